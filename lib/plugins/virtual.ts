@@ -19,10 +19,22 @@ export interface Requirement {
   readonly unless?: GrainValues;
   /** Programs, of which one must be in PATH. */
   readonly programs?: readonly string[];
+  /** What the host must not be: one where another module serves. */
+  readonly unlessHost?: OtherHost;
   /** Execution functions, of which the minion must have one. For state modules. */
   readonly functions?: readonly string[];
   /** What the minion says where the condition does not hold. */
   readonly otherwise: string;
+}
+
+/** A kind of host, by what is on it. All its parts must hold. */
+export interface OtherHost {
+  /** Programs, all of which are in PATH. */
+  readonly programs?: readonly string[];
+  /** Paths, at all of which there is something. */
+  readonly paths?: readonly string[];
+  /** Programs, none of which is in PATH. */
+  readonly without?: readonly string[];
 }
 
 /** What a module exports as `virtual`. Without the export it serves everywhere, under its file's name. */
@@ -39,6 +51,8 @@ export interface VirtualHost {
   grains(): ValueMap;
   /** Whether a program is in PATH; `undefined` if this process may not look. */
   hasProgram(name: string): boolean | undefined;
+  /** Whether there is something at a path; `undefined` if this process may not look. */
+  hasPath(path: string): boolean | undefined;
 }
 
 /** Why a module does not serve on `host`; `undefined` if it does, or if nobody may look. Functions are not looked at. */
@@ -58,12 +72,20 @@ export async function functionsRefusal(
   return undefined;
 }
 
-function isMet({ grains = [], unless, programs = [] }: Requirement, host: VirtualHost): boolean {
+function isMet({ grains = [], unless, programs = [], unlessHost }: Requirement, host: VirtualHost): boolean {
   const accepted = isList(grains) ? grains : [grains];
   const has = (values: GrainValues) => hasGrains(host.grains(), values);
   if (accepted.length > 0 && !accepted.some(has)) return false;
   if (unless !== undefined && has(unless)) return false;
+  if (unlessHost !== undefined && isSuch(unlessHost, host)) return false;
   return programs.length === 0 || programs.some((program) => host.hasProgram(program) ?? true);
+}
+
+/** Where nobody may look the host counts as none. */
+function isSuch({ programs = [], paths = [], without = [] }: OtherHost, host: VirtualHost): boolean {
+  return programs.every((name) => host.hasProgram(name) ?? false) &&
+    paths.every((path) => host.hasPath(path) ?? false) &&
+    without.every((name) => host.hasProgram(name) === false);
 }
 
 function isList(grains: GrainValues | readonly GrainValues[]): grains is readonly GrainValues[] {
@@ -93,7 +115,7 @@ export function parseVirtual(given: unknown, place = "virtual"): Virtual {
 }
 
 function parseRequirement(given: unknown, place: string): Requirement {
-  const { grains, unless, programs, functions, otherwise, ...more } = asRecord(given, place);
+  const { grains, unless, programs, unlessHost, functions, otherwise, ...more } = asRecord(given, place);
   refuseMore(more, place);
   if (typeof otherwise !== "string") throw new TypeError(`${place}.otherwise is not a string`);
   return {
@@ -105,7 +127,18 @@ function parseRequirement(given: unknown, place: string): Requirement {
     },
     ...unless !== undefined && { unless: parseGrains(unless, `${place}.unless`) },
     ...programs !== undefined && { programs: parseTexts(programs, `${place}.programs`) },
+    ...unlessHost !== undefined && { unlessHost: parseOtherHost(unlessHost, `${place}.unlessHost`) },
     ...functions !== undefined && { functions: parseTexts(functions, `${place}.functions`) },
+  };
+}
+
+function parseOtherHost(given: unknown, place: string): OtherHost {
+  const { programs = [], paths = [], without = [], ...more } = asRecord(given, place);
+  refuseMore(more, place);
+  return {
+    programs: parseTexts(programs, `${place}.programs`),
+    paths: parseTexts(paths, `${place}.paths`),
+    without: parseTexts(without, `${place}.without`),
   };
 }
 

@@ -158,18 +158,22 @@ function shown(start: number, stop: number): string {
 /**
  * The lines of the diff of `a` and `b`, whose lines have their ends; none if they are equal.
  * @param names The files' names, for the head. Default: empty, as Salt leaves them mostly. `context`: how many equal
- * lines are shown around each change.
+ * lines are shown around each change. `end`: what ends the lines that are the diff's own. Default: a newline.
  */
 export function unifiedDiff(
   a: readonly string[],
   b: readonly string[],
-  names: { readonly from: string; readonly to: string; readonly context?: number } = { from: "", to: "" },
+  names: { readonly from: string; readonly to: string; readonly context?: number; readonly end?: string } = {
+    from: "",
+    to: "",
+  },
 ): string[] {
   const lines: string[] = [];
+  const { end = "\n" } = names;
   for (const group of grouped(changes(a, b), names.context ?? CONTEXT)) {
-    if (lines.length === 0) lines.push(`--- ${names.from}\n`, `+++ ${names.to}\n`);
+    if (lines.length === 0) lines.push(`--- ${names.from}${end}`, `+++ ${names.to}${end}`);
     const first = group[0], last = group[group.length - 1];
-    lines.push(`@@ -${shown(first.a1, last.a2)} +${shown(first.b1, last.b2)} @@\n`);
+    lines.push(`@@ -${shown(first.a1, last.a2)} +${shown(first.b1, last.b2)} @@${end}`);
     for (const { tag, a1, a2, b1, b2 } of group) {
       if (tag === "equal") {
         lines.push(...a.slice(a1, a2).map((line) => ` ${line}`));

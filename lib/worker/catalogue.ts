@@ -9,6 +9,7 @@ import { STATE_MODULES } from "../../modules/states/_built_in.ts";
 import { loadFamily } from "../plugins/loader.ts";
 import { str, type ValueMap } from "../values/value.ts";
 import { which } from "../host/which.ts";
+import { pathExists } from "../os/file_kind.ts";
 
 /** Options of {@linkcode loadCatalogue}: the minion's options of these names, and a callback. */
 export interface CatalogueOptions {
@@ -65,7 +66,7 @@ function namesWith(prefix: string, names: readonly string[] | undefined): string
 
 /** The execution modules of a minion, its state modules, and the user's own renderers. */
 export function loadCatalogue(options: CatalogueOptions = {}): Catalogue {
-  const host = options.grains && { grains: options.grains, hasProgram };
+  const host = options.grains && { grains: options.grains, hasProgram, hasPath };
   const execution = loadFamily<JobContext>(options.builtin === false ? {} : EXECUTION_MODULES, {
     directories: moduleDirectories(options),
     disabled: options.disableModules,
@@ -95,6 +96,16 @@ export function loadCatalogue(options: CatalogueOptions = {}): Catalogue {
     warn: options.warn,
   });
   return { ...execution, states, renderers };
+}
+
+/** Whether there is something at a path; `undefined` in a thread that may not look. */
+export function hasPath(path: string): boolean | undefined {
+  try {
+    return pathExists(path);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotCapable) return undefined;
+    throw error;
+  }
 }
 
 /** Whether a program is in PATH; `undefined` in a thread that may not look. */

@@ -6,7 +6,14 @@
 
 import { type Declared, declaredPermissions } from "../plugins/declared_permissions.ts";
 import { userFiles } from "../plugins/loader.ts";
-import { type CustomFamily, hasProgram, moduleDirectories, RENDERERS_PREFIX, STATES_PREFIX } from "./catalogue.ts";
+import {
+  type CustomFamily,
+  hasPath,
+  hasProgram,
+  moduleDirectories,
+  RENDERERS_PREFIX,
+  STATES_PREFIX,
+} from "./catalogue.ts";
 import type { MinionOpts } from "../config/options.ts";
 import { refusal, type Virtual } from "../plugins/virtual.ts";
 import { str, type ValueMap } from "../values/value.ts";
@@ -61,7 +68,7 @@ export class CustomModules {
       const name = providedName(file, opts) ?? text.virtual.name ?? file;
       const isOne = (names: readonly string[]) => names.includes(file) || names.includes(name);
       if (isOne(disable_modules) || (whitelist_modules.length > 0 && !isOne(whitelist_modules))) continue;
-      const reason = grains && refusal(text.virtual, { grains, hasProgram });
+      const reason = grains && refusal(text.virtual, { grains, hasPath, hasProgram });
       if (reason !== undefined) refusals.set(file, reason);
       else if (file === name || !paths.has(name)) paths.set(name, path);
       if (name !== file) renamed[file] = name;
@@ -73,7 +80,7 @@ export class CustomModules {
     );
     for (const [name, path] of named) {
       const text = new FileDeclarations(path);
-      const reason = grains && refusal(text.virtual, { grains, hasProgram });
+      const reason = grains && refusal(text.virtual, { grains, hasPath, hasProgram });
       if (reason !== undefined) refusals.set(name, reason);
       else paths.set(name, path);
       this.#declarations.set(name, text);

@@ -52,6 +52,7 @@ export const STATE_MODULES: ModuleTable = {
   lvm: () => import("./lvm.ts"),
   module: () => import("./module.ts"),
   mount: () => joined([import("./mount.ts"), import("./_mount_tables.ts")]),
+  network: () => import("./network.ts"),
   nftables: () => import("./nftables.ts"),
   pip: () => import("./pip.ts"),
   pkg: () => import("./pkg.ts"),

@@ -8,12 +8,14 @@ changes grains), `real`, and `cases`. A case has `fun` and `kwargs`, and may hav
   {TMP} in results for a temporary file, {CACHE} for the minion's cache, {PID} for a process, {CWD} for the directory that the run is started in;
 - `answers`: by the name of an execution function, what it answers in place of being called: a value; a list of `{"then": [...]}` for one call
   after the other; every function that such a case calls must have one, but those that the file lists as `real`; `{"raise": class, "message": text}`. Calls of them are recorded with all arguments that are not the default;
+- `interfaces`: what `salt.utils.network.interfaces` tells, in place of this host's;
 - `absent`: execution functions that the minion does not have; `drop`: keys of results that differ from run to run; `low`: more of the chunk;
 - `unordered`: the lines of the comment have no order in Salt;
 - `ours`: by run, fields in which the results here are others, as `docs/differences.md` tells.
 
 Each case is run in test mode (`test`), really (`run`), and, unless functions answer for it, once more (`again`). A run is the result, or `error` with its text, which is empty for errors that are none of Salt's own. `calls` beside it
 if functions answer. `after` is the tree after the real run if it changed, and `tested` the one after test mode if it changed."""
+import builtins
 import inspect
 import json
 import logging
@@ -28,6 +30,7 @@ import salt.config
 import salt.exceptions
 import salt.loader
 import salt.output
+import salt.utils.network
 import salt.version
 
 logging.disable(logging.CRITICAL)
@@ -91,7 +94,7 @@ class Functions(dict):
             self.counts[name] = at + 1
             answer = answer["then"][min(at, len(answer["then"]) - 1)]
         if isinstance(answer, dict) and "raise" in answer:
-            raise getattr(salt.exceptions, answer["raise"], RuntimeError)(answer["message"])
+            raise (getattr(salt.exceptions, answer["raise"], None) or getattr(builtins, answer["raise"]))(answer["message"])
         return json.loads(json.dumps(answer))
 
     def arguments(self, name, args, kwargs):
@@ -136,6 +139,8 @@ class Loaded:
         low = {"state": state, "__id__": kwargs.get("name", ""), "__sls__": "test", "__env__": "base", "order": 10000, **kwargs, "fun": fun, **case.get("low", {})}
         self.functions.begin(case, root, self.allowed)
         self.context.clear()
+        if "interfaces" in case:
+            salt.utils.network.interfaces = lambda: case["interfaces"]
         self.states.inject_globals = {"__low__": low, "__running__": {}, "__instance_id__": "1", "__lowstate__": [low], "__env__": "base"}
         got = {}
         try:

@@ -8,7 +8,11 @@ import { assert, assertEquals, assertStringIncludes, assertThrows } from "../sup
 import { run, testContext } from "../support/job_context.ts";
 
 function host(grains: Record<string, Value>, programs: readonly string[] | undefined = []): VirtualHost {
-  return { grains: () => map(grains), hasProgram: (name) => programs?.includes(name) };
+  return {
+    grains: () => map(grains),
+    hasProgram: (name) => programs?.includes(name),
+    hasPath: (path) => path === "/etc/at",
+  };
 }
 
 const DEBIAN = { os: "Debian", os_family: "Debian", kernel: "Linux", osmajorrelease: 12, init: "systemd" };
@@ -28,6 +32,11 @@ const CONDITIONS: readonly (readonly [Virtual, boolean])[] = [
   [{ serves: [{ programs: ["at"], otherwise: "no" }] }, true],
   [{ serves: [{ programs: ["batch", "at"], otherwise: "no" }] }, true],
   [{ serves: [{ programs: ["crontab"], otherwise: "no" }] }, false],
+  [{ serves: [{ unlessHost: { programs: ["at"], paths: ["/etc/at"] }, otherwise: "no" }] }, false],
+  [{ serves: [{ unlessHost: { programs: ["at"], paths: ["/etc/batch"] }, otherwise: "no" }] }, true],
+  [{ serves: [{ unlessHost: { programs: ["batch"] }, otherwise: "no" }] }, true],
+  [{ serves: [{ unlessHost: { programs: ["at"], without: ["at"] }, otherwise: "no" }] }, true],
+  [{ serves: [{ unlessHost: { programs: ["at"], without: ["batch"] }, otherwise: "no" }] }, false],
   [{ serves: [{ programs: ["at"], otherwise: "a" }, { grains: { os: ["Arch"] }, otherwise: "no" }] }, false],
 ];
 
@@ -49,6 +58,7 @@ Deno.test("a condition on programs holds where nobody may look for them", () => 
     refusal({ serves: [{ programs: ["crontab"], otherwise: "no" }] }, {
       ...host({}),
       hasProgram: () => undefined,
+      hasPath: () => undefined,
     }),
     undefined,
   );
@@ -162,7 +172,7 @@ Deno.test("a module serves again as soon as the host has changed", async () => {
   let grains: Record<string, Value> = {};
   const family = loadFamily<null>(TABLE, {
     virtualNames: NAMES,
-    host: { grains: () => map(grains), hasProgram: () => false },
+    host: { grains: () => map(grains), hasProgram: () => false, hasPath: () => false },
   });
   assertEquals(await family.get("pkg.f"), undefined);
   grains = { os_family: "Debian" };

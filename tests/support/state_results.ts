@@ -5,10 +5,11 @@
  */
 
 import { CommandError, CommandNotFoundError, describeError, InvocationError } from "../../lib/errors.ts";
+import { pythonError } from "../../lib/python/errors.ts";
 import { bind } from "../../lib/plugins/call.ts";
 import { callFunction } from "../../lib/plugins/execution.ts";
 import type { Catalogue, JobContext } from "../../lib/plugins/job_context.ts";
-import { compare, equals, isMap, map, str, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { compare, equals, isMap, map, repr, str, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { loadCatalogue } from "../../lib/worker/catalogue.ts";
 import { build, listAt, mapAt, replaceIn, ROOT, snapshot, unpack, without } from "./call_cases.ts";
 import { testContext, testOpts } from "./job_context.ts";
@@ -49,6 +50,8 @@ class Answers {
     const raised = isMap(one) ? one.get("raise") : undefined;
     if (raised === undefined || !isMap(one)) return one;
     const message = str(one.get("message") ?? "");
+    if (raised === "AttributeError") throw pythonError(raised, message);
+    if (raised === "KeyError") throw pythonError(raised, repr(message));
     if (raised === "SaltInvocationError") throw new InvocationError(message);
     throw raised === "CommandNotFoundError" ? new CommandNotFoundError(message) : new CommandError(message);
   }
@@ -135,6 +138,9 @@ async function runOnce({ entry, table, root, home, grains }: Run, test: boolean)
       job,
       state: {
         call: (name, args = [], named = new Map()) => {
+          if (name === "network.interfaces" && entry.has("interfaces")) {
+            return Promise.resolve(copy(entry.get("interfaces") ?? null));
+          }
           if (answers.has(name)) return answers.answer(name, args, named);
           // A case with answers is one that must not touch the host.
           if (!answers.isEmpty && !listAt(table, "real").includes(name)) throw new Error(`${name} has no answer`);

@@ -1,0 +1,305 @@
+/**
+ * The functions of the module `ip` for Debian's family, whose network ifupdown manages: `/etc/network/interfaces`, scripts of
+ * routes, and the names of the host.
+ * Source: the functions of Salt 3008.3 `salt/modules/debian_ip.py`.
+ * @module
+ */
+
+import { applying, install, type IpFunctions, isTest, reading, startOrStop } from "./_ip_functions.ts";
+import { bondScript, debianBond } from "../../lib/network/debian_bonding.ts";
+import { debianInterface, debianSource, peerFile } from "../../lib/network/debian_interface.ts";
+import {
+  changedResolver,
+  checkedSettings,
+  namesOf,
+  networkingFile,
+  networkingIn,
+  resolverSettings,
+  routeScript,
+  routesOf,
+  shownSettings,
+} from "../../lib/network/debian_settings.ts";
+import { isAmong, linesWithEnds, required, settingError, wrongSetting } from "../../lib/network/interface_settings.ts";
+import { adapterText, parseInterfaces, sourceText } from "../../lib/network/interfaces_file.ts";
+import { ScriptFiles } from "../../lib/network/script_files.ts";
+import { sleep } from "../../lib/os/sleep.ts";
+import { describe } from "../../lib/plugins/docs.ts";
+import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
+import { any, type ModuleFunction, str } from "../../lib/plugins/module.ts";
+import { equals, isMap, str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+
+const INTERFACES = "/etc/network/interfaces";
+const INTERFACES_DIRECTORY = "/etc/network/interfaces.d";
+const MODULES_DIRECTORY = "/etc/modprobe.d/";
+const PEERS_DIRECTORY = "/etc/ppp/peers";
+const NETWORKING = "/etc/default/networking";
+const RESOLVER = "/etc/resolv.conf";
+const UP_DIRECTORY = "/etc/network/if-up.d/";
+const DOWN_DIRECTORY = "/etc/network/if-down.d/";
+
+const TYPES = ["eth", "bond", "alias", "clone", "ipsec", "dialup", "bridge", "slave", "vlan", "pppoe", "source"];
+/** What each type needs: a setting, or a package. */
+const NEEDS: Readonly<Record<string, { readonly setting?: readonly [string, string]; readonly package?: string }>> = {
+  slave: { setting: ["master", "master is a required setting for slave interfaces"] },
+  vlan: { package: "vlan" },
+  bond: { setting: ["slaves", "slaves is a required setting for bond interfaces"] },
+  bridge: {
+    setting: ["ports", "ports is a required setting for bridge interfaces on Debian or Ubuntu based systems"],
+    package: "bridge-utils",
+  },
+};
+/** How long the network is down where it is restarted, as in Salt: milliseconds. */
+const PAUSE_MS = 2000;
+
+/** Whether the system is one whose services start the network, not a file: Ubuntu since 12. */
+function isStartedByServices({ grains }: JobContext): boolean {
+  if (required(grains, "osfullname") !== "Ubuntu") return false;
+  return Number(text(required(grains, "osrelease")).split(".")[0]) >= 12;
+}
+
+function hasNoCarrier({ grains }: JobContext): boolean {
+  const release = grains.get("osrelease_info");
+  return grains.get("os") === "Ubuntu" && Array.isArray(release) && Number(release[0]) >= 16;
+}
+
+/** Lines with their ends; empty text if there is no such file. */
+function fileLines(files: ScriptFiles, path: string): Value {
+  const contents = files.text(path);
+  return contents === undefined ? "" : linesWithEnds(contents);
+}
+
+/** Python's `one + other` of lists and empty texts. */
+function together(one: Value, other: Value): Value {
+  if (Array.isArray(one) && Array.isArray(other)) return [...one, ...other];
+  if (Array.isArray(one) || other === "") return one;
+  throw new TypeError("There is a script for routes that go, and none for routes that come");
+}
+
+function adaptersOf(files: ScriptFiles): ValueMap {
+  const paths = files.names(INTERFACES_DIRECTORY).map((name) => `${INTERFACES_DIRECTORY}//${name}`);
+  if (files.exists(INTERFACES)) paths.unshift(INTERFACES);
+  return parseInterfaces(new Map(paths.map((path) => [path, files.text(path) ?? ""])));
+}
+
+/** The lines of an adapter, each with an end; the last one is empty. */
+function adapterLines(name: string, adapter: ValueMap): string[] {
+  return adapterText(name, adapter).split("\n").map((line) => `${line}\n`);
+}
+
+/** Writes the interface among the others, or into a file of its own. @returns The lines of the interface. */
+function writeInterface(files: ScriptFiles, iface: string, adapter: ValueMap, settings: ValueMap): string[] {
+  const texts = [...adaptersOf(files).set(iface, adapter)].map(([name, each]): readonly [string, string] => {
+    if (!isMap(each)) return [text(name), ""];
+    return [text(name), each.get("type") === "source" ? sourceText(each) : adapterText(text(name), each)];
+  });
+  const own = texts.find(([name]) => name === iface)?.[1] ?? "";
+  const asked = settings.get("filename");
+  const path = asked === undefined
+    ? INTERFACES
+    : text(asked).startsWith("/")
+    ? text(asked)
+    : `${INTERFACES_DIRECTORY}//${text(asked)}`;
+  const directory = path.slice(0, path.lastIndexOf("/")).replace(/(?<=.)\/+$/, "");
+  if (!files.exists(directory)) throw settingError(`${directory} cannot be written.`);
+  files.write(path, asked === undefined ? texts.map(([, each]) => each).join("") : own);
+  return own.split("\n").map((line) => `${line}\n`);
+}
+
+function writePeer(files: ScriptFiles, adapter: ValueMap): void {
+  const data = adapter.get("data") ?? null;
+  const block = isMap(data) ? required(data, "inet") : null;
+  const provider = text(required(isMap(block) ? block : new Map(), "provider"));
+  if (!files.exists(PEERS_DIRECTORY)) throw settingError(`${PEERS_DIRECTORY} cannot be written.`);
+  files.write(`${PEERS_DIRECTORY}/${provider}`, peerFile(adapter));
+}
+
+const BUILD_INTERFACE = describe(
+  "Write the configuration of a network interface. Return its lines. With test nothing is written.",
+  "ip.build_interface eth0 eth <settings>",
+);
+
+function buildInterface(files: ScriptFiles): ModuleFunction<JobContext> {
+  return fn({
+    doc: BUILD_INTERFACE,
+    permissions: "all",
+    params: { iface: str(), iface_type: str(), enabled: any() },
+    varKwargs: "settings",
+    async run({ iface, iface_type, enabled }, context, { kwargs: settings }) {
+      const type = iface_type.toLowerCase();
+      if (!TYPES.includes(type)) throw wrongSetting(iface, type, TYPES);
+      const needs = Object.hasOwn(NEEDS, type) ? NEEDS[type] : {};
+      if (needs.setting !== undefined && !settings.has(needs.setting[0])) throw settingError(needs.setting[1]);
+      if (needs.package !== undefined) await install(needs.package, context);
+      if (["slave", "vlan", "pppoe"].includes(type)) settings.set(type, "yes");
+      if (type === "pppoe" && !truthy(await context.call("pkg.version", ["ppp"]))) await install("ppp", context);
+      if (!["eth", "bond", "bridge", "slave", "vlan", "pppoe", "source"].includes(type)) {
+        throw new TypeError(`Interfaces of the type ${type} are none that Salt writes`);
+      }
+      const adapter = type === "source"
+        ? debianSource(settings)
+        : debianInterface(settings, { name: iface, type, enabled, noCarrier: hasNoCarrier(context) });
+      if (isTest(settings)) return adapterLines(iface, adapter);
+      const lines = writeInterface(files, iface, adapter, settings);
+      if (type === "pppoe") writePeer(files, adapter);
+      return lines;
+    },
+  });
+}
+
+function buildBond(files: ScriptFiles): ModuleFunction<JobContext> {
+  return fn({
+    doc: describe(
+      "Write the options of a bond for the kernel's module, load it, and install ifenslave. Return the lines of the file.",
+      "ip.build_bond bond0 mode=balance-alb",
+    ),
+    permissions: "all",
+    params: { iface: str() },
+    varKwargs: "settings",
+    async run({ iface }, context, { kwargs: settings }) {
+      const release = text(required(context.grains, "osrelease"));
+      const script = bondScript(iface, debianBond(settings, iface, hasNoCarrier(context)));
+      if (isTest(settings)) return linesWithEnds(script);
+      const path = files.writeIn(MODULES_DIRECTORY, `${iface}.conf`, script);
+      if (release.startsWith("5")) {
+        for (const kind of ["alias", "options"]) {
+          const words = ["sed", "-i", "-e", `/^${kind}\\s${iface}.*/d`, "/etc/modprobe.conf"];
+          await context.call("cmd.run", [words], new Map([["python_shell", false]]));
+        }
+        await context.call("file.append", ["/etc/modprobe.conf", path]);
+      }
+      await context.call("kmod.load", ["bonding"]);
+      await install("ifenslave", context);
+      return fileLines(files, path);
+    },
+  });
+}
+
+function buildRoutes(files: ScriptFiles): ModuleFunction<JobContext> {
+  return fn({
+    doc: describe(
+      "Write the scripts that add an interface's routes, and delete them. Return the lines of both.",
+      "ip.build_routes eth0 <settings>",
+    ),
+    permissions: "all",
+    params: { iface: str() },
+    varKwargs: "settings",
+    async run({ iface }, context, { kwargs: settings }) {
+      const routes = routesOf(settings, iface);
+      const scripts = [routeScript("add", routes, iface), routeScript("del", routes, iface)];
+      if (isTest(settings)) return linesWithEnds(scripts.join(""));
+      const lines: string[] = [];
+      for (const [i, directory] of [UP_DIRECTORY, DOWN_DIRECTORY].entries()) {
+        // run-parts starts no file with a dot in its name.
+        const path = files.writeIn(directory, `route-${iface.replaceAll(".", "_")}`, scripts[i]);
+        await context.call("file.set_mode", [files.root + path, "0755"]);
+        lines.push(...linesWithEnds(scripts[i]));
+      }
+      return lines;
+    },
+  });
+}
+
+/** What is in force: `networking`, the host's name, its domain and those that are searched. */
+function currentSettings(files: ScriptFiles): ValueMap {
+  const hostname = (files.text("/etc/hostname") ?? "").split("\n")[0];
+  const resolver = files.text(RESOLVER);
+  const { domain, search } = resolver === undefined ? { domain: "", search: "" } : resolverSettings(resolver);
+  return new Map<Value, Value>([
+    ["networking", networkingIn(files.text(NETWORKING) ?? "")],
+    ["hostname", hostname],
+    ["domainname", domain],
+    ["searchdomain", search],
+  ]);
+}
+
+function getNetworkSettings(files: ScriptFiles): ModuleFunction<JobContext> {
+  return fn({
+    doc: describe("Return the settings of the network as lines.", "ip.get_network_settings"),
+    permissions: "all",
+    params: {},
+    async run(_bound, context) {
+      const settings = currentSettings(files);
+      if (isStartedByServices(context)) {
+        const runs = truthy(await context.call("service.available", ["networking"])) &&
+          truthy(await context.call("service.status", ["networking"]));
+        settings.set("networking", runs ? "yes" : "no").delete("searchdomain");
+      }
+      return shownSettings(settings);
+    },
+  });
+}
+
+function buildNetworkSettings(files: ScriptFiles): ModuleFunction<JobContext> {
+  return fn({
+    doc: describe(
+      "Write the settings of the network: whether it is started, and domains. Return the settings as lines.",
+      "ip.build_network_settings <settings>",
+    ),
+    permissions: "all",
+    params: {},
+    varKwargs: "settings",
+    async run(_bound, context, { kwargs: given }) {
+      const current = currentSettings(files);
+      const settings = checkedSettings(given, current);
+      const networking = text(settings.get("networking") ?? null);
+      if (isStartedByServices(context)) {
+        const call = networking === "yes" ? "service.enable" : "service.disable";
+        for (const service of ["NetworkManager", "networking"]) {
+          if (truthy(await context.call("service.available", [service]))) await context.call(call, [service]);
+        }
+      } else {
+        const file = networkingFile(networking);
+        if (isTest(given)) return linesWithEnds(file);
+        files.write(NETWORKING, file);
+      }
+      const names = namesOf(settings, current);
+      if (names.moved && !isTest(given)) {
+        const resolver = files.text(RESOLVER);
+        if (resolver === undefined) {
+          throw settingError(`${RESOLVER} cannot be written. ${RESOLVER} does not exist and create is setto False`);
+        }
+        const [domain, search] = ["domainname", "searchdomain"].map((name) => names.settings.get(name) ?? "");
+        files.write(RESOLVER, changedResolver(linesWithEnds(resolver), domain, search));
+      }
+      return shownSettings(names.settings);
+    },
+  });
+}
+
+/** The functions. @param root Stands before `/`, without a final slash; empty for this host. */
+export function debianIp(
+  root = "",
+): IpFunctions & Readonly<Record<"build_bond" | "get_bond", ModuleFunction<JobContext>>> {
+  const files = new ScriptFiles(root);
+  const never = (type: Value) => isAmong(type, ["slave", "source"]);
+  return {
+    apply_network_settings: applying(async (context) => {
+      const stopped = await context.call("service.stop", ["networking"]);
+      await sleep(PAUSE_MS, context.signal);
+      return truthy(stopped) ? await context.call("service.start", ["networking"]) : stopped;
+    }),
+    build_bond: buildBond(files),
+    build_interface: buildInterface(files),
+    build_network_settings: buildNetworkSettings(files),
+    build_routes: buildRoutes(files),
+    down: startOrStop("down", { command: (iface) => ["ifdown", iface], never }),
+    get_bond: reading(
+      "the options of a bond",
+      "get_bond",
+      (iface) => fileLines(files, `${MODULES_DIRECTORY}${iface}.conf`),
+    ),
+    get_interface: reading("the configuration of an interface", "get_interface", (iface) => {
+      const adapter = adaptersOf(files).get(iface);
+      if (!isMap(adapter)) return [];
+      if (!equals(iface, "source")) return adapterLines(iface, adapter);
+      return sourceText(adapter).split("\n").map((line) => `${line}\n`);
+    }),
+    get_network_settings: getNetworkSettings(files),
+    get_routes: reading("the scripts for an interface's routes", "get_routes", (iface) =>
+      together(
+        fileLines(files, `${UP_DIRECTORY}route-${iface}`),
+        fileLines(files, `${DOWN_DIRECTORY}route-${iface}`),
+      )),
+    up: startOrStop("up", { command: (iface) => ["ifup", iface], never }),
+  };
+}

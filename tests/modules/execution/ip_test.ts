@@ -1,0 +1,93 @@
+/**
+ * The module `ip` of Debian and of the Red Hat family: what it returns, which files it writes and what it calls is what Python Salt
+ * returned, wrote and called: `corpus/ip.json`, made by `corpus/make_ip.py`. All files are below a directory of the test.
+ * @module
+ */
+
+import { debianIp } from "../../../modules/execution/_debian_ip.ts";
+import { rhIp } from "../../../modules/execution/_rh_ip.ts";
+import { TemplateError } from "../../../lib/errors.ts";
+import { invoke } from "../../../lib/plugins/call.ts";
+import type { JobContext } from "../../../lib/plugins/job_context.ts";
+import type { ModuleFunction } from "../../../lib/plugins/module.ts";
+import { parseJson } from "../../../lib/values/json_read.ts";
+import { isMap, map, str, type Value, type ValueMap } from "../../../lib/values/value.ts";
+import { assertEquals } from "../../support/assert.ts";
+import { listAt, mapAt, replaceIn } from "../../support/call_cases.ts";
+import { testContext } from "../../support/job_context.ts";
+
+const JOB = testContext();
+
+function buildFiles(root: string, files: ValueMap): void {
+  for (const [name, text] of files) {
+    const path = `${root}/${str(name)}`;
+    Deno.mkdirSync(path.slice(0, path.lastIndexOf("/")), { recursive: true });
+    if (!path.endsWith("/")) Deno.writeTextFileSync(path, str(text));
+  }
+}
+
+function filesBelow(root: string, prefix = ""): [string, string][] {
+  return [...Deno.readDirSync(`${root}/${prefix}`)].flatMap(({ name, isDirectory }): [string, string][] =>
+    isDirectory
+      ? filesBelow(root, `${prefix}${name}/`)
+      : [[prefix + name, Deno.readTextFileSync(`${root}/${prefix}${name}`)]]
+  );
+}
+
+/** The error as the corpus has it: of Python's two that states show, else empty. */
+function errorText(error: unknown): string {
+  const shown = error instanceof TemplateError && ["AttributeError", "KeyError"].includes(error.type);
+  return shown ? `${error.type}: ${error.message}` : "";
+}
+
+async function outcome(one: ValueMap, files: ValueMap, grains: ValueMap): Promise<Value> {
+  const root = Deno.makeTempDirSync({ prefix: "ip_" });
+  try {
+    buildFiles(root, files);
+    const before = new Map(filesBelow(root));
+    const calls: Value[] = [];
+    const answers = mapAt(one, "answers");
+    const call: JobContext["call"] = (name, args = [], kwargs = new Map()) => {
+      calls.push([name, replaceIn(args, root, ""), kwargs]);
+      return Promise.resolve(answers.get(name) ?? (name === "network.interfaces" ? new Map() : true));
+    };
+    const table: Readonly<Record<string, ModuleFunction<JobContext>>> = one.get("module") === "rh_ip"
+      ? rhIp(root)
+      : debianIp(root);
+    const name = str(one.get("fun") ?? "");
+    const ours: ValueMap = new Map();
+    try {
+      const given = { name, args: [...listAt(one, "args")], kwargs: new Map(mapAt(one, "kwargs")) };
+      const result = await invoke(table[name], { ...given, context: { ...JOB, grains, call } });
+      ours.set("result", replaceIn(result, root, ""));
+    } catch (error) {
+      ours.set("error", replaceIn(errorText(error), root, ""));
+    }
+    ours.set("calls", calls);
+    const written = filesBelow(root).filter(([path, text]) => before.get(path) !== text).sort();
+    if (written.length > 0) ours.set("written", new Map(written));
+    return ours;
+  } finally {
+    Deno.removeSync(root, { recursive: true });
+  }
+}
+
+Deno.test("the functions of ip return, write and call what those of Python Salt do", async (t) => {
+  const corpus = parseJson(Deno.readTextFileSync(new URL("../../corpus/ip.json", import.meta.url)));
+  if (!isMap(corpus)) throw new TypeError("The corpus is no map");
+  const [files, grains] = [listAt(corpus, "files"), listAt(corpus, "grains")];
+  for (const [i, one] of listAt(corpus, "cases").entries()) {
+    if (!isMap(one)) throw new TypeError(`Case ${i} is no map`);
+    const at = (list: readonly Value[], key: string) => {
+      const found = list[Number(one.get(key))];
+      return isMap(found) ? found : new Map();
+    };
+    const expected = Object.fromEntries(
+      ["result", "error", "calls", "written"].flatMap((key) => one.has(key) ? [[key, one.get(key)]] : []),
+    );
+    const title = `${i} ${str(one.get("module") ?? "")}.${str(one.get("fun") ?? "")} ${str(mapAt(one, "kwargs"))}`;
+    await t.step(title.slice(0, 110), async () => {
+      assertEquals(await outcome(one, at(files, "files"), at(grains, "grains")), map(expected));
+    });
+  }
+});
