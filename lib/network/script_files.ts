@@ -22,6 +22,7 @@ export class ScriptFiles {
     }
   }
 
+  /** Whether there is anything at `path`. */
   exists(path: string): boolean {
     return pathExists(this.root + path);
   }

@@ -7,6 +7,7 @@ import { joined, type ModuleTable, type VirtualNames } from "../../lib/plugins/l
 
 /** What `loadCatalogue` makes a minion's execution modules of. */
 export const EXECUTION_MODULES: ModuleTable = {
+  aliases: () => import("./aliases.ts"),
   alternatives: () => import("./alternatives.ts"),
   apkpkg: () => import("./apkpkg.ts"),
   aptpkg: () =>

@@ -1,0 +1,183 @@
+/**
+ * State module `loop`: waits until a function gives what is wanted.
+ * Source: Salt 3008.3 `salt/states/loop.py`.
+ * @module
+ */
+
+import { CommandError, CommandNotFoundError, InvocationError, messageOf, TemplateError } from "../../lib/errors.ts";
+import { sleep } from "../../lib/os/sleep.ts";
+import type { StateContext } from "../../lib/plugins/job_context.ts";
+import { any, type ModuleFunction, str } from "../../lib/plugins/module.ts";
+import { failed, startResult, stateFn } from "../../lib/plugins/state_module.ts";
+import { conditionHolds } from "../../lib/templates/condition.ts";
+import {
+  compare,
+  equals,
+  isMap,
+  str as text,
+  toNumber,
+  truthy,
+  type Value,
+  type ValueMap,
+} from "../../lib/values/value.ts";
+
+/** Seconds as a number; `undefined` for what is none. */
+function seconds(value: Value): number | undefined {
+  return typeof value === "string" ? undefined : toNumber(value);
+}
+
+function listOf(value: Value): Value[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function mapOf(value: Value): ValueMap {
+  return isMap(value) ? value : new Map();
+}
+
+export const until: ModuleFunction<StateContext> = stateFn({
+  doc: `Call a function again and again, until a condition holds.
+
+name
+    The execution function.
+
+m_args, m_kwargs
+    Its arguments: a list, and a map.
+
+condition
+    A Python expression with \`m_ret\`, the function's result. It is read as an expression of Jinja, in which \`len\`, \`str\`,
+    \`bool\`, \`any\` and \`all\` can be called.
+
+period : 1
+    Seconds between calls.
+
+timeout : 60
+    Seconds after which the state fails.`,
+  params: {
+    name: str(),
+    m_args: any(null),
+    m_kwargs: any(null),
+    condition: any(null),
+    period: any(1),
+    timeout: any(60),
+  },
+  async run({ name, m_args, m_kwargs, condition, period, timeout }, context) {
+    if (await context.catalogue.get(name) === undefined) return failed(name, `Cannot find module ${name}`);
+    if (condition === null) return failed(name, "An exit condition must be specified");
+    const [pause, limit] = [seconds(period), seconds(timeout)];
+    if (pause === undefined) return failed(name, "Period must be specified as a float in seconds");
+    if (limit === undefined) return failed(name, "Timeout must be specified as a float in seconds");
+    if (context.test) return { ...startResult(name, null), comment: `The execution module ${name} will be run` };
+    const end = Date.now() + limit * 1000;
+    while (Date.now() < end) {
+      const returned = await context.call(name, [...listOf(m_args)], new Map(mapOf(m_kwargs)));
+      if (await conditionHolds(text(condition), new Map([["m_ret", returned]]))) {
+        return { ...startResult(name), comment: `Condition ${text(condition)} was met` };
+      }
+      await sleep(pause * 1000, context.signal);
+    }
+    return failed(name, `Timed out while waiting for condition ${text(condition)}`);
+  },
+});
+
+type Comparison = (got: Value, expected: Value) => boolean | Promise<boolean>;
+
+/** Those of Python's operators that compare. */
+const OPERATORS: Readonly<Record<string, Comparison>> = {
+  lt: (got, expected) => compare(got, expected) < 0,
+  le: (got, expected) => compare(got, expected) <= 0,
+  eq: equals,
+  ne: (got, expected) => !equals(got, expected),
+  ge: (got, expected) => compare(got, expected) >= 0,
+  gt: (got, expected) => compare(got, expected) > 0,
+  contains: (got, expected) => holds(got, expected),
+};
+
+function holds(got: Value, item: Value): boolean {
+  if (typeof got === "string") return got.includes(text(item));
+  const items = isMap(got) ? [...got.keys()] : listOf(got);
+  return items.some((one) => equals(one, item));
+}
+
+async function comparison(name: string, context: StateContext): Promise<Comparison | undefined> {
+  if (await context.catalogue.get(name) !== undefined) {
+    return async (got, expected) => truthy(await context.call(name, [got, expected]));
+  }
+  return Object.hasOwn(OPERATORS, name) ? OPERATORS[name] : undefined;
+}
+
+/** Python's class of an error, as its `repr`. */
+function errorClass(error: unknown): string {
+  if (error instanceof CommandNotFoundError) return "<class 'salt.exceptions.CommandNotFoundError'>";
+  if (error instanceof CommandError) return "<class 'salt.exceptions.CommandExecutionError'>";
+  if (error instanceof InvocationError) return "<class 'salt.exceptions.SaltInvocationError'>";
+  return error instanceof TemplateError ? `<class '${error.type}'>` : "<class 'Exception'>";
+}
+
+export const until_no_eval: ModuleFunction<StateContext> = stateFn({
+  doc: `Call a function again and again, until its result compares as wanted.
+
+name
+    The execution function.
+
+expected
+    What its result is compared with.
+
+compare_operator : eq
+    \`lt\`, \`le\`, \`eq\`, \`ne\`, \`ge\`, \`gt\`, \`contains\`, or an execution function of two arguments.
+
+timeout : 60
+    Seconds after which the state fails.
+
+period : 1
+    Seconds between calls.
+
+init_wait : 0
+    Seconds before the first call.
+
+args, kwargs
+    The function's arguments: a list, and a map.`,
+  params: {
+    name: str(),
+    expected: any(),
+    compare_operator: str("eq"),
+    timeout: any(60),
+    period: any(1),
+    init_wait: any(0),
+    args: any(null),
+    kwargs: any(null),
+  },
+  async run({ name, expected, compare_operator, timeout, period, init_wait, args, kwargs }, context) {
+    const [pause, limit] = [seconds(period), seconds(timeout)];
+    const compared = await comparison(compare_operator, context);
+    let refused: string | undefined;
+    if (await context.catalogue.get(name) === undefined) refused = `Module.function "${name}" is unavailable.`;
+    else if (pause === undefined) refused = "Period must be specified as a float in seconds";
+    else if (limit === undefined) refused = "Timeout must be specified as a float in seconds";
+    else if (compared === undefined) refused = `Invalid operator "${compare_operator}" supplied.`;
+    if (context.test) {
+      const comment = `Would have waited for "${name}" to produce "${text(expected)}".`;
+      return { ...startResult(name, null), comment };
+    }
+    if (refused !== undefined || pause === undefined || limit === undefined || compared === undefined) {
+      return failed(name, refused ?? "");
+    }
+    await sleep((seconds(init_wait) ?? 0) * 1000, context.signal);
+    let attempts = 0;
+    const end = Date.now() + limit * 1000;
+    while (Date.now() < end) {
+      attempts++;
+      let got: Value;
+      try {
+        got = await context.call(name, [...listOf(args)], new Map(mapOf(kwargs)));
+      } catch (error) {
+        const shown = `${errorClass(error)}:${messageOf(error)}`;
+        return failed(name, `Exception occurred while executing ${name}: ${shown}`);
+      }
+      if (await compared(got, expected)) {
+        return { ...startResult(name), comment: `Call provided the expected results in ${attempts} attempts` };
+      }
+      await sleep(pause * 1000, context.signal);
+    }
+    return failed(name, `Call did not produce the expected result after ${attempts} attempts`);
+  },
+});
