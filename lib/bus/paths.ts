@@ -17,8 +17,13 @@ export interface BusPaths {
 /** Maximum time to connect to a bus on this host, in milliseconds. */
 export const CONNECT_MS = 5_000;
 
-/** The bus of the master with this `sock_dir`. */
+/** The bus of the master with this `sock_dir`. Salt's names are those of {@linkcode pythonBus}. */
 export function masterBus(sockDir: string): BusPaths {
+  return { pub: `${sockDir}/event_bus_pub.ipc`, pull: `${sockDir}/event_bus_pull.ipc` };
+}
+
+/** The same bus as Python programs look for it. */
+export function pythonBus(sockDir: string): BusPaths {
   return { pub: `${sockDir}/master_event_pub.ipc`, pull: `${sockDir}/master_event_pull.ipc` };
 }
 

@@ -13,6 +13,7 @@ import { type BusNews, BusSubscribers, missedNote, readSubscriberTopic, type Sub
 import { ANSWERS_NAMES, BUS_WELCOME, KEPT_EVENTS } from "./subscriber.ts";
 import { type BusPaths, removeSocketFile } from "./paths.ts";
 import { piecesOf } from "./pieces.ts";
+import { PythonBus } from "./python_bus.ts";
 import { openToAclUsers } from "./acl_users.ts";
 import type { Logger } from "../process/log.ts";
 import { Duplex, Inbox, type SharedPlace } from "../sockets/endpoint.ts";
@@ -44,6 +45,8 @@ export interface BusPumpOptions {
   readonly place?: SharedPlace;
   /** Ids of the users that may listen, besides the process's own. Default: none. */
   readonly listeners?: readonly number[];
+  /** Where Python programs of this host reach the bus. Default: nowhere. */
+  readonly python?: BusPaths;
 }
 
 /** An open event bus and its loop. */
@@ -56,6 +59,7 @@ export class BusPump {
   readonly #outlet: Duplex;
   readonly #subscribers = new BusSubscribers((news) => this.#tell(news));
   #published = 0;
+  #python: PythonBus | undefined;
   #trying: Timer | undefined;
   #running: Promise<unknown> | undefined;
 
@@ -83,6 +87,7 @@ export class BusPump {
       await pump.#outlet.bind(`ipc://${paths.pub}`);
       for (const path of [paths.pull, paths.pub]) Deno.chmodSync(path, 0o600);
       pump.#admit(options.listeners ?? []);
+      pump.#openToPython(options);
     } catch (error) {
       await pump.close();
       throw error;
@@ -104,26 +109,41 @@ export class BusPump {
     }
   }
 
+  /** Our own processes do without it, so the bus runs where it cannot be opened. */
+  #openToPython({ python, log, listeners = [] }: BusPumpOptions): void {
+    if (python === undefined) return;
+    try {
+      this.#python = PythonBus.open(python, { log, listeners, publish: (event) => this.#publishOne(event) });
+    } catch (error) {
+      log.error(`Python programs cannot reach the event bus: ${messageOf(error)}`);
+    }
+  }
+
   /** What it has done so far, in one line. */
   describe(): string {
-    return `${this.#published} events published, ${this.#subscribers.all.length} subscribers`;
+    const python = this.#python === undefined ? "" : `, ${this.#python.subscribers} Python programs`;
+    return `${this.#published} events published, ${this.#subscribers.all.length} subscribers${python}`;
   }
 
   async #publish(): Promise<void> {
     for (let frames = await this.#inbox.receive(); frames !== undefined; frames = await this.#inbox.receive()) {
-      const [frame] = frames;
-      const stuck = this.#trying === undefined ? [] : this.#subscribers.stuckOn(tagOf(frame));
-      for (const subscriber of stuck) this.#note(subscriber);
-      for (const piece of piecesOf(frame, { most: this.#mostPieces, number: this.#published })) {
-        if (this.#outlet.offer([piece])) continue;
-        stuck.push(...this.#findStuck(tagOf(frame)));
-        this.#outlet.dropSilently = true;
-        this.#outlet.offer([piece]);
-        this.#outlet.dropSilently = false;
-      }
-      for (const subscriber of stuck) subscriber.dropped++;
-      this.#published++;
+      this.#publishOne(frames[0]);
     }
+  }
+
+  #publishOne(frame: Uint8Array): void {
+    const stuck = this.#trying === undefined ? [] : this.#subscribers.stuckOn(tagOf(frame));
+    for (const subscriber of stuck) this.#note(subscriber);
+    for (const piece of piecesOf(frame, { most: this.#mostPieces, number: this.#published })) {
+      if (this.#outlet.offer([piece])) continue;
+      stuck.push(...this.#findStuck(tagOf(frame)));
+      this.#outlet.dropSilently = true;
+      this.#outlet.offer([piece]);
+      this.#outlet.dropSilently = false;
+    }
+    for (const subscriber of stuck) subscriber.dropped++;
+    this.#published++;
+    this.#python?.publish(frame);
   }
 
   /** Those subscribers to `tag` whose queue has become full. */
@@ -185,6 +205,7 @@ export class BusPump {
     this.#inbox.close();
     this.#outlet.close();
     await this.#running;
+    await this.#python?.close();
     for (const path of [this.#paths.pull, this.#paths.pub, busStatePath(this.#paths)]) removeSocketFile(path);
   }
 }

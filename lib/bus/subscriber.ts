@@ -14,7 +14,8 @@ import { sameBytes, startsWith } from "../crypto/same_bytes.ts";
 import { sleep } from "../os/sleep.ts";
 import { Inbox } from "../sockets/endpoint.ts";
 import type { Frames } from "../sockets/libzmq.ts";
-import { CONNECT_MS } from "./paths.ts";
+import { CONNECT_MS, pythonBus } from "./paths.ts";
+import { isThere } from "../os/file_kind.ts";
 import { Pieces } from "./pieces.ts";
 
 /** The first frame that a new subscriber gets; no event looks like it. */
@@ -75,7 +76,7 @@ export class EventSubscriber {
     }
     if (first === undefined) {
       inbox.close();
-      throw new NoMasterError(`Nothing answers on the event bus ${pubPath}`);
+      throw new NoMasterError(`Nothing answers on the event bus ${pubPath}${besideText(pubPath)}`);
     }
     return new EventSubscriber(inbox, name, early);
   }
@@ -192,4 +193,11 @@ function readWanted(frame: Uint8Array, wanted: (tag: string) => boolean): BusEve
 
 function announcesNote(frame: Uint8Array): boolean {
   return startsWith(frame, new TextEncoder().encode(BUS_WELCOME + ANSWERS_NAMES));
+}
+
+/** A Python master has the same directory of sockets, and another bus in it. */
+function besideText(pubPath: string): string {
+  const directory = pubPath.slice(0, pubPath.lastIndexOf("/"));
+  const isPython = !isThere(pubPath) && isThere(pythonBus(directory).pub);
+  return isPython ? ". The master there is Python Salt's, whose bus only Python Salt's programs read" : "";
 }

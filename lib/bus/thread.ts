@@ -12,6 +12,8 @@ import { serveThread, surviveErrors } from "../process/thread.ts";
 /** The thread's settings. */
 export interface BusThreadInit {
   readonly paths: BusPaths;
+  /** Where Python programs of this host reach it. */
+  readonly python: BusPaths;
   /** Number of events queued per subscriber. */
   readonly keptEvents: number;
   /** Memory for its notes of sockets. */
@@ -22,9 +24,9 @@ export interface BusThreadInit {
   readonly place: SharedPlace;
 }
 
-serveThread<BusThreadInit>(async ({ paths, keptEvents, sockets, place, listeners }, { log }) => {
+serveThread<BusThreadInit>(async ({ paths, python, keptEvents, sockets, place, listeners }, { log }) => {
   surviveErrors(log);
   noteSockets(sockets);
-  const pump = await BusPump.open(paths, { log, keptEvents, place, listeners });
+  const pump = await BusPump.open(paths, { log, keptEvents, place, listeners, python });
   return { describe: () => pump.describe(), close: () => pump.close() };
 });

@@ -19,7 +19,7 @@ import { ROTATE_EVENT } from "../protocol/tags.ts";
 import type { BusThreadInit } from "../bus/thread.ts";
 import { busStatePath } from "../bus/state_file.ts";
 import { EventSender } from "../bus/sender.ts";
-import { masterBus, removeSocketFile } from "../bus/paths.ts";
+import { masterBus, pythonBus, removeSocketFile } from "../bus/paths.ts";
 import { type AclUser, findAclUsers, openKeysToAclUsers, openToAclUsers } from "../bus/acl_users.ts";
 import { FunctionProcesses } from "../functions/processes.ts";
 import { type FunctionNews, parseFunctionRequest } from "../functions/messages.ts";
@@ -177,6 +177,7 @@ export class Master {
     const events: SharedPlace = { context: this.#busContext.address, address: EVENTS };
     const busInit = {
       paths: masterBus(opts.sock_dir),
+      python: pythonBus(opts.sock_dir),
       keptEvents: opts.event_publisher_pub_hwm,
       place: events,
       listeners,
@@ -399,8 +400,9 @@ export class Master {
     await bus?.stop(budget);
     await this.#memoryLooks?.close();
     if (!abandoned && !bus?.hasSockets) this.#busContext.terminate();
-    const busPaths = masterBus(this.#opts.sock_dir);
+    const [busPaths, python] = [masterBus(this.#opts.sock_dir), pythonBus(this.#opts.sock_dir)];
     for (const path of [busPaths.pull, busPaths.pub, busStatePath(busPaths)]) removeSocketFile(path);
+    for (const path of [python.pull, python.pub]) removeSocketFile(path);
     for (const path of [publishPullPath, portsPath]) removeSocketFile(path(this.#opts.sock_dir));
     this.#closed.resolve();
   }

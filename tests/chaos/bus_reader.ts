@@ -1,7 +1,7 @@
 /**
  * A subscriber of a bus, as a process: counts events of `chaos/` until `chaos/end`, then says how many it got and missed.
  *
- *     deno run -A tests/chaos/bus_reader.ts /path/to/master_event_pub.ipc
+ *     deno run -A tests/chaos/bus_reader.ts /path/to/event_bus_pub.ipc
  *
  * @module
  */

@@ -158,7 +158,16 @@ async function aclUsersOf(owner: string, t: Deno.TestContext): Promise<void> {
   assertEquals((await fleet.salt("salt", "m00", "test.ping")).code, 0);
   const { pki_dir, cachedir, sock_dir, pidfile } = fleet.masterOpts;
   const paths = [...[pki_dir, cachedir, sock_dir].flatMap(everything), accessKeyPath(cachedir, "daemon")];
-  for (const name of ["publish_pull.ipc", "master_event_pull.ipc", "master_event_pub.ipc", "ports.json"]) {
+  for (
+    const name of [
+      "publish_pull.ipc",
+      "event_bus_pull.ipc",
+      "event_bus_pub.ipc",
+      "master_event_pull.ipc",
+      "master_event_pub.ipc",
+      "ports.json",
+    ]
+  ) {
     assert(paths.includes(`${sock_dir}/${name}`), name);
   }
   assert(paths.some((path) => path.endsWith("/return.p")), "a return in the job cache");
@@ -202,6 +211,7 @@ async function aclUsersOf(owner: string, t: Deno.TestContext): Promise<void> {
   await t.step("and reaches the own key, the ports and the outgoing socket", async () => {
     assertEquals(await reach(daemon), {
       [accessKeyPath(cachedir, "daemon")]: ["read"],
+      [`${sock_dir}/event_bus_pub.ipc`]: ["connect"],
       [`${sock_dir}/master_event_pub.ipc`]: ["connect"],
       [`${sock_dir}/ports.json`]: ["read"],
     });

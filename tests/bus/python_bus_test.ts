@@ -1,0 +1,138 @@
+/**
+ * The bus for Python programs, read and written as Salt's transport does. Python's own programs: tests/interop/python_clients_test.ts.
+ * @module
+ */
+import { BusPump } from "../../lib/bus/pump.ts";
+import { packEvent, unpackWanted } from "../../lib/bus/event.ts";
+import { type BusPaths, masterBus, pythonBus } from "../../lib/bus/paths.ts";
+import { PythonBus } from "../../lib/bus/python_bus.ts";
+import { EventSender } from "../../lib/bus/sender.ts";
+import { EventSubscriber } from "../../lib/bus/subscriber.ts";
+import { SILENT_LOGGER } from "../../lib/process/log.ts";
+import { decode, encode } from "../../lib/values/msgpack.ts";
+import { map, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { assert, assertEquals } from "../support/assert.ts";
+import { eventually } from "../support/eventually.ts";
+import { keptLog } from "../support/scripted_master.ts";
+import { strictTest } from "../support/strict.ts";
+
+const BOUND_MS = 60_000;
+
+/** What a subscriber of Salt 3008 would read of an event with this tag and data. */
+function framed(tag: string, data: ValueMap): Uint8Array {
+  return encode(new Map<string, Value>([["head", new Map()], ["body", packEvent(tag, data)]]), "disk");
+}
+
+/** What a sender of Salt would write. */
+function sent(content: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(4 + content.length);
+  new DataView(bytes.buffer).setUint32(0, content.length);
+  bytes.set(content, 4);
+  return bytes;
+}
+
+async function readExactly(connection: Deno.Conn, size: number): Promise<Uint8Array> {
+  const bytes = new Uint8Array(size);
+  for (let at = 0; at < size;) at += await connection.read(bytes.subarray(at)) ?? size;
+  return bytes;
+}
+
+async function write(connection: Deno.Conn, bytes: Uint8Array): Promise<void> {
+  for (let at = 0; at < bytes.length;) at += await connection.write(bytes.subarray(at));
+}
+
+async function withBus(run: (ours: BusPaths, python: BusPaths, pump: BusPump) => Promise<void>): Promise<void> {
+  const dir = Deno.makeTempDirSync({ prefix: "bus_" });
+  const paths = [masterBus(dir), pythonBus(dir)] as const;
+  const pump = await BusPump.open(paths[0], { log: SILENT_LOGGER, python: paths[1] });
+  try {
+    await run(...paths, pump);
+  } finally {
+    await pump.close();
+    assertEquals([...Deno.readDirSync(dir)].map(({ name }) => name), []);
+    Deno.removeSync(dir, { recursive: true });
+  }
+}
+
+strictTest(
+  "a Python program hears events of our processes, small and large, and only the master's user can",
+  () =>
+    withBus(async (ours, python, pump) => {
+      for (const path of [python.pub, python.pull]) assertEquals((Deno.statSync(path).mode ?? 0) & 0o777, 0o600);
+      using heard = await Deno.connect({ transport: "unix", path: python.pub });
+      await eventually(() => pump.describe().includes("1 Python programs") || undefined, { what: "the program" });
+      using sender = new EventSender(ours.pull);
+      for (const data of [map({ a: 1 }), map({ big: "x".repeat(3_000_000) })]) {
+        assert(await sender.fire("some/tag", data));
+        const expected = framed("some/tag", data);
+        assertEquals(decode(await readExactly(heard, expected.length), "disk"), decode(expected, "disk"));
+      }
+    }),
+);
+
+strictTest(
+  "what a Python program sends, in any pieces, reaches our processes and Python's",
+  () =>
+    withBus(async (ours, python) => {
+      using subscriber = await EventSubscriber.connect(ours.pub, ["mine/"]);
+      using heard = await Deno.connect({ transport: "unix", path: python.pub });
+      using sender = await Deno.connect({ transport: "unix", path: python.pull });
+      const bytes = ["mine/1", "mine/2"].map((tag) => sent(framed(tag, map({ tag })))).flatMap((part) => [...part]);
+      for (let at = 0; at < bytes.length; at += 7) await write(sender, Uint8Array.from(bytes.slice(at, at + 7)));
+      for (const tag of ["mine/1", "mine/2"]) {
+        assertEquals(await subscriber.next(BOUND_MS), { tag, data: map({ tag }) });
+      }
+      const expected = framed("mine/1", map({ tag: "mine/1" }));
+      const { body } = Object.fromEntries(decode(await readExactly(heard, expected.length), "disk") as ValueMap);
+      assertEquals(unpackWanted(body as Uint8Array, () => true)?.tag, "mine/1");
+    }),
+);
+
+strictTest("who sends something else is cut off, and the others are not", async () => {
+  const dir = Deno.makeTempDirSync({ prefix: "bus_" });
+  const { log, lines } = keptLog();
+  const published: Uint8Array[] = [];
+  const bus = PythonBus.open(pythonBus(dir), { log, listeners: [], publish: (event) => void published.push(event) });
+  const path = pythonBus(dir).pull;
+  using good = await Deno.connect({ transport: "unix", path });
+  const hostile = [
+    sent(Uint8Array.of(1)),
+    sent(encode(map({ head: {} }), "disk")),
+    sent(encode(map({ head: {}, body: "text" }), "disk")),
+    sent(encode(map({ head: {}, body: new TextEncoder().encode("no end of a tag") }), "disk")),
+    Uint8Array.of(0xff, 0xff, 0xff, 0xff, 0x81),
+    sent(new Uint8Array(1_000).fill(0x91)),
+  ];
+  for (const bytes of hostile) {
+    using bad = await Deno.connect({ transport: "unix", path });
+    await write(bad, bytes);
+    assertEquals(await bad.read(new Uint8Array(1)), null);
+  }
+  await eventually(() => lines.length === hostile.length || undefined, { what: "a line for each" });
+  await write(good, sent(framed("still/here", map({}))));
+  await eventually(() => published.length === 1 || undefined, { what: "the event" });
+  await bus.close();
+  Deno.removeSync(dir, { recursive: true });
+});
+
+strictTest("who does not read misses what does not fit, and the log says so once", async () => {
+  const dir = Deno.makeTempDirSync({ prefix: "bus_" });
+  const { log, lines } = keptLog();
+  const bus = PythonBus.open(pythonBus(dir), { log, listeners: [], publish: () => {}, waitingBytes: 100_000 });
+  using slow = await Deno.connect({ transport: "unix", path: pythonBus(dir).pub });
+  await eventually(() => bus.subscribers === 1 || undefined, { what: "the subscriber" });
+  const event = packEvent("tag", map({ text: "x".repeat(10_000) }));
+  for (let i = 0; i < 200; i++) bus.publish(event);
+  assertEquals(lines.length, 1, lines.join("\n"));
+  const size = framed("tag", map({ text: "x".repeat(10_000) })).length;
+  let read = 0;
+  while (lines.length < 2) {
+    await readExactly(slow, size);
+    read++;
+    await new Promise((resolve) => queueMicrotask(() => resolve(undefined)));
+  }
+  const [, missed] = /it has missed (\d+) events/.exec(lines[1]) ?? [];
+  assert(Number(missed) > 0 && read + Number(missed) <= 200, `${read} read, ${missed} missed`);
+  await bus.close();
+  Deno.removeSync(dir, { recursive: true });
+});

@@ -1,0 +1,95 @@
+/**
+ * Python's own programs on the host of our master: LocalClient, RunnerClient, WheelClient, events, `salt` and `salt-run` with users, passwords and
+ * tokens. They say what they say on Python's own master.
+ * @module
+ */
+
+import { isThere } from "../../lib/os/file_kind.ts";
+import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
+import { run } from "../support/processes.ts";
+import { OURS, type Salt, testWithPython } from "./salts.ts";
+import { jsonDocuments, Site } from "./site.ts";
+
+const SCRIPT = decodeURIComponent(new URL("./python_clients.py", import.meta.url).pathname);
+
+/** The subscribers of 3006 expect a length before each event, so they cannot read a bus of 3007 and 3008, nor ours. */
+const VERSIONS = ["3007.15", "3008.3"] as const;
+
+/** A site with `master`, two minions of ours, and users. */
+async function withMaster<T>(master: Salt, use: (site: Site) => Promise<T>): Promise<T> {
+  await using site = new Site();
+  Deno.writeTextFileSync(`${site.root}/users`, "fred:secret\n");
+  Deno.mkdirSync(`${site.root}/etc/salt/master.d`, { recursive: true });
+  Deno.writeTextFileSync(
+    `${site.root}/etc/salt/master.d/auth.conf`,
+    JSON.stringify({
+      external_auth: {
+        file: {
+          "^filename": `${site.root}/users`,
+          fred: ["test.*", { "@runner": ["test.*", "manage.*", "error.*"] }, { "@wheel": ["key.*"] }, "@jobs"],
+        },
+      },
+    }),
+  );
+  return await site.explain(async () => {
+    await site.startMaster(master);
+    for (const id of ["m1", "m2"]) {
+      site.startMinion(OURS, id);
+      await site.keyComes(id, "minions_pre");
+    }
+    await site.acceptAll();
+    for (const id of ["m1", "m2"]) await site.answers(id);
+    return await use(site);
+  });
+}
+
+/** What Python's clients of `python` say on the site. */
+async function clientsSay(python: Salt, site: Site): Promise<Record<string, unknown>> {
+  const [salt] = python.command("salt");
+  const { code, out, err } = await run([salt.replace(/salt$/, "python"), SCRIPT, `${site.root}/etc/salt`]);
+  assertEquals(code, 0, `${out}${err}`);
+  return JSON.parse(out.trim().split("\n").at(-1) ?? "");
+}
+
+for (const version of VERSIONS) {
+  await testWithPython(version, "the clients of {} say on our master what they say on their own", async (python, t) => {
+    const theirs = await withMaster(python, (site) => clientsSay(python, site));
+    assertEquals(theirs["cmd by token"], { m1: true, m2: true }, "Python's clients work on Python's master");
+    await withMaster(OURS, async (site) => {
+      const ours = await clientsSay(python, site);
+      for (const [call, said] of Object.entries(theirs)) {
+        await t.step(call, () => assertEquals(ours[call], said));
+      }
+      if (version !== VERSIONS.at(-1)) return;
+      await t.step("salt -a, its token, and salt-run -a", () => commandLines(python, site));
+    });
+  });
+}
+
+async function commandLines(python: Salt, site: Site): Promise<void> {
+  const tokenFile = `${site.root}/token`;
+  Deno.writeTextFileSync(`${site.root}/etc/salt/master.d/token.conf`, JSON.stringify({ token_file: tokenFile }));
+  const who = ["-a", "file", "--username", "fred"];
+  const salt = async (...words: string[]) => await site.operate("salt", ["--out=json", ...words], python);
+  const pings = { m1: true, m2: true };
+  const batch = await salt(...who, "--password", "secret", "-b", "1", "*", "test.ping");
+  for (const id of ["m1", "m2"]) assertStringIncludes(batch.out, `"${id}": true`, batch.err);
+  const refused = await salt(...who, "--password", "secret", "*", "cmd.run", "id");
+  assertStringIncludes(refused.out + refused.err, "Authorization error occurred.");
+  const wrong = await salt(...who, "--password", "x", "*", "test.ping");
+  assertStringIncludes(wrong.out + wrong.err, "Authentication error occurred.");
+  const ran = await site.operate("salt-run", ["--out=json", ...who, "--password", "secret", "test.arg", "1"], python);
+  assertEquals(JSON.parse(ran.out.slice(ran.out.indexOf("{"))), { args: [1], kwargs: {} }, ran.err);
+  // With a token and as root, it proves itself by the key of the master: what is refused is asked before.
+  const first = await salt("-T", ...who, "--password", "secret", "*", "test.ping");
+  assertEquals(jsonDocuments(first.out), pings, first.err);
+  assert(isThere(tokenFile), "salt -T keeps its token");
+  assertEquals(jsonDocuments((await salt("*", "test.ping")).out), pings, "by the token alone");
+  // A token that Python's command made is one of ours, and the other way round.
+  const ours = await site.operate("salt", ["--out=json", "-a", "file", "*", "test.ping"]);
+  assertEquals(jsonDocuments(ours.out), pings, ours.err);
+  Deno.removeSync(tokenFile);
+  const made = await site.operate("salt", ["--out=json", "-T", ...who, "--password", "secret", "*", "test.ping"]);
+  assertEquals(jsonDocuments(made.out), pings, made.err);
+  assertEquals(jsonDocuments((await salt("*", "test.ping")).out), pings, "by the token that ours made");
+}
