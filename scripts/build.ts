@@ -25,6 +25,7 @@ import { VERSION } from "../lib/version.ts";
 import { writeError, writeOut as say } from "../lib/cli/process_io.ts";
 import { OptionError, parseOptions } from "./options.ts";
 import { lacksDenort } from "./deno_output.ts";
+import called from "./start_functions.json" with { type: "json" };
 
 const USAGE = `Usage: deno task build [options]
 
@@ -97,7 +98,7 @@ async function made(directory: string): Promise<string> {
 
 /** Makes the scripts in `stage`, and copies there what else is shipped. @returns The files there, by name. */
 async function fillStage(stage: string, target: string): Promise<TarFile[]> {
-  const scripts = await bundle(ROOT, stage, [...SCRIPT_SOURCES, WARM_SOURCE], STARTS);
+  const scripts = await bundle(ROOT, stage, [...SCRIPT_SOURCES, WARM_SOURCE], { starts: STARTS, called });
   const packages = packageFiles(ROOT, target);
   for (const { name, path } of packages) {
     Deno.mkdirSync(`${stage}/${name}`.replace(/\/[^/]*$/, ""), { recursive: true });

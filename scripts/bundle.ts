@@ -9,6 +9,7 @@
  */
 
 import { type OutputChunk, type Plugin, rolldown, type SourceMap } from "rolldown";
+import { type FunctionNames, withEagerFunctions } from "./eager_functions.ts";
 import { withLateImports } from "./late_imports.ts";
 
 /** A source that cannot be put into a script; its message is for who builds. */
@@ -25,6 +26,9 @@ const LOADED_LATE: readonly string[] = ["lib/auth/ldap_directory.ts"];
  * it has. The first one holds what the source itself imports, too. `one file`: all of it, for a thread that may read no file.
  */
 export type Starts = Readonly<Record<string, readonly (readonly string[])[] | "one file">>;
+
+/** The functions that usual starts call, by the source of the script: see {@linkcode withEagerFunctions}. */
+export type CalledFunctions = Readonly<Record<string, FunctionNames>>;
 
 /**
  * The file name of the script of a source, `lib/bus/thread.ts`: `bus-thread.mjs`. All scripts lie in one directory; `.mjs`, as Deno looks
@@ -47,6 +51,7 @@ export function isOf(source: string, file: string): boolean {
 /**
  * Makes the scripts of `sources` in the directory `out`.
  * @param root The project's directory, with node_modules.
+ * @param options `called`: what is compiled together with its file.
  * @returns The names of the files: the scripts and their maps.
  * @throws {BundleError} For a source that rolldown does not take, or one that names a file the executable would not have.
  */
@@ -54,9 +59,9 @@ export async function bundle(
   root: string,
   out: string,
   sources: readonly string[],
-  starts: Starts = {},
+  { starts = {}, called = {} }: { readonly starts?: Starts; readonly called?: CalledFunctions } = {},
 ): Promise<string[]> {
-  const project = { root, sources, imports: importMap(root) };
+  const project = { root, sources, called, imports: importMap(root) };
   const files: string[] = [];
   // One after the other: each takes all processors.
   for (const source of sources) files.push(...await scriptsOf(project, { source, out, starts: starts[source] ?? [] }));
@@ -66,6 +71,7 @@ export async function bundle(
 interface Project {
   readonly root: string;
   readonly sources: readonly string[];
+  readonly called: CalledFunctions;
   readonly imports: Readonly<Record<string, string>>;
 }
 
@@ -100,7 +106,7 @@ async function scriptsOf(
       platform: "neutral",
       resolve: { mainFields: ["module", "main"], conditionNames: ["import", "node", "default"] },
       external: [/^node:/],
-      plugins: [packages(project), ownUrls(project), importsIn(graph)],
+      plugins: [packages(project), ownUrls(project), pureTables(), importsIn(graph)],
       onLog: () => {},
       preserveEntrySignatures: "allow-extension",
     });
@@ -122,11 +128,19 @@ async function scriptsOf(
     refuseNodeModules(root, chunks);
     const maps = new Map(chunks.map(({ fileName, map }) => [fileName, map]));
     return withLateImports(chunks, stemOf(source)).flatMap(({ fileName, code }) => {
-      Deno.writeTextFileSync(`${out}/${fileName}`, code);
       const map = maps.get(fileName);
       // A file that only passes on what others export has none.
-      if (!map) return [fileName];
-      Deno.writeTextFileSync(`${out}/${fileName}.map`, sourceMap(map, { root, out }));
+      if (!map) {
+        Deno.writeTextFileSync(`${out}/${fileName}`, code);
+        return [fileName];
+      }
+      const { version, names, sources, mappings } = sourceMap(map, { root, out });
+      const made = withEagerFunctions({ code, sources, mappings }, project.called[source] ?? {});
+      Deno.writeTextFileSync(`${out}/${fileName}`, made.code);
+      Deno.writeTextFileSync(
+        `${out}/${fileName}.map`,
+        JSON.stringify({ version, sources, names, mappings: made.mappings }),
+      );
       return [fileName, `${fileName}.map`];
     });
   } catch (error) {
@@ -186,6 +200,28 @@ function ownUrls({ root, sources }: Project): Plugin {
   };
 }
 
+/**
+ * Says of the tables that js-yaml makes when it is loaded, its schemas and their tags, that making them does nothing else: then those that are not used
+ * are left out. With them each start took 1 ms longer.
+ */
+function pureTables(): Plugin {
+  return {
+    name: "pure tables",
+    transform: {
+      filter: { id: /\/js-yaml\.mjs$/ },
+      handler: (text) => ({
+        code: text
+          .replace(/^(var \w+ = )(?=define\w+Tag\()/gm, "$1/* @__PURE__ */ ")
+          .replace(
+            /^(var [A-Z\d_]+ = )(new Schema\(\[[^\]]*\]\)|\w+\.withTags\([^]*?\n\}\)|\{[^]*?\n\});$/gm,
+            "$1/* @__PURE__ */ (() => ($2))();",
+          ),
+        map: null,
+      }),
+    },
+  };
+}
+
 /** Notes in `graph` what each module imports, without `import()`. */
 function importsIn(graph: Map<string, readonly string[]>): Plugin {
   return { name: "graph", moduleParsed: ({ id, importedIds }) => void graph.set(id, importedIds) };
@@ -223,14 +259,14 @@ function refuseNodeModules(root: string, chunks: readonly OutputChunk[]): void {
   }
 }
 
-/** The map of a file, as text. Its sources are named from the project's root, as if that were the scripts' directory. */
+/** What the map of a file tells. Its sources are named from the project's root, as if that were the scripts' directory. */
 function sourceMap(
   { version, names, mappings, sources }: SourceMap,
   { root, out }: { readonly root: string; readonly out: string },
-): string {
+): Pick<SourceMap, "version" | "names" | "mappings" | "sources"> {
   const named = sources.map((source) => {
     const path = decodeURIComponent(new URL(source, `file://${out}/`).pathname);
     return path.startsWith(`${root}/`) ? path.slice(root.length + 1) : source;
   });
-  return JSON.stringify({ version, sources: named, names, mappings });
+  return { version, sources: named, names, mappings };
 }

@@ -14,17 +14,24 @@ const NO_BLANK = "[^ \\t\\n\\v\\f\\r]";
 /** The parts if words are not cut after hyphens. */
 const WORDS = new RegExp(`${BLANK}+|${NO_BLANK}+`, "gu");
 
-/** The parts that a line may be cut between: blanks, dashes between words, and words up to a hyphen. */
-const PARTS = new RegExp(
-  `${BLANK}+` +
-    `|(?<=${WORD_OR_PUNCTUATION})-{2,}(?=${WORD})` +
-    `|${NO_BLANK}+?(?:` +
-    `-(?:(?<=${LETTER}{2}-)|(?<=${LETTER}-${LETTER}-))(?=${LETTER}-?${LETTER})` +
-    `|(?=${BLANK}|$)` +
-    `|(?<=${WORD_OR_PUNCTUATION})(?=-{2,}${WORD})` +
-    `)`,
-  "gu",
-);
+let parts: RegExp | undefined;
+
+/**
+ * The parts that a line may be cut between: blanks, dashes between words, and words up to a hyphen. Made at the first call, as V8 needs 1 ms for its
+ * classes of characters, and few starts wrap a text.
+ */
+function partsPattern(): RegExp {
+  return parts ??= new RegExp(
+    `${BLANK}+` +
+      `|(?<=${WORD_OR_PUNCTUATION})-{2,}(?=${WORD})` +
+      `|${NO_BLANK}+?(?:` +
+      `-(?:(?<=${LETTER}{2}-)|(?<=${LETTER}-${LETTER}-))(?=${LETTER}-?${LETTER})` +
+      `|(?=${BLANK}|$)` +
+      `|(?<=${WORD_OR_PUNCTUATION})(?=-{2,}${WORD})` +
+      `)`,
+    "gu",
+  );
+}
 
 /** The layout of {@linkcode fillText}. */
 export interface Fill {
@@ -53,7 +60,7 @@ export interface Wrap {
 
 /** The lines of a text, of which no character is changed; blanks at their ends are left out. */
 export function wrapText(text: string, { width, breakLongWords, breakOnHyphens }: Wrap): string[] {
-  const found = text.match(breakOnHyphens ? PARTS : WORDS) ?? [];
+  const found = text.match(breakOnHyphens ? partsPattern() : WORDS) ?? [];
   const parts = Array.from(found, (part) => new Part(part)).reverse();
   const lines: string[] = [];
   while (parts.length > 0) {

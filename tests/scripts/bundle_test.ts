@@ -11,13 +11,15 @@ import {
   WARM_SOURCE,
 } from "../../scripts/production.ts";
 
+import called from "../../scripts/start_functions.json" with { type: "json" };
+
 const ROOT = decodeURIComponent(new URL("../..", import.meta.url).pathname).replace(/\/$/, "");
 
 /** The scripts of this tree as an executable has them, made once. */
 async function withScripts(use: (directory: string) => Promise<void>): Promise<void> {
   const directory = await Deno.realPath(await Deno.makeTempDir({ prefix: "bundle_test_" }));
   try {
-    await bundle(ROOT, directory, [...SCRIPT_SOURCES, WARM_SOURCE], STARTS);
+    await bundle(ROOT, directory, [...SCRIPT_SOURCES, WARM_SOURCE], { starts: STARTS, called });
     await Deno.writeTextFile(`${directory}/deno.json`, productionConfig(ROOT));
     await use(directory);
   } finally {
