@@ -6,12 +6,15 @@
 
 import { CommandError, InvocationError, JsonError, messageOf, MsgpackError, YamlError } from "../errors.ts";
 import { jsonText } from "../template_filters/json_text.ts";
-import { isInt, isMap, str, truthy, type Value, type ValueMap } from "../values/value.ts";
+import { yamlexText } from "../template_filters/yaml_words.ts";
+import { isInt, isMap, repr, str, truthy, type Value, type ValueMap } from "../values/value.ts";
 import { decode, encode } from "../values/msgpack.ts";
 import { parseJson } from "../values/json_read.ts";
 import { dumpYaml } from "../yaml/dump.ts";
 import { loadYaml } from "../yaml/load.ts";
+import { loadYamlex } from "../yaml/yamlex.ts";
 import { readConfigParser, writeConfigParser } from "./config_parser.ts";
+import { writeToml } from "./toml_writer.ts";
 
 /** One format. */
 export interface Serializer {
@@ -61,6 +64,15 @@ function yamlText(value: Value, options: ValueMap): string {
   return text.replace(/\n$/, "");
 }
 
+function yamlexOf(text: string): Value {
+  try {
+    return loadYamlex(text, "<unicode string>").value;
+  } catch (error) {
+    if (error instanceof YamlError) throw new CommandError(yamlexText(error, text), { cause: error });
+    throw error;
+  }
+}
+
 /** The options that all sections of a configparser file have. @throws {InvocationError} For another option. */
 function defaultsOf(options: ValueMap): ValueMap {
   checkOptions(options, ["defaults"]);
@@ -100,6 +112,11 @@ export const SERIALIZERS: Readonly<Record<string, Serializer>> = {
       ),
   },
   toml: {
+    serialize: (value, options) => {
+      checkOptions(options, []);
+      if (!isMap(value)) throw new CommandError(`TOML can only serialize dictionaries, not ${repr(value)}`);
+      return writeToml(value);
+    },
     deserialize: async (source) => {
       const { readToml } = await import("../../modules/renderers/_toml.ts");
       const read = await readToml(sourceText(source));
@@ -110,5 +127,9 @@ export const SERIALIZERS: Readonly<Record<string, Serializer>> = {
   yaml: {
     serialize: yamlText,
     deserialize: (source) => reading(() => loadYaml(sourceText(source), "<unicode string>")),
+  },
+  yamlex: {
+    serialize: yamlText,
+    deserialize: (source) => yamlexOf(sourceText(source)),
   },
 };

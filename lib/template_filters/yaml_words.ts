@@ -50,6 +50,11 @@ export function yamlRenderText(error: YamlError, text: string): string {
   return words.scanner ? `${words.problem}; line ${error.line}` : written(words, error);
 }
 
+/** What the renderer `yamlex` says of it: nothing of a text that cannot be cut into tokens. */
+export function yamlexText(error: YamlError, text: string): string {
+  return error.salt === undefined && wordsOf(error, text)?.scanner ? "Unknown yaml render error" : yamlText(error, text);
+}
+
 /** PyYAML leaves out the place of the context where it is that of the problem. */
 function written({ problem, at, context, contextAt }: Words, error: YamlError): string {
   const place = at ?? error;

@@ -146,7 +146,7 @@ function cleaned(kwargs: ValueMap): ValueMap {
 
 export const serialize: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return a value written by a serializer: configparser, json, msgpack or yaml. Keyword arguments are its options.",
+    "Return a value written by a serializer: configparser, json, msgpack, toml, yaml or yamlex. Keyword arguments are its options.",
     "--no-parse=obj slsutil.serialize 'json' obj=\"{'foo': 'Foo!'}\"",
   ),
   params: { serializer: str(), obj: any() },
@@ -156,7 +156,7 @@ export const serialize: ModuleFunction<JobContext> = fn({
 
 export const deserialize: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return the value that a serializer reads from a text: configparser, json, msgpack, toml or yaml.",
+    "Return the value that a serializer reads from a text: configparser, json, msgpack, toml, yaml or yamlex.",
     "slsutil.deserialize 'json' '{\"foo\": \"Foo!\"}'",
     "--no-parse=stream_or_string slsutil.deserialize 'json' stream_or_string='{\"foo\": \"Foo!\"}'",
   ),

@@ -16,6 +16,7 @@ export const RENDERERS: Readonly<Record<string, () => Promise<{ readonly render:
   text: () => import("./text.ts"),
   toml: () => import("./toml.ts"),
   yaml: () => import("./yaml.ts"),
+  yamlex: () => import("./yamlex.ts"),
 };
 
 /** Salt's renderers that are not here, and what does their work. */
@@ -34,5 +35,4 @@ export const NOT_BUILT: Readonly<Record<string, string>> = {
   pyobjects: "Write the file as jinja|yaml.",
   stateconf: "Write the file as jinja|yaml; `{{ sls }}` in IDs keeps them apart, and `require: sls` orders files.",
   wempy: "Write the file for jinja.",
-  yamlex: "Write the file as yaml; `slsutil.merge` aggregates.",
 };

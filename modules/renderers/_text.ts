@@ -4,8 +4,10 @@
  */
 
 import { RenderError } from "../../lib/errors.ts";
-import type { RenderInput } from "../../lib/templates/renderer.ts";
-import { typeName } from "../../lib/values/value.ts";
+import type { Positions, RenderInput } from "../../lib/templates/renderer.ts";
+import type { TextOrigin } from "../../lib/templates/text_origin.ts";
+import { typeName, type Value, type ValueMap } from "../../lib/values/value.ts";
+import type { TextPlace, YamlPlaces } from "../../lib/yaml/load.ts";
 
 /** The text to be rendered. @throws {RenderError} If an earlier renderer of the pipe has made data of it. */
 export function needRenderText({ data }: RenderInput, renderer: string): string {
@@ -16,4 +18,11 @@ export function needRenderText({ data }: RenderInput, renderer: string): string 
 /** `text` without its first line if that names renderers. */
 export function withoutShebang(text: string): string {
   return text.startsWith("#!") ? text.slice(text.indexOf("\n") + 1) : text;
+}
+
+/** The places of what was read, in the file that was written. */
+export function positionsIn(places: YamlPlaces, origin: TextOrigin): Positions {
+  const place = (at: TextPlace | undefined) => at && origin.place(at.line, at.column);
+  const of = (container: ValueMap | readonly Value[], key: Value) => place(places.of(container, key));
+  return { key: of, item: of, holder: (made) => place(places.holder(made)) };
 }

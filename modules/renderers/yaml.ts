@@ -6,12 +6,11 @@
 
 import { RenderError, YamlError } from "../../lib/errors.ts";
 import { excerptOf } from "../../lib/templates/excerpt.ts";
-import type { Positions, RenderInput, RenderOutput } from "../../lib/templates/renderer.ts";
-import type { TextOrigin } from "../../lib/templates/text_origin.ts";
+import type { RenderInput, RenderOutput } from "../../lib/templates/renderer.ts";
 import { yamlRenderText } from "../../lib/template_filters/yaml_words.ts";
-import { truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
-import { loadYamlPlaces, type TextPlace, type YamlPlaces } from "../../lib/yaml/load.ts";
-import { needRenderText } from "./_text.ts";
+import { truthy, type Value } from "../../lib/values/value.ts";
+import { loadYamlPlaces } from "../../lib/yaml/load.ts";
+import { needRenderText, positionsIn } from "./_text.ts";
 
 /** Reads YAML. @throws {RenderError} In Salt's words, with the place, if it is none. */
 export function render(input: RenderInput): RenderOutput {
@@ -25,12 +24,6 @@ export function render(input: RenderInput): RenderOutput {
   }
 }
 
-function positionsIn(places: YamlPlaces, origin: TextOrigin): Positions {
-  const place = (at: TextPlace | undefined) => at && origin.place(at.line, at.column);
-  const of = (container: ValueMap | readonly Value[], key: Value) => place(places.of(container, key));
-  return { key: of, item: of, holder: (made) => place(places.holder(made)) };
-}
-
 /** What the reader says beyond Salt's words. */
 function hintOf({ problem, salt }: YamlError): string | undefined {
   if (!problem.startsWith("a key must be a scalar")) return salt === undefined ? undefined : `${problem}.`;
@@ -38,7 +31,7 @@ function hintOf({ problem, salt }: YamlError): string | undefined {
 }
 
 /** The excerpt is of what the templates made: a mistake in YAML often shows there alone. */
-function withPlace(error: YamlError, origin: TextOrigin): RenderError {
+function withPlace(error: YamlError, origin: RenderInput["origin"]): RenderError {
   return new RenderError(
     yamlRenderText(error, origin.text),
     {

@@ -47,10 +47,23 @@ Deno.test("renderers that the options forbid are passed over, and logged", async
 
 Deno.test("a renderer of Salt's that is not built says what does its work", async () => {
   for (
-    const name of ["py", "pyobjects", "pydsl", "mako", "stateconf", "wempy", "genshi", "cheetah", "yamlex", "hjson"]
+    const name of ["py", "pyobjects", "pydsl", "mako", "stateconf", "wempy", "genshi", "cheetah", "nacl", "hjson"]
   ) {
     await assertRejects(() => data(`#!${name}\nx\n`, {}, "/x"), RenderError, `There is no renderer ${name} here. `);
   }
+});
+
+Deno.test("yamlex joins what is tagged, with the places of what it read", async () => {
+  const text = "#!yamlex\na: !aggregate [1]\na: !aggregate [2]\nb: {{ 1 }}\n";
+  assertEquals(await data(text.replace("{{ 1 }}", "3"), {}, "/x"), map({ a: [1, 2], b: 3 }));
+  const error = await assertRejects(() => data(text, {}, "/x"), RenderError, 'in "<file>", line 4, column 5');
+  assertEquals(error.line, 4);
+  await assertRejects(() => data("#!yamlex\na: b: c\n", {}, "/x"), RenderError, "Unknown yaml render error");
+  const { data: read, positions } = await renderSls({ text: text.replace("{{ 1 }}", "3"), path: "/x" }, renderWorld());
+  const list = asMap(read).get("a");
+  if (!Array.isArray(list)) throw new TypeError("no list");
+  assertEquals(positions?.key(asMap(read), "a")?.line, 3);
+  assertEquals([0, 1].map((i) => positions?.item(list, i)?.line), [2, 3]);
 });
 
 Deno.test("JSON5 and TOML are read by their libraries, and their errors have places", async () => {
