@@ -62,7 +62,10 @@ function salt(error: unknown): string {
     if (error.kind !== "python" && error.kind !== "notFound") return `Jinja syntax error: ${message}`;
   }
   const called = error instanceof CommandError || (error instanceof InvocationError && error.usage === undefined);
-  return called ? `Problem running salt function in Jinja template: ${message}` : `Jinja error: ${message}`;
+  if (called) return `Problem running salt function in Jinja template: ${message}`;
+  // What the template raised itself is told by its class, the last line of the traceback that Salt shows here.
+  const raised = error instanceof TemplateError && error.type === "TemplateError";
+  return raised ? `Jinja error: ${message}\nTemplateError: ${message}` : `Jinja error: ${message}`;
 }
 
 function hintOf(error: unknown): string | undefined {

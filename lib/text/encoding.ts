@@ -5,6 +5,7 @@
  */
 
 import { InvocationError } from "../errors.ts";
+import { decodeUtf32, encodeUtf32, utf32Mark } from "./utf32.ts";
 
 /** Decoded text. Invalid bytes have become U+FFFD. */
 export interface Decoded {
@@ -18,6 +19,9 @@ const OWN_ENCODINGS: readonly (readonly [name: RegExp, decode: (bytes: Uint8Arra
   [/^(latin-?1|iso-?8859-1|l1)$/, latin1],
   [/^(us-)?ascii$/, (bytes) => latin1(bytes).replaceAll(/[\x80-\xff]/g, "\ufffd")],
 ];
+
+/** UTF-16 and UTF-32. Without a byte order in the name, a mark tells it and is no part of the text. */
+const WIDE = /^utf-?(16|32)(?:-?(le|be))?$/;
 
 /** Maximum number of arguments for one call. */
 const CHUNK = 1 << 13;
@@ -61,6 +65,8 @@ export function textDecoder(name: string | null): (bytes: Uint8Array) => Decoded
       return { text, exact: !text.includes("\ufffd") };
     };
   }
+  const wide = WIDE.exec(plainName(name));
+  if (wide !== null) return (bytes) => decodeWide(bytes, wide);
   const strict = platformDecoder(name, true), lenient = platformDecoder(name, false);
   return (bytes) => {
     try {
@@ -71,6 +77,24 @@ export function textDecoder(name: string | null): (bytes: Uint8Array) => Decoded
   };
 }
 
+/** @param wide What {@linkcode WIDE} found: the width and the byte order. */
+function decodeWide(bytes: Uint8Array, [, width, named]: RegExpExecArray): Decoded {
+  const marked = named !== undefined ? undefined : width === "32" ? utf32Mark(bytes) : utf16Mark(bytes);
+  const own = marked === undefined ? bytes : bytes.subarray(Number(width) / 8);
+  const order = (named ?? marked) === "be" ? "be" : "le";
+  if (width === "32") {
+    const text = decodeUtf32(own, order);
+    return { text, exact: !text.includes("\ufffd") };
+  }
+  const text = new TextDecoder(`utf-16${order}`, { ignoreBOM: true }).decode(own);
+  return { text, exact: own.length % 2 === 0 && !text.includes("\ufffd") };
+}
+
+function utf16Mark(bytes: Uint8Array): "le" | "be" | undefined {
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return "le";
+  return bytes[0] === 0xfe && bytes[1] === 0xff ? "be" : undefined;
+}
+
 /**
  * Like {@linkcode textDecoder}, for text that comes in pieces: an incomplete character waits for the next piece.
  * @throws {InvocationError} If the encoding is not supported.
@@ -78,6 +102,7 @@ export function textDecoder(name: string | null): (bytes: Uint8Array) => Decoded
 export function streamDecoder(name: string | null): (bytes: Uint8Array, last: boolean) => string {
   const own = ownDecoder(name);
   if (own !== undefined) return own;
+  if (/^utf-?32/.test(plainName(name))) throw new InvocationError(`${name} cannot be read while it is written`);
   const decoder = platformDecoder(name, false);
   return (bytes, last) => decoder.decode(bytes, { stream: !last });
 }
@@ -93,10 +118,8 @@ function byteTable(name: string | null): Map<string, number> {
   return table;
 }
 
-const WIDE = /^utf-?16(-?le|-?be)?$/;
-
 /**
- * Encodes `text` as Python does, in UTF-8, UTF-16 or an encoding of single bytes.
+ * Encodes `text` as Python does, in UTF-8, UTF-16, UTF-32 or an encoding of single bytes.
  * @param name Python's name of the encoding; `null` is UTF-8.
  * @param errors Python's way with characters that the encoding does not have: `strict`, `ignore` or `replace`.
  * @throws {InvocationError} If the encoding is not supported, or with `strict` lacks a character.
@@ -106,7 +129,9 @@ export function encodeText(text: string, name: string | null, errors = "strict")
   if (/^utf-?8(-sig)?$/.test(plain)) return new TextEncoder().encode((plain.endsWith("sig") ? "\ufeff" : "") + text);
   const wide = WIDE.exec(plain);
   if (wide !== null) {
-    return encodeWide(wide[1] === undefined ? `\ufeff${text}` : text, wide[1]?.endsWith("be") !== true);
+    const [, width, order] = wide;
+    const all = order === undefined ? `\ufeff${text}` : text;
+    return width === "32" ? encodeUtf32(all, order === "be" ? "be" : "le") : encodeUtf16(all, order !== "be");
   }
   const table = byteTable(name);
   if (table.size < 128) throw new InvocationError(`unknown encoding: ${name}`);
@@ -122,7 +147,7 @@ export function encodeText(text: string, name: string | null, errors = "strict")
   return Uint8Array.from(bytes);
 }
 
-function encodeWide(text: string, little: boolean): Uint8Array {
+function encodeUtf16(text: string, little: boolean): Uint8Array {
   const view = new DataView(new ArrayBuffer(2 * text.length));
   for (let i = 0; i < text.length; i++) view.setUint16(2 * i, text.charCodeAt(i), little);
   return new Uint8Array(view.buffer);

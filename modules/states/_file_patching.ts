@@ -78,13 +78,13 @@ async function fetched(kwargs: ValueMap, context: StateContext): Promise<StateRe
   return stateResult(await invoke(managed, given));
 }
 
-/** The source with the environment that the state tells, unless the source tells another one. */
-function withEnvironment(source: string, saltenv: string | null, warnings: string[]): string {
-  if (saltenv === null || !source.startsWith("salt://")) return source;
+/** The environment that the patch is fetched from, if the state tells it and the source tells no other one. */
+function environmentOf(source: string, saltenv: string | null, warnings: string[]): string | null {
+  if (saltenv === null || !source.startsWith("salt://")) return null;
   const { saltenv: own } = splitSaltUrl(source);
-  if (own === undefined || own === saltenv) return own === undefined ? `${source}?saltenv=${saltenv}` : source;
+  if (own === undefined || own === saltenv) return saltenv;
   warnings.push("Ignoring 'saltenv' option in favor of saltenv included in the source URL.");
-  return source;
+  return null;
 }
 
 /** What one call of `patch` gives: `pid`, `retcode`, `stdout`, `stderr`. */
@@ -214,11 +214,12 @@ saltenv
     if (typeof read === "string") return warned(fail(read));
     const chosen = await chosenSource(source, download.source_hash, context);
     if ("problem" in chosen) return warned(fail(chosen.problem));
-    const url = withEnvironment(chosen.source, saltenv, warnings);
+    const url = chosen.source;
+    const env = environmentOf(url, saltenv, warnings);
     const file = await Deno.makeTempFile({ prefix: "__salt.tmp." });
     const rejects = reject_file ?? await Deno.makeTempFile({ prefix: "__salt.tmp." });
     try {
-      const made = await fetched(map({ ...download, name: file, source: url }), context);
+      const made = await fetched(map({ ...download, name: file, source: url, ...env === null ? {} : { saltenv: env } }), context);
       // Salt goes on in test mode, with an empty patch, and says that it would be applied.
       if (made.result === false) return warned({ ...made, name });
       return warned(

@@ -66,9 +66,10 @@ for (const { group, name, tpl, expected } of cases) {
         .then((made) => ({ ok: made.text }), (error) => error);
       if (expected.ok !== undefined) return assertEquals(text, { ok: expected.ok });
       if (!(text instanceof RenderError)) throw text;
-      // Salt adds Python's traceback to an error that is none of Jinja's, and so the line has another place.
+      // Salt adds Python's traceback to an error that is none of Jinja's, of which ours keeps the last line.
       const traced = expected.err?.startsWith("Jinja error:") === true;
-      assertEquals(text.message, traced ? `${expected.err}; line ${expected.line}` : expected.err);
+      const last = `TemplateError: ${expected.err?.slice("Jinja error: ".length)}; line ${expected.line}`;
+      assertEquals(text.message, traced ? `${expected.err}\n${last}` : expected.err);
       if (!traced) assertEquals(text.saltText, expected.full);
       assertEquals(text.line, expected.line);
     } finally {
