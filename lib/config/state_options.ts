@@ -22,6 +22,10 @@ export const STATE_OPTIONS = {
   state_aggregate: any(false, "true, or a list of state modules (`[pkg]`): states that may run as one call do."),
   failhard: bool(false, "Whether a run of states ends at the first one that failed."),
   state_events: bool(false, "Whether a minion tells its master of every state that it has run."),
+  state_check_arguments: bool(
+    true,
+    "Whether an argument that a state does not read, though Salt's takes any, is an error if it looks like a misspelt one.",
+  ),
   disabled_requisites: any([], "Requisites that are passed over: a name, or a list of them."),
   master_tops: any(new Map(), "Other sources of what a top file says, by name: `ext_nodes`, or one's own."),
   master_tops_first: bool(false, "Whether what they say comes before what the top file says."),

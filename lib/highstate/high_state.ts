@@ -213,7 +213,9 @@ class OpenHighState implements HighState {
       disabledRequisites: namesOf(this.opts.get("disabled_requisites")),
       aggregate: this.opts.get("state_aggregate") ?? false,
       disabledStates: namesOf(this.#context.grains.get("state_runs_disabled")),
-      modules: await stateModules(usedStates(high), this.#context.catalogue),
+      modules: await stateModules(usedStates(high), this.#context.catalogue, {
+        checkArguments: truthy(this.opts.get("state_check_arguments") ?? true),
+      }),
     };
   }
 }

@@ -7,6 +7,7 @@ import { CommandError } from "../errors.ts";
 import type { JobContext } from "../plugins/job_context.ts";
 import type { CompileError } from "../states/compile_error.ts";
 import { lintTree } from "../states/lint.ts";
+import type { CompileOptions } from "../states/stages.ts";
 import { nearestName } from "../text/nearest_name.ts";
 import { isGlob } from "../text/glob.ts";
 import type { ReadTop } from "../states/top_files.ts";
@@ -35,7 +36,11 @@ export async function lint({ context, mods, kwargs, pillarFile, grainsFile }: Li
   if (pillarFile !== null) given.set("pillar", await readMap(pillarFile));
   const own = grainsFile === null ? undefined : await readMap(grainsFile);
   const state = await openHighState(own === undefined ? context : { ...context, grains: own }, given);
-  const { files, errors } = mods === null ? await lintAll(state) : await lintMods(state, splitInput(mods));
+  const known = new Set((await context.catalogue.states.all()).map(({ name }) => name));
+  const options = async (high: ValueMap) => ({ ...await state.compileOptions(high), allFunctions: known });
+  const { files, errors } = mods === null
+    ? await lintAll(state, options)
+    : await lintMods(state, splitInput(mods), options);
   if (errors.length === 0) return `${files} SLS files, nothing wrong`;
   context.setRetcode(COMPILE_ERROR);
   return state.texts(errors);
@@ -59,12 +64,14 @@ interface Found {
   readonly errors: readonly CompileError[];
 }
 
-async function lintMods(state: HighState, mods: readonly string[]): Promise<Found> {
+type Options = (high: ValueMap) => Promise<CompileOptions>;
+
+async function lintMods(state: HighState, mods: readonly string[], options: Options): Promise<Found> {
   const together = new Map([[state.saltenv ?? "base", mods]]);
-  return await lintTree(state.source, { together, alone: new Map(), options: (high) => state.compileOptions(high) });
+  return await lintTree(state.source, { together, alone: new Map(), options });
 }
 
-async function lintAll(state: HighState): Promise<Found> {
+async function lintAll(state: HighState, options: Options): Promise<Found> {
   const read = await state.top();
   const alone = new Map<string, readonly string[]>();
   for (const env of state.saltenv === undefined ? await state.source.envs() : [state.saltenv]) {
@@ -76,7 +83,7 @@ async function lintAll(state: HighState): Promise<Found> {
   const { files, errors } = await lintTree(state.source, {
     together,
     alone,
-    options: (high) => state.compileOptions(high),
+    options,
   });
   const top = [...read.unreadable, ...verifyTop(read.top, read.places), ...missingOf(read, alone)];
   return { files, errors: [...top, ...errors] };

@@ -33,8 +33,16 @@ function addUsed(used: Map<string, Set<string>>, body: Value): void {
   }
 }
 
-/** The state modules of a host. @param used Those that are needed; the others are not looked at. */
-export async function stateModules(used: UsedStates, { states }: Catalogue): Promise<StateModules> {
+/**
+ * The state modules of a host.
+ * @param used Those that are needed; the others are not looked at.
+ * @param checkArguments Whether a function that passes over what it does not know is asked which arguments it reads. Else it takes all.
+ */
+export async function stateModules(
+  used: UsedStates,
+  { states }: Catalogue,
+  { checkArguments }: { readonly checkArguments: boolean },
+): Promise<StateModules> {
   const signatures = new Map<string, StateSignature>();
   const watching = new Set<string>(), aggregating = new Set<string>();
   for (const [module, functions] of used) {
@@ -48,7 +56,7 @@ export async function stateModules(used: UsedStates, { states }: Catalogue): Pro
       signatures.set(`${module}.${name}`, {
         // A function that is watching may be given what `mod_watch` takes.
         parameters: [...Object.keys(params), ...keywords ?? [], ...Object.keys(watch?.params ?? {})],
-        others: varKwargs === undefined ? "refused" : keywords === undefined ? "used" : "unused",
+        others: varKwargs === undefined ? "refused" : keywords === undefined || !checkArguments ? "used" : "unused",
       });
     }
   }

@@ -59,6 +59,37 @@ export function unknownArguments({ chunks, high, places, signature }: Declared):
   return errors;
 }
 
+/** The functions that are not there although others of their module are, or a module of nearly their name is. A state says it once. */
+export function missingFunctions({ chunks, high, places, known }: {
+  readonly chunks: readonly Chunk[];
+  readonly high: ValueMap;
+  readonly places: Places;
+  /** All functions of the host. */
+  readonly known: ReadonlySet<string>;
+}): CompileError[] {
+  const errors = new Map<string, CompileError>();
+  const modules = new Set([...known].map(moduleOf));
+  for (const chunk of chunks) {
+    const fun = `${field(chunk, "state")}.${field(chunk, "fun")}`;
+    const near = nearestName(fun, known);
+    // A module that nobody knows may be one of another host, or of the tree itself.
+    if (known.has(fun) || (!modules.has(moduleOf(fun)) && near === undefined)) continue;
+    const id = field(chunk, "__id__");
+    const body = high.get(id);
+    const key = isMap(body) ? [...body.keys()].find((key) => moduleOf(str(key)) === field(chunk, "state")) : undefined;
+    errors.set(`${id}\n${fun}`, {
+      text: `State '${fun}' was not found in SLS '${field(chunk, "__sls__")}'`,
+      place: (isMap(body) && key !== undefined ? places.key(body, key) : undefined) ?? places.of(chunk),
+      ...near !== undefined && { hint: `Did you mean ${near}?` },
+    });
+  }
+  return [...errors.values()];
+}
+
+function moduleOf(fun: string): string {
+  return fun.split(".", 1)[0];
+}
+
 /** Where the argument is written. */
 function placeOf(name: Value, chunk: Chunk, high: ValueMap, places: Places): Place | undefined {
   const body = high.get(chunk.get("__id__") ?? null);

@@ -6,7 +6,7 @@
  */
 
 import { aggregateGroups, mayAggregate } from "./aggregate.ts";
-import { unknownArguments } from "./arguments.ts";
+import { missingFunctions, unknownArguments } from "./arguments.ts";
 import { type Chunk, field, makeChunks } from "./chunks.ts";
 import type { CompileError } from "./compile_error.ts";
 import { applyExcludes } from "./exclude.ts";
@@ -29,6 +29,8 @@ export interface CompileOptions {
   readonly disabledStates: readonly string[];
   /** The state modules of the host. */
   readonly modules: StateModules;
+  /** The state functions of the host, if those that are missing are looked for. */
+  readonly allFunctions?: ReadonlySet<string>;
   /** Of an orchestration: its job. */
   readonly orchestrationJid?: Value;
 }
@@ -67,6 +69,8 @@ export const STAGES = {
   },
   arguments: ({ chunks, high, places }, { modules }) =>
     unknownArguments({ chunks, high, places, signature: (fun) => modules.signature(fun) }),
+  functions: ({ chunks, high, places }, { allFunctions }) =>
+    allFunctions === undefined ? [] : missingFunctions({ chunks, high, places, known: allFunctions }),
   requisites: ({ chunks, graph, places }, options) => {
     const disabled = new Set(options.disabledRequisites);
     return chunks.flatMap((chunk) => {
@@ -117,6 +121,7 @@ export const LINT: Route = [[
   "requisite_in",
   "exclude",
   "chunks",
+  "functions",
   "arguments",
   "requisites",
   "order",

@@ -134,6 +134,33 @@ Deno.test("state.lint tells of every mistake of a tree once, and of names in the
   assertEquals(await call("state.lint", { more: fine }), { shown: "5 SLS files, nothing wrong", retcode: 0 });
 });
 
+Deno.test("state.lint tells of arguments and functions that there are not, with what was meant", async () => {
+  const web = "web:\n  file.managed:\n    - name: /x\n    - usr: root\n    - mde: '0644'\nb:\n  test.nope: []\n" +
+    "c:\n  test:\n    - noop\nd:\n  tset.nop: []\ne:\n  of_another_host.present: []\n";
+  const { shown, retcode } = await call("state.lint", { args: ["web"], more: { "web/init.sls": web } });
+  assertEquals(retcode, 1);
+  const told = (Array.isArray(shown) ? shown : []).map((text) => String(text).split("\n").slice(0, 3).join("; "));
+  assertEquals(told, [
+    "State 'test.nope' was not found in SLS 'web'; Did you mean test.nop?; web/init.sls:7:3",
+    "State 'test.noop' was not found in SLS 'web'; Did you mean test.nop?; web/init.sls:9:3",
+    "State 'tset.nop' was not found in SLS 'web'; Did you mean test.nop?; web/init.sls:12:3",
+    "unknown argument `usr` of file.managed in state 'web' in SLS 'web'; Did you mean user?; web/init.sls:4:7",
+    "unknown argument `mde` of file.managed in state 'web' in SLS 'web'; Did you mean mode?; web/init.sls:5:7",
+  ]);
+});
+
+Deno.test("a misspelt argument of a state that takes any is passed over with state_check_arguments: False", async () => {
+  const more = { "web/init.sls": "web:\n  file.managed:\n    - name: /x\n    - dirmode: '0755'\n" };
+  const refused = await call("state.show_low_sls", { args: ["web"], more });
+  assertEquals(firstLines(refused.shown), ["unknown argument `dirmode` of file.managed in state 'web' in SLS 'web'"]);
+  const opts = { state_check_arguments: false };
+  const { shown, retcode } = await call("state.show_low_sls", { args: ["web"], more, opts });
+  assertEquals([order(shown), retcode], [["file /x"], 0]);
+  // What fails in Salt as well stays an error.
+  const wrong = { "web/init.sls": "web:\n  test.nop: []\n  host.present:\n    - pi: 127.0.0.1\n" };
+  assertEquals((await call("state.show_low_sls", { args: ["web"], more: wrong, opts })).retcode, 1);
+});
+
 Deno.test("a broken top file ends in words", async () => {
   const broken = await call("state.show_top", { more: { "top.sls": "base:\n" } });
   assertEquals(broken.shown, "ERROR: Unable to render top file. No targets found.");

@@ -100,9 +100,15 @@ if (archive === undefined || !hasPillar) {
           const differing: string[] = [];
           for (const one of casesOf(formula, all !== "")) {
             cases++;
-            const expected = await theirs[one.host].compile(one);
+            let expected = await theirs[one.host].compile(one);
             const found = await ours.compile(one);
-            const difference = differenceOf(found, expected);
+            let difference = differenceOf(found, expected);
+            if (difference !== undefined) {
+              // What templates change in Salt's own values stays changed in that process.
+              await using fresh = new PythonCompiler(python, dumpJson(settingOf(one.host)));
+              expected = await fresh.compile(one);
+              difference = differenceOf(found, expected);
+            }
             if (difference !== undefined) {
               differing.push(`${one.sls}, pillar ${one.pillarName}, host ${one.host}:\n${difference}`);
             } else if ("low" in expected) equal++;
