@@ -52,7 +52,9 @@ export function yamlRenderText(error: YamlError, text: string): string {
 
 /** What the renderer `yamlex` says of it: nothing of a text that cannot be cut into tokens. */
 export function yamlexText(error: YamlError, text: string): string {
-  return error.salt === undefined && wordsOf(error, text)?.scanner ? "Unknown yaml render error" : yamlText(error, text);
+  return error.salt === undefined && wordsOf(error, text)?.scanner
+    ? "Unknown yaml render error"
+    : yamlText(error, text);
 }
 
 /** PyYAML leaves out the place of the context where it is that of the problem. */

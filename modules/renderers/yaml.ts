@@ -8,7 +8,7 @@ import { RenderError, YamlError } from "../../lib/errors.ts";
 import { excerptOf } from "../../lib/templates/excerpt.ts";
 import type { RenderInput, RenderOutput } from "../../lib/templates/renderer.ts";
 import { yamlRenderText } from "../../lib/template_filters/yaml_words.ts";
-import { truthy, type Value } from "../../lib/values/value.ts";
+import { truthy } from "../../lib/values/value.ts";
 import { loadYamlPlaces } from "../../lib/yaml/load.ts";
 import { needRenderText, positionsIn } from "./_text.ts";
 

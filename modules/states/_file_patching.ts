@@ -219,7 +219,10 @@ saltenv
     const file = await Deno.makeTempFile({ prefix: "__salt.tmp." });
     const rejects = reject_file ?? await Deno.makeTempFile({ prefix: "__salt.tmp." });
     try {
-      const made = await fetched(map({ ...download, name: file, source: url, ...env === null ? {} : { saltenv: env } }), context);
+      const made = await fetched(
+        map({ ...download, name: file, source: url, ...env === null ? {} : { saltenv: env } }),
+        context,
+      );
       // Salt goes on in test mode, with an empty patch, and says that it would be applied.
       if (made.result === false) return warned({ ...made, name });
       return warned(

@@ -180,7 +180,11 @@ function errorsOf(answer: Found | CompileAnswer): readonly string[] {
   return "errors" in answer ? answer.errors : [`${String(answer.low).slice(0, 200)}`];
 }
 
-/** The first line of an error. Python's names of classes differ from release to release and are no reason. */
+/**
+ * The first line of an error. Python's names of classes differ from release to release and are no reason; where Python has a
+ * traceback, the line of the file comes after it.
+ */
 function reason(text: string): string {
-  return text.split("\n", 1)[0].replaceAll("salt.utils.optsdict.DictProxy", "dict");
+  const [first] = text.split("\n", 1);
+  return first.replaceAll("salt.utils.optsdict.DictProxy", "dict").replace(/( Jinja error: .*); line \d+$/, "$1");
 }
