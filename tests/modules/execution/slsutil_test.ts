@@ -127,7 +127,8 @@ Deno.test("slsutil.serialize and deserialize go through Salt's formats", async (
   const packed = await run(context, "serialize", ["msgpack", { a: [1, "x"] }]);
   assertEquals(await run(context, "deserialize", ["msgpack", packed]), map({ a: [1, "x"] }));
   await assertRejects(() => run(context, "serialize", ["nosuch", {}]), CommandError, "Serializer 'nosuch' not found.");
-  await assertRejects(() => run(context, "serialize", ["toml", {}]), CommandError, "does not implement serialize.");
+  assertEquals(await run(context, "serialize", ["toml", { a: { b: [1] }, c: "x" }]), 'c = "x"\n\n[a]\nb = [ 1,]\n');
+  await assertRejects(() => run(context, "serialize", ["toml", [1]]), CommandError, "can only serialize dictionaries");
   await assertRejects(
     () => run(context, "deserialize", ["json", "{"]),
     CommandError,
