@@ -51,55 +51,58 @@ export interface TextPlace {
   readonly column: number;
 }
 
-/**
- * Where the keys and items of a document stand. They are asked by the very map or list that the document's value holds. Nearly no
- * document is ever asked: one that is, is read once more, and what it is made of noted.
- */
+/** Where the keys and items of a document stand. They are asked by the very map or list that the document's value holds. */
 export class YamlPlaces {
   readonly #source: YamlSource;
-  readonly #containers: readonly Value[];
-  #numbers: ReadonlyMap<Value, number> | undefined;
-  #offsets: readonly (Offsets | undefined)[] | undefined;
+  readonly #offsetsOf: (container: Value) => Offsets | undefined;
 
-  /** @param containers The maps and lists of the document in the order in which they were made. */
-  constructor(source: YamlSource, containers: readonly Value[]) {
+  /** @param offsetsOf The offsets of a map or list of the document. */
+  constructor(source: YamlSource, offsetsOf: (container: Value) => Offsets | undefined) {
     this.#source = source;
-    this.#containers = containers;
+    this.#offsetsOf = offsetsOf;
   }
 
   /** The place of a key of a map, or of an item of a list by its index; `undefined` if that is not of this document. */
   of(container: ValueMap | readonly Value[], key: Value): TextPlace | undefined {
-    return this.#place(this.#known(container)?.of.get(key));
+    // A readonly list is compared by identity alone.
+    return this.#place(this.#offsetsOf(container as Value)?.of.get(key));
   }
 
   /** The place of the key that a map or list of this document stands under; `undefined` if it stands in a list. */
   holder(container: ValueMap | readonly Value[]): TextPlace | undefined {
-    return this.#place(this.#known(container)?.holder);
+    return this.#place(this.#offsetsOf(container as Value)?.holder);
   }
 
   #place(offset: number | undefined): TextPlace | undefined {
     return offset === undefined ? undefined : this.#source.place(offset);
   }
+}
 
-  #known(container: ValueMap | readonly Value[]): Offsets | undefined {
-    this.#numbers ??= new Map(this.#containers.map((made, i) => [made, i]));
-    // A readonly list is compared by identity alone.
-    const number = this.#numbers.get(container as Value);
+/**
+ * The offsets of a document. Nearly no document is ever asked: one that is, is read once more, and what it is made of noted.
+ * @param containers Its maps and lists in the order in which they were made.
+ */
+function offsetsWhenAsked(source: YamlSource, containers: readonly Value[]): (container: Value) => Offsets | undefined {
+  let numbers: ReadonlyMap<Value, number> | undefined;
+  let offsets: readonly (Offsets | undefined)[] | undefined;
+  return (container) => {
+    numbers ??= new Map(containers.map((made, i) => [made, i]));
+    const number = numbers.get(container);
     if (number === undefined) return undefined;
-    this.#offsets ??= this.#read();
-    return this.#offsets[number];
-  }
+    offsets ??= readOffsets(source);
+    return offsets[number];
+  };
+}
 
-  #read(): (Offsets | undefined)[] {
-    const root = composeYaml(this.#source);
-    const made: Value[] = [], offsets = new Map<Value, Offsets>();
-    if (root !== undefined) new Constructor(this.#source, { made, offsets }).value(root);
-    return made.map((container) => offsets.get(container));
-  }
+function readOffsets(source: YamlSource): (Offsets | undefined)[] {
+  const root = composeYaml(source);
+  const made: Value[] = [], offsets = new Map<Value, Offsets>();
+  if (root !== undefined) new Constructor(source, { made, offsets }).value(root);
+  return made.map((container) => offsets.get(container));
 }
 
 /** Offsets in a text: of the keys of a map or the items of a list, and of the key that it stands under. */
-interface Offsets {
+export interface Offsets {
   readonly of: Map<Value, number>;
   holder?: number;
 }
@@ -108,11 +111,13 @@ interface Offsets {
 export function loadYamlPlaces(text: string, file: string): { readonly value: Value; readonly places: YamlPlaces } {
   const source = new YamlSource(text, file);
   const blocks = readBlocks(text);
-  if (blocks !== undefined) return { value: blocks.value, places: new YamlPlaces(source, blocks.containers) };
+  if (blocks !== undefined) {
+    return { value: blocks.value, places: new YamlPlaces(source, offsetsWhenAsked(source, blocks.containers)) };
+  }
   const root = composeYaml(source);
   const made: Value[] = [];
   const value = root === undefined ? null : new Constructor(source, { made }).value(root);
-  return { value, places: new YamlPlaces(source, made) };
+  return { value, places: new YamlPlaces(source, offsetsWhenAsked(source, made)) };
 }
 
 /**

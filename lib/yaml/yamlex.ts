@@ -11,7 +11,7 @@
 import type { YamlError } from "../errors.ts";
 import { equals, int, isMap, type Value, type ValueMap } from "../values/value.ts";
 import { composeYaml, type MappingNode, type ScalarNode, YAML_TAG, type YamlNode } from "./nodes.ts";
-import { YamlPlaces } from "./load.ts";
+import { type Offsets, YamlPlaces } from "./load.ts";
 import { scalarType, scalarValue } from "./scalar.ts";
 import { YamlSource } from "./source.ts";
 
@@ -30,12 +30,14 @@ export function loadYamlex(text: string, file: string): { readonly value: Value;
   const root = composeYaml(source);
   const constructor = new YamlexConstructor(source);
   const value = root === undefined ? null : constructor.value(root);
-  return { value, places: new YamlPlaces(source, constructor.starts) };
+  return { value, places: new YamlPlaces(source, (made) => constructor.offsets(made)) };
 }
 
 class YamlexConstructor {
   /** The offsets of keys and items, by their map or list. */
-  readonly starts = new Map<Value, Map<Value, number>>();
+  readonly #starts = new Map<Value, Map<Value, number>>();
+  /** The offset of the key that a map or list stands under. */
+  readonly #holders = new Map<Value, number>();
   readonly #source: YamlSource;
   readonly #made = new Map<YamlNode, Value>();
   /** The maps that are being read: one cannot hold itself. */
@@ -46,6 +48,12 @@ class YamlexConstructor {
 
   constructor(source: YamlSource) {
     this.#source = source;
+  }
+
+  /** The offsets of a map or list that was read. */
+  offsets(made: Value): Offsets | undefined {
+    const of = this.#starts.get(made);
+    return of && { of, holder: this.#holders.get(made) };
   }
 
   value(node: YamlNode): Value {
@@ -85,7 +93,7 @@ class YamlexConstructor {
     // Known before it is filled: an alias within it stands for the list itself.
     this.#made.set(node, items);
     for (const item of node.items) items.push(this.value(item));
-    this.starts.set(items, new Map(node.items.map((item, i) => [i, item.start])));
+    this.#starts.set(items, new Map(node.items.map((item, i) => [i, item.start])));
     return items;
   }
 
@@ -105,7 +113,7 @@ class YamlexConstructor {
     this.#open.add(node);
     const map: ValueMap = new Map();
     const starts = new Map<Value, number>();
-    this.starts.set(map, starts);
+    this.#starts.set(map, starts);
     for (const [keyNode, valueNode] of this.#flattened(node)) {
       const key = this.#key(keyNode, node);
       // The tag is the value's, wherever it stands.
@@ -113,7 +121,9 @@ class YamlexConstructor {
         ? this.#aggregate(this.value(valueNode), valueNode)
         : this.value(valueNode);
       const before = map.get(key);
-      map.set(key, before === undefined || keyNode.tag === RESET ? value : this.#joined(before, value));
+      const joined = before === undefined || keyNode.tag === RESET ? value : this.#joined(before, value);
+      map.set(key, joined);
+      this.#holders.set(joined, keyNode.start);
       starts.set(key, keyNode.start);
     }
     this.#open.delete(node);
@@ -184,8 +194,8 @@ class YamlexConstructor {
       : value === null
       ? []
       : [value];
-    const starts = Array.isArray(value) || isMap(value) ? this.starts.get(value) : new Map([[0, node.start]]);
-    if (starts !== undefined) this.starts.set(marked, new Map(starts));
+    const starts = Array.isArray(value) || isMap(value) ? this.#starts.get(value) : new Map([[0, node.start]]);
+    if (starts !== undefined) this.#starts.set(marked, new Map(starts));
     this.#aggregates.add(marked);
     return marked;
   }
@@ -196,11 +206,11 @@ class YamlexConstructor {
       const both = this.#aggregates.has(first) && this.#aggregates.has(second);
       const joined = this.#copied(both ? first : second);
       if (this.#aggregates.has(both ? first : second)) this.#aggregates.add(joined);
-      const starts = this.starts.get(joined);
+      const starts = this.#starts.get(joined);
       for (const [key, value] of second) {
         const before = first.get(key);
         joined.set(key, before === undefined ? value : this.#joined(before, value));
-        const start = this.starts.get(second)?.get(key);
+        const start = this.#starts.get(second)?.get(key);
         if (start !== undefined) starts?.set(key, start);
       }
       return joined;
@@ -209,14 +219,14 @@ class YamlexConstructor {
       Array.isArray(first) && Array.isArray(second) && this.#aggregates.has(first) && this.#aggregates.has(second)
     ) {
       const joined = [...first];
-      const starts = new Map(this.starts.get(first));
+      const starts = new Map(this.#starts.get(first));
       for (const [i, value] of second.entries()) {
         if (first.some((known) => equals(known, value))) continue;
-        const start = this.starts.get(second)?.get(i);
+        const start = this.#starts.get(second)?.get(i);
         if (start !== undefined) starts.set(joined.length, start);
         joined.push(value);
       }
-      this.starts.set(joined, starts);
+      this.#starts.set(joined, starts);
       this.#aggregates.add(joined);
       return joined;
     }
@@ -225,7 +235,7 @@ class YamlexConstructor {
 
   #copied(map: ValueMap): ValueMap {
     const copy = new Map(map);
-    this.starts.set(copy, new Map(this.starts.get(map)));
+    this.#starts.set(copy, new Map(this.#starts.get(map)));
     return copy;
   }
 
