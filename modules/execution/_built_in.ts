@@ -38,7 +38,9 @@ export const EXECUTION_MODULES: ModuleTable = {
     joined([
       import("./file.ts"),
       import("./_file_editing.ts"),
+      import("./_file_finding.ts"),
       import("./_file_managing.ts"),
+      import("./_file_ownership.ts"),
       import("./_file_replacing.ts"),
       import("./_file_trees.ts"),
     ]),

@@ -1,6 +1,6 @@
 /**
- * Execution module `file`, first part: paths, what the system says of files, owners and modes, digests, finding. The rest is in
- * `_file_editing.ts`, `_file_replacing.ts`, `_file_trees.ts` and `_file_managing.ts`.
+ * Execution module `file`: what the system says of files, digests, what kind of file a path is, parts of paths, and reading. The rest is in
+ * `_file_editing.ts`, `_file_finding.ts`, `_file_managing.ts`, `_file_ownership.ts`, `_file_replacing.ts` and `_file_trees.ts`.
  *
  * All that takes a path needs all permissions: Deno lets nothing less look at `/proc`, `/sys` and `/dev`, and the names of owners may come from a
  * directory service. The logic is in `lib/filesystem`.
@@ -8,18 +8,10 @@
  * @module
  */
 
-import { callRunAll, fileHost, home, runTool, sourceFiles } from "./_file_host.ts";
+import { home, sourceFiles } from "./_file_host.ts";
 import { CommandError, InvocationError } from "../../lib/errors.ts";
 import { extractHash, hasHash, hashFile, hashText, readSourceHash } from "../../lib/filesystem/checksums.ts";
-import { readText, textWindows, universalLines } from "../../lib/filesystem/contents.ts";
-import { readSearch, runSearch, type Search, sortResults } from "../../lib/filesystem/finding.ts";
-import {
-  changeAttributes,
-  listAttributes,
-  selinuxContext,
-  setSelinuxContext,
-} from "../../lib/filesystem/attributes.ts";
-import { changeOwner, gidToGroup, groupToGid, setMode, uidToUser, userToUid } from "../../lib/filesystem/ownership.ts";
+import { readText } from "../../lib/filesystem/contents.ts";
 import {
   baseName,
   dirName,
@@ -43,15 +35,7 @@ import { mayAccess } from "../../lib/os/libc_files.ts";
 import { describe } from "../../lib/plugins/docs.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { any, bool, int, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { compileGlob } from "../../lib/text/glob.ts";
-import { found } from "../../lib/regex/replace.ts";
-import { pythonRegex } from "../../lib/regex/regex.ts";
-import { shlexSplit } from "../../lib/text/shlex.ts";
-import { withoutLeading } from "../../lib/filesystem/text_replacing.ts";
-import { float, isInt, map, str as text, truthy, type Value } from "../../lib/values/value.ts";
-import { strip } from "../../lib/values/python_text.ts";
-
-const FOLLOW = { path: str(), follow_symlinks: bool(true) };
+import { float, map, str as text, truthy } from "../../lib/values/value.ts";
 
 export const stats: ModuleFunction<JobContext> = fn({
   doc: describe(
@@ -99,189 +83,6 @@ export const lstat: ModuleFunction<JobContext> = fn({
       st_size: info.size,
       st_uid: info.uid,
     });
-  },
-});
-
-export const get_uid: ModuleFunction<JobContext> = fn({
-  doc: describe("Return the number of a file's owner.", "file.get_uid /etc/passwd"),
-  permissions: "all",
-  params: FOLLOW,
-  run: ({ path, follow_symlinks: follow }) => fileStatus(home(path), { follow }).uid,
-});
-
-export const get_gid: ModuleFunction<JobContext> = fn({
-  doc: describe("Return the number of a file's group.", "file.get_gid /etc/passwd"),
-  permissions: "all",
-  params: FOLLOW,
-  run: ({ path, follow_symlinks: follow }) => fileStatus(home(path), { follow }).gid,
-});
-
-export const get_user: ModuleFunction<JobContext> = fn({
-  doc: describe("Return the name of a file's owner.", "file.get_user /etc/passwd"),
-  permissions: "all",
-  params: FOLLOW,
-  run: ({ path, follow_symlinks: follow }) => fileStatus(home(path), { follow }).user,
-});
-
-export const get_group: ModuleFunction<JobContext> = fn({
-  doc: describe("Return the name of a file's group.", "file.get_group /etc/passwd"),
-  permissions: "all",
-  params: FOLLOW,
-  run: ({ path, follow_symlinks: follow }) => fileStatus(home(path), { follow }).group,
-});
-
-export const get_mode: ModuleFunction<JobContext> = fn({
-  doc: describe("Return a file's mode: four octal digits.", "file.get_mode /etc/passwd"),
-  permissions: "all",
-  params: FOLLOW,
-  run: ({ path, follow_symlinks: follow }) => fileStatus(home(path), { follow }).mode,
-});
-
-/** What looking up users and groups takes: the files, and `getent` for those of a directory service. */
-const LOOK_UP = { read: ["/etc/passwd", "/etc/group"], run: ["getent"], sys: ["uid"] } as const;
-
-export const gid_to_group: ModuleFunction<JobContext> = fn({
-  doc: describe("Return the name of the group of a number, or the number if there is none.", "file.gid_to_group 0"),
-  permissions: LOOK_UP,
-  params: { gid: any() },
-  run: ({ gid }) => {
-    const number = typeof gid === "string" && /^\s*\d+\s*$/.test(gid)
-      ? Number(gid)
-      : isInt(gid)
-      ? gid
-      : groupToGid(gid);
-    return typeof number === "number" ? gidToGroup(number) : number;
-  },
-});
-
-export const group_to_gid: ModuleFunction<JobContext> = fn({
-  doc: describe("Return the number of a group; empty text if there is none.", "file.group_to_gid root"),
-  permissions: LOOK_UP,
-  params: { group: any() },
-  run: ({ group }) => groupToGid(group),
-});
-
-export const uid_to_user: ModuleFunction<JobContext> = fn({
-  doc: describe("Return the name of the user of a number, or the number if there is none.", "file.uid_to_user 0"),
-  permissions: LOOK_UP,
-  params: { uid: int() },
-  run: ({ uid }) => uidToUser(uid),
-});
-
-export const user_to_uid: ModuleFunction<JobContext> = fn({
-  doc: describe(
-    "Return the number of a user, of the minion's own for None; empty text if there is none.",
-    "file.user_to_uid root",
-  ),
-  permissions: LOOK_UP,
-  params: { user: any() },
-  run: ({ user }) => userToUid(user),
-});
-
-export const set_mode: ModuleFunction<JobContext> = fn({
-  doc: describe("Set the mode of a file, and return it.", "file.set_mode /etc/passwd 0644"),
-  permissions: "all",
-  params: { path: str(), mode: any() },
-  run: ({ path, mode }) => setMode(home(path), mode),
-});
-
-export const chown: ModuleFunction<JobContext> = fn({
-  doc: describe(
-    "Set the owner and group of a file, or of what a link leads to. Returns None, or what is wrong.",
-    "file.chown /etc/passwd root root",
-  ),
-  permissions: "all",
-  params: { path: str(), user: any(), group: any() },
-  run: ({ path, user, group }) => changeOwner(home(path), { user, group }),
-});
-
-export const lchown: ModuleFunction<JobContext> = fn({
-  doc: describe("Set the owner and group of a file, or of a link itself.", "file.lchown /etc/passwd root root"),
-  permissions: "all",
-  params: { path: str(), user: any(), group: any() },
-  run: ({ path, user, group }) => changeOwner(home(path), { user, group, link: true }),
-});
-
-export const chgrp: ModuleFunction<JobContext> = fn({
-  doc: describe("Set the group of a file.", "file.chgrp /etc/passwd root"),
-  permissions: "all",
-  params: { path: str(), group: any() },
-  run: ({ path, group }) => changeOwner(home(path), { user: fileStatus(home(path)).user, group }),
-});
-
-export const lsattr: ModuleFunction<JobContext> = fn({
-  doc: describe(
-    "Return the attributes that `lsattr` lists, by file; None where there is no `lsattr`.",
-    "file.lsattr foo1.txt",
-  ),
-  permissions: "all",
-  params: { path: str() },
-  run: ({ path }, context) => listAttributes(path, fileHost(context)),
-});
-
-export const chattr: ModuleFunction<JobContext> = fn({
-  doc: describe(
-    "Set or take off attributes of files with `chattr`. `operator` is add or remove, `attributes` are letters of " +
-      "aAcCdDeijPsStTu, `flags` options of the program, `version` the file's version. Returns whether that went well.",
-    "file.chattr foo1.txt foo2.txt operator=add attributes=ai",
-    "file.chattr foo3.txt operator=remove attributes=i version=2",
-  ),
-  permissions: "all",
-  params: {},
-  varArgs: "files",
-  varKwargs: "kwargs",
-  run: (_bound, context, { args, kwargs }) => {
-    const operator = kwargs.get("operator") ?? null, attributes = kwargs.get("attributes") ?? null;
-    if (operator !== "add" && operator !== "remove") {
-      throw new InvocationError("Need an operator: 'add' or 'remove' to modify attributes.");
-    }
-    if (attributes === null) throw new InvocationError("Need attributes: [aAcCdDeijPsStTu]");
-    const optional = (name: string) => truthy(kwargs.get(name)) ? text(kwargs.get(name) ?? null) : undefined;
-    return changeAttributes(args.map(text), {
-      operator,
-      attributes: text(attributes),
-      flags: optional("flags"),
-      version: optional("version"),
-    }, fileHost(context));
-  },
-});
-
-export const restorecon: ModuleFunction<JobContext> = fn({
-  doc: describe(
-    "Reset the SELinux context of a file, or with `recursive` of a tree.",
-    "file.restorecon /home/user/.ssh/authorized_keys",
-  ),
-  permissions: "all",
-  params: { path: str(), recursive: bool(false) },
-  run: async ({ path, recursive }, context) =>
-    (await runTool(context, ["restorecon", recursive ? "-FR" : "-F", path])).retcode === 0,
-});
-
-export const get_selinux_context: ModuleFunction<JobContext> = fn({
-  doc: describe("Return the SELinux context of a file.", "file.get_selinux_context /etc/hosts"),
-  permissions: "all",
-  params: { path: str() },
-  run: ({ path }, context) => selinuxContext(path, fileHost(context)),
-});
-
-export const set_selinux_context: ModuleFunction<JobContext> = fn({
-  doc: describe(
-    "Set parts of the SELinux context of a file, and return it. `persist`, which needs the module `selinux`, is refused " +
-      "where there is none.",
-    "file.set_selinux_context path user=system_u",
-  ),
-  permissions: "all",
-  params: { path: str(), user: str(null), role: str(null), type: str(null), range: str(null), persist: bool(false) },
-  run: async ({ path, user, role, type, range, persist }, context) => {
-    if (!user && !role && !type && !range) return false;
-    if (persist) {
-      const kwargs = new Map<Value, Value>([["sel_type", type], ["sel_user", user], ["sel_level", range]]);
-      const added = await context.call("selinux.fcontext_add_policy", [path], kwargs);
-      if (!(added instanceof Map) || added.get("retcode") !== 0) {
-        throw new CommandError(`Problem setting fcontext: ${text(added)}`);
-      }
-    }
-    return await setSelinuxContext(path, { user, role, type, range }, fileHost(context));
   },
 });
 
@@ -365,129 +166,6 @@ export const get_source_sum: ModuleFunction<JobContext> = fn({
   },
 });
 
-export const find: ModuleFunction<JobContext> = fn({
-  doc: describe(
-    `Return the files below a path, which may have wildcards, that all criteria match.
-
-Criteria:
-    name, iname (globs of names), regex, iregex, type (letters of abcdpfls), owner, group (names and numbers),
-    size ([+-]NUMBER[bkmgt]), mtime ([+-][NUMw][NUMd][NUMh][NUMm][NUMs]), grep (an expression in the contents)
-
-Actions, of which print=path is the default:
-    delete (letters of types; also as a bare word: files), exec (a command, {} is the path), print (group md5 mode mtime name path size type user)
-
-Depths:
-    maxdepth, mindepth`,
-    "file.find / type=f name=\\*.bak size=+10m",
-    "file.find /var mtime=+30d size=+10m print=path,size,mtime",
-    "file.find /var/log name=\\*.[0-9] mtime=+30d size=+10m delete",
-  ),
-  permissions: "all",
-  params: { path: str() },
-  varArgs: "args",
-  varKwargs: "kwargs",
-  run: async ({ path }, context, { args, kwargs }) => {
-    const options = new Map(kwargs);
-    if (args.includes("delete")) options.set("delete", "f");
-    else if (args.includes("print")) options.set("print", "path");
-    let search: Search;
-    try {
-      search = readSearch(options, async (command) => {
-        const { stdout, stderr } = await runTool(context, shlexSplit(command), {
-          ignoreRetcode: true,
-          more: new Map([["rstrip", false]]),
-        });
-        if (stderr !== "") context.log("error", `Error running command: ${command}\n\n${stderr}`);
-        return stdout;
-      });
-    } catch (error) {
-      if (error instanceof CommandError) return `error: ${error.message}`;
-      throw error;
-    }
-    const results: Value[] = [];
-    for (const top of globAny(home(path))) {
-      for await (const result of runSearch(search, top)) {
-        context.signal.throwIfAborted();
-        results.push(result);
-      }
-    }
-    return sortResults(results);
-  },
-});
-
-export const grep: ModuleFunction<JobContext> = fn({
-  doc: describe(
-    "Search files, which may be named by a glob, with `grep`; further words are its options. Returns `retcode`, `stdout` and `stderr`.",
-    "file.grep /etc/passwd nobody",
-    "file.grep /etc/sysconfig/network-scripts/ifcfg-eth0 ipaddr -- -i",
-  ),
-  permissions: "all",
-  params: { path: str(), pattern: str() },
-  varArgs: "opts",
-  run: ({ path, pattern }, context, { args }) => {
-    const options = args.flatMap((option) => {
-      const words = shlexSplit(text(option));
-      if (words.length > 1) {
-        throw new InvocationError(
-          "Passing multiple command line arguments in a single string is not supported, please pass the following " +
-            `arguments separately: ${text(option)}`,
-        );
-      }
-      return words;
-    });
-    const paths = globAny(home(path));
-    return callRunAll(context, ["grep", ...options, pattern, ...paths.length > 0 ? paths : [home(path)]]);
-  },
-});
-
-/** Whether a file that is there and can be read fulfils a test. */
-function inFile(path: string, test: (path: string) => boolean): boolean {
-  if (!isAnything(home(path))) return false;
-  try {
-    return test(home(path));
-  } catch (error) {
-    // As Salt, which takes an error of the system for a no.
-    if (error instanceof Error && /\(os error \d+\)/.test(error.message)) return false;
-    throw error;
-  }
-}
-
-export const contains: ModuleFunction<JobContext> = fn({
-  doc: describe("Return whether a file contains a text.", "file.contains /etc/crontab 'mymaintenance.sh'"),
-  permissions: "all",
-  params: { path: str(), text: any() },
-  run: ({ path, text: given }) => {
-    const wanted = strip(text(given));
-    return inFile(path, (file) => textWindows(file).some((window) => window.includes(wanted)));
-  },
-});
-
-export const contains_regex: ModuleFunction<JobContext> = fn({
-  doc: describe(
-    "Return whether a line of a file matches a regular expression anywhere. Characters of `lchar` are taken off the start of each line before.",
-    "file.contains_regex /etc/crontab",
-  ),
-  permissions: "all",
-  params: { path: str(), regex: str(), lchar: str("") },
-  run: ({ path, regex, lchar }) => {
-    const compiled = pythonRegex(regex, { search: true });
-    return inFile(
-      path,
-      (file) => universalLines(readText(file)).some((line) => found(compiled, withoutLeading(line, lchar))),
-    );
-  },
-});
-
-export const contains_glob: ModuleFunction<JobContext> = fn({
-  doc: describe("Return whether the contents of a file match a glob.", "file.contains_glob /etc/foobar '*cheese*'"),
-  permissions: "all",
-  params: { path: str(), glob_expr: str() },
-  run: ({ path, glob_expr }) => {
-    const matches = compileGlob(glob_expr);
-    return inFile(path, (file) => textWindows(file).some(matches));
-  },
-});
-
 export const directory_exists: ModuleFunction<JobContext> = fn({
   doc: describe("Return whether a path leads to a directory.", "file.directory_exists /etc"),
   permissions: "all",
@@ -556,11 +234,13 @@ export const is_chrdev: ModuleFunction<JobContext> = kindTest(
   "a character device",
   (info) => info.isCharDevice,
 );
+
 export const is_blkdev: ModuleFunction<JobContext> = kindTest(
   "is_blkdev",
   "a block device",
   (info) => info.isBlockDevice,
 );
+
 export const is_fifo: ModuleFunction<JobContext> = kindTest("is_fifo", "a FIFO", (info) => info.isFifo);
 
 export const get_devmm: ModuleFunction<JobContext> = fn({
