@@ -10,13 +10,14 @@
 import { environmentDirectory } from "./cache_paths.ts";
 import { fileDigest, sameHash } from "./file_digest.ts";
 import type { FileClient } from "./file_client.ts";
+import { messageOf } from "../errors.ts";
 import { dirName } from "../filesystem/paths.ts";
 import { isFile } from "../os/file_kind.ts";
 import { readTextFileIfExists, removeIfExists, writeFileAtomic } from "../os/atomic_file.ts";
 import { compareStrings, isMap, str, type Value } from "../values/value.ts";
 
 /** Where modules go to. */
-export interface ExtensionPlace {
+interface ExtensionPlace {
   /** The option `extension_modules`: a directory for each family. */
   readonly directory: string;
   /** The option `cachedir`. */
@@ -26,7 +27,7 @@ export interface ExtensionPlace {
 }
 
 /** Which modules of a family are brought. */
-export interface ExtensionChoice {
+interface ExtensionChoice {
   /** Environments of the file server; of equal names the last one's counts. */
   readonly saltenvs: readonly string[];
   /** If set, only modules of these names. */
@@ -36,7 +37,7 @@ export interface ExtensionChoice {
 }
 
 /** What came of a family. */
-export interface SyncedFamily {
+interface SyncedFamily {
   /** The modules that came or changed, `<family>.<module>`, in the file server's order. */
   readonly changed: string[];
   /** Those of them that are Python's, which are kept and not loaded. */
@@ -46,7 +47,7 @@ export interface SyncedFamily {
 }
 
 /** The names that a white or black list has for a family: a list, text with commas, or a map of families; the option's, if none is given. */
-export function namesFor(family: string, given: Value, option: Value): string[] | undefined {
+function namesFor(family: string, given: Value, option: Value): string[] | undefined {
   const listed = given ?? option;
   if (!isMap(listed)) return listed === null ? undefined : asNames(listed);
   const names = listed.get(family);
@@ -61,7 +62,7 @@ function asNames(names: Value): string[] {
 const MODULE_FILES = "E@\\.(pyx?|so|zip|ts|js)$";
 
 /** Brings the modules of one family. @throws {CommandError} If the file server does not give them. */
-export async function syncFamily(
+async function syncFamily(
   family: string,
   choice: ExtensionChoice,
   { place, client }: { readonly place: ExtensionPlace; readonly client: FileClient },
@@ -86,6 +87,61 @@ export async function syncFamily(
   for (const path of gone) removeModule(directory, path);
   record.keep(there, gone);
   return { changed, python, touched: changed.length + gone.length > 0 };
+}
+
+/** What a caller of `saltutil.sync_*` asks for. */
+export interface SyncRequest {
+  /** Environments of the file server. */
+  readonly saltenvs: readonly string[];
+  /** Names: a list, text with commas, or a map of families. `null`: those of the option. */
+  readonly extmod_whitelist: Value;
+  /** Names: a list, text with commas, or a map of families. `null`: those of the option. */
+  readonly extmod_blacklist: Value;
+}
+
+/** Who syncs, with what. */
+export interface SyncHost {
+  /** Options of the master or the minion. */
+  readonly opts: SyncOpts;
+  /** Opens the file client. */
+  client(): FileClient;
+  /** Aborted when the job is ended. */
+  readonly signal: AbortSignal;
+  /** Gets what goes wrong. */
+  log(level: "warning" | "error", message: string): void;
+}
+
+/** The options that say where modules go, and which. */
+export interface SyncOpts {
+  readonly extension_modules: string;
+  readonly cachedir: string;
+  readonly clean_dynamic_modules: boolean;
+  readonly extmod_whitelist: Value;
+  readonly extmod_blacklist: Value;
+}
+
+/** Brings the modules of one family. What goes wrong is logged, as in Salt. @returns The modules that came or changed. */
+export async function syncLogged(family: string, request: SyncRequest, host: SyncHost): Promise<string[]> {
+  const { extension_modules: directory, cachedir, clean_dynamic_modules: clean } = host.opts;
+  const choice = {
+    saltenvs: request.saltenvs,
+    only: namesFor(family, request.extmod_whitelist, host.opts.extmod_whitelist),
+    except: namesFor(family, request.extmod_blacklist, host.opts.extmod_blacklist),
+  };
+  try {
+    const { changed, python } = await syncFamily(family, choice, {
+      place: { directory, cachedir, clean },
+      client: host.client(),
+    });
+    if (python.length > 0) {
+      host.log("warning", `Modules in Python are kept in ${directory} and not loaded here: ${python.join(", ")}`);
+    }
+    return changed;
+  } catch (error) {
+    host.signal.throwIfAborted();
+    host.log("error", `Failed to sync ${family} module: ${messageOf(error)}`);
+    return [];
+  }
 }
 
 /** Copies a module if it differs from the one that is there. @returns Whether it did. */

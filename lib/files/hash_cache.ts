@@ -7,6 +7,7 @@
  * @module
  */
 
+import { directoriesIn } from "../os/directory_names.ts";
 import { messageOf } from "../errors.ts";
 import { isGone } from "../os/deno_texts.ts";
 import { BoundedMap } from "../values/bounded_map.ts";
@@ -112,7 +113,7 @@ export class HashCache {
 
   /** Removes the digests on disk of files that `isThere` does not know. */
   async reap(isThere: (rel: string, saltenv: string) => Promise<boolean>): Promise<void> {
-    for (const saltenv of await directoryNames(this.#directory)) {
+    for (const saltenv of await directoriesIn(this.#directory)) {
       await reapIn(`${this.#directory}/${saltenv}`, "", (rel) => isThere(rel, decodeURIComponent(saltenv)));
     }
   }
@@ -138,14 +139,4 @@ async function reapIn(top: string, below: string, isThere: (rel: string) => Prom
   }
   // Fails, as it should, if there is something in it.
   if (kept === 0 && below !== "") await Deno.remove(directory).catch(() => {});
-}
-
-async function directoryNames(path: string): Promise<string[]> {
-  try {
-    const entries = await Array.fromAsync(Deno.readDir(path));
-    return entries.filter(({ isDirectory }) => isDirectory).map(({ name }) => name);
-  } catch (error) {
-    if (isGone(error)) return [];
-    throw error;
-  }
 }

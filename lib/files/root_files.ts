@@ -5,6 +5,7 @@
  * @module
  */
 
+import { isBinary } from "../text/binary_data.ts";
 import { writeFileAtomic } from "../os/atomic_file.ts";
 import { isFile } from "../os/file_kind.ts";
 import { CommandError } from "../errors.ts";
@@ -37,7 +38,7 @@ export function findFiles(roots: readonly string[], path: string): FoundFile[] {
   return roots.flatMap((root): FoundFile[] => {
     const full = path.startsWith("/") ? path : `${root}/${path}`;
     if (!isInside(root, full) || !isFile(full)) return [];
-    return [{ path: full, kind: isText(firstBytes(full)) ? "txt" : "bin" }];
+    return [{ path: full, kind: !isBinary(firstBytes(full)) ? "txt" : "bin" }];
   });
 }
 
@@ -165,28 +166,4 @@ function firstBytes(path: string): Uint8Array {
   using file = Deno.openSync(path);
   const bytes = new Uint8Array(LOOKED_AT);
   return bytes.subarray(0, file.readSync(bytes) ?? 0);
-}
-
-/** Bytes of a text: printable ASCII and the usual white space. */
-function isTextByte(byte: number): boolean {
-  return (byte >= 0x20 && byte < 0x7f) || [0x08, 0x09, 0x0a, 0x0c, 0x0d].includes(byte);
-}
-
-/** As Salt tells: no zero byte; and UTF-8, or at most three tenths of other bytes than those of a plain text. */
-function isText(bytes: Uint8Array): boolean {
-  if (bytes.length === 0) return true;
-  if (bytes.includes(0)) return false;
-  const utf8 = isUtf8(bytes);
-  const others = bytes.reduce((count, byte) => count + (isTextByte(byte) || (utf8 && byte >= 0x80) ? 0 : 1), 0);
-  return others / bytes.length <= 0.3;
-}
-
-function isUtf8(bytes: Uint8Array): boolean {
-  try {
-    // Streaming, so that a character that the last byte cuts off does not count.
-    new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: true });
-    return true;
-  } catch {
-    return false;
-  }
 }

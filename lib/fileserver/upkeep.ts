@@ -4,6 +4,7 @@
  * @module
  */
 
+import { namesIn } from "../os/directory_names.ts";
 import { describeError, messageOf } from "../errors.ts";
 import type { LockResult, UpdateWanted } from "../files/backend.ts";
 import { isGone } from "../os/deno_texts.ts";
@@ -106,15 +107,6 @@ function environmentOf(name: string): string {
     return decodeURIComponent(name);
   } catch {
     return name; // with a % of its own
-  }
-}
-
-async function namesIn(directory: string): Promise<string[]> {
-  try {
-    return (await Array.fromAsync(Deno.readDir(directory))).map(({ name }) => name);
-  } catch (error) {
-    if (isGone(error)) return [];
-    throw error;
   }
 }
 

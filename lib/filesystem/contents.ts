@@ -5,6 +5,7 @@
  * @module
  */
 
+import { isBinary as isBinaryData } from "../text/binary_data.ts";
 import { CommandError } from "../errors.ts";
 import { copyAttributes } from "../os/libc_inodes.ts";
 import { isFile } from "../os/file_kind.ts";
@@ -28,7 +29,7 @@ function readBeginning(path: string, most: number): Uint8Array {
 /** Whether the beginning of the file reads as text; `false` too if it cannot be read. */
 export function isText(path: string): boolean {
   try {
-    return !looksBinary(readBeginning(path, TEXT_BLOCK));
+    return !isBinaryData(readBeginning(path, TEXT_BLOCK));
   } catch (error) {
     if (error instanceof Deno.errors.NotCapable) throw error;
     return false;
@@ -42,28 +43,13 @@ export function beginsAsText(bytes: Uint8Array): boolean {
 
 /** Whether the file's first 2 KB are not text; `false` for what is no regular file. */
 export function isBinary(path: string): boolean {
-  return isFile(path) && looksBinary(readBeginning(path, ENCODING_BLOCK));
+  return isFile(path) && isBinaryData(readBeginning(path, ENCODING_BLOCK));
 }
 
-/** Salt's guess: a NUL byte, or more than 30 % of bytes that text does not have. */
-function looksBinary(bytes: Uint8Array): boolean {
-  if (bytes.length === 0) return false;
-  if (bytes.includes(0)) return true;
-  const wide = isUtf8(bytes, { cut: true });
-  const strange = bytes.reduce((count, byte) => count + (isTextByte(byte, wide) ? 0 : 1), 0);
-  return strange / bytes.length > 0.3;
-}
-
-function isTextByte(byte: number, wide: boolean): boolean {
-  if (byte >= 32 && byte < 127) return true;
-  if (byte === 8 || byte === 9 || byte === 10 || byte === 12 || byte === 13) return true;
-  return wide && byte >= 128 && byte < 255;
-}
-
-/** Whether `bytes` are UTF-8. @param options.cut Whether the last character may be incomplete. */
-function isUtf8(bytes: Uint8Array, { cut }: { readonly cut: boolean }): boolean {
+/** Whether `bytes` are UTF-8. */
+function isUtf8(bytes: Uint8Array): boolean {
   try {
-    new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: cut });
+    new TextDecoder("utf-8", { fatal: true }).decode(bytes);
     return true;
   } catch {
     return false;
@@ -84,7 +70,7 @@ export function detectEncoding(path: string): string | undefined {
   if (!isFile(path)) return undefined;
   const block = readBeginning(path, ENCODING_BLOCK);
   const marked = MARKS.find(([, mark]) => mark.every((byte, i) => block[i] === byte))?.[0];
-  return marked ?? (isUtf8(block, { cut: false }) ? "UTF-8" : undefined);
+  return marked ?? (isUtf8(block) ? "UTF-8" : undefined);
 }
 
 /** The UTF-8 text of the file at `path`, with its byte order mark. @throws {CommandError} If it is not UTF-8. */

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { isThere } from "../os/file_kind.ts";
 import { StoreError } from "../errors.ts";
 import { isGone } from "../os/deno_texts.ts";
 import { runGit } from "./git_program.ts";
@@ -73,7 +74,7 @@ export async function removeOldCommits({ directory }: CommitPlace, used: Readonl
 
 /** Whether a directory is there. Its age is that of its last use, to the hour. */
 async function isUsedAgain(path: string): Promise<boolean> {
-  if (!await isThere(path)) return false;
+  if (!isThere(path)) return false;
   const { mtime } = await Deno.lstat(path);
   if (Date.now() - Number(mtime) > USED_MS) await Deno.utime(path, new Date(), new Date());
   return true;
@@ -84,17 +85,7 @@ async function placeDirectory(made: string, path: string): Promise<void> {
   try {
     await Deno.rename(made, path);
   } catch (error) {
-    if (!await isThere(path)) throw error;
+    if (!isThere(path)) throw error;
     await Deno.remove(made, { recursive: true });
-  }
-}
-
-async function isThere(path: string): Promise<boolean> {
-  try {
-    await Deno.lstat(path);
-    return true;
-  } catch (error) {
-    if (isGone(error)) return false;
-    throw error;
   }
 }

@@ -8,6 +8,7 @@
  * @module
  */
 
+import { isThere } from "../os/file_kind.ts";
 import { hashBytes } from "../crypto/hash.ts";
 import { messageOf, StoreError } from "../errors.ts";
 import { isGone } from "../os/deno_texts.ts";
@@ -107,7 +108,7 @@ export class GitRemote<O extends RepositoryOptions = RepositoryOptions> {
 
   async #init(): Promise<void> {
     await Deno.mkdir(this.#repository, { recursive: true, mode: 0o700 });
-    if (await exists(`${this.#repository}/HEAD`)) return;
+    if (isThere(`${this.#repository}/HEAD`)) return;
     const made = await runGit(["init", "--bare", "--quiet", "."], { directory: this.#repository });
     if (!made.ok) throw new StoreError(`git init of ${this.#repository} failed: ${made.stderr}`, this.#repository);
   }
@@ -207,7 +208,7 @@ export class GitRemote<O extends RepositoryOptions = RepositoryOptions> {
   async #takeOut(oid: string): Promise<string> {
     const directory = `${this.#top}/blobs/${oid.slice(0, 2)}`;
     const path = `${directory}/${oid}`;
-    if (await exists(path)) return path;
+    if (isThere(path)) return path;
     await Deno.mkdir(directory, { recursive: true });
     const temporary = `${path}.${crypto.randomUUID().slice(0, 8)}`;
     const whole = await this.#turn(() =>
@@ -267,16 +268,6 @@ function withoutPassword(text: string, { password, passphrase }: RepositoryOptio
     (text, secret) => text.replaceAll(secret, "***"),
     shown,
   );
-}
-
-async function exists(path: string): Promise<boolean> {
-  try {
-    await Deno.lstat(path);
-    return true;
-  } catch (error) {
-    if (isGone(error)) return false;
-    throw error;
-  }
 }
 
 async function entries(directory: string): Promise<Deno.DirEntry[]> {

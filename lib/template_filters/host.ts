@@ -12,7 +12,7 @@ import { native } from "../python/native.ts";
 import type { Obj, Run } from "../python/object.ts";
 import { strftime } from "../text/strftime.ts";
 import { needBytes, needText } from "./arguments.ts";
-import { isBinary } from "./binary_data.ts";
+import { isBinary } from "../text/binary_data.ts";
 import { readDate } from "./dates.ts";
 
 /** The first bytes of a file; `undefined` if it cannot be read. */

@@ -11,25 +11,11 @@ import { toPlain } from "../python/plain.ts";
 import { str } from "../python/repr.ts";
 import { isMap } from "../values/value.ts";
 import { dumpYaml } from "../yaml/dump.ts";
+import { ESCAPES as YAML_ESCAPES } from "../yaml/writer.ts";
 import { classText, refuseUndefined } from "./arguments.ts";
 
-const ESCAPES: Readonly<Record<string, string>> = {
-  "\0": "0",
-  "\x07": "a",
-  "\b": "b",
-  "\t": "t",
-  "\n": "n",
-  "\v": "v",
-  "\f": "f",
-  "\r": "r",
-  "\x1b": "e",
-  '"': '"',
-  "\\": "\\",
-  "\x85": "N",
-  "\xa0": "_",
-  "\u2028": "L",
-  "\u2029": "P",
-};
+/** PyYAML's emitter escapes one more character than libyaml's. */
+const ESCAPES: Readonly<Record<string, string>> = { ...YAML_ESCAPES, "\xa0": "_" };
 
 function doubleQuoted(text: string): string {
   const escaped = text.replace(/[^\x20-\x7e]|["\\]/gu, (char) => {

@@ -8,7 +8,8 @@
 /** A scalar is folded at the first single space after this column. */
 const WIDTH = 80;
 
-const ESCAPES: Readonly<Record<string, string>> = {
+/** What a backslash stands before in double quotes, by character. */
+export const ESCAPES: Readonly<Record<string, string>> = {
   "\0": "0",
   "\x07": "a",
   "\b": "b",

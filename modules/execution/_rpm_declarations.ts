@@ -1,5 +1,5 @@
 /**
- * How the modules `pkg` of package managers with rpm declare functions over names.
+ * What the modules of package managers with rpm share: how they declare functions over names, and systems that they serve.
  * @module
  */
 
@@ -7,6 +7,18 @@ import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { ownKeywords } from "../../lib/plugins/keywords.ts";
 import type { ModuleFunction, Rest } from "../../lib/plugins/module.ts";
 import { str as text, type ValueMap } from "../../lib/values/value.ts";
+
+/** Systems with rpm of another family than RedHat's and Suse's, by the grain `os`. */
+export const OTHER_SYSTEMS = [
+  "Amazon",
+  "XCP",
+  "XenServer",
+  "VirtuozzoLinux",
+  "Virtuozzo",
+  "Issabel PBX",
+  "openEuler",
+  "VMware Photon OS",
+];
 
 /** A function over any number of names. */
 export function ofNames(

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { CommandError, messageOf } from "../../lib/errors.ts";
+import { CommandError } from "../../lib/errors.ts";
 import { describe } from "../../lib/plugins/docs.ts";
 import { fn, type JobContext, type Refresh } from "../../lib/plugins/job_context.ts";
 import { any, bool, type ModuleFunction } from "../../lib/plugins/module.ts";
@@ -108,34 +108,17 @@ async function syncOne(
   given: SyncArguments & { readonly envs: readonly string[] },
   context: JobContext,
 ): Promise<string[]> {
-  const { extension_modules, cachedir, clean_dynamic_modules, extmod_whitelist, extmod_blacklist } = context.opts;
-  try {
-    // Most functions of this module need nothing of it.
-    const [{ namesFor, syncFamily }, { fileClientOf }] = await Promise.all([
-      import("../../lib/fileclient/extension_sync.ts"),
-      import("../../lib/fileclient/open.ts"),
-    ]);
-    const choice = {
-      saltenvs: given.envs,
-      only: namesFor(directory, given.extmod_whitelist, extmod_whitelist),
-      except: namesFor(directory, given.extmod_blacklist, extmod_blacklist),
-    };
-    const { changed, python } = await syncFamily(directory, choice, {
-      place: { directory: extension_modules, cachedir, clean: clean_dynamic_modules },
-      client: fileClientOf(context),
-    });
-    if (python.length > 0) {
-      context.log(
-        "warning",
-        `Modules in Python are kept in ${extension_modules} and not loaded here: ${python.join(", ")}`,
-      );
-    }
-    return changed;
-  } catch (error) {
-    context.signal.throwIfAborted();
-    context.log("error", `Failed to sync ${directory} module: ${messageOf(error)}`);
-    return [];
-  }
+  // Most functions of this module need nothing of it.
+  const [{ syncLogged }, { fileClientOf }] = await Promise.all([
+    import("../../lib/fileclient/extension_sync.ts"),
+    import("../../lib/fileclient/open.ts"),
+  ]);
+  return await syncLogged(directory, { ...given, saltenvs: given.envs }, {
+    opts: context.opts,
+    client: () => fileClientOf(context),
+    signal: context.signal,
+    log: (level, message) => context.log(level, message),
+  });
 }
 
 async function reload(reloads: Reloads, { outside }: JobContext): Promise<void> {

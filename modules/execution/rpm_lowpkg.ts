@@ -4,6 +4,7 @@
  * @module
  */
 
+import { ofNames, OTHER_SYSTEMS } from "./_rpm_declarations.ts";
 import { CommandError, CommandNotFoundError } from "../../lib/errors.ts";
 import { checkedWord } from "../../lib/host/run_program.ts";
 import { which } from "../../lib/host/which.ts";
@@ -12,32 +13,17 @@ import * as rpm from "../../lib/packages/rpm.ts";
 import { rpmOrder } from "../../lib/packages/rpm_version.ts";
 import { describe } from "../../lib/plugins/docs.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { ownKeywords } from "../../lib/plugins/keywords.ts";
-import { bool, type ModuleFunction, type Rest, str } from "../../lib/plugins/module.ts";
+import { bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
 import type { Virtual } from "../../lib/plugins/virtual.ts";
 import { isTrue } from "../../lib/values/is_true.ts";
-import { str as text, type ValueMap } from "../../lib/values/value.ts";
+import { str as text } from "../../lib/values/value.ts";
 
 export const virtual: Virtual = {
   name: "lowpkg",
   serves: [
     { programs: ["rpm"], otherwise: "The rpm execution module failed to load: rpm binary is not in the path." },
     {
-      grains: [
-        { os_family: ["RedHat", "Suse"] },
-        {
-          os: [
-            "Amazon",
-            "XCP",
-            "XenServer",
-            "VirtuozzoLinux",
-            "Virtuozzo",
-            "Issabel PBX",
-            "openEuler",
-            "VMware Photon OS",
-          ],
-        },
-      ],
+      grains: [{ os_family: ["RedHat", "Suse"] }, { os: OTHER_SYSTEMS }],
       otherwise:
         "The rpm execution module failed to load: only available on redhat/suse type systems or amazon, xcp, " +
         "xenserver, virtuozzolinux, virtuozzo, issabel pbx, openeuler or vmware photon os.",
@@ -58,24 +44,7 @@ export const bin_pkg_info: ModuleFunction<JobContext> = fn({
   },
 });
 
-/** A function over packages' names. */
-function ofPackages(
-  doc: string,
-  run: (names: readonly string[], kwargs: ValueMap, context: JobContext) => unknown,
-  more: { readonly varArgs?: string; readonly varKwargs?: string } = {},
-): ModuleFunction<JobContext> {
-  return fn({
-    doc,
-    permissions: "all",
-    params: {},
-    varArgs: "packages",
-    varKwargs: "kwargs",
-    ...more,
-    run: (_bound, context, { args, kwargs }: Rest) => run(args.map(text), ownKeywords(kwargs), context),
-  });
-}
-
-export const list_pkgs: ModuleFunction<JobContext> = ofPackages(
+export const list_pkgs: ModuleFunction<JobContext> = ofNames(
   describe(
     "Return the installed packages with their versions, all or those named. root: the directory of another host.",
     "lowpkg.list_pkgs",
@@ -83,7 +52,7 @@ export const list_pkgs: ModuleFunction<JobContext> = ofPackages(
   async (names, kwargs, context) => (await rpm.namesOf(names, kwargs.get("root"), context)).packages,
 );
 
-export const verify: ModuleFunction<JobContext> = ofPackages(
+export const verify: ModuleFunction<JobContext> = ofNames(
   describe(
     "Return the files of packages, of all without names, that are not as they were packed, with what differs.\n" +
       "ignore_types: types of files that are left out: config, doc, ghost, license, readme. verify_options: options of rpm.",
@@ -94,7 +63,7 @@ export const verify: ModuleFunction<JobContext> = ofPackages(
   rpm.verifyPackages,
 );
 
-export const modified: ModuleFunction<JobContext> = ofPackages(
+export const modified: ModuleFunction<JobContext> = ofNames(
   describe(
     "Return the files that have changed since they were packed, with what has changed. A keyword (size, mode, checksum, …)\n" +
       "keeps those of which that has changed, or with False has not.",
@@ -105,17 +74,17 @@ export const modified: ModuleFunction<JobContext> = ofPackages(
   { varKwargs: "flags" },
 );
 
-export const file_list: ModuleFunction<JobContext> = ofPackages(
+export const file_list: ModuleFunction<JobContext> = ofNames(
   describe("Return the files of packages, of all without names, as one list.", "lowpkg.file_list httpd"),
   (names, kwargs, context) => rpm.filesOf(names, kwargs.get("root"), context),
 );
 
-export const file_dict: ModuleFunction<JobContext> = ofPackages(
+export const file_dict: ModuleFunction<JobContext> = ofNames(
   describe("Return the files of packages, of all without names, by package.", "lowpkg.file_dict httpd"),
   (names, kwargs, context) => rpm.filesByPackage(names, kwargs.get("root"), context),
 );
 
-export const owner: ModuleFunction<JobContext> = ofPackages(
+export const owner: ModuleFunction<JobContext> = ofNames(
   describe(
     "Return the package that a file belongs to, an empty text if it is nobody's; of several files a map.",
     "lowpkg.owner /usr/bin/apachectl",
@@ -143,7 +112,7 @@ export const diff: ModuleFunction<JobContext> = fn({
   },
 });
 
-export const info: ModuleFunction<JobContext> = ofPackages(
+export const info: ModuleFunction<JobContext> = ofNames(
   describe(
     "Return what rpm knows of installed packages, of all without names. attr: only these attributes, with commas between.\n" +
       "all_versions=True: of each package a list.",
@@ -173,7 +142,7 @@ export const version_cmp: ModuleFunction<JobContext> = fn({
   run: ({ ver1, ver2, ignore_epoch }) => rpmOrder(ignore_epoch)(ver1, ver2),
 });
 
-export const checksum: ModuleFunction<JobContext> = ofPackages(
+export const checksum: ModuleFunction<JobContext> = ofNames(
   describe(
     "Return for each file of a package whether its checksum and signature are right.",
     "lowpkg.checksum /path/to/package1.rpm",

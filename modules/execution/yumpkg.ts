@@ -5,6 +5,7 @@
  * @module
  */
 
+import { OTHER_SYSTEMS } from "./_rpm_declarations.ts";
 import { namedPackages } from "./_package_names.ts";
 import { versionsOf } from "../../lib/packages/package_list.ts";
 import { parseTargets } from "../../lib/packages/package_targets.ts";
@@ -37,21 +38,7 @@ export const virtual: Virtual = {
   name: "pkg",
   serves: [
     {
-      grains: [
-        { os_family: ["RedHat"] },
-        {
-          os: [
-            "Amazon",
-            "XCP",
-            "XenServer",
-            "VirtuozzoLinux",
-            "Virtuozzo",
-            "Issabel PBX",
-            "openEuler",
-            "VMware Photon OS",
-          ],
-        },
-      ],
+      grains: [{ os_family: ["RedHat"] }, { os: OTHER_SYSTEMS }],
       otherwise: "Module yumpkg: no yum based system detected",
     },
     { programs: ["dnf5", "dnf", "tdnf", "yum"], otherwise: "DNF nor YUM found" },

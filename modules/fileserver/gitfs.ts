@@ -5,6 +5,7 @@
  * @module
  */
 
+import { namesIn } from "../../lib/os/directory_names.ts";
 import {
   type BackendHost,
   type FileBackend,
@@ -195,13 +196,4 @@ class GitFiles implements FileBackend {
 /** Opens the backend. @throws {ConfigError} If the configuration of a remote cannot be used. */
 export function open(opts: FileServerOpts, host: BackendHost): FileBackend {
   return new GitFiles(opts, host);
-}
-
-async function namesIn(directory: string): Promise<string[]> {
-  try {
-    return (await Array.fromAsync(Deno.readDir(directory))).map(({ name }) => name);
-  } catch (error) {
-    if (isGone(error)) return [];
-    throw error;
-  }
 }

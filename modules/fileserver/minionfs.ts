@@ -5,6 +5,7 @@
  * @module
  */
 
+import { directoriesIn } from "../../lib/os/directory_names.ts";
 import {
   type BackendHost,
   type FileBackend,
@@ -22,7 +23,6 @@ import { ignoredFiles } from "../../lib/files/ignored.ts";
 import { pushedFiles } from "../../lib/files/received_files.ts";
 import { mountPoint } from "../../lib/files/salt_url.ts";
 import { walkRoots } from "../../lib/files/walk_roots.ts";
-import { isGone } from "../../lib/os/deno_texts.ts";
 import { isValidId } from "../../lib/protocol/minion_id.ts";
 import { compareStrings, type ValueMap } from "../../lib/values/value.ts";
 
@@ -66,7 +66,7 @@ class MinionFiles implements FileBackend {
   async lists(saltenv: string): Promise<FileLists> {
     if (saltenv !== this.#opts.minionfs_env) return NO_LISTS;
     const files: string[] = [], dirs: string[] = [];
-    for (const minion of await minionsIn(`${this.#opts.cachedir}/minions`)) {
+    for (const minion of (await directoriesIn(`${this.#opts.cachedir}/minions`)).sort(compareStrings)) {
       if (!this.#exposes(minion)) continue;
       const lists = await walkRoots([pushedFiles(this.#opts.cachedir, minion)], {
         follow: false,
@@ -100,14 +100,4 @@ class MinionFiles implements FileBackend {
 /** Opens the backend; `undefined` if minions may push nothing. */
 export function open(opts: FileServerOpts, host: BackendHost): FileBackend | undefined {
   return opts.file_recv ? new MinionFiles(opts, host) : undefined;
-}
-
-async function minionsIn(directory: string): Promise<string[]> {
-  try {
-    const entries = await Array.fromAsync(Deno.readDir(directory));
-    return entries.filter(({ isDirectory }) => isDirectory).map(({ name }) => name).sort(compareStrings);
-  } catch (error) {
-    if (isGone(error)) return [];
-    throw error;
-  }
 }

@@ -5,9 +5,8 @@
  */
 
 import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "../../lib/client/runner_context.ts";
-import { messageOf } from "../../lib/errors.ts";
 import { openFileClient } from "../../lib/fileclient/client.ts";
-import { namesFor, syncFamily } from "../../lib/fileclient/extension_sync.ts";
+import { syncLogged } from "../../lib/fileclient/extension_sync.ts";
 import type { FileClient } from "../../lib/fileclient/file_client.ts";
 import { openLocalServer } from "../../lib/fileclient/local_server.ts";
 import { any } from "../../lib/plugins/module.ts";
@@ -49,26 +48,14 @@ async function syncOne(
   context: RunnerContext,
   client: FileClient,
 ): Promise<string[]> {
-  const { extension_modules, cachedir, clean_dynamic_modules, extmod_whitelist, extmod_blacklist } = context.opts;
-  const { saltenv } = given;
-  try {
-    const { changed, python } = await syncFamily(family, {
-      saltenvs: Array.isArray(saltenv) ? saltenv.map(text) : text(saltenv).split(","),
-      only: namesFor(family, given.extmod_whitelist, extmod_whitelist),
-      except: namesFor(family, given.extmod_blacklist, extmod_blacklist),
-    }, { place: { directory: extension_modules, cachedir, clean: clean_dynamic_modules }, client });
-    if (python.length > 0) {
-      context.log(
-        "warning",
-        `Modules in Python are kept in ${extension_modules} and not loaded here: ${python.join(", ")}`,
-      );
-    }
-    return changed;
-  } catch (error) {
-    context.signal.throwIfAborted();
-    context.log("error", `Failed to sync ${family} module: ${messageOf(error)}`);
-    return [];
-  }
+  const { saltenv, ...names } = given;
+  const saltenvs = Array.isArray(saltenv) ? saltenv.map(text) : text(saltenv).split(",");
+  return await syncLogged(family, { saltenvs, ...names }, {
+    opts: context.opts,
+    client: () => client,
+    signal: context.signal,
+    log: (level, message) => context.log(level, message),
+  });
 }
 
 function syncing(name: string, directory: string, what: string): RunnerFunction {

@@ -1,10 +1,10 @@
 /**
- * Telling binary data from text.
- * Source: Salt 3008.3, `salt/utils/stringutils.py` is_binary.
+ * Telling binary data from text by its first bytes.
+ * Source: Salt 3008.3, `salt/utils/stringutils.py` is_binary; `salt/utils/files.py` is_text, is_binary.
  * @module
  */
 
-/** Whether data is binary: a zero byte in it, or more than three tenths of bytes that no text has. */
+/** Whether data is binary: a zero byte in it, or more than three tenths of bytes that no text has. The last character may be cut off. */
 export function isBinary(bytes: Uint8Array): boolean {
   if (bytes.length === 0) return false;
   if (bytes.includes(0)) return true;
