@@ -1,5 +1,5 @@
 /**
- * A port for servers that are to be found again where they were: after a restart, or by whoever was told of it before.
+ * A port for servers that must be at the same address again: after a restart, or for programs that got the address before.
  *
  * A port of the system's choice may be given to somebody else as soon as it is free for a moment: another server, or the near
  * end of any connection that is being made. These are below the range from which Linux, macOS and Windows give ports (32768, or

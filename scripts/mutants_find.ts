@@ -108,7 +108,7 @@ function randomNumbers(seed: number): () => number {
 
 /**
  * Those that compile. Each is written as a file of its own beside the one that it comes from, so that one run of the compiler
- * checks all; what others would say of a changed type it does not hear.
+ * checks all; it does not notice what a changed type breaks in other files.
  * @param root A copy of the tree: the files are written there, and removed.
  */
 export async function thatCompile(root: string, mutants: readonly Mutant[]): Promise<Set<Mutant>> {

@@ -25,7 +25,7 @@ export interface Verdict {
   readonly tests: readonly string[];
 }
 
-/** What is to be tried, and who hears of it. */
+/** What is to be tried, and who gets the results. */
 export interface Trials {
   /** The tree. */
   readonly root: string;

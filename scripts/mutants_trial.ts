@@ -86,7 +86,7 @@ export class Copy {
       const { code } = await child.status;
       end();
       await this.#endOthers();
-      // Whoever is left nevertheless may hold the other end of the pipes.
+      // A process that is left nevertheless may hold the other end of the pipes.
       const words = setTimeout(() => enough.abort(), LAST_WORDS_MS);
       const [out, err] = await output;
       clearTimeout(words);

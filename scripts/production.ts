@@ -14,7 +14,7 @@ export const EXECUTABLES = [
   { name: "salt", entry: "salt.ts", links: ["salt-key", "salt-run", "salt-cp"] },
 ] as const;
 
-/** The threads. No import names these files, so whoever follows imports must be told. */
+/** The threads. No import names these files, so a tool that follows imports needs this list. */
 export const WORKERS = [
   "lib/bus/thread.ts",
   "lib/master/mworker_thread.ts",

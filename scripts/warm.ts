@@ -6,7 +6,7 @@
  * @module
  */
 
-// A thread's script answers whoever started it; here nobody did.
+// A thread's script sends messages to the thread that started it; here there is none.
 Object.assign(globalThis, { postMessage: () => {} });
 
 for (const { name } of Deno.readDirSync(new URL("./", Deno.mainModule))) {

@@ -73,7 +73,7 @@ export class BusPump {
       ? Inbox.pull(settings)
       : Inbox.inherited(place.context, [place.address, `ipc://${paths.pull}`], settings);
     // The limit never changes: libzmq learns how much was read at multiples of half of it. When it was lowered for large events, queues
-    // that had been read counted as full for good, and their subscribers heard nothing any more.
+    // that had been read counted as full for good, and their subscribers got nothing any more.
     this.#outlet = Duplex.xpub({ highWaterMark: keptEvents });
     this.#outlet.welcome(BUS_WELCOME + ANSWERS_NAMES);
     this.#outlet.dropSilently = false;

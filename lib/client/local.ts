@@ -40,7 +40,7 @@ import { isMap, map, str, toNumber, type Value, type ValueMap } from "../values/
 export interface LocalClientOptions {
   /** Whose key proves who asks. */
   readonly user: string;
-  /** Hears of what the master keeps and cannot be read. */
+  /** Logs files of the master that cannot be read. */
   readonly log: Logger;
   /** A token, or a name and a password of `external_auth`, instead of that key. */
   readonly credentials?: ValueMap;

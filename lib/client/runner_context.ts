@@ -75,7 +75,7 @@ export interface LocalCommands {
   /** The minions of which it is sure that they are not connected: they had been, and have gone. No minion is asked. */
   gone(): ReadonlySet<string>;
   /**
-   * What became of a job on each of `ids`: one word, and when the master last heard of it (ms since the epoch). Those that
+   * What became of a job on each of `ids`: one word, and when the master last got news of it (ms since the epoch). Those that
    * do not acknowledge jobs are asked whether they are at it.
    * @param returns The job's returns, if they have been read already.
    */

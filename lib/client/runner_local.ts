@@ -26,7 +26,7 @@ const FIND_JOB_WAITS = { timeoutS: 2, gatherJobTimeoutS: 0 };
 export interface LocalCommandsOptions {
   /** Who gives the commands. */
   readonly user: string;
-  /** Hears of what the master keeps and cannot be read. */
+  /** Logs files of the master that cannot be read. */
   readonly log: Logger;
   /** Aborted when waiting is to end. */
   readonly signal?: AbortSignal;

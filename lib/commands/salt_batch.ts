@@ -125,7 +125,7 @@ export async function runBatch(job: JobRequest, { session, spec }: BatchWish): P
 }
 
 async function startInBackground({ jid, size, fun }: BatchState, { io, opts, user }: Session): Promise<void> {
-  // Only the configuration counts; the rest is for whoever lists the processes.
+  // Only the configuration counts; the rest is for people who list the processes.
   const words = [
     "-c",
     opts.config_dir,

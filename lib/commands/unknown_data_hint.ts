@@ -27,7 +27,7 @@ export function unknownDataHint(target: TypedTarget, fleet: KnownFleet, { place,
   }
   // A master that keeps no data knows nobody.
   if (unknown.length === 0 || fleet.data === undefined) return "";
-  // Whoever copies the command must not run what is in an id.
+  // A user who copies the command must not run what is in an id.
   const harmless = unknown.filter((id) => /^[\w.-]+$/.test(id)).slice(0, 5);
   const command = typedCommand(`salt -L ${harmless.join(",")} saltutil.refresh_grains`, place);
   const advice = harmless.length === 0 ? "" : ` To have them sent: ${command}`;

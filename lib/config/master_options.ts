@@ -172,7 +172,7 @@ export const MASTER_OPTIONS = {
   con_cache: notNeeded(bool(false, "Accepted for Salt's sake: who is connected is always known.")),
   publisher_acl: dict(
     new Map(),
-    "Functions that other users of this host may publish, by user; they hear all events of jobs.",
+    "Functions that other users of this host may publish, by user; they receive all events of jobs.",
   ),
   publisher_acl_blacklist: dict(new Map(), "Users and modules that may publish nothing."),
   client_acl_verify: bool(

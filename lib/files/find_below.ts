@@ -9,7 +9,7 @@ import { isBelow, isReallyBelow } from "./safe_path.ts";
 
 /**
  * The file `rel` below `root`; `undefined` if there is none, or it lies outside of `root`.
- * @param options.follow Whether links may lead out of the root: whoever may write there decides.
+ * @param options.follow Whether links may lead out of the root: then users who may write there decide what is served.
  */
 export async function findBelow(
   root: string,

@@ -11,7 +11,7 @@ import { isGone } from "../os/deno_texts.ts";
 import type { Backends, FileServer } from "./file_server.ts";
 import { compareStrings, type ValueMap } from "../values/value.ts";
 
-/** Who updates, and hears of it. */
+/** What is updated, and who is told of it. */
 export interface UpdateHost {
   log(level: "error" | "info", message: string): void;
   /** Takes the event of an update: `salt/fileserver/<backend>/update`. */

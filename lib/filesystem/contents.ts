@@ -233,7 +233,7 @@ function readFull(file: Deno.FsFile, block: Uint8Array): number {
   return length;
 }
 
-/** Overwrites the file where `path` leads: the inode stays, for hard links and whoever has it open. */
+/** Overwrites the file where `path` leads: the inode stays, for hard links and processes that have it open. */
 export function overwriteFile(path: string, bytes: Uint8Array): void {
   using file = Deno.openSync(path, { write: true, create: true, truncate: true });
   writeAll(file, bytes);

@@ -1,6 +1,6 @@
 /**
  * Any bank of Salt's cache, as the runner `cache` shows and changes it: `<cachedir>/<bank>/<key>.p`. Names of banks and keys
- * come from whoever may run the runner, so they never lead out of the cache directory.
+ * come from every user who may run the runner, so they never lead out of the cache directory.
  * Source: Salt 3008.3 `salt/cache/localfs.py`.
  * @module
  */

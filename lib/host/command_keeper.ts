@@ -59,7 +59,7 @@ export interface KeeperPlace {
 
 /** Runs until the minion has closed standard input and all commands have ended, or until it was idle for long. */
 export async function runCommandKeeper(place: KeeperPlace): Promise<number> {
-  // Whoever ends the minion by its process group or its name does not mean its commands.
+  // A signal to the minion's process group, or to processes of its name, is not meant for its commands.
   for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) Deno.addSignalListener(signal, () => {});
   returnLargeBlocks();
   const keeper = new CommandKeeper(place);
@@ -86,7 +86,7 @@ class CommandKeeper {
     this.#place = place;
     Deno.mkdirSync(keptDirectory(place.cachedir), { recursive: true, mode: 0o700 });
     writeFileAtomic(this.#file("keeper"), this.#self.at, { mode: 0o600 });
-    // Whoever connects may start anything: from the first moment nobody but this user.
+    // A client that connects may start anything: from the first moment it must be this user's.
     const umask = Deno.umask(0o177);
     this.#listener = Deno.listen({ transport: "unix", path: place.socket });
     Deno.umask(umask);

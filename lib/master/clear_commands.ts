@@ -23,7 +23,7 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
   wheel: wheelCommand,
 };
 
-/** @returns The token's data; `""` if there is none for whoever asks. */
+/** @returns The token's data; `""` if the one who asks gets none. */
 async function makeToken(load: ValueMap, { auth }: MasterServices): Promise<Value> {
   try {
     return await auth.callers.external.makeToken(load);

@@ -129,7 +129,7 @@ async function loadServer({ opts, log, fire }: FileUpdatesParts) {
   return { reapBackends, updateBackends, host: { log: say, tell: fire }, server: new FileServer(opts, { log: say }) };
 }
 
-/** Whether something is to be fetched, or somebody wants to hear of changes. */
+/** Whether something is to be fetched, or somebody wants to be told of changes. */
 function needsUpdates({ fileserver_events, fileserver_backend }: MasterOpts): boolean {
   return fileserver_events || backendNames(fileserver_backend).includes("gitfs");
 }

@@ -2,7 +2,7 @@
  * The encrypted commands of minions: the tables of all subjects as one. Those of parts of Salt that are not built are in
  * unbuilt_commands.ts.
  *
- * Whoever calls has been authenticated: `id` is the minion that signed in, and the load's own `id` is the same.
+ * The caller has been authenticated: `id` is the minion that signed in, and the load's own `id` is the same.
  * Source: salt-protocol.md sections 5 and 6.
  * @module
  */

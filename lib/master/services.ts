@@ -90,7 +90,7 @@ export interface MasterServices {
   /** What is known of the minions. */
   readonly minions: MinionServices;
   readonly files: FileServices;
-  /** Whoever compiles minions' pillars. */
+  /** What compiles minions' pillars. */
   readonly pillars: PillarServices;
   /** Functions that run on the master itself. */
   readonly functions: FunctionServices;

@@ -165,7 +165,7 @@ export class Minion {
       applicant: await applicantOf(opts, this.#grains),
       log,
       onSignedIn: (credentials) => {
-        // Whoever hands out a new key is there, and takes the returns that wait.
+        // A master that hands out a new key is there, and takes the returns that wait.
         if (this.#subscription?.trust(credentials)) spool.flush();
       },
     }));

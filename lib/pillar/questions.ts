@@ -9,7 +9,7 @@ import { packPillarRequest, type PillarRequest } from "./request.ts";
 import { parsePillarNews, type PillarQuestion } from "./messages.ts";
 import { RefusedError } from "../errors.ts";
 
-/** Whoever compiles pillars. */
+/** What compiles pillars. */
 export interface PillarServices {
   /**
    * The pillar of a request as MessagePack of the wire.

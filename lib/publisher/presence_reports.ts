@@ -53,7 +53,7 @@ export class PresenceReports {
     writePresence(cachedir, { present: book.since, gone: this.#gone });
   }
 
-  /** Hears a frame of a subscriber. */
+  /** Takes a frame of a subscriber. */
   hear(frame: Uint8Array): void {
     const change = this.#parts.book.hear(frame);
     if (change === undefined) return;

@@ -155,7 +155,7 @@ export class Publisher implements ThreadService {
     }
   }
 
-  /** Hears how much memory the process takes. */
+  /** Takes the note of how much memory the process takes. */
   onMessage(message: unknown): void {
     this.#connections.lookAtMemory(parseMemoryNews(message).rss);
   }

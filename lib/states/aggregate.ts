@@ -43,7 +43,7 @@ export function aggregateGroups(sorted: readonly StateNode[]): Chunk[][] {
     .map((members) => members.map(({ data }) => data.chunk));
 }
 
-/** Whether a way of edges leads from `members` to `node`. A group is one call: whoever waits for a member waits for all. */
+/** Whether a way of edges leads from `members` to `node`. A group is one call: what waits for a member waits for all. */
 function waitsFor(
   node: StateNode,
   members: readonly StateNode[],

@@ -88,7 +88,7 @@ function listedIds(tgt: Value): string[] {
   return Array.isArray(tgt) ? tgt.filter((id) => typeof id === "string") : [];
 }
 
-/** Matching one id is bounded; whoever asks about many ids limits the time for all of them. */
+/** Matching one id is bounded; a caller that matches many ids limits the time for all of them. */
 function regexTest(tgt: string): (id: string) => boolean {
   const regex = readable(() => pythonRegex(tgt));
   return (id) => readable(() => regex.test(id));

@@ -34,7 +34,7 @@ export interface JobHostsOptions {
   readonly threadUrl?: URL;
 }
 
-/** Who hears of the hosts. */
+/** Callbacks for what the hosts do. */
 export interface HostListener {
   onDeath(host: JobHost, text: string): void;
   onMessage(host: JobHost, message: FromJob | FromModule): void;

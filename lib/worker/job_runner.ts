@@ -42,14 +42,14 @@ export interface RunnerParts {
   readonly logFailures?: boolean;
   /** Takes a message to the minion's main thread. */
   post(message: FromJob): void;
-  /** Hears that a job is about to begin. */
+  /** Called when a job is about to begin. */
   begin(): void;
   /**
    * Runs the commands of a job so that they outlive the minion. Default: they end with this process.
    * @param kept Those that outlived an earlier minion, in the order of their start.
    */
   runChild?(load: ValueMap, kept: readonly KeptCommand[]): ChildRunner;
-  /** Hears of a job's commands. */
+  /** Called with a job's commands. */
   child(pid: number, state: "started" | "ended"): void;
   /**
    * Looks at the functions of a job before the first is called.

@@ -35,7 +35,7 @@ function refuseOffline(name: string): void {
   }
 }
 
-/** Salt stops and restarts its own minion without waiting: the minion would not hear the end. */
+/** Salt stops and restarts its own minion without waiting: the minion would not see the end. */
 function waits(name: string, noBlock: boolean | null): boolean {
   return noBlock ?? /^salt-minion(\.service)?$/.test(name);
 }

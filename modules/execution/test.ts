@@ -30,7 +30,7 @@ export { arg, arg_clean, arg_repr, arg_type, kwarg } from "./_test_arguments.ts"
 
 export const ping: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Answer True: the minion is up, hears jobs and can return. Not an ICMP ping.",
+    "Answer True: the minion is up, receives jobs and can return. Not an ICMP ping.",
     "test.ping",
   ),
   params: {},

@@ -277,7 +277,7 @@ export const active: RunnerFunction = runner({
 
 export const outcomes: RunnerFunction = runner({
   doc: runnerDoc(
-    `Say in one word what became of a job on each of its minions, and when the master last heard of it: returned, failed,
+    `Say in one word what became of a job on each of its minions, and when the master last got news of it: returned, failed,
 running, received, interrupted, not received, not connected, no such minion. Not in Salt.`,
     "jobs.outcomes 20130916125524463507",
   ),

@@ -29,7 +29,7 @@ const ACL = rules({
   "db?": ["test.ping"],
 });
 
-Deno.test("whoever can read a key file proves to be its user; whoever runs the master may be anybody", () => {
+Deno.test("who can read a key file proves to be its user; the user of the master may act as any user", () => {
   const access = new Access(KEYS, { owner: "salt", acl: ACL });
   const cases: [user: string, key: string, proved: boolean][] = [
     ["root", "root-key", true],

@@ -25,7 +25,7 @@ async function operate(configDir: string, targets: readonly string[], seconds: n
   const { opts } = loadClientConfig({ configDir });
   using client = await LocalClient.connect(opts, { user: callingUser(), log: SILENT_LOGGER });
   const patience = { timeoutMs: opts.timeout * 1000, gatherMs: opts.gather_job_timeout * 1000 };
-  // All begin together: when whoever started them has heard that everybody is ready.
+  // All begin together: when the starting process knows that everybody is ready.
   Deno.stdout.writeSync(new TextEncoder().encode("ready\n"));
   await Deno.stdin.read(new Uint8Array(1));
   const from = Date.now();

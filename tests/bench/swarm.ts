@@ -39,7 +39,7 @@ const USAGE = `Usage: deno task swarm [options]
 `;
 
 /**
- * Sockets a minion: SUB and the two ends by which it hears of losses, REQ, and one for a sign-in; some twice, as libzmq closes
+ * Sockets a minion: SUB and the two ends by which it is told of lost connections, REQ, and one for a sign-in; some twice, as libzmq closes
  * sockets in its own time and a lost master makes all sign in again.
  */
 const SOCKETS = 8;

@@ -12,15 +12,15 @@ export interface SwarmJob {
   readonly jid: string;
   /** What was run. */
   readonly fun: string;
-  /** Minions that heard of it. */
+  /** Minions that received it. */
   readonly received: number;
   /** Returns that the master has acknowledged. */
   readonly acknowledged: number;
   /** Returns that the master did not take. */
   readonly failed: number;
-  /** From the first minion that heard of it to the last return that was acknowledged. */
+  /** From the first minion that received it to the last return that was acknowledged. */
   readonly ms: number;
-  /** From the first minion that heard of it to the last. */
+  /** From the first minion that received it to the last. */
   readonly publishMs: number;
   /** What part of that time the swarm's own thread was at work: near 1, it is the swarm that was measured. */
   readonly busy: number;

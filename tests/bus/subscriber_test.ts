@@ -47,7 +47,7 @@ strictTest("an event reaches every subscriber of its tag's beginning, and no oth
   }));
 
 strictTest(
-  "whoever hears tags alone hears all of its own, in their order, though it rests between, until it is closed",
+  "a subscriber that reads tags alone gets all of its own, in their order, though it rests between, until it is closed",
   () =>
     withBus(async (paths) => {
       const signs = await EventSubscriber.connect(paths.pub, ["salt/job"]);
@@ -70,7 +70,7 @@ strictTest(
 );
 
 strictTest(
-  "whoever waits among others' events rests between them, and hears all of its own, in their order",
+  "a subscriber that waits among others' events rests between them, and gets all of its own, in their order",
   () =>
     withBus(async (paths) => {
       const subscriber = await EventSubscriber.connect(paths.pub, [""]);

@@ -26,7 +26,7 @@ Deno.test("a subscriber's topic is read back; another's topic, and nonsense of t
   }
 });
 
-Deno.test("events are counted for whoever does not read, until the first note of how many has come through", () => {
+Deno.test("events are counted for a subscriber that does not read, until it has got the first note of how many it missed", () => {
   const { subscribers, news } = bus();
   subscribers.heard(subscriberTopic(NAME), true);
   subscribers.heard("salt/job/", true);

@@ -21,6 +21,6 @@ if (import.meta.main) {
     got++;
   }
   say(`end ${got} ${subscriber.missed}`);
-  // The bus is to hear that it reads again.
+  // The bus must get the note that it reads again.
   await subscriber.next(2_000);
 }

@@ -89,7 +89,7 @@ export const corruptFiles: Fault = {
     })
       .catch(() => false);
     const left = () => files(`${cache}/returns`, /(?<!\.broken)$/).length;
-    // A return is out of the spool when its minion has heard that it was taken: a moment after the operator has it.
+    // A return is out of the spool when the master has acknowledged it: a moment after the operator has it.
     await eventually(() => left() === 0, { what: "an empty spool" }).catch(() => {});
     return [
       { name: "files corrupted", value: corrupted + 9 },

@@ -31,7 +31,7 @@ interface Counts {
   twice: number;
 }
 
-/** Asks, one request after the other, and hears whatever it is told: a REQ socket would hide what it has not asked for. */
+/** Sends one request after the other, and receives every message: a REQ socket would hide those that it has not asked for. */
 async function keepAsking(address: string, counts: Counts, goOn: () => boolean): Promise<void> {
   using peer = Peer.dealer({ highWaterMark: 0 });
   peer.connect(address);
@@ -83,7 +83,7 @@ export const killWorker: Fault = {
       await stranger.send([new Uint8Array(), await strangersSignIn()]);
       await kill(await hanging.hanging());
       if (outcomeOf(await stranger.receive(TRY_MS)) === "refused") heldAndRefused++;
-      // The thread goes on when its place is taken; what it may still say is heard before the next answer, or at the end.
+      // The thread goes on when its place is taken; what it may still send is received before the next answer, or at the end.
       hanging.release();
     }
     running = false;

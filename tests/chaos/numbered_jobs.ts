@@ -82,7 +82,7 @@ export class NumberedJobs implements Disposable {
     }
   }
 
-  /** Forgets its connection, as whoever knows that the master is gone. */
+  /** Drops its connection, as a client does that knows that the master is gone. */
   hangUp(): void {
     this.#client?.close();
     this.#client = undefined;

@@ -39,7 +39,7 @@ export interface SignedIn {
   readonly atMs: number;
 }
 
-/** Hears of sign-ins, also of later masters. */
+/** Records sign-ins, also those with later masters. */
 export class SignIns implements Disposable {
   /** What has been told since the last {@linkcode clear}. */
   heard: SignedIn[] = [];

@@ -49,7 +49,7 @@ async function withKeys(act: (config: string, waiting: () => string[]) => Promis
   }
 }
 
-Deno.test("whoever stops reading, as head does, ends the output and not the command", () =>
+Deno.test("a reader that stops, as head does, ends the output and not the command", () =>
   withKeys(async (config) => {
     const child = salt("salt-run", "-c", config, "-d");
     await type(child, "");

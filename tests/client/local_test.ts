@@ -35,7 +35,7 @@ class Host implements AsyncDisposable {
   #dead = false;
   /** The publishes that came, all for jobs with ids of their own. */
   readonly published: ValueMap[] = [];
-  /** What a find_job is answered with, by minion, at once; whoever is not in it stays silent. */
+  /** What a find_job is answered with, by minion, at once; other minions stay silent. */
   readonly running = new Map<string, Value>();
 
   private constructor(readonly master: ScriptedMaster, readonly bus: BusPump, opts: MasterOpts, root: string) {
@@ -222,7 +222,7 @@ for (
     null,
   ]] as const
 ) {
-  Deno.test(`whoever answers ${what} is not at it: no wait for more`, async () => {
+  Deno.test(`a minion that answers ${what} does not run the job: it is not waited for`, async () => {
     await using host = await Host.start();
     host.running.set("a", answer).set("b", answer);
     const { seen, done } = await collect(host, ["a", "b"], { timeoutMs: 40, gatherMs: LONG });
@@ -231,7 +231,7 @@ for (
   });
 }
 
-Deno.test("whoever is at it is waited for, and asked again after another timeout", async () => {
+Deno.test("a minion that still runs the job is waited for, and asked again after another timeout", async () => {
   await using host = await Host.start();
   host.running.set("a", map({ jid: JID })).set("b", new Map());
   const { seen, done } = await collect(host, ["a", "b"], { timeoutMs: 40, gatherMs: LONG });

@@ -56,7 +56,7 @@ Deno.test("who has the job and loses its connection has the time-out to come bac
   assertEquals([watch.toAsk(14_999), watch.nextAt, watch.toAsk(15_000)], [[], 15_000, ["web1"]]);
 });
 
-Deno.test("without a master whoever has the job has one time-out to be heard of, however often that is noticed", () => {
+Deno.test("without a master the minions of a job have one time-out to answer, however often its absence is noticed", () => {
   const watch = watchOf("web1", "web2");
   watch.acknowledged("web1");
   watch.acknowledged("web2");
@@ -72,7 +72,7 @@ Deno.test("whose presence changes without an acknowledgement is waited for as be
   assertEquals(watch.nextAt, 5_000);
 });
 
-Deno.test("whoever returns or acknowledges has answered: the question does not stay open for them", () => {
+Deno.test("a minion that returns or acknowledges has answered: find_job is not waited for", () => {
   for (const last of ["returns", "acknowledges"]) {
     const watch = watchOf("busy", "web1");
     watch.asked(watch.toAsk(5_000), 15_000);
@@ -84,7 +84,7 @@ Deno.test("whoever returns or acknowledges has answered: the question does not s
   }
 });
 
-Deno.test("whoever has returned is not waited for again, whatever comes late", () => {
+Deno.test("a minion that has returned is not waited for again, also if other answers come late", () => {
   const watch = watchOf("web1", "web2");
   watch.acknowledged("web2");
   watch.returned("web2");

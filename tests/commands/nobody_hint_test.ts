@@ -9,7 +9,7 @@ const keys = (pending: string[], rejected: string[] = []) => ({
 const HERE = { config_dir: "/etc/salt" };
 const ACCEPT = "To accept a key: salt-key -a";
 
-Deno.test("whoever waits to be accepted is named to whom they were meant by, a few at the most", () => {
+Deno.test("where the target matches only minions that wait for acceptance, a few of them are named", () => {
   const cases: [tgt: string, ids: string[], hint: string][] = [
     ["web*", [], ""],
     ["web*", ["db1"], ""],

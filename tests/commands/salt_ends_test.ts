@@ -73,7 +73,7 @@ fleetTest("a time-out of a second is a second, for a minion that is known not to
   assertEquals(funs.has("test.ping") && !funs.has("saltutil.find_job"), true);
 });
 
-fleetTest("salt waits for whoever is still at it", { minions: ["web1"], master: IMPATIENT }, async (fleet) => {
+fleetTest("salt waits for minions that still run the job", { minions: ["web1"], master: IMPATIENT }, async (fleet) => {
   assertEquals((await fleet.salt("web1", "test.sleep", "2")).out, "web1:\n    True\n");
 });
 

@@ -47,7 +47,7 @@ Deno.test("a target that cannot be read is wrong usage, before anybody is asked"
   check("os|Debian", "grain", "|");
 });
 
-Deno.test("minions of which no grains are known are named to whoever asked for grains", () => {
+Deno.test("minions without known grains are named to an operator who targets by grains", () => {
   const fleet = (ids: string[]): KnownFleet => ({
     ids,
     nodegroups: NODEGROUPS,

@@ -61,7 +61,7 @@ Deno.test("a minion that changes its session stays present until the last of its
   assertEquals(present.hear(frame(0, after)), { id: "web1", present: false });
 });
 
-Deno.test("a topic is good once: whoever recorded it is nobody when its minion has gone", () => {
+Deno.test("a topic is valid once: a recorded one makes nobody present when its minion has gone", () => {
   const present = book();
   const topics = Array.from({ length: 50 }, () => topicOf("web1"));
   for (const topic of topics) {

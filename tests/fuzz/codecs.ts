@@ -125,7 +125,7 @@ export const events: FuzzTarget = {
         : mutateBytes(random, frame);
       note(sent);
       const event = unpackEvent(sent);
-      // Whoever is between here and the next bus packs it again.
+      // A program between here and the next bus packs it again.
       const again = unpackEvent(packEvent(event.tag, stamp(event.data)));
       hold(
         event.tag.includes("\n\n") || again.tag === event.tag || again.tag === event.tag.replace(/\|+$/, ""),

@@ -1,7 +1,7 @@
 /**
  * Keys that fall into one bucket of the runtime's own hash tables: what somebody sends who wants a master to stand still.
  *
- * V8 hashes a number without a seed, by functions that have an inverse: whoever wants numbers of one bucket chooses the hashes
+ * V8 hashes a number without a seed, by functions that have an inverse: an attacker who wants numbers of one bucket chooses the hashes
  * and computes the numbers. A table of n entries has about n/2 buckets, chosen by the lowest bits of the hash, so hashes with equal
  * lowest bits are enough. Text that is an array index has its own value for a hash.
  * Source: v8/src/base/hashing.h and v8/src/utils/utils.h (ComputeLongHash, ComputeUnseededHash), of V8 15.

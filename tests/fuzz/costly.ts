@@ -1,5 +1,5 @@
 /**
- * Values that are dear to whoever reads them with a table or a loop that is not made for it: keys that fall into one bucket,
+ * Values that cost much time if the reader's table or loop is not made for them: keys that fall into one bucket,
  * byte strings for keys, much nesting, many small things, long texts.
  * @module
  */

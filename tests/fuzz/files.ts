@@ -210,7 +210,7 @@ export const keyFiles: FuzzTarget = {
             note(text);
             Deno.writeTextFileSync(`${cage.root}/sessions/web1`, text);
             Deno.utimeSync(`${cage.root}/sessions/web1`, mtime, mtime++);
-            // Whoever signs in must get a key that works, whatever became of the old one.
+            // A minion that signs in must get a key that works, also where the old one is damaged.
             try {
               sessions.crypticle("web1");
               const given = sessions.forSignIn("web1");

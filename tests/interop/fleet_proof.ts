@@ -29,7 +29,7 @@ function exitOfRejected({ version }: Salt): number {
   return version?.startsWith("3008.") ? 0 : 77;
 }
 
-/** Grains that a host has only one answer to, whoever computes them. */
+/** Grains with one right value on a host, which both programs must compute. */
 const HOST_GRAINS = [
   "kernel",
   "kernelrelease",

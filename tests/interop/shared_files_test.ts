@@ -104,7 +104,7 @@ async function allAnswer(site: Site): Promise<void> {
 }
 
 async function runJobs(site: Site): Promise<void> {
-  // On a slow host a minion may take its time; whoever leaves too early takes its return with the master.
+  // On a slow host a minion may take its time; a minion that is stopped too early loses its return.
   for (const job of JOBS) await site.operate("salt", ["--out=json", "-t", "30", ...job]);
 }
 

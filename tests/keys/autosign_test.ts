@@ -170,7 +170,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a stub expires after autosign_timeout minutes, whoever asks, and never with 0",
+  "a stub expires after autosign_timeout minutes, for every minion, and never with 0",
   setUp(({ dir, make, warnings }) => {
     Deno.mkdirSync(`${dir}/minions_autosign`);
     write(`${dir}/minions_autosign/web1`, "");

@@ -74,7 +74,7 @@ Deno.test("no publish gets the old key with a new serial while another thread ro
   assertEquals(new Set(seen).size, seen.length, `a serial came twice under one key, in ${rotations} rotations`);
 });
 
-Deno.test("whoever comes while a key is being written waits for the whole of it", async () => {
+Deno.test("a reader that comes while a key is being written waits for the whole of it", async () => {
   const key = new SharedKey();
   const header = new Int32Array(key.memory, 0, 1);
   const bytes = new Uint8Array(key.memory, 8);

@@ -61,7 +61,7 @@ async function ping(fleet: Fleet, tries = 1): Promise<void> {
   assertEquals(asMap(opened(reply)).get("nonce"), nonce);
 }
 
-Deno.test("a master ends at once, whoever is connected, and leaves no socket file", async () => {
+Deno.test("a master ends at once, also with connections open, and leaves no socket file", async () => {
   await using fleet = await startFleet();
   using inbox = subscribe(fleet);
   using peer = Peer.dealer();
@@ -80,7 +80,7 @@ Deno.test("a master ends at once, whoever is connected, and leaves no socket fil
   inbox.close();
 });
 
-Deno.test("a master that is told to stop answers whom it has heard", async () => {
+Deno.test("a master that is told to stop answers the requests that it has received", async () => {
   await using fleet = await startFleet({ master: { worker_threads: 1 } });
   using peer = Peer.dealer({ highWaterMark: 0 });
   peer.connect(requestAddress(fleet));
@@ -312,7 +312,7 @@ Deno.test("a request that a dying MWorker held is answered with an error, and an
   await hanging.atRest();
 });
 
-/** A client that hears whatever is said to it, also what it has not asked for. */
+/** A client that receives every message that is sent to it, also one that it has not asked for. */
 class Listener implements Disposable {
   readonly #peer = Peer.dealer({ highWaterMark: 0 });
 
@@ -330,7 +330,7 @@ class Listener implements Disposable {
     return opened(frames.at(-1) ?? new Uint8Array());
   }
 
-  /** Asks a hundred times. @returns What it hears that is no answer to any of these; each of them is answered. */
+  /** Asks a hundred times. @returns The messages that answer none of these; each of them is answered. */
   async unasked(): Promise<Value[]> {
     const nonces = new Set(Array.from({ length: 100 }, makeNonce));
     for (const nonce of nonces) await this.ask(clearRequest(map({ cmd: "ping", nonce })));
@@ -368,7 +368,7 @@ Deno.test({
   },
 });
 
-Deno.test("whoever has been answered, or is to hear nothing, hears nothing from the thread after it", async () => {
+Deno.test("a client that has been answered, or is to get no answer, gets nothing from the thread that replaces the first", async () => {
   using workers = new ObservedWorkers();
   // Of strangers who sign in together, those above the limit get no answer.
   await using fleet = await startFleet({ autoAccept: false, master: { max_sign_ins: 1, worker_threads: 1 } });

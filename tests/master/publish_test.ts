@@ -45,7 +45,7 @@ function jidOf(reply: Value): string {
   return jid;
 }
 
-Deno.test("an operator hears of a job when it survives what durability says; a no_log job is not published before", async () => {
+Deno.test("an operator is told of a job when it is as safe as `durability` says; a no_log job is not published before", async () => {
   for (const hidden of [false, true]) {
     using services = await openSite();
     const synced = Promise.withResolvers<void>();

@@ -179,7 +179,7 @@ Deno.test("master_sign_pubkey adds a signature by the signing key, or the one th
   assertStringIncludes(site.services.logged.join("\n"), "master_sign.pem");
 });
 
-Deno.test("max_minions: a stranger hears full, a connected minion does not", async () => {
+Deno.test("max_minions: a new minion is answered `full`, a connected one is not", async () => {
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const port = (listener.addr as Deno.NetAddr).port;
   const connections = [await Deno.connect({ port }), await listener.accept()];

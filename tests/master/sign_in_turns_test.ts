@@ -19,7 +19,7 @@ Deno.test("the same request is answered three times, whichever thread it comes t
   assertEquals([one.take("web1", "n2", START), one.take("web2", "n1", START)], ["granted", "granted"]);
 });
 
-Deno.test("whoever signs in more than ten times a minute shares a limit, and holds up nobody else", () => {
+Deno.test("minions that sign in more than ten times a minute share a limit, and delay no others", () => {
   const [one, other] = turns(5);
   for (let n = 0; n < 10; n++) assertEquals((n % 2 ? one : other).take("web1", `n${n}`, START), "granted");
   for (let n = 10; n < 15; n++) assertEquals(one.take("web1", `n${n}`, START), "granted");

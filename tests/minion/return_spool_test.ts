@@ -246,7 +246,7 @@ Deno.test("what the master will not have is tried less and less often, a new ret
   assertEquals(world.files, []);
 });
 
-Deno.test("a master that refuses every return hears of each new one at once", async () => {
+Deno.test("each new return is sent at once to a master that refuses every return", async () => {
   using world = new World();
   world.take = () => {
     throw new WireError("The master could not take it");

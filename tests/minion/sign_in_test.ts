@@ -53,7 +53,7 @@ function signIn(given: Given): Done {
     }
     return { reply, request: sent.load, kept };
   } catch (error) {
-    // A refused master leaves no trace: whoever was known stays known.
+    // A refused master changes nothing: the known master stays the known one.
     const stays = given.known === undefined ? [] : ["minion_master.pub"];
     const names = [...Deno.readDirSync(pkiDir)].map(({ name }) => name).filter((name) => name !== "master_sign.pub");
     assertEquals(names, stays);

@@ -61,7 +61,7 @@ Deno.test("a journal that has grown goes, when what it tells of is on the disk; 
     await journal.close();
   }));
 
-Deno.test("what could not be written is told to whoever waits for it, and written when the disk is well again", () =>
+Deno.test("a write that failed rejects for those who wait for it, and is done when the disk works again", () =>
   withDirectory(async (directory) => {
     const journal = new Journal(options(directory));
     Deno.writeTextFileSync(`${directory}/journal`, "no directory");

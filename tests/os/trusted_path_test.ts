@@ -44,7 +44,7 @@ const CASES: readonly (readonly [path: string, trusted: boolean])[] = [
   ["theirs/link/file", false],
   ["open/file", false],
   ["open/roots/file", false],
-  ["sticky/file", true], // whoever makes it first, root sees
+  ["sticky/file", true], // root sees who made it
   ["sticky/roots/file", true],
   ["sticky/theirs/file", false],
   ["their_group/file", false],

@@ -45,7 +45,7 @@ strictTest("a few small messages are not worth it, and what was reset is forgott
   for (let i = 0; i < 80; i++) small.worked(200);
   reset.worked(MUCH);
   reset.reset();
-  much.worked(MUCH); // whoever is due later than the others would have been
+  much.worked(MUCH); // later than the others would have been due
   await eventually(() => given > 0, { what: "the memory of the third" });
   assertEquals(given, 1);
   small.reset();

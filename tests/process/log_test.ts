@@ -78,7 +78,7 @@ Deno.test("what makes a message is called only if somebody wants the message", (
 });
 
 Deno.test("a logger without sinks wants nothing", () => {
-  SILENT_LOGGER.critical("nobody hears");
+  SILENT_LOGGER.critical("not written");
   assertEquals(SILENT_LOGGER.level, LEVEL_NUMBERS.quiet);
 });
 

@@ -43,7 +43,7 @@ Deno.test("a thread whose lease is revoked touches nothing of libzmq's, and no d
   assert(Object.keys(uses).length > 20, JSON.stringify(uses));
   assertEquals(Object.entries(uses).filter(([, outcome]) => outcome !== "refused"), []);
   assertEquals(revokeLease(notes.lease), true);
-  // It hears of the end of its wait, and neither begins another one nor resets what has ended this one.
+  // It learns that its wait has ended, and neither begins another one nor resets what has ended this one.
   assertEquals(await closeWaitOf(notes), true);
   closeSocketsOf(notes);
   thread.kill();

@@ -33,7 +33,7 @@ strictTest("a thread starts, logs, describes itself, answers and stops", async (
   assertEquals(await thread.describe(), "ended");
 });
 
-strictTest("a thread that cannot start says why, to whoever waits and to onDeath", async () => {
+strictTest("a thread that cannot start says why, to its starter and to onDeath", async () => {
   const deaths: string[] = [];
   const cases: [Partial<ThreadOptions<Init>>, string][] = [
     [{ init: { start: "throw" } }, "cannot start"],

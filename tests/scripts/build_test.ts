@@ -205,7 +205,7 @@ Deno.test("first starts at the same time all run, from one directory", async () 
   ]);
 });
 
-Deno.test("whoever comes second with an unpacked directory leaves nothing of it", async () => {
+Deno.test("a second process that unpacked at the same time removes its copy", async () => {
   await using packed = await Packed.make();
   // Another is quicker by a hair: its directory is there when ours is to be moved to that name.
   const quicker = `#!/bin/sh\n${which("cp")} -R "$1" "$2"\nexec ${which("mv")} "$@"\n`;

@@ -297,7 +297,7 @@ strictTest("hundreds of requests, more than Deno has threads, wait for a worker 
   Deno.removeSync(dir, { recursive: true });
 });
 
-strictTest("a subscriber hears of each lost connection, also of one that is lost while nobody waits", async () => {
+strictTest("a subscriber is told of each lost connection, also of one that is lost while nobody waits", async () => {
   const address = `tcp://127.0.0.1:${freePort()}`;
   const first = Duplex.xpub();
   await first.bind(address);
@@ -339,7 +339,7 @@ strictTest("a subscriber hears of each lost connection, also of one that is lost
   await lost.promise;
 });
 
-strictTest("a subscriber hears that a connection cannot be made", async () => {
+strictTest("a subscriber is told that a connection cannot be made", async () => {
   using inbox = Inbox.subscriber({ reconnectMs: 20 });
   const lost = Promise.withResolvers<void>();
   inbox.onLost(lost.resolve);

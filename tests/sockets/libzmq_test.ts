@@ -4,7 +4,7 @@ import { ZmqContext } from "../../lib/sockets/libzmq.ts";
 import { assertEquals } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
 
-Deno.test("connections are made again and again after whoever heard of their losses has gone", async () => {
+Deno.test("connections are made again and again after the watcher of lost connections is closed", async () => {
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   let accepted = 0;
   const accepting = (async () => {

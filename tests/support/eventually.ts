@@ -3,7 +3,7 @@
  * @module
  */
 
-/** Far above what anything here takes, on a machine that stands still for seconds, too: whoever waits so long waits in vain. */
+/** Far above what anything here takes, also on a machine that stops for seconds: after that time the condition will not come. */
 export const WITHIN_MS = 60_000;
 
 /** What to wait for, and how long. */

@@ -176,7 +176,7 @@ export class Fleet implements AsyncDisposable {
   /** Starts a minion; does not wait until it serves ({@linkcode untilServing} does). */
   async startMinion(id: string, overrides: Readonly<Record<string, unknown>> = {}): Promise<Minion> {
     const minion = await Minion.start(this.minionOpts(id, overrides), this.#logger(id));
-    // Whoever is interested in how it ends looks at `closed`; a test that is not must not fail of it.
+    // A test that needs to know how it ends awaits `closed`; others must not fail because of it.
     minion.closed.catch((error) => this.logs.push(`${id}: ended: ${error.message}`));
     this.minions.set(id, minion);
     return minion;

@@ -29,7 +29,7 @@ async function flood(make: (n: number) => Uint8Array): Promise<void> {
 const noise = crypto.getRandomValues(new Uint8Array(500));
 
 const GREETING = "ff00000000000000017f0300" + "4e554c4c" + "00".repeat(48);
-/** More than the master's greeting: its READY has come. Whoever sends frames before is thrown out. */
+/** More than the master's greeting: its READY has come. A client that sends frames before is disconnected. */
 const GREETED = 70;
 const READY = "04" + "1c" + "055245414459" + "0b536f636b65742d54797065" + "00000006" + "4445414c4552";
 

@@ -22,7 +22,7 @@ export interface Ran {
 /** Process ids of all that runs. */
 const running = new Set<number>();
 
-/** Whoever interrupts the tests, as CI does when time is up, is not to be left with masters and minions. */
+/** When the tests are interrupted, as CI does when time is up, no masters and minions may be left running. */
 function endWithTests(pid: number): void {
   if (running.size === 0) {
     for (const signal of ["SIGINT", "SIGTERM"] as const) Deno.addSignalListener(signal, killAll);
@@ -75,7 +75,7 @@ export async function run(words: readonly string[], withinMs = COMMAND_MS): Prom
   }
 }
 
-/** Salt's programs behave alike whoever runs the tests: plain text, UTF-8, no warnings about Python itself. */
+/** Salt's programs behave alike in every environment of the tests: plain text, UTF-8, no warnings about Python itself. */
 const ENVIRONMENT = { NO_COLOR: "1", LC_ALL: "C.UTF-8", PYTHONWARNINGS: "ignore" };
 
 function text(bytes: Uint8Array): string {

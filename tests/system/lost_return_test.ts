@@ -79,7 +79,7 @@ fleetTest("a return that the master cannot store is told at once, and stored whe
     using events = await fleet.listen(`salt/job/${job.jid}/ret/`);
     Deno.writeTextFileSync(go, "");
     const told = await events.next(60_000);
-    // It is sent again and again; who listens does not hear of it each time.
+    // It is sent again and again; the events do not tell of it each time.
     const failed = () => fleet.logs.filter((line) => line.includes("is not in the job cache")).length;
     await eventually(() => failed() >= 2, { what: "a second try" });
     return [told?.data.get("return"), await events.next(100)];

@@ -52,7 +52,7 @@ fleetTest(
     assertEquals(ended.code, 130);
     assert(!out.includes("\x1b") && !ended.out.includes("\x1b") && !ended.out.includes("never"));
 
-    // Whoever read the lines has gone: the stream ends with the next event.
+    // The reader of the lines has gone: the stream ends with the next event.
     const closed = fleet.saltRunWith({ outputGone: () => true }, "state.event", "my/tag/a");
     const state = { ended: false };
     closed.finally(() => state.ended = true);

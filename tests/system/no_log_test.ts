@@ -41,7 +41,7 @@ Deno.test("a no_log job leaves its secret in no log, cache, event and file, and 
   const { root, masterOpts } = fleet;
   using events = await EventSubscriber.connect(masterBus(masterOpts.sock_dir).pub, [""]);
 
-  // Without no_log it is to be found: whoever looks, looks in the right places.
+  // Without no_log it is found: this shows that the search looks in the right places.
   await fleet.salt("salt", "m00", "cmd.run", `echo ${CANARY}`);
   assert([...holding(CANARY, root)].length >= 2);
 

@@ -89,7 +89,7 @@ fleetTest("a minion's own max_request_bytes holds where the master says nothing,
 });
 
 fleetTest(
-  "of a no_log return that is too large nothing is kept in clear, and the operator hears of the failure",
+  "of a no_log return that is too large nothing is kept in clear, and the operator is told of the failure",
   SMALL,
   async (fleet) => {
     const ran = await fleet.salt("--no-log", "--out=json", "--static", "web1", "cmd.run", LARGE);
@@ -138,7 +138,7 @@ fleetTest(
     await old.signIn();
     const frame = old.seal({ cmd: "_return", jid: makeJid(), fun: "test.echo", return: "x".repeat(5_000_000) });
     const told = () => fleet.logs.filter((line) => line.includes("in the middle of a message"));
-    // Without a word: whoever waits, waits in vain; and asks again. Like a minion's, the connection has been there for a while.
+    // Without an answer the minion's wait ends by time, and it sends again. Like a minion's, the connection has been there for a while.
     for (let tries = 0; tries < 10 && told().length === 0; tries++) {
       using channel = new RequestChannel(`tcp://127.0.0.1:${fleet.masterOpts.ret_port}`);
       for (let i = 0; i < 3; i++) {
@@ -155,7 +155,7 @@ fleetTest(
   },
 );
 
-fleetTest("whoever comes, asks and goes is not said to have sent too much", SMALL, async (fleet) => {
+fleetTest("a client that connects, asks and leaves is not reported as having sent too much", SMALL, async (fleet) => {
   for (let i = 0; i < 100; i++) await ask(fleet, clearRequest(map({ cmd: "ping" })));
   assertEquals(await shown(fleet, "test.ping"), true);
   assertEquals(fleet.logs.filter((line) => line.includes("in the middle of a message")), []);

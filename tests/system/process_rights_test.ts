@@ -199,7 +199,7 @@ async function aclUsersOf(owner: string, t: Deno.TestContext): Promise<void> {
       assertEquals([ran.code === 0, ran.out.includes("m00")], [false, false], ran.out + ran.err);
     }
   });
-  await t.step("and hears of minions that do not answer, and of targets that nobody has", async () => {
+  await t.step("and is told of minions that do not answer, and of targets that match no minion", async () => {
     const nobody = await daemon.salt("salt", fleet.configDir, "no-such-minion", "test.ping");
     assertEquals([nobody.code, nobody.err], [2, "ERROR: No return received\n"], nobody.out);
     Deno.kill(fleet.minion("m00").pid, "SIGSTOP");

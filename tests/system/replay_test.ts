@@ -1,5 +1,5 @@
 /**
- * A publish that comes again: the job is run once, whoever was started anew meanwhile.
+ * A publish that comes again: the job is run once, also after a restart of the master or the minion.
  * @module
  */
 

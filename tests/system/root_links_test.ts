@@ -61,7 +61,7 @@ async function plant(path: string, target: string): Promise<void> {
   assertEquals(code, 0);
 }
 
-/** As it was before; whoever was led here may have removed the link. */
+/** As it was before; a program that followed the link may have removed it. */
 function unplant(path: string): void {
   for (const act of [() => Deno.removeSync(path), () => Deno.renameSync(`${path}.old`, path)]) {
     try {

@@ -331,7 +331,7 @@ for (const [name, within, beyond] of AT_THE_BOUNDS) {
   });
 }
 
-Deno.test("decode() refuses a byte string of more than 4,096 bytes for a key, whoever sent it", () => {
+Deno.test("decode() refuses a byte string of more than 4,096 bytes for a key, from any sender", () => {
   const keyed = (length: number) => encode(new Map([[new Uint8Array(length).fill(0xff), 1]]), "wire");
   assertEquals(decode(keyed(4_096), "wire"), new Map([[new Uint8Array(4_096).fill(0xff), 1]]));
   assertThrows(() => decode(keyed(4_097), "wire"), MsgpackError, "4097 bytes");

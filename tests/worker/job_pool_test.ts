@@ -240,7 +240,7 @@ for (const signal of [15, 9, 2]) {
 Deno.test("SIGTERM ends a job that sleeps without a command", async () => {
   await using world = new World();
   const job = world.start("test.sleep", 60);
-  // The job must have begun to hear of it; before that the message waits for it.
+  // The job must have begun to receive messages; before that the message waits.
   world.pool.signal(job.jid, 15);
   const outcome = await soon(job.outcome, "the end of the job");
   assertEquals([outcome.get("success"), outcome.get("return") === killed(15).get("return")], [false, false]);
