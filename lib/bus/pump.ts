@@ -92,7 +92,7 @@ export class BusPump {
       await pump.close();
       throw error;
     }
-    const running = [pump.#publish(), pump.#hear()].map((loop) =>
+    const running = [pump.#publish(), pump.#receive()].map((loop) =>
       loop.catch((error) => options.log.critical(`The event bus has stopped: ${describeError(error)}`))
     );
     pump.#running = Promise.all(running);
@@ -157,12 +157,12 @@ export class BusPump {
     return this.#outlet.offer([utf8.encode(missedNote(subscriber))]);
   }
 
-  async #hear(): Promise<void> {
+  async #receive(): Promise<void> {
     const outlet = this.#outlet;
     for (let frames = await outlet.receive(); frames !== undefined; frames = await outlet.receive()) {
       const topic = decoder.decode(frames[0].subarray(1));
       const come = frames[0][0] === 1;
-      this.#subscribers.heard(topic, come);
+      this.#subscribers.subscriptionChanged(topic, come);
       // The subscriber's name comes last, so all its subscriptions are active.
       if (come && readSubscriberTopic(topic) !== undefined) outlet.offer([utf8.encode(`${topic}\n0`)]);
     }

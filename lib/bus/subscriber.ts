@@ -135,17 +135,17 @@ export class EventSubscriber {
   }
 
   /**
-   * Calls `heard` with the tag of every event until closed, without reading data.
+   * Calls `onTag` with the tag of every event until closed, without reading data.
    * @param restMs Pause after all waiting events were read. Without it, a thread that only listens would wake up for
    * each of a thousand single events, which costs more than reading them.
    */
-  async hearTags(heard: (tag: string) => void, restMs: number): Promise<void> {
+  async readTags(onTag: (tag: string) => void, restMs: number): Promise<void> {
     for (;;) {
       let frame = await this.#frame(-1);
       if (frame === undefined) return;
       for (; frame !== undefined; frame = await this.#frame(0)) {
         try {
-          unpackWanted(frame, (tag) => (heard(tag), false));
+          unpackWanted(frame, (tag) => (onTag(tag), false));
         } catch (error) {
           if (!(error instanceof WireError)) throw error;
         }

@@ -98,7 +98,7 @@ export class BusSubscribers {
   }
 
   /** Handles a new or ended subscription. */
-  heard(topic: string, come: boolean): void {
+  subscriptionChanged(topic: string, come: boolean): void {
     const name = readSubscriberTopic(topic);
     if (name === undefined) return;
     const known = this.#known.get(name.key);

@@ -234,7 +234,7 @@ export class LocalClient {
       else if (sign.jid === job.jid && sign.kind === "out") {
         watch.acknowledged(sign.id);
         const batch = batchFromMap(event.data.get("data"));
-        if (batch !== undefined) output?.hear(sign.id, batch);
+        if (batch !== undefined) output?.receive(sign.id, batch);
       } else if (sign.jid === job.jid && event.data.has("return") && watch.returned(sign.id)) {
         output?.catchUp(sign.id);
         this.#log.debug(`jid ${job.jid} return from ${sign.id}`);

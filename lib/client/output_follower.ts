@@ -29,7 +29,7 @@ export class OutputFollower {
   }
 
   /** A batch has come. */
-  hear(id: string, batch: LiveBatch): void {
+  receive(id: string, batch: LiveBatch): void {
     if (batch.seq > this.#last(id) + 1) this.catchUp(id, batch.seq - 1);
     this.#show(id, batch);
   }

@@ -84,7 +84,7 @@ export class PresenceBook {
   }
 
   /** Handles a message of the XPUB: 1 or 0, then the topic. @returns The change, if the topic is authentic. */
-  hear(frame: Uint8Array, nowMs: number = Date.now()): PresenceChange | undefined {
+  receive(frame: Uint8Array, nowMs: number = Date.now()): PresenceChange | undefined {
     const topic = new TextDecoder().decode(frame.subarray(1));
     if (!topic.startsWith(PREFIX)) return undefined;
     return frame[0] === 1 ? this.#come(topic, nowMs) : this.#go(topic);

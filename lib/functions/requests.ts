@@ -74,7 +74,7 @@ export class FunctionRequests implements FunctionServices {
   }
 
   /** Takes what the main thread tells. News for a thread that died before this one are for nobody. */
-  hear(message: unknown): void {
+  receive(message: unknown): void {
     const news: FunctionNews = parseFunctionNews(message);
     const asked = this.#asked.get(news.key);
     if (asked === undefined) return;

@@ -71,7 +71,7 @@ export class Redelivery {
   }
 
   /** Minion `id` has acknowledged job `jid`, or returned. */
-  heard(jid: string, id: string, nowMs: number): void {
+  noteAnswer(jid: string, id: string, nowMs: number): void {
     const pending = this.#pending.get(jid);
     if (!pending?.silent.delete(id)) return;
     if (pending.silent.size === 0) this.#forget(pending);

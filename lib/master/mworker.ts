@@ -88,7 +88,7 @@ export class MWorker implements ThreadService {
 
   /** Takes what the main thread tells of functions that requests wait for. */
   onMessage(message: unknown): void {
-    this.#open.hear(message);
+    this.#open.receive(message);
   }
 
   async #answerOrphans(): Promise<void> {

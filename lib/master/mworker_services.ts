@@ -67,7 +67,7 @@ export interface ServicesInit {
 export interface OpenServices {
   readonly services: MasterServices;
   /** Takes a message of the main thread. */
-  hear(message: unknown): void;
+  receive(message: unknown): void;
   /** Closes what they have opened. @param budget What the journal may take of it. */
   close(budget: TimeBudget): Promise<void>;
 }
@@ -95,7 +95,7 @@ export function openServices(
   // The process gets its time, and others before it theirs.
   const pillars = new PillarQuestions(parts.post, parts.onWait, opts.pillar_timeout * 1000 + LATE_PILLAR_MS);
   return {
-    hear: (message) => isAboutPillar(message) ? pillars.hear(message) : functions.hear(message),
+    receive: (message) => isAboutPillar(message) ? pillars.receive(message) : functions.receive(message),
     services: {
       opts,
       log,

@@ -33,7 +33,7 @@ const LONGEST_MS = 2 ** 31 - 1;
 const queue: Timer[] = [];
 
 /** The signal that wakes this thread, and when it does. It stays when its timer was cleared: a later one may use it. */
-let alarm: { readonly signal: AbortSignal; readonly atMs: number; heard: boolean } | undefined;
+let alarm: { readonly signal: AbortSignal; readonly atMs: number; fired: boolean } | undefined;
 
 /** Calls `run` once, in `ms` milliseconds. */
 export function setTimeout(run: () => void, ms = 0): Timer {
@@ -75,17 +75,17 @@ function arm(): void {
     ignore();
     const now = performance.now();
     const ms = Math.max(0, Math.ceil(first.dueMs - now));
-    alarm = { signal: AbortSignal.timeout(ms), atMs: now + ms, heard: false };
+    alarm = { signal: AbortSignal.timeout(ms), atMs: now + ms, fired: false };
   }
-  if (alarm.heard) return;
-  alarm.heard = true;
+  if (alarm.fired) return;
+  alarm.fired = true;
   // A signal with a listener keeps the process alive; one without does not.
   alarm.signal.addEventListener("abort", ring);
 }
 
 function ignore(): void {
-  if (alarm === undefined || !alarm.heard) return;
-  alarm.heard = false;
+  if (alarm === undefined || !alarm.fired) return;
+  alarm.fired = false;
   alarm.signal.removeEventListener("abort", ring);
 }
 

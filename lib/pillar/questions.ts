@@ -54,7 +54,7 @@ export class PillarQuestions implements PillarServices {
   }
 
   /** Takes what the main thread tells. News for a thread that died before this one are for nobody. */
-  hear(message: unknown): void {
+  receive(message: unknown): void {
     const { key, state, pillar } = parsePillarNews(message);
     const asked = this.#asked.get(key);
     if (state === "compiled") asked?.resolve(pillar);

@@ -60,8 +60,8 @@ export class JobDelivery {
     const { jobs, undelivered, log } = this.#parts;
     for (const delivery of undelivered.left(Date.now(), log.error)) {
       const { jid } = delivery;
-      const heard = jobs.acks.all(jid);
-      const minions = delivery.minions.filter((id) => !heard.has(id) && !jobs.has(jid, id));
+      const acknowledged = jobs.acks.all(jid);
+      const minions = delivery.minions.filter((id) => !acknowledged.has(id) && !jobs.has(jid, id));
       this.#redelivery.published({ ...delivery, minions }, performance.now());
     }
     this.#lookSoon();
@@ -137,9 +137,9 @@ export class JobDelivery {
   }
 
   /** The bus told of an event. The tags say all: of thousands of returns, not one is to be read a second time here. */
-  heard(tag: string): void {
+  noteEvent(tag: string): void {
     const sign = jobSign(tag);
-    if (sign !== undefined) this.#redelivery.heard(sign.jid, sign.id, performance.now());
+    if (sign !== undefined) this.#redelivery.noteAnswer(sign.jid, sign.id, performance.now());
   }
 
   /** Looks for nothing any more; what is still to be delivered is left to the next master. */

@@ -54,8 +54,8 @@ export class PresenceReports {
   }
 
   /** Takes a frame of a subscriber. */
-  hear(frame: Uint8Array): void {
-    const change = this.#parts.book.hear(frame);
+  receive(frame: Uint8Array): void {
+    const change = this.#parts.book.receive(frame);
     if (change === undefined) return;
     this.#changes.push(change);
     if (change.present) this.#gone.delete(change.id);

@@ -128,7 +128,7 @@ export class Publisher implements ThreadService {
     const loops = [
       this.#takeJobs(),
       this.#hearSubscribers(presence),
-      signs.hearTags((tag) => this.#delivery.heard(tag), REST_MS),
+      signs.readTags((tag) => this.#delivery.noteEvent(tag), REST_MS),
     ];
     this.#running = loops.map((loop) => loop.catch((error) => this.#host.fail(messageOf(error))));
   }
@@ -151,7 +151,7 @@ export class Publisher implements ThreadService {
   /** Who comes and goes. */
   async #hearSubscribers(presence: PresenceReports): Promise<void> {
     for (let frames = await this.#socket.receive(); frames !== undefined; frames = await this.#socket.receive()) {
-      presence.hear(frames[0]);
+      presence.receive(frames[0]);
     }
   }
 

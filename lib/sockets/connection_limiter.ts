@@ -87,7 +87,7 @@ export class ConnectionLimiter {
     for (let inARow = 0; await this.#wait.until(() => socket.readable, Infinity);) {
       for (let frames = socket.tryReceive(); frames !== undefined; frames = socket.tryReceive()) {
         const view = new DataView(frames[0].buffer, frames[0].byteOffset);
-        this.#hear(view.getUint16(0, true), view.getInt32(2, true));
+        this.#receive(view.getUint16(0, true), view.getInt32(2, true));
         if (++inARow < IN_A_ROW) continue;
         inARow = 0;
         await sleep(0);
@@ -96,7 +96,7 @@ export class ConnectionLimiter {
     }
   }
 
-  #hear(event: number, value: number): void {
+  #receive(event: number, value: number): void {
     const { name, limits } = this.#options;
     if (event === CONNECTION_EVENTS.disconnected) {
       this.#since.delete(value);

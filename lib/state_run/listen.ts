@@ -33,12 +33,12 @@ export function listening(chunks: readonly Chunk[], results: ReadonlyMap<string,
   const found = new Map<string, Chunk>();
   for (const { state, called, to } of listeners) {
     for (const [module, name] of to.flatMap((one) => targets(one, chunks))) {
-      const heard = index.find(module, name);
-      if (heard.length === 0) {
+      const watched = index.find(module, name);
+      if (watched.length === 0) {
         addError(errors, module, name);
         continue;
       }
-      if (!heard.some((chunk) => truthy(results.get(chunkTag(chunk))?.get("changes")))) continue;
+      if (!watched.some((chunk) => truthy(results.get(chunkTag(chunk))?.get("changes")))) continue;
       const own = index.find(state, called);
       if (own.length === 0) addError(errors, state, called);
       for (const chunk of own.map(watching)) {

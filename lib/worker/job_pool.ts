@@ -95,7 +95,7 @@ export class JobPool {
     this.#options = options;
     this.#hosts = new JobHosts(options, {
       onDeath: (host, text) => this.#died(host, text),
-      onMessage: (host, message) => this.#hear(host, message),
+      onMessage: (host, message) => this.#receive(host, message),
     });
     this.#warm();
   }
@@ -351,7 +351,7 @@ export class JobPool {
     host.tell(message);
   }
 
-  #hear(host: JobHost, message: FromJob | FromModule): void {
+  #receive(host: JobHost, message: FromJob | FromModule): void {
     switch (message.kind) {
       case "done": {
         const job = this.#busy.get(host);

@@ -98,7 +98,7 @@ export class JobRunner {
   }
 
   /** Takes a message of the main thread. */
-  hear(message: ToJob): void {
+  receive(message: ToJob): void {
     switch (message.kind) {
       case "run":
         return void this.#run(message);

@@ -108,7 +108,7 @@ serveThread<JobWorkerInit>((init, host) => {
   const runner = openRunner(init, host);
   return Promise.resolve({
     describe: () => runner.describe(),
-    onMessage: (message) => runner.hear(parseToJob(fieldsOf(message))),
+    onMessage: (message) => runner.receive(parseToJob(fieldsOf(message))),
     close: () => Promise.resolve(),
   });
 });

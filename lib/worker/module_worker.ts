@@ -110,7 +110,7 @@ function start(
       case "grains":
         return void runGrains(message).then(done);
       default:
-        return (runner ??= makeRunner()).hear(message);
+        return (runner ??= makeRunner()).receive(message);
     }
   };
 }
@@ -134,10 +134,10 @@ function tellTheEnd(): void {
 tellTheEnd();
 // The cache would write to the disk, without the permission to write.
 delete scope.caches;
-let hear: ((message: ToModule) => void) | undefined;
+let receive: ((message: ToModule) => void) | undefined;
 scope.onmessage = ({ data }) => {
   const message = parseToModule(data);
-  if (message.kind === "start") hear = start(message.init);
-  else hear?.(message);
+  if (message.kind === "start") receive = start(message.init);
+  else receive?.(message);
 };
 send({ kind: "ready" });

@@ -9,7 +9,7 @@ import { strictTest } from "../support/strict.ts";
 const event = (tag: string, bytes: number) => packEvent(tag, map({ text: "\n\n".repeat(bytes / 2) }));
 
 /** What a subscriber makes of these messages. */
-const heard = (messages: Iterable<Uint8Array>) => {
+const received = (messages: Iterable<Uint8Array>) => {
   const pieces = new Pieces();
   return [...messages].map((message) => pieces.join(message)).filter((whole) => whole !== undefined);
 };
@@ -24,7 +24,7 @@ strictTest("an event comes out of its pieces as it was, whatever its size; each 
       assert(startsWith(piece, new TextEncoder().encode(tag)));
       assert(piece.length <= PIECE_BYTES + tag.length + 15);
     }
-    assertEquals(heard(pieces), [whole]);
+    assertEquals(received(pieces), [whole]);
   }
 });
 
@@ -32,22 +32,22 @@ strictTest("a very large event has no more pieces than its share of a queue", ()
   const whole = event("t", 1_000_000);
   const pieces = [...piecesOf(whole, { most: 5, number: 0 })];
   assertEquals(pieces.length, 5);
-  assertEquals(heard(pieces), [whole]);
+  assertEquals(received(pieces), [whole]);
 });
 
 strictTest("an event of which one piece is missing is dropped, and only that one", () => {
   const [first, second, third] = [10_000, 20_000, 30_000].map((bytes) => event("t", bytes));
   const split = [first, second, third].map((whole, number) => [...piecesOf(whole, { most: 1_000, number })]);
   for (let missing = 0; missing < split[1].length; missing++) {
-    assertEquals(heard([...split[0], ...split[1].toSpliced(missing, 1), ...split[2]]), [first, third]);
+    assertEquals(received([...split[0], ...split[1].toSpliced(missing, 1), ...split[2]]), [first, third]);
   }
-  assertEquals(heard([...split[0].slice(0, -1), ...split[1].slice(1), event("small", 2)]), [event("small", 2)]);
+  assertEquals(received([...split[0].slice(0, -1), ...split[1].slice(1), event("small", 2)]), [event("small", 2)]);
 });
 
 strictTest("what is no piece goes through: other events, frames without a tag, and frames that end too soon", () => {
   const frames = ["", "x", "tag\n\n", "tag\n\n\x80", "\u0001welcome"].map((text) => new TextEncoder().encode(text));
   frames.push(Uint8Array.of(0x74, 0x0a, 0x0a, 0xc1), Uint8Array.of(0x74, 0x0a, 0x0a, 0xc1, ...new Array(11).fill(0)));
-  assertEquals(heard(frames), frames);
+  assertEquals(received(frames), frames);
   const untagged = new Uint8Array(2 * PIECE_BYTES);
   assertEquals([...piecesOf(untagged, { most: 9, number: 0 })], [untagged]);
 });

@@ -52,20 +52,20 @@ strictTest(
     withBus(async (paths) => {
       const signs = await EventSubscriber.connect(paths.pub, ["salt/job"]);
       using sender = new EventSender(paths.pull);
-      const heard: string[] = [];
-      const hearing = signs.hearTags((tag) => void heard.push(tag), 5);
+      const received: string[] = [];
+      const reading = signs.readTags((tag) => void received.push(tag), 5);
       const tags = Array.from({ length: 500 }, (_, i) => `salt/job/${i}/ret/web1`);
       for (const [i, tag] of tags.entries()) {
         assert(await sender.fire(tag, map({ tag })));
         if (i % 100 === 0) assert(await sender.fire("other", map({ tag })));
         if (i % 200 === 0) {
-          await eventually(() => heard.length === i + 1, { what: `${i + 1} tags` });
+          await eventually(() => received.length === i + 1, { what: `${i + 1} tags` });
         }
       }
-      await eventually(() => heard.length === tags.length, { what: "all tags" });
-      assertEquals(heard, tags);
+      await eventually(() => received.length === tags.length, { what: "all tags" });
+      assertEquals(received, tags);
       signs.close();
-      await hearing;
+      await reading;
     }),
 );
 
@@ -76,17 +76,17 @@ strictTest(
       const subscriber = await EventSubscriber.connect(paths.pub, [""]);
       using sender = new EventSender(paths.pull);
       const mine = (tag: string) => tag.startsWith("mine/");
-      const heard: string[] = [];
-      const hear = async () => {
+      const received: string[] = [];
+      const receive = async () => {
         for (
           let event = await subscriber.next(-1, mine);
           event !== undefined;
           event = await subscriber.next(-1, mine)
         ) {
-          heard.push(event.tag);
+          received.push(event.tag);
         }
       };
-      const hearing = hear();
+      const reading = receive();
       const expected: string[] = [];
       for (let round = 0; round < 5; round++) {
         // Long enough for a rest, however soon it is over.
@@ -99,12 +99,12 @@ strictTest(
           expected.push(tag);
         }
       }
-      await eventually(() => heard.length === expected.length, { what: "all of its own" });
-      assertEquals(heard, expected);
+      await eventually(() => received.length === expected.length, { what: "all of its own" });
+      assertEquals(received, expected);
       // Nothing comes of others' affairs, neither at the end of the time nor when it is closed.
       assert(await sender.fire("other", map({})));
       subscriber.close();
-      await hearing;
+      await reading;
       using other = await EventSubscriber.connect(paths.pub, [""]);
       assert(await sender.fire("other", map({})));
       assertEquals(await other.next(50, mine), undefined);
@@ -118,9 +118,9 @@ strictTest("subscriptions are live when connect() resolves, on a quiet bus", () 
       const tag = `round/${round}`;
       const subscribers = await Promise.all(Array.from({ length: 5 }, () => EventSubscriber.connect(paths.pub, [tag])));
       assert(await sender.fire(tag, map({ round })));
-      const heard = await Promise.all(subscribers.map((subscriber) => subscriber.next(BOUND_MS)));
+      const received = await Promise.all(subscribers.map((subscriber) => subscriber.next(BOUND_MS)));
       for (const subscriber of subscribers) subscriber.close();
-      assertEquals(heard.map((event) => event?.tag), subscribers.map(() => tag));
+      assertEquals(received.map((event) => event?.tag), subscribers.map(() => tag));
     }
   }));
 
@@ -131,11 +131,11 @@ strictTest("subscriptions are live when connect() resolves, while the bus is flo
     const noise = map({ noise: "x".repeat(100) });
     const flood = (async () => {
       using outbox = new EventSender(paths.pull);
-      using heard = await EventSubscriber.connect(paths.pub, ["noise"]);
+      using received = await EventSubscriber.connect(paths.pub, ["noise"]);
       while (flooding) {
         for (let i = 0; i < 200; i++) await outbox.fire("noise", noise);
         // As fast as the bus carries, and no faster: a queue that grows would only measure itself.
-        for (let i = 0; i < 200; i++) assert(await heard.next(BOUND_MS) !== undefined);
+        for (let i = 0; i < 200; i++) assert(await received.next(BOUND_MS) !== undefined);
       }
     })();
     try {
@@ -194,12 +194,12 @@ strictTest(
         lines.join("\n"),
         `WARNING The subscriber of the event bus in process ${Deno.pid} does not read`,
       );
-      let heard = 0;
+      let received = 0;
       await eventually(async () => {
-        while (await slow.next(20) !== undefined) heard++;
-        return heard + slow.missed === count;
+        while (await slow.next(20) !== undefined) received++;
+        return received + slow.missed === count;
       }, { what: "the count of what was missed" });
-      assert(slow.missed > 0 && heard >= 20_000, `${slow.missed} missed, ${heard} heard`);
+      assert(slow.missed > 0 && received >= 20_000, `${slow.missed} missed, ${received} received`);
       await eventually(() => lines.some((line) => line.includes("reads again")), { what: "the word" });
     }
     await bus.close();
@@ -245,13 +245,13 @@ strictTest(
         assertEquals([event?.data.get("n"), event?.data.get("text") === text], [n, true]);
       }
       assertEquals(quick.missed, 0);
-      let heard = 0;
+      let received = 0;
       await eventually(async () => {
-        while (await slow.next(20) !== undefined) heard++;
-        return heard + slow.missed === count;
+        while (await slow.next(20) !== undefined) received++;
+        return received + slow.missed === count;
       }, { what: "the count of what was missed" });
       // The bus's 1,000 messages, the subscriber's own 20,000, and what libzmq and the system have under way.
-      assert(heard < 2_500, `${heard} heard`);
+      assert(received < 2_500, `${received} received`);
     }
     await bus.close();
     Deno.removeSync(dir, { recursive: true });

@@ -28,8 +28,8 @@ Deno.test("a subscriber's topic is read back; another's topic, and nonsense of t
 
 Deno.test("events are counted for a subscriber that does not read, until it has got the first note of how many it missed", () => {
   const { subscribers, news } = bus();
-  subscribers.heard(subscriberTopic(NAME), true);
-  subscribers.heard("salt/job/", true);
+  subscribers.subscriptionChanged(subscriberTopic(NAME), true);
+  subscribers.subscriptionChanged("salt/job/", true);
   assertEquals([subscribers.stuckOn("salt/job/1").length, subscribers.readingOn("salt/job/1").length], [0, 1]);
   const [one] = subscribers.readingOn("salt/key");
   subscribers.full(one);
@@ -37,17 +37,17 @@ Deno.test("events are counted for a subscriber that does not read, until it has 
   assertEquals([subscribers.stuckOn("salt/job/1").length, subscribers.stuckOn("salt/auth").length], [1, 0]);
   assertEquals(missedNote(one), `${subscriberTopic(NAME)}\n3`);
   one.dropped = 5; // what was counted after the note that came through has come through too
-  subscribers.heard(subscriberTopic({ ...NAME, missed: 3 }), true);
-  subscribers.heard(subscriberTopic(NAME), false);
+  subscribers.subscriptionChanged(subscriberTopic({ ...NAME, missed: 3 }), true);
+  subscribers.subscriptionChanged(subscriberTopic(NAME), false);
   assertEquals(subscribers.all.map(({ dropped, stuck }) => [dropped, stuck]), [[3, false]]);
   assertEquals(news, ["stuck k 0", "reads again k 3"]);
 });
 
 Deno.test("a subscriber that goes is forgotten, and it is told if it was stuck", () => {
   const { subscribers, news } = bus();
-  subscribers.heard(subscriberTopic(NAME), true);
-  subscribers.heard(subscriberTopic({ ...NAME, key: "other" }), true);
+  subscribers.subscriptionChanged(subscriberTopic(NAME), true);
+  subscribers.subscriptionChanged(subscriberTopic({ ...NAME, key: "other" }), true);
   subscribers.full(subscribers.all[0]);
-  for (const key of ["k", "other"]) subscribers.heard(subscriberTopic({ ...NAME, key }), false);
+  for (const key of ["k", "other"]) subscribers.subscriptionChanged(subscriberTopic({ ...NAME, key }), false);
   assertEquals([subscribers.all, news], [[], ["stuck k 0", "left stuck k 0"]]);
 });

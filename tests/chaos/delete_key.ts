@@ -30,12 +30,12 @@ export const deleteKey: Fault = {
         what: "the rotation",
       });
       await sleep(quietMs);
-      const before = signIns.heard.length;
+      const before = signIns.received.length;
       say(`${before} sign-ins in ${quietMs / 1000} s of rest`);
       const began = performance.now();
       const answered = await answers(fleet, "*", minions, 60_000);
       const tookMs = Math.round(performance.now() - began);
-      const others = signIns.heard.filter(({ id }) => id !== "sim-1").length;
+      const others = signIns.received.filter(({ id }) => id !== "sim-1").length;
       const again = await answers(fleet, "*", minions, 60_000);
       return [
         { name: "minions that stay", value: minions },
@@ -46,7 +46,7 @@ export const deleteKey: Fault = {
         { name: "answers to the job after that", value: again, atLeast: minions },
         {
           name: "sign-ins of the others for that",
-          value: signIns.heard.filter(({ id }) => id !== "sim-1").length - others,
+          value: signIns.received.filter(({ id }) => id !== "sim-1").length - others,
           atMost: 0,
         },
       ];

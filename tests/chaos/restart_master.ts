@@ -45,7 +45,7 @@ export const restartMaster: Fault = {
         .catch(() => {}); // the figures say how many came
       const { slowestMs, unanswered, firstMs } = await pings;
       say(`${signIns.minions} of ${all} are back`);
-      const times = signIns.heard.map(({ atMs }) => atMs - started).sort((a, b) => a - b);
+      const times = signIns.received.map(({ atMs }) => atMs - started).sort((a, b) => a - b);
       const answered = await answers(fleet, "*", all, BACK_MS);
       await swarm.stop(STOP_MS);
       const waits = firstWaits(swarm).slice(-minions);

@@ -42,7 +42,7 @@ export interface SignedIn {
 /** Records sign-ins, also those with later masters. */
 export class SignIns implements Disposable {
   /** What has been told since the last {@linkcode clear}. */
-  heard: SignedIn[] = [];
+  received: SignedIn[] = [];
   readonly #events: EventSubscriber;
 
   private constructor(events: EventSubscriber) {
@@ -59,18 +59,18 @@ export class SignIns implements Disposable {
     for (let event = await this.#events.next(); event !== undefined; event = await this.#events.next()) {
       const { data } = event;
       const id = data.get("id");
-      if (data.get("act") === "accept" && typeof id === "string") this.heard.push({ id, atMs: performance.now() });
+      if (data.get("act") === "accept" && typeof id === "string") this.received.push({ id, atMs: performance.now() });
     }
   }
 
   /** Forgets what was told. */
   clear(): void {
-    this.heard = [];
+    this.received = [];
   }
 
   /** How many different minions signed in. */
   get minions(): number {
-    return new Set(this.heard.map(({ id }) => id)).size;
+    return new Set(this.received.map(({ id }) => id)).size;
   }
 
   /** Ends listening. */

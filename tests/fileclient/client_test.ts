@@ -40,9 +40,9 @@ Deno.test("a file is fetched in pieces into files/<env>, for its user alone; whi
   assertEquals(copy, `${s.root}/cache/files/base/web/a.conf`);
   assertEquals([s.read(copy ?? ""), mode(copy ?? ""), mode(`${s.root}/cache/files`)], ["0123456789", 0o600, 0o700]);
   const pieces = ["0", "4", "8", "10"].map((loc) => `_serve_file web/a.conf ${loc}`);
-  assertEquals(s.server.heard(), ["_file_hash web/a.conf", ...pieces]);
+  assertEquals(s.server.requests(), ["_file_hash web/a.conf", ...pieces]);
   assertEquals(await s.client.cacheFile("salt://web/a.conf", "base"), copy);
-  assertEquals(s.server.heard(), ["_file_hash web/a.conf"]);
+  assertEquals(s.server.requests(), ["_file_hash web/a.conf"]);
   s.server.files.base["web/a.conf"] = "changed";
   await s.client.cacheFile("salt://web/a.conf?saltenv=base", "other");
   assertEquals([s.read(copy ?? ""), s.tree()], ["changed", ["cache/files/base/web/a.conf"]]);
@@ -66,11 +66,11 @@ Deno.test("a transfer that breaks goes on where it was, in another client too, a
   };
   const error = await assertRejects(() => s.client.cacheFile("salt://f", "base"), CommandError);
   assertMatch(error.message, /broke at byte 8 of salt:\/\/f \(saltenv 'base'\), and goes on from there next time/);
-  assertEquals(s.server.heard().filter((asked) => asked === "_serve_file f 8").length, 4);
+  assertEquals(s.server.requests().filter((asked) => asked === "_serve_file f 8").length, 4);
   assertEquals(s.tree().map((path) => path.replace(/[0-9a-f]{64}/, "ID")), ["cache/transfers/ID.part"]);
   dead = false;
   const copy = await s.open().cacheFile("salt://f", "base");
-  assertEquals(s.server.heard(), ["_file_hash f", "_serve_file f 8", "_serve_file f 12", "_serve_file f 16"]);
+  assertEquals(s.server.requests(), ["_file_hash f", "_serve_file f 8", "_serve_file f 12", "_serve_file f 16"]);
   assertEquals([s.read(copy ?? ""), s.tree()], ["0123456789abcdef", ["cache/files/base/f"]]);
 });
 
@@ -158,9 +158,9 @@ Deno.test("a file gets to a path of the host: with the mode that was there, thro
   assertEquals(mode(at("dir/f")), 0o666 & ~Deno.umask());
   assertEquals(await get(at("no/where/f")), undefined);
   assertEquals([await get(at("no/where/f"), true), s.read("no/where/f")], [at("no/where/f"), "text"]);
-  s.server.heard();
+  s.server.requests();
   await get(at("dir/"));
-  assertEquals(s.server.heard(), ["_file_hash d/f"]);
+  assertEquals(s.server.requests(), ["_file_hash d/f"]);
 });
 
 Deno.test("a directory is cached and copied with its empty directories, and not what only begins with its name", async () => {

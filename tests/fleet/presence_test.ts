@@ -17,9 +17,9 @@ const book = (sharedKey = () => "shared") => new PresenceBook({ sessionKey: (id)
 Deno.test("a minion is present from its subscription to the end of it", () => {
   const present = book();
   const topic = topicOf("web1");
-  assertEquals(present.hear(frame(1, topic), 5), { id: "web1", present: true });
+  assertEquals(present.receive(frame(1, topic), 5), { id: "web1", present: true });
   assertEquals([...present.since], [["web1", 5]]);
-  assertEquals(present.hear(frame(0, topic)), { id: "web1", present: false });
+  assertEquals(present.receive(frame(0, topic)), { id: "web1", present: false });
   assertEquals(present.since.size, 0);
 });
 
@@ -39,14 +39,14 @@ for (
 ) {
   Deno.test(`a subscriber ${what} is nobody`, () => {
     const present = book();
-    assertEquals([present.hear(frame(1, topic)), present.since.size], [undefined, 0]);
+    assertEquals([present.receive(frame(1, topic)), present.since.size], [undefined, 0]);
   });
 }
 
 Deno.test("who goes and was never there changes nothing", () => {
   const present = book();
-  present.hear(frame(1, topicOf("web1")));
-  assertEquals(present.hear(frame(0, "salt/present/web1/made-up")), undefined);
+  present.receive(frame(1, topicOf("web1")));
+  assertEquals(present.receive(frame(0, "salt/present/web1/made-up")), undefined);
   assertEquals([...present.since.keys()], ["web1"]);
 });
 
@@ -54,21 +54,21 @@ Deno.test("a minion that changes its session stays present until the last of its
   const sessions = new Map([["web1", "old"]]);
   const present = new PresenceBook({ sessionKey: (id) => sessions.get(id), sharedKey: () => "shared" });
   const [before, after] = [topicOf("web1", "old"), topicOf("web1", "new")];
-  present.hear(frame(1, before));
+  present.receive(frame(1, before));
   sessions.set("web1", "new");
-  assertEquals(present.hear(frame(1, after)), undefined);
-  assertEquals(present.hear(frame(0, before)), undefined);
-  assertEquals(present.hear(frame(0, after)), { id: "web1", present: false });
+  assertEquals(present.receive(frame(1, after)), undefined);
+  assertEquals(present.receive(frame(0, before)), undefined);
+  assertEquals(present.receive(frame(0, after)), { id: "web1", present: false });
 });
 
 Deno.test("a topic is valid once: a recorded one makes nobody present when its minion has gone", () => {
   const present = book();
   const topics = Array.from({ length: 50 }, () => topicOf("web1"));
   for (const topic of topics) {
-    assertEquals(present.hear(frame(1, topic)), { id: "web1", present: true });
-    assertEquals(present.hear(frame(0, topic)), { id: "web1", present: false });
+    assertEquals(present.receive(frame(1, topic)), { id: "web1", present: true });
+    assertEquals(present.receive(frame(0, topic)), { id: "web1", present: false });
   }
-  for (const topic of topics) assertEquals([present.hear(frame(1, topic)), present.since.size], [undefined, 0]);
+  for (const topic of topics) assertEquals([present.receive(frame(1, topic)), present.since.size], [undefined, 0]);
 });
 
 Deno.test("a topic goes with the shared key: with that of now, and the one before, once under each", () => {
@@ -77,7 +77,7 @@ Deno.test("a topic goes with the shared key: with that of now, and the one befor
   const of = (sharedKey: string) => topicOf("web1", SESSIONS.get("web1"), sharedKey);
   const [recorded, late] = [of("first"), of("first")];
   const come = (topic: string) =>
-    present.hear(frame(1, topic))?.present === true && present.hear(frame(0, topic)) !== undefined;
+    present.receive(frame(1, topic))?.present === true && present.receive(frame(0, topic)) !== undefined;
   assertEquals([come(recorded), come(of("second"))], [true, false]);
   shared = "second";
   // Who signed in just before the change is there all the same.
@@ -85,7 +85,7 @@ Deno.test("a topic goes with the shared key: with that of now, and the one befor
   shared = "third";
   assertEquals([come(recorded), come(of("first")), come(of("second")), come(of("third"))], [false, false, true, true]);
   // The next master has another key, and remembers nothing.
-  assertEquals(book(() => "of the next master").hear(frame(1, of("third"))), undefined);
+  assertEquals(book(() => "of the next master").receive(frame(1, of("third"))), undefined);
 });
 
 Deno.test("minions of the version before are present, until they have a topic that is good once", () => {
@@ -93,11 +93,11 @@ Deno.test("minions of the version before are present, until they have a topic th
   const former = formerPresenceTopic("web1", SESSIONS.get("web1") ?? "");
   const [come, go] = [{ id: "web1", present: true }, { id: "web1", present: false }];
   for (let n = 0; n < 3; n++) {
-    assertEquals([present.hear(frame(1, former)), present.hear(frame(0, former))], [come, go]);
+    assertEquals([present.receive(frame(1, former)), present.receive(frame(0, former))], [come, go]);
   }
   const topic = topicOf("web1");
-  assertEquals([present.hear(frame(1, topic)), present.hear(frame(0, topic))], [come, go]);
-  assertEquals([present.hear(frame(1, former)), present.since.size], [undefined, 0]);
+  assertEquals([present.receive(frame(1, topic)), present.receive(frame(0, topic))], [come, go]);
+  assertEquals([present.receive(frame(1, former)), present.since.size], [undefined, 0]);
 });
 
 /** A way to a port that keeps what goes there. */
@@ -179,7 +179,7 @@ fleetTest("a recorded presence is nobody's: not when its minion has gone, and no
     await web3.signIn();
     const inbox = Inbox.subscriber();
     inbox.subscribe(recorded);
-    // Behind it on the same connection: when this one is believed, the other has been heard.
+    // Behind it on the same connection: when this one is believed, the other has been received.
     inbox.subscribe(formerPresenceTopic("web3", web3.session?.keyString ?? ""));
     inbox.connect(`tcp://127.0.0.1:${publish_port}`);
     await until("web2", "web3");

@@ -33,21 +33,21 @@ export const presence: FuzzTarget = {
           ? mutateBytes(random, whole)
           : whole;
         note(sent);
-        const change = book.hear(sent, 0);
+        const change = book.receive(sent, 0);
         hold(
           change === undefined || new TextDecoder().decode(sent.subarray(1)) === honest,
           "somebody is taken for web1",
         );
         if (change === undefined) return "nobody";
-        book.hear(frame(0, honest), 0);
-        hold(book.hear(frame(1, honest), 0) === undefined, "a topic that was used is good again");
+        book.receive(frame(0, honest), 0);
+        hold(book.receive(frame(1, honest), 0) === undefined, "a topic that was used is good again");
         return "web1";
       },
       honest() {
         const honest = presenceTopic("web1", keys);
-        book.hear(frame(1, honest), 0);
+        book.receive(frame(1, honest), 0);
         hold([...book.since.keys()].join() === "web1", `present: ${[...book.since.keys()]}`);
-        book.hear(frame(0, honest), 0);
+        book.receive(frame(0, honest), 0);
         hold(![...book.since].length, "nobody leaves");
       },
       close() {},

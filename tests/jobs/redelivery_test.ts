@@ -18,9 +18,9 @@ function again(missed: readonly Missed[]): unknown[] {
 
 Deno.test("a job that everybody gave a sign of is forgotten", () => {
   const jobs = published();
-  jobs.heard("1", "web1", 0);
-  jobs.heard("1", "web2", 0);
-  jobs.heard("2", "web1", 0);
+  jobs.noteAnswer("1", "web1", 0);
+  jobs.noteAnswer("1", "web2", 0);
+  jobs.noteAnswer("2", "web1", 0);
   assertEquals([jobs.size, jobs.due(everybody, 5_000)], [0, []]);
 });
 
@@ -34,7 +34,7 @@ Deno.test("a connected minion that gives no sign gets the job again, at most eve
 
 Deno.test("a minion that is away gets the job when it comes, and nobody is bothered meanwhile", () => {
   const jobs = published();
-  jobs.heard("1", "web2", 0);
+  jobs.noteAnswer("1", "web2", 0);
   assertEquals(jobs.due((id) => id === "web2", 5_000), []);
   assertEquals(again(jobs.arrived(["web1"], 9_000)), [[LOAD, ["web1"]]]);
   assertEquals(jobs.arrived(["web2"], 9_000), []);
@@ -48,10 +48,10 @@ Deno.test("of many who come together those that have missed a job get it once", 
 
 Deno.test("while others give their first sign of a job, nobody gets it again", () => {
   const jobs = published();
-  jobs.heard("1", "web2", 1_400);
+  jobs.noteAnswer("1", "web2", 1_400);
   assertEquals(jobs.due(everybody, 2_899), []);
   assertEquals(again(jobs.due(everybody, 2_900)), [[LOAD, ["web1"]]]);
-  jobs.heard("1", "web2", 3_000);
+  jobs.noteAnswer("1", "web2", 3_000);
   assertEquals(again(jobs.due(everybody, 4_400)), [[LOAD, ["web1"]]]);
 });
 
@@ -65,8 +65,8 @@ Deno.test("who keeps the jobs is told when one is over: all have it, its time is
   publish("3", ["web1"], 0);
   publish("4", [], 1_000);
   assertEquals(over, ["3", "4"]);
-  jobs.heard("1", "web1", 0);
-  jobs.heard("1", "web1", 0);
+  jobs.noteAnswer("1", "web1", 0);
+  jobs.noteAnswer("1", "web1", 0);
   jobs.due(everybody, 2_000);
   assertEquals(over, ["3", "4", "1", "2"]);
 });

@@ -91,17 +91,17 @@ Deno.test("a reader that comes while a key is being written waits for the whole 
     };
     self.postMessage("ready");`;
   const worker = new Worker(`data:text/javascript,${encodeURIComponent(source)}`, { type: "module" });
-  const heard: unknown[] = [];
+  const received: unknown[] = [];
   const text = new Promise<unknown>((resolve) => {
     worker.onmessage = ({ data }) => {
-      heard.push(data);
+      received.push(data);
       if (data === "ready") worker.postMessage(key.memory);
-      if (heard.length === 3) resolve(data);
+      if (received.length === 3) resolve(data);
     };
   });
-  await eventually(() => heard.length >= 2, { what: "a reader" });
+  await eventually(() => received.length >= 2, { what: "a reader" });
   await new Promise((resolve) => setTimeout(resolve, 100));
-  assertEquals(heard, ["ready", "reading"]);
+  assertEquals(received, ["ready", "reading"]);
   bytes.set(fresh);
   Atomics.add(header, 0, 1);
   assertEquals(await text, new TextDecoder().decode(fresh));

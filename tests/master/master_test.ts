@@ -152,13 +152,13 @@ fleetTest("200 jobs published at once go out with increasing serials, each once"
   }));
   for (const channel of channels) channel.close();
   // Each MWorker has a way of its own to the Publisher: what is published later may come before what another still sends.
-  const heard = await publishes.rest();
-  await eventually(async () => heard.length >= jids.length || (heard.push(...await publishes.rest()), false), {
+  const received = await publishes.rest();
+  await eventually(async () => received.length >= jids.length || (received.push(...await publishes.rest()), false), {
     what: "all jobs",
   });
-  const serials = heard.map((load) => Number(load.get("serial")));
+  const serials = received.map((load) => Number(load.get("serial")));
   assertEquals(serials.filter((serial, i) => i > 0 && serial <= serials[i - 1]), []);
-  assertEquals(heard.map((load) => load.get("jid")).sort(), jids.sort());
+  assertEquals(received.map((load) => load.get("jid")).sort(), jids.sort());
 });
 
 fleetTest("a dropfile rotates the shared key: serials begin again, and old keys open nothing", {

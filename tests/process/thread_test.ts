@@ -21,13 +21,13 @@ function startThread(options: Partial<ThreadOptions<Init>> = {}): Thread<Init> {
 
 strictTest("a thread starts, logs, describes itself, answers and stops", async () => {
   const logged: string[] = [];
-  const heard: unknown[] = [];
-  const thread = startThread({ log: recordingLogger(logged), onMessage: (message) => heard.push(message) });
+  const received: unknown[] = [];
+  const thread = startThread({ log: recordingLogger(logged), onMessage: (message) => received.push(message) });
   await thread.ready;
   assertEquals(await thread.describe(), "doing what it is told");
   thread.post("nothing");
-  await eventually(() => heard.length > 0, { what: "a message" });
-  assertEquals([heard, logged], [["did nothing"], ["INFO: started"]]);
+  await eventually(() => received.length > 0, { what: "a message" });
+  assertEquals([received, logged], [["did nothing"], ["INFO: started"]]);
   await thread.stop();
   await thread.stop();
   assertEquals(await thread.describe(), "ended");
@@ -105,11 +105,11 @@ for (
 }
 
 strictTest("a thread is told how long it may take to end", async () => {
-  const heard: unknown[] = [];
-  const thread = startThread({ init: { close: "tell" }, onMessage: (message) => heard.push(message) });
+  const received: unknown[] = [];
+  const thread = startThread({ init: { close: "tell" }, onMessage: (message) => received.push(message) });
   await thread.ready;
   await thread.stop(new TimeBudget(600_000));
-  assert(heard.length === 1 && Number(heard[0]) > 1_000 && Number(heard[0]) <= 600_000, String(heard));
+  assert(received.length === 1 && Number(received[0]) > 1_000 && Number(received[0]) <= 600_000, String(received));
 });
 
 strictTest("a thread that is ended by force is named in the log; one that was still starting is not", async () => {

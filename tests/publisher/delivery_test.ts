@@ -49,12 +49,12 @@ Deno.test("a job goes out once, and again by name to minions that come and have 
   const delivery = place.open();
   await delivery.deliver(pushed());
   assertEquals([place.told(), delivery.size], [[["*", false]], 1]);
-  delivery.heard(`salt/job/${JID}/ack/web1`);
-  delivery.heard(`salt/job/${JID}/new`);
+  delivery.noteEvent(`salt/job/${JID}/ack/web1`);
+  delivery.noteEvent(`salt/job/${JID}/new`);
   await delivery.arrived(["web1", "web2", "db1"]);
   assertEquals(place.told(), [[["web2"], false]]);
-  delivery.heard(`salt/job/${JID}/ret/web2`);
-  delivery.heard(`salt/job/${JID}/ret/web3`);
+  delivery.noteEvent(`salt/job/${JID}/ret/web2`);
+  delivery.noteEvent(`salt/job/${JID}/ret/web3`);
   assertEquals(delivery.size, 0);
   await delivery.arrived(MINIONS);
   assertEquals(place.told(), []);
@@ -85,7 +85,7 @@ Deno.test("what the last master did not deliver is delivered to those who gave n
   assertEquals([place.told(), delivery.size], [[], 1]);
   await delivery.arrived(MINIONS);
   assertEquals(place.told(), [[["web3"], false]]);
-  delivery.heard(`salt/job/${JID}/ret/web3`);
+  delivery.noteEvent(`salt/job/${JID}/ret/web3`);
   delivery.close();
   const next = place.open();
   assertEquals(next.size, 0);

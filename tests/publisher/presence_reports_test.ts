@@ -25,8 +25,8 @@ Deno.test("who comes and goes is told together: by the file, by one event, and t
   const topic = (id: string) => new TextEncoder().encode(presenceTopic(id, KEYS));
   const said = (first: number, bytes: Uint8Array) => new Uint8Array([first, ...bytes]);
   const [web1, web2] = [topic("web1"), topic("web2")];
-  for (const frame of [said(1, web1), said(1, web2), said(0, web2), said(1, topic("left"))]) reports.hear(frame);
-  reports.hear(new TextEncoder().encode("\u0001salt/present/db1/forged"));
+  for (const frame of [said(1, web1), said(1, web2), said(0, web2), said(1, topic("left"))]) reports.receive(frame);
+  reports.receive(new TextEncoder().encode("\u0001salt/present/db1/forged"));
   await eventually(() => events.length > 0, { what: "the event" });
   assertEquals(arrivals, [["web1", "web2", "left"]]);
   assertEquals(events, ["salt/presence/change web1,left | web2"]);

@@ -11,7 +11,7 @@ import { recordingLogger } from "../support/services.ts";
 class Echo implements AsyncDisposable {
   readonly logged: string[] = [];
   /** The echoes, as they came. */
-  readonly heard: number[] = [];
+  readonly received: number[] = [];
   readonly thread: KeptThread<KeptServiceInit>;
   readonly #workers = new ObservedWorkers();
   readonly #context = ZmqContext.create();
@@ -62,9 +62,9 @@ class Echo implements AsyncDisposable {
   async echoed(wanted: readonly number[], withinMs?: number): Promise<void> {
     await eventually(() => {
       for (let frames = this.#socket.tryReceive(); frames !== undefined; frames = this.#socket.tryReceive()) {
-        this.heard.push(frames[0][0]);
+        this.received.push(frames[0][0]);
       }
-      return wanted.every((number) => this.heard.includes(number));
+      return wanted.every((number) => this.received.includes(number));
     }, { what: `the echo of ${wanted}`, everyMs: 2, ...withinMs !== undefined && { withinMs } });
   }
 
@@ -89,7 +89,7 @@ Deno.test("the next thread begins when the last turn of the one before it is ove
   echo.release();
   await echo.happened("started", 2);
   await echo.echoed(numbers(1, 10)); // what came meanwhile
-  assertEquals(echo.heard, numbers(1, 10));
+  assertEquals(echo.received, numbers(1, 10));
   await echo.happened("refused");
   assertEquals(echo.story.filter((word) => word !== "refused"), ["started", "hangs", "released", "started"]);
   assertEquals(echo.logged, ["CRITICAL: Echo died and is started again: killed by the test"]);
@@ -102,7 +102,7 @@ Deno.test("beside a thread that does not come back another one works with a sock
   assertEquals(echo.story, ["started", "hangs", "started"]);
   await echo.thread.ready;
   echo.send(numbers(1, 10));
-  await eventually(() => echo.echoed([]).then(() => echo.heard.length === 5), {
+  await eventually(() => echo.echoed([]).then(() => echo.received.length === 5), {
     what: "an echo of every other number",
   });
   assertEquals(echo.logged.length, 2);

@@ -35,7 +35,7 @@ export class Publishes implements Disposable {
     this.inbox.connect(tcpAddress("127.0.0.1", opts.publish_port));
   }
 
-  /** Listens from now on: what is published after this has resolved is heard, and nothing of before. */
+  /** Listens from now on: what is published after this has resolved is received, and nothing of before. */
   static async listen(opts: MasterOpts, minion: ScriptedMinion): Promise<Publishes> {
     const publishes = new Publishes(opts, minion);
     try {

@@ -23,7 +23,7 @@ export class ScriptedFileServer {
   }
 
   /** What has been asked for since the last time. */
-  heard(): string[] {
+  requests(): string[] {
     return this.asked.splice(0);
   }
 

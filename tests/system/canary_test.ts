@@ -80,17 +80,17 @@ Deno.test("no key of a fleet is in a log, an event, a cache, or what a program p
     ["the shared key", open("aes")],
   ]);
   assertEquals(secrets.get("another session key"), read(own[2]));
-  let heard = "";
+  let received = "";
   for (let event = await events.next(500); event !== undefined; event = await events.next(500)) {
-    heard += latin.decode(packEvent(event.tag, event.data));
+    received += latin.decode(packEvent(event.tag, event.data));
   }
-  const written: [string, string][] = [["what the programs print", printed], ["events", heard]];
+  const written: [string, string][] = [["what the programs print", printed], ["events", received]];
   for (const path of filesBelow(root)) {
     if (path === pki.master || path === pki.minion || own.includes(path)) continue;
     const bytes = ifThere(() => Deno.readFileSync(path));
     if (bytes !== undefined) written.push([path, latin.decode(bytes)]);
   }
-  assert(heard.includes("salt/job/") && printed.includes("m00"));
+  assert(received.includes("salt/job/") && printed.includes("m00"));
   assert(fleet.log("master").length > 1_000 && fleet.log("m00").length > 500);
   const found = written.flatMap(([where, text]) =>
     [...secrets].filter(([, secret]) => secret.length >= 40 && text.includes(secret)).map(([what]) =>

@@ -267,12 +267,12 @@ fleetTest("a minion cannot speak for another, for a job that is not its own, or 
   await say(both, "liar", 1, "true\n");
   await say(both, "liar", 1, "doubled\n");
   await fleet.fire("salt/job/end", map({}));
-  const heard: string[] = [];
+  const received: string[] = [];
   for (let event = await events.next(); event !== undefined; event = await events.next()) {
     if (event.tag === "salt/job/end") break;
-    if (event.tag.includes("/out/")) heard.push(event.tag);
+    if (event.tag.includes("/out/")) received.push(event.tag);
   }
-  assertEquals(heard, [`salt/job/${both}/out/liar`]);
+  assertEquals(received, [`salt/job/${both}/out/liar`]);
   assertEquals([watched, usual, both].map((jid) => outputs(fleet).ids(jid)), [[], [], ["liar"]]);
   assertEquals(outputs(fleet).read(both, "liar").length, 1);
 });

@@ -92,12 +92,15 @@ Deno.test("a no_log job leaves its secret in no log, cache, event and file, and 
     assertEquals(load.get("arg"), [MASK]);
     assertEquals(fleet.jobs.getReturn(jid, "m00")?.return, MASK, String(load.get("fun")));
   }
-  let heard = "";
+  let received = "";
   for (let event = await events.next(500); event !== undefined; event = await events.next(500)) {
-    heard += latin.decode(packEvent(event.tag, event.data));
+    received += latin.decode(packEvent(event.tag, event.data));
   }
   assertEquals([...holding(HIDDEN, root)], []);
-  assert(heard.includes(CANARY) && heard.includes(MASK) && !heard.includes(HIDDEN), "a secret on the event bus");
+  assert(
+    received.includes(CANARY) && received.includes(MASK) && !received.includes(HIDDEN),
+    "a secret on the event bus",
+  );
 });
 
 Deno.test("a no_log job that waits for its minion outlives the master, and lies on no disk in clear", async () => {

@@ -242,12 +242,12 @@ Deno.test("who follows a job sees each batch once and in order, with those that 
   const seen: string[] = [];
   const listener = (id: string, parts: readonly LivePart[]) => void seen.push(`${id} ${parts.map(describe).join("")}`);
   const follower = new OutputFollower(JID, { outputs, listener });
-  follower.hear("web1", text(3));
-  follower.hear("web1", text(2));
-  follower.hear("web1", text(4));
+  follower.receive("web1", text(3));
+  follower.receive("web1", text(2));
+  follower.receive("web1", text(4));
   follower.catchUp("web1");
   follower.catchUpAll();
-  follower.hear("db1", text(2)); // the first is lost for good
+  follower.receive("db1", text(2)); // the first is lost for good
   assertEquals(seen, ["web1 1\n", "web1 2\n", "web1 3\n", "web1 4\n", "web1 5\n", "db1 2\n"]);
 });
 

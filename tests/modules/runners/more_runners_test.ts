@@ -74,13 +74,13 @@ Deno.test("survey.hash puts minions with the same result together, survey.diff s
 Deno.test("network.wol sends the magic packet, and refuses what is no hardware address or no IPv4 address", async () => {
   const { default: dgram } = await import("node:dgram");
   const socket = dgram.createSocket("udp4");
-  const { promise: heard, resolve } = Promise.withResolvers<Uint8Array>();
+  const { promise: received, resolve } = Promise.withResolvers<Uint8Array>();
   socket.on("message", (message: Uint8Array) => resolve(message));
   const port = await new Promise<number>((bound) => socket.bind(0, "127.0.0.1", () => bound(socket.address().port)));
   try {
     await withRunnerWorld(async ({ call, root, done }) => {
       assertEquals(await call("network.wol", ["08-00-27-13-69-77", "127.0.0.1", port]), true);
-      const packet = new Uint8Array(await heard);
+      const packet = new Uint8Array(await received);
       assertEquals([packet.length, packet.subarray(0, 12).toHex()], [102, "ffffffffffff080027136977"]);
       assertEquals(packet.subarray(96).toHex(), "080027136977");
       for (const mac of ["08:00:27", "zz0027136977", "", "08:00-27:13:69:77"]) {

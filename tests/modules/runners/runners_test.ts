@@ -347,10 +347,10 @@ Deno.test("manage.present and its like list who is connected, as Salt does, and 
 
 Deno.test("jobs.list_job is Salt's where all have returned, and says the outcomes where one has not", () =>
   withWorld(async ({ call, outcomes }) => {
-    const heard = { sinceMs: undefined, acknowledges: true };
-    outcomes.set("web1", { outcome: "returned", ...heard }).set("db1", { outcome: "failed", ...heard });
+    const received = { sinceMs: undefined, acknowledges: true };
+    outcomes.set("web1", { outcome: "returned", ...received }).set("db1", { outcome: "failed", ...received });
     assertEquals((await call("jobs.list_job", [JID]) as ValueMap).has("Outcomes"), false);
-    outcomes.set("web2", { outcome: "running", ...heard });
+    outcomes.set("web2", { outcome: "running", ...received });
     const job = await call("jobs.list_job", [JID]) as ValueMap;
     assertEquals(job.get("Outcomes"), map({ web1: "returned", db1: "failed", web2: "running" }));
   }));
