@@ -38,7 +38,7 @@ export function isText(path: string): boolean {
 
 /** Whether a file of these bytes holds text, as {@linkcode isText} says it. */
 export function beginsAsText(bytes: Uint8Array): boolean {
-  return !looksBinary(bytes.subarray(0, TEXT_BLOCK));
+  return !isBinaryData(bytes.subarray(0, TEXT_BLOCK));
 }
 
 /** Whether the file's first 2 KB are not text; `false` for what is no regular file. */

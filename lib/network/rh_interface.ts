@@ -193,7 +193,7 @@ function putSwitches(result: ValueMap, settings: ValueMap, asked: RhInterfaceAsk
 }
 
 /** Whether packets over a bridge go past the firewall of the host. */
-export function bypassesFirewall(settings: ValueMap, iface: string): boolean {
+function bypassesFirewall(settings: ValueMap, iface: string): boolean {
   const given = settings.get("bypassfirewall");
   const taken = given === undefined ? true : switched(given, [true, false]);
   if (taken === undefined) throw wrongSetting(iface, given ?? null, SWITCH_WORDS);

@@ -8,7 +8,7 @@ import { isYes } from "../../lib/network/interface_settings.ts";
 import { describe } from "../../lib/plugins/docs.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { any, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { map, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
 
 /** The functions of a module `ip`. */
 export type IpFunctions = Readonly<
@@ -94,9 +94,4 @@ export function isTest(settings: ValueMap): boolean {
 /** Installs a package. */
 export async function install(name: string, context: JobContext): Promise<void> {
   await context.call("pkg.install", [name]);
-}
-
-/** Calls a function with names in place of positions. */
-export function callNamed(context: JobContext, name: string, kwargs: Record<string, Value>): Promise<Value> {
-  return context.call(name, [], map(kwargs));
 }

@@ -59,13 +59,13 @@ strictTest(
   () =>
     withBus(async (ours, python, pump) => {
       for (const path of [python.pub, python.pull]) assertEquals((Deno.statSync(path).mode ?? 0) & 0o777, 0o600);
-      using heard = await Deno.connect({ transport: "unix", path: python.pub });
+      using connection = await Deno.connect({ transport: "unix", path: python.pub });
       await eventually(() => pump.describe().includes("1 Python programs") || undefined, { what: "the program" });
       using sender = new EventSender(ours.pull);
       for (const data of [map({ a: 1 }), map({ big: "x".repeat(3_000_000) })]) {
         assert(await sender.fire("some/tag", data));
         const expected = framed("some/tag", data);
-        assertEquals(decode(await readExactly(heard, expected.length), "disk"), decode(expected, "disk"));
+        assertEquals(decode(await readExactly(connection, expected.length), "disk"), decode(expected, "disk"));
       }
     }),
 );
@@ -75,7 +75,7 @@ strictTest(
   () =>
     withBus(async (ours, python) => {
       using subscriber = await EventSubscriber.connect(ours.pub, ["mine/"]);
-      using heard = await Deno.connect({ transport: "unix", path: python.pub });
+      using connection = await Deno.connect({ transport: "unix", path: python.pub });
       using sender = await Deno.connect({ transport: "unix", path: python.pull });
       const bytes = ["mine/1", "mine/2"].map((tag) => sent(framed(tag, map({ tag })))).flatMap((part) => [...part]);
       for (let at = 0; at < bytes.length; at += 7) await write(sender, Uint8Array.from(bytes.slice(at, at + 7)));
@@ -83,7 +83,7 @@ strictTest(
         assertEquals(await subscriber.next(BOUND_MS), { tag, data: map({ tag }) });
       }
       const expected = framed("mine/1", map({ tag: "mine/1" }));
-      const { body } = Object.fromEntries(decode(await readExactly(heard, expected.length), "disk") as ValueMap);
+      const { body } = Object.fromEntries(decode(await readExactly(connection, expected.length), "disk") as ValueMap);
       assertEquals(unpackWanted(body as Uint8Array, () => true)?.tag, "mine/1");
     }),
 );
