@@ -31,6 +31,7 @@ export const FLOORS: readonly (readonly string[])[] = [
     "lib/files",
     "lib/firewall",
     "lib/git",
+    "lib/gnupg",
     "lib/templates",
     "lib/jobs",
     "lib/packages",

@@ -154,6 +154,8 @@ export interface Management extends ManagedFile {
   /** Python's name of the encoding of the contents. Default: UTF-8. */
   readonly encoding: string | null;
   readonly encodingErrors: string;
+  /** Checks the signature of the source. @throws {CommandError} If it does not hold. */
+  checkSource?(sfn: string): Promise<void>;
 }
 
 /** `file.manage_file`: `ret` with what was done. */
@@ -238,8 +240,21 @@ class FileWork {
     return { hash_type: type, hsum: hashFile(sfn, type) };
   }
 
-  /** @throws {Failed} If the source is not what its hash says. */
-  #verify(sfn: string, { sum, what, hint = "" }: { sum: SourceSum | undefined; what: string; hint?: string }): void {
+  /** @throws {Failed} If the source is not what its hash says, or its signature does not hold. */
+  async #verify(sfn: string, source: { sum: SourceSum | undefined; what: string; hint?: string }): Promise<void> {
+    this.#compareSum(sfn, source);
+    try {
+      await this.#file.checkSource?.(sfn);
+    } catch (error) {
+      if (!(error instanceof CommandError)) throw error;
+      throw new Failed(`Failed checking new file's signature: ${error.message}`);
+    }
+  }
+
+  #compareSum(
+    sfn: string,
+    { sum, what, hint = "" }: { sum: SourceSum | undefined; what: string; hint?: string },
+  ): void {
     const { source, skipVerify } = this.#file;
     // The file client has verified what comes from the file server.
     if (source === "" || skipVerify || sum === undefined || schemeOf(source) === "salt") return;
@@ -292,7 +307,7 @@ class FileWork {
     if (
       source !== "" && sum !== undefined && (link && !follow || hashFile(empty ?? real, sum.hash_type) !== sum.hsum)
     ) {
-      this.#verify(sfn, {
+      await this.#verify(sfn, {
         sum,
         what: source,
         hint:
@@ -310,7 +325,7 @@ class FileWork {
     if (isLink(name) && !follow) {
       const replacement = sfn === "" ? contents === undefined ? undefined : this.scratch.file(contents) : sfn;
       if (replacement === undefined) throw new Failed(`Source file '${source === "" ? "None" : source}' not found`);
-      this.#verify(replacement, { sum, what: name });
+      await this.#verify(replacement, { sum, what: name });
       this.#install(replacement, name);
       ret.changes.set("diff", "Replace symbolic link with regular file");
     }
@@ -344,7 +359,7 @@ class FileWork {
     const { name, source, newFileDiff } = this.#file;
     const ret = this.#ret, { test } = this.#host;
     if (source !== "") {
-      this.#verify(sfn, { sum, what: name });
+      await this.#verify(sfn, { sum, what: name });
       ret.changes.set("diff", newFileDiff ? this.#diff(NOTHING, sfn).text : "New file");
     }
     await this.#makeDirectory(mode);

@@ -79,6 +79,8 @@ export interface ManagedRequest extends HashNames, Omit<SourcePlace, "sourceHash
   readonly skipVerify: boolean;
   /** Renders a template. @returns The path of the result. @throws {CommandError} With Salt's text. */
   render?(path: string, engine: string): Promise<string>;
+  /** Checks the signature of a file of hashes. @throws {CommandError} If it does not hold. */
+  checkHashFile?(path: string): Promise<void>;
 }
 
 /** Finds the contents of a managed file. @throws {InvocationError} If the source is the file itself, as a template. */
@@ -136,7 +138,7 @@ async function askedSum(sourceHash: string, request: ManagedRequest): Promise<So
     return await readSourceHash(
       sourceHash,
       { ...request, fileName: request.name },
-      hashFileFetcher({ ...request, sourceHash: undefined }),
+      hashFileFetcher({ ...request, sourceHash: undefined }, request.checkHashFile),
     );
   } catch (error) {
     if (error instanceof CommandError) throw new Unmanageable(`Unable to manage file: ${error.message}`);
@@ -144,11 +146,18 @@ async function askedSum(sourceHash: string, request: ManagedRequest): Promise<So
   }
 }
 
-/** Gives the local path of a file of hashes. */
-export function hashFileFetcher(place: SourcePlace): (url: string) => Promise<string> {
+/**
+ * Gives the local path of a file of hashes.
+ * @param check Checks its signature.
+ */
+export function hashFileFetcher(
+  place: SourcePlace,
+  check?: (path: string) => Promise<void>,
+): (url: string) => Promise<string> {
   return async (url) => {
     const path = await sourcePath(url, { ...place, useEtag: undefined });
     if (path === undefined) throw new CommandError(`Source hash file ${hidden(url)} not found`);
+    await check?.(path);
     return path;
   };
 }

@@ -54,6 +54,7 @@ export const EXECUTION_MODULES: ModuleTable = {
   firewalld: () => import("./firewalld.ts"),
   gem: () => import("./gem.ts"),
   gentoo_service: () => import("./gentoo_service.ts"),
+  gpg: () => joined([import("./gpg.ts"), import("./_gpg_keys.ts")]),
   grains: () => import("./grains.ts"),
   groupadd: () => import("./groupadd.ts"),
   hashutil: () => import("./hashutil.ts"),

@@ -1,11 +1,11 @@
 /**
- * Execution module `file`, fourth part: what states ask of managed files. There are no signatures, and what needs them says so.
+ * Execution module `file`, fourth part: what states ask of managed files.
  * Source: the functions of Salt 3008.3 `salt/modules/file.py`.
  * @module
  */
 
 import { fileHost, home, sourceFiles } from "./_file_host.ts";
-import { SIGNATURES } from "./file.ts";
+import { signatureCheck, SIGNATURES } from "./file.ts";
 import type { SourceSum } from "../../lib/filesystem/checksums.ts";
 import { schemeOf } from "../../lib/filesystem/checksums.ts";
 import { diffFiles, ignoresSomething, type Ignoring } from "../../lib/filesystem/diffs.ts";
@@ -202,6 +202,7 @@ export const get_managed: ModuleFunction<JobContext> = fn({
       template: truthy(given.template) ? text(given.template) : null,
       skipVerify: given.skip_verify,
       saltenv: textOr(given.saltenv, "base"),
+      checkHashFile: signatureCheck(given.source_hash_sig, given, context),
     });
     return [sfn, sumMap(sum), problem];
   },
@@ -251,6 +252,23 @@ interface CheckArguments {
   readonly newFileDiff: boolean;
 }
 
+/** Checks the signature of the file of hashes as keyword arguments say. */
+function hashFileCheck(
+  kwargs: ValueMap,
+  { saltenv }: { readonly saltenv: string },
+  context: JobContext,
+): ReturnType<typeof signatureCheck> {
+  const given = (name: string) => kwargs.get(name) ?? null;
+  return signatureCheck(given("source_hash_sig"), {
+    saltenv,
+    signed_by_any: given("signed_by_any"),
+    signed_by_all: given("signed_by_all"),
+    keyring: given("keyring"),
+    gnupghome: given("gnupghome"),
+    sig_backend: textOr(given("sig_backend"), "gpg"),
+  }, context);
+}
+
 /** The mode that the source has where it comes from. */
 async function keptMode(
   source: string,
@@ -283,6 +301,7 @@ async function checkManaged(
       sourceHashName: truthy(given.source_hash_name) ? text(given.source_hash_name) : null,
       template: truthy(given.template) ? text(given.template) : null,
       skipVerify: given.skip_verify,
+      checkHashFile: hashFileCheck(kwargs, place, context),
     });
     if (managed.problem !== "") return { problem: managed.problem };
     ({ sfn, sum } = managed);
@@ -497,7 +516,6 @@ export const manage_file: ModuleFunction<JobContext> = fn({
   run: async (given, context) => {
     const name = home(given.name);
     const ret = readResult(name, given.ret);
-    if (truthy(given.signature)) throw new CommandError("Signatures of files are not verified yet");
     const mode = await context.call("config.backup_mode", [textOr(given.backup)]);
     try {
       const done = await manageFile(ret, {
@@ -518,6 +536,7 @@ export const manage_file: ModuleFunction<JobContext> = fn({
         encodingErrors: given.encoding_errors,
         ignoring: ignoringOf(given),
         newFileDiff: given.new_file_diff,
+        checkSource: signatureCheck(given.signature, given, context),
       }, fileHost(context));
       return resultMap(done);
     } finally {

@@ -26,6 +26,7 @@ import {
 } from "../../lib/filesystem/paths.ts";
 import { fileStatus, timesOf } from "../../lib/filesystem/status.ts";
 import { hashFileFetcher } from "../../lib/filesystem/sources.ts";
+import { checkSignature, type Signers, signersOf } from "../../lib/gnupg/file_signature.ts";
 import { openFiles } from "../../lib/filesystem/open_files.ts";
 import { diskUsage } from "../../lib/filesystem/trees.ts";
 import { isAnything, isDirectory, isFile } from "../../lib/os/file_kind.ts";
@@ -130,7 +131,7 @@ export const extract_hash: ModuleFunction<JobContext> = fn({
     extractHash(hash_fn, { hashType: hash_type, fileName, source, sourceHashName }),
 });
 
-/** The arguments of signatures, which are not built. */
+/** Parameters of signatures. */
 export const SIGNATURES = {
   source_hash_sig: any(null),
   signed_by_any: any(null),
@@ -138,6 +139,18 @@ export const SIGNATURES = {
   keyring: any(null),
   gnupghome: any(null),
 };
+
+/** Checks a signature of files from elsewhere; `undefined` if there is none to check. */
+export function signatureCheck(
+  signature: Value,
+  given: Signers & { readonly saltenv: Value; readonly verify_ssl?: boolean },
+  context: JobContext,
+): ((path: string) => Promise<void>) | undefined {
+  if (!truthy(signature)) return undefined;
+  const saltenv = truthy(given.saltenv) ? text(given.saltenv) : "base";
+  return (path) =>
+    checkSignature({ path, signature, saltenv, verifySsl: given.verify_ssl ?? true }, signersOf(given), context);
+}
 
 export const get_source_sum: ModuleFunction<JobContext> = fn({
   doc: describe(
@@ -156,11 +169,11 @@ export const get_source_sum: ModuleFunction<JobContext> = fn({
     sig_backend: str("gpg"),
   },
   run: async ({ file_name: fileName, source, source_hash, ...given }, context) => {
-    if (truthy(given.source_hash_sig)) throw new CommandError("Signatures of files of hashes are not verified yet");
+    const place = { saltenv: given.saltenv, files: sourceFiles(context), verifySsl: given.verify_ssl };
     const sum = await readSourceHash(
       source_hash,
       { fileName, source, sourceHashName: given.source_hash_name },
-      hashFileFetcher({ saltenv: given.saltenv, files: sourceFiles(context), verifySsl: given.verify_ssl }),
+      hashFileFetcher(place, signatureCheck(given.source_hash_sig, given, context)),
     );
     return map({ ...sum });
   },

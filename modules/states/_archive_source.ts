@@ -10,24 +10,15 @@ import { saltenvOf } from "./_saltenv.ts";
 import { CommandError, messageOf } from "../../lib/errors.ts";
 import { schemeOf } from "../../lib/filesystem/checksums.ts";
 import { expandUser, joinPath, realPath } from "../../lib/filesystem/paths.ts";
-import { removeIfExists } from "../../lib/os/atomic_file.ts";
+import { checkSignature, missingBackend, type Signers, signersOf } from "../../lib/gnupg/file_signature.ts";
 import { isFile } from "../../lib/os/file_kind.ts";
 import type { StateContext } from "../../lib/plugins/job_context.ts";
 import { stateResult } from "../../lib/plugins/state_module.ts";
 import { hideCredentials } from "../../lib/text/url_credentials.ts";
 import { isMap, map, str, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
 
-/** How signatures are checked: handed on as they are given. */
-export interface SignatureArguments {
-  readonly signed_by_any: Value;
-  readonly signed_by_all: Value;
-  readonly keyring: Value;
-  readonly gnupghome: Value;
-  readonly sig_backend: string;
-}
-
 /** The arguments that say which archive is meant. */
-export interface SourceArguments extends SignatureArguments {
+export interface SourceArguments extends Signers {
   readonly source: Value;
   readonly source_hash: Value;
   readonly source_hash_name: Value;
@@ -83,15 +74,9 @@ export async function sourceSum(
   if (!truthy(given.source_hash)) return new Map();
   const { source_hash, source_hash_name, source_hash_sig } = given;
   const saltenv = saltenvOf(context);
-  const asked = { source: match, source_hash, source_hash_name, saltenv, source_hash_sig, ...signatures(given) };
+  const asked = { source: match, source_hash, source_hash_name, saltenv, source_hash_sig, ...signersOf(given) };
   const sum = await orRefuse(() => context.call("file.get_source_sum", [], map(asked)));
   return isMap(sum) ? sum : new Map();
-}
-
-function signatures(
-  { signed_by_any, signed_by_all, keyring, gnupghome, sig_backend }: SignatureArguments,
-): SignatureArguments {
-  return { signed_by_any, signed_by_all, keyring, gnupghome, sig_backend };
 }
 
 /** Whether what is kept of an earlier extraction has the digest that is wanted (`skip_files_list_verify`). */
@@ -140,7 +125,7 @@ export async function fetchArchive(
         saltenv,
         use_etag,
         source_hash_sig,
-        ...signatures(given),
+        ...signersOf(given),
       }),
     );
   } catch (error) {
@@ -155,39 +140,20 @@ export async function fetchArchive(
 }
 
 /** @throws {Refused} If no module here checks signatures. */
-export async function needBackend(
-  { signature, source_hash_sig, sig_backend }: SourceArguments,
-  context: StateContext,
-): Promise<void> {
-  if (!truthy(signature) && !truthy(source_hash_sig)) return;
-  if (await context.catalogue.get(`${sig_backend}.verify`) === undefined) {
-    throw new Refused(`Cannot verify signatures because the ${sig_backend} module was not loaded`);
-  }
+export async function needBackend(given: SourceArguments, context: StateContext): Promise<void> {
+  if (!truthy(given.signature) && !truthy(given.source_hash_sig)) return;
+  const missing = await missingBackend(given, context);
+  if (missing !== undefined) throw new Refused(missing);
 }
 
-/** Checks the signature of the file at `path`, and removes it if it is a copy whose signature is wrong. */
-export async function checkSignature(
-  path: string,
-  { local, given, context }: {
-    readonly local: boolean;
-    readonly given: SourceArguments;
-    readonly context: StateContext;
-  },
-): Promise<void> {
-  const { signature, sig_backend, keyring, gnupghome, signed_by_any, signed_by_all } = given;
+/** Checks the signature of the file at `path`, if there is one. @throws {Refused} If it does not hold. */
+export async function needSignature(path: string, given: SourceArguments, context: StateContext): Promise<void> {
+  const { signature } = given;
   if (!truthy(signature)) return;
-  const failure = (reason: string) => new Refused(`Failed verifying the source file's signature: ${reason}`);
-  const copies: string[] = [];
-  for (const url of (Array.isArray(signature) ? signature : [signature]).map(str)) {
-    const copy = await context.call("cp.cache_file", [url, saltenvOf(context)]);
-    if (!truthy(copy) && sig_backend === "gpg") throw failure(`Detached signature file ${url} not found`);
-    copies.push(truthy(copy) ? str(copy) : url);
+  try {
+    await checkSignature({ path, signature, saltenv: saltenvOf(context) }, signersOf(given), context);
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error;
+    throw new Refused(`Failed verifying the source file's signature: ${error.message}`);
   }
-  const asked = { filename: path, signature: Array.isArray(signature) ? copies : copies[0], keyring, gnupghome };
-  const verified = await context.call(`${sig_backend}.verify`, [], map({ ...asked, signed_by_any, signed_by_all }));
-  if (isMap(verified) && verified.get("res") === true) return;
-  for (const copy of copies) removeIfExists(copy);
-  if (!local) removeIfExists(path);
-  const message = isMap(verified) ? str(verified.get("message") ?? "") : "";
-  throw failure(`The file's signature could not be verified: ${message}`);
 }

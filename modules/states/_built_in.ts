@@ -41,6 +41,7 @@ export const STATE_MODULES: ModuleTable = {
     ]),
   firewalld: () => import("./firewalld.ts"),
   git: () => joined([import("./git.ts"), import("./_git_configuring.ts"), import("./_git_detaching.ts")]),
+  gpg: () => import("./gpg.ts"),
   grains: () => import("./grains.ts"),
   group: () => import("./group.ts"),
   host: () => import("./host.ts"),

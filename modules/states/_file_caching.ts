@@ -7,6 +7,7 @@
 import { pathExists } from "../../lib/os/file_kind.ts";
 import { home, isHostError, reasonOf } from "./_file_common.ts";
 import { schemeOf } from "../../lib/filesystem/checksums.ts";
+import { type Signers, signersOf } from "../../lib/gnupg/file_signature.ts";
 import { realPath } from "../../lib/filesystem/paths.ts";
 import { pythonOsError } from "../../lib/os/deno_texts.ts";
 import type { StateContext } from "../../lib/plugins/job_context.ts";
@@ -106,12 +107,17 @@ async function fetchCopy(wanted: Wanted, context: StateContext): Promise<StateRe
 /** What `source_hash` says; `undefined` if it is not given. @throws {CommandError} If it cannot be read. */
 async function sumOf(
   name: string,
-  given: { readonly source_hash: Value; readonly source_hash_name: Value; readonly saltenv: string },
+  given: Signers & {
+    readonly source_hash: Value;
+    readonly source_hash_name: Value;
+    readonly source_hash_sig: Value;
+    readonly saltenv: string;
+  },
   context: StateContext,
 ): Promise<Sum | undefined> {
-  const { source_hash, source_hash_name, saltenv } = given;
+  const { source_hash, source_hash_name, source_hash_sig, saltenv } = given;
   if (!truthy(source_hash)) return undefined;
-  const kwargs = map({ source: name, source_hash, source_hash_name, saltenv });
+  const kwargs = map({ source: name, source_hash, source_hash_name, saltenv, source_hash_sig, ...signersOf(given) });
   const sum = await context.call("file.get_source_sum", [], kwargs);
   if (!isMap(sum)) throw new TypeError("file.get_source_sum returns a dict");
   return { type: text(sum.get("hash_type") ?? ""), hsum: text(sum.get("hsum") ?? "") };
@@ -130,7 +136,7 @@ saltenv : base
     The environment of a \`salt://\` URL.
 
 source_hash_sig, signed_by_any, signed_by_all, keyring, gnupghome, sig_backend
-    Signatures, which are not verified yet: a state that asks for it fails.`,
+    The signature of the file of digests, as for file.managed.`,
   params: {
     name: str(),
     source_hash: any(""),
@@ -146,9 +152,6 @@ source_hash_sig, signed_by_any, signed_by_all, keyring, gnupghome, sig_backend
     sig_backend: str("gpg"),
   },
   run: async ({ name, skip_verify: skipVerify, saltenv, use_etag: useEtag, ...given }, context) => {
-    if (truthy(given.source_hash_sig)) {
-      return failed(name, `Cannot verify signatures because the ${given.sig_backend} module was not loaded`);
-    }
     if (!skipVerify && !truthy(given.source_hash) && !useEtag && REMOTE.includes(schemeOf(name))) {
       return failed(
         name,

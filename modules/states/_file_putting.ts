@@ -9,6 +9,7 @@ import { ACTUAL_CHANGES, isHostError, reasonOf, withoutChanges } from "./_file_c
 import { ignoresSomething, ignoring, type Managed } from "./_file_managed_arguments.ts";
 import { selinuxOf } from "./_file_permissions.ts";
 import { schemeOf } from "../../lib/filesystem/checksums.ts";
+import { signersOf } from "../../lib/gnupg/file_signature.ts";
 import { isFile } from "../../lib/os/file_kind.ts";
 import { removeIfExists } from "../../lib/os/atomic_file.ts";
 import type { StateContext } from "../../lib/plugins/job_context.ts";
@@ -30,6 +31,7 @@ function sourceArguments(file: Managed): ValueMap {
     ...file.kwargs,
     ...map({ name, source, source_hash: sourceHash, source_hash_name, user, group, mode, attrs, template }),
     ...map({ context: variables, defaults, saltenv, skip_verify, verify_ssl }),
+    ...map({ source_hash_sig: given.source_hash_sig, ...signersOf(given) }),
   ]);
 }
 
@@ -134,7 +136,7 @@ async function writeFile(file: Managed, { path, sfn, sum, ret }: Writing, contex
         ...map({ name: path, sfn, ret, source, source_sum: sum, user, group, mode, attrs, saltenv, backup }),
         ...map({ makedirs: truthy(makedirs), template, show_changes: truthy(show_changes), contents, dir_mode }),
         ...map({ follow_symlinks, skip_verify, keep_mode: keepMode, encoding, encoding_errors, use_etag }),
-        ...map({ new_file_diff }),
+        ...map({ new_file_diff, signature: given.signature, ...signersOf(given) }),
         ...selinuxOf(given.selinux),
         ...ignoring(given),
       ]),

@@ -311,7 +311,7 @@ async function extract(
     );
   }
   const archive = await sources.fetchArchive(given, source, context);
-  await sources.checkSignature(archive, { local: source.local, given, context });
+  await sources.needSignature(archive, given, context);
   const before = keptSum(archive, context);
   if (truthy(given.source_hash) && truthy(given.source_hash_update) && !truthy(given.skip_verify)) {
     await keepSum(archive, context);

@@ -16,6 +16,7 @@ import { permissionResult, selinuxOf } from "./_file_permissions.ts";
 import { chosenSource, plan, put } from "./_file_putting.ts";
 import { schemeOf } from "../../lib/filesystem/checksums.ts";
 import { normalizeMode } from "../../lib/filesystem/ownership.ts";
+import { missingBackend, signersOf } from "../../lib/gnupg/file_signature.ts";
 import { isDirectory, isFile, pathExists } from "../../lib/os/file_kind.ts";
 import type { StateContext } from "../../lib/plugins/job_context.ts";
 import type { ModuleFunction } from "../../lib/plugins/module.ts";
@@ -110,7 +111,8 @@ new_file_diff : False
     Whether the changes have the diff of a new file too.
 
 signature, source_hash_sig, signed_by_any, signed_by_all, keyring, gnupghome, sig_backend
-    Signatures; there is no module yet that verifies them, and a state that asks for it fails.
+    Signatures of the source and of the file of digests: the URL of one or a list of them, or True if the file has it inside. The
+    function \`verify\` of the module \`sig_backend\` checks them.
 
 win_owner, win_perms, win_deny_perms, win_inheritance, win_perms_reset
     For Windows; ignored.`,
@@ -128,8 +130,8 @@ win_owner, win_perms, win_deny_perms, win_inheritance, win_perms_reset
       ];
     }
     if (truthy(given.signature) || truthy(given.source_hash_sig)) {
-      const problem = `Cannot verify signatures because the ${given.sig_backend} module was not loaded`;
-      return { ...ret, result: false, comment: problem };
+      const missing = await missingBackend(given, context);
+      if (missing !== undefined) return { ...ret, result: false, comment: missing };
     }
     const told = await toldContents(given, context);
     if ("problem" in told) return { ...ret, result: told.result, comment: told.problem };
@@ -203,7 +205,7 @@ async function withKnownHash(
     const sum = await context.call(
       "file.get_source_sum",
       [name, source, chosen.sourceHash, given.source_hash_name, saltenv],
-      map({ verify_ssl: given.verify_ssl }),
+      map({ verify_ssl: given.verify_ssl, source_hash_sig: given.source_hash_sig, ...signersOf(given) }),
     );
     const [type, wanted] = isMap(sum) ? [sum.get("hash_type") ?? "", sum.get("hsum")] : ["", undefined];
     return { file: chosen, same: await context.call("file.get_hash", [name, type]) === wanted };

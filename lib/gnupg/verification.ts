@@ -1,0 +1,180 @@
+/**
+ * What gpg's status lines say of signatures, and of a message that was encrypted or decrypted.
+ * Source: doc/DETAILS of GnuPG; Verify and Crypt of python-gnupg 0.5.7.
+ * @module
+ */
+
+import type { StatusLine } from "./gpg.ts";
+
+/** gpg's words for how far the key of a good signature is trusted, as Salt shows them. */
+const TRUST_LEVELS: Readonly<Record<string, string>> = {
+  TRUST_EXPIRED: "Expired",
+  TRUST_UNDEFINED: "Undefined",
+  TRUST_NEVER: "Never",
+  TRUST_MARGINAL: "Marginal",
+  TRUST_FULLY: "Fully",
+  TRUST_ULTIMATE: "Ultimate",
+};
+
+/** One signature that gpg could tell apart. */
+export interface Signature {
+  username: string | null;
+  keyid: string;
+  /** Of the primary key. */
+  fingerprint: string | null;
+  /** `null`: gpg did not say that it is good. */
+  trustLevel: string | null;
+  status: string;
+}
+
+/** What became of the signatures of a message. */
+export interface Verification {
+  /** Of the last signature. */
+  username: string | null;
+  /** Of the last signature. */
+  keyId: string | null;
+  /** Of the last signature whose key's trust gpg told; `null`: there is none, and nothing is verified. */
+  trustLevel: string | null;
+  /** What happened last, in words; `null`: nothing. */
+  status: string | null;
+  readonly signatures: Signature[];
+}
+
+/** Reads the status lines of `gpg --verify`. */
+export function verification(lines: readonly StatusLine[]): Verification {
+  const state = start();
+  for (const line of lines) take(state, line);
+  return state;
+}
+
+interface State extends Verification {
+  /** The signature that the following lines are about. Only a good one gets one, by SIG_ID. */
+  current: Signature | undefined;
+}
+
+function start(): State {
+  return { username: null, keyId: null, trustLevel: null, status: null, signatures: [], current: undefined };
+}
+
+function words(value: string): string[] {
+  return value.split(/\s+/).filter((word) => word !== "");
+}
+
+/** The first word and the rest. */
+function headed(value: string): [string, string] {
+  const [, first, rest] = /^(\S*)\s*(.*)$/.exec(value) ?? ["", value, ""];
+  return [first, rest];
+}
+
+/** What the status is after a line that tells a key and a user of a signature. */
+const SIGNED: Readonly<Record<string, string>> = {
+  BADSIG: "signature bad",
+  EXPSIG: "signature expired",
+  GOODSIG: "signature good",
+};
+
+/** The same for lines that tell a key. */
+const KEYED: Readonly<Record<string, string>> = {
+  EXPKEYSIG: "signing key has expired",
+  REVKEYSIG: "signing key was revoked",
+};
+
+function take(state: State, { key, value }: StatusLine): void {
+  const { current } = state;
+  if (Object.hasOwn(TRUST_LEVELS, key)) {
+    state.trustLevel = TRUST_LEVELS[key];
+    if (current !== undefined) current.trustLevel = state.trustLevel;
+    // A further signature has an id of its own if it is good, so what follows is not about this one.
+    state.current = undefined;
+  } else if (Object.hasOwn(SIGNED, key)) {
+    const [keyid, username] = headed(value);
+    Object.assign(state, { keyId: keyid, username, status: SIGNED[key] });
+    if (current !== undefined) Object.assign(current, { keyid, username, status: SIGNED[key] });
+  } else if (Object.hasOwn(KEYED, key)) {
+    const [keyid, username] = headed(value);
+    Object.assign(state, { keyId: keyid, username, status: KEYED[key] });
+    if (current !== undefined) Object.assign(current, { keyid, status: KEYED[key] });
+  } else if (key === "ERRSIG") {
+    const [keyid = ""] = words(value);
+    Object.assign(state, { keyId: keyid, status: "signature error" });
+    if (current !== undefined) Object.assign(current, { keyid, status: "signature error" });
+  } else if (key === "VALIDSIG") {
+    state.status = "signature valid";
+    if (current !== undefined) {
+      current.status = "signature valid";
+      current.fingerprint = words(value).at(9) ?? current.fingerprint;
+    }
+  } else if (key === "SIG_ID") {
+    state.current = { username: null, keyid: "", fingerprint: null, trustLevel: null, status: "" };
+    state.signatures.push(state.current);
+  } else if (key === "NEWSIG") state.current = undefined;
+  else if (key === "NO_PUBKEY") Object.assign(state, { keyId: value, status: "no public key" });
+  else if (key === "NO_SECKEY") Object.assign(state, { keyId: value, status: "no secret key" });
+  else if (key === "UNEXPECTED") state.status = "unexpected data";
+  else if (key === "FAILURE") state.status ||= failureText(value);
+  else if (key === "NODATA") state.status = "signature expected but not found";
+}
+
+const SYSTEM_ERRORS: Readonly<Record<number, string>> = {
+  1: "permission denied",
+  35: "file exists",
+  81: "file not found",
+  97: "not a directory",
+};
+const GPG_ERRORS: Readonly<Record<number, string>> = { 11: "incorrect passphrase" };
+
+/** `decrypt 11`, whose number is libgpg-error's, with the part of the program in its upper byte. */
+function failureText(value: string): string {
+  const [, operation, digits] = /^(.*) (\d+)$/.exec(value) ?? [];
+  if (digits === undefined) return `error - ${value}`;
+  const code = Number(digits) & 0xffffff;
+  const known = (code & 0x8000) === 0 ? GPG_ERRORS : SYSTEM_ERRORS;
+  const text = known[code & 0x7fff];
+  return text === undefined ? `error - ${value}` : `${operation}: ${text}`;
+}
+
+/** What became of a message that was to be encrypted or decrypted. */
+export interface Crypted {
+  readonly ok: boolean;
+  /** In words: `decryption failed`. */
+  readonly status: string;
+}
+
+/** What each of these lines makes the status. */
+const CRYPT: Readonly<Record<string, string>> = {
+  NEED_PASSPHRASE: "need passphrase",
+  BAD_PASSPHRASE: "bad passphrase",
+  GOOD_PASSPHRASE: "good passphrase",
+  MISSING_PASSPHRASE: "missing passphrase",
+  KEY_NOT_CREATED: "key not created",
+  NEED_PASSPHRASE_PIN: "need passphrase pin",
+  NEED_PASSPHRASE_SYM: "need symmetric passphrase",
+  BEGIN_ENCRYPTION: "encryption incomplete",
+  DECRYPTION_OKAY: "decryption ok",
+  END_ENCRYPTION: "encryption ok",
+  KEYEXPIRED: "key expired",
+  SIG_CREATED: "sig created",
+  SIGEXPIRED: "sig expired",
+};
+
+/** Reads the status lines of `gpg --encrypt` and `gpg --decrypt`. */
+export function crypted(lines: readonly StatusLine[]): Crypted {
+  const state = { ...start(), status: "" };
+  let ok = false;
+  for (const { key, value } of lines) {
+    if (key === "NODATA") {
+      if (state.status !== "decryption failed") state.status = "no data was provided";
+    } else if (key === "DECRYPTION_FAILED" || key === "BEGIN_DECRYPTION") {
+      // "no secret key" says more.
+      if (state.status !== "no secret key") {
+        state.status = key === "DECRYPTION_FAILED" ? "decryption failed" : "decryption incomplete";
+      }
+    } else if (key === "INV_RECP") {
+      state.status = state.status === "" ? "invalid recipient" : `invalid recipient: ${state.status}`;
+    } else if (Object.hasOwn(CRYPT, key)) {
+      state.status = CRYPT[key];
+      ok ||= key === "DECRYPTION_OKAY" || key === "END_ENCRYPTION";
+    } else take(state, { key, value });
+  }
+  return { ok, status: state.status };
+}

@@ -1,0 +1,448 @@
+/**
+ * State module `gpg`: public keys in a keyring.
+ * Source: Salt 3008.3 `salt/states/gpg.py`.
+ * @module
+ */
+
+import { CommandError, InvocationError } from "../../lib/errors.ts";
+import { pathExists } from "../../lib/os/file_kind.ts";
+import type { StateContext } from "../../lib/plugins/job_context.ts";
+import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
+import { failed, startResult, stateFn, type StateResult } from "../../lib/plugins/state_module.ts";
+import { isMap, map, str as text, toNumber, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+
+/** Names of trust, and how `gpg.list_keys` shows it. */
+const TRUST: Readonly<Record<string, string>> = {
+  expired: "Expired",
+  unknown: "Unknown",
+  not_trusted: "Not Trusted",
+  marginally: "Marginally",
+  fully: "Fully Trusted",
+  ultimately: "Ultimately Trusted",
+};
+
+/** What is known of a key before and while its state runs. */
+interface KnownKey {
+  readonly trust: string;
+  readonly subkeys: readonly ValueMap[];
+  readonly expired: boolean;
+}
+
+/** What all calls of `gpg.*` are given. */
+interface Place {
+  readonly user: string | null;
+  readonly gnupghome: string | null;
+  readonly keyring: Value;
+}
+
+function subkeysOf(key: ValueMap): ValueMap[] {
+  const subkeys = key.get("subkeys");
+  return Array.isArray(subkeys) ? subkeys.filter(isMap) : [];
+}
+
+function idOf(key: ValueMap): string {
+  return text(key.get("keyid") ?? "");
+}
+
+const DAY_MS = 86_400_000;
+
+/** Subkeys that have expired within so many days. */
+function recentlyExpired(subkeys: readonly ValueMap[], maxDays: number): ValueMap[] {
+  if (maxDays === 0) return [];
+  const now = new Date();
+  const today = Date.UTC(now.getFullYear(), now.getMonth(), now.getDate());
+  return subkeys.filter((subkey) => {
+    if (subkey.get("expired") !== true) return false;
+    const [year, month, day] = text(subkey.get("expires") ?? "").split("-").map(Number);
+    return (today - Date.UTC(year, month - 1, day)) / DAY_MS <= maxDays;
+  });
+}
+
+function known(key: ValueMap): KnownKey {
+  return { trust: text(key.get("trust") ?? ""), subkeys: subkeysOf(key), expired: key.get("expired") === true };
+}
+
+async function listKeys({ user, gnupghome, keyring }: Place, context: StateContext): Promise<ValueMap[]> {
+  const keys = await context.call("gpg.list_keys", [], map({ user, gnupghome, keyring }));
+  return Array.isArray(keys) ? keys.filter(isMap) : [];
+}
+
+function keyIds(name: string, keys: Value): string[] {
+  if (!truthy(keys)) return [name];
+  return (Array.isArray(keys) ? keys : [keys]).map(text);
+}
+
+/** An error of the host or of the arguments, with its text; others go on. */
+function reasonOf(error: unknown): string {
+  if (error instanceof CommandError || error instanceof InvocationError) return error.message;
+  throw error;
+}
+
+/** The arguments of `present`. */
+interface Present extends Place {
+  readonly keyserver: string | null;
+  readonly source: Value;
+  readonly skip_keyserver: boolean;
+  readonly text: string | null;
+  readonly maxAge: number;
+}
+
+/** What a fetch said. */
+interface Fetched {
+  /** `null`: nothing new, which is no failure. */
+  readonly res: boolean | null;
+  readonly message: string;
+}
+
+/** Whether there is no such key in a source, or one that has expired. */
+class KeyNotContained extends CommandError {}
+
+async function importFrom(
+  key: string,
+  refresh: boolean,
+  from: { readonly text?: string; readonly path?: string },
+  place: Place,
+  context: StateContext,
+): Promise<Fetched> {
+  const { user, gnupghome, keyring } = place;
+  const input = { text: from.text ?? null };
+  const read = await context.call(
+    "gpg.read_key",
+    [],
+    map({ ...input, path: from.path ?? null, keyid: key, gnupghome, user }),
+  );
+  const first = Array.isArray(read) ? read[0] : undefined;
+  if (!isMap(first)) throw new KeyNotContained(`Passed text did not contain the requested key ${key}`);
+  // A key that is not there yet is taken although it has expired.
+  if (first.get("expired") === true && refresh) {
+    throw new KeyNotContained(`Passed text contained the key ${key}, but it's expired`);
+  }
+  const asked = map({ ...input, filename: from.path ?? null, user, gnupghome, keyring, select: key });
+  const result = await context.call("gpg.import_key", [], asked);
+  return {
+    res: isMap(result) && result.get("res") === true,
+    message: isMap(result) ? text(result.get("message") ?? "") : "",
+  };
+}
+
+async function fromServer(
+  key: string,
+  { refresh, expired }: { readonly refresh: boolean; readonly expired: boolean },
+  { keyserver, user, gnupghome, keyring }: Present,
+  context: StateContext,
+): Promise<Fetched> {
+  const asked = map({ keyserver, keys: key, user, gnupghome, keyring });
+  const result = await context.call("gpg.receive_keys", [], asked);
+  const said = isMap(result) ? result.get("message") : [];
+  const messages = (Array.isArray(said) ? said : [said ?? ""]).map(text);
+  let res: boolean | null = isMap(result) && result.get("res") === true;
+  if (refresh && res) {
+    res = messages.some((message) => message.includes("updated: new"));
+    // Subkeys may stay as they are.
+    if (!expired && !res) res = null;
+  }
+  return { res, message: messages.join("\n") };
+}
+
+async function fetchKey(
+  key: string,
+  how: { readonly refresh: boolean; readonly expired: boolean },
+  given: Present,
+  context: StateContext,
+): Promise<Fetched> {
+  const { refresh } = how;
+  if (given.text !== null && given.text !== "") {
+    return await importFrom(key, refresh, { text: given.text }, given, context);
+  }
+  const served = given.skip_keyserver ? undefined : await fromServer(key, how, given, context);
+  if ((served !== undefined && truthy(served.res)) || !truthy(given.source)) {
+    return served ?? { res: false, message: "" };
+  }
+  for (const source of Array.isArray(given.source) ? given.source : [given.source]) {
+    const path = await context.call("cp.cache_file", [source]);
+    if (!truthy(path)) continue;
+    try {
+      return await importFrom(key, refresh, { path: text(path) }, given, context);
+    } catch (error) {
+      if (!(error instanceof KeyNotContained)) throw error;
+      if (error.message.includes("expired")) {
+        context.log("warning", `Found source ${text(source)} contains key ${key}, but it's expired`);
+      }
+    }
+  }
+  const before = served === undefined ? "" : `${served.message}\n`;
+  throw new CommandError(
+    `${before}none of the specified sources were found or contained the (unexpired) key ${key}.`,
+  );
+}
+
+/** What has become of the keys so far. */
+interface Progress {
+  readonly ret: StateResult;
+  readonly current: Map<string, KnownKey>;
+  readonly comments: Map<string, string[]>;
+}
+
+function note({ ret }: Progress, key: string, what: string, value: Value, below?: string): void {
+  const inner = ret.changes.get(key);
+  const entry: ValueMap = isMap(inner) ? inner : new Map();
+  ret.changes.set(key, entry);
+  if (below === undefined) entry.set(what, value);
+  else {
+    const deeper = entry.get(what);
+    entry.set(what, (isMap(deeper) ? deeper : new Map<Value, Value>()).set(below, value));
+  }
+}
+
+async function ensure(key: string, given: Present, progress: Progress, context: StateContext): Promise<void> {
+  const { ret, current, comments } = progress;
+  const before = current.get(key);
+  const stale = recentlyExpired(before?.subkeys ?? [], given.maxAge);
+  const expired = before?.expired ?? false;
+  const refresh = expired || stale.length > 0;
+  const say = (...lines: string[]) => comments.set(key, [...comments.get(key) ?? [], ...lines]);
+  say();
+  if (before !== undefined && !refresh) return void say(`GPG Public Key ${key} already in keychain`);
+  if (context.test) {
+    ret.result = null;
+    if (!refresh) {
+      say(`Would have added ${key} to GPG keychain`);
+      note(progress, key, "added", true);
+      current.set(key, { trust: "unknown", subkeys: [], expired: false });
+    } else {
+      if (expired) say(`Would have attempted to update ${key} because it is expired`);
+      else {
+        say(
+          `Would have attempted to update ${key} because it has expired subkeys:`,
+          ...stale.map((subkey) => `  - ${idOf(subkey)} (expired on ${text(subkey.get("expires") ?? "")})`),
+        );
+      }
+      note(progress, key, "refresh", true);
+    }
+    return;
+  }
+  try {
+    say(...await bring(key, { refresh, expired, stale, before }, given, progress, context));
+  } catch (error) {
+    const reason = reasonOf(error);
+    ret.result = false;
+    if (expired) say("Existing key is expired, tried to fetch updated one");
+    else if (stale.length > 0) say("Existing key has expired subkeys, tried to refresh");
+    say(...reason.replace(/\n$/, "").split("\n"));
+  }
+}
+
+/** Fetches a key. @returns What to say of it. @throws {CommandError} If it is not there afterwards as it should be. */
+async function bring(
+  key: string,
+  { refresh, expired, stale, before }: {
+    readonly refresh: boolean;
+    readonly expired: boolean;
+    readonly stale: readonly ValueMap[];
+    readonly before: KnownKey | undefined;
+  },
+  given: Present,
+  progress: Progress,
+  context: StateContext,
+): Promise<string[]> {
+  const { user, gnupghome, keyring } = given;
+  const { res, message } = await fetchKey(key, { refresh, expired }, given, context);
+  if (res === false) throw new CommandError(message);
+  const now = await context.call("gpg.get_key", [], map({ keyid: key, user, gnupghome, keyring }));
+  if (!isMap(now)) throw new CommandError(`${message}\nThe new key ${key} could not be retrieved though.`);
+  if (!refresh) note(progress, key, "added", true);
+  if (now.get("expired") === true) throw new CommandError(`${message}\nThe new key ${key} is expired though.`);
+  progress.current.set(key, known(now));
+  if (!refresh) return [`Added ${key} to GPG keychain`];
+  if (expired) {
+    note(progress, key, "refresh", true);
+    return [`Updated ${key} because it was expired`];
+  }
+  const had = new Set((before?.subkeys ?? []).map(idOf));
+  const added = subkeysOf(now).map(idOf).filter((id) => !had.has(id));
+  const still = recentlyExpired(subkeysOf(now), given.maxAge).map(idOf);
+  const extended = stale.map(idOf).filter((id) => !still.includes(id));
+  if (added.length + extended.length === 0) {
+    return [
+      `Attempted to update ${key} because it has expired subkeys, but no new signatures or keys were found`,
+    ];
+  }
+  note(progress, key, "refresh", true);
+  if (added.length > 0) note(progress, key, "subkeys", added, "added");
+  if (extended.length > 0) note(progress, key, "subkeys", extended, "extended");
+  return [`Updated ${key} because it had expired subkeys.`];
+}
+
+async function trustKey(
+  key: string,
+  trust: string,
+  { user, gnupghome, keyring }: Place,
+  progress: Progress,
+  context: StateContext,
+): Promise<void> {
+  const { ret, current, comments } = progress;
+  const now = current.get(key);
+  if (now === undefined) return;
+  const say = (line: string) => void comments.set(key, [...comments.get(key) ?? [], line]);
+  if (now.trust === TRUST[trust]) return say(`GPG Public Key ${key} already in correct trust state`);
+  if (context.test) {
+    ret.result = null;
+    say(`Would have set trust level for ${key} to ${trust}`);
+    return note(progress, key, "trust", trust);
+  }
+  try {
+    const asked = map({ keyid: key, trust_level: trust, user, gnupghome, keyring });
+    const result = await context.call("gpg.trust_key", [], asked);
+    if (!isMap(result) || result.get("res") === false) {
+      throw new CommandError(isMap(result) ? text(result.get("message") ?? "") : "");
+    }
+    say(`Set trust level for ${key} to ${trust}`);
+    note(progress, key, "trust", trust);
+  } catch (error) {
+    say(reasonOf(error));
+    ret.result = false;
+  }
+}
+
+export const present: ModuleFunction<StateContext> = stateFn({
+  doc: `Public keys are in a keyring, and have not expired.
+
+name
+    The long id of a key.
+
+keys
+    An id, or a list of them, in place of the name.
+
+user, gnupghome, keyring
+    Whose keys, their home directory, and the path of a keyring that is used instead of its own.
+
+keyserver
+    The server that keys are fetched from.
+
+trust
+    ${Object.keys(TRUST).join(", ")}: how far the owner is trusted. Default: as it is.
+
+source
+    A URL or path of keys, or a list of them: where a key is looked for if the server does not have it.
+
+skip_keyserver : False
+    Whether no server is asked.
+
+text
+    The keys; nothing is fetched then.
+
+subkey_maxage : 100
+    A key is fetched again if a subkey has expired in so many days; 0: never.`,
+  params: {
+    name: str(),
+    keys: any(null),
+    user: str(null),
+    keyserver: str(null),
+    gnupghome: str(null),
+    trust: str(null),
+    keyring: any(null),
+    source: any(null),
+    skip_keyserver: bool(false),
+    text: str(null),
+    subkey_maxage: any(100),
+  },
+  varKwargs: "kwargs",
+  keywords: [],
+  run: async ({ name, keys, trust, subkey_maxage, ...given }, context) => {
+    let listed: ValueMap[];
+    try {
+      if (!truthy(given.text) && given.skip_keyserver && !truthy(given.source)) {
+        throw new InvocationError("When skipping keyservers, you must provide at least one source");
+      }
+      if (truthy(trust) && !Object.hasOwn(TRUST, trust ?? "")) {
+        throw new InvocationError(`Invalid trust level ${trust}`);
+      }
+      listed = await listKeys(given, context);
+    } catch (error) {
+      return failed(name, reasonOf(error));
+    }
+    const progress: Progress = {
+      ret: startResult(name),
+      current: new Map(listed.map((key) => [idOf(key), known(key)])),
+      comments: new Map(),
+    };
+    const wanted = keyIds(name, keys);
+    const asked: Present = { ...given, maxAge: truthy(subkey_maxage) ? toNumber(subkey_maxage) ?? 0 : 0 };
+    for (const key of wanted) await ensure(key, asked, progress, context);
+    if (trust !== null && trust !== "") {
+      for (const key of wanted) await trustKey(key, trust, given, progress, context);
+    }
+    const comment = [...progress.comments].filter(([, lines]) => lines.length > 0)
+      .map(([key, lines]) => `Key ${key}:\n  * ${lines.join("\n  * ")}`).join("\n");
+    return { ...progress.ret, comment };
+  },
+});
+
+export const absent: ModuleFunction<StateContext> = stateFn({
+  doc: `Public keys are not in a keyring.
+
+name
+    The long id of a key.
+
+keys
+    An id, or a list of them, in place of the name.
+
+user, gnupghome, keyring
+    Whose keys, their home directory, and the path of a keyring that is used instead of its own.
+
+keyring_absent_if_empty : False
+    Whether a keyring without a key is removed.`,
+  params: {
+    name: str(),
+    keys: any(null),
+    user: str(null),
+    gnupghome: str(null),
+    keyring: any(null),
+    keyring_absent_if_empty: bool(false),
+  },
+  varKwargs: "kwargs",
+  keywords: [],
+  run: async ({ name, keys, keyring_absent_if_empty, ...place }, context) => {
+    const ret = startResult(name);
+    const comments: string[] = [];
+    const deleted: string[] = [];
+    const before = (await listKeys(place, context)).map(idOf);
+    const wanted = keyIds(name, keys);
+    for (const key of wanted) {
+      if (!before.includes(key)) {
+        comments.push(`${key} not found in GPG keychain`);
+        continue;
+      }
+      if (context.test) {
+        ret.result = null;
+        comments.push(`Would have deleted ${key} from GPG keychain`);
+        deleted.push(key);
+        continue;
+      }
+      const result = await context.call("gpg.delete_key", [], map({ keyid: key, ...place }));
+      if (isMap(result) && result.get("res") === false) {
+        ret.result = false;
+        comments.push(text(result.get("message") ?? ""));
+      } else {
+        comments.push(`Deleted ${key} from GPG keychain`);
+        deleted.push(key);
+      }
+    }
+    const done = () => ({ ...ret, comment: comments.join("\n"), changes: ret.changes });
+    if (deleted.length > 0) ret.changes.set("deleted", deleted);
+    if (context.test || ret.result === false) return done();
+    const after = (await listKeys(place, context)).map(idOf);
+    const remaining = wanted.filter((key, at) => after.includes(key) && wanted.indexOf(key) === at);
+    const { keyring } = place;
+    if (remaining.length > 0) {
+      ret.result = false;
+      comments.push(`State check revealed the following keys could not be deleted: ${remaining.join(", ")}`);
+      ret.changes.set("deleted", deleted.filter((key) => !after.includes(key)));
+    } else if (after.length === 0 && truthy(keyring) && keyring_absent_if_empty && pathExists(text(keyring))) {
+      await context.call("file.remove", [keyring]);
+      comments.push(`Removed empty keyring file ${text(keyring)}`);
+      ret.changes.set("removed", keyring);
+    }
+    return done();
+  },
+});
