@@ -13,7 +13,7 @@ import { removeIfExists } from "../../lib/os/atomic_file.ts";
 import { describe } from "../../lib/plugins/docs.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { any, bool, int, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { isMap, str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
 
 const DEFAULT_KEY_SERVER = "keys.openpgp.org";
 

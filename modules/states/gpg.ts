@@ -428,9 +428,8 @@ keyring_absent_if_empty : False
         deleted.push(key);
       }
     }
-    const done = () => ({ ...ret, comment: comments.join("\n"), changes: ret.changes });
     if (deleted.length > 0) ret.changes.set("deleted", deleted);
-    if (context.test || ret.result === false) return done();
+    if (context.test || ret.result === false) return { ...ret, comment: comments };
     const after = (await listKeys(place, context)).map(idOf);
     const remaining = wanted.filter((key, at) => after.includes(key) && wanted.indexOf(key) === at);
     const { keyring } = place;
@@ -443,6 +442,6 @@ keyring_absent_if_empty : False
       comments.push(`Removed empty keyring file ${text(keyring)}`);
       ret.changes.set("removed", keyring);
     }
-    return done();
+    return { ...ret, comment: comments.join("\n") };
   },
 });
