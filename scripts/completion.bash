@@ -31,6 +31,35 @@ _salt_master() {
   case $cache in "$root"/*) ;; *) cache=$root/${cache#/} ;; esac
 }
 
+# Sets $REPLY to the execution functions of own modules that lie on this host: those that its minion has synced, and those that
+# the master's file server offers. Names are read from the texts of the files; nothing of them is run.
+_salt_own_functions() {
+  local config=${SALT_CONFIG_DIR:-/etc/salt} root= cache=/var/cache/salt/minion extmods= key value directory files=() line
+  if _salt_option -c --config-dir; then config=${REPLY/#\~/$HOME}; fi
+  REPLY=
+  while read -r key value; do
+    case $key in
+      root_dir) root=$value ;;
+      cachedir) cache=$value ;;
+      extension_modules) extmods=$value ;;
+    esac
+  done < <(sed -nE '@SED@' "$config/minion" "$config"/minion.d/*.conf 2>/dev/null)
+  case $cache in "$root"/*) ;; *) cache=$root/${cache#/} ;; esac
+  while read -r directory; do
+    for value in "$directory"/*.ts "$directory"/*.js; do [[ -f $value ]] && files+=("$value"); done
+  done < <(
+    echo "${extmods:-$cache/extmods}/modules"
+    sed -nE '@ROOTS@' "$config/master" "$config"/master.d/*.conf 2>/dev/null
+    [[ -n $root ]] || echo /srv/salt/_modules
+  )
+  [[ ${#files[@]} -gt 0 ]] || return
+  while IFS= read -r line; do
+    value=${line##* } directory=${line%%:*}
+    directory=${directory##*/} directory=${directory%.?s}
+    case $value in virtual | _*) ;; *) REPLY+=" $directory.${value%_}" ;; esac
+  done < <(grep -HoE '@EXPORTS@' -- "${files[@]}" 2>/dev/null)
+}
+
 # Adds the candidates among $2 and what follows that begin with $1.
 _salt_add() {
   local start=$1 word
@@ -78,13 +107,19 @@ _salt_jids() {
 _salt_functions() {
   local list= last=$cur
   if [[ $cur == *,* ]]; then list=${cur%,*}, last=${cur##*,}; fi
+  local own= name modules=
+  if [[ $1 == execution ]]; then _salt_own_functions; own=$REPLY; fi
   REPLY=
   if [[ $last == *.* ]]; then
     "_salt_$1_functions" "${last%%.*}"
     _salt_add "$cur" ${REPLY:+$(printf "$list${last%%.*}.%s " $REPLY)}
+    # One that replaces a built-in module brings the same names again.
+    for name in $own; do [[ " ${COMPREPLY[*]} " == *" $list$name "* ]] || _salt_add "$cur" "$list$name"; done
   else
     "_salt_$1_modules"
-    _salt_add "$cur" $(printf "$list%s. " $REPLY)
+    modules=" $REPLY "
+    for name in $own; do [[ $modules == *" ${name%%.*} "* ]] || modules+="${name%%.*} "; done
+    _salt_add "$cur" $(printf "$list%s. " $modules)
   fi
 }
 

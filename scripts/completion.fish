@@ -21,8 +21,8 @@ function __salt_position
     test (count (__salt_rest)) $argv
 end
 
-# The directory $argv[1] of the master's configuration: pki_dir or cachedir.
-function __salt_directory
+# The configuration's directory.
+function __salt_config
     set -l config /etc/salt
     set -q SALT_CONFIG_DIR; and set config $SALT_CONFIG_DIR
     set -l tokens (commandline -opc)
@@ -34,6 +34,12 @@ function __salt_directory
                 set config (string replace -- --config-dir= '' $tokens[$i])
         end
     end
+    echo $config
+end
+
+# The directory $argv[1] of the master's configuration: pki_dir or cachedir.
+function __salt_directory
+    set -l config (__salt_config)
     set -l root ''
     set -l pki_dir /etc/salt/pki/master
     set -l cachedir /var/cache/salt/master
@@ -78,10 +84,47 @@ function __salt_jids
     end
 end
 
+# The functions of own modules that lie on this host: what its minion has synced, and what the master's file server offers. Names
+# are read from the texts of the files; nothing of them is run.
+function __salt_own_functions
+    set -l config (__salt_config)
+    set -l root ''
+    set -l cache /var/cache/salt/minion
+    set -l extmods ''
+    set -l options $config/minion.d/*.conf
+    for line in (sed -nE '@SED@' $config/minion $options 2>/dev/null)
+        set -l pair (string split -m 1 ' ' -- $line)
+        switch $pair[1]
+            case root_dir
+                set root $pair[2]
+            case cachedir
+                set cache $pair[2]
+            case extension_modules
+                set extmods $pair[2]
+        end
+    end
+    string match -q -- "$root/*" $cache; or set cache $root/(string replace -r '^/' '' -- $cache)
+    test -n "$extmods"; or set extmods $cache/extmods
+    set options $config/master.d/*.conf
+    set -l directories $extmods/modules (sed -nE '@ROOTS@' $config/master $options 2>/dev/null)
+    test -n "$root"; or set directories $directories /srv/salt/_modules
+    for directory in $directories
+        set -l files $directory/*.ts $directory/*.js
+        test (count $files) -gt 0; or continue
+        for line in (grep -HoE '@EXPORTS@' -- $files 2>/dev/null)
+            set -l name (string replace -r '.* ' '' -- $line)
+            set -l module (string replace -r '\.[tj]s:.*' '' -- $line | string replace -r '.*/' '')
+            string match -qr '^(virtual$|_)' -- $name; or echo $module.(string replace -r '_$' '' -- $name)\t'a function of an own module'
+        end
+    end
+end
+
 # Functions of the family $argv[1]; after a comma, the next of several.
 function __salt_functions
     set -l list (string match -r '.*,' -- (commandline -ct))
-    for line in (__salt_$argv[1]_functions)
+    set -l own
+    test $argv[1] = execution; and set own (__salt_own_functions)
+    for line in (__salt_$argv[1]_functions) $own
         echo "$list$line"
     end
 end

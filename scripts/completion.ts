@@ -86,12 +86,21 @@ export async function completionScript(shell: typeof SHELLS[number]): Promise<st
   const tables = { bash: bashTables, zsh: zshTables, fish: fishTables }[shell](new Map(families));
   const template = Deno.readTextFileSync(new URL(`completion.${shell}`, import.meta.url));
   const quote = shell === "fish" ? "\\'" : "'\\''";
-  return template.replace("# @TABLES@", () => tables).replaceAll("@SED@", () => SED.replaceAll("'", quote));
+  const inQuotes = (text: string) => () => text.replaceAll("'", quote);
+  return template.replace("# @TABLES@", () => tables).replaceAll("@SED@", inQuotes(SED))
+    .replaceAll("@ROOTS@", inQuotes(ROOTS)).replaceAll("@EXPORTS@", inQuotes(EXPORTS));
 }
 
-/** Prints the name and the value of the three options that say where a master's directories are, without quotes and comments. */
+/** Prints the name and the value of the options that say where directories are, without quotes and comments. */
 const SED =
-  `s/^(root_dir|pki_dir|cachedir)[[:blank:]]*:[[:blank:]]*["']?([^"'#]*[^"'#[:blank:]\\/])\\/?["']?([[:blank:]].*)?$/\\1 \\2/p`;
+  `s/^(root_dir|pki_dir|cachedir|extension_modules)[[:blank:]]*:[[:blank:]]*["']?([^"'#]*[^"'#[:blank:]\\/])\\/?["']?([[:blank:]].*)?$/\\1 \\2/p`;
+
+/** Prints `_modules` below each directory of `file_roots`. */
+const ROOTS =
+  `/^file_roots:/,/^[^[:blank:]#]/s/^[[:blank:]]+-[[:blank:]]+["']?(\\/[^"'#]*[^"'#[:blank:]\\/])\\/?["']?([[:blank:]].*)?$/\\1\\/_modules/p`;
+
+/** The beginning of an export, up to its name. */
+const EXPORTS = "^export (async )?(function\\*?|const) [A-Za-z_][A-Za-z0-9_]*";
 
 type Families = ReadonlyMap<string, readonly Described[]>;
 

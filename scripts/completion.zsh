@@ -48,9 +48,38 @@ _salt_jids() {
   compadd -V jids -a newest
 }
 
+# Adds to $described the functions of own modules that lie on this host: what its minion has synced, and what the master's file
+# server offers. Names are read from the texts of the files; nothing of them is run.
+_salt_own_functions() {
+  local config=${opt_args[--config-dir]:-${opt_args[-c]:-${SALT_CONFIG_DIR:-/etc/salt}}} root= key value line module name
+  local cache=/var/cache/salt/minion extmods=
+  config=${~config}
+  local -a minion=($config/minion(N) $config/minion.d/*.conf(N)) master=($config/master(N) $config/master.d/*.conf(N)) directories files
+  if (( $#minion )); then
+    while read -r key value; do
+      case $key in
+        root_dir) root=$value ;;
+        cachedir) cache=$value ;;
+        extension_modules) extmods=$value ;;
+      esac
+    done < <(sed -nE '@SED@' $minion 2>/dev/null)
+  fi
+  [[ $cache == $root/* ]] || cache=$root/${cache#/}
+  directories=(${extmods:-$cache/extmods}/modules)
+  (( $#master )) && directories+=(${(f)"$(sed -nE '@ROOTS@' $master 2>/dev/null)"})
+  [[ -n $root ]] || directories+=(/srv/salt/_modules)
+  for value in $directories; do files+=($value/*.(ts|js)(N.)); done
+  (( $#files )) || return
+  for line in ${(f)"$(grep -HoE '@EXPORTS@' -- $files 2>/dev/null)"}; do
+    name=${line##* } module=${${line%%:*}:t:r}
+    [[ $name == (virtual|_*) ]] || described+=("$module.${name%_}:a function of an own module")
+  done
+}
+
 _salt_functions() {
   local -a described
   _salt_$1_described
+  [[ $1 == execution ]] && _salt_own_functions
   compset -P '*,'
   _describe -t functions function described
 }

@@ -6,6 +6,7 @@
  */
 
 import { COMMAND_ROWS } from "./command_rows.ts";
+import { COMPLETION_ROWS } from "./completion_rows.ts";
 import { EXECUTABLE_ROWS } from "./executable_rows.ts";
 import { removeRoots } from "./fleet.ts";
 import { FILE_ROWS } from "./file_rows.ts";
@@ -30,6 +31,7 @@ import { OptionError, parseOptions } from "../../scripts/options.ts";
 
 const ROWS: readonly Row[] = [
   ...COMMAND_ROWS,
+  ...COMPLETION_ROWS,
   ...FLEET_OF_ONE_ROWS,
   ...START_ROWS,
   ...DURABILITY_ROWS,

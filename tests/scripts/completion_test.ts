@@ -36,7 +36,24 @@ const CASES: readonly (readonly [line: string, words: readonly string[]])[] = [
   ["salt-call --local cmd.run cw", ["cwd="]],
   ["salt-master --daem", ["--daemon"]],
   ["salt -c /nonexistent we", []],
+  ["salt-call disks.", ["disks.label", "disks.true", "disks.usage"]],
+  ["salt web1 racks.", ["racks.where"]],
+  ["salt web1 test.ping,racks.wh", ["test.ping,racks.where"]],
+  ["salt-run racks.", []],
 ];
+
+/** Bash offers modules before their functions. */
+const BASH_CASES: typeof CASES = [...CASES, ["salt-call disk", ["disk.", "disks."]]];
+
+/** A module of one's own. */
+const OWN = `
+export const virtual = { name: "disks" };
+export const label = { run: () => 1 };
+export function usage() {}
+export function true_() {}
+export function _mine() {}
+  export function notAtTheTop() {}
+`;
 
 /** A master's directories, and the completion scripts. */
 class Place implements AsyncDisposable {
@@ -67,6 +84,20 @@ class Place implements AsyncDisposable {
       Deno.writeTextFileSync(`${job}/jid`, jid);
       for (const path of [job, job.slice(0, -2)]) Deno.utimeSync(path, 0, 1_700_000_000 - i);
     }
+    const own: readonly (readonly [path: string, text: string])[] = [
+      ["var/cache/salt/minion/extmods/modules/disks.ts", OWN],
+      ["srv/salt/_modules/racks.js", "export async function where() {}\n"],
+      ["srv/salt/_modules/notes.txt", "export function nothing() {}\n"],
+    ];
+    for (const [path, text] of own) {
+      Deno.mkdirSync(`${place.root}/${path.slice(0, path.lastIndexOf("/"))}`, { recursive: true });
+      Deno.writeTextFileSync(`${place.root}/${path}`, text);
+    }
+    Deno.writeTextFileSync(`${place.root}/etc/salt/minion`, `root_dir: ${place.root}\n`);
+    Deno.writeTextFileSync(
+      `${place.root}/etc/salt/master.d/roots.conf`,
+      `file_roots:\n  base:\n    - "${place.root}/srv/salt/"  # here\n    - /nowhere\nother:\n  - /also\n`,
+    );
     Deno.mkdirSync(`${place.root}/zsh`);
     for (const [shell, file] of [["bash", "salt.bash"], ["fish", "salt.fish"], ["zsh", "zsh/_salt"]] as const) {
       Deno.writeTextFileSync(`${place.root}/${file}`, await completionScript(shell));
@@ -125,11 +156,11 @@ Deno.test("bash offers options, values, ids, jobs, functions and their parameter
   const out = await place.run(
     "bash",
     ["-c", `. ./salt.bash\n${ASK_BASH}`],
-    CASES.map(([line]) => `${line}\n`).join(""),
+    BASH_CASES.map(([line]) => `${line}\n`).join(""),
   );
   const offered = out.split("\n");
   // Readline sorts them.
-  CASES.forEach(([line, words], i) =>
+  BASH_CASES.forEach(([line, words], i) =>
     assertEquals(offered[i].split(" ").filter((word) => word !== "").toSorted(), words.toSorted(), line)
   );
   assert(![...Deno.readDirSync(place.root)].some(({ name }) => name === "pwned"));
@@ -166,7 +197,10 @@ Deno.test({
       part.split("\n").filter((row) => row !== "").map((row) => row.split("\t")[0])
     );
     CASES.forEach(([line, words], i) => {
-      const own = offered[i].map((word) => word.replace(/^--\w+=/, "")).filter((word) => !word.includes("pwned"));
+      // Fish also offers words that have the letters somewhere in them.
+      const begun = line.replace(/.*[ '=]/, "");
+      const own = offered[i].map((word) => word.replace(/^--\w+=/, ""))
+        .filter((word) => !word.includes("pwned") && word.startsWith(begun));
       assertEquals(own.toSorted(), words.toSorted(), line);
     });
   },
