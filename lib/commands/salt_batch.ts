@@ -8,7 +8,7 @@
 import { fireEvent } from "../bus/fire.ts";
 import { masterBus } from "../bus/paths.ts";
 import { EventSubscriber } from "../bus/subscriber.ts";
-import { UsageError } from "../errors.ts";
+import { NoMasterError, UsageError } from "../errors.ts";
 import { EX_MINIONS, EX_NOBODY } from "../cli/exit_codes.ts";
 import { openJobStore } from "../jobs/open_store.ts";
 import type { BatchState, BatchStore } from "../jobs/store.ts";
@@ -21,6 +21,7 @@ import { MACHINE_OUTPUTTERS } from "../output/outputters.ts";
 import { hasReturned } from "../protocol/outcome.ts";
 import { type Answer, answers } from "../report/answers.ts";
 import { failuresText } from "../report/failures.ts";
+import { LastingParts } from "./batch_parts.ts";
 import { BatchRecord } from "./batch_record.ts";
 import { MASK } from "../protocol/no_log.ts";
 import { BatchRun } from "./batch_run.ts";
@@ -146,7 +147,7 @@ export async function runStoredBatch(jid: string, session: Session): Promise<num
   const state = batches.read(jid);
   if (state === undefined) throw new UsageError(`There is no batch job ${jid}`);
   const patience = { timeoutMs: state.timeoutS * 1000, gatherMs: state.gatherS * 1000 };
-  await drive(state, { session: { ...session, patience }, store: batches });
+  await drive(state, { session: { ...session, patience }, store: batches, lasting: true });
   return 0;
 }
 
@@ -157,12 +158,14 @@ interface Driving {
   /** Shows parts and answers. */
   readonly show?: BatchPrinter;
   readonly noLog?: ReturnKey;
+  /** Whether it goes on when a master that has gone is back. */
+  readonly lasting?: boolean;
 }
 
 /** Runs a batch to its end: its last answer, a failure with `failhard`, `batch.stop`, or Ctrl-C. */
 async function drive(
   state: BatchState,
-  { session, store, show, noLog }: Driving,
+  { session, store, show, noLog, lasting }: Driving,
 ): Promise<{ readonly all: readonly Answer[]; readonly halted: string | undefined }> {
   const { jid, fun, arg, kwargs, ret } = state;
   const { opts, io: { signal } } = session;
@@ -173,12 +176,17 @@ async function drive(
   // The state lies in the job store, and is read by others.
   const kept = noLog === undefined ? state : { ...state, arg: [MASK], kwargs: new Map() };
   const record = new BatchRecord(kept, { store, fire: (tag, data) => fireEvent(bus, tag, data) });
+  const lastingParts = lasting ? new LastingParts(parts) : undefined;
+  const part = { tgtType: "list", fun, arg, kwargs, ret, jid, noLog };
   const run = new BatchRun({
     ids: state.pending,
     size: state.size,
     waitMs: state.waitS * 1000,
     failhard: state.failhard,
-    run: (ids) => publishedAnswers({ tgt: [...ids], tgtType: "list", fun, arg, kwargs, ret, jid, noLog }, parts),
+    run: (ids) => {
+      const job = { ...part, tgt: [...ids] };
+      return lastingParts?.answers(job, ids) ?? publishedAnswers(job, parts);
+    },
     started(ids) {
       record.started(ids);
       show?.started(ids);
@@ -200,6 +208,9 @@ async function drive(
     const all = await run.finish();
     halted = run.halted;
     return { all, halted };
+  } catch (error) {
+    if (error instanceof NoMasterError) halted = "no master";
+    throw error;
   } finally {
     signal.removeEventListener("abort", interrupt);
     over.abort();

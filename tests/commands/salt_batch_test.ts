@@ -1,8 +1,12 @@
-import { UsageError } from "../../lib/errors.ts";
+import { NoMasterError, UsageError } from "../../lib/errors.ts";
+import { LastingParts } from "../../lib/commands/batch_parts.ts";
+import type { Session } from "../../lib/commands/salt_session.ts";
+import { sleep } from "../../lib/os/sleep.ts";
 import { batchSize } from "../../lib/commands/salt_batch.ts";
-import { assert, assertEquals, assertStringIncludes, assertThrows } from "../support/assert.ts";
+import { assert, assertEquals, assertRejects, assertStringIncludes, assertThrows } from "../support/assert.ts";
 import { eventually, WITHIN_MS } from "../support/eventually.ts";
 import { fleetTest } from "../support/fleet.ts";
+import { keptLog } from "../support/scripted_master.ts";
 import { failedText } from "../support/salt_texts.ts";
 
 fleetTest("salt -b runs on a few at a time, as one job", { minions: ["a1", "a2", "a3"] }, async (fleet) => {
@@ -87,6 +91,46 @@ fleetTest("salt -b --async runs in the background; batch.* show it and stop it",
   Deno.writeTextFileSync(gate, "");
   await eventually(async () => "a1" in await batch("jobs.lookup_jid", second), { what: "the return of the first" });
   assertEquals(await batch("batch.status", "20200101000000000000"), null);
+});
+
+fleetTest("a batch in the background goes on when its master has been away for longer than the time-out", {
+  minions: ["a1", "a2", "a3"],
+}, async (fleet) => {
+  const status = async (jid: string) => JSON.parse((await fleet.saltRun("--out=json", "batch.status", jid)).out);
+  const gate = `${fleet.root}/gate`;
+  const words = ["cmd.run", `echo ran >> ${fleet.root}/runs; while [ ! -e ${gate} ]; do sleep 0.05; done`];
+  const jid = /\d{20}/.exec((await fleet.salt("-t", "1", "-b", "1", "--async", "*", ...words)).out)?.[0] ?? "";
+  await eventually(async () => (await status(jid)).active === 1 || undefined, { what: "the first minion" });
+  await fleet.stopMaster();
+  await sleep(2_500);
+  // The first minion ends its job while there is nobody to tell.
+  Deno.writeTextFileSync(gate, "");
+  await sleep(500);
+  await fleet.startMaster();
+  assertEquals((await Promise.all(fleet.startedBatches)).map(({ code }) => code), [0]);
+  const { completed, failed, active, pending, halted, halted_reason } = await status(jid);
+  assertEquals({ completed, failed, active, pending, halted, halted_reason }, {
+    completed: 3,
+    failed: 0,
+    active: 0,
+    pending: 0,
+    halted: false,
+    halted_reason: null,
+  });
+  assertEquals(Deno.readTextFileSync(`${fleet.root}/runs`), "ran\n".repeat(3));
+});
+
+Deno.test("a batch whose master stays away ends in words", async () => {
+  const sock_dir = Deno.makeTempDirSync({ prefix: "batch_" });
+  const { log, lines } = keptLog();
+  const session = { io: { signal: new AbortController().signal }, opts: { sock_dir }, log } as unknown as Session;
+  const parts = new LastingParts(session, { awayMs: 600 });
+  const all = async () => {
+    for await (const _ of parts.answers({ tgt: ["a1"], tgtType: "list", fun: "test.ping", arg: [] }, ["a1"]));
+  };
+  await assertRejects(all, NoMasterError, "no salt-master of this configuration is running");
+  assertEquals(lines.length, 1);
+  Deno.removeSync(sock_dir, { recursive: true });
 });
 
 const SIZES: readonly (readonly [spec: string, count: number, size: number])[] = [

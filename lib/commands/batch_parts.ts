@@ -1,0 +1,95 @@
+/**
+ * The parts of a batch in the background: each is published and followed, also over restarts of the master. Nobody sits beside it who could
+ * start it again, and the minions go on with their job meanwhile.
+ * @module
+ */
+
+import { NoMasterError } from "../errors.ts";
+import { type JobRequest, LocalClient, type PublishedJob } from "../client/local.ts";
+import { isMasterRunning } from "../client/master_running.ts";
+import { sleep } from "../os/sleep.ts";
+import { type Answer, answers } from "../report/answers.ts";
+import type { Session } from "./salt_session.ts";
+
+/** How long a batch waits for its master, in milliseconds. */
+export const AWAY_MS = 10 * 60_000;
+/** How often it looks, in milliseconds. */
+const LOOK_MS = 500;
+/** Minions sign in again when a master is back, after waits by chance; so long a part is more patient then, in milliseconds. */
+const COMEBACK_MS = 30_000;
+
+/** How a batch treats a master that is not there. */
+export interface LastingOptions {
+  /** How long it waits for it. Default: {@linkcode AWAY_MS}. */
+  readonly awayMs?: number;
+}
+
+/** Runs parts of one batch. */
+export class LastingParts {
+  readonly #session: Session;
+  readonly #awayMs: number;
+  /** When the master came back, by `performance.now()`. */
+  #backAt = -Infinity;
+
+  constructor(session: Session, { awayMs = AWAY_MS }: LastingOptions = {}) {
+    this.#session = session;
+    this.#awayMs = awayMs;
+  }
+
+  /**
+   * The answers of `ids` to `job`, each once.
+   * @throws {NoMasterError} If the master stays away. @throws What publishing throws.
+   */
+  async *answers(job: JobRequest, ids: readonly string[]): AsyncGenerator<Answer> {
+    const { io: { signal } } = this.#session;
+    const left = new Set(ids);
+    let published: PublishedJob | undefined;
+    while (!signal.aborted) {
+      try {
+        using client = await this.#connect();
+        // The ids of jobs make sure that a minion which has it already does not run it twice.
+        published ??= await client.publish({ ...job, tgt: [...left], tgtType: "list" });
+        const waited = { ...published, minions: published.minions.filter((id) => left.has(id)) };
+        for await (const answer of this.#follow(client, waited)) {
+          left.delete(answer.id);
+          yield answer;
+        }
+        return;
+      } catch (error) {
+        if (signal.aborted) return;
+        if (!(error instanceof NoMasterError)) throw error;
+        await this.#masterReturns(error);
+      }
+    }
+  }
+
+  async #connect(): Promise<LocalClient> {
+    const { opts, user, log, credentials } = this.#session;
+    return await LocalClient.connect(opts, { user, log, credentials });
+  }
+
+  async *#follow(client: LocalClient, published: PublishedJob): AsyncGenerator<Answer> {
+    const { opts, patience, io: { signal }, live } = this.#session;
+    const interrupt = () => client.close();
+    signal.addEventListener("abort", interrupt);
+    const isBack = performance.now() - this.#backAt < COMEBACK_MS;
+    const patient = isBack ? { ...patience, timeoutMs: Math.max(patience.timeoutMs, COMEBACK_MS) } : patience;
+    try {
+      yield* answers(client, published, { patience: patient, signal, live, opts });
+    } finally {
+      signal.removeEventListener("abort", interrupt);
+    }
+  }
+
+  /** Resolves when a master runs again, or the batch is stopped. @throws {NoMasterError} If none comes. */
+  async #masterReturns(gone: NoMasterError): Promise<void> {
+    const { opts: { sock_dir }, io: { signal }, log } = this.#session;
+    log.warning(`${gone.message}. The batch goes on when a master is back`);
+    const deadline = performance.now() + this.#awayMs;
+    while (!signal.aborted && !(await isMasterRunning(sock_dir))) {
+      if (performance.now() > deadline) throw gone;
+      await sleep(LOOK_MS, signal).catch(() => {}); // aborted: the loop ends
+    }
+    this.#backAt = performance.now();
+  }
+}
