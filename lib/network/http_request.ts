@@ -58,18 +58,16 @@ export async function httpRequest(request: HttpRequest): Promise<HttpResponse> {
     if (!isHttp(url)) throw new HttpError(`A redirection to ${url.protocol} is not followed`);
     const elsewhere = url.host !== new URL(current.url).host;
     const becomesGet = response.status === 303 || (response.status <= 302 && current.method === "POST");
+    const dropped = [...becomesGet ? [/^content-/i] : [], ...elsewhere ? [/^(cookie|authorization)$/i] : []];
     current = {
       ...current,
       url: url.href,
-      ...becomesGet && { method: "GET", body: undefined, headers: withoutBody(current.headers) },
-      // A password is not told to others.
+      headers: new Map([...current.headers].filter(([name]) => !dropped.some((one) => one.test(name)))),
+      ...becomesGet && { method: "GET", body: undefined },
+      // A password is not told to others, and no session.
       ...elsewhere && { auth: undefined },
     };
   }
-}
-
-function withoutBody(headers: ReadonlyMap<string, string>): Map<string, string> {
-  return new Map([...headers].filter(([name]) => !/^content-/i.test(name)));
 }
 
 function isHttp({ protocol }: URL): boolean {

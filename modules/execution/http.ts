@@ -7,12 +7,13 @@
 import { CommandError, InvocationError, messageOf } from "../../lib/errors.ts";
 import { HttpError, httpRequest, type HttpResponse } from "../../lib/network/http_request.ts";
 import { xmlValue } from "../../lib/network/xml_value.ts";
-import { readTextFileIfExists } from "../../lib/os/atomic_file.ts";
+import { readFileIfExists, readTextFileIfExists, writeFileAtomic } from "../../lib/os/atomic_file.ts";
 import { isFile } from "../../lib/os/file_kind.ts";
 import { sleep } from "../../lib/os/sleep.ts";
 import { describe } from "../../lib/plugins/docs.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { any, float, type ModuleFunction, str } from "../../lib/plugins/module.ts";
+import { decode, encode } from "../../lib/values/msgpack.ts";
 import { parseJson } from "../../lib/values/json_read.ts";
 import { loadYaml } from "../../lib/yaml/load.ts";
 import { isMap, map, str as text, toNumber, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
@@ -35,30 +36,30 @@ const TAKEN = [
   ...["decode", "decode_type", "status", "headers", "text", "test", "test_url", "ca_bundle", "verify_ssl", "cert"],
   ...["text_out", "decode_out", "agent", "raise_error", "decode_body", "formdata", "formdata_fieldname"],
   ...["formdata_filename", "hide_fields", "opts"],
+  ...["persist_session", "session_cookie_jar", "headers_out"],
   ...["data_render", "data_renderer", "header_render", "header_renderer", "template_dict"],
 ];
 /** Keywords that change nothing here: there is one backend, and a URL has its port. */
 const WITHOUT_EFFECT = ["backend", "node", "port", "cookie_format", "request_interval"];
-/** Keywords that are for what is not here: cookies, and streams to a program that calls. */
-const REFUSED = [
-  ...["cookies", "cookie_jar"],
-  ...[
-    "persist_session",
-    "session_cookie_jar",
-    "stream",
-    "streaming_callback",
-    "header_callback",
-    "handle",
-    "headers_out",
-  ],
-];
+/** Keywords that are not built, and why. */
+const REFUSED: Readonly<Record<string, string>> = {
+  cookies:
+    "Salt's backend writes the jar of cookies and never sends what is in it; persist_session=True keeps a session",
+  cookie_jar: "there are no jars of cookies; persist_session=True keeps a session",
+  stream: "it is for a Python program that calls",
+  streaming_callback: "it is for a Python program that calls",
+  header_callback: "it is for a Python program that calls",
+  handle: "it is for a Python program that calls",
+};
 
 /** @throws {InvocationError} For a keyword that would be without effect. */
 function checkKeywords(kwargs: ValueMap): void {
   for (const [key, value] of kwargs) {
     const name = text(key);
-    if (REFUSED.includes(name) && truthy(value)) throw new InvocationError(`http.query: '${name}' is not built`);
-    if (![...TAKEN, ...WITHOUT_EFFECT, ...REFUSED].includes(name) && !name.startsWith("__")) {
+    if (name in REFUSED && truthy(value)) {
+      throw new InvocationError(`http.query: '${name}' is not built: ${REFUSED[name]}`);
+    }
+    if (![...TAKEN, ...WITHOUT_EFFECT, ...Object.keys(REFUSED)].includes(name) && !name.startsWith("__")) {
       throw new InvocationError(`http.query takes no argument '${name}'`);
     }
   }
@@ -170,6 +171,27 @@ function decodedXml(body: string): Value {
   }
 }
 
+/** The file that keeps a session: a map of MessagePack with the header `Cookie`, as Salt's. */
+function sessionFile(kwargs: ValueMap, context: JobContext): string | undefined {
+  if (kwargs.get("persist_session") !== true) return undefined;
+  return text(kwargs.get("session_cookie_jar") ?? `${context.opts.cachedir}/cookies.session.p`);
+}
+
+/** Sends what the session of the last request was given. */
+function resumeSession(path: string, headers: Map<string, string>): void {
+  const kept = readFileIfExists(path);
+  const cookies = kept === undefined || kept.length === 0 ? "" : decode(kept, "disk");
+  if (isMap(cookies)) { for (const [name, value] of cookies) headers.set(text(name), text(value)); }
+}
+
+/** Keeps what a response sets; as in Salt, one that sets nothing changes nothing. */
+function keepSession(path: string, response: HttpResponse): void {
+  const cookies = response.headers.get("Set-Cookie");
+  const content = cookies === undefined ? "" : new Map<Value, Value>([["Cookie", cookies]]);
+  // Whoever reads it has the session.
+  if (cookies !== undefined || !isFile(path)) writeFileAtomic(path, encode(content, "disk"), { mode: 0o600 });
+}
+
 /** Adds what the caller asked for to what is returned. */
 function shown(response: HttpResponse, kwargs: ValueMap): ValueMap {
   const wants = (name: string) => kwargs.get(name) === true;
@@ -177,6 +199,12 @@ function shown(response: HttpResponse, kwargs: ValueMap): ValueMap {
   const found: ValueMap = map({ body });
   const out = kwargs.get("text_out") ?? null;
   if (out !== null) Deno.writeTextFileSync(text(out), text(body));
+  const headersOut = kwargs.get("headers_out") ?? null;
+  // As in Salt, only over a file that is there.
+  if (headersOut !== null && isFile(text(headersOut))) {
+    const lines = [...response.headers].map(([name, value]) => `${name}: ${value}\n`);
+    Deno.writeTextFileSync(text(headersOut), lines.join(""));
+  }
   if (wants("status")) found.set("status", response.status);
   if (wants("headers")) found.set("headers", new Map(response.headers));
   let asText = wants("text");
@@ -208,6 +236,8 @@ async function ask(url: string, kwargs: ValueMap, context: JobContext): Promise<
   const place = text(wants("test", false) ? kwargs.get("test_url") ?? url : url);
   const query = params === null ? "" : `${place.includes("?") ? "&" : "?"}${encoded(params)}`;
   const headers = await headersOf(kwargs, context);
+  const session = sessionFile(kwargs, context);
+  if (session !== undefined) resumeSession(session, headers);
   const auth = kwargs.get("auth") ?? null;
   const [user, password] = Array.isArray(auth)
     ? auth
@@ -228,6 +258,7 @@ async function ask(url: string, kwargs: ValueMap, context: JobContext): Promise<
       signal: context.signal,
     });
     if (response.status < 400 || !wants("raise_error", true)) {
+      if (session !== undefined) keepSession(session, response);
       const found = shown(response, kwargs);
       return wants("test", false) ? found.set("test", true) : found;
     }
@@ -242,7 +273,8 @@ async function ask(url: string, kwargs: ValueMap, context: JobContext): Promise<
 const QUERY_DOC =
   "method, params, data (a text or a map), data_file; header_dict, header_list, header_file; data_render and header_render=True\n" +
   "render the files by data_renderer and header_renderer with template_dict; username and password; cert, ca_bundle,\n" +
-  "verify_ssl=False; status, headers and text=True add those to the result; decode=True adds `dict`, what JSON, XML or YAML mean; text_out and decode_out write to files; raise_error=False takes a failure for an answer.";
+  "verify_ssl=False; status, headers and text=True add those to the result; decode=True adds `dict`, what JSON, XML or YAML mean; text_out, decode_out and headers_out write to files;\n" +
+  "persist_session=True keeps the session's cookies in session_cookie_jar (<cachedir>/cookies.session.p) and sends them the next time; raise_error=False takes a failure for an answer.";
 
 export const query: ModuleFunction<JobContext> = fn({
   doc: describe(

@@ -63,6 +63,47 @@ Deno.test("http.query sends what it is told and returns what it is asked for", a
   }
 });
 
+Deno.test("http.query keeps a session, in the file that Salt writes, and tells it to no other host", async () => {
+  const directory = Deno.makeTempDirSync({ prefix: "http_" });
+  const file = `${directory}/cookies.session.p`;
+  const seen: (string | null)[] = [];
+  const serve = (setCookie: string | undefined, place?: string) =>
+    Deno.serve({ port: 0, hostname: "127.0.0.1", onListen: () => {} }, (request) => {
+      seen.push(request.headers.get("Cookie"));
+      const headers = new Headers();
+      if (place !== undefined) headers.set("Location", place);
+      if (setCookie !== undefined) headers.set("Set-Cookie", setCookie);
+      return new Response("", { status: place === undefined ? 200 : 302, headers });
+    });
+  const other = serve(undefined);
+  const server = serve("sid=abc; Path=/");
+  const elsewhere = serve(undefined, `http://127.0.0.1:${other.addr.port}/`);
+  const out = `${directory}/headers`;
+  Deno.writeTextFileSync(out, "");
+  try {
+    for (const { addr } of [server, server, elsewhere]) {
+      const wish = { persist_session: true, session_cookie_jar: file, headers_out: out };
+      await query(`http://127.0.0.1:${addr.port}/`, wish);
+    }
+    assertEquals(seen, [null, "sid=abc; Path=/", "sid=abc; Path=/", null]);
+    // What Python Salt 3008.3 wrote for the same answer.
+    const bytes = Deno.readFileSync(file);
+    assertEquals(
+      bytes,
+      Uint8Array.from([...hex("81a6436f6f6b6965af"), ...new TextEncoder().encode("sid=abc; Path=/")]),
+    );
+    assertEquals((Deno.statSync(file).mode ?? 0) & 0o777, 0o600);
+    assert(/^Content-Length: 0$/m.test(Deno.readTextFileSync(out)), Deno.readTextFileSync(out));
+  } finally {
+    for (const one of [other, server, elsewhere]) await one.shutdown();
+    Deno.removeSync(directory, { recursive: true });
+  }
+});
+
+function hex(text: string): number[] {
+  return (text.match(/../g) ?? []).map((byte) => parseInt(byte, 16));
+}
+
 Deno.test("http.query tells failures as Salt does, and refuses what is not built by name", async () => {
   const server = echo();
   try {
