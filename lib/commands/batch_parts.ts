@@ -12,7 +12,7 @@ import { type Answer, answers } from "../report/answers.ts";
 import type { Session } from "./salt_session.ts";
 
 /** How long a batch waits for its master, in milliseconds. */
-export const AWAY_MS = 10 * 60_000;
+const AWAY_MS = 10 * 60_000;
 /** How often it looks, in milliseconds. */
 const LOOK_MS = 500;
 /** Minions sign in again when a master is back, after waits by chance; so long a part is more patient then, in milliseconds. */
