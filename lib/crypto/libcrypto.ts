@@ -5,17 +5,20 @@
  * @module
  */
 
+import { type ForeignFunctions, openLibrary } from "../os/foreign_library.ts";
+
 /** Versions in which the functions used here are the same. */
 const FILES = ["libcrypto.so.3", "libcrypto.so.1.1"];
 
 /** Opens libcrypto with `symbols` for the life of the thread; `null` if there is none that has all of them. */
 export function openLibcrypto<const Symbols extends Deno.ForeignLibraryInterface>(
   symbols: Symbols,
-): Deno.DynamicLibrary<Symbols>["symbols"] | null {
+  often: readonly (string & keyof Symbols)[] = [],
+): ForeignFunctions<Symbols> | null {
   if (Deno.build.os !== "linux") return null;
   for (const file of FILES) {
     try {
-      return Deno.dlopen(file, symbols).symbols;
+      return openLibrary(file, symbols, often);
     } catch {
       // Try the next version.
     }

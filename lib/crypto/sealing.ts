@@ -71,7 +71,7 @@ export function opensslSealing(aesKey: Uint8Array, macKey: Uint8Array): Sealing 
 }
 
 function open(): OpenSsl | null {
-  const calls = openLibcrypto(SYMBOLS);
+  const calls = openLibcrypto(SYMBOLS, ["EVP_CipherInit_ex", "EVP_CipherUpdate", "HMAC"]);
   if (calls === null) return null;
   const context = calls.EVP_CIPHER_CTX_new();
   return { calls, context, aes: calls.EVP_aes_192_cbc(), sha256: calls.EVP_sha256(), length: new Int32Array(1) };

@@ -3,15 +3,19 @@
  * @module
  */
 
+import { type ForeignFunctions, openLibrary } from "./foreign_library.ts";
+
 const NAME = Deno.build.os === "darwin" ? "libSystem.B.dylib" : "libc.so.6";
 
 /**
  * Returns a function that opens the C library with `symbols` at its first call; it stays open for the life of the
- * isolate. Deno takes 0.1 ms for each function, so nothing is opened at import.
+ * isolate.
+ * @param often As of {@linkcode openLibrary}.
  */
 export function cLibrary<const S extends Deno.ForeignLibraryInterface>(
   symbols: S,
-): () => Deno.DynamicLibrary<S>["symbols"] {
-  let library: Deno.DynamicLibrary<S> | undefined;
-  return () => (library ??= Deno.dlopen(NAME, symbols)).symbols;
+  often: readonly (string & keyof S)[] = [],
+): () => ForeignFunctions<S> {
+  let library: ForeignFunctions<S> | undefined;
+  return () => library ??= openLibrary(NAME, symbols, often);
 }

@@ -20,7 +20,7 @@ const SYMBOLS = {
   eventfd_write: { parameters: ["i32", "u64"], result: "i32", optional: true },
 } as const;
 
-const libc = cLibrary(SYMBOLS);
+const libc = cLibrary(SYMBOLS, ["epoll_ctl", "eventfd_read", "eventfd_write"]);
 
 /** Child processes of jobs do not inherit the descriptor. */
 const O_CLOEXEC = 0o2000000;

@@ -15,7 +15,7 @@ const SYMBOLS = {
   access: { parameters: ["buffer", "i32"], result: "i32" },
 } as const;
 
-const libc = cLibrary(SYMBOLS);
+const libc = cLibrary(SYMBOLS, ["open", "read", "close", "access"]);
 
 const O_RDONLY = 0;
 /** Child processes of jobs do not inherit the descriptor. */

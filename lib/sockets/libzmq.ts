@@ -11,6 +11,7 @@
 
 import manifest from "zeromq/build/manifest.json" with { type: "json" };
 import { messageOf, SocketError } from "../errors.ts";
+import { type ForeignFunctions, openLibrary } from "../os/foreign_library.ts";
 import { leased } from "../process/thread_lease.ts";
 
 const SYMBOLS = {
@@ -37,13 +38,18 @@ const SYMBOLS = {
   zmq_version: { parameters: ["buffer", "buffer", "buffer"], result: "void" },
 } as const;
 
-type Library = Deno.DynamicLibrary<typeof SYMBOLS>;
+/** What each message needs, and each look whether there is one. */
+const OFTEN = [
+  ...["zmq_getsockopt", "zmq_send", "zmq_msg_init", "zmq_msg_recv", "zmq_msg_data", "zmq_msg_more"],
+  ...["zmq_msg_close", "zmq_errno"],
+] as const;
+
+type Library = ForeignFunctions<typeof SYMBOLS>;
 let library: Library | undefined;
 
 /** The library stays open for the life of the isolate. */
-function zmq(): Library["symbols"] {
-  library ??= open();
-  return library.symbols;
+function zmq(): Library {
+  return library ??= open();
 }
 
 /** A build of the addon, from the package's manifest. */
@@ -70,7 +76,7 @@ function open(): Library {
   let reason = "the package brings none";
   for (const file of files) {
     try {
-      return Deno.dlopen(file, SYMBOLS);
+      return openLibrary(file, SYMBOLS, OFTEN);
     } catch (error) {
       reason = messageOf(error);
     }

@@ -1,0 +1,43 @@
+import { assert, assertEquals, assertThrows } from "../support/assert.ts";
+import { openLibrary } from "../../lib/os/foreign_library.ts";
+
+const LIBC = Deno.build.os === "darwin" ? "libSystem.B.dylib" : "libc.so.6";
+
+const SYMBOLS = {
+  strlen: { parameters: ["buffer"], result: "usize" },
+  labs: { parameters: ["i64"], result: "i64" },
+  calloc: { parameters: ["usize", "usize"], result: "pointer" },
+  free: { parameters: ["pointer"], result: "void" },
+  usleep: { parameters: ["u32"], result: "i32", nonblocking: true },
+} as const;
+
+const NAMES = ["strlen", "labs", "calloc", "free", "usleep"] as const;
+
+for (const often of [[], NAMES]) {
+  const kind = often.length > 0 ? "compiled" : "called by its address";
+  const libc = openLibrary(LIBC, SYMBOLS, often);
+
+  Deno.test(`a function that is ${kind} takes and gives what its symbol says`, async () => {
+    assertEquals(libc.strlen(new TextEncoder().encode("four\0")), 4n);
+    assertEquals([libc.labs(-7n), libc.labs(-(2n ** 40n))], [7n, 2n ** 40n]);
+    const memory = libc.calloc(1n, 16n);
+    assert(memory !== null);
+    assertEquals(new Deno.UnsafePointerView(memory).getBigUint64(), 0n);
+    assertEquals([libc.free(memory), libc.free(null)], [undefined, undefined]);
+    const slept = libc.usleep(1);
+    assert(slept instanceof Promise);
+    assertEquals(await slept, 0);
+  });
+}
+
+const WITHOUT = openLibrary(LIBC, {
+  no_such_function: { parameters: [], result: "i32", optional: true },
+  getpid: { parameters: [], result: "i32" },
+}, []);
+
+Deno.test("what is not there: an optional function is null, another an error", () => {
+  assertEquals(WITHOUT.no_such_function, null);
+  assertEquals(WITHOUT.getpid(), Deno.pid);
+  assertThrows(() => openLibrary(LIBC, { no_such_function: { parameters: [], result: "i32" } }, []));
+  assertThrows(() => openLibrary("libno_such_library.so", { getpid: { parameters: [], result: "i32" } }, []));
+});
