@@ -36,7 +36,8 @@ export const FILTERS: ReadonlyMap<string, Run> = new Map<string, Run>([
   ...YAML_TEXT_FILTERS,
 ]);
 
-const TESTS: ReadonlyMap<string, Run> = new Map<string, Run>([
+/** All tests of templates. */
+export const TESTS: ReadonlyMap<string, Run> = new Map<string, Run>([
   ...JINJA_TESTS,
   ["match", matchTest],
   ["equalto", native("test_equalto", ["value", "other"], ([value, other]) => equals(value, other))],
