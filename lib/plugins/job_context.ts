@@ -87,6 +87,8 @@ export interface Functions<C> {
   get(name: string): Promise<ModuleFunction<C> | undefined>;
   /** All functions, sorted by name; loads every module. */
   all(): Promise<readonly { readonly name: string; readonly fun: ModuleFunction<C> }[]>;
+  /** Whether there is a module of this name that serves this host. Absent: that is not known. */
+  serves?(module: string): Promise<boolean>;
   /** The modules that failed to load so far, with the reason. */
   problems(): ReadonlyMap<string, string>;
   /** The modules that do not serve this host, of those asked for so far, with the reason. */

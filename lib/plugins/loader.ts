@@ -28,6 +28,8 @@ export interface Family<C> {
   get(name: string): Promise<ModuleFunction<C> | undefined>;
   /** All functions, sorted by name; loads every module. */
   all(): Promise<readonly FamilyEntry<C>[]>;
+  /** Whether there is a module of this name that serves this host. */
+  serves(module: string): Promise<boolean>;
   /** The modules that failed to load so far, with the reason. */
   problems(): ReadonlyMap<string, string>;
   /** The modules that do not serve this host, of those asked for so far, with the reason. */
@@ -207,6 +209,7 @@ export function loadFamily<C>(table: ModuleTable, options: FamilyOptions = {}): 
       );
       return entries.sort((a, b) => compareStrings(a.name, b.name));
     },
+    serves: async (module) => (await serving(module)) !== undefined,
     problems: () => problems,
     refusals: () => refusals,
     async providers() {

@@ -34,6 +34,8 @@ function saltFunctionsOf(context: JobContext): SaltFunctions {
         return made;
       });
     },
+    serves: (module) => context.catalogue.serves?.(module) ?? Promise.resolve(true),
+    names: async () => (await context.catalogue.all()).map(({ name }) => name),
   };
 }
 

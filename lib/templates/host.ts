@@ -21,6 +21,10 @@ export type SaltFunction = (args: Value[], kwargs: ValueMap) => Value | Promise<
 export interface SaltFunctions {
   /** The function `test.ping`; `undefined` if there is none. */
   get(name: string): SaltFunction | undefined | Promise<SaltFunction | undefined>;
+  /** Whether there is the module `test`. Absent: all are taken to be there. */
+  serves?(module: string): Promise<boolean>;
+  /** The names of all functions. Absent: they are not known. */
+  names?(): Promise<readonly string[]>;
 }
 
 /** What a renderer of the user's own gets. */

@@ -24,6 +24,7 @@ export class SaltObject extends PyObject {
   readonly typeName = "salt.utils.templates.AliasedLoader";
   readonly #functions: SaltFunctions;
   readonly #known = new Map<string, Func>();
+  readonly #modules = new Map<string, SaltModule>();
 
   constructor(functions: SaltFunctions) {
     super();
@@ -49,8 +50,25 @@ export class SaltObject extends PyObject {
     return name === undefined ? undefined : this.find(name) as Found;
   }
 
-  override getattr(name: string): Result | undefined {
-    return name.startsWith("_") || name.includes(".") ? undefined : new SaltModule(name, this);
+  override getattr(name: string): Found {
+    if (name === "get") return new Func("get", ([key = null, fallback = null]) => this.#get(key, fallback));
+    if (name === "keys") return new Func("keys", async () => [...await this.#functions.names?.() ?? []]);
+    if (name.startsWith("_") || name.includes(".")) return undefined;
+    return this.#modules.get(name) ?? this.#module(name) as Found;
+  }
+
+  #get(key: Obj, fallback: Obj): Result {
+    const name = textOf(key);
+    const found = name === undefined ? undefined : this.find(name);
+    return found instanceof Promise ? found.then((fun) => fun ?? fallback) : found ?? fallback;
+  }
+
+  /** The module of that name, if there is one. */
+  async #module(name: string): Promise<SaltModule | undefined> {
+    if (await this.#functions.serves?.(name) === false) return undefined;
+    const module = new SaltModule(name, this);
+    this.#modules.set(name, module);
+    return module;
   }
 
   override contains(item: Obj): Contained {

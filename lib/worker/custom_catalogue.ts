@@ -44,6 +44,7 @@ export function withCustomModules(builtin: Catalogue, remote: RemoteModules): Ca
       const execution = custom.filter(({ name }) => isExecutionName(name));
       return [...own, ...execution].sort((a, b) => compareStrings(a.name, b.name));
     },
+    serves: async (module) => remote.names.has(module) || await builtin.serves?.(module) !== false,
     problems: () => new Map([...builtin.problems(), ...problems]),
     refusals: () => new Map([...builtin.refusals(), ...remote.refusals]),
     providers: async () =>

@@ -123,6 +123,8 @@ function noting(salt: SaltFunctions, { notes, opts }: PillarWorld): SaltFunction
       else if (readsOptions(name)) opts.get("id");
       return salt.get(name);
     },
+    serves: (module) => salt.serves?.(module) ?? Promise.resolve(true),
+    names: () => salt.names?.() ?? Promise.resolve([]),
   };
 }
 
