@@ -5,7 +5,8 @@
  */
 
 import { NoMasterError } from "../errors.ts";
-import { type JobRequest, LocalClient, type PublishedJob } from "../client/local.ts";
+import type { JobRequest, PublishedJob } from "../client/job.ts";
+import { LocalClient } from "../client/local.ts";
 import { isMasterRunning } from "../client/master_running.ts";
 import { sleep } from "../os/sleep.ts";
 import { type Answer, answers } from "../report/answers.ts";

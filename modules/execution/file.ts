@@ -36,7 +36,7 @@ import { mayAccess } from "../../lib/os/libc_files.ts";
 import { describe } from "../../lib/plugins/docs.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { any, bool, int, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { float, map, str as text, truthy } from "../../lib/values/value.ts";
+import { float, map, str as text, truthy, type Value } from "../../lib/values/value.ts";
 
 export const stats: ModuleFunction<JobContext> = fn({
   doc: describe(
