@@ -4,12 +4,15 @@
  * @module
  */
 
+import type * as Buffers from "node:buffer";
 import type * as Crypto from "node:crypto";
 import type * as Fs from "node:fs";
 import type * as Inspector from "node:inspector";
 
 /** The modules that are used, by name. */
 export interface Builtins {
+  /** Keys as bytes, which `node:crypto` takes in this form alone. */
+  readonly "node:buffer": typeof Buffers;
   /** RSA, if the system has no OpenSSL; digests of large files in threads that may not call it. */
   readonly "node:crypto": typeof Crypto;
   /** File facts that Deno does not offer. */
