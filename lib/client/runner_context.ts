@@ -25,6 +25,18 @@ export interface LocalReturn {
   readonly return: Value;
   /** 0 if all went well. */
   readonly retcode: number;
+  /** The outputter that the minion asks for. */
+  readonly out?: string;
+}
+
+/** What became of a job on the minions that its target means. */
+export interface LocalJob {
+  /** The job's id; `undefined` where nobody is meant. */
+  readonly jid?: string;
+  /** What came back, by minion. */
+  readonly returns: Map<string, LocalReturn>;
+  /** The minions that did not return. */
+  readonly silent: readonly string[];
 }
 
 /** A minion's part in a job that one is attached to. */
@@ -61,6 +73,8 @@ export interface LocalCommands {
    * @throws {NoMasterError} If no master is running here. @throws {RefusedError} If it does not let this user.
    */
   run(tgt: Value, fun: string, options?: LocalOptions): Promise<Map<string, LocalReturn>>;
+  /** As `run`, with the job's id and the minions that did not answer. @throws As `run`. */
+  job(tgt: Value, fun: string, options?: LocalOptions): Promise<LocalJob>;
   /**
    * The returns of a job that was published before, those that are there and then the rest as they come.
    * @param onOutput Takes what the job's commands have written, and write, if it is a job that is watched.
@@ -96,6 +110,8 @@ export interface ExecutionCall {
   readonly kwargs: ValueMap;
   /** Whether the function sees the pillar of the master's host. Default: no. */
   readonly withPillar?: boolean;
+  /** The id that its job has. Default: one of its own. */
+  readonly jid?: string;
 }
 
 /** What runners may know of pillar. */

@@ -36,22 +36,29 @@ export interface LocalCommandsOptions {
 export function localCommands(opts: MasterOpts, options: LocalCommandsOptions): LocalCommands {
   const dataCache = () => new DataCache(opts.cachedir, { log: options.log.warning });
   const commands: LocalCommands = {
-    async run(tgt, fun, { arg = [], kwargs = new Map(), tgtType = "glob", timeoutS, gatherJobTimeoutS } = {}) {
+    run: async (tgt, fun, asked) => (await commands.job(tgt, fun, asked)).returns,
+    async job(tgt, fun, { arg = [], kwargs = new Map(), tgtType = "glob", timeoutS, gatherJobTimeoutS } = {}) {
       const returns = new Map<string, LocalReturn>();
+      const silent: string[] = [];
       using client = await LocalClient.connect(opts, options);
       const patience = patienceOf(opts, { timeoutS, gatherJobTimeoutS });
       try {
         const job = await client.publish({ tgt, tgtType, fun, arg: toWireArgs(arg, kwargs) });
         for await (const event of client.collect(job, patience, { signal: options.signal })) {
-          if (event.kind !== "returned") continue;
+          if (event.kind !== "returned") {
+            silent.push(event.id);
+            continue;
+          }
           // A retcode that is no number is one by function: 0 only if it is empty.
           const retcode = toNumber(event.retcode) ?? 1;
-          returns.set(event.id, { return: event.return, retcode });
+          const { out } = event;
+          returns.set(event.id, { return: event.return, retcode, ...out !== undefined && { out } });
         }
+        return { jid: job.jid, returns, silent };
       } catch (error) {
         if (!(error instanceof TargetError)) throw error;
       }
-      return returns;
+      return { returns, silent };
     },
     async *attach(jid, onOutput) {
       using client = await LocalClient.connect(opts, options);

@@ -9,6 +9,7 @@ import { fireEvent } from "../bus/fire.ts";
 import { masterBus } from "../bus/paths.ts";
 import { EventSubscriber } from "../bus/subscriber.ts";
 import { NoMasterError, UsageError } from "../errors.ts";
+import { batchSize } from "../jobs/batch_size.ts";
 import { EX_MINIONS, EX_NOBODY } from "../cli/exit_codes.ts";
 import { openJobStore } from "../jobs/open_store.ts";
 import type { BatchState, BatchStore } from "../jobs/store.ts";
@@ -28,21 +29,6 @@ import { BatchRun } from "./batch_run.ts";
 import { interrupted, NO_RETURN_TEXT, type Session } from "./salt_session.ts";
 import { sanitizeLine } from "../text/terminal.ts";
 import { compareStrings, repr, str, type Value } from "../values/value.ts";
-
-/**
- * The number of minions at a time, out of `count`, for `spec` (`3`, `25%`): at least one.
- * @throws {UsageError} If `spec` is neither a number nor a percentage.
- */
-export function batchSize(spec: string, count: number): number {
-  const percent = /^%?\s*(\d+(?:\.\d+)?)\s*%?$/.exec(spec.trim());
-  const plain = /^\d+$/.exec(spec.trim());
-  if (plain !== null) return Math.max(1, Number(plain[0]));
-  if (percent === null || !spec.includes("%")) {
-    throw new UsageError(`Invalid batch data sent: ${spec}\nData must be in the form of %10, 10% or 3`);
-  }
-  const size = Number(percent[1]) / 100 * count;
-  return size < 1 ? 1 : Math.floor(size);
-}
 
 /** What a batch needs beside its session. */
 export interface BatchWish {

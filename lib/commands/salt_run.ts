@@ -167,7 +167,8 @@ function conclude(outcome: RunnerOutcome, { show, log }: { show: PrintResult; lo
     const suggested = result.get("outputter");
     show(result.get("data") ?? null, typeof suggested === "string" ? { out: suggested } : {});
   } else {
-    show(result);
+    const suggested = isMap(result) ? result.get("outputter") : undefined;
+    show(result, typeof suggested === "string" ? { out: suggested } : {});
   }
   return end === "done" ? outcome.retcode || ownRetcode(result) : EXIT_CODES[end];
 }

@@ -124,7 +124,7 @@ export function masterAsMinion(master: MasterOpts): MinionOpts {
     readsFiles: false,
   });
   const { conf_file, config_dir, user, extension_modules } = master;
-  return { ...opts, conf_file, config_dir, user, extension_modules, extra: optsValues(master) };
+  return { ...opts, conf_file, config_dir, user, extension_modules, extra: optsValues(master).set("__role", "master") };
 }
 
 /** Options while they are loaded. */

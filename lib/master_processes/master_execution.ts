@@ -28,7 +28,7 @@ export interface MasterExecution {
 
 /** Runs it. @returns Its result, or Salt's text if there is no such function. @throws What the function throws. */
 export async function executeOnMaster(
-  { fun, args, kwargs, withPillar = false }: ExecutionCall,
+  { fun, args, kwargs, withPillar = false, jid = makeJid() }: ExecutionCall,
   { opts: master, log, signal }: MasterExecution,
 ): Promise<Value> {
   const opts = masterAsMinion(master);
@@ -38,7 +38,7 @@ export async function executeOnMaster(
   const own = withPillar && hasPillarFiles(opts) ? await localPillar(opts, pillarParts) : WITHOUT_MASTER;
   const host = { opts, grains, modules, master: own, log, signal };
   try {
-    return await callDirectly({ fun, args, kwargs, jid: makeJid() }, host);
+    return await callDirectly({ fun, args, kwargs, jid }, host);
   } catch (error) {
     if (error instanceof UnavailableError) return `'${fun}' is not available.`;
     throw error;

@@ -28,6 +28,8 @@ export interface StateResult {
   skip_watch?: boolean;
   /** What a state found that only looks: `disk.status`, `http.query`. */
   data?: Value;
+  /** The job that the state has started on other hosts. */
+  __jid__?: string;
   /** Results of states inside this one: a list of maps. */
   sub_state_run?: Value[];
 }

@@ -25,8 +25,8 @@ export function retcodeOf(returned: Value): number {
   return isMap(returned) && succeeded(returned) ? RETCODE.ok : RETCODE.failure;
 }
 
-/** Whether there are results and none is False; results may lie in results. */
-function succeeded(results: ValueMap, isInner = false): boolean {
+/** Whether there are results and none is False; results may lie in results. @param isInner Whether what is no result may be among them. */
+export function succeeded(results: ValueMap, isInner = false): boolean {
   if (results.size === 0) return false;
   for (const [id, result] of results) {
     if (!isMap(result)) {

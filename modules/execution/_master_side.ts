@@ -138,6 +138,9 @@ const JOB = {
   ssh: any(false),
 };
 
+/** Keyword arguments that steer Salt's clients and are none of the function's. */
+const OF_CLIENTS: readonly string[] = ["_cmd_meta", "roster"];
+
 /** Runs a function on minions. @returns By minion, its `ret` and `retcode`. */
 async function onMinions(
   { tgt, fun, arg, timeout, tgt_type, ret, kwarg, ssh }: Readonly<Record<keyof typeof JOB, Value>>,
@@ -148,7 +151,7 @@ async function onMinions(
   const options: ValueMap = map({ arg: listOf(arg), tgt_type, ret });
   if (timeout !== null) options.set("timeout", toNumber(timeout) ?? null);
   if (isMap(kwarg)) options.set("kwarg", kwarg);
-  for (const [key, value] of ownKeywords(kwargs)) options.set(key, value);
+  for (const [key, value] of ownKeywords(kwargs)) if (!OF_CLIENTS.includes(text(key))) options.set(key, value);
   const found = await resultOf("salt.returns", { args: [tgt, fun], kwargs: options }, context);
   return isMap(found) ? found : new Map();
 }

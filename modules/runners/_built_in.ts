@@ -3,7 +3,7 @@
  * @module
  */
 
-import type { ModuleTable } from "../../lib/plugins/loader.ts";
+import { joined, type ModuleTable } from "../../lib/plugins/loader.ts";
 
 /** What `loadFamily` makes the family of runners of. */
 export const RUNNERS: ModuleTable = {
@@ -25,7 +25,7 @@ export const RUNNERS: ModuleTable = {
   pillar: () => import("./pillar.ts"),
   salt: () => import("./salt.ts"),
   saltutil: () => import("./saltutil.ts"),
-  state: () => import("./state.ts"),
+  state: () => joined([import("./state.ts"), import("./_orchestrating.ts")]),
   survey: () => import("./survey.ts"),
   test: () => import("./test.ts"),
 };

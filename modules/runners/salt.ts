@@ -5,9 +5,11 @@
  */
 
 import { invoke } from "../../lib/plugins/call.ts";
-import { CommandError } from "../../lib/errors.ts";
+import { batchSize } from "../../lib/jobs/batch_size.ts";
+import { CommandError, messageOf } from "../../lib/errors.ts";
 import { explainUnavailable } from "../../lib/plugins/unavailable.ts";
 import {
+  type LocalJob,
   type LocalReturn,
   runner,
   type RunnerContext,
@@ -15,7 +17,7 @@ import {
   type RunnerFunction,
 } from "../../lib/client/runner_context.ts";
 import { any, dict, float, list, str } from "../../lib/plugins/module.ts";
-import { map, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { map, str as text, toNumber, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
 
 export const cmd: RunnerFunction = runner({
   doc: runnerDoc(
@@ -85,23 +87,93 @@ interface Asked {
   readonly kwarg: ValueMap | null;
 }
 
-function runOnMinions(
+/** The minions of a job, of which only some are to be asked. */
+interface Chosen extends Asked {
+  readonly batch: Value;
+  readonly subset: Value;
+  readonly expect_minions: Value;
+  readonly failhard: Value;
+}
+
+/** What minions returned, as `saltutil.cmd` has it. */
+async function returnsOf(asked: Chosen, context: RunnerContext, more: ValueMap): Promise<ValueMap> {
+  const given = (targets: Partial<Asked>) => ({ ...asked, ...targets });
+  const meant =
+    async () => [...(await jobOnMinions(given({ fun: "test.ping", arg: [], kwarg: null }), context)).returns.keys()];
+  const found: ValueMap = new Map();
+  const put = ({ jid, returns: came, silent }: LocalJob) => {
+    for (const [id, { return: ret, retcode, out }] of came) {
+      found.set(id, map({ ret, retcode, ...out !== undefined && { out }, ...jid !== undefined && { jid } }));
+    }
+    if (truthy(asked.expect_minions)) { for (const id of silent) found.set(id, map({ failed: true })); }
+  };
+  if (truthy(asked.subset)) {
+    const ids = shuffled(await meant()).slice(0, toNumber(asked.subset) ?? 1);
+    put(await jobOnMinions(given({ tgt: ids, tgt_type: "list" }), context, more));
+    return found;
+  }
+  if (!truthy(asked.batch)) {
+    put(await jobOnMinions(asked, context, more));
+    return found;
+  }
+  const waiting = await meant();
+  let size: number;
+  try {
+    size = batchSize(text(asked.batch), waiting.length);
+  } catch (error) {
+    throw new CommandError(messageOf(error));
+  }
+  const work = async () => {
+    for (let id = waiting.shift(); id !== undefined; id = waiting.shift()) {
+      const job = await jobOnMinions(given({ tgt: [id], tgt_type: "list" }), context, more);
+      put(job);
+      const failed = [...job.returns.values()].some(({ retcode }) => retcode !== 0);
+      if (failed && truthy(asked.failhard)) waiting.length = 0;
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(size, waiting.length) }, work));
+  return found;
+}
+
+/** The items in a random order. */
+function shuffled<T>(items: readonly T[]): T[] {
+  const keys = crypto.getRandomValues(new Uint32Array(items.length));
+  return items.map((item, i) => ({ item, key: keys[i] })).sort((a, b) => a.key - b.key).map(({ item }) => item);
+}
+
+async function runOnMinions(asked: Asked, context: RunnerContext, more: ValueMap): Promise<Map<string, LocalReturn>> {
+  return (await jobOnMinions(asked, context, more)).returns;
+}
+
+function jobOnMinions(
   { tgt, fun, arg, timeout, tgt_type, ret, jid = "", kwarg }: Asked,
   context: RunnerContext,
-  more: ValueMap,
-): Promise<Map<string, LocalReturn>> {
+  more: ValueMap = new Map(),
+): Promise<LocalJob> {
   if (ret !== "") throw new CommandError("ret: returners are not built yet");
   if (jid !== "") throw new CommandError("jid: the master makes the job id itself");
   const kwargs = new Map<Value, Value>(
     [...kwarg ?? [], ...more].filter(([name]) => !String(name).startsWith("__")),
   );
-  return context.local.run(tgt, fun, { arg, kwargs, tgtType: tgt_type, timeoutS: timeout || context.opts.timeout });
+  return context.local.job(tgt, fun, { arg, kwargs, tgtType: tgt_type, timeoutS: timeout || context.opts.timeout });
 }
 
 export const returns: RunnerFunction = runner({
   doc: runnerDoc(
-    `Run a function of an execution module on minions, and return by minion what it returned (ret) and its retcode. Not in Salt;
-for saltutil.cmd, whose results are such. Arguments as of salt.execute.`,
+    `Run a function of an execution module on minions, and return by minion what it returned (ret), its retcode, its outputter (out)
+and the job's id. Not in Salt; for saltutil.cmd, whose results are such. Arguments as of salt.execute, and:
+
+batch
+    How many minions are at work at the same time: a number, or a percentage.
+
+subset
+    How many of the minions, at random.
+
+expect_minions : False
+    Whether minions that do not answer are in the result, as \`failed\`.
+
+failhard : False
+    Whether a batch ends with the first minion that fails.`,
     "salt.returns '*' test.ping",
   ),
   params: {
@@ -112,12 +184,13 @@ for saltutil.cmd, whose results are such. Arguments as of salt.execute.`,
     tgt_type: str("glob"),
     ret: str(""),
     kwarg: dict(null),
+    batch: any(null),
+    subset: any(null),
+    expect_minions: any(false),
+    failhard: any(false),
   },
   varKwargs: "kwargs",
-  async run(bound, context, rest) {
-    const found = await runOnMinions(bound, context, rest.kwargs);
-    return new Map([...found].map(([id, { return: ret, retcode }]) => [id, map({ ret, retcode })]));
-  },
+  run: (bound, context, rest) => returnsOf(bound, context, rest.kwargs),
 });
 
 export const wheel: RunnerFunction = runner({

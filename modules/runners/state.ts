@@ -1,5 +1,5 @@
 /**
- * Runner `state`: the event stream, and what the states of an orchestration are. Orchestration itself is not built.
+ * Runner `state`: the event stream, and what the states of an orchestration are. What runs one is in `_orchestrating.ts`.
  * Source: Salt 3008.3 `salt/runners/state.py` and `event` of `salt/modules/state.py`.
  * @module
  */
@@ -8,10 +8,11 @@ import { watchBus } from "../../lib/bus/watch.ts";
 import { masterBus, minionBusIn } from "../../lib/bus/paths.ts";
 import { formatEvent } from "../../lib/bus/event_text.ts";
 import { masterAsMinion } from "../../lib/config/load.ts";
-import { CommandError, InvocationError } from "../../lib/errors.ts";
+import { ASKED, givenKeywords as given, OF_MASTER, OF_SLS, PILLAR_PARAMS, SLS_PARAMS } from "./_orchestrated.ts";
+import { CommandError } from "../../lib/errors.ts";
 import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "../../lib/client/runner_context.ts";
 import { any, bool, float, int, str } from "../../lib/plugins/module.ts";
-import { isMap, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
 
 export const event: RunnerFunction = runner({
   doc: runnerDoc(
@@ -64,35 +65,6 @@ node : master
     return null;
   },
 });
-
-const OF_MASTER = "The files and pillar are those of the master's own host, whose id ends in `_master`.";
-
-const ASKED = `
-
-pillar, pillar_enc
-    Pillar data that win over the others, as a dictionary; with \`pillar_enc\` encrypted by the renderer of that name.
-
-pillarenv
-    The environment of pillar.`;
-
-const OF_SLS = `${ASKED}
-
-saltenv : base
-    The environment of the files.
-
-test
-    Test mode, as the templates see it.`;
-
-const PILLAR_PARAMS = { pillar: any(null), pillarenv: str(null), pillar_enc: str(null) };
-const SLS_PARAMS = { saltenv: any("base"), test: any(null) };
-
-/** The keyword arguments of an execution function of that name: those that were given. @throws {InvocationError} */
-function given({ pillar, ...others }: Readonly<Record<string, Value>>): ValueMap {
-  if (pillar !== null && !isMap(pillar) && (others.pillar_enc ?? null) === null) {
-    throw new InvocationError("Pillar data must be formatted as a dictionary");
-  }
-  return new Map(Object.entries({ pillar, ...others }).filter(([, value]) => value !== null));
-}
 
 /** Runs a function that shows states on the master's host, or on the minions of a target. */
 async function shown(

@@ -2,7 +2,7 @@ import { NoMasterError, UsageError } from "../../lib/errors.ts";
 import { LastingParts } from "../../lib/commands/batch_parts.ts";
 import type { Session } from "../../lib/commands/salt_session.ts";
 import { sleep } from "../../lib/os/sleep.ts";
-import { batchSize } from "../../lib/commands/salt_batch.ts";
+import { batchSize } from "../../lib/jobs/batch_size.ts";
 import { assert, assertEquals, assertRejects, assertStringIncludes, assertThrows } from "../support/assert.ts";
 import { eventually, WITHIN_MS } from "../support/eventually.ts";
 import { fleetTest } from "../support/fleet.ts";

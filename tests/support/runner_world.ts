@@ -63,6 +63,11 @@ export async function withRunnerWorld(test: (world: RunnerWorld) => Promise<void
           note(`${fun}${given} on ${repr(tgt)} (${options.tgtType ?? "glob"})`);
           return Promise.resolve(new Map(answers));
         },
+        job: async (tgt, fun, asked) => ({
+          jid: "20240102030405000002",
+          returns: await context.local.run(tgt, fun, asked),
+          silent: [...gone],
+        }),
       },
       catalogue: loadFamily<RunnerContext>(RUNNERS),
       wheel: loadFamily<RunnerContext>(WHEEL),

@@ -9,6 +9,8 @@ const FILES = {
   "salt/top.sls": "base:\n  '*_master': [orch]\n",
   "salt/orch.sls": "{{ opts.id }}-{{ pillar['group'] }}:\n  test.nop:\n    - require:\n      - test: first\n" +
     "first:\n  test.nop: []\n",
+  "salt/steps.sls": "one:\n  test.succeed_with_changes: []\ntwo:\n  test.configurable_test_state:\n" +
+    "    - result: {{ pillar['good'] }}\n    - require:\n      - test: one\n",
   "pillar/top.sls": "base:\n  'host_master': [p]\n",
   "pillar/p.sls": "group: webs\n",
 };
@@ -63,4 +65,28 @@ Deno.test("salt.cmd gives its function the pillar of the master's host if it is 
   withFiles(async ({ call }) => {
     assertEquals(await call("salt.cmd", ["pillar.get", "group"], { with_pillar: true, unmask: true }), "webs");
     assertEquals(await call("salt.cmd", ["pillar.get", "group"], { unmask: true }), "");
+  }));
+
+Deno.test("state.orchestrate runs states on the master's own host, and its return code says whether all went well", () =>
+  withFiles(async ({ call }) => {
+    const good = repr(await call("state.orchestrate", ["steps"], { pillar: { good: true } }));
+    assert(good.startsWith("{'data': {'host_master': {'test_|-one_|-one_|-succeed_with_changes': {"), good);
+    assert(good.endsWith("'outputter': 'highstate', 'retcode': 0}"), good);
+    const bad = repr(await call("state.orch", ["steps"], { pillar: { good: false } }));
+    assert(bad.endsWith("'retcode': 1}"), bad);
+    const tested = repr(await call("state.sls", ["steps"], { pillar: { good: true }, test: true }));
+    assertStringIncludes(tested, "'result': None");
+    const excluded = repr(await call("state.orch", ["steps"], { pillar: { good: false }, exclude: [{ id: "two" }] }));
+    assert(!excluded.includes("|-two_|"), excluded);
+    await assertRejects(() => call("state.orch", ["steps"], { pillar: "x" }), InvocationError, "as a dictionary");
+    assert(repr(await call("state.orch", ["nothing"])).endsWith("'retcode': 1}"));
+  }));
+
+Deno.test("state.orchestrate_single and orchestrate_high run what is given, and show it", () =>
+  withFiles(async ({ call, done }) => {
+    const single = repr(await call("state.orchestrate_single", ["test.nop"], { name: "x" }));
+    assert(single.startsWith("{'host_master': {'test_|-x_|-x_|-nop': {"), single);
+    const high = repr(await call("state.orchestrate_high", [{ x: { "test.nop": [] } }]));
+    assert(high.startsWith("{'host_master': {'test_|-x_|-x_|-nop': {"), high);
+    assertEquals(done.map((line) => line.slice(0, 25)), Array(2).fill("{'data': {'host_master': "));
   }));

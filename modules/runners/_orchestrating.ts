@@ -1,0 +1,127 @@
+/**
+ * What the runner `state` runs: orchestrations, which are states of the master's own host, and control of their runs.
+ * Source: Salt 3008.3 `salt/runners/state.py`.
+ * @module
+ */
+
+import { ASKED, givenKeywords, OF_MASTER, OF_SLS, PILLAR_PARAMS, SLS_PARAMS } from "./_orchestrated.ts";
+import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "../../lib/client/runner_context.ts";
+import { masterAsMinion } from "../../lib/config/load.ts";
+import { ownKeywords } from "../../lib/plugins/keywords.ts";
+import { any, type ModuleFunction, str } from "../../lib/plugins/module.ts";
+import { succeeded } from "../../lib/state_run/outcome.ts";
+import { map, type Value, type ValueMap } from "../../lib/values/value.ts";
+
+/** Runs a function of states on the master's own host. @returns What it gives, under the host's id. */
+async function ofMaster(
+  call: { readonly fun: string; readonly args: Value[]; readonly kwargs: ValueMap; readonly jid?: string },
+  context: RunnerContext,
+): Promise<ValueMap> {
+  return new Map([[masterAsMinion(context.opts).id, await context.execute({ ...call, withPillar: true })]]);
+}
+
+export const orchestrate: RunnerFunction = runner({
+  doc: runnerDoc(
+    `Run the states of SLS files on the master's own host: those of the module \`salt\` have minions, runners and wheel functions
+work, in the order that their requisites say. ${OF_MASTER}
+
+mods
+    The names of the files: a list, or a text with commas.
+
+exclude
+    States that are left out, as for \`state.sls\`.${OF_SLS}
+
+orchestration_jid
+    The id of the run, by which it can be paused. Default: that of the runner's job.`,
+    "state.orchestrate orch.deploy",
+    "state.orchestrate orch.deploy saltenv=dev test=True",
+    "state.orchestrate orch.deploy 'pillar={version: 1.2}'",
+  ),
+  params: { mods: any(), ...SLS_PARAMS, exclude: any(null), ...PILLAR_PARAMS, orchestration_jid: str(null) },
+  async run({ mods, orchestration_jid, ...asked }, context) {
+    const jid = orchestration_jid ?? context.jid;
+    const data = await ofMaster({ fun: "state.sls", args: [mods], kwargs: givenKeywords(asked), jid }, context);
+    return map({ data, outputter: "highstate", retcode: succeeded(data) ? 0 : 1 });
+  },
+});
+
+export const orch: RunnerFunction = orchestrate;
+export const sls: RunnerFunction = orchestrate;
+
+/** Shows what was run as it is shown beside the result. */
+async function shown(data: ValueMap, context: RunnerContext): Promise<ValueMap> {
+  await context.progress(map({ data, outputter: "highstate" }));
+  return data;
+}
+
+export const orchestrate_single: RunnerFunction = runner({
+  doc: runnerDoc(
+    `Run one state on the master's own host.
+
+fun, name
+    The state function, and its name. All other arguments are its own.
+
+test, queue
+    Accepted for Salt's sake, and without effect, as there.
+
+pillar
+    Pillar data that win over the others, as a dictionary.`,
+    "state.orchestrate_single fun=salt.wheel name=key.list_all",
+  ),
+  params: { fun: str(), name: str(), test: any(null), queue: any(false), pillar: any(null) },
+  varKwargs: "kwargs",
+  async run({ fun, name, pillar }, context, { kwargs }) {
+    const own = new Map([...ownKeywords(kwargs), ...givenKeywords({ pillar })]);
+    return await shown(await ofMaster({ fun: "state.single", args: [fun, name], kwargs: own }, context), context);
+  },
+});
+
+export const orchestrate_high: RunnerFunction = runner({
+  doc: runnerDoc(
+    `Run high data, the states that SLS files would be rendered to, on the master's own host.
+
+data
+    The high data, a map.
+
+test, queue
+    Accepted for Salt's sake, and without effect, as there.${ASKED}`,
+    `state.orchestrate_high '{one: {salt.function: [{name: test.ping}, {tgt: "db*"}]}}'`,
+  ),
+  params: { data: any(), test: any(null), queue: any(false), ...PILLAR_PARAMS },
+  varKwargs: "kwargs",
+  async run({ data, test: _test, queue: _queue, ...asked }, context, { kwargs }) {
+    const own = new Map([...ownKeywords(kwargs), ...givenKeywords(asked)]);
+    return await shown(await ofMaster({ fun: "state.high", args: [data], kwargs: own }, context), context);
+  },
+});
+
+const CONTROLLED = `
+
+jid
+    The id of the orchestration's job.
+
+state_id
+    The id of a state; all, unless given.`;
+
+/** A function that steers a run on the master's own host, as the execution module \`state\` does. */
+function steering(name: string, does: string, more: string, takesDuration = false): ModuleFunction<RunnerContext> {
+  return runner({
+    doc: runnerDoc(`${does}${CONTROLLED}${more}`, `state.${name} 20260101000000000000 deploy`),
+    params: { jid: any(), state_id: any(null), ...takesDuration && { duration: any(null) } },
+    async run(bound, context) {
+      await context.execute({ fun: `state.${name}`, args: Object.values(bound), kwargs: new Map() });
+      return null;
+    },
+  });
+}
+
+export const pause: RunnerFunction = steering(
+  "pause",
+  "Have a run wait before one of its states.",
+  "\n\nduration\n    Seconds; without an end, unless given.",
+  true,
+);
+export const set_pause: RunnerFunction = pause;
+export const resume: RunnerFunction = steering("resume", "Have a run go on that waits.", "");
+export const rm_pause: RunnerFunction = resume;
+export const soft_kill: RunnerFunction = steering("soft_kill", "Have a run end before one of its states.", "");

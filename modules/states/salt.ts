@@ -1,0 +1,313 @@
+/**
+ * State module `salt`: functions and states on minions, for an orchestration on the master.
+ * Source: Salt 3008.3 `salt/states/saltmod.py`.
+ * @module
+ */
+
+import { messageOf } from "../../lib/errors.ts";
+import type { StateContext } from "../../lib/plugins/job_context.ts";
+import { any, type ModuleFunction, str } from "../../lib/plugins/module.ts";
+import { failed, startResult, stateFn, type StateResult } from "../../lib/plugins/state_module.ts";
+import { parseInteger } from "../../lib/python/parse_number.ts";
+import { succeeded } from "../../lib/state_run/outcome.ts";
+import { isMap, map, repr, str as text, toNumber, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+
+/** How a job on minions is asked for, by both functions. */
+const JOB = {
+  ssh: any(false),
+  tgt_type: any("glob"),
+  ret: any(""),
+  ret_config: any(null),
+  ret_kwargs: any(null),
+  fail_minions: any(null),
+  timeout: any(null),
+  batch: any(null),
+  subset: any(null),
+  failhard: any(null),
+};
+
+const JOB_DOC = `tgt, tgt_type : glob
+    The minions.
+
+expect_minions
+    Whether minions that do not answer count as failed.
+
+fail_minions
+    Minions that may fail: a list, or a text with commas.
+
+timeout
+    Seconds to wait.
+
+batch, subset
+    How many minions are at work at the same time; how many of them are chosen at random.
+
+failhard
+    Whether a batch ends with the first minion that fails.
+
+ssh, ret, ret_config, ret_kwargs
+    Salt's arguments for salt-ssh and returners.`;
+
+/** The keyword arguments of `saltutil.cmd`. */
+function jobKeywords(
+  given: Readonly<Record<keyof typeof JOB | "expect_minions", Value>>,
+  call: { readonly arg: Value[]; readonly kwarg: ValueMap },
+  { kwargs, context }: { readonly kwargs: ValueMap; readonly context: StateContext },
+): ValueMap {
+  const { tgt_type, ssh, ret, timeout, expect_minions, batch, subset } = given;
+  const asked: ValueMap = map({ ...call, tgt_type, ssh, ret, timeout, expect_minions });
+  if (batch !== null) asked.set("batch", text(batch));
+  if (subset !== null) asked.set("subset", subset);
+  if (given.failhard === true || context.opts.failhard === true) asked.set("failhard", true);
+  for (const name of ["ret_config", "ret_kwargs"] as const) if (truthy(given[name])) asked.set(name, given[name]);
+  const roster = kwargs.get("roster");
+  return roster === undefined ? asked : asked.set("roster", roster);
+}
+
+/** What a job came to, by minion. */
+type Returned = ReadonlyMap<string, ValueMap>;
+
+function returnedOf(value: Value): Returned {
+  const found = new Map<string, ValueMap>();
+  if (!isMap(value)) return found;
+  for (const [id, one] of value) if (isMap(one)) found.set(text(id), one);
+  return found;
+}
+
+/** The job's id, which all minions' answers have. */
+function putJid(result: StateResult, returned: Returned): void {
+  const jid = [...returned.values()][0]?.get("jid");
+  if (typeof jid === "string") result.__jid__ = jid;
+}
+
+/** The minions that may fail; with a word if they are given as something else. */
+function mayFail(given: Value, result: StateResult): readonly Value[] {
+  if (given === null) return [];
+  if (typeof given === "string") return given.split(",").map((id) => id.trim());
+  if (Array.isArray(given)) return given;
+  (result.warnings ??= []).push("'fail_minions' needs to be a list or a comma separated string. Ignored.");
+  return [];
+}
+
+/** A minion's own return; `undefined` if there is none. */
+function returnOf(answer: ValueMap): Value | undefined {
+  return answer.get(answer.has("ret") ? "ret" : "return");
+}
+
+/** Why a minion's return is no result of states: one line, or nothing for results of states. */
+function failureDetail(id: string, returned: Value | undefined): string {
+  if (returned === undefined) return `Minion ${id} did not return a state result.`;
+  if (Array.isArray(returned)) {
+    const parts = returned.filter(truthy).map(text);
+    return parts.length === 0
+      ? `Minion ${id} returned an empty error list.`
+      : `Minion ${id} returned errors: ${parts.join("; ")}`;
+  }
+  return isMap(returned) ? "" : `Minion ${id} returned ${repr(returned)} instead of a state result.`;
+}
+
+function hasChanges(results: Value): boolean {
+  return isMap(results) && [...results.values()].some((one) => isMap(one) && truthy(one.get("changes")));
+}
+
+/** Says what states did on minions. */
+function judgeStates(
+  result: StateResult,
+  returned: Returned,
+  { spared, allowed }: { readonly spared: readonly Value[]; readonly allowed: number },
+): void {
+  const changes: ValueMap = new Map();
+  const unchanged: string[] = [];
+  const failures = new Map<string, string>();
+  for (const [id, answer] of returned) {
+    const own = returnOf(answer);
+    const fails = truthy(answer.get("failed")) || !isMap(own) || !succeeded(own, true);
+    if (fails) {
+      if (!spared.includes(id)) failures.set(id, failureDetail(id, own));
+      changes.set(id, truthy(answer.get("failed")) || own === undefined ? false : own);
+    } else if (hasChanges(own)) changes.set(id, own);
+    else unchanged.push(id);
+  }
+  if (changes.size > 0) result.changes = map({ out: "highstate", ret: changes });
+  if (failures.size > allowed) {
+    result.result = false;
+    const details = [...failures].sort(([a], [b]) => a < b ? -1 : 1).map(([, detail]) => detail);
+    const told = details.filter((detail) => detail !== "");
+    result.comment = [`Run failed on minions: ${[...failures.keys()].join(", ")}`, ...told].join("\n");
+    return;
+  }
+  const updated = changes.size > 0 ? ` Updating ${[...changes.keys()].map(text).join(", ")}.` : "";
+  const same = unchanged.length > 0 ? ` No changes made to ${unchanged.join(", ")}.` : "";
+  result.comment = `States ran successfully.${updated}${same}`;
+}
+
+/** The function that runs states, and its positional arguments; `undefined` if nothing is named. */
+function wantedStates(highstate: Value, top: Value, sls: Value): { fun: string; arg: Value[] } | undefined {
+  if (truthy(highstate)) return { fun: "state.highstate", arg: [] };
+  if (truthy(top)) return { fun: "state.top", arg: [top] };
+  if (!truthy(sls)) return undefined;
+  return { fun: "state.sls", arg: [Array.isArray(sls) ? sls.map(text).join(",") : sls] };
+}
+
+/** Runs the states on this minion, which has no master: the target does not count. */
+async function runHere(
+  { fun, arg }: { readonly fun: string; readonly arg: readonly Value[] },
+  asked: ValueMap,
+  context: StateContext,
+): Promise<Returned> {
+  const own: ValueMap = new Map();
+  const kwargs = asked.get("kwarg") ?? null;
+  if (fun === "state.top") own.set("topfn", arg[0]);
+  if (fun === "state.sls") own.set("mods", arg[0]);
+  if (isMap(kwargs)) { for (const [name, value] of kwargs) own.set(name, value); }
+  const ret = await context.call(fun, [], own);
+  return new Map([[context.opts.id ?? "", map({ ret, out: "highstate" })]]);
+}
+
+/** Whether this is a minion without a master, and not the master's own host in an orchestration. */
+function isMasterless({ opts }: StateContext): boolean {
+  return opts.file_client === "local" && opts.extra.get("__role") !== "master";
+}
+
+export const state: ModuleFunction<StateContext> = stateFn({
+  doc: `Run states on minions.
+
+name
+    A text, unique in the run.
+
+${JOB_DOC}
+
+highstate, top, sls
+    What is run: the highstate, what a top file of that name gives, or SLS files.
+
+saltenv, test, pillar, pillarenv, exclude, queue, concurrent
+    Arguments of that run.
+
+allow_fail : 0
+    How many minions may fail.`,
+  params: {
+    name: str(),
+    tgt: any(),
+    ...JOB,
+    highstate: any(null),
+    sls: any(null),
+    top: any(null),
+    saltenv: any(null),
+    test: any(null),
+    pillar: any(null),
+    pillarenv: any(null),
+    expect_minions: any(true),
+    exclude: any(null),
+    allow_fail: any(0),
+    concurrent: any(false),
+    queue: any(false),
+    orchestration_jid: any(null),
+  },
+  varKwargs: "kwargs",
+  async run(bound, context, { kwargs }) {
+    const { name, tgt, test } = bound;
+    const given = bound.allow_fail;
+    const allowed = typeof given === "string" ? parseInteger(given, 10) : toNumber(given);
+    if (allowed === undefined) return failed(name, "Passed invalid value for 'allow_fail', must be an int");
+    const wanted = wantedStates(bound.highstate, bound.top, bound.sls);
+    if (wanted === undefined) return failed(name, "No highstate or sls specified, no execution made");
+    const kwarg: ValueMap = new Map();
+    if (test !== null || context.test) kwarg.set("test", test ?? true);
+    if (truthy(bound.pillar)) kwarg.set("pillar", bound.pillar);
+    for (const key of ["pillarenv", "saltenv", "exclude"] as const) if (bound[key] !== null) kwarg.set(key, bound[key]);
+    kwarg.set("queue", bound.queue);
+    if (typeof bound.concurrent !== "boolean") {
+      return failed(name, "Must pass in boolean for value of 'concurrent'");
+    }
+    kwarg.set("concurrent", bound.concurrent);
+    const asked = jobKeywords(bound, { arg: wanted.arg, kwarg }, { kwargs, context });
+    const returned = isMasterless(context) && !truthy(bound.ssh)
+      ? await runHere(wanted, asked, context)
+      : returnedOf(await context.call("saltutil.cmd", [tgt, wanted.fun], asked));
+    const result = startResult(name);
+    putJid(result, returned);
+    const spared = mayFail(bound.fail_minions, result);
+    if (returned.size === 0 && truthy(bound.expect_minions)) {
+      return { ...result, result: false, comment: "No minions returned" };
+    }
+    judgeStates(result, returned, { spared, allowed: Number(allowed) });
+    if ((truthy(test) || context.test) && result.changes.size > 0 && result.result === true) result.result = null;
+    return result;
+  },
+});
+
+/** Says what a function did on minions. @param judge What else says whether a return is good. */
+async function judgeReturns(
+  result: StateResult,
+  returned: Returned,
+  { spared, judge }: { readonly spared: readonly Value[]; readonly judge: (returned: Value) => Promise<boolean> },
+): Promise<void> {
+  const changes: ValueMap = new Map();
+  const failures = new Set<string>();
+  for (const [id, answer] of returned) {
+    if (truthy(answer.get("retcode"))) failures.add(id);
+    const own = truthy(answer.get("failed")) ? false : returnOf(answer) ?? null;
+    const good = !truthy(answer.get("failed")) && await judge(own) && own !== false;
+    if (!good && !spared.includes(id)) failures.add(id);
+    changes.set(id, own);
+  }
+  if (returned.size === 0) {
+    result.result = false;
+    result.comment = "No minions responded";
+    return;
+  }
+  result.changes = map({ ret: changes });
+  if (failures.size > 0) result.result = false;
+  const name = text(result.name);
+  const said = failures.size > 0
+    ? `Running function ${name} failed on minions: ${[...failures].join(", ")}`
+    : "Function ran successfully.";
+  result.comment = `${said} Function ${name} ran on ${[...changes.keys()].map(text).join(", ")}.`;
+}
+
+export const function_: ModuleFunction<StateContext> = stateFn({
+  doc: `Run a function on minions.
+
+name
+    The function.
+
+arg, kwarg
+    Its arguments: a list, and a map.
+
+${JOB_DOC}
+
+fail_function
+    An execution function that says of each return whether it is good.`,
+  params: {
+    name: str(),
+    tgt: any(),
+    ...JOB,
+    expect_minions: any(false),
+    fail_function: any(null),
+    arg: any(null),
+    kwarg: any(null),
+  },
+  varKwargs: "kwargs",
+  async run(bound, context, { kwargs }) {
+    const { name, tgt, arg, kwarg, fail_function } = bound;
+    const result = startResult(name);
+    if (typeof arg === "string") result.warnings = ["Please specify 'arg' as a list of arguments."];
+    if (context.test) {
+      return { ...result, result: null, comment: `Function ${name} would be executed on target ${text(tgt)}` };
+    }
+    const words = typeof arg === "string" ? arg.split(/\s+/).filter((word) => word !== "") : arg;
+    const call = { arg: Array.isArray(words) ? words : [], kwarg: isMap(kwarg) ? kwarg : new Map() };
+    let returned: Returned;
+    try {
+      const asked = jobKeywords(bound, call, { kwargs, context }).set("_cmd_meta", true);
+      returned = returnedOf(await context.call("saltutil.cmd", [tgt, name], asked));
+    } catch (error) {
+      return { ...result, result: false, comment: messageOf(error) };
+    }
+    putJid(result, returned);
+    const spared = mayFail(bound.fail_minions, result);
+    const judge = async (one: Value) =>
+      !truthy(fail_function) || truthy(await context.call(text(fail_function), [one]));
+    await judgeReturns(result, returned, { spared, judge });
+    return result;
+  },
+});
