@@ -35,7 +35,9 @@ export async function executeOnMaster(
   const grains = await loadGrains(opts, { warn: (text) => log.warning(text) });
   await using modules = new CallModules({ opts, log });
   const pillarParts = { grains, catalogue: modules.catalogue, log, signal };
-  const own = withPillar && hasPillarFiles(opts) ? await localPillar(opts, pillarParts) : WITHOUT_MASTER;
+  // A pillar of the caller's own wins over one that may be empty.
+  const hasPillar = kwargs.has("pillar") || hasPillarFiles(opts);
+  const own = withPillar && hasPillar ? await localPillar(opts, pillarParts) : WITHOUT_MASTER;
   const host = { opts, grains, modules, master: own, log, signal };
   try {
     return await callDirectly({ fun, args, kwargs, jid }, host);

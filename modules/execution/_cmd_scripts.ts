@@ -37,7 +37,7 @@ export const script: ModuleFunction<JobContext> = fn({
   doc: document(
     "Fetch a script, run it, and return a map of its `pid`, `retcode`, `stdout` and `stderr`. The copy that runs can be\n" +
       "read by its user alone and is removed afterwards. A script that is not there gives the return code 1,\n" +
-      "`cache_error`, and the reason in `stderr`.",
+      "`cache_error`; the reason is in the log.",
     {
       params: SCRIPT,
       more: {
@@ -70,7 +70,8 @@ export const script: ModuleFunction<JobContext> = fn({
     });
     if ("problem" in copy) {
       context.setRetcode(1);
-      return { pid: 0, retcode: 1, stdout: "", stderr: copy.problem, cache_error: true };
+      context.log("error", `cmd.script: ${copy.problem}`);
+      return { pid: 0, retcode: 1, stdout: "", stderr: "", cache_error: true };
     }
     const { path } = copy;
     try {

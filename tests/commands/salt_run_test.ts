@@ -57,7 +57,11 @@ async function withWorld(test: (world: World) => Promise<void>, config = ""): Pr
         noColor: "",
         readStdin: () => Promise.resolve(""),
         fire: (tag, data) => Promise.resolve(events.push([tag, unpackEvent(packEvent(tag, data)).data]) > 0),
-        local: () => ({ ...NO_JOBS, run: () => Promise.resolve(new Map(answers)) }),
+        local: () => ({
+          ...NO_JOBS,
+          run: () => Promise.resolve(new Map(answers)),
+          job: () => Promise.resolve({ returns: new Map(answers), silent: [] }),
+        }),
         startDetached: (given) => void detached.push([...given]),
         signal: new AbortController().signal,
         ...changes,
@@ -143,6 +147,7 @@ Deno.test("while a runner runs its proc file says so", () =>
     const proc = `${root}/var/cache/salt/master/proc`;
     const local: LocalCommands = {
       ...NO_JOBS,
+      job: () => Promise.reject(new Error("no job is run here")),
       run: () => {
         const [entry] = [...Deno.readDirSync(proc)];
         note = decode(Deno.readFileSync(`${proc}/${entry.name}`), "disk");
@@ -392,7 +397,7 @@ Deno.test("salt-run salt.wheel runs wheel functions, and names the nearest of on
 
 Deno.test("a runner of Salt that is not built is told as such, not as a slip of the pen", () =>
   withWorld(async ({ run }) => {
-    const { code, out } = await run("state.orchestrate", "orch.deploy", "--out=txt");
+    const { code, out } = await run("queue.insert", "--out=txt");
     assertEquals(code, 64);
     assert(!out.includes("Did you mean"), out);
     assertStringIncludes(out, "not built");

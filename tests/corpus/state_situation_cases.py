@@ -7,6 +7,8 @@ are not looked at. `@@` is the directory of the files.
 
 import textwrap
 
+import state_situation_runs
+
 FAMILIES = {}
 
 
@@ -1458,3 +1460,8 @@ situation("git.present, detached, config", """
         - name: no.such
         - repo: @@/up
     """, setup=MAKE_REPOSITORY, unseen=["bare"])
+
+# --- whole trees ---------------------------------------------------------------------------------------------------------------
+
+for _name, _sls, _more in state_situation_runs.CASES:
+    situation(_name, _sls, **_more)

@@ -1,0 +1,86 @@
+/**
+ * An orchestration in a whole fleet: its states have minions run functions and states, in their order, by the master's client, and
+ * wait for events of them.
+ * @module
+ */
+
+import { map } from "../../lib/values/value.ts";
+import { assert, assertStringIncludes } from "../support/assert.ts";
+import { startFleet } from "../support/fleet.ts";
+
+const STATES = {
+  "web.sls": "changed:\n  test.succeed_with_changes: []\n",
+  "bad.sls": "broken:\n  test.fail_without_changes: []\n",
+  "deploy.sls": `
+ask:
+  salt.function:
+    - name: test.arg
+    - tgt: 'web*'
+    - arg: [{{ pillar.get('version', 1) }}]
+    - kwarg: {k: v}
+states:
+  salt.state:
+    - tgt: '*'
+    - sls: web
+    - require: [{salt: ask}]
+batch:
+  salt.function:
+    - name: test.ping
+    - tgt: '*'
+    - batch: 1
+nobody:
+  salt.function:
+    - name: test.ping
+    - tgt: 'none*'
+fails:
+  salt.state:
+    - tgt: db1
+    - sls: bad
+after:
+  salt.function:
+    - name: test.ping
+    - tgt: db1
+    - require: [{salt: fails}]
+`,
+  "wait.sls": "wait:\n  salt.wait_for_event:\n    - name: my/tag/*\n    - id_list: [a, b]\n    - timeout: 30\n",
+  "late.sls": "wait:\n  salt.wait_for_event:\n    - name: my/tag/*\n    - id_list: [never]\n    - timeout: 0.2\n",
+};
+
+Deno.test("an orchestration has minions work, in order, and says what came of it", async () => {
+  const root = Deno.makeTempDirSync({ prefix: "orchestrate_" });
+  try {
+    for (const [name, text] of Object.entries(STATES)) Deno.writeTextFileSync(`${root}/${name}`, text);
+    const master = { file_roots: { base: [root] }, fileserver_list_cache_time: 0 };
+    await using fleet = await startFleet({ minions: ["web1", "db1"], master });
+
+    const { code, out, err } = await fleet.saltRun("state.orch", "deploy", "pillar={version: 7}");
+    assert(code === 1, `${code} ${out}${err}`);
+    for (
+      const line of [
+        "Comment: Function ran successfully. Function test.arg ran on web1.",
+        "Comment: States ran successfully. Updating ",
+        "Comment: No minions responded",
+        "Comment: Run failed on minions: db1",
+        "Comment: One or more requisite failed: deploy.fails",
+        "Succeeded: 3 (changed=3)",
+        "Failed:    3",
+      ]
+    ) assertStringIncludes(out, line);
+    assert(/- 7\n +kwargs:/.test(out), out);
+
+    const tested = await fleet.saltRun("state.orch", "deploy", "test=True");
+    assertStringIncludes(tested.out, "Function test.arg would be executed on target web*");
+
+    const waiting = fleet.saltRun("--out=json", "state.orch", "wait");
+    const fire = setInterval(() => {
+      for (const id of ["a", "b"]) void fleet.fire(`my/tag/${id}`, map({ id }));
+    }, 300);
+    const seen = await waiting.finally(() => clearInterval(fire));
+    assertStringIncludes(seen.out, "All events seen in ");
+    assert(seen.code === 0, seen.out);
+    const late = await fleet.saltRun("state.orch", "late");
+    assertStringIncludes(late.out, "Timeout value reached.");
+  } finally {
+    Deno.removeSync(root, { recursive: true });
+  }
+});
