@@ -85,7 +85,7 @@ data
 
 test, queue
     Accepted for Salt's sake, and without effect, as there.${ASKED}`,
-    `state.orchestrate_high '{one: {salt.function: [{name: test.ping}, {tgt: "db*"}]}}'`,
+    `state.orchestrate_high '{one: {salt: [function, {name: test.ping}, {tgt: "db*"}]}}'`,
   ),
   params: { data: any(), test: any(null), queue: any(false), ...PILLAR_PARAMS },
   varKwargs: "kwargs",

@@ -86,7 +86,7 @@ Deno.test("state.orchestrate_single and orchestrate_high run what is given, and 
   withFiles(async ({ call, done }) => {
     const single = repr(await call("state.orchestrate_single", ["test.nop"], { name: "x" }));
     assert(single.startsWith("{'host_master': {'test_|-x_|-x_|-nop': {"), single);
-    const high = repr(await call("state.orchestrate_high", [{ x: { "test.nop": [] } }]));
+    const high = repr(await call("state.orchestrate_high", [{ x: { test: ["nop"] } }]));
     assert(high.startsWith("{'host_master': {'test_|-x_|-x_|-nop': {"), high);
     assertEquals(done.map((line) => line.slice(0, 25)), Array(2).fill("{'data': {'host_master': "));
   }));
