@@ -9,7 +9,7 @@ import { dumpJson } from "../../lib/values/json.ts";
 import { isMap, map, type Value } from "../../lib/values/value.ts";
 import { Random } from "../fuzz/mutate.ts";
 import { assert, assertEquals } from "../support/assert.ts";
-import { type Place, randomHost, type RandomState, randomState } from "../support/random_states.ts";
+import { type Place, randomHost, type RandomState, randomState } from "./random_states.ts";
 import { openTree, type StateTree } from "../support/state_tree.ts";
 import { treeFacts } from "../support/tree_facts.ts";
 
