@@ -128,7 +128,7 @@ Deno.test("runs of states survive a restart, a kill and a lost master with a nam
     },
   );
 
-  await t.step("a state that restarts salt-minion: the run goes on to its end and returns once", async () => {
+  await t.step("a state that restarts salt-minion: the run goes on to its end, and no state runs twice", async () => {
     const config = `${root}/${ID}/etc/salt`;
     const start = [Deno.execPath(), ...DENO_RUN, new URL("../../minion.ts", import.meta.url).pathname, "-c", config];
     const pid = fleet.minion(ID).pid;
