@@ -13,6 +13,8 @@ import { manPage } from "./man_pages.ts";
 export type Shared = { readonly path: string } & ({ readonly text: string } | { readonly link: string });
 
 const DOC = "doc/salt-deno";
+/** What docs/modules.md tells to copy. */
+const MODULE_SAMPLES = ["periodic.ts", "salt_module.d.ts"];
 
 /** Everything, for the project at `root`. */
 export async function sharedFiles(root: string): Promise<Shared[]> {
@@ -27,6 +29,10 @@ export async function sharedFiles(root: string): Promise<Shared[]> {
     { path: `fish/vendor_completions.d/${first}.fish`, text: await completionScript("fish") },
     ...others.map((prog) => ({ path: `fish/vendor_completions.d/${prog}.fish`, link: `${first}.fish` })),
     ...docs.map((name) => ({ path: `${DOC}/${name}`, text: Deno.readTextFileSync(`${root}/docs/${name}`) })),
+    ...MODULE_SAMPLES.map((name) => ({
+      path: `${DOC}/samples/${name}`,
+      text: Deno.readTextFileSync(`${root}/docs/samples/${name}`),
+    })),
     ...ROLES.map((role) => ({ path: `${DOC}/samples/${role}`, text: configSample(role) })),
   ];
 }

@@ -68,7 +68,7 @@ Deno.test("the build shares a manual page and a completion for every command, an
       [...files("man/man1"), ...files("man/man8")].map((name) => name.replace(/\.\d$/, "")).toSorted(),
       progs,
     );
-    assertEquals(files("doc/salt-deno/samples"), ["master", "minion"]);
+    assertEquals(files("doc/salt-deno/samples"), ["master", "minion", "periodic.ts", "salt_module.d.ts"]);
     assertStringIncludes(
       Deno.readTextFileSync(`${directory}/share/bash-completion/completions/salt-key`),
       "complete -F _salt",

@@ -1,0 +1,52 @@
+/** docs/modules.md: the sample is a module that works, and its types are those that modules get. @module */
+
+import type {
+  ModuleFunction as Published,
+  Permissions as PublishedPermissions,
+} from "../../docs/samples/salt_module.d.ts";
+import type { JobContext } from "../../lib/plugins/job_context.ts";
+import type { Permissions } from "../../lib/plugins/permissions.ts";
+import { assertEquals } from "../support/assert.ts";
+import { run } from "../support/processes.ts";
+
+const SAMPLES = decodeURIComponent(new URL("../../docs/samples/", import.meta.url).pathname);
+const ENTRY = decodeURIComponent(new URL("../../minion.ts", import.meta.url).pathname);
+
+// What authors are told must be what there is: the compiler checks these.
+type Told = Parameters<Published<Record<string, never>>["run"]>[1];
+const _context = (context: Pick<JobContext, keyof Told>): Pick<JobContext, keyof Told> => context;
+const _permissions = (one: PublishedPermissions): Permissions => one;
+
+Deno.test("the sample of docs/modules.md runs by salt-call, which reads it anew at each call", async () => {
+  const root = Deno.makeTempDirSync({ prefix: "own_" });
+  try {
+    Deno.mkdirSync(`${root}/modules`);
+    for (const name of ["periodic.ts", "salt_module.d.ts"]) {
+      Deno.copyFileSync(`${SAMPLES}${name}`, `${root}/modules/${name}`);
+    }
+    Deno.writeTextFileSync(`${root}/minion`, JSON.stringify({ id: "web1", root_dir: root, module_dirs: [root] }));
+    const call = (...words: string[]) =>
+      run([
+        Deno.execPath(),
+        "run",
+        "--allow-all",
+        "--quiet",
+        "--no-prompt",
+        ENTRY,
+        "--as",
+        "salt-call",
+        "-c",
+        root,
+        "--local",
+        ...words,
+      ]);
+    const missing = await call("--retcode-passthrough", "periodic.scripts", "nosuch");
+    assertEquals([missing.out, missing.code], ["local:\n    Nothing runs nosuch\n", 1], missing.err);
+    const file = `${root}/modules/periodic.ts`;
+    Deno.writeTextFileSync(file, Deno.readTextFileSync(file).replace("Nothing runs", "Not here:"));
+    assertEquals((await call("periodic.scripts", "nosuch")).out, "local:\n    Not here: nosuch\n");
+    assertEquals(/^local:\n {4}\d+%\n$/.test((await call("periodic.full", "/")).out), true);
+  } finally {
+    Deno.removeSync(root, { recursive: true });
+  }
+});
