@@ -41,7 +41,7 @@ export class Attempts {
     this.#clock = clock;
   }
 
-  /** Whether there is room for another one. */
+  /** Whether there is no room for another one. */
   get full(): boolean {
     return this.#running >= MOST_ATTEMPTS;
   }

@@ -112,6 +112,20 @@ Deno.test("CVE-2020-25592, CVE-2017-5192: whatever is wrong or missing in the cr
   });
 });
 
+Deno.test("one attempt more than may be made at once is refused, and its system is not asked", async () => {
+  const { promise: answered, resolve } = Promise.withResolvers<void>();
+  let asked = 0;
+  const slow: EauthModule = { authenticate: () => (asked++, answered.then(() => ({ groups: [] }))) };
+  await withAuth({}, async (auth, { logged }) => {
+    const most = Array.from({ length: MOST_ATTEMPTS }, () => auth.identify(login("fred")));
+    await refusal(auth.identify(login("fred")));
+    assertEquals(logged.filter((line) => line.includes("too many attempts at once")).length, 1);
+    resolve();
+    await Promise.all(most);
+    assertEquals(asked, MOST_ATTEMPTS);
+  }, slow);
+});
+
 Deno.test("a failure takes a second, more or less, whatever the reason; few attempts are made at once", async () => {
   await withAuth({}, async (auth, { slept }) => {
     await refusal(auth.identify(login("fred", "wrong")));

@@ -69,3 +69,13 @@ Deno.test("a rule must match a whole name or argument, where Salt's need match i
 Deno.test("every function of a compound job must be allowed, where Salt's rules allow all of them if one is", () => {
   assertEquals(CORPUS.compound.map((row) => [row[3], answer(row)]), CORPUS.compound.map(() => [true, false]));
 });
+
+Deno.test("a rule whose conditions on arguments are of the wrong type allows nothing", () => {
+  const asked = { fun: "touch", arg: ["/x"] };
+  const allowed = (args: unknown) =>
+    answer(["job", [{ "*": [{ touch: [args] }] }], { ...asked, minions: ["web1"] }, null]);
+  assertEquals(allowed({ args: ["/x"] }), true);
+  for (const wrong of [{ args: "/x" }, { args: 1 }, { kwargs: ["/x"] }, { kwargs: "/x" }, "/x", null]) {
+    assertEquals(allowed(wrong), false, JSON.stringify(wrong));
+  }
+});
