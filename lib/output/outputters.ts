@@ -9,7 +9,7 @@
 
 import { rstrip } from "../values/python_text.ts";
 import { messageOf, UsageError } from "../errors.ts";
-import { dumpJson } from "../values/json.ts";
+import { dumpJson, type JsonOptions, writeJson } from "../values/json.ts";
 import { formatHighstate, type StateDisplay } from "./highstate.ts";
 import { formatKeys } from "./key.ts";
 import { didYouMean } from "../text/nearest_name.ts";
@@ -102,9 +102,22 @@ export function formatOutput(data: Value, options: OutputOptions): string {
   return rstrip(outputter?.(data, options) ?? formatNested(data, options));
 }
 
+/**
+ * As {@linkcode formatOutput}, in pieces where the outputter can: what comes of ten thousand states is not in memory as a whole. Nothing
+ * is put if nothing is printed.
+ */
+export function writeOutput(data: Value, options: OutputOptions, put: (piece: string) => void): void {
+  if (options.out === "json") return writeJson(data, jsonOptions(options), (piece) => put(sanitizeJson(piece)));
+  const text = formatOutput(data, options);
+  if (text !== "") put(text);
+}
+
 function formatJson(data: Value, options: OutputOptions): string {
-  const indent = options.indent ?? 4;
-  return sanitizeJson(dumpJson(data, { indent: indent < 0 ? undefined : indent, ensureAscii: false }));
+  return sanitizeJson(dumpJson(data, jsonOptions(options)));
+}
+
+function jsonOptions({ indent = 4 }: OutputOptions): JsonOptions {
+  return { indent: indent < 0 ? undefined : indent, ensureAscii: false };
 }
 
 function formatYaml(data: Value, { indent }: OutputOptions): string {
@@ -148,6 +161,8 @@ export interface OutputDestination {
 export interface OutputWriter extends Disposable {
   /** Writes a text and a newline; an empty text writes nothing. @throws {UsageError} If the file cannot be written. */
   (text: string): void;
+  /** Writes a text without a newline. @throws {UsageError} If the file cannot be written. */
+  piece(text: string): void;
 }
 
 /**
@@ -164,13 +179,13 @@ export function outputWriter({ file, append = false, write }: OutputDestination)
     }
   };
   const opened = file === undefined ? undefined : denied(() => openOutput(file, append));
-  const put = (text: string) => {
-    if (text === "") return;
-    if (opened === undefined) return write(text + "\n");
-    const bytes = new TextEncoder().encode(text + "\n");
+  const piece = (text: string) => {
+    if (opened === undefined) return write(text);
+    const bytes = new TextEncoder().encode(text);
     for (let at = 0; at < bytes.length;) at += denied(() => opened.writeSync(bytes.subarray(at)));
   };
-  return Object.assign(put, { [Symbol.dispose]: () => opened?.close() });
+  const put = (text: string) => text === "" ? undefined : piece(`${text}\n`);
+  return Object.assign(put, { piece, [Symbol.dispose]: () => opened?.close() });
 }
 
 /** An existing file keeps its mode and owner; a new one is readable by the user only. */

@@ -6,7 +6,7 @@
 import type { Query } from "./query.ts";
 import { type DisplayOpts, stateDisplay, tableLayout } from "./display_opts.ts";
 import type { StateDisplay } from "./highstate.ts";
-import { chooseOutputter, formatOutput, outputWriter } from "./outputters.ts";
+import { chooseOutputter, outputWriter, writeOutput } from "./outputters.ts";
 import type { TableLayout } from "./table.ts";
 import { useColours } from "../text/terminal.ts";
 import type { Value } from "../values/value.ts";
@@ -127,19 +127,25 @@ export function resultPrinter(settings: OutputSettings, place: OutputPlace, quer
   const color = coloured(settings, { ...place, isTerminal: place.isTerminal && file === undefined });
   const put = outputWriter({ file, append: settings.append, write: (text) => place.write(text) });
   const indent = settings.indent ?? undefined;
-  const print: PrintResult = (value, { out, retcode } = {}) =>
-    put(
-      formatOutput(query === undefined ? value : query(value), {
-        // What a query finds has not the form that the result's own outputter is for.
-        out: chooseOutputter(asked, query === undefined ? out : undefined),
-        color,
-        indent,
-        retcode,
-        redFailures: true,
-        states: settings.states,
-        table: settings.table,
-        warn: (text) => place.warn(text),
-      }),
-    );
+  const print: PrintResult = (value, { out, retcode } = {}) => {
+    let last = "";
+    const options = {
+      // What a query finds has not the form that the result's own outputter is for.
+      out: chooseOutputter(asked, query === undefined ? out : undefined),
+      color,
+      indent,
+      retcode,
+      redFailures: true,
+      states: settings.states,
+      table: settings.table,
+      warn: (text: string) => place.warn(text),
+    };
+    // A text of one piece, as nearly all are, is written with its line end at once.
+    writeOutput(query === undefined ? value : query(value), options, (piece) => {
+      if (last !== "") put.piece(last);
+      last = piece;
+    });
+    put(last);
+  };
   return Object.assign(print, { [Symbol.dispose]: () => put[Symbol.dispose]() });
 }

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { collectGarbage } from "../process/idle_memory.ts";
 import { Places } from "../states/place.ts";
 import { type Compiled, RUN } from "../states/stages.ts";
 import type { Walked } from "../states/walk.ts";
@@ -27,7 +28,7 @@ import { RunWorld } from "./world.ts";
 export async function runHigh(walked: Pick<Walked, "high" | "places">, prepared: Prepared): Promise<Value> {
   const { states } = prepared;
   const { errors, chunks, graph, aggregates } = await states.compile(walked, RUN);
-  if (errors.length === 0) letGo(walked);
+  if (errors.length === 0) letGo(walked, chunks.length);
   if (errors.length === 0) await prepared.call.compiled?.(chunks, prepared.job);
   const returned = errors.length > 0
     ? states.refusal(errors)
@@ -36,9 +37,13 @@ export async function runHigh(walked: Pick<Walked, "high" | "places">, prepared:
   return returned;
 }
 
-function letGo({ high, places }: Pick<Walked, "high" | "places">): void {
+/** States from which on the garbage of their compilation is collected before they run: V8 would keep it until it needs the space. */
+const MANY_STATES = 3_000;
+
+function letGo({ high, places }: Pick<Walked, "high" | "places">, states: number): void {
   high.clear();
   places.clear();
+  if (states >= MANY_STATES) collectGarbage();
 }
 
 /** What is needed of a compilation while its states run. */

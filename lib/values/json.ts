@@ -5,7 +5,7 @@
  * @module
  */
 
-import { Float, floatRepr, isFloat, repr, type Value } from "./value.ts";
+import { Float, floatRepr, isFloat, repr, type Value, type ValueMap } from "./value.ts";
 
 /** Options of {@linkcode dumpJson}; the defaults are Python's. */
 export interface JsonOptions {
@@ -20,23 +20,68 @@ export interface JsonOptions {
  * no string becomes one, as in Python; a bytes key too, where Python throws.
  */
 export function dumpJson(value: Value, options: JsonOptions = {}): string {
-  return write(value, options, "\n");
+  let text = "";
+  writeJson(value, options, (piece) => text += piece);
+  return text;
 }
 
-/** @param newline A line end and the indentation of the line that `value` starts on. */
-function write(value: Value, options: JsonOptions, newline: string): string {
+/** Characters of a piece: enough that few pieces are written, and few enough that none is a large object of V8's. */
+const PIECE = 1 << 15;
+
+/**
+ * As {@linkcode dumpJson}, piece by piece: the text of ten thousand states is several megabytes, and with its parts as many again.
+ * @param put Takes the pieces. Each ends behind a key, a value or a sign.
+ */
+export function writeJson(value: Value, options: JsonOptions, put: (piece: string) => void): void {
+  const writer = new JsonWriter(options, put);
+  writer.value(value, "\n");
+  writer.end();
+}
+
+class JsonWriter {
+  readonly #options: JsonOptions;
+  readonly #put: (piece: string) => void;
+  #text = "";
+
+  constructor(options: JsonOptions, put: (piece: string) => void) {
+    this.#options = options;
+    this.#put = put;
+  }
+
+  end(): void {
+    if (this.#text !== "") this.#put(this.#text);
+  }
+
+  #add(text: string): void {
+    this.#text += text;
+    if (this.#text.length < PIECE) return;
+    this.#put(this.#text);
+    this.#text = "";
+  }
+
+  /** @param newline A line end and the indentation of the line that `value` starts on. */
+  value(value: Value, newline: string): void {
+    if (!Array.isArray(value) && !(value instanceof Map)) return this.#add(scalarText(value, this.#options));
+    const isList = Array.isArray(value), { indent } = this.#options;
+    const count = isList ? value.length : value.size;
+    if (count === 0) return this.#add(isList ? "[]" : "{}");
+    const inner = newline + " ".repeat(indent ?? 0);
+    const between = indent === undefined ? ", " : `,${inner}`;
+    let before = (isList ? "[" : "{") + (indent === undefined ? "" : inner);
+    for (const [key, item] of value.entries()) {
+      this.#add(isList ? before : `${before}${quote(keyText(key), this.#options)}: `);
+      this.value(item, inner);
+      before = between;
+    }
+    this.#add((indent === undefined ? "" : newline) + (isList ? "]" : "}"));
+  }
+}
+
+function scalarText(value: Exclude<Value, Value[] | ValueMap>, options: JsonOptions): string {
   if (value === null) return "null";
   if (typeof value === "boolean") return String(value);
   if (typeof value === "string") return quote(value, options);
-  if (value instanceof Uint8Array) return quote(repr(value), options);
-  if (!Array.isArray(value) && !(value instanceof Map)) return numberText(value);
-  const inner = newline + " ".repeat(options.indent ?? 0);
-  const [open, close] = Array.isArray(value) ? "[]" : "{}";
-  const items = Array.isArray(value)
-    ? value.map((item) => write(item, options, inner))
-    : Array.from(value, ([key, item]) => `${quote(keyText(key), options)}: ${write(item, options, inner)}`);
-  if (items.length === 0 || options.indent === undefined) return open + items.join(", ") + close;
-  return open + inner + items.join("," + inner) + newline + close;
+  return value instanceof Uint8Array ? quote(repr(value), options) : numberText(value);
 }
 
 function numberText(value: number | bigint | Float): string {
