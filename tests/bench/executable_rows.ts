@@ -12,7 +12,8 @@ const GROUP = "executables";
 /** Built when first asked for, into the fleet's root, which is removed with it. */
 const built = new WeakMap<Stage, Promise<string>>();
 
-function executables(stage: Stage): Promise<string> {
+/** The directory with the executables of `deno task build`. */
+export function executables(stage: Stage): Promise<string> {
   const known = built.get(stage);
   if (known !== undefined) return known;
   const making = (async () => {

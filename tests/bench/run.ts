@@ -22,6 +22,7 @@ import { type Row, Stage } from "./row.ts";
 import { OURS } from "./sides.ts";
 import { START_ROWS } from "./start_rows.ts";
 import { DURABILITY_ROWS } from "./durability_rows.ts";
+import { APPLY_FLEET_ROWS } from "./apply_fleet_rows.ts";
 import { APPLY_ROWS } from "./apply_rows.ts";
 import { STATE_ROWS } from "./state_rows.ts";
 import { STORE_ROWS } from "./store_rows.ts";
@@ -39,6 +40,7 @@ const ROWS: readonly Row[] = [
   ...TEMPLATE_ROWS,
   ...STATE_ROWS,
   ...APPLY_ROWS,
+  ...APPLY_FLEET_ROWS,
   ...LOAD_ROWS,
   ...SWARM_ROWS,
   ...MEMORY_ROWS,
