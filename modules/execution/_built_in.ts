@@ -17,7 +17,7 @@ export const EXECUTION_MODULES: ModuleTable = {
       import("./_apt_repositories.ts"),
     ]),
   archive: () => joined([import("./archive.ts"), import("./_archive_listing.ts")]),
-    asymmetric: () => import("./asymmetric.ts"),
+  asymmetric: () => import("./asymmetric.ts"),
   at: () => import("./at.ts"),
   cmd: () => joined([import("./cmd.ts"), import("./_cmd_scripts.ts")]),
   config: () => import("./config.ts"),
