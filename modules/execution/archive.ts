@@ -22,17 +22,22 @@ import { str as text, toNumber, truthy, type Value } from "../../lib/values/valu
 
 const RUN = { template: str(null), runas: str(null) };
 
-/** Runs a program, and gives the lines that it wrote. @throws {CommandNotFoundError} If there is none. */
+/**
+ * Runs a program, and gives the lines that it wrote. `template` names what renders its words and its directory.
+ * @throws {CommandNotFoundError} If there is none.
+ */
 async function lines(
   words: readonly string[],
-  { context, cwd = null, runas }: {
+  { context, cwd = null, template, runas }: {
     readonly context: JobContext;
     readonly cwd?: string | null;
+    readonly template: string | null;
     readonly runas: string | null;
   },
 ): Promise<string[]> {
   need(words[0]);
-  const more = new Map<Value, Value>([["cwd", cwd], ["runas", runas]]);
+  await mustBeEngine(template);
+  const more = new Map<Value, Value>([["cwd", cwd], ["template", template], ["runas", runas]]);
   return splitLines((await runTool(context, words, { joined: true, more })).stdout);
 }
 
@@ -40,9 +45,29 @@ function need(program: string): void {
   if (which(program) === undefined) throw new CommandNotFoundError(`'${program}' is not in the path`);
 }
 
-/** @throws {CommandError} For every template: there is none yet. */
-function refuseTemplate(template: string | null): void {
-  if (template) throw new CommandError(`Attempted to render file paths with unavailable engine ${template}`);
+/** @throws {CommandError} If there is no such engine for templates. */
+async function mustBeEngine(template: string | null): Promise<void> {
+  if (!template) return;
+  const { isEngine } = await import("./_templates.ts");
+  if (!isEngine(template)) {
+    throw new CommandError(`Attempted to render file paths with unavailable engine ${template}`);
+  }
+}
+
+/** A path, rendered if there is an engine. @throws {CommandError} If there is no such engine. @throws {RenderError} */
+async function renderedPath(path: string, engine: string | null, context: JobContext): Promise<string> {
+  if (!engine) return path;
+  const { renderNames } = await import("./_templates.ts");
+  const saltenv = context.opts.saltenv ?? "base";
+  const [rendered] = await renderNames([path], { engine, saltenv, variables: new Map() }, context);
+  return rendered;
+}
+
+/** Sources as they are given, each rendered if there is an engine. */
+async function renderedSources(sources: Value, engine: string | null, context: JobContext): Promise<Value> {
+  if (!engine || sources === null) return sources;
+  const rendered = (source: Value) => renderedPath(text(source), engine, context);
+  return Array.isArray(sources) ? await Promise.all(sources.map(rendered)) : await rendered(sources);
 }
 
 /** Sources as they are given, a list or text with commas, with globs made paths. */
@@ -74,11 +99,11 @@ export const tar: ModuleFunction<JobContext> = fn({
   params: { options: str(), tarfile: str(), sources: any(null), dest: str(null), cwd: str(null), ...RUN },
   run: ({ options, tarfile, sources, dest, cwd, template, runas }, context) => {
     if (options === "") throw new InvocationError("Tar options can not be empty");
-    refuseTemplate(template);
     const words = options.split(/\s+/).filter((word) => word !== "");
     return lines(["tar", ...words, tarfile, ...dest ? ["-C", dest] : [], ...expandSources(sources)], {
       context,
       cwd,
+      template,
       runas,
     });
   },
@@ -99,9 +124,8 @@ function compressor(
     run: (bound, context) => {
       const given: { readonly [name: string]: unknown } = bound;
       const option = (name: string) => typeof given[name] === "string" && given[name] !== "" ? given[name] : null;
-      refuseTemplate(option("template"));
       const words = [program, ...[option("options"), option(argument)].filter((word) => word !== null)];
-      return lines(words, { context, runas: option("runas") });
+      return lines(words, { context, template: option("template"), runas: option("runas") });
     },
   });
 }
@@ -117,10 +141,8 @@ export const cmd_zip: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: { zip_file: str(), sources: any(), template: str(null), cwd: str(null), runas: str(null) },
-  run: ({ zip_file, sources, template, cwd, runas }, context) => {
-    refuseTemplate(template);
-    return lines(["zip", "-r", zip_file, ...expandSources(sources)], { context, cwd, runas });
-  },
+  run: ({ zip_file, sources, template, cwd, runas }, context) =>
+    lines(["zip", "-r", zip_file, ...expandSources(sources)], { context, cwd, template, runas }),
 });
 
 export const zip: ModuleFunction<JobContext> = fn({
@@ -137,10 +159,10 @@ export const zip: ModuleFunction<JobContext> = fn({
     runas: str(null),
     zip64: bool(false),
   },
-  run: async ({ zip_file, sources: given, template, cwd, runas }, context) => {
-    refuseTemplate(template);
-    if (runas) return await lines(["zip", "-r", zip_file, ...expandSources(given)], { context, cwd, runas });
-    const sources = expandSources(given);
+  run: async ({ zip_file: givenFile, sources: given, template, cwd, runas }, context) => {
+    if (runas) return await lines(["zip", "-r", givenFile, ...expandSources(given)], { context, cwd, template, runas });
+    const zip_file = await renderedPath(givenFile, template, context);
+    const sources = expandSources(await renderedSources(given, template, context));
     if (!cwd && sources.some((source) => !source.startsWith("/"))) {
       throw new InvocationError("Relative paths require the 'cwd' parameter");
     }
@@ -192,8 +214,8 @@ interface UnzipArguments {
 }
 
 async function runUnzip(given: UnzipArguments, context: JobContext): Promise<string[]> {
-  refuseTemplate(given.template);
   need("unzip");
+  await mustBeEngine(given.template);
   const excludes = namesOf(given.excludes);
   const words = [
     "unzip",
@@ -205,7 +227,8 @@ async function runUnzip(given: UnzipArguments, context: JobContext): Promise<str
     ...excludes === undefined ? [] : ["-x", ...excludes],
   ];
   const level = truthy(given.password) ? "quiet" : "debug";
-  const more = new Map<Value, Value>([["runas", given.runas], ["output_loglevel", level]]);
+  const { template, runas } = given;
+  const more = new Map<Value, Value>([["template", template], ["runas", runas], ["output_loglevel", level]]);
   const result = await callRunAll(context, words, { joined: true, more });
   const stdout = text(result.get("stdout") ?? "");
   if (result.get("retcode") !== 0) throw new CommandError(stdout);
@@ -231,17 +254,19 @@ export const unzip: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { ...UNZIP, extract_perms: bool(true) },
   run: async (given, context) => {
-    refuseTemplate(given.template);
     if (given.runas) return await runUnzip(given, context);
+    const { template } = given;
+    const archive = await renderedPath(given.zip_file, template, context);
+    const dest = await renderedPath(given.dest, template, context);
     const excludes = namesOf(given.excludes) ?? [];
     const password = truthy(given.password) ? new TextEncoder().encode(text(given.password)) : undefined;
     try {
-      const members = membersOf(given.zip_file).filter(({ name }) => !excludes.includes(name));
+      const members = membersOf(archive).filter(({ name }) => !excludes.includes(name));
       for (const member of members) {
         context.signal.throwIfAborted();
         await extractMember(member, {
-          archive: given.zip_file,
-          dest: given.dest,
+          archive,
+          dest,
           password,
           modes: given.extract_perms,
         });
@@ -268,10 +293,8 @@ export const rar: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: { rarfile: str(), sources: any(), template: str(null), cwd: str(null), runas: str(null) },
-  run: ({ rarfile, sources, template, cwd, runas }, context) => {
-    refuseTemplate(template);
-    return lines(["rar", "a", "-idp", rarfile, ...expandSources(sources)], { context, cwd, runas });
-  },
+  run: ({ rarfile, sources, template, cwd, runas }, context) =>
+    lines(["rar", "a", "-idp", rarfile, ...expandSources(sources)], { context, cwd, template, runas }),
 });
 
 export const unrar: ModuleFunction<JobContext> = fn({
@@ -282,12 +305,14 @@ export const unrar: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { rarfile: str(), dest: str(), excludes: any(null), ...RUN, trim_output: any(false) },
   run: async ({ rarfile, dest, excludes, template, runas, trim_output }, context) => {
-    refuseTemplate(template);
     const program = ["unrar", "rar"].find((each) => which(each) !== undefined);
     if (program === undefined) {
       throw new CommandNotFoundError("None of provided binaries ['unrar', 'rar'] was not found in $PATH");
     }
     const without = (namesOf(excludes) ?? []).flatMap((each) => ["-x", each]);
-    return trimmed(await lines([program, "x", "-idp", rarfile, ...without, dest], { context, runas }), trim_output);
+    return trimmed(
+      await lines([program, "x", "-idp", rarfile, ...without, dest], { context, template, runas }),
+      trim_output,
+    );
   },
 });
