@@ -5,7 +5,7 @@
  */
 
 import { fileHost, home, sourceFiles } from "./_file_host.ts";
-import { signatureCheck, SIGNATURES } from "./file.ts";
+import { signatureCheck, SIGNATURES } from "./_file_signatures.ts";
 import type { SourceSum } from "../../lib/filesystem/checksums.ts";
 import { schemeOf } from "../../lib/filesystem/checksums.ts";
 import { diffFiles, ignoresSomething, type Ignoring } from "../../lib/filesystem/diffs.ts";

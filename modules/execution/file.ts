@@ -9,6 +9,7 @@
  */
 
 import { home, sourceFiles } from "./_file_host.ts";
+import { signatureCheck, SIGNATURES } from "./_file_signatures.ts";
 import { CommandError, InvocationError } from "../../lib/errors.ts";
 import { extractHash, hasHash, hashFile, hashText, readSourceHash } from "../../lib/filesystem/checksums.ts";
 import { readText } from "../../lib/filesystem/contents.ts";
@@ -26,7 +27,6 @@ import {
 } from "../../lib/filesystem/paths.ts";
 import { fileStatus, timesOf } from "../../lib/filesystem/status.ts";
 import { hashFileFetcher } from "../../lib/filesystem/sources.ts";
-import { checkSignature, type Signers, signersOf } from "../../lib/gnupg/file_signature.ts";
 import { openFiles } from "../../lib/filesystem/open_files.ts";
 import { diskUsage } from "../../lib/filesystem/trees.ts";
 import { isAnything, isDirectory, isFile } from "../../lib/os/file_kind.ts";
@@ -36,7 +36,7 @@ import { mayAccess } from "../../lib/os/libc_files.ts";
 import { describe } from "../../lib/plugins/docs.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { any, bool, int, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { float, map, str as text, truthy, type Value } from "../../lib/values/value.ts";
+import { float, map, str as text } from "../../lib/values/value.ts";
 
 export const stats: ModuleFunction<JobContext> = fn({
   doc: describe(
@@ -130,27 +130,6 @@ export const extract_hash: ModuleFunction<JobContext> = fn({
   run: ({ hash_fn, hash_type, file_name: fileName, source, source_hash_name: sourceHashName }) =>
     extractHash(hash_fn, { hashType: hash_type, fileName, source, sourceHashName }),
 });
-
-/** Parameters of signatures. */
-export const SIGNATURES = {
-  source_hash_sig: any(null),
-  signed_by_any: any(null),
-  signed_by_all: any(null),
-  keyring: any(null),
-  gnupghome: any(null),
-};
-
-/** Checks a signature of files from elsewhere; `undefined` if there is none to check. */
-export function signatureCheck(
-  signature: Value,
-  given: Signers & { readonly saltenv: Value; readonly verify_ssl?: boolean },
-  context: JobContext,
-): ((path: string) => Promise<void>) | undefined {
-  if (!truthy(signature)) return undefined;
-  const saltenv = truthy(given.saltenv) ? text(given.saltenv) : "base";
-  return (path) =>
-    checkSignature({ path, signature, saltenv, verifySsl: given.verify_ssl ?? true }, signersOf(given), context);
-}
 
 export const get_source_sum: ModuleFunction<JobContext> = fn({
   doc: describe(
