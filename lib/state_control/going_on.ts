@@ -7,9 +7,9 @@
 import { CommandLostError } from "../errors.ts";
 import type { ChildOutcome } from "../host/child_process.ts";
 import type { JobContext } from "../plugins/job_context.ts";
-import { type Chunk, chunkTag } from "../states/chunks.ts";
+import { type Chunk, chunkTag, field } from "../states/chunks.ts";
 import { map, truthy, type Value, type ValueMap } from "../values/value.ts";
-import { readRun, type RunState } from "./record.ts";
+import { type Progress, readRun, type RunState } from "./record.ts";
 
 /** A command of a state that went on without the minion. */
 export interface Survivor {
@@ -36,22 +36,38 @@ export async function survivors(
   return found;
 }
 
-/** The results with which a run goes on, by tag: those of its record, and those of the states that had begun. */
-export function formerResults(
+/** With what a run goes on. */
+export interface Former {
+  /** The results by tag: those of its record, and those of the states that had been called. */
+  readonly results: ReadonlyMap<string, ValueMap>;
+  /** What functions of states returned whose `check_cmd` has not ended, by tag. */
+  readonly unchecked: ReadonlyMap<string, ValueMap>;
+}
+
+/** With what a run goes on that its minion did not survive. */
+export function formerRun(
   { cachedir, jid }: { readonly cachedir: string; readonly jid: string },
   { chunks, commands }: { readonly chunks: readonly Chunk[]; readonly commands: readonly Survivor[] },
-): Map<string, ValueMap> {
+): Former {
   const run = readRun(cachedir, jid);
   const results = new Map(run?.results);
   const byTag = new Map(chunks.map((chunk) => [chunkTag(chunk), chunk]));
-  for (const tag of run?.unfinished ?? []) {
+  const unchecked = new Map<string, ValueMap>();
+  for (const [tag, progress] of run?.unfinished ?? []) {
     const chunk = byTag.get(tag);
-    if (chunk !== undefined) results.set(tag, ofUnfinished(chunk, commands, results.size));
+    if (chunk === undefined || isCalledAgain(chunk, progress)) continue;
+    if (progress.at === "checking") unchecked.set(tag, progress.result);
+    else results.set(tag, ofUnfinished(chunk, commands, results.size));
   }
-  return results;
+  return { results, unchecked };
 }
 
-/** The result of a state that had begun: what its commands came to. It is not called again, for that might end the minion again. */
+/** Whether the commands of a state that had begun did nothing: conditions, and those of the module `file`, which only look. */
+function isCalledAgain(chunk: Chunk, { at }: Progress): boolean {
+  return at === "asking" || field(chunk, "state") === "file";
+}
+
+/** The result of a state that had been called: what its commands came to. It is not called again, for that might end the minion again. */
 function ofUnfinished(chunk: Chunk, commands: readonly Survivor[], runNum: number): ValueMap {
   const lines = ["The minion ended while this state ran, and the run went on."];
   const changes: ValueMap = new Map();
@@ -83,7 +99,7 @@ function ofUnfinished(chunk: Chunk, commands: readonly Survivor[], runNum: numbe
 export function interruptedRunLines(cachedir: string, jid: string): string[] {
   const run = readRun(cachedir, jid);
   if (run === undefined || run.end !== undefined) return [];
-  return [countLine(run), ...run.unfinished.map((tag) => `It had begun with ${shownTag(tag)}`)];
+  return [countLine(run), ...[...run.unfinished.keys()].map((tag) => `It had begun with ${shownTag(tag)}`)];
 }
 
 function countLine({ results, jid }: RunState): string {

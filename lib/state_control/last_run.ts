@@ -18,7 +18,7 @@ export async function lastRun(jid: string | null, { opts, jobs }: Pick<JobContex
     fun,
     begun: new Date(begun).toISOString(),
     outcome: end ?? (isRunning ? "running" : "interrupted"),
-    unfinished: [...unfinished],
+    unfinished: [...unfinished.keys()],
     states: new Map(results),
   });
 }

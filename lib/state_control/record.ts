@@ -19,6 +19,15 @@ export type RunEnd =
   /** Its job was ended. */
   | "aborted";
 
+/** How far a state had come that has no result. */
+export type Progress =
+  /** Its function was called. */
+  | { readonly at: "called" }
+  /** Its conditions were asked (`unless`, `onlyif`), or it ran in test mode for `prereq`: nothing had been done. */
+  | { readonly at: "asking" }
+  /** Its function had returned, and its `check_cmd` ran. */
+  | { readonly at: "checking"; readonly result: ValueMap };
+
 /** What is known of a run. */
 export interface RunState {
   readonly jid: string;
@@ -30,8 +39,8 @@ export interface RunState {
   readonly end: RunEnd | undefined;
   /** The results by tag, in the order of running. */
   readonly results: ReadonlyMap<string, ValueMap>;
-  /** The states that had begun and had no result. */
-  readonly unfinished: readonly string[];
+  /** The states that had begun and had no result, by tag. */
+  readonly unfinished: ReadonlyMap<string, Progress>;
 }
 
 /** Runs whose records stay. */
@@ -67,6 +76,11 @@ export class RunRecord implements Disposable {
   /** A state begins to be called. */
   started(tag: string): void {
     this.#add({ kind: "started", tag });
+  }
+
+  /** A state that has begun comes so far. */
+  progress(tag: string, progress: Progress): void {
+    this.#add({ kind: "progress", tag, ...progress });
   }
 
   /** A state has a result. */
@@ -122,7 +136,7 @@ function stateOf(records: readonly ValueMap[]): RunState | undefined {
   const begin = records.find((record) => record.get("kind") === "begin");
   if (begin === undefined) return undefined;
   const results = new Map<string, ValueMap>();
-  const unfinished = new Set<string>();
+  const unfinished = new Map<string, Progress>();
   let end: RunEnd | undefined;
   for (const record of records) {
     const tag = str(record.get("tag") ?? "");
@@ -132,7 +146,10 @@ function stateOf(records: readonly ValueMap[]): RunState | undefined {
         end = undefined;
         break;
       case "started":
-        unfinished.add(tag);
+        unfinished.set(tag, { at: "called" });
+        break;
+      case "progress":
+        unfinished.set(tag, asProgress(record));
         break;
       case "result":
         unfinished.delete(tag);
@@ -149,8 +166,15 @@ function stateOf(records: readonly ValueMap[]): RunState | undefined {
     begun: typeof begun === "number" ? begun : 0,
     end,
     results,
-    unfinished: [...unfinished],
+    unfinished,
   };
+}
+
+function asProgress(record: ValueMap): Progress {
+  const at = record.get("at");
+  const result = record.get("result") ?? null;
+  if (at === "checking" && isMap(result)) return { at, result };
+  return { at: at === "asking" ? at : "called" };
 }
 
 function asEnd(how: Value): RunEnd | undefined {

@@ -5,6 +5,8 @@
  */
 
 import { type Chunk, chunkTag, field } from "../states/chunks.ts";
+import type { Former } from "../state_control/going_on.ts";
+import type { Progress } from "../state_control/record.ts";
 import { isMap, map, toNumber, truthy, type Value, type ValueMap } from "../values/value.ts";
 import { Beside } from "./beside.ts";
 import { startClock } from "./clock.ts";
@@ -35,6 +37,8 @@ export interface RunWatch {
   before?(chunk: Chunk): Promise<"run" | "kill"> | "run" | "kill";
   /** A state begins to be called. */
   started?(chunk: Chunk, tag: string): void;
+  /** A state with conditions or a `check_cmd` comes so far. */
+  progress?(tag: string, progress: Progress): void;
   /** A state has a result. */
   after?(chunk: Chunk, result: ValueMap, tag: string): Promise<void> | void;
   /** A state that ran beside the others has its last result. */
@@ -61,6 +65,8 @@ export class StateRun {
   readonly #aggregated = new Map<Chunk, Chunk>();
   /** The results of runs in test mode for `prereq`, by tag. */
   readonly #tested = new Map<string, ValueMap>();
+  /** What functions returned in a run that goes on here, and was not checked. */
+  readonly #unchecked = new Map<string, ValueMap>();
   #stopped = false;
 
   constructor(setting: RunSetting) {
@@ -74,6 +80,13 @@ export class StateRun {
       mocked: setting.mocked ?? false,
       beside: (chunk, name, run) => this.#beside.add(chunk, name, run),
       refresh: setting.refresh ?? (() => Promise.resolve()),
+      progress: (chunk, progress) => setting.watch?.progress?.(ownTag(chunk), progress),
+      unchecked: (chunk) => {
+        const tag = ownTag(chunk);
+        const found = this.#unchecked.get(tag);
+        this.#unchecked.delete(tag);
+        return found;
+      },
     });
   }
 
@@ -87,7 +100,8 @@ export class StateRun {
   }
 
   /** Goes on with a run of which there are results: their states are not called again. */
-  goOn(results: ReadonlyMap<string, ValueMap>): void {
+  goOn({ results, unchecked }: Former): void {
+    for (const [tag, result] of unchecked) this.#unchecked.set(tag, result);
     for (const [tag, result] of results) {
       this.#enter(tag, result);
       this.#calls.nextRunNum();
@@ -360,6 +374,12 @@ export class StateRun {
     });
     this.#enter(chunkTag(low), withOwner(result, chunk));
   }
+}
+
+/** The tag of the state to which a call belongs: `mod_watch` is none of its own. */
+function ownTag(chunk: Chunk): string {
+  const fun = chunk.get("sfun");
+  return chunkTag(fun === undefined ? chunk : new Map(chunk).set("fun", fun));
 }
 
 /** The number of parallel states that an option allows; 0: any. */

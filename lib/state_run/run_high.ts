@@ -11,7 +11,7 @@ import type { Walked } from "../states/walk.ts";
 import { str, truthy, type Value, type ValueMap } from "../values/value.ts";
 import { Dependencies } from "./dependencies.ts";
 import { fireStateEvent } from "../state_control/events.ts";
-import { formerResults } from "../state_control/going_on.ts";
+import { formerRun } from "../state_control/going_on.ts";
 import { listening } from "./listen.ts";
 import { retcodeOf } from "./outcome.ts";
 import { dropPauses, RunPauses } from "../state_control/pauses.ts";
@@ -94,6 +94,7 @@ function watchOf(compiled: ToRun | undefined, { job, states, call }: Prepared, r
     before: (chunk) => pauses.before(chunk),
     completed: (result, tag) => record?.result(tag, result),
     started: (_chunk, tag) => record?.started(tag),
+    progress: (tag, progress) => record?.progress(tag, progress),
     after: async (chunk, result, tag) => {
       record?.result(tag, result);
       if (setting.progress || chunk.has("fire_event")) {
@@ -111,7 +112,7 @@ async function runCompiled(compiled: ToRun, prepared: Prepared): Promise<ValueMa
   using record = test || jid === "" ? undefined : new RunRecord(cachedir, { jid, fun: str(job.job.fun ?? "") });
   const { run, refreshing } = openRun(compiled, prepared, record);
   const { commands = [] } = prepared.call;
-  if (commands.length > 0) run.goOn(formerResults({ cachedir, jid }, { chunks: compiled.chunks, commands }));
+  if (commands.length > 0) run.goOn(formerRun({ cachedir, jid }, { chunks: compiled.chunks, commands }));
   let end: RunEnd = "aborted";
   try {
     await run.all(compiled.chunks);

@@ -7,6 +7,7 @@
 import { bind } from "../plugins/call.ts";
 import type { StateContext } from "../plugins/job_context.ts";
 import { sleep } from "../os/sleep.ts";
+import type { Progress } from "../state_control/record.ts";
 import { masked } from "../protocol/masked.ts";
 import { type Chunk, field } from "../states/chunks.ts";
 import {
@@ -42,6 +43,10 @@ export interface CallSetting {
   readonly beside: StartBeside;
   /** Called after a state that was not only tested: modules, grains and pillar may be others now. */
   refresh(chunk: Chunk, result: ValueMap): Promise<void>;
+  /** Called where commands run that are not the state's own work: how far the state has come. */
+  progress(chunk: Chunk, progress: Progress): void;
+  /** What the function returned before the minion ended, if only `check_cmd` is left of the state; the answer is given once. */
+  unchecked(chunk: Chunk): ValueMap | undefined;
 }
 
 /** Calls the states of a run one by one, and counts them. */
@@ -108,6 +113,9 @@ export class StateCalls {
   async #called(chunk: Chunk, fun: StateFunction, isTest: boolean): Promise<Value> {
     const { world } = this.#setting;
     try {
+      const former = isTest ? undefined : this.#setting.unchecked(chunk);
+      if (former !== undefined) return await this.#checked(chunk, fun, former);
+      if (isTest) this.#setting.progress(chunk, { at: "asking" });
       const skipped = await this.#skipped(chunk);
       const result = skipped ?? await this.#run(chunk, fun, isTest);
       const isBeside = skipped === undefined && runsBeside(chunk, isTest) && !this.#setting.mocked;
@@ -122,7 +130,9 @@ export class StateCalls {
   async #skipped(chunk: Chunk): Promise<ValueMap | undefined> {
     if (!hasConditions(chunk)) return undefined;
     if (await this.#setting.world.function(`${field(chunk, "state")}.mod_run_check`) !== undefined) return undefined;
+    this.#setting.progress(chunk, { at: "asking" });
     const check = await checkConditions(chunk, this.#host(chunk));
+    if (!check.skip && chunk.get("__prereq__") !== true) this.#setting.progress(chunk, { at: "called" });
     if (!check.skip) return undefined;
     const result = map({ result: true, name: chunk.get("name") ?? null, changes: {}, comment: check.comment });
     for (const key of ["__sls__", "__id__"]) result.set(key, chunk.get(key) ?? null);
@@ -198,6 +208,7 @@ export class StateCalls {
       await this.#setting.world.function(`${module}.mod_run_check_cmd`) !== undefined;
     if (isOwn) return result;
     if (!isMap(result)) throw new TypeError(`The state returned a ${typeName(result)} instead of a dict`);
+    if (chunk.get("__prereq__") !== true) this.#setting.progress(chunk, { at: "checking", result });
     const check = await checkCommand(chunk, this.#host(chunk));
     for (const key of ["__sls__", "__id__", "name"]) result.set(key, chunk.get(key) ?? null);
     result.set("result", check.result);

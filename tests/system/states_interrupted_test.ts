@@ -76,7 +76,7 @@ Deno.test("runs of states survive a restart, a kill and a lost master with a nam
     killed(600);
     const jid = await apply(fleet, "killed");
     await eventually(
-      () => readRun(fleet.minionCacheDir(ID), jid)?.unfinished.some((tag) => tag.startsWith("module_|-wait")),
+      () => readRun(fleet.minionCacheDir(ID), jid)?.unfinished.keys().some((tag) => tag.startsWith("module_|-wait")),
       {
         what: "the second state in the record",
       },
