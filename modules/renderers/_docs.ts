@@ -14,4 +14,5 @@ export const RENDERER_DOCS: Readonly<Record<string, string>> = {
   text: "Passes text on as it is.",
   toml: "Reads TOML.",
   yaml: "Reads YAML, as Salt does.",
+  yamlex: "Reads YAML in which a key may come again: `!aggregate` joins its values, `!reset` forgets those before.",
 };
