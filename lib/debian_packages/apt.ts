@@ -7,6 +7,8 @@
 
 import { runApt } from "./run_apt.ts";
 import { archiveInfo, select, selections } from "./dpkg.ts";
+import { foreseenPackages } from "./foreseen_packages.ts";
+import { keptAnswers } from "./kept_answers.ts";
 import * as output from "./apt_output.ts";
 import { changeFailure, changesBetween } from "../packages/changes.ts";
 import { compareDebianVersions } from "./debian_version.ts";
@@ -28,11 +30,17 @@ const REFRESH_SECONDS = 30;
 
 /** The packages of this host. */
 export async function debianPackages(context: JobContext): Promise<output.DebianPackages> {
-  const own = context.grains.get("osarch");
+  const answers = keptAnswers(context);
+  const [own, cpu] = [context.grains.get("osarch"), context.grains.get("cpuarch")];
+  const kept = answers.packages(`${str(own ?? "")} ${str(cpu ?? "")}`);
+  if (kept.packages !== undefined) return kept.packages;
   const foreign = (architecture: string) =>
-    context.grains.get("cpuarch") === "x86_64" && own === "amd64" && architecture !== "all" && architecture !== own;
-  const { stdout } = await runProgram(["dpkg-query", "--showformat", output.PACKAGES_FORMAT, "-W"], context);
-  return output.parsePackages(stdout, foreign);
+    cpu === "x86_64" && own === "amd64" && architecture !== "all" && architecture !== own;
+  const words = ["dpkg-query", "--showformat", output.PACKAGES_FORMAT, "-W"];
+  const { retcode, stdout } = await runProgram(words, context);
+  const packages = output.parsePackages(stdout, foreign);
+  if (retcode === 0) kept.packages = packages;
+  return packages;
 }
 
 /** The installed packages and those marked to be purged, with their versions. */
@@ -83,6 +91,7 @@ export async function refreshPackages(context: JobContext, options: RefreshOptio
   }
   if (result.retcode !== 0) throw new CommandError(result.stderr);
   const { sources, failed } = output.parseUpdate(result.stdout);
+  if ([...sources.values()].includes(true)) keptAnswers(context).forget();
   if (options.failhard && failed.length > 0) throw new CommandError(`Error getting repos: ${failed.join(", ")}`);
   return sources;
 }
@@ -108,9 +117,7 @@ export async function latestVersions(
 ): Promise<Value> {
   if (names.length === 0) return "";
   const packages = await installedPackages(context);
-  const release = fromrepo === null || fromrepo === "" ? [] : ["-o", `APT::Default-Release=${str(fromrepo)}`];
-  const words = ["apt-cache", "-q", "policy", ...names.map((name) => checkedWord(name, "package name")), ...release];
-  const candidates = output.parsePolicy((await runApt(words, context, { scope: false })).stdout);
+  const candidates = await candidatesOf(names, { packages, release: fromrepo === null ? "" : str(fromrepo) }, context);
   const latest = (name: string): string => {
     const candidate = candidates.get(name) ?? "";
     const installed = packages.get(name) ?? [];
@@ -126,6 +133,33 @@ export async function latestVersions(
     ];
   });
   return found.length === 1 ? found[0][1] : new Map<Value, Value>(found);
+}
+
+/**
+ * The candidates of those packages and of others, as `apt-cache policy` tells them. It reads the lists of all sources for
+ * each question: it is asked at once for all packages that states of this run may ask for, and its answers are kept.
+ */
+async function candidatesOf(
+  names: readonly string[],
+  { packages, release }: { readonly packages: PackageVersions; readonly release: string },
+  context: JobContext,
+): Promise<ReadonlyMap<string, string>> {
+  const kept = keptAnswers(context).candidates(release);
+  const asked = names.map((name) => checkedWord(name, "package name")).filter((name) => !kept.asked.has(name));
+  if (asked.length === 0) return kept.versions;
+  const more = foreseenPackages(context, packages).filter((name) => !kept.asked.has(name) && !asked.includes(name));
+  const options = release === "" ? [] : ["-o", `APT::Default-Release=${release}`];
+  const ask = (them: readonly string[]) =>
+    runApt(["apt-cache", "-q", "policy", ...them, ...options], context, { scope: false });
+  const { retcode, stdout } = await ask([...asked, ...more]);
+  if (retcode !== 0) {
+    // It may be a name that nobody has asked for yet.
+    const alone = more.length === 0 ? stdout : (await ask(asked)).stdout;
+    return new Map([...kept.versions, ...output.parsePolicy(alone)]);
+  }
+  for (const name of [...asked, ...more]) kept.asked.add(name);
+  for (const [name, version] of output.parsePolicy(stdout)) kept.versions.set(name, version);
+  return kept.versions;
 }
 
 /** What `apt-get upgrade` or `dist-upgrade` would bring. @throws {CommandError} If apt-get fails. */

@@ -5,6 +5,7 @@
  */
 
 import { runApt } from "./run_apt.ts";
+import { keptAnswers } from "./kept_answers.ts";
 import * as output from "./apt_output.ts";
 import { CommandError } from "../errors.ts";
 import { checkedWord, outputOf, runProgram } from "../host/run_program.ts";
@@ -13,9 +14,15 @@ import type { JobContext } from "../plugins/job_context.ts";
 import { map, type Value, type ValueMap } from "../values/value.ts";
 
 /** Packages by the state that dpkg has for them: `install`, `hold`, … */
-export async function selections(context: JobContext, pattern = "*"): Promise<Map<string, string[]>> {
-  const words = ["dpkg", "--get-selections", checkedWord(pattern || "*", "pattern")];
-  return output.parseSelections((await runProgram(words, context)).stdout);
+export async function selections(context: JobContext, pattern = "*"): Promise<ReadonlyMap<string, string[]>> {
+  const asked = checkedWord(pattern || "*", "pattern");
+  const kept = keptAnswers(context).selections();
+  const known = kept.get(asked);
+  if (known !== undefined) return known;
+  const { retcode, stdout } = await runProgram(["dpkg", "--get-selections", asked], context);
+  const found = output.parseSelections(stdout);
+  if (retcode === 0) kept.set(asked, found);
+  return found;
 }
 
 /** Sets dpkg's state of packages. @returns For each that changed its `old` and its `new` state. */

@@ -139,6 +139,8 @@ export interface JobContext {
    * @param encoding Python's name of the output's encoding; `null` is UTF-8.
    */
   readonly watchCommand?: (encoding: string | null) => CommandWatch;
+  /** All low chunks of the run of states that calls the function, in their order. Absent: there is none. */
+  readonly chunks?: readonly ValueMap[];
   /** Whether `pillar.*` show values without being told to: the caller is a template. Default: they are masked. */
   readonly showsPillar?: boolean;
   /** Commands of this job that went on when its minion ended: the job is run again. The first ones that `runChild` gets are these. */

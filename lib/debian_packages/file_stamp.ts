@@ -1,0 +1,68 @@
+/**
+ * What the files that dpkg and apt read look like from outside: as long as a stamp is the same, so are their answers.
+ * Source: dpkg(1), "FILES"; apt.conf(5), `Dir`.
+ * @module
+ */
+
+import { statIfExists } from "../os/atomic_file.ts";
+import { isAnything } from "../os/file_kind.ts";
+
+/** Where apt's files lie. */
+export interface AptPlaces {
+  /** The directory of the lists that `apt-get update` fetches. */
+  readonly lists: string;
+  /** The directory of apt's configuration: its options, sources and preferences. */
+  readonly config: string;
+}
+
+/** Files and directories of apt's configuration. */
+const CONFIGURATION = [
+  ...["apt.conf", "apt.conf.d", "auth.conf.d", "preferences", "preferences.d", "sources.list", "sources.list.d"],
+];
+
+/** dpkg's own directory on this host; `undefined` if only dpkg knows where it is. */
+export function dpkgDirectory(): string | undefined {
+  return Deno.env.get("DPKG_ROOT") === undefined ? Deno.env.get("DPKG_ADMINDIR") ?? "/var/lib/dpkg" : undefined;
+}
+
+/** apt's places on this host; `undefined` if only apt knows where they are. */
+export function aptPlaces(): AptPlaces | undefined {
+  return Deno.env.get("APT_CONFIG") === undefined ? { lists: "/var/lib/apt/lists", config: "/etc/apt" } : undefined;
+}
+
+/** The stamp of what dpkg knows; `undefined` if it has no list of packages there. */
+export function dpkgStamp(directory: string | undefined): string | undefined {
+  if (directory === undefined) return undefined;
+  const status = stamp(`${directory}/status`);
+  // While dpkg works, and after it was killed, its news are in `updates`.
+  return status === undefined
+    ? undefined
+    : lines([status, ...withFiles(`${directory}/updates`), stamp(`${directory}/arch`)]);
+}
+
+/** The stamp of what apt can offer; `undefined` if dpkg has no list of packages there. */
+export function aptStamp(directory: string | undefined, places: AptPlaces | undefined): string | undefined {
+  const installed = dpkgStamp(directory);
+  if (installed === undefined || places === undefined) return undefined;
+  const configuration = CONFIGURATION.map((name) => `${places.config}/${name}`);
+  return lines([installed, ...[places.lists, ...configuration].flatMap(withFiles)]);
+}
+
+/** The stamps of a file, or of a directory and its files; of links, what they lead to. */
+function withFiles(path: string): (string | undefined)[] {
+  const own = stamp(path);
+  if (own === undefined || !statIfExists(path)?.isDirectory) return [own];
+  const names = [...Deno.readDirSync(path)].filter(({ isDirectory }) => !isDirectory).map(({ name }) => name).sort();
+  return [own, ...names.map((name) => stamp(`${path}/${name}`))];
+}
+
+/** A file that is replaced has another inode; one that is written to, another time of change. */
+function stamp(path: string): string | undefined {
+  if (!isAnything(path)) return undefined;
+  const info = statIfExists(path);
+  return `${path} ${info?.dev} ${info?.ino} ${info?.size} ${info?.mtime?.getTime()} ${info?.ctime?.getTime()}`;
+}
+
+function lines(stamps: readonly (string | undefined)[]): string {
+  return stamps.map((one) => one ?? "-").join("\n");
+}

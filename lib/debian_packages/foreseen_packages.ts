@@ -1,0 +1,36 @@
+/**
+ * The packages that states of a run are going to ask apt for: one question for all of them is nearly as quick as one for
+ * the first.
+ * @module
+ */
+
+import type { PackageVersions } from "../packages/package_list.ts";
+import type { JobContext } from "../plugins/job_context.ts";
+import { isMap, str, type ValueMap } from "../values/value.ts";
+
+/** How many are asked for at most, so that the words of a command do not become too long. */
+const MOST = 1_000;
+
+/** Names as dpkg has them, in any case; apt takes others for patterns. Source: deb-control(5), `Package`. */
+const NAME = /^[a-z0-9][a-z0-9+.-]+$/i;
+
+/** The packages of `pkg.installed` that are not installed, and those of `pkg.latest`. */
+export function foreseenPackages({ chunks = [] }: JobContext, installed: PackageVersions): string[] {
+  const names = new Set<string>();
+  for (const chunk of chunks) {
+    if (names.size >= MOST) break;
+    if (chunk.get("state") !== "pkg" || chunk.has("sources")) continue;
+    const fun = chunk.get("fun");
+    if (fun !== "installed" && fun !== "latest") continue;
+    for (const name of packagesOf(chunk)) {
+      if (NAME.test(name) && (fun === "latest" || !installed.has(name))) names.add(name);
+    }
+  }
+  return [...names].slice(0, MOST);
+}
+
+function packagesOf(chunk: ValueMap): string[] {
+  const pkgs = chunk.get("pkgs") ?? null;
+  const list = Array.isArray(pkgs) ? pkgs : pkgs === null ? [chunk.get("name") ?? ""] : [pkgs];
+  return list.flatMap((one) => isMap(one) ? [...one.keys()] : [one]).map(str);
+}

@@ -1,0 +1,89 @@
+/**
+ * Answers of dpkg and apt that a job keeps, as Salt keeps its lists of packages in `__context__`: states of one run ask the
+ * same again and again, and apt reads the lists of all sources for each question. An answer holds as long as no file has
+ * changed that it comes from, whoever changed it, and until the job itself starts a program that changes packages.
+ * Source: Salt 3008.3, `list_pkgs` and `latest_version` in `salt/modules/aptpkg.py`.
+ * @module
+ */
+
+import type { DebianPackages } from "./apt_output.ts";
+import { aptPlaces, aptStamp, dpkgDirectory, dpkgStamp } from "./file_stamp.ts";
+import type { JobContext } from "../plugins/job_context.ts";
+
+/** What `apt-cache policy` has told. */
+export interface KeptCandidates {
+  /** The names that it was asked for. */
+  readonly asked: Set<string>;
+  /** The candidate of each package that it knows; an empty text if it has none. */
+  readonly versions: Map<string, string>;
+}
+
+/** A place for the list of packages. */
+export interface KeptPackages {
+  packages?: DebianPackages;
+}
+
+/** The answers that one job keeps. */
+class KeptAnswers {
+  #dpkgStamp?: string;
+  #packages = new Map<string, KeptPackages>();
+  #selections = new Map<string, ReadonlyMap<string, string[]>>();
+  #aptStamp?: string;
+  #candidates = new Map<string, KeptCandidates>();
+
+  /** All packages, for a host of this architecture. */
+  packages(architecture: string): KeptPackages {
+    this.#checkDpkg();
+    return getOrMake(this.#packages, architecture, () => ({}));
+  }
+
+  /** dpkg's selections, by the pattern that was asked for. */
+  selections(): Map<string, ReadonlyMap<string, string[]>> {
+    this.#checkDpkg();
+    return this.#selections;
+  }
+
+  /** The candidates where packages come from `release`; an empty text: from where apt is told to take them. */
+  candidates(release: string): KeptCandidates {
+    const stamp = aptStamp(dpkgDirectory(), aptPlaces());
+    if (stamp === undefined || stamp !== this.#aptStamp) this.#candidates = new Map();
+    this.#aptStamp = stamp;
+    return getOrMake(this.#candidates, release, () => ({ asked: new Set(), versions: new Map() }));
+  }
+
+  /** Lets go of all, since a program is started that changes packages or the lists of sources. */
+  forget(): void {
+    this.#packages = new Map();
+    this.#selections = new Map();
+    this.#candidates = new Map();
+  }
+
+  #checkDpkg(): void {
+    const stamp = dpkgStamp(dpkgDirectory());
+    if (stamp === undefined || stamp !== this.#dpkgStamp) {
+      this.#packages = new Map();
+      this.#selections = new Map();
+    }
+    this.#dpkgStamp = stamp;
+  }
+}
+
+function getOrMake<V>(all: Map<string, V>, key: string, make: () => V): V {
+  const known = all.get(key);
+  if (known !== undefined) return known;
+  const made = make();
+  all.set(key, made);
+  return made;
+}
+
+/** One for each job: contexts of calls within a job share its way to the outside. */
+const BY_JOB = new WeakMap<JobContext["outside"], KeptAnswers>();
+
+/** The answers of the job of this context. */
+export function keptAnswers({ outside }: Pick<JobContext, "outside">): KeptAnswers {
+  const known = BY_JOB.get(outside);
+  if (known !== undefined) return known;
+  const made = new KeptAnswers();
+  BY_JOB.set(outside, made);
+  return made;
+}
