@@ -34,6 +34,11 @@ export interface StateResult {
   sub_state_run?: Value[];
 }
 
+/** A result whose comment may be of any type, as an SLS gave it (module `test`): the runtime takes it as it is. */
+export interface GivenResult extends Omit<StateResult, "comment"> {
+  comment: Value;
+}
+
 /** A result that a state function fills: nothing changed, no comment. @param result Default: true. */
 export function startResult(name: Value, result: boolean | null = true): StateResult {
   return { name, result, comment: "", changes: new Map() };
@@ -70,12 +75,12 @@ export function resultMap(result: StateResult): ValueMap {
   return value;
 }
 
-/** A state function's declaration; its code returns a {@linkcode StateResult}. */
+/** A state function's declaration; its code returns a {@linkcode StateResult}, or what is like one. */
 export interface StateDeclaration<P extends Parameters> extends Omit<Declaration<P, StateContext>, "run"> {
   /** Brings the host to what the arguments say; in test mode says what it would do. */
   run(
     ...given: Parameters_<Declaration<P, StateContext>["run"]>
-  ): StateResult | Promise<StateResult>;
+  ): StateResult | GivenResult | Promise<StateResult | GivenResult>;
 }
 
 type Parameters_<F extends (...args: never[]) => unknown> = F extends (...args: infer A) => unknown ? A : never;

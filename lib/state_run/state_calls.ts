@@ -236,7 +236,7 @@ export class StateCalls {
     );
     await sleep(seconds * 1000, world.job.signal);
     const last = await this.call(chunk, attempt + 1);
-    const said = attemptText(attempt, result.get("result") ?? null, result.get("comment") ?? "");
+    const said = attemptText(attempt, result.get("result") ?? null, result.get("comment") ?? null);
     const comment = last.get("comment") ?? "";
     last.set("comment", `${said}\n${truthy(comment) ? str(comment) : ""}`);
     last.set("duration", sumOf(last, result, seconds));

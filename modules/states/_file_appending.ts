@@ -4,7 +4,7 @@
  * @module
  */
 
-import { home, textList } from "./_file_common.ts";
+import { argumentText, home, textList } from "./_file_common.ts";
 import { missingFile, shownDiff } from "./_file_edited.ts";
 import { sourcesOf, TEMPLATE_DOC, TEMPLATE_PARAMS, type TemplatesGiven, templateTexts } from "./_file_sources.ts";
 import { keptLines, readText } from "../../lib/filesystem/contents.ts";
@@ -59,7 +59,8 @@ async function textsFor(
     if (context.test) return touched;
     if (missingFile(name) !== undefined) return failed(name, problem);
   }
-  return chosen.sources.length === 0 ? textList(text) : await templateTexts(chosen.sources, templates, context);
+  if (chosen.sources.length > 0) return await templateTexts(chosen.sources, templates, context);
+  return textList(text, argumentText(context));
 }
 
 /** Makes the directory of a file. @returns What is there now in its place. */

@@ -11,6 +11,7 @@ import { pythonErrorText, systemError } from "../../lib/os/deno_texts.ts";
 import { findUser } from "../../lib/os/users.ts";
 import type { StateContext } from "../../lib/plugins/job_context.ts";
 import type { StateResult } from "../../lib/plugins/state_module.ts";
+import { renderedText } from "../../lib/states/high.ts";
 import { isInt, map, str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
 
 /** A path argument with `~` made a home directory. */
@@ -94,10 +95,18 @@ export function withoutChanges(result: StateResult, comment: string): StateResul
   return { ...result, result: false, comment, changes: new Map() };
 }
 
-/** A text, a list of texts, or anything else as the texts that it is made of. */
-export function textList(given: Value): string[] {
+/**
+ * How an argument of this state becomes text where Salt calls `str`: the maps of an SLS are of another class in Salt, and print
+ * otherwise, than those of pillar and of a command line.
+ */
+export function argumentText({ low }: StateContext): (value: Value) => string {
+  return low.has("__sls__") ? renderedText : text;
+}
+
+/** A text, a list of texts, or anything else as the texts that it is made of. @param written What makes text of the rest. */
+export function textList(given: Value, written: (value: Value) => string = text): string[] {
   if (given instanceof Uint8Array) return [new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(given)];
-  return Array.isArray(given) ? given.map(text) : [text(given)];
+  return Array.isArray(given) ? given.map(written) : [written(given)];
 }
 
 /** The comment that Salt's test mode has under a change. */

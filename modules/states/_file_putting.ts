@@ -14,6 +14,7 @@ import { isFile } from "../../lib/os/file_kind.ts";
 import { removeIfExists } from "../../lib/os/atomic_file.ts";
 import type { StateContext } from "../../lib/plugins/job_context.ts";
 import { startResult, type StateResult, stateResult } from "../../lib/plugins/state_module.ts";
+import { encodeText } from "../../lib/text/encoding.ts";
 import { isMap, map, str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
 
 /** The file with the source of a list that exists, and the hash for it. @throws {CommandError} If none exists. */
@@ -35,9 +36,14 @@ function sourceArguments(file: Managed): ValueMap {
   ]);
 }
 
+/** The contents as they would be written: what is there is compared with them byte by byte. */
+function encoded({ contents, given: { encoding, encoding_errors } }: Managed): string | Uint8Array | null {
+  return typeof contents === "string" && truthy(encoding) ? encodeText(contents, encoding, encoding_errors) : contents;
+}
+
 /** What would change. */
 export async function plan(file: Managed, ret: StateResult, context: StateContext): Promise<StateResult> {
-  const { given, name, contents, keepMode } = file;
+  const { given, name, keepMode } = file;
   const { follow_symlinks, new_file_diff } = given;
   let checked: Value;
   try {
@@ -46,7 +52,7 @@ export async function plan(file: Managed, ret: StateResult, context: StateContex
       [],
       new Map([
         ...sourceArguments(file),
-        ...map({ contents, keep_mode: keepMode, follow_symlinks, new_file_diff }),
+        ...map({ contents: encoded(file), keep_mode: keepMode, follow_symlinks, new_file_diff }),
         ...selinuxOf(given.selinux),
         ...ignoring(given),
       ]),

@@ -7,7 +7,7 @@
 import { InvocationError } from "../../lib/errors.ts";
 import type { StateContext } from "../../lib/plugins/job_context.ts";
 import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { startResult, stateFn, type StateResult } from "../../lib/plugins/state_module.ts";
+import { type GivenResult, startResult, stateFn } from "../../lib/plugins/state_module.ts";
 import { chunkTag } from "../../lib/states/chunks.ts";
 import { isInt, isMap, str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
 
@@ -19,14 +19,15 @@ function pretended(): ValueMap {
   ]]);
 }
 
-function commentOf(kwargs: ValueMap, otherwise: string): string {
-  return text(kwargs.get("comment") ?? otherwise);
+/** The argument `comment`, of whatever type it is, as Salt's states give it back. */
+function commentOf(kwargs: ValueMap, otherwise: string): Value {
+  return kwargs.has("comment") ? kwargs.get("comment") ?? null : otherwise;
 }
 
 /** A state whose outcome is always the same; it takes any argument. */
 function constant(
   doc: string,
-  outcome: (context: StateContext, kwargs: ValueMap) => Omit<StateResult, "name">,
+  outcome: (context: StateContext, kwargs: ValueMap) => Omit<GivenResult, "name">,
 ): ModuleFunction<StateContext> {
   return stateFn({
     doc: `${doc}\n\nname\n    A text, unique in the run.\n\ncomment\n    The comment of the result.`,
@@ -120,11 +121,11 @@ allow_test_mode_failure : False
       result,
       "You have specified the state option 'result' with invalid arguments. It must be either True, False, or 'Random'",
     );
-    const ret: StateResult = {
+    const ret: GivenResult = {
       name,
       changes: changed ? pretended() : new Map(),
       result: outcome,
-      comment: text(comment),
+      comment,
     };
     if (typeof warnings === "string") ret.warnings = [warnings];
     else if (Array.isArray(warnings)) ret.warnings = warnings.map(text);
@@ -147,7 +148,7 @@ export const show_notification: ModuleFunction<StateContext> = stateFn({
   varKwargs: "kwargs",
   run: ({ name, text: shown }) => {
     if (!truthy(shown)) throw new InvocationError("Missing required argument text.");
-    return { ...startResult(name), comment: text(shown) };
+    return { ...startResult(name), comment: shown };
   },
 });
 

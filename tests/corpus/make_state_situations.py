@@ -52,6 +52,11 @@ class Place:
         for name, tree in {"srv": nested(srv), "pillar": pillar, "root": nested(case.get("before", {}))}.items():
             (self.base / name).mkdir(exist_ok=True)
             build(str(self.base / name), place(tree, ROOT, str(self.root)))
+        self.roots = {"base": [str(self.base / "srv")]}
+        for name, tree in case.get("environments", {}).items():
+            self.roots[name] = [str(self.base / f"srv_{name}")]
+            (self.base / f"srv_{name}").mkdir()
+            build(self.roots[name][0], place(nested(tree), ROOT, str(self.root)))
         if "setup" in case:
             script = place(case["setup"], ROOT, str(self.root))
             subprocess.run(["sh", "-ec", script], cwd=self.root, check=True, capture_output=True)
@@ -80,7 +85,7 @@ class Place:
             id="m1", root_dir=str(self.base), cachedir=str(self.base / "cache"), conf_file=str(self.base / "etc/minion"),
             config_dir=str(self.base / "etc"), pki_dir=str(self.base / "pki"), sock_dir=str(self.base / "sock"),
             extension_modules=str(self.base / "cache/extmods"), file_client="local", local=True, log_level="quiet",
-            file_roots={"base": [str(self.base / "srv")]}, pillar_roots={"base": [str(self.base / "pillar")]},
+            file_roots=self.roots, pillar_roots={"base": [str(self.base / "pillar")]},
             fileserver_list_cache_time=0, enable_fqdns_grains=False, **self.case.get("options", {}),
         )
         return opts
@@ -112,6 +117,8 @@ def record(case):
     os.umask(0o022)
     try:
         made = {**case, "tree": nested(case.get("tree", {})), "before": nested(case.get("before", {})), "runs": []}
+        if "environments" in case:
+            made["environments"] = {name: nested(tree) for name, tree in case["environments"].items()}
         before = site.files()
         minion = salt.minion.SMinion(site.opts())
         for name, test in RUNS:

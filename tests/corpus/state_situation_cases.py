@@ -1,8 +1,9 @@
 """The situations of make_state_situations.py.
 
 A situation: `name`; `sls`, the states to apply; `tree`, more files of the file server; `pillar`; `before`, files (paths with
-what directory_tree.py takes; null is a directory); `setup`, a shell script that makes more of them; `options` of the minion; `unseen`, files that
-are not looked at. `@@` is the directory of the files.
+what directory_tree.py takes; null is a directory); `setup`, a shell script that makes more of them; `options` of the minion;
+`environments`, trees of saltenvs beside base by their names; `unordered`, whether Salt goes through a set, so that lines and lists of
+the return have no order; `unseen`, files that are not looked at. `@@` is the directory of the files.
 """
 
 import textwrap
@@ -148,6 +149,32 @@ situation("run.retry in test mode and with an end that comes", """
         - result: false
         - changes: false
         - comment: no
+        - retry: {attempts: 2, interval: 0}
+    """)
+situation("run.comments that are no text", """
+    no text:
+      test.succeed_without_changes:
+        - comment: {a: [1, b]}
+    nothing:
+      test.fail_without_changes:
+        - comment: null
+    with changes:
+      test.succeed_with_changes:
+        - comment: 0.5
+    notification:
+      test.show_notification:
+        - text: 7
+    list:
+      test.configurable_test_state:
+        - comment: [one, two]
+    number:
+      test.configurable_test_state:
+        - comment: 5
+    found in the end:
+      test.configurable_test_state:
+        - result: false
+        - changes: false
+        - comment: null
         - retry: {attempts: 2, interval: 0}
     """)
 situation("run.errors of the compiler", """
@@ -655,6 +682,39 @@ situation("file.managed: what Salt's diff says of final newlines and long files"
     """, before={
     "a": "with", "b": "without\n", "long": "".join(f"line {n}\n" for n in range(60)), "emptied": "x\n", "kept": "x\n",
 })
+situation("file.managed, append: texts that are maps", """
+    {% import_yaml "map.yaml" as m %}
+    imported:
+      file.managed:
+        - name: @@/imported
+        - contents: {{ m }}
+    part:
+      file.managed:
+        - name: @@/part
+        - contents: {{ m.deep }}
+    written:
+      file.managed:
+        - name: @@/written
+        - contents:
+            a: 1
+            b: [x, {c: null}, {}]
+    listed:
+      file.managed:
+        - name: @@/listed
+        - contents: [{a: 1}, {b: [2, true]}, [3]]
+    pillar:
+      file.managed:
+        - name: @@/pillar
+        - contents_pillar: conf
+    appended:
+      file.append:
+        - name: @@/appended
+        - text: {a: {b: 1}}
+    appended list:
+      file.append:
+        - name: @@/appended
+        - text: [line, {c: 1}]
+    """, tree={"map.yaml": "b: 1\na: [x, {y: z}]\ndeep: {p: {q: r}}\n"}, before={"appended": "first\n"}, pillar={"conf": {"a": {"b": [1]}}})
 situation("file.managed: backup", """
     a:
       file.managed:
@@ -725,7 +785,7 @@ situation("file.directory: recurse and clean", """
     """, before={
     "tree/a": "", "tree/sub/b": "", "clean/junk": "j", "clean/keep1": "k", "clean/old/file": "o", "depth/a": "", "depth/sub/b": "",
     "ignore/sub/a": "",
-})
+}, unordered=True)
 situation("file.absent, exists, missing", """
     file:
       file.absent:
@@ -870,7 +930,7 @@ situation("file.recurse", """
         - template: jinja
         - context: {v: value}
     """, tree={"src/a.txt": "a\n", "src/sub/b.txt": "b\n", "src/sub/c.conf": "c\n", "tpl/t": "{{ v }}\n"},
-    before={"clean/junk": "j", "clean/a.txt": "other\n"})
+    before={"clean/junk": "j", "clean/a.txt": "other\n"}, unordered=True)
 
 # --- file: edits -------------------------------------------------------------------------------------------------------------
 

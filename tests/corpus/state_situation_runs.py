@@ -334,3 +334,49 @@ tree("module.run of several functions, and what watches them", """
         - text: told
         - watch: [{test: changed}]
     """)
+tree("several saltenvs: sources, includes, templates", """
+    include:
+      - dev: app
+      - common
+    argument:
+      file.managed:
+        - name: @@/argument
+        - source: salt://conf
+        - saltenv: dev
+    query:
+      file.managed:
+        - name: @@/query
+        - source: salt://conf?saltenv=dev
+    own:
+      file.managed:
+        - name: @@/own
+        - source: salt://conf
+    of both:
+      file.managed:
+        - name: @@/both
+        - source: [salt://only_dev, 'salt://only_dev?saltenv=dev']
+    not here:
+      file.managed:
+        - name: @@/nothere
+        - source: salt://only_dev
+    no such:
+      file.managed:
+        - name: @@/nosuch
+        - source: salt://conf?saltenv=qa
+    tree:
+      file.recurse:
+        - name: @@/tree
+        - source: salt://files?saltenv=dev
+    asked:
+      test.show_notification:
+        - text: "{{ saltenv }} {{ salt['cp.get_file_str']('salt://conf', saltenv='dev') }} {{ salt['cp.list_states']('dev')|join(' ') }}"
+    """, tree={"conf": "of base\n", "common.sls": "common:\n  test.show_notification: {text: 'common of {{ saltenv }}'}\n"},
+    environments={"dev": {
+        "conf": "of dev\n", "only_dev": "d\n", "files/a": "a\n", "files/sub/b": "b\n", "part.jinja": "part of dev",
+        "app/init.sls": "include: [common, .more]\napp:\n  file.managed: {name: @@/app, source: salt://conf}\n",
+        "app/more.sls": "more:\n  test.show_notification: {text: \"{{ saltenv }} {{ sls }} {% include 'part.jinja' %}\"}\n",
+        "common.sls": "common of dev:\n  test.show_notification: {text: 'common of {{ saltenv }}'}\n",
+    }})
+tree("a saltenv that there is not, and an SLS that only another has", """
+    include: [only]
+    """, environments={"dev": {"only.sls": "a:\n  test.nop: []\n"}})

@@ -1,7 +1,6 @@
 import { testSituations } from "../support/state_situations.ts";
 
 testSituations(["run", "tree", "test", "cmd", "environ", "module", "archive", "git", "ini"], {
-  "run.retry in test mode and with an end that comes": "a comment that is no text is repeated at the end",
   "git.present, detached, config": "Python Salt's config_unset ends with a stack trace where there is no other value",
   "ini.sections": "Python Salt's sections_present ends with a stack trace where a section is new",
 });

@@ -76,13 +76,17 @@ async function check(situation: ValueMap): Promise<void> {
   }
 }
 
-/** Makes the directories of a situation: its files in `root`, its states in `srv`. */
+/** Makes the directories of a situation: its files in `root`, its states in `srv`, those of further saltenvs in `srv_NAME`. */
 async function prepare(situation: ValueMap, home: string): Promise<void> {
   const filled = (value: Value) => replaceIn(value, ROOT, `${home}/root`);
   const tree = new Map([["situation.sls", situation.get("sls") ?? ""], ...mapAt(situation, "tree")]);
   for (const [name, files] of [["root", mapAt(situation, "before")], ["srv", tree]] as const) {
     await Deno.mkdir(`${home}/${name}`);
     await build(`${home}/${name}`, mapAt(new Map([["files", filled(files)]]), "files"));
+  }
+  for (const [name, files] of mapAt(situation, "environments")) {
+    await Deno.mkdir(`${home}/srv_${str(name)}`);
+    await build(`${home}/srv_${str(name)}`, mapAt(new Map([["files", filled(files)]]), "files"));
   }
   const setup = situation.get("setup");
   if (typeof setup !== "string") return;
@@ -102,7 +106,12 @@ async function apply(situation: ValueMap, home: string): Promise<void> {
       root_dir: home,
       cachedir: `${home}/cache`,
       file_client: "local",
-      file_roots: map({ base: [`${home}/srv`] }),
+      file_roots: new Map([
+        ["base", [`${home}/srv`]],
+        ...[...mapAt(situation, "environments").keys()].map((
+          name,
+        ): [Value, Value] => [name, [`${home}/srv_${str(name)}`]]),
+      ]),
       ...Object.fromEntries(mapAt(situation, "options")),
     }),
     grains: GRAINS,
@@ -120,7 +129,8 @@ async function apply(situation: ValueMap, home: string): Promise<void> {
       ["situation", map({ __kwarg__: true, test })],
       context,
     );
-    const [ours, theirs] = [bare(returned, home), expected.get("return") ?? null].map(firstLines);
+    const [ours, theirs] = [bare(returned, home), expected.get("return") ?? null].map(firstLines)
+      .map((value) => situation.get("unordered") === true ? ordered(value) : value);
     assertEquals(shown(ours), shown(theirs), `the return of "${name}"`);
     const after = files(root, unseen);
     const wanted = expected.get("files") ?? before;
@@ -136,6 +146,13 @@ async function apply(situation: ValueMap, home: string): Promise<void> {
 /** Errors of the compiler without the places that ours names behind Salt's words. */
 function firstLines(value: Value): Value {
   return Array.isArray(value) ? value.map((text) => str(text).split("\n")[0]) : value;
+}
+
+/** A return of a situation in which Salt goes through a set: with the lines of its texts, and its lists, in one order. */
+function ordered(value: Value): Value {
+  if (typeof value === "string") return value.split("\n").sort().join("\n");
+  if (Array.isArray(value)) return value.map(ordered).sort((a, b) => dumpJson(a) < dumpJson(b) ? -1 : 1);
+  return isMap(value) ? new Map([...value].map(([key, item]) => [key, ordered(item)])) : value;
 }
 
 /** A return without what differs from run to run, as make_state_situations.py makes it. */
