@@ -27,6 +27,7 @@ import { BatchRecord } from "./batch_record.ts";
 import { MASK } from "../protocol/no_log.ts";
 import { BatchRun } from "./batch_run.ts";
 import { interrupted, NO_RETURN_TEXT, type Session } from "./salt_session.ts";
+import { showDrift } from "./salt_show.ts";
 import { sanitizeLine } from "../text/terminal.ts";
 import { compareStrings, repr, str, type Value } from "../values/value.ts";
 
@@ -107,6 +108,7 @@ export async function runBatch(job: JobRequest, { session, spec }: BatchWish): P
   if (quiet) {
     session.print(new Map<Value, Value>(returned.map(({ id, return: value }) => [id, value])), { retcode: worst });
   }
+  showDrift(returned, session);
   if (worst !== 0) io.writeError(failuresText([...all, ...down], { color: session.errorColor }));
   return Math.min(worst, 255);
 }

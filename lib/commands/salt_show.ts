@@ -60,11 +60,17 @@ export async function showAnswers(
   else if (options.static) showStatic(all, { fun, session });
   const summary = options.progress || (opts.cli_summary && opts.output === null);
   if (summary) io.write(summaryText(all, { verbose: options.verbose, color: session.color }));
-  const drift = MACHINE_OUTPUTTERS.includes(opts.output ?? "") ? "" : driftText(all, { color: session.errorColor });
-  if (drift !== "") io.writeError(drift);
+  showDrift(all, session);
   if (all.every(({ retcode }) => retcode === 0)) return 0;
   io.writeError(failuresText(all, { color: session.errorColor }));
   return EX_MINIONS;
+}
+
+/** Tells what a run of states over several minions came to, on standard error; nothing if a program reads the results. */
+export function showDrift(all: readonly Answer[], { opts, io, errorColor }: Session): void {
+  if (MACHINE_OUTPUTTERS.includes(opts.output ?? "")) return;
+  const text = driftText(all, { color: errorColor });
+  if (text !== "") io.writeError(text);
 }
 
 /** One map of what was returned: a program reads results in it, and no texts about minions that did not return. */

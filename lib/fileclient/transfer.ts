@@ -38,6 +38,8 @@ export interface TransferHost {
 const MOST_TRIES = 3;
 /** How often in a row a piece is asked for that does not come. */
 const MOST_ASKS = 4;
+/** Time without an answer after which a transfer ends, in milliseconds: the patience that Salt has by default with one request. */
+const MOST_SILENCE_MS = 180_000;
 
 /**
  * Fetches a file.
@@ -86,13 +88,15 @@ async function receive(partial: PartialFile, request: TransferRequest, host: Tra
 }
 
 async function pieceAt(loc: number, { path, saltenv, gzip }: TransferRequest, host: TransferHost) {
+  let silentMs = 0;
   for (let asks = 1;; asks++) {
     try {
       return await host.calls.serve(path, { saltenv, loc, gzip });
     } catch (error) {
       if (!(error instanceof RequestTimeoutError || error instanceof WireError)) throw error;
+      if (error instanceof RequestTimeoutError) silentMs += error.waitedMs;
       const what = `byte ${loc} of salt://${path} (saltenv '${saltenv}')`;
-      if (asks === MOST_ASKS) {
+      if (asks === MOST_ASKS || silentMs >= MOST_SILENCE_MS) {
         throw new CommandError(`The transfer broke at ${what}, and goes on from there next time: ${messageOf(error)}`);
       }
       host.log("warning", `${messageOf(error)}; asks again for ${what}, attempt ${asks} of ${MOST_ASKS - 1}`);

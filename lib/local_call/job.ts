@@ -44,6 +44,8 @@ export interface CallHost {
   readonly signal: AbortSignal;
   /** Shows the output of commands as they run. */
   readonly watchCommand?: JobContext["watchCommand"];
+  /** Shows states as they are done. */
+  readonly watchState?: JobContext["watchState"];
 }
 
 /** Runs it. A thrown error becomes the outcome. */
@@ -92,6 +94,7 @@ async function within<T>(
       outside: outsideOf(host),
       signal: host.signal,
       watchCommand: host.watchCommand,
+      watchState: host.watchState,
     };
     host.modules.enter(world);
     const context = makeContext({

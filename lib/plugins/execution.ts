@@ -147,6 +147,7 @@ function withRetcode(context: JobContext, setRetcode: (retcode: number) => void)
     child: (pid, state) => context.child(pid, state),
     runChild: context.runChild,
     watchCommand: context.watchCommand,
+    watchState: context.watchState,
     showsPillar: context.showsPillar,
     keptCommands: context.keptCommands,
     runas: context.runas,

@@ -141,6 +141,8 @@ export interface JobContext {
   readonly watchCommand?: (encoding: string | null) => CommandWatch;
   /** All low chunks of the run of states that calls the function, in their order. Absent: there is none. */
   readonly chunks?: readonly ValueMap[];
+  /** Shows the result of a state, one of `total`, to who watches this process. With a master, events tell of states. */
+  readonly watchState?: (result: ValueMap, total: number) => void;
   /** Whether `pillar.*` show values without being told to: the caller is a template. Default: they are masked. */
   readonly showsPillar?: boolean;
   /** Commands of this job that went on when its minion ended: the job is run again. The first ones that `runChild` gets are these. */

@@ -33,6 +33,8 @@ export interface ScopeParts {
   readonly keptCommands?: readonly KeptCommand[];
   /** Begins to send a command's output, if somebody watches the job. */
   readonly watchCommand?: (encoding: string | null) => CommandWatch;
+  /** Shows the result of a state. */
+  readonly watchState?: JobContext["watchState"];
   /** Called when a child process of the job starts or ends. */
   child(pid: number, state: "started" | "ended"): void;
 }

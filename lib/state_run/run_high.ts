@@ -97,6 +97,7 @@ function watchOf(compiled: ToRun | undefined, { job, states, call }: Prepared, r
     progress: (tag, progress) => record?.progress(tag, progress),
     after: async (chunk, result, tag) => {
       record?.result(tag, result);
+      job.watchState?.(result, setting.total);
       if (setting.progress || chunk.has("fire_event")) {
         await fireStateEvent({ chunk, result, context: job }, setting);
       }

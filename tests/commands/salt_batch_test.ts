@@ -41,6 +41,17 @@ fleetTest("salt -b runs on a few at a time, as one job", { minions: ["a1", "a2",
   assertEquals(few.out, "a1:\n    True\n");
 });
 
+fleetTest("salt -b says of a run of states at its end what it came to over all parts", {
+  minions: ["a1", "a2", "a3"],
+}, async (fleet) => {
+  const template = "{{ grains.id }}:\n  test.{{ 'nop' if grains.id == 'a2' else 'succeed_with_changes' }}: []\n";
+  const words = ["-b", "1", "*", "state.template_str", template, "--state-output=terse"];
+  const run = await fleet.salt(...words);
+  assertEquals([run.err, run.code], ["2 of 3 changed: a1 (1 state), a3 (1 state)\n", 0]);
+  const json = await fleet.salt(...words, "--out=json");
+  assertEquals([json.err.includes("changed"), json.code], [false, 0]);
+});
+
 fleetTest("salt -b keeps a place empty for --batch-wait seconds", { minions: ["a1", "a2"] }, async (fleet) => {
   const started = performance.now();
   const { code } = await fleet.salt("-b", "1", "--batch-wait=0.4", "*", "test.ping");

@@ -15,6 +15,8 @@ interface Case {
   readonly code?: number;
 }
 
+const TWO_STATES = "a: test.nop\nb: test.fail_without_changes\n";
+
 const LOCAL_CASES: Readonly<Record<string, Case>> = {
   "shows the result under local": { words: ["test.ping"], out: "local:\n    True\n" },
   "reads arguments as YAML": {
@@ -39,6 +41,18 @@ const LOCAL_CASES: Readonly<Record<string, Case>> = {
     words: ["--live", "--out=json", "--out-indent=-1", "cmd.run", "echo one; echo two"],
     out: '{"local": "one\\ntwo"}\n',
     err: "local: one\nlocal: two\n",
+  },
+  "shows with --live the states as they are done": {
+    words: ["--live", "--state-output=terse", "--log-level=quiet", "state.template_str", TWO_STATES],
+    out:
+      /^local: 1\/2 a: Clean, [\d.]+ ms\nlocal: 2\/2 b: Failed, [\d.]+ ms: Failure!\nlocal:\n {2}Name: a - Function: test\.nop/,
+    code: 1,
+  },
+  "shows with --live and an output for programs the states on standard error": {
+    words: ["--live", "--out=json", "--log-level=quiet", "state.template_str", TWO_STATES],
+    out: /^\{\n {4}"local": \{/,
+    err: /^local: 1\/2 a: Clean, [\d.]+ ms\nlocal: 2\/2 b: Failed, [\d.]+ ms: Failure!\n$/,
+    code: 1,
   },
   "shows what begins like half a name": {
     words: ["test.pin"],

@@ -74,6 +74,16 @@ Deno.test("a transfer that breaks goes on where it was, in another client too, a
   assertEquals([s.read(copy ?? ""), s.tree()], ["0123456789abcdef", ["cache/files/base/f"]]);
 });
 
+Deno.test("a master that has gone is waited for as long as one request is, not once more for each try of a piece", async () => {
+  await using s = await scene({ base: { f: "0123456789abcdef" } });
+  s.server.before = (asked) => {
+    if (asked === "_serve_file f 8") throw new RequestTimeoutError("tcp://master", 180_000);
+  };
+  const error = await assertRejects(() => s.client.cacheFile("salt://f", "base"), CommandError);
+  assertMatch(error.message, /broke at byte 8 of salt:\/\/f .*No reply from tcp:\/\/master in 180000 ms/);
+  assertEquals(s.server.requests().filter((asked) => asked === "_serve_file f 8").length, 1);
+});
+
 Deno.test("what is left of a transfer is not used for a file that has changed since", async () => {
   await using s = await scene({ base: { f: "0123456789" } });
   s.server.before = (asked) => {

@@ -1,0 +1,18 @@
+/**
+ * The states that run in this process, shown as they are done where `salt --live` shows those of minions.
+ * @module
+ */
+
+import type { JobIo } from "../cli/run_command.ts";
+import { MACHINE_OUTPUTTERS } from "../output/outputters.ts";
+import { coloured, type OutputSettings } from "../output/printer.ts";
+import type { JobContext } from "../plugins/job_context.ts";
+import { stateLines } from "../report/state_lines.ts";
+
+/** Shows states under `name`: on standard output; on standard error, if a program reads the results. */
+export function showStates(name: string, output: OutputSettings, io: JobIo): NonNullable<JobContext["watchState"]> {
+  const forProgram = output.out !== null && MACHINE_OUTPUTTERS.includes(output.out);
+  const color = coloured(output, { isTerminal: forProgram ? io.isErrorTerminal : io.isTerminal, noColor: io.noColor });
+  const show = stateLines({ color, io, forProgram });
+  return (ret, len) => show(name, { ret, len });
+}

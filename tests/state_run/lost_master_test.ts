@@ -1,0 +1,48 @@
+/**
+ * States that need a file of a master that has gone: each ends by name after the patience of one request, as in Python.
+ * @module
+ */
+
+import { RequestTimeoutError } from "../../lib/errors.ts";
+import { isMap, str, type ValueMap } from "../../lib/values/value.ts";
+import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
+import { openTree } from "../support/state_tree.ts";
+import { testContext } from "../support/job_context.ts";
+
+const PATIENCE_MS = 180_000;
+
+const STATES: Readonly<Record<string, string>> = {
+  "file.managed": "source: salt://a.txt",
+  "file.managed with a template": "source: salt://a.txt\n    - template: jinja",
+  "file.managed with sources to choose from": "source: [salt://a.txt, salt://b.txt]",
+  "file.recurse": "source: salt://folder",
+  "file.append": "source: salt://a.txt",
+  "cmd.script": "source: salt://a.sh",
+};
+
+for (const [what, source] of Object.entries(STATES)) {
+  Deno.test(`${what} of a master that has gone fails by name, and the state behind it runs`, async () => {
+    let waitedMs = 0;
+    const request = (load: ValueMap) => {
+      if (load.get("cmd") === "_master_opts") return Promise.resolve(new Map());
+      waitedMs += PATIENCE_MS;
+      return Promise.reject(new RequestTimeoutError("tcp://master:4506", PATIENCE_MS));
+    };
+    await using tree = await openTree({
+      opts: { file_client: "remote" },
+      context: { outside: { ...testContext().outside, request } },
+    });
+    const name = `${tree.root}/target`;
+    if (what === "file.append") await Deno.writeTextFile(name, "line\n");
+    const fun = what.split(" ")[0];
+    const { returned } = await tree.call("state.template_str", [
+      `fetched:\n  ${fun}:\n    - name: ${name}\n    - ${source}\nbehind: test.nop\n`,
+    ]);
+    assert(isMap(returned), str(returned));
+    const [fetched, behind] = [...returned.values()];
+    assert(isMap(fetched) && isMap(behind));
+    assertEquals([fetched.get("result"), behind.get("result")], [false, true]);
+    assertStringIncludes(str(fetched.get("comment") ?? ""), "No reply from tcp://master:4506 in 180000 ms");
+    assertEquals(waitedMs, PATIENCE_MS);
+  });
+}
