@@ -67,8 +67,8 @@ timeout : 60
     if (pause === undefined) return failed(name, "Period must be specified as a float in seconds");
     if (limit === undefined) return failed(name, "Timeout must be specified as a float in seconds");
     if (context.test) return { ...startResult(name, null), comment: `The execution module ${name} will be run` };
-    const end = Date.now() + limit * 1000;
-    while (Date.now() < end) {
+    const end = performance.now() + limit * 1000;
+    while (performance.now() < end) {
       const returned = await context.call(name, [...listOf(m_args)], new Map(mapOf(m_kwargs)));
       if (await conditionHolds(text(condition), new Map([["m_ret", returned]]))) {
         return { ...startResult(name), comment: `Condition ${text(condition)} was met` };
@@ -163,8 +163,8 @@ args, kwargs
     }
     await sleep((seconds(init_wait) ?? 0) * 1000, context.signal);
     let attempts = 0;
-    const end = Date.now() + limit * 1000;
-    while (Date.now() < end) {
+    const end = performance.now() + limit * 1000;
+    while (performance.now() < end) {
       attempts++;
       let got: Value;
       try {
