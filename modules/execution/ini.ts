@@ -8,6 +8,8 @@ import { IniSection } from "../../lib/config_files/ini_file.ts";
 import { replaceFile } from "../../lib/filesystem/contents.ts";
 import { realPath } from "../../lib/filesystem/paths.ts";
 import { CommandError } from "../../lib/errors.ts";
+import { sameBytes } from "../../lib/crypto/same_bytes.ts";
+import { readFileIfExists } from "../../lib/os/atomic_file.ts";
 import { pythonOsError } from "../../lib/os/deno_texts.ts";
 import { isAnything } from "../../lib/os/file_kind.ts";
 import { describe } from "../../lib/plugins/docs.ts";
@@ -42,7 +44,11 @@ function open({ file_name, separator, encoding, no_spaces: noSpaces }: How): Ini
 
 function save(file: IniSection, { file_name, encoding }: How): void {
   try {
-    replaceFile(realPath(file_name), encodeText(file.text(), encoding));
+    const path = realPath(file_name);
+    const bytes = encodeText(file.text(), encoding);
+    // Salt writes the same again; here what changes nothing leaves the file as it is, with its times.
+    const before = readFileIfExists(path);
+    if (before === undefined || !sameBytes(before, bytes)) replaceFile(path, bytes);
   } catch (error) {
     if (!(error instanceof Error) || error instanceof Deno.errors.NotCapable) throw error;
     throw new CommandError(`Unable to write file '${file_name}'. Exception: ${pythonOsError(error, file_name)}`);

@@ -1,12 +1,13 @@
 /**
- * Properties of runs of states that chance makes: neither a plan nor test mode changes a byte on the disk.
+ * Properties of runs of states that chance makes: neither a plan nor test mode changes a byte on the disk, and what was applied changes
+ * nothing when it is applied again.
  *
  * `SALT_RANDOM_TREES=5000` makes so many trees, `SALT_RANDOM_SEED=x` others. A failure names its seed and shows its states.
  * @module
  */
 
 import { dumpJson } from "../../lib/values/json.ts";
-import { isMap, map, type Value } from "../../lib/values/value.ts";
+import { isMap, map, truthy, type Value } from "../../lib/values/value.ts";
 import { Random } from "../fuzz/mutate.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { type Place, randomHost, type RandomState, randomState } from "./random_states.ts";
@@ -89,3 +90,57 @@ function resultsOf(returned: Value, states: readonly RandomState[]): Value[] {
   assert(isMap(returned), `${JSON.stringify(states)}: ${Array.isArray(returned) ? returned.join("\n") : returned}`);
   return [...returned.values()].map((one) => isMap(one) ? one.get("result") ?? null : null);
 }
+
+/** Whether a state does something each time it runs, here as in Salt. */
+function doesEachTime({ fun, args }: RandomState): boolean {
+  if (["file.touch", "cmd.run", "cmd.script", "cmd.wait"].includes(fun)) return true;
+  // An insertion at the end of a file does not look whether it is there.
+  if (fun === "file.line") return args.mode === "insert";
+  // What is appended need not match the pattern.
+  if (fun === "file.replace") return args.append_if_not_found === true || args.prepend_if_not_found === true;
+  // Written as texts, numbers and lists are read as texts.
+  if (fun === "file.serialize") return args.serializer === "configparser";
+  // A bare repository is fetched, and an archive extracted again, each time.
+  return fun === "git.latest" && args.bare === true || fun === "archive.extracted" && args.overwrite === true;
+}
+
+Deno.test(`what was applied changes nothing when it is applied again, in ${TREES} random states`, async () => {
+  await using tree = await openTree({ files: FILES });
+  const hosts = `${tree.root}/hosts`;
+  tree.context.opts.extra.set("hosts.file", hosts);
+  await Deno.writeTextFile(hosts, "10.0.0.9 old\n");
+  await Deno.mkdir(`${tree.root}/etc/salt`, { recursive: true });
+  await Deno.writeTextFile(`${tree.root}/etc/salt/grains`, "list: [a]\n");
+  const repository = await prepare(tree);
+  let [changed, applied] = [0, 0];
+  for (let i = 0; i < TREES; i++) {
+    const random = new Random(`${SEED} again ${i}`);
+    const place: Place = { host: `${tree.root}/host${i}`, repository };
+    await randomHost(random, place.host);
+    const state = randomState(random, place);
+    if (doesEachTime(state)) continue;
+    await Deno.writeTextFile(`${tree.root}/srv/t${i}.sls`, slsOf([state]));
+    const apply = async () => {
+      const { returned } = await tree.call("state.sls", [`t${i}`]);
+      const [result] = isMap(returned) ? returned.values() : [];
+      assert(isMap(result), `${JSON.stringify(state)}: ${returned}`);
+      return result;
+    };
+    const first = await apply();
+    // A state that failed promises nothing.
+    if (first.get("result") !== true) continue;
+    applied++;
+    if (truthy(first.get("changes") ?? null)) changed++;
+    // A program keeps its own accounts of what it looked at.
+    const facts = () =>
+      [...state.fun.startsWith("git.") ? [] : [place.host], hosts, `${tree.root}/etc`].flatMap(treeFacts);
+    const found = facts();
+    const second = await apply();
+    const what = `seed "${SEED} again ${i}": ${JSON.stringify(state, null, 1)}`;
+    assertEquals([second.get("result"), second.get("changes")], [true, new Map()], what);
+    assertEquals(facts(), found, what);
+    await Deno.remove(place.host, { recursive: true });
+  }
+  // Else it would prove nothing.
+  assert(applied > TREES / 4 && changed > applied / 4, `${applied} applied, ${changed} of them changed something`);
+});
