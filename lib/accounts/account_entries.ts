@@ -9,6 +9,8 @@ import type { CommandHost } from "../host/command.ts";
 import { runProgram } from "../host/run_program.ts";
 import { which } from "../host/which.ts";
 import { readTextFileIfExists } from "../os/atomic_file.ts";
+import { fileStamp } from "../os/file_stamp.ts";
+import type { JobContext } from "../plugins/job_context.ts";
 
 /** A line of passwd. */
 export interface PasswdEntry {
@@ -90,18 +92,44 @@ export function accountFile(name: "passwd" | "group" | "shadow", root: string | 
   return `${(root ?? "").replace(/\/+$/, "")}/etc/${name}`;
 }
 
-async function text(database: "passwd" | "group", host: CommandHost, root: string | null): Promise<string> {
+async function text(database: "passwd" | "group", host: AccountHost, root: string | null): Promise<string> {
   if (root !== null || which("getent") === undefined) return readTextFileIfExists(accountFile(database, root)) ?? "";
-  return (await runProgram(["getent", database], host)).stdout;
+  const stamp = LISTED_FROM.map((path) => fileStamp(path) ?? "-").join("\n");
+  const known = LISTS.get(host.outside)?.get(database);
+  if (known?.stamp === stamp) return known.text;
+  const { retcode, stdout } = await runProgram(["getent", database], host);
+  if (retcode === 0) keep(host, database, { stamp, text: stdout });
+  return stdout;
+}
+
+/** Whose functions ask: a job. */
+export type AccountHost = Pick<JobContext, "outside"> & CommandHost;
+
+/** What the host's own lists come from: the files, the order of the sources, and the users that systemd makes for services. */
+const LISTED_FROM = [
+  ...["/etc/passwd", "/etc/group", "/etc/nsswitch.conf", "/run/systemd/dynamic-uid", "/run/systemd/userdb"],
+];
+
+/** A list of getent, and the stamp of what it comes from. */
+interface KeptList {
+  readonly stamp: string;
+  readonly text: string;
+}
+
+/** The lists that jobs keep, as Salt keeps its own in `__context__`: each state of an account asks for them. */
+const LISTS = new WeakMap<JobContext["outside"], Map<string, KeptList>>();
+
+function keep({ outside }: AccountHost, database: string, list: KeptList): void {
+  LISTS.set(outside, (LISTS.get(outside) ?? new Map<string, KeptList>()).set(database, list));
 }
 
 /** All users: of this host those that getent lists, in a root directory those of its file. */
-export async function passwdEntries(host: CommandHost, root: string | null): Promise<PasswdEntry[]> {
+export async function passwdEntries(host: AccountHost, root: string | null): Promise<PasswdEntry[]> {
   return parsePasswd(await text("passwd", host, root));
 }
 
 /** All groups: of this host those that getent lists, in a root directory those of its file. */
-export async function groupEntries(host: CommandHost, root: string | null): Promise<GroupEntry[]> {
+export async function groupEntries(host: AccountHost, root: string | null): Promise<GroupEntry[]> {
   return parseGroups(await text("group", host, root));
 }
 
@@ -118,7 +146,7 @@ export function shadowEntries(root: string | null): ShadowEntry[] {
 /** One user, also of a directory whose users cannot be listed. */
 export async function findPasswdEntry(
   name: string,
-  host: CommandHost,
+  host: AccountHost,
   root: string | null,
 ): Promise<PasswdEntry | undefined> {
   const found = (await passwdEntries(host, root)).find((entry) => entry.name === name);

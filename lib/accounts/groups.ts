@@ -4,9 +4,8 @@
  * @module
  */
 
-import { groupEntries, type GroupEntry } from "./account_entries.ts";
+import { type AccountHost, groupEntries, type GroupEntry } from "./account_entries.ts";
 import { accountProgram, rootOption, userName } from "./users.ts";
-import type { CommandHost } from "../host/command.ts";
 import { checkedWord, runProgram } from "../host/run_program.ts";
 import { map, type ValueMap } from "../values/value.ts";
 
@@ -20,7 +19,7 @@ export function groupName(name: string): string {
   return checkedWord(/[:,/]/.test(name) ? "" : name, "group name");
 }
 
-async function run(words: readonly string[], host: CommandHost): Promise<boolean> {
+async function run(words: readonly string[], host: AccountHost): Promise<boolean> {
   return (await runProgram(words, host, { logsFailure: true })).retcode === 0;
 }
 
@@ -37,7 +36,7 @@ export interface NewGroup {
 }
 
 /** Adds a group. @returns Whether groupadd did it. */
-export async function addGroup(group: NewGroup, host: CommandHost): Promise<boolean> {
+export async function addGroup(group: NewGroup, host: AccountHost): Promise<boolean> {
   const { name, gid, system, root, nonUnique, local } = group;
   return await run([
     accountProgram(local ? "lgroupadd" : "groupadd"),
@@ -53,7 +52,7 @@ export async function addGroup(group: NewGroup, host: CommandHost): Promise<bool
 export async function deleteGroup(
   name: string,
   { root, local }: { readonly root: string | null; readonly local: boolean },
-  host: CommandHost,
+  host: AccountHost,
 ): Promise<boolean> {
   const words = [accountProgram(local ? "lgroupdel" : "groupdel"), ...local ? [] : rootOption(root)];
   return await run([...words, "--", groupName(name)], host);
@@ -62,7 +61,7 @@ export async function deleteGroup(
 /** The group of that name. */
 export async function findGroupEntry(
   name: string,
-  host: CommandHost,
+  host: AccountHost,
   root: string | null,
 ): Promise<GroupEntry | undefined> {
   return (await groupEntries(host, root)).find((group) => group.name === name);
@@ -73,7 +72,7 @@ export async function setGid(
   name: string,
   gid: number,
   { root, nonUnique }: { readonly root: string | null; readonly nonUnique: boolean },
-  host: CommandHost,
+  host: AccountHost,
 ): Promise<boolean> {
   const before = await findGroupEntry(groupName(name), host, root);
   if (before === undefined || before.gid === gid) return before !== undefined;
@@ -87,7 +86,7 @@ function gpasswdRoot(root: string | null): string[] {
 }
 
 /** Adds a user to a group. @returns Whether gpasswd did it. */
-export async function addMember(name: string, user: string, root: string | null, host: CommandHost): Promise<boolean> {
+export async function addMember(name: string, user: string, root: string | null, host: AccountHost): Promise<boolean> {
   const words = [accountProgram("gpasswd"), ...gpasswdRoot(root), "--add", userName(user), "--", groupName(name)];
   return await run(words, host);
 }
@@ -97,7 +96,7 @@ export async function removeMember(
   name: string,
   user: string,
   root: string | null,
-  host: CommandHost,
+  host: AccountHost,
 ): Promise<boolean> {
   const group = await findGroupEntry(groupName(name), host, root);
   if (!group?.members.includes(user)) return true;
@@ -109,7 +108,7 @@ export async function setMembers(
   name: string,
   users: readonly string[],
   root: string | null,
-  host: CommandHost,
+  host: AccountHost,
 ): Promise<boolean> {
   const listed = users.map(userName).join(",");
   return await run([accountProgram("gpasswd"), ...gpasswdRoot(root), "--members", listed, "--", groupName(name)], host);

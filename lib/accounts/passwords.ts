@@ -4,16 +4,15 @@
  * @module
  */
 
-import { accountFile, findPasswdEntry, shadowEntries, type ShadowEntry } from "./account_entries.ts";
+import { accountFile, type AccountHost, findPasswdEntry, shadowEntries, type ShadowEntry } from "./account_entries.ts";
 import { rootOption, userName } from "./users.ts";
-import type { CommandHost } from "../host/command.ts";
 import { checkedWord, runProgram } from "../host/run_program.ts";
 import { readTextFileIfExists, writeFileAtomic } from "../os/atomic_file.ts";
 
 /** Where passwords are. */
 export interface ShadowPlace {
   readonly root: string | null;
-  readonly host: CommandHost;
+  readonly host: AccountHost;
 }
 
 /** What shadow says of a user. */

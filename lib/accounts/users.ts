@@ -5,6 +5,7 @@
  */
 
 import {
+  type AccountHost,
   findPasswdEntry,
   groupEntries,
   type GroupEntry,
@@ -14,7 +15,6 @@ import {
 } from "./account_entries.ts";
 import { gecosField, type GecosPart, parseGecos } from "./gecos.ts";
 import { CommandError } from "../errors.ts";
-import type { CommandHost } from "../host/command.ts";
 import { checkedWord, type ProgramResult, runProgram } from "../host/run_program.ts";
 import { which } from "../host/which.ts";
 import { readTextFileIfExists } from "../os/atomic_file.ts";
@@ -43,7 +43,7 @@ export function shownUser(user: PasswdEntry, groups: readonly GroupEntry[]): Val
 }
 
 /** All users as Salt shows them. */
-export async function shownUsers(host: CommandHost, root: string | null): Promise<ValueMap[]> {
+export async function shownUsers(host: AccountHost, root: string | null): Promise<ValueMap[]> {
   const groups = await groupEntries(host, root);
   return (await passwdEntries(host, root)).map((user) => shownUser(user, groups));
 }
@@ -70,7 +70,7 @@ export interface NewUser {
 }
 
 /** Adds a user. @returns Whether useradd did it. */
-export async function addUser(user: NewUser, host: CommandHost): Promise<boolean> {
+export async function addUser(user: NewUser, host: AccountHost): Promise<boolean> {
   const { local, root } = user;
   const words = [accountProgram(local ? "luseradd" : "useradd")];
   const value = (option: string, given: string | number | null) => {
@@ -109,7 +109,7 @@ function ownGroupsByDefault(): boolean {
 export async function deleteUser(
   name: string,
   options: { readonly remove: boolean; readonly force: boolean; readonly root: string | null; readonly local: boolean },
-  host: CommandHost,
+  host: AccountHost,
 ): Promise<boolean> {
   const { remove, force, root, local } = options;
   const words = [
@@ -126,7 +126,7 @@ export async function deleteUser(
 /** Where a user is changed. */
 export interface UserPlace {
   readonly root: string | null;
-  readonly host: CommandHost;
+  readonly host: AccountHost;
 }
 
 function usermod(words: readonly string[], { root, host }: UserPlace): Promise<ProgramResult> {
@@ -172,7 +172,7 @@ export async function setGroups(
   name: string,
   groups: readonly string[],
   { append, root }: { readonly append: boolean; readonly root: string | null },
-  host: CommandHost,
+  host: AccountHost,
 ): Promise<boolean> {
   const user = await findPasswdEntry(userName(name), host, root);
   const now = user === undefined ? [] : groupNames(user, await groupEntries(host, root));
@@ -192,6 +192,6 @@ export async function setGroups(
 }
 
 /** The name of a user's primary group; an empty text if there is no such user. */
-export async function primaryGroup(name: string, host: CommandHost): Promise<string> {
+export async function primaryGroup(name: string, host: AccountHost): Promise<string> {
   return (await runProgram(["id", "-g", "-n", "--", userName(name)], host)).stdout;
 }

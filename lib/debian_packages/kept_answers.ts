@@ -7,7 +7,7 @@
  */
 
 import type { DebianPackages } from "./apt_output.ts";
-import { aptPlaces, aptStamp, dpkgDirectory, dpkgStamp } from "./file_stamp.ts";
+import { aptPlaces, aptStamp, dpkgDirectory, dpkgStamp } from "./package_stamps.ts";
 import type { JobContext } from "../plugins/job_context.ts";
 
 /** What `apt-cache policy` has told. */

@@ -1,7 +1,7 @@
 /** What a job keeps of the answers of dpkg and apt, and when it asks again. No program runs. @module */
 import { debianPackages, latestVersions, refreshPackages } from "../../lib/debian_packages/apt.ts";
 import { selections } from "../../lib/debian_packages/dpkg.ts";
-import { aptStamp } from "../../lib/debian_packages/file_stamp.ts";
+import { aptStamp } from "../../lib/debian_packages/package_stamps.ts";
 import { runApt } from "../../lib/debian_packages/run_apt.ts";
 import type { ChildRunner } from "../../lib/host/child_process.ts";
 import type { JobContext } from "../../lib/plugins/job_context.ts";

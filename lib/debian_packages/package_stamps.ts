@@ -5,7 +5,7 @@
  */
 
 import { statIfExists } from "../os/atomic_file.ts";
-import { isAnything } from "../os/file_kind.ts";
+import { fileStamp } from "../os/file_stamp.ts";
 
 /** Where apt's files lie. */
 export interface AptPlaces {
@@ -33,11 +33,11 @@ export function aptPlaces(): AptPlaces | undefined {
 /** The stamp of what dpkg knows; `undefined` if it has no list of packages there. */
 export function dpkgStamp(directory: string | undefined): string | undefined {
   if (directory === undefined) return undefined;
-  const status = stamp(`${directory}/status`);
+  const status = fileStamp(`${directory}/status`);
   // While dpkg works, and after it was killed, its news are in `updates`.
   return status === undefined
     ? undefined
-    : lines([status, ...withFiles(`${directory}/updates`), stamp(`${directory}/arch`)]);
+    : lines([status, ...withFiles(`${directory}/updates`), fileStamp(`${directory}/arch`)]);
 }
 
 /** The stamp of what apt can offer; `undefined` if dpkg has no list of packages there. */
@@ -50,17 +50,10 @@ export function aptStamp(directory: string | undefined, places: AptPlaces | unde
 
 /** The stamps of a file, or of a directory and its files; of links, what they lead to. */
 function withFiles(path: string): (string | undefined)[] {
-  const own = stamp(path);
+  const own = fileStamp(path);
   if (own === undefined || !statIfExists(path)?.isDirectory) return [own];
   const names = [...Deno.readDirSync(path)].filter(({ isDirectory }) => !isDirectory).map(({ name }) => name).sort();
-  return [own, ...names.map((name) => stamp(`${path}/${name}`))];
-}
-
-/** A file that is replaced has another inode; one that is written to, another time of change. */
-function stamp(path: string): string | undefined {
-  if (!isAnything(path)) return undefined;
-  const info = statIfExists(path);
-  return `${path} ${info?.dev} ${info?.ino} ${info?.size} ${info?.mtime?.getTime()} ${info?.ctime?.getTime()}`;
+  return [own, ...names.map((name) => fileStamp(`${path}/${name}`))];
 }
 
 function lines(stamps: readonly (string | undefined)[]): string {
