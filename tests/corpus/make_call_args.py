@@ -11,27 +11,9 @@ import pathlib
 import salt.minion
 import salt.utils.args
 
+from typed import typed
+
 HERE = pathlib.Path(__file__).parent
-
-
-def typed(v):
-    if v is None:
-        return "null"
-    if isinstance(v, bool):
-        return f"b:{str(v).lower()}"
-    if isinstance(v, int):
-        return f"i:{v}"
-    if isinstance(v, float):
-        return f"f:{v!r}"
-    if isinstance(v, str):
-        return f"s:{v}"
-    if isinstance(v, bytes):
-        return "y:" + v.decode("latin-1")
-    if isinstance(v, (list, tuple)):
-        return ["L", *map(typed, v)]
-    if isinstance(v, dict):
-        return ["M", *([typed(k), typed(x)] for k, x in v.items())]
-    raise TypeError(type(v))
 
 
 def anything(*args, **kwargs):

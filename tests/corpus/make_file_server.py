@@ -16,6 +16,8 @@ import salt.master
 import salt.payload
 import salt.utils.gitfs
 
+from typed import typed
+
 logging.disable(logging.CRITICAL)
 HERE = pathlib.Path(__file__).parent
 TIME = 1_700_000_000
@@ -89,24 +91,6 @@ METHODS = {
     "_file_envs": "file_envs", "_file_find": "_find_file", "_file_hash": "file_hash", "_file_hash_and_stat": "file_hash_and_stat", "_file_list": "file_list",
     "_file_list_emptydirs": "file_list_emptydirs", "_dir_list": "dir_list", "_symlink_list": "symlink_list", "_serve_file": "serve_file",
 }
-
-
-def typed(v):
-    if v is None:
-        return "null"
-    if isinstance(v, bool):
-        return f"b:{str(v).lower()}"
-    if isinstance(v, int):
-        return f"i:{v}"
-    if isinstance(v, float):
-        return f"f:{v!r}"
-    if isinstance(v, str):
-        return f"s:{v}"
-    if isinstance(v, bytes):
-        return "y:" + v.decode("latin-1")
-    if isinstance(v, (list, tuple)):
-        return ["L", *map(typed, v)]
-    return ["M", *([typed(k), typed(x)] for k, x in v.items())]
 
 
 def asked(paths, env="base"):

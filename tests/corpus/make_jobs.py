@@ -11,6 +11,8 @@ import salt.config
 import salt.loader
 import salt.returners.local_cache as local_cache
 
+from typed import typed
+
 HERE = pathlib.Path(__file__).parent
 
 JOBS = [
@@ -63,24 +65,6 @@ CASES = [
  ("test.metasyntactic", ["uk"], {}),
  ("test.metasyntactic", ["fr"], {}),
 ]
-
-
-def typed(value):
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "b:true" if value else "b:false"
-    if isinstance(value, int):
-        return f"i:{value}"
-    if isinstance(value, float):
-        return f"f:{value!r}"
-    if isinstance(value, str):
-        return f"s:{value}"
-    if isinstance(value, bytes):
-        return "y:" + value.decode("latin-1")
-    if isinstance(value, dict):
-        return ["M", *[[typed(key), typed(item)] for key, item in value.items()]]
-    return ["L", *map(typed, value)]
 
 
 def in_order_of_jids(result):

@@ -14,27 +14,11 @@ import shutil
 import sys
 import tempfile
 
+from typed import typed
+
 logging.disable(logging.CRITICAL)
 
 CASES = []
-
-
-def typed(value):
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return f"b:{str(value).lower()}"
-    if isinstance(value, int):
-        return f"i:{value}"
-    if isinstance(value, float):
-        return f"f:{value!r}"
-    if isinstance(value, str):
-        return f"s:{value}"
-    if isinstance(value, (list, tuple)):
-        return ["L", *map(typed, value)]
-    if hasattr(value, "items"):
-        return ["M", *([typed(k), typed(v)] for k, v in value.items())]
-    raise TypeError(type(value))
 
 
 def case(name, sls, more=None, mods="t", opts=None, fun="state.sls", args=None, **kwargs):

@@ -12,6 +12,8 @@ import warnings
 import salt.loader
 import salt.renderers.yamlex
 
+from typed import typed
+
 warnings.simplefilter("ignore")
 logging.disable(logging.CRITICAL)
 
@@ -43,24 +45,6 @@ YAMLEX = [
     "web:\n  file.managed:\n    - name: /x\n    - contents: !aggregate one\nweb:\n  file.managed: !aggregate\n    - mode: 644\n", "'!x': 1", "a: {<<: 1}", "a: {<<: [1]}", "a: [*b]",
     "s: !aggregate [{a: 1}]\ns: !aggregate [{a: 1}, {b: 2}]\n", "1: a\n1: b\n", "a: !!set {x, y}",
 ]
-
-
-def typed(value):
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return f"b:{str(value).lower()}"
-    if isinstance(value, int):
-        return f"i:{value}"
-    if isinstance(value, float):
-        return f"f:{value!r}"
-    if isinstance(value, str):
-        return "s:" + "".join(value)
-    if isinstance(value, bytes):
-        return "y:" + value.decode("latin-1")
-    if hasattr(value, "items"):
-        return ["M", *([typed(key), typed(item)] for key, item in value.items())]
-    return ["L", *map(typed, sorted(value) if isinstance(value, set) else value)]
 
 
 def answer(function, *args, **kwargs):

@@ -14,30 +14,14 @@ import subprocess
 import sys
 import tempfile
 
+from typed import typed
+
 logging.disable(logging.CRITICAL)
 SEEDS = tuple("12345678")
 
 # The state modules that watch and aggregate, whatever host this is.
 MODULES = {f"{m}.mod_watch" for m in "at cmd etcd event module mount pkg service test".split()}
 MODULES |= {f"{m}.mod_aggregate" for m in ("iptables", "pkg", "selinux")}
-
-
-def typed(value):
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return f"b:{str(value).lower()}"
-    if isinstance(value, int):
-        return f"i:{value}"
-    if isinstance(value, float):
-        return f"f:{value!r}"
-    if isinstance(value, str):
-        return f"s:{value}"
-    if isinstance(value, (list, tuple)):
-        return ["L", *map(typed, value)]
-    if hasattr(value, "items"):
-        return ["M", *([typed(k), typed(v)] for k, v in value.items())]
-    raise TypeError(type(value))
 
 
 CASES = []

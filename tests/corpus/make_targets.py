@@ -13,6 +13,8 @@ import salt.config
 import salt.loader
 import salt.utils.minions
 
+from typed import typed
+
 logging.disable(logging.CRITICAL)
 HERE = pathlib.Path(__file__).parent
 
@@ -134,22 +136,6 @@ DIFFERENT = {
         ("glob", "['web1']"): ("no minion matches it", []),
     }.items()
 }
-
-
-def typed(value):
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "b:true" if value else "b:false"
-    if isinstance(value, int):
-        return f"i:{value}"
-    if isinstance(value, float):
-        return f"f:{value!r}"
-    if isinstance(value, str):
-        return f"s:{value}"
-    if isinstance(value, dict):
-        return ["M", *[[typed(key), typed(item)] for key, item in value.items()]]
-    return ["L", *map(typed, value)]
 
 
 def published(tgt_type, tgt, opts):

@@ -13,7 +13,7 @@ import salt.config
 import salt.state
 from salt.exceptions import SaltRenderError
 
-from make_states import typed
+from typed import typed
 
 logging.disable(logging.CRITICAL)
 CASES = []

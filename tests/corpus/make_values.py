@@ -16,6 +16,8 @@ import msgpack
 import salt.payload
 import salt.utils.args
 
+from typed import typed as plainly_typed
+
 HERE = pathlib.Path(__file__).parent
 
 
@@ -32,24 +34,12 @@ class Many:
 
 
 def typed(v):
+    return plainly_typed(v, named)
+
+
+def named(v):
     if isinstance(v, Many):
         return ["many", v.kind, v.count]
-    if v is None:
-        return "null"
-    if isinstance(v, bool):
-        return f"b:{str(v).lower()}"
-    if isinstance(v, int):
-        return f"i:{v}"
-    if isinstance(v, float):
-        return f"f:{v!r}"
-    if isinstance(v, str):
-        return f"s:{v}"
-    if isinstance(v, bytes):
-        return "y:" + v.decode("latin-1")
-    if isinstance(v, (list, tuple)):
-        return ["L", *map(typed, v)]
-    if isinstance(v, dict):
-        return ["M", *([typed(k), typed(x)] for k, x in v.items())]
     if isinstance(v, datetime.datetime):
         return f"s:{v}"
     raise TypeError(type(v))
