@@ -12,6 +12,7 @@ export const STATE_MODULES: ModuleTable = {
   alternatives: () => import("./alternatives.ts"),
   archive: () => import("./archive.ts"),
   at: () => import("./at.ts"),
+  blockdev: () => import("./blockdev.ts"),
   cmd: () => import("./cmd.ts"),
   cron: () => import("./cron.ts"),
   debconf: () => import("./debconf.ts"),
