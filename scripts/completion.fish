@@ -67,6 +67,10 @@ function __salt_ids
     set -l listed (string split , -- $list)
     for directory in $argv
         set -l ids $pki/$directory/*
+        if test -z "$list"
+            string replace -r '.*/' '' -- $ids
+            continue
+        end
         for id in (string replace -r '.*/' '' -- $ids)
             contains -- $id $listed; or echo "$list$id"
         end

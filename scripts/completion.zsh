@@ -27,7 +27,7 @@ _salt_ids() {
   local pki cache directory
   local -a ids
   _salt_master
-  for directory; do ids+=($pki/$directory/*(N:t)); done
+  for directory; do ids+=($pki/$directory/*(NoN:t)); done
   local -a listed=(${(s:,:)PREFIX%,*})
   [[ $PREFIX == *,* ]] && ids=(${ids:|listed})
   compset -P '*,'

@@ -17,11 +17,15 @@ const LINE_FEED = 0x0a, RETURN = 0x0d, BACKSPACE = 0x08, DELETE = 0x7f, CTRL_C =
 
 /** Asks, and gives the line that is answered, without its end; `undefined` at the end of the input. */
 export function ask(question: string, options: QuestionOptions): string | undefined {
-  options.write(question);
-  if (!Deno.stdin.isTerminal()) return readLine();
-  // Ctrl-C is read as a key: a signal's listener would have to wait for the answer.
+  if (!Deno.stdin.isTerminal()) {
+    options.write(question);
+    return readLine();
+  }
+  // Ctrl-C is read as a key: a signal's listener would have to wait for the answer. Before the question, since the terminal shows what is
+  // typed until then, and a program that answers does so at once.
   Deno.stdin.setRaw(true);
   try {
+    options.write(question);
     return readKeys(options);
   } finally {
     Deno.stdin.setRaw(false);

@@ -101,7 +101,10 @@ export const COMMON_OPTIONS = {
   schedule: planned(dict(new Map(), "Jobs on a timer.")),
   engines: planned(list([], "Long-running plugins.")),
   outputter_dirs: planned(strs([], "More directories of outputters.")),
-  module_dirs: strs([], "More directories of plugins; execution modules lie in `modules` below each."),
+  module_dirs: strs(
+    [],
+    "More directories of plugins, which win over `extension_modules`; execution modules lie in `modules` or `_modules` below each.",
+  ),
   extension_modules: path(null, "Directory of plugins of this host; unset: `extmods` in the cache directory."),
   extmod_whitelist: dict(
     new Map(),

@@ -9,13 +9,13 @@ import { STATE_MODULES } from "../../modules/states/_built_in.ts";
 import { loadFamily } from "../plugins/loader.ts";
 import { str, type ValueMap } from "../values/value.ts";
 import { which } from "../host/which.ts";
-import { pathExists } from "../os/file_kind.ts";
+import { isDirectory, pathExists } from "../os/file_kind.ts";
 
 /** Options of {@linkcode loadCatalogue}: the minion's options of these names, and a callback. */
 export interface CatalogueOptions {
   /** `extension_modules`; the user's modules are in its directories `modules`, `states` and `renderers`. */
   readonly extensionModules?: string;
-  /** `module_dirs`; more directories with `modules` and `states`, of lower precedence. */
+  /** `module_dirs`; more directories with `modules` or `_modules` and so on, of higher precedence, the last of the highest. */
   readonly moduleDirs?: readonly string[];
   readonly disableModules?: readonly string[];
   readonly whitelistModules?: readonly string[];
@@ -39,13 +39,32 @@ export type CustomFamily = "modules" | "states" | "renderers";
 /** All of them. */
 export const CUSTOM_FAMILIES: readonly CustomFamily[] = ["modules", "states", "renderers"];
 
-/** The directories of the user's modules of a family, lowest precedence first. */
+/** Where the user's modules may be. */
+type Places = Pick<CatalogueOptions, "extensionModules" | "moduleDirs">;
+
+/** Every directory in which the user's modules of a family may be, whether it is there or not. */
+export function possibleDirectories({ extensionModules, moduleDirs = [] }: Places, family: CustomFamily): string[] {
+  const roots = extensionModules === undefined ? [] : [extensionModules];
+  return [
+    ...roots.map((root) => `${root}/${family}`),
+    ...moduleDirs.flatMap((root) => [`${root}/${family}`, `${root}/_${family}`]),
+  ];
+}
+
+/**
+ * The directories of the user's modules of a family, lowest precedence first. Below each of `module_dirs` it is `modules`, and
+ * `_modules` if there is no `modules`.
+ * Source: Salt 3008.3 `salt.loader._module_dirs`.
+ */
 export function moduleDirectories(
-  { extensionModules, moduleDirs = [] }: Pick<CatalogueOptions, "extensionModules" | "moduleDirs">,
+  { extensionModules, moduleDirs = [] }: Places,
   family: CustomFamily = "modules",
 ): string[] {
-  const roots = extensionModules === undefined ? moduleDirs : [...moduleDirs, extensionModules];
-  return roots.map((root) => `${root}/${family}`);
+  const named = moduleDirs.map((root) => {
+    const plain = `${root}/${family}`;
+    return isDirectory(plain) ? plain : `${root}/_${family}`;
+  });
+  return extensionModules === undefined ? named : [`${extensionModules}/${family}`, ...named];
 }
 
 /** What the user's own state modules are called among the user's modules: `states/NAME`. */

@@ -9,7 +9,7 @@ import type { JobHost } from "./job_host.ts";
 import { type FromJob, type FromModule, type HostData, type ModuleProcessInit, unpack } from "./job_protocol.ts";
 import { JobThread } from "./job_thread.ts";
 import type { Logger } from "../process/log.ts";
-import { CUSTOM_FAMILIES, moduleDirectories } from "./catalogue.ts";
+import { CUSTOM_FAMILIES, possibleDirectories } from "./catalogue.ts";
 import { unpackOutcome } from "./module_messages.ts";
 import { ModuleProcess } from "./module_process.ts";
 import type { MinionOpts } from "../config/options.ts";
@@ -173,7 +173,7 @@ export class JobHosts {
   /** The Deno permissions for `permissions`. @throws {TypeError} If they are invalid. */
   #denoPermissions(permissions: Permissions): Deno.PermissionOptions {
     const { extension_modules: extensionModules, module_dirs: moduleDirs } = this.#opts;
-    const modules = CUSTOM_FAMILIES.flatMap((family) => moduleDirectories({ extensionModules, moduleDirs }, family));
+    const modules = CUSTOM_FAMILIES.flatMap((family) => possibleDirectories({ extensionModules, moduleDirs }, family));
     return workerPermissions(permissions, { opts: this.#opts, modules });
   }
 }

@@ -53,6 +53,13 @@ Deno.test("salt-call runs an operator's own function with what its file declares
   assertEquals((await run(host.words("test.cross_test", "own.asked"))).out, "local:\n    True\n");
 });
 
+Deno.test("salt-call -m takes what lies in _modules below the directory, and runs it in its process", async () => {
+  using host = new Host("export const one = { run: () => 1 };");
+  Deno.mkdirSync(`${host.root}/tree/_modules`, { recursive: true });
+  Deno.writeTextFileSync(`${host.root}/tree/_modules/own.js`, "export const one = { run: () => 2 };");
+  assertEquals((await run(host.words("-m", `${host.root}/tree`, "own.one"))).out, "local:\n    2\n");
+});
+
 Deno.test("the process of an operator's own function ends with a salt-call that is killed", async () => {
   using host = new Host(`export const hang = { permissions: { write: ["{root_dir}"] },
     run(_b, { opts }) { Deno.writeTextFileSync(opts.root_dir + "/pid", String(Deno.pid)); for (;;); } };`);

@@ -129,18 +129,26 @@ Deno.test("a changed file is read again by a new catalogue", async () => {
   });
 });
 
-Deno.test("extension_modules replace a built-in module of the same name, and win over module_dirs", async () => {
+Deno.test("extension_modules replace a built-in module of the same name, and module_dirs win over them, the last over all", async () => {
   const files = {
-    "one/modules/match.js": "export const f = () => 1;",
-    "two/modules/match.js": "export const f = () => 2;",
-    "two/modules/more.js": "export const f = () => 3;",
+    "ext/modules/match.js": "export const f = () => 1;",
+    "ext/modules/here.js": "export const f = () => 2;",
+    "ext/modules/plain.js": "export const f = () => 3;",
+    "a/modules/match.js": "export const f = () => 4;",
+    "a/modules/here.js": "export const f = () => 5;",
+    "a/_modules/below.js": "export const f = () => 6;",
+    "b/_modules/here.js": "export const f = () => 7;",
+    "b/here.js": "export const f = () => 8;",
   };
   await withFiles(files, async (directory) => {
-    const catalogue = loadCatalogue({ extensionModules: `${directory}/one`, moduleDirs: [`${directory}/two`] });
+    const moduleDirs = [`${directory}/a`, `${directory}/b`];
+    const catalogue = loadCatalogue({ extensionModules: `${directory}/ext`, moduleDirs });
     assertEquals(await catalogue.get("match.glob"), undefined);
+    // A directory that has modules is not asked for _modules.
+    assertEquals(await catalogue.get("below.f"), undefined);
     const context = testContext({ catalogue });
-    assertEquals(await context.call("match.f"), 1);
-    assertEquals(await context.call("more.f"), 3);
+    const answers = ["match.f", "here.f", "plain.f"].map((fun) => context.call(fun));
+    assertEquals(await Promise.all(answers), [4, 7, 3]);
   });
 });
 

@@ -27,12 +27,15 @@ export class LdapDirectory {
   /** The DNs that were bound, and the bases of searches with their filters, in order. */
   readonly asked: string[] = [];
   readonly #entries: readonly DirectoryEntry[];
-  readonly #listener = Deno.listen({ hostname: "127.0.0.1", port: 0, transport: "tcp" });
+  readonly #listener: Deno.Listener<Deno.Conn, Deno.NetAddr>;
   readonly #connections: Promise<void>[] = [];
   readonly #serving: Promise<void>;
 
-  constructor(entries: readonly DirectoryEntry[]) {
+  /** @param tls A certificate and its key in PEM: TLS is spoken from the start. */
+  constructor(entries: readonly DirectoryEntry[], tls?: { readonly cert: string; readonly key: string }) {
     this.#entries = entries;
+    const place = { hostname: "127.0.0.1", port: 0 };
+    this.#listener = tls === undefined ? Deno.listen(place) : Deno.listenTls({ ...place, ...tls });
     this.#serving = this.#accept();
   }
 
@@ -110,7 +113,12 @@ function describe(filter: Node): string {
   if (filter.tag === FILTER_PRESENT) return `(${text(filter)}=*)`;
   if (filter.tag !== FILTER_EQUAL) return `(tag ${filter.tag})`;
   const [name, value] = children(filter.content);
-  return `(${text(name)}=${text(value)})`;
+  return `(${text(name)}=${text(value).replaceAll(/[\\*()\0]/g, escaped)})`;
+}
+
+/** A character as filters have it. Source: RFC 4515. */
+function escaped(char: string): string {
+  return `\\${char.charCodeAt(0).toString(16).padStart(2, "0")}`;
 }
 
 function result(code: number): Uint8Array {

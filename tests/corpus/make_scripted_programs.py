@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes tool_calls.json: what functions of Salt's execution modules return where the programs of the host answer as recorded
+"""Writes scripted_programs.json: what functions of Salt's execution modules return where the programs of the host answer as recorded
 here, and what is in the files that they changed. Run it as make_argspec.py, on Linux."""
 import json
 import logging
@@ -11,7 +11,7 @@ import warnings
 
 warnings.simplefilter("ignore")
 from recorded_programs import record
-from tool_call_cases import CASES
+from scripted_program_cases import CASES
 
 work = pathlib.Path(tempfile.mkdtemp())
 path = os.environ["PATH"]
@@ -52,5 +52,5 @@ for number, case in enumerate(CASES):
     done.append({**case, "return": value, **({"after": after} if after != case.get("files", {}) else {})})
 shutil.rmtree(work)
 here = pathlib.Path(__file__).parent
-with open(here / "tool_calls.json", "w", encoding="utf-8") as out:
+with open(here / "scripted_programs.json", "w", encoding="utf-8") as out:
     out.write("[\n" + ",\n".join(json.dumps(one, ensure_ascii=False) for one in done) + "\n]\n")

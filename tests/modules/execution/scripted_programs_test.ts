@@ -1,6 +1,6 @@
 /**
  * Functions whose programs answer as recorded return what Python Salt's return, and leave the same files. The table is made by
- * tests/corpus/make_tool_calls.py.
+ * tests/corpus/make_scripted_programs.py.
  * @module
  */
 
@@ -11,7 +11,7 @@ import { testContext } from "../../support/job_context.ts";
 import { parseJson } from "../../../lib/values/json_read.ts";
 import { type RecordedAnswer, RecordedPrograms } from "../../support/recorded_program.ts";
 
-const CASES = parseJson(Deno.readTextFileSync(new URL("../../corpus/tool_calls.json", import.meta.url)));
+const CASES = parseJson(Deno.readTextFileSync(new URL("../../corpus/scripted_programs.json", import.meta.url)));
 assert(Array.isArray(CASES));
 
 const GRAINS: ValueMap = map({ kernel: "Linux", os: "Debian", os_family: "Debian", init: "systemd" });

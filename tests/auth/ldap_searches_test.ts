@@ -1,0 +1,48 @@
+/**
+ * A directory is asked what Salt asks it, with Active Directory, FreeIPA and without, and the groups are the same. The cases are made by
+ * tests/corpus/make_ldap_searches.py.
+ * @module
+ */
+
+import { authenticateByLdap } from "../../lib/auth/ldap_directory.ts";
+import { ldapSettings } from "../../lib/auth/ldap_settings.ts";
+import { loadMasterConfig } from "../../lib/config/load.ts";
+import type { Value } from "../../lib/values/value.ts";
+import { assertEquals } from "../support/assert.ts";
+import { type DirectoryEntry, LdapDirectory } from "../support/ldap_directory.ts";
+
+interface Case {
+  readonly username: string;
+  readonly options: Record<string, Value>;
+  /** Base, scope and filter of each, in order. */
+  readonly searches: readonly (readonly [base: string, scope: number, filter: string])[];
+  readonly groups: readonly string[];
+}
+
+const { entries, cases }: { entries: DirectoryEntry[]; cases: Case[] } = JSON.parse(
+  Deno.readTextFileSync(new URL("../corpus/ldap_searches.json", import.meta.url)),
+);
+
+Deno.test(`ldap: the searches and groups of ${cases.length} settings are Salt's`, async () => {
+  const root = Deno.makeTempDirSync({ prefix: "ldap_" });
+  try {
+    for (const { username, options, searches, groups } of cases) {
+      const directory = new LdapDirectory(entries);
+      try {
+        const overrides = { root_dir: root, "auth.ldap.uri": `ldap://127.0.0.1:${directory.port}`, ...options };
+        const settings = ldapSettings(loadMasterConfig({ configDir: root, overrides }).opts);
+        const answer = await authenticateByLdap(settings, { username, password: "horse" });
+        assertEquals(answer, { known: true, groups: [...groups] }, JSON.stringify(options));
+        assertEquals(
+          directory.asked.filter((line) => !line.startsWith("bind ")),
+          searches.map(([base, , filter]) => `search ${base} ${filter}`),
+          JSON.stringify(options),
+        );
+      } finally {
+        await directory.close();
+      }
+    }
+  } finally {
+    Deno.removeSync(root, { recursive: true });
+  }
+});

@@ -1,0 +1,93 @@
+/**
+ * LDAP over TLS, from the start and by StartTLS: nothing is said to a directory whose certificate is not good.
+ * @module
+ */
+
+import { AUTH_PROCESS, type AuthAnswer } from "../../lib/auth/auth_question.ts";
+import { ldapSettings } from "../../lib/auth/ldap_settings.ts";
+import { loadMasterConfig } from "../../lib/config/load.ts";
+import { masterProcess } from "../../lib/process/self_command.ts";
+import type { Value } from "../../lib/values/value.ts";
+import { assert, assertEquals, assertMatch } from "../support/assert.ts";
+import { type DirectoryEntry, LdapDirectory } from "../support/ldap_directory.ts";
+import { StartTls } from "../support/start_tls.ts";
+
+const FRED = "uid=fred,dc=example,dc=com";
+const ENTRIES: readonly DirectoryEntry[] = [
+  { dn: FRED, password: "correct horse", attributes: { uid: ["fred"] } },
+  { dn: "cn=ops,dc=example,dc=com", attributes: { cn: ["ops"], memberUid: ["fred"], objectClass: ["posixGroup"] } },
+];
+const OPTIONS = {
+  "auth.ldap.binddn": "uid={{ username }},dc=example,dc=com",
+  "auth.ldap.basedn": "dc=example,dc=com",
+  "auth.ldap.groupou": "",
+};
+const SEARCH = "search dc=example,dc=com (&(memberUid=fred)(objectClass=posixGroup))";
+
+/** Makes an authority and a certificate of it for the name localhost, in `directory`. */
+function makeCertificate(
+  directory: string,
+): { readonly cert: string; readonly key: string; readonly authority: string } {
+  const openssl = (...args: readonly string[]) => {
+    const { code, stderr } = new Deno.Command("openssl", { args: [...args], cwd: directory }).outputSync();
+    assert(code === 0, new TextDecoder().decode(stderr));
+  };
+  const key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
+  openssl("req", "-x509", ...key, "-keyout", "ca.key", "-out", "ca.pem", "-days", "2", "-subj", "/CN=test");
+  openssl("req", ...key, "-keyout", "key.pem", "-out", "request.pem", "-subj", "/CN=localhost");
+  Deno.writeTextFileSync(`${directory}/extensions`, "subjectAltName=DNS:localhost\nbasicConstraints=CA:FALSE\n");
+  const by = ["-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-days", "2", "-extfile", "extensions"];
+  openssl("x509", "-req", "-in", "request.pem", ...by, "-out", "cert.pem");
+  const [cert, secret] = ["cert.pem", "key.pem"].map((name) => Deno.readTextFileSync(`${directory}/${name}`));
+  return { cert, key: secret, authority: `${directory}/ca.pem` };
+}
+
+/** The process's answer for fred; `authority` is what DENO_CERT names, which only that process may see. */
+async function ask(root: string, options: Record<string, Value>, authority?: string): Promise<AuthAnswer | string> {
+  const { opts } = loadMasterConfig({ configDir: root, overrides: { root_dir: root, ...OPTIONS, ...options } });
+  const [command, ...args] = masterProcess(AUTH_PROCESS);
+  const env: Record<string, string> = authority === undefined ? {} : { DENO_CERT: authority };
+  const child = new Deno.Command(command, { args, env, stdin: "piped", stdout: "piped", stderr: "piped" }).spawn();
+  const credentials = { username: "fred", password: "correct horse" };
+  const question = JSON.stringify({ kind: "ldap", settings: ldapSettings(opts), credentials });
+  const writer = child.stdin.getWriter();
+  await writer.write(new TextEncoder().encode(question));
+  await writer.close();
+  const { stdout } = await child.output();
+  return JSON.parse(new TextDecoder().decode(stdout).split("\n")[0]);
+}
+
+Deno.test("ldap: TLS from the start and by StartTLS, with a certificate that is good, that is not, and that is not asked for", async () => {
+  const root = Deno.makeTempDirSync({ prefix: "ldap_tls_" });
+  const { cert, key, authority } = makeCertificate(root);
+  const directory = new LdapDirectory(ENTRIES, { cert, key });
+  const front = new StartTls(directory.port);
+  try {
+    const known = { known: true, groups: ["ops"] };
+    const ways: readonly Record<string, Value>[] = [
+      { "auth.ldap.tls": true, "auth.ldap.port": directory.port },
+      { "auth.ldap.starttls": true, "auth.ldap.port": front.port },
+    ];
+    for (const way of ways) {
+      const asked = () => directory.asked.splice(0).filter((line) => !line.startsWith("failed: "));
+      assertEquals(await ask(root, way, authority), known);
+      assertEquals(asked(), [`bind ${FRED}`, SEARCH]);
+      assertEquals(await ask(root, { ...way, "auth.ldap.no_verify": true }), known);
+      assertEquals(asked(), [`bind ${FRED}`, SEARCH]);
+      const [unknown, otherName] = await Promise.all([
+        ask(root, way),
+        ask(root, { ...way, "auth.ldap.server": "127.0.0.1" }, authority),
+      ]);
+      for (const refused of [unknown, otherName]) {
+        assert(typeof refused === "object" && !refused.known, JSON.stringify([way, unknown, otherName]));
+        assertMatch(refused.problem ?? "", /certificate|altname/i);
+      }
+      assertEquals(asked(), [], "a name or a password was told to a directory that nobody knows");
+    }
+    // Nothing but the request came before TLS.
+    assertEquals(new Set(front.asked), new Set([0x77]));
+  } finally {
+    await Promise.all([front.close(), directory.close()]);
+    Deno.removeSync(root, { recursive: true });
+  }
+});
