@@ -5,6 +5,7 @@
  * @module
  */
 
+import { isIP } from "node:net";
 import { Client, type Entry, InvalidCredentialsError } from "ldapts";
 import type { AuthAnswer } from "./auth_question.ts";
 import type { Credentials } from "./eauth_module.ts";
@@ -47,8 +48,15 @@ async function connect({ url, startTls, verify }: LdapSettings): Promise<Client>
     connectTimeout: ANSWER_MS,
     ...url.startsWith("ldaps:") ? { tlsOptions: tls } : {},
   });
-  if (startTls) await client.startTLS(tls);
+  // The upgraded connection has no name of its own, and a certificate for localhost would be the good one.
+  if (startTls) await client.startTLS({ ...tls, ...expectedHost(url) });
   return client;
+}
+
+/** Whom the certificate must name: the host of `url`; an address is not told to the server as a name (RFC 6066, 3). */
+function expectedHost(url: string): { readonly host: string; readonly servername?: string } {
+  const host = new URL(url).hostname.replace(/^\[|\]$/g, "") || "localhost";
+  return isIP(host) === 0 ? { host, servername: host } : { host };
 }
 
 /** Whether the directory takes the password. @throws {Error} If it cannot be asked. */

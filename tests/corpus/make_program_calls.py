@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Records what Salt's execution modules make of the output of programs: which programs they run with which words, and what they
 return. Run it with the Python of an environment that has the Salt that the file names:
-`python make_program_calls.py program_calls/yumpkg.json …`. It reads the cases of each file, and writes the file anew with `calls`,
+`python make_program_calls.py program_calls/pkg_yum.json …`. It reads the cases of each file, and writes the file anew with `calls`,
 `result` or `error`, and `files_after` of each case.
 
 With `"family": "states"` the functions are those of state modules, `kwargs` has their arguments, and a case with `"test": true` is
