@@ -5,10 +5,10 @@
  * @module
  */
 
-import { isIP } from "node:net";
 import { Client, type Entry, InvalidCredentialsError } from "ldapts";
 import type { AuthAnswer } from "./auth_question.ts";
 import type { Credentials } from "./eauth_module.ts";
+import { isIpv4, isIpv6 } from "../text/ip_address.ts";
 import { escapedForFilter, firstValue, type LdapSettings, rendered, renderedDn } from "./ldap_settings.ts";
 
 /** Time for a connection and for each answer, in milliseconds. */
@@ -56,7 +56,7 @@ async function connect({ url, startTls, verify }: LdapSettings): Promise<Client>
 /** Whom the certificate must name: the host of `url`; an address is not told to the server as a name (RFC 6066, 3). */
 function expectedHost(url: string): { readonly host: string; readonly servername?: string } {
   const host = new URL(url).hostname.replace(/^\[|\]$/g, "") || "localhost";
-  return isIP(host) === 0 ? { host, servername: host } : { host };
+  return isIpv4(host) || isIpv6(host) ? { host } : { host, servername: host };
 }
 
 /** Whether the directory takes the password. @throws {Error} If it cannot be asked. */
