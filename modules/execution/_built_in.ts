@@ -38,6 +38,7 @@ export const EXECUTION_MODULES: ModuleTable = {
   file: () =>
     joined([
       import("./file.ts"),
+      import("./_file_checking.ts"),
       import("./_file_editing.ts"),
       import("./_file_finding.ts"),
       import("./_file_managing.ts"),

@@ -1,6 +1,6 @@
 /**
  * Execution module `file`: what the system says of files, digests, what kind of file a path is, parts of paths, and reading. The rest is in
- * `_file_editing.ts`, `_file_finding.ts`, `_file_managing.ts`, `_file_ownership.ts`, `_file_replacing.ts` and `_file_trees.ts`.
+ * `_file_checking.ts`, `_file_editing.ts`, `_file_finding.ts`, `_file_managing.ts`, `_file_ownership.ts`, `_file_replacing.ts` and `_file_trees.ts`.
  *
  * All that takes a path needs all permissions: Deno lets nothing less look at `/proc`, `/sys` and `/dev`, and the names of owners may come from a
  * directory service. The logic is in `lib/filesystem`.
