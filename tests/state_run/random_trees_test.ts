@@ -91,7 +91,7 @@ function resultsOf(returned: Value, states: readonly RandomState[]): Value[] {
   return [...returned.values()].map((one) => isMap(one) ? one.get("result") ?? null : null);
 }
 
-/** Whether a state does something each time it runs, here as in Salt. */
+/** Whether a state may do something each time it runs. Compared with Salt: `file.line` that inserts at the end. */
 function doesEachTime({ fun, args }: RandomState): boolean {
   if (["file.touch", "cmd.run", "cmd.script", "cmd.wait"].includes(fun)) return true;
   // An insertion at the end of a file does not look whether it is there.
