@@ -17,8 +17,13 @@ import type { Value } from "../values/value.ts";
 const AES_BYTES = 24;
 export const KEY_BYTES: number = AES_BYTES + MAC_BYTES;
 const NONCE_LENGTH = 32;
-/** From this size on OpenSSL is used; loading it takes 4 ms and 4 MB. */
-const LARGE_BYTES = 1 << 18;
+/** Below this size OpenSSL gains little. */
+const SMALL_BYTES = 1 << 12;
+/** So many bytes of larger messages are left to own code: as long as loading OpenSSL takes, which is 4 ms, and 4 MB. */
+const UNLOADED_BYTES = 1 << 18;
+
+/** What own code has done of them in this thread. */
+let unloadedBytes = 0;
 
 const PREFIX_TEXT = "pickle::";
 const PREFIX = new TextEncoder().encode(PREFIX_TEXT);
@@ -34,6 +39,8 @@ export class Crypticle {
   readonly #aesKey: Uint8Array;
   readonly #macKey: Uint8Array;
   #sealing: Sealing | undefined;
+  /** For larger messages, once OpenSSL is loaded. */
+  #large: Sealing | undefined;
 
   /** @throws {KeyError} If the key string is not the base64 of 56 bytes. */
   constructor(
@@ -53,8 +60,12 @@ export class Crypticle {
 
   /** The implementation for a message of this size. */
   #for(bytes: number): Sealing {
-    const large = bytes >= LARGE_BYTES ? opensslSealing(this.#aesKey, this.#macKey) : undefined;
-    return large ?? (this.#sealing ??= ownSealing(this.#aesKey, this.#macKey));
+    if (bytes >= SMALL_BYTES) {
+      unloadedBytes = Math.min(unloadedBytes + bytes, UNLOADED_BYTES);
+      if (unloadedBytes === UNLOADED_BYTES) this.#large ??= opensslSealing(this.#aesKey, this.#macKey);
+      if (this.#large !== undefined) return this.#large;
+    }
+    return this.#sealing ??= ownSealing(this.#aesKey, this.#macKey);
   }
 
   /** Encrypts and authenticates `bytes`. */

@@ -117,3 +117,16 @@ Deno.test("what lacks the prefix is an empty map, and what is no value an error"
     assertThrows(() => crypticle.loads(crypticle.encrypt(encoded)), MsgpackError);
   }
 });
+
+Deno.test("messages of one key stay readable while a thread changes to OpenSSL for larger ones", () => {
+  const key = generateKeyString();
+  // 600 KB: own code does the first part of them.
+  const message = (i: number) => new Uint8Array(6_000 + i).fill(i);
+  const sender = new Crypticle(key);
+  const sealed = Array.from({ length: 100 }, (_, i) => sender.encrypt(message(i)));
+  const receiver = new Crypticle(key);
+  for (const [i, bytes] of sealed.entries()) assertEquals(receiver.decrypt(bytes), message(i));
+  sealed[99][5_000] ^= 1;
+  assertThrows(() => receiver.decrypt(sealed[99]), AuthenticationError);
+  assertEquals(new Crypticle(key).decrypt(sender.encrypt(message(3))), message(3));
+});
