@@ -67,6 +67,7 @@ function __salt_ids
     set -l listed (string split , -- $list)
     for directory in $argv
         set -l ids $pki/$directory/*
+        test (count $ids) -gt 0; or continue # "string" would read standard input
         if test -z "$list"
             string replace -r '.*/' '' -- $ids
             continue
