@@ -262,3 +262,25 @@ Deno.test("localconfig replaces options for one call", async () => {
   assertEquals(ids(returned), ["b"]);
   assertEquals(ids((await tree.call("state.sls", ["t"])).returned), ["a"]);
 });
+
+Deno.test("mock=True calls no state, and says so of each", async () => {
+  await using tree = await openTree({
+    files: { "t.sls": "a: test.fail_without_changes\nb: test.succeed_with_changes\n" },
+  });
+  const { returned, retcode } = await tree.call("state.sls", ["t"], { mock: true });
+  for (const id of ["a", "b"]) {
+    assertEquals(result(returned, id, "comment"), "Not called, mocked");
+    assertEquals(result(returned, id, "changes"), new Map());
+  }
+  assertEquals(retcode, 0);
+});
+
+Deno.test("a command that hangs is ended by its timeout, and the states behind it run", async () => {
+  const sls = "hang:\n  cmd.run:\n    - name: exec sleep 600\n    - timeout: 1\nnext: test.succeed_with_changes\n";
+  await using tree = await openTree({ files: { "t.sls": sls } });
+  const { returned } = await tree.call("state.sls", ["t"]);
+  assertEquals(result(returned, "hang", "result"), false);
+  const changes = result(returned, "hang", "changes");
+  assert(isMap(changes) && String(changes.get("stdout")).includes("Timed out after 1 seconds"), String(changes));
+  assertEquals(result(returned, "next", "result"), true);
+});
