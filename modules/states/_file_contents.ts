@@ -7,7 +7,6 @@
 import { argumentText } from "./_file_common.ts";
 import { saltenvOf } from "./_saltenv.ts";
 import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { renderedText } from "../../lib/states/high.ts";
 import { textDecoder } from "../../lib/text/encoding.ts";
 import { splitLines } from "../../lib/text/split_lines.ts";
 import { isMap, map, repr, str as text, truthy, type Value } from "../../lib/values/value.ts";
@@ -47,7 +46,7 @@ export async function toldContents(given: ContentsGiven, context: StateContext):
       } value would result in empty contents. Set allow_empty to True to allow the managed file to be empty.`,
     );
   }
-  const lines = linesOf(told.value, given.encoding, textOf(given, context));
+  const lines = linesOf(told.value, given.encoding, given.contents === null ? text : argumentText(context));
   if (lines?.length === 0) {
     return refused(
       "Contents specified by contents/contents_pillar/contents_grains is not a string or list of strings, and is not binary data. SLS is likely malformed.",
@@ -90,15 +89,6 @@ async function lookUp(
     values.push(value);
   }
   return { value: Array.isArray(from.keys) ? values.map(text).join("\n") : values[0] };
-}
-
-/**
- * How what is no text becomes text. Pillar that the minion compiles itself has the maps of the YAML loader, as an SLS; one of a
- * master has plain ones.
- */
-function textOf(given: ContentsGiven, context: StateContext): (value: Value) => string {
-  if (given.contents !== null) return argumentText(context);
-  return given.contents_pillar !== null && context.opts.file_client === "local" ? renderedText : text;
 }
 
 /** The lines of the contents; `undefined` for bytes that are no text. */

@@ -8,12 +8,14 @@ import { refusalOf, TrialFile } from "./_file_trial.ts";
 import { ACTUAL_CHANGES, isHostError, reasonOf, withoutChanges } from "./_file_common.ts";
 import { ignoresSomething, ignoring, type Managed } from "./_file_managed_arguments.ts";
 import { selinuxOf } from "./_file_permissions.ts";
+import { InvocationError } from "../../lib/errors.ts";
 import { schemeOf } from "../../lib/filesystem/checksums.ts";
 import { signersOf } from "../../lib/gnupg/file_signature.ts";
 import { isFile } from "../../lib/os/file_kind.ts";
 import { removeIfExists } from "../../lib/os/atomic_file.ts";
 import type { StateContext } from "../../lib/plugins/job_context.ts";
 import { startResult, type StateResult, stateResult } from "../../lib/plugins/state_module.ts";
+import { sameBytes as equalBytes } from "../../lib/crypto/same_bytes.ts";
 import { encodeText } from "../../lib/text/encoding.ts";
 import { isMap, map, str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
 
@@ -36,9 +38,20 @@ function sourceArguments(file: Managed): ValueMap {
   ]);
 }
 
-/** The contents as they would be written: what is there is compared with them byte by byte. */
-function encoded({ contents, given: { encoding, encoding_errors } }: Managed): string | Uint8Array | null {
-  return typeof contents === "string" && truthy(encoding) ? encodeText(contents, encoding, encoding_errors) : contents;
+/**
+ * The contents that test mode compares with the file: text, as Salt, unless the file holds it in the encoding already, where Salt
+ * announces a change that a run does not make.
+ */
+function compared({ name, contents, given: { encoding, encoding_errors } }: Managed): string | Uint8Array | null {
+  if (typeof contents !== "string" || !truthy(encoding) || !isFile(name)) return contents;
+  const there = Deno.readFileSync(name);
+  try {
+    return equalBytes(there, encodeText(contents, encoding, encoding_errors)) ? there : contents;
+  } catch (error) {
+    // The run tells of it, as Salt's does.
+    if (!(error instanceof InvocationError)) throw error;
+    return contents;
+  }
 }
 
 /** What would change. */
@@ -52,7 +65,7 @@ export async function plan(file: Managed, ret: StateResult, context: StateContex
       [],
       new Map([
         ...sourceArguments(file),
-        ...map({ contents: encoded(file), keep_mode: keepMode, follow_symlinks, new_file_diff }),
+        ...map({ contents: compared(file), keep_mode: keepMode, follow_symlinks, new_file_diff }),
         ...selinuxOf(given.selinux),
         ...ignoring(given),
       ]),

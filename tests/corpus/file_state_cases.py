@@ -51,7 +51,7 @@ SUM = "{SUM}"
 
 # managed: contents
 for contents in ["x", "x\n", "x\ny", "", "\n", "a\n\n\nb\n\n", "tab\there\r\nwin\r\n", "uni\u00e9\u4e16\n", "form\x0cfeed\u2028sep", 5, 5.5, True, False, ["a", "b"], [],
-                 ["a\nb", 3, None], {"k": "v"}, [{"k": "v"}], "old\ntext\n", "old\ntext"]:
+                 ["a\nb", 3, None], "old\ntext\n", "old\ntext"]:
     c("managed", name=F, contents=contents)
     c("managed", OLD, name=F, contents=contents)
 for kw in [dict(contents_newline=False), dict(allow_empty=False), dict(mode="0600"), dict(mode=644), dict(mode="keep"), dict(mode="'0640'"), dict(user="nobody"),

@@ -702,10 +702,6 @@ situation("file.managed, append: texts that are maps", """
       file.managed:
         - name: @@/listed
         - contents: [{a: 1}, {b: [2, true]}, [3]]
-    pillar:
-      file.managed:
-        - name: @@/pillar
-        - contents_pillar: conf
     appended:
       file.append:
         - name: @@/appended
@@ -714,7 +710,7 @@ situation("file.managed, append: texts that are maps", """
       file.append:
         - name: @@/appended
         - text: [line, {c: 1}]
-    """, tree={"map.yaml": "b: 1\na: [x, {y: z}]\ndeep: {p: {q: r}}\n"}, before={"appended": "first\n"}, pillar={"conf": {"a": {"b": [1]}}})
+    """, tree={"map.yaml": "b: 1\na: [x, {y: z}]\ndeep: {p: {q: r}}\n"}, before={"appended": "first\n"})
 situation("file.managed: backup", """
     a:
       file.managed:

@@ -1,0 +1,38 @@
+/** `blockdev.formatted` where a maker of file systems is in PATH, which recorded cases cannot have. @module */
+
+import { map } from "../../../lib/values/value.ts";
+import { assertEquals } from "../../support/assert.ts";
+import { callState } from "../../support/state_call.ts";
+
+Deno.test("a device is formatted by disk.format, and counts as formatted once blkid tells the type", async () => {
+  const root = await Deno.makeTempDir({ prefix: "blockdev_" });
+  const path = Deno.env.get("PATH") ?? "";
+  try {
+    await Deno.writeTextFile(`${root}/mkfs.ext4`, "#!/bin/sh\n", { mode: 0o755 });
+    await Deno.writeTextFile(`${root}/dev`, "");
+    Deno.env.set("PATH", root);
+    const name = `${root}/dev`;
+    for (
+      const [becomes, result, comment] of [
+        ["ext4", true, `${name} has been formatted with ext4`],
+        ["xfs", false, `Failed to format ${name}`],
+      ] as const
+    ) {
+      const called: string[] = [];
+      const call = (fun: string) => {
+        called.push(fun);
+        return Promise.resolve(called.includes("disk.format") ? becomes : "");
+      };
+      const given = { name, fs_type: "ext4" };
+      const tried = await callState("blockdev.formatted", given, { test: true, state: { call } });
+      assertEquals([tried.get("result"), tried.get("comment")], [null, `Changes to ${name} will be applied `]);
+      const done = await callState("blockdev.formatted", given, { state: { call } });
+      assertEquals([done.get("result"), done.get("comment")], [result, comment]);
+      assertEquals(done.get("changes"), result ? map({ new: "ext4", old: "ext4" }) : new Map());
+      assertEquals(called, ["cmd.run", "cmd.run", "disk.format", "cmd.run"]);
+    }
+  } finally {
+    Deno.env.set("PATH", path);
+    await Deno.remove(root, { recursive: true });
+  }
+});
