@@ -32,6 +32,8 @@ export interface MWorkerParts extends ServicesInit {
 
 /** A worker that must stop answers requests until none has come for this time, in milliseconds. */
 const QUIET_MS = 40;
+/** A pause that took longer says nothing, in milliseconds. */
+const LATE_MS = 2 * QUIET_MS;
 /** Number of such pauses in a row, since a suspended machine may see no request in one. */
 const QUIET_LOOKS = 2;
 /** And what of its time for ending it keeps for the journal and its sockets, however much comes. In milliseconds. */
@@ -142,9 +144,11 @@ export class MWorker implements ThreadService {
     // Every received request is answered: a Python minion of 3007 without an answer is blocked for a minute.
     const answering = budget.less(LAST_WRITES_MS);
     for (let quiet = 0; quiet < QUIET_LOOKS && answering.leftMs > 0;) {
-      const before = this.#handled;
+      const [before, since] = [this.#handled, performance.now()];
       await sleep(QUIET_MS);
-      quiet = this.#handled > before || this.#since !== 0 || this.#answers.size > 0 ? 0 : quiet + 1;
+      // Where this thread waits for a processor, the one that hands it the requests does as well.
+      const late = performance.now() - since > LATE_MS;
+      quiet = late || this.#handled > before || this.#since !== 0 || this.#answers.size > 0 ? 0 : quiet + 1;
     }
     this.#stopping = true;
     while (this.#answers.size > 0) await Promise.allSettled(this.#answers);

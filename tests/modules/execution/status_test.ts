@@ -10,6 +10,7 @@ import { float, isFloat, map, str, toValue, type Value } from "../../../lib/valu
 import { which } from "../../../lib/host/which.ts";
 import * as status from "../../../modules/execution/status.ts";
 import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
+import { eventually } from "../../support/eventually.ts";
 import { testContext, testOpts } from "../../support/job_context.ts";
 import { Peer } from "../../support/peer.ts";
 
@@ -205,7 +206,9 @@ Deno.test(
   async () => {
     const child = new Deno.Command(which("sleep") ?? "/bin/sleep", { args: ["61.4505"] }).spawn();
     try {
-      assertMatch(str(field(await call("procs"), String(child.pid), "cmd")), /\/sleep 61\.4505$/);
+      // A child that has not become its program yet still bears the name of this process's thread.
+      const command = async () => str(field(await call("procs"), String(child.pid), "cmd"));
+      await eventually(async () => /\/sleep 61\.4505$/.test(await command()), { what: "the child's program" });
       assertEquals(await call("pid", ["^\\w+ \\d+ \\S+/sleep 61\\.4505$"]), String(child.pid));
       assert(!str(await call("pid", ["."])).split("\n").includes(String(Deno.pid)));
       assertEquals(await call("pid", ["no such process at all"]), "");
