@@ -32,6 +32,7 @@ export const FLOORS: readonly (readonly string[])[] = [
     "lib/firewall",
     "lib/git",
     "lib/gnupg",
+    "lib/x509",
     "lib/templates",
     "lib/jobs",
     "lib/packages",

@@ -17,7 +17,7 @@ const PEM_BEGIN = "-----BEGIN";
  * The bytes that a reference stands for.
  * @throws {InvocationError} If it is neither a file nor a text that could be decoded.
  */
-function referencedBytes(reference: string | Uint8Array): Uint8Array {
+export function referencedBytes(reference: string | Uint8Array): Uint8Array {
   if (reference instanceof Uint8Array) return reference;
   if (!reference.includes("\n") && isFile(reference)) return Deno.readFileSync(reference);
   if (reference.startsWith("b64:")) return decoded(reference.slice(4));

@@ -116,6 +116,7 @@ export const EXECUTION_MODULES: ModuleTable = {
   timezone: () => import("./timezone.ts"),
   useradd: () => import("./useradd.ts"),
   virtualenv_mod: () => import("./virtualenv_mod.ts"),
+  x509: () => import("./x509.ts"),
   xfs: () => import("./xfs.ts"),
   yumpkg: () =>
     joined([

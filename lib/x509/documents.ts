@@ -1,0 +1,213 @@
+/**
+ * Certificates, signing requests and revocation lists as they are read: the fields that Salt shows and compares.
+ * Source: RFC 5280 sections 4.1 and 5.1, RFC 2986.
+ * @module
+ */
+
+import {
+  bitBytes,
+  children,
+  contextTag,
+  type Der,
+  DerError,
+  expectTag,
+  readDer,
+  readInteger,
+  readOid,
+  readTime,
+  TAG,
+} from "./der.ts";
+import { type Extension, readExtensions } from "./extension_texts.ts";
+import { type Name, readName } from "./names.ts";
+import { digestOf, EC_KEY, ED25519, ED448, RSA_KEY, RSA_PSS } from "./oids.ts";
+
+/** What a signature is of, and how it was made. */
+export interface Signed {
+  /** The whole document. */
+  readonly der: Uint8Array;
+  /** The part that is signed. */
+  readonly signedPart: Uint8Array;
+  readonly signature: Uint8Array;
+  /** The identifier of the way of signing. */
+  readonly algorithm: string;
+  /** Node's name of the digest; `undefined`: there is none, as with Ed25519. */
+  readonly digest: string | undefined;
+  readonly extensions: readonly Extension[];
+}
+
+/** What has a subject and its public key. */
+export interface Subject {
+  readonly subject: Name;
+  /** The subject as DER. */
+  readonly subjectDer: Uint8Array;
+  /** The public key: SubjectPublicKeyInfo. */
+  readonly spki: Uint8Array;
+}
+
+export interface Certificate extends Signed, Subject {
+  /** 1 to 3. */
+  readonly version: number;
+  readonly serial: bigint;
+  readonly issuer: Name;
+  readonly issuerDer: Uint8Array;
+  /** Milliseconds since 1970, as all times here. */
+  readonly notBefore: number;
+  readonly notAfter: number;
+}
+
+export interface SigningRequest extends Signed, Subject {}
+
+/** One revoked certificate. */
+export interface Revoked {
+  readonly serial: bigint;
+  readonly date: number;
+  readonly extensions: readonly Extension[];
+}
+
+export interface RevocationList extends Signed {
+  readonly issuer: Name;
+  readonly lastUpdate: number;
+  /** `undefined`: the list does not say. */
+  readonly nextUpdate: number | undefined;
+  readonly revoked: readonly Revoked[];
+}
+
+/** The kinds of keys that Salt takes, and others. */
+export interface KeyKind {
+  readonly type: "rsa" | "ec" | "ed25519" | "ed448" | null;
+  /** In bits; `null` where Salt shows none. */
+  readonly size: number | null;
+}
+
+const CURVE_BITS: Readonly<Record<string, number>> = {
+  "1.2.840.10045.3.1.1": 192,
+  "1.3.132.0.33": 224,
+  "1.2.840.10045.3.1.7": 256,
+  "1.3.132.0.10": 256,
+  "1.3.132.0.34": 384,
+  "1.3.132.0.35": 521,
+  "1.3.36.3.3.2.8.1.1.7": 256,
+  "1.3.36.3.3.2.8.1.1.11": 384,
+  "1.3.36.3.3.2.8.1.1.13": 512,
+};
+
+/** What kind of key a SubjectPublicKeyInfo holds. @throws {DerError} If it is none. */
+export function keyKind(spki: Uint8Array): KeyKind {
+  const [algorithm, bits] = children(readDer(spki), TAG.sequence);
+  const [type, parameters] = children(algorithm, TAG.sequence);
+  switch (readOid(type)) {
+    case RSA_KEY: {
+      const [modulus] = children(readDer(bitBytes(bits)), TAG.sequence);
+      return { type: "rsa", size: readInteger(modulus).toString(2).length };
+    }
+    case EC_KEY:
+      return { type: "ec", size: CURVE_BITS[readOid(expectTag(parameters, TAG.oid))] ?? null };
+    case ED25519:
+      return { type: "ed25519", size: null };
+    case ED448:
+      return { type: "ed448", size: null };
+    default:
+      return { type: null, size: null };
+  }
+}
+
+const PSS_DIGESTS: Readonly<Record<string, string>> = {
+  "1.3.14.3.2.26": "sha1",
+  "2.16.840.1.101.3.4.2.4": "sha224",
+  "2.16.840.1.101.3.4.2.1": "sha256",
+  "2.16.840.1.101.3.4.2.2": "sha384",
+  "2.16.840.1.101.3.4.2.3": "sha512",
+};
+
+function algorithmOf(value: Der): Pick<Signed, "algorithm" | "digest"> {
+  const [type, parameters] = children(value, TAG.sequence);
+  const algorithm = readOid(type);
+  if (algorithm !== RSA_PSS) return { algorithm, digest: digestOf(algorithm) };
+  const hash = children(expectTag(parameters, TAG.sequence)).find(({ tag }) => tag === contextTag(0, true));
+  const digest = hash === undefined ? "sha1" : PSS_DIGESTS[readOid(children(readDer(hash.body))[0])];
+  return { algorithm, digest };
+}
+
+/** The three parts of what is signed. */
+function signed(bytes: Uint8Array): { readonly parts: Der[]; readonly common: Omit<Signed, "extensions"> } {
+  const [inner, algorithm, signature] = children(readDer(bytes), TAG.sequence);
+  const common = {
+    der: bytes,
+    signedPart: expectTag(inner, TAG.sequence).whole,
+    signature: bitBytes(expectTag(signature, TAG.bitString)),
+    ...algorithmOf(expectTag(algorithm, TAG.sequence)),
+  };
+  return { parts: children(inner), common };
+}
+
+function extensionsIn(parts: readonly Der[], n: number): Extension[] {
+  const found = parts.find(({ tag }) => tag === contextTag(n, true));
+  return found === undefined ? [] : readExtensions(readDer(found.body));
+}
+
+/** @throws {DerError} If the bytes are no certificate. */
+export function readCertificate(bytes: Uint8Array): Certificate {
+  const { parts, common } = signed(bytes);
+  const versioned = parts[0]?.tag === contextTag(0, true);
+  const version = versioned ? Number(readInteger(readDer(parts[0].body))) + 1 : 1;
+  const [serial, , issuer, validity, subject, spki, ...rest] = versioned ? parts.slice(1) : parts;
+  const [notBefore, notAfter] = children(expectTag(validity, TAG.sequence));
+  return {
+    ...common,
+    version,
+    serial: readInteger(expectTag(serial, TAG.integer)),
+    issuer: readName(issuer),
+    issuerDer: issuer.whole,
+    notBefore: readTime(notBefore),
+    notAfter: readTime(notAfter),
+    subject: readName(subject),
+    subjectDer: subject.whole,
+    spki: expectTag(spki, TAG.sequence).whole,
+    extensions: extensionsIn(rest, 3),
+  };
+}
+
+/** The attribute of requests that holds extensions. */
+export const EXTENSION_REQUEST = "1.2.840.113549.1.9.14";
+
+/** @throws {DerError} If the bytes are no signing request. */
+export function readSigningRequest(bytes: Uint8Array): SigningRequest {
+  const { parts, common } = signed(bytes);
+  const [version, subject, spki, attributes] = parts;
+  if (readInteger(expectTag(version, TAG.integer)) !== 0n) throw new DerError("A version that there is not");
+  let extensions: Extension[] = [];
+  for (const attribute of attributes === undefined ? [] : children(attributes)) {
+    const [type, values] = children(attribute, TAG.sequence);
+    if (readOid(type) === EXTENSION_REQUEST) extensions = readExtensions(children(values)[0]);
+  }
+  return {
+    ...common,
+    subject: readName(subject),
+    subjectDer: subject.whole,
+    spki: expectTag(spki, TAG.sequence).whole,
+    extensions,
+  };
+}
+
+/** @throws {DerError} If the bytes are no revocation list. */
+export function readRevocationList(bytes: Uint8Array): RevocationList {
+  const { parts, common } = signed(bytes);
+  const [, issuer, lastUpdate, ...rest] = parts[0]?.tag === TAG.integer ? parts.slice(1) : parts;
+  const next = rest.find(({ tag }) => tag === TAG.utcTime || tag === TAG.generalizedTime);
+  const revoked = rest.find(({ tag }) => tag === TAG.sequence);
+  return {
+    ...common,
+    issuer: readName(issuer),
+    lastUpdate: readTime(lastUpdate),
+    nextUpdate: next === undefined ? undefined : readTime(next),
+    revoked: revoked === undefined ? [] : children(revoked).map((entry) => {
+      const [serial, date, extensions] = children(entry, TAG.sequence);
+      return {
+        serial: readInteger(serial),
+        date: readTime(date),
+        extensions: extensions === undefined ? [] : readExtensions(extensions),
+      };
+    }),
+    extensions: extensionsIn(rest, 0),
+  };
+}

@@ -1,0 +1,274 @@
+/**
+ * Extensions made of Salt's arguments.
+ * Source: RFC 5280 section 4.2 and 5; Salt 3008.3 `salt/utils/x509.py` EXTENSION_BUILDERS.
+ * @module
+ */
+
+import { boolean, contextTag, der, integer, namedBits, oid, sequence, TAG, time } from "./der.ts";
+import {
+  distributionPoints,
+  freshestList,
+  inhibitAnyPolicy,
+  issuingPoint,
+  type Made,
+  nameConstraints,
+  policies,
+  policyConstraints,
+} from "./distribution_values.ts";
+import type { Certificate } from "./documents.ts";
+import { type Extension, keyBits, keyIdentifier, rawNames, REASON_CODES, TLS_FEATURES } from "./extension_texts.ts";
+import { confWords, givenNames, knownDate, mentions, wholeNumber, wordsOf } from "./extension_words.ts";
+import { checkedOid, generalName, splitName } from "./general_names.ts";
+import { ACCESS_OIDS, ENTRY_EXTENSION_OIDS, EXTENSION_OIDS, USAGE_OIDS } from "./oids.ts";
+import { hashBytes } from "../crypto/hash.ts";
+import { CommandError, InvocationError } from "../errors.ts";
+import { isMap, repr, str, truthy, type Value } from "../values/value.ts";
+
+/** Whose certificate an extension is of, as far as it is known. Keys are SubjectPublicKeyInfo. */
+export interface Parties {
+  readonly subjectKey?: Uint8Array;
+  readonly issuer?: Certificate;
+  readonly issuerKey?: Uint8Array;
+}
+
+type Maker = (given: Value, parties: Parties) => Made;
+
+const basicConstraints: Maker = (given) => {
+  const words = typeof given === "string" ? confWords(given.toLowerCase()) : undefined;
+  const values: ReadonlyMap<Value, Value> = words !== undefined
+    ? new Map<Value, Value>(words.pairs)
+    : isMap(given)
+    ? given
+    : new Map();
+  const ca = values.get("ca");
+  if (ca === undefined) {
+    throw new InvocationError(
+      words === undefined
+        ? "Undefined required key for basicConstraints: 'ca'"
+        : "Invalid configuration for basicContraints: 'ca'",
+    );
+  }
+  const isCa = words === undefined ? ca : ca === "true";
+  if (typeof isCa !== "boolean") throw new InvocationError("ca must be a boolean value");
+  const length = values.get("pathlen") ?? null;
+  if (length !== null && !isCa) throw new InvocationError("path_length must be None when ca is False");
+  const parts = [
+    ...isCa ? [boolean(true)] : [],
+    ...length === null ? [] : [integer(wholeNumber(length, "path_length"))],
+  ];
+  const critical = words === undefined ? truthy(values.get("critical") ?? false) : words.critical;
+  return { value: sequence(...parts), critical };
+};
+
+const USAGE_WORDS: readonly string[] = [
+  "digitalSignature",
+  "nonRepudiation",
+  "keyEncipherment",
+  "dataEncipherment",
+  "keyAgreement",
+  "keyCertSign",
+  "cRLSign",
+  "encipherOnly",
+  "decipherOnly",
+];
+
+const keyUsage: Maker = (given) => {
+  const bits = USAGE_WORDS.flatMap((word, n) => mentions(given, word) ? [n] : []);
+  if (!bits.includes(4) && (bits.includes(7) || bits.includes(8))) {
+    throw new InvocationError("encipher_only and decipher_only can only be true when key_agreement is true");
+  }
+  return { value: namedBits(bits), critical: mentions(given, "critical") };
+};
+
+const extendedKeyUsage: Maker = (given) => {
+  const words = typeof given === "string" ? confWords(given) : undefined;
+  const list: Value[] = words !== undefined
+    ? words.pairs.map(([word]) => word)
+    : Array.isArray(given)
+    ? given
+    : [given];
+  const usages = list.filter((one) => one !== "critical").map((one) => {
+    const word = str(one);
+    return oid(Object.hasOwn(USAGE_OIDS, word) ? USAGE_OIDS[word] : checkedOid(word));
+  });
+  return { value: sequence(...usages), critical: words === undefined ? mentions(given, "critical") : words.critical };
+};
+
+/** The identifier of a key: the SHA-1 digest of its bits. */
+export function identifierOf(spki: Uint8Array): Uint8Array {
+  return hashBytes(keyBits(spki), "sha1");
+}
+
+const subjectKeyIdentifier: Maker = (given, { subjectKey }) => {
+  if (mentions(given, "critical")) throw new InvocationError("subjectKeyIdentifier must be marked as non-critical");
+  if (given === "hash") {
+    if (subjectKey === undefined) {
+      throw new CommandError("Cannot calculate digest for subjectKeyIdentifier: missing pubkey");
+    }
+    return { value: der(TAG.octetString, identifierOf(subjectKey)), critical: false };
+  }
+  if (given instanceof Uint8Array) return { value: der(TAG.octetString, given), critical: false };
+  if (typeof given !== "string") throw new InvocationError("Value must be a (hex-)digest or pubkey");
+  const digits = given.replaceAll(":", "").replace(/\s/g, "");
+  if (!/^(?:[0-9a-fA-F]{2})*$/.test(digits)) throw new InvocationError("Value must be precomputed hash");
+  return { value: der(TAG.octetString, Uint8Array.fromHex(digits)), critical: false };
+};
+
+const authorityKeyIdentifier: Maker = (given, { issuer, issuerKey }) => {
+  if (mentions(given, "critical")) throw new InvocationError("authorityKeyIdentifier must be marked as non-critical");
+  if (issuer === undefined && issuerKey === undefined) {
+    throw new CommandError("Need CA certificate or CA pubkey to calculate authorityKeyIdentifier");
+  }
+  const { words } = wordsOf(given);
+  let keyid: Uint8Array | undefined;
+  if (words.has("keyid")) {
+    const own = issuer?.extensions.find(({ oid }) => oid === EXTENSION_OIDS.get("subjectKeyIdentifier"));
+    const key = issuer?.spki ?? issuerKey;
+    keyid = own !== undefined ? keyIdentifier(own) : key && identifierOf(key);
+  }
+  const parts = keyid === undefined ? [] : [der(contextTag(0, false), keyid)];
+  if (words.get("issuer") === "always" || (words.has("issuer") && keyid === undefined)) {
+    if (issuer !== undefined) {
+      const name = der(contextTag(4, true), issuer.issuerDer);
+      parts.push(der(contextTag(1, true), name), integer(issuer.serial, contextTag(2, false)));
+    } else if (words.get("issuer") === "always") {
+      throw new CommandError(
+        "Could not add authority_cert_issuer and authority_cert_serial_number, but was set to always.",
+      );
+    }
+  }
+  return { value: sequence(...parts), critical: false };
+};
+
+/** Names of an issuer, which may be copied from its certificate. */
+const issuerNames: Maker = (given, { issuer }) => {
+  const { critical, names } = givenNames(given);
+  const copied = names.some(([kind, value]) => kind === "issuer" && value === "copy");
+  if (!copied) return { value: sequence(...names.map(generalName)), critical };
+  if (issuer === undefined) throw new CommandError("Need CA certificate to copy to issuerAltName");
+  const own = issuer.extensions.find(({ oid }) => oid === EXTENSION_OIDS.get("subjectAltName"));
+  if (own === undefined) {
+    throw new CommandError(
+      "No <class 'cryptography.x509.extensions.SubjectAlternativeName'> extension was found",
+    );
+  }
+  const others = names.filter(([kind]) => kind !== "issuer");
+  return { value: sequence(...rawNames(own), ...others.map(generalName)), critical };
+};
+
+const subjectAltName: Maker = (given) => {
+  const { critical, names } = givenNames(given);
+  return { value: sequence(...names.map(generalName)), critical };
+};
+
+const authorityInfoAccess: Maker = (given) => {
+  const pairs: (readonly [string, string])[] = typeof given === "string"
+    ? given.split(",").map((one) => one.trim()).filter((one) => one !== "critical").map((one) => {
+      const at = one.indexOf(";");
+      return [one.slice(0, at), one.slice(at + 1)];
+    })
+    : (Array.isArray(given) ? given : [given]).flatMap((one) =>
+      isMap(one)
+        ? [...one].filter(([way]) => way !== "critical").map(([way, place]) => [str(way), str(place)] as const)
+        : []
+    );
+  const made = pairs.map(([way, place]) => {
+    const known = Object.hasOwn(ACCESS_OIDS, way) ? ACCESS_OIDS[way] : way;
+    if (!/^[012](?:\.\d+)+$/.test(known)) throw new CommandError(`Unknown access OID: ${way}`);
+    return sequence(oid(known), generalName(splitName(place)));
+  });
+  return { value: sequence(...made), critical: false };
+};
+
+const tlsfeature: Maker = (given) => {
+  const list = typeof given === "string"
+    ? given.split(",").map((one) => one.trim())
+    : Array.isArray(given)
+    ? given
+    : [];
+  const features = list.filter((one) => one !== "critical").map((one) => {
+    const number = [...TLS_FEATURES].find(([, name]) => name === one)?.[0];
+    if (number === undefined) throw new InvocationError(`There is no feature of TLS called ${str(one)}`);
+    return integer(number);
+  });
+  return { value: sequence(...features), critical: list.includes("critical") };
+};
+
+const cRLNumber: Maker = (given) => {
+  const number = /^\s*-?\d+\s*$/.test(str(given)) ? BigInt(str(given).trim()) : undefined;
+  if (number === undefined) {
+    throw new InvocationError("cRLNumber must be an integer and must be marked as non-critical");
+  }
+  return { value: integer(number), critical: false };
+};
+
+const deltaCRLIndicator: Maker = (given) => {
+  const numbers = str(given).match(/\d+/g) ?? [];
+  if (numbers.length !== 1) {
+    throw new InvocationError("deltaCRLIndicator must contain a single integer pointing to a cRLNumber");
+  }
+  return { value: integer(BigInt(numbers[0])), critical: str(given).includes("critical") };
+};
+
+const revocationReason: Maker = (given) => {
+  const words = typeof given === "string" ? confWords(given) : undefined;
+  const list = words?.pairs.map(([word]): Value => word) ?? (Array.isArray(given) ? given : [given]);
+  const reason = list.find((one) => one !== "critical") ?? null;
+  const code = [...REASON_CODES].find(([, name]) => name === reason)?.[0];
+  if (code === undefined) throw new InvocationError(`${repr(reason)} is not a valid ReasonFlags`);
+  return { value: integer(code, TAG.enumerated), critical: words?.critical ?? mentions(given, "critical") };
+};
+
+const invalidityDate: Maker = (given) => {
+  if (typeof given !== "string") throw new InvocationError("invalidityDate must be a string");
+  const critical = given.startsWith("critical");
+  const text = critical ? given.slice(given.indexOf(" ") + 1) : given;
+  try {
+    return { value: time(knownDate(text), true), critical };
+  } catch (error) {
+    throw error instanceof CommandError ? new InvocationError(error.message) : error;
+  }
+};
+
+function notThere(name: string): Maker {
+  return () => {
+    throw new InvocationError(`${name} is currently not implemented.`);
+  };
+}
+
+const MAKERS: Readonly<Record<string, Maker>> = {
+  basicConstraints,
+  keyUsage,
+  extendedKeyUsage,
+  subjectKeyIdentifier,
+  authorityKeyIdentifier,
+  issuerAltName: issuerNames,
+  certificateIssuer: issuerNames,
+  authorityInfoAccess,
+  subjectAltName,
+  crlDistributionPoints: distributionPoints,
+  freshestCRL: freshestList,
+  issuingDistributionPoint: issuingPoint,
+  certificatePolicies: policies,
+  policyConstraints,
+  inhibitAnyPolicy,
+  nameConstraints,
+  noCheck: (given) => ({ value: der(TAG.null), critical: str(given).includes("critical") }),
+  tlsfeature,
+  nsComment: notThere("nsComment"),
+  nsCertType: notThere("nsCertType"),
+  cRLNumber,
+  deltaCRLIndicator,
+  CRLReason: revocationReason,
+  invalidityDate,
+};
+
+/**
+ * An extension of Salt's arguments.
+ * @param name Salt's name of it.
+ * @throws {CommandError | InvocationError} If the arguments do not fit.
+ */
+export function makeExtension(name: string, given: Value, parties: Parties): Extension {
+  if (!Object.hasOwn(MAKERS, name)) throw new CommandError(`Unknown extension ${name}`);
+  return { oid: EXTENSION_OIDS.get(name) ?? ENTRY_EXTENSION_OIDS.get(name) ?? "", ...MAKERS[name](given, parties) };
+}

@@ -1,0 +1,196 @@
+/**
+ * General names: of hosts, addresses, mail boxes and so on, as DER, as text, and as Salt is given them.
+ * Source: RFC 5280 section 4.2.1.6; Salt 3008.3 `salt/utils/x509.py` _parse_general_names, render_gn.
+ * @module
+ */
+
+import { children, type Der, der, explicit, oid, readDer, readOid, text } from "./der.ts";
+import { encodeName, nameOf, nameText, readName } from "./names.ts";
+import { CommandError, InvocationError } from "../errors.ts";
+import { addressText } from "../text/ip_address.ts";
+import { type IpInterface, parseIpAddress, parseIpNetwork } from "../text/ip_network.ts";
+import { repr, str, type Value } from "../values/value.ts";
+
+/** One general name as it is read. */
+export interface GeneralName {
+  /** How Salt shows it: `DNS:example.org`. */
+  readonly shown: string;
+  /** What Python's value of it is as a text. */
+  readonly value: string;
+}
+
+/** A kind and a value, as in `dns:example.org`. */
+export type Given = readonly [string, Value];
+
+/** @throws {DerError} If it is none. */
+export function readGeneralName(name: Der): GeneralName {
+  const plain = () => new TextDecoder().decode(name.body);
+  const of = (prefix: string, value: string): GeneralName => ({ shown: `${prefix}:${value}`, value });
+  switch (name.tag & 0x1f) {
+    case 0: {
+      const [type, content] = children(name);
+      const value = new Uint8Array(content.body);
+      const shown = `<OtherName(type_id=<ObjectIdentifier(oid=${readOid(type)}, name=Unknown OID)>, ` +
+        `value=${repr(value)})>`;
+      return { shown, value: repr(value) };
+    }
+    case 1:
+      return of("mail", plain());
+    case 2:
+      return of("DNS", plain());
+    case 4: {
+      const text = nameText(readName(readDer(name.body)));
+      return { shown: `dirName:${text}`, value: `<Name(${text})>` };
+    }
+    case 6:
+      return of("URI", plain());
+    case 7:
+      return { shown: `IP:${addressOf(name.body, true)}`, value: addressOf(name.body, false) };
+    case 8:
+      return { shown: `RID:${readOid(name)}`, value: `<ObjectIdentifier(oid=${readOid(name)}, name=Unknown OID)>` };
+    default:
+      return { shown: plain(), value: plain() };
+  }
+}
+
+/** An address or a network of 4, 8, 16 or 32 bytes as text. @param whole Whether IPv6 is shown with all its digits. */
+function addressOf(bytes: Uint8Array, whole: boolean): string {
+  const half = bytes.length === 8 || bytes.length === 32 ? bytes.length / 2 : bytes.length;
+  const address = bytes.subarray(0, half);
+  const mask = [...bytes.subarray(half)].map((byte) => byte.toString(2).padStart(8, "0")).join("");
+  const words = address.toHex().match(/.{4}/g) ?? [];
+  const shown = half === 4 ? address.join(".") : whole ? words.join(":") : addressText(address.toHex());
+  return bytes.length === half ? shown : `${shown}/${mask.replace(/0+$/, "").length}`;
+}
+
+/** A domain in ASCII. */
+function domain(given: string, { dot = false, wildcard = false } = {}): string {
+  const hasDot = given.startsWith(".");
+  if (hasDot && !dot) throw new CommandError("Leading dots are not allowed in this context");
+  let name = hasDot ? given.replace(/^\.+/, "") : given;
+  const hasWildcard = name.startsWith("*.");
+  if (hasWildcard) {
+    if (!wildcard) throw new CommandError("Wildcards are not allowed in this context");
+    if (hasDot) throw new CommandError("Wildcards and leading dots cannot be present together");
+    name = name.slice(2);
+    if (name.startsWith(".")) throw new CommandError("Empty label");
+  }
+  return (hasDot ? "." : hasWildcard ? "*." : "") + asciiDomain(name);
+}
+
+/** IDNA as Python's library `idna` has it for what is ASCII; other letters become punycode as URLs have it. */
+function asciiDomain(name: string): string {
+  if (name === "") throw new CommandError("Empty domain");
+  const labels = name.split(/[.\u3002\uff0e\uff61]/);
+  const trailing = labels.length > 1 && labels.at(-1) === "";
+  if (trailing) labels.pop();
+  if (labels.length === 1 && labels[0] === "") throw new CommandError("Empty domain");
+  const done = labels.map((label) => {
+    if (label === "") throw new CommandError("Empty Label");
+    // deno-lint-ignore no-control-regex
+    const plain = /^[\x00-\x7f]*$/.test(label);
+    // As the library has it: letters are not made small for their own sake, only those are allowed that names have.
+    const wrong = plain ? /[^a-zA-Z0-9-]/.exec(label) : null;
+    if (wrong !== null) {
+      const code = (wrong[0].codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
+      throw new CommandError(`Codepoint U+${code} at position ${wrong.index + 1} of ${repr(label)} not allowed`);
+    }
+    const ascii = plain ? label : punycode(label);
+    if (ascii.length > 63) throw new CommandError("Label too long");
+    return ascii;
+  });
+  return [...done, ...trailing ? [""] : []].join(".");
+}
+
+function punycode(label: string): string {
+  try {
+    return new URL(`http://${label}`).hostname;
+  } catch {
+    throw new CommandError(`Codepoint of ${repr(label)} not allowed`);
+  }
+}
+
+/** The bytes of an address or of a network with its mask. */
+function addressBytes(given: string): Uint8Array {
+  const bytes = ({ version, value }: { readonly version: number; readonly value: bigint }) =>
+    Uint8Array.fromHex(value.toString(16).padStart(version === 4 ? 8 : 32, "0"));
+  const address = parseIpAddress(given);
+  if (address !== undefined) return bytes(address);
+  const network: IpInterface | undefined = parseIpNetwork(given, { strict: true });
+  if (network === undefined) {
+    throw new CommandError(`Provided value ${given} does not seem to be an IP address or network range.`);
+  }
+  const { version, prefix } = network;
+  const size = version === 4 ? 32 : 128;
+  const mask = ((1n << BigInt(prefix)) - 1n) << BigInt(size - prefix);
+  return new Uint8Array([...bytes(network), ...bytes({ version, value: mask })]);
+}
+
+function mailBox(given: string): string {
+  const at = given.lastIndexOf("@");
+  // Without a box it is a host or a domain, which constraints of names have.
+  return at < 0 ? domain(given, { dot: true }) : `${given.slice(0, at)}@${domain(given.slice(at + 1))}`;
+}
+
+function uri(given: string): string {
+  return given.replace(
+    /^([A-Za-z][A-Za-z0-9+.-]*:)?\/\/([^/?#]*)/,
+    (whole, scheme: string | undefined, host: string) =>
+      host === "" ? whole : `${(scheme ?? "").toLowerCase()}//${uriHost(host)}`,
+  );
+}
+
+function uriHost(host: string): string {
+  return asciiDomain(host);
+}
+
+/**
+ * One general name as DER.
+ * @throws {CommandError} If the value does not fit its kind, or there is no such kind.
+ * @throws {InvocationError} If it is no text.
+ */
+export function generalName([kind, value]: Given): Uint8Array {
+  const word = kind.toLowerCase();
+  const given = () => {
+    if (typeof value === "string") return value;
+    throw new InvocationError(`Expected string value, got ${typeof value}: \`${str(value)}\``);
+  };
+  switch (word) {
+    case "email":
+      return text(0x81, mailBox(given()));
+    case "uri":
+      return text(0x86, uri(given()));
+    case "dns":
+      return text(0x82, domain(given(), { dot: true, wildcard: true }));
+    case "rid": {
+      const whole = oid(checkedOid(str(value)));
+      return der(0x88, whole.subarray(2));
+    }
+    case "ip":
+      return der(0x87, addressBytes(str(value)));
+    case "dirname":
+      return explicit(4, encodeName(nameOf(value)));
+    case "othername":
+      throw new InvocationError("otherName is currently not implemented");
+    default:
+      throw new CommandError(`GeneralName type ${word} is invalid`);
+  }
+}
+
+/** An object identifier that was given. @throws {CommandError} If it is none. */
+export function checkedOid(given: string): string {
+  if (!/^[012](?:\.\d+)+$/.test(given)) throw new CommandError(`Invalid oid: ${given}`);
+  return given;
+}
+
+/** `dns:example.org` in two. */
+export function splitName(given: string): Given {
+  const at = given.indexOf(":");
+  if (at < 0) throw new CommandError(`GeneralName type ${given} is invalid`);
+  return [given.slice(0, at), given.slice(at + 1)];
+}
+
+/** The names inside a value that are general names. */
+export function readGeneralNames(value: Der): GeneralName[] {
+  return children(value).map(readGeneralName);
+}

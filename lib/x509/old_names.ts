@@ -1,0 +1,64 @@
+/**
+ * Long names of arguments that Salt still takes, the arguments of files among others, and signing policies.
+ * Source: Salt 3008.3 `salt/utils/x509.py` NAME_ATTRS_ALT_NAMES, EXTENSIONS_ALT_NAMES, merge_signing_policy.
+ * @module
+ */
+
+import { NAME_OIDS } from "./oids.ts";
+import { isMap, type Value, type ValueMap } from "../values/value.ts";
+
+/** Names as they are now, by the long ones. */
+const NOW: ReadonlyMap<Value, string> = new Map([
+  ["commonName", "CN"],
+  ["localityName", "L"],
+  ["stateOrProvinceName", "ST"],
+  ["organizationName", "O"],
+  ["organizationUnitName", "OU"],
+  ["givenName", "GN"],
+  ["surname", "SN"],
+  ["Email", "MAIL"],
+  ["emailAddress", "MAIL"],
+  ["serialNumber", "SERIALNUMBER"],
+  ["X509v3 Basic Constraints", "basicConstraints"],
+  ["X509v3 Key Usage", "keyUsage"],
+  ["X509v3 Extended Key Usage", "extendedKeyUsage"],
+  ["X509v3 Subject Key Identifier", "subjectKeyIdentifier"],
+  ["X509v3 Authority Key Identifier", "authorityKeyIdentifier"],
+  ["X509v3 Issuer Alternative Name", "issuerAltName"],
+  ["issuserAltName", "issuerAltName"],
+  ["Authority Information Access", "authorityInfoAccess"],
+  ["X509v3 Subject Alternative Name", "subjectAltName"],
+  ["X509v3 CRL Distribution Points", "crlDistributionPoints"],
+  ["X509v3 Issuing Distribution Point", "issuingDistributionPoint"],
+  ["X509v3 Certificate Policies", "certificatePolicies"],
+  ["X509v3 Policy Constraints", "policyConstraints"],
+  ["X509v3 Inhibit Any Policy", "inhibitAnyPolicy"],
+  ["X509v3 Name Constraints", "nameConstraints"],
+  ["OCSP No Check", "noCheck"],
+  ["TLS Feature", "tlsfeature"],
+  ["Netscape Comment", "nsComment"],
+  ["Netscape Certificate Type", "nsCertType"],
+  ["X509v3 CRLNumber", "cRLNumber"],
+  ["X509v3 Delta CRL Indicator", "deltaCRLIndicator"],
+  ["x509v3 Freshest CRL", "freshestCRL"],
+]);
+
+/** The arguments with the names that they have now. */
+export function currentNames(given: ValueMap): ValueMap {
+  return new Map([...given].map(([name, value]) => [NOW.get(name) ?? name, value]));
+}
+
+/** The arguments of a certificate as a signing policy has them: what it says wins; of a subject both may say a part. */
+export function withPolicy(policy: ValueMap, given: ValueMap): ValueMap {
+  if (policy.size === 0) return given;
+  const merged = currentNames(given);
+  const forced = new Map(policy);
+  const [wanted, subject] = [merged.get("subject") ?? null, policy.get("subject") ?? null];
+  if (merged.has("subject")) {
+    if ([...NAME_OIDS.keys()].some((word) => policy.has(word))) merged.delete("subject");
+    else if (isMap(wanted) && isMap(subject)) forced.set("subject", new Map([...wanted, ...subject]));
+    else if (Array.isArray(wanted) && Array.isArray(subject)) forced.set("subject", [...subject, ...wanted]);
+  }
+  for (const [name, value] of forced) merged.set(name, value);
+  return merged;
+}

@@ -1,0 +1,169 @@
+/** The module `x509` with what Python Salt's makes and reads: tests/corpus/x509.json, made by make_x509.py. */
+
+import { assert, assertEquals } from "../../support/assert.ts";
+import { testContext } from "../../support/job_context.ts";
+import { messageOf } from "../../../lib/errors.ts";
+import { isMap, map, str, type Value, type ValueMap } from "../../../lib/values/value.ts";
+
+interface Answer {
+  readonly value?: unknown;
+  readonly error?: string;
+}
+
+interface Case {
+  readonly name: string;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly made: Answer;
+  readonly read?: Answer;
+}
+
+interface CertificateCase extends Case {
+  readonly der?: Answer;
+  readonly pkcs7_der?: Answer;
+  readonly pkcs7_pem?: Answer;
+}
+
+interface Key {
+  readonly private: string;
+  readonly encrypted: string;
+  readonly der: string;
+  readonly public: string;
+  readonly size: number | null;
+}
+
+const corpus: {
+  readonly keys: Readonly<Record<string, Key>>;
+  readonly certificates: readonly CertificateCase[];
+  readonly requests: readonly (Case & { readonly certificate?: Case })[];
+  readonly lists: readonly (Case & { readonly verified: Answer })[];
+} = JSON.parse(Deno.readTextFileSync(new URL("../../corpus/x509.json", import.meta.url)));
+
+function call(fun: string, kwargs: Readonly<Record<string, unknown>>): Promise<Value> {
+  return testContext().call(`x509.${fun}`, [], map(kwargs));
+}
+
+async function answer(fun: string, kwargs: Readonly<Record<string, unknown>>): Promise<Answer> {
+  try {
+    return { value: await call(fun, kwargs) };
+  } catch (error) {
+    return { error: messageOf(error) };
+  }
+}
+
+/** What was recorded, as a value. */
+function recorded(given: Answer | undefined): Value {
+  return map({ value: given?.value }).get("value") ?? null;
+}
+
+function field(value: Value, name: string): Value {
+  assert(isMap(value), `no map: ${str(value)}`);
+  return value.get(name) ?? null;
+}
+
+/** A certificate's fields without those that its signature changes. */
+function unsigned(read: Value): ValueMap {
+  assert(isMap(read));
+  return new Map([...read].filter(([name]) => name !== "fingerprints"));
+}
+
+/** Compares what is made with what was: to the byte where signatures are not made by chance. */
+async function assertMade(kind: "certificate" | "csr", given: Case, signer: string): Promise<void> {
+  const made = await answer(`create_${kind}`, given.args);
+  if (given.made.error !== undefined || !signer.startsWith("ec")) {
+    assertEquals(made, given.made, given.name);
+    return;
+  }
+  assertEquals(made.error, undefined, given.name);
+  const read = await call(`read_${kind}`, { [kind]: made.value });
+  assertEquals(unsigned(read), unsigned(recorded(given.read)), given.name);
+  assertEquals(await call("verify_signature", { certificate: made.value }), true, given.name);
+}
+
+for (const [name, key] of Object.entries(corpus.keys)) {
+  Deno.test(`x509 knows Salt's key ${name}, and encodes it as Salt does`, async () => {
+    const { private: pem, encrypted, der, size } = key;
+    assertEquals(await call("get_private_key_size", { private_key: pem }), size);
+    assertEquals(await call("get_public_key", { key: encrypted, passphrase: "secret" }), key.public);
+    assertEquals(await call("encode_private_key", { private_key: pem, encoding: "der" }), der);
+    assertEquals(await call("encode_private_key", { private_key: der }), pem);
+    const anew = await call("encode_private_key", { private_key: pem, passphrase: "other" });
+    assertEquals(await call("verify_private_key", { private_key: anew, public_key: pem, passphrase: "other" }), true);
+    const other = Object.values(corpus.keys).find((one) => one !== key);
+    assertEquals(await call("verify_private_key", { private_key: pem, public_key: other?.public }), false);
+  });
+}
+
+for (const given of corpus.certificates) {
+  const signer = given.name.startsWith("CA of ") ? given.name.slice(6) : "rsa2048";
+  Deno.test(`x509.create_certificate and read_certificate, ${given.name}: as Salt's`, async () => {
+    await assertMade("certificate", given, signer);
+    if (given.made.value === undefined) return;
+    assertEquals(await call("read_certificate", { certificate: given.made.value }), recorded(given.read));
+    const signed = { certificate: given.made.value, signing_pub_key: given.args.signing_cert ?? null };
+    assertEquals(await call("verify_signature", signed), true);
+    for (const encoding of ["der", "pkcs7_der", "pkcs7_pem"] as const) {
+      const encoded = given[encoding];
+      if (encoded === undefined) continue;
+      assertEquals(await answer("encode_certificate", { certificate: given.made.value, encoding }), encoded, encoding);
+      assertEquals(await call("encode_certificate", { certificate: encoded.value }), given.made.value, encoding);
+    }
+  });
+}
+
+for (const given of corpus.requests) {
+  Deno.test(`x509.create_csr and read_csr, ${given.name}: as Salt's`, async () => {
+    await assertMade("csr", given, "rsa2048");
+    if (given.made.value === undefined) return;
+    assertEquals(await call("read_csr", { csr: given.made.value }), recorded(given.read));
+    if (given.certificate !== undefined) await assertMade("certificate", given.certificate, "rsa2048");
+  });
+}
+
+for (const given of corpus.lists) {
+  Deno.test(`x509.create_crl and read_crl, ${given.name}: as Salt's`, async () => {
+    assertEquals(await call("read_crl", { crl: given.made.value }), recorded(given.read));
+    const cert = given.args.signing_cert;
+    assertEquals(await call("verify_crl", { crl: given.made.value, cert }), given.verified.value);
+    const made = await call("create_crl", given.args);
+    const timeless = (read: Value) =>
+      ["issuer", "revoked_certificates", "extensions", "signature_algorithm"].map((name) => field(read, name));
+    assertEquals(timeless(await call("read_crl", { crl: made })), timeless(recorded(given.read)));
+    assertEquals(await call("verify_crl", { crl: made, cert }), true);
+    assertEquals(await call("verify_crl", { crl: made, cert: corpus.certificates[1].made.value }), false);
+  });
+}
+
+Deno.test("x509.create_private_key makes keys of each kind and writes them for their owner alone", async () => {
+  const directory = await Deno.makeTempDir({ prefix: "x509_" });
+  try {
+    for (const [algo, size] of [["rsa", 2048], ["ec", 384], ["ed25519", null], ["ed448", null]] as const) {
+      const path = `${directory}/${algo}.key`;
+      const made = await call("create_private_key", { algo, keysize: size, passphrase: "secret", path });
+      assertEquals(made, `PEM written to ${path}`);
+      assertEquals((await Deno.stat(path)).mode! & 0o777, 0o600);
+      assertEquals(await call("get_private_key_size", { private_key: path, passphrase: "secret" }), size);
+      const wrong = await answer("get_public_key", { key: path, passphrase: "other" });
+      assertEquals(wrong.error, "Bad decrypt - is the password correct?");
+    }
+  } finally {
+    await Deno.remove(directory, { recursive: true });
+  }
+});
+
+Deno.test("x509.expired, expires and will_expire say when a certificate ends", async () => {
+  const certificate = corpus.certificates[0].made.value;
+  assertEquals(await call("expires", { certificate, days: 36500 }), true);
+  assertEquals(await call("expires", { certificate, days: 1 }), false);
+  assertEquals(await call("expired", { certificate }), map({ cn: " Müller+CA ", expired: false }));
+  const later = await call("will_expire", { certificate, days: 36500 });
+  assertEquals(later, map({ check_days: 36500, cn: " Müller+CA ", will_expire: true }));
+});
+
+Deno.test("x509.get_pem_entry puts a block on one line in order", async () => {
+  const text = str(corpus.certificates[0].made.value as string);
+  const folded = text.replaceAll("\n", "");
+  const found = await call("get_pem_entry", { text: folded, pem_type: "CERTIFICATE" });
+  assertEquals(new TextDecoder().decode(found as Uint8Array), text);
+  const wrong = await answer("get_pem_entry", { text, pem_type: "X509 CRL" });
+  assertEquals(wrong.error, `PEM does not contain a single entry of type X509 CRL:\n${text}`);
+});
