@@ -28,9 +28,11 @@ export function referencedBytes(reference: string | Uint8Array): Uint8Array {
 }
 
 function decoded(base64: string): Uint8Array {
+  // As Python does: what is no letter of base64 is skipped, and the padding has to be there.
+  const letters = base64.replace(/[^A-Za-z0-9+/=]/g, "");
   try {
-    // As Python does: what is no letter of base64 is skipped.
-    return Uint8Array.fromBase64(base64.replace(/[^A-Za-z0-9+/=]/g, ""));
+    if (letters.length % 4 !== 0) throw new TypeError("Incorrect padding");
+    return Uint8Array.fromBase64(letters);
   } catch {
     throw new InvocationError(
       "Could not load provided source. You need to pass an existing file, (PEM|hex|base64)-encoded string or raw bytes.",

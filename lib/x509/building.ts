@@ -11,7 +11,7 @@ import type { Extension } from "./extension_texts.ts";
 import { knownDate } from "./extension_words.ts";
 import { makeExtension } from "./extension_values.ts";
 import { isPair, signatureAlgorithm, signPart } from "./signing.ts";
-import { loadCertificate, loadSigningRequest, publicKeyOf, referenceOf, spkiOf } from "./loading.ts";
+import { loadCertificate, loadSigningRequest, referenceOf, spkiOf } from "./loading.ts";
 import { encodeName, type Name, nameOf } from "./names.ts";
 import {
   CERTIFICATE_EXTENSIONS,
@@ -63,7 +63,7 @@ export interface ListPlan {
 }
 
 /** The text of an argument; `null` if it is not given. */
-export function textArgument(given: ValueMap, name: string): string | null {
+function textArgument(given: ValueMap, name: string): string | null {
   const value = given.get(name) ?? null;
   return value === null ? null : str(value);
 }
@@ -73,7 +73,7 @@ function argument(given: ValueMap, name: string): Value {
 }
 
 /** A serial number that was given, or a new one of 159 bits. @throws {CommandError} If it is none. */
-export function serialNumber(given: Value): bigint {
+function serialNumber(given: Value): bigint {
   if (given === null) return BigInt(`0x${crypto.getRandomValues(new Uint8Array(20)).toHex()}`) >> 1n;
   if (isInt(given)) return BigInt(given);
   if (given instanceof Uint8Array) return BigInt(`0x${given.toHex() || "0"}`);
@@ -302,9 +302,4 @@ export async function signList(plan: ListPlan, digest: string): Promise<Uint8Arr
     ...extensions.length > 0 ? [explicit(0, encodeExtensions(extensions))] : [],
   );
   return await signPart(part, plan.key, digest);
-}
-
-/** The public key of an argument. */
-export function argumentKey(given: Value, passphrase: string | null): Uint8Array {
-  return publicKeyOf(referenceOf(given), passphrase);
 }

@@ -91,6 +91,7 @@ export function readInteger({ body }: Der): bigint {
   return body[0] >= 0x80 ? n - (1n << BigInt(8 * body.length)) : n;
 }
 
+/** A BOOLEAN, whatever its tag. */
 export function readBoolean({ body }: Der): boolean {
   return body.length > 0 && body[0] !== 0;
 }
@@ -151,7 +152,7 @@ export function der(tag: number, ...pieces: readonly Uint8Array[]): Uint8Array {
   return whole;
 }
 
-/** A SEQUENCE. */
+/** A SEQUENCE of these values, each of them whole: tag, length and body. */
 export function sequence(...pieces: readonly Uint8Array[]): Uint8Array {
   return der(TAG.sequence, ...pieces);
 }
@@ -183,6 +184,7 @@ export function integer(n: bigint | number, tag: number = TAG.integer): Uint8Arr
   return der(tag, new Uint8Array(bytes));
 }
 
+/** A BOOLEAN. @param tag Another tag for it. */
 export function boolean(value: boolean, tag: number = TAG.boolean): Uint8Array {
   return der(tag, new Uint8Array([value ? 0xff : 0]));
 }

@@ -144,7 +144,7 @@ export function policies(given: Value): Made {
   return { value: sequence(...parsed), critical: truthy(given.get("critical") ?? false) };
 }
 
-/** `policyConstraints`. */
+/** The extension that bounds how many certificates on the way may go without policies, or map them. */
 export function policyConstraints(given: Value): Made {
   const { critical, words } = wordsOf(given);
   const number = (name: string, n: number) => {
@@ -160,7 +160,7 @@ export function policyConstraints(given: Value): Made {
   return { value: sequence(...parts), critical };
 }
 
-/** `inhibitAnyPolicy`. */
+/** The extension that says after how many certificates `anyPolicy` counts no more. */
 export function inhibitAnyPolicy(given: Value): Made {
   if (typeof given === "string") {
     const { critical, pairs } = confWords(given);
@@ -173,7 +173,7 @@ export function inhibitAnyPolicy(given: Value): Made {
   return { value: integer(wholeNumber(value, "inhibitAnyPolicy")), critical: mentions(given, "critical") };
 }
 
-/** `nameConstraints`. */
+/** The extension with the subtrees of names that certificates of an authority may be for, and may not. */
 export function nameConstraints(given: Value): Made {
   const critical = mentions(given, "critical");
   const scopes = new Map<string, Given[]>();

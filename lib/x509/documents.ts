@@ -25,8 +25,9 @@ import { digestOf, EC_KEY, ED25519, ED448, RSA_KEY, RSA_PSS } from "./oids.ts";
 export interface Signed {
   /** The whole document. */
   readonly der: Uint8Array;
-  /** The part that is signed. */
+  /** DER without the way of signing and the signature: what those are of. */
   readonly signedPart: Uint8Array;
+  /** What the signer made of it, without the count of unused bits. */
   readonly signature: Uint8Array;
   /** The identifier of the way of signing. */
   readonly algorithm: string;

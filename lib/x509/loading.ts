@@ -42,7 +42,7 @@ export function referenceOf(given: Value): Reference {
 }
 
 /** What is not as it should be; Salt's DeserializationError. */
-export class LoadError extends InvocationError {}
+class LoadError extends InvocationError {}
 
 /** How a document was encoded. */
 export type Encoding = "pem" | "der" | "pkcs7_pem" | "pkcs7_der";
@@ -55,7 +55,7 @@ export interface LoadedCertificate {
 }
 
 /** The blocks of PEM in a text. */
-export function splitPems(text: string): string[] {
+function splitPems(text: string): string[] {
   const found: string[] = [];
   let block: string[] = [];
   for (const line of text.split(/\r\n|\r|\n/)) {
@@ -131,7 +131,7 @@ function fromPkcs7(certificates: Certificate[] | undefined, encoding: Encoding):
 }
 
 /** A certificate with its chain. @throws {LoadError} If there is none. */
-export function loadCertificateChain(reference: Reference): LoadedCertificate {
+function loadCertificateChain(reference: Reference): LoadedCertificate {
   const bytes = referencedBytes(reference);
   const text = new TextDecoder("latin1").decode(bytes);
   if (text.includes("-----BEGIN")) {
@@ -211,7 +211,7 @@ export function keyOfSpki(spki: Uint8Array): KeyObject {
 }
 
 /** What the error of a wrong passphrase says. */
-export const PASSPHRASE_ERRORS: readonly string[] = [
+const PASSPHRASE_ERRORS: readonly string[] = [
   "Bad decrypt - is the password correct?",
   "Private key is encrypted. Please provide a password.",
   "Private key is unencrypted. Please remove the password.",

@@ -79,7 +79,7 @@ export function encodeName(name: Name): Uint8Array {
 }
 
 /** The attributes of a part as DER, without what is around them. */
-export function encodedAttributes(part: NamePart): Uint8Array[] {
+function encodedAttributes(part: NamePart): Uint8Array[] {
   return part.map(({ oid: type, value }) => sequence(oid(type), text(tagOf(type), value)));
 }
 
@@ -102,12 +102,6 @@ function escaped(value: string): string {
   const plain = value.replace(/[\\"+,;<>]/g, "\\$&").replace(/\x00/g, "\\00");
   const led = plain.startsWith("#") || (plain.startsWith(" ") && plain.length > 1) ? `\\${plain}` : plain;
   return led.endsWith(" ") ? `${led.slice(0, -1)}\\ ` : led;
-}
-
-/** Whether both are the same, whatever kinds of text they are encoded as. */
-export function sameName(one: Name, other: Name): boolean {
-  const parts = (name: Name) => name.map((part) => part.map(({ oid, value }) => `${oid}=${value}`).sort());
-  return JSON.stringify(parts(one)) === JSON.stringify(parts(other));
 }
 
 /** The first attribute of a kind. @param name Salt's word: `CN`. */

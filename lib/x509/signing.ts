@@ -35,15 +35,25 @@ export function checkDigest(digest: string): void {
   throw new CommandError(`Invalid value '${digest}' for digest. Valid: ${DIGESTS.join(", ")}`);
 }
 
-/** The way of signing of a key, as DER. */
+/**
+ * Node takes no digest of a curve whose numbers are more than twice as long; {@linkcode signData} has only these others.
+ * @throws {CommandError} If it does not have the digest either.
+ */
+function checkCurve(key: KeyObject, digest: string): void {
+  if (key.asymmetricKeyDetails?.namedCurve !== "secp521r1" || ["sha1", "sha256"].includes(digest)) return;
+  if (/(?:224|256)$/.test(digest)) throw new CommandError(`Keys of P-521 are not used with ${digest} here`);
+}
+
+/** The way of signing of a key, as DER. @throws {CommandError} If it does not sign so; SHA-1 is verified, but not made. */
 export function signatureAlgorithm(key: KeyObject, digest: string): Uint8Array {
   const type = key.asymmetricKeyType;
   if (type === "ed25519") return sequence(oid(ED25519));
   if (type === "ed448") return sequence(oid(ED448));
   if (type !== "rsa" && type !== "ec") throw new CommandError(`Keys of ${type} do not sign certificates`);
-  const found = algorithmOid(type, digestName(digest));
+  checkCurve(key, digestName(digest));
+  const found = digest.toLowerCase() === "sha1" ? undefined : algorithmOid(type, digestName(digest));
   if (found === undefined) {
-    throw new CommandError(`Hash algorithm ${digest} not supported for signatures`);
+    throw new CommandError(`Hash algorithm "${digest.toLowerCase().replace("_", "-")}" not supported for signatures`);
   }
   return type === "rsa" ? sequence(oid(found), der(TAG.null)) : sequence(oid(found));
 }
@@ -61,6 +71,7 @@ export async function isSignedBy(document: Signed, spki: Uint8Array): Promise<bo
   const key = keyOfSpki(spki);
   const { signature, signedPart, digest, algorithm } = document;
   if (key.asymmetricKeyType !== "rsa") {
+    checkCurve(key, digest ?? "sha256");
     return await verifyData(key, signature, signedPart, (digest ?? "sha256").replace("-", "_"));
   }
   if (digest === undefined) return false;
@@ -70,10 +81,5 @@ export async function isSignedBy(document: Signed, spki: Uint8Array): Promise<bo
 
 /** Whether a private key is that of a public key. */
 export function isPair(spki: Uint8Array, key: KeyObject): boolean {
-  return sameKey(spki, spkiOf(key));
-}
-
-/** Whether two public keys are the same. */
-export function sameKey(one: Uint8Array, other: Uint8Array): boolean {
-  return one.toHex() === other.toHex();
+  return spki.toHex() === spkiOf(key).toHex();
 }

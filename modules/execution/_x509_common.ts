@@ -31,9 +31,22 @@ export function encoded(der: Uint8Array, { encoding, label, raw }: {
   return pem ?? der.toBase64();
 }
 
+/** The text of a reference; `undefined` if its bytes are no UTF-8. @throws {InvocationError} If there are no bytes. */
+export function textOrUndefined(reference: Reference): string | undefined {
+  const bytes = referencedBytes(reference);
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch (error) {
+    if (error instanceof TypeError) return undefined;
+    throw error;
+  }
+}
+
 /** The text of a reference. @throws {InvocationError} If it is none. */
 export function textOf(reference: Reference): string {
-  return new TextDecoder().decode(referencedBytes(reference));
+  const text = textOrUndefined(reference);
+  if (text === undefined) throw new InvocationError("'utf-8' codec can't decode the bytes");
+  return text;
 }
 
 /** A block of PEM, or `""`. */

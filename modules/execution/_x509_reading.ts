@@ -4,7 +4,7 @@
  * @module
  */
 
-import { textOf } from "./_x509_common.ts";
+import { textOf, textOrUndefined } from "./_x509_common.ts";
 import { loadPrivateKey } from "../../lib/crypto/asymmetric_keys.ts";
 import { hashBytes } from "../../lib/crypto/hash.ts";
 import { InvocationError } from "../../lib/errors.ts";
@@ -92,9 +92,10 @@ export const read_certificate: ModuleFunction<JobContext> = fn({
   run: ({ certificate }, context) => shownCertificate(certificate, context),
 });
 
-/** The files that a pattern matches, with what is read of each. */
+/** The files that a pattern matches, with what is read of each; those of which it is `None` are left out. */
 function ofFiles(pattern: string, read: (path: string) => Value): ValueMap {
-  return new Map(globAny(pattern).filter((path) => isFile(path)).map((path) => [path, read(path)]));
+  const found = globAny(pattern).filter((path) => isFile(path)).map((path) => [path, read(path)] as const);
+  return new Map(found.filter(([, value]) => value !== null));
 }
 
 export const read_certificates: ModuleFunction<JobContext> = fn({
@@ -198,12 +199,16 @@ export const get_pem_entry: ModuleFunction<JobContext> = fn({
 
 export const get_pem_entries: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return the first block of PEM in each file whose path matches a pattern, by path.",
+    "Return the first block of PEM in each file whose path matches a pattern, by path. Files that are no text are left out.",
     "x509.get_pem_entries '/etc/pki/*.crt'",
   ),
   permissions: "all",
   params: { glob_path: str() },
-  run: ({ glob_path }) => ofFiles(glob_path, (path) => new TextEncoder().encode(pemEntry(textOf(path)))),
+  run: ({ glob_path }) =>
+    ofFiles(glob_path, (path) => {
+      const text = textOrUndefined(path);
+      return text === undefined ? null : new TextEncoder().encode(pemEntry(text));
+    }),
 });
 
 export const get_private_key_size: ModuleFunction<JobContext> = fn({

@@ -167,3 +167,13 @@ Deno.test("x509.get_pem_entry puts a block on one line in order", async () => {
   const wrong = await answer("get_pem_entry", { text, pem_type: "X509 CRL" });
   assertEquals(wrong.error, `PEM does not contain a single entry of type X509 CRL:\n${text}`);
 });
+
+Deno.test("x509 refuses digests that are too short for keys of P-521, in words", async () => {
+  const signing_private_key = corpus.keys.ec521.private;
+  for (const digest of ["sha224", "sha3_256"]) {
+    const said = await answer("create_certificate", { CN: "x", signing_private_key, digest });
+    assertEquals(said.error, `Keys of P-521 are not used with ${digest.replace("_", "-")} here`);
+  }
+  const allowed = await call("create_certificate", { CN: "x", signing_private_key, digest: "sha256" });
+  assertEquals(await call("verify_signature", { certificate: allowed }), true);
+});

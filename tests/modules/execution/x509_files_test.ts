@@ -1,0 +1,111 @@
+/**
+ * The module `x509` with files, signing policies, other minions and rare signatures, as Python Salt's:
+ * tests/corpus/x509_files.json, made by make_x509_files.py.
+ */
+
+import { assert, assertEquals } from "../../support/assert.ts";
+import { type TestContext, testContext } from "../../support/job_context.ts";
+import { messageOf } from "../../../lib/errors.ts";
+import { callFunction } from "../../../lib/plugins/execution.ts";
+import { isMap, map, str, type Value, type ValueMap } from "../../../lib/values/value.ts";
+
+interface Call {
+  readonly fun: string;
+  readonly args: unknown;
+  readonly value?: unknown;
+  readonly error?: string;
+}
+
+interface Situation {
+  readonly name: string;
+  readonly calls: readonly Call[];
+  /** The files in the end, by name; base64. */
+  readonly files: Readonly<Record<string, string>>;
+}
+
+function read<T>(file: string): T {
+  return JSON.parse(Deno.readTextFileSync(new URL(`../../corpus/${file}`, import.meta.url)));
+}
+
+const made: {
+  readonly keys: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  readonly certificates: readonly { readonly made: { readonly value: string } }[];
+  readonly requests: readonly { readonly made: { readonly value: string } }[];
+} = read("x509.json");
+const corpus: { readonly policies: unknown; readonly situations: readonly Situation[] } = read("x509_files.json");
+
+/** A text of the corpus with what it stands for. */
+function resolvedText(given: string, folder: string): string {
+  if (given === "@ca") return made.certificates[0].made.value;
+  if (given === "@csr") return made.requests[0].made.value;
+  const [, key, part] = /^@(\w+)\.(\w+)$/.exec(given) ?? [];
+  return key === undefined ? given.replaceAll("{dir}", folder) : made.keys[key][part];
+}
+
+/** What is in the corpus, as a value. */
+function resolved(given: unknown, folder: string): Value {
+  if (typeof given === "string") return resolvedText(given, folder);
+  if (Array.isArray(given)) return given.map((one) => resolved(one, folder));
+  if (typeof given !== "object" || given === null) return map({ given }).get("given") ?? null;
+  const entries = Object.entries(given);
+  if (entries.length === 1 && entries[0][0] === "!bytes") return Uint8Array.fromHex(str(entries[0][1]));
+  return new Map(entries.map(([name, value]) => [resolvedText(name, folder), resolved(value, folder)]));
+}
+
+function resolvedMap(given: unknown, folder: string): ValueMap {
+  const found = resolved(given, folder);
+  assert(isMap(found));
+  return found;
+}
+
+/** A minion with the policies of the corpus, which other minions answer as the corpus's do. */
+function minion(): TestContext {
+  const pillar: ValueMap = map({ x509_signing_policies: resolved(corpus.policies, "") });
+  const context: TestContext = testContext({
+    pillar,
+    call: async (name, args, kwargs) => {
+      if (name !== "publish.publish") return await callFunction(name, { args, kwargs, context });
+      const [target, fun] = args ?? [];
+      assertEquals(fun, "x509.sign_remote_certificate");
+      if (target === "nobody") return new Map();
+      if (target === "strange") return map({ strange: "no such function" });
+      const sent = kwargs?.get("arg");
+      assert(Array.isArray(sent));
+      const asker = map({ __pub_id: "web2" });
+      return new Map([[target, await callFunction(str(fun), { args: sent, kwargs: asker, context })]]);
+    },
+  });
+  return context;
+}
+
+for (const { name, calls, files } of corpus.situations) {
+  Deno.test(`x509 as Salt's: ${name}`, async (t) => {
+    const folder = await Deno.makeTempDir({ prefix: "x509_" });
+    const context = minion();
+    try {
+      for (const [index, { fun, args, value, error }] of calls.entries()) {
+        await t.step(`${index} ${fun}`, async () => {
+          let answer: { value?: Value; error?: string };
+          try {
+            answer = { value: await context.call(fun, [], resolvedMap(args, folder)) };
+          } catch (thrown) {
+            answer = { error: messageOf(thrown) };
+          }
+          const expected = error === undefined
+            ? { value: resolved(value, folder) }
+            : { error: resolvedText(error, folder) };
+          assertEquals(answer, expected, JSON.stringify(args));
+        });
+      }
+      const found = new Map<string, string>();
+      for await (const { name: file } of Deno.readDir(folder)) {
+        if (file.endsWith(".any")) continue;
+        const path = `${folder}/${file}`;
+        found.set(file, (await Deno.readFile(path)).toBase64());
+      }
+      assertEquals(Object.fromEntries([...found].sort()), files);
+    } finally {
+      await Deno.remove(folder, { recursive: true });
+    }
+  });
+}
