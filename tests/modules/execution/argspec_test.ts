@@ -23,11 +23,14 @@ function namedDifferences(): Map<string, string> {
   }));
 }
 
+/** Of two files for one module the one that Salt loads: `x509.py` only with the feature `x509_v2: false`. */
+const LOADED: Readonly<Record<string, string>> = { x509: "x509_v2" };
+
 /** What Python Salt says of a function, as JSON; by the file's name, or the module's. */
 function python(file: string, short: string): string | undefined {
   if (!isMap(SALT)) throw new TypeError("argspec.json is no map");
   const named = [...SALT.values()].find((module) => isMap(module) && module.get("name") === file);
-  const module = SALT.get(file) ?? named ?? null;
+  const module = SALT.get(LOADED[file] ?? file) ?? named ?? null;
   const functions = isMap(module) ? module.get("functions") ?? null : null;
   const spec = isMap(functions) ? functions.get(short) : undefined;
   return spec === undefined ? undefined : dumpJson(spec);
