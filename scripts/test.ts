@@ -23,6 +23,13 @@ const ENDING = "_test.ts";
 
 /** Those take minutes each, with real services of Python's; in milliseconds. */
 const APART_MS = 1_800_000;
+/** Those take longest, and start first: one that starts last runs alone at the end. */
+const LONGEST = [
+  "tests/interop/shared_files_test.ts",
+  "tests/interop/our_minion_on_master_test.ts",
+  "tests/interop/salt_suite_test.ts",
+  "tests/interop/minion_on_our_master_test.ts",
+] as const;
 /** So many files may fail and run again; when more do, it is not for want of a processor. */
 const AGAIN = 3;
 /** So many of the slowest files are named. */
@@ -39,6 +46,12 @@ export function testFiles(named: readonly string[]): string[] {
     return sourceFiles(path, ENDING).map((name) => `${path.replace(/\/+$/, "")}/${name}`);
   });
   return [...new Set(files)].sort();
+}
+
+/** `files` with those that take longest first. */
+function longestFirst(files: readonly string[]): string[] {
+  const longest: readonly string[] = LONGEST.filter((file) => files.includes(file));
+  return [...longest, ...files.filter((file) => !longest.includes(file))];
 }
 
 function isApart(file: string): boolean {
@@ -80,7 +93,7 @@ async function main(): Promise<number> {
   let files: string[];
   let list: KnownFlaky[];
   try {
-    files = testFiles(Deno.args);
+    files = longestFirst(testFiles(Deno.args));
     list = readFlakyList();
   } catch (error) {
     if (!(error instanceof Deno.errors.NotFound || error instanceof SyntaxError)) throw error;
