@@ -95,10 +95,11 @@ export function accountFile(name: "passwd" | "group" | "shadow", root: string | 
 async function text(database: "passwd" | "group", host: AccountHost, root: string | null): Promise<string> {
   if (root !== null || which("getent") === undefined) return readTextFileIfExists(accountFile(database, root)) ?? "";
   const stamp = LISTED_FROM.map((path) => fileStamp(path) ?? "-").join("\n");
-  const known = LISTS.get(host.outside)?.get(database);
+  const lists = LISTS.getOrInsertComputed(host.outside, () => new Map());
+  const known = lists.get(database);
   if (known?.stamp === stamp) return known.text;
   const { retcode, stdout } = await runProgram(["getent", database], host);
-  if (retcode === 0) keep(host, database, { stamp, text: stdout });
+  if (retcode === 0) lists.set(database, { stamp, text: stdout });
   return stdout;
 }
 
@@ -118,10 +119,6 @@ interface KeptList {
 
 /** The lists that jobs keep, as Salt keeps its own in `__context__`: each state of an account asks for them. */
 const LISTS = new WeakMap<JobContext["outside"], Map<string, KeptList>>();
-
-function keep({ outside }: AccountHost, database: string, list: KeptList): void {
-  LISTS.set(outside, (LISTS.get(outside) ?? new Map<string, KeptList>()).set(database, list));
-}
 
 /** All users: of this host those that getent lists, in a root directory those of its file. */
 export async function passwdEntries(host: AccountHost, root: string | null): Promise<PasswdEntry[]> {

@@ -34,7 +34,7 @@ class KeptAnswers {
   /** All packages, for a host of this architecture. */
   packages(architecture: string): KeptPackages {
     this.#checkDpkg();
-    return getOrMake(this.#packages, architecture, () => ({}));
+    return this.#packages.getOrInsertComputed(architecture, () => ({}));
   }
 
   /** dpkg's selections, by the pattern that was asked for. */
@@ -48,7 +48,7 @@ class KeptAnswers {
     const stamp = aptStamp(dpkgDirectory(), aptPlaces());
     if (stamp === undefined || stamp !== this.#aptStamp) this.#candidates = new Map();
     this.#aptStamp = stamp;
-    return getOrMake(this.#candidates, release, () => ({ asked: new Set(), versions: new Map() }));
+    return this.#candidates.getOrInsertComputed(release, () => ({ asked: new Set(), versions: new Map() }));
   }
 
   /** Lets go of all, since a program is started that changes packages or the lists of sources. */
@@ -68,22 +68,10 @@ class KeptAnswers {
   }
 }
 
-function getOrMake<V>(all: Map<string, V>, key: string, make: () => V): V {
-  const known = all.get(key);
-  if (known !== undefined) return known;
-  const made = make();
-  all.set(key, made);
-  return made;
-}
-
 /** One for each job: contexts of calls within a job share its way to the outside. */
 const BY_JOB = new WeakMap<JobContext["outside"], KeptAnswers>();
 
 /** The answers of the job of this context. */
 export function keptAnswers({ outside }: Pick<JobContext, "outside">): KeptAnswers {
-  const known = BY_JOB.get(outside);
-  if (known !== undefined) return known;
-  const made = new KeptAnswers();
-  BY_JOB.set(outside, made);
-  return made;
+  return BY_JOB.getOrInsertComputed(outside, () => new KeptAnswers());
 }

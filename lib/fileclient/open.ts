@@ -27,10 +27,12 @@ const clients = new WeakMap<JobContext["outside"], FileClient>();
 
 /** The file client of a job. */
 export function fileClientOf(context: ClientContext): FileClient {
-  const known = clients.get(context.outside);
-  if (known !== undefined) return known;
+  return clients.getOrInsertComputed(context.outside, () => openClient(context));
+}
+
+function openClient(context: ClientContext): FileClient {
   const { opts, grains, signal, log } = context;
-  const client = openFileClient(
+  return openFileClient(
     {
       cachedir: opts.cachedir,
       hashType: opts.hash_type,
@@ -42,8 +44,6 @@ export function fileClientOf(context: ClientContext): FileClient {
       log: (level, message) => log(level, message),
     } satisfies FileClientSettings,
   );
-  clients.set(context.outside, client);
-  return client;
 }
 
 /** What a job has fetched from web servers so far, by what it asked for. */
@@ -51,11 +51,7 @@ const fetched = new WeakMap<JobContext["outside"], Map<string, string>>();
 
 /** The copies that a job has made of files of web servers, by what it asked for: a job fetches each once, as in Salt. */
 export function fetchedByJob({ outside }: Pick<JobContext, "outside">): Map<string, string> {
-  const known = fetched.get(outside);
-  if (known !== undefined) return known;
-  const made = new Map<string, string>();
-  fetched.set(outside, made);
-  return made;
+  return fetched.getOrInsertComputed(outside, () => new Map());
 }
 
 /** The file server of this host, which is loaded when it is asked first. */

@@ -58,7 +58,8 @@ export function timeText(ms: number): string {
   return new Date(ms).toISOString().slice(0, 19).replace("T", " ");
 }
 
-const USAGES = [
+/** What a key may be used for, by the number of its bit. */
+export const USAGES = [
   "digitalSignature",
   "nonRepudiation",
   "keyEncipherment",

@@ -16,7 +16,15 @@ import {
   policyConstraints,
 } from "./distribution_values.ts";
 import type { Certificate } from "./documents.ts";
-import { type Extension, keyBits, keyIdentifier, rawNames, REASON_CODES, TLS_FEATURES } from "./extension_texts.ts";
+import {
+  type Extension,
+  keyBits,
+  keyIdentifier,
+  rawNames,
+  REASON_CODES,
+  TLS_FEATURES,
+  USAGES,
+} from "./extension_texts.ts";
 import { confWords, givenNames, knownDate, mentions, wholeNumber, wordsOf } from "./extension_words.ts";
 import { checkedOid, generalName, splitName } from "./general_names.ts";
 import { ACCESS_OIDS, ENTRY_EXTENSION_OIDS, EXTENSION_OIDS, USAGE_OIDS } from "./oids.ts";
@@ -60,20 +68,8 @@ const basicConstraints: Maker = (given) => {
   return { value: sequence(...parts), critical };
 };
 
-const USAGE_WORDS: readonly string[] = [
-  "digitalSignature",
-  "nonRepudiation",
-  "keyEncipherment",
-  "dataEncipherment",
-  "keyAgreement",
-  "keyCertSign",
-  "cRLSign",
-  "encipherOnly",
-  "decipherOnly",
-];
-
 const keyUsage: Maker = (given) => {
-  const bits = USAGE_WORDS.flatMap((word, n) => mentions(given, word) ? [n] : []);
+  const bits = USAGES.flatMap((word, n) => mentions(given, word) ? [n] : []);
   if (!bits.includes(4) && (bits.includes(7) || bits.includes(8))) {
     throw new InvocationError("encipher_only and decipher_only can only be true when key_agreement is true");
   }

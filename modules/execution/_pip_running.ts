@@ -67,8 +67,7 @@ const VERSIONS = new WeakMap<JobContext, Map<string | null, string | null>>();
 
 /** @throws {CommandNotFoundError} If there is no pip. */
 export async function versionOf(pip: Pip, context: JobContext): Promise<string | null> {
-  const known = VERSIONS.get(context) ?? new Map<string | null, string | null>();
-  VERSIONS.set(context, known);
+  const known = VERSIONS.getOrInsertComputed(context, () => new Map());
   const version = known.get(pip.bin_env);
   if (version !== undefined) return version;
   const asked = await askVersion(pip, context);
