@@ -10,6 +10,7 @@
  */
 
 import { sameBytes } from "../../lib/crypto/same_bytes.ts";
+import { isThere } from "../../lib/os/file_kind.ts";
 import type { Random } from "../fuzz/mutate.ts";
 
 /** Where a disk's choices come from. */
@@ -276,16 +277,6 @@ function applyTo(names: Map<string, Node>, changes: readonly Change[]): void {
     if (gone !== undefined) names.delete(gone);
     if (node === undefined) names.delete(name);
     else names.set(name, node);
-  }
-}
-
-function isThere(path: string): boolean {
-  try {
-    Deno.lstatSync(path);
-    return true;
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return false;
-    throw error;
   }
 }
 

@@ -112,6 +112,11 @@ export class ProcessFleet implements AsyncDisposable {
     return jobStore(this.cacheDir, { log: () => {} });
   }
 
+  /** The directory that the master serves to its minions. */
+  get statesDir(): string {
+    return `${this.root}/master/srv/salt`;
+  }
+
   /** The master's process. */
   get master(): Service {
     if (this.#master === undefined) throw new Error("the master is not running");
@@ -179,8 +184,7 @@ export class ProcessFleet implements AsyncDisposable {
 
   /** Starts a node that is not running, and waits until it has ended by itself. */
   runToEnd(node: string): Promise<Ran> {
-    const role = node === "master" ? "master" : "minion";
-    return run([...program(`salt-${role}`), "-c", `${this.root}/${node}/etc/salt`]);
+    return run(this.startWords(node));
   }
 
   /** `kill -9`. */
@@ -223,6 +227,12 @@ export class ProcessFleet implements AsyncDisposable {
     return run([...program("salt-call"), "-c", `${this.root}/${id}/etc/salt`, ...args]);
   }
 
+  /** The words that start the master or a minion, as a unit of systemd has them. */
+  startWords(node: string): string[] {
+    const role = node === "master" ? "master" : "minion";
+    return [...program(`salt-${role}`), "-c", `${this.root}/${node}/etc/salt`];
+  }
+
   /** The words of one of the operator's commands. */
   saltWords(name: "salt" | "salt-cp" | "salt-run" | "salt-key", ...args: string[]): string[] {
     return [...this.#places.master, ...program(name), "-c", this.configDir, ...args];
@@ -241,7 +251,13 @@ export class ProcessFleet implements AsyncDisposable {
     const { masterAddress, masterName } = this.#places;
     const role = node === "master" ? "master" : "minion";
     const own = node === "master"
-      ? { interface: masterAddress, publish_port: publishPort, ret_port: requestPort, ...this.#options.master }
+      ? {
+        interface: masterAddress,
+        publish_port: publishPort,
+        ret_port: requestPort,
+        file_roots: { base: [this.statesDir] },
+        ...this.#options.master,
+      }
       : { id: node, master: masterName, master_port: requestPort, ...QUICK, ...this.#options.minion };
     const directory = `${this.root}/${node}`;
     Deno.mkdirSync(`${directory}/etc/salt`, { recursive: true });
@@ -251,9 +267,7 @@ export class ProcessFleet implements AsyncDisposable {
   }
 
   #start(node: string, place: readonly string[]): Service {
-    const role = node === "master" ? "master" : "minion";
-    const words = [...place, ...program(`salt-${role}`), "-c", `${this.root}/${node}/etc/salt`];
-    return Service.start(node, words, `${this.root}/${node}/output`);
+    return Service.start(node, [...place, ...this.startWords(node)], `${this.root}/${node}/output`);
   }
 
   async #up(node: string, service: Service, isUp: () => boolean | Promise<boolean>): Promise<void> {

@@ -3,6 +3,7 @@ import { PreflightError } from "../../lib/errors.ts";
 import { SILENT_LOGGER } from "../../lib/process/log.ts";
 import { Master } from "../../lib/master/master.ts";
 import { TimeBudget } from "../../lib/os/time_budget.ts";
+import { isAnything } from "../../lib/os/file_kind.ts";
 import { accessKeyPath } from "../../lib/config/master_paths.ts";
 import { clearRequest, parsePublished } from "../../lib/protocol/payload.ts";
 import { RequestChannel } from "../../lib/sockets/request_channel.ts";
@@ -186,12 +187,12 @@ fleetTest("a dropfile rotates the shared key: serials begin again, and old keys 
   Deno.removeSync(dropfile);
   Deno.writeTextFileSync(dropfile, "another_master", { mode: 0o400 });
   await eventually(() => fleet.logs.some((line) => line.includes("another_master")), { what: "the refusal" });
-  if (exists(dropfile)) Deno.removeSync(dropfile);
+  if (isAnything(dropfile)) Deno.removeSync(dropfile);
   old.loads((await publish()).load);
 
   Deno.writeTextFileSync(dropfile, masterOpts.id, { mode: 0o400 });
   assertEquals((await events.next(BOUND_MS))?.data.get("rotate_aes_key"), true);
-  assert(!exists(dropfile), "the dropfile is used up");
+  assert(!isAnything(dropfile), "the dropfile is used up");
   const { load, sig, sigAlgorithm } = await publish();
   let opens = true;
   try {
@@ -208,14 +209,6 @@ fleetTest("a dropfile rotates the shared key: serials begin again, and old keys 
   assert(sig !== undefined && sigAlgorithm === "PKCS1v15-SHA1" && inner.has("pub_key"));
   assertEquals(await minion.request({ cmd: "_master_tops" }), new Map());
 });
-
-function exists(path: string): boolean {
-  try {
-    return Deno.lstatSync(path) !== undefined;
-  } catch {
-    return false;
-  }
-}
 
 fleetTest("no job is lost while the shared key and the sessions are replaced by age", {
   minions: ["web1"],
@@ -251,7 +244,7 @@ for (const how of ["a file in the way", "a full disk"] as const) {
     fn: async () => {
       await using fleet = await startFleet({ minions: ["web1"] });
       const jobs = `${fleet.masterOpts.cachedir}/jobs`;
-      if (exists(jobs)) Deno.removeSync(jobs, { recursive: true });
+      if (isAnything(jobs)) Deno.removeSync(jobs, { recursive: true });
       if (how === "a full disk") {
         Deno.mkdirSync(jobs);
         mount("-t", "tmpfs", "-o", "size=64k", "tmpfs", jobs);

@@ -5,6 +5,7 @@
 
 import { assert, assertEquals } from "../support/assert.ts";
 import { testContext } from "../support/job_context.ts";
+import { resultOf } from "../support/returned_states.ts";
 import { openTree, withoutTimes } from "../support/state_tree.ts";
 import { interruptedRunLines } from "../../lib/state_control/going_on.ts";
 import { readRun, RunRecord } from "../../lib/state_control/record.ts";
@@ -15,11 +16,6 @@ const JID = "20260101000000000000";
 /** The results' keys, short. */
 function ids(returned: Value): unknown {
   return isMap(returned) ? [...returned.keys()].map((tag) => String(tag).split("_|-")[1]) : returned;
-}
-
-function result(returned: Value, id: string, field: string): Value | undefined {
-  const found = isMap(returned) ? [...returned].find(([tag]) => String(tag).split("_|-")[1] === id)?.[1] : undefined;
-  return isMap(found) ? found.get(field) : undefined;
 }
 
 Deno.test("an argument that a state function does not take is an error with its place, and nothing runs", async () => {
@@ -86,11 +82,11 @@ Deno.test("SLS files, functions and the highstate can be switched off", async ()
 
 Deno.test("a requested run is tried, kept, and run when it is asked for", async () => {
   await using tree = await openTree({ files: { "t.sls": "a: test.succeed_with_changes\n" } });
-  assertEquals(result((await tree.call("state.request", ["t"])).returned, "a", "result"), null);
+  assertEquals(resultOf((await tree.call("state.request", ["t"])).returned, "a").get("result"), null);
   const kept = (await tree.call("state.check_request")).returned;
   const request = isMap(kept) ? kept.get("default") : undefined;
   assertEquals(isMap(request) && request.get("mods"), "t");
-  assertEquals(result((await tree.call("state.run_request")).returned, "a", "result"), true);
+  assertEquals(resultOf((await tree.call("state.run_request")).returned, "a").get("result"), true);
   assertEquals((await tree.call("state.check_request")).returned, new Map());
 });
 
@@ -153,12 +149,12 @@ Deno.test("a run whose state restarted the minion goes on with the next state", 
   }
   const { returned, retcode } = await tree.call("state.sls", ["t"]);
   assertEquals(retcode, 0);
-  assertEquals(result(returned, "a", "changes"), map({ from: "before" }));
+  assertEquals(resultOf(returned, "a").get("changes"), map({ from: "before" }));
   assertEquals(
-    result(returned, "b", "comment"),
+    resultOf(returned, "b").get("comment"),
     "The minion ended while this state ran, and the run went on.\nsystemctl restart salt-minion ended with return code 0.",
   );
-  assertEquals([result(returned, "b", "result"), result(returned, "c", "comment")], [true, "Success!"]);
+  assertEquals([resultOf(returned, "b").get("result"), resultOf(returned, "c").get("comment")], [true, "Success!"]);
 });
 
 Deno.test("states tell the master of their results where they are asked to", async () => {
@@ -225,7 +221,7 @@ Deno.test("grains and pillar that a state renews are those of the states behind 
     },
   });
   const { returned } = await tree.call("state.sls", ["t"]);
-  assertEquals([result(returned, "b", "result"), result(returned, "c", "comment")], [true, "yes"]);
+  assertEquals([resultOf(returned, "b").get("result"), resultOf(returned, "c").get("comment")], [true, "yes"]);
 });
 
 Deno.test("a run waits for those that came before it, and refuses where it is not to wait", async () => {
@@ -269,8 +265,8 @@ Deno.test("mock=True calls no state, and says so of each", async () => {
   });
   const { returned, retcode } = await tree.call("state.sls", ["t"], { mock: true });
   for (const id of ["a", "b"]) {
-    assertEquals(result(returned, id, "comment"), "Not called, mocked");
-    assertEquals(result(returned, id, "changes"), new Map());
+    assertEquals(resultOf(returned, id).get("comment"), "Not called, mocked");
+    assertEquals(resultOf(returned, id).get("changes"), new Map());
   }
   assertEquals(retcode, 0);
 });
@@ -279,8 +275,8 @@ Deno.test("a command that hangs is ended by its timeout, and the states behind i
   const sls = "hang:\n  cmd.run:\n    - name: exec sleep 600\n    - timeout: 1\nnext: test.succeed_with_changes\n";
   await using tree = await openTree({ files: { "t.sls": sls } });
   const { returned } = await tree.call("state.sls", ["t"]);
-  assertEquals(result(returned, "hang", "result"), false);
-  const changes = result(returned, "hang", "changes");
+  assertEquals(resultOf(returned, "hang").get("result"), false);
+  const changes = resultOf(returned, "hang").get("changes");
   assert(isMap(changes) && String(changes.get("stdout")).includes("Timed out after 1 seconds"), String(changes));
-  assertEquals(result(returned, "next", "result"), true);
+  assertEquals(resultOf(returned, "next").get("result"), true);
 });

@@ -3,8 +3,9 @@
  * @module
  */
 
-import { isMap, toNumber, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { isMap, toNumber } from "../../lib/values/value.ts";
 import { assert, assertEquals } from "../support/assert.ts";
+import { resultOf } from "../support/returned_states.ts";
 import { openTree } from "../support/state_tree.ts";
 
 const DAY_MS = 86_400_000;
@@ -19,13 +20,6 @@ async function withJumps<T>(jumpMs: number, run: () => Promise<T>): Promise<T> {
   } finally {
     Date.now = now;
   }
-}
-
-function resultOf(returned: Value, id: string): ValueMap {
-  assert(isMap(returned));
-  const found = [...returned].find(([tag]) => String(tag).split("_|-")[1] === id)?.[1];
-  assert(isMap(found), `${id} has no result`);
-  return found;
 }
 
 const SLS = `quick: test.nop

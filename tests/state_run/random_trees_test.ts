@@ -40,8 +40,21 @@ async function command(words: readonly string[]): Promise<void> {
   assert(success, new TextDecoder().decode(stderr));
 }
 
-/** A bare repository with a commit, and an archive on the file server. */
-async function prepare(tree: StateTree): Promise<string> {
+/** What states of all trees change beside their own directory. */
+interface Shared {
+  /** The file that `host` states write. */
+  readonly hosts: string;
+  /** A bare repository with a commit. */
+  readonly repository: string;
+}
+
+/** Also makes grains, and an archive on the file server. */
+async function prepare(tree: StateTree): Promise<Shared> {
+  const hosts = `${tree.root}/hosts`;
+  tree.context.opts.extra.set("hosts.file", hosts);
+  await Deno.writeTextFile(hosts, "10.0.0.9 old\n");
+  await Deno.mkdir(`${tree.root}/etc/salt`, { recursive: true });
+  await Deno.writeTextFile(`${tree.root}/etc/salt/grains`, "list: [a]\n");
   const repository = `${tree.root}/repository.git`;
   await command(["git", "init", "-q", "--bare", "-b", "main", repository]);
   await command(["git", "clone", "-q", repository, `${tree.root}/work`]);
@@ -49,17 +62,12 @@ async function prepare(tree: StateTree): Promise<string> {
   await command([...here, "commit", "-q", "--allow-empty", "-m", "first"]);
   await command([...here, "push", "-q", "origin", "HEAD:main"]);
   await command(["tar", "-cf", `${tree.root}/srv/t.tar`, "-C", `${tree.root}/srv`, "tree"]);
-  return repository;
+  return { hosts, repository };
 }
 
 Deno.test(`neither a plan nor test mode changes a byte, in ${TREES} trees of random states`, async () => {
   await using tree = await openTree({ files: FILES });
-  const hosts = `${tree.root}/hosts`;
-  tree.context.opts.extra.set("hosts.file", hosts);
-  await Deno.writeTextFile(hosts, "10.0.0.9 old\n");
-  await Deno.mkdir(`${tree.root}/etc/salt`, { recursive: true });
-  await Deno.writeTextFile(`${tree.root}/etc/salt/grains`, "list: [a]\n");
-  const repository = await prepare(tree);
+  const { hosts, repository } = await prepare(tree);
   const before = treeFacts(`${tree.root}/srv`);
   let [called, wouldChange] = [0, 0];
   for (let i = 0; i < TREES; i++) {
@@ -106,12 +114,7 @@ function doesEachTime({ fun, args }: RandomState): boolean {
 
 Deno.test(`what was applied changes nothing when it is applied again, in ${TREES} random states`, async () => {
   await using tree = await openTree({ files: FILES });
-  const hosts = `${tree.root}/hosts`;
-  tree.context.opts.extra.set("hosts.file", hosts);
-  await Deno.writeTextFile(hosts, "10.0.0.9 old\n");
-  await Deno.mkdir(`${tree.root}/etc/salt`, { recursive: true });
-  await Deno.writeTextFile(`${tree.root}/etc/salt/grains`, "list: [a]\n");
-  const repository = await prepare(tree);
+  const { hosts, repository } = await prepare(tree);
   let [changed, applied] = [0, 0];
   for (let i = 0; i < TREES; i++) {
     const random = new Random(`${SEED} again ${i}`);

@@ -5,6 +5,7 @@
 
 import { jobStore } from "../support/job_store.ts";
 import { ProcessFleet } from "../chaos/process_fleet.ts";
+import { isThere } from "../../lib/os/file_kind.ts";
 import { map } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
 import { eventually, fleetTest } from "../support/fleet.ts";
@@ -42,7 +43,7 @@ Deno.test({
     using client = await fleet.client();
     const command = `touch ${began}; for _ in $(seq 3000); do [ -e ${go} ] && break; sleep 0.02; done; echo done`;
     const job = await client.publish({ tgt: "m00", tgtType: "glob", fun: "cmd.run", arg: [command], kwargs: map({}) });
-    await eventually(() => exists(began), { what: "the command" });
+    await eventually(() => isThere(began), { what: "the command" });
     const before = allowDescriptors(fleet.master.pid, "3");
     try {
       Deno.writeTextFileSync(go, "");
@@ -72,7 +73,7 @@ fleetTest("a return that the master cannot store is told at once, and stored whe
     tgt: "web1",
     arg: [`touch ${began}; for _ in $(seq 3000); do [ -e ${go} ] && break; sleep 0.02; done; echo done`],
   });
-  await eventually(() => exists(began), { what: "the command" });
+  await eventually(() => isThere(began), { what: "the command" });
   Deno.renameSync(jobs, `${jobs}.away`);
   Deno.writeTextFileSync(jobs, "in the way");
   const returns = async () => {
@@ -97,13 +98,3 @@ fleetTest("a return that the master cannot store is told at once, and stored whe
   await eventually(() => [...Deno.readDirSync(spool)].length === 0, { what: "an empty spool" });
   assertStringIncludes((await fleet.saltRun("jobs.outcomes", job.jid, "--out=json")).out, '"returned"');
 });
-
-function exists(path: string): boolean {
-  try {
-    Deno.statSync(path);
-    return true;
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return false;
-    throw error;
-  }
-}
