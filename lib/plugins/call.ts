@@ -67,7 +67,7 @@ export function bind(fun: Signature, args: readonly Value[], kwargs: ValueMap, n
 }
 
 /** Whether a keyword is a field that Salt adds to the publication, not an argument of the caller. */
-function isPublication(key: Value): boolean {
+export function isPublication(key: Value): boolean {
   return typeof key === "string" && key.startsWith("__pub_");
 }
 

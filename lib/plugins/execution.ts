@@ -7,7 +7,7 @@
  * @module
  */
 
-import { invoke } from "./call.ts";
+import { invoke, isPublication } from "./call.ts";
 import { type CallArgs, fromWireArgs } from "../yaml/arguments.ts";
 import {
   CommandError,
@@ -172,7 +172,8 @@ function checkBlackout(name: string, context: JobContext): void {
 
 /**
  * Splits the arguments of a load into positional and keyword ones, with the publication's fields if the function takes
- * them.
+ * them. Fields of that name among the arguments of a load are dropped: nobody says who he is, as `x509.sign_remote_certificate`
+ * would believe it.
  */
 function sortArguments(
   fun: ModuleFunction<JobContext>,
@@ -180,6 +181,7 @@ function sortArguments(
   context: JobContext,
 ): { args: Value[]; kwargs: ValueMap } {
   const { args, kwargs } = "kwargs" in arg ? arg : fromWireArgs(arg);
+  if (!("kwargs" in arg)) { for (const key of [...kwargs.keys()]) if (isPublication(key)) kwargs.delete(key); }
   if (fun.varKwargs !== undefined) {
     for (const [field, value] of Object.entries(context.job)) kwargs.set(`__pub_${field}`, value);
   }
