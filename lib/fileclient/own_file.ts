@@ -5,7 +5,7 @@
 
 import { streamingHash } from "../crypto/hash.ts";
 import type { FileHash } from "./file_client.ts";
-import { makeCacheDirectory } from "./placing.ts";
+import { inDirectory } from "./placing.ts";
 import { removeIfExists } from "../os/atomic_file.ts";
 import { writeAll } from "../os/write_all.ts";
 
@@ -27,10 +27,9 @@ export async function copyOwnFile<T>(
   digest.update(bytes);
   if (digest.digest().toHex() !== hash.hsum) return undefined;
   const directory = `${cachedir}/transfers`;
-  makeCacheDirectory(directory);
   const copy = `${directory}/${crypto.randomUUID()}.part`;
   try {
-    using file = Deno.openSync(copy, { write: true, createNew: true, mode: 0o600 });
+    using file = inDirectory(directory, () => Deno.openSync(copy, { write: true, createNew: true, mode: 0o600 }));
     writeAll(file, bytes);
     return await place(copy);
   } catch (error) {

@@ -26,10 +26,27 @@ export function makeCacheDirectory(path: string): void {
 
 /** Moves `from` into the cache, with mode 0600. A directory that is there is an old copy, and is removed. */
 export function placeInCache(from: string, dest: string): void {
-  makeCacheDirectory(dirName(dest));
-  if (isDirectory(dest)) Deno.removeSync(dest, { recursive: true });
   Deno.chmodSync(from, 0o600);
-  moveOver(from, dest);
+  inDirectory(dirName(dest), () => {
+    try {
+      moveOver(from, dest);
+    } catch (error) {
+      if (!isDirectory(dest)) throw error;
+      Deno.removeSync(dest, { recursive: true });
+      moveOver(from, dest);
+    }
+  });
+}
+
+/** Does what puts something into a directory of the cache; if that fails for want of the directory, makes it as {@linkcode makeCacheDirectory} does. */
+export function inDirectory<T>(directory: string, put: () => T): T {
+  try {
+    return put();
+  } catch (error) {
+    if (isDirectory(directory)) throw error;
+    makeCacheDirectory(directory);
+    return put();
+  }
 }
 
 /**

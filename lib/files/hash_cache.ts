@@ -63,7 +63,7 @@ export class HashCache {
   async #get(file: Hashed): Promise<string | undefined> {
     try {
       for (;;) {
-        const before = await Deno.stat(file.path);
+        const before = Deno.statSync(file.path);
         if (!before.isFile) return undefined;
         const identity = identityOf(before);
         const known = this.#kept.get(file.path);
@@ -72,7 +72,7 @@ export class HashCache {
         const hash = (large ? await this.#read(file, identity) : undefined) ??
           (before.size <= SMALL ? digestSmallFile(file.path, this.#hashType) : undefined) ??
           await digestFile(file.path, this.#hashType);
-        const after = before.size <= SMALL ? Deno.statSync(file.path) : await Deno.stat(file.path);
+        const after = Deno.statSync(file.path);
         if (identityOf(after) !== identity) continue; // it changed while it was read
         const changed = Math.max(after.mtime?.getTime() ?? 0, after.ctime?.getTime() ?? 0);
         if (Date.now() - changed < SETTLED_MS) return hash;

@@ -10,7 +10,7 @@ import { hashFile, schemeOf, type SourceSum } from "./checksums.ts";
 import { type Compared, diffFiles, type FileDiff, ignoresSomething, type Ignoring } from "./diffs.ts";
 import { CommandError, messageOf } from "../errors.ts";
 import type { FileHost } from "./file_host.ts";
-import { isAnything, isDirectory, isFile } from "../os/file_kind.ts";
+import { isAnything, isDirectory, isFile, isFileOrLink } from "../os/file_kind.ts";
 import { systemReason } from "../os/deno_texts.ts";
 import { encodeText } from "../text/encoding.ts";
 import { normalizeMode } from "./ownership.ts";
@@ -187,10 +187,10 @@ class FileWork {
 
   async run(): Promise<StateResult> {
     try {
-      const there = isFile(this.#file.name) || isLink(this.#file.name);
+      const there = isFileOrLink(this.#file.name);
       // What is there already is not fetched.
       const sfn = there && this.#isCurrent() ? this.#file.sfn : await this.#source();
-      const sum = this.#sum(sfn);
+      const sum = there || schemeOf(this.#file.source) !== "salt" ? this.#sum(sfn) : this.#file.sum;
       const mode = this.#file.keepMode && this.#file.source !== "" ? await this.#sourceMode(sfn) : this.#file.mode;
       return there ? await this.#change({ sfn, sum, mode }) : await this.#create({ sfn, sum, mode });
     } catch (error) {
@@ -204,7 +204,7 @@ class FileWork {
   /** Whether the file has the digest that the file server tells of its source. */
   #isCurrent(): boolean {
     const { name, source, sum, sfn, follow } = this.#file;
-    if (sfn !== "" || sum === undefined || schemeOf(source) !== "salt" || (isLink(name) && !follow)) return false;
+    if (sfn !== "" || sum === undefined || schemeOf(source) !== "salt" || (!follow && isLink(name))) return false;
     this.#current = isFile(name) && hashFile(name, sum.hash_type) === sum.hsum.toLowerCase();
     return this.#current;
   }
@@ -276,8 +276,12 @@ class FileWork {
 
   /** Puts a file in place. @throws {CommandError} If there is no directory for it; else what Deno throws. */
   #put(source: Compared, path: string, mode?: number): void {
-    if (!isDirectory(dirName(path))) throw new CommandError(`[Errno 2] No such file or directory: ${path}`);
-    installFile(source, path, { cachedir: this.#host.cachedir, backup: this.#file.backup, mode });
+    try {
+      installFile(source, path, { cachedir: this.#host.cachedir, backup: this.#file.backup, mode });
+    } catch (error) {
+      if (error instanceof Deno.errors.NotCapable || isDirectory(dirName(path))) throw error;
+      throw new CommandError(`[Errno 2] No such file or directory: ${path}`);
+    }
   }
 
   #install(source: Compared, path: string): void {
@@ -322,7 +326,7 @@ class FileWork {
       if (await this.#setDiff(empty ?? real, contents, { template: true })) this.#install(contents, real);
     }
     if (empty !== undefined && ret.changes.has("diff")) ret.changes.set("diff", "New file");
-    if (isLink(name) && !follow) {
+    if (!follow && isLink(name)) {
       const replacement = sfn === "" ? contents === undefined ? undefined : this.scratch.file(contents) : sfn;
       if (replacement === undefined) throw new Failed(`Source file '${source === "" ? "None" : source}' not found`);
       await this.#verify(replacement, { sum, what: name });
@@ -384,9 +388,11 @@ class FileWork {
       this.#put(sfn, name);
     }
     const bits = mode ?? (0o666 & ~Deno.umask()).toString(8);
-    if (statusOf(name, false) !== undefined) {
+    const before = statusOf(name, false);
+    if (before !== undefined) {
       await checkPermissions(ret, {
         path: name,
+        before,
         wanted: { ...this.#file, mode: bits, follow: false },
         host: this.#host,
       });

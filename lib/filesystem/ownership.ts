@@ -97,11 +97,25 @@ function isFollowable(path: string): boolean {
  * @throws {CommandError} If there is no such file.
  */
 export function setMode(path: string, mode: Value): string {
+  return changeMode(path, mode) ?? fileStatus(path).mode;
+}
+
+/**
+ * As {@linkcode setMode}, for who does not ask for the mode afterwards.
+ * @returns Salt's text for a mode that is none.
+ * @throws {CommandError} If there is no such file.
+ */
+export function changeMode(path: string, mode: Value): string | undefined {
   const digits = str(mode).replace(/^[0Oo]+/, "") || "0";
-  if (!isFollowable(path)) throw new CommandError(`${path}: File not found`);
-  if (!/^[0-7]{1,4}$/.test(digits)) return `Invalid Mode ${digits}`;
-  Deno.chmodSync(path, parseInt(digits, 8));
-  return fileStatus(path).mode;
+  const isMode = /^[0-7]{1,4}$/.test(digits);
+  try {
+    if (isMode) Deno.chmodSync(path, parseInt(digits, 8));
+    else Deno.statSync(path);
+  } catch (error) {
+    if (isFollowable(path)) throw error;
+    throw new CommandError(`${path}: File not found`);
+  }
+  return isMode ? undefined : `Invalid Mode ${digits}`;
 }
 
 /** Python's octal digits in a number that stands for a mode: 755 is rwxr-xr-x. @throws {CommandError} If it has other digits. */

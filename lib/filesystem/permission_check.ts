@@ -17,7 +17,7 @@ import { messageOf } from "../errors.ts";
 import { isDirectory } from "../os/file_kind.ts";
 import { isInt, map, str, truthy, type Value, type ValueMap } from "../values/value.ts";
 import type { FileHost } from "./file_host.ts";
-import { changeOwner, normalizeMode, setMode } from "./ownership.ts";
+import { changeMode, changeOwner, normalizeMode } from "./ownership.ts";
 import { isLink } from "./paths.ts";
 import { type FileStatus, fileStatus } from "./status.ts";
 
@@ -66,18 +66,24 @@ export function resultMap({ name, changes, comment, result, more }: StateResult)
 }
 
 /** Whether the owner or group `wanted` is not what the file has, by name or number. */
-function differsFrom(wanted: Value, name: string | number, id: number): boolean {
-  return truthy(wanted) && wanted !== name && wanted !== id;
+function differsFrom(wanted: Value, has: () => string | number, id: number): boolean {
+  return truthy(wanted) && wanted !== id && wanted !== has();
 }
 
 /**
  * Changes what is not as wanted. `ret.comment` becomes one text, as in Salt.
+ * @param file.before What the system says of the file now, if the caller has asked already, as `wanted.follow` says.
  * @returns `ret`, and Salt's map of what was there (`luser`, `lgroup`, `lmode`) and what was to change (`cuser`, …).
  * @throws {CommandError} If there is no such file.
  */
 export async function checkPermissions(
   ret: StateResult,
-  { path, wanted, host }: { readonly path: string; readonly wanted: Wanted; readonly host: FileHost },
+  { path, wanted, host, before = fileStatus(path, { follow: wanted.follow ?? false }) }: {
+    readonly path: string;
+    readonly wanted: Wanted;
+    readonly host: FileHost;
+    readonly before?: FileStatus;
+  },
 ): Promise<{ readonly ret: StateResult; readonly perms: ValueMap }> {
   const { user, group, follow = false } = wanted;
   const mode = normalizeMode(wanted.mode);
@@ -87,33 +93,32 @@ export async function checkPermissions(
     ret.result = false;
     comments.push(comment);
   };
-  const before = fileStatus(path, { follow });
-  const perms: ValueMap = map({
-    luser: isInt(user) ? before.uid : before.user,
-    lgroup: isInt(group) ? before.gid : before.group,
-    lmode: before.mode,
-  });
-  const linkItself = isLink(path) && !follow;
-  if (differsFrom(user, before.user, before.uid)) perms.set("cuser", user);
-  if (differsFrom(group, before.group, before.gid)) perms.set("cgroup", group);
+  const perms: ValueMap = new Map();
+  const linkItself = !follow && before.type === "link";
+  if (differsFrom(user, () => before.user, before.uid)) perms.set("cuser", user);
+  if (differsFrom(group, () => before.group, before.gid)) perms.set("cgroup", group);
   if ((perms.has("cuser") || perms.has("cgroup")) && !host.test) {
     const problem = tryChangeOwner(path, { wanted, before, linkItself });
     if (problem !== undefined) fail(problem);
   }
   if (mode !== null && !host.test && !linkItself && mode !== before.mode) {
     perms.set("cmode", mode);
-    setMode(path, mode);
+    changeMode(path, mode);
   }
-  const after = fileStatus(path, { follow });
+  const after = perms.size > 0 && !host.test ? fileStatus(path, { follow }) : before;
   const judge = (what: "user" | "group" | "mode", { value, still, tried }: Judged) => {
     if (still && !host.test) fail(`Failed to change ${what} to ${str(value)}`);
     else if (still || tried) ret.changes.set(what, value);
   };
   if (truthy(user)) {
-    judge("user", { value: user, still: differsFrom(user, after.user, after.uid), tried: perms.has("cuser") });
+    judge("user", { value: user, still: differsFrom(user, () => after.user, after.uid), tried: perms.has("cuser") });
   }
   if (truthy(group)) {
-    judge("group", { value: group, still: differsFrom(group, after.group, after.gid), tried: perms.has("cgroup") });
+    judge("group", {
+      value: group,
+      still: differsFrom(group, () => after.group, after.gid),
+      tried: perms.has("cgroup"),
+    });
   }
   if (mode !== null && !linkItself) {
     judge("mode", { value: mode, still: mode !== after.mode, tried: perms.has("cmode") });
@@ -128,7 +133,21 @@ export async function checkPermissions(
     ret.comment = comments;
   }
   if (host.test && ret.changes.size > 0) ret.result = null;
-  return { ret, perms };
+  return {
+    ret,
+    get perms() {
+      return new Map([...wasThere(before, wanted), ...perms]);
+    },
+  };
+}
+
+/** What the file had: names are looked up only for who asks for them. */
+function wasThere(before: FileStatus, { user, group }: Wanted): ValueMap {
+  return map({
+    luser: isInt(user) ? before.uid : before.user,
+    lgroup: isInt(group) ? before.gid : before.group,
+    lmode: before.mode,
+  });
 }
 
 interface Judged {
@@ -154,7 +173,7 @@ function tryChangeOwner(
       link: linkItself,
     });
     // The system takes the bits for setuid and setgid off.
-    if (problem === undefined && !isLink(path)) setMode(path, before.mode);
+    if (problem === undefined && !isLink(path)) changeMode(path, before.mode);
     return problem;
   } catch (error) {
     return messageOf(error);

@@ -68,15 +68,19 @@ export function fileStatus(path: string, { follow = true }: { readonly follow?: 
   const info = found ?? read(path, Deno.lstatSync);
   if (info === undefined) throw new CommandError(`Path not found: ${path}`);
   const [uid, gid] = [info.uid ?? 0, info.gid ?? 0];
-  // Both cost more than the rest, and few ask for them.
+  // These, and names, cost more than the rest, and few ask for them.
   let times: ReturnType<typeof timesOf> | undefined;
   const timesNow = () => times ??= timesOf(path, { info, follow: found !== undefined });
   return {
     inode: info.ino ?? 0,
     uid,
     gid,
-    group: findGroup(gid)?.name ?? gid,
-    user: findUser(uid)?.name ?? uid,
+    get group() {
+      return findGroup(gid)?.name ?? gid;
+    },
+    get user() {
+      return findUser(uid)?.name ?? uid;
+    },
     get atime() {
       return timesNow().atime;
     },

@@ -13,12 +13,40 @@ export function isFile(path: string): boolean {
   }
 }
 
+/** Whether there is a regular file or a link at `path`, wherever it leads. `false` too if that cannot be seen. */
+export function isFileOrLink(path: string): boolean {
+  try {
+    const { isFile, isSymlink } = Deno.lstatSync(path);
+    return isFile || isSymlink;
+  } catch {
+    return false;
+  }
+}
+
 /** Whether there is a directory at `path`, or where a link there leads. `false` too if that cannot be seen. */
 export function isDirectory(path: string): boolean {
   try {
     return Deno.statSync(path).isDirectory;
   } catch {
     return false;
+  }
+}
+
+/** What {@linkcode kindOf} says of a path. */
+export type PathKind = "file" | "directory" | "other" | "nothing";
+
+/**
+ * What is at `path`, or where a link there leads, in one question: the system's "no such file" is the dearest answer to have. `nothing`
+ * too if it cannot be seen.
+ * @throws {Deno.errors.NotCapable} Without the permission to look.
+ */
+export function kindOf(path: string): PathKind {
+  try {
+    const { isFile, isDirectory } = Deno.statSync(path);
+    return isFile ? "file" : isDirectory ? "directory" : "other";
+  } catch (error) {
+    if (error instanceof Deno.errors.NotCapable) throw error;
+    return "nothing";
   }
 }
 

@@ -5,6 +5,7 @@
 
 import { isMap, str, toNumber, type Value, type ValueMap } from "../../lib/values/value.ts";
 import type { FileHost, ToolOptions, ToolResult } from "../../lib/filesystem/file_host.ts";
+import type { FileClient } from "../../lib/fileclient/file_client.ts";
 import type { SourceFiles } from "../../lib/filesystem/source_files.ts";
 import { expandUser } from "../../lib/filesystem/paths.ts";
 import type { JobContext } from "../../lib/plugins/job_context.ts";
@@ -52,7 +53,8 @@ export function fileHost(context: JobContext): FileHost {
 
 /** The files of other places, by the job's file client, which is loaded when one is needed. */
 export function sourceFiles(context: JobContext): SourceFiles {
-  const client = async () => (await import("../../lib/fileclient/open.ts")).fileClientOf(context);
+  let opened: Promise<FileClient> | undefined;
+  const client = () => opened ??= openClient(context);
   return {
     cacheFile: async (url, saltenv, options) => (await client()).cacheFile(url, saltenv, options),
     cachedFile: async (url, saltenv) => (await client()).cachedFile(url, saltenv),
@@ -60,6 +62,14 @@ export function sourceFiles(context: JobContext): SourceFiles {
     statFile: async (url, saltenv) => (await client()).statFile(url, saltenv),
     exists: async (url, saltenv) => (await client()).exists(url, saltenv),
   };
+}
+
+/** The module that opens file clients, once it is loaded: to import it again takes its time, too. */
+let opening: typeof import("../../lib/fileclient/open.ts") | undefined;
+
+async function openClient(context: JobContext): Promise<FileClient> {
+  opening ??= await import("../../lib/fileclient/open.ts");
+  return opening.fileClientOf(context);
 }
 
 /** A path argument with `~` made a home directory. */

@@ -17,7 +17,7 @@ import { chosenSource, plan, put } from "./_file_putting.ts";
 import { schemeOf } from "../../lib/filesystem/checksums.ts";
 import { normalizeMode } from "../../lib/filesystem/ownership.ts";
 import { missingBackend, signersOf } from "../../lib/gnupg/file_signature.ts";
-import { isDirectory, isFile, pathExists } from "../../lib/os/file_kind.ts";
+import { isFile, kindOf, pathExists, type PathKind } from "../../lib/os/file_kind.ts";
 import type { StateContext } from "../../lib/plugins/job_context.ts";
 import type { ModuleFunction } from "../../lib/plugins/module.ts";
 import { failed, startResult, stateFn, type StateResult } from "../../lib/plugins/state_module.ts";
@@ -139,7 +139,8 @@ win_owner, win_perms, win_deny_perms, win_inheritance, win_perms_reset
     if (!truthy(given.create) && !isFile(name)) {
       return { ...ret, comment: `File ${name} is not present and is not set for creation` };
     }
-    const problem = await unknownOwners(user, given.group, context) || wrongPlace(name) || wrongVariables(given);
+    const there = kindOf(name);
+    const problem = await unknownOwners(user, given.group, context) || wrongPlace(name, there) || wrongVariables(given);
     if (problem !== "") return { ...ret, result: false, comment: problem };
     const file: Managed = {
       given,
@@ -155,14 +156,14 @@ win_owner, win_perms, win_deny_perms, win_inheritance, win_perms_reset
       variables: given.context ?? new Map(),
       saltenv: saltenvOf(context),
     };
-    return await bringAbout(file, ret, context);
+    return await bringAbout(file, { ret, isNew: there === "nothing" }, context);
   },
 });
 
 /** What is wrong with the path; empty text if nothing is. */
-function wrongPlace(name: string): string {
+function wrongPlace(name: string, there: PathKind): string {
   if (!isAbsolute(name)) return notAbsolute(name);
-  return isDirectory(name) ? `Specified target ${name} is a directory` : "";
+  return there === "directory" ? `Specified target ${name} is a directory` : "";
 }
 
 /** What is wrong with the template's variables; empty text if nothing is. */
@@ -171,10 +172,15 @@ function wrongVariables({ context, defaults }: Given): string {
   return truthy(defaults) && !isMap(defaults) ? "Defaults must be formed as a dict" : "";
 }
 
-async function bringAbout(file: Managed, ret: StateResult, context: StateContext): Promise<StateResult> {
+async function bringAbout(
+  file: Managed,
+  { ret, isNew }: { readonly ret: StateResult; readonly isNew: boolean },
+  context: StateContext,
+): Promise<StateResult> {
   const { given, name } = file;
   const hasContents = truthy(given.source) || contentsCount(given) > 0;
-  const chosen = hasContents && truthy(given.replace) ? await withKnownHash(file, context) : { file, same: true };
+  const manages = hasContents && truthy(given.replace);
+  const chosen = manages && !isNew ? await withKnownHash(file, context) : { file, same: !manages };
   if (chosen.same && pathExists(name)) return await keepContents(chosen.file, ret, context);
   const gathered = accumulators(context).texts.get(name);
   const variables = gathered === undefined
@@ -194,7 +200,7 @@ async function withKnownHash(
 ): Promise<{ readonly file: Managed; readonly same: boolean }> {
   const { given, name, saltenv } = file;
   if (
-    file.contents !== null || truthy(file.template) || !truthy(file.source) || given.skip_verify || !pathExists(name)
+    file.contents !== null || truthy(file.template) || !truthy(file.source) || given.skip_verify
   ) return { file, same: false };
   try {
     const chosen = await chosenSource(file, context);
