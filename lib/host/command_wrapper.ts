@@ -42,6 +42,14 @@ export function wrapCommand(words: readonly string[], wrapping: Wrapping): Pick<
   return { argv: ["/bin/sh", "-c", [...setup, 'exec "$@"'].join("; "), "sh", ...argv], user };
 }
 
+/** The words that {@linkcode wrapCommand} was given, from those that it made. */
+export function unwrapCommand(argv: readonly string[]): readonly string[] {
+  const isWrapped = argv[1] === "-c" && argv[3] === "sh" && argv[2].endsWith('exec "$@"');
+  const words = isWrapped ? argv.slice(4) : argv;
+  const isAsUser = words[0]?.endsWith("/setpriv") && words[1]?.startsWith("--reuid=") && words[4] === "--";
+  return isAsUser ? words.slice(5) : words;
+}
+
 function asUser(words: readonly string[], { user, group }: Wrapping): Pick<ChildSpec, "argv" | "user"> {
   const own = Deno.uid();
   const target = user ?? (group === undefined ? undefined : findUser(own ?? 0));

@@ -1,21 +1,25 @@
 /**
  * A run that its minion did not survive: a state restarted salt-minion, and the command went on. The run goes on with the state
- * behind it; what the record has is not run again. Without a command that went on it ends, with what it had done.
+ * behind it; what the record has is not run again. Only commands that do a state's work count for it: one that was asking is asked again.
+ * Without a command that went on the run ends, with what it had done.
  * @module
  */
 
 import { CommandLostError } from "../errors.ts";
 import type { ChildOutcome } from "../host/child_process.ts";
+import { unwrapCommand } from "../host/command_wrapper.ts";
 import type { JobContext } from "../plugins/job_context.ts";
 import { type Chunk, chunkTag, field } from "../states/chunks.ts";
-import { map, truthy, type Value, type ValueMap } from "../values/value.ts";
-import { type Progress, readRun, type RunState } from "./record.ts";
+import { isMap, map, str, truthy, type Value, type ValueMap } from "../values/value.ts";
+import { hideResult } from "./hidden_result.ts";
+import { onlyLooks } from "./looking_commands.ts";
+import { readRun, type RunState, type Unfinished } from "./record.ts";
 
 /** A command of a state that went on without the minion. */
 export interface Survivor {
   readonly words: readonly string[];
-  /** How it ended; a text if nobody knows. */
-  readonly outcome: ChildOutcome | string;
+  /** How it ended; a text if nobody knows. The outputs of one that ended before the minion did are not kept. */
+  readonly outcome: Pick<ChildOutcome, "pid" | "retcode"> & Partial<Pick<ChildOutcome, "stdout" | "stderr">> | string;
 }
 
 /** Waits for the commands that went on. None: the job is no second attempt. */
@@ -27,10 +31,10 @@ export async function survivors(
     if (runChild === undefined) break;
     try {
       const outcome = await runChild({ argv: words, cwd: "/", env: {} }, { signal, child, outputMax: 0 });
-      found.push({ words, outcome });
+      found.push({ words: unwrapCommand(words), outcome });
     } catch (error) {
       if (!(error instanceof CommandLostError)) throw error;
-      found.push({ words, outcome: error.message });
+      found.push({ words: unwrapCommand(words), outcome: error.message });
     }
   }
   return found;
@@ -42,6 +46,8 @@ export interface Former {
   readonly results: ReadonlyMap<string, ValueMap>;
   /** What functions of states returned whose `check_cmd` has not ended, by tag. */
   readonly unchecked: ReadonlyMap<string, ValueMap>;
+  /** What commands had done for states that are called again, by tag. */
+  readonly work: ReadonlyMap<string, readonly Survivor[]>;
 }
 
 /** With what a run goes on that its minion did not survive. */
@@ -53,46 +59,93 @@ export function formerRun(
   const results = new Map(run?.results);
   const byTag = new Map(chunks.map((chunk) => [chunkTag(chunk), chunk]));
   const unchecked = new Map<string, ValueMap>();
-  for (const [tag, progress] of run?.unfinished ?? []) {
+  const allWork = new Map<string, readonly Survivor[]>();
+  for (const [tag, unfinished] of run?.unfinished ?? []) {
     const chunk = byTag.get(tag);
-    if (chunk === undefined || isCalledAgain(chunk, progress)) continue;
-    if (progress.at === "checking") unchecked.set(tag, progress.result);
-    else results.set(tag, ofUnfinished(chunk, commands, results.size));
+    if (chunk === undefined) continue;
+    const { progress } = unfinished;
+    const work = workOf(unfinished, commands);
+    if (progress.at === "checking" && !isFile(chunk)) unchecked.set(tag, progress.result);
+    else if (!isCalledAgain(chunk, unfinished, work)) results.set(tag, ofUnfinished(chunk, work, results.size));
+    else if (work.length > 0) allWork.set(tag, work);
   }
-  return { results, unchecked };
+  return { results, unchecked, work: allWork };
 }
 
-/** Whether the commands of a state that had begun did nothing: conditions, and those of the module `file`, which only look. */
-function isCalledAgain(chunk: Chunk, { at }: Progress): boolean {
-  return at === "asking" || field(chunk, "state") === "file";
+/** The commands that did the work of a state: those that its record has, and of those that went on the ones that do not only look. */
+function workOf({ progress, work }: Unfinished, commands: readonly Survivor[]): Survivor[] {
+  const ended = work.map(({ words, pid, retcode }) => ({ words, outcome: { pid, retcode } }));
+  return progress.at === "called" ? [...ended, ...commands.filter(({ words }) => !onlyLooks(words))] : ended;
 }
+
+/**
+ * Modules whose states say what is to be, and need several commands for it: of the first of them nothing follows for the state.
+ * A second call ends with what is true then. Others act, and might end the minion once more.
+ */
+const CALLED_AGAIN = new Set(["archive", "file", "git", "group", "pip", "pkg", "pkgrepo", "user", "virtualenv"]);
+/** So often a state is called: then what ends the minion is the state itself. */
+const MAX_ATTEMPTS = 3;
+
+/** Whether a state that had begun is called again. */
+function isCalledAgain(chunk: Chunk, { progress, attempts }: Unfinished, work: readonly Survivor[]): boolean {
+  if (attempts >= MAX_ATTEMPTS) return false;
+  return progress.at === "asking" || work.length === 0 || CALLED_AGAIN.has(field(chunk, "state"));
+}
+
+/** The commands of `file` only look: a `check_cmd` of its own runs before the file is put there. */
+function isFile(chunk: Chunk): boolean {
+  return field(chunk, "state") === "file";
+}
+
+const ENDED = "The minion ended while this state ran";
 
 /** The result of a state that had been called: what its commands came to. It is not called again, for that might end the minion again. */
-function ofUnfinished(chunk: Chunk, commands: readonly Survivor[], runNum: number): ValueMap {
-  const lines = ["The minion ended while this state ran, and the run went on."];
+function ofUnfinished(chunk: Chunk, work: readonly Survivor[], runNum: number): ValueMap {
+  const { lines, changes, succeeded } = told(chunk, work);
+  const result = map({
+    name: chunk.get("name") ?? null,
+    result: succeeded,
+    comment: [`${ENDED}, and the run went on.`, ...lines].join("\n"),
+    __run_num__: runNum,
+  });
+  for (const key of ["__sls__", "__id__"]) result.set(key, chunk.get(key) ?? null);
+  result.set("changes", changes);
+  return truthy(chunk.get("no_log")) ? hideResult(result) : result;
+}
+
+/** Adds to the result of a state that was called again what its commands had done before: states that watch it are to see that. */
+export function addFormerWork(chunk: Chunk, result: ValueMap, work: readonly Survivor[]): void {
+  const { lines, changes } = told(chunk, work);
+  const comment = result.get("comment") ?? "";
+  const before = truthy(comment) ? [str(comment)] : [];
+  result.set("comment", [...before, `${ENDED}, and it was called again.`, ...lines].join("\n"));
+  const own = result.get("changes") ?? null;
+  result.set("changes", new Map([...changes, ...isMap(own) ? own : []]));
+}
+
+/** What commands came to: in words, and as changes. */
+function told(chunk: Chunk, work: readonly Survivor[]): { lines: string[]; changes: ValueMap; succeeded: boolean } {
+  const lines: string[] = [];
   const changes: ValueMap = new Map();
-  let succeeded = commands.length > 0;
-  for (const { words, outcome } of commands) {
-    const name = words.join(" ");
+  const isHidden = truthy(chunk.get("no_log"));
+  let succeeded = work.length > 0;
+  for (const [i, { words, outcome }] of work.entries()) {
+    const name = isHidden ? `command ${i + 1}` : words.join(" ");
     if (typeof outcome === "string") {
       succeeded = false;
       lines.push(`${name}: ${outcome}`);
       continue;
     }
-    succeeded &&= outcome.retcode === 0;
-    lines.push(`${name} ended with return code ${outcome.retcode}.`);
-    const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes).trimEnd();
     const { pid, retcode, stdout, stderr } = outcome;
-    changes.set(name, map({ pid, retcode, stdout: decode(stdout), stderr: decode(stderr) }));
+    succeeded &&= retcode === 0;
+    lines.push(`${name} ended with return code ${retcode}.`);
+    const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes).trimEnd();
+    const change = map({ pid, retcode });
+    if (stdout !== undefined) change.set("stdout", decode(stdout));
+    if (stderr !== undefined) change.set("stderr", decode(stderr));
+    changes.set(name, change);
   }
-  const result = map({
-    name: chunk.get("name") ?? null,
-    result: succeeded,
-    comment: lines.join("\n"),
-    __run_num__: runNum,
-  });
-  for (const key of ["__sls__", "__id__"]) result.set(key, chunk.get(key) ?? null);
-  return result.set("changes", changes);
+  return { lines, changes, succeeded };
 }
 
 /** What is told of a run that ended with its minion. */

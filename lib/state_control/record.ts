@@ -19,6 +19,14 @@ export type RunEnd =
   /** Its job was ended. */
   | "aborted";
 
+/** A command of a state that did work, and ended. */
+export interface Work {
+  readonly words: readonly string[];
+  readonly pid: number;
+  /** The exit code, or the negative number of the signal that ended it. */
+  readonly retcode: number;
+}
+
 /** How far a state had come that has no result. */
 export type Progress =
   /** Its function was called. */
@@ -27,6 +35,15 @@ export type Progress =
   | { readonly at: "asking" }
   /** Its function had returned, and its `check_cmd` ran. */
   | { readonly at: "checking"; readonly result: ValueMap };
+
+/** What is known of a state that has no result. */
+export interface Unfinished {
+  readonly progress: Progress;
+  /** The commands of its function that had ended, but for those that only look. */
+  readonly work: readonly Work[];
+  /** In how many attempts of the run it was begun: in more than one if the minion ended before in its middle. */
+  readonly attempts: number;
+}
 
 /** What is known of a run. */
 export interface RunState {
@@ -40,7 +57,7 @@ export interface RunState {
   /** The results by tag, in the order of running. */
   readonly results: ReadonlyMap<string, ValueMap>;
   /** The states that had begun and had no result, by tag. */
-  readonly unfinished: ReadonlyMap<string, Progress>;
+  readonly unfinished: ReadonlyMap<string, Unfinished>;
 }
 
 /** Runs whose records stay. */
@@ -81,6 +98,11 @@ export class RunRecord implements Disposable {
   /** A state that has begun comes so far. */
   progress(tag: string, progress: Progress): void {
     this.#add({ kind: "progress", tag, ...progress });
+  }
+
+  /** A command that did work for a state has ended. */
+  worked(tag: string, { words, pid, retcode }: Work): void {
+    this.#add({ kind: "worked", tag, words: [...words], pid, retcode });
   }
 
   /** A state has a result. */
@@ -136,20 +158,30 @@ function stateOf(records: readonly ValueMap[]): RunState | undefined {
   const begin = records.find((record) => record.get("kind") === "begin");
   if (begin === undefined) return undefined;
   const results = new Map<string, ValueMap>();
-  const unfinished = new Map<string, Progress>();
+  const unfinished = new Map<string, Unfinished>();
+  /** The states that the last attempt has begun. */
+  const begunNow = new Set<string>();
   let end: RunEnd | undefined;
   for (const record of records) {
     const tag = str(record.get("tag") ?? "");
     const result: Value = record.get("result") ?? null;
+    const known = unfinished.get(tag);
     switch (record.get("kind")) {
       case "begin": // A run that goes on after its minion ended.
         end = undefined;
+        begunNow.clear();
         break;
-      case "started":
-        unfinished.set(tag, { at: "called" });
+      case "started": {
+        const attempts = (known?.attempts ?? 0) + (begunNow.has(tag) ? 0 : 1);
+        begunNow.add(tag);
+        unfinished.set(tag, { work: known?.work ?? [], progress: { at: "called" }, attempts });
         break;
+      }
       case "progress":
-        unfinished.set(tag, asProgress(record));
+        if (known !== undefined) unfinished.set(tag, { ...known, progress: asProgress(record) });
+        break;
+      case "worked":
+        if (known !== undefined) unfinished.set(tag, { ...known, work: [...known.work, ...asWork(record)] });
         break;
       case "result":
         unfinished.delete(tag);
@@ -175,6 +207,12 @@ function asProgress(record: ValueMap): Progress {
   const result = record.get("result") ?? null;
   if (at === "checking" && isMap(result)) return { at, result };
   return { at: at === "asking" ? at : "called" };
+}
+
+function asWork(record: ValueMap): Work[] {
+  const [words, pid, retcode] = [record.get("words"), record.get("pid"), record.get("retcode")];
+  if (!Array.isArray(words) || typeof pid !== "number" || typeof retcode !== "number") return [];
+  return [{ words: words.map(str), pid, retcode }];
 }
 
 function asEnd(how: Value): RunEnd | undefined {

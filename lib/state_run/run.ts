@@ -5,8 +5,8 @@
  */
 
 import { type Chunk, chunkTag, field } from "../states/chunks.ts";
-import type { Former } from "../state_control/going_on.ts";
-import type { Progress } from "../state_control/record.ts";
+import type { Former, Survivor } from "../state_control/going_on.ts";
+import type { Progress, Work } from "../state_control/record.ts";
 import { isMap, map, toNumber, truthy, type Value, type ValueMap } from "../values/value.ts";
 import { Beside } from "./beside.ts";
 import { startClock } from "./clock.ts";
@@ -39,6 +39,8 @@ export interface RunWatch {
   started?(chunk: Chunk, tag: string): void;
   /** A state with conditions or a `check_cmd` comes so far. */
   progress?(tag: string, progress: Progress): void;
+  /** A command that did work for a state has ended. */
+  worked?(tag: string, work: Work): void;
   /** A state has a result. */
   after?(chunk: Chunk, result: ValueMap, tag: string): Promise<void> | void;
   /** A state that ran beside the others has its last result. */
@@ -67,6 +69,8 @@ export class StateRun {
   readonly #tested = new Map<string, ValueMap>();
   /** What functions returned in a run that goes on here, and was not checked. */
   readonly #unchecked = new Map<string, ValueMap>();
+  /** What commands had done for states that are called again. */
+  readonly #formerWork = new Map<string, readonly Survivor[]>();
   #stopped = false;
 
   constructor(setting: RunSetting) {
@@ -81,12 +85,9 @@ export class StateRun {
       beside: (chunk, name, run) => this.#beside.add(chunk, name, run),
       refresh: setting.refresh ?? (() => Promise.resolve()),
       progress: (chunk, progress) => setting.watch?.progress?.(ownTag(chunk), progress),
-      unchecked: (chunk) => {
-        const tag = ownTag(chunk);
-        const found = this.#unchecked.get(tag);
-        this.#unchecked.delete(tag);
-        return found;
-      },
+      worked: (chunk, work) => setting.watch?.worked?.(ownTag(chunk), work),
+      unchecked: (chunk) => taken(this.#unchecked, ownTag(chunk)),
+      formerWork: (chunk) => taken(this.#formerWork, ownTag(chunk)),
     });
   }
 
@@ -100,8 +101,9 @@ export class StateRun {
   }
 
   /** Goes on with a run of which there are results: their states are not called again. */
-  goOn({ results, unchecked }: Former): void {
+  goOn({ results, unchecked, work }: Former): void {
     for (const [tag, result] of unchecked) this.#unchecked.set(tag, result);
+    for (const [tag, commands] of work) this.#formerWork.set(tag, commands);
     for (const [tag, result] of results) {
       this.#enter(tag, result);
       this.#calls.nextRunNum();
@@ -374,6 +376,12 @@ export class StateRun {
     });
     this.#enter(chunkTag(low), withOwner(result, chunk));
   }
+}
+
+function taken<T>(all: Map<string, T>, tag: string): T | undefined {
+  const found = all.get(tag);
+  all.delete(tag);
+  return found;
 }
 
 /** The tag of the state to which a call belongs: `mod_watch` is none of its own. */

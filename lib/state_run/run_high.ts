@@ -95,6 +95,7 @@ function watchOf(compiled: ToRun | undefined, { job, states, call }: Prepared, r
     completed: (result, tag) => record?.result(tag, result),
     started: (_chunk, tag) => record?.started(tag),
     progress: (tag, progress) => record?.progress(tag, progress),
+    worked: (tag, work) => record?.worked(tag, work),
     after: async (chunk, result, tag) => {
       record?.result(tag, result);
       job.watchState?.(result, setting.total);

@@ -4,11 +4,15 @@
  * @module
  */
 
+import type { ChildRunner } from "../host/child_process.ts";
+import { unwrapCommand } from "../host/command_wrapper.ts";
 import { bind } from "../plugins/call.ts";
 import type { StateContext } from "../plugins/job_context.ts";
 import { sleep } from "../os/sleep.ts";
-import type { Progress } from "../state_control/record.ts";
-import { masked } from "../protocol/masked.ts";
+import { addFormerWork, type Survivor } from "../state_control/going_on.ts";
+import { hideResult } from "../state_control/hidden_result.ts";
+import { onlyLooks } from "../state_control/looking_commands.ts";
+import type { Progress, Work } from "../state_control/record.ts";
 import { type Chunk, field } from "../states/chunks.ts";
 import {
   float,
@@ -47,6 +51,10 @@ export interface CallSetting {
   progress(chunk: Chunk, progress: Progress): void;
   /** What the function returned before the minion ended, if only `check_cmd` is left of the state; the answer is given once. */
   unchecked(chunk: Chunk): ValueMap | undefined;
+  /** A command that did work for the state has ended. */
+  worked(chunk: Chunk, work: Work): void;
+  /** What commands had done for the state when the minion ended; the answer is given once. */
+  formerWork(chunk: Chunk): readonly Survivor[] | undefined;
 }
 
 /** Calls the states of a run one by one, and counts them. */
@@ -95,7 +103,7 @@ export class StateCalls {
     }
     result.set("__sls__", chunk.get("__sls__") ?? null);
     result.set("__run_num__", this.nextRunNum());
-    if (truthy(chunk.get("no_log"))) hide(result);
+    if (truthy(chunk.get("no_log"))) hideResult(result);
     await this.#setting.refresh(chunk, result);
     const { start_time, duration } = stop();
     result.set("start_time", start_time).set("duration", duration).set("__id__", chunk.get("__id__") ?? null);
@@ -155,8 +163,25 @@ export class StateCalls {
     const { world } = this.#setting;
     const kwargs = await slotsInKeywords(stateArguments(fun, chunk), this.#host(chunk));
     const { bound, rest } = bind(fun, [], kwargs, fullName(chunk));
-    const context = world.contextOf(chunk);
-    return await withUmask(chunk, async () => toValue(await fun.run(bound, context, rest)));
+    const isTest = chunk.get("__prereq__") === true || world.test;
+    const context = world.contextOf(chunk, isTest ? undefined : this.#noting(chunk));
+    const result = await withUmask(chunk, async () => toValue(await fun.run(bound, context, rest)));
+    const former = isTest ? undefined : this.#setting.formerWork(chunk);
+    if (former !== undefined && isMap(result)) addFormerWork(chunk, result, former);
+    return result;
+  }
+
+  /** Runs commands of a state, and notes those that did work; `undefined` where no command outlives the minion. */
+  #noting(chunk: Chunk): ChildRunner | undefined {
+    const { runChild } = this.#setting.world.job;
+    if (runChild === undefined) return undefined;
+    return async (spec, care) => {
+      const outcome = await runChild(spec, care);
+      const { pid, retcode } = outcome;
+      const words = unwrapCommand(spec.argv);
+      if (!onlyLooks(words)) this.#setting.worked(chunk, { words, pid, retcode });
+      return outcome;
+    };
   }
 
   /** The whole of a state that runs beside others: with its retries, which count differently there. */
@@ -182,7 +207,7 @@ export class StateCalls {
           result = again;
         }}
     }
-    if (truthy(chunk.get("no_log"))) hide(result);
+    if (truthy(chunk.get("no_log"))) hideResult(result);
     return result;
   }
 
@@ -297,10 +322,6 @@ async function withUmask<T>(chunk: Chunk, run: () => Promise<T>): Promise<T> {
   } finally {
     Deno.umask(before);
   }
-}
-
-function hide(result: ValueMap): void {
-  for (const key of ["name", "comment", "changes"]) result.set(key, masked(result.get(key) ?? null));
 }
 
 function addComment(result: ValueMap, text: string): ValueMap {

@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { ChildRunner } from "../host/child_process.ts";
 import type { JobContext, StateContext } from "../plugins/job_context.ts";
 import type { Chunk } from "../states/chunks.ts";
 import type { Value, ValueMap } from "../values/value.ts";
@@ -77,9 +78,10 @@ export class RunWorld {
     return await this.contextOf(chunk).call(name, args, kwargs);
   }
 
-  /** The context of a state. Its run for `prereq` is in test mode. */
-  contextOf(chunk: Chunk): StateContext {
-    return stateContext(this.#job, {
+  /** The context of a state. Its run for `prereq` is in test mode. @param runChild What runs its commands, if not what runs the job's. */
+  contextOf(chunk: Chunk, runChild?: ChildRunner): StateContext {
+    const job = runChild === undefined ? this.#job : { ...this.#job, runChild };
+    return stateContext(job, {
       test: this.test || chunk.get("__prereq__") === true,
       low: chunk,
       chunks: this.chunks,

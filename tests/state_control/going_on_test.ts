@@ -1,11 +1,14 @@
 /**
- * A run that goes on after its minion was killed while a command ran that does nothing of its state's work.
+ * A run that goes on after its minion was killed while a command of a state ran: its work, or a look.
  * @module
  */
 
 import { assert, assertEquals } from "../support/assert.ts";
 import { openTree } from "../support/state_tree.ts";
-import { isMap, repr, type Value } from "../../lib/values/value.ts";
+import { formerRun } from "../../lib/state_control/going_on.ts";
+import { RunRecord } from "../../lib/state_control/record.ts";
+import { chunkTag } from "../../lib/states/chunks.ts";
+import { isMap, map, repr, str, type Value } from "../../lib/values/value.ts";
 
 const JID = "20260101000000000000";
 const MARK = { pid: 1, at: "" };
@@ -15,30 +18,45 @@ function outcome(retcode: number) {
   return { pid: 7, retcode, stdout: none, stderr: none, timedOut: false, dropped: { stdout: 0, stderr: 0 } };
 }
 
-/** What a run returns that is ended while its first command runs, and then goes on; and the commands of the second part. */
-async function interrupted(sls: string, { survivor, later }: { survivor: number; later: number }) {
-  const taken = Promise.withResolvers<Uint8Array<ArrayBuffer>>();
+/** When a run is ended, and how commands end. */
+interface Interruption {
+  /** The return code of the command that goes on. */
+  readonly survivor: number;
+  /** That of the others. */
+  readonly later: number;
+  /** Which command it is. Default: the first. */
+  readonly at?: (words: string, earlier: readonly string[]) => boolean;
+}
+
+/** What a run returns that is ended while a command runs, and then goes on; and the commands of the second part. */
+async function interrupted(sls: string, { survivor, later, at = () => true }: Interruption) {
+  const taken = Promise.withResolvers<[record: Uint8Array<ArrayBuffer>, words: string[]]>();
   let root = "";
   const record = () => `${root}/var/cache/salt/minion/state_runs/${JID}`;
+  const earlier: string[] = [];
   await using first = await openTree({
     files: { "t.sls": sls },
     context: {
-      runChild: async () => {
+      runChild: async ({ argv }) => {
         await new Promise((done) => setTimeout(done, 20));
-        taken.resolve(await Deno.readFile(record()));
-        return outcome(survivor);
+        const words = argv.join(" ");
+        const isIt = at(words, earlier);
+        earlier.push(words);
+        if (isIt) taken.resolve([await Deno.readFile(record()), [...argv]]);
+        return outcome(isIt ? survivor : later);
       },
     },
   });
   root = first.root;
   const { returned: whole } = await first.call("state.sls", ["t"]);
-  taken.reject(new Error(`No command ran: ${repr(whole)}`));
+  taken.reject(new Error(`No such command ran, but ${earlier.join(", ")}: ${repr(whole)}`));
+  const [bytes, survived] = await taken.promise;
   let kept = true;
   const words: string[] = [];
   await using second = await openTree({
     files: { "t.sls": sls },
     context: {
-      keptCommands: [{ jid: JID, number: 1, words: ["probe"], process: MARK, keeper: MARK }],
+      keptCommands: [{ jid: JID, number: 1, words: survived, process: MARK, keeper: MARK }],
       runChild: ({ argv }) => {
         if (kept) {
           kept = false;
@@ -51,9 +69,9 @@ async function interrupted(sls: string, { survivor, later }: { survivor: number;
   });
   root = second.root;
   await Deno.mkdir(record().replace(/\/[^/]*$/, ""), { recursive: true });
-  await Deno.writeFile(record(), await taken.promise);
+  await Deno.writeFile(record(), bytes);
   const { returned } = await second.call("state.sls", ["t"]);
-  assert(isMap(returned));
+  assert(isMap(returned), repr(returned));
   return { root, words, results: [...returned.values()].map(asResult) };
 }
 
@@ -90,5 +108,72 @@ Deno.test("killed while the check_cmd of file.managed ran: the file is written, 
     assertEquals(await Deno.readTextFile(path), "new\n");
   } finally {
     await Deno.remove(path);
+  }
+});
+
+const USER = "so:\n  user.present:\n    - name: going_on_user\n    - createhome: false\n";
+
+Deno.test("killed while a state looked: it is called again, and what the look came to is not its outcome", async () => {
+  const { results: [user], words } = await interrupted(USER, {
+    survivor: 0,
+    later: 0,
+    at: (one) => one.includes("getent"),
+  });
+  assert(words.some((one) => one.includes("useradd")), words.join("\n"));
+  assert(
+    isMap(user?.changes) && ![...user.changes.keys()].some((key) => str(key).includes("getent")),
+    repr(user?.changes ?? null),
+  );
+});
+
+Deno.test("killed while the first of several programs worked: the state is called again, and its changes tell of the program", async () => {
+  const { results: [user], words } = await interrupted(USER, {
+    survivor: 0,
+    later: 0,
+    at: (one) => one.includes("useradd"),
+  });
+  assert(words.some((one) => one.includes("getent")), words.join("\n"));
+  assert(isMap(user?.changes));
+  const [name, change] = [...user.changes][0] ?? [];
+  assert(str(name ?? "").includes("useradd") && isMap(change) && change.get("retcode") === 0, repr(user.changes));
+  assert(str(user.comment ?? "").includes("The minion ended while this state ran, and it was called again."));
+});
+
+const ACTS = `so:
+  module.run:
+    - user.add: [going_on_user, {createhome: false}]
+    - pkg.version: [bash]
+`;
+
+Deno.test("killed while a state that acts looked: what it did before is its outcome, and it is not called again", async () => {
+  for (const later of [0, 3]) {
+    const { results: [acted], words } = await interrupted(ACTS, {
+      survivor: 1,
+      later,
+      at: (one, earlier) => one.includes("dpkg-query") && earlier.some((before) => before.includes("useradd")),
+    });
+    assertEquals([acted?.result, words], [later === 0, []]);
+    assert(isMap(acted?.changes));
+    assertEquals([...acted.changes.values()].map((one) => isMap(one) ? one.get("retcode") : one), [later]);
+  }
+});
+
+Deno.test("killed again and again in one state: at the third time its commands are its outcome", () => {
+  const cachedir = Deno.makeTempDirSync({ prefix: "going_on_" });
+  try {
+    const chunk = map({ state: "pkg", fun: "installed", __id__: "a", name: "a", __sls__: "t" });
+    const tag = chunkTag(chunk);
+    const words = ["apt-get", "install", "a"];
+    const called = [1, 2, 3].map(() => {
+      using record = new RunRecord(cachedir, { jid: JID, fun: "state.sls" });
+      record.started(tag);
+      record.worked(tag, { words, pid: 7, retcode: 0 });
+      record.ended("aborted");
+      const { results, work } = formerRun({ cachedir, jid: JID }, { chunks: [chunk], commands: [] });
+      return [results.has(tag), work.get(tag)?.length];
+    });
+    assertEquals(called, [[false, 1], [false, 2], [true, undefined]]);
+  } finally {
+    Deno.removeSync(cachedir, { recursive: true });
   }
 });
