@@ -323,21 +323,6 @@ export class RenderError extends Error {
     super(message, options);
   }
 
-  /** The file of the place. */
-  get file(): string | undefined {
-    return this.detail.place?.file;
-  }
-
-  /** The line of the place. */
-  get line(): number | undefined {
-    return this.detail.place?.line;
-  }
-
-  /** The column of the place. */
-  get column(): number | undefined {
-    return this.detail.place?.column;
-  }
-
   /** What Python's `str()` of the error says: the message and the excerpt. */
   get saltText(): string {
     const { excerpt } = this.detail;

@@ -133,12 +133,7 @@ export class FileServer {
     return links;
   }
 
-  /** The digest of a file; `undefined` if there is no such file. */
-  async hashFile(path: string, saltenv: string): Promise<FileHash | undefined> {
-    return (await this.hashAndStat(path, saltenv))?.hash;
-  }
-
-  /** The digest of a file, and what `findFile` tells of it. */
+  /** The digest of a file, and what `findFile` tells of it; `undefined` if there is no such file. */
   async hashAndStat(
     path: string,
     saltenv: string,

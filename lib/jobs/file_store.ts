@@ -123,7 +123,7 @@ class FileJobStore implements JobStore {
   saveLoad(jid: string, load: ValueMap, minions: readonly string[] = []): void {
     this.#saveLoad(jid, load);
     const tgt = load.get("tgt");
-    if (tgt !== undefined && tgt !== "") this.saveMinions(jid, minions);
+    if (tgt !== undefined && tgt !== "") this.#saveMinions(jid, minions);
   }
 
   /** @param options.createNew Whether an existing load is kept. */
@@ -140,7 +140,7 @@ class FileJobStore implements JobStore {
     });
   }
 
-  saveMinions(jid: string, minions: readonly string[]): void {
+  #saveMinions(jid: string, minions: readonly string[]): void {
     this.#storing("store the minions of a job", () => {
       const directory = this.#directories.of(jid);
       const merged = [...new Set([...readIds(directory, MINIONS), ...minions])].sort(compareStrings);
@@ -218,7 +218,7 @@ class FileJobStore implements JobStore {
     const field = (name: string) => isMap(record) ? record.get(name) ?? null : null;
     const kind = field("kind"), jid = str(field("jid")), load = field("load"), minions = field("minions");
     if (kind === "load" && isMap(load)) this.#restoreLoad(jid, load);
-    else if (kind === "minions" && Array.isArray(minions)) this.saveMinions(jid, minions.map(str));
+    else if (kind === "minions" && Array.isArray(minions)) this.#saveMinions(jid, minions.map(str));
     else if (kind === "hidden") this.noLog.save(jid, str(field("reader")));
     else if (kind === "return" && isMap(load)) this.#restoreReturn(load);
     else return false;

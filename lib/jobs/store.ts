@@ -165,12 +165,10 @@ export interface JobStore {
    */
   prepare(jid?: string, options?: { readonly nocache?: boolean }): string;
   /**
-   * Stores the load of a job, without its `key`, and the minions that it is for.
+   * Stores the load of a job, without its `key`, and adds to the minions that it is for.
    * @throws {StoreError} If they cannot be stored.
    */
   saveLoad(jid: string, load: ValueMap, minions?: readonly string[]): void;
-  /** Adds to the minions that a job is for. @throws {StoreError} If they cannot be stored. */
-  saveMinions(jid: string, minions: readonly string[]): void;
   /**
    * Stores a return, unless one of that minion is there. A job that nobody prepared gets its place, with the return as its
    * load, as Salt does it.

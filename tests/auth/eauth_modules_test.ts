@@ -77,6 +77,7 @@ Deno.test("external_auth: rest asks by POST, goes by the status, adds the rules,
     const { pathname } = new URL(request.url);
     if (pathname === "/away") return Response.redirect(`${new URL(request.url).origin}/auth`);
     if (pathname === "/large") return new Response("x".repeat(2 << 20));
+    if (pathname === "/empty") return new Response("\n");
     if (pathname === "/odd") return new Response('{"a": 1}');
     return form === "username=fred&password=a%26b" ? new Response('["cmd.run"]') : new Response("no", { status: 401 });
   });
@@ -91,6 +92,7 @@ Deno.test("external_auth: rest asks by POST, goes by the status, adds the rules,
       assertEquals(asked[0], "POST username=fred&password=a%26b");
       assertEquals(await rest.rules?.({ username: "fred", password: "a&b" }), ["test.*", "cmd.run"]);
       assertEquals(await rest.rules?.({ username: "eve", password: "x" }), undefined);
+      assertEquals(await (await at("/empty")).rules?.({ username: "fred", password: "a&b" }), ["test.*"]);
       for (const path of ["/away", "/large", "/odd"]) {
         const module = await at(path);
         await assertRejects(() => module.authenticate({ username: "fred", password: "a&b" }), Error);

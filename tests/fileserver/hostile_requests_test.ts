@@ -2,11 +2,11 @@ import { minionCommand } from "../../lib/master/minion_commands.ts";
 import { checkBackends } from "../../lib/files/backend_names.ts";
 import { PreflightError } from "../../lib/errors.ts";
 import { FileServer } from "../../lib/fileserver/file_server.ts";
-import { reapBackends } from "../../lib/fileserver/upkeep.ts";
+import { clearFileLists, reapBackends, updateBackends } from "../../lib/fileserver/upkeep.ts";
 import { isThere } from "../../lib/os/file_kind.ts";
 import { eventually } from "../support/eventually.ts";
 import { isMap, map, repr, type Value } from "../../lib/values/value.ts";
-import { assert, assertEquals, assertThrows } from "../support/assert.ts";
+import { assert, assertEquals, assertStringIncludes, assertThrows } from "../support/assert.ts";
 import { makeFileServer, type TestFileServer } from "../support/file_server.ts";
 
 const NONE = { _file_find: map({ path: "", rel: "" }), _file_hash: "", _serve_file: map({ data: "", dest: "" }) };
@@ -271,4 +271,46 @@ Deno.test("a git remote that could run a program, or looks like an option of git
     assertEquals((await files.backends()).map(({ name }) => name), ["roots"], String(remote));
     assertEquals(logged.length, 1);
   }
+});
+
+Deno.test("a file server backend that there is not is named in the log, and the others serve", async () => {
+  using server = await makeFileServer(map({ fileserver_backend: ["hgfs", "roots"] }));
+  const logged: string[] = [];
+  const files = new FileServer(server.services.opts, {
+    log: (level, message) => void logged.push(`${level} ${message}`),
+  });
+  assertEquals((await files.backends()).map(({ name }) => name), ["roots"]);
+  assertEquals(logged.length, 1);
+  assertStringIncludes(logged[0], "warning There is no file server backend hgfs");
+  for (const cmd of LISTS) {
+    for (const prefix of [5, null]) assertEquals(await ask(server, { cmd, saltenv: "base", prefix }), "");
+  }
+});
+
+Deno.test("a backend that fails is named in the log, and the others are updated and cleaned", async () => {
+  using server = await makeFileServer(map({ fileserver_backend: ["roots", "minionfs"] }));
+  const cachedir = server.services.opts.cachedir;
+  Deno.mkdirSync(cachedir, { recursive: true });
+  Deno.writeTextFileSync(`${cachedir}/roots`, "a file where a directory has to be");
+  const files = new FileServer(server.services.opts, { log: () => {} });
+  const logged: string[] = [];
+  const host = { log: (_level: string, message: string) => void logged.push(message), tell: () => Promise.resolve() };
+  await updateBackends(files, { changes: true, signal: new AbortController().signal }, host);
+  await reapBackends(files, host);
+  assertStringIncludes(logged[0], "The file server backend roots cannot be updated: ");
+  assertStringIncludes(logged.slice(1).join("\n"), "What the file server backend roots keeps cannot be cleaned: ");
+});
+
+Deno.test("kept lists are removed by their environment, also one whose name was not made here", async () => {
+  using server = await makeFileServer();
+  const { opts } = server.services;
+  const directory = `${opts.cachedir}/file_lists/roots`;
+  Deno.mkdirSync(directory, { recursive: true });
+  for (const name of ["base.p", "a%2Fb.p", "%zz.p", "base.w"]) Deno.writeTextFileSync(`${directory}/${name}`, "");
+  const files = new FileServer(opts, { log: () => {} });
+  const clear = (saltenvs?: string[]) =>
+    clearFileLists(files, { cachedir: opts.cachedir, saltenvs, backend: undefined });
+  assertEquals([...await clear(["a/b"])], [["roots", ["a/b"]]]);
+  assertEquals([...await clear()], [["roots", ["%zz", "base"]]]);
+  assertEquals([...Deno.readDirSync(directory)].map(({ name }) => name), ["base.w"]);
 });

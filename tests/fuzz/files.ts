@@ -70,7 +70,7 @@ export const caches: FuzzTarget = {
       jobs.getReturns(jid);
       jobs.getEndTime(jid);
       jobs.list();
-      jobs.saveMinions(jid, ["web2"]);
+      jobs.saveLoad(jid, map({ tgt: "*" }), ["web2"]);
       data.get("web1");
       data.list();
     };

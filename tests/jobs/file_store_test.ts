@@ -239,7 +239,6 @@ Deno.test("hostile jids and ids are not looked up and not prepared", () =>
     assertEquals(cache.has(JID, ".."), false);
     assertThrows(() => cache.prepare("../x"), StoreError);
     assertThrows(() => cache.saveLoad("../x", load()), StoreError);
-    assertThrows(() => cache.saveMinions("../x", ["a"]), StoreError);
     for (const mark of [() => cache.noLog.save("../x", ""), () => cache.outputs.open("../x")]) {
       assertThrows(mark, StoreError);
     }
@@ -254,7 +253,6 @@ Deno.test("a cache that cannot be written is a StoreError with its cause, on eve
     assert(error.cause instanceof Error);
     assertThrows(() => cache.prepare(JID), StoreError);
     assertThrows(() => cache.saveLoad(JID, load()), StoreError);
-    assertThrows(() => cache.saveMinions(JID, []), StoreError);
     assertThrows(() => cache.saveReturn(returned("web1")), StoreError, "web1");
     assertThrows(() => cache.saveEndTime(JID, "x"), StoreError);
     assertEquals(cache.list(), []);
@@ -264,7 +262,7 @@ Deno.test("minions are merged, sorted, and those below syndics count", () =>
   withCache((cache, root) => {
     cache.prepare(JID);
     cache.saveLoad(JID, load(), ["b", "a"]);
-    cache.saveMinions(JID, ["c", "a"]);
+    cache.saveLoad(JID, load(), ["c", "a"]);
     Deno.writeFileSync(`${placeOf(root)}/.minions.syn.dic1.p`, encode(["z"], "disk"));
     assertEquals(cache.getLoad(JID)?.get("Minions"), ["a", "b", "c", "z"]);
   }));
@@ -433,8 +431,12 @@ Deno.test("what a journal tells of is put back where a power failure has emptied
       next.restore(record("load", { jid: JID, load: load() }));
       next.restore(record("return", { load: first }));
       next.restore(record("return", { load: returned("web1", { return: "other" }) }));
+      next.restore(record("minions", { jid: JID, minions: ["web2", "web1"] }));
+      next.restore(record("hidden", { jid: JID, reader: "ab" }));
+      assertEquals([next.restore("odd"), next.restore(map({ kind: "load", jid: JID, load: 1 }))], [false, false]);
       assertEquals(Deno.readTextFileSync(`${place}/jid`), JID);
       assertEquals(next.getLoad(JID)?.get("fun"), "test.ping");
+      assertEquals([next.getLoad(JID)?.get("Minions"), next.noLog.reader(JID)], [["web1", "web2"], "ab"]);
       assertEquals([next.getReturn(JID, "web1")?.return, next.getReturn(JID, "web1")?.out], ["first", "nested"]);
     }
     assertStringIncludes(log.join("\n"), ".load.p");

@@ -74,6 +74,11 @@ Deno.test("beginnings are kept: so many, of so many bytes, for so long, for the 
     assertEquals([...Deno.readDirSync(`${cachedir}/kept_returns`)].length, 2);
     next.close();
     assertEquals(keptReturn(cachedir, "../../etc/passwd", limits), undefined);
+    for (const [i, bytes] of [encode([], "disk"), new Uint8Array([0x81])].entries()) {
+      Deno.writeFileSync(`${cachedir}/kept_returns/${jid(5 + i)}.p`, bytes);
+      assertEquals(keptReturn(cachedir, jid(5 + i), limits), undefined);
+    }
+    assertEquals(keptReturns(cachedir, limits).map(({ jid }) => jid), [2, 4].map(jid));
   }));
 
 Deno.test("of a no_log job nothing is kept, and what cannot be written is said in the log", () =>

@@ -57,7 +57,7 @@ Deno.test("yamlex joins what is tagged, with the places of what it read", async 
   const text = "#!yamlex\na: !aggregate [1]\na: !aggregate [2]\nb: {{ 1 }}\n";
   assertEquals(await data(text.replace("{{ 1 }}", "3"), {}, "/x"), map({ a: [1, 2], b: 3 }));
   const error = await assertRejects(() => data(text, {}, "/x"), RenderError, 'in "<file>", line 4, column 5');
-  assertEquals(error.line, 4);
+  assertEquals(error.detail.place?.line, 4);
   await assertRejects(() => data("#!yamlex\na: b: c\n", {}, "/x"), RenderError, "Unknown yaml render error");
   const { data: read, positions } = await renderSls({ text: text.replace("{{ 1 }}", "3"), path: "/x" }, renderWorld());
   const list = asMap(read).get("a");

@@ -45,7 +45,11 @@ async function render(tpl: string, dir: string): Promise<Partial<Row>> {
     return { ok: made.text.replaceAll(dir, "{dir}") };
   } catch (error) {
     if (!(error instanceof RenderError)) throw error;
-    return { err: error.message.replaceAll(dir, "{dir}"), line: error.line, excerpt: error.detail.excerpt };
+    return {
+      err: error.message.replaceAll(dir, "{dir}"),
+      line: error.detail.place?.line,
+      excerpt: error.detail.excerpt,
+    };
   }
 }
 

@@ -71,7 +71,7 @@ for (const { group, name, tpl, expected } of cases) {
       const last = `TemplateError: ${expected.err?.slice("Jinja error: ".length)}; line ${expected.line}`;
       assertEquals(text.message, traced ? `${expected.err}\n${last}` : expected.err);
       if (!traced) assertEquals(text.saltText, expected.full);
-      assertEquals(text.line, expected.line);
+      assertEquals(text.detail.place?.line, expected.line);
     } finally {
       Deno.removeSync(directory, { recursive: true });
     }

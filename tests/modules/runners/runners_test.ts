@@ -314,7 +314,17 @@ for (const [words, digits] of TIMES) {
 }
 
 for (
-  const words of ["", "soon", "2015-13-01", "2015-02-30", "2015-01-01 25:00", "2015-01-01 7", "13 Foo 2015", "1:2"]
+  const words of [
+    "",
+    "soon",
+    "2015-13-01",
+    "2015-02-30",
+    "2015-01-01 25:00",
+    "2015-01-01 7",
+    "2015-01-01 13 pm",
+    "13 Foo 2015",
+    "1:2",
+  ]
 ) {
   Deno.test(`the time "${words}" is refused`, () => {
     assertThrows(() => parseTime(words), InvocationError);

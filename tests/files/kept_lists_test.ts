@@ -1,0 +1,120 @@
+/** What a backend keeps of its files on disk: lists, digests and modification times. */
+
+import { findBelow } from "../../lib/files/find_below.ts";
+import { HashCache } from "../../lib/files/hash_cache.ts";
+import { ListCache } from "../../lib/files/list_cache.ts";
+import { loadMtimes, mtimeChanges, readMtimes, storeMtimes } from "../../lib/files/mtime_map.ts";
+import { isThere } from "../../lib/os/file_kind.ts";
+import { encode } from "../../lib/values/msgpack.ts";
+import { map, repr } from "../../lib/values/value.ts";
+import { assertEquals } from "../support/assert.ts";
+
+async function inDirectory(act: (root: string) => Promise<void>): Promise<void> {
+  const root = Deno.realPathSync(Deno.makeTempDirSync({ prefix: "kept_" }));
+  try {
+    await act(root);
+  } finally {
+    Deno.removeSync(root, { recursive: true });
+  }
+}
+
+function recordingHost() {
+  const logged: string[] = [];
+  return { logged, log: (level: string, message: string) => void logged.push(`${level}: ${message}`) };
+}
+
+const LISTS = { files: ["a"], dirs: [], emptyDirs: [], links: new Map([["l", "a"]]) };
+const OTHERS = { files: ["b"], dirs: ["d"], emptyDirs: ["d"], links: new Map<string, string>() };
+
+Deno.test("lists of files are read by other threads, and made anew where the file holds something else", async () => {
+  await inDirectory(async (root) => {
+    const host = recordingHost();
+    const cache = () => new ListCache(`${root}/lists`, 60, host);
+    assertEquals(await cache().get("base", () => Promise.resolve(LISTS)), LISTS);
+    assertEquals(await cache().get("base", () => Promise.resolve(OTHERS)), LISTS);
+    for (const bytes of [encode([1], "disk"), new Uint8Array([0xc1])]) {
+      Deno.writeFileSync(`${root}/lists/base.p`, bytes);
+      assertEquals(await cache().get("base", () => Promise.resolve(OTHERS)), OTHERS);
+    }
+    const odd = map({ files: ["a", 1], dirs: null, links: { l: "a", m: 1 } });
+    Deno.writeFileSync(`${root}/lists/base.p`, encode(odd, "disk"));
+    assertEquals(await cache().get("base", () => Promise.resolve(OTHERS)), LISTS);
+    assertEquals(host.logged, []);
+  });
+});
+
+Deno.test("lists and digests that cannot be kept are answered all the same", async () => {
+  await inDirectory(async (root) => {
+    const host = recordingHost();
+    Deno.writeTextFileSync(`${root}/file`, "");
+    const lists = new ListCache(`${root}/file/lists`, 60, host);
+    assertEquals(await lists.get("base", () => Promise.resolve(LISTS)), LISTS);
+    Deno.writeFileSync(`${root}/large`, new Uint8Array(2 << 20));
+    Deno.utimeSync(`${root}/large`, 1, 1);
+    const large = { path: `${root}/large`, saltenv: "base", rel: "large" };
+    const digests = new HashCache(`${root}/file/hash`, "md5", host);
+    // A file that has just changed is not kept: its change is the making of it.
+    for (const end = Date.now() + 5_000; host.logged.length < 2 && Date.now() < end;) {
+      assertEquals(await digests.get(large), "b2d1236c286a3c0704224fe4105eca49");
+    }
+    assertEquals(host.logged.map((line) => line.split(root)[0]), [
+      "error: The list of files ",
+      "debug: The digest of ",
+    ]);
+  });
+});
+
+Deno.test("there is no digest of a directory, nor of what is not there", async () => {
+  await inDirectory(async (root) => {
+    const digests = new HashCache(`${root}/hash`, "md5", recordingHost());
+    for (const rel of ["", "x"]) {
+      assertEquals(await digests.get({ path: `${root}/${rel}`, saltenv: "base", rel }), undefined);
+    }
+  });
+});
+
+Deno.test("digests of files that have gone are removed, with the directories that are empty then", async () => {
+  await inDirectory(async (root) => {
+    for (const path of ["a/gone.hash.md5", "b/there.hash.md5", "b/gone.hash.md5", "b/other"]) {
+      Deno.mkdirSync(`${root}/hash/base/${path.slice(0, 1)}`, { recursive: true });
+      Deno.writeTextFileSync(`${root}/hash/base/${path}`, "");
+    }
+    const digests = new HashCache(`${root}/hash`, "md5", recordingHost());
+    await digests.reap((rel, saltenv) => Promise.resolve(saltenv === "base" && rel === "b/there"));
+    assertEquals(isThere(`${root}/hash/base/a`), false);
+    assertEquals([...Deno.readDirSync(`${root}/hash/base/b`)].map(({ name }) => name), ["there.hash.md5"]);
+  });
+});
+
+Deno.test("modification times leave out what is ignored and links that lead nowhere; what changed is told by them", async () => {
+  await inDirectory(async (root) => {
+    Deno.mkdirSync(`${root}/d`);
+    for (const path of ["a", "d/b", "d/b~"]) {
+      Deno.writeTextFileSync(`${root}/${path}`, "");
+      Deno.utimeSync(`${root}/${path}`, 5, 7);
+    }
+    Deno.symlinkSync("nowhere", `${root}/l`);
+    const times = await readMtimes([`${root}/`, `${root}/x`], (path) => path.endsWith("~"));
+    assertEquals(new Map([...times].sort()), new Map([[`${root}/a`, 7], [`${root}/d/b`, 7]]));
+    assertEquals((await loadMtimes(`${root}/cache/times`)).size, 0);
+    await storeMtimes(`${root}/cache/times`, times);
+    Deno.writeTextFileSync(`${root}/cache/times`, "no entry\nx:y\n", { append: true });
+    assertEquals(await loadMtimes(`${root}/cache/times`), times);
+    const before = new Map([["a", 1], ["b", 2], ["c", 3]]), now = new Map([["a", 1], ["b", 3], ["d", 4]]);
+    assertEquals(
+      repr(mtimeChanges(before, now, "roots")),
+      repr(map({ changed: true, files: { changed: ["b"], removed: ["c"], added: ["d"] }, backend: "roots" })),
+    );
+  });
+});
+
+Deno.test("nothing outside of a root is found below it", async () => {
+  await inDirectory(async (root) => {
+    Deno.mkdirSync(`${root}/top`);
+    Deno.writeTextFileSync(`${root}/secret`, "");
+    Deno.symlinkSync("../secret", `${root}/top/link`);
+    const found = async (rel: string, follow: boolean) => (await findBelow(`${root}/top/`, rel, { follow }))?.rel;
+    assertEquals(await found("../secret", true), undefined);
+    assertEquals([await found("link", false), await found("link", true)], [undefined, "link"]);
+  });
+});

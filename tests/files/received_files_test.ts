@@ -1,0 +1,49 @@
+import { pushedFiles, receivePiece } from "../../lib/files/received_files.ts";
+import { assertEquals } from "../support/assert.ts";
+
+/** Where a piece belongs, its text, and how long its minion says that the file is. */
+type Piece = readonly [path: string, loc: number, text: string, size?: number];
+
+/** What is pushed before, the last piece, whether it is kept, and the file of its path then. */
+const PUSHES: readonly [what: string, before: readonly Piece[], last: Piece, kept: boolean, content?: string][] = [
+  ["a whole file", [], ["a/b", 0, "xyz", 3], true, "xyz"],
+  ["a first piece is no file yet", [], ["a", 0, "xyz", 6], true],
+  ["the last piece makes the file", [["a", 0, "xyz", 6]], ["a", 3, "uvw", 6], true, "xyzuvw"],
+  ["a piece that is sent again", [["a", 0, "xyz", 6], ["a", 3, "uvw", 6]], ["a", 3, "uvw", 6], true, "xyzuvw"],
+  ["without a size each piece is in the file at once", [["a", 0, "xyz"]], ["a", 3, "u"], true, "xyzu"],
+  ["a piece after a gap", [["a", 0, "xyz", 9]], ["a", 6, "uvw", 9], false],
+  ["a piece without the first one", [], ["a", 3, "uvw", 6], false],
+  ["a file where a directory is", [["a/b", 0, "xyz", 3]], ["a", 0, "uvw", 3], false],
+  ["a file below a file", [["a", 0, "xyz", 3]], ["a/b", 0, "uvw", 3], false],
+  ["a name that the system does not take", [], ["a".repeat(300), 0, "xyz", 3], false],
+  ["a path that is too long", [], ["a/".repeat(3_000), 0, "xyz", 3], false],
+  ...["", ".", "..", "../a", "a/../../b", "/etc/x", "a\0b"].map((path): (typeof PUSHES)[number] => [
+    `the path ${JSON.stringify(path)}`,
+    [],
+    [path, 0, "xyz", 3],
+    false,
+  ]),
+];
+for (const [what, before, last, kept, content] of PUSHES) {
+  Deno.test(`a pushed file: ${what}`, async () => {
+    const cachedir = Deno.makeTempDirSync({ prefix: "pushed_" });
+    try {
+      const push = ([path, loc, text, size]: Piece) =>
+        receivePiece({ cachedir, id: "m1" }, { path, loc, data: new TextEncoder().encode(text), size });
+      for (const piece of before) assertEquals(await push(piece), true);
+      assertEquals(await push(last), kept);
+      if (kept) assertEquals(textAt(`${pushedFiles(cachedir, "m1")}/${last[0]}`), content);
+    } finally {
+      Deno.removeSync(cachedir, { recursive: true });
+    }
+  });
+}
+
+function textAt(path: string): string | undefined {
+  try {
+    return Deno.readTextFileSync(path);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return undefined;
+    throw error;
+  }
+}
