@@ -87,7 +87,7 @@ export async function packageFiles(
   context: JobContext,
 ): Promise<Map<string, string[]> | string> {
   const checked = names.map((name) => checkedWord(name, "package name"));
-  const query = ["dpkg-query", "-f=${db:Status-Status}\\t${binary:Package}\\n", "-W", ...checked];
+  const query = ["dpkg-query", "-f=${db:Status-Status}\t${binary:Package}\n", "-W", ...checked];
   const { retcode, stdout, stderr } = await runProgram(query, context);
   if (retcode !== 0) {
     context.log("error", `Error:  ${stderr}`);

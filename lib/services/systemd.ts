@@ -246,9 +246,12 @@ export async function isMasked(name: string, context: JobContext, { runtime, roo
 export async function mask(name: string, context: JobContext, { runtime, root }: MaskOptions): Promise<true> {
   await readChanges(name, context);
   const words = ["mask", ...runtime ? ["--runtime"] : [], output.unitName(name)];
-  const { retcode, stderr } = await systemctl(words, context, { root, scope: true });
+  const { retcode, stdout, stderr } = await systemctl(words, context, { root, scope: true });
   if (retcode === 0) return true;
-  throw new CommandError(`Failed to mask service '${name}'${stderr === "" ? "" : `: ${output.withoutScope(stderr)}`}`);
+  const said = [stdout, stderr].filter(Boolean).join("\n");
+  throw new CommandError(
+    `Failed to mask service '${name}'${said === "" ? "" : `. Additional info follows:\n\n${said}`}`,
+  );
 }
 
 /** Unmasks a unit. @throws {CommandError} If systemctl does not. */

@@ -257,14 +257,16 @@ export const services_need_restart: ModuleFunction<JobContext> = fn({
 
 export const which: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return the package that a file belongs to; None if it is nobody's, False if it is not there or its path is not absolute.",
+    "Return the package that a file belongs to; an empty text if it is nobody's, False if it is not there or its path is not\n" +
+      "absolute.",
     "pkg.which <file name>",
   ),
   permissions: "all",
   params: { path: str() },
   async run({ path }, context) {
     if (!path.startsWith("/") || !isAnything(path)) return false;
-    const { retcode, stdout } = await runProgram(["dpkg", "-S", checkedWord(path, "path")], context);
-    return retcode === 0 ? stdout.split(":", 1)[0] : null;
+    const { stdout } = await runApt(["dpkg", "-S", checkedWord(path, "path")], context);
+    // dpkg says so on stderr, and there Salt does not look: None, as Salt's documentation has it, is never returned.
+    return stdout.split(":", 1)[0];
   },
 });

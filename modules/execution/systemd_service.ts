@@ -266,7 +266,7 @@ export const firstboot: ModuleFunction<JobContext> = fn({
       "machine-ID": machine_id,
       root,
     };
-    const words = Object.entries(given).flatMap(([name, value]) => value ? [`--${name}=${value}`] : []);
+    const words = Object.entries(given).flatMap(([name, value]) => value ? [`--${name}`, value] : []);
     if (words.some((word) => word.includes("\n"))) throw new InvocationError("A value has several lines");
     const { retcode, stderr } = await runProgram([requireProgram("systemd-firstboot"), ...words], context);
     if (retcode !== 0) throw new CommandError(`systemd-firstboot error: ${stderr}`);

@@ -45,10 +45,12 @@ class Programs {
   readonly calls: Call[] = [];
   readonly #counts = new Map<string, number>();
 
-  constructor(readonly outputs: ValueMap) {}
+  /** @param place Where the programs are, with a slash at the end: their words are told without it. */
+  constructor(readonly outputs: ValueMap, readonly place: string) {}
 
   readonly run: ChildRunner = (spec) => {
-    const words = unwrapped(spec.argv);
+    const [program, ...given] = unwrapped(spec.argv);
+    const words = [program.startsWith(this.place) ? program.slice(this.place.length) : program, ...given];
     const stdin = spec.stdin === undefined ? {} : { stdin: new TextDecoder().decode(spec.stdin) };
     this.calls.push({ words, ...stdin });
     let [stdout, stderr, retcode] = this.#answer(words.join(" "));
@@ -164,6 +166,7 @@ async function runCase(table: ValueMap, one: ValueMap, names: ProgramNames): Pro
     names.set(listOf(one.get("programs") ?? table.get("programs")).map(str));
     const programs = new Programs(
       within(new Map([...mapOf(table.get("outputs")), ...mapOf(one.get("outputs"))]), root) as ValueMap,
+      `${names.path}/`,
     );
     const options = [...mapOf(table.get("opts")), ...mapOf(within(one.get("opts") ?? null, root))];
     const opts = testOpts(Object.fromEntries(options.map(([key, value]) => [str(key), value])));
