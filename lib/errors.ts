@@ -148,7 +148,7 @@ export interface FailureInfo {
 /** A function of a module failed; Salt's CommandExecutionError. */
 export class CommandError extends Error {
   override name = "CommandError";
-  /** What is known besides. */
+  /** Further facts. */
   readonly info?: FailureInfo;
   constructor(message: string, { info, ...options }: ErrorOptions & { readonly info?: FailureInfo } = {}) {
     super(message, options);

@@ -27,7 +27,6 @@ export interface DemoFleetOptions {
 
 /** What a command said. */
 export interface CommandResult {
-  /** Its exit code. */
   readonly code: number;
   /** Standard output, then standard error. */
   readonly output: string;

@@ -14,9 +14,9 @@ import { firstFrom, mappingsOf, type Piece, type Place, placesIn } from "./sourc
 /** A file of a script, and what its source map tells. */
 export interface MappedCode {
   readonly code: string;
-  /** The source map's. */
+  /** The source map's `mappings`. */
   readonly mappings: string;
-  /** The source map's: paths. */
+  /** The source map's `sources`: paths. */
   readonly sources: readonly string[];
 }
 

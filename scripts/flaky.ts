@@ -20,7 +20,6 @@ export interface KnownFlaky {
   readonly test: string;
   /** The day on which it was entered. */
   readonly since: string;
-  /** What is known of it. */
   readonly known: string;
 }
 

@@ -11,7 +11,7 @@ export interface Equivalent {
   readonly code: string;
   /** As `deno task mutants` prints it. */
   readonly change: string;
-  /** Why nobody can tell. */
+  /** Why the state is not known. */
   readonly why: string;
 }
 

@@ -17,7 +17,6 @@ const FIRST_MS = 300_000;
 
 /** What became of a mutant. */
 export interface Verdict {
-  /** Which. */
   readonly mutant: Mutant;
   /** `timedOut`: a test took far longer than without it, which counts as caught. `discarded`: it does not compile. */
   readonly fate: "caught" | "timedOut" | "survived" | "discarded";
@@ -27,9 +26,7 @@ export interface Verdict {
 
 /** What is to be tried, and who gets the results. */
 export interface Trials {
-  /** The tree. */
   readonly root: string;
-  /** What is tried. */
   readonly mutants: readonly Mutant[];
   /** How many at once. */
   readonly jobs: number;
@@ -39,7 +36,7 @@ export interface Trials {
   readonly signal?: AbortSignal;
   /** Is told what is being done. */
   readonly onStep?: (what: string, done: number, of: number) => void;
-  /** Is told of each mutant. */
+  /** Called with the verdict on each mutant. */
   readonly onVerdict?: (verdict: Verdict) => void;
   /** Is told of each test that fails without a mutant, and is therefore left out. */
   readonly onUseless?: (test: string, output: string) => void;

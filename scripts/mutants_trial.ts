@@ -15,7 +15,7 @@ const LAST_WORDS_MS = 2_000;
 
 /** How a test file ended. */
 export interface Run {
-  /** Its time was over. */
+  /** It ran out of time. */
   readonly late: boolean;
   /** Whether all its tests passed. */
   readonly passed: boolean;
@@ -27,7 +27,6 @@ export interface Run {
 
 /** A copy of the tree, in which one mutant at a time is tried. */
 export class Copy {
-  /** Where it is. */
   readonly root: string;
   /** The directory for temporary files of the tests; its path says which processes are theirs. */
   readonly #scratch: string;
@@ -99,7 +98,6 @@ export class Copy {
     }
   }
 
-  /** Removes it. */
   async [Symbol.asyncDispose](): Promise<void> {
     await Deno.remove(this.root, { recursive: true });
     await Deno.remove(this.#scratch, { recursive: true });

@@ -22,13 +22,11 @@ export interface Payload {
 
 /** What a launcher says of itself, and which file it has Deno run. */
 export interface PackedProgram {
-  /** `salt-minion`. */
   readonly name: string;
   /** The other names that it answers to: `salt-call`. */
   readonly links: readonly string[];
   /** Its script: `minion.mjs`. */
   readonly entry: string;
-  /** The project's. */
   readonly version: string;
   /** The platform. */
   readonly target: string;

@@ -80,13 +80,12 @@ const FOR_TESTS: readonly string[] = [];
 export interface Source {
   /** Its path from the root of the tree: `lib/protocol/jid.ts`. */
   readonly path: string;
-  /** What is in it. */
   readonly text: string;
 }
 
 /** What one file imports from another of the tree. */
 export interface Import {
-  /** The other's path. */
+  /** The path of the other file. */
   readonly from: string;
   /** The imported names; `*` for all of them. */
   readonly names: readonly string[];

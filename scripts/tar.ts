@@ -12,7 +12,7 @@
 export interface TarFile {
   /** Relative, with slashes. */
   readonly name: string;
-  /** Where its content lies. */
+  /** The path of its content. */
   readonly path: string;
   /** May be run. */
   readonly executable: boolean;

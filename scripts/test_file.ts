@@ -15,7 +15,6 @@ const END_MS = 10_000;
 export interface Outcome {
   /** As `deno test` was given it. */
   readonly file: string;
-  /** Tests that passed. */
   readonly passed: number;
   /** Tests that failed, and one more if the file ended before its tests did. */
   readonly failed: number;

@@ -1,8 +1,7 @@
 /**
- * Users of the master's host: key files in the master's cache directory, and `publisher_acl`. A user proves their identity by
- * reading `<cachedir>/.<user>_key`, which holds a random string, new at every start of the master. Knows users and
- * rules, no sockets.
- * Source: salt-protocol.md section 5, "Credentials".
+ * Users of the master's host: key files in the master's cache directory, and `publisher_acl`. A user is authenticated
+ * by reading `<cachedir>/.<user>_key`, which holds a random string, new at every start of the master. Knows users and
+ * rules, no sockets. Source: salt-protocol.md section 5, "Credentials".
  * @module
  */
 
@@ -90,7 +89,9 @@ export class Access {
     this.#rules = rules;
   }
 
-  /** The user whom `credentials` prove. @throws {RefusedError} AuthenticationError, which never gives the reason. */
+  /**
+   * The user that `credentials` authenticate. @throws {RefusedError} AuthenticationError, which never gives the reason.
+   */
   authenticate(credentials: UserCredentials): string {
     const { user, key } = credentials;
     // Salt accepts any of our keys from root and `sudo_*`: then a user in publisher_acl could claim to be root.

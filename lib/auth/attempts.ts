@@ -1,20 +1,22 @@
 /**
- * Attempts to sign in with a password: few at once, and a failure takes as long as the longest one so far, more or less, so
- * that guessing is slow and its time tells nothing.
- * Source: Salt 3008.3 `salt/auth/__init__.py` (`time_auth`).
+ * Attempts to sign in with a password: few at once, and a failure takes about as long as the longest one so far, so
+ * that guessing is slow and the time of a failure reveals nothing. Source: Salt 3008.3 `salt/auth/__init__.py`
+ * (`time_auth`).
  * @module
  */
 
 import { sleep } from "../os/sleep.ts";
 
-/** How long a failure takes at least, more or less, in milliseconds. */
+/** Approximate minimum time of a failure, in milliseconds. */
 const FAILURE_MS = 1_000;
-/** Most attempts at once, those included that are being slowed down: fewer than the requests that a thread can hold. */
+/**
+ * Maximum number of attempts at once, including those that are delayed: fewer than the requests that a thread can hold.
+ */
 export const MOST_ATTEMPTS = 8;
-/** Most of them that are with their system: it may be a process for each. */
+/** Maximum number of attempts that are being checked: each may need a process. */
 const MOST_ASKED = 4;
 
-/** What an attempt may wait with; default: the clock. */
+/** The clock for delays. */
 export interface AttemptClock {
   now(): number;
   sleep(ms: number): Promise<void>;
@@ -46,7 +48,9 @@ export class Attempts {
     return this.#running >= MOST_ATTEMPTS;
   }
 
-  /** Makes an attempt. @returns What `ask` gave; `undefined`, late, if that is `undefined` or `ask` throws. */
+  /**
+   * Makes an attempt. @returns The result of `ask`; `undefined`, after a delay, if that is `undefined` or `ask` throws.
+   */
   async make<T>(ask: () => Promise<T | undefined>): Promise<T | undefined> {
     this.#running++;
     const { now, sleep, random } = this.#clock;

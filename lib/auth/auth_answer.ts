@@ -24,7 +24,7 @@ async function answerOf(question: AuthQuestion): Promise<AuthAnswer> {
     const { authenticateByPam } = await import("./libpam.ts");
     return { groups: [], ...authenticateByPam(question) };
   }
-  // Its library brings Node's compatibility layer, which nothing else is to load.
+  // Its library loads Node's compatibility layer, which nothing else needs.
   const { authenticateByLdap } = await import("./ldap_directory.ts");
   return await authenticateByLdap(question.settings, question.credentials);
 }

@@ -8,8 +8,8 @@ import type { Value, ValueMap } from "../values/value.ts";
 
 /**
  * The rules for `user`, who is in `groups`.
- * @param provider What `external_auth` has under the name of the system: rules by user; `wheel%` is a group, `*` is whoever
- * has no entry under the own name.
+ * @param provider What `external_auth` has under the name of the system: rules by user; `wheel%` is a group, `*` is
+ * every user without an entry of that name.
  */
 export function authList(provider: ValueMap, user: string, groups: readonly string[]): Value[] {
   const rules: Value[] = [];

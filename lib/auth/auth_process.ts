@@ -1,7 +1,7 @@
 /**
- * A process for one question to PAM or LDAP: both may wait for a minute, load code of others, and PAM may need a process that
- * dies. Its question comes on standard input, so that no password is in an argument or in the environment. What runs in it:
- * auth_answer.ts.
+ * A process for one question to PAM or LDAP: both may wait for a minute and load foreign code, and PAM may need a
+ * process that can be killed. Its question comes on standard input, so that no password is in an argument or in the
+ * environment. What runs in it: auth_answer.ts.
  * @module
  */
 
@@ -12,7 +12,7 @@ import { clearTimeout, setTimeout } from "../os/timers.ts";
 /** Time for an answer, in milliseconds: PAM delays a failure by seconds. */
 const ANSWER_MS = 30_000;
 
-/** Starts a process, and gives its answer. @throws {Error} If there is none. */
+/** Starts a process, and returns its answer. @throws {Error} If it gives none. */
 export async function askAuthProcess(question: AuthQuestion): Promise<AuthAnswer> {
   const [command, ...args] = masterProcess(AUTH_PROCESS);
   const child = new Deno.Command(command, { args, stdin: "piped", stdout: "piped", stderr: "piped" }).spawn();

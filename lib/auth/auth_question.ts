@@ -1,5 +1,5 @@
 /**
- * What a process that asks PAM or LDAP is asked, and what it answers: JSON over its standard input and output.
+ * The question to a process that asks PAM or LDAP, and its answer: JSON over its standard input and output.
  * @module
  */
 
@@ -14,7 +14,7 @@ export type AuthQuestion =
 /** What it answers; `problem` is a sentence for the log, without secrets. */
 export interface AuthAnswer {
   readonly known: boolean;
-  /** The user's groups, if the system says them. */
+  /** The user's groups, if the system knows them. */
   readonly groups: readonly string[];
   readonly problem?: string;
 }

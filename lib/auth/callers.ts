@@ -1,7 +1,7 @@
 /**
- * Who sends a clear request, and whether they may have what they ask for: users of the master's host by their key files,
- * everybody else by `external_auth`, as the request says.
- * Source: Salt 3008.3 `salt/master.py` (`ClearFuncs`), `salt/auth/__init__.py` (`check_authentication`).
+ * Authenticates the sender of a clear request, and checks what the sender may do: users of the master's host by their
+ * key files, all others by `external_auth`. Source: Salt 3008.3 `salt/master.py` (`ClearFuncs`),
+ * `salt/auth/__init__.py` (`check_authentication`).
  * @module
  */
 
@@ -11,17 +11,17 @@ import type { ExternalAuth } from "./external_auth.ts";
 import { allowsJob, type Call, type JobTarget, type MasterCall } from "./rules.ts";
 import type { Value, ValueMap } from "../values/value.ts";
 
-/** Somebody who has proved who they are. */
+/** An authenticated sender. */
 export interface Caller {
   readonly user: string;
-  /** What `external_auth` allows; absent for users of this host, whom `publisher_acl` is about. */
+  /** What `external_auth` allows; absent for users of this host, to whom `publisher_acl` applies. */
   readonly rules?: readonly Value[];
 }
 
-/** What proves who sends a request, and must be in no log, event or cache. */
+/** The fields with credentials, which must be in no log, event or cache. */
 const CREDENTIALS = ["key", "token", "eauth", "username", "password", "token_expire"];
 
-/** The load without what proves who sent it. */
+/** The load without credentials. */
 export function withoutCredentials(load: ValueMap): ValueMap {
   return new Map([...load].filter(([key]) => typeof key !== "string" || !CREDENTIALS.includes(key)));
 }
@@ -39,8 +39,8 @@ export class Callers {
   }
 
   /**
-   * Who sends `load`.
-   * @param proof Where a token, or a name and a password, would be: the `kwargs` of a publish, else the load itself.
+   * Authenticates the sender of `load`. @param proof Where a token, or a name and a password, would be: the `kwargs` of
+   * a publish, else the load itself.
    * @throws {RefusedError} TokenAuthenticationError, EauthAuthenticationError or AuthenticationError.
    */
   async authenticate(load: ValueMap, proof: ValueMap = load): Promise<Caller> {
@@ -60,8 +60,8 @@ export class Callers {
   }
 
   /**
-   * Who sends `load`, if they may run `call` on the master. Salt lets everybody whom `publisher_acl` names run everything
-   * there; here its rules count.
+   * Authenticates the sender of `load`, and checks that the sender may run `call` on the master. In Salt every user in
+   * `publisher_acl` may run everything there; here its rules apply.
    * @param call With the arguments that it will be run with.
    * @throws {RefusedError} What becomes the answer's `error`: kind and message.
    */

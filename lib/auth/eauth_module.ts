@@ -1,5 +1,5 @@
 /**
- * What `external_auth` names: a system that knows users and passwords.
+ * The interface of the systems in `external_auth`, which know users and passwords.
  * @module
  */
 
@@ -7,7 +7,7 @@ import type { Logger } from "../process/log.ts";
 import type { MasterOpts } from "../config/options.ts";
 import type { Value, ValueMap } from "../values/value.ts";
 
-/** What a user shows. */
+/** A user's name and password. */
 export interface Credentials {
   readonly username: string;
   readonly password: string;
@@ -21,18 +21,21 @@ export interface KnownUser {
 
 /** One system. It may take long; it never logs a password. */
 export interface EauthModule {
-  /** The user; `undefined` if there is none with this password. @throws If the system cannot be asked; that is a no, too. */
+  /**
+   * The user; `undefined` if there is none with this password. @throws If the system cannot be asked; the user is
+   * refused then, too.
+   */
   authenticate(credentials: Credentials): Promise<KnownUser | undefined>;
   /** Rules that the system itself has for a user who has been authenticated; `undefined`: it has none. */
   rules?(credentials: Credentials): Promise<readonly Value[] | undefined>;
 }
 
-/** A user who is in no groups, or nobody. */
+/** A user without groups; `undefined` if `known` is false. */
 export function knownWithoutGroups(known: boolean): KnownUser | undefined {
   return known ? { groups: [] } : undefined;
 }
 
-/** What a system is made of. */
+/** What a system needs. */
 export interface EauthContext {
   readonly opts: MasterOpts;
   /** What `external_auth` has under its name. */

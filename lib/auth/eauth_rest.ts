@@ -1,5 +1,5 @@
 /**
- * `external_auth: rest`: a web service says by the status 200 that it knows a user, and may give rules, as a list in JSON.
+ * `external_auth: rest`: a web service accepts a user with the status 200, and may return rules, as a list in JSON.
  * Source: Salt 3008.3 `salt/auth/rest.py`.
  * @module
  */
@@ -34,7 +34,7 @@ async function ask(url: string, { username, password }: Credentials): Promise<re
   const response = await fetch(url, {
     method: "POST",
     body: new URLSearchParams({ username, password }),
-    redirect: "error", // a password goes to nobody else
+    redirect: "error", // no redirect: the password must not go to another server
     signal: AbortSignal.timeout(ANSWER_MS),
   });
   const text = await boundedText(response);

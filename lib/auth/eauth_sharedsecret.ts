@@ -10,7 +10,7 @@ import { sameText } from "../crypto/same_text.ts";
 /** Makes it. */
 export function sharedSecretEauth({ opts, log }: EauthContext): EauthModule {
   const secret = opts.sharedsecret;
-  if (!secret) log.error("external_auth: sharedsecret lets nobody in: the option sharedsecret is not set");
+  if (!secret) log.error("external_auth: sharedsecret refuses every user: the option sharedsecret is not set");
   return {
     authenticate: ({ password }) =>
       Promise.resolve(knownWithoutGroups(typeof secret === "string" && secret !== "" && sameText(password, secret))),

@@ -6,7 +6,7 @@
 import { isMap, type ValueMap } from "../values/value.ts";
 
 /**
- * Names of users: those that have rules of their own, and the members of groups that have some. `*` names nobody.
+ * Names of users: those with rules, and the members of groups with rules. `*` names nobody.
  * @param membersOf The members of a group of this host.
  */
 export function eauthUsers(externalAuth: ValueMap, membersOf: (group: string) => readonly string[]): string[] {

@@ -1,7 +1,6 @@
 /**
- * `external_auth`: who somebody is that brings a user's name and password, or a token, and what the rules allow that user.
- * Knows no requests and no sockets.
- * Source: Salt 3008.3 `salt/auth/__init__.py` (`LoadAuth`).
+ * `external_auth`: authenticates a name and password, or a token, and finds the rules of that user. Knows no requests
+ * and no sockets. Source: Salt 3008.3 `salt/auth/__init__.py` (`LoadAuth`).
  * @module
  */
 
@@ -16,24 +15,24 @@ import { type Token, Tokens } from "./tokens.ts";
 import { truncateValue } from "../text/truncate.ts";
 import { isMap, toNumber, type Value, type ValueMap } from "../values/value.ts";
 
-/** Who somebody is, and what they may do. */
+/** An authenticated user and the user's rules. */
 export interface Identity {
   readonly user: string;
   /** The rules: lib/auth/rules.ts. */
   readonly rules: readonly Value[];
 }
 
-/** Longest name and password that are looked at, in UTF-16 units. */
+/** Longest name and password that are accepted, in UTF-16 units. */
 const MOST_NAME = 1_024;
 const MOST_PASSWORD = 4_096;
 /** Longest life of a token that a user chooses, in seconds. */
 const MOST_EXPIRE_S = 10 * 365 * 86_400;
 
-/** The options that it goes by. */
+/** What it needs. */
 export interface ExternalAuthParts {
   readonly opts: MasterOpts;
   readonly log: Logger;
-  /** Says what peers do wrong; limited. */
+  /** Logs what peers do wrong; limited in number. */
   warn(text: string): void;
   /** Called when a request begins to wait for the check of a password. */
   onWait?(): void;
@@ -43,13 +42,13 @@ export interface ExternalAuthParts {
   readonly load?: typeof loadEauth;
 }
 
-/** Somebody who was authenticated by a system just now. */
+/** A user who was just authenticated by a system. */
 interface SignedIn extends Credentials, KnownUser {
   readonly eauth: string;
   readonly module: EauthModule;
 }
 
-/** What one thread of a master knows of `external_auth`. */
+/** `external_auth` in one thread of a master. */
 export class ExternalAuth {
   readonly tokens: Tokens;
   readonly #parts: ExternalAuthParts;
@@ -64,7 +63,7 @@ export class ExternalAuth {
   }
 
   /**
-   * Who sends `load`: by its `token` if it has one, else by `eauth`, `username` and `password`.
+   * Authenticates the sender of `load`: by its `token` if it has one, else by `eauth`, `username` and `password`.
    * @throws {RefusedError} TokenAuthenticationError or EauthAuthenticationError; a wrong password takes a second or more.
    */
   async identify(load: ValueMap): Promise<Identity> {
@@ -111,7 +110,7 @@ export class ExternalAuth {
   async #signIn(load: ValueMap): Promise<SignedIn> {
     const [eauth, username, password] = ["eauth", "username", "password"].map((name) => load.get(name));
     if (!isText(eauth, MOST_NAME) || !isText(username, MOST_NAME) || !isText(password, MOST_PASSWORD)) {
-      throw this.#refusal(eauth, username, "it does not say who, or is too long");
+      throw this.#refusal(eauth, username, "it names no user, or is too long");
     }
     if (!isMap(this.#parts.opts.external_auth.get(eauth))) {
       throw this.#refusal(eauth, username, "external_auth has no such system");

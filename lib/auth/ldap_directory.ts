@@ -1,7 +1,7 @@
 /**
- * A directory behind LDAP: whether it knows a user by a password, and the user's groups. For a process of its own
- * (auth_process.ts), as the library brings Node's compatibility layer.
- * Source: Salt 3008.3 `salt/auth/ldap.py`; RFC 4511.
+ * Checks a user's password in an LDAP directory, and finds the user's groups. Runs in a separate process
+ * (auth_process.ts), because the library loads Node's compatibility layer. Source: Salt 3008.3 `salt/auth/ldap.py`; RFC
+ * 4511.
  * @module
  */
 
@@ -48,12 +48,14 @@ async function connect({ url, startTls, verify }: LdapSettings): Promise<Client>
     connectTimeout: ANSWER_MS,
     ...url.startsWith("ldaps:") ? { tlsOptions: tls } : {},
   });
-  // The upgraded connection has no name of its own, and a certificate for localhost would be the good one.
+  // Without this name, the upgraded connection would accept a certificate for localhost.
   if (startTls) await client.startTLS({ ...tls, ...expectedHost(url) });
   return client;
 }
 
-/** Whom the certificate must name: the host of `url`; an address is not told to the server as a name (RFC 6066, 3). */
+/**
+ * The name that the certificate must have: the host of `url`. An address is not sent as a server name (RFC 6066, 3).
+ */
 function expectedHost(url: string): { readonly host: string; readonly servername?: string } {
   const host = new URL(url).hostname.replace(/^\[|\]$/g, "") || "localhost";
   return isIpv4(host) || isIpv6(host) ? { host } : { host, servername: host };

@@ -1,6 +1,6 @@
 /**
- * The options `auth.ldap.*` as plain data, which can be passed to a process, and how names of users get into filters and DNs.
- * Source: Salt 3008.3 `salt/auth/ldap.py`; RFC 4514, RFC 4515.
+ * The options `auth.ldap.*` as plain data, which can be passed to a process, and the escaping of user names in filters
+ * and DNs. Source: Salt 3008.3 `salt/auth/ldap.py`; RFC 4514, RFC 4515.
  * @module
  */
 
@@ -13,7 +13,7 @@ export interface LdapSettings {
   readonly startTls: boolean;
   /** Whether the server's certificate is checked. */
   readonly verify: boolean;
-  /** The account that searches, or a template of the users' own. */
+  /** The DN of the account that searches, or a template for the users' own DNs. */
   readonly bindDn: string;
   readonly bindPassword: string;
   readonly baseDn: string;

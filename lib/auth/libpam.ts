@@ -1,15 +1,15 @@
 /**
  * libpam: authenticates a user, and asks whether the account may be used (locked, expired, wrong time), which Salt forgot once
- * (CVE-2022-22967). Blocks, and calls back into this isolate: for a process of its own (auth_process.ts).
- * Source: Linux-PAM's manual, pam_start(3), pam_conv(3), pam_authenticate(3), pam_acct_mgmt(3).
+ * (CVE-2022-22967). Blocks, and calls back into this isolate: use it in a separate process (auth_process.ts). Source:
+ * Linux-PAM's manual, pam_start(3), pam_conv(3), pam_authenticate(3), pam_acct_mgmt(3).
  * @module
  */
 
 import type { Credentials } from "./eauth_module.ts";
 
-/** Who signs in, and by which rules of PAM. */
+/** The user who signs in, and the PAM service. */
 export interface PamQuestion {
-  /** The file of `/etc/pam.d` that says how. */
+  /** The service: a file in `/etc/pam.d`. */
   readonly service: string;
   /** Another directory of such files. */
   readonly confdir?: string;
@@ -41,7 +41,7 @@ const PAM_BUF_ERR = 5;
 const PAM_CONV_ERR = 19;
 const PAM_PROMPT_ECHO_OFF = 1;
 const PAM_PROMPT_ECHO_ON = 2;
-/** An account without a password is not let in by an empty one. */
+/** An empty password is refused, also for an account without a password. */
 const PAM_DISALLOW_NULL_AUTHTOK = 1;
 /** Most messages of one conversation: PAM_MAX_NUM_MSG. */
 const MOST_MESSAGES = 32;
@@ -68,7 +68,7 @@ export function authenticateByPam(
     for (let i = 0; i < count; i++) {
       const message = listed.getPointer(i * 8);
       const style = message === null ? 0 : new Deno.UnsafePointerView(message).getInt32();
-      // What PAM tells in words (errors, information) wants no answer.
+      // PAM's texts (errors, information) need no answer.
       const text = style === PAM_PROMPT_ECHO_OFF
         ? credentials.password
         : style === PAM_PROMPT_ECHO_ON

@@ -22,7 +22,7 @@ export interface PasswordFileForm {
   readonly realm?: string;
 }
 
-/** Whether the file with these contents knows the user by this password. The first line with the name counts. */
+/** Whether the user has this password in a file with these contents. The first line with the name is used. */
 export async function passwordFileKnows(
   text: string,
   form: PasswordFileForm,

@@ -1,7 +1,6 @@
 /**
- * Passwords as htpasswd files hold them: Apache's `$apr1$` and `{SHA}`, and what crypt(3) of this host knows (`$2y$`, `$5$`,
- * `$6$`, `$1$`, DES).
- * Source: Apache's documentation, "Password Formats"; crypt(5).
+ * Passwords as htpasswd files hold them: Apache's `$apr1$` and `{SHA}`, and the methods of this host's crypt(3)
+ * (`$2y$`, `$5$`, `$6$`, `$1$`, DES). Source: Apache's documentation, "Password Formats"; crypt(5).
  * @module
  */
 
@@ -66,12 +65,15 @@ function libcrypt(): Deno.DynamicLibrary<typeof SYMBOLS> {
       // The next name.
     }
   }
-  throw new ConfigError("this htpasswd file needs libcrypt (libxcrypt), which this host has not", {
+  throw new ConfigError("this htpasswd file needs libcrypt (libxcrypt), which this host does not have", {
     option: "external_auth",
   });
 }
 
-/** `password` under the method and the salt of `setting`; `undefined` if that is no such text. It takes long: on another thread. */
+/**
+ * `password` under the method and the salt of `setting`; `undefined` if that is no such text. It takes long, so it runs
+ * on another thread.
+ */
 async function crypt(password: string, setting: string): Promise<string | undefined> {
   const data = new Uint8Array(CRYPT_DATA_BYTES);
   const made = await libcrypt().symbols.crypt_rn(utf8(`${password}\0`), utf8(`${setting}\0`), data, data.length);

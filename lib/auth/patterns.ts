@@ -14,15 +14,18 @@ export function matchesName(pattern: string, text: string): boolean {
 }
 
 /**
- * Whether `pattern`, a regular expression, allows `text`, a function or an argument. In Salt the expression need match the
- * beginning alone, so that `cmd.run` allows `cmd.run_all`. Here it matches the whole, or the whole as a glob (`test.ver*`),
- * and never allows what Salt's would not.
+ * Whether `pattern`, a regular expression, allows `text`, a function or an argument. In Salt the expression needs to
+ * match only the beginning, so that `cmd.run` allows `cmd.run_all`. Here it matches the whole, or the whole as a glob
+ * (`test.ver*`), and never allows what Salt's would not.
  */
 export function matchesRule(pattern: string, text: string): boolean {
   return fullMatch(pattern, text) || (matchesGlob(pattern, text) && matchesBeginning(pattern, text));
 }
 
-/** Whether `pattern`, a regular expression, matches the beginning of `text`: Python's `re.match`. False for no expression. */
+/**
+ * Whether `pattern`, a regular expression, matches the beginning of `text`: Python's `re.match`. False for an invalid
+ * expression.
+ */
 function matchesBeginning(pattern: string, text: string): boolean {
   try {
     return pythonRegex(pattern).test(text);
@@ -32,7 +35,10 @@ function matchesBeginning(pattern: string, text: string): boolean {
   }
 }
 
-/** Whether `pattern` as a regular expression matches the whole `text`; most globs are no expression, and match nothing. */
+/**
+ * Whether `pattern` as a regular expression matches the whole `text`; most globs are invalid expressions, which match
+ * nothing.
+ */
 function fullMatch(pattern: string, text: string): boolean {
   return matchesBeginning(`(?:${pattern})\\Z`, text);
 }

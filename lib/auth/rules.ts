@@ -1,6 +1,6 @@
 /**
  * What a list of rules allows: functions on minions, runners and wheel functions, by function, target and argument. The
- * lists come from `publisher_acl`, `external_auth`, tokens, `peer`. Pure: who is asked for is told which minions are meant.
+ * lists come from `publisher_acl`, `external_auth`, tokens, `peer`. Pure: the caller passes the target minions.
  *
  *     - test.*                        # a function, on any minion
  *     - web*: [cmd.run]               # on the minions of a compound target
@@ -35,7 +35,7 @@ export interface MasterCall extends Call {
   readonly form: "runner" | "wheel";
 }
 
-/** The commands use it to ask whether a job is still running: every user who may publish may call it. */
+/** Every user who may publish may call it: commands use it to ask whether a job still runs. */
 const FIND_JOB = "saltutil.find_job";
 
 /** The calls of a publish: `arg` is the arguments, or a list of arguments for each function of a compound job. */

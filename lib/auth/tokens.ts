@@ -1,7 +1,7 @@
 /**
- * Tokens: who has signed in by `external_auth` may come again without a password until the token expires. A token is a file
- * `<token_dir>/<token>.p` in the form of Salt 3008; those of 3006 and 3007, without `.p`, are read too.
- * Source: Salt 3008.3 `salt/auth/__init__.py`, `salt/cache/__init__.py`; 3006.28 `salt/tokens/localfs.py`.
+ * Tokens: a user of `external_auth` can authenticate without a password until the token expires. A token is a file
+ * `<token_dir>/<token>.p` in the form of Salt 3008; those of 3006 and 3007, without `.p`, are read too. Source: Salt
+ * 3008.3 `salt/auth/__init__.py`, `salt/cache/__init__.py`; 3006.28 `salt/tokens/localfs.py`.
  * @module
  */
 
@@ -12,27 +12,26 @@ import { messageOf, MsgpackError } from "../errors.ts";
 import { decode, encode } from "../values/msgpack.ts";
 import { float, isMap, map, toNumber, type Value, type ValueMap } from "../values/value.ts";
 
-/** What a token stands for. */
+/** The user of a token. */
 export interface TokenSubject {
-  /** The user. */
   readonly name: string;
   /** The system that knows the user: a key of `external_auth`. */
   readonly eauth: string;
   /** The user's groups there. */
   readonly groups: readonly string[];
-  /** With `keep_acl_in_token` what the system itself allows; `null`: it has no say. */
+  /** With `keep_acl_in_token`, the rules of the system itself; `null`: it has none. */
   readonly authList?: readonly Value[] | null;
 }
 
-/** A token that is good. */
+/** A valid token. */
 export interface Token extends TokenSubject {
-  /** What the file holds, and a client is told. */
+  /** The contents of the file, which the client gets. */
   readonly data: ValueMap;
 }
 
-/** Bytes of chance in a token, before they are hashed. */
+/** Random bytes in a token, before they are hashed. */
 const ENTROPY_BYTES = 512;
-/** Most files that one call of {@linkcode Tokens.removeExpired} looks at. */
+/** Maximum number of files that one call of {@linkcode Tokens.removeExpired} checks. */
 const MOST_LOOKS = 1_000;
 
 /** The tokens in one directory. */
@@ -61,7 +60,7 @@ export class Tokens {
     return { ...subject, data };
   }
 
-  /** What `token` stands for; `undefined` if it is none, or has expired: then it is removed. */
+  /** The valid token; `undefined` if it does not exist or has expired: then it is removed. */
   get(token: Value | undefined): Token | undefined {
     if (!isToken(token)) return undefined;
     const data = this.#read(this.#path(token)) ?? this.#read(`${this.#directory}/${token}`);
@@ -79,7 +78,7 @@ export class Tokens {
     return removed.some((was) => was);
   }
 
-  /** Removes tokens that have expired, and files that are none. */
+  /** Removes tokens that have expired, and files that are not tokens. */
   removeExpired(): void {
     for (const { name } of listDirectory(this.#directory, this.#log).slice(0, MOST_LOOKS)) {
       this.get(name.replace(/\.p$/, ""));
@@ -90,7 +89,7 @@ export class Tokens {
     return `${this.#directory}/${token}.p`;
   }
 
-  /** What the file holds; an empty map if it cannot be understood. */
+  /** The contents of the file; an empty map if they are invalid. */
   #read(path: string): ValueMap | undefined {
     let bytes: Uint8Array | undefined;
     try {
@@ -124,7 +123,7 @@ function parseToken(data: ValueMap): Token | undefined {
   return authList === null || Array.isArray(authList) ? { ...subject, authList } : subject;
 }
 
-/** Whether `value` has the form of a token, and so names a file of the directory and nothing else. */
+/** Whether `value` has the form of a token, so that it can only name a file in the directory. */
 function isToken(value: Value | undefined): value is string {
   return typeof value === "string" && /^[0-9a-f]{32,128}$/.test(value);
 }

@@ -42,7 +42,7 @@ export function packEvent(tag: string, data: EventData): Uint8Array {
 
 /**
  * The event in a frame, of today's form or of the old one (the tag padded with `|` to 20 bytes, no newlines); `undefined` if its
- * tag is not `wanted`: on a busy bus most events concern somebody else, and their data are not read.
+ * tag is not `wanted`: on a busy bus most events are for other subscribers, and their data are not read.
  * @throws {WireError} If it is an event of neither form.
  */
 export function unpackWanted(frame: Uint8Array, wanted: (tag: string) => boolean): BusEvent | undefined {

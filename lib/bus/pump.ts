@@ -34,7 +34,7 @@ const decoder = new TextDecoder();
 
 /** Options of a {@linkcode BusPump}. */
 export interface BusPumpOptions {
-  /** Told of subscribers that do not read. */
+  /** Logs subscribers that do not read. */
   readonly log: Logger;
   /** Events queued per subscriber. Default: as many as a subscriber queues itself. */
   readonly keptEvents?: number;
@@ -45,7 +45,7 @@ export interface BusPumpOptions {
   readonly place?: SharedPlace;
   /** Ids of the users that may listen, besides the process's own. Default: none. */
   readonly listeners?: readonly number[];
-  /** Where Python programs of this host reach the bus. Default: nowhere. */
+  /** The sockets for Python programs of this host. Default: none. */
   readonly python?: BusPaths;
 }
 
@@ -109,7 +109,7 @@ export class BusPump {
     }
   }
 
-  /** Our own processes do without it, so the bus runs where it cannot be opened. */
+  /** Our own processes do not need it, so the bus also runs if this part cannot be opened. */
   #openToPython({ python, log, listeners = [] }: BusPumpOptions): void {
     if (python === undefined) return;
     try {
@@ -171,7 +171,7 @@ export class BusPump {
   #tell({ what, subscriber: { name, dropped } }: BusNews): void {
     const who = `The subscriber of the event bus in process ${name.pid}`;
     if (what === "stuck") {
-      this.#log.warning(`${who} does not read: ${this.#kept} events wait for it, and what comes now it misses`);
+      this.#log.warning(`${who} does not read: ${this.#kept} events are queued for it, and it misses further events`);
     } else {
       const now = what === "reads again" ? what : "has gone";
       this.#log.warning(`${who} ${now}; it has missed ${dropped} events so far`);
@@ -195,7 +195,7 @@ export class BusPump {
       writeBusState(this.#paths, this.#subscribers.all);
     } catch (error) {
       const reason = messageOf(error);
-      this.#log.error(`Who listens to the event bus could not be written: ${reason}`);
+      this.#log.error(`The list of the event bus's subscribers could not be written: ${reason}`);
     }
   }
 

@@ -1,12 +1,13 @@
 /**
- * The master's event bus as Python programs of this host speak it: Salt's clients (`LocalClient`, `RunnerClient`,
- * `WheelClient`), its command lines, salt-api, and scripts that watch events. It stands beside the bus of our own
- * processes (pump.ts), in the same thread.
+ * The master's event bus for Python programs of this host: Salt's clients (`LocalClient`, `RunnerClient`,
+ * `WheelClient`), its command lines, salt-api, and scripts that watch events. It runs in the same thread as the bus of
+ * our own processes (pump.ts).
  *
  * Subscribers get every event on `master_event_pub.ipc`: one map `{head: {}, body: event}` of MessagePack after the
- * other, as Salt 3007 and 3008 read them. (3006 reads a length before each, and a subscriber does not say which it is.)
- * Senders write such maps to `master_event_pull.ipc`, each behind its length in four bytes, as all three versions do.
- * Source: Salt 3008.3 `salt/transport/tcp.py` (`PubServer`, `TCPPuller`) and `salt/transport/frame.py`.
+ * other, as Salt 3007 and 3008 read them. (3006 reads a length before each; a subscriber's version is not known, so
+ * 3006 cannot subscribe.) Senders write such maps to `master_event_pull.ipc`, each behind its length in four bytes, as
+ * all three versions do. Source: Salt 3008.3 `salt/transport/tcp.py` (`PubServer`, `TCPPuller`) and
+ * `salt/transport/frame.py`.
  * @module
  */
 
@@ -19,7 +20,7 @@ import { openToAclUsers } from "./acl_users.ts";
 import { tagEnd } from "./event.ts";
 import { type BusPaths, removeSocketFile } from "./paths.ts";
 
-/** Bytes that wait for one subscriber that does not read; what comes then it misses. */
+/** Bytes that are queued for one subscriber that does not read; it misses further events. */
 const MOST_WAITING_BYTES = 64 * 1024 * 1024;
 /** Largest event that a sender may write, in bytes. */
 const MOST_EVENT_BYTES = 256 * 1024 * 1024;
@@ -108,9 +109,9 @@ export class PythonBus {
     try {
       for await (const event of sentEvents(connection)) this.#options.publish(event);
     } catch (error) {
-      // A program that was ended in the middle of an event.
+      // The program ended in the middle of an event.
       if (!(error instanceof MsgpackError)) return;
-      this.#options.log.warning(`A program has sent what is no event to ${this.#paths.pull}: ${error.message}`);
+      this.#options.log.warning(`A program has sent an invalid event to ${this.#paths.pull}: ${error.message}`);
     } finally {
       this.#senders.delete(connection);
       closeQuietly(connection);
@@ -155,7 +156,7 @@ class PythonSubscriber {
 
   /** Sends a framed event, if there is room for it. */
   offer(framed: Uint8Array): void {
-    // An event that is larger than the whole room still goes to one that reads.
+    // An event that is larger than the whole queue is still sent to a subscriber that reads.
     if (this.#waiting > 0 && this.#waiting + framed.length > this.#mostBytes) {
       if (!this.#missing) this.#log.warning(`A Python program on the event bus does not read: it misses events now`);
       this.#missing = true;
@@ -173,13 +174,13 @@ class PythonSubscriber {
     this.#log.warning(`A Python program on the event bus reads again; it has missed ${this.#missed} events so far`);
   }
 
-  /** Subscribers say nothing; their connection ends when they go. */
+  /** Subscribers send nothing; this read ends when they disconnect. */
   async #watch(): Promise<void> {
     const ignored = new Uint8Array(1_024);
     try {
       while (await this.#connection.read(ignored) !== null);
     } catch {
-      // It was cut, by the program's end or by ours.
+      // The program or this bus closed the connection.
     }
     this.close();
   }
@@ -240,7 +241,7 @@ class ExactReader {
   }
 }
 
-/** Closes what may be closed already. */
+/** Closes something that may be closed already. */
 function closeQuietly(open: Disposable & { close(): void }): void {
   try {
     open.close();

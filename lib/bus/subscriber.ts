@@ -2,8 +2,8 @@
  * Subscribes to the event bus of a master or a minion: events pushed to `…_event_pull.ipc` (sender.ts) are published on
  * `…_event_pub.ipc` by the pump (pump.ts). One frame per event (the 2014 ZeroMQ bus), selected by the prefix of its
  * tag. A subscriber gets a welcome message when its subscription is active, so that it misses nothing published
- * afterwards. Events that a subscriber does not read in time are dropped for it alone, and it is told their number.
- * Knows the packing of events, not their meaning.
+ * afterwards. Events that a subscriber does not read in time are dropped for this subscriber only, and the bus sends it
+ * their number. Knows the packing of events, not their meaning.
  * @module
  */
 
@@ -81,7 +81,7 @@ export class EventSubscriber {
     return new EventSubscriber(inbox, name, early);
   }
 
-  /** Tells the bus how many events this subscriber has missed, in its name. */
+  /** Sends the bus the subscriber's name, which has the number of missed events. */
   #rename(missed: number): void {
     const old = subscriberTopic(this.#name);
     this.#name = { ...this.#name, missed };
@@ -195,7 +195,7 @@ function announcesNote(frame: Uint8Array): boolean {
   return startsWith(frame, new TextEncoder().encode(BUS_WELCOME + ANSWERS_NAMES));
 }
 
-/** A Python master has the same directory of sockets, and another bus in it. */
+/** A hint for the case that a Python master runs here: it has the same directory of sockets, with another bus. */
 function besideText(pubPath: string): string {
   const directory = pubPath.slice(0, pubPath.lastIndexOf("/"));
   const isPython = !isThere(pubPath) && isThere(pythonBus(directory).pub);

@@ -15,7 +15,7 @@ import { isMap, map, toNumber, toValue } from "../values/value.ts";
 /** Prefix of a subscriber's own topic; no event looks like it. */
 const SUBSCRIBER = "\u0001subscriber ";
 
-/** What a subscriber tells about itself. */
+/** What a subscriber sends about itself. */
 export interface SubscriberName {
   /** A unique key. */
   readonly key: string;
@@ -27,9 +27,9 @@ export interface SubscriberName {
   readonly missed: number;
 }
 
-/** A subscriber as the bus sees it. */
+/** A subscriber on the side of the bus. */
 export interface Subscriber {
-  /** What it tells about itself. */
+  /** What it sends about itself. */
   readonly name: SubscriberName;
   readonly topic: string;
   /** Number of events dropped for it so far. */

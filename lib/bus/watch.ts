@@ -1,6 +1,6 @@
 /**
- * Watches an event bus for the events whose tags match an expression. The bus is asked for those alone that begin as
- * the expression does; the data of the others are not read.
+ * Watches an event bus for the events whose tags match an expression. Subscribes only to the literal prefix of the
+ * expression; the data of other events are not read.
  * @module
  */
 

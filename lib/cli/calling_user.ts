@@ -7,10 +7,10 @@
 
 import { PROCESS, type Surroundings } from "../config/place.ts";
 
-/** Tells a command in the background, which runs as the master's user, who gave it. */
+/** Environment variable with the calling user, for a command in the background, which runs as the master's user. */
 export const CALLER_VARIABLE = "SALT_CALLER";
 
-/** The name of the user of this process; `sudo_<name>` for root who came there through sudo. */
+/** The name of the user of this process; `sudo_<name>` for root after sudo. */
 export function callingUser(surroundings: Pick<Surroundings, "env" | "user"> = PROCESS): string {
   const told = surroundings.env(CALLER_VARIABLE);
   if (told) return told;

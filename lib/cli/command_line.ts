@@ -16,15 +16,14 @@ export type CliKind = "flag" | "text" | "int" | "float" | "choice" | "append";
 
 /** One option of a command. `T` is the TypeScript type of its value. */
 export interface CliOption<T = unknown> {
-  /** What it takes. */
   readonly kind: CliKind;
   /** Its names as typed: `["-t", "--timeout"]`. */
   readonly flags: readonly string[];
   /** What it does; `%default` stands for the default. */
   readonly help: string;
-  /** The value where it is not given. */
+  /** The default value. */
   readonly default: unknown;
-  /** How help calls its value; default: its name in capitals. */
+  /** The name of its value in help; default: its name in capitals. */
   readonly metavar?: string;
   /** What a `choice` chooses from. */
   readonly choices?: readonly string[];
@@ -34,7 +33,7 @@ export interface CliOption<T = unknown> {
   readonly bound?: T;
 }
 
-/** Options by the name that the program knows them by. */
+/** Options by the name that the program uses. */
 export type CliTable = Readonly<Record<string, CliOption>>;
 
 /** What the options of a table hold after parsing. */
@@ -60,7 +59,6 @@ export interface Parsed<T extends CliTable> {
   options: CliValues<T>;
   /** The names of the options that were given, rather than left at their defaults. */
   readonly given: Set<string>;
-  /** The positional arguments. */
   readonly args: string[];
 }
 
@@ -128,13 +126,13 @@ export const STANDARD_OPTIONS = {
   version: flag(["--version"], "Show the version of this program and exit."),
   versions_report: flag(
     ["-V", "--versions-report"],
-    "Show the versions of everything that this program stands on and exit.",
+    "Show the versions of this program and of its dependencies and exit.",
   ),
   help: flag(["-h", "--help"], "Show this text and exit."),
 } as const satisfies CliTable;
 
 /**
- * What the words `argv` ask `command` for. `-h` and `--version` end the parsing, as in optparse: what follows is not looked at.
+ * Parses the words `argv` of `command`. `-h` and `--version` end the parsing, as in optparse: what follows is not read.
  * @throws {UsageError} For an option that is unknown, ambiguous, or without the value that it needs.
  */
 export function parseCommandLine<T extends CliTable>(

@@ -13,7 +13,7 @@ import { giveLogFile } from "../process/log_file.ts";
 import { becomeRunUser, userToBecome } from "../host/run_user.ts";
 import type { User } from "../os/users.ts";
 
-/** What it goes by. */
+/** The options that decide it. */
 export interface ServiceUserOpts {
   /** The user of the master or minion. */
   readonly user: string;
@@ -35,7 +35,7 @@ export function becomeServiceUser(opts: ServiceUserOpts): string {
 
 /** A command that has the rights of the service's user, and can still read what the caller can. */
 export interface ActingCommand {
-  /** Who gives the command, as the master is told. */
+  /** The user who gives the command, as sent to the master. */
   readonly caller: string;
   /** Does something with the caller's rights. */
   asCaller<T>(act: () => T): T;
@@ -63,7 +63,7 @@ function prepare({ user: name, log_file }: ServiceUserOpts): User | undefined {
   try {
     giveLogFile(log_file, user);
   } catch {
-    // The log is opened as that user next, and says what is wrong.
+    // The log is opened as that user next; that step reports the problem.
   }
   return user;
 }

@@ -24,7 +24,7 @@ export const SERVICE_CLI_OPTIONS = {
   pidfile: text(["--pid-file"], "The file that holds the process id. Default: as configured."),
   disable_keepalive: flag(
     ["--disable-keepalive"],
-    "Accepted for Salt's sake: the service manager starts a service again, the service itself does not.",
+    "Accepted for compatibility with Salt: the service manager restarts a service.",
   ),
 } as const satisfies CliTable;
 
@@ -70,10 +70,10 @@ export const OUTPUT_CLI_OPTIONS = {
   output_file: text(["--out-file", "--output-file"], "Write results to this file.", OUTPUT),
   output_file_append: flag(["--out-file-append", "--output-file-append"], "Add to that file.", OUTPUT),
   no_color: flag(["--no-color", "--no-colour"], "No colours.", OUTPUT),
-  force_color: flag(["--force-color", "--force-colour"], "Colours also where no terminal is.", OUTPUT),
+  force_color: flag(["--force-color", "--force-colour"], "Use colours also without a terminal.", OUTPUT),
   state_output: text(
     ["--state-output", "--state_output"],
-    "How much of each state is shown: full, terse, mixed, changes or filter; with _id behind it IDs stand for names.",
+    "How much of each state is shown: full, terse, mixed, changes or filter; with the suffix _id, IDs are shown instead of names.",
     OUTPUT,
   ),
   state_verbose: text(["--state-verbose", "--state_verbose"], "Whether states that did nothing are shown.", OUTPUT),
@@ -81,10 +81,10 @@ export const OUTPUT_CLI_OPTIONS = {
 
 const EAUTH = { group: "External Authentication" } as const;
 
-/** Who gives the command. */
+/** The user who gives the command. */
 export const AUTH_CLI_OPTIONS = {
   eauth: text(["-a", "--auth", "--eauth", "--external-auth"], "The system that knows the user: pam, ldap, …", EAUTH),
-  mktoken: flag(["-T", "--make-token"], "Have the master make a token, and keep it for the next commands.", EAUTH),
+  mktoken: flag(["-T", "--make-token"], "Get a token from the master, and use it for the next commands.", EAUTH),
   username: text(["--username"], "The user there.", EAUTH),
   password: text(["--password"], "The user's password.", EAUTH),
 } as const satisfies CliTable;
@@ -99,7 +99,11 @@ const TARGET = { group: "Target Options" } as const;
 
 /** How targets are chosen, as `salt-cp` knows it; without one, by glob. */
 export const PLAIN_TARGET_CLI_OPTIONS = {
-  list_hosts: flag(["-H", "--hosts"], "List the hosts of a roster. There are none without salt-ssh.", TARGET),
+  list_hosts: flag(
+    ["-H", "--hosts"],
+    "List the hosts of a roster. Rosters belong to salt-ssh, which is not built.",
+    TARGET,
+  ),
   pcre: flag(["-E", "--pcre"], "A regular expression that the id matches from its start.", TARGET),
   list: flag(["-L", "--list"], "Ids, separated by commas or blanks.", TARGET),
   grain: flag(["-G", "--grain"], 'A grain and a glob: "os:Arch*".', TARGET),
@@ -135,17 +139,17 @@ export const ARGS_CLI_OPTIONS = {
   ),
 } as const satisfies CliTable;
 
-/** What Salt's commands have for developers. */
+/** Salt's options for developers. */
 export const CRASH_CLI_OPTIONS = {
   hard_crash: flag(["--hard-crash"], "On an unexpected error, show where it happened."),
 } as const satisfies CliTable;
 
 const PROFILING = { group: "Profiling support" } as const;
 
-/** Where a command's time goes. */
+/** Options for profiling. */
 export const PROFILING_CLI_OPTIONS = {
   profiling_path: text(["--profiling-path"], "The directory for profiles. Default: the cache directory.", PROFILING),
-  profiling_enabled: flag(["--enable-profiling"], "Write a CPU profile, which browsers and editors open.", PROFILING),
+  profiling_enabled: flag(["--enable-profiling"], "Write a CPU profile for browsers and editors.", PROFILING),
 } as const satisfies CliTable;
 
 /** How a minion's functions are run. */

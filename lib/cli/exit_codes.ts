@@ -1,5 +1,5 @@
 /**
- * The exit codes of the commands, each with what it tells a script. Knows no errors: the commands say which is whose.
+ * The exit codes of the commands, each with its meaning for a script. The commands decide which error has which code.
  *
  * Source: salt-protocol.md section 9; sysexits.h for 64 and above.
  * @module
@@ -7,9 +7,9 @@
 
 /** A minion failed or did not return. */
 export const EX_MINIONS = 1;
-/** Nobody was meant, or nobody returned. */
+/** No minion matched, or none returned. */
 export const EX_NOBODY = 2;
-/** Half a command line, or a file to send that is not there: Salt's own number. */
+/** An incomplete command line, or a file to send that does not exist: Salt's own number. */
 export const EX_INCOMPLETE = 42;
 /** A command line that cannot be understood (sysexits EX_USAGE). */
 export const EX_USAGE = 64;
@@ -19,5 +19,5 @@ export const EX_UNAVAILABLE = 69;
 export const EX_SOFTWARE = 70;
 /** A refusal, or a file that may not be read or written (sysexits EX_NOPERM). */
 export const EX_NOPERM = 77;
-/** Ctrl-C, as shells count it. */
+/** Ctrl-C, as in shells. */
 export const EX_INTERRUPTED = 130;

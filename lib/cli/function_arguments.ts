@@ -1,11 +1,11 @@
 /**
- * The words of a command line behind a function's name, as that function's arguments.
+ * Parses the words after a function's name on a command line into the function's arguments.
  * @module
  */
 
 import { type CallArgs, parseCliArgs } from "../yaml/arguments.ts";
 
-/** The arguments that `words` stand for; `no_parse` is what was typed after `--no-parse`: names, separated by commas. */
+/** The arguments in `words`; `no_parse` is what was typed after `--no-parse`: names, separated by commas. */
 export function functionArguments(
   words: readonly string[],
   { no_parse }: { readonly no_parse: string | null },

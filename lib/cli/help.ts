@@ -7,11 +7,11 @@
 import { DOCUMENTATION, ENVIRONMENT, exitCodesOf } from "./help_sections.ts";
 import { type CliOption, type CliTable, type CommandLine, STANDARD_OPTIONS } from "./command_line.ts";
 
-/** What help says below each heading. */
+/** The text below each heading of help. */
 const GROUP_DESCRIPTIONS: Readonly<Record<string, string>> = {
   "Target Options": "How the first argument chooses minions. Without any of these it is a glob of their ids: 'web*'.",
   "Additional Target Options": "More about targets.",
-  "External Authentication": "Who gives the command, where that is not the user of this host.",
+  "External Authentication": "The user who gives the command, if it is not a user of this host.",
   "Output Options": "How results are shown.",
   "Logging Options": "How the program logs; these win over the configuration.",
 };

@@ -1,10 +1,10 @@
 /**
- * What help says of every command beside its options: exit codes, environment, where the documentation is. Also for manual
- * pages and docs/commands.md.
+ * Sections of help besides the options: exit codes, environment, where the documentation is. Also for manual pages and
+ * docs/commands.md.
  * @module
  */
 
-/** Exit codes with what each tells, least first. */
+/** Exit codes with their meanings, in ascending order. */
 export type ExitCodes = readonly (readonly [code: number, meaning: string])[];
 
 const USAGE = [64, "wrong usage"] as const;
@@ -14,7 +14,7 @@ const INTERRUPTED = [130, "Ctrl-C"] as const;
 
 const SERVICE: ExitCodes = [
   [0, "ended when it was told to"],
-  [1, "could not start, or could not go on"],
+  [1, "could not start, or could not continue"],
   USAGE,
   FAULT,
 ];
@@ -27,7 +27,7 @@ const EXIT_CODES: Readonly<Record<string, ExitCodes>> = {
     [0, "all minions returned, and nothing failed"],
     [1, "a minion failed, or did not return"],
     [2, "no minion matched, or none returned"],
-    [42, "half a command line"],
+    [42, "an incomplete command line"],
     USAGE,
     NO_MASTER,
     FAULT,
@@ -52,7 +52,7 @@ const EXIT_CODES: Readonly<Record<string, ExitCodes>> = {
   ],
   "salt-call": [
     [0, "done"],
-    [1, "the function failed, or the master did not let this minion in"],
+    [1, "the function failed, or the master did not accept this minion"],
     [2, "the minion's key is not accepted yet"],
     USAGE,
     FAULT,
@@ -64,7 +64,7 @@ const EXIT_CODES: Readonly<Record<string, ExitCodes>> = {
     [0, "all minions have the files"],
     [1, "a minion failed, or did not answer"],
     [2, "no minion matched"],
-    [42, "half a command line, or a file that is not there"],
+    [42, "an incomplete command line, or a file that does not exist"],
     USAGE,
     NO_MASTER,
     FAULT,
@@ -78,7 +78,7 @@ export function exitCodesOf(prog: string): ExitCodes {
   return EXIT_CODES[prog] ?? [];
 }
 
-/** Variables of the environment with what each sets. */
+/** Environment variables, with what each sets. */
 export const ENVIRONMENT: readonly (readonly [name: string, meaning: string])[] = [
   ["SALT_CONFIG_DIR", "the directory of the configuration; --config-dir wins"],
   ["SALT_MASTER_CONFIG, SALT_MINION_CONFIG", "the main configuration file of the master, or of the minion"],
@@ -89,7 +89,7 @@ export const ENVIRONMENT: readonly (readonly [name: string, meaning: string])[] 
   ["SALT_UNPACK_DIR", "where a packed executable unpacks itself; an absolute path"],
 ];
 
-/** Where more is written. */
+/** Where the documentation is. */
 export const DOCUMENTATION =
   "Documentation: the directory docs of the source, as share/doc/salt-deno of an installation; " +
   "of Salt: https://docs.saltproject.io";

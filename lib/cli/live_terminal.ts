@@ -11,8 +11,8 @@ import { coloured, type OutputSettings } from "../output/printer.ts";
 import { streamDecoder } from "../text/encoding.ts";
 
 /**
- * Lines on standard output; on standard error, if a program reads the results. A return that stands above already is not
- * shown in full again, unless an outputter was asked for.
+ * Lines on standard output; on standard error, if a program reads the results. A return whose output was already shown
+ * is not shown in full again, unless the command line names an outputter.
  */
 export function liveTerminal(output: OutputSettings, io: JobIo): LiveLines {
   const forProgram = output.out !== null && MACHINE_OUTPUTTERS.includes(output.out);
@@ -23,7 +23,7 @@ export function liveTerminal(output: OutputSettings, io: JobIo): LiveLines {
   });
 }
 
-/** Shows under `name` what the commands of a job in this process write, one after the other. */
+/** Shows the output of the commands of a job in this process under `name`, one after the other. */
 export function watchCommands(name: string, live: LiveLines): NonNullable<JobContext["watchCommand"]> {
   let commands = 0;
   return (encoding) => {

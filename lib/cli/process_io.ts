@@ -1,5 +1,5 @@
 /**
- * Standard input, output and Ctrl-C of this process, as the commands ask for them. Entries use it; tests have their own.
+ * Standard input, output and Ctrl-C of this process, as the commands ask for them. Entries use it; tests replace it.
  * @module
  */
 
@@ -59,7 +59,7 @@ export function readLine(prompt: string): Promise<string | undefined> {
   writeOut(prompt);
   const line: number[] = [];
   const byte = new Uint8Array(1);
-  // Byte by byte: what follows the line belongs to the next question.
+  // Byte by byte: what follows the line is the answer to the next question.
   for (;;) {
     const read = Deno.stdin.readSync(byte);
     if (read === null || read === 0) {
@@ -82,7 +82,7 @@ export function interruptSignal(): AbortSignal {
   return controller.signal;
 }
 
-/** This process, as a command that prints results sees it. */
+/** The input and output of this process for a command that prints results. */
 export function commandIo(): CommandIo {
   const isDumb = Deno.env.get("TERM") === "dumb";
   return {
@@ -101,7 +101,7 @@ export async function ask(question: string, { hidden }: { readonly hidden: boole
   return (await import("./prompt.ts")).ask(question, { hidden, write: writeError });
 }
 
-/** This process, as a command that runs functions sees it: Ctrl-C is the command's from now on. */
+/** The input and output of this process for a command that runs functions. From now on the command handles Ctrl-C. */
 export function jobIo(): JobIo {
   return {
     ...commandIo(),

@@ -6,7 +6,7 @@
 import type { Terminal } from "./run_command.ts";
 import { sanitize } from "../text/terminal.ts";
 
-/** What was typed, and where a profile is written that nobody gave a directory for. */
+/** The options for profiling. */
 export interface ProfileRequest {
   /** `--enable-profiling` */
   readonly profiling_enabled: boolean;
@@ -14,7 +14,7 @@ export interface ProfileRequest {
 }
 
 /**
- * Does `work`, and writes a profile of it if one was asked for; standard error is told where it lies.
+ * Runs `work`, and writes a profile of it if the command line asks for one; its path is written to standard error.
  * @param place.cachedir The directory if none was typed.
  */
 export async function profiled<T>(

@@ -7,7 +7,6 @@ import { sanitizeLine } from "../text/terminal.ts";
 
 /** A program's name and its own arguments. */
 export interface Program {
-  /** `salt-call`. */
   readonly name: string;
   /** What was typed after the name. */
   readonly args: string[];
@@ -15,7 +14,7 @@ export interface Program {
 
 /**
  * The name: that of the launcher or compiled executable; or the word after `--as`, for sources under `deno run`, which
- * have no other way to say it.
+ * have no other way to get a name.
  * @param fallback The name of the sources' entry when nothing says otherwise.
  */
 export function programName(args: readonly string[], fallback: string): Program {
@@ -24,9 +23,9 @@ export function programName(args: readonly string[], fallback: string): Program 
   return { name: path.slice(path.lastIndexOf("/") + 1), args: [...args] };
 }
 
-/** What is said to who started a program under a name that it has not; the exit code is that of wrong usage. */
+/** The error text for a program that was started under an unknown name; the exit code is that of a usage error. */
 export function unknownNameText(name: string, known: readonly string[]): string {
-  return sanitizeLine(`${name}: there is no such program; a link to this one is ${known.join(", ")}`) + "\n";
+  return sanitizeLine(`${name}: there is no such program; this executable can be linked as ${known.join(", ")}`) + "\n";
 }
 
 /** The word that a compiled executable was called by; `Deno.execPath()` would name the file behind the link. */

@@ -7,7 +7,7 @@ import { EX_INTERRUPTED } from "./exit_codes.ts";
 
 /** How a question is asked. */
 export interface QuestionOptions {
-  /** Whether what is typed is not shown. */
+  /** Whether the terminal hides what is typed. */
   readonly hidden: boolean;
   /** Writes to standard error. */
   write(text: string): void;
@@ -15,14 +15,14 @@ export interface QuestionOptions {
 
 const LINE_FEED = 0x0a, RETURN = 0x0d, BACKSPACE = 0x08, DELETE = 0x7f, CTRL_C = 0x03, CTRL_D = 0x04, CTRL_U = 0x15;
 
-/** Asks, and gives the line that is answered, without its end; `undefined` at the end of the input. */
+/** Asks, and returns the answered line without its newline; `undefined` at the end of the input. */
 export function ask(question: string, options: QuestionOptions): string | undefined {
   if (!Deno.stdin.isTerminal()) {
     options.write(question);
     return readLine();
   }
-  // Ctrl-C is read as a key: a signal's listener would have to wait for the answer. Before the question, since the terminal shows what is
-  // typed until then, and a program that answers does so at once.
+  // Ctrl-C is read as a key: a signal's listener would have to wait for the answer. Set before the question is shown:
+  // until then the terminal echoes what is typed, and a program may answer at once.
   Deno.stdin.setRaw(true);
   try {
     options.write(question);
@@ -52,7 +52,7 @@ function readLine(): string | undefined {
   return text(line).replace(/\r$/, "");
 }
 
-/** A line from a terminal that leaves echo and editing to this. */
+/** Reads a line from a terminal in raw mode: echo and editing are done here. */
 function readKeys({ hidden, write }: QuestionOptions): string | undefined {
   let line: number[] = [];
   for (;;) {

@@ -36,16 +36,16 @@ export interface CommandIo extends Terminal {
 export interface JobIo extends CommandIo {
   /** All of standard input. */
   readStdin(): Promise<string>;
-  /** Asks on the terminal; `undefined` at the end of the input. Absent where nobody is to be asked. */
+  /** Asks on the terminal; `undefined` at the end of the input. Absent if no questions are allowed. */
   ask?(question: string, options: { readonly hidden: boolean }): Promise<string | undefined>;
   /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal;
 }
 
-/** A command line that is to be run, or the exit code of one that is done with already. */
+/** A command line to run, or the exit code if everything is done already. */
 export type Opening<T extends CliTable> = { readonly parsed: Parsed<T> } | { readonly exitCode: number };
 
-/** Parses `argv`, and answers help, versions and mistakes itself. */
+/** Parses `argv`; handles help, versions and usage errors. */
 export async function openCommandLine<T extends CliTable>(
   command: CommandLine<T>,
   argv: readonly string[],
@@ -57,7 +57,7 @@ export async function openCommandLine<T extends CliTable>(
     if (request.kind === "help") terminal.write(helpText(command, terminal.columns));
     if (request.kind === "version") terminal.write(`${command.prog} ${VERSION_TEXT}\n`);
     if (request.kind === "versions") {
-      // Most runs need none of it.
+      // Loaded late: most runs do not need it.
       const { versionsReport } = await import("../host/versions.ts");
       terminal.write(`${await versionsReport()}\n`);
     }
@@ -69,27 +69,29 @@ export async function openCommandLine<T extends CliTable>(
   }
 }
 
-/** What standard error is told of a {@linkcode UsageError}; the exit code is {@linkcode EX_USAGE}. */
+/** The text on standard error for a {@linkcode UsageError}; the exit code is {@linkcode EX_USAGE}. */
 function usageErrorText<T extends CliTable>(command: CommandLine<T>, error: UsageError): string {
   return sanitize(`${usageText(command)}\n${command.prog}: error: ${error.message}\n`);
 }
 
-/** What to do about an error that a command expects. */
+/** How a command reports an expected error. */
 export interface Failure {
   readonly exitCode: number;
-  /** What standard error is told. Default: the command's name and the error's message. */
+  /** The text on standard error. Default: the command's name and the error's message. */
   readonly text?: string;
 }
 
 /** One command, as {@linkcode runCli} runs it. */
 export interface CommandDefinition<T extends CliTable> {
-  /** What it takes. */
   readonly command: CommandLine<T>;
-  /** Who, besides root, may run it: `the master's user`. */
+  /** The user who, besides root, may run it: `the master's user`. */
   readonly owner: string;
-  /** Does it. @returns The exit code. */
+  /** @returns The exit code. */
   run(parsed: Parsed<T>): Promise<number>;
-  /** What becomes of an error of its own; mistakes in the command line, in the configuration and in rights are every command's. */
+  /**
+   * Handles the command's own errors. Errors in the command line, the configuration and permissions are handled for
+   * every command.
+   */
   failure?(error: Error, parsed: Parsed<T>): Failure | undefined;
 }
 
@@ -133,7 +135,7 @@ function describeFailure<T extends CliTable>(
   return { text: `${prog}: ${error.message}\n`, ...own };
 }
 
-/** Tells that Ctrl-C ended the command. @param more What else there is to say. @returns The exit code. */
+/** Reports that Ctrl-C ended the command. @param more Text to add. @returns The exit code. */
 export function interruptedRun(io: Pick<Terminal, "writeError">, more = ""): number {
   io.writeError(`\nExiting gracefully on Ctrl-c${more}\n`);
   return EX_INTERRUPTED;

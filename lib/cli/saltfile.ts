@@ -5,8 +5,8 @@
  *       config_dir: etc/salt
  *       output: json
  *
- * What was typed wins. What is no option of the command counts as configuration.
- * Source: salt/utils/parsers (SaltfileMixIn).
+ * Options on the command line have precedence. A key that is not an option of the command is configuration. Source:
+ * salt/utils/parsers (SaltfileMixIn).
  * @module
  */
 
@@ -19,7 +19,7 @@ import { absolutePath } from "../os/root_path.ts";
 import { isMap, str, type Value } from "../values/value.ts";
 
 /**
- * The Saltfile that counts: the one that was typed, what `SALT_SALTFILE` names, `./Saltfile`, `~/.salt/Saltfile`.
+ * The Saltfile to use: the one on the command line, what `SALT_SALTFILE` names, `./Saltfile`, `~/.salt/Saltfile`.
  * @throws {UsageError} If one was named and is not there.
  */
 export function findSaltfile(typed: string | null, { env, cwd }: Surroundings): string | undefined {

@@ -1,6 +1,5 @@
 /**
- * From what was typed to the options that a program runs with: Saltfile, configuration files, command line.
- * Prints nothing.
+ * Makes the options of a program from Saltfile, configuration files and command line. Prints nothing.
  * @module
  */
 
@@ -18,7 +17,7 @@ export interface StartUpOptions<O> {
   readonly role: Role;
   /** `loadMasterConfig`, `loadClientConfig` or `loadMinionConfig`. */
   load(request: ConfigRequest): LoadedConfig<O>;
-  /** Options that win over everything, by name: what a command sets without being told to. */
+  /** Options that a command always sets, by name; they override everything else. */
   readonly fixed?: Readonly<Record<string, Value>>;
   /** Default: the process's own. */
   readonly surroundings?: Surroundings;
@@ -45,7 +44,7 @@ export function startUp<T extends CliTable, O>(
   });
 }
 
-/** What was typed for options that `table` lists too. */
+/** The options on the command line that `table` lists too. */
 function configOverrides<T extends CliTable>(parsed: Parsed<T>, table: OptionTable): Record<string, Value> {
   const overrides: Record<string, Value> = {};
   for (const [name, value] of Object.entries(parsed.options)) {

@@ -9,7 +9,7 @@ import { sanitize } from "../text/terminal.ts";
 /**
  * Runs a command to its exit code; an error that it throws ends it with one line and code 70.
  * @param command.writeError Writes to standard error.
- * @throws What the command throws, if its words hold `--hard-crash`.
+ * @throws What the command throws, if `--hard-crash` is given.
  */
 export async function reportUnexpected(
   command: { readonly name: string; readonly args: readonly string[]; writeError(text: string): void },

@@ -1,8 +1,8 @@
 /**
- * What every command does around its work once its configuration is loaded: the printer is opened, the rights of the service's
- * user are taken, the log is opened and told the warnings, and both are closed at the end, however the command ends.
+ * What every command does around its work once its configuration is loaded: it opens the printer, takes the rights of
+ * the service's user, opens the log and logs the warnings. At the end it always closes printer and log.
  *
- * The order is the promise: the output file is opened with the rights of the user who gives the command, everything after
+ * The order is important: the output file is opened with the rights of the user who gives the command, everything after
  * it with those of the service's user.
  * @module
  */
@@ -29,14 +29,13 @@ export type CommandOpts = LogOpts & OutputOpts;
 
 /** A command that is about to run. */
 export interface CommandStart<O extends CommandOpts, R> {
-  /** Its world. */
   readonly io: CommandIo;
-  /** What was typed about output. */
+  /** The output options of the command line. */
   readonly options: PrintOptions;
   /** The arguments of the function that is called, as on the wire: two of them say how states are shown. */
   readonly arg?: readonly Value[];
   readonly loaded: LoadedConfig<O>;
-  /** Takes the rights that the command runs with. What it gives is handed to the command. */
+  /** Takes the rights that the command runs with. Its result is passed to the command. */
   readonly takeRights: (opts: NoInfer<O>) => R | Promise<R>;
   /** Whether results are dropped, so that no output file is opened either. */
   readonly quiet?: boolean;
@@ -46,11 +45,10 @@ export interface CommandStart<O extends CommandOpts, R> {
 export interface CommandRun<O extends CommandOpts, R> {
   readonly opts: O;
   readonly log: Logger;
-  /** Prints a result as `--out` says. */
+  /** Prints a result with the outputter of `--out`. */
   readonly print: PrintResult;
-  /** How it prints. */
   readonly output: OutputSettings;
-  /** What {@linkcode CommandStart.takeRights} gave. */
+  /** The result of {@linkcode CommandStart.takeRights}. */
   readonly rights: R;
 }
 

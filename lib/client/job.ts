@@ -1,5 +1,5 @@
 /**
- * What a client says and gets to know of a job: the request, the published job, its returns and silent minions, time limits.
+ * The types of a job on the client's side: the request, the published job, its returns and silent minions, time limits.
  * @module
  */
 
@@ -11,7 +11,6 @@ import type { Value, ValueMap } from "../values/value.ts";
 
 /** A job to publish. */
 export interface JobRequest {
-  /** The target. */
   readonly tgt: Value;
   /** The target's type: `glob`, `pcre`, `list`. */
   readonly tgtType: string;
@@ -31,7 +30,6 @@ export interface JobRequest {
 
 /** A job that has been published. */
 export interface PublishedJob {
-  /** The job's id. */
   readonly jid: string;
   /** The target minions. */
   readonly minions: readonly string[];
@@ -45,17 +43,15 @@ export interface PublishedJob {
 
 /** What one minion returned. */
 export interface Returned {
-  /** Tells it from the other kind. */
+  /** Discriminates {@linkcode Returned} from {@linkcode Silent}. */
   readonly kind: "returned";
-  /** The minion. */
   readonly id: string;
-  /** What the function gave. */
+  /** The function's result. */
   readonly return: Value;
   /** 0 if all went well; a map by function for a compound job. */
   readonly retcode: Value;
   /** The outputter that the minion asks for. */
   readonly out?: string;
-  /** How it went. */
   readonly outcome: ReturnOutcome;
 }
 
@@ -63,9 +59,7 @@ export interface Returned {
 export interface Silent {
   /** Tells it from the other kind. */
   readonly kind: "silent";
-  /** The minion. */
   readonly id: string;
-  /** What is known of it. */
   readonly outcome: Outcome;
 }
 

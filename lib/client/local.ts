@@ -2,7 +2,7 @@
  * The operator's side of a job: publishes it on port 4506 and collects the returns from the master's event bus.
  * Subscribes before it publishes, so that no return is missed, and checks the job cache before it reports a minion as
  * silent. Prints nothing.
- * Source: salt-protocol.md section 9; the seeds' steps of `salt '*' test.ping`.
+ * Source: salt-protocol.md section 9.
  * @module
  */
 
@@ -38,7 +38,7 @@ import { isMap, map, str, toNumber, type Value, type ValueMap } from "../values/
 
 /** Who connects. */
 export interface LocalClientOptions {
-  /** Whose key proves who asks. */
+  /** The user whose key authenticates the requests. */
   readonly user: string;
   /** Logs files of the master that cannot be read. */
   readonly log: Logger;
@@ -46,7 +46,7 @@ export interface LocalClientOptions {
   readonly credentials?: ValueMap;
 }
 
-/** A key for {@linkcode JobRequest.noLog}. What makes it is loaded when it is asked for. */
+/** A key for {@linkcode JobRequest.noLog}. The code for it is loaded on the first call. */
 export async function newReturnKey(): Promise<ReturnKey> {
   const { ReturnKey } = await import("../protocol/return_key.ts");
   return await ReturnKey.create();
@@ -76,7 +76,7 @@ export class LocalClient {
     this.#user = user;
     this.#credentials = credentials;
     this.#log = log.named("salt.client");
-    // Users that `publisher_acl` names may not read what the master keeps: to them that is no news.
+    // Users in `publisher_acl` may not read the master's files: for them this is expected and not logged.
     const storeLog: StoreLog = (text, cause) =>
       cause instanceof Deno.errors.PermissionDenied ? log.debug(text) : log.warning(text);
     this.#jobs = openJobStore(opts, { log: storeLog });
@@ -323,13 +323,11 @@ export class LocalClient {
     }
   }
 
-  /** Ends the connection. */
   close(): void {
     this.#channel.close();
     this.#events.close();
   }
 
-  /** `using` closes it. */
   [Symbol.dispose](): void {
     this.close();
   }
@@ -360,7 +358,7 @@ function noLogWished({ noLog }: JobRequest): [string, string][] {
   return noLog === undefined ? [] : [[NO_LOG, noLog.publicKey]];
 }
 
-/** An event of a return, as the one who published the job sees it. */
+/** The event of a return, decrypted for the client that published the job. */
 async function shown(data: ValueMap, { noLog }: PublishedJob): Promise<ValueMap> {
   if (noLog === undefined) return data;
   const { showReturn } = await import("../protocol/hidden_return.ts");

@@ -15,12 +15,12 @@ import { publishPullPath } from "../config/master_paths.ts";
 export async function isMasterRunning(sockDir: string): Promise<boolean> {
   const path = publishPullPath(sockDir);
   const listens = await answers(path) ?? await answers(masterBus(sockDir).pub);
-  // The system's own text does not say which file.
+  // The error text of the system does not name the file.
   if (listens === undefined) throw new Deno.errors.PermissionDenied(`no right to reach the master at ${path}`);
   return listens;
 }
 
-/** Whether somebody listens on the Unix socket `path`; `undefined` if this user may not know. */
+/** Whether a process listens on the Unix socket `path`; `undefined` if this user has no permission to find out. */
 async function answers(path: string): Promise<boolean | undefined> {
   try {
     (await Deno.connect({ transport: "unix", path })).close();
@@ -33,7 +33,7 @@ async function answers(path: string): Promise<boolean | undefined> {
   }
 }
 
-/** Nothing, if a master runs here. @throws {NoMasterError} If none does. */
+/** Checks that a master is running on this host. @throws {NoMasterError} If none does. */
 export async function checkMasterRunning(sockDir: string): Promise<void> {
   if (await isMasterRunning(sockDir)) return;
   throw new NoMasterError(

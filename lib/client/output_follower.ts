@@ -1,6 +1,6 @@
 /**
- * What the commands of one job write, for the one who watches it: each batch once and in order, from the events as they come,
- * and from what the master keeps where one was missed. Prints nothing.
+ * Follows the live output of one job's commands: each batch once and in order. Batches come from events; a missed one
+ * is read from the master's store. Prints nothing.
  * @module
  */
 
@@ -10,7 +10,7 @@ import type { LiveBatch, LivePart } from "../protocol/live_batch.ts";
 /** Takes what a command of minion `id` has written. */
 export type OutputListener = (id: string, parts: readonly LivePart[]) => void;
 
-/** What is kept of it. */
+/** The part of the output store that is used here. */
 export type KeptOutputs = Pick<OutputStore, "read" | "ids">;
 
 /** Follows one job. */
@@ -21,7 +21,6 @@ export class OutputFollower {
   /** The number of the last batch of each minion. */
   readonly #seen = new Map<string, number>();
 
-  /** Has seen nothing yet. */
   constructor(jid: string, options: { readonly outputs: KeptOutputs; readonly listener: OutputListener }) {
     this.#jid = jid;
     this.#outputs = options.outputs;
@@ -34,12 +33,12 @@ export class OutputFollower {
     this.#show(id, batch);
   }
 
-  /** Shows what is kept of minion `id` and has not been shown, up to a number. */
+  /** Shows stored output of minion `id` that has not been shown, up to batch number `last`. */
   catchUp(id: string, last: number = Infinity): void {
     for (const batch of this.#outputs.read(this.#jid, id)) if (batch.seq <= last) this.#show(id, batch);
   }
 
-  /** Shows what is kept of every minion and has not been shown. */
+  /** Shows stored output of every minion that has not been shown. */
   catchUpAll(): void {
     for (const id of this.#outputs.ids(this.#jid)) this.catchUp(id);
   }

@@ -1,7 +1,7 @@
 /**
- * A function of a runner or of a wheel module as a job of the master: its events, its `proc` note, its place in the job
- * cache, and what went wrong as its result. Prints nothing.
- * Source: Salt 3008.3 `salt/client/mixins.py` and `salt/utils/job.py`.
+ * Runs a function of a runner or wheel module as a job of the master: fires its events, writes its `proc` file, stores
+ * it in the job cache, and turns errors into its result. Prints nothing. Source: Salt 3008.3 `salt/client/mixins.py`
+ * and `salt/utils/job.py`.
  * @module
  */
 
@@ -18,19 +18,17 @@ import type { RunnerContext } from "./runner_context.ts";
 import { noteRunner } from "./runner_notes.ts";
 import { map, type Value, type ValueMap } from "../values/value.ts";
 
-/** What is to be run. */
+/** A function call. */
 export interface RunnerCall {
-  /** Whose function it is. */
+  /** The kind of module. */
   readonly kind: FunctionKind;
   /** The function: `jobs.list_jobs`. */
   readonly fun: string;
-  /** Positional arguments. */
   readonly args: readonly Value[];
-  /** Keyword arguments. */
   readonly kwargs: ValueMap;
 }
 
-/** What a run needs beside what the runner itself may reach. */
+/** What a run needs, besides the runner's own context. */
 export interface RunnerHost extends Omit<RunnerContext, "progress" | "setRetcode"> {
   /** Shows a progress event of the runner's. */
   showProgress(data: ValueMap): void;
@@ -42,17 +40,19 @@ export interface RunnerHost extends Omit<RunnerContext, "progress" | "setRetcode
  */
 export type RunnerEnd = "done" | "unavailable" | "invalid" | "failed" | "noMaster" | "refused";
 
-/** What came of a run. */
+/** The outcome of a run. */
 export interface RunnerOutcome {
-  /** How it ended. */
   readonly end: RunnerEnd;
-  /** The result, or the text that stands in its place; for an unknown function, what is documented under such a name. */
+  /**
+   * The result, or an error text in its place; for an unknown function, the documentation of functions with such a
+   * name.
+   */
   readonly return: Value;
-  /** What the runner set, else 0 if it ran and 1 if not. */
+  /** The code that the runner set; without one, 0 if it ran and 1 if not. */
   readonly retcode: number;
 }
 
-/** Runs a function, start to end. Whatever it throws becomes its result. */
+/** Runs a function from start to end. If it throws, the error becomes its result. */
 export async function runRunner(call: RunnerCall, host: RunnerHost): Promise<RunnerOutcome> {
   const { jid, user } = host;
   const fun = await familyOf(call.kind, host).get(call.fun);
@@ -95,7 +95,7 @@ function familyOf(kind: FunctionKind, { catalogue, wheel }: RunnerHost): Family<
   return kind === "runner" ? catalogue : wheel;
 }
 
-/** Nothing was run, so only the end is published. For an incomplete name, the matching functions are shown. */
+/** Nothing was run, so only the end event is published. For an incomplete name, the matching functions are shown. */
 async function unavailable(call: RunnerCall, host: RunnerHost): Promise<RunnerOutcome> {
   const { kind, fun } = call;
   // All of Salt's wheel functions are there.
@@ -121,7 +121,7 @@ function failure(
   return { end: "failed", return: `Exception occurred in ${kind} ${fun}: ${message}` };
 }
 
-/** Stores the run as a job of the master's own, which returned `ended`, as far as the options want it. */
+/** Stores the run as a job of the master with the return `ended`, if the options ask for that. */
 function store(load: ValueMap, ended: EventData, { opts, jobs, jid, log }: RunnerHost): void {
   if (!opts.runner_returns || !opts.job_cache || opts.ext_job_cache !== "") return;
   try {

@@ -1,7 +1,8 @@
 /**
- * What a runner's function may reach: the master's options, its stores, and its minions through the local client.
+ * What a runner's function can use: the master's options, its stores, and its minions through the local client.
  *
- * `salt-run` implements it, and everything else that runs runners. Runners import this and `lib/plugins/module.ts`, never a service.
+ * `salt-run` and the master's other callers of runners implement it. Runners import this and `lib/plugins/module.ts`,
+ * never a service.
  * @module
  */
 
@@ -19,7 +20,7 @@ import type { EventData } from "../bus/event.ts";
 import type { PillarRequest } from "../pillar/request.ts";
 import type { Value, ValueMap } from "../values/value.ts";
 
-/** What one minion gave back. */
+/** What one minion returned. */
 export interface LocalReturn {
   /** The function's result. */
   readonly return: Value;
@@ -29,23 +30,21 @@ export interface LocalReturn {
   readonly out?: string;
 }
 
-/** What became of a job on the minions that its target means. */
+/** The outcome of a job on its target minions. */
 export interface LocalJob {
-  /** The job's id; `undefined` where nobody is meant. */
+  /** The job's id; `undefined` if the target matches no minion. */
   readonly jid?: string;
-  /** What came back, by minion. */
+  /** By minion. */
   readonly returns: Map<string, LocalReturn>;
   /** The minions that did not return. */
   readonly silent: readonly string[];
 }
 
-/** A minion's part in a job that one is attached to. */
+/** What a minion did in a job that a client is attached to. */
 export interface AttachedReturn {
-  /** The minion. */
   readonly id: string;
   /** What it returned; `undefined` if it did not. */
   readonly returned: Value | undefined;
-  /** What became of it. */
   readonly outcome: Outcome;
   /** The outputter that the minion asks for. */
   readonly out?: string;
@@ -55,29 +54,28 @@ export interface AttachedReturn {
 export interface LocalOptions {
   /** Positional arguments. */
   readonly arg?: readonly Value[];
-  /** Keyword arguments. */
   readonly kwargs?: ValueMap;
-  /** How the target is meant. @default {"glob"} */
+  /** The target type. @default {"glob"} */
   readonly tgtType?: string;
-  /** Seconds until minions that are silent are asked whether they still run the job. Default: the option `timeout`. */
+  /** Seconds until silent minions are asked whether they still run the job. Default: the option `timeout`. */
   readonly timeoutS?: number;
   /** Seconds for the answer to that. Default: the option `gather_job_timeout`. */
   readonly gatherJobTimeoutS?: number;
 }
 
-/** The master's minions, as `salt` reaches them. */
+/** Runs jobs on the master's minions, as `salt` does. */
 export interface LocalCommands {
   /**
-   * Runs a function on the minions that the target means, and waits for all that will answer.
-   * @returns What came back, by minion; those that did not answer are not in it. Empty if nobody is meant.
-   * @throws {NoMasterError} If no master is running here. @throws {RefusedError} If it does not let this user.
+   * Runs a function on the target minions, and waits for their returns. @returns The returns by minion; minions that
+   * did not return are left out. Empty if the target matches no minion.
+   * @throws {NoMasterError} If no master is running here. @throws {RefusedError} If this user may not run it.
    */
   run(tgt: Value, fun: string, options?: LocalOptions): Promise<Map<string, LocalReturn>>;
   /** As `run`, with the job's id and the minions that did not answer. @throws As `run`. */
   job(tgt: Value, fun: string, options?: LocalOptions): Promise<LocalJob>;
   /**
-   * The returns of a job that was published before, those that are there and then the rest as they come.
-   * @param onOutput Takes what the job's commands have written, and write, if it is a job that is watched.
+   * The returns of a job that was published before: first the stored ones, then the others as they come.
+   * @param onOutput Called with the output of the job's commands, if it is a `--live` job.
    * @throws {TargetError} If there is no such job. @throws {NoMasterError} If no master is running here.
    */
   attach(jid: string, onOutput?: OutputListener): AsyncIterable<AttachedReturn>;
@@ -86,11 +84,11 @@ export interface LocalCommands {
    * @throws {NoMasterError} If no master is running here.
    */
   present(): Promise<Map<string, string | undefined>>;
-  /** The minions of which it is sure that they are not connected: they had been, and have gone. No minion is asked. */
+  /** The minions that were connected and have disconnected. No minion is asked. */
   gone(): ReadonlySet<string>;
   /**
-   * What became of a job on each of `ids`: one word, and when the master last got news of it (ms since the epoch). Those that
-   * do not acknowledge jobs are asked whether they are at it.
+   * The outcome of a job on each of `ids`: one word, and the time of the last event about it (ms since the epoch).
+   * Minions that do not acknowledge jobs are asked whether they run it.
    * @param returns The job's returns, if they have been read already.
    */
   outcomes(
@@ -104,9 +102,7 @@ export interface LocalCommands {
 export interface ExecutionCall {
   /** The function: `test.ping`. */
   readonly fun: string;
-  /** Positional arguments. */
   readonly args: readonly Value[];
-  /** Keyword arguments. */
   readonly kwargs: ValueMap;
   /** Whether the function sees the pillar of the master's host. Default: no. */
   readonly withPillar?: boolean;
@@ -124,11 +120,9 @@ export interface RunnerPillar {
 
 /** What a function of a runner, or of a wheel module, runs with. */
 export interface RunnerContext {
-  /** The master's options. */
   readonly opts: MasterOpts;
   /** The master's jobs. */
   readonly jobs: JobStore;
-  /** The minions' keys. */
   readonly keys: KeyStore;
   /** What the master knows of its minions. */
   readonly data: DataCache;

@@ -1,5 +1,5 @@
 /**
- * The minions as runners reach them: each function run is a job of its own, through the local client.
+ * Runs functions on minions for runners: each call is a separate job of the local client.
  * @module
  */
 
@@ -19,20 +19,19 @@ import { presentMinions } from "../fleet/present_minions.ts";
 import type { LocalCommands, LocalReturn } from "./runner_context.ts";
 import { isMap, toNumber } from "../values/value.ts";
 
-/** How long minions that do not acknowledge are waited for when they are asked about a job. */
+/** Time limits for `saltutil.find_job` on minions that do not acknowledge jobs. */
 const FIND_JOB_WAITS = { timeoutS: 2, gatherJobTimeoutS: 0 };
 
-/** Whose commands {@linkcode localCommands} gives. */
+/** Options of {@linkcode localCommands}. */
 export interface LocalCommandsOptions {
-  /** Who gives the commands. */
   readonly user: string;
   /** Logs files of the master that cannot be read. */
   readonly log: Logger;
-  /** Aborted when waiting is to end. */
+  /** Aborts the wait for returns. */
   readonly signal?: AbortSignal;
 }
 
-/** The minions of the master whose options are given. It is connected to when the first function is run, not before. */
+/** The minions of the master with these options. The connection is opened when the first function runs. */
 export function localCommands(opts: MasterOpts, options: LocalCommandsOptions): LocalCommands {
   const dataCache = () => new DataCache(opts.cachedir, { log: options.log.warning });
   const commands: LocalCommands = {
@@ -49,7 +48,7 @@ export function localCommands(opts: MasterOpts, options: LocalCommandsOptions): 
             silent.push(event.id);
             continue;
           }
-          // A retcode that is no number is one by function: 0 only if it is empty.
+          // A retcode that is not a number is a map by function: 0 only if it is empty.
           const retcode = toNumber(event.retcode) ?? 1;
           const { out } = event;
           returns.set(event.id, { return: event.return, retcode, ...out !== undefined && { out } });

@@ -1,5 +1,5 @@
 /**
- * The `proc` files of runners: while a runner runs, `<cachedir>/proc/<jid>` says what it is and which process runs it.
+ * The `proc` files of runners: while a runner runs, `<cachedir>/proc/<jid>` holds its job and the id of its process.
  * Source: Salt 3008.3 `salt/utils/master.py` (msgpack of the `new` event and `pid`).
  * @module
  */
@@ -11,13 +11,13 @@ import type { ValueMap } from "../values/value.ts";
 /**
  * Notes that this process runs a runner.
  * @param data What the event `new` says: `fun`, `jid`, `user`, `fun_args`.
- * @returns What takes the note away. The note is a convenience: where it cannot be written there is none.
+ * @returns A function that removes the note. A note that cannot be written is left out: nothing depends on it.
  */
 export function noteRunner(cachedir: string, data: ValueMap): () => void {
   return leaveNote(cachedir, new Map(data).set("pid", Deno.pid));
 }
 
-/** The runners that are running, the oldest first. Notes of processes that are gone are taken away. */
+/** The runners that are running, the oldest first. Removes the notes of processes that have ended. */
 export function runningRunners(cachedir: string): ValueMap[] {
   return readNotes(cachedir).flatMap(({ path, note }) => {
     if (note !== undefined && isAlive(note.get("pid"))) return [note];

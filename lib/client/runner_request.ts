@@ -1,6 +1,6 @@
 /**
- * A runner that the master runs for a user of `external_auth`: asked for on the request port, its result comes as an event.
- * Source: Salt 3008.3 `salt/client/mixins.py` (`cmd_sync`), `salt/runner.py`.
+ * Asks the master to run a runner for a user of `external_auth`. The request goes to the request port; the result comes
+ * as an event. Source: Salt 3008.3 `salt/client/mixins.py` (`cmd_sync`), `salt/runner.py`.
  * @module
  */
 
@@ -17,7 +17,7 @@ import { isMap, map, str, toNumber, type Value, type ValueMap } from "../values/
 /** Time for the result, in milliseconds: Salt's `rest_timeout`. */
 const RESULT_MS = 300_000;
 
-/** What is to be run. */
+/** The runner's function and its arguments. */
 export interface RequestedRunner {
   readonly fun: string;
   readonly args: readonly Value[];
@@ -25,7 +25,7 @@ export interface RequestedRunner {
 }
 
 /**
- * Runs it. What the master refuses, and a master that is not there, are outcomes too.
+ * Runs it. A refusal and an absent master are outcomes too, not errors.
  * @param proof A token, or a name and a password.
  */
 export async function requestRunner(

@@ -12,10 +12,10 @@ import { RequestChannel, tcpAddress } from "../sockets/request_channel.ts";
 import { isMap, type Value, type ValueMap } from "../values/value.ts";
 import { decode } from "../values/msgpack.ts";
 
-/** Time for what asks PAM, a directory or a web service, in milliseconds. */
+/** Time limit for requests that make the master ask PAM, a directory or a web service, in milliseconds. */
 export const EAUTH_PATIENCE = { timeoutMs: 45_000, tries: 1 };
 
-/** Where a master is. */
+/** The master's place on this host. */
 type MasterPlace = Pick<MasterOpts, "sock_dir" | "ret_port" | "interface">;
 
 /** Sends a clear request. @returns The answer. @throws {NoMasterError} If the master does not answer. */
@@ -34,7 +34,7 @@ export async function askMaster(opts: MasterPlace, load: ValueMap): Promise<Valu
 }
 
 /**
- * The data of a new token: `token`, `start`, `expire`, `name`, `eauth`; `undefined` if the master does not let this user.
+ * The data of a new token: `token`, `start`, `expire`, `name`, `eauth`; `undefined` if the master refuses this user.
  * @param load `eauth`, `username`, `password`; `token_expire` in seconds.
  * @throws {NoMasterError} If the master does not answer.
  */

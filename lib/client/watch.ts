@@ -1,9 +1,8 @@
 /**
- * Which minions a command still waits for, and when it asks them: a rule, without clock or sockets. A minion that
- * acknowledges is waited for as long as it is connected, and never asked. Any other minion that is silent for the
- * time-out is given up at once if the master knows that it is not connected; else it is asked whether it still runs the
- * job, and given up if it says no or does not answer.
- * Source: salt-protocol.md section 9.
+ * Decides which minions a command still waits for, and when it asks them. Pure: has no clock and no sockets. The
+ * command waits for a minion that acknowledges as long as it is connected, and never asks it. Any other minion that is
+ * silent for the time-out is given up at once if the master knows that it is not connected; else it is asked whether it
+ * still runs the job, and given up if it says no or does not answer. Source: salt-protocol.md section 9.
  * @module
  */
 
@@ -31,12 +30,12 @@ export class JobWatch {
     return this.#unreturned;
   }
 
-  /** Whether nobody is waited for any more. */
+  /** Whether no minion is awaited any more. */
   get done(): boolean {
     return this.#deadlines.size === 0;
   }
 
-  /** When to look again, should nothing happen; or before that. */
+  /** The latest time of the next check if no event comes before. */
   get nextAt(): number {
     return Math.min(this.#question?.deadline ?? Infinity, this.#earliest);
   }
@@ -46,7 +45,7 @@ export class JobWatch {
     this.#earliest = Math.min(this.#earliest, deadline);
   }
 
-  /** Minion `id` returned. @returns Whether that is news. */
+  /** Minion `id` returned. @returns Whether this is its first return. */
   returned(id: string): boolean {
     this.#deadlines.delete(id);
     this.#question?.unanswered.delete(id);
@@ -75,7 +74,7 @@ export class JobWatch {
     }
   }
 
-  /** Those to ask now whether they are at the job; nobody while a question is open. */
+  /** The minions to ask now whether they run the job; none while a question is open. */
   toAsk(now: number): string[] {
     if (this.#question !== undefined || now < this.#earliest) return [];
     this.#look();
@@ -83,8 +82,8 @@ export class JobWatch {
   }
 
   /**
-   * The minions of `ids` that cannot answer a question, as they are among `gone` and have not acknowledged the job, are
-   * given up. One that has the job may have its connection back before the question is over.
+   * Gives up those of `ids` that are in `gone` and have not acknowledged the job: they cannot answer a question. A
+   * minion that has the job may reconnect before the question ends.
    * @returns Those that were given up.
    */
   giveUp(ids: readonly string[], gone: { has(id: string): boolean }): string[] {
@@ -97,7 +96,7 @@ export class JobWatch {
   /** `ids` have been asked, and have until `deadline` to answer. */
   asked(ids: readonly string[], deadline: number): void {
     this.#question = { unanswered: new Set(ids), deadline };
-    // Their silence is the question's business now.
+    // From now on the question's deadline replaces theirs.
     for (const id of ids) this.#wait(id, Infinity);
     this.#look();
   }
@@ -113,7 +112,7 @@ export class JobWatch {
     else this.#deadlines.delete(id);
   }
 
-  /** Gives up those who have left the question unanswered for too long. */
+  /** Gives up minions that have not answered the question in time. */
   tick(now: number): void {
     const question = this.#question;
     if (question === undefined || (question.unanswered.size > 0 && now < question.deadline)) return;

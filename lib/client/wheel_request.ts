@@ -1,6 +1,6 @@
 /**
- * A wheel function that the master runs for a user of `external_auth`: asked for on the request port, and answered there.
- * Source: Salt 3008.3 `salt/wheel/__init__.py` (`cmd_sync`).
+ * Asks the master, on the request port, to run a wheel function for a user of `external_auth`. Source: Salt 3008.3
+ * `salt/wheel/__init__.py` (`cmd_sync`).
  * @module
  */
 
@@ -9,7 +9,7 @@ import { askMaster } from "./token_request.ts";
 import type { MasterOpts } from "../config/options.ts";
 import { isMap, map, str, type Value, type ValueMap } from "../values/value.ts";
 
-/** What is to be run. */
+/** The wheel function and its arguments. */
 export interface RequestedWheel {
   /** `key.accept_dict` */
   readonly fun: string;

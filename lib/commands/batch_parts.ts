@@ -1,6 +1,6 @@
 /**
- * The parts of a batch in the background: each is published and followed, also over restarts of the master. Nobody sits beside it who could
- * start it again, and the minions go on with their job meanwhile.
+ * Runs the parts of a batch in the background: publishes each and collects its returns, also over restarts of the
+ * master. No operator is there to start the batch again, and the minions continue their job meanwhile.
  * @module
  */
 
@@ -14,18 +14,21 @@ import type { Session } from "./salt_session.ts";
 
 /** How long a batch waits for its master, in milliseconds. */
 const AWAY_MS = 10 * 60_000;
-/** How often it looks, in milliseconds. */
+/** The interval of checks for a master, in milliseconds. */
 const LOOK_MS = 500;
-/** Minions sign in again when a master is back, after waits by chance; so long a part is more patient then, in milliseconds. */
+/**
+ * After a restart of the master, minions sign in again after random delays. For this time a part waits longer for
+ * answers, in milliseconds.
+ */
 const COMEBACK_MS = 30_000;
 
-/** How a batch treats a master that is not there. */
+/** What a batch does while no master is running. */
 export interface LastingOptions {
-  /** How long it waits for it. Default: {@linkcode AWAY_MS}. */
+  /** How long it waits for the master. Default: {@linkcode AWAY_MS}. */
   readonly awayMs?: number;
 }
 
-/** Runs parts of one batch. */
+/** Runs the parts of one batch. */
 export class LastingParts {
   readonly #session: Session;
   readonly #awayMs: number;
@@ -39,7 +42,7 @@ export class LastingParts {
 
   /**
    * The answers of `ids` to `job`, each once.
-   * @throws {NoMasterError} If the master stays away. @throws What publishing throws.
+   * @throws {NoMasterError} If no master starts in time. @throws What publishing throws.
    */
   async *answers(job: JobRequest, ids: readonly string[]): AsyncGenerator<Answer> {
     const { io: { signal } } = this.#session;
@@ -48,7 +51,7 @@ export class LastingParts {
     while (!signal.aborted) {
       try {
         using client = await this.#connect();
-        // The ids of jobs make sure that a minion which has it already does not run it twice.
+        // A minion that has the job already recognises its id and does not run it twice.
         published ??= await client.publish({ ...job, tgt: [...left], tgtType: "list" });
         const waited = { ...published, minions: published.minions.filter((id) => left.has(id)) };
         for await (const answer of this.#follow(client, waited)) {

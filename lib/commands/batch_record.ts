@@ -1,7 +1,6 @@
 /**
- * What is kept and told of a batch job while it runs: its state in the job store, for `salt-run batch.status`, and the
- * events `salt/batch/<jid>/…`.
- * Source: Salt 3008.3 `salt/utils/batch_output.py`.
+ * Records a batch job while it runs: its state in the job store, for `salt-run batch.status`, and the events
+ * `salt/batch/<jid>/…`. Source: Salt 3008.3 `salt/utils/batch_output.py`.
  * @module
  */
 
@@ -14,14 +13,14 @@ import { batchEvent } from "../protocol/tags.ts";
 import type { Answer } from "../report/answers.ts";
 import { float, map } from "../values/value.ts";
 
-/** What a record works with. */
+/** What a record needs. */
 export interface BatchRecordParts {
   readonly store: BatchStore;
   /** Fires an event on the master's bus. */
   fire(tag: string, data: EventData): Promise<unknown>;
 }
 
-/** The state is written at most so often, in milliseconds: with thousands of minions it is large. */
+/** Shortest time between two writes of the state, in milliseconds: with thousands of minions it is large. */
 const WRITE_MS = 500;
 
 /** The record of one batch job. */
@@ -35,7 +34,10 @@ export class BatchRecord {
   #timer: Timer | undefined;
   #writing: Promise<unknown> = Promise.resolve();
   #halted: string | undefined;
-  /** Whether this user may write the master's files; one of `publisher_acl` may not, and a batch goes on without. */
+  /**
+   * Whether this user may write the master's files. A user in `publisher_acl` may not; the batch then runs without a
+   * record.
+   */
   #writable = true;
 
   constructor(state: BatchState, parts: BatchRecordParts) {
@@ -66,7 +68,7 @@ export class BatchRecord {
     this.#changed();
   }
 
-  /** The batch is over. @param halted Why, if it ended before its time. */
+  /** The batch is over. @param halted The reason, if it ended early. */
   async end(halted: string | undefined): Promise<void> {
     clearTimeout(this.#timer);
     this.#halted = halted;
@@ -126,7 +128,7 @@ export class BatchRecord {
       },
     }[what];
     const data = map({ jid, fun, tgt, tgt_type: tgtType, user, ...more });
-    // In order, and without a wait for the batch.
+    // Events are fired in order; the batch does not wait for them.
     this.#writing = this.#writing.then(() => this.#parts.fire(batchEvent(jid, what), data));
   }
 }

@@ -1,7 +1,7 @@
 /**
- * One batch job: the job on a few minions at a time, all parts with the same job id. Knows how many may run, when a
- * place is free again and what halts it; asks, shows and keeps nothing itself.
- * Source: Salt's cli/batch.py and utils/batch_state.py.
+ * One batch job: runs the job on a few minions at a time; all parts have the same job id. Decides how many minions may
+ * run it, when the next one may start and what halts the batch. Does no I/O. Source: Salt's cli/batch.py and
+ * utils/batch_state.py.
  * @module
  */
 
@@ -15,15 +15,15 @@ export interface BatchPlan {
   readonly ids: readonly string[];
   /** Number of minions at a time. */
   readonly size: number;
-  /** How long the place of a minion that has answered stays empty, in milliseconds. */
+  /** Time between the answer of a minion and the start of the next one in its place, in milliseconds. */
   readonly waitMs: number;
   /** Whether the first failure halts the batch. */
   readonly failhard: boolean;
-  /** Runs the job on minions; gives the answer of each. */
+  /** Runs the job on minions; yields the answer of each. */
   run(ids: readonly string[]): AsyncIterable<Answer>;
-  /** Told of each part before it runs. */
+  /** Called with the minions of each part before it runs. */
   started?(ids: readonly string[]): void;
-  /** Told of each answer. */
+  /** Called with each answer. */
   answered?(answer: Answer): void;
 }
 
@@ -49,7 +49,7 @@ export class BatchRun {
     return this.#halted;
   }
 
-  /** Runs no further part; minions that have the job go on with it. */
+  /** Starts no further part. Minions that have the job continue it. */
   halt(reason: string): void {
     this.#halted ??= reason;
     this.#finished.resolve();

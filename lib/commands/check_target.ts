@@ -1,5 +1,5 @@
 /**
- * Reads a target before anybody is asked: an expression that cannot be read is wrong usage.
+ * Parses a target before anything is sent: an invalid expression is a usage error.
  * @module
  */
 

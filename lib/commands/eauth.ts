@@ -1,7 +1,7 @@
 /**
- * `-a`, `-T`, `--username`, `--password`: how a command proves to the master who gives it, where it is no user of the master's
- * host, or wants to be another one. Asks on the terminal for what is not given; keeps a token in `token_file`.
- * Source: Salt 3008.3 `salt/cli/salt.py`, `salt/auth/__init__.py` (`Resolver`), `salt/config/__init__.py` (`client_config`).
+ * `-a`, `-T`, `--username`, `--password`: the credentials that a command sends to the master instead of the key file of
+ * a user of the host. Asks on the terminal for what is missing; stores a token in `token_file`. Source: Salt 3008.3
+ * `salt/cli/salt.py`, `salt/auth/__init__.py` (`Resolver`), `salt/config/__init__.py` (`client_config`).
  * @module
  */
 
@@ -19,7 +19,7 @@ import { sanitizeLine } from "../text/terminal.ts";
 import { didYouMean } from "../text/nearest_name.ts";
 import { map, str, type ValueMap } from "../values/value.ts";
 
-/** What the command line says. */
+/** The options on the command line. */
 export interface EauthOptions {
   readonly eauth: string | null;
   readonly mktoken: boolean;
@@ -47,8 +47,10 @@ export function checkEauthOptions({ eauth, mktoken }: EauthOptions): void {
 }
 
 /**
- * What proves who gives the command: `{token}`, or `{eauth, username, password}`; `undefined`: the key file of the calling user.
- * @throws {UsageError} Without a terminal to ask on. @throws {RefusedError} If the master makes no token.
+ * The credentials of the command: `{token}`, or `{eauth, username, password}`; `undefined`: the key file of the calling
+ * user.
+ * @throws {UsageError} If something is missing and there is no terminal to ask on. @throws {RefusedError} If the master
+ * makes no token.
  * @throws {NoMasterError} If there is no master to ask for one.
  */
 export async function eauthCredentials(options: EauthOptions, run: EauthRun): Promise<ValueMap | undefined> {
@@ -56,7 +58,7 @@ export async function eauthCredentials(options: EauthOptions, run: EauthRun): Pr
   const path = tokenFile(opts);
   const named = options.username !== null || options.password !== null;
   if (!options.eauth) return mayReadKey(opts) ? undefined : keptToken(path, opts);
-  // The token that was made for this is used, unless somebody else is named.
+  // The stored token is used, unless the command names another user.
   const kept = named || options.mktoken ? undefined : keptToken(path, opts);
   if (kept !== undefined) return kept;
   const { eauth } = options;
@@ -84,7 +86,7 @@ function tokenFile({ token_file }: MasterOpts): string {
   return isDirectory(xdg) ? `${xdg}/salt_token` : `${home}/salt_token`;
 }
 
-/** The kept token, as long as it may be good. */
+/** The stored token, unless it has expired. */
 function keptToken(path: string, { token_expire }: MasterOpts): ValueMap | undefined {
   const madeMs = statIfExists(path)?.mtime?.getTime();
   if (madeMs === undefined || madeMs + token_expire * 1000 < Date.now()) return undefined;
@@ -92,7 +94,7 @@ function keptToken(path: string, { token_expire }: MasterOpts): ValueMap | undef
   return token ? map({ token }) : undefined;
 }
 
-/** Whether the calling user has a key: then it proves more than a token. */
+/** Whether the calling user can read a key file: the key has precedence over a token. */
 function mayReadKey({ cachedir, user }: MasterOpts): boolean {
   const caller = callingUser();
   const owner = caller === "root" || caller.startsWith("sudo_") ? user : caller;

@@ -1,5 +1,5 @@
 /**
- * What `salt-key` does with keys: on the files of the master itself, or by the wheel functions of a running one.
+ * The operations of `salt-key`: on the files of the master, or by the wheel functions of a running master.
  * @module
  */
 
@@ -23,7 +23,10 @@ export interface KeyOperations {
   match(globs: string): Promise<KeyMatches>;
   /** The keys that match: PEMs by id, by the directory of their state. */
   print(globs: string): Promise<ValueMap>;
-  /** Their fingerprints, and as `local` those of the master's own keys that match by the name of their file or as `master`. */
+  /**
+   * Fingerprints of the keys that match. `local` has those of the master's own keys, matched by file name or by the
+   * word `master`.
+   */
   finger(globs: string): Promise<ValueMap>;
   /** Accepts or rejects every key of `matches`. */
   change(matches: KeyMatches, to: "accepted" | "rejected"): Promise<KeyChange>;
@@ -43,7 +46,7 @@ export interface FileKeyOptions {
   readonly rotate: () => void;
 }
 
-/** On the files of the master's pki directory. */
+/** Operations on the files of the master's pki directory. */
 export function fileKeys(manager: KeyManager, options: FileKeyOptions): KeyOperations {
   const ofEach = (globs: string, text: (pem: string) => string): ValueMap => {
     const groups: ValueMap = new Map();
@@ -81,7 +84,7 @@ export function fileKeys(manager: KeyManager, options: FileKeyOptions): KeyOpera
 /** Asks the master to run a wheel function. @returns Its result. */
 export type AskWheel = (fun: string, args: readonly Value[], kwargs?: ValueMap) => Promise<Value>;
 
-/** By the wheel functions of a running master, as far as the rules of the user allow them. */
+/** Operations by the wheel functions of a running master, if the user's rules allow them. */
 export function wheelKeys(ask: AskWheel): KeyOperations {
   return {
     async list(states) {
@@ -119,7 +122,7 @@ function asMap(value: Value): ValueMap {
   return isMap(value) ? value : new Map();
 }
 
-/** The reverse of {@linkcode byDirectory}; what is no list of ids is passed over. */
+/** The reverse of {@linkcode byDirectory}; values that are not lists of ids are ignored. */
 function byState(value: Value): KeyMatches {
   const lists = asMap(value);
   return new Map(KEY_STATES.flatMap((state): [KeyState, string[]][] => {

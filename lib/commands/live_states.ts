@@ -1,5 +1,5 @@
 /**
- * The states that run in this process, shown as they are done where `salt --live` shows those of minions.
+ * Shows the states of a run in this process as they finish, like `salt --live` shows those of minions.
  * @module
  */
 

@@ -1,6 +1,6 @@
 /**
- * What an operator is told when a target matches no minion: keys that are not accepted, another kind of target that was
- * probably meant, the nearest id. The same for `salt` and `salt-cp`.
+ * Hints for an operator whose target matches no minion: keys that are not accepted, the target type that was probably
+ * meant, the most similar id. The same for `salt` and `salt-cp`.
  * @module
  */
 
@@ -13,7 +13,7 @@ import { sanitize } from "../text/terminal.ts";
 import { truncateList } from "../text/truncate.ts";
 import { str, type Value } from "../values/value.ts";
 
-/** What Salt says of it. */
+/** Salt's message. */
 export const NOBODY_MATCHED = "No minions matched the target. No command was sent, no jid was assigned.\n";
 
 /** A target as it is sent to the master. */
@@ -22,12 +22,12 @@ export interface UnmatchedTarget {
   readonly tgtType: string;
 }
 
-/** Target types that look at nothing but the id, so that they can be tried on keys that are not accepted. */
+/** Target types that need the id alone, so that they can be matched with keys that are not accepted. */
 const OF_IDS: readonly string[] = ["glob", "pcre", "list"];
 
 /**
  * Lines for standard error, each with its newline; the empty string if there is nothing to say.
- * @param keys The master's keys; a user who may not read them is told nothing of them.
+ * @param keys The master's keys; a user who may not read them gets no hint about them.
  * @param place The master's options, for commands that are shown.
  */
 export function nobodyHint(
@@ -73,7 +73,7 @@ function accepted(keys: Pick<KeyStore, "list">): readonly string[] {
   }
 }
 
-/** What a text looks like that was taken for a glob, and the option that reads it as such. */
+/** Patterns of texts that look like another target type, and the option for that type. */
 const KINDS: readonly (readonly [looksLike: RegExp, option: string, what: string])[] = [
   [/^[A-Z]?.?@|\s[A-Z].?@|(^|\s)(and|or|not)\s/, "-C", "a compound target"],
   [/^[^\s,]+([,\s]+[^\s,]+)+$/, "-L", "a list of ids"],

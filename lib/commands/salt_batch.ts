@@ -31,7 +31,7 @@ import { showDrift } from "./salt_show.ts";
 import { sanitizeLine } from "../text/terminal.ts";
 import { compareStrings, repr, str, type Value } from "../values/value.ts";
 
-/** What a batch needs beside its session. */
+/** What a batch needs besides its session. */
 export interface BatchWish {
   readonly session: Session;
   /** The size, as it was typed. */
@@ -39,8 +39,7 @@ export interface BatchWish {
 }
 
 /**
- * Runs the job in batches, after a `test.ping` that finds the minions that answer; with `--async` a process in the
- * background does.
+ * Runs the job in batches on the minions that answer a `test.ping`; with `--async`, in a process in the background.
  * @returns The exit code: the highest return code.
  * @throws {UsageError} For an invalid `spec`; else as {@linkcode LocalClient.publish}.
  */
@@ -114,7 +113,7 @@ export async function runBatch(job: JobRequest, { session, spec }: BatchWish): P
 }
 
 async function startInBackground({ jid, size, fun }: BatchState, { io, opts, user }: Session): Promise<void> {
-  // Only the configuration counts; the rest is for people who list the processes.
+  // The process uses only the configuration; the other words are for people who list the processes.
   const words = [
     "-c",
     opts.config_dir,
@@ -127,8 +126,8 @@ async function startInBackground({ jid, size, fun }: BatchState, { io, opts, use
 }
 
 /**
- * Runs the batch `jid`, which `--async` has stored, in this process. Nothing is shown.
- * @returns The exit code, which nobody reads.
+ * Runs the batch `jid`, which `--async` has stored, in this process. Prints nothing. @returns The exit code; nothing
+ * reads it.
  */
 export async function runStoredBatch(jid: string, session: Session): Promise<number> {
   const { batches } = openJobStore(session.opts, { log: (text) => session.log.warning(text) });
@@ -146,7 +145,7 @@ interface Driving {
   /** Shows parts and answers. */
   readonly show?: BatchPrinter;
   readonly noLog?: ReturnKey;
-  /** Whether it goes on when a master that has gone is back. */
+  /** Whether it continues after a restart of the master. */
   readonly lasting?: boolean;
 }
 
@@ -157,11 +156,11 @@ async function drive(
 ): Promise<{ readonly all: readonly Answer[]; readonly halted: string | undefined }> {
   const { jid, fun, arg, kwargs, ret } = state;
   const { opts, io: { signal } } = session;
-  // Ends the parts that are waited for when the batch is halted.
+  // Aborts the running parts when the batch is halted.
   const over = new AbortController();
   const parts: Session = { ...session, io: { ...session.io, signal: AbortSignal.any([signal, over.signal]) } };
   const bus = masterBus(opts.sock_dir);
-  // The state lies in the job store, and is read by others.
+  // The state is in the job store, where other commands read it.
   const kept = noLog === undefined ? state : { ...state, arg: [MASK], kwargs: new Map() };
   const record = new BatchRecord(kept, { store, fire: (tag, data) => fireEvent(bus, tag, data) });
   const lastingParts = lasting ? new LastingParts(parts) : undefined;
@@ -236,7 +235,7 @@ class BatchPrinter {
   }
 }
 
-/** Writes what is no result: to standard error if a program reads the results. */
+/** Writes a message that is not a result: to standard error if a program reads the results. */
 function tell({ io, opts }: Session, text: string): void {
   if (MACHINE_OUTPUTTERS.includes(opts.output ?? "")) io.writeError(text);
   else io.write(text);

@@ -77,13 +77,13 @@ async function runParsed(parsed: Parsed<SaltCallTable>, io: JobIo): Promise<numb
   });
 }
 
-/** The words behind the function's name, as they would go to a minion. */
+/** The words after the function's name, in the form that is sent to a minion. */
 function wireArgs(words: readonly string[], options: SaltCallValues): Value[] {
   const { args, kwargs } = functionArguments(words, options);
   return toWireArgs(args, kwargs);
 }
 
-/** Refuses what would otherwise run on this minion although another was meant. */
+/** Refuses options for other targets: without this the function would run on this minion. */
 function checkMinion({ proxyid, resources, tgt, tgt_type }: SaltCallValues): void {
   if (proxyid !== null) throw new UsageError("--proxyid: proxy minions are not built yet");
   if (resources || tgt !== null || tgt_type !== null) {
@@ -153,7 +153,7 @@ async function takeCallRights(options: SaltCallValues, opts: MinionOpts): Promis
     if (ready.user !== undefined) becomeRunUser(ready.user);
     return ready.finish();
   }
-  if (runs) userToBecome(opts.user); // a function is run as that user or not at all
+  if (runs) userToBecome(opts.user); // a function runs as that user or not at all
   becomeServiceUser(opts);
   return [];
 }
@@ -225,7 +225,7 @@ async function connect(
   if (isLocal(opts)) {
     log.named("salt.minion").debug("No master is asked (file_client: local)");
     if (!hasPillarFiles(opts)) return WITHOUT_MASTER;
-    // What templates need is loaded only where there is pillar.
+    // Templates are loaded only if there is pillar.
     const { localPillar } = await import("../local_call/pillar.ts");
     return await localPillar(opts, { grains, catalogue, log, signal: io.signal });
   }

@@ -54,7 +54,7 @@ async function runParsed(parsed: Parsed<SaltCpTable>, io: JobIo): Promise<number
   const tgtType = targetType(options);
   const tgt = tgtType === "list" ? listTarget(target) : target;
   const loaded = startUp(SALT_CP, parsed, { role: "master", load: loadClientConfig });
-  // The sources alone are read with the rights of the caller.
+  // Only the sources are read with the rights of the caller.
   return await withCommand(
     { io, options, loaded, takeRights: actAsServiceUser },
     async ({ opts, log, print, rights }) => {
@@ -96,7 +96,7 @@ async function runParsed(parsed: Parsed<SaltCpTable>, io: JobIo): Promise<number
 interface Target {
   readonly tgt: Value;
   readonly tgtType: string;
-  /** Fields for the master beside the job itself. */
+  /** Fields for the master besides the job itself. */
   readonly kwargs?: ValueMap;
 }
 
@@ -107,7 +107,7 @@ interface Part {
   readonly well: boolean;
   readonly retcode: number;
   readonly outcome: Outcome;
-  /** What it returned, or why it did not. */
+  /** The return, or the reason why there is none. */
   readonly result: Value;
 }
 
@@ -174,7 +174,7 @@ class Copy {
           mode,
         });
         this.#note(parts, place);
-        // A minion that missed a piece gets no more of that file: the rest would be at the wrong place.
+        // A minion that missed a piece gets no further pieces of that file: they would be at the wrong offset.
         const ids = parts.filter(tookPiece).map(({ id }) => id);
         target = { tgt: ids, tgtType: "list" };
         append = true;

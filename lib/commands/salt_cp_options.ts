@@ -39,7 +39,7 @@ export const SALT_CP: CommandLine<SaltCpTable> = {
   prog: "salt-cp",
   usage: "[options] '<target>' SOURCE [SOURCE2 SOURCE3 ...] DEST",
   description:
-    "Copies files of this host to all the minions that a target means. Without --chunked, text files that fit in a message.",
+    "Copies files of this host to the minions that a target matches. Without --chunked, text files that fit in a message.",
   examples: [
     ["salt-cp 'web*' motd /etc/motd", "copy a text file"],
     ["salt-cp -C 'web*' image.tar.gz /srv/", "copy a large or binary one"],

@@ -1,6 +1,5 @@
 /**
- * The job that a command line of `salt` asks for: the target, the functions, and their arguments. Prints and sends
- * nothing.
+ * Makes the job of a command line of `salt`: the target, the functions, and their arguments. Prints and sends nothing.
  * Source: Salt's utils/parsers.py (`SaltCMDOptionParser`).
  * @module
  */
@@ -44,11 +43,11 @@ export function wantedJob(parsed: Parsed<SaltTable>): Wanted {
 function checkNoLog({ no_log, live, return: returner }: SaltValues): void {
   if (no_log && live) {
     throw new UsageError(
-      "--no-log cannot go with --live: the master keeps what commands write, and tells it on the event bus",
+      "--no-log cannot go with --live: the master stores what commands write, and publishes it on the event bus",
     );
   }
   if (no_log && returner !== null) {
-    throw new UsageError("--no-log cannot go with --return: a returner keeps the results");
+    throw new UsageError("--no-log cannot go with --return: a returner stores the results");
   }
 }
 

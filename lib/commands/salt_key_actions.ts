@@ -39,7 +39,7 @@ export interface KeyCliOptions {
   readonly includeAll: boolean;
   /** The files that may be the master's public key, the likelier first. */
   readonly publicKeys: readonly string[];
-  /** Whether a person reads, who is told which fingerprint is for `master_finger`. */
+  /** Whether the output is for a person: then it says which fingerprint is for `master_finger`. */
   readonly explain: boolean;
   /** Prints a value according to `--out`; `key` is the default for lists of keys. */
   readonly show: (value: Value) => void;
@@ -107,7 +107,9 @@ export class KeyCli {
     return this.#found(globs, groups);
   }
 
-  /** `-a`, `-r`, `-d` and their `-all` forms. `all`: no matching key is no failure, because nobody named one. */
+  /**
+   * `-a`, `-r`, `-d` and their `-all` forms. `all`: no matching key is not a failure, because the operator named none.
+   */
   async act(act: KeyAct, globs: string, all: boolean): Promise<number> {
     const matches = this.#concerned(act, await this.#keys.match(globs));
     if (matches.size === 0) {

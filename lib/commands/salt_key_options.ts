@@ -25,12 +25,12 @@ const GENERATION = { group: "Key Generation Options" } as const;
 export const SALT_KEY_OPTIONS = {
   ...CONFIG_CLI_OPTIONS,
   ...CRASH_CLI_OPTIONS,
-  user: text(["-u", "--user"], "The master's user, who root becomes for this. Default: as configured."),
+  user: text(["-u", "--user"], "The master's user; root changes to it. Default: as configured."),
   quiet: flag(["-q", "--quiet"], "Do not report what was done."),
   yes: flag(["-y", "--yes"], "Answer yes to every question."),
   rotate_aes_key: text(
     ["--rotate-aes-key"],
-    "False: let the minions whose keys are deleted or rejected read what is published until the next rotation. " +
+    "False: minions whose keys are deleted or rejected can read publishes until the next key rotation. " +
       "Default: as configured, which is True.",
   ),
   preserve_minions: text(
@@ -172,7 +172,7 @@ export function checkUsage({ options, args }: Parsed<SaltKeyTable>): void {
   throw new UsageError(`Unexpected argument '${args[0]}'. Separate several keys by commas, and quote globs`);
 }
 
-/** What the master's own configuration and files decide, not a user who asks it. @throws {UsageError} */
+/** Refuses options that only the master's configuration and files decide. @throws {UsageError} */
 function refuseWithAuth(options: SaltKeyValues): void {
   for (const name of ["gen_keys", "gen_signature", "preserve_minions", "rotate_aes_key"] as const) {
     if (options[name]) throw new UsageError(`--${name.replaceAll("_", "-")} cannot go with --auth`);

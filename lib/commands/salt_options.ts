@@ -30,7 +30,9 @@ export const SALT_OPTIONS = {
   group: flag(["--group"], "Show identical results once, with all the minions that gave them, when the last has come."),
   failhard: flag(["--failhard"], "End a batch at the first return that failed."),
   async: flag(["--async"], "Publish the job, show its id, and do not wait for returns."),
-  subset: int(["--subset"], "Take so many minions at random of those that have the function.", { default: 0 }),
+  subset: int(["--subset"], "Run on this number of minions, chosen at random from those that have the function.", {
+    default: 0,
+  }),
   live: flag(
     ["--live"],
     "Show what commands write, line by line, while they run; with --async, keep it for salt-run jobs.attach.",
@@ -42,42 +44,53 @@ export const SALT_OPTIONS = {
   verbose: flag(["-v", "--verbose"], "Show the job's id, and more in a summary."),
   hide_timeout: flag(
     ["--hide-timeout"],
-    "Do not print the minions that do not answer; the exit code tells of them all the same.",
+    "Do not print the minions that do not answer; the exit code still counts them.",
   ),
   show_jid: flag(["--show-jid"], "Show the job's id."),
   batch: text(
     ["-b", "--batch", "--batch-size"],
-    "Run on so many minions at a time, or on so many percent of them: 10%.",
+    "Run on this number of minions at a time, or on a percentage of them: 10%.",
   ),
-  batch_wait: float(["--batch-wait"], "Seconds that a minion's place in the batch stays empty after it has returned.", {
-    default: 0,
-  }),
-  batch_safe_limit: int(["--batch-safe-limit"], "Run in a batch if the target means so many minions or more.", {
-    default: 0,
-  }),
+  batch_wait: float(
+    ["--batch-wait"],
+    "Seconds between the return of a minion and the start of the next one in the batch.",
+    {
+      default: 0,
+    },
+  ),
+  batch_safe_limit: int(
+    ["--batch-safe-limit"],
+    "Run in a batch if the target matches this number of minions or more.",
+    {
+      default: 0,
+    },
+  ),
   batch_safe_size: text(["--batch-safe-size"], "The size of such a batch. Default: %default.", { default: "8" }),
-  return: text(["--return"], "Have minions give their results to these returners too, separated by commas.", {
+  return: text(["--return"], "Let minions send their results to these returners too, separated by commas.", {
     metavar: "RETURNER",
   }),
   return_config: text(["--return_config"], "Another configuration of those returners.", { metavar: "RETURNER_CONF" }),
   return_kwargs: text(["--return_kwargs"], "Options of those returners.", { metavar: "RETURNER_KWARGS" }),
   ...EXECUTOR_CLI_OPTIONS,
-  metadata: text(["--metadata"], "A value to find the job by."),
+  metadata: text(["--metadata"], "A value to search jobs by."),
   start_event: flag(["--start-event"], "Have each minion fire salt/job/<jid>/start/<id> when it takes the job."),
   ...ARGS_CLI_OPTIONS,
   args_separator: text(
     ["--args-separator"],
-    "The word between the arguments of one function and of the next. Default: %default.",
+    "The word that separates the arguments of two functions. Default: %default.",
     { default: "," },
   ),
   ...DOC_CLI_OPTIONS,
-  cli_summary: flag(["--summary"], "End with how many minions have returned, and how."),
+  cli_summary: flag(
+    ["--summary"],
+    "Print a summary at the end: how many minions have returned, and with which outcome.",
+  ),
   config_dump: flag(["--config-dump"], "Show the master's configuration as YAML."),
   state_output_diff: flag(
     ["--output-diff", "--state-output-diff"],
     "Of states, show only those that changed something.",
   ),
-  preview_target: flag(["--preview-target"], "Show which minions the target means, and do nothing."),
+  preview_target: flag(["--preview-target"], "Show which minions the target matches, and run nothing."),
   ...TARGET_CLI_OPTIONS,
   ...OUTPUT_CLI_OPTIONS,
   ...LOG_CLI_OPTIONS,
@@ -94,10 +107,9 @@ export type SaltValues = CliValues<SaltTable>;
 export const SALT: CommandLine<SaltTable> = {
   prog: "salt",
   usage: "[options] '<target>' <function> [arguments]",
-  description:
-    "Runs a function of an execution module on all the minions that a target means, and shows what they return.",
+  description: "Runs a function of an execution module on the minions that a target matches, and shows their returns.",
   examples: [
-    ["salt '*' test.ping", "ask every minion whether it is there"],
+    ["salt '*' test.ping", "check that every minion answers"],
     ["salt 'web*' cmd.run 'df -h /'", "run a command"],
     ["salt -L web1,db1 grains.item os", "ask two of them"],
     ["salt web1 -d cmd.run", "show how a function is called"],

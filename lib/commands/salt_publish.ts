@@ -34,7 +34,7 @@ const UNCONTACTED = "The salt master could not be contacted. Is master running?"
 
 /** Runs the command line. @returns The exit code. */
 export async function operateSalt(parsed: Parsed<SaltTable>, terminal: SaltIo): Promise<number> {
-  // Most runs have no terminal, or are over before there is anything to show.
+  // Loaded late: most runs have no terminal, or end before there is anything to show.
   const progress = terminal.isErrorTerminal
     ? (await import("../report/progress.ts")).progressScreen(terminal)
     : undefined;
@@ -51,7 +51,7 @@ export async function operateSalt(parsed: Parsed<SaltTable>, terminal: SaltIo): 
   // As in Salt, 0 means the default.
   if (timeout !== null && timeout <= 0) parsed.given.delete("timeout");
   const loaded = startUp(SALT, parsed, { role: "master", load: loadClientConfig });
-  // An expression is about all minions, not about each alone.
+  // A compound expression is matched against all minions together, not one by one.
   if (parsed.options.query !== null) parsed.options = { ...parsed.options, static: true };
   const { options } = parsed;
   return await withCommand(
@@ -142,7 +142,7 @@ async function fleetHere({ opts, log }: Session) {
   return acceptedFleet(opts, { keys: new KeyStore(opts.pki_dir), data });
 }
 
-/** Ids alone need no data. */
+/** Targets of ids need no data. */
 async function dataHint(job: JobRequest, session: Session): Promise<string> {
   if (["glob", "pcre", "list"].includes(job.tgtType)) return "";
   const { unknownDataHint } = await import("./unknown_data_hint.ts");
@@ -150,7 +150,7 @@ async function dataHint(job: JobRequest, session: Session): Promise<string> {
     const fleet = await fleetHere(session);
     return unknownDataHint(job, fleet, { delimiter: session.options.delimiter, place: session.opts });
   } catch (error) {
-    // A user whom publisher_acl names may not read what the master keeps.
+    // A user in publisher_acl may not read the master's files.
     if (error instanceof Deno.errors.PermissionDenied) return "";
     throw error;
   }
@@ -175,7 +175,7 @@ async function preview(job: JobRequest, session: Session): Promise<number> {
 async function runJob(wanted: JobRequest, session: Session): Promise<number> {
   const { opts, user, log, options, io } = session;
   using client = await LocalClient.connect(opts, { user, log, credentials: session.credentials });
-  // Closing the client wakes up everything that waits for an event.
+  // Closing the client ends every wait for an event.
   const interrupt = () => client.close();
   io.signal.addEventListener("abort", interrupt);
   let published: PublishedJob | undefined;
@@ -206,7 +206,7 @@ function printJid(jid: string, { options, opts, io }: Session): void {
   } else if (opts.show_jid) io.write(`jid: ${jid}\n`);
 }
 
-/** Shows the answers to a published job, and meanwhile on a terminal how far it is. @returns The exit code. */
+/** Shows the answers to a published job, and its progress on a terminal. @returns The exit code. */
 async function followJob(
   client: LocalClient,
   published: PublishedJob,
@@ -239,7 +239,7 @@ async function followJob(
   return await showAnswers(incoming, { fun, progress }, session);
 }
 
-/** What standard error is told at the time-out, while other minions are waited for. */
+/** The message on standard error at the time-out, while other minions are still awaited. */
 function absentText(ids: readonly string[]): string {
   return `Not connected: ${truncateList([...ids].map(sanitizeLine), 10)}. The others are waited for.\n`;
 }

@@ -82,7 +82,7 @@ async function runParsed(parsed: Parsed<SaltRunTable>, io: SaltRunIo): Promise<n
       const wanted = { fun, ...functionArguments(words, options) };
       return conclude(await requestRunner(opts, wanted, { proof, signal: io.signal }), { show, log });
     }
-    // An unknown function is better reported now than in a log.
+    // An unknown function is reported here, not in the log of the background process.
     if (options.async && await catalogue.get(fun) !== undefined) {
       return startInBackground(parsed, { jid, user, log, io });
     }
@@ -120,7 +120,7 @@ async function runParsed(parsed: Parsed<SaltRunTable>, io: SaltRunIo): Promise<n
 }
 
 /**
- * A user who may not read the master's files must not be told that there is nothing. @throws
+ * Without this check, a user who may not read the master's files would see an empty result. @throws
  * {Deno.errors.PermissionDenied}
  */
 function checkReadable(cachedir: string): void {

@@ -25,7 +25,7 @@ export const SALT_RUN_OPTIONS = {
   ...DOC_CLI_OPTIONS,
   async: flag(["--async"], "Run it in the background, and return at once. Its result goes to the job cache."),
   jid: text(["--jid"], "Run it under this job id instead of a new one."),
-  skip_grains: flag(["--skip-grains"], "Accepted for Salt's sake: runners have no grains here."),
+  skip_grains: flag(["--skip-grains"], "Accepted for compatibility with Salt: runners have no grains here."),
   ...PROFILING_CLI_OPTIONS,
   ...OUTPUT_CLI_OPTIONS,
   state_output_diff: flag(
@@ -48,11 +48,11 @@ export const SALT_RUN: CommandLine<SaltRunTable> = {
   prog: "salt-run",
   usage: "[options] <function> [arguments]",
   description:
-    "Runs a function of a runner: something that is done on the master, and not on its minions. Without a function it shows what there is.",
+    "Runs a function of a runner, on the master and not on its minions. Without a function it lists the functions.",
   examples: [
     ["salt-run manage.status", "show which minions answer"],
-    ["salt-run jobs.list_jobs", "show the jobs that are kept"],
-    ["salt-run jobs.lookup_jid 20261121160104441974", "show what a job gave back"],
+    ["salt-run jobs.list_jobs", "show the stored jobs"],
+    ["salt-run jobs.lookup_jid 20261121160104441974", "show the returns of a job"],
     ["salt-run state.event pretty=True", "watch the events of the master"],
     ["salt-run salt.wheel key.list_all", "run a wheel function"],
     ["salt-run -d", "show every runner"],
@@ -63,7 +63,7 @@ export const SALT_RUN: CommandLine<SaltRunTable> = {
 /** Options without effect for the process in the background: it has no input and no terminal. */
 const FOREGROUND_ONLY: ReadonlySet<string> = new Set(["async", "args_stdin", "jid", "quiet", "doc"]);
 
-/** The words that run quietly in the foreground, with `jid`, what `parsed` wants to run in the background. */
+/** The words of the background process for `parsed`: it runs quietly in its own foreground, with `jid`. */
 export function detachedWords(parsed: Parsed<SaltRunTable>, jid: string): string[] {
   const words: string[] = [];
   const typed: Readonly<Record<string, unknown>> = parsed.options;

@@ -18,22 +18,20 @@ import type { ValueMap } from "../values/value.ts";
 export interface SaltIo extends JobIo {
   /** Starts `salt` with these words in the background, for `user`, with `jid` as its {@linkcode SaltIo.batchJid}. */
   startBatch?(words: readonly string[], as: { readonly user: string; readonly jid: string }): Promise<void>;
-  /** The batch job that this process is to run in the background; `undefined`: what the command line says. */
+  /** The batch job that this process is to run in the background; `undefined`: the job of the command line. */
   readonly batchJid?: string;
 }
 
 /** The parts of one run. */
 export interface Session {
-  /** Input and output. */
   readonly io: SaltIo;
   /** The command line's options. */
   readonly options: SaltValues;
-  /** The master's options. */
   readonly opts: MasterOpts;
   readonly log: Logger;
   /** The calling user. */
   readonly user: string;
-  /** What proves to the master who that is, if it is not the user's key file. */
+  /** The credentials for the master; `undefined`: the user's key file. */
   readonly credentials: ValueMap | undefined;
   /** Prints a result according to `--out`. */
   readonly print: PrintResult;
@@ -41,7 +39,7 @@ export interface Session {
   readonly color: boolean;
   /** Whether standard error is coloured. */
   readonly errorColor: boolean;
-  /** Shows on the terminal how far a job is; `undefined` without a terminal. */
+  /** Shows the progress of a job on the terminal; `undefined` without a terminal. */
   readonly progress: ProgressScreen | undefined;
   /** Shows the output of commands as they run, if requested. */
   readonly live: LiveLines | undefined;

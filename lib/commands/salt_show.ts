@@ -19,19 +19,19 @@ import type { Answer } from "../report/answers.ts";
 import { NO_RETURN_TEXT, type Session } from "./salt_session.ts";
 import { summaryText } from "../report/summary.ts";
 
-/** How long a command waits without a word before it shows how far the job is, in milliseconds. */
+/** Time without output after which a command shows the progress of the job, in milliseconds. */
 export const QUIET_MS = 1_000;
 
 /** The job whose answers are shown. */
 export interface ShownJob {
   readonly fun: Value;
-  /** Told of each answer. */
+  /** Called with each answer. */
   readonly progress: JobProgress | undefined;
 }
 
 /**
- * Shows all of `incoming`. `--hide-timeout` leaves out what is printed of minions that did not return; they count all
- * the same.
+ * Shows all of `incoming`. `--hide-timeout` prints nothing about minions that did not return; the exit code still
+ * counts them.
  * @returns The exit code.
  */
 export async function showAnswers(
@@ -66,18 +66,20 @@ export async function showAnswers(
   return EX_MINIONS;
 }
 
-/** Tells what a run of states over several minions came to, on standard error; nothing if a program reads the results. */
+/**
+ * Prints the summary of a run of states on several minions to standard error; nothing if a program reads the results.
+ */
 export function showDrift(all: readonly Answer[], { opts, io, errorColor }: Session): void {
   if (MACHINE_OUTPUTTERS.includes(opts.output ?? "")) return;
   const text = driftText(all, { color: errorColor });
   if (text !== "") io.writeError(text);
 }
 
-/** One map of what was returned: a program reads results in it, and no texts about minions that did not return. */
+/** Shows one map of all returns. It has no texts about minions that did not return, because programs read it. */
 function showStatic(all: readonly Answer[], { fun, session: { print } }: { fun: Value; session: Session }): void {
   const returned = all.filter(({ outcome }) => hasReturned(outcome));
   const retcode = all.find(({ retcode }) => retcode !== 0)?.retcode ?? 0;
-  // As in Salt, what the returns say of their outputter does not count here.
+  // As in Salt, the outputter that a return names is ignored here.
   const out = typeof fun === "string" && fun.startsWith("state.") ? "highstate" : undefined;
   print(new Map<Value, Value>(returned.map(({ id, return: value }) => [id, value])), { out, retcode });
 }

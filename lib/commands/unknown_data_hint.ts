@@ -1,6 +1,6 @@
 /**
- * A hint for the operator when a target of grains or pillar matches no minion, while there are minions that the master knows
- * no data of: they are not expected to answer, so nothing was published.
+ * A hint for the operator when a target of grains or pillar matches no minion, but the master has no data of some
+ * minions. Such minions are not expected to answer, so nothing was published.
  * @module
  */
 
@@ -25,11 +25,13 @@ export function unknownDataHint(target: TypedTarget, fleet: KnownFleet, { place,
     if (error instanceof TargetError) return "";
     throw error;
   }
-  // A master that keeps no data knows nobody.
+  // A master that stores no data of minions gives no hint.
   if (unknown.length === 0 || fleet.data === undefined) return "";
-  // A user who copies the command must not run what is in an id.
+  // The user may copy this command into a shell: an id must not inject shell code.
   const harmless = unknown.filter((id) => /^[\w.-]+$/.test(id)).slice(0, 5);
   const command = typedCommand(`salt -L ${harmless.join(",")} saltutil.refresh_grains`, place);
   const advice = harmless.length === 0 ? "" : ` To have them sent: ${command}`;
-  return sanitize(`No grains are known of these minions, so they were not asked: ${truncateList(unknown)}.${advice}\n`);
+  return sanitize(
+    `The master has no grains of these minions, so the job was not sent to them: ${truncateList(unknown)}.${advice}\n`,
+  );
 }

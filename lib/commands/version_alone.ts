@@ -1,6 +1,6 @@
 /**
- * What an executable runs for `--version` and nothing else: the answer needs neither the options of the command nor what else its
- * script holds. The launcher gives the program's name.
+ * What an executable runs for `--version` alone: it loads neither the command's options nor the rest of its script. The
+ * launcher passes the program's name.
  * @module
  */
 

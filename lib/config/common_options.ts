@@ -38,11 +38,11 @@ export const SIGNING_ALGORITHMS = ["PKCS1v15-SHA1", "PKCS1v15-SHA224"] as const;
 export const COMMON_OPTIONS = {
   root_dir: str(
     "/",
-    "Directory that every relative or default path below hangs under. A user without special rights names one of its own.",
+    "Directory that every relative or default path below is relative to. A user without special rights sets a directory of that user.",
   ),
   user: str(
     null,
-    "User to run as; the process gives up its rights for good before it opens sockets, and what root calls on the command line becomes that user as well. Unset: the user who starts it.",
+    "User to run as; the process changes to this user permanently before it opens sockets. Commands that root calls change to this user as well. Unset: the user who starts it.",
   ),
   verify_env: bool(true, "Whether missing directories are made, and modes set, at start."),
   include: strs(
@@ -57,21 +57,23 @@ export const COMMON_OPTIONS = {
       "of the disk before each answer (Linux; not in Salt).",
     ["process", "machine"],
   ),
-  transport: choice("zeromq", "How messages travel. Only ZeroMQ is built.", ["zeromq"], { notBuilt: ["tcp", "ws"] }),
+  transport: choice("zeromq", "Transport of messages. Only ZeroMQ is built.", ["zeromq"], { notBuilt: ["tcp", "ws"] }),
   ipv6: bool(null, "Whether sockets listen and connect over IPv6; unset: as the address says."),
   ipc_mode: notNeeded(
-    choice("ipc", "How the processes of one host reach each other. Only Unix sockets are built.", ["ipc"], {
+    choice("ipc", "Transport between the processes of one host. Only Unix sockets are built.", ["ipc"], {
       notBuilt: ["tcp"],
     }),
   ),
-  max_event_size: notNeeded(int(1_048_576, "Accepted for Salt's sake: no event is trimmed here.", { min: 1024 })),
+  max_event_size: notNeeded(
+    int(1_048_576, "Accepted for compatibility with Salt: no event is trimmed here.", { min: 1024 }),
+  ),
   zmq_filtering: bool(
     false,
-    "Whether publishes carry a topic, so that a minion receives only what is meant for it. Both sides must agree.",
+    "Whether publishes have a topic, so that a minion receives only its own jobs. Both sides must agree.",
   ),
   zmq_monitor: notNeeded(bool(
     false,
-    "Accepted for Salt's sake: reconnections are always seen, and the states of sockets never logged.",
+    "Accepted for compatibility with Salt: lost connections are always detected, and the states of sockets are never logged.",
   )),
   tcp_keepalive: bool(true, "Whether idle TCP connections are probed."),
   tcp_keepalive_idle: int(300, "Seconds of silence before the first probe; -1: the system's own.", { min: -1 }),
@@ -83,7 +85,7 @@ export const COMMON_OPTIONS = {
   }),
   log_granular_levels: dict(
     new Map(),
-    "Levels by logger name: `{salt.minion: debug}`. They make the log say less, not more.",
+    "Levels by logger name: `{salt.minion: debug}`. They can only reduce what is logged.",
   ),
   log_dir: str(null, "Directory of the log file, where `log_file` is unset or relative."),
   log_datefmt: str("%H:%M:%S", "Time in lines on the terminal, as strftime."),
@@ -91,7 +93,7 @@ export const COMMON_OPTIONS = {
   log_fmt_console: str("[%(levelname)-8s] %(message)s", "A line on the terminal: Python's `%(name)s` fields."),
   log_fmt_logfile: str(
     "%(asctime)s,%(msecs)03d [%(name)-17s][%(levelname)-8s][%(process)d] %(message)s",
-    "A line of the log file. Salt's default also has a line number, which means nothing here.",
+    "A line of the log file. Salt's default also has a line number; there is none here.",
   ),
   ...RENDER_OPTIONS,
   ...FILE_SERVER_OPTIONS,
@@ -103,7 +105,7 @@ export const COMMON_OPTIONS = {
   outputter_dirs: planned(strs([], "More directories of outputters.")),
   module_dirs: strs(
     [],
-    "More directories of plugins, which win over `extension_modules`; execution modules lie in `modules` or `_modules` below each.",
+    "More directories of plugins, which win over `extension_modules`; execution modules are in `modules` or `_modules` below each.",
   ),
   extension_modules: path(null, "Directory of plugins of this host; unset: `extmods` in the cache directory."),
   extmod_whitelist: dict(
@@ -125,6 +127,6 @@ export const COMMON_OPTIONS = {
   ...DISPLAY_OPTIONS,
   color: bool(true, "Whether output and log lines on a terminal are coloured."),
   strip_colors: notNeeded(
-    bool(true, "Accepted for Salt's sake: control characters in results are always made visible."),
+    bool(true, "Accepted for compatibility with Salt: control characters in results are always made visible."),
   ),
 } as const satisfies Readonly<Record<string, Option>>;

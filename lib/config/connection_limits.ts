@@ -8,7 +8,7 @@ import type { ConnectionLimits } from "../sockets/connection_shares.ts";
 import { raiseOpenFileLimit } from "../os/libc.ts";
 import type { MasterOpts } from "./options.ts";
 
-/** Share of the open files for one port: the other takes as much, and files are opened too. */
+/** Share of the open files for one port. The other port has the same share; the rest is for files. */
 const SHARE = 0.4;
 
 /** The limits of one port. */

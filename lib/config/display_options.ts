@@ -14,7 +14,7 @@ export const DISPLAY_OPTIONS = {
   state_output: str(
     "full",
     "How states are shown: `full`; `terse`, a line each; `mixed`, full where one failed; `changes`, full where one failed or " +
-      "changed something; `filter`, see `state_output_exclude`. With `_id` behind it (`terse_id`) the ID stands for the name.",
+      "changed something; `filter`, see `state_output_exclude`. With the suffix `_id` (`terse_id`) the ID is shown in place of the name.",
   ),
   state_verbose: bool(true, "Whether states that succeeded and changed nothing are shown."),
   state_output_diff: bool(false, "Whether only states that changed something, or failed, are shown."),

@@ -26,7 +26,7 @@ export const FILE_SERVER_OPTIONS = {
   fileserver_list_cache_time: int(20, "Seconds for which a list of files is kept.", { min: 0 }),
   gitfs_remotes: list([], "Git repositories to serve files from: URLs, or `{URL: [{option: value}, …]}`."),
   gitfs_base: str("master", "The branch, tag or commit that is environment `base`."),
-  gitfs_fallback: str("", "The branch, tag or commit that stands for environments that a repository does not have."),
+  gitfs_fallback: str("", "The branch, tag or commit to use for environments that a repository does not have."),
   gitfs_root: str("", "The directory in repositories whose files are served; empty: all of them."),
   gitfs_mountpoint: str("", "The directory that files of repositories appear in: `salt://name`."),
   gitfs_saltenv: list([], "Per environment, `mountpoint`, `root` and `ref`: `[{dev: [{ref: develop}]}]`."),
@@ -39,7 +39,7 @@ export const FILE_SERVER_OPTIONS = {
     "What is fetched of repositories.",
   ),
   gitfs_depth: int(1, "How many commits are fetched of each branch and tag; 0: all.", { min: 0 }),
-  gitfs_global_lock: notNeeded(bool(true, "Accepted for Salt's sake: each repository has a lock of its own.")),
+  gitfs_global_lock: notNeeded(bool(true, "Accepted for compatibility with Salt: each repository has its own lock.")),
   gitfs_update_interval: int(INTERVAL, "Seconds between fetches of a repository.", { min: 1 }),
   gitfs_ssl_verify: bool(true, "Whether certificates of HTTPS servers are checked."),
   gitfs_proxy: str("", "Proxy for repositories: `http://host:port`."),
@@ -47,13 +47,13 @@ export const FILE_SERVER_OPTIONS = {
   gitfs_password: str("", "Password for repositories over HTTPS."),
   gitfs_insecure_auth: bool(false, "Whether user name and password are sent over HTTP without TLS."),
   gitfs_privkey: str("", "Private key for repositories over SSH."),
-  gitfs_pubkey: notNeeded(str("", "Accepted for Salt's sake: ssh needs the private key alone.")),
+  gitfs_pubkey: notNeeded(str("", "Accepted for compatibility with Salt: ssh needs only the private key.")),
   gitfs_passphrase: str("", "Passphrase of `gitfs_privkey`; a key in an ssh agent needs none."),
   minionfs_env: str("base", "The environment that files pushed by minions are in."),
   minionfs_mountpoint: str("", "The directory that those files appear in: `salt://name`."),
   minionfs_whitelist: strs([], "If not empty, only files of minions that match are served: globs, or expressions."),
   minionfs_blacklist: strs([], "Minions whose files are not served: globs, or expressions."),
-  gitfs_provider: notNeeded(any(null, "Accepted for Salt's sake: git is always called as a program.")),
+  gitfs_provider: notNeeded(any(null, "Accepted for compatibility with Salt: git is always called as a program.")),
 };
 
 /** The options of the master's file server alone, by name. */
@@ -65,13 +65,15 @@ export const MASTER_FILE_SERVER_OPTIONS = {
     false,
     "Whether `salt/fileserver/BACKEND/update` events tell of updates and of what changed.",
   ),
-  fileserver_interval: int(3600, "Seconds between removals of what the file server keeps of files that are gone.", {
+  fileserver_interval: int(3600, "Seconds between removals of cached data of files that no longer exist.", {
     min: 1,
   }),
   roots_update_interval: int(INTERVAL, "Seconds between updates of `roots`: what changed in the file roots.", {
     min: 1,
   }),
   minionfs_update_interval: int(INTERVAL, "Seconds between updates of `minionfs`.", { min: 1 }),
-  fileserver_update_niceness: notNeeded(int(null, "Accepted for Salt's sake: no process updates the file server.")),
+  fileserver_update_niceness: notNeeded(
+    int(null, "Accepted for compatibility with Salt: no process updates the file server."),
+  ),
   fileserver_verify_config: bool(true, "Whether the master refuses to start with backends that cannot be used."),
 };

@@ -1,8 +1,8 @@
 /**
  * Configuration files, read and merged the way Salt does it: the main file, then `default_include`, then `include`.
  *
- * Knows where each option was written, and nothing of what options mean.
- * Source: salt/config (load_config, include_config), salt/utils/dictupdate.
+ * Records where each option was written. Does not know what options mean. Source: salt/config (load_config,
+ * include_config), salt/utils/dictupdate.
  * @module
  */
 
@@ -17,7 +17,7 @@ import { loadYamlMapping } from "../yaml/load.ts";
 export interface Written {
   /** The value as YAML gave it. */
   readonly value: Value;
-  /** The file; absent for what the command line said. */
+  /** The file; absent for an option of the command line. */
   readonly file?: string;
   /** The line of the option's name, from 1. */
   readonly line?: number;
@@ -28,7 +28,7 @@ export type WrittenOptions = Map<string, Written>;
 
 /** How {@linkcode readConfigFiles} reads. */
 export interface ReadOptions {
-  /** What `default_include` is where the main file does not set it. */
+  /** The value of `default_include` if the main file does not set it. */
   readonly defaultInclude: string;
   /** The user's home, for paths that start with `~/`. */
   readonly home?: string;
@@ -100,7 +100,7 @@ interface IncludeContext {
   /** Directory that relative patterns start from. */
   readonly directory: string;
   readonly home?: string;
-  /** Files that are being read: one that includes itself ends there. */
+  /** Files that are being read, to stop a file that includes itself. */
   readonly seen: ReadonlySet<string>;
   readonly warnIfNone: boolean;
   readonly warnings: string[];
@@ -134,7 +134,7 @@ function absolute(pattern: string, context: IncludeContext): string {
   return pattern.startsWith("/") ? pattern : `${context.directory}/${pattern}`;
 }
 
-/** Maps are merged, lists get what they lack, everything else is replaced. */
+/** Merges maps, adds missing items to lists, and replaces everything else. */
 function merge(before: Value, after: Value): Value {
   if (isMap(before) && isMap(after)) {
     const merged: ValueMap = new Map(before);

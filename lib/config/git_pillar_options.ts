@@ -30,13 +30,18 @@ export const GIT_PILLAR_OPTIONS = {
   git_pillar_insecure_auth: bool(false, "Whether user name and password are sent over HTTP without TLS."),
   git_pillar_privkey: str("", "Private key for repositories over SSH."),
   git_pillar_passphrase: str("", "Passphrase of `git_pillar_privkey`; a key in an ssh agent needs none."),
-  git_pillar_pubkey: notNeeded(str("", "Accepted for Salt's sake: ssh needs the private key alone.")),
-  git_pillar_global_lock: notNeeded(bool(true, "Accepted for Salt's sake: each repository has a lock of its own.")),
+  git_pillar_pubkey: notNeeded(str("", "Accepted for compatibility with Salt: ssh needs only the private key.")),
+  git_pillar_global_lock: notNeeded(
+    bool(true, "Accepted for compatibility with Salt: each repository has its own lock."),
+  ),
   git_pillar_ref_types: notNeeded(
-    any(null, "Accepted for Salt's sake: branches and tags, and no commits, are taken, as in Salt."),
+    any(null, "Accepted for compatibility with Salt: branches and tags are used, and no commits, as in Salt."),
   ),
   git_pillar_disable_saltenv_mapping: notNeeded(
-    any(null, "Accepted for Salt's sake: a repository has the environment that its branch names, as in Salt."),
+    any(
+      null,
+      "Accepted for compatibility with Salt: a repository has the environment that its branch names, as in Salt.",
+    ),
   ),
-  git_pillar_provider: notNeeded(any(null, "Accepted for Salt's sake: git is always called as a program.")),
+  git_pillar_provider: notNeeded(any(null, "Accepted for compatibility with Salt: git is always called as a program.")),
 } as const satisfies Readonly<Record<string, Option>>;

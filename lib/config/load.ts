@@ -1,10 +1,10 @@
 /**
  * The configuration of a node: files, command line and defaults made into checked, typed options.
  *
- * Reading and merging is `files.ts`, what may be written the tables of `options.ts`; here a bad value becomes an
- * error that names file, line and option, an unknown option a warning that suggests the nearest name, and what Salt
- * derives from other options is derived: paths under `root_dir`, the id, the master's port.
- * Source: salt/config (apply_master_config, apply_minion_config, client_config); salt-protocol.md section 12.
+ * `files.ts` reads and merges; the tables of `options.ts` say what may be written. Here a bad value becomes an error
+ * that names file, line and option, and an unknown option becomes a warning that suggests the nearest name. Options
+ * that depend on others are derived as in Salt: paths under `root_dir`, the id, the master's port. Source: salt/config
+ * (apply_master_config, apply_minion_config, client_config); salt-protocol.md section 12.
  * @module
  */
 
@@ -36,7 +36,7 @@ export interface ConfigRequest {
   readonly readsFiles?: boolean;
 }
 
-/** Options, and what the user should be told about them. */
+/** Options, and warnings for the user. */
 export interface LoadedConfig<O> {
   /** The options, checked and complete. */
   readonly opts: O;
@@ -46,7 +46,7 @@ export interface LoadedConfig<O> {
   readonly steps?: readonly string[];
 }
 
-/** Old names that still count, and today's. */
+/** Old names that are still accepted, with today's names. */
 const RENAMED: Readonly<Record<string, string>> = {
   environment: "saltenv",
   client_acl: "publisher_acl",
@@ -91,7 +91,7 @@ function finishMaster(draft: Draft): LoadedConfig<MasterOpts> {
   return draft.finish("master");
 }
 
-/** What {@linkcode loadMinionConfig} takes beside the rest. */
+/** Options of {@linkcode loadMinionConfig}. */
 export interface MinionConfigRequest extends ConfigRequest {
   /** Whether an id made from the host's name is written to the `minion_id` file, as the minion itself does. */
   readonly cacheId?: boolean;
@@ -137,7 +137,7 @@ class Draft {
   readonly #role: Role;
   readonly #written: WrittenOptions;
   readonly #overrides: Readonly<Record<string, Value>>;
-  /** What was written and is not built, by option, in the order of the table: a sentence each. */
+  /** Options that were written and are not built, in the order of the table, with a sentence each. */
   readonly #notBuilt: [name: string, text: string][] = [];
 
   constructor(role: Role, request: ConfigRequest) {
@@ -156,7 +156,7 @@ class Draft {
     this.#steps = read.steps;
     this.values.conf_file = file;
     const directory = file.slice(0, file.lastIndexOf("/")) || "/";
-    // A missing default directory is no mistake of the user.
+    // A missing default directory is not the user's mistake.
     if (directory !== DEFAULT_CONFIG_DIR && !isDirectory(directory)) {
       this.warnings.push(`${directory}: there is no such configuration directory; every option has its default`);
     }
@@ -168,7 +168,7 @@ class Draft {
     for (const [name, written] of readConfigFile(path) ?? []) this.#written.set(name, written);
   }
 
-  /** What has been loaded. `check` has filled in every option of the table, checked against its type. */
+  /** The loaded options. `check` has filled in and checked every option of the table. */
   finish<R extends Role>(role: R): LoadedConfig<OptsOf[R]> {
     const values: object = this.values;
     if (!isComplete(role, values)) throw new Error(`the loader of the ${role}'s options has left some out`);
@@ -179,7 +179,7 @@ class Draft {
     return this.#written.has(name);
   }
 
-  /** Fills `values` with every option of the table: what was written, checked, else the default. */
+  /** Fills `values` with every option of the table: the checked value that was written, else the default. */
   check(): void {
     const table = OPTION_TABLES[this.#role];
     this.#rename();
@@ -235,7 +235,7 @@ class Draft {
     }
   }
 
-  /** What no table lists; the user is told about it, unless a module's own settings are meant (`mysql.host`). */
+  /** Options that no table lists. Warns about them, except for settings of modules (`mysql.host`). */
   #extra(known: ReadonlySet<string>): ValueMap {
     const other = OPTION_TABLES[this.#role === "master" ? "minion" : "master"];
     const extra: ValueMap = new Map();
@@ -270,7 +270,7 @@ class Draft {
     throw new ConfigError(problem, { file, line, option: name });
   }
 
-  /** Sets `root_dir` and `id`; an id that had to be made gets `suffix`. */
+  /** Sets `root_dir` and `id`; a generated id gets `suffix`. */
   deriveId(suffix: string, cache = false): void {
     const values = this.values;
     values.root_dir = absolutePath(this.#text("root_dir"), this.surroundings.cwd).replace(/(?<=.)\/+$/, "");
@@ -363,7 +363,7 @@ class Draft {
   }
 }
 
-/** The options that Salt also lets be a system log: `file:///dev/log`. */
+/** Options that in Salt may also name a system log: `file:///dev/log`. */
 const LOG_FILE = /log_?file$/;
 
 /** Other ways to write an option that Salt takes: node groups as a list of maps, returners as a list. */

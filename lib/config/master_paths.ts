@@ -1,22 +1,23 @@
 /**
- * Where the master's threads and the operator's commands find each other under `sock_dir`, and the users' keys.
+ * Paths that the master's threads and the operator's commands share: sockets and ports in `sock_dir`, and the users'
+ * keys.
  * @module
  */
 
 import { readTextFileIfExists } from "../os/atomic_file.ts";
 import { isMap, toValue } from "../values/value.ts";
 
-/** Where MWorkers push loads to be published. */
+/** The socket that MWorkers push jobs to. */
 export function publishPullPath(sockDir: string): string {
   return `${sockDir}/publish_pull.ipc`;
 }
 
-/** Where the key lies by which `user` proves to be that user. */
+/** The file of the key that authenticates `user`. */
 export function accessKeyPath(cachedir: string, user: string): string {
   return `${cachedir}/.${user.replaceAll(/[/\\]/g, "_")}_key`;
 }
 
-/** The ports that a master really listens on, which differ from its options where those say 0. */
+/** The ports that a master really listens on, which differ from its options if these are 0. */
 export interface MasterPorts {
   /** Where jobs are published. */
   readonly publishPort: number;
@@ -24,14 +25,14 @@ export interface MasterPorts {
   readonly requestPort: number;
 }
 
-/** The file in which a running master leaves {@linkcode MasterPorts}. */
+/** The file to which a running master writes {@linkcode MasterPorts}. */
 export function portsPath(sockDir: string): string {
   return `${sockDir}/ports.json`;
 }
 
 /** The ports of the master running on this `sock_dir`; `undefined` if none wrote any. */
 export function readPorts(sockDir: string): MasterPorts | undefined {
-  // An empty file is what a power failure may leave: the master before it is gone.
+  // A power failure may leave an empty file: then its master is not running.
   const text = readTextFileIfExists(portsPath(sockDir)) || "null";
   const ports = toValue(JSON.parse(text));
   const publishPort = isMap(ports) ? ports.get("publish_port") : undefined;

@@ -1,15 +1,15 @@
 /**
  * The id of a node that has none in its configuration: the cached one, else one made from the host's names.
  *
- * No name server is asked: `/etc/hosts` knows the full name of a well-kept host, and a start must not wait for DNS.
- * Source: salt/config (get_id), salt/utils/network (generate_minion_id).
+ * No name server is asked: `/etc/hosts` usually has the full name, and a start must not wait for DNS. Source:
+ * salt/config (get_id), salt/utils/network (generate_minion_id).
  * @module
  */
 
 import { readTextFileIfExists, writeFileAtomic } from "../os/atomic_file.ts";
 import type { Value } from "../values/value.ts";
 
-/** What the host says of itself; tests make up their own. */
+/** The names of the host; tests pass their own. */
 export interface HostNames {
   /** The kernel's name of the host. */
   readonly hostname: string;
@@ -40,7 +40,7 @@ function readOr(path: string): string {
   }
 }
 
-/** Names that every host has, and which therefore name none. */
+/** Names that every host has, so that they cannot identify one. */
 const NOBODY = /^(localhost|ip6-|127\.\d|0\.0\.0\.0|::1|ipv6-|fe00::|fe02::|1.0.0.*.ip6.arpa)/;
 
 /** The full name of `hostname` by a hosts file: the first name with a dot on its line; else `hostname`. */
@@ -70,7 +70,7 @@ export function generateMinionId(names: HostNames): string {
 
 /** The options that shape an id. */
 export interface IdOptions {
-  /** Whether the cached id counts, and is written. */
+  /** Whether the cached id is used and written. */
   readonly minion_id_caching: boolean;
   /** Whether a made id is in lower case. */
   readonly minion_id_lowercase: boolean;

@@ -27,7 +27,7 @@ export interface Option<T = unknown> {
   readonly max?: number;
   /** What a `choice` chooses from. */
   readonly choices?: readonly string[];
-  /** What else Salt's `choice` may be, which is not built: the default is used then, with a warning. `any`: any other word. */
+  /** Salt's other choices, which are not built: the default is used instead, with a warning. `any`: any other word. */
   readonly notBuilt?: readonly string[] | "any";
   /** Those that are not built and cannot be ignored. */
   readonly refused?: readonly string[];
@@ -143,7 +143,7 @@ export function choice<C extends string, D extends C | null>(
 export type Checked =
   | {
     readonly value: Value | string[];
-    /** What is used in place of what was written, because that is not built. */
+    /** A text that says which value replaces the written one, because that one is not built. */
     readonly notBuilt?: string;
     /** Whether what was written is another word for the value. */
     readonly alias?: boolean;
@@ -239,7 +239,7 @@ function scalarText(v: Value): string | undefined {
 function number(v: Value, pattern: RegExp): number | undefined {
   if (typeof v === "string") return pattern.test(v) ? Number(v) : undefined;
   if (typeof v === "boolean") return undefined;
-  // A float is no int, even if it has no fraction; an int may stand where a float is asked for.
+  // A float is not an int, even if it has no fraction; an int is accepted as a float.
   const wantsInt = !pattern.test("1.5");
   return wantsInt && !isInt(v) ? undefined : toNumber(v);
 }

@@ -23,7 +23,6 @@ export const OPTION_TABLES: Readonly<Record<Role, OptionTable>> = { master: MAST
 export interface DerivedOpts {
   /** The main configuration file, whether it is there or not. */
   conf_file: string;
-  /** Its directory. */
   config_dir: string;
   /** Name of this node; a master's ends in `_master` unless it was set. */
   id: string;
@@ -71,7 +70,7 @@ const DERIVED = [
   "extra",
 ] as const satisfies readonly (keyof DerivedOpts)[];
 
-/** Whether every option of the role is there. That each has its type is the loader's promise, which checks what was written. */
+/** Whether every option of the role is there. The loader has checked the type of each. */
 export function isComplete<R extends Role>(role: R, values: object): values is OptsOf[R] {
   return [...Object.keys(OPTION_TABLES[role]), ...DERIVED, ...ADDED[role]].every((name) => Object.hasOwn(values, name));
 }

@@ -1,5 +1,5 @@
 /**
- * The options of a node as one map, as Salt's `__opts__` is: what the user set and no table lists stands beside the rest.
+ * The options of a node as one map, like Salt's `__opts__`. It includes options that the user set and no table lists.
  * @module
  */
 

@@ -1,5 +1,5 @@
 /**
- * Options on their way to another thread: structured clone would lose the class of a `Float`, msgpack does not.
+ * Packs options for another thread: structured clone would lose the class of a `Float`, msgpack does not.
  * @module
  */
 
@@ -8,7 +8,7 @@ import { WireError } from "../errors.ts";
 import { decode, encode } from "../values/msgpack.ts";
 import { toValue } from "../values/value.ts";
 
-/** The bytes of a role's options, which say whose they are. */
+/** The options as bytes, with their role. */
 export function packOpts<R extends Role>(role: R, opts: OptsOf[R]): Uint8Array {
   return encode(toValue([role, Object.entries(opts)]), "disk");
 }
@@ -23,7 +23,7 @@ export function unpackOpts<R extends Role>(role: R, bytes: Uint8Array): OptsOf[R
   return opts;
 }
 
-/** The tables would say which options these must be: threads do without them, as they take milliseconds to load. */
+/** Not checked against the option tables: loading these would cost a thread some milliseconds. */
 function areOptionsOf<R extends Role>(role: R, owner: unknown, opts: object): opts is OptsOf[R] {
   return owner === role && Object.hasOwn(opts, "conf_file");
 }

@@ -23,7 +23,7 @@ export const PILLAR_OPTIONS = {
   ]),
   pillar_merge_lists: bool(false, "Whether lists in pillar are merged too."),
   pillar_includes_override_sls: bool(false, "Whether an included pillar file wins over the one that includes it."),
-  pillar_safe_render_error: bool(true, "Whether an error in pillar is told to minions without its details."),
+  pillar_safe_render_error: bool(true, "Whether minions get errors in pillar without their details."),
   pillar_opts: bool(false, "Whether pillar holds the master's configuration under `master`."),
   ext_pillar: list([], "Other sources of pillar: a list of maps of one key, the name of the source."),
   ext_pillar_first: bool(false, "Whether these come first, so that pillar files see their data and win over them."),
@@ -38,7 +38,7 @@ export const PILLAR_OPTIONS = {
   decrypt_pillar_renderers: strs(["gpg"], "The renderers that may be used for it."),
   pillar_cache: bool(
     false,
-    "Whether a minion's compiled pillar is used again for `pillar_cache_ttl` seconds, whatever has changed. Without it a pillar " +
+    "Whether a minion's compiled pillar is used again for `pillar_cache_ttl` seconds, even if its sources have changed. Without it a pillar " +
       "is used again as long as nothing that it depends on has changed.",
   ),
   pillar_cache_ttl: int(3600, "Seconds of that.", { min: 0 }),
@@ -46,7 +46,10 @@ export const PILLAR_OPTIONS = {
     "disk",
     "memory",
   ]),
-  pillar_processes: int(4, "Most processes that a master compiles pillar in. Not in Salt.", { min: 1, max: 64 }),
+  pillar_processes: int(4, "Maximum number of processes in which a master compiles pillar. Not in Salt.", {
+    min: 1,
+    max: 64,
+  }),
   pillar_timeout: float(
     120,
     "Seconds that a minion's pillar may take to be compiled; then its process is ended. Not in Salt.",

@@ -1,6 +1,6 @@
 /**
- * Where configuration lies, and what loading it asks of the process around it.
- * Source: salt/config (load_config, client_config).
+ * Where the configuration is, and what loading it needs from the process. Source: salt/config (load_config,
+ * client_config).
  * @module
  */
 
@@ -10,14 +10,13 @@ import type { Role } from "./options.ts";
 import { absolutePath } from "../os/root_path.ts";
 import { findUser } from "../os/users.ts";
 
-/** Where configuration lies unless somebody says otherwise. */
+/** The default directory of the configuration. */
 export const DEFAULT_CONFIG_DIR = "/etc/salt";
 
-/** What loading asks of its surroundings; the process's own by default, made up by tests. */
+/** What loading needs from its environment: by default the process's own; tests pass their own. */
 export interface Surroundings {
   /** An environment variable. */
   env(name: string): string | undefined;
-  /** The working directory. */
   readonly cwd: string;
   hostNames(): HostNames;
   /** The name of the user who runs this process. */
@@ -30,7 +29,7 @@ export const PROCESS: Surroundings = {
     return Deno.cwd();
   },
   hostNames: readHostNames,
-  // A uid that passwd does not have, as in containers, stands for itself.
+  // A uid without an entry in passwd, as in containers, is its own name.
   user: () => findUser(Deno.uid() ?? 0)?.name ?? String(Deno.uid()),
 };
 
@@ -38,7 +37,7 @@ export const PROCESS: Surroundings = {
 export function configFile(role: Role, configDir: string | undefined, { env, cwd }: Surroundings): string {
   const directory = absolutePath(configDir ?? (env("SALT_CONFIG_DIR") || DEFAULT_CONFIG_DIR), cwd);
   const named = env(`SALT_${role.toUpperCase()}_CONFIG`);
-  // As Salt has it: the variable counts only where the command line left the directory at its default.
+  // As in Salt, the variable counts only if the command line does not set the directory.
   if (named !== undefined && directory === DEFAULT_CONFIG_DIR && isFile(named)) return absolutePath(named, cwd);
   return `${directory.replace(/\/+$/, "")}/${role}`;
 }

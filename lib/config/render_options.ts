@@ -8,8 +8,8 @@ import { bool, dict, str, strs } from "./option_types.ts";
 /** The options, by name. */
 export const RENDER_OPTIONS = {
   renderer: str("jinja|yaml", "Renderers of a file whose first line does not name its own."),
-  renderer_whitelist: strs([], "The only renderers that are used; empty: all of them. Others are passed over."),
-  renderer_blacklist: strs([], "Renderers that are passed over."),
+  renderer_whitelist: strs([], "The only renderers that are used; empty: all of them. Others are ignored."),
+  renderer_blacklist: strs([], "Renderers that are ignored."),
   jinja_env: dict(
     new Map(),
     "Jinja's own options for templates that are no state files: `{trim_blocks: true}`; a file's line `#jinja2: {…}` comes before them.",

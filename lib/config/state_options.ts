@@ -21,14 +21,14 @@ export const STATE_OPTIONS = {
   state_auto_order: bool(true, "Whether states without `order` run in the order in which they are written."),
   state_aggregate: any(false, "true, or a list of state modules (`[pkg]`): states that may run as one call do."),
   failhard: bool(false, "Whether a run of states ends at the first one that failed."),
-  state_events: bool(false, "Whether a minion tells its master of every state that it has run."),
+  state_events: bool(false, "Whether a minion fires an event on the master for every state that it has run."),
   state_check_arguments: bool(
     true,
     "Whether an argument that a state does not read, though Salt's takes any, is an error if it looks like a misspelt one.",
   ),
-  disabled_requisites: any([], "Requisites that are passed over: a name, or a list of them."),
-  master_tops: any(new Map(), "Other sources of what a top file says, by name: `ext_nodes`, or one's own."),
-  master_tops_first: bool(false, "Whether what they say comes before what the top file says."),
+  disabled_requisites: any([], "Requisites that are ignored: a name, or a list of names."),
+  master_tops: any(new Map(), "Other sources of top data, by name: `ext_nodes`, or custom ones."),
+  master_tops_first: bool(false, "Whether their data comes before that of the top file."),
 } as const satisfies Readonly<Record<string, Option>>;
 
 /** Options of a minion alone. */
@@ -36,7 +36,7 @@ export const MINION_STATE_OPTIONS = {
   state_max_parallel: int(0, "How many states with `parallel` run at once; 0: any number.", { min: 0 }),
   state_queue: any(
     false,
-    "What `queue` is where a call does not say: whether state functions wait for one another; a number: at most so many.",
+    "Default of `queue`: whether state functions wait for one another; a number: the most that may wait.",
   ),
   global_state_conditions: any(
     null,

@@ -1,6 +1,6 @@
 /**
- * A command of ours as the reader of a hint must type it to reach the same master: with `-c`, unless the configuration
- * is at its default place.
+ * Commands for hints, as the operator must type them to use the same master: with `-c`, unless the configuration is in
+ * its default directory.
  * @module
  */
 

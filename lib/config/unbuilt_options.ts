@@ -1,7 +1,7 @@
 /**
- * The names of Salt's options that have no effect here yet, so that an existing configuration is told so instead of being
- * asked whether it misspelt them. An option that is built moves from here to its table.
- * Source: the option tables of Salt 3006 to 3008 (salt/config).
+ * The names of Salt's options that have no effect here yet, so that the warning about them does not suggest a
+ * misspelling. An option that is built moves from here to its table. Source: the option tables of Salt 3006 to 3008
+ * (salt/config).
  * @module
  */
 

@@ -29,14 +29,14 @@ export function applyOption(path: string, { key, value }: { readonly key: string
 }
 
 /**
- * Writes `contents` as the YAML file `name` in `directory`, which is made if need be.
+ * Writes `contents` as the YAML file `name` in `directory`, which is created if it is missing.
  * @returns Salt's text for what was done, or why not.
  */
 export function updateConfig(
   directory: string,
   { name, contents }: { readonly name: string; readonly contents: Value },
 ): string {
-  // Only files of this directory, whose names a pattern of `default_include` can match.
+  // Only files of this directory with names that a pattern of `default_include` can match.
   if (!/^[^/\0\n]+$/.test(name) || name.startsWith(".")) return "Invalid path";
   try {
     if (isMap(contents)) { for (const [key, value] of contents) check(String(key), value); }

@@ -239,7 +239,7 @@ function warnOfOwners({ option, path }: Directory, warnings: string[]): void {
     if (uid === 0) continue;
     const name = findUser(uid)?.name ?? `user ${uid}`;
     warnings.push(
-      `${option}: ${entry} belongs to ${name}, who can lead this service, which is root's, anywhere; chown -R root ${path}`,
+      `${option}: ${entry} belongs to ${name}, who can redirect the paths of this service, which runs as root; chown -R root ${path}`,
     );
     return;
   }

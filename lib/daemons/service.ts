@@ -47,11 +47,9 @@ export interface ServiceOpts extends LogOpts {
 
 /** The definition of one service. */
 export interface ServiceDefinition<O extends ServiceOpts> {
-  /** Its command line. */
   readonly command: CommandLine<ServiceTable>;
   /** The role whose configuration it uses. */
   readonly role: Role;
-  /** Reads the configuration. */
   load(request: ConfigRequest): LoadedConfig<O>;
   /** Checks and prepares the host, as far as root is needed. */
   preflight(opts: O): Ready;
@@ -59,7 +57,7 @@ export interface ServiceDefinition<O extends ServiceOpts> {
   start(opts: O, log: Logger): Promise<Service>;
   /** Its umask. Default: that of the starting process, which commands of jobs inherit. */
   readonly umask?: number;
-  /** How long it may take to end before the process does so without it, in milliseconds. Default: {@linkcode CLOSE_MS}. */
+  /** Time limit for closing, after which the process exits anyway, in milliseconds. Default: {@linkcode CLOSE_MS}. */
   readonly closeMs?: number;
 }
 
@@ -157,7 +155,7 @@ async function serve<O extends ServiceOpts>(
     const closeMs = definition.closeMs ?? CLOSE_MS;
     const budget = new TimeBudget(closeMs);
     if (!await budget.allows(service.close(budget))) {
-      log.error(`${prog} did not end within ${closeMs / 1000} seconds; the process ends without what was left to do`);
+      log.error(`${prog} did not end within ${closeMs / 1000} seconds; the process exits with work unfinished`);
     }
   } finally {
     for (const step of undo.reverse()) step();

@@ -107,7 +107,7 @@ export interface SyncHost {
   client(): FileClient;
   /** Aborted when the job is ended. */
   readonly signal: AbortSignal;
-  /** Gets what goes wrong. */
+  /** Receives errors. */
   log(level: "warning" | "error", message: string): void;
 }
 

@@ -24,7 +24,6 @@ const SETTLED_MS = 2_000;
 
 /** A file in an environment. */
 interface Hashed {
-  /** Where it is. */
   readonly path: string;
   readonly saltenv: string;
   /** Its path in the environment. */

@@ -12,7 +12,6 @@ import { withoutLeading } from "./text_replacing.ts";
 
 /** What is edited, and how. */
 export interface KeyValueEdit {
-  /** The keys with their values. */
   readonly values: ReadonlyMap<string, Value>;
   /** What stands between a key and its value. */
   readonly separator: string;

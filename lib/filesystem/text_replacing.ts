@@ -72,7 +72,6 @@ export interface Commented {
   /** The lines that are changed, before and after. */
   readonly before: readonly string[];
   readonly after: readonly string[];
-  /** The whole text. */
   readonly text: string;
 }
 

@@ -1,11 +1,12 @@
 /**
  * All files of a bank of the data cache in one: ten thousand files of 4 KB take half a second of a processor to open,
- * this one a few milliseconds to read. It is made of the files, and only they count: a change of the directory shows that
- * a file was written or removed, and then the changed ones are read and added at the end. Several threads and processes
- * may use it. After a restart of the machine it is made anew, so it need not survive a power failure.
+ * this one a few milliseconds to read. It is a cache of the files: a change of the directory's time shows that a file
+ * was written or removed; then the changed ones are read and appended. Several threads and processes may use it. After
+ * a restart of the machine it is made again, so it need not survive a power failure.
  *
- * The file: a head, then records. A record holds the bytes of one file, or that a file is gone, or the time of the last
- * change of the directory that all records before it include; of several records of one name the last counts.
+ * The file: a head, then records. A record holds the bytes of one file, or the removal of a file, or the time of the
+ * last change of the directory that all records before it include. Of several records of one name the last one is
+ * valid.
  * @module
  */
 
@@ -67,7 +68,7 @@ export function scanBank(place: BankPackPlace, begin: () => BankVisit): void {
   if (pack === undefined) return rebuild(place, changed, begin());
   try {
     const visit = begin();
-    // A pack that is up to date needs no look at the files.
+    // If the pack is up to date, the files need not be read.
     const known = completeUpTo(pack.file) === changed ? undefined : new Map<string, Stamp>();
     const whole = readRecords(pack.file, (record) => {
       if (record.kind === COMPLETE) return;
@@ -287,7 +288,7 @@ function update(
   if (nowMs - changed > SETTLED_MS) records.push(completeRecord(changed));
   if (records.length === 0 || !pack.writable) return;
   const added = records.reduce((sum, { length }) => sum + length, 0);
-  // Half of it may be of files that were written again.
+  // Rewritten when more than half of it is outdated.
   if (pack.file.statSync().size + added > 2 * live + BUFFER_BYTES) return rebuild(place, changed, () => {});
   // One write, so that what another process adds comes before or after all of it.
   tolerating(place, () => void writeAll(pack.file, joinBytes(records)));

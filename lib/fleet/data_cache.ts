@@ -21,7 +21,7 @@ export interface MinionData {
   readonly pillar: ValueMap;
 }
 
-/** What is kept of minions that targets can ask for. */
+/** The data of minions that targets can use. */
 export type Bank = "grains" | "pillar";
 
 /**
@@ -43,8 +43,8 @@ export class DataCache {
 
   /**
    * Stores a minion's grains.
-   * @throws {StoreError} If they cannot be written, the id is invalid, or they are too large; then those from before are
-   * removed, as nobody knows what of them is still true.
+   * @throws {StoreError} If they cannot be written, the id is invalid, or they are too large; then the previous ones
+   * are removed, because they may be outdated.
    */
   setGrains(id: string, grains: ValueMap): void {
     const bytes = encode(grains, "disk");

@@ -1,10 +1,10 @@
 /**
  * Presence: which minions are connected now, from libzmq's subscriptions. Each of our minions subscribes to its own
- * topic, and the master's XPUB is told when a topic gets its first subscriber and loses its last one. The topic
- * contains a MAC with the minion's session key, so that nobody else can make it, and it is valid once: it contains a
- * nonce, which the master remembers, and depends on the shared key, which changes at each start and rotation. So a
- * recorded topic does not make anybody look like the minion. Python minions have no such topic, and Python masters
- * ignore it. Knows no sockets.
+ * topic, and the master's XPUB gets a message when a topic gets its first subscriber and when it loses its last one.
+ * The topic contains a MAC with the minion's session key, so that no other client can make it, and it is valid once: it
+ * contains a nonce, which the master remembers, and depends on the shared key, which changes at each start and
+ * rotation. So a recorded topic cannot be used to impersonate the minion. Python minions have no such topic, and Python
+ * masters ignore it. Knows no sockets.
  * @module
  */
 

@@ -1,7 +1,7 @@
 /**
- * Which accepted minions a target means, as far as the master knows: by their ids, and by the grains and pillar in its
- * data cache. Each minion decides for itself whether it runs the job; this list says who is expected to answer.
- * Source: Salt 3008.3 `salt/utils/minions.py` (`CkMinions`).
+ * The accepted minions that a target matches, as far as the master knows: by their ids, and by the grains and pillar in
+ * its data cache. Each minion decides for itself whether it runs the job; this list has the minions that are expected
+ * to answer. Source: Salt 3008.3 `salt/utils/minions.py` (`CkMinions`).
  * @module
  */
 
@@ -25,7 +25,7 @@ const MAX_MATCHING_MS = 5_000;
 export interface KnownFleet {
   /** Their ids; the result has the same order. */
   readonly ids: readonly string[];
-  /** Their grains and pillar; without it, nobody's are known (`minion_data_cache: False`). */
+  /** Their grains and pillar; without it, none are known (`minion_data_cache: False`). */
   readonly data?: Pick<DataCache, "scan">;
   /** The node groups of the master's configuration. */
   readonly nodegroups: ValueMap;
@@ -112,23 +112,23 @@ function guessing(
   { data }: KnownFleet,
   { greedy = true }: ResolveOptions,
 ): (term: DataTerm, negated: boolean) => boolean {
-  // Whichever way the term counts, the minion does not match by it.
+  // With either value of the term, the minion does not match.
   if (!greedy) return (_, negated) => negated;
-  // Without any data every minion that may match is meant, whichever way the term counts.
+  // Without any data, every minion that matches for one of both values of the term is a target.
   return data === undefined ? (_, negated) => !negated : (term) => term.countsUnknown;
 }
 
-/** The ids of the lists in a condition, but of those directly behind `not`: they are not expected. */
+/** The ids of the lists in a condition, except lists directly after `not`: these minions are not expected. */
 function listedIn(condition: Condition): readonly string[] {
   if (condition.op === "term") return condition.term.about === "id" ? condition.term.listed ?? [] : [];
   if (condition.op === "not") return condition.of.op === "term" ? [] : listedIn(condition.of);
   return condition.of.flatMap(listedIn);
 }
 
-/** What a term says of a minion. */
+/** The verdict of a term on a minion. */
 const UNKNOWN = 0, NO = 1, YES = 2, COSTLY = 3;
 
-/** For each term, what it says of each minion, in the order of the ids. */
+/** The verdicts of each term on each minion, in the order of the ids. */
 function dataVerdicts(
   terms: readonly DataTerm[],
   { fleet, accepted, deadline }: {
@@ -164,18 +164,18 @@ function verdict(term: DataTerm, facts: Facts): number {
     return term.matches(facts) ? YES : NO;
   } catch (error) {
     if (error instanceof TooCostlyError) return COSTLY;
-    // What is there cannot be read: nothing is known.
+    // The data cannot be read: nothing is known.
     if (error instanceof MsgpackError) return UNKNOWN;
     throw error;
   }
 }
 
-/** The facts of one minion after the other, in MessagePack, of which only what is asked for is decoded. */
+/** The facts of one minion at a time, in MessagePack. Only the parts that a target uses are decoded. */
 class PackedFacts implements Facts {
   readonly #entries = new EntryReader();
   #bytes: Uint8Array = new Uint8Array(0);
 
-  /** Turns to another minion. */
+  /** Makes another minion the current one. */
   open(bytes: Uint8Array): this {
     this.#bytes = bytes;
     this.#entries.open(bytes);

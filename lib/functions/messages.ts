@@ -1,6 +1,6 @@
 /**
- * What an MWorker and the master's main thread tell each other of functions of runners and wheel modules: the one asks
- * for a function to be run, the other says what became of it.
+ * The messages between an MWorker and the master's main thread about functions of runners and wheel modules: requests
+ * and their outcomes.
  * @module
  */
 
@@ -11,15 +11,13 @@ import type { FunctionKind } from "../protocol/tags.ts";
 import { asBytes } from "../protocol/payload.ts";
 import { isMap, map, str, type Value, type ValueMap } from "../values/value.ts";
 
-/** A function that is to be run for somebody who may. */
+/** A function to run for an authorized user. */
 export interface FunctionJob {
   /** Whose function it is. */
   readonly kind: FunctionKind;
   /** The function: `jobs.list_jobs`. */
   readonly fun: string;
-  /** Positional arguments. */
   readonly args: readonly Value[];
-  /** Keyword arguments. */
   readonly kwargs: ValueMap;
   /** The id that it runs under. */
   readonly jid: string;
@@ -27,7 +25,7 @@ export interface FunctionJob {
   readonly user: string;
 }
 
-/** What a function gave. */
+/** The outcome of a function. */
 export interface FunctionOutcome {
   /** Its result, or a text in its place. */
   readonly return: Value;
@@ -35,34 +33,34 @@ export interface FunctionOutcome {
   readonly success: boolean;
 }
 
-/** An MWorker asks for a function to be run. */
+/** The request of an MWorker to run a function. */
 export interface FunctionRequest {
-  /** A key of its own, for the answers. */
+  /** A unique key, for the answers. */
   readonly key: string;
   /** The job, packed. */
   readonly job: Uint8Array;
 }
 
 /**
- * `taken`: it will be run. `full`: it will not, as too much is waiting. `ended`: its packed outcome. `lost`: its process
- * ended without an outcome.
+ * `taken`: it will be run. `full`: it will not, because too many are waiting. `ended`: its packed outcome. `lost`: its
+ * process ended without an outcome.
  */
 export interface FunctionNews {
   readonly key: string;
   readonly state: "taken" | "full" | "ended" | "lost";
-  /** Of one that ended: the outcome, packed. Empty otherwise. */
+  /** For `ended`: the outcome, packed. Empty otherwise. */
   readonly outcome: Uint8Array;
 }
 
 const STATES = ["taken", "full", "ended", "lost"] as const;
 
-/** What an MWorker told. @throws {WireError} If it is something else. */
+/** Parses a {@linkcode FunctionRequest}. @throws {WireError} If it is something else. */
 export function parseFunctionRequest(message: unknown): FunctionRequest {
   const fields = fieldsOf(message);
   return { key: text(fields, "key"), job: blob(fields, "job") };
 }
 
-/** What the main thread told. @throws {WireError} If it is something else. */
+/** Parses a {@linkcode FunctionNews}. @throws {WireError} If it is something else. */
 export function parseFunctionNews(message: unknown): FunctionNews {
   const fields = fieldsOf(message);
   return {
@@ -84,7 +82,7 @@ export function unpackFunctionJob(bytes: Uint8Array): FunctionJob {
   const args = isMap(job) ? job.get("args") : undefined;
   const kwargs = isMap(job) ? job.get("kwargs") : undefined;
   if (!isMap(job) || (kind !== "runner" && kind !== "wheel") || !Array.isArray(args) || !isMap(kwargs)) {
-    throw new WireError("this is no function to be run", "job");
+    throw new WireError("invalid message about a function", "job");
   }
   const field = (name: string) => str(job.get(name) ?? "");
   return { kind, fun: field("fun"), args, kwargs, jid: field("jid"), user: field("user") };
@@ -98,34 +96,34 @@ export function packOutcome({ return: result, success }: FunctionOutcome): Uint8
 /** The outcome in bytes of {@linkcode packOutcome}. @throws {WireError} If it is none. */
 export function unpackOutcome(bytes: Uint8Array): FunctionOutcome {
   const outcome = decode(bytes, "disk");
-  if (!isMap(outcome) || !outcome.has("return")) throw new WireError("this is no outcome of a function", "outcome");
+  if (!isMap(outcome) || !outcome.has("return")) throw new WireError("invalid outcome of a function", "outcome");
   return { return: outcome.get("return") ?? null, success: outcome.get("success") === true };
 }
 
-/** What a process for one job is given: the job, and the master's packed options. */
+/** The input of a process for one job: the job, and the master's packed options. */
 export interface FunctionInit {
   readonly job: FunctionJob;
   readonly opts: Uint8Array;
 }
 
-/** The bytes of what a process is given. */
+/** Packs the input of a process. */
 export function packFunctionInit(job: Uint8Array, opts: Uint8Array): Uint8Array {
   return encode(map({ job, opts }), "disk");
 }
 
-/** What a process is given. @throws {WireError} If it is something else. */
+/** Parses the input of a process. @throws {WireError} If it is something else. */
 export function unpackFunctionInit(bytes: Uint8Array): FunctionInit {
   const init = decode(bytes, "disk");
   const job = isMap(init) ? asBytes(init.get("job")) : undefined;
   const opts = isMap(init) ? asBytes(init.get("opts")) : undefined;
-  if (job === undefined || opts === undefined) throw new WireError("this is not what a process of a function is given");
+  if (job === undefined || opts === undefined) throw new WireError("invalid input of a process for a function");
   return { job: unpackFunctionJob(job), opts };
 }
 
-/** Functions of runners and wheel modules: each runs in a process of its own. */
+/** Functions of runners and wheel modules: each runs in a separate process. */
 export interface FunctionServices {
   /**
-   * Starts one. Resolves when it is sure to be run; its events tell the rest.
+   * Starts one. Resolves when it has been accepted; its outcome comes as events.
    * @throws {RefusedError} If too many are running.
    */
   start(job: FunctionJob): Promise<void>;

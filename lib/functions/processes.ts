@@ -1,7 +1,7 @@
 /**
- * Runs functions of runners and wheel modules, each in a process of its own: whatever they do, the master's threads go
- * on. So many run at once, so many more wait for their turn, and others are refused. Knows nothing of what functions do
- * (lib/master_processes/master_function.ts).
+ * Runs functions of runners and wheel modules, each in a separate process, so that they cannot disturb the master's
+ * threads. A limited number runs at once, a limited number waits, and others are refused. Knows nothing of what
+ * functions do (lib/master_processes/master_function.ts).
  * @module
  */
 
@@ -22,7 +22,7 @@ import {
 } from "./messages.ts";
 import { map, type ValueMap } from "../values/value.ts";
 
-/** What functions of one kind may take. */
+/** The limits for functions of one kind. */
 interface Bounds {
   /** Processes at a time. */
   readonly running: number;
@@ -83,7 +83,7 @@ export class FunctionProcesses {
     return each.join("; ");
   }
 
-  /** Takes a request. @param tell Is told what becomes of it. */
+  /** Takes a request. @param tell Called with news about it. */
   take({ key, job: packed }: FunctionRequest, tell: (news: FunctionNews) => void): void {
     const job = unpackFunctionJob(packed);
     const turn = { key, packed, job, tell };
@@ -125,7 +125,7 @@ export class FunctionProcesses {
     const running = this.#running[job.kind].add(child);
     const { ms } = this.#bounds[job.kind];
     const timer = ms === undefined ? undefined : setTimeout(() => kill(child, "SIGKILL"), ms);
-    // The process ends when its input does: then the master is gone.
+    // The process ends when its input ends: then the master has ended.
     const input = child.stdin.getWriter();
     input.write(frame(1, packFunctionInit(packed, opts))).catch(() => {}); // it has ended: its status says so
     try {
@@ -143,7 +143,7 @@ export class FunctionProcesses {
     }
   }
 
-  /** Tells everybody that there will be no outcome. */
+  /** Reports that there will be no outcome. */
   async #lose({ job, key, tell }: Turn, reason: string): Promise<void> {
     const { log, fire } = this.#parts;
     log.error(`The process of ${job.kind} ${truncate(job.fun)} with jid ${job.jid} is lost: ${reason}`);
@@ -174,7 +174,7 @@ function news(key: string, state: FunctionNews["state"]): FunctionNews {
 
 function start(): Deno.ChildProcess {
   const [command, ...args] = masterProcess(FUNCTION_PROCESS);
-  // In a process group of its own, so that Ctrl-C on the master's terminal is the master's alone.
+  // In its own process group, so that Ctrl-C on the master's terminal signals only the master.
   return new Deno.Command(command, { args, stdin: "piped", stdout: "piped", stderr: "piped", detached: true }).spawn();
 }
 
@@ -186,7 +186,7 @@ function kill(child: Deno.ChildProcess, signal: Deno.Signal): void {
   }
 }
 
-/** What the process tells, if it tells anything; one that tells too much is ended. */
+/** Reads the outcome from the process, if it writes one; a process that writes too much is ended. */
 async function readOutcome(child: Deno.ChildProcess): Promise<Uint8Array | undefined> {
   const reader = new FrameReader(MOST_OUTCOME);
   let outcome: Uint8Array | undefined;

@@ -1,6 +1,6 @@
 /**
- * How an MWorker has functions of runners and wheel modules run: it asks the main thread, which runs each in a process
- * (processes.ts), and takes other requests while it waits.
+ * Runs functions of runners and wheel modules for an MWorker: the MWorker asks the main thread, which runs each in a
+ * process (processes.ts), and takes other requests while it waits.
  * @module
  */
 
@@ -17,7 +17,7 @@ import {
 import { clearTimeout, setTimeout } from "../os/timers.ts";
 import { RefusedError } from "../errors.ts";
 
-/** Maximum time that somebody is kept waiting for an outcome, in milliseconds: then the client has given up too. */
+/** Maximum wait for an outcome, in milliseconds: by then the client has given up too. */
 const CALL_MS = 300_000;
 
 interface Asked {
@@ -26,7 +26,7 @@ interface Asked {
   failed(error: Error): void;
 }
 
-/** The functions that this thread has asked for. */
+/** The functions that this thread has requested. */
 export class FunctionRequests implements FunctionServices {
   readonly #asked = new Map<string, Asked>();
   readonly #post: (request: FunctionRequest) => void;
@@ -52,7 +52,7 @@ export class FunctionRequests implements FunctionServices {
     return promise;
   }
 
-  /** Runs a function to its end, for 300 s at most. @throws {RefusedError} If it cannot be run, or not so fast. */
+  /** Runs a function to its end, for 300 s at most. @throws {RefusedError} If it cannot be run, or takes longer. */
   async call(job: FunctionJob): Promise<FunctionOutcome> {
     const { promise, resolve, reject } = Promise.withResolvers<FunctionOutcome>();
     const key = this.#ask(job, { taken: () => {}, ended: resolve, failed: reject });
@@ -73,7 +73,7 @@ export class FunctionRequests implements FunctionServices {
     return key;
   }
 
-  /** Takes what the main thread tells. News for a thread that died before this one are for nobody. */
+  /** Takes news from the main thread. Those for a predecessor of this thread are ignored. */
   receive(message: unknown): void {
     const news: FunctionNews = parseFunctionNews(message);
     const asked = this.#asked.get(news.key);

@@ -17,7 +17,6 @@ const USED_MS = 3_600_000;
 
 /** Where a repository is, and where the directories of its commits go to. */
 export interface CommitPlace {
-  /** The bare repository. */
   readonly repository: string;
   /** The directory that they are in. */
   readonly directory: string;

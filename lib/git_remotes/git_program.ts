@@ -37,7 +37,6 @@ export interface GitRun {
   readonly access?: GitAccess;
   /** The file of an index of its own, in place of the repository's. */
   readonly indexFile?: string;
-  /** What it reads. */
   readonly stdin?: string;
   /** After this time it is ended, in milliseconds. */
   readonly limitMs?: number;
@@ -80,7 +79,6 @@ export async function runGitInto(path: string, args: readonly string[], run: Git
 interface StartedGit extends AsyncDisposable {
   /** `undefined` if it could not be started. */
   readonly process: Deno.ChildProcess | undefined;
-  /** Why not. */
   readonly problem: string;
   /** Why it was ended, if it was. */
   ended(): string | undefined;

@@ -14,7 +14,6 @@ import { isMap, map, str, truthy, type Value } from "../values/value.ts";
 export interface Signers {
   readonly signed_by_any: Value;
   readonly signed_by_all: Value;
-  /** A path. */
   readonly keyring: Value;
   readonly gnupghome: Value;
   /** The name of the module that verifies. */

@@ -8,7 +8,7 @@ import type { StatusLine } from "./gpg.ts";
 
 /** What became of one key of an import. */
 export interface ImportedKey {
-  /** `null`: gpg did not tell. */
+  /** `null`: gpg printed none. */
   readonly fingerprint: string | null;
   /** `0`: it was there; `1`: it is new; others add up what is new of it. Absent: there was a problem. */
   readonly ok?: string;

@@ -19,7 +19,6 @@ import { type KeptCommand, keptOutcome, runs } from "./kept_commands.ts";
 
 /** What the commands of a job need. */
 export interface KeptJob {
-  /** The job's id. */
   readonly jid: string;
   /** Whether nothing of it may be written to the disk (`no_log`). */
   readonly hidden: boolean;

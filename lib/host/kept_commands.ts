@@ -28,7 +28,7 @@ export interface KeptCommand {
   readonly jid: string;
   /** Which command of the job it is, from 1. */
   readonly number: number;
-  /** What was started, for people. */
+  /** The command, for messages. */
   readonly words: readonly string[];
   /** The command. Its start is empty if it had ended by then. */
   readonly process: ProcessMark;

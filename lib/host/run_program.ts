@@ -13,7 +13,6 @@ import { which } from "./which.ts";
 export interface ProgramOptions {
   /** More environment variables. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Its input. */
   readonly stdin?: string;
   /** Seconds, after which it is ended; its `retcode` is 1 then, and its `stdout` says so. */
   readonly timeout?: number;

@@ -130,7 +130,7 @@ export interface FrameSetup {
   readonly context: Context;
   readonly source: SourceName;
   readonly out: Output;
-  /** The frame that called. */
+  /** The calling frame. */
   readonly caller: Frame | undefined;
   /** The frame of the function around, whose variables it sees. */
   readonly parent?: Frame;

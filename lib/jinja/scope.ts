@@ -16,7 +16,7 @@ export interface Progress {
   readonly hasExtends: boolean;
   /** Whether one is certain to have been run. */
   knownExtends: boolean;
-  /** How many were met. */
+  /** Number of `extends` tags read so far. */
   extendsSoFar: number;
 }
 
@@ -118,7 +118,7 @@ export class Scope implements ScopeSetup {
     return slot;
   }
 
-  /** Where a node stands. */
+  /** The position of a node in the source. */
   position({ line, column }: Place): Position {
     return { line, column, statementLine: this.statementLine };
   }

@@ -12,11 +12,9 @@ export class TemplateModule extends PyObject {
   readonly typeName = "TemplateModule";
 
   constructor(
-    /** The name of the template. */
     readonly name: string,
     /** What others may import. */
     readonly exported: ReadonlyMap<string, Obj>,
-    /** What it writes. */
     readonly text: string,
   ) {
     super();

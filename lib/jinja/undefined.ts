@@ -36,7 +36,7 @@ export class Undefined extends PyObject {
     this.typeName = what.kind === "strict" ? "StrictUndefined" : "Undefined";
   }
 
-  /** What using it says. */
+  /** The message of the error when it is used. */
   get message(): string {
     const { hint, of, key } = this.what;
     if (hint !== undefined) return hint;
@@ -45,7 +45,6 @@ export class Undefined extends PyObject {
     return `${repr(typeDescription(of))} has no attribute ${repr(key)}`;
   }
 
-  /** The error of using it. */
   error(): TemplateError {
     const { unsafe, key, among } = this.what;
     const error = unsafe === true

@@ -167,7 +167,7 @@ export class Parser {
     return { type: "Import", template, target, withContext: this.#importContext(false), ...start };
   }
 
-  /** Goes past the tag's name. */
+  /** Skips the tag's name. */
   #begin(): Place {
     const { line, column } = this.stream.next();
     return { line, column };

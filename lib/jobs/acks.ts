@@ -1,5 +1,5 @@
 /**
- * What minions have acknowledged of a job, in its directory: a file each in `.acks`, which Salt's tools pass over.
+ * Acknowledgements of a job, in its directory: a file for each minion in `.acks`, which Salt's tools ignore.
  * @module
  */
 

@@ -58,7 +58,7 @@ export class JobBatches implements BatchStore {
   }
 }
 
-/** Whether a batch has ended: halted, or nobody is left to run it. */
+/** Whether a batch has ended: halted, or no minion is left to run it. */
 function isOver({ halted, pending, active }: BatchState): boolean {
   return halted !== undefined || pending.length === 0 && active.size === 0;
 }

@@ -1,6 +1,7 @@
 /**
- * The removal of old jobs from the directories of the file store, in rounds: what no round has to look at again is remembered, so that a round in
- * which nothing is old costs a look at each of the cache's 256 directories, however many jobs are in them.
+ * The removal of old jobs from the directories of the file store, in rounds: a round remembers directories without old
+ * jobs. So a round in which nothing is old costs one check of each of the cache's 256 directories, however many jobs
+ * they have.
  *
  * A job that comes or goes changes the time of the directory that it is in. Knows no options and no clock.
  * Source: salt-protocol.md section 8.
@@ -32,7 +33,7 @@ export class JobCleaner {
   readonly #log: StoreLog;
   readonly #seen = new Map<string, Seen>();
 
-  /** Has seen nothing yet. @param root What the directories of all jobs are in. */
+  /** @param root The directory with the directories of all jobs. */
   constructor(root: string, log: StoreLog) {
     this.#root = root;
     this.#log = log;
@@ -71,7 +72,7 @@ export class JobCleaner {
       const directory = `${parent}/${name}`;
       const madeMs = changedMs(`${directory}/jid`);
       const keep = madeMs === undefined
-        ? (changedMs(directory) ?? nowMs) >= nowMs - UNFINISHED_MS // it may still be in the making
+        ? (changedMs(directory) ?? nowMs) >= nowMs - UNFINISHED_MS // it may not be complete yet
         : madeMs >= oldestMs;
       if (keep) oldest = Math.min(oldest, madeMs ?? -Infinity);
       else if (remove(directory, this.#log, { recursive: true })) gone++;

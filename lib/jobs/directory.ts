@@ -1,8 +1,8 @@
 /**
  * Where a job's files are: `<cachedir>/jobs/<2 hex>/<rest of hash_type(jid)>/`, as Salt's `local_cache` has them.
  *
- * Knows which directory is a job's, how it is made, and how a file in it is read and written; what the files mean, the parts of
- * the file store know.
+ * Finds and makes a job's directory, and reads and writes files in it. The parts of the file store know what the files
+ * mean.
  * @module
  */
 
@@ -13,7 +13,7 @@ import { isFile } from "../os/file_kind.ts";
 import { isFilled, listDirectory, readValue, type StoreLog } from "../os/store_files.ts";
 import type { Value } from "../values/value.ts";
 
-/** How often a directory is made whose parent cleaning may take away at any moment. */
+/** Number of tries to make a directory, whose parent the cleaning may remove at any moment. */
 const ATTEMPTS = 5;
 
 /** The file that makes a directory a job's: it holds the jid. */
@@ -21,14 +21,13 @@ const JID_FILE = "jid";
 
 /** The directories of one master's jobs. */
 export class JobDirectories {
-  /** What they are all in. */
+  /** The directory that holds them all. */
   readonly root: string;
   readonly #hashType: string;
   readonly #log: StoreLog;
 
   /**
-   * Makes and reads nothing yet.
-   * @param options.cachedir The master's. @param options.hashType The option `hash_type`. @param options.log Hears of what
+   * @param options.cachedir The master's. @param options.hashType The option `hash_type`. @param options.log Logs what
    * cannot be read.
    */
   constructor(options: { readonly cachedir: string; readonly hashType: string; readonly log: StoreLog }) {
@@ -63,7 +62,6 @@ export class JobDirectories {
 
 /** The directory of one job. */
 export class JobDirectory {
-  /** The job's id. */
   readonly jid: string;
   readonly path: string;
   readonly #log: StoreLog;
@@ -94,13 +92,13 @@ export class JobDirectory {
     this.#writeJid();
   }
 
-  /** Makes what of it is not there. */
+  /** Makes the directory and its `jid` file if they are missing. */
   ensure(): void {
     Deno.mkdirSync(this.path, { recursive: true, mode: 0o700 });
     if (!this.isWhole) this.#writeJid();
   }
 
-  /** Whether it is there with its jid; after a power failure the name of that file may be all that is left of it. */
+  /** Whether it exists and its `jid` file has contents: after a power failure that file may be empty. */
   get isWhole(): boolean {
     return isFilled(`${this.path}/${JID_FILE}`, this.jid.length);
   }
@@ -121,7 +119,7 @@ export class JobDirectory {
     }
   }
 
-  /** The value in a msgpack file; `undefined` if it is not there, or cannot be read, which the log is told. */
+  /** The value in a msgpack file; `undefined` if it is not there, or cannot be read, which is logged. */
   read(name: string): Value | undefined {
     return readValue(`${this.path}/${name}`, this.#log);
   }
@@ -131,7 +129,7 @@ export class JobDirectory {
     return readTextFileIfExists(`${this.path}/${name}`);
   }
 
-  /** What is in it, sorted by name; nothing if it is not there, or cannot be read, which the log is told. */
+  /** What is in it, sorted by name; nothing if it is not there, or cannot be read, which is logged. */
   entries(): Deno.DirEntry[] {
     return listDirectory(this.path, this.#log);
   }

@@ -1,7 +1,7 @@
 /**
  * The job store in files: each job's load, the minions it is for, and their returns, in the files and formats of Salt's
- * `local_cache`, so that a Salt of either kind reads what the other wrote. What Salt does not have lies beside them, in files
- * that its tools pass over.
+ * `local_cache`, so that this master and Python Salt's can read each other's jobs. Data that Salt does not have is in
+ * further files, which its tools ignore.
  *
  * ```text
  * <cachedir>/jobs/<2 hex>/<rest of hash_type(jid)>/jid            the jid, as text
@@ -17,9 +17,9 @@
  *                                                  .no_log        the mark of a hidden job (no_log_marks.ts)
  * ```
  *
- * Storing a return costs a few system calls. A return counts as stored once `return.p` is there and can be read. A file that is
- * empty or cut, as a power failure may leave it, is not there, and gives way to the next one.
- * Knows no events and no options but its own. Source: salt-protocol section 8.
+ * Storing a return costs a few system calls. A return counts as stored once `return.p` is there and can be read. An
+ * empty or truncated file, as after a power failure, counts as missing and is replaced. Knows no events and no options
+ * but its own. Source: salt-protocol section 8.
  * @module
  */
 
@@ -61,7 +61,7 @@ export interface FileJobStoreOptions {
 /** Names of files beside the minions' directories. A minion with such a name cannot be stored. */
 const RESERVED: ReadonlySet<string> = new Set(["jid", "nocache", "endtime"]);
 const LOAD = ".load.p", MINIONS = ".minions.p", RETURN = "return.p", OUT = "out.p", END_TIME = "endtime";
-/** How many jids are tried for a new job: another process may hit on the same one. */
+/** Number of jids that are tried for a new job: another process may choose the same one. */
 const ATTEMPTS = 5;
 /** Number of jobs whose directory is known to exist, to save a check for each return. */
 const REMEMBERED = 1_000;
@@ -71,7 +71,7 @@ export function fileJobStore(options: FileJobStoreOptions): JobStore {
   return new FileJobStore(options);
 }
 
-/** What its methods do, {@linkcode JobStore} says. */
+/** See {@linkcode JobStore} for its methods. */
 class FileJobStore implements JobStore {
   readonly acks: JobAcks;
   readonly noLog: NoLogMarks;
@@ -315,7 +315,7 @@ class FileJobStore implements JobStore {
     try {
       return run();
     } catch (error) {
-      // Of the journal, of a jid that is none, or of what this is a part of.
+      // An error of the journal, an invalid jid, or an error of a nested call: thrown unchanged.
       if (error instanceof StoreError) throw error;
       const { root } = this.#directories;
       throw storeError(`${what} in ${root}`, root, error);

@@ -30,9 +30,7 @@ const KEPT_LIMITS: KeptLimits = { bytes: 1_048_576, count: 16, ageMs: 86_400_000
 
 /** A truncated return. */
 export interface KeptReturn {
-  /** The job. */
   readonly jid: string;
-  /** Its function. */
   readonly fun: Value;
   /** Size of the request that was too large, in bytes. */
   readonly bytes: number;

@@ -1,6 +1,6 @@
 /**
- * Which jobs are `no_log`: a file `.no_log` in the job's directory, which Salt's tools pass over. It holds the public key that
- * returns are sealed for, or nothing. Of a return that comes, by whatever minion and to whatever MWorker, the master goes by this.
+ * Which jobs are `no_log`: a file `.no_log` in the job's directory, which Salt's tools ignore. It holds the public key
+ * that returns are sealed for, or nothing. For every return, from any minion in any MWorker, the master uses this mark.
  * @module
  */
 
@@ -22,7 +22,7 @@ export class NoLogMarks implements NoLogStore {
   /** Read once per job: the mark exists before the job is published. */
   readonly #known = new BoundedMap<string, { readonly reader: string | undefined }>(REMEMBERED);
 
-  /** Reads and writes in the directories of jobs. @param journal Told of each mark. */
+  /** Reads and writes in the directories of jobs. @param journal Gets a record of each mark. */
   constructor(directories: JobDirectories, journal?: RecordTaker) {
     this.#directories = directories;
     this.#journal = journal;

@@ -13,9 +13,8 @@ import type { StoreLog } from "../os/store_files.ts";
 export type JobStoreOpts = Pick<MasterOpts, "cachedir" | "hash_type" | "unique_jid" | "live_output_max">;
 
 /**
- * The jobs of the master whose options are given. Nothing is made or read yet.
- * @param parts.log Hears of what cannot be read or is not to be stored.
- * @param parts.journal Told what is stored, when it is; what it throws, storing throws. Default: nobody is.
+ * The jobs of the master whose options are given. @param parts.log Logs what cannot be read or stored. @param
+ * parts.journal Gets a record of everything that is stored; its errors are thrown to the caller. Default: none.
  */
 export function openJobStore(
   opts: JobStoreOpts,

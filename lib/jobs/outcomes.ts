@@ -21,9 +21,8 @@ export interface JobOutcome {
   readonly acknowledges: boolean;
 }
 
-/** What a master keeps, as far as {@linkcode jobOutcomes} asks. */
+/** The master's data that {@linkcode jobOutcomes} reads. */
 export interface OutcomeSources {
-  /** The master's options. */
   readonly opts: Pick<MasterOpts, "cachedir" | "pki_dir">;
   /** The port that minions connect to. */
   readonly publishPort: number;

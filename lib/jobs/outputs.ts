@@ -1,9 +1,8 @@
 /**
- * What the commands of a watched job have written so far, in its directory: a file for each minion in `.live`, which Salt's tools
- * pass over.
+ * Live output of a watched job, in its directory: a file for each minion in `.live`, which Salt's tools ignore.
  *
- * A file is a row of records (lib/os/record_file.ts), each a batch (lib/protocol/live_batch.ts) in msgpack. Several threads may
- * append to it: each locks it, and a batch whose number is not above the last one is a duplicate.
+ * A file is a sequence of records (lib/os/record_file.ts), each a batch (lib/protocol/live_batch.ts) in msgpack.
+ * Several threads may append to it: each locks it, and a batch whose number is not above the last one is a duplicate.
  * @module
  */
 

@@ -51,11 +51,9 @@ export function oversizedFailure(load: ValueMap, { bytes, limit }: RequestTooLar
 
 /** What {@linkcode insteadOf} needs of its minion. */
 export interface OversizedParts {
-  /** The minion's id. */
   readonly id: string;
   /** Keeps the first part of the return. */
   readonly kept: Pick<KeptReturns, "keep">;
-  /** The minion's log. */
   readonly log: Logger;
 }
 

@@ -15,7 +15,6 @@ import { compareStrings, isMap, type Value, type ValueMap } from "../values/valu
 export interface ProcNote {
   /** The file; its name is the job's id. */
   readonly path: string;
-  /** The job's id. */
   readonly jid: string;
   /** Its content; `undefined` if it is incomplete. */
   readonly note: ValueMap | undefined;

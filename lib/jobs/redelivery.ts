@@ -23,7 +23,6 @@ interface Pending {
 
 /** A published job. */
 export interface Delivery {
-  /** Its id. */
   readonly jid: string;
   /** The load for the minions. */
   readonly load: ValueMap;
@@ -37,7 +36,6 @@ export interface Delivery {
 
 /** A job to publish again. */
 export interface Missed {
-  /** The job. */
   readonly delivery: Delivery;
   /** The connected minions that missed it. */
   readonly ids: readonly string[];

@@ -1,8 +1,9 @@
 /**
- * What a master keeps of its jobs, whatever keeps it: loads, returns, acknowledgements, live output, and which jobs are hidden.
+ * The interface of job stores: what a master stores of its jobs: loads, returns, acknowledgements, live output, and
+ * which jobs are hidden.
  *
- * Everything is synchronous: storing a return is on the path of every job. Storing is repeatable: a return that is there stays,
- * and storing it again says that it is a duplicate. Any number of threads and processes may use one store at a time.
+ * Everything is synchronous: storing a return is on the path of every job. Storing is idempotent: an existing return
+ * stays, and storing it again gives `duplicate`. Any number of threads and processes may use one store at a time.
  * `openJobStore` (open_store.ts) gives the store that the options ask for.
  * @module
  */
@@ -12,7 +13,7 @@ import type { Acknowledged } from "../protocol/outcome.ts";
 import type { Packable } from "../values/msgpack.ts";
 import type { Value, ValueMap } from "../values/value.ts";
 
-/** What became of a return: `ignored` ones have no place (`nocache`), or no name that a store may use. */
+/** The result of storing a return. `ignored`: the job has `nocache`, or the id cannot be used as a name in a store. */
 export type Stored = "stored" | "duplicate" | "ignored";
 
 /** One minion's return. */
@@ -31,7 +32,6 @@ export interface JobReturn {
 
 /** One published job. */
 export interface JobEntry {
-  /** The job's id. */
   readonly jid: string;
   /** What was published: `fun`, `arg`, `tgt`, `tgt_type`, `user`, … */
   readonly load: ValueMap;
@@ -41,7 +41,7 @@ export interface JobEntry {
 export interface CleaningLimits {
   /** The time, in milliseconds since the epoch. */
   readonly nowMs: number;
-  /** How old a job may be; 0: nothing goes. */
+  /** Maximum age of a job; 0: no job is removed. */
   readonly keepSeconds: number;
 }
 
@@ -56,7 +56,7 @@ export interface Ack {
 /** What minions have acknowledged. */
 export interface AckStore {
   /**
-   * Keeps what minion `id` has acknowledged of job `jid`; nothing for a job that is not in the store.
+   * Stores the acknowledgement of job `jid` by minion `id`; does nothing for a job that is not in the store.
    * @throws {StoreError} If it cannot be kept.
    */
   save(jid: string, id: string, ack: Ack): void;
@@ -68,20 +68,23 @@ export interface AckStore {
 export interface NoLogStore {
   /**
    * Marks job `jid`, which is in the store.
-   * @param reader The key that returns are sealed for; empty: nobody waits.
+   * @param reader The key that returns are sealed for; empty: no client waits for them.
    * @throws {StoreError} If it cannot be kept: then the job must not be published.
    */
   save(jid: string, reader: string): void;
-  /** For whom the returns of job `jid` are sealed, as {@linkcode save} was told; `undefined` for a job that is not hidden. */
+  /**
+   * The key that the returns of job `jid` are sealed for, as passed to {@linkcode save}; `undefined` for a job that is
+   * not hidden.
+   */
   reader(jid: string): string | undefined;
 }
 
-/** The result of appending. `refused`: nobody watches the job, or the file is full. */
+/** The result of appending. `refused`: the job is not watched, or the file is full. */
 export type Appended = "stored" | "duplicate" | "refused";
 
 /** What the commands of watched jobs have written. */
 export interface OutputStore {
-  /** Says that job `jid`, which is in the store, is watched. @throws {StoreError} If that cannot be kept. */
+  /** Marks job `jid`, which is in the store, as watched. @throws {StoreError} If that cannot be kept. */
   open(jid: string): void;
   /** Whether output of minion `id` is stored. */
   has(jid: string, id: string): boolean;
@@ -118,7 +121,7 @@ export interface BatchState {
   readonly tgtType: string;
   /** Whether the first failure halts it. */
   readonly failhard: boolean;
-  /** How long the place of a minion stays empty. */
+  /** Time between the answer of a minion and the start of the next one in its place. */
   readonly waitS: number;
   readonly timeoutS: number;
   readonly gatherS: number;
@@ -145,9 +148,9 @@ export interface BatchStore {
   active(): BatchState[];
 }
 
-/** The jobs of one master. What cannot be read is not there, and the log of the store is told why. */
+/** The jobs of one master. Unreadable data counts as missing, and the reason is logged. */
 export interface JobStore {
-  /** What minions have acknowledged. It goes when its job goes, as all that follows. */
+  /** What minions have acknowledged. Removed with its job, like everything below. */
   readonly acks: AckStore;
   /** Which jobs are `no_log`. */
   readonly noLog: NoLogStore;
@@ -157,11 +160,11 @@ export interface JobStore {
   readonly batches: BatchStore;
 
   /**
-   * Makes a job's place. Without `jid` a new one is made up that no other job of this store has.
+   * Makes the directory or record of a job. Without `jid`, a new id is made that no other job of this store has.
    * @param options.nocache Whether the job's returns are not to be stored.
    * @returns The jid.
-   * @throws {StoreError} If it cannot be made, or `jid` is no jid. The job can go on with a jid of `makeJid`; it will not be
-   * stored.
+   * @throws {StoreError} If it cannot be made, or `jid` is no jid. The job can continue with a jid of `makeJid`; it
+   * will not be stored.
    */
   prepare(jid?: string, options?: { readonly nocache?: boolean }): string;
   /**
@@ -170,23 +173,22 @@ export interface JobStore {
    */
   saveLoad(jid: string, load: ValueMap, minions?: readonly string[]): void;
   /**
-   * Stores a return, unless one of that minion is there. A job that nobody prepared gets its place, with the return as its
-   * load, as Salt does it.
-   * @param load What the minion sent: `jid`, `id`, `return`, and `retcode`, `success`, `out` as far as they are there.
-   * What is packed in it must be in the dialect of the disk.
+   * Stores a return, unless there is one of that minion. A job that was not prepared is created, with the return as its
+   * load, as in Salt. @param load The minion's message: `jid`, `id`, `return`, and `retcode`, `success`, `out` as far
+   * as they are there. What is packed in it must be in the dialect of the disk.
    * @throws {StoreError} If it cannot be stored.
    */
   saveReturn(load: ReadonlyMap<Value, Packable>): Stored;
   /**
    * Gives the return of a `salt-call` (jid `req`) a jid of its own, and stores it as a job.
-   * @returns The return with `jid`, `arg`, `tgt` and `tgt_type`; what {@linkcode saveReturn} is to be called with.
+   * @returns The return with `jid`, `arg`, `tgt` and `tgt_type`; the argument for {@linkcode saveReturn}.
    * @throws {StoreError} If it cannot be stored.
    */
   adopt(load: ValueMap): ValueMap;
   /** Notes when the last return of a job came. @throws {StoreError} If that cannot be stored. */
   saveEndTime(jid: string, text: string): void;
   /**
-   * Stores what a record of a journal (journal_record.ts) tells of a job, unless it is there.
+   * Stores the contents of a journal's record (journal_record.ts), unless they are stored already.
    * @returns Whether it was such a record.
    * @throws {StoreError} If it cannot be stored.
    */
@@ -212,7 +214,7 @@ export interface JobStore {
   list(): JobEntry[];
 
   /**
-   * Removes old jobs, with all that is kept of them, job by job: the caller may pause after each.
+   * Removes old jobs, with all their data, job by job: the caller may pause after each.
    * @returns How many jobs were removed.
    */
   clean(limits: CleaningLimits): Generator<void, number>;

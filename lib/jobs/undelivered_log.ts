@@ -58,7 +58,7 @@ export class UndeliveredLog {
     try {
       Deno.writeFileSync(path, bytes, { append: true, mode: 0o600 });
     } catch (error) {
-      // A part of it may be written, and nothing may follow it.
+      // The last record may be incomplete, so nothing may follow it.
       this.#writer = newWriter();
       throw error;
     }
@@ -72,7 +72,7 @@ export class UndeliveredLog {
       .filter(({ jid, untilMs }) => untilMs > nowMs && !done.has(jid));
   }
 
-  /** The finished jobs. */
+  /** Jobs that have finished. */
   over(): Set<string> {
     const files = this.#files().map(({ name }) => name);
     return new Set(files.filter((name) => name.endsWith(".done")).flatMap((name) => this.#doneIn(name)));

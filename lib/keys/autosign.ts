@@ -120,7 +120,7 @@ export class Autosign {
   #heeded(path: string): Deno.FileInfo | undefined {
     const info = statIfExists(path);
     if (info === undefined || this.#writtenByFriends(info)) return info;
-    this.#world.warn(`${path}: not heeded, since others may write it`);
+    this.#world.warn(`${path}: ignored, since others may write it`);
     return undefined;
   }
 

@@ -12,7 +12,7 @@ import { samePem } from "../crypto/pem.ts";
 const PRIVATE_MODE = 0o400;
 const PUBLIC_MODE = 0o644;
 
-/** Who may read a private key besides its owner: nobody by default. */
+/** Who may read a private key besides its owner: no other user by default. */
 export interface KeyAccess {
   /** The option `permissive_pki_access`: the group may read it. */
   readonly permissive?: boolean;
@@ -35,7 +35,7 @@ export async function loadOrCreateKeyPair(
   const publicPath = `${dir}/${name}.pub`;
   const { pem } = key.publicKey;
   const written = readTextFileIfExists(publicPath);
-  // A power failure may leave an empty file if nobody synced it; it cannot be wrong.
+  // A power failure may leave an empty file that was not synced; an empty file contradicts no key.
   if (written === undefined || written.trim() === "") {
     writeFileAtomic(publicPath, `${pem}\n`, { mode: PUBLIC_MODE, sync: true });
   } else if (!samePem(written, pem)) throw new KeyError(`${publicPath}: not the public half of ${path}`);
@@ -105,7 +105,7 @@ async function create(path: string, keysize: number): Promise<PrivateKey> {
     if (!(error instanceof Deno.errors.AlreadyExists)) throw error;
   }
   const winner = loadPrivateKey(path);
-  if (winner === undefined) throw new KeyError(`${path}: a link to a key that is not there`);
+  if (winner === undefined) throw new KeyError(`${path}: a link to a key that does not exist`);
   return winner;
 }
 

@@ -85,7 +85,7 @@ export const KEY_RULES: readonly KeyRule[] = [
       ret: false,
       store: presented("denied"),
       act: "denied",
-      because: "not the accepted key of this id: a minion set up anew, or somebody else",
+      because: "not the accepted key of this id: a minion that was set up again, or another host",
     },
   },
   {
@@ -121,7 +121,7 @@ export const KEY_RULES: readonly KeyRule[] = [
       ret: false,
       store: presented("denied"),
       act: "denied",
-      because: "not the pending key of this id: a minion set up anew, or somebody else",
+      because: "not the pending key of this id: a minion that was set up again, or another host",
     },
   },
   {

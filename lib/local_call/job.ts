@@ -31,14 +31,11 @@ export interface Call {
 
 /** The parts that a run needs. */
 export interface CallHost {
-  /** The minion's options. */
   readonly opts: MinionOpts;
-  /** The minion's grains. */
   readonly grains: ValueMap;
   readonly modules: CallModules;
   /** The master, or {@linkcode WITHOUT_MASTER}. */
   readonly master: CallMaster;
-  /** The log for functions. */
   readonly log: Logger;
   /** Aborted by the user: children are ended. */
   readonly signal: AbortSignal;
@@ -62,7 +59,7 @@ export async function runCall(call: Call, host: CallHost): Promise<ExecutionResu
 }
 
 /**
- * Calls a function as another function would: its arguments are not parsed, and nothing of a job is added to them.
+ * Calls a function as another function would: arguments are not parsed, and no fields of a job are added.
  * @throws {UnavailableError} If there is no such function; else what it throws.
  */
 export async function callDirectly(

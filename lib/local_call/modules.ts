@@ -1,6 +1,6 @@
 /**
- * The modules of `salt-call`: built-in ones run in its own process, the operator's own in separate processes, with the
- * same permissions as in a minion. Processes are started only when needed.
+ * The modules of `salt-call`: built-in ones run in its own process, custom ones in separate processes, with the same
+ * permissions as in a minion. Processes are started only when needed.
  * @module
  */
 
@@ -20,11 +20,9 @@ import { isMap, map, str, toNumber, toValue, type Value, type ValueMap } from ".
 
 /** Options of {@linkcode CallModules}. */
 export interface CallModulesOptions {
-  /** The minion's options. */
   readonly opts: MinionOpts;
   /** The minion's grains, which say which modules serve; without them all do. */
   readonly grains?: ValueMap;
-  /** The log for functions. */
   readonly log: Logger;
 }
 

@@ -16,7 +16,7 @@ import { plainRequest } from "../pillar/request.ts";
 import type { ValueMap } from "../values/value.ts";
 import { WITHOUT_MASTER } from "../minion/call_master.ts";
 
-/** What compiles pillar here. */
+/** What {@linkcode localPillarHost} needs. */
 export interface LocalPillarParts {
   readonly grains: ValueMap;
   readonly catalogue: Catalogue;
@@ -24,7 +24,7 @@ export interface LocalPillarParts {
   readonly signal: AbortSignal;
 }
 
-/** What compiles the pillar of this host. */
+/** The environment for compiling the pillar of this host. */
 export function localPillarHost(opts: MinionOpts, parts: LocalPillarParts): PillarHost {
   return pillarHost({
     ...parts,

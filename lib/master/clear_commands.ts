@@ -1,6 +1,6 @@
 /**
- * The commands that anybody may send unencrypted: a table, so that no other command can be reached.
- * Source: salt-protocol.md section 5; CVE-2020-11651 is the result of a missing list.
+ * The commands that any client may send unencrypted: a table, so that no other command can be reached. Source:
+ * salt-protocol.md section 5; CVE-2020-11651 is the result of a missing list.
  * @module
  */
 
@@ -23,7 +23,7 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
   wheel: wheelCommand,
 };
 
-/** @returns The token's data; `""` if the one who asks gets none. */
+/** @returns The token's data; `""` if the sender gets none. */
 async function makeToken(load: ValueMap, { auth }: MasterServices): Promise<Value> {
   try {
     return await auth.callers.external.makeToken(load);
@@ -37,7 +37,7 @@ async function makeToken(load: ValueMap, { auth }: MasterServices): Promise<Valu
 export async function clearCommand(load: ValueMap, services: MasterServices): Promise<Value> {
   const cmd = load.get("cmd");
   if (typeof cmd !== "string" || !Object.hasOwn(HANDLERS, cmd)) {
-    services.warn(`Somebody asked for the unknown command ${truncateValue(cmd)}`);
+    services.warn(`A client sent the unknown command ${truncateValue(cmd)}`);
     return new Map();
   }
   return await HANDLERS[cmd](load, services);

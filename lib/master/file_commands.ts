@@ -1,7 +1,6 @@
 /**
- * The commands of minions about files: those that ask for files, and the one that pushes some. The file server is loaded by the first
- * of them. While the disk is read, the thread takes other requests.
- * Source: salt-states.md section 7; Salt 3008.3 `salt/master.py` _file_recv.
+ * The commands of minions that fetch and push files. The first one loads the file server. While the disk is read, the
+ * thread takes other requests. Source: salt-states.md section 7; Salt 3008.3 `salt/master.py` _file_recv.
  * @module
  */
 
@@ -39,7 +38,7 @@ async function receiveFile(load: ValueMap, id: string, services: Needs<"opts" | 
   if (at < 0) return false;
   if (at + data.length > opts.file_recv_max_size * MIB) {
     warn(
-      `A file that minion ${id} pushes is not kept: it is larger than file_recv_max_size (${opts.file_recv_max_size} MiB)`,
+      `A file that minion ${id} pushes is refused: it is larger than file_recv_max_size (${opts.file_recv_max_size} MiB)`,
     );
     return false;
   }
@@ -53,7 +52,7 @@ async function receiveFile(load: ValueMap, id: string, services: Needs<"opts" | 
     size: isInt(size ?? null) ? toNumber(size) : undefined,
   });
   if (!kept) {
-    warn(`A piece of a file that minion ${id} pushes is not kept: its path, or its place in the file, cannot be used`);
+    warn(`A piece of a file that minion ${id} pushes is refused: its path or its offset is invalid`);
   }
   return kept;
 }

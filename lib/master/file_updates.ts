@@ -1,10 +1,11 @@
 /**
- * Updates the backends of the file server and the git repositories of pillar at their intervals, and removes what is kept of files that are gone. It runs in the master's
- * main thread, and only waits there: git is a process, and the disk is read without holding up the thread. Each remote of a backend has
- * a timer of its own, so that one which does not answer never stops the others.
+ * Updates the backends of the file server and the git repositories of pillar at their intervals, and removes cached
+ * data of files that no longer exist. It runs in the master's main thread, and only waits there: git is a process, and
+ * the disk is read without holding up the thread. Each remote of a backend has its own timer, so that a remote that
+ * does not answer never delays the others.
  *
- * A master whose backends need no updates, and that tells of none, loads nothing of this.
- * Source: Salt 3008.3 `salt/master.py` FileserverUpdate.
+ * Nothing of this is loaded if the backends need no updates and no events about them are configured. Source: Salt
+ * 3008.3 `salt/master.py` FileserverUpdate.
  * @module
  */
 
@@ -17,7 +18,7 @@ import { clearInterval, setInterval, type Timer } from "../os/timers.ts";
 import type { Logger } from "../process/log.ts";
 import type { ValueMap } from "../values/value.ts";
 
-/** What the updates need of the master. */
+/** What the updates need from the master. */
 export interface FileUpdatesParts {
   readonly opts: MasterOpts;
   readonly log: Logger;
@@ -111,7 +112,7 @@ export class FileUpdates {
     this.#running.set(what, begun);
   }
 
-  /** Ends the timers, and what is under way. May be called twice. */
+  /** Ends the timers and running updates. May be called twice. */
   async close(): Promise<void> {
     this.#ending.abort();
     while (this.#running.size > 0) await Promise.all(this.#running.values());
@@ -119,7 +120,7 @@ export class FileUpdates {
   }
 }
 
-/** The file server of this thread, and what is done with it. */
+/** The file server of this thread, and its updates. */
 async function loadServer({ opts, log, fire }: FileUpdatesParts) {
   const [{ FileServer }, { reapBackends, updateBackends }] = await Promise.all([
     import("../fileserver/file_server.ts"),
@@ -129,7 +130,7 @@ async function loadServer({ opts, log, fire }: FileUpdatesParts) {
   return { reapBackends, updateBackends, host: { log: say, tell: fire }, server: new FileServer(opts, { log: say }) };
 }
 
-/** Whether something is to be fetched, or somebody wants to be told of changes. */
+/** Whether there is something to fetch, or events about changes are configured. */
 function needsUpdates({ fileserver_events, fileserver_backend }: MasterOpts): boolean {
   return fileserver_events || backendNames(fileserver_backend).includes("gitfs");
 }

@@ -58,7 +58,10 @@ async function perform(
   }
 }
 
-/** Who may run it. @throws {RefusedError} With Salt's name and text. */
+/**
+ * Authenticates the user, and checks that the user may run the function. @throws {RefusedError} With Salt's name and
+ * text.
+ */
 async function authorize(load: ValueMap, call: MasterCall, { auth: { callers } }: Needs<"auth">): Promise<Caller> {
   try {
     return await callers.forMasterCall(load, call);

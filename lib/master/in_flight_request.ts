@@ -13,8 +13,8 @@ const BYTES = 2_048;
 const HEADER = 4;
 
 /**
- * Maximum number of requests in one MWorker. Most of them may be minions that wait for their pillars, whatever else they ask
- * for: a thousand in all, for which others do not wait.
+ * Maximum number of requests in one MWorker. Most of them may be requests for pillars: with the default of five
+ * MWorkers a thousand may wait, and other requests do not wait for them.
  */
 export const MOST_HELD = 256;
 

@@ -43,7 +43,7 @@ export async function restoreFromJournal(opts: MasterOpts, masterPem: string, lo
       if (field("kind") === "undelivered" && sealed !== undefined) {
         undelivered ??= new UndeliveredJobs(opts.cachedir, masterPem);
         undelivered.restore(str(field("jid")), sealed, { untilMs: toNumber(field("until")) ?? 0, nowMs: Date.now() });
-      } else log.error("A record of the journal says nothing that this version knows");
+      } else log.error("A record of the journal has a kind that this version does not know");
     });
     if (count > 0) log.info(`Read ${count} records of the journal that the last master left`);
   } catch (error) {

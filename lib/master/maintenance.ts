@@ -23,9 +23,7 @@ const SLICE_MS = 5;
 
 /** What Maintenance needs of the master. */
 export interface MaintenanceParts {
-  /** The master's options. */
   readonly opts: MasterOpts;
-  /** The master's log. */
   readonly log: Logger;
   /** The time at which the shared key was made, in milliseconds since the epoch. */
   keyMadeMs(): number;
@@ -91,8 +89,8 @@ export class Maintenance {
     const dropfile = `${opts.cachedir}/${DROPFILE}`;
     try {
       const { mode, isFile } = Deno.lstatSync(dropfile);
-      // Only the owner can have made a file with this mode; with others, somebody tries to make all minions sign in
-      // again.
+      // Only the owner can have made a file with this mode; a file with another mode may be an attempt to make all
+      // minions sign in again.
       if (isFile && mode !== null && (mode & 0o777) === 0o400) {
         const asker = Deno.readTextFileSync(dropfile).trim();
         removeIfExists(dropfile);
@@ -108,7 +106,7 @@ export class Maintenance {
     return lifetimeS > 0 && Date.now() - keyMadeMs() > lifetimeS * 1000 ? "it is old enough" : undefined;
   }
 
-  /** Ends it; the next master does what is left. May be called twice. */
+  /** Ends it; the next master does the rest. May be called twice. */
   async close(): Promise<void> {
     this.#closing = true;
     clearInterval(this.#timer);

@@ -59,7 +59,10 @@ import { findGroup, findUser, hostUsers } from "../os/users.ts";
 import { map, type ValueMap } from "../values/value.ts";
 import { CpuTimeWatch } from "../process/cpu_time_watch.ts";
 
-/** What of the time for ending is kept for what ends after the other threads: the last replies, the proxy and the bus. In ms. */
+/**
+ * The part of the time for ending that is reserved for the last replies, the proxy and the bus, which end after the
+ * other threads. In ms.
+ */
 const BUS_END_MS = 1_000;
 /**
  * Time for the last replies to get from the MWorkers' sockets to the network, in milliseconds; normally one is enough.
@@ -76,8 +79,9 @@ const LINGER_MS = 250;
 const WORKERS = "inproc://workers", EVENTS = "inproc://events";
 
 /**
- * Replies that are kept for a client which does not take them; others to it are dropped. A client waits for the reply to its request
- * before it sends the next, and a piece of a file is 1 MiB: one that asks for thousands and takes none must not hold thousands.
+ * Maximum number of replies that are queued for a client that does not read them; further ones are dropped. A client
+ * normally waits for a reply before it sends the next request. A piece of a file is 1 MiB, so a client that requests
+ * thousands and reads none must not fill the memory.
  */
 const MOST_REPLIES = 128;
 
@@ -96,7 +100,7 @@ export class Master {
   #publisher: KeptThread | undefined;
   #workers: readonly KeptThread[] = [];
   #requests: ZmqProxy | undefined;
-  /** Functions of runners and wheel modules that clients have asked for. */
+  /** Runs functions of runners and wheel modules for clients. */
   #functions: FunctionProcesses | undefined;
   /** The processes that minions' pillars are compiled in. */
   #pillars: PillarProcesses | undefined;
@@ -219,7 +223,7 @@ export class Master {
       log: this.#log,
     });
     this.#memoryLooks = new CpuTimeWatch(() => this.#lookAtMemory(), (error) => {
-      this.#log.error(`What connections hold is not bounded any more: ${describeError(error)}`);
+      this.#log.error(`The memory of connections is not limited any more: ${describeError(error)}`);
     });
     const front = tcpAddress(opts.interface, opts.ret_port);
     const bound = await listening(`ret_port ${opts.ret_port}`, this.#requests.start({ front, back: WORKERS }));
@@ -283,7 +287,7 @@ export class Master {
       open();
     } catch (error) {
       const names = [...this.#aclUsers, ...this.#eauthUsers].map(({ name }) => name).join(", ");
-      this.#log.error(`publisher_acl, external_auth: ${names} cannot be let in: ${messageOf(error)}`);
+      this.#log.error(`publisher_acl, external_auth: ${names} cannot get access: ${messageOf(error)}`);
     }
   }
 
@@ -310,7 +314,7 @@ export class Master {
     );
     await this.#publisher.ready;
     const publishPort = await listening.promise;
-    // Keep the port: otherwise every minion would have to be told.
+    // Keep the port: otherwise every minion would have to learn the new one.
     opts = packOpts("master", { ...this.#opts, publish_port: publishPort });
     return publishPort;
   }
@@ -382,7 +386,10 @@ export class Master {
     ];
   }
 
-  /** Ends everything; no socket file is left. Threads that need more than `budget` are ended by force. Twice is fine. */
+  /**
+   * Ends everything; no socket file is left. Threads that need more than `budget` are ended by force. May be called
+   * more than once.
+   */
   async close(budget = new TimeBudget(CLOSE_MS)): Promise<void> {
     if (this.#closing) return await this.closed;
     this.#closing = true;
@@ -417,12 +424,12 @@ async function listening<T>(what: string, start: Promise<T>): Promise<T> {
   }
 }
 
-/** Whether somebody listens on the Unix socket `path`. */
+/** Whether a process listens on the Unix socket `path`. */
 async function answers(path: string): Promise<boolean> {
   try {
     (await Deno.connect({ transport: "unix", path })).close();
     return true;
   } catch {
-    return false; // nobody listens, or only a socket file is left
+    return false; // no process listens, or only a socket file is left
   }
 }

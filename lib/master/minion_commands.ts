@@ -40,8 +40,9 @@ const HANDLERS: MinionCommands<keyof MasterServices> = {
 
 /**
  * Runs a minion's command.
- * @returns Salt's answer; `{}` for an unknown command. For a failed command `""`, as in Salt; or, where the minion
- * waits for an acknowledgement, an answer that is none, so that it sends the data again. Python minions ignore both.
+ * @returns Salt's answer; `{}` for an unknown command. For a failed command `""`, as in Salt; or, if the minion waits
+ * for an acknowledgement, an answer that acknowledges nothing, so that the minion sends the data again. Python minions
+ * ignore both.
  * @throws {WireError} If there is no command.
  */
 export async function minionCommand(load: ValueMap, id: string, services: MasterServices): Promise<MinionReply> {
@@ -50,12 +51,12 @@ export async function minionCommand(load: ValueMap, id: string, services: Master
   if (cmd === "_pillar") return { value: null, sealed: await servePillar(load, id, services) };
   if (typeof cmd === "string" && Object.hasOwn(UNBUILT_COMMANDS, cmd)) {
     const { part, answer, loses, usual } = UNBUILT_COMMANDS[cmd];
-    if (loses?.(load)) services.warn(`What minion ${id} sent by ${cmd} is not kept (not built yet: ${part})`);
+    if (loses?.(load)) services.warn(`The data that minion ${id} sent by ${cmd} is dropped (not built yet: ${part})`);
     else if (loses === undefined && !usual) tellNotBuilt(id, part, services);
     return { value: answer() };
   }
   if (typeof cmd !== "string" || !Object.hasOwn(HANDLERS, cmd)) {
-    services.warn(`Minion ${id} asked for the unknown command ${truncateValue(cmd)}`);
+    services.warn(`Minion ${id} sent the unknown command ${truncateValue(cmd)}`);
     return { value: new Map() };
   }
   try {

@@ -25,8 +25,8 @@ export const MINION_COMMANDS: MinionCommands<
 };
 
 /**
- * `_pillar`: keeps the minion's grains, and has its pillar compiled.
- * @returns The pillar, which is for that minion alone, as MessagePack of the wire. @throws {RefusedError} If too many wait for theirs.
+ * `_pillar`: stores the minion's grains, and compiles its pillar. @returns The pillar, for this minion only, as
+ * MessagePack of the wire. @throws {RefusedError} If too many wait for theirs.
  */
 export async function servePillar(
   load: ValueMap,
@@ -53,7 +53,7 @@ export async function servePillar(
   return pillar;
 }
 
-/** What `master_tops` says of the minion that asks, whatever id its options name. */
+/** The result of `master_tops` for the requesting minion, whatever id its options name. */
 async function serveTops(load: ValueMap, id: string, { opts, pillars }: Needs<"opts" | "pillars">): Promise<Value> {
   if (!isMap(opts.master_tops) || opts.master_tops.size === 0) return new Map();
   const told = load.get("opts"), grains = isMap(told) ? told.get("grains") : undefined;
@@ -61,7 +61,7 @@ async function serveTops(load: ValueMap, id: string, { opts, pillars }: Needs<"o
   return decode(await pillars.compile(request), "wire");
 }
 
-/** What Salt tells of options that no table lists. */
+/** Salt's values for options that no table lists. */
 const MASTER_OPTS: readonly [name: string, without: Value][] = [
   ["renderer", "jinja|yaml"],
   ["failhard", false],

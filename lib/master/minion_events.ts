@@ -54,7 +54,7 @@ async function fireFor(id: string, tag: string, data: ValueMap, services: EventN
   const { fire, warn } = services;
   // A newline could end the tag early, and the rest would become data chosen by the minion.
   if (!minionMayFire(tag, id) || /\p{Cc}/u.test(tag)) {
-    warn(`Minion ${id} tried to fire the event ${truncate(tag)}, which is not its own`);
+    warn(`Minion ${id} tried to fire the event ${truncate(tag)}, which it may not fire`);
     return;
   }
   const sign = jobSign(tag);
@@ -65,7 +65,7 @@ async function fireFor(id: string, tag: string, data: ValueMap, services: EventN
 /** Stores a minion's acknowledgement or output of a job. @returns Whether it is fired on the bus too. */
 function keepSign(sign: JobSign, id: string, data: ValueMap, services: EventNeeds): boolean {
   if (sign.id !== id) {
-    services.warn(`Minion ${id} sent a sign of a job for ${truncate(sign.id)}`);
+    services.warn(`Minion ${id} sent an acknowledgement or output for ${truncate(sign.id)}`);
     return false;
   }
   return sign.kind === "out" ? keepOutput(sign, data, services) : keepAck(sign, data, services);
@@ -84,7 +84,9 @@ function keepOutput({ jid, id }: JobSign, data: ValueMap, { jobs: { store }, log
       if (!Array.isArray(meant) || !meant.includes(id)) return false;
     }
     const appended = store.outputs.append(jid, id, batch);
-    if (appended === "refused") log.info(`Output of ${id} for job ${jid} is not kept: nobody asked, or it is too much`);
+    if (appended === "refused") {
+      log.info(`Output of ${id} for job ${jid} is dropped: the job is not a --live job, or the output is too large`);
+    }
     return appended === "stored";
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
@@ -98,7 +100,7 @@ function keepAck({ jid, id }: JobSign, data: ValueMap, { jobs: { store }, log, w
   const about = data.get("data");
   const state = isMap(about) ? about.get("state") : undefined;
   if (state !== "received" && state !== "running") {
-    warn(`Minion ${id} sent an acknowledgement of job ${jid} that says nothing`);
+    warn(`Minion ${id} sent an invalid acknowledgement of job ${jid}`);
     return false;
   }
   try {

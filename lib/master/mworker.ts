@@ -2,8 +2,9 @@
  * An MWorker: takes requests from the proxy behind port 4506, one after the other, and sends the replies.
  *
  * A DEALER rather than a REP: it sees who asked, and notes that in shared memory while it works. If its thread dies, the
- * next one answers the client that was waiting. It goes on with the next request while one waits: for the disk under `durability: machine`,
- * where a sync serves all that came meanwhile, or for a function that runs in a process. Its thread is mworker_thread.ts.
+ * next one answers the client that was waiting. It takes the next request while one waits: for the disk with
+ * `durability: machine`, where one sync serves all requests that came meanwhile, or for a function that runs in a
+ * process. Its thread is mworker_thread.ts.
  * @module
  */
 
@@ -20,7 +21,7 @@ import { leased } from "../process/thread_lease.ts";
 import type { ThreadHost, ThreadService } from "../process/thread.ts";
 import type { TimeBudget } from "../os/time_budget.ts";
 
-/** What an MWorker is made of, beside the master's options. */
+/** What an MWorker needs besides the master's options. */
 export interface MWorkerParts extends ServicesInit {
   /** The address of the requests. */
   readonly requests: SharedPlace;
@@ -32,13 +33,13 @@ export interface MWorkerParts extends ServicesInit {
 
 /** A worker that must stop answers requests until none has come for this time, in milliseconds. */
 const QUIET_MS = 40;
-/** A pause that took longer says nothing, in milliseconds. */
+/** A pause that took longer is not counted, in milliseconds. */
 const LATE_MS = 2 * QUIET_MS;
 /** Number of such pauses in a row, since a suspended machine may see no request in one. */
 const QUIET_LOOKS = 2;
 /** And what of its time for ending it keeps for the journal and its sockets, however much comes. In milliseconds. */
 const LAST_WRITES_MS = 1_000;
-/** What of that is kept for the sockets, after the journal. In milliseconds. */
+/** The part of that time that is reserved for the sockets, after the journal. In milliseconds. */
 const LAST_CLOSE_MS = 100;
 /** How long libzmq keeps its last answers for a proxy that is busy, in milliseconds. */
 const LINGER_MS = 3_000;
@@ -88,7 +89,7 @@ export class MWorker implements ThreadService {
       : `at a request for ${Math.round(performance.now() - this.#since)} ms; ${this.#handled} handled`;
   }
 
-  /** Takes what the main thread tells of functions that requests wait for. */
+  /** Takes messages of the main thread about functions that requests wait for. */
   onMessage(message: unknown): void {
     this.#open.receive(message);
   }
@@ -139,14 +140,14 @@ export class MWorker implements ThreadService {
     this.#handled++;
   }
 
-  /** Ends it when what may still come has been answered. */
+  /** Ends it when the last requests have been answered. */
   async close(budget: TimeBudget): Promise<void> {
     // Every received request is answered: a Python minion of 3007 without an answer is blocked for a minute.
     const answering = budget.less(LAST_WRITES_MS);
     for (let quiet = 0; quiet < QUIET_LOOKS && answering.leftMs > 0;) {
       const [before, since] = [this.#handled, performance.now()];
       await sleep(QUIET_MS);
-      // Where this thread waits for a processor, the one that hands it the requests does as well.
+      // If this thread has to wait for a processor, the proxy's thread that passes the requests does too.
       const late = performance.now() - since > LATE_MS;
       quiet = late || this.#handled > before || this.#since !== 0 || this.#answers.size > 0 ? 0 : quiet + 1;
     }

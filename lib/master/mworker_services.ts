@@ -39,7 +39,7 @@ import type { TimeBudget } from "../os/time_budget.ts";
 import { UndeliveredJobs } from "../jobs/undelivered.ts";
 import { map, str } from "../values/value.ts";
 
-/** What the services are made of, beside the master's options. */
+/** What the services need besides the master's options. */
 export interface ServicesInit {
   /** The memory of the shared key. */
   readonly sharedKey: SharedArrayBuffer;
@@ -63,12 +63,12 @@ export interface ServicesInit {
   readonly owner: string;
 }
 
-/** What {@linkcode openServices} gives. */
+/** The result of {@linkcode openServices}. */
 export interface OpenServices {
   readonly services: MasterServices;
   /** Takes a message of the main thread. */
   receive(message: unknown): void;
-  /** Closes what they have opened. @param budget What the journal may take of it. */
+  /** Closes them. @param budget Time limit of the journal. */
   close(budget: TimeBudget): Promise<void>;
 }
 
@@ -79,7 +79,7 @@ const TOLD_RETURNS = 10_000;
 
 /**
  * The services of this thread.
- * @param parts.onWait Called when the request in hand begins to wait for something.
+ * @param parts.onWait Called when the current request begins to wait.
  * @param parts.post Sends a message to the main thread.
  */
 export function openServices(

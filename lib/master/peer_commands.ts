@@ -1,6 +1,6 @@
 /**
- * The commands by which minions publish jobs to other minions, as far as `peer` lets them, and get the returns.
- * Source: Salt 3008.3 `salt/daemons/masterapi.py` (`minion_pub`, `minion_publish`, `pub_ret`).
+ * The commands by which minions publish jobs to other minions, if `peer` allows it, and get the returns. Source: Salt
+ * 3008.3 `salt/daemons/masterapi.py` (`minion_pub`, `minion_publish`, `pub_ret`).
  * @module
  */
 
@@ -37,7 +37,7 @@ const MOST_WAIT_MS = 60_000;
 const LOOK_MS = 300;
 /** Most requests of `minion_publish` that wait in one thread. */
 const MOST_WAITING = 4;
-/** Most bytes of returns that a minion gets: what is beyond is left out. */
+/** Maximum bytes of returns that a minion gets; the rest is left out. */
 const MOST_RETURN_BYTES = 16 << 20;
 
 /** `minion_pub`. @returns `{jid, minions}`; `{}` if the minion may not. */
@@ -49,7 +49,7 @@ async function publish(load: ValueMap, id: string, services: PeerNeeds): Promise
   const { auth: { callers }, opts, warn } = services;
   const [fun, arg, tgt] = ["fun", "arg", "tgt"].map((name) => load.get(name));
   if (typeof fun !== "string" || !Array.isArray(arg) || tgt === undefined || !load.has("ret")) {
-    warn(`Minion ${id} asked to publish without saying what, or to whom`);
+    warn(`Minion ${id} sent a publish without a function or a target`);
     return undefined;
   }
   const noParse = load.get("no_parse");
@@ -97,8 +97,8 @@ const EXACT_TYPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * The minions that a minion's target means. By a pattern in a target by pillar it could find out values of others, so those must
- * be written out.
+ * Resolves the target of a minion. With a pattern in a pillar target, a minion could find out values of other minions,
+ * so pillar values must be written in full.
  * @throws {TargetError} As resolving throws. @throws {RefusedError} For such a pattern.
  */
 function resolveForPeer(target: TypedTarget, fleet: KnownFleet): Resolved {
@@ -181,7 +181,7 @@ function returnsOf(jid: string, { jobs: { store }, warn }: Needs<"jobs" | "warn"
   return returns;
 }
 
-/** `minion_runner`: runs a runner, as far as `peer_run` lets the minion. @returns Its result; `{}` if it may not. */
+/** `minion_runner`: runs a runner, if `peer_run` allows it. @returns Its result; `{}` if it may not. */
 async function runForPeer(
   load: ValueMap,
   id: string,

@@ -82,13 +82,13 @@ export async function publishCommand(asked: ValueMap, services: PublishNeeds): P
 
 /** The minions that a job is for. */
 export interface Addressees extends Pick<Resolved, "minions" | "missing"> {
-  /** Whether it goes to them by name: then no other minion takes it, whatever its target says. */
+  /** Whether the publish names these minions: then no other minion runs it, even if its target matches. */
   readonly named: boolean;
 }
 
 /**
  * Gives a job its id, stores it, and sends it.
- * @param load Of a publish, with the user in whose name it is; without credentials.
+ * @param load The load of a publish, with its user and without credentials.
  * @param addressees At least one minion.
  * @returns As {@linkcode publishCommand}.
  */
@@ -107,7 +107,8 @@ export async function issueJob(load: ValueMap, addressees: Addressees, services:
     ? wantedJid
     : makeJid(undefined, { unique: services.opts.unique_jid });
   const stored = reader === undefined ? load : hideArguments(load);
-  // What minions send for such a job is checked against the cache, so it must be stored before it is published.
+  // The master checks data of minions for such a job against the cache, so the job must be stored before it is
+  // published.
   const first = live || reader !== undefined;
   try {
     if (first) prepareJob(jid, { live, reader }, services);
@@ -153,11 +154,11 @@ export async function issueJob(load: ValueMap, addressees: Addressees, services:
     await durable();
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
-    log.error(`Job ${jid} goes out, but would be lost by a power failure: ${error.message}`);
+    log.error(`Job ${jid} is published, but a power failure would lose it: ${error.message}`);
   }
   log.debug(() => {
     const target = `${truncateValue(tgt)} (${tgtType})`;
-    return `Job ${jid}: the target ${target} means ${minions.length} minions, and ${missing.length} that are not there`;
+    return `Job ${jid}: the target ${target} matches ${minions.length} minions; ${missing.length} of its ids do not exist`;
   });
   log.info(`User ${user} published ${str(fun)} with jid ${jid} to ${minions.length} minions`);
   return map({ enc: "clear", load: { jid, minions, missing } });
@@ -190,7 +191,9 @@ function resolveJob(load: ValueMap, fleet: KnownFleet, { log, warn }: Needs<"log
   const { unknown, costly } = resolved;
   if (unknown.length > 0) {
     log.info(
-      `No data is known of these minions, which ${truncateValue(target.tgt)} asks for: ${truncateList(unknown)}`,
+      `The target ${truncateValue(target.tgt)} needs data of minions of which the master has none: ${
+        truncateList(unknown)
+      }`,
     );
   }
   if (costly.length > 0) {
@@ -235,7 +238,7 @@ function prepareJob(
     if (live) store.outputs.open(jid);
   } catch (error) {
     if (!(error instanceof StoreError) || reader !== undefined) throw error;
-    log.error(`The output of job ${jid} is not kept: ${error.message}`);
+    log.error(`The output of job ${jid} is not stored: ${error.message}`);
   }
 }
 
@@ -251,6 +254,6 @@ function storeJob(
     if (opts.job_cache && opts.ext_job_cache === "") store.saveLoad(jid, new Map(load).set("jid", jid), minions);
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
-    log.error(`Job ${jid} goes out, but is not in the job cache: ${error.message}`);
+    log.error(`Job ${jid} is published, but is not in the job cache: ${error.message}`);
   }
 }

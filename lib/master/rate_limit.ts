@@ -11,7 +11,7 @@ export function rateMemory(): SharedArrayBuffer {
   return new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT);
 }
 
-/** Grants at most so many turns in each second. */
+/** Grants a limited number of turns in each second. */
 export class RateLimit {
   readonly #perSecond: number;
   readonly #counter: Int32Array;

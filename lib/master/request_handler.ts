@@ -126,8 +126,8 @@ export class RequestHandler {
       if (opts.request_server_ttl > 0 && age > opts.request_server_ttl) throw new WireError(BAD_LOAD);
       if (request.id !== id || token === undefined) throw new WireError(BAD_LOAD);
     }
-    // Up to version 2 minions send a token only with some requests. Then any of them could pretend to be another;
-    // minimum_auth_version prevents that. A deleted key proves nothing in any version.
+    // Up to version 2 minions send a token only with some requests. Then any minion could impersonate another;
+    // minimum_auth_version prevents that. A deleted key authenticates nothing in any version.
     const proved = token === undefined
       ? this.#minionKeys.get(id) !== undefined
       : this.#minionKeys.provesToken(id, asBytes(token));

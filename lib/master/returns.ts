@@ -41,7 +41,7 @@ export async function storeReturn(sent: ValueMap, id: string, services: ReturnNe
     if (cached && load.get("jid") === "req") load = store.adopt(load);
     if (load.get("jid") === "req") load = new Map(load).set("jid", newJid(opts));
     if (!isJid(jid())) {
-      warn(`Minion ${id} returned for ${truncateValue(load.get("jid"))}, which is no job id`);
+      warn(`Minion ${id} returned for ${truncateValue(load.get("jid"))}, which is not a job id`);
       return null;
     }
     const reader = store.noLog.reader(jid());
@@ -84,7 +84,7 @@ function newJid({ unique_jid }: MasterOpts): string {
   return makeJid(undefined, { unique: unique_jid });
 }
 
-/** `job_cache_store_endtime`: each return of a job notes when it came, so the last one stands, in the form of Salt's times. */
+/** `job_cache_store_endtime`: each return of a job stores its time, in Salt's format; the last one remains. */
 function noteEndTime(jid: string, { jobs, opts, log }: Needs<"jobs" | "opts" | "log">): void {
   try {
     jobs.store.saveEndTime(jid, jidToStartTime(newJid(opts)));

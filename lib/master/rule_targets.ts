@@ -1,5 +1,5 @@
 /**
- * Which minions a rule of access means: its key is a compound target.
+ * The minions that a rule of access applies to: its key is a compound target.
  * @module
  */
 
@@ -7,8 +7,8 @@ import { TargetError } from "../errors.ts";
 import { type KnownFleet, resolveTarget } from "../fleet/resolve_target.ts";
 
 /**
- * The accepted ids that `expression` means for certain; none if it cannot be read. Values of pillar count exactly, and a
- * minion of which nothing is known matches nothing that asks for its data.
+ * The accepted ids that `expression` means for certain; none if it cannot be read. Values of pillar are compared
+ * exactly, and a minion without known data matches no term that needs them.
  */
 export function idsOf(expression: string, fleet: KnownFleet): ReadonlySet<string> {
   try {

@@ -1,6 +1,6 @@
 /**
- * What the handlers of an MWorker work with, by subject: each handler names the subjects that it needs, and a test of it passes
- * those alone.
+ * The services for the handlers of an MWorker, by subject. Each handler names the subjects that it needs; its test
+ * passes only these.
  * @module
  */
 
@@ -22,28 +22,29 @@ import type { SharedKey } from "../keys/shared_key.ts";
 import type { SignInTurns } from "./sign_in_turns.ts";
 import type { Value, ValueMap } from "../values/value.ts";
 
-/** Who may do what: the keys of the master and of its minions, the users of this host, and the limits on sign-ins. */
+/**
+ * Authentication and authorization: the keys of the master and of its minions, the users of this host, and the limits
+ * on sign-ins.
+ */
 export interface AuthServices {
   readonly masterKey: PrivateKey;
   /** The key of publishes. */
   readonly sharedKey: SharedKey;
   /** The key of each minion's requests. */
   readonly sessions: SessionKeys;
-  /** The minions' public keys. */
   readonly keys: KeyStore;
-  /** Verified tokens. */
   readonly verified: VerifiedTokens;
-  /** Who may publish and run what. */
+  /** What users may publish and run. */
   readonly callers: Callers;
   /** Which keys are accepted without an operator. */
   readonly autosign: Autosign;
-  /** Limits the sign-ins of minions without an accepted key: each costs more than all else that they can ask for. */
+  /** Limits the sign-ins of minions without an accepted key: a sign-in costs more than any other request of theirs. */
   readonly signInLimit: RateLimit;
   /** Limits the sign-ins of each minion whose key is accepted, and of any peer that shows that key. */
   readonly signInTurns: SignInTurns;
 }
 
-/** Jobs: what is kept of them, and their way to the minions. */
+/** The job store, and the publishing of jobs. */
 export interface JobServices {
   /** What is kept of them. */
   readonly store: JobStore;
@@ -74,11 +75,9 @@ export interface FileServices {
   envs(): Promise<readonly string[]>;
 }
 
-/** All services of a thread. A subject that is new gets an object of its own here, and a table of commands beside the others. */
+/** All services of a thread. A new subject gets an object here, and its own table of commands. */
 export interface MasterServices {
-  /** The master's options. */
   readonly opts: MasterOpts;
-  /** The thread's log. */
   readonly log: Logger;
   /** Logs a warning about a peer's message; limited, since a peer may send many. */
   warn(text: string): void;
@@ -94,7 +93,7 @@ export interface MasterServices {
   readonly pillars: PillarServices;
   /** Functions that run on the master itself. */
   readonly functions: FunctionServices;
-  /** Called when the request in hand begins to wait for something: the thread takes other requests meanwhile. */
+  /** Called when the current request begins to wait: the thread takes other requests meanwhile. */
   park(): void;
 }
 

@@ -65,7 +65,7 @@ export async function signInMinion(
   const known = isKnown(wanted, auth);
   const turn = known ? auth.signInTurns.take(wanted.id, nonceText(wanted.nonce)) : auth.signInLimit.take();
   if (turn === "first refused") {
-    if (known) services.warn(`Sign-ins of ${truncate(wanted.id)} come again and again; they get no answer for now`);
+    if (known) services.warn(`Too many sign-ins of ${truncate(wanted.id)}; they get no answer for now`);
     else {log.warning(
         `More than ${opts.max_sign_ins} strangers a second sign in (max_sign_ins): the others get no answer`,
       );}
@@ -84,7 +84,7 @@ export async function signInMinion(
     else if (decision.store !== undefined) auth.keys.move(id, "pending", decision.store.to);
   } catch (error) {
     log.error(`The key of ${id} could not be stored: ${messageOf(error)}`);
-    // Nothing lasting was decided: the minion asks again, as while its key is pending.
+    // The decision is not final: the minion asks again, as while its key is pending.
     return seal(map({ ret: decision.ret === "accepted" ? true : decision.ret }), wanted, auth);
   }
   if (decision.act !== undefined && opts.auth_events) {
@@ -151,7 +151,7 @@ function decide(wanted: Application, usable: boolean, services: SignInNeeds): De
   const cut = found !== "rejected" && foundPem !== undefined && isCutKey(foundPem);
   if (cut) {
     log.error(
-      `The ${found} key of ${id} is empty or cut, as a power failure leaves a file: it is nobody's, and the key that ${id} shows is ` +
+      `The ${found} key of ${id} is empty or cut, as a power failure leaves a file: it is ignored, and the key that ${id} presents is ` +
         "treated as that of a new minion; compare its fingerprint before you accept it",
     );
   }
@@ -161,7 +161,7 @@ function decide(wanted: Application, usable: boolean, services: SignInNeeds): De
     full: validId && isFull(id, services),
     openMode: opts.open_mode,
     autoReject: validId && autosign.rejects(id),
-    // A check uses up a stub, so check only if the answer counts.
+    // A check uses up a stub, so check only if the answer is needed.
     autoSign: (stored === "none" || stored === "pending") && validId && autosign.accepts(id, wanted.autosignGrains),
     stored,
     sameKey: !cut && foundPem !== undefined && samePem(foundPem, pem),

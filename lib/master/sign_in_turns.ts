@@ -1,6 +1,6 @@
 /**
  * Limits the sign-ins of accepted keys. A sign-in is not signed by the minion: a recorded one can be sent again, and
- * anybody who knows the public key can make others. Each costs the master two private operations. Therefore one nonce
+ * any host that knows the public key can make others. Each costs the master two private operations. Therefore one nonce
  * is answered only a few times (an honest minion repeats a request without an answer), and sign-ins above an honest
  * minion's rate per minute share a common limit. The counts are in memory shared by all threads: a cache of fixed size
  * without locks. Knows no keys.
@@ -62,7 +62,7 @@ export class SignInTurns {
   #count(counters: Int32Array, place: number, what: number): number {
     const at = place % PLACES * INTS;
     const before = Atomics.load(counters, at);
-    // If several threads bring something new, one of them resets the count.
+    // If several threads store a new entry, one of them resets the count.
     if (before !== what && Atomics.compareExchange(counters, at, before, what) === before) {
       Atomics.store(counters, at + 1, 0);
     }

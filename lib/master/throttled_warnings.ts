@@ -1,5 +1,5 @@
 /**
- * Warnings about messages of peers, limited per second and thread, so that nobody can fill the disk with log lines.
+ * Warnings about messages of peers, limited per second and thread, so that a peer cannot fill the disk with log lines.
  * @module
  */
 
@@ -15,6 +15,6 @@ export function throttledWarnings(log: Logger): (text: string) => void {
   return (text) => {
     const turn = limit.take();
     if (turn === "granted") log.warning(text);
-    if (turn === "first refused") log.warning("More was refused or dropped in this second than is told");
+    if (turn === "first refused") log.warning("More was refused or dropped in this second than is logged");
   };
 }

@@ -1,6 +1,6 @@
 /**
- * Tells the log once that a minion asks for a part of Salt that is not built, so that an operator who gets an empty answer
- * finds the reason.
+ * Logs once that a minion asks for a part of Salt that is not built, so that the operator finds the reason of an empty
+ * answer.
  * @module
  */
 
@@ -11,7 +11,7 @@ const MOST_TOLD = 20_000;
 
 const told = new Set<string>();
 
-/** Logs that minion `id` asks for `part`, if this thread has not done so for as long as it remembers. */
+/** Logs that minion `id` asks for `part`, unless this thread remembers that it did. */
 export function tellNotBuilt(id: string, part: string, { warn }: Needs<"warn">): void {
   const key = `${part} ${id}`;
   if (told.has(key)) return;

@@ -1,20 +1,20 @@
 /**
- * The commands of minions that are answered and not acted upon, as the part of Salt that they belong to is not built here. Each
- * answer is one that Salt's minions take from a master without that part. What is built moves to the table of its subject (minion_commands.ts).
- * docs/differences.md shows this table.
+ * Commands of minions that get an answer but have no effect, because that part of Salt is not built here. Salt's
+ * minions accept each answer from a master without that part. When a part is built, its commands move to the table of
+ * its subject (minion_commands.ts). docs/differences.md shows this table.
  * @module
  */
 
 import { isMap, type Value, type ValueMap } from "../values/value.ts";
 
-/** What becomes of such a command. */
+/** Such a command. */
 export interface UnbuiltCommand {
   /** The part of Salt that it belongs to. */
   readonly part: string;
   readonly answer: () => Value;
-  /** Whether this load has something that is lost, so that the operator is told. Default: it only asks. */
+  /** Whether data in this load is lost, which is logged. Default: the command only asks. */
   readonly loses?: (load: ValueMap) => boolean;
-  /** Whether every minion sends it at its start, so that nobody needs to be told of it. */
+  /** Whether every minion sends it at its start, so that it is not logged. */
   readonly usual?: boolean;
 }
 

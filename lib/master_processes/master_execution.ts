@@ -18,7 +18,7 @@ import type { ExecutionCall } from "../client/runner_context.ts";
 import type { MasterOpts } from "../config/options.ts";
 import type { Value } from "../values/value.ts";
 
-/** What a call runs with. */
+/** The context of a call. */
 export interface MasterExecution {
   readonly opts: MasterOpts;
   readonly log: Logger;

@@ -1,7 +1,7 @@
 /**
- * The process in which a master runs one function of a runner or a wheel module that a client asked for: gets it on
- * standard input, writes the outcome to standard output, and ends. When its input ends the master is gone, and the
- * function is to end too.
+ * The process in which a master runs one function of a runner or a wheel module that a client asked for: it reads the
+ * request from standard input, writes the outcome to standard output, and ends. When its input ends, the master has
+ * ended, and the function must end too.
  * @module
  */
 
@@ -15,14 +15,14 @@ import { openLog } from "../process/log_sinks.ts";
 import { frame, FrameReader } from "../protocol/frames.ts";
 import { loadRunners, runnerHost } from "./runner_host.ts";
 
-/** Maximum bytes of what it is given: a request has no more. */
+/** Maximum bytes of its input, which is larger than any request. */
 const MOST_GIVEN = 2 ** 31;
 
 /** Runs the function that comes on standard input. @returns The exit code: 0, whatever the function did. */
 export async function runMasterFunction(): Promise<number> {
   const ending = new AbortController();
   const end = (why: string) => ending.abort(new Error(why));
-  Deno.addSignalListener("SIGTERM", () => end("the master has told it to end"));
+  Deno.addSignalListener("SIGTERM", () => end("the master ended it"));
   const { job, opts: packed } = unpackFunctionInit(await firstFrame(() => end("the master has ended")));
   const opts = unpackOpts("master", packed);
   const { log, close } = openLog(opts, {});
@@ -35,9 +35,9 @@ export async function runMasterFunction(): Promise<number> {
       log,
       signal,
       fire: (tag, event) => fireEvent(masterBus(opts.sock_dir), tag, event),
-      // What it asks of minions is asked with the master's own rights: its user has been checked.
+      // Its requests to minions have the master's own rights: its user has been checked.
       local: localCommands(opts, { user: opts.user, log, signal }),
-      // Nobody reads what it prints; standard output is for its outcome.
+      // The function's prints are dropped; standard output is for its outcome.
       print: (line) => (log.info(line), true),
       showProgress: () => {},
     });
@@ -50,7 +50,7 @@ export async function runMasterFunction(): Promise<number> {
   }
 }
 
-/** What the master gives. @param onEnd Called when the master's end of the pipe is closed. */
+/** Reads the master's request. @param onEnd Called when the master's end of the pipe is closed. */
 function firstFrame(onEnd: () => void): Promise<Uint8Array> {
   const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
   const read = async () => {
@@ -58,7 +58,7 @@ function firstFrame(onEnd: () => void): Promise<Uint8Array> {
     for await (const piece of Deno.stdin.readable) {
       for (const { content } of frames.push(piece)) resolve(content);
     }
-    reject(new Error("the input ended before it said what to run"));
+    reject(new Error("the input ended before the request was complete"));
     onEnd();
   };
   read().catch(reject);

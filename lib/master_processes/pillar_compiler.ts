@@ -1,5 +1,5 @@
 /**
- * What compiles pillar on a master's host: for the master's processes for it, and for the runner `pillar`.
+ * Compiles pillar on a master's host: for the master's pillar processes, and for the runner `pillar`.
  * @module
  */
 

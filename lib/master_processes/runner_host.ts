@@ -1,6 +1,6 @@
 /**
- * What runners and wheel modules run with, made of the master's options: for `salt-run`, and for the process in which a
- * master runs a function that a client asked for.
+ * The context of runners and wheel modules, made from the master's options: for `salt-run`, and for the process in
+ * which a master runs a function that a client asked for.
  * @module
  */
 
@@ -44,7 +44,7 @@ export interface RunnerHostParts
   fire(tag: string, data: EventData): Promise<boolean>;
 }
 
-/** What functions of the master with these options run with. */
+/** The context of functions of the master with these options. */
 export function runnerHost(opts: MasterOpts, parts: RunnerHostParts): RunnerHost {
   const { log, fire, signal } = parts;
   const warn = (text: string) => log.warning(text);

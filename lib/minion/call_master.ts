@@ -10,9 +10,8 @@ import type { Value, ValueMap } from "../values/value.ts";
 
 /** The master of a call, or none. */
 export interface CallMaster extends Disposable {
-  /** The minion's pillar. */
   readonly pillar: ValueMap;
-  /** The minion's pillar, made now. @throws {NoMasterError} If there is no master, and nobody makes it here. */
+  /** The minion's pillar, made now. @throws {NoMasterError} If there is no master, and this host compiles none. */
   freshPillar(asked: PillarAsked): Promise<ValueMap>;
   /** Sends an encrypted request. @throws {NoMasterError} If there is no master. */
   request(load: ValueMap): Promise<Value>;

@@ -43,12 +43,15 @@ export async function loadGrains(opts: MinionOpts, sources: GrainsSources = {}):
   return grains;
 }
 
-/** Switches of Salt that are looked for among the grains with each job, or with each run of states. They are never core grains. */
+/**
+ * Grains that switch Salt's behaviour, and are read with each job or each run of states. They are never core grains.
+ */
 const SWITCHES = ["minion_blackout", "minion_blackout_whitelist", "state_runs_disabled"];
 
 /**
- * Like {@linkcode loadGrains}; where only core grains, the static file and the option `grains` have a part in them, the core
- * grains are made when one of them is first asked for: for a single `salt-call test.ping` they are a quarter of the work.
+ * Like {@linkcode loadGrains}; if grains come only from core grains, the static file and the option `grains`, the core
+ * grains are computed when one of them is first read: for a single `salt-call test.ping` they are a quarter of the
+ * work.
  */
 export async function grainsWhenAsked(opts: MinionOpts, sources: GrainsSources = {}): Promise<ValueMap> {
   if (opts.enable_fqdns_grains || hasOwnGrains(opts)) return await loadGrains(opts, sources);

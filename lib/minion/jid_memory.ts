@@ -36,7 +36,7 @@ export interface JidMemoryOptions {
   readonly least: number;
   /** The file; without it, ids are only in memory. */
   readonly path?: string;
-  /** Told of failed writes. */
+  /** Logs failed writes. */
   readonly log: Logger;
   /** Gets a record of each id. */
   readonly journal?: RecordTaker & { commit(): Promise<void> };
@@ -94,8 +94,8 @@ export class JidMemory {
     const { path, journal } = this.#options;
     if (path === undefined) return;
     if (journal === undefined) return this.#write(jid, mark, turned);
-    // Written to the file only after the journal, which has the job, is on the disk: a job that is known but noted
-    // nowhere would never be run.
+    // Written to the file only after the journal, which has the job, is on the disk: a job whose id is known but which
+    // is in no journal would never be run.
     this.#unsure.add(jid);
     const write = () => {
       this.#unsure.delete(jid);
@@ -130,7 +130,7 @@ export class JidMemory {
     );
   }
 
-  /** Begins a new generation if it is time. @returns Whether it did. */
+  /** Begins a new generation if it is due. @returns Whether it did. */
   #turn(): boolean {
     const { size } = this.#young;
     const aged = this.#now() - this.#sinceMs >= KEEP_MS && size >= this.#options.least;

@@ -34,7 +34,7 @@ const ABOUT_JOBS: ReadonlySet<string> = new Set(
 /** How long a return waits for the job's pending output, in milliseconds. */
 const OUTPUT_MS = 500;
 
-/** What a minion's jobs need of it. */
+/** What the jobs need from their minion. */
 export interface JobParts {
   readonly opts: MinionOpts;
   readonly log: Logger;
@@ -62,8 +62,8 @@ export class MinionJobs {
   }
 
   /**
-   * Runs a job now, or when fewer than `process_count_max` are running. First it is noted durably that this minion has
-   * the job, so that it is not run again after a power failure.
+   * Runs a job now, or when fewer than `process_count_max` are running. First the job is recorded durably, so that it
+   * is not run again after a power failure.
    */
   take(load: ValueMap): void {
     if (this.#parts.journal === undefined) return this.#take(load);
@@ -126,7 +126,7 @@ export class MinionJobs {
       const outcome = await this.#parts.pool.run(load, (written) => live?.write(written), { resumed });
       clearTimeout(acknowledging);
       if (outcome === LEFT) {
-        // Its commands go on; the next minion finds its note, and returns what becomes of them.
+        // Its commands continue; the next minion finds its proc file, and returns their outcome.
         await live?.end(0);
         return;
       }
@@ -151,7 +151,7 @@ export class MinionJobs {
     this.#takeNext();
   }
 
-  /** Tells the master that this minion has a job, so that it neither sends it again nor asks for it. */
+  /** Acknowledges a job to the master, so that the master neither sends it again nor asks about it. */
   async #acknowledge(load: ValueMap, state: Acknowledged): Promise<void> {
     if (load.has(OWN_JOB)) return;
     const { id } = this.#parts.opts;
@@ -176,7 +176,7 @@ export class MinionJobs {
 
   /**
    * Returns the jobs that the last process of this minion had when it died, unless their own returns are spooled. Takes
-   * those over whose commands went on, and returns them when these have ended.
+   * over those whose commands continued, and returns them when these have ended.
    */
   async returnLeft(): Promise<void> {
     const spooled = this.#parts.proc.left.length === 0 ? undefined : this.#parts.spool.jids();

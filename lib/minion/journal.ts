@@ -61,7 +61,7 @@ export async function restoreMinion(opts: MinionOpts, jids: () => JidMemory, log
       else if (kind === "spooled" && isMap(load) && SPOOLED.test(name)) {
         writeFileAtomic(`${spool}/${name}`, encode(load, "disk"), { mode: 0o600, makeDirectory: true });
       } else if (kind === "sent" && SPOOLED.test(name)) removeIfExists(`${spool}/${name}`);
-      else log.error("A record of the journal says nothing that this version knows");
+      else log.error("A record of the journal has a kind that this version does not know");
     });
     if (count > 0) log.info(`Read ${count} records of the journal that the last minion left`);
   } catch (error) {

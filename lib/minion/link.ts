@@ -46,7 +46,7 @@ export interface SignInPatience {
   readonly rejectedWaitMs: readonly [number, number];
   /** Whether to give up if the key is still not accepted after one wait, as salt-call does. */
   readonly failOnPending: boolean;
-  /** What to do if the master does not answer the first sign-in. Default: it tries on without a message. */
+  /** What to do if the master does not answer the first sign-in. Default: it continues without a message. */
   readonly silence?: {
     /** After this time the cause is searched and reported. */
     readonly afterMs: number;
@@ -87,8 +87,8 @@ const EXIT_PENDING = 2;
 const EXIT_REJECTED = 77;
 /**
  * The first tries after a lost connection are short, each longer by this many milliseconds: an ending master loses the
- * first request, and usually a new master is there soon. While the connection holds, nothing is asked twice: the shared
- * key may have changed, so the whole fleet asks, and the master is busy.
+ * first request, and usually a new master is there soon. While the connection holds, no request is sent twice: the
+ * shared key may have changed, so that the whole fleet signs in and the master is busy.
  */
 const QUICK_TRIES = 2;
 const QUICK_MS = 1_000;
@@ -197,7 +197,7 @@ export class MasterLink {
           throw new SignInError("The Salt Master has rejected this minion's public key", EXIT_REJECTED);
         }
         case "full":
-          log.error(`The master has as many minions as it takes; asking again in ${waitMs / 1000} seconds`);
+          log.error(`The master has max_minions minions; asking again in ${waitMs / 1000} seconds`);
           break;
         case undefined:
           continue; // the master is not there, and #apply has waited already
@@ -258,7 +258,10 @@ export class MasterLink {
     }
   }
 
-  /** Reports after a while why nobody answers. An unknown name ends the round, because no answer can come. Never rejects. */
+  /**
+   * Reports after a while why there is no answer. An unknown name ends the round, because no answer can come. Never
+   * rejects.
+   */
   async #lookFor(channel: RequestChannel, signal: AbortSignal): Promise<Reach | undefined> {
     const { address, log, patience: { silence } } = this.#settings;
     if (silence === undefined) return undefined;
@@ -331,7 +334,7 @@ export class MasterLink {
       }
       const inner = decode(data, "wire");
       if (!isMap(inner) || inner.get("nonce") !== nonce) {
-        throw new AuthenticationError("The nonce of the pillar request did not come back");
+        throw new AuthenticationError("The reply does not have the nonce of the pillar request");
       }
       const outerKey = asBytes(inner.get("key"));
       if (outerKey === undefined || !sameBytes(key, outerKey)) {

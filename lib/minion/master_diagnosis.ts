@@ -7,9 +7,9 @@
 import { isUnknownHost } from "../os/deno_texts.ts";
 import { clearTimeout, setTimeout } from "../os/timers.ts";
 
-/** What is known of a master that does not answer. */
+/** The state of a master that does not answer. */
 export interface Reach {
-  /** `nameless`: the name has no address yet. `unreachable`: nobody listens there. `silent`: somebody listens. */
+  /** `nameless`: the name has no address yet. `unreachable`: no process listens there. `silent`: a process listens. */
   readonly kind: "nameless" | "unreachable" | "silent";
   /** The text for the operator, after "No answer from the master: ". */
   readonly text: string;
@@ -40,7 +40,7 @@ export async function reachOf(address: string, withinMs: number): Promise<Reach>
   } catch (error) {
     if (!(error instanceof Error)) throw error;
     if (isUnknownHost(error)) {
-      return { kind: "nameless", text: `${host} is no host that can be found: ${error.message}` };
+      return { kind: "nameless", text: `${host} cannot be resolved: ${error.message}` };
     }
     return { kind: "unreachable", text: `cannot connect to ${address}: ${error.message}` };
   } finally {

@@ -1,5 +1,5 @@
 /**
- * The minion: signs in, listens for jobs, has them run, and returns what they gave.
+ * The minion: signs in, receives jobs, runs them, and sends their returns.
  *
  * Its main thread only moves messages; jobs run in workers, returns wait on disk until the master has them.
  * Source: architecture.md "Processes of the minion"; salt-protocol.md sections 6 and 14.
@@ -55,9 +55,12 @@ import { Subscription } from "./subscription.ts";
 import { isMap, map, str, type Value, type ValueMap } from "../values/value.ts";
 import { clearInterval, setInterval, type Timer } from "../os/timers.ts";
 
-/** How many job ids are remembered at the least, over restarts too. */
+/** Minimum number of job ids that are remembered, also over restarts. */
 const REMEMBERED_JIDS = 1_000;
-/** What of the time for ending is kept for the journal and the bus, after the jobs; and of that for the bus. In milliseconds. */
+/**
+ * The part of the time for ending that is reserved for the journal and the bus, and the part of that for the bus. In
+ * milliseconds.
+ */
 const JOURNAL_END_MS = 2_000, BUS_END_MS = 100;
 /** How long a keeper without commands may take to end, in milliseconds. One with commands stays. */
 const KEEPER_END_MS = 200;
@@ -95,8 +98,8 @@ export class Minion {
   }
 
   /**
-   * Starts a minion whose directories are there; resolves when it serves its own bus. It signs in after that, for as long
-   * as the operator takes; {@linkcode closed} tells if that can never be.
+   * Starts a minion whose directories exist; resolves when it serves its own bus. It signs in after that, until the
+   * operator has accepted its key; {@linkcode closed} rejects if that is not possible.
    */
   static async start(opts: MinionOpts, log: Logger): Promise<Minion> {
     const minion = new Minion(opts, log);
@@ -159,13 +162,13 @@ export class Minion {
       admit: (jid, load) => jobs.note(jid, load, "running"),
       log,
     });
-    // The file of ids may be behind: the process that died wrote it second.
+    // The file of ids may be out of date: the process wrote it after the journal.
     for (const { load } of proc.left) reader.remember(str(load.get("jid") ?? ""));
     const link = this.#link = new MasterLink(linkSettings(opts, {
       applicant: await applicantOf(opts, this.#grains),
       log,
       onSignedIn: (credentials) => {
-        // A master that hands out a new key is there, and takes the returns that wait.
+        // A master that sends a new key is running, and accepts the waiting returns.
         if (this.#subscription?.trust(credentials)) spool.flush();
       },
     }));
@@ -211,7 +214,7 @@ export class Minion {
     }
   }
 
-  /** Does `act` every so many minutes, from now on; 0 is never. */
+  /** Calls `act` at an interval in minutes; 0: never. */
   #every(minutes: number, act: () => Promise<unknown>): void {
     if (minutes === 0 || this.#closing.signal.aborted) return;
     const turn = () =>
@@ -221,7 +224,7 @@ export class Minion {
     this.#timers.push(setInterval(turn, minutes * 60_000));
   }
 
-  /** `random_startup_delay`: the minions of a site that gets its power back do not all come at once. */
+  /** `random_startup_delay`: after a power failure, the minions of a site do not all sign in at once. */
   async #spreadStart(): Promise<void> {
     const delayS = Math.random() * this.#opts.random_startup_delay;
     if (delayS === 0) return;
@@ -229,7 +232,7 @@ export class Minion {
     await sleep(delayS * 1000, this.#closing.signal);
   }
 
-  /** A master that does not give the pillar, or restarts meanwhile, is no reason to end. */
+  /** If the master gives no pillar, or restarts meanwhile, the minion does not end. */
   async #firstPillar(): Promise<void> {
     try {
       await this.#refreshPillar();
@@ -253,7 +256,7 @@ export class Minion {
     }
   }
 
-  /** Sends what the master is to acknowledge. @throws {WireError} If it answers that it could not do it. */
+  /** Sends a request that the master must acknowledge. @throws {WireError} If it answers that it could not do it. */
   async #ask(load: ValueMap): Promise<void> {
     const answer = await this.#connected().request(load, this.#closing.signal);
     if (!isDone(load.get("cmd"), answer)) {
@@ -261,7 +264,7 @@ export class Minion {
     }
   }
 
-  /** A pillar that is made now. */
+  /** A newly compiled pillar. */
   async #pillarFor(asked: PillarAsked): Promise<ValueMap> {
     const request = pillarRequest(this.#opts, this.#grains, asked);
     if (compilesOwnPillar(this.#opts)) return await this.#compiler().compile(request);
@@ -338,14 +341,14 @@ export class Minion {
     await this.#pool?.reload();
   }
 
-  /** Computes the grains again, and tells the master with the pillar. */
+  /** Computes the grains again, and sends them to the master with a pillar request. */
   async refreshGrains(): Promise<void> {
     this.#grains = await this.#loadGrains();
     this.#pool?.setHostData(this.#hostData());
     await this.#refreshPillar();
   }
 
-  /** Asks the master for the pillar, which tells it the grains as well. */
+  /** Requests the pillar from the master; the request contains the grains. */
   async refreshPillar(cleanCache = true): Promise<void> {
     await this.#refreshPillar({ cleanCache });
   }
@@ -356,12 +359,12 @@ export class Minion {
     pillar: () => this.refreshPillar(),
   };
 
-  /** What jobs ask of their minion. */
+  /** Answers the requests of jobs. */
   async #answer(asked: Asked): Promise<Value> {
     switch (asked.what) {
       case "request": {
         const load = unpack(asked.load);
-        if (!isMap(load)) throw new WireError("a request that is no map");
+        if (!isMap(load)) throw new WireError("a request is not a map");
         return await this.#connected().request(load, this.#closing.signal);
       }
       case "fire": {
@@ -400,7 +403,10 @@ export class Minion {
     void this.#shutDown().then(() => this.#closed.reject(error));
   }
 
-  /** Ends everything; jobs are told to end, returns stay spooled. What needs more than `budget` is cut, and logged. Twice is fine. */
+  /**
+   * Ends everything: signals jobs to end, and leaves returns in the spool. What needs more than `budget` is aborted and
+   * logged. May be called more than once.
+   */
   async close(budget?: TimeBudget): Promise<void> {
     await this.#shutDown(budget);
     this.#closed.resolve();

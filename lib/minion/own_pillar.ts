@@ -1,6 +1,6 @@
 /**
- * The pillar that a minion compiles itself, with `file_client: local`: in a process of its own, since a template may do anything.
- * Source: Salt 3008.3 `salt/pillar/__init__.py` get_async_pillar.
+ * The pillar that a minion compiles itself, with `file_client: local`: in a separate process, because a template can do
+ * anything. Source: Salt 3008.3 `salt/pillar/__init__.py` get_async_pillar.
  * @module
  */
 
@@ -29,7 +29,6 @@ export class OwnPillar {
   readonly #opts: MinionOpts;
   readonly #processes: PillarProcesses;
 
-  /** Starts no process yet. */
   constructor(opts: MinionOpts, log: Logger) {
     this.#opts = opts;
     this.#processes = new PillarProcesses({
@@ -42,7 +41,10 @@ export class OwnPillar {
     });
   }
 
-  /** The pillar of a request as it would go to a master. @throws {WireError} If the minion ends, or asks too often. */
+  /**
+   * Compiles the pillar for a request that would otherwise go to a master. @throws {WireError} If the minion ends, or
+   * asks too often.
+   */
   async compile(load: ValueMap): Promise<ValueMap> {
     const { id = "" } = this.#opts;
     if (!hasPillarFiles(this.#opts)) return new Map();
@@ -56,7 +58,7 @@ export class OwnPillar {
     return isMap(compiled) ? compiled : new Map();
   }
 
-  /** Ends the process. */
+  /** Ends the process that compiles the pillar. */
   async close(budget: TimeBudget): Promise<void> {
     await this.#processes.close(budget);
   }

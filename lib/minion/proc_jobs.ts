@@ -1,7 +1,7 @@
 /**
- * The jobs of this host's minion as other processes see them, from the files `<cachedir>/proc/<jid>`. `salt-call` reads
- * those of a running minion, and its own.
- * Source: salt-protocol.md section 6, "Minion"; Salt 3008.3 `salt/utils/minion.py` running.
+ * The jobs of this host's minion for other processes, read from the files `<cachedir>/proc/<jid>`. `salt-call` reads
+ * those of a running minion, and its own. Source: salt-protocol.md section 6, "Minion"; Salt 3008.3
+ * `salt/utils/minion.py` running.
  * @module
  */
 
@@ -27,7 +27,7 @@ export function notedJobs(cachedir: string): RunningJob[] {
       tgt_type: text("tgt_type"),
       ret: text("ret"),
       user: text("user"),
-      // The note of a minion's job has the minion's own process, which nobody should end for a job.
+      // The proc file of a minion's job has the minion's own process id, which must not be killed to end a job.
       pid: note.has("state") ? null : pid,
     }];
   });

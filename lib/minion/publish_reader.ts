@@ -22,7 +22,7 @@ import { isMap, str, type Value, type ValueMap } from "../values/value.ts";
 /** Settings of a reader. */
 export interface ReaderRules {
   readonly id: string;
-  /** The grains and the pillar as they are now, which targets ask for. */
+  /** The current grains and pillar, for targets. */
   data(): { readonly grains: ValueMap; readonly pillar: ValueMap };
   /** Whether a publish must have the master's signature (`sign_pub_messages` of the minion). */
   readonly requireSignature: boolean;
@@ -34,7 +34,7 @@ export interface ReaderRules {
   readonly journal?: JidMemoryOptions["journal"];
   /** Called with a new job before its id is remembered, so that a remembered job cannot be lost. */
   admit?(jid: string, load: ValueMap): void;
-  /** Told of dropped publishes. */
+  /** Logs dropped publishes. */
   readonly log: Logger;
 }
 
@@ -106,7 +106,7 @@ export class PublishReader {
       if (!signed) throw new AuthenticationError("A publish without the master's good signature");
     }
     const load = this.#crypticle.loads(sealed);
-    if (!isMap(load)) throw new WireError("a publish whose load is no map", "load");
+    if (!isMap(load)) throw new WireError("a publish whose load is not a map", "load");
     const serial = load.get("serial");
     const jid = load.get("jid");
     if (typeof serial === "number" && !this.#isNext(serial, jid ?? null)) return undefined;

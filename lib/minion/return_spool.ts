@@ -163,7 +163,7 @@ export class ReturnSpool {
         ? `it is ${maxAgeMs / 1000} s old (return_spool_max_age)`
         : "too many wait (return_spool_max_size)";
       const jid = str(this.#load(first)?.get("jid") ?? "that cannot be read");
-      this.#options.log.warning(`Gave up the return of job ${jid}, which the master did not take: ${why}`);
+      this.#options.log.warning(`Dropped the return of job ${jid}, which the master did not acknowledge: ${why}`);
       this.#leave(first);
       this.#remove(first.name);
     }
@@ -219,11 +219,14 @@ export class ReturnSpool {
     }
   }
 
-  /** A return that is too large can never be sent: it is replaced by something else at its place in the queue, or dropped. */
+  /**
+   * A return that is too large can never be sent: it is replaced by a smaller one at its place in the queue, or
+   * dropped.
+   */
   #replace(entry: Entry, load: ValueMap, error: RequestTooLargeError): void {
     const instead = this.#options.replace?.(load, error);
     if (instead === undefined) {
-      this.#options.log.error(`Gave up the return of job ${str(load.get("jid") ?? null)}: ${error.message}`);
+      this.#options.log.error(`Dropped the return of job ${str(load.get("jid") ?? null)}: ${error.message}`);
       this.#leave(entry);
       this.#remove(entry.name);
     } else if (this.#entries.includes(entry)) {
@@ -274,7 +277,7 @@ export class ReturnSpool {
     try {
       const read = decode(Deno.readFileSync(`${directory}/${name}`), "disk");
       if (isMap(read)) return read;
-      throw new MsgpackError("it is no return");
+      throw new MsgpackError("it is not a return");
     } catch (error) {
       if (!(error instanceof Error)) throw error;
       if (error instanceof MsgpackError) this.#setAside(name, error.message);

@@ -106,7 +106,7 @@ export class SignIn {
     try {
       return this.#check(frame);
     } catch (error) {
-      // An unreadable reply, or one with an invalid key, is no reason to end: anybody may have sent it.
+      // An unreadable reply, or one with an invalid key, does not end the minion: any host may have sent it.
       if (error instanceof MsgpackError || error instanceof KeyError) {
         throw new WireError(`no sign-in reply: ${error.message}`);
       }
@@ -129,10 +129,12 @@ export class SignIn {
     const signed = asBytes(load);
     if (signed === undefined) throw new WireError("a sign-in reply without a load", "load");
     const inner = decode(signed, "wire", STRANGER);
-    if (!isMap(inner)) throw new WireError("a sign-in reply whose load is no map", "load");
+    if (!isMap(inner)) throw new WireError("a sign-in reply whose load is not a map", "load");
     const credentials = inner.has("pub_key") ? this.#credentials(inner) : undefined;
     this.#checkSignature(signed, asBytes(outer.get("sig")), credentials?.masterKey);
-    if (inner.get("nonce") !== this.#nonce) throw new AuthenticationError("The nonce of the sign-in did not come back");
+    if (inner.get("nonce") !== this.#nonce) {
+      throw new AuthenticationError("The reply does not have the nonce of the sign-in");
+    }
     if (credentials === undefined) return refusal(inner);
     this.#keepMasterKey(credentials.masterKey);
     return { kind: "accepted", credentials };
@@ -182,7 +184,7 @@ export class SignIn {
       if (changed || known === undefined || alwaysVerifySignature) this.#checkKeySignature(pem, pubSig);
     } else if (changed) {
       throw new SignInError(
-        "The master's key has changed: either the master was set up anew, or somebody else answers in its place. " +
+        "The master's key has changed: either the master was set up again, or another host answers in its place. " +
           `Known: ${fingerprint(known, hashType)}, offered: ${fingerprint(pem, hashType)}. If the new key is right, ` +
           `remove ${masterKeyPath(this.#applicant.pkiDir)} and start the minion again`,
         42,
@@ -223,7 +225,7 @@ export class SignIn {
       return PublicKey.fromPem(pem);
     } catch (error) {
       if (!(error instanceof KeyError)) throw error;
-      // No other key is trusted instead: anybody may be answering now.
+      // No other key is trusted instead: any host may be answering now.
       const why = pem.replaceAll("\0", "").trim() === ""
         ? "it is empty, as a power failure may leave a file: remove it, and the minion trusts the master that it meets then"
         : error.message;
@@ -265,5 +267,5 @@ function refusal(load: ValueMap): SignInReply {
     const option = ret === "bad sig algo" ? "signing_algorithm" : "encryption_algorithm";
     throw new SignInError(`The master does not have this minion's ${option}`, 42);
   }
-  throw new WireError("a sign-in reply that says nothing", "ret");
+  throw new WireError("a sign-in reply without a result", "ret");
 }

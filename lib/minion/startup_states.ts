@@ -1,5 +1,5 @@
 /**
- * The states that a minion applies when it starts (`startup_states`): a job of its own, whose id the master makes.
+ * The states that a minion applies when it starts (`startup_states`): a separate job, whose id the master makes.
  * Source: Salt 3008.3 `salt/minion.py` _state_run.
  * @module
  */
@@ -8,7 +8,7 @@ import type { MinionOpts } from "../config/options.ts";
 import { makeJid } from "../protocol/jid.ts";
 import { map, type Value, type ValueMap } from "../values/value.ts";
 
-/** The field of a job that its own minion began. Its id here is for this host alone. */
+/** The field of a job that this minion began itself. Its id is used on this host only. */
 export const OWN_JOB = "__own_job__";
 
 /** The id that a return of such a job has: the master makes one. */

@@ -26,7 +26,7 @@ const SIGN_IN_AGAIN_MS = 2_000;
 /** Wait before a lost connection is checked, in milliseconds. */
 const SETTLE_MS = 50;
 
-/** What a subscription needs of its minion. */
+/** What a subscription needs from its minion. */
 export interface SubscriptionParts {
   readonly opts: MinionOpts;
   readonly log: Logger;
@@ -112,7 +112,7 @@ export class Subscription {
     }
   }
 
-  /** Signs in and subscribes again. @returns Whether the master is a new one; then it is told that this minion is running. */
+  /** Signs in and subscribes again. @returns Whether the master is a new one; then a start event is sent to it. */
   async #reconnect(): Promise<boolean> {
     const signal = this.#parts.closing;
     const link = this.#parts.link;

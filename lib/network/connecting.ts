@@ -13,7 +13,7 @@ import type { Value } from "../values/value.ts";
 export interface Destination {
   /** As it was given, for the comment. */
   readonly host: string;
-  /** As it is looked up. */
+  /** The name that is looked up. */
   readonly name: string;
   /** A number, or the name of a service. */
   readonly port: string;

@@ -31,7 +31,6 @@ export class StatusLine {
     this.#shown = cut;
   }
 
-  /** Removes the line. */
   clear(): void {
     if (this.#shown === "") return;
     this.#place.write(`\r${ERASE_TO_END}`);

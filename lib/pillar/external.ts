@@ -18,7 +18,7 @@ import { isMap, str, truthy, typeName, type Value, type ValueMap } from "../valu
 /** What it works with, beside request and host. */
 export interface ExternalParts {
   readonly merging: MergeHow;
-  /** Gets the texts for `_errors`. */
+  /** Receives the texts for `_errors`. */
   readonly errors: string[];
   world(): PillarWorld;
   nodegroups(): string[];
@@ -34,7 +34,6 @@ export class ExternalPillar {
   readonly #host: PillarHost;
   readonly #parts: ExternalParts;
 
-  /** Runs nothing yet. */
   constructor(request: PillarRequest, host: PillarHost, parts: ExternalParts) {
     this.#request = request;
     this.#host = host;

@@ -15,7 +15,6 @@ export interface PillarQuestion {
   readonly kind: "pillar";
   /** A key of its own, for the answer. */
   readonly key: string;
-  /** The minion. */
   readonly id: string;
   /** The packed request. */
   readonly request: Uint8Array;

@@ -54,7 +54,6 @@ export class PillarProcesses {
   #waiting: Waiting[] = [];
   #closed = false;
 
-  /** Starts none yet. */
   constructor(parts: PillarProcessesParts) {
     this.#parts = parts;
   }

@@ -37,7 +37,7 @@ export class PillarReads implements PillarNotes {
     if (isUnsettled(path, Date.now())) this.changing(`${path} has just been changed`);
   }
 
-  /** It must not be kept. */
+  /** It must not be cached. */
   changing(reason: string): void {
     this.#reason ??= reason;
   }

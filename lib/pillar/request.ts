@@ -10,7 +10,6 @@ import { isMap, map, truthy, type Value, type ValueMap } from "../values/value.t
 
 /** Whose pillar is wanted, and how. */
 export interface PillarRequest {
-  /** The minion. */
   readonly id: string;
   readonly grains: ValueMap;
   /** The environment of the minion's states. */

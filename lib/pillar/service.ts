@@ -37,7 +37,6 @@ export class PillarService {
   readonly #files = new SlsKeeper();
   readonly #pillars = new KeptPillars();
 
-  /** Keeps nothing yet. */
   constructor(opts: PillarServiceOpts, host: PillarHost) {
     this.#opts = opts;
     this.#host = host;

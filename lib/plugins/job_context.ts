@@ -13,13 +13,10 @@ import type { Value, ValueMap } from "../values/value.ts";
 
 /** A running job of this minion, as in `saltutil.running` and Salt's `proc/<jid>` files. */
 export interface RunningJob {
-  /** The job's id. */
   readonly jid: string;
-  /** The function. */
   readonly fun: string;
   /** Its arguments as in the load. */
   readonly arg: Value;
-  /** The target of the job. */
   readonly tgt: Value;
   /** The target's type: `glob`, `list`, …. */
   readonly tgt_type: string;
@@ -77,7 +74,6 @@ export interface Outside {
 export interface CatalogueEntry {
   /** `test.ping`. */
   readonly name: string;
-  /** What it is. */
   readonly fun: ModuleFunction<JobContext>;
 }
 
@@ -110,17 +106,13 @@ export type CommandWatch = (stream: "stdout" | "stderr", bytes: Uint8Array) => v
 
 /** The context of an execution module's function. */
 export interface JobContext {
-  /** The minion's options. */
   readonly opts: MinionOpts;
-  /** The minion's grains. */
   readonly grains: ValueMap;
-  /** The minion's pillar. */
   readonly pillar: ValueMap;
   /** The job's load: `jid`, `fun`, `user`, `tgt`, …; with `salt-call`, made up by `salt-call`. */
   readonly job: Readonly<Record<string, Value>>;
   /** All functions of this minion. */
   readonly catalogue: Catalogue;
-  /** The jobs of this minion. */
   readonly jobs: Jobs;
   /** The way to the master and the minion's bus. */
   readonly outside: Outside;

@@ -12,15 +12,12 @@ import type { MinionOpts } from "../config/options.ts";
 import { str, type Value, type ValueMap } from "../values/value.ts";
 
 export interface ScopeParts {
-  /** The minion's options. */
   readonly opts: MinionOpts;
   readonly grains: ValueMap;
   readonly pillar: ValueMap;
   /** The job's load. */
   readonly job: ValueMap;
-  /** Its functions. */
   readonly catalogue: Catalogue;
-  /** Its running jobs. */
   readonly jobs: Jobs;
   /** Its access to the outside. */
   readonly outside: Outside;

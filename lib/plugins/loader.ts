@@ -18,7 +18,6 @@ import { compareStrings, toValue, type Value } from "../values/value.ts";
 export interface FamilyEntry<C> {
   /** The full name, `test.ping`. */
   readonly name: string;
-  /** The function itself. */
   readonly fun: ModuleFunction<C>;
 }
 

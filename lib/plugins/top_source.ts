@@ -12,7 +12,6 @@ export interface TopContext {
   readonly minionId: string;
   /** Its grains, as it tells them. */
   readonly grains: ValueMap;
-  /** The master's options. */
   readonly opts: ValueMap;
   /** What the option `master_tops` says of this source. */
   readonly setting: Value;

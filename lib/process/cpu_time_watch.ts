@@ -52,7 +52,7 @@ export class CpuTimeWatch {
   readonly #end = new AbortController();
   #over = false;
 
-  /** Starts. @param look The function to call. @param failed Called with what `look` threw; then the watch ends. */
+  /** @param look The function to call. @param failed Called with what `look` threw; then the watch ends. */
   constructor(look: () => void, failed: (error: unknown) => void, clocks: WorkClocks = CLOCKS) {
     this.#clocks = clocks;
     this.#run(look).catch(failed).finally(() => this.#over = true);

@@ -11,7 +11,7 @@ import { clearTimeout, setTimeout, type Timer } from "../os/timers.ts";
 const MUCH_BYTES = 1 << 18;
 /** A thread without work for this time is idle, in milliseconds. */
 const REST_MS = 1_000;
-/** How much is worth one after a long rest: a thread that works a little now and then would keep megabytes of garbage. */
+/** The same after a long rest, in bytes: a thread that works a little now and then would keep megabytes of garbage. */
 const SOME_BYTES = 1 << 14;
 /** How long that rest is, in milliseconds. */
 const LONG_REST_MS = 5_000;
@@ -22,7 +22,7 @@ const SWEEP_MS = 200;
 /** V8's `gc`, available with its flag (`V8_FLAGS`). */
 type Collect = ((options: { readonly type: "major"; readonly execution: "sync" }) => void) | undefined;
 
-/** Frees what this thread needs no more. Takes some milliseconds for ten megabytes that it does need. */
+/** Collects the garbage of this thread. Takes some milliseconds for each ten megabytes that remain in use. */
 export function collectGarbage(): void {
   (globalThis as { gc?: Collect }).gc?.({ type: "major", execution: "sync" });
 }

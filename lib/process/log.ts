@@ -36,7 +36,7 @@ export interface LogRecord {
 
 /** A destination of records. */
 export interface LogSink {
-  /** Least level that it wants. */
+  /** The least level of records that it gets. */
   readonly level: number;
   /** Writes one record. Must not throw: a full disk must not end a service. */
   write(record: LogRecord): void;
@@ -44,7 +44,7 @@ export interface LogSink {
   close(): void;
 }
 
-/** A message, or what makes it: the latter is called only if somebody wants the message. */
+/** A message, or a function that makes it, which is called only if a sink wants the message. */
 export type LogText = string | (() => string);
 
 /** Writes log messages by level. A message must not hold a secret, nor the arguments or results of a job. */
@@ -53,11 +53,10 @@ export interface Logger {
   readonly name: string;
   /** The minimum level under this name. */
   readonly level: number;
-  /** The minimum level under any name: what other threads are to send. */
+  /** The minimum level under any name: what other threads must send. */
   readonly least: number;
   /** The service cannot continue, or is attacked. */
   critical(message: LogText): void;
-  /** Something failed. */
   error(message: LogText): void;
   /** Something is wrong, but work continues. */
   warning(message: LogText): void;
@@ -65,7 +64,6 @@ export interface Logger {
   info(message: LogText): void;
   /** Durations. */
   profile(message: LogText): void;
-  /** Single steps. */
   debug(message: LogText): void;
   /** Everything. */
   trace(message: LogText): void;

@@ -116,7 +116,6 @@ export interface LogPlaces {
 
 export interface OpenLog {
   readonly log: Logger;
-  /** Closes the file. */
   close(): void;
 }
 

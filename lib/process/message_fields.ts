@@ -1,6 +1,6 @@
 /**
- * The fields of a message from another thread or process, each looked at before it is believed: bytes that were decoded give a
- * map, what Deno cloned is an object.
+ * The fields of a message from another thread or process, each checked before use. Decoded bytes are a map; a message
+ * that Deno cloned is an object.
  * @module
  */
 

@@ -17,8 +17,8 @@ export function nameProcess(name: string, args: readonly string[]): void {
   const stat = Deno.readTextFileSync("/proc/self/stat").replace(/^.*\) /s, "").split(" ");
   const [start, end] = [BigInt(stat[ARG_START]), BigInt(stat[ARG_END])];
   const pointer = Deno.UnsafePointer.create(start);
-  if (pointer === null || end <= start) return; // the system does not tell the place
-  // The place is the process's own memory, and the runtime has read it by now.
+  if (pointer === null || end <= start) return; // the system does not give the address
+  // The address is in this process's memory, and the runtime has already read the arguments.
   const place = new Uint8Array(Deno.UnsafePointerView.getArrayBuffer(pointer, Number(end - start)));
   const words = new TextEncoder().encode([name, ...args].map((word) => `${word}\0`).join(""));
   place.fill(0);

@@ -85,7 +85,7 @@ function innerProcess(entry: URL, name: string): string[] {
 
 /**
  * The words that start one of the operator's commands, `salt-run`, of this installation: of the same sources, or beside this
- * executable. Whether it is there is for the caller to see.
+ * executable. The caller must check whether the file exists.
  */
 export function operatorCommand(name: string, facts: SelfFacts = thisProcess()): string[] {
   const own = facts.launcher ?? (facts.standalone ? facts.execPath : undefined);

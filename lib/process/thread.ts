@@ -1,7 +1,7 @@
 /**
  * A service in a Web Worker: started with its settings, asked what it is doing, told to stop, noticed when it dies.
  *
- * Both sides of the few messages are here; what a service does is its own file's business.
+ * Both sides of the few messages are here; the service itself is in another file.
  * @module
  */
 
@@ -12,7 +12,7 @@ import { newestWorkerTask, type ThreadTask } from "./thread_task.ts";
 import { TimeBudget } from "../os/time_budget.ts";
 import { clearTimeout, setTimeout, type Timer } from "../os/timers.ts";
 
-/** What a service is, to the thread that it runs in. */
+/** A service, as its thread uses it. */
 export interface ThreadService {
   /** One line: what it is doing now. */
   describe(): string;
@@ -22,13 +22,13 @@ export interface ThreadService {
   close(budget: TimeBudget): Promise<void>;
 }
 
-/** What a service gets beside its settings. */
+/** What a service gets besides its settings. */
 export interface ThreadHost {
   /** A log that ends in the starting thread's. */
   readonly log: Logger;
   /** Sends a message of the service's own to the thread that started it. */
   post(message: unknown): void;
-  /** Ends this thread as one that died: it cannot go on. */
+  /** Ends this thread as dead, because it cannot continue. */
   fail(reason: string): void;
 }
 
@@ -95,12 +95,12 @@ export function serveThread<Init>(
 }
 
 /**
- * Keeps this thread alive when an error goes by unwatched, a rejection or a timer's: it is logged instead. For services with
- * sockets, in which the requests of others wait that would be lost with the thread.
+ * Keeps this thread alive after an uncaught error, a rejection or a timer's: the error is logged instead. For services
+ * with sockets, in which the requests of others wait that would be lost with the thread.
  * @returns What ends it.
  */
 export function surviveErrors(log: Logger): () => void {
-  const tell = (error: unknown) => log.critical(`An error that nobody watched: ${describeError(error)}`);
+  const tell = (error: unknown) => log.critical(`An uncaught error: ${describeError(error)}`);
   const rejected = (event: PromiseRejectionEvent) => {
     event.preventDefault();
     tell(event.reason);
@@ -125,23 +125,23 @@ export interface ThreadOptions<Init> {
   readonly url: URL;
   /** Its settings; they must survive structured clone. */
   readonly init: Init;
-  /** Where the thread's log ends. */
+  /** The receiver of the thread's log records. */
   readonly log: Logger;
-  /** What Deno lets it do. Default: what this thread may. */
+  /** Its Deno permissions. Default: those of this thread. */
   readonly permissions?: Deno.PermissionOptions;
   /** Milliseconds that it may take to start. Default: 30,000. */
   readonly startMs?: number;
-  /** Called once if the thread ends without having been told to. */
+  /** Called once if the thread ends unexpectedly. */
   onDeath?(reason: string): void;
   /** Called with the service's own messages. */
   onMessage?(message: unknown): void;
 }
 
 const START_MS = 30_000;
-/** How long a service may take to end, if nobody says how long. */
+/** Default time limit for ending a service. */
 const STOP_MS = 1_000;
 
-/** A running service, seen from the thread that started it. */
+/** A running service, as the thread that started it uses it. */
 export class Thread<Init> {
   /** As it appears in logs. */
   readonly name: string;
@@ -157,13 +157,12 @@ export class Thread<Init> {
   #ending = false;
   #serving = false;
 
-  /** Starts the thread. */
   constructor(options: ThreadOptions<Init>) {
     this.name = options.name;
     this.#options = options;
     const ready = Promise.withResolvers<void>();
     this.ready = ready.promise;
-    this.ready.catch(() => {}); // a caller that awaits it sees the failure; none has to
+    this.ready.catch(() => {}); // a caller may await it and see the failure, but need not
     const startMs = options.startMs ?? START_MS;
     this.#startTimer = setTimeout(() => this.#die("did not start in time", ready.reject), startMs);
     this.#worker = new Worker(options.url, {
@@ -237,7 +236,7 @@ export class Thread<Init> {
     }
   }
 
-  /** Ends the service, by force when `budget` is over, which is logged. Twice is fine. */
+  /** Ends the service, by force when `budget` is over, which is logged. May be called more than once. */
   async stop(budget = new TimeBudget(STOP_MS)): Promise<void> {
     if (!this.#ending) {
       this.#ending = true;
@@ -245,7 +244,7 @@ export class Thread<Init> {
       const stop: ToThread = { kind: "stop", withinMs };
       this.#worker.postMessage(stop);
       clearTimeout(this.#startTimer);
-      // One that is still starting has nothing that could be cut.
+      // A service that is still starting has no work to lose.
       if (!await budget.allows(this.#stopped.promise) && this.#serving) {
         this.#options.log.warning(`${this.name} did not end within ${Math.round(withinMs)} ms, and is ended by force`);
       }

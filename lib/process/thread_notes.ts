@@ -25,7 +25,7 @@ export const WAIT_NOTES = {
   waiting: 3,
 } as const;
 
-/** One thread's notes, as any thread sees them. 0 means none. */
+/** One thread's notes, readable by every thread. 0 means none. */
 export class ThreadNotes {
   /** Other threads make their own view of it. */
   readonly memory: SharedArrayBuffer;

@@ -1,5 +1,5 @@
 /**
- * The threads of this process as the system sees them. Linux only; elsewhere nothing is known of them.
+ * The kernel's threads of this process. Linux only; elsewhere nothing is known of them.
  * @module
  */
 
@@ -38,7 +38,7 @@ function nameTask(tid: string, name: string): void {
   try {
     Deno.writeTextFileSync(`/proc/self/task/${tid}/comm`, name.slice(0, MOST_NAME), { create: false });
   } catch {
-    // The thread has ended, or the system does not let names be set (a sandbox): the old name is as good.
+    // The thread has ended, or the system does not let names be set (a sandbox): the old name stays.
   }
 }
 

@@ -1,5 +1,5 @@
 /**
- * Frames messages on a byte stream: four bytes of length (big-endian), one byte for the speaker, and the content.
+ * Frames messages on a byte stream: four bytes of length (big-endian), one byte for the sender, and the content.
  * Bounded: a frame that announces too great a length is refused before any of it is stored. Imports nothing, because a
  * process of a custom module loads it first.
  * @module
@@ -15,9 +15,7 @@ const HEAD = 5;
 
 /** One message. */
 export interface Frame {
-  /** Who speaks. */
   readonly speaker: number;
-  /** What it says. */
   readonly content: Uint8Array<ArrayBuffer>;
 }
 

@@ -1,7 +1,7 @@
 /**
  * The request for a function that runs on the master: how Salt's RunnerClient and WheelClient send its arguments. They
- * are read once, so that what is checked is what is run.
- * Source: Salt 3008.3 `salt/client/mixins.py` (low, CLIENT_INTERNAL_KEYWORDS), `salt/master.py` (ClearFuncs).
+ * are parsed once, so that the checked arguments are those that are run. Source: Salt 3008.3 `salt/client/mixins.py`
+ * (low, CLIENT_INTERNAL_KEYWORDS), `salt/master.py` (ClearFuncs).
  * @module
  */
 
@@ -9,7 +9,7 @@ import type { CallArgs } from "../yaml/arguments.ts";
 import { isMap, type Value, type ValueMap } from "../values/value.ts";
 import type { FunctionKind } from "./tags.ts";
 
-/** Fields of a request that prove who asks, or that are the request's own: they are no arguments. */
+/** Fields of a request that are not arguments: credentials, and fields of the request itself. */
 const REQUEST_FIELDS: ReadonlySet<Value> = new Set([
   "cmd",
   "fun",

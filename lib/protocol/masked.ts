@@ -7,7 +7,7 @@
 import { MASK } from "./no_log.ts";
 import { isMap, truthy, typeName, type Value } from "../values/value.ts";
 
-/** `value` with a mask in place of each text, number and true; keys stay, and what is empty, zero or false. */
+/** `value` with a mask in place of each text, number and true; keys stay, and so do empty values, zero and false. */
 export function masked(value: Value): Value {
   return leaves(value, (leaf) => {
     if (!truthy(leaf)) return leaf;

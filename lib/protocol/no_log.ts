@@ -7,7 +7,7 @@
 
 import { truthy, type Value, type ValueMap } from "../values/value.ts";
 
-/** Replaces what is hidden; the same text as Salt's. */
+/** Replaces hidden values; the same text as Salt's. */
 export const MASK = "**********";
 /** The field of a load, and of the `kwargs` of a publish. */
 export const NO_LOG = "no_log";
@@ -18,8 +18,8 @@ export function isReturnKey(text: Value | undefined): text is string {
 }
 
 /**
- * The public key for the returns of a job, from the `no_log` of its load: empty if nobody waits, `undefined` if the job
- * is not hidden. Every value that is not clearly false hides the job.
+ * The public key for the returns of a job, from the `no_log` of its load: empty if no client waits, `undefined` if the
+ * job is not hidden. Every value that is not clearly false hides the job.
  */
 export function noLogReader(wish: Value | undefined): string | undefined {
   if (wish === undefined || !truthy(wish)) return undefined;

@@ -61,7 +61,6 @@ export interface OutcomeFacts {
   readonly accepted: boolean;
   /** What its return says, if it has returned. */
   readonly returned?: ReturnOutcome;
-  /** Its last acknowledgement. */
   readonly acknowledged?: Acknowledged;
   /** Whether it is connected now. */
   readonly present: boolean;

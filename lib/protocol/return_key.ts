@@ -49,7 +49,7 @@ export class ReturnKey {
       });
       return crypticle.loads(sealed.subarray(PUBLIC_BYTES));
     } catch (error) {
-      throw new AuthenticationError("A return that was not sealed for the one who waits", { cause: error });
+      throw new AuthenticationError("A return that was not sealed for this client", { cause: error });
     }
   }
 }

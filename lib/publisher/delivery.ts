@@ -1,6 +1,6 @@
 /**
- * The delivery of jobs: a first time, again to minions that missed it, and until all have given a sign of it or its time is over.
- * What is due, lib/jobs/redelivery.ts decides; what is still to be delivered is kept for the next master
+ * Delivers jobs: once to all minions, then again to minions that missed them, until all have acknowledged or the time
+ * is over. lib/jobs/redelivery.ts decides what is due. Undelivered jobs are stored for the next master
  * (lib/jobs/undelivered.ts). Knows no sockets.
  * @module
  */
@@ -20,13 +20,12 @@ const LOOK_MS = 500;
 /** Interval of removing finished jobs from the log of undelivered jobs, while it is not empty; in milliseconds. */
 const SWEEP_MS = 60_000;
 
-/** What {@linkcode JobDelivery} works with. */
+/** What {@linkcode JobDelivery} needs. */
 export interface DeliveryParts {
-  /** What is kept of jobs: who has given a sign of which. */
+  /** The job store, with the acknowledgements. */
   readonly jobs: JobStore;
   /** The jobs that are still to be delivered. */
   readonly undelivered: UndeliveredJobs;
-  /** The thread's log. */
   readonly log: Logger;
   /** Whether a minion is connected, and acknowledges jobs. */
   isPresent(id: string): boolean;
@@ -34,14 +33,14 @@ export interface DeliveryParts {
   publish(load: ValueMap): Promise<void>;
 }
 
-/** The jobs of one master that are under way. */
+/** The jobs of one master that are being delivered. */
 export class JobDelivery {
   readonly #parts: DeliveryParts;
   readonly #redelivery: Redelivery;
   #looking: Timer | undefined;
   #sweeping: Timer | undefined;
 
-  /** Takes up the jobs that the last master did not get rid of: for those who have given no sign of them. */
+  /** Continues with the undelivered jobs of the last master, for minions that have not acknowledged them. */
   constructor(parts: DeliveryParts) {
     this.#parts = parts;
     this.#redelivery = new Redelivery((delivery) => {
@@ -51,7 +50,7 @@ export class JobDelivery {
     this.#takeUp();
   }
 
-  /** How many jobs still wait for a sign. */
+  /** Number of jobs with acknowledgements missing. */
   get size(): number {
     return this.#redelivery.size;
   }
@@ -98,14 +97,14 @@ export class JobDelivery {
     try {
       remove();
     } catch (error) {
-      this.#parts.log.error(`A job stays among the undelivered: ${messageOf(error)}`);
+      this.#parts.log.error(`An undelivered job could not be removed: ${messageOf(error)}`);
     }
   }
 
   /**
-   * Delivers a job a first time. Who is present can send live output; a Python minion is not asked for it: if both are meant,
-   * the first get a publish of their own before the common one, which they drop as one that comes twice.
-   * @param pushed What an MWorker pushed: a load, and for whom and how long.
+   * Delivers a job for the first time. A present minion can send live output, a Python minion cannot. If the target has
+   * both, the present ones get a separate publish first; they drop the common one as a duplicate. @param pushed The
+   * message of an MWorker: a load, its minions and its time limit.
    * @throws {TypeError} If that is no load. @throws {MsgpackError} If it cannot be read.
    */
   async deliver(pushed: Uint8Array): Promise<void> {
@@ -124,7 +123,7 @@ export class JobDelivery {
 
   /**
    * Publishes a job again, by name for connected minions without an acknowledgement: a minion that has run it may have
-   * forgotten it by now, and a newly accepted minion is not meant.
+   * forgotten it by now, and a newly accepted minion is not a target.
    */
   async #deliverAgain({ delivery: { load, live }, ids }: Missed): Promise<void> {
     const named = loadFor(load, ids);
@@ -136,13 +135,16 @@ export class JobDelivery {
     for (const missed of this.#redelivery.arrived(ids, performance.now())) await this.#deliverAgain(missed);
   }
 
-  /** The bus told of an event. The tags say all: of thousands of returns, not one is to be read a second time here. */
+  /**
+   * Takes the tag of an event on the bus. The tag is enough: the data of thousands of returns must not be read again
+   * here.
+   */
   noteEvent(tag: string): void {
     const sign = jobSign(tag);
     if (sign !== undefined) this.#redelivery.noteAnswer(sign.jid, sign.id, performance.now());
   }
 
-  /** Looks for nothing any more; what is still to be delivered is left to the next master. */
+  /** Stops checking. Undelivered jobs are left to the next master. */
   close(): void {
     clearTimeout(this.#looking);
     clearTimeout(this.#sweeping);
@@ -163,7 +165,7 @@ function withLive(load: ValueMap): ValueMap {
 function parseDelivery(frame: Uint8Array): Delivery {
   const pushed = decode(frame, "disk");
   const load = isMap(pushed) ? pushed.get("load") : undefined;
-  if (!isMap(pushed) || !isMap(load)) throw new TypeError("what came to be published is no load");
+  if (!isMap(pushed) || !isMap(load)) throw new TypeError("a message to publish is not a load");
   const minions = pushed.get("minions");
   return {
     jid: str(load.get("jid") ?? ""),

@@ -1,6 +1,6 @@
 /**
- * Who is connected, as the master tells it: by a file for the commands of its host (lib/fleet/presence_file.ts), by an event, and to
- * the delivery of jobs. Who comes or goes, lib/fleet/presence.ts finds in the subscriptions. Knows no sockets.
+ * Reports which minions are connected: in a file for the commands of this host (lib/fleet/presence_file.ts), by events,
+ * and to the delivery of jobs. lib/fleet/presence.ts reads it from the subscriptions. Knows no sockets.
  * @module
  */
 
@@ -22,17 +22,15 @@ const GATHER_MS = 100;
  */
 const ARRIVALS_MS = 50;
 
-/** What {@linkcode PresenceReports} works with. */
+/** What {@linkcode PresenceReports} needs. */
 export interface PresenceParts {
   /** The master's cache directory. */
   readonly cachedir: string;
-  /** Who is there. */
   readonly book: PresenceBook;
-  /** The thread's log. */
   readonly log: Logger;
   /** Fires an event. */
   fire(tag: string, data: EventData): Promise<unknown>;
-  /** Told who came, a moment later and together. */
+  /** Called with minions that have connected, collected for a moment. */
   onArrivals(ids: readonly string[]): Promise<void>;
 }
 
@@ -81,7 +79,7 @@ export class PresenceReports {
     try {
       writePresence(cachedir, { present: book.since, gone: this.#gone });
     } catch (error) {
-      log.error(`Who is present could not be written: ${messageOf(error)}`);
+      log.error(`The presence file could not be written: ${messageOf(error)}`);
     }
     // A minion that disconnected and reconnected meanwhile is not reported.
     const last = new Map(told.map(({ id, present }) => [id, present]));
@@ -89,7 +87,7 @@ export class PresenceReports {
     await fire(PRESENCE_CHANGE_EVENT, stamp(map({ new: ids(true), lost: ids(false) })));
   }
 
-  /** Tells nothing any more. */
+  /** Stops calling the listener. */
   close(): void {
     clearTimeout(this.#telling);
     clearTimeout(this.#catchingUp);

@@ -1,9 +1,10 @@
 /**
  * The Publisher, behind port 4505: takes loads from the MWorkers, numbers, encrypts and signs them, and publishes.
  *
- * There is one, in a thread of its own (publisher_thread.ts), because minions refuse a serial that is not above the last one:
- * numbered by several threads, two jobs could overtake each other on their way to the PUB socket, and the slower would be lost.
- * So it also knows who is connected (presence_reports.ts) and publishes again what was missed (delivery.ts).
+ * There is one, in a separate thread (publisher_thread.ts), because minions refuse a serial that is not above the last
+ * one: with several threads, two jobs could overtake each other on their way to the PUB socket, and the slower one
+ * would be lost. Therefore it also reports presence (presence_reports.ts) and publishes missed jobs again
+ * (delivery.ts).
  * @module
  */
 
@@ -32,7 +33,7 @@ import { parseMemoryNews, type PublisherReady } from "./publisher_messages.ts";
 import { UndeliveredJobs } from "../jobs/undelivered.ts";
 import type { ValueMap } from "../values/value.ts";
 
-/** What the Publisher is made of, beside the master's options. */
+/** What the Publisher needs besides the master's options. */
 export interface PublisherParts {
   /** The memory of the shared key. */
   readonly sharedKey: SharedArrayBuffer;
@@ -103,7 +104,10 @@ export class Publisher implements ThreadService {
     this.#sender = new EventSender(masterBus(opts.sock_dir).pull);
   }
 
-  /** Starts it; it listens when this resolves, and has told its host the port. @throws {Error} If an address cannot be bound. */
+  /**
+   * Starts it. When this resolves, it listens and has sent its port to the main thread. @throws {Error} If an address
+   * cannot be bound.
+   */
   static async start(opts: MasterOpts, parts: PublisherParts, host: ThreadHost): Promise<Publisher> {
     const publisher = new Publisher(opts, parts, host);
     await publisher.#listen();
@@ -148,25 +152,24 @@ export class Publisher implements ThreadService {
     this.#published++;
   }
 
-  /** Who comes and goes. */
+  /** Minions that connect and disconnect. */
   async #hearSubscribers(presence: PresenceReports): Promise<void> {
     for (let frames = await this.#socket.receive(); frames !== undefined; frames = await this.#socket.receive()) {
       presence.receive(frames[0]);
     }
   }
 
-  /** Takes the note of how much memory the process takes. */
+  /** Takes a message with the memory of the process. */
   onMessage(message: unknown): void {
     this.#connections.lookAtMemory(parseMemoryNews(message).rss);
   }
 
   /** What it is doing. */
   describe(): string {
-    return `waiting for jobs to publish; ${this.#published} published, ${this.#delivery.size} without a sign, ` +
+    return `waiting for jobs to publish; ${this.#published} published, ${this.#delivery.size} not acknowledged, ` +
       `${this.#book.since.size} minions present, ${this.#connections.size} connections`;
   }
 
-  /** Ends it. */
   async close(): Promise<void> {
     this.#delivery.close();
     this.#presence?.close();

@@ -1,28 +1,28 @@
 /**
- * What the master's main thread and its Publisher tell each other.
+ * The messages between the master's main thread and its Publisher.
  * @module
  */
 
 import { fieldsOf, whole } from "../process/message_fields.ts";
 
-/** What the publisher tells when it listens. */
+/** The Publisher's message when it listens. */
 export interface PublisherReady {
-  /** The port that minions are to be told. */
+  /** The port for minions. */
   readonly publishPort: number;
 }
 
-/** What the publisher is told while the process works. */
+/** The main thread's message about memory. */
 export interface MemoryNews {
-  /** What the process takes now, in bytes. */
+  /** The process's resident memory, in bytes. */
   readonly rss: number;
 }
 
-/** What the Publisher told. @throws {WireError} If it is something else. */
+/** Parses a {@linkcode PublisherReady}. @throws {WireError} If it is something else. */
 export function parsePublisherReady(message: unknown): PublisherReady {
   return { publishPort: whole(fieldsOf(message), "publishPort", 65_535) };
 }
 
-/** What the main thread told. @throws {WireError} If it is something else. */
+/** Parses a {@linkcode MemoryNews}. @throws {WireError} If it is something else. */
 export function parseMemoryNews(message: unknown): MemoryNews {
   return { rss: whole(fieldsOf(message), "rss", Number.MAX_SAFE_INTEGER) };
 }

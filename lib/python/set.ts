@@ -43,7 +43,6 @@ export class PySet extends PyObject {
     return dictTake(this.#items, item) !== undefined;
   }
 
-  /** Removes all. */
   clear(): void {
     this.#items.clear();
   }

@@ -329,7 +329,6 @@ class Run {
 interface Seen {
   /** Adds an entry. @returns Whether it is new. */
   add(key: number, saved: readonly number[]): boolean;
-  /** Forgets all entries. */
   clear(): void;
 }
 

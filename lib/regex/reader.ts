@@ -61,7 +61,6 @@ export class RegexReader {
   readonly #names = new Map<string, number>();
   readonly #tests = new Map<string, CharTest>();
 
-  /** Takes the pattern. */
   constructor(pattern: string) {
     this.#pattern = pattern;
     this.#chars = [...pattern];

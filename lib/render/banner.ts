@@ -11,7 +11,7 @@ import { strip } from "../values/python_text.ts";
 export interface Banner {
   /** Characters of a line. */
   readonly width: number;
-  /** What each line begins with. */
+  /** The prefix of each line. */
   readonly commentchar: string;
   /** Of which the first character draws the border. */
   readonly borderchar: string;

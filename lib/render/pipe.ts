@@ -14,7 +14,7 @@ import { str, type Value } from "../values/value.ts";
 /** One renderer of a pipe. */
 export interface Step {
   readonly name: string;
-  /** What stands behind its name. */
+  /** The text after its name. */
   readonly argline: string;
   readonly render: Renderer;
 }

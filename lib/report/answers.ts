@@ -15,7 +15,6 @@ import type { Value } from "../values/value.ts";
 
 /** One minion's answer. */
 export interface Answer {
-  /** The minion. */
   readonly id: string;
   /** Its return; a text if it did not return. */
   readonly return: Value;
@@ -47,7 +46,6 @@ export function lookupHint(jid: string, place: Place): string {
 
 /** Options of {@linkcode answers}. */
 export interface AnswerOptions {
-  /** Time limits. */
   readonly patience: CollectPatience;
   /** Aborted by the operator. */
   readonly signal: AbortSignal;

@@ -130,7 +130,7 @@ export class ConnectionLimiter {
       const text = addressText(address);
       const ids = messages?.at(text) ?? [];
       const who = ids.length === 0 ? "" : ` (there ${ids.length === 1 ? "is" : "are"} ${ids.join(", ")})`;
-      return `A connection of ${text}${who} to ${name} was ended in the middle of a message: larger than ${messages?.most}, or none`;
+      return `A connection of ${text}${who} to ${name} was closed in the middle of a message: larger than ${messages?.most}, or invalid`;
     });
   }
 

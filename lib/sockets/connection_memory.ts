@@ -30,7 +30,7 @@ interface Seen {
   readonly taken: number;
   /** Bytes received when everything had been answered. */
   readonly answered: number;
-  /** The age of the connection when the peer was first seen to take nothing of what waits for it, in milliseconds. */
+  /** The age of the connection when the peer was first found to read nothing of its queue, in milliseconds. */
   readonly stuckAtMs: number | undefined;
 }
 
@@ -51,7 +51,7 @@ export class Unanswered implements MemoryRule {
     this.#mostReplyBytes = mostReplyBytes;
   }
 
-  /** Whether some peer has no room for what is sent to it, and it is not sure yet that it does not read. */
+  /** Whether the queue to some peer is full, and it is not known yet whether the peer reads. */
   get inDoubt(): boolean {
     return this.#inDoubt;
   }

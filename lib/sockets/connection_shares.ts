@@ -20,7 +20,7 @@ export interface ConnectionLimits {
 export interface Leaving {
   /** Its descriptor. */
   readonly connection: number;
-  /** Its peer's, as it was given. */
+  /** The peer's address, as passed to `add`. */
   readonly address: string;
 }
 

@@ -70,7 +70,6 @@ export class KeptThread<Init extends KeptInit = KeptInit> {
   readonly #timers = new Set<Timer>();
   #closed = false;
 
-  /** Starts the thread. */
   constructor(options: KeptThreadOptions<Init>) {
     this.#options = options;
     this.#stuckMs = options.stuckMs ?? STUCK_MS;
@@ -119,14 +118,14 @@ export class KeptThread<Init extends KeptInit = KeptInit> {
       this.#later(LOOK_MS, () => this.#succeed(dead, since));
     } else if (canStandBeside) {
       log.critical(
-        `${name} does not come back from libzmq: another one starts beside it, without what had come for it`,
+        `${name} hangs in libzmq: another one starts beside it, without the messages that it had received`,
       );
       this.#stuck.add(dead);
       this.#notes = new ThreadNotes();
       this.#thread = this.#start(true);
       this.#clearStuck(dead);
     } else {
-      log.critical(`${name} does not come back from libzmq, and no other can take its place: restart this service`);
+      log.critical(`${name} hangs in libzmq, and cannot be replaced: restart this service`);
       this.#later(LOOK_MS, () => this.#succeed(dead));
     }
   }
@@ -143,7 +142,7 @@ export class KeptThread<Init extends KeptInit = KeptInit> {
     closeSocketsOf(dead);
     const stays = (why: string) => log.error(`Descriptors of the ${name} that died stay open: ${why}`);
     closeWaitOf(dead).then((closed) => {
-      if (!closed) stays("its wait has not come back");
+      if (!closed) stays("its wait has not returned");
     }, (error) => stays(describeError(error)));
   }
 
@@ -166,7 +165,7 @@ export class KeptThread<Init extends KeptInit = KeptInit> {
     return this.#thread.describe();
   }
 
-  /** Ends the service, by force when `budget` is over; none is started any more. Twice is fine. */
+  /** Ends the service, by force when `budget` is over; none is started any more. May be called more than once. */
   async stop(budget?: TimeBudget): Promise<void> {
     this.#closed = true;
     this.#timers.forEach(clearTimeout);

@@ -38,7 +38,7 @@ const SYMBOLS = {
   zmq_version: { parameters: ["buffer", "buffer", "buffer"], result: "void" },
 } as const;
 
-/** What each message needs, and each look whether there is one. */
+/** Functions that are called for each message and each check for one. */
 const OFTEN = [
   ...["zmq_getsockopt", "zmq_send", "zmq_msg_init", "zmq_msg_recv", "zmq_msg_data", "zmq_msg_more"],
   ...["zmq_msg_close", "zmq_errno"],

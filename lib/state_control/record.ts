@@ -48,7 +48,6 @@ export interface Unfinished {
 /** What is known of a run. */
 export interface RunState {
   readonly jid: string;
-  /** The function that was called. */
   readonly fun: string;
   /** Milliseconds since the epoch. */
   readonly begun: number;

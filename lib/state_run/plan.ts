@@ -30,7 +30,6 @@ export type PlanKind = keyof typeof KINDS;
 export interface Plan {
   /** What was planned: SLS names, or none for the top file. */
   readonly mods: Value;
-  /** The arguments of the call. */
   readonly kwargs: ValueMap;
   readonly parts: PlanParts;
 }

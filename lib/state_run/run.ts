@@ -25,7 +25,6 @@ export interface RunSetting {
   /** `state_max_parallel` */
   readonly maxParallel?: number;
   readonly mocked?: boolean;
-  /** What watches the run. */
   readonly watch?: RunWatch;
   /** Called after a state that changed something, or asked for it. */
   refresh?(chunk: Chunk, result: ValueMap): Promise<void>;

@@ -20,7 +20,7 @@ export class GraphNode<Data, Kind> {
     return this.#out ?? NO_EDGES;
   }
 
-  /** From whom edges come. */
+  /** The nodes that edges start from. */
   get in(): ReadonlyMap<GraphNode<Data, Kind>, ReadonlySet<Kind>> {
     return this.#in ?? NO_EDGES;
   }

@@ -77,7 +77,6 @@ export class Places {
     return this.#find(list, (document) => document.item(list, index)) ?? this.of(list[index]);
   }
 
-  /** Forgets all of it. */
   clear(): void {
     this.#documents.length = this.#declared.length = 0;
     this.#origins.clear();

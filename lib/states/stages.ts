@@ -21,7 +21,7 @@ import { verifyHigh } from "./verify.ts";
 
 /** What compiling depends on beside the high data. */
 export interface CompileOptions {
-  /** `disabled_requisites`: they are passed over. */
+  /** `disabled_requisites`: these are ignored. */
   readonly disabledRequisites: readonly string[];
   /** `state_aggregate`: true, or the names of state modules. */
   readonly aggregate: Value;

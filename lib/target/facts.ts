@@ -10,7 +10,6 @@ import type { Value, ValueMap } from "../values/value.ts";
 export interface Facts {
   /** The value of a key of the outermost map; `undefined` if there is none. */
   get(key: string): Value | undefined;
-  /** All of it. */
   whole(): ValueMap;
 }
 

@@ -11,7 +11,6 @@ import type { TextOrigin } from "./text_origin.ts";
 
 /** What is to be rendered. */
 export interface RenderRequest {
-  /** The text of the file. */
   readonly text: string;
   /** Its path on this host; absent for a text that comes from no file. */
   readonly path?: string;

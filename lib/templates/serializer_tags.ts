@@ -63,7 +63,6 @@ const profileTag: Tag = (parser) => {
 /** A part of a template whose time is logged. */
 interface Profiled {
   readonly label: Expr;
-  /** What it is. */
   readonly source: string;
   readonly body: readonly Stmt[];
   readonly at: Place;

@@ -37,7 +37,7 @@ function partsPattern(): RegExp {
 export interface Fill {
   /** Maximum characters of a line, the indentation included. */
   readonly width: number;
-  /** What every line begins with. */
+  /** The prefix of each line. */
   readonly indent: string;
 }
 

@@ -8,7 +8,7 @@ import { escapeHtml } from "./html.ts";
 
 /** How links are written. */
 export interface UrlizeOptions {
-  /** Longer addresses are shown cut. */
+  /** Longer addresses are shortened. */
   readonly limit: number | undefined;
   readonly rel: string;
   readonly target: string | undefined;

@@ -24,7 +24,7 @@ export class EntryReader {
   #bytes: Uint8Array = new Uint8Array(0);
   #isLocated = false;
 
-  /** Turns to another map. */
+  /** Makes another map the current one. */
   open(bytes: Uint8Array): void {
     this.#bytes = bytes;
     this.#isLocated = false;

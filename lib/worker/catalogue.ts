@@ -67,10 +67,10 @@ export function moduleDirectories(
   return extensionModules === undefined ? named : [`${extensionModules}/${family}`, ...named];
 }
 
-/** What the user's own state modules are called among the user's modules: `states/NAME`. */
+/** Prefix of custom state modules in the list of custom modules: `states/NAME`. */
 export const STATES_PREFIX = "states/";
 
-/** What the user's own renderers are called among the user's modules: `renderers/NAME`. */
+/** Prefix of custom renderers in the list of custom modules: `renderers/NAME`. */
 export const RENDERERS_PREFIX = "renderers/";
 
 /** Whether a name among the user's modules is that of an execution module. */

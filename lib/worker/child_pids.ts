@@ -39,7 +39,6 @@ export class ChildPids {
     for (let i = 0; i <= SLOTS; i++) Atomics.store(this.#pids, i, 0);
   }
 
-  /** The running commands. */
   list(): number[] {
     return [...this.#pids.subarray(0, SLOTS)].filter((pid) => pid !== 0);
   }

@@ -14,7 +14,6 @@ import { compareStrings, isMap, map, str, toNumber, type Value, type ValueMap } 
 
 /** The custom modules, as seen by code that does not load them. */
 export interface RemoteModules {
-  /** Their names. */
   readonly names: ReadonlySet<string>;
   /** Those that do not serve this host, with the reason. */
   readonly refusals: ReadonlyMap<string, string>;

@@ -1,7 +1,7 @@
 /**
- * The user's own state modules: `states/app.ts` below `extension_modules`, or `_states/app.ts` on the file server. They are
- * loaded in processes of their own, with the permissions that their files declare, as own execution modules are: the run of
- * states calls them by the names `states/app.installed`, and sends what they are to know of the run along.
+ * Custom state modules: `states/app.ts` below `extension_modules`, or `_states/app.ts` on the file server. Like custom
+ * execution modules, they are loaded in separate processes, with the permissions that their files declare. The run of
+ * states calls them by the names `states/app.installed`, and sends the data of the run that they need.
  * @module
  */
 
@@ -12,7 +12,7 @@ import type { ModuleFunction } from "../plugins/module.ts";
 import { stateContext } from "../state_run/state_context.ts";
 import { compareStrings, isMap, map, truthy, type Value, type ValueMap } from "../values/value.ts";
 
-/** The keyword argument with what a state function is to know of the run: `test` and `low`. */
+/** The keyword argument with the run's data for a state function: `test` and `low`. */
 const RUN = "__run__";
 
 /** The user's own state modules, as seen by code that does not load them. */
@@ -62,7 +62,7 @@ export function withCustomStates(builtin: Functions<StateContext>, remote: Remot
   };
 }
 
-/** Calls an own state function with what it was given, by name. */
+/** Calls a custom state function with its arguments, by name. */
 async function callState(
   name: string,
   given: { bound: Readonly<Record<string, unknown>>; kwargs: ValueMap; context: StateContext },
@@ -97,7 +97,7 @@ export async function calledState(
   };
 }
 
-/** What a state function of this process gets: nothing of the other states of the run. */
+/** The context of a state function in this process: it has nothing of the run's other states. */
 function contextOf(job: JobContext, run: ValueMap, states: Functions<StateContext>): StateContext {
   const low = run.get("low");
   const chunk: ValueMap = isMap(low) ? low : new Map();

@@ -11,7 +11,7 @@ import { clearTimeout, setTimeout, type Timer } from "../os/timers.ts";
 
 /** Number of waiting workers: one without permissions, to answer at once, and the one that ran last. */
 const WARM_WORKERS = 2;
-/** Number of waiting workers at most. */
+/** Maximum number of waiting workers. */
 const MOST_WORKERS = 4;
 /** A worker without a job for this time is ended if {@linkcode WARM_WORKERS} others wait, in milliseconds. */
 const SPARE_MS = 2_000;
@@ -36,7 +36,7 @@ export class IdleWorkers<W extends { stop(): Promise<void> }> {
 
   /**
    * @param idleMs Milliseconds without a job after which a worker is ended, if another stays.
-   * @param spareMs The same for those that are more than are kept warm.
+   * @param spareMs The same for further workers.
    */
   constructor({ idleMs = IDLE_MS, spareMs = SPARE_MS }: { readonly idleMs?: number; readonly spareMs?: number } = {}) {
     this.#idleMs = idleMs;

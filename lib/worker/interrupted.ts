@@ -18,14 +18,14 @@ const INTERRUPTED: Readonly<Record<ProcState, string>> = {
 /** Maximum output of a command in such a text, in UTF-16 units. */
 const SHOWN_OUTPUT = 4096;
 
-/** The outcome of a job whose minion ended. @param more Lines behind the text. */
+/** The outcome of a job whose minion ended. @param more Lines after the text. */
 export function interruptedReturn(state: ProcState, more: readonly string[] = []): ValueMap {
   const text = [INTERRUPTED[state], ...more].join("\n");
   return map({ return: text, retcode: 1, success: false, out: "nested", interrupted: true });
 }
 
 /**
- * The same for a job whose commands went on without the minion: waits for their ends, and tells how each ended.
+ * The same for a job whose commands continued without the minion: waits until they end, and reports how each ended.
  * @param run Gives the outcome of the next of these commands (kept_child.ts).
  */
 export async function interruptedWithCommands(

@@ -19,7 +19,7 @@ export interface JobHost {
   commands(): number[];
   /** Whether a command of its job outlives this minion, so that the next one takes the job over. */
   readonly hasKept: boolean;
-  /** Ends it at once. @returns Whether it has ended, as far as the system tells. */
+  /** Kills it. @returns Whether it has ended, as far as the system reports. */
   kill(): Promise<boolean>;
   /** Ends it when it has no job. */
   stop(): Promise<void>;

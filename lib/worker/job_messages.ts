@@ -1,5 +1,5 @@
 /**
- * The messages of jobs, looked at field by field before they are believed: as a thread gets them, and out of the bytes of a process
+ * Parses the messages of jobs, and checks each field: messages of threads, and the decoded messages of a process
  * (module_messages.ts). Source: the types in job_protocol.ts.
  * @module
  */
@@ -25,7 +25,7 @@ import {
 
 const REFRESHES: readonly Refresh[] = ["modules", "grains", "pillar"];
 
-/** What a worker of built-in modules sent. @throws {WireError} If it is no message. */
+/** Parses a message of a worker of built-in modules. @throws {WireError} If it is invalid. */
 export function parseFromJob(message: unknown): FromJob {
   const fields = fieldsOf(message);
   const kind = text(fields, "kind");
@@ -46,7 +46,7 @@ export function parseFromJob(message: unknown): FromJob {
   }
 }
 
-/** What the minion sent to what runs a job. @throws {WireError} If it is no message. */
+/** Parses a message of the minion to a worker or process. @throws {WireError} If it is invalid. */
 export function parseToJob(fields: Fields): ToJob {
   const kind = text(fields, "kind");
   switch (kind) {
@@ -98,7 +98,7 @@ export function written(fields: Fields): WrittenOutput {
   };
 }
 
-/** What any job may ask its minion for. @throws {WireError} */
+/** Parses a request to the minion that any job may send. @throws {WireError} */
 export function askedByJob(fields: Fields): Asked {
   const what = text(fields, "what");
   switch (what) {
@@ -116,15 +116,15 @@ export function askedByJob(fields: Fields): Asked {
     case "signal":
       return { what, jid: text(fields, "jid"), signal: whole(fields, "signal", 64) };
     default:
-      throw new WireError("a job asks for what it may not have");
+      throw new WireError("a job sent a request that it may not send");
   }
 }
 
-/** What a worker may ask for beside that: it does not load the custom modules. */
+/** Parses the other requests of a worker: it does not load the custom modules. */
 function askedByWorker(fields: Fields): Asked {
   const what = text(fields, "what");
   if (what === "describe" || what === "keeper") return { what };
-  // Whatever an operator typed: the system says what it thinks of it.
+  // Any number that an operator typed: the system checks it.
   if (what === "signal") return { what, jid: text(fields, "jid"), signal: number(fields, "signal") };
   if (what === "call") return { what, fun: text(fields, "fun"), call: blob(fields, "call") };
   return askedByJob(fields);

@@ -48,7 +48,7 @@ const SIGINT = 2;
 export interface JobPoolOptions extends JobHostsOptions {
   /** Answers requests of jobs to the minion, except `running` and `signal`, which the pool answers itself. */
   answer(asked: Asked): Promise<Value>;
-  /** Time in which a job may end after it was told to, before its worker is killed, in milliseconds. Default: 5,000. */
+  /** Time for a job to end after its signal, before its worker is killed, in milliseconds. Default: 5,000. */
   readonly termMs?: number;
   /** Whether the pool runs only custom modules, and outcomes contain the thrown error (`error`); for `salt-call`. */
   readonly customOnly?: boolean;
@@ -63,13 +63,16 @@ interface Job {
   readonly onOutput: (written: WrittenOutput) => void;
   /** For a function called by another one: its arguments, packed, and the calling host. */
   readonly called?: { readonly call: Uint8Array; readonly by?: JobHost };
-  /** The signal that told it to end. */
+  /** The signal that was sent to end it. */
   ended?: number;
   /** Whether its host was killed. */
   killed?: boolean;
 }
 
-/** The outcome of a job that this minion leaves to the next one, because it ends and the job's command goes on. */
+/**
+ * The outcome of a job that this minion leaves to the next one, because the minion ends and the job's command
+ * continues.
+ */
 export const LEFT: ValueMap = new Map();
 
 /** Starts, reuses and ends the workers that run jobs. */
@@ -112,7 +115,7 @@ export class JobPool {
 
   /**
    * Runs the job in `load`. @param onOutput Called with its commands' output, if the load asks for it (`live`).
-   * @param options.resumed Whether an earlier minion began the job, and commands of it went on. Default: false.
+   * @param options.resumed Whether an earlier minion began the job, and its commands continued. Default: false.
    * @returns Its outcome: `return`, `retcode`, `success`, maybe `out`; or {@linkcode LEFT}. Never rejects.
    */
   run(
@@ -279,7 +282,10 @@ export class JobPool {
     return await Promise.all(this.#all().map(async (host) => `${host.name}: ${await host.describe()}`));
   }
 
-  /** Ends every job, with an outcome that says so, and every worker; those that are not gone when `budget` is over are named in the log. */
+  /**
+   * Ends every job, with an outcome that says so, and every worker. The log names those that are still running when
+   * `budget` is over.
+   */
   async close(budget = new TimeBudget(CLOSE_MS)): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#spareTimer);
@@ -292,7 +298,7 @@ export class JobPool {
     };
     for (const host of [...this.#busy.keys()]) {
       end(host.name, host.kill()); // from now on it starts nothing
-      // Commands that go on without this minion; the next one returns what becomes of the job.
+      // Commands that continue without this minion; the next minion returns their jobs.
       const goesOn = host.hasKept && this.#busy.get(host)?.ended === undefined;
       if (!goesOn) children.push(...host.commands());
       this.#finish(host, goesOn ? LEFT : interruptedReturn("running"), false);
@@ -313,8 +319,8 @@ export class JobPool {
     if (await ending) return this.#finish(host, failure(`The job was ended by signal ${signal}`), false);
     // The runtime cannot end a thread that never waits; no built-in function is known to be one.
     const goesOn = host instanceof ModuleProcess
-      ? `its process ${host.pid} is not gone yet`
-      : "its thread goes on: it takes a processor until the minion is restarted";
+      ? `its process ${host.pid} has not ended yet`
+      : "its thread continues: it uses a processor until the minion is restarted";
     const text = `The job was ended by signal ${signal}, and ${goesOn}`;
     this.#options.log.critical(`Job ${job.jid}: ${text} (${++this.#stuckThreads} such)`);
     this.#finish(host, failure(text), false);
@@ -410,7 +416,7 @@ export class JobPool {
     this.#busy.delete(host);
     this.#idle.remove(host);
     if (alive) this.#shelve(host);
-    // Calls that it did not wait for are of no use to anybody.
+    // Calls whose caller has ended are not needed any more.
     for (const [other, called] of this.#busy) if (called.called?.by === host) void this.#kill(other, SIGKILL);
     job?.done.resolve(outcome);
   }

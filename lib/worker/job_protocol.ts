@@ -16,7 +16,7 @@ export interface JobWorkerInit {
   readonly opts: Uint8Array;
   /** Grains and pillar. */
   readonly hostData: HostData;
-  /** What it may do: the functions of its jobs declare this, and no less. */
+  /** Its permissions: exactly those that the functions of its jobs declare. */
   readonly permissions: Permissions;
   /** Memory of a `ChildPids`. */
   readonly children: SharedArrayBuffer;
@@ -36,13 +36,13 @@ export interface ModuleProcessInit {
   readonly modules: readonly string[];
   /** The names of those whose files are called otherwise, by the file's name. */
   readonly renamed: Readonly<Record<string, string>>;
-  /** The number of the least level of the minion's log. */
+  /** The number of the minimum level of the minion's log. */
   readonly logLevel: number;
-  /** Whether what a function throws goes to the log as well; `salt-call` shows it. */
+  /** Whether errors of functions are logged too; `salt-call` shows them instead. */
   readonly logFailures: boolean;
 }
 
-/** What the minion knows of its host, packed. */
+/** The grains and pillar, packed. */
 export interface HostData {
   /** Packed grains. */
   readonly grains: Uint8Array;
@@ -50,7 +50,7 @@ export interface HostData {
   readonly pillar: Uint8Array;
 }
 
-/** What a job asks its minion for: the name, and the packed arguments' shape. */
+/** A request of a job to its minion: a name and its arguments. */
 export type Asked =
   | { readonly what: "request"; readonly load: Uint8Array }
   | { readonly what: "fire"; readonly data: Uint8Array; readonly tag: string }
@@ -62,7 +62,7 @@ export type Asked =
   | { readonly what: "running" }
   /** The path of the socket of the keeper of commands, which is started if need be; none without one. */
   | { readonly what: "keeper" }
-  /** What the functions of the custom modules are: for a worker, which does not load them. */
+  /** Descriptions of the custom functions, for a worker, which does not load them. */
   | { readonly what: "describe" }
   /** To call a function of a custom module: for a worker. The packed arguments: `args`, `kwargs`. */
   | { readonly what: "call"; readonly fun: string; readonly call: Uint8Array }
@@ -87,15 +87,15 @@ export type ToJob =
     readonly kind: "refused";
     readonly id: number;
     readonly reason: string;
-    /** What a {@linkcode RequestTimeoutError} holds, which jobs tell from other refusals. */
+    /** The fields of a {@linkcode RequestTimeoutError}, which jobs distinguish from other refusals. */
     readonly timeout: { readonly address: string; readonly waitedMs: number } | undefined;
   };
 
-/** To a process of a custom module: what a job gets, and what else its file is asked for. */
+/** Messages to a process of a custom module. */
 export type ToModule =
   | ToJob
   | { readonly kind: "start"; readonly init: ModuleProcessInit }
-  /** What functions the custom modules have. Answered by `done`. */
+  /** Asks for descriptions of the custom functions. Answered by `done`. */
   | { readonly kind: "describe" }
   /** Has the functions of a file of grains run that declare `permissions`. Answered by `done`. */
   | {
@@ -105,10 +105,9 @@ export type ToModule =
     readonly declared: Readonly<Record<string, string>>;
   };
 
-/** What was thrown, for those whose texts differ from a job's: `salt-call`. */
+/** An error of a function, for `salt-call`, whose texts differ from a job's. */
 export interface ThrownError {
   readonly name: string;
-  /** Its text. */
   readonly message: string;
   /** The documentation of the function, of an `InvocationError`. */
   readonly usage?: string;
@@ -122,20 +121,20 @@ export type FromJob =
   /** Nothing, behind an outcome that was large. */
   | { readonly kind: "after_large_outcome" }
   | { readonly kind: "output"; readonly written: WrittenOutput }
-  /** The job was not begun: its functions declare something else than this worker may do. */
+  /** The job was not begun: its functions declare other permissions than this worker has. */
   | { readonly kind: "not_permitted"; readonly permissions: Permissions }
   | { readonly kind: "ask"; readonly id: number; readonly asked: Asked };
 
 /** From a process of a custom module. */
 export type FromModule =
   | Exclude<FromJob, { readonly kind: "not_permitted" | "after_large_outcome" }>
-  /** It has loaded what is ours, and nothing of the module. */
+  /** It has loaded our own code, and nothing of the module. */
   | { readonly kind: "ready" }
   | { readonly kind: "log"; readonly level: number; readonly message: string }
   /** A command of the job was started, or has ended. */
   | { readonly kind: "child"; readonly pid: number; readonly state: "started" | "ended" };
 
-/** A value, or anything that can be one, for the trip. */
+/** Packs a value, or anything that can be one. */
 export function pack(value: unknown): Uint8Array {
   return encode(toValue(value), "disk");
 }

@@ -1,8 +1,8 @@
 /**
- * Runs the jobs of a minion one after the other, in a worker of the minion or in a process of a custom module. What a job needs
- * of the outside it asks the minion's main thread for.
+ * Runs the jobs of a minion one after the other, in a worker of the minion or in a process of a custom module. A job
+ * asks the minion's main thread for everything outside its worker.
  *
- * Knows the messages, and not the way that they take.
+ * Knows the messages, not their transport.
  * @module
  */
 
@@ -26,17 +26,15 @@ import { isMap, map, str, type Value, type ValueMap } from "../values/value.ts";
 /** The functions of a job by name; `undefined` for what no module has. */
 export type JobFunctions = ReadonlyMap<string, ModuleFunction<JobContext> | undefined>;
 
-/** What runs jobs where. */
+/** What a runner of jobs needs. */
 export interface RunnerParts {
-  /** The minion's options. */
   readonly opts: MinionOpts;
   /** What it knows at first. */
   readonly hostData: HostData;
   /** The functions that there are. */
   readonly catalogue: Catalogue;
-  /** The minion's log. */
   readonly log: Logger;
-  /** Whether outcomes tell what was thrown. */
+  /** Whether outcomes contain thrown errors. */
   readonly tellErrors?: boolean;
   /** Whether what is thrown goes to the log as well. Default: yes. */
   readonly logFailures?: boolean;
@@ -52,13 +50,13 @@ export interface RunnerParts {
   /** Called with a job's commands. */
   child(pid: number, state: "started" | "ended"): void;
   /**
-   * Looks at the functions of a job before the first is called.
-   * @returns A message in place of running it, if it is not to be run here.
+   * Checks the functions of a job before the first is called. @returns A message instead of a run, if the job must not
+   * be run here.
    */
   admit(functions: JobFunctions, message: ToJob & { readonly kind: "run" }): FromJob | undefined;
 }
 
-/** An outcome from this size on is not to be kept for longer than it takes to return it. */
+/** From this size on, an outcome must not stay in memory after it was returned. */
 const LARGE_BYTES = 1 << 16;
 
 /** Runs jobs. */
@@ -72,7 +70,6 @@ export class JobRunner {
   #abort = new AbortController();
   #doing = "waiting for a job";
 
-  /** Has no job yet. */
   constructor(parts: RunnerParts) {
     this.#parts = parts;
     this.#setHostData(parts.hostData);
@@ -143,7 +140,7 @@ export class JobRunner {
     this.#doing = `running ${str(fun)} for job ${str(load.get("jid") ?? null)}`;
     const returners = load.get("ret");
     if (typeof returners === "string" && returners !== "") {
-      log.error(`Returners are not built yet: the master alone gets the result, not ${returners}`);
+      log.error(`Returners are not built yet: only the master gets the result, not ${returners}`);
     }
     const kept = message.resumed ? keptCommands(this.#parts.opts.cachedir, str(load.get("jid") ?? "")) : [];
     const context = this.#context(load, kept);
@@ -162,17 +159,17 @@ export class JobRunner {
     const packedOutcome = pack(this.#told(outcome));
     this.#memory.worked(message.load.length + packedOutcome.length);
     post({ kind: "done", outcome: packedOutcome });
-    // Deno's loop that takes a worker's messages holds the last one until the next has come: not 10 MB for hours.
+    // Deno keeps a worker's last message until the next one comes: this small one frees up to 10 MB.
     if (packedOutcome.length > LARGE_BYTES) post({ kind: "after_large_outcome" });
   }
 
-  /** The outcome of a job that cannot be run again, whose commands went on. */
+  /** The outcome of a job that cannot be run again, but whose commands continued. */
   async #interrupted({ runChild, signal, child }: JobContext, kept: readonly KeptCommand[]): Promise<ValueMap> {
     if (runChild === undefined) return interruptedReturn("running");
     return await interruptedWithCommands(kept, runChild, { signal, child, outputMax: 0 });
   }
 
-  /** What is told of an outcome. */
+  /** The outcome as it is sent. */
   #told(outcome: ExecutionResult | MultiResult): Record<string, unknown> {
     if ("error" in outcome && outcome.error instanceof CommandLostError) {
       return Object.fromEntries(interruptedReturn("running", [outcome.error.message]));
@@ -221,13 +218,13 @@ export class JobRunner {
 }
 
 function asMap(value: Value): ValueMap {
-  if (!isMap(value)) throw new TypeError("the main thread sent something that is no map");
+  if (!isMap(value)) throw new TypeError("the main thread sent a value that is not a map");
   return value;
 }
 
 /** The minion's answer to `running`. @throws {WireError} If it is none. */
 function runningJobs(answer: Value): RunningJob[] {
-  if (!Array.isArray(answer)) throw new WireError("what runs is no list");
+  if (!Array.isArray(answer)) throw new WireError("the running jobs are not a list");
   return answer.map((job) => {
     const fields = fieldsOf(job);
     const value = (name: string): Value => (isMap(job) ? job.get(name) : undefined) ?? null;
@@ -244,7 +241,7 @@ function runningJobs(answer: Value): RunningJob[] {
   });
 }
 
-/** Arguments that are what they are: a text with a `=` among them is no keyword. */
+/** Arguments that are passed unchanged: a text with a `=` is not a keyword argument. */
 function exactArguments(packed: Uint8Array): { readonly args: Value[]; readonly kwargs: ValueMap } {
   const given = asMap(unpack(packed));
   const [args, kwargs] = [given.get("args") ?? null, given.get("kwargs") ?? null];

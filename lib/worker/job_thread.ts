@@ -21,11 +21,9 @@ const LOOK_MS = 5;
 /** Options of a {@linkcode JobThread}. */
 export interface JobThreadOptions {
   readonly name: string;
-  /** Its settings. */
   readonly init: Omit<JobWorkerInit, "children">;
   /** Its Deno permissions. */
   readonly permissions: Deno.PermissionOptions;
-  /** The log for its records. */
   readonly log: Logger;
   /** The file of the thread. Default: job_worker.ts. */
   readonly url?: URL;
@@ -60,14 +58,14 @@ export class JobThread implements JobHost {
     });
   }
 
-  /** A worker that sends what is no message is ended: nobody knows what its job is at. */
+  /** A worker that sends an invalid message is ended: the state of its job is unknown. */
   #parse(message: unknown): FromJob | undefined {
     try {
       return parseFromJob(message);
     } catch (error) {
       if (!(error instanceof WireError)) throw error;
       this.#thread.kill();
-      this.#options.onDeath(`it sent what is no message: ${error.message}`);
+      this.#options.onDeath(`it sent an invalid message: ${error.message}`);
     }
   }
 

@@ -75,7 +75,7 @@ function openRunner(init: JobWorkerInit, host: ThreadHost): JobRunner {
   return runner;
 }
 
-/** Where the keeper of commands listens. It is another one after it was idle for long. */
+/** The address of the keeper of commands. It changes when the keeper is started again after a long idle time. */
 class KeeperAddress {
   readonly #ask: () => Promise<Value>;
   #path: Promise<Value> | undefined;
@@ -95,7 +95,7 @@ class KeeperAddress {
       try {
         return await Deno.connect({ transport: "unix", path });
       } catch (error) {
-        // Of those who may start anything, a declaration without the socket's path.
+        // A declaration that allows all programs does not name the socket's path.
         if (error instanceof Deno.errors.NotCapable) return undefined;
         this.#path = undefined;
         if (!again) throw error;

@@ -1,6 +1,6 @@
 /**
- * The process that keeps a minion's commands (lib/host/command_keeper.ts), as the minion sees it: started when the first
- * command needs it, in a session of its own, and again after it has ended. It outlives the minion if it has commands.
+ * The process that keeps a minion's commands (lib/host/command_keeper.ts), on the minion's side: started when the first
+ * command needs it, in a separate session, and again after it has ended. It outlives the minion if it has commands.
  * @module
  */
 
@@ -45,7 +45,7 @@ export class KeeperProcess {
       this.#keeper ??= this.#start();
       return await this.#keeper.socket;
     } catch (error) {
-      // What hinders it, such as no right to run the executable, hinders the next one too.
+      // The cause, such as a missing right to run the executable, would stop the next one too.
       this.#failed = true;
       this.#keeper = undefined;
       this.#log.error(`Commands end with this minion: their keeper cannot be started: ${messageOf(error)}`);
@@ -64,7 +64,7 @@ export class KeeperProcess {
       stdin: "piped",
       stdout: "piped",
       stderr: "null",
-      detached: true, // in a session of its own, so that it outlives the minion
+      detached: true, // in a separate session, so that it outlives the minion
     }).spawn();
     child.unref();
     const keeper = { child, socket: ready(child, this.#log).then(() => socket) };
@@ -74,7 +74,7 @@ export class KeeperProcess {
     return keeper;
   }
 
-  /** Lets it go: it ends when its commands have ended. Waits for that for as long as `budget` says. */
+  /** Releases it: it ends when its commands have ended. Waits for that until `budget` is over. */
   async close(budget: TimeBudget): Promise<void> {
     this.#closed = true;
     const keeper = this.#keeper;

@@ -10,7 +10,7 @@ import type { LiveBatch, LivePart, LiveText, Stream } from "../protocol/live_bat
 import { sleep } from "../os/sleep.ts";
 import { streamDecoder } from "../text/encoding.ts";
 
-/** Output of a command, as it was read. */
+/** Output of a command. */
 export interface WrittenOutput {
   /** The number of the command in the job, from 1. */
   readonly command: number;
@@ -97,7 +97,7 @@ export class LiveOutput {
     if (this.#ending.signal.aborted || written.bytes.length === 0) return;
     const room = this.#options.limits.maxBytes - this.#accepted;
     if (this.#full || written.bytes.length > room) {
-      // Whatever fits, up to the end of a line; nothing afterwards, even if it is short.
+      // Takes what fits, up to the end of a line, and nothing afterwards, even if it is short.
       const end = this.#full ? 0 : written.bytes.subarray(0, room).lastIndexOf(NEWLINE) + 1;
       this.#full = true;
       const { lines, unfinished } = countLines(written.bytes.subarray(end), this.#beyondCut);

@@ -36,7 +36,7 @@ export function packMessage(message: FromModule | ToModule): Uint8Array {
 
 /** The message that the minion packed. @throws {WireError | MsgpackError} If it is none. */
 export function parseToModule(bytes: unknown): ToModule {
-  if (!(bytes instanceof Uint8Array)) throw new WireError("a message that is no bytes");
+  if (!(bytes instanceof Uint8Array)) throw new WireError("a message is not bytes");
   const fields = fieldsOf(decode(bytes, "disk"));
   const kind = text(fields, "kind");
   switch (kind) {
@@ -84,7 +84,7 @@ export function parseFromModule(bytes: Uint8Array): FromModule {
     case "output":
       return { kind, written: written(part(fields, "written")) };
     case "ask":
-      // It calls no functions by the minion: it has those of its own process.
+      // It does not call functions through the minion: its own process has them.
       return { kind, id: messageId(fields), asked: askedByJob(part(fields, "asked")) };
     default:
       throw new WireError("a message of no known kind");

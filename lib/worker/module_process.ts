@@ -1,8 +1,8 @@
 /**
- * A process that runs a custom module, as the minion sees it: started, limited, connected by a pipe, and ended by
- * SIGKILL, which no code can resist. An invalid message (module_messages.ts) ends it. A limited amount of what it
- * prints goes to the minion's log. Commands of its job are signalled only if the system confirms that they are its
- * children.
+ * The minion's side of a process that runs a custom module: starts it, limits it, is connected to it by a pipe, and
+ * ends it with SIGKILL, which no code can block. An invalid message (module_messages.ts) ends it. A limited amount of
+ * what it prints goes to the minion's log. Commands of its job are signalled only if the system confirms that they are
+ * its children.
  * @module
  */
 
@@ -46,19 +46,17 @@ const LAST_WORDS_MS = 2_000;
 /** Options of a {@linkcode ModuleProcess}. */
 export interface ModuleProcessOptions {
   readonly name: string;
-  /** Its settings. */
   readonly init: ModuleProcessInit;
   /** The Deno permissions of the module. */
   readonly permissions: Deno.PermissionOptions;
   /** Maximum memory in bytes. */
   readonly memory: number;
-  /** The log for its output. */
   readonly log: Logger;
   /** Whether its output must not be logged, because it may contain what a `no_log` job hides. */
   readonly silent?: boolean;
   /** Called with its messages, except those that are answered here. */
   onMessage(message: FromModule): void;
-  /** Called once if it has ended by itself or had to be ended, with a sentence that gives the reason. */
+  /** Called once when the process has ended or was ended because of an error, with a sentence that gives the reason. */
   onEnd(text: string): void;
 }
 
@@ -192,11 +190,11 @@ export class ModuleProcess implements JobHost {
 
   async #serve(): Promise<void> {
     const reading = this.#readMessages().catch((error: unknown) => {
-      this.#fail(`it sent what is no message: ${messageOf(error)}`);
+      this.#fail(`it sent an invalid message: ${messageOf(error)}`);
     });
     const printing = this.#readPrinted();
     const status = await this.#child.status;
-    // What is left of its group may keep the pipes open forever.
+    // The remaining processes of its group may keep the pipes open forever.
     await Promise.race([Promise.all([reading, printing]), sleep(LAST_WORDS_MS)]);
     this.#fail(this.#reasonOf(status));
     await Promise.all(
@@ -211,7 +209,7 @@ export class ModuleProcess implements JobHost {
       return `it needed more memory than it may have (custom_module_memory: ${this.#options.memory})`;
     }
     const what = signal === null ? `it ended with exit code ${code}` : `it was ended by ${signal}`;
-    // Before anything of the module is loaded: the system's reason, or the runtime's.
+    // Before the module is loaded, this output is the reason of the system or the runtime.
     if (this.#waiting !== undefined) return `${what} before it was ready: ${this.#lastPrinted}`;
     return this.#lastPrinted === "" ? what : `${what}, and its last words were: ${this.#lastPrinted}`;
   }
@@ -264,7 +262,7 @@ export class ModuleProcess implements JobHost {
     this.#endSaying(`The permissions that the function declares cannot be given: ${reason}`);
   }
 
-  /** Our own code is loaded: from now on the process is limited, and the module is loaded. */
+  /** Our own code is loaded: limits the process, then lets it load the module. */
   #start(): void {
     const waiting = this.#waiting;
     if (waiting === undefined) return;

@@ -1,5 +1,5 @@
 /**
- * The worker in which a custom module runs, in a process of its own: with the permissions that the module's file
+ * The worker in which a custom module runs, in a separate process: with the permissions that the module's file
  * declares, connected to the minion by the process's pipe (module_pump.ts). If the module changes globals, only this
  * process is affected. The minion trusts its messages only for this process's own job (module_messages.ts).
  * @module
@@ -45,8 +45,9 @@ function undeclared(functions: JobFunctions, declared: Readonly<Record<string, s
 }
 
 /**
- * The functions of this process: the built-in ones, those of its own modules (state functions by `states/app.installed`, renderers by `renderers/x.render`), and those of other modules if
- * they are asked for by name, since calling a function means trusting it. Listing names does not load other modules.
+ * The functions of this process: the built-in ones, those of its own modules (state functions by
+ * `states/app.installed`, renderers by `renderers/x.render`), and those of other modules if they are called by name:
+ * the caller trusts them. Listing names does not load other modules.
  */
 function processCatalogue(options: CatalogueOptions, modules: readonly string[]): Catalogue {
   const own = loadCatalogue({ ...options, custom: modules });

@@ -1,5 +1,5 @@
 /**
- * The outcomes of jobs that the pool itself makes, and what it passes on of those that workers report.
+ * The outcomes of jobs that the pool itself makes, and the fields that it forwards of those that workers report.
  * @module
  */
 

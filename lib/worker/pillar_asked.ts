@@ -1,5 +1,5 @@
 /**
- * What a job asks for of a fresh pillar, as bytes on the way to its minion.
+ * The request of a job for a fresh pillar, as bytes.
  * @module
  */
 
@@ -7,12 +7,12 @@ import type { PillarAsked } from "../plugins/job_context.ts";
 import { decode, encode } from "../values/msgpack.ts";
 import { isMap, map, type Value } from "../values/value.ts";
 
-/** The bytes of it. */
+/** Packs the request. */
 export function packPillarAsked(asked: PillarAsked): Uint8Array {
   return encode(map({ ...asked }), "disk");
 }
 
-/** What these bytes say; what is of no use in them is left out. */
+/** Parses the request; invalid fields are left out. */
 export function unpackPillarAsked(bytes: Uint8Array): PillarAsked {
   const fields = decode(bytes, "disk");
   if (!isMap(fields)) return {};

@@ -1,6 +1,6 @@
 /**
- * What pillar is compiled with on a host: its execution functions, its renderers, the sources of external pillar. For a master, and for
- * a minion that compiles its own.
+ * The environment for compiling pillar on a host: execution functions, renderers, sources of external pillar. For a
+ * master, and for a minion that compiles its own.
  * @module
  */
 
@@ -22,7 +22,7 @@ import { renderValue } from "../render/render_value.ts";
 import { jobRenderHost } from "../render/job_host.ts";
 import { map, type ValueMap } from "../values/value.ts";
 
-/** What a node gives to its compiler. */
+/** What the compiler needs from a node. */
 export interface PillarHostParts {
   readonly opts: PillarOpts;
   /** All options as Salt's `__opts__`. */
@@ -40,7 +40,7 @@ export interface PillarHostParts {
   ignores?(name: string): boolean;
 }
 
-/** What compiles pillar there. */
+/** Makes the compiler's host. */
 export function pillarHost(parts: PillarHostParts): PillarHost {
   const { opts, values, log, signal, ignores } = parts;
   const tell: PillarHost["log"] = (level, message) => log.named("salt.pillar")[level](message);

@@ -69,7 +69,7 @@ export class ProcFiles {
     this.#journal?.append(new Map<Value, Packable>([["kind", "job"], ["load", note]]));
   }
 
-  /** Removes the note. */
+  /** Removes the proc file of a job, and notes in the journal that the job is over. */
   remove(jid: string): void {
     removeIfExists(`${procDirectory(this.#cachedir)}/${jid}`);
     this.#journal?.append(map({ kind: "over", jid }));

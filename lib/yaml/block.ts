@@ -59,7 +59,7 @@ class BlockReader {
   #at = 0;
   #end = -1;
   #indent = 0;
-  /** Where a quoted text ended. */
+  /** Offset after a quoted text. */
   #behind = 0;
 
   constructor(text: string) {

@@ -16,7 +16,6 @@ import { isMap, map, str as text, truthy, type Value, type ValueMap } from "../.
 export interface Keychain {
   readonly user: string | null;
   readonly gnupghome: string | null;
-  /** A path. */
   readonly keyring?: Value;
 }
 

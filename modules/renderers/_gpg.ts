@@ -13,7 +13,6 @@ const LONGEST_MS = 60_000;
 export interface Decrypted {
   /** Empty if it could not decrypt. */
   readonly output: Uint8Array;
-  /** Its messages. */
   readonly errors: string;
 }
 

@@ -21,7 +21,6 @@ export interface Extraction {
   readonly format: "tar" | "rar" | "zip";
   /** The directory, which is there. */
   readonly directory: string;
-  /** Options for the program. */
   readonly options: string | null;
   /** How many lines are reported; 0: all. */
   readonly most: number;

@@ -52,7 +52,6 @@ export interface Wanted {
   readonly rev: string;
   /** The local branch; `null`: the one that there is. */
   readonly branch: string | null;
-  /** The name of the remote. */
   readonly remote: string;
   readonly updateHead: boolean;
   readonly forceCheckout: boolean;

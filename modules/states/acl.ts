@@ -89,7 +89,7 @@ interface Change {
   readonly changes: ValueMap;
   readonly planned: string;
   readonly done: string;
-  /** For whom, if it fails. */
+  /** The user, for error messages. */
   readonly whom: string;
 }
 

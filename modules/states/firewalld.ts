@@ -38,7 +38,7 @@ interface Part {
   readonly wanted: readonly string[];
   /** Whether others are removed. */
   readonly prunes: boolean;
-  /** Those that are there. */
+  /** Those that exist. */
   readonly current: () => Promise<string[]>;
   readonly add: (one: string) => Promise<Value>;
   readonly remove: (one: string) => Promise<Value>;

@@ -63,7 +63,6 @@ interface Rule {
   readonly chain: Value;
   /** The options of the rule. */
   readonly rule: Value;
-  /** The whole command. */
   readonly command: string;
   readonly kwargs: ValueMap;
 }

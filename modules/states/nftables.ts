@@ -83,7 +83,6 @@ export const chain_absent: ModuleFunction<StateContext> = stateFn({
 interface Rule {
   readonly name: string;
   readonly family: string;
-  /** Its text. */
   readonly command: string;
   /** Why it could not be changed. */
   readonly why: string;

@@ -54,7 +54,7 @@ Deno.test("external_auth: file is read as its parameters say, each time anew; wr
   });
 });
 
-Deno.test("external_auth: sharedsecret lets nobody in where no secret is set", async () => {
+Deno.test("external_auth: sharedsecret refuses every user if no secret is set", async () => {
   await withRoot(async (root) => {
     const set = await make(root, "sharedsecret", { sharedsecret: "s3cret" });
     assertEquals(

@@ -27,7 +27,7 @@ const SWARM_MINIONS = 1_700;
 
 /** A fleet; nothing runs until it is started. */
 export class Fleet {
-  /** Whose programs run. */
+  /** Which side's programs run. */
   readonly side: Side;
   /** The directory that everything is in. */
   readonly root: string = Deno.makeTempDirSync({ prefix: "bench_" });
@@ -98,7 +98,6 @@ export class Fleet {
     return `${this.root}/var/run/salt/master`;
   }
 
-  /** Ends the master. */
   async stopMaster(): Promise<void> {
     await this.#master?.stop();
     this.#master = undefined;
@@ -127,7 +126,6 @@ export class Fleet {
     return minion;
   }
 
-  /** Ends a minion. */
   async stopMinion(id: string): Promise<void> {
     await this.#minions.get(id)?.stop();
     this.#minions.delete(id);

@@ -18,9 +18,7 @@ export interface Machine {
   readonly memoryGb: number;
   /** Operating system and its release. */
   readonly system: string;
-  /** Version of Deno. */
   readonly deno: string;
-  /** Version of libzmq. */
   readonly libzmq: string;
   /** Our own version. */
   readonly salt: string;

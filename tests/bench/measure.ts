@@ -17,7 +17,6 @@ const ROW_MS = 180_000;
 export interface Conditions {
   /** The fleets of the row's group. */
   readonly stage: Stage;
-  /** What is compared. */
   readonly sides: readonly Side[];
   /** How often, if the row says nothing else. */
   readonly runs: number;

@@ -9,9 +9,7 @@ import { median } from "./statistics.ts";
 
 /** One row, measured. */
 export interface Measured {
-  /** How it is asked for. */
   readonly name: string;
-  /** What was measured. */
   readonly title: string;
   /** What the figures count. */
   readonly unit: Unit;
@@ -19,7 +17,7 @@ export interface Measured {
   readonly figures: Readonly<Record<string, readonly number[]>>;
   /** Figures of what no implementation can beat. */
   readonly limit: readonly number[];
-  /** What makes a figure doubtful. */
+  /** Reasons to doubt a figure. */
   readonly remarks: readonly string[];
   /** Why a side has no figure, or fewer than it should. */
   readonly failures: readonly string[];

@@ -36,7 +36,6 @@ export const PER_SECOND: Unit = { name: "/s", lessIsBetter: false, digits: 0 };
 export interface Row {
   /** How it is asked for alone: `deno task bench cli`. */
   readonly name: string;
-  /** What is measured. */
   readonly title: string;
   /** What the figure counts. */
   readonly unit: Unit;
@@ -58,7 +57,7 @@ export interface Row {
 export class Stage {
   readonly #directories: string[] = [];
   readonly #fleets = new Map<string, Promise<Fleet>>();
-  /** Whatever makes a figure doubtful. */
+  /** Reasons to doubt a figure. */
   readonly remarks = new Set<string>();
 
   /** The fleet of `side`; `prepare` is run once, with a new one. */
@@ -86,7 +85,6 @@ export class Stage {
     return path;
   }
 
-  /** Ends every fleet. */
   async [Symbol.asyncDispose](): Promise<void> {
     const fleets = await Promise.allSettled(this.#fleets.values());
     for (const made of fleets) if (made.status === "fulfilled") await made.value[Symbol.asyncDispose]();

@@ -10,7 +10,7 @@ export type Program = "salt-master" | "salt-minion" | "salt-call" | "salt" | "sa
 
 /** One implementation. */
 export interface Side {
-  /** Heads its column. */
+  /** Heading of its column. */
   readonly name: string;
   /** The words that start a program; its own arguments are to be added. */
   command(program: Program): readonly string[];

@@ -32,7 +32,6 @@ export interface SwarmSettings {
   readonly backoff: Backoff;
   /** Opens a publish under the keys of `credentials`. @throws {AuthenticationError} If they do not fit. */
   open(frame: Uint8Array, credentials: Credentials): ValueMap;
-  /** What a job returns. */
   answer(load: ValueMap): Promise<Value>;
   /** Told of each job as it goes. */
   note(load: ValueMap, what: "received" | "acknowledged" | "failed"): void;
@@ -60,7 +59,6 @@ export const SIGN_IN_PATIENCE = {
 
 /** One of them. */
 export class SimulatedMinion {
-  /** Its id. */
   readonly id: string;
   readonly #settings: SwarmSettings;
   readonly #link: MasterLink;
@@ -74,7 +72,6 @@ export class SimulatedMinion {
   readonly #jids: string[] = [];
   #signingIn: Promise<void> | undefined;
 
-  /** Connects to nothing yet. */
   constructor(id: string, key: PrivateKey, settings: SwarmSettings) {
     this.id = id;
     this.#settings = settings;
@@ -198,7 +195,7 @@ export class SimulatedMinion {
     }
   }
 
-  /** Ends it. Twice is fine. */
+  /** Ends it. May be called more than once. */
   close(): void {
     this.#ending.abort();
     this.#inbox?.close();

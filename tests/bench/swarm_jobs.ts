@@ -8,9 +8,7 @@ import { threadCpuMs } from "./process_figures.ts";
 
 /** A job, when nothing more of it is to be expected. Times in milliseconds. */
 export interface SwarmJob {
-  /** Its id. */
   readonly jid: string;
-  /** What was run. */
   readonly fun: string;
   /** Minions that received it. */
   readonly received: number;

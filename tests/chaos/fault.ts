@@ -9,7 +9,6 @@ import type { Random } from "../fuzz/mutate.ts";
 export interface Figure {
   /** What was counted or measured, with its unit: `returns lost`, `slowest answer, ms`. */
   readonly name: string;
-  /** The figure itself. */
   readonly value: number;
   /** The promise does not hold above this. */
   readonly atMost?: number;
@@ -21,7 +20,7 @@ export interface Figure {
 export interface FaultRun {
   /** The long form, of minutes, or the short one, of seconds. */
   readonly long: boolean;
-  /** Where every choice comes from. */
+  /** The source of every random choice. */
   readonly random: Random;
   /** Tells a person how far it is. */
   say(text: string): void;
@@ -31,7 +30,6 @@ export interface FaultRun {
 export interface Fault {
   /** As `--only` takes it. */
   readonly name: string;
-  /** What happens. */
   readonly what: string;
   /** What is promised all the same. */
   readonly promise: string;

@@ -49,7 +49,6 @@ export class Network implements Disposable {
     }
   }
 
-  /** Makes it. */
   static make(): Network {
     const network = new Network();
     try {
@@ -113,7 +112,7 @@ export class Network implements Disposable {
     ip("-n", this.#router, "link", "set", "rin", "down");
   }
 
-  /** Puts it together again. */
+  /** Joins the parts. */
   mend(): void {
     ip("-n", this.#router, "link", "set", "rin", "up");
   }
@@ -123,7 +122,7 @@ export class Network implements Disposable {
     this.#forward(false);
   }
 
-  /** The router routes again. */
+  /** The router forwards again. */
   pass(): void {
     this.#forward(true);
   }
@@ -144,7 +143,7 @@ export class Network implements Disposable {
     }
   }
 
-  /** Takes it away. */
+  /** Removes it. */
   [Symbol.dispose](): void {
     for (const undo of this.#undo.splice(0).reverse()) undo();
   }

@@ -17,7 +17,6 @@ import type { ProcessFleet } from "./process_fleet.ts";
 
 /** A job that the master has taken. */
 export interface NumberedJob {
-  /** Its id. */
   readonly jid: string;
   /** The minions that it is for. */
   readonly ids: readonly string[];

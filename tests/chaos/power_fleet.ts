@@ -69,7 +69,6 @@ export class PowerFleet implements AsyncDisposable {
     if (nodes.includes("master")) removeIfThere(`${fleet.masterOpts.sock_dir}/ports.json`);
   }
 
-  /** Ends everything. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.fleet[Symbol.asyncDispose]();
     Deno.removeSync(this.#directory, { recursive: true });

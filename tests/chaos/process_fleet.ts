@@ -59,7 +59,6 @@ const SOURCES = new URL("../..", import.meta.url).pathname;
 export class ProcessFleet implements AsyncDisposable {
   /** The directory that everything is in. */
   readonly root: string;
-  /** The minions' ids. */
   readonly ids: readonly string[];
   readonly #options: ProcessFleetOptions;
   readonly #places: Places;
@@ -123,7 +122,6 @@ export class ProcessFleet implements AsyncDisposable {
     return this.#master;
   }
 
-  /** A minion's process. */
   minion(id: string): Service {
     const minion = this.#minions.get(id);
     if (minion === undefined) throw new Error(`${id} is not running`);

@@ -33,7 +33,6 @@ export async function startSwarm(fleet: ProcessFleet, count: number): Promise<Se
 
 /** A sign-in that the master has accepted. */
 export interface SignedIn {
-  /** The minion. */
   readonly id: string;
   /** When the bus told, in milliseconds of `performance.now()`. */
   readonly atMs: number;
@@ -63,7 +62,6 @@ export class SignIns implements Disposable {
     }
   }
 
-  /** Forgets what was told. */
   clear(): void {
     this.received = [];
   }

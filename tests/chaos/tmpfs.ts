@@ -47,7 +47,7 @@ export class Tmpfs implements Disposable {
     }
   }
 
-  /** Gives it back. */
+  /** Returns it. */
   drain(): void {
     Deno.removeSync(`${this.path}/filler`);
   }

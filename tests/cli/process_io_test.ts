@@ -106,7 +106,7 @@ Deno.test("a name that is none of a program's is refused, and the names that the
     ]
   ) {
     const { code, stderr } = await start("run", "--allow-all", "--quiet", entry, "--as", name, "--version").output();
-    const text = `${name}: there is no such program; a link to this one is ${known}\n`;
+    const text = `${name}: there is no such program; this executable can be linked as ${known}\n`;
     assertEquals([code, new TextDecoder().decode(stderr)], [64, text]);
   }
 });

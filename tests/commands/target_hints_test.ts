@@ -58,12 +58,12 @@ Deno.test("minions without known grains are named to an operator who targets by 
   assertEquals(unknownDataHint(target, fleet(["web1"]), { place }), "");
   assertEquals(
     unknownDataHint(target, fleet(["web1", "web2", "$(reboot)"]), { place }),
-    "No grains are known of these minions, so they were not asked: web2, $(reboot). " +
+    "The master has no grains of these minions, so the job was not sent to them: web2, $(reboot). " +
       "To have them sent: salt -L web2 saltutil.refresh_grains\n",
   );
   assertEquals(
     unknownDataHint(target, fleet(["a;b"]), { place }),
-    "No grains are known of these minions, so they were not asked: a;b.\n",
+    "The master has no grains of these minions, so the job was not sent to them: a;b.\n",
   );
   assertEquals(unknownDataHint(target, { ...fleet(["web2"]), data: undefined }, { place }), "");
 });

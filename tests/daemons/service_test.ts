@@ -93,7 +93,7 @@ Deno.test("a fault of a service while it starts is one line, code 70, and a stac
 
 Deno.test("an error that nobody watches is logged, and the service goes on", async () => {
   using place = new Place();
-  const told = () => place.log.includes("An error that nobody watched: TypeError: unwatched");
+  const told = () => place.log.includes("An uncaught error: TypeError: unwatched");
   const code = await place.run(() => {
     void Promise.reject(new TypeError("unwatched"));
     return Promise.resolve({

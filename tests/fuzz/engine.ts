@@ -37,7 +37,6 @@ const WEIGHINGS = 24;
 
 /** What to feed. */
 export interface Feed {
-  /** The seed of the run. */
   readonly seed: string;
   /** How many inputs. */
   readonly inputs: number;
@@ -59,9 +58,8 @@ export interface Fault {
 
 /** What became of the inputs of one target. */
 export interface Tally {
-  /** The target's name. */
   readonly name: string;
-  /** How many were fed. */
+  /** Number of inputs. */
   readonly inputs: number;
   /** How many came to which end: the words of the target, or the name of an error. */
   readonly outcomes: Readonly<Record<string, number>>;
@@ -69,7 +67,6 @@ export interface Tally {
   readonly slowestMs: number;
   /** Those that were slow twice. */
   readonly slow: readonly { readonly index: number; readonly ms: number; readonly input: string }[];
-  /** What is wrong. */
   readonly faults: readonly Fault[];
   /** All of it, in milliseconds. */
   readonly tookMs: number;

@@ -9,7 +9,6 @@ import { TARGETS } from "./targets.ts";
 
 /** What a feeder is told. */
 export interface FeedOrder {
-  /** The target. */
   readonly name: string;
   /** The run's seed. */
   readonly seed: string;

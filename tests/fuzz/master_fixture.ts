@@ -46,7 +46,6 @@ export class Cage {
   readonly root: string;
   readonly #top: string;
 
-  /** Makes it. */
   constructor() {
     this.#top = Deno.makeTempDirSync({ prefix: "fuzz_" });
     this.root = `${this.#top}/inner`;
@@ -69,13 +68,11 @@ export interface FixtureMaster {
   seal(load: ValueMap, change?: { readonly bytes?: Uint8Array; readonly id?: string }): Uint8Array;
   /** Fails unless the accepted minion's event is taken, and a stranger's ping answered. */
   honest(): Promise<void>;
-  /** Its proof. */
   readonly token: Uint8Array;
   /** A public key. */
   readonly pem: string;
   /** Its services' keys. */
   readonly keys: KeyStore;
-  /** Ends it. */
   close(): void;
 }
 

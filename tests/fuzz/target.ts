@@ -41,7 +41,6 @@ export interface FuzzTarget {
   readonly needsSockets?: true;
   /** After how many inputs {@linkcode Session.honest} is asked. Default: 500. */
   readonly honestEvery?: number;
-  /** Opens it. */
   open(): Session | Promise<Session>;
 }
 

@@ -65,7 +65,7 @@ export class ZmtpPeer {
     this.#connection = connection;
   }
 
-  /** Connects, and says nothing yet. */
+  /** Connects; sends nothing. */
   static async connect(port: number): Promise<ZmtpPeer> {
     return new ZmtpPeer(await Deno.connect({ hostname: "127.0.0.1", port }));
   }
@@ -138,7 +138,7 @@ export class ZmtpPeer {
     return bytes;
   }
 
-  /** Closes it. Twice is fine. */
+  /** Closes it. May be called more than once. */
   close(): void {
     try {
       this.#connection.close();

@@ -20,7 +20,6 @@ export interface Part {
   readonly name: string;
   /** The folder whose own fixtures count; those above are replaced. */
   readonly below: string;
-  /** What is run. */
   readonly paths: readonly string[];
 }
 
@@ -128,7 +127,7 @@ export async function runPart(
   { saltCall, only, beside = 2 }: {
     readonly saltCall: readonly string[];
     readonly only?: readonly string[];
-    /** So many tests at once. */
+    /** Number of tests at once. */
     readonly beside?: number;
   },
 ): Promise<TestOutcome[]> {

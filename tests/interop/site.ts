@@ -83,13 +83,11 @@ function userName(): string {
 
 /** The root, and what runs in it. */
 export class Site {
-  /** Where everything is. */
   readonly root: string;
   readonly #ports = { publish: freePort(), request: freePort() };
   readonly #minions = new Map<string, { readonly root: string; readonly service: Service }>();
   #master: { readonly salt: Salt; readonly service: Service } | undefined;
 
-  /** Makes an empty site. */
   constructor() {
     this.root = Deno.makeTempDirSync({ prefix: "salt_" });
     writeConfig(`${this.root}/etc/salt/master`, masterConfig(this.root, this.#ports));
@@ -109,7 +107,6 @@ export class Site {
     if (service.exitCode !== undefined) throw new Error(`${name} ended with ${service.exitCode}`);
   }
 
-  /** Ends the master. */
   async stopMaster(): Promise<void> {
     await this.#master?.service.stop(MASTER_STOP_MS);
     this.#master = undefined;
@@ -127,7 +124,6 @@ export class Site {
     return service;
   }
 
-  /** Ends a minion. */
   async stopMinion(id: string): Promise<void> {
     await this.#minions.get(id)?.service.stop(MINION_STOP_MS);
   }

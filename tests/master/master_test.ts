@@ -258,7 +258,10 @@ for (const how of ["a file in the way", "a full disk"] as const) {
         const run = await fleet.salt("--out=json", "--static", "web1", "test.echo", "through");
         assertEquals([run.code, JSON.parse(run.out || "null")], [0, { web1: "through" }], run.err);
         const errors = fleet.logs.filter((line) => line.includes("[ERROR]"));
-        assert(errors.some((line) => /Job \d{20} goes out, but is not in the job cache/.test(line)), errors.join("\n"));
+        assert(
+          errors.some((line) => /Job \d{20} is published, but is not in the job cache/.test(line)),
+          errors.join("\n"),
+        );
         assert(
           errors.some((line) => /The return of web1 for job \d{20} is not in the job cache/.test(line)),
           errors.join("\n"),

@@ -389,8 +389,8 @@ Deno.test("a command of a part that is not built is answered as by a master with
   assertValue(await run(services, { cmd: "_register_resources", resources, resource_grains: {} }), new Map());
   assertEquals(await run(services, { cmd: "_mine", data: { x: 1 } }), false);
   assertEquals(services.logged, [
-    "WARNING: What minion web1 sent by _register_resources is not kept (not built yet: resources)",
-    "WARNING: What minion web1 sent by _mine is not kept (not built yet: mine)",
+    "WARNING: The data that minion web1 sent by _register_resources is dropped (not built yet: resources)",
+    "WARNING: The data that minion web1 sent by _mine is dropped (not built yet: mine)",
   ]);
 });
 

@@ -204,7 +204,7 @@ Deno.test("a cache that cannot be written costs the record of a job, not the job
   const jid = jidOf(await publish(services));
   assertMatch(jid, /^\d{20}$/);
   assertEquals(services.published.length, 1);
-  assertStringIncludes(services.logged.join("\n"), `ERROR: Job ${jid} goes out, but is not in the job cache`);
+  assertStringIncludes(services.logged.join("\n"), `ERROR: Job ${jid} is published, but is not in the job cache`);
 });
 
 Deno.test("200 jobs published at once have 200 ids", async () => {
@@ -246,7 +246,10 @@ Deno.test("a job by grains goes to those that the master knows to match, with th
     "grain",
     "|",
   ]);
-  assertStringIncludes(services.logged.join("\n"), "No data is known of these minions, which os|Debian asks for: web2");
+  assertStringIncludes(
+    services.logged.join("\n"),
+    "The target os|Debian needs data of minions of which the master has none: web2",
+  );
 });
 
 Deno.test("a job by grains goes by name to those that a limited user's rights were checked for", async () => {

@@ -277,7 +277,7 @@ Deno.test("what is too large is replaced in its place, on disk as well, and give
   await eventually(() => world.tried.join() === "huge,huge,1,1", { what: "four tries" });
   assertStringIncludes(
     world.lines.find((line) => line.startsWith("ERROR")) ?? "",
-    "Gave up the return of job huge: A request of",
+    "Dropped the return of job huge: A request of",
   );
   await spool.close();
   const [file, ...others] = world.files.map((name) => Deno.readFileSync(`${world.directory}/${name}`));
@@ -386,7 +386,7 @@ Deno.test("of too much the oldest are given up, with a warning that names the jo
   for (const jid of ["1", "2", "3", "4"]) first.add(ret(jid, "x".repeat(100)));
   assertEquals([first.size, world.files.length], [3, 3]);
   assertEquals(world.lines.filter((line) => line.includes("Gave up")), [
-    "WARNING Gave up the return of job 1, which the master did not take: too many wait (return_spool_max_size)",
+    "WARNING Dropped the return of job 1, which the master did not acknowledge: too many wait (return_spool_max_size)",
   ]);
   await first.close();
   // The next process has the same bound.
@@ -415,7 +415,7 @@ Deno.test("a return that is too old is given up with a warning, the others are s
   assertEquals(world.jids, ["young"]);
   await spool.close();
   assertEquals(world.files, []);
-  assertStringIncludes(world.lines[0], "WARNING Gave up the return of job old");
+  assertStringIncludes(world.lines[0], "WARNING Dropped the return of job old");
   assertStringIncludes(world.lines[0], "it is 3600 s old (return_spool_max_age)");
 });
 

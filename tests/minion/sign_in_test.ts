@@ -210,7 +210,7 @@ const REFUSED: readonly Row[] = [
   ["publish port 0", { lies: set("publish_port", 0) }, WireError, "publish port"],
   ["publish port 65536", { lies: set("publish_port", 65_536) }, WireError, "publish port"],
   ["a publish port in words", { lies: set("publish_port", "4505") }, WireError, "publish port"],
-  ["a ret that says nothing", { lies: { ret: "perhaps" } }, WireError, "says nothing"],
+  ["a ret that says nothing", { lies: { ret: "perhaps" } }, WireError, "without a result"],
   ["no map", { reply: () => encode("bad load", "wire") }, WireError, "'bad load'"],
   ["no load", { reply: () => encode(new Map(), "wire") }, WireError, "load"],
   ["a load that is no map", { reply: clear(encode([1], "wire")) }, WireError, "load"],

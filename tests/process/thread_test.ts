@@ -73,7 +73,7 @@ strictTest("surviveErrors() logs what nobody watched, and the thread goes on", a
   await eventually(() => logged.length === 3, { what: "both errors in the log" });
   assertStringIncludes(logged[1] + logged[2], "nobody caught this");
   assertStringIncludes(logged[1] + logged[2], "nor this");
-  assert(logged.slice(1).every((line) => line.startsWith("CRITICAL: An error that nobody watched")), logged.join("\n"));
+  assert(logged.slice(1).every((line) => line.startsWith("CRITICAL: An uncaught error")), logged.join("\n"));
   assertEquals(await thread.describe(), "doing what it is told");
   await thread.stop();
 });

@@ -10,7 +10,7 @@ import { recordingLogger } from "../support/services.ts";
 /** A service that echoes, what its threads say, and the other end of its socket. */
 class Echo implements AsyncDisposable {
   readonly logged: string[] = [];
-  /** The echoes, as they came. */
+  /** The echoes, in the order received. */
   readonly received: number[] = [];
   readonly thread: KeptThread<KeptServiceInit>;
   readonly #workers = new ObservedWorkers();

@@ -15,7 +15,6 @@ export interface TimedLine {
 
 /** A running command. */
 export interface CliProcess {
-  /** Its process. */
   readonly child: Deno.ChildProcess;
   /** The lines of standard output so far. */
   readonly lines: readonly TimedLine[];

@@ -46,7 +46,6 @@ export interface FleetOptions {
 
 /** What one run of a command did. */
 export interface Run {
-  /** Its exit code. */
   readonly code: number;
   /** Standard output. */
   readonly out: string;
@@ -182,7 +181,6 @@ export class Fleet implements AsyncDisposable {
     return minion;
   }
 
-  /** Ends a minion. */
   async stopMinion(id: string): Promise<void> {
     await this.minions.get(id)?.close();
     this.minions.delete(id);

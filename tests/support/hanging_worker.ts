@@ -58,7 +58,6 @@ export class HangingFleet implements AsyncDisposable {
     );
   }
 
-  /** Ends it. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.release(); // of a thread that hangs the process would not end
     await this.fleet[Symbol.asyncDispose]();

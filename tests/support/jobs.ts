@@ -18,7 +18,6 @@ export interface JobOptions {
   readonly tgtType?: string;
   /** Positional arguments. */
   readonly arg?: readonly unknown[];
-  /** Keyword arguments. */
   readonly kwargs?: Readonly<Record<string, unknown>>;
   /** Fields for the master and the minions. */
   readonly fields?: Readonly<Record<string, unknown>>;

@@ -39,7 +39,6 @@ export class LdapDirectory {
     this.#serving = this.#accept();
   }
 
-  /** Its port. */
   get port(): number {
     return this.#listener.addr.port;
   }
@@ -93,7 +92,6 @@ export class LdapDirectory {
     await write(connection, id, ber(SEARCH_DONE, result(bound ? SUCCESS : INSUFFICIENT_RIGHTS)));
   }
 
-  /** Ends it. */
   async close(): Promise<void> {
     this.#listener.close();
     await this.#serving;

@@ -40,13 +40,11 @@ const PATIENCE: SignInPatience = {
 
 /** A link, and the scripted master that it is to. */
 export interface World extends AsyncDisposable {
-  /** The master. */
   readonly master: ScriptedMaster;
-  /** The link. */
   readonly link: MasterLink;
   /** What it logged, `LEVEL message`. */
   readonly lines: string[];
-  /** Is never aborted. */
+  /** A signal that is never aborted. */
   readonly never: AbortSignal;
   /** A request, and what came of it. */
   ask(load?: ValueMap): Promise<Value>;

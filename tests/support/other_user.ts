@@ -11,7 +11,6 @@ const SOURCES = new URL("../..", import.meta.url).pathname;
 
 /** A user, and a directory that is theirs. */
 export class OtherUser implements Disposable {
-  /** The account. */
   readonly account: User;
   /** A directory of their own. */
   readonly home = Deno.makeTempDirSync({ prefix: "user_" });

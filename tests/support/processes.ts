@@ -9,7 +9,6 @@ import { eventually } from "./eventually.ts";
 
 /** What a command left behind. */
 export interface Ran {
-  /** Its exit code. */
   readonly code: number;
   /** What it wrote to standard output. */
   readonly out: string;

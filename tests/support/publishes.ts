@@ -21,7 +21,7 @@ export function publishRequest({ cachedir }: MasterOpts, over: Record<string, un
 
 /** The jobs that a master publishes. */
 export class Publishes implements Disposable {
-  /** What they come in by. */
+  /** The socket that receives them. */
   readonly inbox: Inbox;
   readonly #opts: MasterOpts;
   readonly #minion: ScriptedMinion;

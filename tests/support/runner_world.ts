@@ -24,9 +24,9 @@ export interface RunnerWorld {
   readonly done: string[];
   /** What minions will answer. */
   readonly answers: Map<string, LocalReturn>;
-  /** Who is connected. */
+  /** Connected minions. */
   readonly here: Map<string, string | undefined>;
-  /** Who has gone. */
+  /** Minions that have disconnected. */
   readonly gone: Set<string>;
   /** Calls a runner, or with `wheel.` before it a wheel function. */
   call(name: string, args?: readonly unknown[], kwargs?: Readonly<Record<string, unknown>>): Promise<Value>;

@@ -52,7 +52,6 @@ export class MasterKeys {
   /** What sign-ins name. */
   publishPort = 4505;
 
-  /** Takes the master's own key. */
   constructor(readonly key: PrivateKey) {}
 
   /** A master with a new key. */
@@ -171,7 +170,7 @@ export interface Asked {
   readonly load: ValueMap;
   /** `_auth`, `_return`, … */
   readonly cmd: string;
-  /** As it came. */
+  /** As received. */
   readonly frame: Uint8Array;
 }
 

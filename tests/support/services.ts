@@ -31,7 +31,6 @@ import type { Value, ValueMap } from "../../lib/values/value.ts";
 export interface TestServices extends MasterServices, Disposable {
   /** The directory that everything is in. */
   readonly root: string;
-  /** The events, in order. */
   readonly fired: { readonly tag: string; readonly data: ValueMap }[];
   /** The loads for the publisher, in order. */
   readonly published: ValueMap[];

@@ -19,7 +19,6 @@ export class StartTls {
     this.#serving = this.#accept(inner);
   }
 
-  /** Its port. */
   get port(): number {
     return this.#listener.addr.port;
   }
@@ -43,7 +42,6 @@ export class StartTls {
     await Promise.allSettled([outside.readable.pipeTo(inside.writable), inside.readable.pipeTo(outside.writable)]);
   }
 
-  /** Ends it. */
   async close(): Promise<void> {
     this.#listener.close();
     await this.#serving;

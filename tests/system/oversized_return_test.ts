@@ -148,7 +148,7 @@ fleetTest(
     }
     assertEquals(told().length, 1);
     assert(
-      /A connection of 127\.0\.0\.1 \(there is web1\) to ret_port was ended in the middle of a message: larger than max_request_bytes \(65536\)/
+      /A connection of 127\.0\.0\.1 \(there is web1\) to ret_port was closed in the middle of a message: larger than max_request_bytes \(65536\)/
         .test(told()[0]),
       told()[0],
     );

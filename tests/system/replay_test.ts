@@ -135,6 +135,6 @@ fleetTest(
       assert((await minion.signIn()).inner.has("aes"));
     }
     assert(answers >= 1 && answers <= 3, `${answers} answers`);
-    assert(fleet.logs.some((line) => line.includes("Sign-ins of web1 come again and again")), fleet.logs.join("\n"));
+    assert(fleet.logs.some((line) => line.includes("Too many sign-ins of web1")), fleet.logs.join("\n"));
   },
 );

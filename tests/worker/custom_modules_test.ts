@@ -162,7 +162,7 @@ for (const [what, message] of Object.entries(FORGED)) {
     await using world = new World({
       liar: `export async function f() { postMessage(new Uint8Array([${bytes}])); await new Promise(() => {}); }`,
     });
-    assertStringIncludes(str(await world.run("liar.f")), "The module's process ended: it sent what is no message:");
+    assertStringIncludes(str(await world.run("liar.f")), "The module's process ended: it sent an invalid message:");
     assertEquals(await world.run("test.ping"), true);
   });
 }
@@ -175,9 +175,9 @@ Deno.test("a custom module that sends bytes that are no messages, or too many qu
     twice: `export async function f() { for (let n = 0; n < 1000; n++) postMessage(new Uint8Array([${[...ask]}]));
       await new Promise(() => {}); }`,
   });
-  assertStringIncludes(str(await world.run("noise.f")), "it sent what is no message");
+  assertStringIncludes(str(await world.run("noise.f")), "it sent an invalid message");
   assertStringIncludes(str(await world.run("large.f")), "a message of 70000000 bytes");
-  assertStringIncludes(str(await world.run("twice.f")), "it sent what is no message: too many questions");
+  assertStringIncludes(str(await world.run("twice.f")), "it sent an invalid message: too many questions");
   assertEquals(await world.run("test.ping"), true);
 });
 

@@ -24,7 +24,7 @@ const JID = "20240102030405000001";
 interface World {
   readonly context: RunnerContext;
   readonly root: string;
-  /** What was done beside returning. */
+  /** Actions besides the return. */
   readonly done: string[];
   /** What minions will answer. */
   readonly answers: Map<string, LocalReturn>;
