@@ -47,14 +47,14 @@ export class ThreadReplacedError extends Error {
 /** YAML that Salt's loader would refuse. Lines and columns count from 1. */
 export class YamlError extends Error {
   override name = "YamlError";
-  /** What Salt's loader says, if that is known: shown where operators look for Salt's words. */
+  /** The text of Salt's loader, if that is known: shown where operators expect Salt's words. */
   salt?: string;
   constructor(readonly problem: string, readonly file: string, readonly line: number, readonly column: number) {
     super(`${file}:${line}:${column}: ${problem}`);
   }
 }
 
-/** A text that is no JSON. Lines and columns count from 1; the message is Python's. */
+/** A text that is not JSON. Lines and columns count from 1; the message is Python's. */
 export class JsonError extends Error {
   override name = "JsonError";
   readonly line: number;
@@ -137,9 +137,9 @@ export class NoMasterError extends Error {
   override name = "NoMasterError";
 }
 
-/** What is known of a failed change: Salt's `info` of a CommandExecutionError, for states. */
+/** Details of a failed change: Salt's `info` of a CommandExecutionError, for states. */
 export interface FailureInfo {
-  /** What has changed all the same, a map of values; absent: not known. */
+  /** What has changed nevertheless, a map of values; absent: not known. */
   readonly changes?: unknown;
   /** The error's text without what has changed. */
   readonly message: string;
@@ -172,7 +172,7 @@ export class CommandNotFoundError extends Error {
   override name = "CommandNotFoundError";
 }
 
-/** A job was told to end, by a signal of `saltutil.term_job` or the like. */
+/** A job was ended by a signal of `saltutil.term_job` or a similar function. */
 export class JobEndedError extends Error {
   override name = "JobEndedError";
   /** @param signal The number of the signal. */
@@ -235,7 +235,7 @@ export class TargetError extends Error {
   }
 }
 
-/** A top file of pillar has not the form of one. */
+/** A top file of pillar does not have the right form. */
 export class PillarTopError extends Error {
   override name = "PillarTopError";
 }
@@ -303,7 +303,7 @@ export interface RenderPlace {
   readonly column?: number;
 }
 
-/** What is known of an error beside its message. */
+/** Details of an error besides its message. */
 export interface RenderErrorDetail {
   readonly place?: RenderPlace;
   /** The lines around the place, with a mark, as Salt shows them: `---`, lines, `---`. */
@@ -342,7 +342,7 @@ function placeText({ file = "the text", line, column }: RenderPlace): string {
   return `${file}:${line}${column === undefined ? "" : `:${column}`}`;
 }
 
-/** What something that was thrown says: the message of an error, the text of anything else. */
+/** The message of a thrown error, or the text of another thrown value. */
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }

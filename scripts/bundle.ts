@@ -3,7 +3,7 @@
  * files instead of hundreds, and keeps what V8 has compiled of each under one key.
  *
  * What a usual start loads is one file (`STARTS` of production.ts). What is imported with `import()` besides is in others, which
- * nobody reads before they are needed. Two scripts share no file: each runs in a thread of its own. Only Node's own modules
+ * nobody reads before they are needed. Two scripts share no file: each runs in its own thread. Only Node's own modules
  * stay outside.
  * @module
  */
@@ -31,7 +31,7 @@ export type Starts = Readonly<Record<string, readonly (readonly string[])[] | "o
 export type CalledFunctions = Readonly<Record<string, FunctionNames>>;
 
 /**
- * The file name of the script of a source, `lib/bus/thread.ts`: `bus-thread.mjs`. All scripts lie in one directory; `.mjs`, as Deno looks
+ * The file name of the script of a source, `lib/bus/thread.ts`: `bus-thread.mjs`. All scripts are in one directory; `.mjs`, as Deno looks
  * for no package.json then. Its other files are named `bus-thread.NAME.mjs`.
  */
 export function scriptOf(source: string): string {

@@ -53,7 +53,7 @@ export const OPTION_VALUES: Readonly<Record<string, Kind>> = {
   states_dir: "directories",
 };
 
-/** A place among the words that are no options: what stands there, and of parameters where their function stands. */
+/** A place among the words that are not options: what is there, and of parameters where their function stands. */
 type Positional = Kind | { readonly family: string; readonly fun: number };
 
 /** What the words are, by command; the last also stands for all that follow. */

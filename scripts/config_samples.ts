@@ -51,7 +51,7 @@ function sampleOf(name: string, option: Option): string {
   const idle = option.noEffect === "not built" ? " Not acted upon yet." : "";
   const values = range === "" ? "" : ` Values: ${range}.`;
   const written = dumpYaml(mapOf([[name, option.default]])).trimEnd().replace(/: null$/, ":");
-  // A long text is folded at a blank; here it stands on one line.
+  // A long text is folded at a blank; here it depends on one line.
   const yaml = typeof option.default === "string" ? written.replace(/\n +/g, " ") : written;
   return `${comment(`${option.doc}${values}${idle}`)}${yaml.replace(/^/gm, "#")}\n`;
 }

@@ -97,7 +97,7 @@ export function coverageReport(
   ].join("\n");
 }
 
-/** A line at which something begins that runs: no import, no type, and nothing of what stands above. */
+/** A line at which something begins that runs: no import, no type, and nothing of what is above. */
 const CODE = /^(?!import |(export )?(type|interface) |[\s})\]/*])./m;
 
 /**

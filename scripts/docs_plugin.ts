@@ -95,7 +95,7 @@ function noRepetition(context: Context): Deno.lint.LintVisitor {
   };
 }
 
-/** The text of the docstring directly above `node`, not that of the file; line comments may stand between. */
+/** The text of the docstring directly above `node`, not that of the file; line comments may be between. */
 function docAbove({ sourceCode }: Context, node: Node): string | undefined {
   let [start] = node.range;
   for (const comment of sourceCode.getAllComments().toReversed()) {

@@ -99,7 +99,7 @@ function isFunction({ type }: Node): boolean {
   return type === "FunctionExpression" || type === "ArrowFunctionExpression";
 }
 
-/** Whether the value of `key` in `parent` is the function of a method, which is no expression. */
+/** Whether the value of `key` in `parent` is the function of a method, which is not an expression. */
 function isMethod({ type, method, kind }: Node, key: string): boolean {
   if (key !== "value") return false;
   return type === "MethodDefinition" || type === "Property" && (method === true || kind !== "init");

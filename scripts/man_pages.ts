@@ -10,7 +10,7 @@ import { DOCUMENTATION, ENVIRONMENT, exitCodesOf } from "../lib/cli/help_section
 import { optionLabel } from "../lib/cli/help.ts";
 import { VERSION } from "../lib/version.ts";
 
-/** The heading of options that stand under none. */
+/** The heading of options that are under none. */
 const OWN = "Options";
 
 /** The options of a command by their headings, in the order of help. */

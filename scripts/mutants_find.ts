@@ -19,7 +19,7 @@ export interface Mutant extends Mutation {
   readonly line: number;
   /** The line where it begins, without the spaces around it. */
   readonly code: string;
-  /** What stood there, and what stands there now, in a line each and shortened. */
+  /** What stood there, and what is there now, in a line each and shortened. */
   readonly change: string;
 }
 
@@ -107,7 +107,7 @@ function randomNumbers(seed: number): () => number {
 }
 
 /**
- * Those that compile. Each is written as a file of its own beside the one that it comes from, so that one run of the compiler
+ * Those that compile. Each is written as its own file beside the one that it comes from, so that one run of the compiler
  * checks all; it does not notice what a changed type breaks in other files.
  * @param root A copy of the tree: the files are written there, and removed.
  */

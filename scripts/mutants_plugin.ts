@@ -90,7 +90,7 @@ function visitor(context: Context): Deno.lint.LintVisitor {
   };
   const replace = (kind: Kind, node: Node, text: string) => report(kind, ...node.range, text, node);
 
-  /** The operator stands between its operands, which may hold the same characters. */
+  /** The operator is between its operands, which may hold the same characters. */
   const exchange = (node: Deno.lint.BinaryExpression | Deno.lint.LogicalExpression) => {
     if (!Object.hasOwn(EXCHANGED, node.operator)) return;
     const [kind, other] = EXCHANGED[node.operator];

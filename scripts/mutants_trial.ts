@@ -70,7 +70,7 @@ export class Copy {
       stdin: "null",
       stdout: "piped",
       stderr: "piped",
-      detached: true, // a group of its own, which ends as a whole
+      detached: true, // its own group, which ends as a whole
     }).spawn();
     let late = false;
     const end = () => endGroup(child.pid);

@@ -117,7 +117,7 @@ interface InstalledPackage {
   readonly path: string;
 }
 
-/** What lies in Deno's node_modules: `.deno/<package>@<version>/node_modules/<package>`. */
+/** What is in Deno's node_modules: `.deno/<package>@<version>/node_modules/<package>`. */
 function installedPackages(root: string): InstalledPackage[] {
   const store = `${root}/node_modules/.deno`;
   const locked: Record<string, unknown> = JSON.parse(Deno.readTextFileSync(`${root}/deno.lock`)).npm;

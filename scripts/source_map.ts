@@ -1,5 +1,5 @@
 /**
- * `mappings` of a source map: what they tell of a text, and those of a text that was put together anew from parts of it.
+ * `mappings` of a source map: what they tell of a text, and those of a text that was put together again from parts of it.
  * Source: ECMA-426.
  * @module
  */

@@ -144,7 +144,7 @@ export function importsOf(path: string, text: string): Import[] {
   // Only where a thread starts or a command is chosen: by then the importing file has been loaded.
   for (const [, specifier] of text.matchAll(/import\("(\.[^"]+\.ts)"\)/g)) add(specifier, ["*"]);
   for (const [, specifier] of text.matchAll(/new URL\("(\.[^"]+\.ts)", import\.meta\.url\)/g)) {
-    // An entry is started as a process of its own: nothing of it is loaded.
+    // An entry is started as its own process: nothing of it is loaded.
     if (directoryOf(resolve(path, specifier)) !== ".") add(specifier, []);
   }
   return found.filter(({ from }) => from !== path);

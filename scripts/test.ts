@@ -1,5 +1,5 @@
 /**
- * `deno task test`: every test file in a process of its own, as many at once as there are cores.
+ * `deno task test`: every test file in its own process, as many at once as there are cores.
  *
  * Deno's `--parallel` runs the files as threads of one process; libzmq's sockets and native threads belong to a process,
  * so that one file's end would pull them from under another. Prints what fails, then a line as `deno test` ends with.

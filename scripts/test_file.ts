@@ -1,5 +1,5 @@
 /**
- * One test file, run by `deno test` in a process of its own.
+ * One test file, run by `deno test` in its own process.
  * @module
  */
 

@@ -43,11 +43,11 @@ export interface ShadowEntry {
   readonly min: number;
   /** Days after which it must be changed. */
   readonly max: number;
-  /** Days before that in which the user is told. */
+  /** Days before that on which the user is warned. */
   readonly warn: number;
-  /** Days after that in which it still counts. */
+  /** Days after that on which the password is still accepted. */
   readonly inact: number;
-  /** Day from which on the account is closed. */
+  /** Day from which the account is closed. */
   readonly expire: number;
 }
 
@@ -103,10 +103,13 @@ async function text(database: "passwd" | "group", host: AccountHost, root: strin
   return stdout;
 }
 
-/** Whose functions ask: a job. */
+/** The job whose functions ask. */
 export type AccountHost = Pick<JobContext, "outside"> & CommandHost;
 
-/** What the host's own lists come from: the files, the order of the sources, and the users that systemd makes for services. */
+/**
+ * The sources of the host's own lists: the files, the order of the sources, and the users that systemd makes for
+ * services.
+ */
 const LISTED_FROM = [
   ...["/etc/passwd", "/etc/group", "/etc/nsswitch.conf", "/run/systemd/dynamic-uid", "/run/systemd/userdb"],
 ];
@@ -130,7 +133,7 @@ export async function groupEntries(host: AccountHost, root: string | null): Prom
   return parseGroups(await text("group", host, root));
 }
 
-/** What is known of passwords; nothing where the file may not be read, or is not there. */
+/** The entries of shadow; empty if the file may not be read, or does not exist. */
 export function shadowEntries(root: string | null): ShadowEntry[] {
   try {
     return parseShadow(readTextFileIfExists(accountFile("shadow", root)) ?? "");

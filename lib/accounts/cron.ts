@@ -35,7 +35,7 @@ export async function installCrontab(user: string, path: string, host: CommandHo
   return await runProgram([...words, path], host, { runas });
 }
 
-/** Changes a user's table. @returns What was done, or what crontab complains of. */
+/** Changes a user's table. @returns What was done, or crontab's error text. */
 export async function changeCrontab(
   user: string,
   change: (table: Crontab) => CronChange,

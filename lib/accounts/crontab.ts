@@ -1,5 +1,5 @@
 /**
- * Crontabs as Salt keeps them: jobs below a line of its own, each with a comment that may name it. Pure functions over text;
+ * Crontabs as Salt keeps them: jobs below its own line, each with a comment that may name it. Pure functions over text;
  * what changes a table returns the new one.
  * Source: crontab(5); Salt 3008.3, `salt/modules/cron.py`.
  * @module
@@ -8,7 +8,7 @@
 /** The line below which a table is Salt's. */
 const TAG = "# Lines below here are managed by Salt, do not edit";
 const IDENTIFIER = "SALT_CRON_IDENTIFIER";
-/** What stands for no identifier. */
+/** The text for no identifier. */
 const NO_IDENTIFIER = "NO ID SET";
 const DISABLED = "#DISABLED#";
 
@@ -114,7 +114,7 @@ function commentLines({ identifier, comment: given }: CronEntry, comment: string
   return [`#${said}${identifier ? ` ${IDENTIFIER}:${identifier}` : ""}`];
 }
 
-/** Whether a job is the one that is meant: by its identifier, or without one by its command. */
+/** Whether a job is the wanted one: by its identifier, or without one by its command. */
 export function isMeant(job: CronEntry, cmd: string, identifier: string | null): boolean {
   const wanted = identifier || NO_IDENTIFIER;
   const own = job.identifier || NO_IDENTIFIER;
@@ -123,7 +123,7 @@ export function isMeant(job: CronEntry, cmd: string, identifier: string | null):
   return own === NO_IDENTIFIER && job.cmd === cmd || own === wanted;
 }
 
-/** Whether a field must be changed; a time by chance stays what it is. */
+/** Whether a field must be changed; a random time stays as it is. */
 export function differs(old: string | boolean | null, wanted: string | boolean | null): boolean {
   if (old === wanted) return false;
   return wanted === "random" ? old === "*" : wanted !== null;
@@ -138,10 +138,10 @@ export interface CronChange {
   readonly table?: Crontab;
 }
 
-/** A job as it is asked for. */
+/** The wanted job. */
 export type WantedJob = CronEntry & ({ readonly time: CronTime } | { readonly spec: string });
 
-/** Adds a job, or changes the one that is meant. @param random A number from `low` to `high`. */
+/** Adds a job, or changes the wanted one. @param random A number from `low` to `high`. */
 export function setJob(table: Crontab, wanted: WantedJob, random: (low: number, high: number) => number): CronChange {
   const known = [...table.crons, ...table.special].find((job) => isMeant(job, wanted.cmd, wanted.identifier));
   if (known === undefined) return { answer: "new", table: withJob(table, wanted, random) };
@@ -175,7 +175,7 @@ export function setJob(table: Crontab, wanted: WantedJob, random: (low: number, 
   return { answer: "updated", table: withJob(kept, timed, random) };
 }
 
-/** A field by chance that has a value keeps it. */
+/** A random field that has a value keeps it. */
 function keptTime(time: CronTime, old: Partial<CronTime>): CronTime {
   const field = (name: keyof CronTime): string => {
     const is = old[name];
@@ -199,7 +199,7 @@ function withJob(table: Crontab, job: WantedJob, random: (low: number, high: num
 
 const RANGES = { minute: [0, 59], hour: [0, 23], month: [1, 12], dayweek: [0, 6] } as const;
 
-/** A time whose fields `random` and `5:10` are chosen by chance. */
+/** A time whose fields `random` and `5:10` are chosen at random. */
 function chosenTime(time: CronTime, random: (low: number, high: number) => number): CronTime {
   const choose = (field: keyof typeof RANGES): string => {
     const value = time[field];
@@ -218,7 +218,7 @@ function chosenTime(time: CronTime, random: (low: number, high: number) => numbe
   return { minute: choose("minute"), hour: choose("hour"), daymonth, month, dayweek: choose("dayweek") };
 }
 
-/** Removes the job that is meant. @param time The fields that it must have, where they are given. */
+/** Removes the wanted job. @param time The fields that it must have, where they are given. */
 export function removeJob(
   table: Crontab,
   { cmd, identifier, time = {} }: {

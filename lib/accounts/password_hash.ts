@@ -1,6 +1,6 @@
 /**
- * Hashes of passwords by the methods that Salt names, and passwords by chance.
- * Source: Salt 3008.3, `salt/utils/pycrypto.py`; Python's `crypt.mksalt`.
+ * Hashes of passwords by the methods that Salt names, and random passwords. Source: Salt 3008.3,
+ * `salt/utils/pycrypto.py`; Python's `crypt.mksalt`.
  * @module
  */
 
@@ -32,8 +32,8 @@ function byChance(characters: string, length: number): string {
 }
 
 /**
- * The hash of a password, of one by chance without it.
- * @param salt Default: one by chance. It may begin with `rounds=5000$`.
+ * The hash of a password; without one, of a random password. @param salt Default: a random one. It may begin with
+ * `rounds=5000$`.
  * @returns None if the library does not take the method or the salt.
  * @throws {InvocationError} For an unknown method.
  */

@@ -15,7 +15,7 @@ export interface ShadowPlace {
   readonly host: AccountHost;
 }
 
-/** What shadow says of a user. */
+/** The entry of a user in shadow. */
 export function findShadowEntry(name: string, root: string | null): ShadowEntry | undefined {
   return shadowEntries(root).find((entry) => entry.name === name);
 }
@@ -28,7 +28,7 @@ export async function setAge(
     readonly option: string;
     /** A number of days, or a date. */
     readonly value: string | number;
-    /** Whether the field is looked at afterwards. */
+    /** Whether the field is checked afterwards. */
     readonly verify: boolean;
   },
   { root, host }: ShadowPlace,

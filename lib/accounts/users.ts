@@ -119,7 +119,7 @@ export async function deleteUser(
     ...local ? [] : rootOption(root),
   ];
   const { retcode, stderr } = await runProgram([...words, "--", userName(name)], host, { logsFailure: true });
-  // Debian's userdel ends so for a user without a mailbox, who is gone all the same.
+  // Debian's userdel has this exit code for a user without a mailbox, who is deleted anyway.
   return retcode === 0 || (retcode === 12 && /var\/(spool\/)?mail/.test(stderr));
 }
 
@@ -167,7 +167,7 @@ export async function setGecos(name: string, part: GecosPart, text: string, plac
   return parseGecos(await current() ?? "")[part] === text;
 }
 
-/** Sets the groups of a user beside the primary one, or adds to them. @returns Whether it was done. */
+/** Sets the groups of a user besides the primary one, or adds to them. @returns Whether it was done. */
 export async function setGroups(
   name: string,
   groups: readonly string[],
@@ -183,7 +183,7 @@ export async function setGroups(
     host,
   });
   if (retcode === 0 || !stderr.includes("not found in")) return retcode === 0;
-  // A user of a directory is not in passwd, and can be in a local group all the same.
+  // A user of a directory is not in passwd, and can be in a local group anyway.
   let added = true;
   for (const group of words) {
     if ((await runProgram(["gpasswd", "-a", name, group], host)).retcode !== 0) added = false;

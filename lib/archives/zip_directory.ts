@@ -27,7 +27,7 @@ const END = 0x06054b50, END64 = 0x06064b50, LOCATOR64 = 0x07064b50, ENTRY = 0x02
 const END_BYTES = 22, MOST_COMMENT = 65_535;
 const ENTRY_BYTES = 46;
 const BIG = 0xffffffff;
-/** As many members as anyone packs; more is an attack on memory. */
+/** Maximum number of members; more is an attack on memory. */
 const MOST_MEMBERS = 1_000_000;
 
 const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
@@ -85,7 +85,7 @@ function readEntries(directory: Uint8Array): ZipMember[] | undefined {
       name: utf8.decode(directory.subarray(at + ENTRY_BYTES, extraAt)),
       mode: view.getUint32(at + 38, true) >>> 16,
       encrypted: (view.getUint16(at + 8, true) & 1) !== 0,
-      // Who packed a stream did not know its checksum, and took the time.
+      // The packer of a stream did not know the checksum yet, and used the time instead.
       check: (view.getUint16(at + 8, true) & 8) === 0 ? view.getUint8(at + 19) : view.getUint8(at + 13),
       method: view.getUint16(at + 10, true),
       crc: view.getUint32(at + 16, true),
@@ -102,7 +102,7 @@ interface Sizes {
   readonly offset: number;
 }
 
-/** The sizes with those that stand in the extra field for 64 bits. */
+/** The sizes, with those from the extra field for 64 bits. */
 function withBigSizes(sizes: Sizes, extra: Uint8Array): Sizes {
   const view = viewOf(extra);
   for (let at = 0; at + 4 <= extra.length; at += 4 + view.getUint16(at + 2, true)) {

@@ -21,7 +21,7 @@ export interface Extracting {
 
 const S_IFMT = 0o170000, S_IFLNK = 0o120000;
 const DEFLATED = 8;
-/** The longest path that a link may say. */
+/** The longest target of a link. */
 const MOST_LINK = 4096;
 
 /** Whether a member is a symbolic link. */
@@ -51,7 +51,7 @@ export async function extractMember(member: ZipMember, { archive, dest, password
     return;
   }
   const chunks = contents(member, { archive, password });
-  // A wrong password is told before anything is written.
+  // A wrong password is reported before anything is written.
   const first = await chunks.next();
   if (isLink(path)) Deno.removeSync(path);
   let crc = 0, size = 0;

@@ -113,7 +113,7 @@ export class Access {
 
   /**
    * Checks that `user`, who is authenticated, may run `call` on the master.
-   * @throws {RefusedError} AuthorizationError; SaltInvocationError if it is no function.
+   * @throws {RefusedError} AuthorizationError; SaltInvocationError if it is not a function.
    */
   authorizeMasterCall(user: string, call: MasterCall): void {
     this.checkBlacklist(user, []);
@@ -158,7 +158,7 @@ export class Access {
 /** Prefix of the name of a user who became root by sudo. */
 const SUDO = "sudo_";
 
-/** @throws {RefusedError} AuthorizationError; SaltInvocationError if it is no function. */
+/** @throws {RefusedError} AuthorizationError; SaltInvocationError if it is not a function. */
 export function checkMasterCall(rules: readonly Value[], call: MasterCall): void {
   const allowed = allowsMasterCall(rules, call);
   if (allowed === "syntax") {

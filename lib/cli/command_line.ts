@@ -67,7 +67,7 @@ export type CommandLineRequest<T extends CliTable> =
   | { readonly kind: "help" | "version" | "versions" }
   | { readonly kind: "run"; readonly parsed: Parsed<T> };
 
-/** What every option may say beside its flags and help. */
+/** What every option may say besides its flags and help. */
 export interface Details {
   /** How help calls the value. */
   readonly metavar?: string;

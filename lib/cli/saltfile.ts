@@ -33,9 +33,9 @@ export function findSaltfile(typed: string | null, { env, cwd }: Surroundings): 
 
 /**
  * Fills in the options that were not typed from the command's section of its Saltfile.
- * @returns What the section holds beside them, by name: configuration.
+ * @returns What the section holds besides them, by name: configuration.
  * @throws {UsageError} For a Saltfile that is not there, and for a value that does not fit its option.
- * @throws {ConfigError} For one that cannot be read or is no YAML mapping.
+ * @throws {ConfigError} For one that cannot be read or is not a YAML mapping.
  */
 export function applySaltfile<T extends CliTable>(
   command: CommandLine<T>,

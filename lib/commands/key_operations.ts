@@ -34,7 +34,7 @@ export interface KeyOperations {
   delete(matches: KeyMatches): Promise<string[]>;
 }
 
-/** What {@linkcode fileKeys} needs beside the keys of minions. */
+/** What {@linkcode fileKeys} needs besides the keys of minions. */
 export interface FileKeyOptions {
   /** The digest for fingerprints. */
   readonly hashType: string;

@@ -6,7 +6,7 @@
 
 import { any, bool, choice, int, type Option, str } from "./option_types.ts";
 
-/** Where text stands in a cell of a table. */
+/** Where text is in a cell of a table. */
 const JUSTIFICATIONS = ["center", "left", "right"] as const;
 
 /** How state runs and tables are shown. */

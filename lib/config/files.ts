@@ -64,7 +64,7 @@ export function readConfigFiles(path: string, how: ReadOptions): ReadConfig {
 
 /**
  * The options of one file; `undefined` if there is none.
- * @throws {ConfigError} If it cannot be read, or is no YAML mapping.
+ * @throws {ConfigError} If it cannot be read, or is not a YAML mapping.
  */
 export function readConfigFile(path: string): WrittenOptions | undefined {
   let text: string | undefined;

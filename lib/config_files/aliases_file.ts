@@ -1,5 +1,5 @@
 /**
- * The file of mail aliases as Salt reads and writes it: a line is a name, where its mail goes, and what stands behind that.
+ * The file of mail aliases as Salt reads and writes it: a line is a name, the destination of its mail, and a comment.
  * Source: Salt 3008.3, `salt/modules/aliases.py`; aliases(5).
  * @module
  */
@@ -10,7 +10,7 @@ export interface AliasLine {
   readonly alias: string | undefined;
   /** Where mail goes; empty for a line without a colon. */
   readonly target: string;
-  /** What stands behind it, its blanks included. */
+  /** What comes after it, its blanks included. */
   readonly comment: string;
 }
 

@@ -6,7 +6,7 @@
 
 import { CommandError } from "../errors.ts";
 
-/** What is said of a public key. */
+/** What is known of a public key. */
 export interface AuthorizedKey {
   readonly enc: string;
   readonly comment: string;
@@ -15,7 +15,7 @@ export interface AuthorizedKey {
   readonly fingerprint: string;
 }
 
-/** Makes the fingerprint of a key; `undefined` for one that is no base64. */
+/** Makes the fingerprint of a key; `undefined` for one that is not base64. */
 export type Fingerprint = (key: string) => string | undefined;
 
 const KEY_LINE = /^(.*?)\s?((?:sk-)?(?:ssh-|ecds)[\w@.-]+\s.+)$/;
@@ -58,7 +58,7 @@ export function replaceKey(text: string, key: string, line: string): string {
     .join("");
 }
 
-/** The text without a key; lines that are no keys are left out, comments stay. */
+/** The text without a key; lines that are not keys are left out, comments stay. */
 export function removeKey(text: string, key: string): string {
   return keyLines(text).flatMap((line) => {
     if (line.startsWith("#")) return [`${line}\n`];

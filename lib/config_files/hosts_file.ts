@@ -6,13 +6,13 @@
 
 import { splitLines } from "../text/split_lines.ts";
 
-/** What is said of an address: its names, and the comment behind them. */
+/** The names of an address, and the comment after them. */
 export interface HostEntry {
   readonly aliases: string[];
   comment?: string;
 }
 
-/** The entries by address, in the order of the file; comments of their own by `comment-0` and so on, a line each. */
+/** The entries by address, in the order of the file; lines that are comments by `comment-0` and so on, a line each. */
 export type Hosts = Map<string, HostEntry | readonly string[]>;
 
 /** Reads the text of a hosts file. Several lines of an address become one entry. */

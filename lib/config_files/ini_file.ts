@@ -22,7 +22,7 @@ export class IniSection {
   #separator: string;
   #option: RegExp;
 
-  /** @param options.separator What stands between a name and its value. */
+  /** @param options.separator What is between a name and its value. */
   constructor(readonly name: string, options: { readonly separator: string; readonly noSpaces?: boolean }) {
     this.#separator = options.separator;
     this.#noSpaces = options.noSpaces === true;
@@ -53,7 +53,7 @@ export class IniSection {
         last = `#comment${comments++}`;
         this.#put(last, line);
       } else if (last !== undefined && indented !== null && indented[1].replaceAll("\t", "    ") > indent) {
-        // A deeper line goes on with the one before.
+        // A deeper line continues with the one before.
         this.#entries.set(last, `${String(this.#entries.get(last))}\n${line}`);
       } else if (option !== null) {
         indent = option[1].replaceAll("\t", "    ");

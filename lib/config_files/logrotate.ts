@@ -67,7 +67,7 @@ export function parseLogrotate(text: string): LogrotateFile {
   return { settings, ...include === undefined ? {} : { include } };
 }
 
-/** A stanza as it stands in a file. */
+/** A stanza as it is in a file. */
 export function stanzaText(name: string, stanza: LogrotateStanza): string {
   const lines = [...stanza].flatMap(([key, value]) => {
     if (Array.isArray(value)) {

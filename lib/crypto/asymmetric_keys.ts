@@ -28,7 +28,7 @@ export function referencedBytes(reference: string | Uint8Array): Uint8Array {
 }
 
 function decoded(base64: string): Uint8Array {
-  // As Python does: what is no letter of base64 is skipped, and the padding has to be there.
+  // As Python does: what is not a letter of base64 is skipped, and the padding has to be there.
   const letters = base64.replace(/[^A-Za-z0-9+/=]/g, "");
   try {
     if (letters.length % 4 !== 0) throw new TypeError("Incorrect padding");

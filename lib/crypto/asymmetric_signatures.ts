@@ -99,8 +99,8 @@ interface WebKey {
 }
 
 /**
- * The key for Web Crypto, where Node's functions refuse: they take no digest that is shorter than half of the curve's numbers.
- * `undefined`: they do it, or Web Crypto does not have the digest.
+ * The key for Web Crypto, for cases that Node's functions refuse: they refuse a digest that is shorter than half of the
+ * curve's numbers. `undefined`: Node accepts it, or Web Crypto does not have the digest.
  */
 async function webKey(key: KeyObject, digest: string, use: "sign" | "verify"): Promise<WebKey | undefined> {
   const [namedCurve, size] = CURVES[key.asymmetricKeyDetails?.namedCurve ?? ""] ?? [];

@@ -19,10 +19,13 @@ export const KEY_BYTES: number = AES_BYTES + MAC_BYTES;
 const NONCE_LENGTH = 32;
 /** Below this size OpenSSL gains little. */
 const SMALL_BYTES = 1 << 12;
-/** So many bytes of larger messages are left to own code: as long as loading OpenSSL takes, which is 4 ms, and 4 MB. */
+/**
+ * This number of bytes of larger messages is processed by own code: as much as it can do in the time of loading
+ * OpenSSL, which takes 4 ms, and 4 MB.
+ */
 const UNLOADED_BYTES = 1 << 18;
 
-/** What own code has done of them in this thread. */
+/** Number of these bytes that own code has processed in this thread. */
 let unloadedBytes = 0;
 
 const PREFIX_TEXT = "pickle::";

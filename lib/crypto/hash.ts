@@ -9,7 +9,7 @@ import { ConfigError } from "../errors.ts";
 import { HASH_TYPES, type HashType } from "./hash_types.ts";
 import { nodeBuiltin } from "../os/node_builtin.ts";
 
-/** One of the library's digests, of which these two ways of use count. */
+/** One of the library's digests: the two functions of it that are used. */
 interface Digest {
   (data: Uint8Array): Uint8Array;
   create(): { update(data: Uint8Array): unknown; digest(): Uint8Array };

@@ -11,10 +11,10 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { InvocationError } from "../errors.ts";
 import { str, type Value } from "../values/value.ts";
 
-/** How a password is kept; `false`: as it is. */
+/** How a password is stored; `false`: as plain text. */
 export type PasswordMethod = "md5" | "scram-sha-256" | false;
 
-/** What the argument `encrypted` means; None is md5, as in Salt. @throws {InvocationError} If it means nothing. */
+/** What the argument `encrypted` means; None is md5, as in Salt. @throws {InvocationError} If it is not valid. */
 export function passwordMethod(given: Value): PasswordMethod {
   if (given === null || given === true || given === "md5") return "md5";
   if (given === "scram-sha-256" || given === false) return given;
@@ -28,7 +28,7 @@ export function encryptedPassword(role: string, password: string, method: Passwo
   return scramPassword(password, { salt: crypto.getRandomValues(new Uint8Array(16)) });
 }
 
-/** Whether the server's `kept` is of `password`. */
+/** Whether the hash `kept` of the server matches `password`. */
 export function isPassword(role: string, password: string, kept: string, method: PasswordMethod): boolean {
   if (method !== "scram-sha-256") return encryptedPassword(role, password, method) === kept;
   if (password.startsWith("SCRAM-SHA-256")) return password === kept;

@@ -35,7 +35,7 @@ const KINDS: Readonly<Record<string, string>> = {
   function: "X",
 };
 
-/** What privileges are about. */
+/** The kinds of objects that have privileges. */
 export interface PrivilegeObject {
   readonly name: string;
   /** `table`, …, or `group`, whose members have what it may. */
@@ -92,7 +92,10 @@ export function parseMembers(rows: readonly Row[]): Map<string, boolean> {
   return new Map(rows.map((row) => [row.rolname, row.admin_option === "t"]));
 }
 
-/** The privileges by role of access control lists like `{jim=ar/postgres,=r/postgres}`; that of nobody is that of `public`. */
+/**
+ * The privileges by role of access control lists like `{jim=ar/postgres,=r/postgres}`; an entry without a name is that
+ * of `public`.
+ */
 export function parseLists(rows: readonly Row[]): Map<string, Granted> {
   const entries = rows.flatMap(({ name = "" }) => name.replace(/^[{}]+|[{}]+$/g, "").split(","));
   return new Map(entries.flatMap((entry): [string, Granted][] => {
@@ -101,7 +104,7 @@ export function parseLists(rows: readonly Row[]): Map<string, Granted> {
   }));
 }
 
-/** The privileges of letters; a star behind one says that it may be granted to others. */
+/** The privileges of letters; a star after one means that it may be granted to others. */
 function parseLetters(letters: string): Granted {
   const marks = [...letters.matchAll(/([a-zA-Z])(\*?)/g)];
   return Object.fromEntries(marks.map(([, letter, star]) => [LETTERS[letter] ?? letter, star !== ""]));
@@ -166,7 +169,7 @@ export function privilegesQuery({ name, kind, schema }: PrivilegeObject): string
   }
 }
 
-/** The query for the owner of an object that is no group. */
+/** The query for the owner of an object that is not a group. */
 export function ownerQuery({ name, kind, schema }: PrivilegeObject): string {
   const [own, space] = [quoted(name), quoted(schema)];
   const ownerOf = (table: string, letter: string, owner: string, column: string) =>

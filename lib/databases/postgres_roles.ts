@@ -1,6 +1,6 @@
 /**
- * Roles of PostgreSQL: the clauses of commands that make and change them, and how a list of them is asked for and read.
- * Source: Salt 3008.3, `salt/modules/postgres.py`; CREATE ROLE.
+ * Roles of PostgreSQL: the clauses of commands that make and change them, and the query for a list of them. Source:
+ * Salt 3008.3, `salt/modules/postgres.py`; CREATE ROLE.
  * @module
  */
 
@@ -10,7 +10,7 @@ import { compareLooseVersions } from "../text/loose_version.ts";
 import { readCsv } from "../text/csv.ts";
 import { isMap, str, truthy, type Value, type ValueMap } from "../values/value.ts";
 
-/** What a role is to be; `null`: nothing is said of it. */
+/** The wanted options of a role; `null`: unchanged. */
 export interface RoleOptions {
   readonly createdb: Value;
   readonly createroles: Value;
@@ -25,7 +25,7 @@ export interface RoleOptions {
   readonly groups: Value;
 }
 
-/** What a role is called in texts; a group cannot log in, a user can. */
+/** The word for a role in texts; a group cannot log in, a user can. */
 export type RoleKind = "user" | "group" | "role";
 
 /** The groups of a list, or of a text with commas. */
@@ -35,7 +35,7 @@ function groupNames(groups: Value): string[] {
 }
 
 /**
- * The options of a role behind `CREATE ROLE "name" WITH`, then the commands that give it its groups.
+ * The options of a role after `CREATE ROLE "name" WITH`, then the commands that give it its groups.
  * @param known The role as it is, of one that is changed.
  */
 export function roleClause(

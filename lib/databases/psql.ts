@@ -1,13 +1,13 @@
 /**
- * How psql is asked, and what it answers: rows as CSV. Knows nothing of minions.
- * Source: Salt 3008.3, `salt/modules/postgres.py`; psql(1), libpq's password file.
+ * The command lines of psql, and its output: rows as CSV. Knows nothing of minions. Source: Salt 3008.3,
+ * `salt/modules/postgres.py`; psql(1), libpq's password file.
  * @module
  */
 
 import { InvocationError } from "../errors.ts";
 import { readCsv } from "../text/csv.ts";
 
-/** Which server and database, and as whom. What is not given is the option `postgres.…`'s, then psql's own default. */
+/** The server, the database and the user. Default of each: the option `postgres.…`, then psql's own default. */
 export interface PsqlPlace {
   readonly user?: string;
   readonly host?: string;
@@ -49,7 +49,7 @@ export function rowsCommand(query: string, write: boolean): string {
 /** One row by the names of columns. */
 export type Row = Record<string, string>;
 
-/** The rows that psql prints for {@linkcode rowsCommand}: of one that may write, the last line tells of the commit. */
+/** The rows that psql prints for {@linkcode rowsCommand}: if it may write, the last line reports the commit. */
 export function parseRows(output: string, write = false): Row[] {
   const [header, ...rows] = readCsv(output).filter(({ length }) => length > 0);
   const found = rows.map((row) => Object.fromEntries(header.slice(0, row.length).map((name, i) => [name, row[i]])));

@@ -68,7 +68,7 @@ export function parseArch(name: string): { readonly name: string; readonly arch:
 
 /** How `apt-get update` is run. */
 export interface RefreshOptions {
-  /** Seconds for which what was read last is good enough. */
+  /** Seconds for which the lists that were read last are valid. */
   readonly cacheValidTime?: Value;
   /** Whether a source that could not be read is an error. */
   readonly failhard?: boolean;
@@ -76,7 +76,7 @@ export interface RefreshOptions {
   readonly timeout?: Value;
 }
 
-/** Reads the lists of the sources anew. @throws {CommandError} If apt-get fails. */
+/** Reads the lists of the sources again. @throws {CommandError} If apt-get fails. */
 export async function refreshPackages(context: JobContext, options: RefreshOptions = {}): Promise<ValueMap> {
   noteRefresh(context.opts);
   const validSeconds = toNumber(options.cacheValidTime ?? 0) ?? 0;
@@ -101,15 +101,15 @@ export async function refreshIfAsked(kwargs: ValueMap, context: JobContext, refr
   if (isTrue(refresh)) await refreshPackages(context, { cacheValidTime: kwargs.get("cache_valid_time") });
 }
 
-/** What is asked of {@linkcode latestVersions}. */
+/** Options of {@linkcode latestVersions}. */
 export interface LatestOptions {
   /** The release to take versions from. */
   readonly fromrepo?: Value;
-  /** Whether the candidate counts also if it is installed. */
+  /** Whether the candidate is included also if it is installed. */
   readonly showInstalled?: boolean;
 }
 
-/** The versions that an installation or upgrade would bring; an empty text where nothing newer is there. */
+/** The versions that an installation or upgrade would bring; an empty text if there is nothing newer. */
 export async function latestVersions(
   names: readonly string[],
   context: JobContext,
@@ -136,8 +136,8 @@ export async function latestVersions(
 }
 
 /**
- * The candidates of those packages and of others, as `apt-cache policy` tells them. It reads the lists of all sources for
- * each question: it is asked at once for all packages that states of this run may ask for, and its answers are kept.
+ * The candidates of those packages and of others, as `apt-cache policy` tells them. Each call reads the lists of all
+ * sources. So one call asks for all packages that states of this run may need, and its answers are cached.
  */
 async function candidatesOf(
   names: readonly string[],
@@ -153,7 +153,7 @@ async function candidatesOf(
     runApt(["apt-cache", "-q", "policy", ...them, ...options], context, { scope: false });
   const { retcode, stdout } = await ask([...asked, ...more]);
   if (retcode !== 0) {
-    // It may be a name that nobody has asked for yet.
+    // It may be a name that was not asked for before.
     const alone = more.length === 0 ? stdout : (await ask(asked)).stdout;
     return new Map([...kept.versions, ...output.parsePolicy(alone)]);
   }
@@ -185,7 +185,7 @@ function dpkgOptions(kwargs: ValueMap): string[] {
   ];
 }
 
-/** What is asked of {@linkcode installPackages} beside the packages. */
+/** Options of {@linkcode installPackages}. */
 export interface InstallOptions {
   readonly fromrepo?: Value;
   readonly skipVerify?: boolean;
@@ -196,7 +196,7 @@ export interface InstallOptions {
   readonly kwargs: ValueMap;
 }
 
-/** What an installation comes to: words for apt-get. */
+/** The words of apt-get for an installation. */
 interface InstallPlan {
   readonly install: string[];
   readonly downgrade: string[];
@@ -205,7 +205,7 @@ interface InstallPlan {
   readonly errors: string[];
 }
 
-/** Installs packages. @returns What has changed. @throws {CommandError} With what has changed all the same. */
+/** Installs packages. @returns What has changed. @throws {CommandError} With what has changed nevertheless. */
 export async function installPackages(
   targets: Targets,
   context: JobContext,
@@ -363,7 +363,7 @@ function selectNames(wanted: readonly string[], there: ValueMap): string[] {
   });
 }
 
-/** Removes packages that nothing needs any more. @returns What has changed, or with `listOnly` their names. */
+/** Removes packages that are not needed any more. @returns What has changed, or with `listOnly` their names. */
 export async function autoremovePackages(
   context: JobContext,
   options: { readonly listOnly: boolean; readonly purge: boolean },

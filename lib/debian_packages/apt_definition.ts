@@ -1,7 +1,6 @@
 /**
- * What a repository's definition asks for, in full: the line with the keywords that change it, shown as a repository that is
- * there.
- * Source: Salt 3008.3, `salt/modules/aptpkg.py` _expand_repo_def.
+ * The full definition of a repository: the line with the keywords that change it, in the form of an existing
+ * repository. Source: Salt 3008.3, `salt/modules/aptpkg.py` _expand_repo_def.
  * @module
  */
 

@@ -181,7 +181,7 @@ export async function deleteKey(keyid: string, place: KeyPlace, context: JobCont
   return false;
 }
 
-/** What Launchpad knows of a personal archive of Ubuntu. @throws {CommandError} If it cannot be asked. */
+/** Launchpad's data about a personal archive of Ubuntu. @throws {CommandError} If it cannot be asked. */
 export async function personalArchive(owner: string, name: string): Promise<ReadonlyMap<string, unknown>> {
   const url = `https://launchpad.net/api/1.0/~${encodeURIComponent(owner)}/+archive/${encodeURIComponent(name)}`;
   try {

@@ -48,7 +48,7 @@ export function parsePolicy(text: string): Map<string, string> {
   return candidates;
 }
 
-/** What `apt-get update` did: of each source whether it was read anew (True), unchanged (None) or failed (False). */
+/** What `apt-get update` did: of each source whether it was read again (True), unchanged (None) or failed (False). */
 export function parseUpdate(text: string): { readonly sources: ValueMap; readonly failed: string[] } {
   const sources: ValueMap = new Map();
   const failed: string[] = [];

@@ -82,7 +82,7 @@ function isSameSet(a: readonly string[], b: readonly string[]): boolean {
 export interface RepositoryChange {
   /** More keywords of `pkg.mod_repo`: `comps`, `architectures`, `disabled`, `enabled`, `file`, `comments`, `dist`, `type`. */
   readonly kwargs: ValueMap;
-  /** Whether a repository without a key of its own and without `trusted` is refused. */
+  /** Whether a repository without its own key and without `trusted` is refused. */
   readonly needsKey: boolean;
   readonly root?: string;
 }

@@ -28,18 +28,18 @@ export interface Source {
   comment: string;
   /** Other options, `name=value` on a line, or `Name: value` in a paragraph. */
   readonly options: Map<string, string>;
-  /** What stood in the file: the text, and what this program would write in its place. */
+  /** The text in the file, and what this program would write in its place. */
   readonly read?: { readonly text: string; readonly ours: string };
 }
 
-/** What stands in a file: an entry, or text that is none and stays as it is. */
+/** A part of a file: an entry, or other text, which stays as it is. */
 type Part = { readonly source: Source } | { readonly text: string };
 
 const TYPES = ["deb", "deb-src", "rpm", "rpm-src"];
 const MAIN = "/etc/apt/sources.list";
 const PARTS = "/etc/apt/sources.list.d";
 
-/** Reads one line; `undefined` if it is no entry. @throws {InvocationError} If it begins as one and has no suite. */
+/** Reads one line; `undefined` if it is not an entry. @throws {InvocationError} If it begins as one and has no suite. */
 export function parseSourceLine(line: string, file: string = MAIN): Source | undefined {
   let text = line.trim();
   const disabled = text.startsWith("#");
@@ -158,7 +158,7 @@ export class SourceFiles {
   readonly #root: string;
   readonly #files = new Map<string, Part[]>();
 
-  /** Reads them. @param root What `/etc` lies in. */
+  /** Reads them. @param root What `/etc` is in. */
   constructor(root = "/") {
     this.#root = root.replace(/\/+$/, "");
     this.#read(MAIN);
@@ -240,7 +240,7 @@ function written(source: Source): string {
   return source.file.endsWith(".sources") ? sourceParagraph(source) : sourceLine(source);
 }
 
-/** An entry that nobody has changed stays as it was written. */
+/** An unchanged entry stays as it was written. */
 function partText(part: Part): string {
   if ("text" in part) return part.text;
   const ours = written(part.source);

@@ -1,6 +1,6 @@
 /**
- * What dpkg knows and keeps: the states it has for packages, what is installed, the files of packages, and package files.
- * Source: Salt 3008.3, `salt/modules/aptpkg.py`, `salt/modules/dpkg_lowpkg.py`; dpkg(1), dpkg-query(1).
+ * The data of dpkg: its selections, what is installed, the files of packages, and package files. Source: Salt 3008.3,
+ * `salt/modules/aptpkg.py`, `salt/modules/dpkg_lowpkg.py`; dpkg(1), dpkg-query(1).
  * @module
  */
 

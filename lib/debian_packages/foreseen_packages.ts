@@ -1,6 +1,6 @@
 /**
- * The packages that states of a run are going to ask apt for: one question for all of them is nearly as quick as one for
- * the first.
+ * The packages that the states of a run will ask apt for: one call for all of them is nearly as quick as one for the
+ * first.
  * @module
  */
 
@@ -8,7 +8,7 @@ import type { PackageVersions } from "../packages/package_list.ts";
 import type { JobContext } from "../plugins/job_context.ts";
 import { isMap, str, type ValueMap } from "../values/value.ts";
 
-/** How many are asked for at most, so that the words of a command do not become too long. */
+/** Maximum number of packages in a call, so that the command line does not become too long. */
 const MOST = 1_000;
 
 /** Names as dpkg has them, in any case; apt takes others for patterns. Source: deb-control(5), `Package`. */

@@ -1,8 +1,8 @@
 /**
- * Answers of dpkg and apt that a job keeps, as Salt keeps its lists of packages in `__context__`: states of one run ask the
- * same again and again, and apt reads the lists of all sources for each question. An answer holds as long as no file has
- * changed that it comes from, whoever changed it, and until the job itself starts a program that changes packages.
- * Source: Salt 3008.3, `list_pkgs` and `latest_version` in `salt/modules/aptpkg.py`.
+ * A cache of answers of dpkg and apt for one job, like Salt's lists of packages in `__context__`: states of one run ask
+ * the same again and again, and each call of apt reads the lists of all sources. An answer is valid until one of its
+ * source files changes, or the job itself starts a program that changes packages. Source: Salt 3008.3, `list_pkgs` and
+ * `latest_version` in `salt/modules/aptpkg.py`.
  * @module
  */
 
@@ -10,20 +10,20 @@ import type { DebianPackages } from "./apt_output.ts";
 import { aptPlaces, aptStamp, dpkgDirectory, dpkgStamp } from "./package_stamps.ts";
 import type { JobContext } from "../plugins/job_context.ts";
 
-/** What `apt-cache policy` has told. */
+/** Cached output of `apt-cache policy`. */
 export interface KeptCandidates {
-  /** The names that it was asked for. */
+  /** The names that have been asked for. */
   readonly asked: Set<string>;
   /** The candidate of each package that it knows; an empty text if it has none. */
   readonly versions: Map<string, string>;
 }
 
-/** A place for the list of packages. */
+/** The cached list of packages. */
 export interface KeptPackages {
   packages?: DebianPackages;
 }
 
-/** The answers that one job keeps. */
+/** The cached answers of one job. */
 class KeptAnswers {
   #dpkgStamp?: string;
   #packages = new Map<string, KeptPackages>();
@@ -43,7 +43,9 @@ class KeptAnswers {
     return this.#selections;
   }
 
-  /** The candidates where packages come from `release`; an empty text: from where apt is told to take them. */
+  /**
+   * The candidates where packages come from `release`; an empty text: from the release that apt's configuration names.
+   */
   candidates(release: string): KeptCandidates {
     const stamp = aptStamp(dpkgDirectory(), aptPlaces());
     if (stamp === undefined || stamp !== this.#aptStamp) this.#candidates = new Map();
@@ -51,7 +53,7 @@ class KeptAnswers {
     return this.#candidates.getOrInsertComputed(release, () => ({ asked: new Set(), versions: new Map() }));
   }
 
-  /** Lets go of all, since a program is started that changes packages or the lists of sources. */
+  /** Clears the cache, because a program is started that changes packages or the lists of sources. */
   forget(): void {
     this.#packages = new Map();
     this.#selections = new Map();
@@ -71,7 +73,7 @@ class KeptAnswers {
 /** One for each job: contexts of calls within a job share its way to the outside. */
 const BY_JOB = new WeakMap<JobContext["outside"], KeptAnswers>();
 
-/** The answers of the job of this context. */
+/** The cached answers of the job of this context. */
 export function keptAnswers({ outside }: Pick<JobContext, "outside">): KeptAnswers {
   return BY_JOB.getOrInsertComputed(outside, () => new KeptAnswers());
 }

@@ -1,13 +1,13 @@
 /**
- * What the files that dpkg and apt read look like from outside: as long as a stamp is the same, so are their answers.
- * Source: dpkg(1), "FILES"; apt.conf(5), `Dir`.
+ * Stamps (inode, size and time) of the files that dpkg and apt read: while a stamp is the same, the answers are the
+ * same. Source: dpkg(1), "FILES"; apt.conf(5), `Dir`.
  * @module
  */
 
 import { statIfExists } from "../os/atomic_file.ts";
 import { fileStamp } from "../os/file_stamp.ts";
 
-/** Where apt's files lie. */
+/** The places of apt's files. */
 export interface AptPlaces {
   /** The directory of the lists that `apt-get update` fetches. */
   readonly lists: string;
@@ -34,7 +34,7 @@ export function aptPlaces(): AptPlaces | undefined {
 export function dpkgStamp(directory: string | undefined): string | undefined {
   if (directory === undefined) return undefined;
   const status = fileStamp(`${directory}/status`);
-  // While dpkg works, and after it was killed, its news are in `updates`.
+  // While dpkg works, and after it was killed, its latest changes are in `updates`.
   return status === undefined
     ? undefined
     : lines([status, ...withFiles(`${directory}/updates`), fileStamp(`${directory}/arch`)]);
@@ -48,7 +48,7 @@ export function aptStamp(directory: string | undefined, places: AptPlaces | unde
   return lines([installed, ...[places.lists, ...configuration].flatMap(withFiles)]);
 }
 
-/** The stamps of a file, or of a directory and its files; of links, what they lead to. */
+/** The stamps of a file, or of a directory and its files; of links, their targets. */
 function withFiles(path: string): (string | undefined)[] {
   const own = fileStamp(path);
   if (own === undefined || !statIfExists(path)?.isDirectory) return [own];

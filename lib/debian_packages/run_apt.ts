@@ -10,7 +10,7 @@ import { type ProgramOptions, type ProgramResult, runProgram } from "../host/run
 import { sleep } from "../os/sleep.ts";
 import type { JobContext } from "../plugins/job_context.ts";
 
-/** So that nothing asks questions. */
+/** Prevents questions. */
 const DPKG_ENVIRONMENT = {
   APT_LISTBUGS_FRONTEND: "none",
   APT_LISTCHANGES_FRONTEND: "none",

@@ -1,5 +1,5 @@
 /**
- * The file client: one code for a master's file server and for this host's own, which differ in who answers the commands.
+ * The file client, for a master's file server and for this host's own: they differ only in what answers the commands.
  * Source: the functions and results of Salt 3008.3 `salt/fileclient.py` Client, RemoteClient, FSClient.
  * @module
  */
@@ -29,7 +29,7 @@ import type {
 import { type FileRequest, ServerCalls } from "./server_calls.ts";
 import { compareStrings, map, type ValueMap } from "../values/value.ts";
 
-/** What a client is made of. */
+/** What a client needs. */
 export interface FileClientSettings {
   /** The option `cachedir`. */
   readonly cachedir: string;
@@ -41,11 +41,11 @@ export interface FileClientSettings {
   readonly grains?: ValueMap;
   /** Sends a command to the file server. */
   readonly request: FileRequest;
-  /** Whether the file server is this host's own: what it serves can be read where it is. Default: false. */
+  /** Whether the file server is this host's own, so that its files can be read directly. Default: false. */
   readonly ownServer?: boolean;
   /** Aborts what is under way. */
   readonly signal: AbortSignal;
-  /** Pause before a piece of a file is asked for again, in milliseconds. Default: one second. */
+  /** Pause before a piece of a file is requested again, in milliseconds. Default: one second. */
   readonly pauseMs?: number;
   log(level: "warning" | "info" | "debug", message: string): void;
 }
@@ -239,7 +239,7 @@ class SaltFileClient implements FileClient {
 
   #place(saltenv: string, other?: string): CachePlace {
     const place = { cachedir: this.#settings.cachedir, other, saltenv };
-    environmentDirectory(place); // a name of an environment that is a path elsewhere ends here
+    environmentDirectory(place); // an environment's name that is a path outside of the cache ends here
     return place;
   }
 }
@@ -283,7 +283,7 @@ function refuseScheme(url: string, scheme: string): void {
   );
 }
 
-/** Whether a copy has the digest that is wanted. A digest that cannot be read is none. */
+/** Whether a copy has the wanted digest. An invalid digest never matches. */
 function hasSourceHash(path: string, sourceHash: string | undefined): boolean {
   const hash = sourceHash?.slice(sourceHash.lastIndexOf("=") + 1);
   return hash !== undefined && [32, 40, 56, 64, 96, 128].includes(hash.length) && isFile(path) && hasHash(path, hash);

@@ -12,7 +12,7 @@ export function directoryOnHost(path: string, make: boolean): boolean {
   return make;
 }
 
-/** Those of `paths` that lie below a directory, and not beside it with a name that begins alike. */
+/** Those of `paths` that are below a directory, and not in another one whose name begins with the same text. */
 export function filesBelow(directory: string, paths: readonly string[]): string[] {
   return paths.filter((path) => path[directory.length] === "/" && path.startsWith(directory));
 }

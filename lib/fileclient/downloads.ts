@@ -1,6 +1,6 @@
 /**
- * Fetches files by http and https, a piece at a time. Nobody sees a file before it is whole.
- * Source: the results and error texts of Salt 3008.3 `salt/fileclient.py` get_url.
+ * Fetches files by http and https, a piece at a time. A file appears only when it is complete. Source: the results and
+ * error texts of Salt 3008.3 `salt/fileclient.py` get_url.
  * @module
  */
 
@@ -19,7 +19,7 @@ export interface DownloadOptions {
   readonly signal: AbortSignal;
 }
 
-/** Largest contents that are kept in memory. */
+/** Largest contents that are held in memory. */
 const MOST_BYTES = 100 * 2 ** 20;
 
 /** A URL for messages: without a password. */
@@ -79,7 +79,7 @@ export async function downloadContents(url: string, options: DownloadOptions): P
   return response.headers.get("content-type")?.startsWith("text") ? new TextDecoder().decode(bytes) : bytes;
 }
 
-/** Whether a web server has what is at a URL. A server that cannot be reached has not. */
+/** Whether a web server has what is at a URL. False if the server cannot be reached. */
 export async function isThere(url: string, options: DownloadOptions): Promise<boolean> {
   try {
     const response = await request(url, { ...options, method: "HEAD" }, {});

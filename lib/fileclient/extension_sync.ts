@@ -2,8 +2,8 @@
  * Brings an operator's own modules from the file server (`_modules`, `_grains`, …) into the directory `extension_modules`, from which they are
  * loaded.
  *
- * Salt removes whatever else is in that directory. This removes only what it has brought itself: modules may also be put there by hand.
- * Source: the results of Salt 3008.3 `salt/utils/extmods.py` sync.
+ * Salt removes whatever else is in that directory. This removes only files that it has copied itself: modules may also
+ * be put there by hand. Source: the results of Salt 3008.3 `salt/utils/extmods.py` sync.
  * @module
  */
 
@@ -28,7 +28,7 @@ interface ExtensionPlace {
 
 /** Which modules of a family are brought. */
 interface ExtensionChoice {
-  /** Environments of the file server; of equal names the last one's counts. */
+  /** Environments of the file server; of equal names the last one is used. */
   readonly saltenvs: readonly string[];
   /** If set, only modules of these names. */
   readonly only?: readonly string[];
@@ -36,11 +36,11 @@ interface ExtensionChoice {
   readonly except?: readonly string[];
 }
 
-/** What came of a family. */
+/** The result for a family. */
 interface SyncedFamily {
-  /** The modules that came or changed, `<family>.<module>`, in the file server's order. */
+  /** The new and changed modules, `<family>.<module>`, in the file server's order. */
   readonly changed: string[];
-  /** Those of them that are Python's, which are kept and not loaded. */
+  /** Those of them in Python, which are copied but not loaded. */
   readonly python: string[];
   /** Whether anything changed, also by removal. */
   readonly touched: boolean;
@@ -89,7 +89,7 @@ async function syncFamily(
   return { changed, python, touched: changed.length + gone.length > 0 };
 }
 
-/** What a caller of `saltutil.sync_*` asks for. */
+/** The request of a caller of `saltutil.sync_*`. */
 export interface SyncRequest {
   /** Environments of the file server. */
   readonly saltenvs: readonly string[];
@@ -99,7 +99,7 @@ export interface SyncRequest {
   readonly extmod_blacklist: Value;
 }
 
-/** Who syncs, with what. */
+/** What syncing needs from its node. */
 export interface SyncHost {
   /** Options of the master or the minion. */
   readonly opts: SyncOpts;
@@ -120,7 +120,7 @@ export interface SyncOpts {
   readonly extmod_blacklist: Value;
 }
 
-/** Brings the modules of one family. What goes wrong is logged, as in Salt. @returns The modules that came or changed. */
+/** Copies the modules of one family. Errors are logged, as in Salt. @returns The new and changed modules. */
 export async function syncLogged(family: string, request: SyncRequest, host: SyncHost): Promise<string[]> {
   const { extension_modules: directory, cachedir, clean_dynamic_modules: clean } = host.opts;
   const choice = {
@@ -189,7 +189,7 @@ class SyncRecord {
     return this.#all.get(this.#family) ?? [];
   }
 
-  /** Notes what is there now. */
+  /** Records the current modules. */
   keep(there: ReadonlySet<string>, gone: readonly string[]): void {
     const paths = [...new Set([...this.paths, ...there])].filter((path) => !gone.includes(path)).sort(compareStrings);
     if (paths.join("\0") === this.paths.join("\0")) return;

@@ -1,6 +1,6 @@
 /**
- * What fetches files: from a master's file server, from this host's own without a master, and from other URLs.
- * Source: the functions and results of Salt 3008.3 `salt/fileclient.py`.
+ * The interface of clients that fetch files: from a master's file server, from this host's own without a master, and
+ * from other URLs. Source: the functions and results of Salt 3008.3 `salt/fileclient.py`.
  * @module
  */
 
@@ -14,9 +14,9 @@ export interface FileHash {
   readonly hsum: string;
 }
 
-/** How a file is cached. What begins with `http` counts only for such URLs. */
+/** How a file is cached. Options that begin with `http` apply only to such URLs. */
 export interface CacheOptions {
-  /** Directory of the cache. Default: the option `cachedir`; a relative path lies below that. */
+  /** Directory of the cache. Default: the option `cachedir`; a relative path is below that. */
   readonly cachedir?: string;
   /** A digest (`<hex>` or `type=<hex>`) of the copy that need not be fetched again. */
   readonly sourceHash?: string;
@@ -54,7 +54,7 @@ export interface CachedState {
   readonly dest: string;
 }
 
-/** What is known of a file. */
+/** Facts of a file. */
 export interface FileFacts {
   readonly hash?: FileHash;
   /** Its mode with the bits of the type; absent if the server does not say. */
@@ -63,10 +63,10 @@ export interface FileFacts {
 
 /**
  * A client of a file server. `url` is `salt://path` (also with `?saltenv=`), `http://`, `https://`, `file://` or a path of this host. Methods
- * throw a `CommandError` for what cannot be fetched at all, and answer `undefined` for what is not there.
+ * throw a `CommandError` for what cannot be fetched at all, and return `undefined` for what does not exist.
  */
 export interface FileClient {
-  /** The path of a copy in the cache, which is fetched if it is not that of now. A file of this host is its own copy. */
+  /** The path of a copy in the cache, which is fetched if it is out of date. A file of this host is its own copy. */
   cacheFile(url: string, saltenv: string, options?: CacheOptions): Promise<string | undefined>;
   /** The copies of all files below a directory of the server, in the server's order. */
   cacheDir(url: string, saltenv: string, options?: CacheDirOptions): Promise<string[]>;

@@ -1,6 +1,6 @@
 /**
- * Which paths some patterns take: globs, and Python's regular expressions behind `E@`.
- * Source: Salt 3008.3, `salt/utils/stringutils.py` check_include_exclude.
+ * Chooses paths by patterns: globs, and Python's regular expressions after `E@`. Source: Salt 3008.3,
+ * `salt/utils/stringutils.py` check_include_exclude.
  * @module
  */
 
@@ -11,7 +11,7 @@ import { pythonRegex } from "../regex/regex.ts";
 export type Patterns = string | readonly string[] | undefined;
 
 /**
- * Makes a test for paths: one that `include` has, if there is such, and `exclude` has not.
+ * Makes a test for paths: a path that matches `include`, if given, and does not match `exclude`.
  * @throws {Error} If an expression cannot be read.
  */
 export function pathChooser(include: Patterns, exclude: Patterns): (path: string) => boolean {

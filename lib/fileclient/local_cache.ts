@@ -1,5 +1,5 @@
 /**
- * What lies in a minion's cache of files.
+ * What is in a minion's cache of files.
  * @module
  */
 

@@ -9,14 +9,17 @@ import type { FileRequest } from "./server_calls.ts";
 import type { JobContext } from "../plugins/job_context.ts";
 import type { PermissionSet } from "../plugins/permissions.ts";
 
-/** What a function needs that fetches files into the cache. Files of a server without a master, and local ones, may be anywhere. */
+/**
+ * Permissions of a function that fetches files into the cache. Files of a server without a master, and local ones, may
+ * be anywhere.
+ */
 export const FILE_CLIENT: PermissionSet = {
   read: true,
   write: ["{cachedir}"],
   net: true,
   sys: ["uid", "gid", "umask"],
 };
-/** What a function needs that puts files anywhere. */
+/** Permissions of a function that puts files anywhere. */
 export const FILE_CLIENT_ANYWHERE: PermissionSet = { ...FILE_CLIENT, write: true };
 
 /** The parts of a job that its file client is made of. */
@@ -46,15 +49,15 @@ function openClient(context: ClientContext): FileClient {
   );
 }
 
-/** What a job has fetched from web servers so far, by what it asked for. */
+/** What a job has fetched from web servers so far, by request. */
 const fetched = new WeakMap<JobContext["outside"], Map<string, string>>();
 
-/** The copies that a job has made of files of web servers, by what it asked for: a job fetches each once, as in Salt. */
+/** The copies that a job has made of files of web servers, by request: a job fetches each once, as in Salt. */
 export function fetchedByJob({ outside }: Pick<JobContext, "outside">): Map<string, string> {
   return fetched.getOrInsertComputed(outside, () => new Map());
 }
 
-/** The file server of this host, which is loaded when it is asked first. */
+/** The file server of this host, which is loaded at the first request. */
 function localServer({ opts, signal, log }: ClientContext): FileRequest {
   let server: Promise<FileRequest> | undefined;
   return async (load) => {

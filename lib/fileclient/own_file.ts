@@ -9,12 +9,13 @@ import { inDirectory } from "./placing.ts";
 import { removeIfExists } from "../os/atomic_file.ts";
 import { writeAll } from "../os/write_all.ts";
 
-/** Bytes up to which a file is copied so: meanwhile the thread does nothing else. */
+/** Maximum size of a file that is copied this way, because the copy blocks the thread. */
 const LARGEST = 1 << 20;
 
 /**
  * Copies a small file, verifies the copy, and lets `place` move it to where it belongs.
- * @returns What `place` returns; `undefined` if the file is large, has gone, or is not what `hash` says: then it is fetched in pieces.
+ * @returns What `place` returns; `undefined` if the file is large, does not exist any more, or does not have the digest
+ * `hash`: then it is fetched in pieces.
  */
 export async function copyOwnFile<T>(
   from: string,

@@ -1,6 +1,7 @@
 /**
- * Files that are being fetched, below `<cachedir>/transfers`. One is named after the contents that it will have, so that a transfer that broke
- * is continued by the next that wants the same, also one of another process; and locked, so that two do not write into one.
+ * Files that are being fetched, below `<cachedir>/transfers`. The name is made from the expected contents, so that an
+ * interrupted transfer is continued by the next one of the same file, also in another process. It is locked, so that
+ * two processes do not write to one file.
  * @module
  */
 
@@ -8,15 +9,15 @@ import { hashHex } from "../crypto/hash.ts";
 import type { FileHash } from "./file_client.ts";
 import { removeIfExists } from "../os/atomic_file.ts";
 
-/** Age after which a file that nobody continued is removed, in milliseconds. */
+/** Age after which an abandoned file is removed, in milliseconds. */
 const LEFT_MS = 24 * 3_600_000;
-/** How often a name is opened again that another process has just moved away. */
+/** Maximum number of tries to open a file that another process has just moved. */
 const MOST_OPENS = 5;
 
-/** The directories in which this thread has looked for such files. */
+/** The directories that this thread has cleaned. */
 const cleaned = new Set<string>();
 
-/** What a file will hold. */
+/** The expected contents of a file. */
 export interface Wanted {
   /** The path in the environment. */
   readonly path: string;
@@ -38,7 +39,7 @@ export class PartialFile implements Disposable {
     this.#inode = file.statSync().ino;
   }
 
-  /** Opens what is there of a file, or makes an empty one. */
+  /** Opens the part that exists, or makes an empty file. */
   static async open(cachedir: string, { path, saltenv, hash }: Wanted): Promise<PartialFile> {
     const directory = `${cachedir}/transfers`;
     await Deno.mkdir(directory, { recursive: true, mode: 0o700 });
@@ -68,12 +69,12 @@ export class PartialFile implements Disposable {
     for (let at = 0; at < bytes.length;) at += await this.#file.write(bytes.subarray(at));
   }
 
-  /** What has come is of no use to anybody. */
+  /** Drops the data, because it is not useful any more. */
   discard(): void {
     this.#left = false;
   }
 
-  /** Closes it. What could not be finished stays for the next transfer, unless it is this one's alone. */
+  /** Closes it. An unfinished file stays for the next transfer, unless only this one could use it. */
   [Symbol.dispose](): void {
     // Before the lock ends: a file of that name that is made then is another's.
     if (!this.#left && inodeOf(this.path) === this.#inode) removeIfExists(this.path);
@@ -110,7 +111,7 @@ function inodeOf(path: string): number | null {
   }
 }
 
-/** Removes what nobody has continued for a day. */
+/** Removes files that were not continued for a day. */
 async function removeLeft(directory: string): Promise<void> {
   const oldest = Date.now() - LEFT_MS;
   for await (const { name, isFile } of Deno.readDir(directory)) {

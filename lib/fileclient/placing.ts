@@ -1,5 +1,6 @@
 /**
- * Moves a file that has been fetched to its place: at once, so that nobody sees a part of it, with the mode that it is to have.
+ * Moves a file that has been fetched to its place: atomically, so that no process sees a part of it, and with its final
+ * mode.
  * @module
  */
 
@@ -50,8 +51,8 @@ export function inDirectory<T>(directory: string, put: () => T): T {
 }
 
 /**
- * Moves `from` to a path of this host. A link is followed. A file that is there keeps its owner and mode; what is neither file nor directory
- * is written to.
+ * Moves `from` to a path of this host. A link is followed. A file that is there keeps its owner and mode; a device or
+ * pipe is written to.
  * @param options.mode The mode of a new file. Default: what the umask leaves of 0666.
  */
 export function placeOnHost(from: string, dest: string, { mode }: { readonly mode?: number } = {}): void {

@@ -20,10 +20,10 @@ export interface Piece {
   readonly dest: string;
 }
 
-/** Largest piece that is taken, unpacked: masters send one mebibyte unless `file_buffer_size` says otherwise. */
+/** Largest piece that is accepted, unpacked: masters send one mebibyte unless `file_buffer_size` says otherwise. */
 const MOST_BYTES = 64 * 2 ** 20;
 
-/** The lists that a file server gives. */
+/** The lists of a file server. */
 const LISTS = { files: "_file_list", dirs: "_dir_list", emptyDirs: "_file_list_emptydirs" } as const;
 
 /** The commands of one file server. */
@@ -94,7 +94,7 @@ export class ServerCalls {
     return reply;
   }
 
-  /** What `master_tops` says of a minion. @param opts Its options and grains, for the master's plugins. */
+  /** The result of `master_tops` for a minion. @param opts Its options and grains, for the master's plugins. */
   async masterTops(id: string, opts: ValueMap): Promise<ValueMap> {
     const reply = await this.#send("_master_tops", { id, opts });
     return isMap(reply) ? reply : new Map();
@@ -115,7 +115,7 @@ function texts(reply: Value, command: string): string[] {
   return reply.map(text);
 }
 
-/** A name of a file; one that is no UTF-8 comes as bytes. */
+/** A name of a file; one that is not UTF-8 comes as bytes. */
 function text(name: Value): string {
   if (typeof name === "string") return name;
   if (name instanceof Uint8Array) return new TextDecoder().decode(name);

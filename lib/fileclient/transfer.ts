@@ -1,6 +1,6 @@
 /**
- * Fetches one file from a file server in pieces, and verifies it. A piece that does not come is asked for again; a transfer that was broken off
- * goes on where it was; a file that changed while it was sent is fetched anew.
+ * Fetches one file from a file server in pieces, and verifies it. A missing piece is requested again; an interrupted
+ * transfer continues where it stopped; a file that changed during the transfer is fetched again.
  * @module
  */
 
@@ -16,7 +16,7 @@ export interface TransferRequest {
   /** The path in the environment. */
   readonly path: string;
   readonly saltenv: string;
-  /** What the server says of its contents. */
+  /** The server's digest of its contents. */
   readonly hash: FileHash;
   /** 1 to 9: pieces are sent compressed. */
   readonly gzip?: number;
@@ -29,23 +29,24 @@ export interface TransferHost {
   readonly calls: ServerCalls;
   /** Aborts the transfer. */
   readonly signal: AbortSignal;
-  /** Pause before a piece is asked for again, in milliseconds. */
+  /** Pause before a piece is requested again, in milliseconds. */
   readonly pauseMs: number;
   log(level: "warning" | "debug", message: string): void;
 }
 
-/** How often a file is fetched before it counts as one that cannot be. */
+/** Maximum number of tries to fetch a file. */
 const MOST_TRIES = 3;
-/** How often in a row a piece is asked for that does not come. */
+/** Maximum number of requests in a row for a missing piece. */
 const MOST_ASKS = 4;
-/** Time without an answer after which a transfer ends, in milliseconds: the patience that Salt has by default with one request. */
+/** Time without an answer after which a transfer ends, in milliseconds: Salt's default time limit for one request. */
 const MOST_SILENCE_MS = 180_000;
 
 /**
  * Fetches a file.
  * @param place Moves the verified file, whose path it gets, to where it belongs.
- * @returns What `place` returns; `undefined` if the file is not there any more.
- * @throws {CommandError} If it changes again and again, or the server cannot be reached. What has come is kept for the next transfer.
+ * @returns What `place` returns; `undefined` if the file does not exist any more.
+ * @throws {CommandError} If it changes again and again, or the server cannot be reached. The received data is kept for
+ * the next transfer.
  */
 export async function fetchFile<T>(
   request: TransferRequest,
@@ -55,7 +56,7 @@ export async function fetchFile<T>(
   let { hash } = request;
   for (let tries = 1; tries <= MOST_TRIES; tries++) {
     using partial = await PartialFile.open(host.cachedir, { ...request, hash });
-    if (partial.size > 0) host.log("debug", `Goes on with ${request.path} at byte ${partial.size}`);
+    if (partial.size > 0) host.log("debug", `Continues ${request.path} at byte ${partial.size}`);
     await receive(partial, request, host);
     if (sameHash(await fileDigest(partial.path, hash.hashType), hash)) {
       return await place(partial.path);
@@ -72,11 +73,11 @@ export async function fetchFile<T>(
     hash = now;
   }
   throw new CommandError(
-    `The file salt://${request.path} of saltenv '${request.saltenv}' could not be fetched: ${MOST_TRIES} times what came was not what the file server says of it`,
+    `The file salt://${request.path} of saltenv '${request.saltenv}' could not be fetched: the contents did not match the file server's digest ${MOST_TRIES} times`,
   );
 }
 
-/** Asks for pieces until there are no more. */
+/** Requests pieces until there are no more. */
 async function receive(partial: PartialFile, request: TransferRequest, host: TransferHost): Promise<void> {
   for (let loc = partial.size;;) {
     host.signal.throwIfAborted();
@@ -97,7 +98,9 @@ async function pieceAt(loc: number, { path, saltenv, gzip }: TransferRequest, ho
       if (error instanceof RequestTimeoutError) silentMs += error.waitedMs;
       const what = `byte ${loc} of salt://${path} (saltenv '${saltenv}')`;
       if (asks === MOST_ASKS || silentMs >= MOST_SILENCE_MS) {
-        throw new CommandError(`The transfer broke at ${what}, and goes on from there next time: ${messageOf(error)}`);
+        throw new CommandError(
+          `The transfer was interrupted at ${what}, and continues there next time: ${messageOf(error)}`,
+        );
       }
       host.log("warning", `${messageOf(error)}; asks again for ${what}, attempt ${asks} of ${MOST_ASKS - 1}`);
       await sleep(host.pauseMs, host.signal);

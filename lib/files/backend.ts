@@ -1,6 +1,6 @@
 /**
- * What a backend of the file server is: it has environments, and files in them. `lib/fileserver` asks the backends, one after the
- * other; they are in `modules/fileserver`.
+ * The interface of backends of the file server: a backend has environments, and files in them. `lib/fileserver` asks
+ * the backends, one after the other; they are in `modules/fileserver`.
  * @module
  */
 
@@ -18,7 +18,7 @@ export interface FileServerOpts extends Readonly<Loaded<typeof FILE_SERVER_OPTIO
   readonly file_recv?: boolean;
 }
 
-/** What backends reach beside the disk. */
+/** What backends use besides the disk. */
 export interface BackendHost {
   /** Writes a line to the log. */
   log(level: "error" | "warning" | "info" | "debug", message: string): void;
@@ -30,7 +30,10 @@ export interface FoundFile {
   readonly path: string;
   /** Its path in the environment. */
   readonly rel: string;
-  /** Python's `os.stat` as a list: mode, inode, device, links, uid, gid, size, atime, mtime, ctime. Of a file in git the mode alone. */
+  /**
+   * Python's `os.stat` as a list: mode, inode, device, links, uid, gid, size, atime, mtime, ctime. For a file in git,
+   * only the mode.
+   */
   readonly stat: readonly number[];
 }
 
@@ -46,35 +49,38 @@ export interface FileLists {
 /** An environment without files. */
 export const NO_LISTS: FileLists = { files: [], dirs: [], emptyDirs: [], links: new Map() };
 
-/** What is asked for. */
+/** A request for a file. */
 export interface FileRequest {
   /** A relative path without `..`, as lib/files/safe_path.ts makes it. */
   readonly path: string;
   readonly saltenv: string;
-  /** What stood behind `?` in the request, without the environment. */
+  /** The query after `?` in the request, without the environment. */
   readonly query: ReadonlyMap<string, string>;
 }
 
-/** A source of files. Each method may be called many times at once, and answers with nothing for an unknown environment. */
+/**
+ * A source of files. Each method may be called many times at once, and returns an empty result for an unknown
+ * environment.
+ */
 export interface FileBackend {
   /** The environments, sorted. */
   envs(): Promise<readonly string[]>;
-  /** The file; `undefined` if there is none, or it lies outside. */
+  /** The file; `undefined` if there is none, or it is outside. */
   find(request: FileRequest): Promise<FoundFile | undefined>;
   /** Whether `file`, which {@linkcode find} gave, is part of `saltenv`. A request may find a file in another environment by its query. */
   serves(file: FoundFile, saltenv: string): Promise<boolean>;
   /** The digest of a file that {@linkcode find} gave, in hexadecimal digits; `undefined` if it has gone. */
   hash(file: FoundFile, saltenv: string): Promise<string | undefined>;
   lists(saltenv: string): Promise<FileLists>;
-  /** What is updated for itself, with its interval in seconds. */
+  /** The parts that are updated separately, with their intervals in seconds. */
   intervals(): readonly UpdateTarget[];
   /**
-   * Brings the backend up to date.
+   * Updates the backend.
    * @param targets The ids of what is updated; all if there are none.
-   * @returns The data of the event that tells of it; `undefined` if the backend tells of none.
+   * @returns The data of the event about it; `undefined` if the backend has no event.
    */
   update(targets: readonly string[], wanted: UpdateWanted): Promise<ValueMap | undefined>;
-  /** Removes what it keeps of files that are gone. */
+  /** Removes cached data of files that no longer exist. */
   reap?(): Promise<void>;
   /** Removes all that it keeps. @returns What went wrong. */
   clearCache?(): Promise<string[]>;
@@ -84,23 +90,23 @@ export interface FileBackend {
   lock?(pattern?: string): Promise<LockResult>;
 }
 
-/** Something that is updated at an interval of its own. */
+/** Something that is updated at its own interval. */
 export interface UpdateTarget {
   /** Its id, for {@linkcode FileBackend.update}; `undefined`: the whole backend. */
   readonly id?: string;
-  /** In seconds; `undefined`: what the option of the backend says. */
+  /** In seconds; `undefined`: the option of the backend. */
   readonly intervalS?: number;
 }
 
-/** What the caller of an update wants of it. */
+/** Options of an update. */
 export interface UpdateWanted {
-  /** Whether somebody reads what has changed. Without, a backend need not find out. */
+  /** Whether the list of changes is needed. Otherwise a backend need not compute it. */
   readonly changes: boolean;
   /** Aborted when it is to end early. */
   readonly signal: AbortSignal;
 }
 
-/** What was done with locks, in words, and what could not be done. */
+/** The actions on locks as texts, and the errors. */
 export interface LockResult {
   readonly done: readonly string[];
   readonly errors: readonly string[];

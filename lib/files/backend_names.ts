@@ -19,7 +19,7 @@ export function isBackendName(name: string): name is BackendName {
   return BACKEND_NAMES.some((known) => known === name);
 }
 
-/** The names that an option means, in its order, each once; those that are none included. */
+/** The backends that an option names, in its order, each once, including unknown names. */
 export function backendNames(option: readonly string[]): string[] {
   return [...new Set(option.map((name) => Object.hasOwn(ALIASES, name) ? ALIASES[name] : name))];
 }

@@ -1,5 +1,5 @@
 /**
- * Finds a file below a directory, and what the system tells of it.
+ * Finds a file below a directory, with its `stat`.
  * @module
  */
 
@@ -8,7 +8,7 @@ import type { FoundFile } from "./backend.ts";
 import { isBelow, isReallyBelow } from "./safe_path.ts";
 
 /**
- * The file `rel` below `root`; `undefined` if there is none, or it lies outside of `root`.
+ * The file `rel` below `root`; `undefined` if there is none, or it is outside of `root`.
  * @param options.follow Whether links may lead out of the root: then users who may write there decide what is served.
  */
 export async function findBelow(

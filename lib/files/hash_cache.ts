@@ -1,9 +1,9 @@
 /**
  * Digests of files that are served, kept as long as a file does not change: in memory, and of large files also on disk, for the other
- * threads and the next master. A digest of a small file costs no more than reading a kept one.
+ * threads and the next master. Computing the digest of a small file costs no more than reading a stored one.
  *
- * A file is the same if its inode, size and times are. One that changed a moment ago may change again without another time: its
- * digest is not kept.
+ * A file is the same if its inode, size and times are. A file that changed a moment ago may change again with the same
+ * time, so its digest is not stored.
  * @module
  */
 
@@ -19,7 +19,7 @@ import { fileNameOf } from "./safe_path.ts";
 const MOST_REMEMBERED = 20_000;
 /** Bytes from which on a digest is also kept on disk. */
 const LARGE = 1 << 20;
-/** The age of a change, in milliseconds, from which on the file counts as unchanged. */
+/** Minimum age of a file's last change, in milliseconds, for its digest to be stored. */
 const SETTLED_MS = 2_000;
 
 /** A file in an environment. */
@@ -106,7 +106,7 @@ export class HashCache {
       await Deno.writeTextFile(temporary, `${hash}:${identity}`);
       await Deno.rename(temporary, path);
     } catch (error) {
-      this.#host.log("debug", `The digest of ${file.path} is not kept: ${messageOf(error)}`);
+      this.#host.log("debug", `The digest of ${file.path} cannot be stored: ${messageOf(error)}`);
     }
   }
 

@@ -9,7 +9,7 @@ import { pythonRegex } from "../regex/regex.ts";
 import type { BackendHost, FileServerOpts } from "./backend.ts";
 
 /**
- * A test for paths that are not served. An expression that is none is left out, and the log is told, as Salt does.
+ * A test for paths that are not served. An invalid expression is left out and logged, as in Salt.
  */
 export function ignoredFiles(
   { file_ignore_regex, file_ignore_glob }: Pick<FileServerOpts, "file_ignore_regex" | "file_ignore_glob">,
@@ -33,7 +33,7 @@ function regexTest(pattern: string, host: BackendHost): ((path: string) => boole
   }
 }
 
-/** A path that takes too many steps to test is served to nobody. */
+/** A path that takes too many steps to test is not served. */
 function matches(test: () => boolean, host: BackendHost): boolean {
   try {
     return test();

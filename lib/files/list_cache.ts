@@ -1,8 +1,8 @@
 /**
  * The lists of an environment's files, kept for some seconds in `<cachedir>/file_lists/<backend>/<env>.p` for all threads and
- * processes, in Salt's form, and in memory as long as that file is the same. Salt locks while it makes a list; here each
- * thread makes one at a time, and a file is replaced whole.
- * Source: Salt 3008.3 `salt/fileserver/__init__.py` check_file_list_cache.
+ * processes, in Salt's form, and in memory while that file is unchanged. Salt locks while it makes a list; here each
+ * thread makes one at a time, and a file is replaced whole. Source: Salt 3008.3 `salt/fileserver/__init__.py`
+ * check_file_list_cache.
  * @module
  */
 
@@ -64,12 +64,12 @@ export class ListCache {
     return lists;
   }
 
-  /** What tells this file from others of its name; `undefined` if there is none that is young enough. */
+  /** The identity of this version of the file; `undefined` if there is none that is young enough. */
   async #youngIdentity(path: string): Promise<string | undefined> {
     try {
       const { mtime, size, ino } = await Deno.stat(path);
       const age = Math.floor(Date.now() / 1000) - Math.floor((mtime?.getTime() ?? 0) / 1000);
-      // One of the future says nothing.
+      // A time in the future is not valid.
       return age >= 0 && age < this.#seconds ? `${mtime?.getTime()}-${size}-${ino}` : undefined;
     } catch {
       return undefined;
@@ -84,12 +84,12 @@ export class ListCache {
       await Deno.writeFile(temporary, encode(lists, "disk"));
       await Deno.rename(temporary, path);
     } catch (error) {
-      this.#host.log("error", `The list of files ${path} cannot be kept: ${messageOf(error)}`);
+      this.#host.log("error", `The list of files ${path} cannot be stored: ${messageOf(error)}`);
     }
   }
 }
 
-/** The lists in a file; `undefined` if it has gone, or holds something else. */
+/** The lists in a file; `undefined` if the file does not exist or has other contents. */
 async function readLists(path: string): Promise<FileLists | undefined> {
   try {
     const value = decode(await Deno.readFile(path), "disk");

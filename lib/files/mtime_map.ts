@@ -46,7 +46,7 @@ export function mtimeChanges(old: MtimeMap, now: MtimeMap, backend: string): Val
   });
 }
 
-/** The map in the file `path`; empty if there is none. Lines that are no entries are left out. */
+/** The map in the file `path`; empty if there is none. Lines that are not entries are left out. */
 export async function loadMtimes(path: string): Promise<MtimeMap> {
   let text: string;
   try {
@@ -74,7 +74,7 @@ async function entriesOf(path: string): Promise<Deno.DirEntry[]> {
   try {
     return await Array.fromAsync(Deno.readDir(path));
   } catch {
-    return []; // Salt passes over what cannot be read
+    return []; // Salt skips what cannot be read
   }
 }
 

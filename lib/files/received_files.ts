@@ -2,9 +2,8 @@
  * The files that minions push to the master, piece by piece: `<cachedir>/minions/<id>/files/<path>`. A file is there when its last
  * piece has come: until then it is in `<cachedir>/minions/<id>/receiving`.
  *
- * A piece is written where it belongs, so that one that is sent again does no harm; Salt appends it. One that would leave a gap is
- * refused.
- * Source: Salt 3008.3 `salt/master.py` _file_recv; CVE-2021-25282.
+ * A piece is written at its offset, so that a repeated one does no harm; Salt appends it. A piece that would leave a
+ * gap is refused. Source: Salt 3008.3 `salt/master.py` _file_recv; CVE-2021-25282.
  * @module
  */
 
@@ -30,7 +29,10 @@ export function pushedFiles(cachedir: string, id: string): string {
   return `${cachedir}/minions/${id}/files`;
 }
 
-/** Keeps a piece. @returns Whether it is kept: not if its path leads out of the minion's directory, or pieces before it are missing. */
+/**
+ * Stores a piece. @returns Whether it was stored; false if its path leads out of the minion's directory, or pieces
+ * before it are missing.
+ */
 export async function receivePiece(
   minion: { readonly cachedir: string; readonly id: string },
   piece: ReceivedPiece,
@@ -50,7 +52,7 @@ export async function receivePiece(
 
 async function keep({ loc, data, size }: ReceivedPiece, path: string, partial: string): Promise<boolean> {
   if (loc === 0) await makeDirectories(path, partial);
-  // Without a size nobody knows which piece is the last. What comes after the last one was added meanwhile.
+  // Without a size the last piece is not known. Pieces after the last one were added meanwhile.
   const whole = size === undefined || (loc > 0 && !await isThere(partial));
   const into = whole ? path : partial;
   if (!await write(into, loc, data)) return false;

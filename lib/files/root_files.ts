@@ -13,13 +13,13 @@ import { compareStrings, type Value, type ValueMap } from "../values/value.ts";
 
 /** A file that was found. */
 export interface FoundFile {
-  /** Its path: a root, and what was asked for. */
+  /** Its path: a root, and the requested path. */
   readonly path: string;
   /** `txt` or `bin`, by its first bytes. */
   readonly kind: "txt" | "bin";
 }
 
-/** Bytes that are looked at to tell text from others. */
+/** Number of bytes that are read to detect text. */
 const LOOKED_AT = 512;
 /** Maximum number of files and directories in one list. */
 const MOST_ENTRIES = 200_000;
@@ -33,7 +33,7 @@ export function rootsOf(roots: ValueMap, saltenv: string): string[] | undefined 
   return Array.isArray(listed) ? listed.filter((root) => typeof root === "string") : [];
 }
 
-/** The file `path` in each root that has it. One that a link leads out of its root is none. */
+/** The file `path` in each root that has it. A file that a link leads out of its root is left out. */
 export function findFiles(roots: readonly string[], path: string): FoundFile[] {
   return roots.flatMap((root): FoundFile[] => {
     const full = path.startsWith("/") ? path : `${root}/${path}`;
@@ -81,7 +81,7 @@ export function writeBelow(root: string, path: string, data: string): string | u
   if (!isInside(root, full) || normalize(full) === normalize(root)) return undefined;
   const at = normalize(full);
   Deno.mkdirSync(at.slice(0, at.lastIndexOf("/")), { recursive: true });
-  // A link inside of the root keeps its place: what it leads to is written.
+  // A link inside of the root stays: its target is written.
   const target = existingPath(at) ?? at;
   writeFileAtomic(target, data, { mode: modeOf(target) ?? 0o644 });
   return full;
@@ -93,7 +93,7 @@ function isInside(root: string, path: string): boolean {
   const [lexicalRoot, lexical] = [normalize(root), normalize(path)];
   if (!below(lexicalRoot, lexical)) return false;
   let existing = lexical;
-  // A link that leads nowhere is not there to realPath, and a file written to it would be made where it leads.
+  // realPath does not find a dangling link, but a file written to it would be created at its target.
   while (existingPath(existing) === undefined) {
     if (isLink(existing)) return false;
     if (existing === "/" || existing === lexicalRoot) return true;
@@ -140,7 +140,7 @@ function isDirectory(parent: string, entry: Deno.DirEntry): boolean {
   try {
     return Deno.statSync(`${parent}/${entry.name}`).isDirectory;
   } catch {
-    return false; // a link that leads nowhere
+    return false; // a dangling link
   }
 }
 

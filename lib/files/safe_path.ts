@@ -1,14 +1,13 @@
 /**
- * Which paths and names of environments that a minion sends may be used on this host, and whether what is at a path lies below a
- * root.
- * Source: Salt 3008.3 `salt/fileserver/__init__.py` find_file, `salt/utils/verify.py` clean_path; CVE-2020-11652, CVE-2024-22231,
+ * Checks paths and names of environments from minions, and whether a path is below a root. Source: Salt 3008.3
+ * `salt/fileserver/__init__.py` find_file, `salt/utils/verify.py` clean_path; CVE-2020-11652, CVE-2024-22231,
  * CVE-2024-22232.
  * @module
  */
 
 import { normalPath, realPath } from "../filesystem/paths.ts";
 
-/** Maximum number of bytes of a path that is looked at. */
+/** Maximum number of bytes of a path. */
 const MOST_BYTES = 4096;
 
 /** `path` without `.` and empty steps; `undefined` if it is absolute, empty or has `../`, or no system has such a path. */
@@ -18,7 +17,7 @@ export function safePath(path: string): string | undefined {
   return normalPath(path);
 }
 
-/** Whether an environment of this name may become a part of a path: none that leads elsewhere. */
+/** Whether an environment's name can safely be a part of a path. */
 export function isSafeEnv(saltenv: string): boolean {
   if (saltenv.length > MOST_BYTES || saltenv.includes("\0")) return false;
   return saltenv.split("/").every((step) => step !== "" && step !== "." && step !== "..");

@@ -6,7 +6,7 @@
 
 const SCHEME = "salt://";
 
-/** A `salt://` URL taken apart; what has another scheme is a path of its own. */
+/** A `salt://` URL taken apart; what has another scheme is its own path. */
 export function splitSaltUrl(url: string): { readonly path: string; readonly saltenv?: string } {
   if (!url.startsWith(SCHEME)) return { path: url };
   const resource = url.slice(SCHEME.length);
@@ -21,7 +21,7 @@ export function createSaltUrl(path: string, saltenv?: string): string {
   return `${SCHEME}${path.replaceAll("\\", "/")}${query}`;
 }
 
-/** Whether a `|` before the path says that nothing of it is a query. */
+/** Whether a `|` before the path says that it has no query. */
 export function isEscapedUrl(url: string): boolean {
   return url.startsWith(SCHEME) ? splitSaltUrl(url).path.startsWith("|") : url.startsWith("|");
 }
@@ -33,7 +33,7 @@ export function unescapeUrl(url: string): string {
   return createSaltUrl(path.replace(/^\|+/, ""), saltenv);
 }
 
-/** The path that a minion sends, and what stands behind its `?`: `d.txt?saltenv=dev`. */
+/** Splits the path that a minion sends at its `?`: `d.txt?saltenv=dev`. */
 export function splitQuery(path: string): { readonly path: string; readonly query: Map<string, string> } {
   if (isEscapedUrl(path)) return { path: unescapeUrl(path), query: new Map() };
   const [before, behind] = path.split("?");

@@ -11,7 +11,7 @@ import { compareStrings } from "../values/value.ts";
 import type { FileLists } from "./backend.ts";
 import { followed } from "./safe_path.ts";
 
-/** What is listed, and what is not. */
+/** Which files are listed. */
 export interface WalkRules {
   /** Whether links to directories are entered. */
   readonly follow: boolean;
@@ -95,7 +95,7 @@ async function takeEntry(entry: Deno.DirEntry, place: Place, walk: Walk): Promis
     walk.waiting.push({ rel, real: `${place.real}/${entry.name}`, above: place });
   } else if (rules.follow) {
     const real = await followed(full);
-    // A link to a directory that it lies in would never end; Salt follows it 40 times.
+    // A link to a directory that it is in would never end; Salt follows it 40 times.
     if (!isAbove(real, place)) walk.waiting.push({ rel, real, above: place });
     else if (listed) return;
   } else if (listed && (await entriesOf(full))?.length === 0) {
@@ -127,7 +127,7 @@ async function readLink(path: string): Promise<string | undefined> {
   try {
     return await Deno.readLink(path);
   } catch {
-    return undefined; // it has gone meanwhile
+    return undefined; // it was removed meanwhile
   }
 }
 
@@ -135,11 +135,11 @@ async function leadsToDirectory(path: string): Promise<boolean> {
   try {
     return (await Deno.stat(path)).isDirectory;
   } catch {
-    return false; // a link that leads nowhere
+    return false; // a dangling link
   }
 }
 
-/** The entries of a directory; `undefined` if it cannot be read, which Salt passes over. */
+/** The entries of a directory; `undefined` if it cannot be read, which Salt skips. */
 async function entriesOf(path: string): Promise<Deno.DirEntry[] | undefined> {
   try {
     return await Array.fromAsync(Deno.readDir(path));

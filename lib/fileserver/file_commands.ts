@@ -2,9 +2,9 @@
  * The commands by which minions ask for files: a load in, Salt's reply out. A master answers its minions by them, and a minion
  * without a master itself.
  *
- * Salt answers `""` where a load makes one of its functions fail: `path: 5`, `loc: -1`, `gzip: 99`. So does this, without a word in the
- * log: anybody with an accepted key may send such loads.
- * Source: salt-states.md section 7; Salt 3008.3 `salt/fileserver/__init__.py` Fileserver.
+ * Salt answers `""` where a load makes one of its functions fail: `path: 5`, `loc: -1`, `gzip: 99`. So does this,
+ * without logging it: any minion with an accepted key may send such loads. Source: salt-states.md section 7; Salt
+ * 3008.3 `salt/fileserver/__init__.py` Fileserver.
  * @module
  */
 
@@ -12,7 +12,7 @@ import { gzip as compress } from "../values/gzip.ts";
 import { isInt, map, str, toNumber, truthy, type Value, type ValueMap } from "../values/value.ts";
 import type { FileHash, FileServer, ListOptions, ServedFile } from "./file_server.ts";
 
-/** The answer to a load of which nothing can be made. */
+/** The answer to an invalid load. */
 const UNUSABLE = "";
 
 type FileCommand = (server: FileServer, load: ValueMap) => Promise<Value>;
@@ -92,7 +92,7 @@ async function serveFile(server: FileServer, load: ValueMap): Promise<Value> {
   if (path === undefined || loc === undefined || saltenv === undefined) return map({ data: "", dest: "" });
   if (typeof path !== "string") return UNUSABLE;
   const at = offset(loc), gzip = load.get("gzip");
-  // Salt looks for the file before it looks at the offset.
+  // Salt looks for the file before it checks the offset.
   const { data, dest } = await server.serveFile({ path, saltenv: str(saltenv), loc: at ?? Infinity });
   if (dest !== "" && at === undefined) return UNUSABLE;
   if (data.length === 0) return map({ data: "", dest });

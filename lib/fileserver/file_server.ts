@@ -34,7 +34,7 @@ export interface FileHash {
   readonly hsum: string;
 }
 
-/** What is listed of an environment. */
+/** What to list of an environment. */
 export interface ListOptions {
   /** Only what begins with this. */
   readonly prefix?: string;
@@ -45,7 +45,7 @@ export interface ListOptions {
 /** Names of backends, in a list or with commas; those that are none are left out. */
 export type Backends = string | readonly string[] | undefined;
 
-/** What one request for a file gets of it. */
+/** The reply to a request for a piece of a file. */
 export interface FilePiece {
   /** Empty at the end of the file, and behind it. */
   readonly data: Uint8Array<ArrayBuffer>;
@@ -70,7 +70,7 @@ export class FileServer {
     this.#host = host;
   }
 
-  /** The backends that `chosen` means, in the order of the configuration or of `chosen`. */
+  /** The backends that `chosen` names, in the order of the configuration or of `chosen`. */
   async backends(chosen: Backends = undefined): Promise<readonly NamedBackend[]> {
     const all = await (this.#opened ??= this.#open());
     const names = typeof chosen === "string" ? chosen.split(",") : chosen ?? [];

@@ -1,6 +1,6 @@
 /**
- * What operators and the master do with the backends beside asking for files: updates, and what is kept of files and locks.
- * Source: the functions and results of Salt 3008.3 `salt/fileserver/__init__.py` Fileserver.
+ * Maintenance of the backends by operators and the master: updates, cached data of files, and locks. Source: the
+ * functions and results of Salt 3008.3 `salt/fileserver/__init__.py` Fileserver.
  * @module
  */
 
@@ -11,14 +11,14 @@ import { isGone } from "../os/deno_texts.ts";
 import type { Backends, FileServer } from "./file_server.ts";
 import { compareStrings, type ValueMap } from "../values/value.ts";
 
-/** What is updated, and who is told of it. */
+/** What an update needs. */
 export interface UpdateHost {
   log(level: "error" | "info", message: string): void;
   /** Takes the event of an update: `salt/fileserver/<backend>/update`. */
   tell(tag: string, data: ValueMap): Promise<void>;
 }
 
-/** What is updated, and whether somebody wants to know what changed. */
+/** What to update, and whether the list of changes is needed. */
 export interface UpdateChoice extends UpdateWanted {
   readonly backend?: Backends;
   /** The remotes of the backend; all if there are none. */
@@ -38,13 +38,16 @@ export async function updateBackends(server: FileServer, choice: UpdateChoice, h
   }));
 }
 
-/** Removes what backends keep of files that are gone. */
+/** Removes the backends' cached data of files that no longer exist. */
 export async function reapBackends(server: FileServer, host: Pick<UpdateHost, "log">): Promise<void> {
   for (const { name, backend } of await server.backends()) {
     try {
       await backend.reap?.();
     } catch (error) {
-      host.log("error", `What the file server backend ${name} keeps cannot be cleaned: ${describeError(error)}`);
+      host.log(
+        "error",
+        `The cached data of the file server backend ${name} cannot be cleaned: ${describeError(error)}`,
+      );
     }
   }
 }
@@ -101,7 +104,7 @@ export async function clearFileLists(
   return cleared;
 }
 
-/** The environment that the name of a kept list stands for. */
+/** The environment in the name of a stored list. */
 function environmentOf(name: string): string {
   try {
     return decodeURIComponent(name);

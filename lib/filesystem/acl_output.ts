@@ -49,7 +49,7 @@ function parseEntry(line: string, comment: ValueMap): Entry | undefined {
   const [kind, given, permissions] = isDefault ? parts.slice(1) : parts;
   if (permissions === undefined) return undefined;
   const own = kind === "user" ? comment.get("owner") : kind === "group" ? comment.get("group") : undefined;
-  // What is effective stands after a tab, and counts, as with Salt.
+  // What is effective is after a tab, and counts, as with Salt.
   return {
     isDefault,
     kind,

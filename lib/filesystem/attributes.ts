@@ -69,7 +69,7 @@ export interface AttributeDifference {
   readonly removed: string | null;
 }
 
-/** Compares a file's attributes with those wanted. The extents flag, which cannot be taken off, counts as wanted. */
+/** Compares a file's attributes with those wanted. The extents flag, which cannot be removed, counts as wanted. */
 export async function compareAttributes(
   path: string,
   attributes: string,

@@ -51,7 +51,7 @@ function readStamp(stamp: string): { readonly time: string; readonly moment: str
   };
 }
 
-/** The backups of the file at `path`, the newest first. @param limit How many at most; `null` for all. */
+/** The backups of the file at `path`, the newest first. @param limit Maximum number; `null` for all. */
 export function listBackups(path: string, { cachedir, limit = null }: BackupQuery): Backup[] {
   const directory = directoryOf(path, cachedir);
   return backupsIn(directory, (name) => name.startsWith(`${baseName(path)}_`) ? baseName(path) : undefined)

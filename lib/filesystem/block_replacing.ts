@@ -9,7 +9,7 @@ import { found } from "../regex/replace.ts";
 import { pythonRegex } from "../regex/regex.ts";
 import { universalLines } from "./contents.ts";
 
-/** The arguments of `file.blockreplace` that say what becomes of the text. */
+/** The arguments of `file.blockreplace` that determine the new text. */
 export interface BlockEdit {
   readonly markerStart: string;
   readonly markerEnd: string;
@@ -20,7 +20,7 @@ export interface BlockEdit {
     | { readonly put: "at start" }
     | { readonly put: "at end" }
     | { readonly put: "before match" | "after match"; readonly regex: string };
-  /** Whether the end marker begins a line of its own. */
+  /** Whether the end marker begins its own line. */
   readonly appendNewline: boolean;
 }
 
@@ -30,7 +30,7 @@ export interface BlockEdited {
   readonly after: readonly string[];
 }
 
-/** @throws {CommandError} If there is no block and nowhere to put it, or one that does not end. */
+/** @throws {CommandError} If there is no block and no place for it, or a block does not end. */
 export function replaceBlock(text: string, edit: BlockEdit): BlockEdited {
   const before = universalLines(text);
   const first = before.at(0);

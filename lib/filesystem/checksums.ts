@@ -92,7 +92,7 @@ function badFormat(hash: string): CommandError {
   );
 }
 
-/** For which file a digest is looked up. */
+/** The names of the file whose digest is looked up. */
 export interface HashNames {
   readonly fileName?: string;
   readonly source?: string;
@@ -103,7 +103,7 @@ export interface HashNames {
 /**
  * What `source_hash` says: a digest, `TYPE=DIGEST`, or a file of hashes.
  * @param fetch Gives the local path of a URL.
- * @throws {CommandError} If it says nothing that can be used.
+ * @throws {CommandError} If it is not usable.
  */
 export async function readSourceHash(
   hash: string | null,
@@ -187,7 +187,7 @@ function tells(
   return line.startsWith(name) && /^\s/.test(line.slice(name.length));
 }
 
-/** A value that is no text where a hash is wanted. @throws {InvocationError} */
+/** A value that is not a text where a hash is wanted. @throws {InvocationError} */
 export function hashText(hash: unknown): string {
   if (typeof hash !== "string") throw new InvocationError("hash must be a string");
   return hash;

@@ -1,5 +1,5 @@
 /**
- * What is in a file: whether it is text, in which encoding, its lines as Python splits them, and writing it anew.
+ * What is in a file: whether it is text, in which encoding, its lines as Python splits them, and writing it again.
  * Source: Salt 3008.3, `salt/utils/files.py` is_text, get_encoding; `salt/utils/stringutils.py` is_binary; `salt/utils/filebuffer.py`;
  * `salt/utils/atomicfile.py`.
  * @module
@@ -41,7 +41,7 @@ export function beginsAsText(bytes: Uint8Array): boolean {
   return !isBinaryData(bytes.subarray(0, TEXT_BLOCK));
 }
 
-/** Whether the file's first 2 KB are not text; `false` for what is no regular file. */
+/** Whether the file's first 2 KB are not text; `false` for what is not a regular file. */
 export function isBinary(path: string): boolean {
   return isFile(path) && isBinaryData(readBeginning(path, ENCODING_BLOCK));
 }
@@ -65,7 +65,7 @@ const MARKS: readonly (readonly [encoding: string, mark: readonly number[]])[] =
   ["UTF-7", [0x2b, 0x2f, 0x76]],
 ];
 
-/** The encoding of a file, by its mark or because it is UTF-8; `undefined` if nothing tells. */
+/** The encoding of a file, by its mark or because it is UTF-8; `undefined` if it is not known. */
 export function detectEncoding(path: string): string | undefined {
   if (!isFile(path)) return undefined;
   const block = readBeginning(path, ENCODING_BLOCK);
@@ -113,7 +113,7 @@ export function keptLines(text: string): string[] {
   return text.match(LINES) ?? [];
 }
 
-/** Characters that a search in a file sees at once, and by which it then goes on. */
+/** Length of the window in which a file is searched, and its step, in characters. */
 const WINDOW = 256 * 1024, STRIDE = 32 * 1024;
 
 /** The text of a file in overlapping pieces, so that a search needs no more memory for a large one. Invalid UTF-8 is replaced. */
@@ -140,7 +140,7 @@ export function* textWindows(path: string): Generator<string, void> {
   }
 }
 
-/** How a file that is written anew differs from the old one. */
+/** How a file that is written again differs from the old one. */
 export interface NewFile {
   /** Permission bits of a file that was not there. Default: those that the umask leaves of 0666. */
   readonly mode?: number;

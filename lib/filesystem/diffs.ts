@@ -12,7 +12,7 @@ import { strip } from "../values/python_text.ts";
 import { compareStrings } from "../values/value.ts";
 import { beginsAsText, isText, lenientText, newlineLines, sameBytes } from "./contents.ts";
 
-/** What does not count as a difference. */
+/** What a comparison ignores. */
 export interface Ignoring {
   readonly ordering?: boolean;
   readonly whitespace?: boolean;
@@ -25,7 +25,7 @@ export function ignoresSomething({ ordering, whitespace, comments = [] }: Ignori
   return ordering === true || whitespace === true || comments.length > 0;
 }
 
-/** What takes the place of a diff that is not to be seen. */
+/** The texts in place of a hidden diff. */
 export type Hidden = "<Obfuscated Template>" | "<show_changes=False>";
 
 /** Options of {@linkcode diffFiles}. */
@@ -48,11 +48,11 @@ export interface FileDiff {
 /** Bytes up to which files are read for a diff. Beyond that it would say less than it costs. */
 const LARGEST = 16 * 1024 * 1024;
 
-/** What is compared: the path of a file, or bytes that are in none. */
+/** One side of a comparison: the path of a file, or bytes. */
 export type Compared = string | Uint8Array;
 
 /**
- * Compares the files at `from` and `to`. Large ones do not come into memory.
+ * Compares the files at `from` and `to`. Large ones are not loaded into memory.
  * @throws {CommandError} If one cannot be read.
  */
 export function diffFiles(from: Compared, to: Compared, options: DiffOptions = {}): FileDiff {
@@ -96,7 +96,7 @@ function sizeOf(path: Compared): number {
   return reading(path, () => {
     using file = Deno.openSync(path);
     const { size, isDirectory } = file.statSync();
-    if (isDirectory) Deno.readFileSync(path); // says what is wrong
+    if (isDirectory) Deno.readFileSync(path); // throws with the reason
     return size;
   });
 }

@@ -1,12 +1,12 @@
 /**
- * What the functions for files need of their minion, by a few methods: an execution module has them of its job's context, a state of its own.
+ * What the functions for files need from their minion: an execution module passes its job's context, a state its own.
  * @module
  */
 
 import type { SourceFiles } from "./source_files.ts";
 import type { Value } from "../values/value.ts";
 
-/** What a program said. */
+/** The outcome of a program. */
 export interface ToolResult {
   readonly retcode: number;
   readonly stdout: string;
@@ -15,7 +15,7 @@ export interface ToolResult {
 
 /** How to run a program. */
 export interface ToolOptions {
-  /** Whether a return code other than 0 is no failure of the job. */
+  /** Whether a return code other than 0 is not a failure of the job. */
   readonly ignoreRetcode?: boolean;
   /** Whether stderr comes in stdout, in the order of writing. */
   readonly joined?: boolean;
@@ -23,7 +23,7 @@ export interface ToolOptions {
 
 /** The minion, as far as files need it. */
 export interface FileHost {
-  /** Whether nothing is to be changed: the option `test`. */
+  /** Test mode: whether nothing may be changed: the option `test`. */
   readonly test: boolean;
   /** The option `cachedir`, below which backups lie. */
   readonly cachedir: string;

@@ -16,7 +16,7 @@ import { type FileType, fileType } from "./status.ts";
 import { isFile } from "../os/file_kind.ts";
 import { compare, int, isInt, str, truthy, type Value, type ValueMap } from "../values/value.ts";
 
-/** What a criterion or action may look at. */
+/** A path that criteria and actions are applied to. */
 interface Candidate {
   readonly path: string;
   readonly name: string;
@@ -29,7 +29,7 @@ type Criterion = (candidate: Candidate) => boolean;
 /** What is done with a path that all criteria match; `undefined` gives no result. */
 type Action = (candidate: Candidate) => Value | undefined | Promise<Value | undefined>;
 
-/** How far criteria look: those that look at less are asked first. */
+/** What criteria read: the cheaper ones are checked first. */
 type Reach = "path" | "status" | "contents";
 
 /** A search, ready to run. */
@@ -218,7 +218,7 @@ function remover(test: boolean): Action {
   return ({ path }) => {
     if (test) return path;
     try {
-      // Deno does not follow links here, nor those that somebody puts in while it removes.
+      // Deno does not follow links here, nor links that another user creates meanwhile.
       Deno.removeSync(path, { recursive: !isFile(path) });
       return path;
     } catch (error) {
@@ -275,7 +275,7 @@ export async function* runSearch(search: Search, top: string): AsyncGenerator<Va
     if (level >= search.minDepth && level <= search.maxDepth) {
       for (const name of [...directories, ...files]) yield* consider(search, { path: joinPath(path, name), name });
     }
-    // One level less than Salt walks, which looks at nothing there.
+    // One level less than Salt walks, because Salt checks nothing on its last level.
     if (level >= search.maxDepth) directories.length = 0;
   }
 }

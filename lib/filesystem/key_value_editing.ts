@@ -10,34 +10,34 @@ import { strip } from "../values/python_text.ts";
 import { universalLines } from "./contents.ts";
 import { withoutLeading } from "./text_replacing.ts";
 
-/** What is edited, and how. */
+/** The parameters of an edit. */
 export interface KeyValueEdit {
   readonly values: ReadonlyMap<string, Value>;
-  /** What stands between a key and its value. */
+  /** What is between a key and its value. */
   readonly separator: string;
-  /** How many lines of a key are kept, the first ones; below 0: all. */
+  /** Number of lines of a key that are kept, from the first; below 0: all. */
   readonly count: number;
-  /** Characters that are taken from the beginning of a line when it is looked at; `null`: white space. */
+  /** Characters that are removed from the beginning of a line before it is compared; `null`: white space. */
   readonly uncomment: string | null;
   readonly keyIgnoreCase: boolean;
   readonly valueIgnoreCase: boolean;
-  /** Where keys go that the text does not have. */
+  /** Where missing keys are added. */
   readonly missing: "at end" | "at start" | "nowhere";
   /** Whether lines of other keys are taken out. */
   readonly prune: boolean;
 }
 
-/** What an edit comes to. */
+/** The result of an edit. */
 export interface EditedKeyValues {
   readonly text: string;
-  /** The lines that go (`- `) and come (`+ `). */
+  /** The removed (`- `) and added (`+ `) lines. */
   readonly diff: readonly string[];
   /** How many lines were edited, and how many taken out. */
   readonly changed: number;
   readonly deleted: number;
 }
 
-/** A line and what it is looked at as. */
+/** A line, and its text for comparisons. */
 interface Line {
   readonly text: string;
   readonly tested: string;
@@ -100,11 +100,11 @@ function lookAt(text: string, { uncomment, separator, keyIgnoreCase }: KeyValueE
 
 interface Editing {
   readonly edit: KeyValueEdit;
-  /** How many lines of each key are still kept. */
+  /** Number of lines of each key that are still kept. */
   readonly left: Map<string, number>;
 }
 
-/** A line as it becomes when each key is looked for in turn. */
+/** Edits a line: looks for each key in turn. */
 function editLine(line: Line, { edit, left }: Editing): Omit<EditedKeyValues, "deleted"> {
   const diff: string[] = [];
   let { text, value } = line, changed = 0;
@@ -114,7 +114,7 @@ function editLine(line: Line, { edit, left }: Editing): Omit<EditedKeyValues, "d
     const count = left.get(key) ?? 0;
     value = cased(strip(value), valueIgnoreCase);
     const equal = value === cased(strip(str(wanted)), valueIgnoreCase);
-    // A comment is made a line while lines of its key are wanted; a line that is one too many goes.
+    // A comment becomes a line while more lines of its key are wanted; a surplus line is removed.
     if (line.uncommented ? count > 0 : !equal || count === 0) {
       changed++;
       diff.push(`- ${text}`);

@@ -10,7 +10,7 @@ import { rstrip } from "../values/python_text.ts";
 import type { PythonRegex } from "../regex/regex.ts";
 import { universalLines } from "./contents.ts";
 
-/** What is to be done with the line. */
+/** The action on the line. */
 export type LineMode = "insert" | "ensure" | "delete" | "replace";
 
 /** The arguments of `file.line` that say what to do. */
@@ -56,7 +56,9 @@ export function editLine(text: string, edit: LineEdit): string[] {
   return edited;
 }
 
-/** The lines that an expression matches or that hold it as it is; `undefined` if there are no lines or no expression. */
+/**
+ * The lines that an expression matches, or that contain its text; `undefined` if there are no lines or no expression.
+ */
 function selected(lines: readonly string[], regex: string | null): string[] | undefined {
   if (lines.length === 0 || !regex) return undefined;
   let compiled: PythonRegex;

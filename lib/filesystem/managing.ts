@@ -21,7 +21,7 @@ import { type FileStatus, fileStatus } from "./status.ts";
 import { makeParents } from "./trees.ts";
 import { map, str, truthy, type Value, type ValueMap } from "../values/value.ts";
 
-/** What a file is to be, beside its owner and mode. */
+/** The wanted state of a file, besides owner and mode. */
 export interface ManagedFile extends Wanted {
   readonly name: string;
   /** The local file with the contents; empty if there is none. */
@@ -37,7 +37,7 @@ export interface ManagedFile extends Wanted {
   readonly newFileDiff: boolean;
 }
 
-/** A directory for files that are needed for a moment, readable for this user alone. */
+/** A directory for temporary files, readable only for this user. */
 class Scratch {
   #directory: string | undefined;
 
@@ -65,7 +65,7 @@ function statusOf(path: string, follow: boolean): FileStatus | undefined {
   }
 }
 
-/** How a file differs from what it is to be. */
+/** How a file differs from the wanted state. */
 export interface MetaChanges {
   readonly changes: ValueMap;
   /** Whether it differs in more than what is ignored. */
@@ -141,7 +141,7 @@ async function addPermissions(
   }
 }
 
-/** What becomes of a file that {@linkcode manageFile} manages. */
+/** The arguments of {@linkcode manageFile}. */
 export interface Management extends ManagedFile {
   /** The mode of backups. */
   readonly backup: string;
@@ -201,7 +201,7 @@ class FileWork {
     }
   }
 
-  /** Whether the file has the digest that the file server tells of its source. */
+  /** Whether the file has the file server's digest of its source. */
   #isCurrent(): boolean {
     const { name, source, sum, sfn, follow } = this.#file;
     if (sfn !== "" || sum === undefined || schemeOf(source) !== "salt" || (!follow && isLink(name))) return false;
@@ -306,7 +306,7 @@ class FileWork {
     const ret = this.#ret;
     const link = isLink(name);
     const real = link && follow ? realPath(name) : name;
-    // A link that leads nowhere is followed all the same: there the file is made.
+    // A dangling link is followed too: the file is created at its target.
     const empty = link && follow && !isAnything(real) ? this.scratch.file(NOTHING) : undefined;
     if (
       source !== "" && sum !== undefined && (link && !follow || hashFile(empty ?? real, sum.hash_type) !== sum.hsum)
@@ -358,7 +358,7 @@ class FileWork {
     }
   }
 
-  /** There is nothing yet, or a directory or a special file. */
+  /** Creates the file where there is nothing, a directory or a special file. */
   async #create({ sfn, sum, mode }: Prepared): Promise<StateResult> {
     const { name, source, newFileDiff } = this.#file;
     const ret = this.#ret, { test } = this.#host;
@@ -374,7 +374,7 @@ class FileWork {
         ret.changes.set("new", `file ${name} created`);
         ret.comment = "Empty file";
       } else {
-        // What the system has against the path it says with its own words.
+        // If the system refuses the path, its own error is thrown.
         if (name.endsWith("/") || !isDirectory(dirName(name))) touch(name, mode);
         ret.changes.set("diff", "New file");
       }
@@ -411,7 +411,7 @@ class FileWork {
       this.#ret.changes.delete("diff");
       throw new Failed("Parent directory not present");
     }
-    // Who may read a directory's files may enter it.
+    // Whoever may read a directory may enter it.
     const derived = mode === null
       ? null
       : [...str(mode).slice(-3)].map((digit) => digit === "0" ? digit : String(Number(digit) | 1)).join("");
@@ -423,7 +423,10 @@ class FileWork {
   }
 }
 
-/** Makes an empty file, which its owner alone may read until it has its mode. @throws {CommandError} With the system's reason. */
+/**
+ * Makes an empty file, which only its owner may read until it has its mode. @throws {CommandError} With the system's
+ * reason.
+ */
 function touch(path: string, mode: Value): void {
   try {
     Deno.openSync(path, { write: true, create: true, mode: truthy(mode) ? 0o600 : 0o666 }).close();

@@ -93,7 +93,7 @@ function isFollowable(path: string): boolean {
 
 /**
  * Sets the mode of the file where `path` leads.
- * @returns The mode afterwards, or Salt's text for one that is none.
+ * @returns The mode afterwards, or Salt's text for an invalid mode.
  * @throws {CommandError} If there is no such file.
  */
 export function setMode(path: string, mode: Value): string {

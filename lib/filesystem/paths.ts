@@ -1,6 +1,6 @@
 /**
- * Paths as Python's `os.path` takes them apart and puts them together, for POSIX. What looks at the disk is below the rest.
- * Source: docs.python.org, "os.path".
+ * Paths as Python's `os.path` takes them apart and puts them together, for POSIX. The functions that read the disk are
+ * at the end. Source: docs.python.org, "os.path".
  * @module
  */
 
@@ -166,8 +166,8 @@ export interface Walked {
 }
 
 /**
- * Python's `os.walk`, from the top. Who takes names out of `directories` keeps the walk out of them. A directory that cannot be
- * read is left out.
+ * Python's `os.walk`, from the top. A caller that removes names from `directories` excludes them from the walk. A
+ * directory that cannot be read is left out.
  */
 export function* walk(top: string): Generator<Walked, void> {
   const directories: string[] = [], files: string[] = [];

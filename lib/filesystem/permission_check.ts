@@ -1,7 +1,6 @@
 /**
- * `file.check_perms`: brings a file's owner, group, mode, attributes and SELinux context to what is wanted, and says what changed. With
- * the option `test` it says what would.
- * Source: Salt 3008.3, `salt/modules/file.py` check_perms.
+ * `file.check_perms`: sets a file's owner, group, mode, attributes and SELinux context, and reports the changes. With
+ * the option `test` it reports what would change. Source: Salt 3008.3, `salt/modules/file.py` check_perms.
  * @module
  */
 
@@ -21,7 +20,7 @@ import { changeMode, changeOwner, normalizeMode } from "./ownership.ts";
 import { isLink } from "./paths.ts";
 import { type FileStatus, fileStatus } from "./status.ts";
 
-/** What a file is to have; None and empty texts leave a thing as it is. */
+/** The wanted owner, mode and so on; None and empty texts change nothing. */
 export interface Wanted {
   readonly user: Value;
   readonly group: Value;
@@ -152,9 +151,9 @@ function wasThere(before: FileStatus, { user, group }: Wanted): ValueMap {
 
 interface Judged {
   readonly value: Value;
-  /** Whether it is not so yet. */
+  /** Whether it differs from the wanted value. */
   readonly still: boolean;
-  /** Whether it was to be changed. */
+  /** Whether a change was tried. */
   readonly tried: boolean;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Where files of other places than this host come from, by a few methods: the file client has them.
+ * The interface for files from outside this host; the file client implements it.
  * @module
  */
 
@@ -13,7 +13,7 @@ export interface FetchOptions {
   readonly sourceHash?: string;
 }
 
-/** Files behind URLs. */
+/** Fetches files by URL. */
 export interface SourceFiles {
   /** The path of a copy on this host; `undefined` if there is no such file. @throws {CommandError} If it cannot be fetched. */
   cacheFile(url: string, saltenv: string, options?: FetchOptions): Promise<string | undefined>;

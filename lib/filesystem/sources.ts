@@ -10,7 +10,7 @@ import { isAnything } from "../os/file_kind.ts";
 import { isMap, type Value } from "../values/value.ts";
 import type { FetchOptions, SourceFiles } from "./source_files.ts";
 
-/** Where a source is looked for. */
+/** Where to look for a source. */
 export interface SourcePlace extends FetchOptions {
   /** The environment of the file server. */
   readonly saltenv: string;
@@ -19,7 +19,8 @@ export interface SourcePlace extends FetchOptions {
 
 /**
  * The path on this host of a source: an absolute path, `file://`, or a URL of which a copy is fetched.
- * @returns `undefined` if the file server has no such file. Whether there is a file of this host is not looked at.
+ * @returns `undefined` if the file server has no such file. For a path on this host, it is not checked whether the file
+ * exists.
  * @throws {CommandError} For a relative path, and for what cannot be fetched.
  */
 export async function sourcePath(
@@ -33,14 +34,15 @@ export async function sourcePath(
   return path;
 }
 
-/** A source that was chosen, with the hash that belongs to it. */
+/** The chosen source, with its hash. */
 export interface ChosenSource {
   readonly source: Value;
   readonly hash: Value;
 }
 
 /**
- * `file.source_list`: the first source of a list that exists. One that is no list stays, whether it exists or not.
+ * `file.source_list`: the first source of a list that exists. A source that is not a list is returned unchanged,
+ * whether it exists or not.
  * @throws {CommandError} If none exists.
  */
 export async function chooseSource(source: Value, hash: Value, place: SourcePlace): Promise<ChosenSource> {
@@ -61,7 +63,7 @@ async function exists(source: string, { files, saltenv }: SourcePlace): Promise<
   return source.startsWith("/") && isAnything(source);
 }
 
-/** What `file.get_managed` gives: the file with the contents and its digest, or what is wrong. */
+/** The result of `file.get_managed`: the file with the contents and its digest, or the problem. */
 export interface Managed {
   readonly sfn: string;
   readonly sum: SourceSum | undefined;
@@ -69,7 +71,7 @@ export interface Managed {
   readonly problem: string;
 }
 
-/** The arguments of `file.get_managed` that count. */
+/** The arguments of `file.get_managed` that are used. */
 export interface ManagedRequest extends HashNames, Omit<SourcePlace, "sourceHash"> {
   /** The file that is managed. */
   readonly name: string;

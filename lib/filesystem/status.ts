@@ -1,6 +1,5 @@
 /**
- * What the system says of a file, as `file.stats` and `file.lstat` give it.
- * Source: Salt 3008.3, `salt/modules/file.py` stats.
+ * The status of a file, as `file.stats` and `file.lstat` return it. Source: Salt 3008.3, `salt/modules/file.py` stats.
  * @module
  */
 
@@ -30,7 +29,7 @@ export interface FileStatus {
   readonly target: string;
 }
 
-/** Salt's words for what a file is. */
+/** Salt's words for the types of files. */
 export type FileType = "file" | "dir" | "char" | "block" | "link" | "pipe" | "socket";
 
 /** What kind of file `info` is of. */
@@ -59,8 +58,8 @@ export function timesOf(
 }
 
 /**
- * The facts of the file at `path`; of a link that leads nowhere its own.
- * @param options.follow Whether a link counts as what it leads to. @default {true}
+ * The status of the file at `path`; of a dangling link, its own. @param options.follow Whether links are followed.
+ * @default {true}
  * @throws {CommandError} If there is nothing.
  */
 export function fileStatus(path: string, { follow = true }: { readonly follow?: boolean } = {}): FileStatus {

@@ -7,7 +7,7 @@ import { CommandNotFoundError } from "../errors.ts";
 import { which } from "../host/which.ts";
 import { shlexSplit } from "../text/shlex.ts";
 
-/** What a compressed file begins with, and the program that decompresses it to stdout. */
+/** The magic bytes of compressed files, and the program that decompresses them to stdout. */
 const COMPRESSED: readonly (readonly [magic: readonly number[], words: readonly string[]])[] = [
   [[0x1f, 0x8b], ["gzip", "-dc"]],
   [[0x42, 0x5a, 0x68], ["bzip2", "-dc"]],

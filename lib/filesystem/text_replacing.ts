@@ -11,7 +11,7 @@ import { byteRegex, byteText, found, regexWithFlags, splitText, substitute } fro
 import { pythonRegex } from "../regex/regex.ts";
 import { newlineLines, universalLines } from "./contents.ts";
 
-/** The arguments of `file.replace` that say what becomes of the text. */
+/** The arguments of `file.replace` that determine the new text. */
 export interface Replacing {
   readonly pattern: string;
   readonly repl: string;
@@ -21,7 +21,7 @@ export interface Replacing {
   readonly flags: number;
   readonly appendIfNotFound?: boolean;
   readonly prependIfNotFound?: boolean;
-  /** What to put in if nothing matched; `repl` by default. */
+  /** The text to add if nothing matched; `repl` by default. */
   readonly notFoundContent?: string | null;
   /** Whether a backslash in `repl` is one. */
   readonly backslashLiteral?: boolean;
@@ -35,7 +35,7 @@ export interface Replaced {
   readonly changed: boolean;
 }
 
-/** What texts of the file's kind are: characters, or bytes. */
+/** Whether the file is handled as characters or as bytes. */
 export type TextKind = "bytes" | "text";
 
 /** Whether the pattern is anywhere in `text`. @throws {RegexError} */
@@ -43,7 +43,7 @@ export function searchIn(text: string, { pattern, flags, kind }: Replacing & { r
   return found(kind === "bytes" ? byteRegex(pattern, flags) : regexWithFlags(pattern, flags), text);
 }
 
-/** Replaces the matches of a pattern; puts content in if there are none and that is asked for. @throws {RegexError} */
+/** Replaces the matches of a pattern; adds content if there are none and the request says so. @throws {RegexError} */
 export function replaceIn(text: string, request: Replacing, kind: TextKind): Replaced {
   const compile = kind === "bytes" ? byteRegex : regexWithFlags;
   const native = (given: string) => kind === "bytes" ? byteText(new TextEncoder().encode(given)) : given;
@@ -106,7 +106,7 @@ export function withoutLeading(text: string, chars: string): string {
   return text.slice(at);
 }
 
-/** Salt's escaping for `sed`: quotes and slashes, and with `all` what is special in an expression. */
+/** Salt's escaping for `sed`: quotes and slashes, and with `all` the special characters of expressions. */
 export function sedEscape(text: string, all: boolean): string {
   const quoted = text.replaceAll("'", `'"'"'`).replaceAll("/", "\\/");
   return all ? quoted.replace(/[\^.[$()|*+?{]/g, "\\$&") : quoted;
@@ -116,8 +116,8 @@ export function sedEscape(text: string, all: boolean): string {
 const PSED_FLAGS: Readonly<Record<string, number>> = { I: 2, L: 4, M: 8, S: 16, U: 32, X: 64 };
 
 /**
- * `file.psed`: replaces in what is behind the matches of `limit`, or everywhere.
- * @throws {CommandError} For a letter that is no flag.
+ * `file.psed`: replaces in the text after the matches of `limit`, or everywhere.
+ * @throws {CommandError} For a letter that is not a flag.
  * @throws {RegexError}
  */
 export function psed(

@@ -63,8 +63,8 @@ export function copyContents(from: string, to: string): void {
 }
 
 /**
- * Copies a file with its mode, as Python's `copy`. Nobody else can read the copy before it has that.
- * @throws {CommandError} For a pipe, which would be waited for; else what Deno throws.
+ * Copies a file with its mode, as Python's `copy`. No other user can read the copy before it has that. @throws
+ * {CommandError} For a pipe, which would block; else what Deno throws.
  */
 export function copyWithMode(from: string, to: string): void {
   const info = Deno.statSync(from);
@@ -188,7 +188,7 @@ function statIfReadable(path: string): Deno.FileInfo | undefined {
 /** `file.remove`: a file, a link, or a directory with all in it. @returns Whether there was anything. */
 export function removeAny(path: string): boolean {
   if (!isAnything(path)) return false;
-  // Deno does not follow links here, nor those that somebody puts in while it removes.
+  // Deno does not follow links here, nor links that another user creates meanwhile.
   Deno.removeSync(path, { recursive: isDirectory(path) && !isLink(path) });
   return true;
 }

@@ -79,7 +79,7 @@ export function parseSaved(text: string): ValueMap {
   return tables;
 }
 
-/** The options of a rule with their values; `!` before an option stands in front of its value. */
+/** The options of a rule with their values; `!` before an option is in front of its value. */
 function parseRule(line: string): Map<string, string[]> {
   const options = new Map<string, string[]>();
   const words = shlexSplit(line);

@@ -15,7 +15,7 @@ const NOT_OF_A_RULE = [
   ...["no_log", "fire_event", "saltenv", "umask", "name", "chain", "save", "table"],
 ];
 
-/** Options that stand behind the target, in this order. */
+/** Options that come after the target, in this order. */
 const TARGET_OPTIONS =
   `j jump add-set and-mark and-tos checksum-fill clamp-mss-to-pmtu clustermac ctevents ctmask del-set ecn-tcp-remove exist
   expevents gateway hash-init hashmode helper label local-node log-ip-options log-level log-prefix log-tcp-options
@@ -29,10 +29,10 @@ const TARGET_OPTIONS =
   led-delay led-trigger-id queue-cpu-fanout src-pfx to-port addr and-mask delude honeypot or-mask prefix reset reuse
   set-mac shift static tarpit tname ttl`.split(/\s+/);
 
-/** Matches whose module has a name of its own. */
+/** Matches whose module has its own name. */
 const NAMED_MATCHES = ["pknock", "quota2", "recent"];
 
-/** A value without its `!` or `not`, and what stands before the option for it. */
+/** A value without its `!` or `not`, and what is before the option for it. */
 function negated(value: string): readonly [before: string, value: string] {
   const isNegated = value.startsWith("!") || value.startsWith("not");
   return isNegated ? ["! ", value.replaceAll(/(!|not)\s?/g, "")] : ["", value];

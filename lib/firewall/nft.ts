@@ -1,6 +1,5 @@
 /**
- * Runs nft, and tells what there is: tables, chains and rules.
- * Source: Salt 3008.3, `salt/modules/nftables.py`; nft(8).
+ * Runs nft, and reads its tables, chains and rules. Source: Salt 3008.3, `salt/modules/nftables.py`; nft(8).
  * @module
  */
 
@@ -20,13 +19,13 @@ export interface Place {
   readonly chain: string | null;
 }
 
-/** What a function says of itself, and whether it went well. */
+/** The result of a function and its comment. */
 export interface Outcome {
   readonly comment: string;
   readonly result: boolean;
 }
 
-/** What nft prints. */
+/** Runs nft. @returns Its output. */
 export async function nft(words: readonly string[], context: JobContext): Promise<string> {
   return (await runProgram(["nft", ...words], context, { joined: true, setsRetcode: true })).stdout;
 }
@@ -38,7 +37,7 @@ export function nftFamily(family: string): string {
   throw new InvocationError(`Unknown family: ${JSON.stringify(family)}`);
 }
 
-/** A table's or chain's name, which is no option. */
+/** A table's or chain's name, which is not an option. */
 export function nameWord(name: string): string {
   return checkedWord(name, "name");
 }

@@ -38,7 +38,7 @@ function sortedPorts(value: Value): string {
   return numbers.join(", ");
 }
 
-/** What each keyword becomes, in the order in which they stand in a rule. */
+/** The match of each keyword, in the order of a rule. */
 const MATCHES: readonly (readonly [keys: readonly string[], make: (value: Value, family: string) => string])[] = [
   [["if"], (value) => `meta iifname ${str(value)}`],
   [["of"], (value) => `meta oifname ${str(value)}`],
@@ -65,7 +65,7 @@ const VERDICTS: readonly (readonly [keys: readonly string[], make: (value: Value
   [["reject-with"], (value) => `reject with ${str(value)}`],
 ];
 
-/** The rule that the keywords mean; others do not count. @param family nft's name of it. */
+/** The rule of these keywords; unknown ones are ignored. @param family nft's name of it. */
 export function ruleOf(kwargs: ValueMap, family: string): string {
   const parts = [...MATCHES, ...VERDICTS].flatMap(([keys, make]) => {
     const given = keys.map((key) => kwargs.get(key)).filter((value) => value !== undefined);

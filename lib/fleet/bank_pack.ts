@@ -57,7 +57,7 @@ const BUFFER_BYTES = 1 << 20;
 const utf8 = new TextEncoder();
 const text = new TextDecoder();
 
-/** Calls `begin` and then its result for every file of the bank; calls `begin` again if it has to start anew. */
+/** Calls `begin` and then its result for every file of the bank; calls `begin` again if it has to start again. */
 export function scanBank(place: BankPackPlace, begin: () => BankVisit): void {
   const changed = modified(place.directory);
   if (changed === undefined) {

@@ -75,7 +75,7 @@ export class DataCache {
 
   /**
    * Calls `begin` and then its result with the data of each minion, as MessagePack. Calls `begin` again if it has to start
-   * anew.
+   * again.
    */
   scan(bank: Bank, begin: () => BankVisit): void {
     const directory = `${this.#cachedir}/${bank}`, path = `${this.#cachedir}/${bank}.pack`;

@@ -25,7 +25,6 @@ export interface FunctionJob {
   readonly user: string;
 }
 
-/** The outcome of a function. */
 export interface FunctionOutcome {
   /** Its result, or a text in its place. */
   readonly return: Value;

@@ -14,7 +14,7 @@ function splitOnce(line: string): [string, string] | undefined {
   return first === undefined ? undefined : [first, rest];
 }
 
-/** What `git fetch` says it has changed. */
+/** The changes in the output of `git fetch`. */
 export function parseFetch(text: string): ValueMap {
   const told: ValueMap = new Map();
   const list = (key: string, name: string) => {
@@ -52,7 +52,7 @@ export function parseRemotes(text: string, { hidden }: { readonly hidden: boolea
 
 const STATES: Readonly<Record<string, string>> = { M: "modified", A: "new", D: "deleted", "??": "untracked" };
 
-/** The files of `git status -z --porcelain`, by what became of them. */
+/** The files of `git status -z --porcelain`, by state. */
 export function parseStatus(text: string): ValueMap {
   const files = new Map<Value, Value[]>();
   for (const entry of text.split("\0")) {
@@ -97,7 +97,7 @@ export interface Worktree {
   readonly branch?: string;
 }
 
-/** The worktrees; one of which not all is told (a bare repository) is left out. */
+/** The worktrees; an incomplete entry (a bare repository) is left out. */
 export function parseWorktrees(text: string): Worktree[] {
   return text.trim().split("\n\n").flatMap((paragraph) => {
     const told = new Map(paragraph.split("\n").map((line) => splitOnce(line) ?? [line.trim(), ""]));

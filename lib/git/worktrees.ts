@@ -13,7 +13,7 @@ import type { JobContext } from "../plugins/job_context.ts";
 import { splitLines } from "../text/split_lines.ts";
 import { map, type Value, type ValueMap } from "../values/value.ts";
 
-/** The version from which on all of this works. */
+/** The oldest version of git with all these features. */
 const LEAST = [2, 7];
 
 /** @throws {CommandError} If git is too old for worktrees. */
@@ -25,14 +25,17 @@ export async function requireWorktrees(context: JobContext): Promise<string> {
   );
 }
 
-/** Whether a version of git is that one or a newer one. */
+/** Whether a version of git is at least that. */
 export function isAtLeast(version: string, least: readonly number[]): boolean {
   const numbers = version.split(".").map(Number);
   const at = least.findIndex((part, i) => (numbers[i] ?? 0) !== part);
   return at < 0 || (numbers[at] ?? 0) > least[at];
 }
 
-/** The worktrees by their paths: all, only those whose directory is gone (`stale`), or by default only the others. */
+/**
+ * The worktrees by their paths: all, only those whose directory does not exist (`stale`), or by default only the
+ * others.
+ */
 export async function listWorktrees(
   run: GitRun,
   { all, stale }: { readonly all: boolean; readonly stale: boolean },

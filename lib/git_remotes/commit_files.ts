@@ -1,6 +1,6 @@
 /**
  * The files of a commit as a directory, taken out of the repository once. A directory has the name of its commit and never changes, so
- * that all processes may read it while a fetch is under way; what nobody has used for a day is removed.
+ * that all processes may read it while a fetch is under way; a directory that was not used for a day is removed.
  * @module
  */
 
@@ -9,7 +9,7 @@ import { StoreError } from "../errors.ts";
 import { isGone } from "../os/deno_texts.ts";
 import { runGit } from "./git_program.ts";
 
-/** Age from which on a directory that is not used any more is removed, in milliseconds. */
+/** Age at which an unused directory is removed, in milliseconds. */
 const KEPT_MS = 86_400_000;
 
 /** How exactly the last use is noted, in milliseconds. */
@@ -79,7 +79,7 @@ async function isUsedAgain(path: string): Promise<boolean> {
   return true;
 }
 
-/** Another process may have made the same directory meanwhile: then that one stands. */
+/** Another process may have made the same directory meanwhile: then that one is used. */
 async function placeDirectory(made: string, path: string): Promise<void> {
   try {
     await Deno.rename(made, path);

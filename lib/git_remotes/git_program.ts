@@ -1,7 +1,6 @@
 /**
- * Runs git in a repository that the master keeps. Nobody is asked for a password, and git reads nothing but that repository and
- * the remote: a remote may not make it run another program.
- * Source: git(1), git-config(1), gitprotocol-capabilities(5).
+ * Runs git in a repository that the master keeps. git never asks for a password, and reads only that repository and the
+ * remote: a remote must not make it run another program. Source: git(1), git-config(1), gitprotocol-capabilities(5).
  * @module
  */
 
@@ -22,11 +21,11 @@ export interface GitAccess {
   readonly password: string;
 }
 
-/** What a run of git gave. */
+/** The outcome of a run of git. */
 export interface GitResult {
   readonly ok: boolean;
   readonly stdout: Uint8Array<ArrayBuffer>;
-  /** The first lines of what it complained of. */
+  /** The first lines of its errors. */
   readonly stderr: string;
 }
 
@@ -35,7 +34,7 @@ export interface GitRun {
   /** The bare repository. */
   readonly directory: string;
   readonly access?: GitAccess;
-  /** The file of an index of its own, in place of the repository's. */
+  /** The file of its own index, in place of the repository's. */
   readonly indexFile?: string;
   readonly stdin?: string;
   /** After this time it is ended, in milliseconds. */
@@ -43,10 +42,10 @@ export interface GitRun {
   readonly signal?: AbortSignal;
 }
 
-/** Maximum bytes of what git lists: names of files of a large repository. */
+/** Maximum bytes of git's output, such as the file names of a large repository. */
 const MOST_OUTPUT = 512 << 20;
 const MOST_COMPLAINT = 4_096;
-/** Time for what reads the repository alone, in milliseconds. */
+/** Time limit for commands that only read the repository, in milliseconds. */
 const LOCAL_LIMIT_MS = 120_000;
 
 /** Runs git and reads all of its output. Fails as a result, not as an error, if git is missing or too slow. */
@@ -96,7 +95,7 @@ function startGit(args: readonly string[], run: GitRun): StartedGit {
       stdin: run.stdin === undefined ? "null" : "piped",
       stdout: "piped",
       stderr: "piped",
-      // A process group of its own, as git starts others, which hold its pipes open.
+      // A process group of its own, because git starts other processes, which hold its pipes open.
       detached: true,
     }).spawn();
   } catch (error) {
@@ -132,7 +131,7 @@ async function feed(process: Deno.ChildProcess, text: string): Promise<void> {
     await writer.write(new TextEncoder().encode(text));
     await writer.close();
   } catch {
-    // It ended before it had read all of it, which its result tells.
+    // git ended before it had read all of its input; its exit code shows that.
   }
 }
 
@@ -159,10 +158,10 @@ async function collect(
   return { bytes: new Uint8Array(await new Blob(parts).arrayBuffer()), whole };
 }
 
-/** Seconds until a host that says nothing has gone. */
+/** Seconds of silence after which a host counts as gone. */
 const SILENCE_S = 60;
 
-/** The variables that git gets: none of the master's own, but for where programs and keys are. */
+/** The environment of git: of the master's own variables only those for the paths of programs and keys. */
 function environment({ access, indexFile, directory }: GitRun): Record<string, string> {
   const own = Object.fromEntries(
     ["PATH", "HOME", "SSH_AUTH_SOCK", "TMPDIR"].flatMap((name) => {
@@ -201,12 +200,15 @@ function environment({ access, indexFile, directory }: GitRun): Record<string, s
   return variables;
 }
 
-/** Instead of `BatchMode`, with which ssh asks for no passphrase: nothing else may be asked for. */
+/** Instead of `BatchMode`, with which ssh asks for no passphrase: ssh must not ask for anything else. */
 const ONLY_KEYS = "PreferredAuthentications=publickey -o PasswordAuthentication=no -o KbdInteractiveAuthentication=no";
 
 const ASK_PASS = "#!/bin/sh\nprintf '%s\\n' \"$SALT_SSH_PASSPHRASE\"\n";
 
-/** What has ssh ask a program for the passphrase, which is in a variable: everybody on the host sees arguments. */
+/**
+ * The variables that make ssh ask a program for the passphrase. The passphrase is in a variable, because every user of
+ * the host can see arguments.
+ */
 function passphraseVariables(passphrase: string, directory: string): Record<string, string> {
   const program = `${directory}/askpass`;
   writeProgram(program, ASK_PASS);

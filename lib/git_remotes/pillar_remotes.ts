@@ -1,7 +1,6 @@
 /**
- * The options of repositories that hold pillar: what an `ext_pillar` entry `git` says of each, else what the `git_pillar_` option of that
- * name says.
- * Source: Salt 3008.3 `salt/pillar/git_pillar.py`, `salt/utils/gitfs.py` GitProvider, GitPillar.
+ * The options of repositories that hold pillar: the own options in an `ext_pillar` entry `git`, else the `git_pillar_`
+ * option of that name. Source: Salt 3008.3 `salt/pillar/git_pillar.py`, `salt/utils/gitfs.py` GitProvider, GitPillar.
  * @module
  */
 

@@ -10,7 +10,7 @@ import { pillarRemoteLists, type PillarRemoteOptions, pillarRemotes } from "./pi
 import { type FetchResult, GitRemote } from "./remote.ts";
 import { str, truthy, type Value, type ValueMap } from "../values/value.ts";
 
-/** What is kept of a remote whose branch or tag has pillar files. */
+/** The local repository of a remote whose branch or tag has pillar files. */
 export type PillarRepository = GitRemote<PillarRemoteOptions>;
 
 /** Opens repositories, without reading anything. @param opts The options of the node. */
@@ -27,7 +27,7 @@ export function configuredPillarRepositories(opts: ValueMap): PillarRepository[]
   return openPillarRepositories([...unique.values()], opts);
 }
 
-/** Fetches a repository, and removes what it keeps of commits that nobody uses. @throws {StoreError} With what git says. */
+/** Fetches a repository, and removes the files of unused commits. @throws {StoreError} With git's error. */
 export async function fetchPillarRepository(remote: PillarRepository, signal?: AbortSignal): Promise<FetchResult> {
   const result = await remote.fetch(signal);
   if (result === "changed") await removeOldCommits(remote.place, new Set((await remote.refs()).values()));

@@ -2,9 +2,9 @@
  * A repository that the master keeps of a git remote: a bare one, which one process fetches into at a time, and all threads and
  * processes read.
  *
- * What a branch or tag is now stands in a file beside the repository, which every fetch replaces; so a request starts no git. The files
- * of a commit are listed once by each thread, and a file is taken out of the repository once, under the name of its object: that never
- * changes, and no name that a minion sends becomes a part of a path.
+ * A file beside the repository has the current commits of branches and tags. Every fetch replaces it, so a request
+ * starts no git. The files of a commit are listed once by each thread, and a file is taken out of the repository once,
+ * under the name of its object: that never changes, and no name that a minion sends becomes a part of a path.
  * @module
  */
 
@@ -21,16 +21,16 @@ import { UpdateLock } from "./update_lock.ts";
 /** Commits by the full names of branches and tags: `refs/remotes/origin/main`, `refs/tags/v1`. */
 export type Refs = ReadonlyMap<string, string>;
 
-/** What a fetch did. */
+/** The result of a fetch. */
 export type FetchResult = "changed" | "unchanged" | "locked";
 
-/** Number of commits whose files a thread remembers, and of names of commits that it knows of not being there. */
+/** Number of commits whose files a thread remembers, and number of names that it remembers as unknown. */
 const MOST_TREES = 32, MOST_UNKNOWN = 1_000;
 /** Processes of git that read the repository for requests at a time, in each thread. */
 const MOST_READERS = 4;
 /** Longest time of a fetch, in milliseconds. */
 const FETCH_LIMIT_MS = 3_600_000;
-/** Age from which on a file that was taken out is removed, in milliseconds: the next request takes it out again. */
+/** Age at which an extracted file is removed, in milliseconds: the next request extracts it again. */
 const KEPT_MS = 7 * 86_400_000;
 
 /** One remote. */
@@ -62,7 +62,7 @@ export class GitRemote<O extends RepositoryOptions = RepositoryOptions> {
     return this.#top.slice(this.#top.lastIndexOf("/") + 1);
   }
 
-  /** Where its files go to: the bare repository, and a directory for each commit that is wanted as files. */
+  /** Where its files are stored: the bare repository, and a directory for each commit that is needed as files. */
   get place(): { readonly repository: string; readonly directory: string } {
     return { repository: this.#repository, directory: `${this.#top}/commits` };
   }
@@ -78,7 +78,7 @@ export class GitRemote<O extends RepositoryOptions = RepositoryOptions> {
 
   /**
    * Fetches what is new.
-   * @throws {StoreError} With what git says, if that fails. What was fetched before stays.
+   * @throws {StoreError} With git's error, if that fails. Earlier fetched data stays.
    */
   async fetch(signal?: AbortSignal): Promise<FetchResult> {
     const held = await this.lock.take();
@@ -156,7 +156,7 @@ export class GitRemote<O extends RepositoryOptions = RepositoryOptions> {
     }
   }
 
-  /** The full name of the commit that a name of a commit means, if the repository has it. */
+  /** The full hash of a commit, if the repository has it. */
   async commit(name: string): Promise<string | undefined> {
     if (!/^[0-9a-f]{4,64}$/i.test(name)) return undefined;
     const key = `${name} ${this.#refs?.identity}`;
@@ -188,7 +188,7 @@ export class GitRemote<O extends RepositoryOptions = RepositoryOptions> {
     return { files, dirs, links };
   }
 
-  /** What links say, by the names of their objects. */
+  /** The targets of links, by the names of their objects. */
   async #linkTexts(oids: readonly string[]): Promise<ReadonlyMap<string, string>> {
     if (oids.length === 0) return new Map();
     const read = await this.#read(["cat-file", "--batch"], [...new Set(oids), ""].join("\n"));
@@ -222,7 +222,7 @@ export class GitRemote<O extends RepositoryOptions = RepositoryOptions> {
     return path;
   }
 
-  /** Removes what was taken out of the repository long ago. */
+  /** Removes files that were extracted from the repository long ago. */
   async reap(): Promise<void> {
     const oldest = Date.now() - KEPT_MS;
     for (const { name } of await entries(`${this.#top}/blobs`)) {
@@ -238,7 +238,7 @@ export class GitRemote<O extends RepositoryOptions = RepositoryOptions> {
     return this.#turn(() => runGit(args, { directory: this.#repository, stdin }));
   }
 
-  /** A few processes at a time, whatever is asked for. */
+  /** Limits the number of processes at a time. */
   async #turn<T>(run: () => Promise<T>): Promise<T> {
     if (this.#reading >= MOST_READERS) await new Promise<void>((resolve) => this.#readers.push(resolve));
     else this.#reading++;
@@ -261,7 +261,7 @@ function sameRefs(a: Refs, b: Refs): boolean {
   return a.size === b.size && [...a].every(([name, oid]) => b.get(name) === oid);
 }
 
-/** What git says, without the password that may stand in a URL. */
+/** git's text without the password that may be in a URL. */
 function withoutPassword(text: string, { password, passphrase }: RepositoryOptions): string {
   const shown = text.replace(/(\w+:\/\/)[^/\s@]*@/g, "$1");
   return [password, passphrase].filter((secret) => secret !== "").reduce(

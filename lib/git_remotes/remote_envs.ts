@@ -29,7 +29,7 @@ export class RemoteEnvs {
     return { root, mountPoint, ...saltenvs.get(saltenv) };
   }
 
-  /** The environments that there are; one that is named in the configuration counts whether or not its branch exists. */
+  /** The environments that there are; one that the configuration names is included whether or not its branch exists. */
   async envs(): Promise<readonly string[]> {
     const refs = await this.remote.refs();
     if (this.#known?.refs !== refs) this.#known = { refs, envs: this.#envsOf(refs) };

@@ -9,7 +9,7 @@ import { isMap, repr, str, type Value, type ValueMap } from "../values/value.ts"
 
 /** A repository, and how it is reached. */
 export interface RepositoryOptions {
-  /** What the configuration calls it: its URL, or a branch and its URL. */
+  /** Its name in the configuration: its URL, or a branch and its URL. */
   readonly id: string;
   readonly url: string;
   /** Its own name, which also names its directory. */
@@ -45,7 +45,7 @@ export function refuseRemote(message: string, { option }: RemoteRole): never {
 
 /**
  * A remote of the configuration: its id, and its own options.
- * @throws {ConfigError} If it is none, with Salt's words.
+ * @throws {ConfigError} If it is invalid, with Salt's words.
  */
 export function splitRemote(remote: Value, role: RemoteRole): { readonly id: string; readonly own: ValueMap } {
   const [id, own] = isMap(remote) ? [...remote][0] ?? [null, null] : [remote, new Map()];

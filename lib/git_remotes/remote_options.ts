@@ -1,6 +1,6 @@
 /**
- * The options of each git remote: what `gitfs_remotes` says of it, else what the `gitfs_` option of that name says.
- * Source: Salt 3008.3 `salt/fileserver/gitfs.py`, `salt/utils/gitfs.py` GitProvider, enforce_types, init_remotes.
+ * The options of each git remote: its own options in `gitfs_remotes`, else the `gitfs_` option of that name. Source:
+ * Salt 3008.3 `salt/fileserver/gitfs.py`, `salt/utils/gitfs.py` GitProvider, enforce_types, init_remotes.
  * @module
  */
 

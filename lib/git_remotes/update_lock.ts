@@ -1,7 +1,6 @@
 /**
- * The lock of a remote's updates: a file with the process that has it, in Salt's place and form. One of a process that has ended does
- * not count.
- * Source: Salt 3008.3 `salt/utils/gitfs.py` GitProvider.lock, clear_lock.
+ * The lock of a remote's updates: a file with the process that has it, in Salt's place and form. A lock of a process
+ * that has ended is ignored. Source: Salt 3008.3 `salt/utils/gitfs.py` GitProvider.lock, clear_lock.
  * @module
  */
 

@@ -1,7 +1,7 @@
 /**
- * Signatures of files that come from elsewhere, as states have them checked by the function `verify` of an execution module:
- * `gpg`, or one that understands the same arguments.
- * Source: Salt 3008.3 `salt/modules/file.py` and `salt/states/archive.py`, _check_sig.
+ * Signatures of files from other hosts. States check them with the function `verify` of an execution module: `gpg`, or
+ * one that understands the same arguments. Source: Salt 3008.3 `salt/modules/file.py` and `salt/states/archive.py`,
+ * _check_sig.
  * @module
  */
 
@@ -10,7 +10,7 @@ import { removeIfExists } from "../os/atomic_file.ts";
 import type { JobContext } from "../plugins/job_context.ts";
 import { isMap, map, str, truthy, type Value } from "../values/value.ts";
 
-/** Who must have signed, and where keys are: handed on as they are given. */
+/** Who must have signed, and where keys are: passed on unchanged. */
 export interface Signers {
   readonly signed_by_any: Value;
   readonly signed_by_all: Value;
@@ -42,9 +42,9 @@ export interface SignedFile {
 }
 
 /**
- * Checks the signature of a file. Where it does not hold, copies of the file and of its signatures in the minion's cache are
- * removed; a file of the host stays, which Salt removes as well.
- * @throws {CommandError} If it does not hold, or there is no module that could tell.
+ * Checks the signature of a file. If it is invalid, copies of the file and of its signatures in the minion's cache are
+ * removed; a file of the host stays, which Salt removes as well. @throws {CommandError} If it is invalid, or there is
+ * no module to check it.
  */
 export async function checkSignature(
   { path, signature, saltenv, verifySsl = true }: SignedFile,

@@ -1,6 +1,6 @@
 /**
- * The program gpg of GnuPG 2.1 or later, with a home directory, and a keyring if not the home's own. Gives what it writes on its
- * status descriptor as words; what they mean is in the other files of this room.
+ * The program gpg of GnuPG 2.1 or later, with a home directory, and a keyring if not the home's own. Parses its status
+ * lines into words; the other files of this room interpret them.
  *
  * Texts are UTF-8 both ways, as gpg has them.
  * Source: doc/DETAILS of GnuPG; the arguments are those of python-gnupg 0.5.7, which Salt 3008.3 uses.
@@ -13,7 +13,7 @@ import { buildEnvironment } from "../host/command_environment.ts";
 import { requireProgram } from "../host/run_program.ts";
 import { splitLines } from "../text/split_lines.ts";
 
-/** Maximum bytes of output that are kept: a message that is decrypted, or the keys of a large keyring. */
+/** Maximum bytes of output: a decrypted message, or the keys of a large keyring. */
 const OUTPUT_MAX = 256 << 20;
 
 /** One line of the status descriptor. */
@@ -24,17 +24,17 @@ export interface StatusLine {
   readonly value: string;
 }
 
-/** What gpg said. */
+/** The outcome of a run of gpg. */
 export interface GpgOutcome {
   readonly retcode: number;
   readonly stdout: Uint8Array;
-  /** Messages and status lines, as they came. */
+  /** Messages and status lines, in the order received. */
   readonly stderr: string;
   /** The status lines in their order. */
   readonly status: readonly StatusLine[];
 }
 
-/** What runs it; a job's context provides it. */
+/** What is needed to run gpg; a job's context provides it. */
 export interface GpgHost {
   readonly signal: AbortSignal;
   /** Called when gpg starts and when it has ended. */
@@ -72,7 +72,7 @@ export class Gpg {
 
   /**
    * Runs gpg to its end, whatever its return code.
-   * @param words Command and options. A word that may begin with `-` must stand after `--`.
+   * @param words Command and options. A word that may begin with `-` must be after `--`.
    * @throws {CommandError} If there is no gpg, or it writes more than fits.
    */
   async run(words: readonly string[], { input, file, passphrase }: GpgInput = {}): Promise<GpgOutcome> {

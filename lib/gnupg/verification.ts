@@ -84,7 +84,7 @@ function take(state: State, { key, value }: StatusLine): void {
   if (Object.hasOwn(TRUST_LEVELS, key)) {
     state.trustLevel = TRUST_LEVELS[key];
     if (current !== undefined) current.trustLevel = state.trustLevel;
-    // A further signature has an id of its own if it is good, so what follows is not about this one.
+    // A further signature has its own id if it is good, so what follows is not about this one.
     state.current = undefined;
   } else if (Object.hasOwn(SIGNED, key)) {
     const [keyid, username] = headed(value);

@@ -27,8 +27,8 @@ async function otherRuns(context: JobContext): Promise<RunningJob[]> {
 }
 
 /**
- * What a state function answers instead of running beside others; `undefined` if it may run. With `queue` it waits until
- * those that came before it have ended; a number: only if fewer than so many run or wait.
+ * The refusal of a state function that must not run at the same time as others; `undefined` if it may run. With `queue`
+ * it waits until those that came before it have ended; a number: only if fewer than this number run or wait.
  */
 export async function conflictOf(context: JobContext, queue: Value, kwargs: ValueMap): Promise<string[] | undefined> {
   if (truthy(kwargs.get("concurrent"))) return undefined;
@@ -38,7 +38,7 @@ export async function conflictOf(context: JobContext, queue: Value, kwargs: Valu
   const most = typeof wanted === "number" && wanted > 0 ? wanted : Infinity;
   const waits = typeof wanted === "number" ? first.length < most : truthy(wanted);
   if (!waits) return await runningStates(context);
-  // Those that come later wait for this one, or refuse to run.
+  // Later runs wait for this one, or refuse to run.
   const own = str(context.job.jid ?? "");
   while ((await otherRuns(context)).some(({ jid }) => jid < own)) await sleep(LOOK_MS, context.signal);
   return undefined;

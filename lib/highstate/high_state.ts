@@ -37,9 +37,9 @@ export interface HighState {
   readonly pillar: ValueMap;
   /** The SLS name of the top file. */
   readonly topName: string;
-  /** Reads the top file. @throws {CommandError} If a section of it is no map. */
+  /** Reads the top file. @throws {CommandError} If a section of it is not a map. */
   top(): Promise<ReadTop>;
-  /** The SLS names that a top gives to this minion. */
+  /** The SLS names that a top file assigns to this minion. */
   matches(top: ReadTop): Promise<Map<string, string[]>>;
   /** The high data of SLS files. */
   walk(matches: Matches): Promise<Walked>;
@@ -47,7 +47,7 @@ export interface HighState {
   compile(high: Pick<Walked, "high" | "places">, route: Route): Promise<Compiled>;
   /** What a compilation of `high` depends on. */
   compileOptions(high: ValueMap): Promise<CompileOptions>;
-  /** The pillar of the call, made anew. */
+  /** The pillar of the call, made again. */
   gatherPillar(): Promise<ValueMap>;
   /** Errors as they are shown, with the excerpts of their files. */
   texts(errors: readonly CompileError[]): string[];
@@ -57,7 +57,7 @@ export interface HighState {
 
 /** How states are opened. */
 export interface OpenSetting {
-  /** Whether the pillar is made anew where that in memory may be old. */
+  /** Whether the pillar is made again where that in memory may be old. */
   readonly freshPillar?: boolean;
   /** Options that replace the minion's and the master's. */
   readonly options?: Readonly<Record<string, Value>>;
@@ -97,7 +97,10 @@ function isSaltCall({ job }: JobContext): boolean {
   return job.tgt === "salt-call";
 }
 
-/** The pillar of the call: that in memory, unless it gives values that win, names an environment, or wants a fresh one. */
+/**
+ * The pillar of the call: the one in memory, unless the call overrides values, names an environment, or asks for a
+ * fresh one.
+ */
 async function pillarOf(context: JobContext, kwargs: ValueMap, fresh: boolean): Promise<ValueMap> {
   const given = pillarOverride(kwargs), renderer = kwargs.get("pillar_enc") ?? null;
   const override = given === undefined || renderer === null

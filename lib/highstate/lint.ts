@@ -1,5 +1,5 @@
 /**
- * `state.lint`: everything that is wrong in a tree, without a host that its states are for.
+ * `state.lint`: reports all errors in a tree, without a host that its states apply to.
  * @module
  */
 
@@ -17,7 +17,7 @@ import { splitInput } from "../values/split_input.ts";
 import { loadYaml } from "../yaml/load.ts";
 import { COMPILE_ERROR, type HighState, openHighState } from "./high_state.ts";
 
-/** What is linted. */
+/** The parameters of a check. */
 export interface LintCall {
   readonly context: JobContext;
   /** SLS names; `null`: the top file and every file of every environment. */
@@ -75,7 +75,7 @@ async function lintAll(state: HighState, options: Options): Promise<Found> {
   const read = await state.top();
   const alone = new Map<string, readonly string[]>();
   for (const env of state.saltenv === undefined ? await state.source.envs() : [state.saltenv]) {
-    // The top file is no SLS file, although it is called like one.
+    // The top file is not an SLS file, although it is called like one.
     const names = await state.source.available(env);
     alone.set(env, names.filter((name) => name !== state.topName));
   }
@@ -89,7 +89,7 @@ async function lintAll(state: HighState, options: Options): Promise<Found> {
   return { files, errors: [...top, ...errors] };
 }
 
-/** The SLS names of the top file that no environment has, whomever they are for. */
+/** The SLS names of the top file that no environment has, for any minion. */
 function missingOf({ top, places }: ReadTop, available: ReadonlyMap<string, readonly string[]>): CompileError[] {
   const errors: CompileError[] = [];
   for (const [env, targets] of top) {

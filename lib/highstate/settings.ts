@@ -1,6 +1,6 @@
 /**
- * What a compilation depends on: the minion's options, those that the master gives, and the arguments of the call.
- * Source: Salt 3008.3, `BaseHighState.__gen_opts` of `salt/state.py`, `get_sls_opts` of `salt/utils/state.py`.
+ * The settings of a compilation: the minion's options, those from the master, and the arguments of the call. Source:
+ * Salt 3008.3, `BaseHighState.__gen_opts` of `salt/state.py`, `get_sls_opts` of `salt/utils/state.py`.
  * @module
  */
 
@@ -15,7 +15,7 @@ export interface HighStateSettings {
   readonly saltenv: string | undefined;
 }
 
-/** What the master decides, and the value where it does not say. */
+/** Options that the master decides, with their defaults. */
 const OF_MASTER: readonly (readonly [name: string, absent?: Value])[] = [
   ["renderer"],
   ["failhard", false],
@@ -33,7 +33,7 @@ const OF_MASTER: readonly (readonly [name: string, absent?: Value])[] = [
   ["jinja_trim_blocks", false],
 ];
 
-/** What the master decides where the minion does not. */
+/** Options that the master decides if the minion does not set them. */
 const OF_BOTH = ["state_events", "state_aggregate"];
 
 /** The minion's options with those that the master gives to its minions. */
@@ -74,7 +74,7 @@ export function stateTopPath(opts: ValueMap): string {
 }
 
 /**
- * The map that a call gives by `pillar=`.
+ * The argument `pillar=` of a call.
  * @throws {InvocationError} If it is something else, and is not encrypted.
  */
 export function pillarOverride(kwargs: ValueMap): Value | undefined {

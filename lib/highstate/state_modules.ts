@@ -1,7 +1,7 @@
 /**
- * What is known of a host's state modules before they run: which of them watch and which aggregate, and the arguments of their
- * functions. A module that does not serve the host does neither.
- * Source: Salt 3008.3, `mod_watch`, `mod_aggregate` and `__virtual__` of `salt/states`.
+ * Facts of a host's state modules before they run: whether they have `mod_watch` and `mod_aggregate`, and the arguments
+ * of their functions. A module that does not load on the host has neither. Source: Salt 3008.3, `mod_watch`,
+ * `mod_aggregate` and `__virtual__` of `salt/states`.
  * @module
  */
 
@@ -35,8 +35,8 @@ function addUsed(used: Map<string, Set<string>>, body: Value): void {
 
 /**
  * The state modules of a host.
- * @param used Those that are needed; the others are not looked at.
- * @param checkArguments Whether a function that passes over what it does not know is asked which arguments it reads. Else it takes all.
+ * @param used The modules that are needed. @param checkArguments Whether functions that ignore unknown arguments are
+ * checked for the arguments that they read. Otherwise they accept all.
  */
 export async function stateModules(
   used: UsedStates,

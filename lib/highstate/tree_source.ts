@@ -10,7 +10,7 @@ import type { RenderedFile, TopSource } from "../states/source.ts";
 import { isMap, str, type Value, type ValueMap } from "../values/value.ts";
 import type { Rendered, RenderRequest } from "../render/render.ts";
 
-/** What is needed of a file client. */
+/** The part of a file client that is used. */
 export interface TreeFiles {
   getState(sls: string, saltenv: string): Promise<{ readonly source: string; readonly dest: string } | undefined>;
   cacheFile(url: string, saltenv: string): Promise<string | undefined>;
@@ -19,7 +19,7 @@ export interface TreeFiles {
   masterTops(): Promise<ValueMap>;
 }
 
-/** What the tree depends on. */
+/** The settings of the tree. */
 export interface TreeSetting {
   readonly files: TreeFiles;
   /** The path of the top file. */
@@ -118,7 +118,7 @@ async function readSls(path: string): Promise<string> {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
-    throw new SlsRenderError("The file is no text in UTF-8", { place: { file: path, line: 1 } }, { cause: error });
+    throw new SlsRenderError("The file is not UTF-8 text", { place: { file: path, line: 1 } }, { cause: error });
   }
 }
 

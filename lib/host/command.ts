@@ -164,7 +164,7 @@ export async function runCommand(request: CommandRequest, host: CommandHost): Pr
   if (start === "missing") throw refuse(`[Errno 2] No such file or directory: ${repr(program)}`);
   if (start === "forbidden") throw refuse(`[Errno 13] Permission denied: ${repr(program)}`);
   const joined = joinsOutput(request);
-  // Who watches is to see which lines are standard error, so the two are joined where they are read.
+  // With live output, the operator sees which lines are standard error, so both are joined while they are read.
   const watched = host.output !== undefined;
   const spec: ChildSpec = {
     ...wrapCommand(words, { user, group, umask, joinOutput: joined && !watched, env }),

@@ -39,7 +39,7 @@ function tell(line: string): void {
   }
 }
 
-/** What a command leaves behind beside its output, about, in bytes. */
+/** What a command leaves behind besides its output, about, in bytes. */
 const COMMAND_BYTES = 16 << 10;
 
 /** A command that this process has started. */
@@ -59,7 +59,7 @@ export interface KeeperPlace {
 
 /** Runs until the minion has closed standard input and all commands have ended, or until it was idle for long. */
 export async function runCommandKeeper(place: KeeperPlace): Promise<number> {
-  // A signal to the minion's process group, or to processes of its name, is not meant for its commands.
+  // A signal to the minion's process group, or to processes with its name, must not reach its commands.
   for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) Deno.addSignalListener(signal, () => {});
   returnLargeBlocks();
   const keeper = new CommandKeeper(place);
@@ -120,7 +120,7 @@ class CommandKeeper {
     removeIfExists(this.#place.socket);
   }
 
-  /** Begins the time after which a keeper without commands ends. */
+  /** Starts the timer that ends a keeper without commands. */
   #rest(): void {
     clearTimeout(this.#idleTimer);
     this.#idleTimer = setTimeout(() => this.#running.length === 0 && this.#done.resolve(), IDLE_MS);

@@ -19,8 +19,9 @@ export class HostFiles {
   }
 
   /**
-   * What `read` makes of a piece of a file, the first of which it makes something: each piece has `word`, which is ASCII, behind its
-   * first character, and a character for each byte. Programs are searched so, without a copy of their megabytes.
+   * Searches a file for `word`, which is ASCII, and calls `read` with each piece that begins one character before it; a
+   * character stands for a byte. @returns The first result that is not `undefined`. Programs are searched this way,
+   * without a copy of their megabytes.
    */
   search<T>(path: string, word: string, read: (piece: string) => T | undefined): T | undefined {
     const bytes = this.#bytes(path);
@@ -78,7 +79,7 @@ export class HostFiles {
 /** Bytes of a piece of a file that is searched. */
 const PIECE = 2048;
 
-/** Where `wanted` stands in `bytes`, from `start` on; -1 if nowhere. Horspool's search, which looks at few of the bytes. */
+/** Where `wanted` is in `bytes`, from `start` on; -1 if nowhere. Horspool's search, which looks at few of the bytes. */
 function indexOf(bytes: Uint8Array, wanted: Uint8Array, start: number): number {
   const last = wanted.length - 1;
   const steps = new Uint8Array(256).fill(wanted.length);

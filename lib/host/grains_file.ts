@@ -18,7 +18,7 @@ function grainsPath(configDir: string): string {
   return `${configDir}/grains`;
 }
 
-/** What the file holds; an empty map if there is none, or it holds no map. @throws {YamlError} If it is no YAML. */
+/** What the file holds; an empty map if there is none, or it holds no map. @throws {YamlError} If it is not YAML. */
 export function readGrainsFile(configDir: string): ValueMap {
   const path = grainsPath(configDir);
   let text: string;
@@ -32,7 +32,7 @@ export function readGrainsFile(configDir: string): ValueMap {
   return isMap(found) ? found : new Map();
 }
 
-/** Whether an error of {@linkcode readGrainsFile} says that the file is no YAML. */
+/** Whether an error of {@linkcode readGrainsFile} says that the file is not YAML. */
 export function isBrokenGrainsFile(error: unknown): error is YamlError {
   return error instanceof YamlError;
 }

@@ -1,5 +1,5 @@
 /**
- * What a minion and the keeper of its commands (command_keeper.ts) say to each other: a connection for each command. The
+ * The messages between a minion and the keeper of its commands (command_keeper.ts): a connection for each command. The
  * minion sends one request, and maybe {@linkcode ABORT}; the keeper sends answers, the last of which is `ended` or
  * `failed`.
  * @module
@@ -42,7 +42,7 @@ export interface KeeperRequest {
   readonly outputMax: number;
 }
 
-/** What the keeper says of a command. */
+/** The keeper's message about a command. */
 export type KeeperAnswer =
   | { readonly kind: "started"; readonly pid: number }
   | { readonly kind: "output"; readonly stream: "stdout" | "stderr"; readonly bytes: Uint8Array }

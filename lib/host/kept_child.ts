@@ -1,6 +1,6 @@
 /**
- * Runs the commands of a job in the keeper's process (command_keeper.ts), so that they go on if the minion ends; and
- * takes over those that went on when an earlier minion ended.
+ * Runs the commands of a job in the keeper's process (command_keeper.ts), so that they continue if the minion ends; and
+ * takes over those that continued when an earlier minion ended.
  * @module
  */
 
@@ -24,7 +24,7 @@ export interface KeptJob {
   readonly hidden: boolean;
   /** The minion's cache directory. */
   readonly cachedir: string;
-  /** Commands of this job that went on without their minion, in the order of their start. */
+  /** Commands of this job that continued without their minion, in the order of their start. */
   readonly kept: readonly KeptCommand[];
   /** Connects to the keeper; `undefined` if there is none, so that commands end with this process. */
   connect(): Promise<Deno.UnixConn | undefined>;
@@ -32,7 +32,7 @@ export interface KeptJob {
   count(change: 1 | -1): void;
 }
 
-/** Runs each command of a job in the keeper; the first ones are those that went on. */
+/** Runs each command of a job in the keeper; the first ones are those that continued. */
 export function keptChildren(job: KeptJob): ChildRunner {
   let number = 0;
   return async (spec, care) => {
@@ -111,7 +111,7 @@ function closeQuietly(connection: Deno.UnixConn): void {
   }
 }
 
-/** Waits for a command that went on without its minion. */
+/** Waits for a command that continued without its minion. */
 async function adopt(cachedir: string, kept: KeptCommand, care: ChildCare): Promise<ChildOutcome> {
   const { pid } = kept.process;
   // A process that has another start took the id over: the command has ended.
@@ -130,7 +130,9 @@ async function adopt(cachedir: string, kept: KeptCommand, care: ChildCare): Prom
   }
   try {
     const outcome = await keptOutcome(cachedir, kept, care.signal);
-    if (outcome === undefined) throw new CommandLostError("Nobody knows how the command ended: its keeper has ended");
+    if (outcome === undefined) {
+      throw new CommandLostError("It is not known how the command ended: its keeper has ended");
+    }
     return outcome;
   } finally {
     care.signal.removeEventListener("abort", kill);

@@ -1,5 +1,5 @@
 /**
- * The files `<cachedir>/commands/<jid>.<number>`: commands that went on when their minion ended, written by the keeper
+ * The files `<cachedir>/commands/<jid>.<number>`: commands that continued when their minion ended, written by the keeper
  * (command_keeper.ts) and read by the next minion. A keeper has a file as well, `<pid>.keeper`, which is renamed to
  * `<pid>.alone` when its minion has gone and all its commands are noted.
  * @module
@@ -16,13 +16,13 @@ import { sleep } from "../os/sleep.ts";
 import { decode, encode } from "../values/msgpack.ts";
 import { map } from "../values/value.ts";
 
-/** A process, told from a later one with the same id by the time of its start. */
+/** A process, with the time of its start to distinguish it from a later one with the same id. */
 export type ProcessMark = Pick<Started, "at"> & {
   /** Its id. */
   readonly pid: number;
 };
 
-/** A command that went on without its minion. */
+/** A command that continued without its minion. */
 export interface KeptCommand {
   /** The job that started it. */
   readonly jid: string;
@@ -124,7 +124,7 @@ function namesIn(directory: string): string[] {
   return isDirectory(directory) ? [...Deno.readDirSync(directory)].map(({ name }) => name) : [];
 }
 
-/** The commands of job `jid` that went on without their minion, in the order of their start. */
+/** The commands of job `jid` that continued without their minion, in the order of their start. */
 export function keptCommands(cachedir: string, jid: string): KeptCommand[] {
   const directory = keptDirectory(cachedir);
   return namesIn(directory).filter((name) => name.startsWith(`${jid}.`))
@@ -138,7 +138,7 @@ export function removeKept(cachedir: string, jid: string): void {
 }
 
 /**
- * Waits until the keepers of a minion that has gone have noted their commands, and removes what is of no use.
+ * Waits until the keepers of a minion that has gone have noted their commands, and removes what is not needed any more.
  * @param jids The jobs that had no return when that minion ended.
  * @returns Those of them that have commands.
  */
@@ -170,7 +170,7 @@ function isAlone(directory: string, name: string): boolean {
 
 /**
  * Waits for the end of a command.
- * @returns How it ended; `undefined` if nobody knows, because its keeper is gone.
+ * @returns How it ended; `undefined` if it is not known, because its keeper has ended.
  * @throws The reason of `signal`, if that aborts.
  */
 export async function keptOutcome(

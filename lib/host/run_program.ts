@@ -1,6 +1,6 @@
 /**
  * Runs a program with its arguments as a list, so that no shell reads them, in the C locale, which parsers of its output
- * need. For the modules that stand on the host's own tools.
+ * need. For the modules that use the host's own tools.
  * @module
  */
 
@@ -31,7 +31,7 @@ export interface ProgramOptions {
   readonly secret?: boolean;
 }
 
-/** What became of a program. */
+/** The outcome of a program. */
 export interface ProgramResult {
   readonly pid: number;
   /** Negative: the signal that ended it. */
@@ -42,7 +42,7 @@ export interface ProgramResult {
   readonly stderr: string;
 }
 
-/** What runs programs: a job's context, or less. */
+/** What is needed to run programs; a job's context provides it. */
 export interface ProgramHost extends CommandHost {
   /** Sets the job's return code. */
   setRetcode?(retcode: number): void;

@@ -28,7 +28,7 @@ export interface ScriptCopy {
 
 /**
  * Copies the script at `source`, with mode 0500.
- * @returns The copy's path, which the caller removes; or why the script cannot be had.
+ * @returns The copy's path, which the caller removes; or the reason why the script is not available.
  * @throws {CommandError} If `source` is no absolute path and its scheme is not supported.
  */
 export async function copyScript(

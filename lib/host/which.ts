@@ -46,7 +46,7 @@ export function which(name: string): string | undefined {
   return directories.map((directory) => `${directory.replace(/\/+$/, "")}/${name}`).find(isExecutableFile);
 }
 
-/** What `execvp` would do with a program: start it, not find it, or not be allowed to execute it. */
+/** The result of `execvp` for a program: started, not found, or not allowed. */
 export type Startable = "yes" | "missing" | "forbidden";
 
 /**

@@ -11,7 +11,7 @@ import { Namespace } from "./globals.ts";
 import type { Expr } from "../jinja_syntax/nodes.ts";
 import { readSlot, type Scope, writeSlot } from "./scope.ts";
 
-/** What assigns a value. */
+/** A closure that assigns a value. */
 export type Assign = (frame: Frame, value: Obj) => void;
 
 /** The closure that assigns to `target`. */
@@ -38,7 +38,7 @@ function names(target: Expr, type: "Name" | "NSRef"): string[] {
   return target.type === "Tuple" ? target.items.flatMap((item) => names(item, type)) : [];
 }
 
-/** Refuses what is no namespace where one is assigned to, before the value is evaluated. */
+/** Refuses what is not a namespace where one is assigned to, before the value is evaluated. */
 export function compileNamespaceCheck(target: Expr, scope: Scope): ((frame: Frame) => void) | undefined {
   const refs = [...new Set(names(target, "NSRef"))];
   if (refs.length === 0) return undefined;

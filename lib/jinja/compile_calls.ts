@@ -22,7 +22,7 @@ export interface Given {
   readonly kwargs: Kwargs;
 }
 
-/** What evaluates the arguments of a call. */
+/** A closure that evaluates the arguments of a call. */
 type GivenEval = (frame: Frame) => Maybe<Given>;
 
 /** Evaluates arguments in the order of the call. */
@@ -75,7 +75,7 @@ function addKeywords(kwargs: Map<string, Obj>, others: Obj): void {
   }
 }
 
-/** @param extra Keywords that the call gets beside its own: `caller`. */
+/** @param extra Keywords that the call gets besides its own: `caller`. */
 export function compileCall(
   node: ExprOf<"Call">,
   scope: Scope,
@@ -112,7 +112,7 @@ export function compileCall(
   });
 }
 
-/** A filter behind a value; in a filter block, behind the text of the block. */
+/** A filter applied to a value; in a filter block, to the text of the block. */
 export function compileFilter(node: ExprOf<"Filter">, scope: Scope, block?: Eval): Eval {
   const value = node.node === null
     ? block
@@ -123,7 +123,7 @@ export function compileFilter(node: ExprOf<"Filter">, scope: Scope, block?: Eval
   return compileOperation("filter", node, scope, value);
 }
 
-/** A test behind a value. */
+/** A test of a value. */
 export function compileTest(node: ExprOf<"Test">, scope: Scope): Eval {
   return compileOperation("test", node, scope, scope.expression(node.node));
 }

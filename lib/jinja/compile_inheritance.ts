@@ -11,7 +11,7 @@ import type { StmtOf } from "../jinja_syntax/nodes.ts";
 import { then } from "./results.ts";
 import { assignedVariables, type Scope } from "./scope.ts";
 
-/** The closure that runs a block where it stands: the one of the template that extends this one, if it has one. */
+/** The closure that runs a block at its place: the block of the extending template, if it has one. */
 export function compileBlockCall(node: StmtOf<"Block">, scope: Scope): Exec | undefined {
   const isTop = scope.exports === "template";
   if (isTop && scope.progress.knownExtends) return undefined;
@@ -31,7 +31,7 @@ export function compileBlockCall(node: StmtOf<"Block">, scope: Scope): Exec | un
   };
 }
 
-/** The closure of `extends`: the blocks of the other template come behind the ones that are there. */
+/** The closure of `extends`: the blocks of the other template are appended to the existing ones. */
 export function compileExtends(node: StmtOf<"Extends">, scope: Scope): Exec {
   if (scope.exports !== "template") {
     throw syntaxError("cannot use extend from a non top-level scope", node, "TemplateAssertionError");

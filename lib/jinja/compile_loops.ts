@@ -67,7 +67,7 @@ function compileLoop(node: StmtOf<"For">, scope: Scope): Loop & { readonly size:
 }
 
 function compileElse(node: StmtOf<"For">, scope: Scope, loop: Scope): Exec {
-  // Where the loop is a function of its own, so is what stands for it.
+  // Where the loop is its own function, so is what stands for it.
   const orElse = node.recursive ? loop.inner() : scope.inner();
   orElse.symbols.visitAll(node.orElse);
   const body = orElse.body(node.orElse);

@@ -111,7 +111,7 @@ function compileWrite(node: Expr, scope: Scope): Exec {
   };
 }
 
-/** The part of an expression that stands first: the place of an operator is its own. */
+/** The part of an expression that is first: the place of an operator is its own. */
 function startOf(node: Expr): Expr {
   switch (node.type) {
     case "Filter":
@@ -171,7 +171,7 @@ function compileAssign(node: StmtOf<"Assign">, scope: Scope): Exec {
   };
 }
 
-/** What `use` makes of the text that `body` writes; a body that leaves the loop leaves this too. */
+/** The result of `use` for the text that `body` writes; a body that leaves the loop leaves this too. */
 function captured(body: Exec, frame: Frame, use: () => Maybe<Flow>): Maybe<Flow> {
   const before = frame.out;
   const out = new Output();

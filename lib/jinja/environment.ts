@@ -31,14 +31,14 @@ export interface Source {
 /** Finds a template by name; `undefined`: there is none. Asked once for each name of an environment. */
 export type Loader = (name: string, environment: Environment) => Maybe<Source | undefined>;
 
-/** What an environment is made with. */
+/** The setup of an environment. */
 export interface EnvironmentSetup {
   /** Seen by every template. May be changed: a template sees them as they are when it begins. */
   readonly globals: Map<string, Obj>;
   /** Default: `default`. */
   readonly undefined?: UndefinedKind;
   readonly loader?: Loader;
-  /** What is done with every printed value before it becomes text. */
+  /** Called with every printed value before it becomes text. */
   readonly finalize?: (value: Obj) => Obj;
 }
 
@@ -168,7 +168,7 @@ export class Environment implements Surroundings {
   }
 }
 
-/** What was found, else what `next` gives. */
+/** The value that was found, else the result of `next`. */
 function orElse<T>(found: Found, next: () => T | Promise<T>): Obj | T | Promise<Obj | T> {
   if (found instanceof Promise) return found.then((value) => value === undefined ? next() : value);
   return found === undefined ? next() : found;

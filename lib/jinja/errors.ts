@@ -19,7 +19,7 @@ export function filterArgumentError(message: string): TemplateError {
 /** Frames of errors that are not ours to change. */
 const FRAMES = new WeakMap<object, TemplateFrame[]>();
 
-/** More frames are not kept: an error in a deep recursion has hundreds. */
+/** Maximum number of frames that are kept: an error in a deep recursion has hundreds. */
 const MAX_FRAMES = 50;
 
 /** The places in templates that `error` has passed, innermost first: of errors of templates and of functions of the host. */
@@ -38,7 +38,7 @@ export function passed(error: unknown, frame: TemplateFrame): unknown {
   return known;
 }
 
-/** What the JavaScript engine refuses: too deep, too long, too large. */
+/** Converts an error of the JavaScript engine: too deep, too long, too large. */
 function fromEngine(error: RangeError): TemplateError {
   return error.message.includes("call stack")
     ? pythonError("RecursionError", "maximum recursion depth exceeded")

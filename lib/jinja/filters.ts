@@ -51,7 +51,7 @@ export const JINJA_FILTERS: ReadonlyMap<string, Run> = new Map<string, Run>([
   ],
 ]);
 
-/** Values of Salt are wrapped as Python does; what has tuples and the like in it stands on one line. */
+/** Values of Salt are wrapped as Python does; what has tuples and the like in it depends on one line. */
 function prettyText(value: Obj): string {
   return isPlain(value) ? pformat(value) : repr(value);
 }

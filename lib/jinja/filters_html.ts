@@ -19,14 +19,14 @@ import { filterArgumentError } from "./errors.ts";
 import { Undefined } from "./undefined.ts";
 import { urlize } from "../text/urlize.ts";
 
-/** What `escape` makes of a value: one that is marked stays as it is. */
+/** The filter `escape`; a value that is marked as safe stays as it is. */
 function escape(value: Obj): Markup {
   return value instanceof Markup ? value : new Markup(escapeHtml(str(value)));
 }
 
 const UTF8 = new TextEncoder();
 
-/** Percent signs for what may not stand in a URL. @param forQuery Whether a blank is `+` and a slash is escaped too. */
+/** Percent signs for what may not be in a URL. @param forQuery Whether a blank is `+` and a slash is escaped too. */
 function quoteUrl(value: Obj, forQuery: boolean): string {
   const bytes = value instanceof Uint8Array ? value : UTF8.encode(str(value));
   let out = "";

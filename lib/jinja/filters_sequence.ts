@@ -25,7 +25,7 @@ import { filterArgumentError } from "./errors.ts";
 import { mapAll, then } from "./results.ts";
 import { Undefined } from "./undefined.ts";
 
-/** What reads an attribute of an item: `a.b`, `a.0`, an index. */
+/** A closure that reads an attribute of an item: `a.b`, `a.0`, an index. */
 type Getter = (item: Obj, context: CallContext) => Result;
 
 function attributeParts(attribute: Obj): Obj[] {
@@ -62,7 +62,7 @@ function keyed(items: Obj, keyOf: (item: Obj) => Result): Keyed[] | Promise<Keye
   return then(mapAll(list[Symbol.iterator](), keyOf), (keys) => list.map((item, i) => ({ item, key: keys[i] })));
 }
 
-/** What makes the key of an item by one attribute. */
+/** A closure that makes the key of an item from one attribute. */
 function keyBy(attribute: Obj, caseSensitive: Obj, context: CallContext, fallback: Obj = null): (item: Obj) => Result {
   const getter = attributeGetter(attribute, fallback);
   return (item) => then(getter(item, context), (value) => truthy(caseSensitive) ? value : ignoreCase(value));
@@ -176,7 +176,7 @@ function batch(value: Obj, count: number, fill: Obj): Obj {
   return new PyIterator(rows);
 }
 
-/** So many lists of about the same length. */
+/** Splits a value into `count` lists of about the same length. */
 function slices(value: Obj, count: number, fill: Obj): Obj {
   const items = toList(value);
   if (count === 0) throw pythonError("ZeroDivisionError", "integer division or modulo by zero");

@@ -1,5 +1,5 @@
 /**
- * One run of a function of a compiled template: its variables, where its text goes, and where it is.
+ * One run of a function of a compiled template: its variables, its output, and its position.
  * @module
  */
 
@@ -10,13 +10,13 @@ import type { Output, Position, SourceName } from "./output.ts";
 import type { TemplateModule } from "./template_module.ts";
 import type { Undefined, Undefinition } from "./undefined.ts";
 
-/** Something at once, or later. */
+/** A value or a promise of it. */
 export type Maybe<T> = T | Promise<T>;
 
 /** A compiled expression. */
 export type Eval = (frame: Frame) => Result;
 
-/** What a statement says of the loop around it; `undefined`: go on. */
+/** The effect of a statement on the loop around it; `undefined`: none. */
 export type Flow = "break" | "continue" | undefined;
 
 /** A compiled statement. */
@@ -28,7 +28,7 @@ export interface Operations {
   readonly tests: ReadonlyMap<string, Run>;
 }
 
-/** What running templates need of their environment. */
+/** What running templates need from their environment. */
 export interface Surroundings {
   readonly operations: Operations;
   readonly newline: string;
@@ -46,7 +46,7 @@ export interface Surroundings {
   getOrSelectTemplate(names: Obj): Maybe<LoadedTemplate>;
 }
 
-/** What a template does for another one. */
+/** A template as another one uses it. */
 export interface LoadedTemplate {
   readonly blocks: ReadonlyMap<string, BlockCode>;
   /** Runs it in the context of one that extends it. */
@@ -65,7 +65,7 @@ export interface BlockCode {
   readonly source: SourceName;
 }
 
-/** What a template that extends another one knows of it. */
+/** The state of inheritance of a template. */
 export interface Inheritance {
   /** Set once `extends` was run. */
   extended: boolean;
@@ -85,7 +85,7 @@ export interface FunctionCode {
  * Source: jinja2 3.1, "Context".
  */
 export class Context {
-  /** What the template itself has assigned at its top. */
+  /** Variables that the template has assigned at top level. */
   readonly vars = new Map<string, Obj>();
   /** The names of these that others may import. */
   readonly exported = new Set<string>();
@@ -94,9 +94,9 @@ export class Context {
 
   constructor(
     readonly environment: Surroundings,
-    /** Where it came from, for messages. */
+    /** The name of the source, for messages. */
     readonly source: SourceName,
-    /** Globals and what was given to the render. */
+    /** Globals and the variables of the render. */
     readonly parent: ReadonlyMap<string, Obj>,
     blocks: Iterable<readonly [string, readonly BlockCode[]]>,
   ) {
@@ -125,7 +125,7 @@ const DEEPEST = 200;
 
 const START: Position = { line: 1, column: 1, statementLine: 1 };
 
-/** What a frame is made with. */
+/** The setup of a frame. */
 export interface FrameSetup {
   readonly context: Context;
   readonly source: SourceName;
@@ -136,7 +136,7 @@ export interface FrameSetup {
   readonly parent?: Frame;
 }
 
-/** One run. It is what functions that it calls may ask. */
+/** One run. Functions that it calls get it as their context. */
 export class Frame implements CallContext {
   readonly locals: (Obj | undefined)[];
   readonly context: Context;
@@ -147,10 +147,10 @@ export class Frame implements CallContext {
   out: Output;
   /** Where the operation stands that is run. */
   at: Position = START;
-  /** What was assigned in this pass of the loop, and in this block. */
+  /** Variables of this iteration of the loop, and of this block. */
   loopVars: Map<string, Obj> | undefined;
   blockVars: Map<string, Obj> | undefined;
-  /** What the block wrote that a filter is about to take. */
+  /** The text of a block for a filter. */
   captured = "";
 
   constructor(code: FunctionCode, { context, source, out, caller, parent }: FrameSetup) {
@@ -177,7 +177,7 @@ export class Frame implements CallContext {
     }
   }
 
-  /** Notes that `error` came through here. */
+  /** Adds this frame to the traceback of `error`. */
   note(error: unknown): unknown {
     const { name, path } = this.source;
     return passed(error, { name, path, ...this.at });
@@ -228,12 +228,12 @@ export class Frame implements CallContext {
     return this.context.environment.attribute(obj, name);
   }
 
-  /** The undefined value of a name that is no variable. */
+  /** The undefined value of a name that is not a variable. */
   undefinedName(name: string): Undefined {
     return this.context.environment.undefined({ key: name, among: () => [...this.variables().keys()] });
   }
 
-  /** An undefined value with a message of its own. */
+  /** An undefined value with its own message. */
   undefined(hint: string, name?: string): Obj {
     return this.context.environment.undefined({ hint, key: name });
   }

@@ -51,7 +51,7 @@ export class Namespace extends PyObject {
   }
 }
 
-/** Goes through values again and again. */
+/** Cycles through values. */
 class Cycler extends PyObject {
   readonly typeName = "Cycler";
   readonly #items: readonly Obj[];
@@ -87,7 +87,7 @@ class Cycler extends PyObject {
   }
 }
 
-/** Gives nothing when it is called first, and a separator from then on. */
+/** Returns nothing at the first call, and a separator at each later one. */
 class Joiner extends PyObject {
   readonly typeName = "Joiner";
   readonly #separator: Obj;

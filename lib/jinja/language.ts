@@ -10,7 +10,7 @@ import type { TemplateNode } from "../jinja_syntax/nodes.ts";
 import { Parser, type Tag } from "../jinja_syntax/parser.ts";
 import { DEFAULT_SYNTAX, type SyntaxOptions } from "../jinja_syntax/syntax.ts";
 
-/** What a language is made with. */
+/** The setup of a language. */
 export interface LanguageSetup {
   /** What differs from Jinja's defaults. */
   readonly options?: Partial<SyntaxOptions>;
@@ -20,9 +20,9 @@ export interface LanguageSetup {
   readonly tags?: ReadonlyMap<string, Tag>;
 }
 
-/** Compiled templates of so many characters are kept, as far as they are used. */
+/** Limit of the cache of compiled templates, in characters. */
 const KEPT_CHARACTERS = 4_000_000;
-/** And not more of them. */
+/** Limit of the cache, in templates. */
 const KEPT_TEMPLATES = 2_000;
 
 /** The language. Its tables are not to be changed. */
@@ -47,7 +47,7 @@ export class Language {
     return new Parser(lex(text, this.syntax), this.#tags).parse();
   }
 
-  /** A template compiled, or as it was compiled before. @throws {TemplateError} Kind `syntax`. */
+  /** Compiles a template, or takes it from the cache. @throws {TemplateError} Kind `syntax`. */
   compile(text: string): TemplateCode {
     const known = this.#kept.get(text);
     if (known !== undefined) {

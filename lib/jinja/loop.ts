@@ -17,7 +17,7 @@ export interface Items {
 }
 
 interface LoopSetup {
-  /** What tells the number of items without going through them. */
+  /** The object with the number of items, if it is known without iterating. */
   readonly sized: Obj | undefined;
   readonly environment: Surroundings;
   /** Renders the loop's body for other items. */

@@ -1,11 +1,11 @@
 /**
- * The text that a template writes, and where its pieces came from.
+ * The text that a template writes, and the source of its pieces.
  * @module
  */
 
 import { checkText } from "../python/errors.ts";
 
-/** Where something stands in a template. */
+/** Where something is in a template. */
 export interface Position {
   readonly line: number;
   readonly column: number;
@@ -13,23 +13,23 @@ export interface Position {
   readonly statementLine: number;
 }
 
-/** The template that something is of. */
+/** The name of a template. */
 export interface SourceName {
   readonly name: string | undefined;
   readonly path: string | undefined;
 }
 
-/** Where a piece of the text came from. */
+/** The source of a piece of the text. */
 export interface Piece extends SourceName {
   /** Where it begins in the text, in UTF-16 units. */
   readonly offset: number;
   readonly line: number;
   readonly column: number;
-  /** Whether it stands in the template as it is. */
+  /** Whether it is in the template as it is. */
   readonly literal: boolean;
 }
 
-/** What a piece is written with. */
+/** The origin of a piece. */
 export interface PieceOrigin {
   readonly source: SourceName;
   readonly at: Position;
@@ -40,7 +40,7 @@ export interface PieceOrigin {
 export class Output {
   text = "";
 
-  /** @param pieces Where the parts of the text came from, if somebody wants to know. */
+  /** @param pieces Receives the sources of the parts of the text, if they are needed. */
   constructor(readonly pieces?: Piece[]) {}
 
   /** Writes a piece. */

@@ -76,7 +76,7 @@ async function resume(execs: readonly Exec[], from: number, frame: Frame, pendin
   return flow;
 }
 
-/** `act` for each item, one after another. @returns What it answered that was not `undefined`, which ends it. */
+/** `act` for each item, one after another. @returns The first result that is not `undefined`; it ends the iteration. */
 function forEach<T, R>(items: Iterator<T>, act: (item: T) => Maybe<R | undefined>): Maybe<R | undefined> {
   for (let next = items.next(); next.done !== true; next = items.next()) {
     const answer = act(next.value);
@@ -101,7 +101,7 @@ async function forEachLater<T, R>(
   }
 }
 
-/** What `make` gives for each item. */
+/** The results of `make` for each item. */
 export function mapAll<T>(items: Iterator<T>, make: (item: T) => Result): Maybe<Obj[]> {
   const made: Obj[] = [];
   const done = forEach<T, never>(items, (item) =>

@@ -10,7 +10,7 @@ import type { Expr, Place, Stmt } from "../jinja_syntax/nodes.ts";
 import type { Position } from "./output.ts";
 import { FunctionScope, type Slot, Symbols } from "../jinja_syntax/symbols.ts";
 
-/** What is known of a template while it is compiled. */
+/** The state of a compilation. */
 export interface Progress {
   /** Whether it has a tag `extends` anywhere. */
   readonly hasExtends: boolean;
@@ -23,7 +23,7 @@ export interface Progress {
 /** Where assignments of a scope are seen from outside. */
 export type Exports = "template" | "block" | "loop" | "none";
 
-/** What compiles the parts of a node. */
+/** The functions that compile the parts of a node. */
 export interface Compilers {
   readonly expression: (node: Expr, scope: Scope) => Eval;
   readonly body: (nodes: readonly Stmt[], scope: Scope) => Exec;
@@ -81,7 +81,7 @@ export class Scope implements ScopeSetup {
     return line === this.statementLine ? this : new Scope({ ...this, statementLine: line });
   }
 
-  /** A scope in this one. @param changes A function of its own, or that it is the body of a loop. */
+  /** A scope in this one. @param changes Its own function, or that it is the body of a loop. */
   inner(
     changes: { readonly exports?: Exports; readonly ownFunction?: boolean; readonly checksOutput?: boolean } = {},
   ): Scope {
@@ -142,7 +142,7 @@ export function functionScope(how: {
   });
 }
 
-/** How many functions lie between a scope and the one that keeps a variable. */
+/** How many functions are between a scope and the one that keeps a variable. */
 function distance(scope: Scope, slot: Slot): number {
   let count = 0;
   for (let at: FunctionScope | undefined = scope.symbols.scope; at !== slot.scope; at = at?.parent) {
@@ -152,7 +152,7 @@ function distance(scope: Scope, slot: Slot): number {
   return count;
 }
 
-/** What reads a variable. */
+/** A closure that reads a variable. */
 export function readSlot(scope: Scope, slot: Slot): (frame: Frame) => Obj | undefined {
   const { place } = slot;
   const far = distance(scope, slot);
@@ -165,7 +165,7 @@ export function readSlot(scope: Scope, slot: Slot): (frame: Frame) => Obj | unde
   };
 }
 
-/** What writes a variable. */
+/** A closure that writes a variable. */
 export function writeSlot(scope: Scope, slot: Slot): (frame: Frame, value: Obj) => void {
   const { place } = slot;
   const far = distance(scope, slot);
@@ -181,7 +181,7 @@ export function writeSlot(scope: Scope, slot: Slot): (frame: Frame, value: Obj) 
   };
 }
 
-/** What gives the variables of a scope their first values. */
+/** A closure that sets the initial values of a scope's variables. */
 export function enterScope(scope: Scope): (frame: Frame) => void {
   const steps: ((frame: Frame) => void)[] = [];
   for (const [name, load] of scope.symbols.loads) {

@@ -11,7 +11,7 @@ import { Output, type Piece, type SourceName } from "./output.ts";
 import { then } from "./results.ts";
 import { TemplateModule } from "./template_module.ts";
 
-/** A text, and where its pieces came from. */
+/** A text with the sources of its pieces. */
 export interface MappedText {
   readonly text: string;
   readonly pieces: readonly Piece[];
@@ -37,7 +37,7 @@ export class Template implements LoadedTemplate {
     return then(this.run(this.#context(variables), out, undefined), () => out.text);
   }
 
-  /** As {@linkcode render}, with the places that the pieces of the text came from. */
+  /** As {@linkcode render}, with the sources of the pieces of the text. */
   renderMapped(variables: ReadonlyMap<string, Obj>): Maybe<MappedText> {
     const pieces: Piece[] = [];
     const out = new Output(pieces);

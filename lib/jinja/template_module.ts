@@ -7,7 +7,7 @@
 import { type Obj, PyObject } from "../python/object.ts";
 import { repr } from "../python/repr.ts";
 
-/** What `import` gives. */
+/** The result of `import`. */
 export class TemplateModule extends PyObject {
   readonly typeName = "TemplateModule";
 

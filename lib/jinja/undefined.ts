@@ -1,6 +1,5 @@
 /**
- * Undefined values: what a name, an attribute or an item is that does not exist.
- * Source: jinja2 3.1, "Undefined Types".
+ * Undefined values: names, attributes or items that do not exist. Source: jinja2 3.1, "Undefined Types".
  * @module
  */
 
@@ -12,7 +11,7 @@ import { repr } from "../python/repr.ts";
 /** How an environment treats undefined values: `strict` refuses all but asking whether they are defined. */
 export type UndefinedKind = "strict" | "default";
 
-/** What is known of an undefined value. */
+/** The facts of an undefined value. */
 export interface Undefinition {
   readonly kind: UndefinedKind;
   /** The whole message, if it is special. */

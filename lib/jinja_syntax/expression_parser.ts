@@ -37,13 +37,13 @@ const DEEPEST = 200;
 export interface TupleOptions {
   /** Names and literals alone. */
   readonly simplified?: boolean;
-  /** Whether `a if b` may stand in it. Default: yes. */
+  /** Whether `a if b` may be in it. Default: yes. */
   readonly withCondition?: boolean;
   /** Tokens that end it, beside those that always do. */
   readonly endTokens?: readonly string[];
-  /** Whether it stands in parentheses, so that it may be empty. */
+  /** Whether it is in parentheses, so that it may be empty. */
   readonly parenthesized?: boolean;
-  /** Whether `name.attribute` may stand in it. */
+  /** Whether `name.attribute` may be in it. */
   readonly withNamespace?: boolean;
 }
 
@@ -135,7 +135,7 @@ export class ExpressionParser {
     return ops.length === 0 ? expr : { type: "Compare", expr, ops, ...place };
   }
 
-  /** Goes past an operator of comparison. */
+  /** Reads a comparison operator. */
   #comparison(): CompareOperator | undefined {
     const known = COMPARISONS.get(this.#stream.current.type);
     if (known !== undefined) {
@@ -185,7 +185,7 @@ export class ExpressionParser {
     return withFilter ? this.#filtersAndTests(node) : node;
   }
 
-  /** A name, a literal, or what stands in brackets. @param withNamespace Whether it may be `name.attribute`. */
+  /** A name, a literal, or what is in brackets. @param withNamespace Whether it may be `name.attribute`. */
   primary(withNamespace = false): Expr {
     const token = this.#stream.current;
     const place = { line: token.line, column: token.column };
@@ -260,7 +260,7 @@ export class ExpressionParser {
     return endTokens.some((token) => this.#stream.test(token));
   }
 
-  /** Items up to a closing bracket, with commas between them and maybe behind the last. */
+  /** Items up to a closing bracket, separated by commas, with an optional one after the last. */
   #items(end: string, read: () => void): void {
     for (let first = true; this.#stream.current.type !== end; first = false) {
       if (!first) this.#stream.expect("comma");
@@ -288,7 +288,7 @@ export class ExpressionParser {
     return { type: "Dict", items, ...place };
   }
 
-  /** Attributes, items and calls behind a node. */
+  /** Attributes, items and calls after a node. */
   #postfix(node: Expr): Expr {
     while (true) {
       const { type } = this.#stream.current;
@@ -380,7 +380,7 @@ export class ExpressionParser {
     return { type: "Call", node, ...this.#arguments(), ...place };
   }
 
-  /** Filters behind a node. @param options.startInline Whether the first has no `|` before it. */
+  /** Filters after a node. @param options.startInline Whether the first has no `|` before it. */
   filters(node: Expr | null, { startInline = false }: { readonly startInline?: boolean } = {}): Expr | null {
     let inline = startInline;
     while (inline || this.#stream.current.type === "pipe") {

@@ -13,10 +13,10 @@ import { unescapeLiteral } from "./string_literal.ts";
 import type { SyntaxOptions } from "./syntax.ts";
 import { OPERATORS, type Token, type TokenType } from "./tokens.ts";
 
-/** What the lexer found. */
+/** The result of the lexer. */
 export interface Lexed {
   readonly tokens: readonly Token[];
-  /** What stopped it before the end. */
+  /** The error that stopped it before the end. */
   readonly failure: TemplateError | undefined;
 }
 
@@ -130,7 +130,7 @@ class Lexer {
   readonly tokens: Token[] = [];
   failure: TemplateError | undefined;
   #at = 0;
-  /** Whether the last thing that was read ended a line. */
+  /** Whether the last token ended a line. */
   #lineStarting = true;
   /** Where the line of {@linkcode place} begins, and its number: places are asked for in order. */
   #line = 1;

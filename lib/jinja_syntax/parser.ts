@@ -13,7 +13,7 @@ import type { Expr, IfNode, ImportedName, NameNode, Place, Stmt, StmtOf, Templat
 import { describeExpected } from "./tokens.ts";
 import { TokenStream } from "./token_stream.ts";
 
-/** A tag of an extension: called when its name is the current token, answers what stands for it. */
+/** A tag of an extension: called when its name is the current token, returns the statements that replace it. */
 export type Tag = (parser: Parser) => Stmt[];
 
 /** How deep statements may be nested. */

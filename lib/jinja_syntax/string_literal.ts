@@ -1,6 +1,6 @@
 /**
- * What a string literal of a template says: Python's escapes.
- * Source: docs.python.org, "String and Bytes literals"; jinja2 3.1, which reads literals by way of ASCII.
+ * The value of a string literal of a template: Python's escapes. Source: docs.python.org, "String and Bytes literals";
+ * jinja2 3.1, which reads literals by way of ASCII.
  * @module
  */
 

@@ -1,13 +1,13 @@
 /**
- * Which variable a name of a template means: Jinja's rules of scopes, found when the template is compiled. Each scope keeps the places
- * of its names in the frame of its function, and what they hold when the scope is entered.
- * Source: jinja2 3.1, "idtracking".
+ * Resolves the names of a template to variables by Jinja's scope rules, when the template is compiled. Each scope keeps
+ * the places of its names in the frame of its function, and what they hold when the scope is entered. Source: jinja2
+ * 3.1, "idtracking".
  * @module
  */
 
 import { children, type Expr, type Node, type Stmt } from "./nodes.ts";
 
-/** What one function of the compiled template keeps in its frame. */
+/** The frame layout of one function of the compiled template. */
 export class FunctionScope {
   readonly #places = new Map<string, number>();
 
@@ -19,7 +19,7 @@ export class FunctionScope {
     return this.#places.size;
   }
 
-  /** The place of a name of a level: scopes beside each other share it. */
+  /** The place of a name of a level: sibling scopes share it. */
   place(level: number, name: string): number {
     const key = `${level} ${name}`;
     const known = this.#places.get(key);
@@ -36,7 +36,7 @@ export interface Slot {
   readonly place: number;
 }
 
-/** What a variable holds when its scope is entered. */
+/** The initial value of a variable in its scope. */
 export type Load =
   | { readonly kind: "param" }
   | { readonly kind: "undefined" }
@@ -100,7 +100,7 @@ export class Symbols {
     if (this.find(name) === undefined) this.#define(name, { kind: "resolve", name });
   }
 
-  /** Takes over what the branches of an `if` do, of which one is run. */
+  /** Merges the branches of an `if`, one of which is run. */
   #join(branches: readonly Symbols[]): void {
     const stores = new Set(branches.flatMap((branch) => [...branch.stores]).filter((name) => !this.stores.has(name)));
     for (const branch of branches) {
@@ -190,7 +190,7 @@ export class Symbols {
   }
 }
 
-/** Which of `names` the nodes read without having assigned them before. Blocks are not looked into. */
+/** Which of `names` the nodes read without having assigned them before. Blocks are not visited. */
 export function undeclaredNames(nodes: readonly (Stmt | Expr)[], names: readonly string[]): Set<string> {
   const wanted = new Set(names);
   const undeclared = new Set<string>();

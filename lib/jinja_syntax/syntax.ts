@@ -1,6 +1,6 @@
 /**
- * How templates are written: the marks of tags, and what becomes of the white space around them.
- * Source: jinja2 3.1, "Environment".
+ * How templates are written: the marks of tags, and how white space around them is handled. Source: jinja2 3.1,
+ * "Environment".
  * @module
  */
 

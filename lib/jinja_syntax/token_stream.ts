@@ -24,7 +24,7 @@ export class TokenStream {
     return this.#current;
   }
 
-  /** Goes on. @returns The token that was current. @throws {TemplateError} What stopped the lexer there. */
+  /** Continues. @returns The token that was current. @throws {TemplateError} What stopped the lexer there. */
   next(): Token {
     const token = this.#current;
     if (token.type !== "eof") this.#current = this.#tokenAt(++this.#at);
@@ -39,7 +39,7 @@ export class TokenStream {
     return { type: "eof", value: "", line: last?.line ?? 1, column: last?.column ?? 1 };
   }
 
-  /** The token behind the current one. */
+  /** The token after the current one. */
   look(): Token {
     return this.#current.type === "eof" ? this.#current : this.#tokenAt(this.#at + 1);
   }
@@ -49,14 +49,14 @@ export class TokenStream {
     return isToken(this.#current, expected);
   }
 
-  /** Goes past the expected token if it is the current one. */
+  /** Skips the expected token if it is the current one. */
   skipIf(expected: string): boolean {
     if (!this.test(expected)) return false;
     this.next();
     return true;
   }
 
-  /** Goes past the expected token. @throws {TemplateError} If another one is current. */
+  /** Skips the expected token. @throws {TemplateError} If another one is current. */
   expect(expected: string): Token {
     if (this.test(expected)) return this.next();
     const wanted = repr(describeExpected(expected));

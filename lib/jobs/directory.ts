@@ -36,14 +36,14 @@ export class JobDirectories {
     this.#log = options.log;
   }
 
-  /** The directory of job `jid`, whether it is there or not; `undefined` if `jid` is no jid. */
+  /** The directory of job `jid`, whether it is there or not; `undefined` if `jid` is not a jid. */
   find(jid: string): JobDirectory | undefined {
     return isJid(jid)
       ? new JobDirectory(jid, `${this.root}/${jidDirectory(jid, this.#hashType)}`, this.#log)
       : undefined;
   }
 
-  /** The directory of job `jid`, for what is to be stored. @throws {StoreError} If `jid` is no jid. */
+  /** The directory of job `jid`, for what is to be stored. @throws {StoreError} If `jid` is not a jid. */
   of(jid: string): JobDirectory {
     const directory = this.find(jid);
     if (directory === undefined) throw new StoreError(`Cannot store a job of the id ${JSON.stringify(jid)}`, this.root);

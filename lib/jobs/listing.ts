@@ -82,7 +82,7 @@ function metadataOf(load: ValueMap): Value | undefined {
 
 /**
  * A test by `search` for a job under Salt's headings and its jid.
- * @throws {InvocationError} For an invalid time, or metadata that is no map.
+ * @throws {InvocationError} For an invalid time, or metadata that is not a map.
  */
 export function jobFilter(search: JobSearch): (jid: string, job: ValueMap) => boolean {
   const tests: ((jid: string, job: ValueMap) => boolean)[] = [];

@@ -58,7 +58,7 @@ export interface OversizedParts {
 }
 
 /**
- * What a minion sends instead of a load that is too large for its master; `undefined`: nothing, as it is no return, or
+ * What a minion sends instead of a load that is too large for its master; `undefined`: nothing, as it is not a return, or
  * a failure already.
  */
 export function insteadOf(load: ValueMap, error: RequestTooLargeError, parts: OversizedParts): ValueMap | undefined {

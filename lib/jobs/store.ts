@@ -142,7 +142,7 @@ export interface BatchState {
 export interface BatchStore {
   /** Keeps a state, and lists the job among the active ones until it is over. @throws {StoreError} If it cannot be kept. */
   save(state: BatchState): void;
-  /** The state of job `jid`; `undefined` if it is no batch job. */
+  /** The state of job `jid`; `undefined` if it is not a batch job. */
   read(jid: string): BatchState | undefined;
   /** The states of those that are not over, the oldest first. */
   active(): BatchState[];
@@ -163,7 +163,7 @@ export interface JobStore {
    * Makes the directory or record of a job. Without `jid`, a new id is made that no other job of this store has.
    * @param options.nocache Whether the job's returns are not to be stored.
    * @returns The jid.
-   * @throws {StoreError} If it cannot be made, or `jid` is no jid. The job can continue with a jid of `makeJid`; it
+   * @throws {StoreError} If it cannot be made, or `jid` is not a jid. The job can continue with a jid of `makeJid`; it
    * will not be stored.
    */
   prepare(jid?: string, options?: { readonly nocache?: boolean }): string;
@@ -180,7 +180,7 @@ export interface JobStore {
    */
   saveReturn(load: ReadonlyMap<Value, Packable>): Stored;
   /**
-   * Gives the return of a `salt-call` (jid `req`) a jid of its own, and stores it as a job.
+   * Gives the return of a `salt-call` (jid `req`) its own jid, and stores it as a job.
    * @returns The return with `jid`, `arg`, `tgt` and `tgt_type`; the argument for {@linkcode saveReturn}.
    * @throws {StoreError} If it cannot be stored.
    */

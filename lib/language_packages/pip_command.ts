@@ -38,7 +38,7 @@ function pythonIn(directory: string): string | undefined {
   return names.sort((a, b) => rank(a) < rank(b) ? -1 : 1).map((name) => joinPath(bin, name)).find(isExecutableFile);
 }
 
-/** The environment variables for `where` and `given`. @throws {CommandError} If `given` is no map. */
+/** The environment variables for `where` and `given`. @throws {CommandError} If `given` is not a map. */
 export function pipEnvironment(where: string | null, given: Value): ValueMap {
   const environment: ValueMap = where && isDirectory(where) ? new Map([["VIRTUAL_ENV", where]]) : new Map();
   if (!truthy(given)) return environment;
@@ -80,7 +80,7 @@ export function timeoutWords(timeout: Value): string[] {
   throw new InvocationError(`'${str(timeout)}' is not a valid timeout, must be an integer`);
 }
 
-/** @throws {CommandError} If it is no URL that pip can read. */
+/** @throws {CommandError} If it is not a URL that pip can read. */
 export function checkedUrl(url: string): string {
   if (/^(https?|ftp|file):/i.test(url)) return url;
   throw new CommandError(`'${url}' is not a valid URL`);

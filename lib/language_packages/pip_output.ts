@@ -34,7 +34,7 @@ export function parseFreeze(lines: readonly string[]): Map<string, string> {
   return packages;
 }
 
-/** The packages of `pip list --format=json`; `undefined` if it is no JSON. */
+/** The packages of `pip list --format=json`; `undefined` if it is not JSON. */
 export function parseList(text: string): ValueMap[] | undefined {
   try {
     const list: Value = parseJson(text);

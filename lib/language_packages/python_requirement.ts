@@ -1,5 +1,5 @@
 /**
- * What a requirement of pip names: a package with the versions that fit, or something that only its installation tells.
+ * A requirement of pip: a package with the allowed versions, or something whose name is only known after installation.
  * Source: packaging.python.org, "Dependency specifiers" and "Version specifiers"; pip's `install_req_from_line`.
  * @module
  */
@@ -16,7 +16,7 @@ export interface VersionSpec {
 
 /** A requirement that was read. */
 export interface Requirement {
-  /** The package's normalized name; empty if only the installation tells it. */
+  /** The package's normalized name; empty if it is only known after installation. */
   readonly name: string;
   readonly specs: readonly VersionSpec[];
 }
@@ -27,7 +27,7 @@ const NAMED = new RegExp(
     String.raw`\(?((?:${SPEC})(?:\s*,\s*${SPEC})*\s*,?)?\)?\s*(?:;.*)?$`,
 );
 
-/** What `line` names; `undefined` if pip would not read it. @param isDirectory Whether a path is one. */
+/** Parses `line`; `undefined` if pip would refuse it. @param isDirectory Whether a path is one. */
 export function parseRequirement(line: string, isDirectory: (path: string) => boolean): Requirement | undefined {
   const bare = line.trim();
   if (/^[a-z][a-z0-9+.-]*:/i.test(bare)) {
@@ -84,10 +84,10 @@ function fits(version: string, { operator, version: wanted }: VersionSpec): bool
     case ">=":
       return order >= 0;
     case "<":
-      // 2.0a1 is below 2.0, and not what `< 2.0` means.
+      // 2.0a1 is below 2.0, but `< 2.0` does not match it.
       return order < 0 && !(isPreRelease(plain) && !isPreRelease(wanted) && beginsWith(plain, release(wanted)));
     default:
-      // Nor are 1.0.post1 and 1.0+local what `> 1.0` means.
+      // `> 1.0` does not match 1.0.post1 and 1.0+local.
       return order > 0 && !(/post|\+/i.test(version) && !/post/i.test(wanted) && release(plain) === release(wanted));
   }
 }

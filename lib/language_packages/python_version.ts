@@ -9,7 +9,7 @@ const VERSION =
 
 const STAGES: Readonly<Record<string, number>> = { a: 0, alpha: 0, b: 1, beta: 1, c: 2, rc: 2, pre: 2, preview: 2 };
 
-/** What the order goes by, one number after the other; `undefined`: it is no such version. */
+/** The sort key of a version: lists of numbers; `undefined`: it is not a valid version. */
 function rank(version: string): readonly number[][] | undefined {
   const match = VERSION.exec(version.trim().toLowerCase());
   if (match === null) return undefined;
@@ -28,7 +28,7 @@ function rank(version: string): readonly number[][] | undefined {
   ];
 }
 
-/** The sign of the order of two versions; what is no version is below all others. */
+/** The sign of the order of two versions; what is not a version is below all others. */
 export function comparePythonVersions(a: string, b: string): number {
   const [left, right] = [rank(a), rank(b)];
   if (left === undefined || right === undefined) return Number(left !== undefined) - Number(right !== undefined);

@@ -37,7 +37,7 @@ export async function storeReturn(sent: ValueMap, id: string, services: ReturnNe
   /** Why the return could not be stored; then the minion must keep it. */
   let unkept: string | undefined;
   try {
-    // A salt-call without a job of its own: the master makes one.
+    // A salt-call without its own job: the master makes one.
     if (cached && load.get("jid") === "req") load = store.adopt(load);
     if (load.get("jid") === "req") load = new Map(load).set("jid", newJid(opts));
     if (!isJid(jid())) {

@@ -336,7 +336,7 @@ export class Minion {
     }
   }
 
-  /** Loads modules anew, for the jobs from now on. */
+  /** Loads modules again, for the jobs from now on. */
   async refreshModules(): Promise<void> {
     await this.#pool?.reload();
   }

@@ -9,9 +9,9 @@ import { HostFiles } from "../host/files.ts";
 import { clearTimeout, setTimeout } from "../os/timers.ts";
 import type { Value } from "../values/value.ts";
 
-/** What is to be reached. */
+/** The destination of a connection. */
 export interface Destination {
-  /** As it was given, for the comment. */
+  /** The given name, for the comment. */
   readonly host: string;
   /** The name that is looked up. */
   readonly name: string;

@@ -22,7 +22,7 @@ export const FAMILIES = ["inet", "inet6"] as const;
 /** A family of addresses. */
 export type AddressFamily = typeof FAMILIES[number];
 
-/** An attribute as it was taken, and whether it may be that. */
+/** The parsed value of an attribute, and whether it is valid. */
 interface Checked {
   readonly valid: boolean;
   readonly value: Value;

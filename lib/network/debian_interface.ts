@@ -10,7 +10,7 @@ import { floatOf, integerOf, required, SWITCH_WORDS, switched, whenTrue, wrongSe
 import { linkOptions, putOffloads, putSwitch } from "./link_options.ts";
 import { compareStrings, isInt, isMap, str, truthy, type Value, type ValueMap } from "../values/value.ts";
 
-/** What is known of an interface beside its settings. */
+/** Facts of an interface besides its settings. */
 export interface InterfaceAsked {
   readonly name: string;
   readonly type: string;
@@ -147,7 +147,7 @@ function putType(block: ValueMap, family: string, settings: ValueMap, asked: Int
 const INET_SETTINGS = ["ipaddr", "address", "ipaddresses", "addresses", "gateway", "proto"];
 const HOOK_SETTINGS = ["up_cmds", "pre_up_cmds", "post_up_cmds", "down_cmds", "pre_down_cmds", "post_down_cmds"];
 
-/** Puts a setting into the block that it is meant for: of one family, or of both where it is valid. */
+/** Puts a setting into its block: of one family, or of both where it is valid. */
 function putSetting(blocks: ReadonlyMap<string, ValueMap>, setting: string, value: Value): void {
   const prefix = /^ipv([46])/.exec(setting)?.[1];
   const family = prefix === "6" ? "inet6" : prefix === "4" || INET_SETTINGS.includes(setting) ? "inet" : undefined;

@@ -1,7 +1,6 @@
 /**
- * What Debian keeps of the network beside interfaces: routes as scripts, whether the network is started, the host's name and
- * domain.
- * Source: Salt 3008.3, `salt/modules/debian_ip.py`; resolv.conf(5).
+ * Debian's settings of the network besides interfaces: routes as scripts, whether the network is started, the host's
+ * name and domain. Source: Salt 3008.3, `salt/modules/debian_ip.py`; resolv.conf(5).
  * @module
  */
 
@@ -90,7 +89,7 @@ export function changedResolver(lines: readonly string[], domain: Value, search:
   }).join("\n");
 }
 
-/** What the host's network is set to, as people read it. */
+/** The settings of the host's network, for people. */
 export function shownSettings(settings: ValueMap): string[] {
   const line = (word: string, name: string) => whenTrue(settings.get(name), (text) => `${word}=${text}\n`);
   return linesWithEnds(
@@ -114,7 +113,7 @@ export function checkedSettings(given: ValueMap, current: ValueMap): ValueMap {
   return search === undefined ? checked : checked.set("search", search);
 }
 
-/** What the host's name and domains become. */
+/** The new names and domains of the host. */
 export interface Names {
   /** The settings to show. */
   readonly settings: ValueMap;
@@ -122,7 +121,7 @@ export interface Names {
   readonly moved: boolean;
 }
 
-/** Splits the name of the host into name and domain, and compares these with what is in force. */
+/** Splits the name of the host into name and domain, and compares these with the current ones. */
 export function namesOf(settings: ValueMap, current: ValueMap): Names {
   const hostname = settings.get("hostname") ?? null;
   if (typeof hostname !== "string") {

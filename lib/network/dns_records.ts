@@ -20,7 +20,7 @@ export function isAddress(value: Value): boolean {
   return /^[+-]?\d+$/.test(prefix) && Number(prefix) >= least && Number(prefix) <= (least === 1 ? 32 : 128);
 }
 
-/** What a policy of senders names. */
+/** A part of an SPF policy. */
 export type SpfPart =
   | { readonly kind: "redirect" | "include"; readonly domain: string }
   | { readonly kind: "address"; readonly address: string };
@@ -39,7 +39,7 @@ export function parseSpf(text: string): SpfPart[] {
   });
 }
 
-/** The names of a file of hosts by address. Comments behind names count as names, as in Salt. */
+/** The names of a file of hosts by address. Comments after names count as names, as in Salt. */
 export function hostNames(text: string): Map<string, string[]> {
   const found = new Map<string, string[]>();
   for (const line of splitLines(text)) {
@@ -50,7 +50,7 @@ export function hostNames(text: string): Map<string, string[]> {
   return found;
 }
 
-/** A file of hosts without some names: a line of which an address alone is left goes, comments stay. */
+/** A file of hosts without some names: a line with nothing but an address is removed, comments stay. */
 export function withoutHosts(text: string, names: readonly string[]): string {
   return splitLines(text).flatMap((line) => {
     if (line.trim() === "" ? line === "" : line.trim().startsWith("#")) return [`${line}\n`];

@@ -39,7 +39,7 @@ export async function fullName(name: string, { files, resolver }: {
     const names = known?.aliases ?? [await resolver.name(address)];
     return names.find((one) => one.includes(".")) ?? names[0] ?? name;
   } catch {
-    // The resolver knows no name, which is no failure.
+    // The resolver knows no name, which is not a failure.
     return name;
   }
 }

@@ -8,7 +8,7 @@ import type { ClientRequest, IncomingMessage } from "node:http";
 import { clearTimeout, setTimeout } from "../os/timers.ts";
 import { joinBytes } from "../values/join_bytes.ts";
 
-/** What is asked, of whom, and for how long an answer is waited for. */
+/** A request, with its time limit. */
 export interface HttpRequest {
   readonly url: string;
   readonly method: string;
@@ -28,7 +28,7 @@ export interface HttpRequest {
   readonly signal: AbortSignal;
 }
 
-/** What came back. */
+/** A response. */
 export interface HttpResponse {
   readonly status: number;
   readonly reason: string;
@@ -64,7 +64,7 @@ export async function httpRequest(request: HttpRequest): Promise<HttpResponse> {
       url: url.href,
       headers: new Map([...current.headers].filter(([name]) => !dropped.some((one) => one.test(name)))),
       ...becomesGet && { method: "GET", body: undefined },
-      // A password is not told to others, and no session.
+      // Passwords and cookies are not sent to another host.
       ...elsewhere && { auth: undefined },
     };
   }

@@ -1,7 +1,7 @@
 /**
- * Settings of network interfaces as states give them: words for yes and no, numbers, addresses, and what is said of a
- * setting that is none of those that are expected.
- * Source: Salt 3008.3, `salt/modules/debian_ip.py`, `salt/modules/rh_ip.py`, `salt/utils/validate/net.py`.
+ * Settings of network interfaces as states give them: words for yes and no, numbers, addresses, and the error text for
+ * an invalid setting. Source: Salt 3008.3, `salt/modules/debian_ip.py`, `salt/modules/rh_ip.py`,
+ * `salt/utils/validate/net.py`.
  * @module
  */
 
@@ -77,7 +77,7 @@ export function required(settings: ValueMap, name: string): Value {
   return value;
 }
 
-/** Python's `int(value)`; `undefined` where it raises ValueError. @throws Python's TypeError for what is no number or text. */
+/** Python's `int(value)`; `undefined` where it raises ValueError. @throws Python's TypeError for what is not a number or text. */
 export function integerOf(value: Value): Value | undefined {
   if (typeof value === "string") return parseInteger(value, 10);
   const number = toNumber(value);
@@ -90,7 +90,7 @@ export function integerOf(value: Value): Value | undefined {
   return typeof value === "bigint" ? value : Math.trunc(number);
 }
 
-/** Python's `float(value)`; `undefined` where it raises ValueError. @throws Python's TypeError for what is no number or text. */
+/** Python's `float(value)`; `undefined` where it raises ValueError. @throws Python's TypeError for what is not a number or text. */
 export function floatOf(value: Value): Value | undefined {
   if (typeof value === "string") return parseFloatText(value);
   const number = toNumber(value);
@@ -100,7 +100,7 @@ export function floatOf(value: Value): Value | undefined {
   return Number.isInteger(number) ? new Float(number) : number;
 }
 
-/** Whether it is an address of a network card. @throws Python's TypeError for what is no text. */
+/** Whether it is an address of a network card. @throws Python's TypeError for what is not a text. */
 export function isHardwareAddress(value: Value): boolean {
   if (typeof value !== "string") {
     throw pythonError("TypeError", `expected string or bytes-like object, got '${typeName(value)}'`);

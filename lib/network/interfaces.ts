@@ -182,7 +182,7 @@ export function hostSubnets(interfaces: Iterable<NetworkInterface>, family: Fami
   return ordered(networks).map(ipInterfaceText);
 }
 
-/** Addresses or networks by number, each once; of networks that begin alike the larger first. */
+/** Addresses or networks by number, each once; of networks with the same address the larger one first. */
 function ordered<T extends IpAddress & { readonly prefix?: number }>(all: readonly T[]): T[] {
   const key = ({ version, value, prefix = 128 }: T) =>
     `${version} ${value.toString(16).padStart(32, "0")} ${String(prefix).padStart(3, "0")}`;

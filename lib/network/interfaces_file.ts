@@ -17,7 +17,7 @@ import { compareStrings, isMap, repr, str, toNumber, truthy, type Value, type Va
 
 const ETHTOOL_NAMES = new Set([...ETHTOOL_ATTRIBUTES.values(), ...OTHER_ETHTOOL_ATTRIBUTES]);
 const HOOKS = ["up", "pre-up", "post-up", "down", "pre-down", "post-down"];
-/** The parts of a block that have options of their own, and what stands before these in the file. */
+/** The parts of a block that have options of their own, and what is before these in the file. */
 const PARTS: ReadonlyMap<string, string> = new Map([["ethtool", ""], ["bonding", "bond-"], ["bridging", "bridge_"]]);
 
 /** The map under a key, made if there is none. */
@@ -37,7 +37,7 @@ function listUnder(parent: ValueMap, key: Value): Value[] {
   return made;
 }
 
-/** What stands behind the first `_` or `-` of an option's name. */
+/** What comes after the first `_` or `-` of an option's name. */
 function optionName(attribute: string): string {
   const at = attribute.search(/[_-]/);
   if (at < 0) throw pythonError("IndexError", "list index out of range");

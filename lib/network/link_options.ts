@@ -1,6 +1,6 @@
 /**
- * How a network card is to speak on its line, as settings that both families of systems know.
- * Source: Salt 3008.3, `salt/modules/debian_ip.py`, `salt/modules/rh_ip.py` _parse_ethtool_opts; ethtool(8).
+ * Link options of a network card (ethtool), as settings for both families of systems. Source: Salt 3008.3,
+ * `salt/modules/debian_ip.py`, `salt/modules/rh_ip.py` _parse_ethtool_opts; ethtool(8).
  * @module
  */
 

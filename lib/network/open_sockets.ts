@@ -45,7 +45,7 @@ export function parseSs(text: string): OpenSocket[] {
     const isTcp = line.startsWith("tcp");
     if (!isTcp && !line.startsWith("udp")) return [];
     const [proto, state, received, sent, local, remote] = words;
-    // As in Salt the last word is not looked at.
+    // As in Salt, the last word is ignored.
     const fields = words.slice(6, -1).map((word) => word.split(":"));
     const last = (name: string) => fields.findLast(([key]) => key === name)?.[1];
     return [{

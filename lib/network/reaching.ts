@@ -14,7 +14,7 @@ const NAME_LENGTH = 255;
 /** A host's name as an argument: an address as it is, else without all that no name has in it. */
 export function sanitizeHost(host: string): string {
   if (parseIpAddress(host) !== undefined) return host;
-  // Without the dashes at its beginning it is no option.
+  // Without the dashes at its beginning it is not an option.
   return host.slice(0, NAME_LENGTH).replace(/[^A-Za-z0-9._-]/g, "").replace(/^-+/, "");
 }
 

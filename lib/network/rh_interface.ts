@@ -24,7 +24,7 @@ import { pythonError } from "../python/errors.ts";
 import { dumpJson } from "../values/json.ts";
 import { equals, isMap, str, toNumber, truthy, type Value, type ValueMap } from "../values/value.ts";
 
-/** What is known of an interface beside its settings. */
+/** Facts of an interface besides its settings. */
 export interface RhInterfaceAsked {
   readonly name: string;
   readonly type: string;

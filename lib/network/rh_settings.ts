@@ -1,5 +1,5 @@
 /**
- * What the Red Hat family keeps of the network beside interfaces: files of routes, and `/etc/sysconfig/network`.
+ * The Red Hat family's settings of the network besides interfaces: files of routes, and `/etc/sysconfig/network`.
  * Source: Salt 3008.3, `salt/modules/rh_ip.py`, and what it renders.
  * @module
  */
@@ -47,7 +47,7 @@ export function settingsIn(text: string): ValueMap {
   return settings;
 }
 
-/** The quote that a text stands in; empty if in none. */
+/** The quote that a text is in; empty if in none. */
 function quoteOf(value: Value): string {
   if (typeof value !== "string") return "";
   if (value === "") throw pythonError("IndexError", "string index out of range");

@@ -1,5 +1,5 @@
 /**
- * The files that describe a host's network. Tests put them below a directory of their own.
+ * The files that describe a host's network. Tests put them below their own directory.
  * @module
  */
 

@@ -7,7 +7,9 @@
 import { parseXml, type XmlElement } from "../text/xml.ts";
 import type { Value, ValueMap } from "../values/value.ts";
 
-/** What `http.query` makes of a document: a list of its root's children. @throws {SyntaxError} If it is none. */
+/**
+ * The value of an XML document in `http.query`: a list of its root's children. @throws {SyntaxError} If it is invalid.
+ */
 export function xmlValue(text: string): Value[] {
   return parseXml(text).children.map(toMap);
 }

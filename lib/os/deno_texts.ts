@@ -53,7 +53,7 @@ export function refusedAccess(error: Error): string | undefined {
   return /^Requires (.+?),? run again with/s.exec(error.message)?.[1];
 }
 
-/** Whether a connection failed because the name of the host means no address, or is no name. There is no class for the former. */
+/** Whether a connection failed because the name of the host means no address, or is not a name. There is no class for the former. */
 export function isUnknownHost(error: Error): boolean {
   return error instanceof URIError || (!("code" in error) && /^failed to lookup address/.test(error.message));
 }
@@ -63,7 +63,7 @@ export function tellsOutOfMemory(line: string): boolean {
   return /out of memory|memory allocation of|allocation failed|cannot allocate memory|\(os error 12\)/i.test(line);
 }
 
-/** What a process prints until it ends, line by line: whether it ended for want of memory. */
+/** What a process prints until it ends, line by line: whether it ended because of missing memory. */
 export class PrintedLines {
   #outOfMemory = false;
   /** Panics whose first lines were printed, and those whose reason was. Several threads may panic at once, line between line. */

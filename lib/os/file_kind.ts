@@ -1,6 +1,6 @@
 /**
- * What is at a path: a file, a directory, anything at all. The functions differ in whether a link counts or what it leads to, and
- * in what they say where the system does not tell; `statIfExists` of lib/os/atomic_file.ts tells more, and throws then.
+ * What is at a path: a file, a directory, anything at all. The functions differ in whether they follow links, and in
+ * their result if the system refuses; `statIfExists` of lib/os/atomic_file.ts gives more facts, and throws then.
  * @module
  */
 
@@ -60,8 +60,8 @@ export function isAnything(path: string): boolean {
 }
 
 /**
- * Whether there is anything at `path`, a link that leads nowhere too.
- * @throws What `Deno.lstatSync` throws if that cannot be seen.
+ * Whether there is anything at `path`, also a dangling link. @throws What `Deno.lstatSync` throws if the system
+ * refuses.
  */
 export function isThere(path: string): boolean {
   try {

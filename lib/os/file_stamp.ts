@@ -1,5 +1,5 @@
 /**
- * What a file looks like from outside: as long as its stamp is the same, so is what was read from it.
+ * Stamps of files (inode, size, times): while a stamp is the same, the contents are the same.
  * @module
  */
 
@@ -8,7 +8,8 @@ import { isAnything } from "./file_kind.ts";
 
 /**
  * The stamp of what is at `path`; of a link, of what it leads to; `undefined` if there is nothing. A file that is replaced
- * has another inode, and one that is written to another time of change; so has a directory that gets or loses a name.
+ * has another inode, and one that is written to another time of change; the same holds for a directory that gets or
+ * loses an entry.
  */
 export function fileStamp(path: string): string | undefined {
   if (!isAnything(path)) return undefined;

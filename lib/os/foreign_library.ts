@@ -31,7 +31,7 @@ export function openLibrary<const S extends Deno.ForeignLibraryInterface>(
     if (compiled.has(name) || functions[name] === null) continue;
     const byAddress = new Deno.UnsafeFnPointer(functions[name] as Address, symbol);
     const call = byAddress.call.bind(byAddress);
-    // By its address a function without a result gives null, and compiled nothing.
+    // Called by its address, a function without a result returns null; compiled, it returns nothing.
     functions[name] = symbol.result === "void" ? (...args: Parameters<typeof call>) => void call(...args) : call;
   }
   return functions as ForeignFunctions<S>;

@@ -28,7 +28,7 @@ function matches(directory: string, part: string, isLast: boolean): string[] {
   return namesIn(directory).filter((name) => (part.startsWith(".") || !name.startsWith(".")) && test(name)).map(join);
 }
 
-/** The names in a directory; none if it is no directory or cannot be read. */
+/** The names in a directory; none if it is not a directory or cannot be read. */
 function namesIn(directory: string): string[] {
   try {
     return Array.from(Deno.readDirSync(directory), (entry) => entry.name);

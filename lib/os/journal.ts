@@ -118,7 +118,7 @@ export class Journal {
     try {
       return write();
     } catch (error) {
-      this.#giveUp(); // a part of the record may be written, and nothing may follow it
+      this.#giveUp(); // the last record may be incomplete, so nothing may follow it
       throw this.#failure(error);
     }
   }
@@ -170,7 +170,9 @@ export class Journal {
       } catch (error) {
         // They are tried again with the next file, and replayed at the next start.
         const reason = messageOf(error);
-        this.#options.log(`Files of the journal stay, as what they tell of could not be synced: ${reason}`);
+        this.#options.log(
+          `Files of the journal stay, because the files of their records could not be synced: ${reason}`,
+        );
       } finally {
         this.#sweeping = undefined;
       }
@@ -183,15 +185,15 @@ export class Journal {
   }
 
   /**
-   * Brings all that it tells of to the disk, and removes its files. If the disk takes longer than `budget` for the second, they stay, which
-   * is logged, and the next start reads them. Twice is fine.
+   * Syncs all files of its records, and removes its own files. If the disk takes longer than `budget` for the second,
+   * they stay, which is logged, and the next start reads them. May be called more than once.
    */
   async close(budget = new TimeBudget(SWEEP_MS)): Promise<void> {
     await this.commit().catch((error) => this.#options.log(error.message));
     this.#giveUp();
     if (this.#sweeping !== undefined && !await budget.allows(this.#sweeping)) {
       this.#options.log(
-        "Files of the journal stay, as the disk is too busy to write what they tell of; the next start reads them",
+        "Files of the journal stay, because the disk is too busy to sync the files of their records; the next start reads them",
       );
     }
   }

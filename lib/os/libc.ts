@@ -225,7 +225,7 @@ const socketAddress = new Uint8Array(128);
 const tcpInfo = new Uint8Array(256);
 const size = new Uint32Array(1);
 
-/** The peer's address of the TCP connection `fd` as hexadecimal digits; `undefined` if it is no connection (any more). */
+/** The peer's address of the TCP connection `fd` as hexadecimal digits; `undefined` if it is not a connection (any more). */
 export function peerAddress(fd: number): string | undefined {
   size[0] = socketAddress.length;
   if (libc().getpeername(fd, socketAddress, size) !== 0) return undefined;
@@ -246,7 +246,7 @@ export interface TcpByteCounts {
   readonly unsent: number;
 }
 
-/** The counts of the TCP connection `fd`; `undefined` if it is no connection (any more), or on other systems. */
+/** The counts of the TCP connection `fd`; `undefined` if it is not a connection (any more), or on other systems. */
 export function tcpByteCounts(fd: number): TcpByteCounts | undefined {
   if (Deno.build.os !== "linux") return undefined;
   size[0] = tcpInfo.length;
@@ -263,7 +263,7 @@ const MSG_PEEK = 2, MSG_DONTWAIT = 0x40;
 
 /**
  * Duplicates the descriptor of the TCP connection `fd`, so that the connection lasts until both are closed; close it
- * with {@linkcode letGo}. `undefined` if `fd` is no connection any more, or this is not Linux.
+ * with {@linkcode letGo}. `undefined` if `fd` is not a connection any more, or this is not Linux.
  */
 export function holdConnection(fd: number): number | undefined {
   if (Deno.build.os !== "linux") return undefined;
@@ -279,7 +279,7 @@ export function hasUnread(held: number, bytes: number): boolean {
   return Number(libc().recv(held, new Uint8Array(bytes), BigInt(bytes), MSG_PEEK | MSG_DONTWAIT)) >= bytes;
 }
 
-/** Whether two descriptors refer to the same socket; false if one is no socket. */
+/** Whether two descriptors refer to the same socket; false if one is not a socket. */
 export function isSameSocket(a: number, b: number): boolean {
   const [first, second] = [a, b].map(socketCookie);
   return first !== undefined && first === second;
@@ -300,7 +300,7 @@ export function letGo(held: number): void {
 
 /**
  * Ends the TCP connection `fd` of the peer at `address` (as {@linkcode peerAddress} gives it); its owner sees it ended by the peer.
- * Does nothing if `fd` is no TCP connection of that peer: the owner may have closed it, and the number may belong to another file
+ * Does nothing if `fd` is not a TCP connection of that peer: the owner may have closed it, and the number may belong to another file
  * or to another peer's connection by now.
  */
 export function shutDownConnection(fd: number, address: string): void {

@@ -1,7 +1,7 @@
 /**
- * What the C library tells of files and does to them, and Deno does not: times in nanoseconds, special files, extended
- * attributes, all facts of a file system. Only for threads that may use FFI, and for Linux on 64 bits.
- * Source: statx(2), mknod(2), statvfs(3), listxattr(2); `linux/stat.h`.
+ * Functions of the C library for files that Deno does not have: times in nanoseconds, special files, extended
+ * attributes, all facts of a file system. Only for threads that may use FFI, and for Linux on 64 bits. Source:
+ * statx(2), mknod(2), statvfs(3), listxattr(2); `linux/stat.h`.
  * @module
  */
 
@@ -57,7 +57,7 @@ export interface FileSystemFacts {
   readonly namemax: number;
 }
 
-/** The facts of the file system that `path` lies in; `undefined` if there is no such path. */
+/** The facts of the file system that `path` is in; `undefined` if there is no such path. */
 export function fileSystemFacts(path: string): FileSystemFacts | undefined {
   const found = new BigUint64Array(24);
   if ((libc().statvfs?.(cString(path), new Uint8Array(found.buffer)) ?? -1) !== 0) return undefined;

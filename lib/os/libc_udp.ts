@@ -22,7 +22,7 @@ const SOL_SOCKET = darwin ? 0xffff : 1, SO_BROADCAST = darwin ? 0x20 : 6;
 
 /**
  * Sends `bytes` from any port to `address` (`255.255.255.255`).
- * @throws {LibcError} If the system refuses. @throws {RangeError} If it is no IPv4 address.
+ * @throws {LibcError} If the system refuses. @throws {RangeError} If it is not an IPv4 address.
  */
 export function sendDatagram(bytes: Uint8Array<ArrayBuffer>, address: string, port: number): void {
   const parts = address.split(".").map((part) => /^\d{1,3}$/.test(part) ? Number(part) : 256);

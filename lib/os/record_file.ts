@@ -1,9 +1,9 @@
 /**
- * A file of records, one after the other, each with its length in front: four bytes, the highest first. A checked file has the
+ * A file of records, one after the other, each after its length: four bytes, the highest first. A checked file has the
  * CRC-32 of the record behind the length, four bytes as well.
  *
- * What comes behind the first record that is not whole does not count: a full disk or a killed process cuts a file anywhere, and
- * a power failure may leave zeros where bytes were to be. Knows nothing of what a record holds.
+ * Everything after the first incomplete record is ignored: a full disk or a killed process cuts a file anywhere, and a
+ * power failure may leave zeros where bytes were to be. Knows nothing of what a record holds.
  * @module
  */
 
@@ -16,18 +16,18 @@ export interface RecordForm {
   readonly checked: boolean;
 }
 
-/** What a file holds. */
+/** The contents of a file. */
 export interface Records<T> {
   /** The records, in the order in which they were written. */
   readonly records: T[];
-  /** How many bytes of the file they take: what comes behind them is not whole. */
+  /** Number of bytes of the complete records; the rest of the file is incomplete. */
   readonly bytes: number;
 }
 
 const LENGTH_BYTES = 4;
 const CRC_BYTES = 4;
 
-/** A record as it stands in the file. */
+/** A record as it is in the file. */
 export function frameRecord(record: Uint8Array, { checked }: RecordForm): Uint8Array {
   const header = LENGTH_BYTES + (checked ? CRC_BYTES : 0);
   const framed = new Uint8Array(header + record.length);

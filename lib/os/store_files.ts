@@ -1,6 +1,6 @@
 /**
- * The files of the stores, as files: what a directory holds, what a msgpack file holds, how old one is, and the error of a
- * store that cannot do its work. What they mean, the stores know: lib/jobs/file_store.ts, lib/fleet/data_cache.ts and others.
+ * Helpers for the files of the stores: entries of a directory, contents of a msgpack file, ages, and the error of a
+ * store. The stores interpret the contents: lib/jobs/file_store.ts, lib/fleet/data_cache.ts and others.
  * @module
  */
 
@@ -10,7 +10,7 @@ import { messageOf, StoreError } from "../errors.ts";
 import { decode } from "../values/msgpack.ts";
 import { compareStrings, type Value } from "../values/value.ts";
 
-/** Called with what cannot be read, removed or stored, and with what the system threw, if it threw something. */
+/** Called with a text about a file that cannot be read, removed or stored, and with the system's error, if any. */
 export type StoreLog = (message: string, cause?: unknown) => void;
 
 /**
@@ -39,7 +39,7 @@ export function listDirectory(path: string, log: StoreLog): Deno.DirEntry[] {
 }
 
 /**
- * Reads a msgpack file; `undefined` if it does not exist. If it cannot be read, the log is told.
+ * Reads a msgpack file; `undefined` if it does not exist. If it cannot be read, that is logged.
  * @param read How the file is read. Default: by the runtime.
  */
 export function readValue(path: string, log: StoreLog, read = readFileIfExists): Value | undefined {
@@ -110,7 +110,7 @@ export function removeOldFiles(directory: string, oldestMs: number, log: StoreLo
   }
 }
 
-/** Removes `path`; the log is told if that fails. @returns Whether it existed. */
+/** Removes `path`; a failure is logged. @returns Whether it existed. */
 export function remove(path: string, log: StoreLog, options: { recursive?: boolean } = {}): boolean {
   try {
     Deno.removeSync(path, options);
@@ -136,8 +136,8 @@ export function storeError(what: string, path: string, cause: unknown): StoreErr
 }
 
 /**
- * What `run` gives.
- * @param what What it does, for the error: `store a load in /var/cache/salt/master/jobs`.
+ * Runs `run`, and returns its result. @param what What it does, for the error: `store a load in
+ * /var/cache/salt/master/jobs`.
  * @throws {StoreError} With the reason, if `run` throws.
  */
 export function storing<T>(what: string, path: string, run: () => T): T {

@@ -1,5 +1,6 @@
 /**
- * Time that several have together: who ends a service hands down what is left, so that no part waits longer than the whole.
+ * A time limit that several parts share: the code that ends a service passes on the remaining time, so that no part
+ * waits longer than the whole.
  * @module
  */
 
@@ -17,7 +18,7 @@ export class TimeBudget {
     this.#endMs = performance.now() + ms;
   }
 
-  /** What is left of it, in milliseconds; 0 when it is over. */
+  /** The remaining time in milliseconds; 0 when it is over. */
   get leftMs(): number {
     return Math.max(0, this.#endMs - performance.now());
   }

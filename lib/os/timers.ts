@@ -89,7 +89,10 @@ function ignore(): void {
   alarm.signal.removeEventListener("abort", ring);
 }
 
-/** Calls what is due. A callback that throws is an uncaught error, as with any timer; the others are called all the same. */
+/**
+ * Calls the timers that are due. A callback that throws is an uncaught error, as with any timer; the others are called
+ * anyway.
+ */
 function ring(): void {
   alarm = undefined;
   const now = performance.now();

@@ -99,7 +99,7 @@ export function groupNamesOf(name: string, files: AccountFiles = {}): string[] {
   return [...ids].flatMap((gid) => findGroup(gid, files)?.name ?? []);
 }
 
-/** What a file says, read again when the file is another one or has changed: a list of processes asks for many users. */
+/** The parsed contents of a file, read again when it is replaced or changed: a list of processes needs many users. */
 class ParsedFile<T> {
   readonly #parse: (text: string) => readonly T[];
   #known: { readonly version: string; readonly records: readonly T[] } | undefined;
@@ -127,7 +127,10 @@ class ParsedFile<T> {
 const users = new ParsedFile(parsePasswd);
 const groups = new ParsedFile(parseGroup);
 
-/** How long an answer of `getent` holds, in milliseconds: a tree of files whose owner has no name asks for each of them. */
+/**
+ * How long an answer of `getent` is cached, in milliseconds: in a tree of files whose owner has no name, each file asks
+ * for it.
+ */
 const KNOWN_MS = 1_000;
 /** Answers that are remembered. */
 const MOST_KNOWN = 1_000;

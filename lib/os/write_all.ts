@@ -1,5 +1,5 @@
 /**
- * Writes of which nothing is left out: the system may take a part of what it is given.
+ * Writes that are complete: the system may accept only a part of the data.
  * @module
  */
 

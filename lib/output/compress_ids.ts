@@ -24,7 +24,7 @@ export function compressIds(data: ValueMap): ValueMap {
   return mapOf(hosts);
 }
 
-/** How many states stand behind `tag`: its ID ends in `(3)` if they were put together. */
+/** How many states come after `tag`: its ID ends in `(3)` if they were put together. */
 export function compressedCount(tag: readonly string[]): number {
   if (!tag[2]?.startsWith(MARK)) return 1;
   return Number(/\((\d+)\)$/.exec(tag[1])?.[1] ?? 1);

@@ -21,7 +21,9 @@ import { float, isInt, isMap, str, truthy, type Value, type ValueMap } from "../
 
 /** How state runs are shown: Salt's options of these names. */
 export interface StateDisplay {
-  /** `state_output`: full, terse, mixed, changes or filter; with `_id` behind it the ID stands for the name. */
+  /**
+   * `state_output`: full, terse, mixed, changes or filter; with the suffix `_id` the ID is shown in place of the name.
+   */
   readonly output: string;
   /** `state_verbose`: whether states that did nothing are shown. */
   readonly verbose: boolean;
@@ -93,7 +95,7 @@ interface Counts {
   warnings: number;
   /** Milliseconds of states that ran one after the other. */
   durationMs: number;
-  /** The longest of those that ran beside others, in milliseconds. */
+  /** The longest duration of the parallel states, in milliseconds. */
   parallelMs: number;
 }
 
@@ -129,7 +131,7 @@ class Highstate {
       changed,
     });
     if (typeof run === "string" || typeof run === "boolean" || isInt(run)) {
-      // What a function returned counts as a change, as an orchestration runs it.
+      // In an orchestration, the return of a function counts as a change.
       const lines = typeof run === "string" ? splitLines(run) : [str(run)];
       return named("CYAN", lines.map((line) => `${color.GREEN}    ${sanitize(line)}${color.ENDC}`), true);
     }
@@ -173,7 +175,7 @@ class Highstate {
     return named(colour, lines, counts.changed > 0);
   }
 
-  /** The changes of a state as text behind `Changes:`, and whether there are any. */
+  /** The changes of a state as text after `Changes:`, and whether there are any. */
   #changes({ fields, changes }: StateResult, depth: number): { changed: boolean; text: string } | undefined {
     if (NESTED_RUNS.includes(fields.get("name") ?? null)) {
       const inner = this.format(changes, depth + 1);
@@ -289,7 +291,7 @@ const NO_ORDER = "The State execution failed to record the order in which all st
 /** States whose changes are runs of their own. */
 const NESTED_RUNS: readonly Value[] = ["state.orch", "state.orchestrate", "state.sls"];
 
-/** What lies in the wrappings that runners put around a run. */
+/** What is in the wrappings that runners put around a run. */
 function unwrap(data: Value): Value {
   let inner = data;
   for (const wrapping of ["return", "data"]) {
@@ -305,7 +307,7 @@ function unwrap(data: Value): Value {
   return inner === null ? "None" : isMap(inner) ? withoutRetcode(inner) : inner;
 }
 
-/** The run of an orchestration has its return code beside the one master. */
+/** Removes the return code, which the result of an orchestration has besides the master. */
 function withoutRetcode(data: ValueMap): ValueMap {
   const masters = [...data.keys()].filter((key) => typeof key === "string" && key.endsWith("_master"));
   if (masters.length !== 1 || !data.has("retcode")) return data;

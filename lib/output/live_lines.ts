@@ -45,7 +45,7 @@ interface Stream {
   readonly command: Written;
 }
 
-/** What one command has written, in order; nothing if something is missing or too much. */
+/** The output of one command, in order; empty if a part is missing or it is too much. */
 interface Written {
   texts: { readonly stream: LiveText["stream"]; readonly text: string }[];
   isWhole: boolean;
@@ -172,7 +172,7 @@ export class LiveLines implements Disposable {
   }
 }
 
-/** What a function may return of a command: each stream by itself, or both joined as `cmd.run` does. */
+/** The possible returns of a function for a command: each stream separately, or both joined as by `cmd.run`. */
 function returnsOf({ texts }: Written): string[] {
   const of = (which?: LiveText["stream"]) =>
     texts.map(({ stream, text }) => which === undefined || stream === which ? text : "").join("");

@@ -66,7 +66,7 @@ const BY_NAME: Readonly<Record<OutputterName, Outputter>> = {
   profile: formatProfile,
   key: formatKeys,
   no_return: formatNoReturn,
-  // What has come of a job is no progress: `salt --progress` draws it (progress_bar.ts).
+  // Not used for results: `salt --progress` draws the bar (progress_bar.ts).
   progress: () => undefined,
   quiet: () => "",
 };
@@ -74,7 +74,7 @@ const BY_NAME: Readonly<Record<OutputterName, Outputter>> = {
 /** The outputters by the names that `--out` and the returns of minions have for them. */
 export const OUTPUTTERS: ReadonlyMap<string, Outputter> = new Map<string, Outputter>([
   ...Object.entries(BY_NAME),
-  // Python minions of old name it in their returns.
+  // Old Python minions name it in their returns.
   ["grains", () => undefined],
 ]);
 
@@ -103,8 +103,8 @@ export function formatOutput(data: Value, options: OutputOptions): string {
 }
 
 /**
- * As {@linkcode formatOutput}, in pieces where the outputter can: what comes of ten thousand states is not in memory as a whole. Nothing
- * is put if nothing is printed.
+ * As {@linkcode formatOutput}, in pieces where the outputter can: the output of ten thousand states is not in memory as
+ * a whole. Writes nothing if nothing is printed.
  */
 export function writeOutput(data: Value, options: OutputOptions, put: (piece: string) => void): void {
   if (options.out === "json") return writeJson(data, jsonOptions(options), (piece) => put(sanitizeJson(piece)));

@@ -88,7 +88,7 @@ export function outputPlace(io: Omit<OutputPlace, "warn">, warn: (text: string) 
   return { write: (text) => io.write(text), isTerminal: io.isTerminal, noColor: io.noColor, warn };
 }
 
-/** What a result says about its own output. */
+/** Hints of a result about its output. */
 export interface PrintHints {
   /** The outputter to use if the user asked for none. */
   readonly out?: string;
@@ -117,7 +117,8 @@ export function coloured(settings: OutputSettings, place: Pick<OutputPlace, "isT
 }
 
 /**
- * The printer for one run of a command. `query` picks what is printed of each result. Its output file is opened now, with the rights that the process has now.
+ * The printer for one run of a command. `query` selects what is printed of each result. Its output file is opened now,
+ * with the rights that the process has now.
  * @throws {UsageError} If the output file cannot be written.
  */
 export function resultPrinter(settings: OutputSettings, place: OutputPlace, query?: Query): ResultPrinter {
@@ -130,7 +131,7 @@ export function resultPrinter(settings: OutputSettings, place: OutputPlace, quer
   const print: PrintResult = (value, { out, retcode } = {}) => {
     let last = "";
     const options = {
-      // What a query finds has not the form that the result's own outputter is for.
+      // The result of a query does not have the form for the result's own outputter.
       out: chooseOutputter(asked, query === undefined ? out : undefined),
       color,
       indent,

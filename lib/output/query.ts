@@ -10,7 +10,7 @@
 import { messageOf, UsageError } from "../errors.ts";
 import { isFloat, isMap, str, toNumber, toValue, type Value } from "../values/value.ts";
 
-/** Finds in a value what an expression asks for; None where there is nothing. */
+/** Selects a part of a value by an expression; None if there is nothing. */
 export type Query = (value: Value) => Value;
 
 /** The part of the library that is used. */
@@ -20,8 +20,7 @@ interface Jmespath {
 }
 
 /**
- * Reads an expression. The library is loaded when it is asked for: it takes 20 ms.
- * @param asker What errors name.
+ * Reads an expression. The library is loaded at the first call: it takes 20 ms. @param asker The name in errors.
  * @throws {UsageError} If it cannot be read. What the query throws for a value of the wrong type, is one too.
  */
 export async function loadQuery(expression: string, asker = "option --query"): Promise<Query> {
@@ -45,7 +44,7 @@ export async function loadQuery(expression: string, asker = "option --query"): P
 /** The library asks an object for this method. It has no other inherited name, which an expression could find. */
 const PROTOTYPE: object = Object.create(null, { hasOwnProperty: { value: Object.prototype.hasOwnProperty } });
 
-/** The maps and lists that were asked, by the plain objects that the library gets. */
+/** The original maps and lists, by the plain objects that the library gets. */
 type Originals = Map<unknown, Value>;
 
 function plain(value: Value, originals: Originals): unknown {

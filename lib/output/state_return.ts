@@ -1,7 +1,7 @@
 /**
- * Reads what a state run returned: a map from `<state>_|-<id>_|-<name>_|-<function>` to what became of that state.
- * Checks the form once, for the outputters that show it. Formats nothing.
- * Source: salt-states, section 4; Salt's state.py.
+ * Reads what a state run returned: a map from `<state>_|-<id>_|-<name>_|-<function>` to the result of that state.
+ * Checks the form once, for the outputters that show it. Formats nothing. Source: salt-states, section 4; Salt's
+ * state.py.
  * @module
  */
 
@@ -26,7 +26,7 @@ export interface StateResult {
   readonly warnings: readonly string[] | undefined;
   /** Added to the comment. */
   readonly data: Value | undefined;
-  /** Whether it ran beside others. */
+  /** Whether it ran in parallel with others. */
   readonly parallel: boolean;
   /** All fields, for a layout of the operator's. */
   readonly fields: ValueMap;

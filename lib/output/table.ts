@@ -14,7 +14,7 @@ import { compare, isMap, str, typeName, type Value, type ValueMap } from "../val
 export interface TableLayout {
   /** Whether the first row names the columns. */
   readonly hasHeader: boolean;
-  /** What lines between rows are made of. */
+  /** The character for lines between rows. */
   readonly rowDelimiter: string;
   readonly delim: string;
   readonly justify: "center" | "left" | "right";
@@ -22,7 +22,7 @@ export interface TableLayout {
   readonly separateRows: boolean;
   readonly prefix: string;
   readonly suffix: string;
-  /** Characters after which a cell goes on in the next line. */
+  /** Characters after which a cell continues in the next line. */
   readonly width: number;
   /** Columns to the left of everything. */
   readonly indent: number;
@@ -79,7 +79,7 @@ class Tables {
   lines(data: Value): string[] | undefined {
     const { title, rowsKey, indent } = this.#layout;
     const out: string[] = [];
-    // As Salt has it: the title stands where the colour of a line stands.
+    // As in Salt, the title is in the place of a line's colour.
     if (title !== "" && rowsKey !== "") out.push(this.#line(indent, title, this.#color.WHITE) + "\n");
     return this.#show(data, indent, out) ? out : undefined;
   }
@@ -152,7 +152,7 @@ class Tables {
     });
   }
 
-  /** The lines of a cell: it goes on in the next line at the first blank after `width` characters. */
+  /** The lines of a cell: it continues in the next line at the first blank after `width` characters. */
   #wrap(text: string): string[] {
     const [first, ...words] = text.split(" ");
     let wrapped = first;
@@ -191,7 +191,7 @@ function headerOf(row: ValueMap): Row | undefined {
   return sortedKeys(row)?.map((key) => titleCase(str(key).replaceAll("_", " ")));
 }
 
-/** Python's `str.title()`: letters after what is no letter are capitals, all others are small. */
+/** Python's `str.title()`: letters after what is not a letter are capitals, all others are small. */
 function titleCase(text: string): string {
   return text.replace(/\p{L}+/gu, (word) => {
     const [first, ...rest] = word;
@@ -213,7 +213,7 @@ function length(text: string): number {
 
 function justified(text: string, width: number, side: TableLayout["justify"]): string {
   const missing = Math.max(0, width - length(text));
-  // As Python's str.center(): of an odd number of blanks the larger half stands in front if the width is odd.
+  // As Python's str.center(): of an odd number of blanks the larger half is in front if the width is odd.
   const before = side === "left" ? 0 : side === "right" ? missing : Math.floor(missing / 2) + (missing & width & 1);
   return " ".repeat(before) + text + " ".repeat(missing - before);
 }

@@ -51,7 +51,7 @@ export function formatTerse(state: StateResult, { name, colour, color, profile, 
   }   Name: ${shown.name}${color.ENDC}`;
 }
 
-/** What became of a state, in a word. Source: Salt's highstate outputter. */
+/** The result of a state in one word. Source: Salt's highstate outputter. */
 export function resultWord({ result, changes }: Pick<StateResult, "result" | "changes">): string {
   if (result === false) return "Failed";
   if (result === null) return "Differs";

@@ -1,5 +1,5 @@
 /**
- * What a package manager has changed: the difference between two lists of packages, and the failure that tells of it.
+ * The changes by a package manager: the difference between two lists of packages, and the failure with these changes.
  * Source: Salt 3008.3, `salt/utils/data.py` compare_dicts, `salt/exceptions.py` CommandExecutionError.
  * @module
  */
@@ -18,7 +18,7 @@ export function changesBetween(before: ValueMap, after: ValueMap): ValueMap {
   return changes;
 }
 
-/** The error of a change that did not go well, with what is known of it: `errors`, `changes`, `result`. */
+/** The error of a failed change, with its details: `errors`, `changes`, `result`. */
 export function changeFailure(message: string, info: Readonly<Record<string, Value>>): CommandError {
   const told = (known: ValueMap) => {
     const shown = formatNested(known, { color: false }).trimEnd();
@@ -29,17 +29,17 @@ export function changeFailure(message: string, info: Readonly<Record<string, Val
   return new CommandError(told(map(info)), { info: { changes, message: withoutChanges } });
 }
 
-/** What is done to packages. */
+/** A change of packages. */
 export interface Change {
   /** Lists the packages, before and after. */
   list(): Promise<ValueMap>;
-  /** Changes them. @returns What has gone wrong. */
+  /** Changes them. @returns Error texts. */
   run(before: ValueMap): Promise<readonly string[]>;
-  /** What is said if something has gone wrong: `Problem encountered installing package(s)`. */
+  /** The message of a failure: `Problem encountered installing package(s)`. */
   readonly failure: string;
 }
 
-/** Changes packages. @returns What has changed. @throws {CommandError} With what has changed all the same. */
+/** Changes packages. @returns What has changed. @throws {CommandError} With what has changed nevertheless. */
 export async function changePackages({ list, run, failure }: Change): Promise<ValueMap> {
   const before = await list();
   const errors = await run(before);

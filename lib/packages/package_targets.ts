@@ -1,6 +1,6 @@
 /**
- * What `pkg.install` and its like are asked for: one name or several, with versions, or files.
- * Source: Salt 3008.3, `salt/modules/pkg_resource.py` parse_targets.
+ * The targets of `pkg.install` and similar functions: one name or several, with versions, or files. Source: Salt
+ * 3008.3, `salt/modules/pkg_resource.py` parse_targets.
  * @module
  */
 
@@ -19,7 +19,7 @@ export interface TargetArguments {
   readonly saltenv?: Value;
 }
 
-/** What is meant: packages with their versions (`null`: any), or files on this host by the name given to each. */
+/** The targets: packages with their versions (`null`: any), or files on this host by the name given to each. */
 export type Targets =
   | { readonly kind: "repository"; readonly packages: Map<string, string | null> }
   | { readonly kind: "file"; readonly files: Map<string, string> };
@@ -27,7 +27,7 @@ export type Targets =
 /** How a manager writes the name of a package: `vim:amd64` is `vim` on an amd64. */
 export type NormalizeName = (name: string) => string;
 
-/** @returns `undefined` if nothing is named, or what is named contradicts itself; the log says what. */
+/** @returns `undefined` if there are no targets, or they are contradictory, which is logged. */
 export async function parseTargets(
   { name, pkgs = null, sources = null, version = null, saltenv = "base" }: TargetArguments,
   context: JobContext,

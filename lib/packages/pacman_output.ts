@@ -28,7 +28,7 @@ export function parsePrinted(text: string): ValueMap {
   return new Map(found.map(([name, version]): [Value, Value] => [name, version]));
 }
 
-/** What `pacman -Sy` did: of each database whether it was read anew. */
+/** What `pacman -Sy` did: of each database whether it was read again. */
 export function parseRefresh(text: string): ValueMap {
   const databases: ValueMap = new Map();
   for (const line of text.split("\n").map((one) => one.trim())) {

@@ -1,6 +1,6 @@
 /**
- * Packages of rpm: what is installed, whom files belong to, and what a file of a package is.
- * Source: Salt 3008.3, `salt/modules/rpm_lowpkg.py`, `salt/modules/pkg_resource.py`; rpm(8).
+ * Packages of rpm: installed packages, owners of files, and package files. Source: Salt 3008.3,
+ * `salt/modules/rpm_lowpkg.py`, `salt/modules/pkg_resource.py`; rpm(8).
  * @module
  */
 
@@ -77,7 +77,7 @@ function withAttributes(packages: RpmPackages, attr: Value): ValueMap {
   return new Map(shown);
 }
 
-/** What a file of a package is; `undefined` if it is none. @throws {CommandError} If it is not there. */
+/** Facts of a package file; `undefined` if it is not one. @throws {CommandError} If it is not there. */
 export async function packageFileInfo(
   path: string,
   saltenv: Value,
@@ -95,7 +95,9 @@ export async function packageFileInfo(
   return output.parsePackageLine((await runRpm(words, context)).stdout, ownArchitecture(context));
 }
 
-/** The packages that files belong to, an empty text for those that are nobody's; of one file the package itself. */
+/**
+ * The packages that files belong to, an empty text for files without a package; for a single file, the package itself.
+ */
 export async function ownersOf(paths: readonly string[], root: Value | undefined, context: JobContext): Promise<Value> {
   const owners: ValueMap = new Map();
   for (const path of paths) {

@@ -1,6 +1,6 @@
 /**
- * Runs yum, dnf, dnf5 or tdnf, whichever this host has, and tells what they list.
- * Source: Salt 3008.3, `salt/modules/yumpkg.py`; yum(8), dnf(8), dnf5(8).
+ * Runs yum, dnf, dnf5 or tdnf, whichever this host has, and parses their lists. Source: Salt 3008.3,
+ * `salt/modules/yumpkg.py`; yum(8), dnf(8), dnf5(8).
  * @module
  */
 
@@ -104,7 +104,7 @@ const OWN_KEYWORDS = [
 const UPDATES: Readonly<Record<number, boolean | null>> = { 100: true, 0: null, 1: false };
 
 /**
- * Forgets what is known of the repositories, and asks them.
+ * Clears the cache of the repositories, and reads them again.
  * @returns Whether there are updates; `null` if there are none.
  */
 export async function refreshYum(

@@ -11,7 +11,7 @@ import { checkedWord } from "../host/run_program.ts";
 import type { JobContext } from "../plugins/job_context.ts";
 import { map, type ValueMap } from "../values/value.ts";
 
-/** What became of each package. */
+/** The result for each package. */
 export type HoldResults = Map<string, ValueMap>;
 
 function outcome(name: string): ValueMap {

@@ -41,7 +41,7 @@ export interface YumInstallOptions {
 /** A package's name, and the word for yum. */
 type Target = readonly [name: string, word: string];
 
-/** What an installation comes to. */
+/** The plan of an installation. */
 interface Plan {
   readonly install: Target[];
   readonly downgrade: Target[];
@@ -170,7 +170,7 @@ function splitName(
   return { bare: name.slice(0, dot), ending: `.${arch}` };
 }
 
-/** Installs packages. @returns What has changed. @throws {CommandError} With what has changed all the same. */
+/** Installs packages. @returns What has changed. @throws {CommandError} With what has changed nevertheless. */
 export async function installPackages(
   targets: YumTargets,
   context: JobContext,

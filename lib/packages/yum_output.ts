@@ -20,7 +20,7 @@ const HEADERS = [
   "upgraded packages",
 ];
 
-/** The packages of `yum list`: name with architecture, version, repository, which may stand in several lines. */
+/** The packages of `yum list`: name with architecture, version, repository, which may be in several lines. */
 export function parseListing(text: string, own: string): RpmPackage[] {
   const lines = text.split("\n").filter((line) => !HEADERS.includes(line.toLowerCase()));
   const words = lines.join("\n").split(/\s+/).filter((word) => word !== "");

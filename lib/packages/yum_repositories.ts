@@ -101,7 +101,7 @@ export function deleteRepository(given: string, place: Place): string {
 /** The options that say where a repository is, of which it has one. */
 const LINKS = ["baseurl", "mirrorlist", "metalink"] as const;
 
-/** What becomes of the options: those to set, and those to remove. */
+/** The options to set, and those to remove. */
 function changesOf(given: ValueMap): { readonly set: ValueMap; readonly removed: string[] } {
   const set: ValueMap = new Map();
   const removed: string[] = [];
@@ -146,7 +146,7 @@ export async function changeRepository(
   return map({ [file]: new Map(repositories) });
 }
 
-/** @throws {InvocationError} If the name could not stand between brackets, or would be another file's. */
+/** @throws {InvocationError} If the name could not be between brackets, or would be another file's. */
 function checkedRepositoryName(name: string): void {
   if (/^[^[\]\n/]+$/.test(name)) return;
   throw new InvocationError(`Invalid name of a repository: ${JSON.stringify(name)}`);

@@ -30,7 +30,7 @@ export interface ZypperRun {
   readonly root?: Value;
   /** Whether it only reads, and so needs no lock. */
   readonly readsOnly?: boolean;
-  /** Whether it may read the repositories anew. */
+  /** Whether it may read the repositories again. */
   readonly refreshes?: boolean;
   /** Whether a failure is a result like others. */
   readonly soft?: boolean;

@@ -7,7 +7,7 @@
 import { elementsNamed, type XmlElement } from "../text/xml.ts";
 import { map, type Value, type ValueMap } from "../values/value.ts";
 
-/** What `zypper refresh` did: of each repository whether it was read anew. */
+/** What `zypper refresh` did: of each repository whether it was read again. */
 export function parseRefresh(text: string): ValueMap {
   const repositories: ValueMap = new Map();
   for (const line of text.split("\n").map((one) => one.trim())) {

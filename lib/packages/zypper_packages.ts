@@ -1,6 +1,5 @@
 /**
- * What zypper tells of packages, and what it changes.
- * Source: Salt 3008.3, `salt/modules/zypperpkg.py`; zypper(8).
+ * Queries packages with zypper, and changes them. Source: Salt 3008.3, `salt/modules/zypperpkg.py`; zypper(8).
  * @module
  */
 
@@ -24,7 +23,7 @@ import { isMap, map, str, truthy, type Value, type ValueMap } from "../values/va
 const BATCH = 500;
 const INFO_BATCH = 200;
 
-/** Reads the lists of the repositories anew. @returns Of each whether it was read. @throws {CommandError} */
+/** Reads the lists of the repositories again. @returns Of each whether it was read. @throws {CommandError} */
 export async function refreshZypper(kwargs: ValueMap, context: JobContext): Promise<ValueMap> {
   noteRefresh(context.opts);
   const settings = context.pillar.get("zypper");
@@ -126,7 +125,7 @@ export async function installedPatterns(
   return found;
 }
 
-/** What a list of packages has beside them. */
+/** What a list of packages has besides them. */
 const INCLUDED = ["product", "pattern", "patch"];
 
 /** How packages are listed. */
@@ -299,7 +298,7 @@ export async function upgradePackages(
   return dryrun ? `${result.stdout}\n${result.stderr}`.trim() : changes;
 }
 
-/** The packages that are temporary fixes, which are removed by a command of their own. */
+/** The packages that are temporary fixes, which are removed by their own command. */
 async function temporaryFixes(
   names: readonly string[],
   root: Value | undefined,

@@ -99,7 +99,7 @@ function modifyWords(kwargs: ValueMap): string[] {
 
 /**
  * Changes a repository, or adds it.
- * @param refresh Reads the repository anew.
+ * @param refresh Reads the repository again.
  * @returns The repository; `comment` says if nothing was to be changed.
  */
 export async function changeRepository(

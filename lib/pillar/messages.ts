@@ -13,7 +13,7 @@ import { isMap, map } from "../values/value.ts";
 /** An MWorker asks for a pillar. */
 export interface PillarQuestion {
   readonly kind: "pillar";
-  /** A key of its own, for the answer. */
+  /** Its own key, for the answer. */
   readonly key: string;
   readonly id: string;
   /** The packed request. */

@@ -60,7 +60,7 @@ function sorted(entries: ReadonlyMap<Value, Entry>): Map<Value, Value[]> {
   return new Map(inOrder.map(([target, { matches, sls }]) => [target, [...matches, ...sls]]));
 }
 
-/** The targets of an environment. An empty text or list is no target, as Python iterates it. */
+/** The targets of an environment. An empty text or list is not a target, as Python iterates it. */
 function targetsOf(targets: Value): ValueMap {
   if (isMap(targets)) return targets;
   if (targets === "" || (Array.isArray(targets) && targets.length === 0)) return new Map();

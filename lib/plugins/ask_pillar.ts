@@ -1,5 +1,5 @@
 /**
- * This minion's pillar, made anew for one call.
+ * This minion's pillar, made again for one call.
  * @module
  */
 

@@ -137,7 +137,7 @@ export interface JobContext {
   readonly watchState?: (result: ValueMap, total: number) => void;
   /** Whether `pillar.*` show values without being told to: the caller is a template. Default: they are masked. */
   readonly showsPillar?: boolean;
-  /** Commands of this job that went on when its minion ended: the job is run again. The first ones that `runChild` gets are these. */
+  /** Commands of this job that continued when its minion ended: the job is run again. The first ones that `runChild` gets are these. */
   readonly keptCommands?: readonly KeptCommand[];
   /** The user that commands run as where a call names none: a state's argument `runas`. */
   readonly runas?: string;

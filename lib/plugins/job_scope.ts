@@ -26,7 +26,7 @@ export interface ScopeParts {
   readonly log: Logger;
   /** Runs a command so that it outlives the minion. */
   readonly runChild?: ChildRunner;
-  /** Commands of the job that went on when its minion ended. */
+  /** Commands of the job that continued when its minion ended. */
   readonly keptCommands?: readonly KeptCommand[];
   /** Begins to send a command's output, if somebody watches the job. */
   readonly watchCommand?: (encoding: string | null) => CommandWatch;

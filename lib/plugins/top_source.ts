@@ -1,5 +1,5 @@
 /**
- * What a source of `master_tops` is: a module with a function `top`, which says which SLS files a minion has beside those of the top file.
+ * What a source of `master_tops` is: a module with a function `top`, which says which SLS files a minion has besides those of the top file.
  * @module
  */
 

@@ -60,7 +60,7 @@ export function refusal({ serves = [] }: Virtual, host: VirtualHost): string | u
   return serves.find((requirement) => !isMet(requirement, host))?.otherwise;
 }
 
-/** Why a module does not serve beside the execution modules of a minion; `undefined` if it does. */
+/** Why a module does not serve besides the execution modules of a minion; `undefined` if it does. */
 export async function functionsRefusal(
   { serves = [] }: Virtual,
   has: (fun: string) => Promise<boolean>,

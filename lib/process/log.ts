@@ -96,7 +96,7 @@ export function createLogger(sinks: readonly LogSink[], levels: ReadonlyMap<stri
   });
 }
 
-/** The level of the longest of the names that `name` is, or lies below; 0 without one. */
+/** The level of the longest of the names that `name` is, or is below; 0 without one. */
 function nearestLevel(name: string, levels: ReadonlyMap<string, number>): number {
   for (let at = name.length; at > 0; at = name.lastIndexOf(".", at - 1)) {
     const level = levels.get(name.slice(0, at));

@@ -150,7 +150,7 @@ export function openLog(opts: LogOpts, places: LogPlaces): OpenLog {
   return { log, close: () => sinks.forEach((sink) => sink.close()) };
 }
 
-/** The numbers of the levels; a word that is no level is that of errors, as in Salt. */
+/** The numbers of the levels; a word that is not a level is that of errors, as in Salt. */
 function granularLevels(levels: ValueMap): Map<string, number> {
   return new Map([...levels].map(([name, level]) => {
     const word = str(level).toLowerCase();

@@ -63,7 +63,7 @@ export function isJid(text: string): boolean {
   return JID.test(text);
 }
 
-/** The time in a jid as in `jobs.list_jobs`: `2014, May 23 10:11:12.123456`; empty if `jid` is no jid. */
+/** The time in a jid as in `jobs.list_jobs`: `2014, May 23 10:11:12.123456`; empty if `jid` is not a jid. */
 export function jidToStartTime(jid: string): string {
   const month = MONTH_NAMES[Number(jid.slice(4, 6)) - 1];
   if (month === undefined || !isJid(jid)) return "";

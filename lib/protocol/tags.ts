@@ -44,7 +44,7 @@ export const functionTag = (kind: FunctionKind, jid: string): string =>
 export const functionEvent = (kind: FunctionKind, jid: string, suffix: string): string =>
   `${functionTag(kind, jid)}/${suffix}`;
 
-/** `salt/batch/<jid>/<what>`: a batch job began, went on, ended, or is to stop. */
+/** `salt/batch/<jid>/<what>`: a batch job began, continued, ended, or is to stop. */
 export const batchEvent = (jid: string, what: "new" | "progress" | "complete" | "halted" | "stop"): string =>
   `salt/batch/${jid}/${what}`;
 

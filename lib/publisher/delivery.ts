@@ -105,7 +105,7 @@ export class JobDelivery {
    * Delivers a job for the first time. A present minion can send live output, a Python minion cannot. If the target has
    * both, the present ones get a separate publish first; they drop the common one as a duplicate. @param pushed The
    * message of an MWorker: a load, its minions and its time limit.
-   * @throws {TypeError} If that is no load. @throws {MsgpackError} If it cannot be read.
+   * @throws {TypeError} If that is not a load. @throws {MsgpackError} If it cannot be read.
    */
   async deliver(pushed: Uint8Array): Promise<void> {
     const { publish, isPresent } = this.#parts;

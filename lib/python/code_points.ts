@@ -10,7 +10,7 @@ export interface Places {
   readonly length: number;
   /** The code points from `start` to `end`. */
   slice(start: number, end: number): string;
-  /** How many code points stand before a UTF-16 unit. */
+  /** How many code points are before a UTF-16 unit. */
   ofUnit(unit: number): number;
 }
 

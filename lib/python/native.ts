@@ -12,7 +12,7 @@ import { type CallContext, type Kwargs, NO_KWARGS, type Obj, type Result, type R
  */
 export type Param = string | readonly [name: string, fallback: Obj | undefined];
 
-/** What the body gets beside the arguments. */
+/** What the body gets besides the arguments. */
 export interface Call {
   readonly context: CallContext;
   /** Positional arguments beyond the parameters. */

@@ -1,5 +1,5 @@
 /**
- * Python's objects: the values of Salt, and what templates have beside them (tuples, sets, functions, iterators). Everything
+ * Python's objects: the values of Salt, and what templates have besides them (tuples, sets, functions, iterators). Everything
  * that a template computes with is an `Obj`. Attributes are looked up in tables and by methods of classes here, never as
  * properties of JavaScript objects: no name that a user writes reaches a prototype.
  * Source: docs.python.org, "Data model".
@@ -107,7 +107,7 @@ export abstract class PyObject {
     return false;
   }
 
-  /** Runs it with arguments. @throws {TemplateError} TypeError if it is no function. */
+  /** Runs it with arguments. @throws {TemplateError} TypeError if it is not a function. */
   call(_args: readonly Obj[], _kwargs: Kwargs, _context: CallContext): Result {
     throw pythonError("TypeError", `'${this.typeName}' object is not callable`);
   }

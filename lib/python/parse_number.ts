@@ -9,7 +9,7 @@ import { strip } from "../values/python_text.ts";
 
 const BASES: Readonly<Record<string, number>> = { b: 2, o: 8, x: 16 };
 
-/** Longer texts are no numbers: reading them would take long. */
+/** Longer texts are not numbers: reading them would take long. */
 const MAX_DIGITS = 4300;
 
 /** The int; `undefined` if the text is none. @param base 2 to 36, or 0 for the one that its prefix says. */

@@ -33,7 +33,7 @@ export function str(obj: Obj): string {
   return obj instanceof PyObject ? obj.str() : repr(obj);
 }
 
-/** The items as they stand between the brackets of a list. */
+/** The items as they are between the brackets of a list. */
 export function reprItems(items: Iterable<Obj>): string {
   return joinBounded(items, repr);
 }

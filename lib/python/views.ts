@@ -139,7 +139,7 @@ export class PyIterator extends PyObject {
   }
 }
 
-/** Refuses a step of 0, and anything that is no int. */
+/** Refuses a step of 0, and anything that is not an int. */
 export function rangeOf(args: readonly Obj[]): PyRange {
   if (args.length === 0) throw pythonError("TypeError", "range expected at least 1 argument, got 0");
   if (args.length > 3) throw pythonError("TypeError", `range expected at most 3 arguments, got ${args.length}`);

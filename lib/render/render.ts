@@ -18,7 +18,7 @@ export type { Positions, RenderHost, RenderPlace, RenderRequest };
 export interface Rendered {
   /** The data; a text if the last renderer makes one. An empty map for an empty file. */
   readonly data: Value;
-  /** Where the data stands in the files. */
+  /** Where the data is in the files. */
   readonly positions: Positions;
 }
 

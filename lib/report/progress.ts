@@ -1,6 +1,6 @@
 /**
  * How far a job is, as one line: a bar, how many minions have returned and failed, who is not connected, and whom the
- * command still waits for. On a terminal the line stands below the returns while the command waits.
+ * command still waits for. On a terminal the line is below the returns while the command waits.
  * @module
  */
 

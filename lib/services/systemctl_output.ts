@@ -23,7 +23,7 @@ export function unitName(name: string): string {
   return UNIT_TYPES.some((type) => name.endsWith(`.${type}`)) ? name : `${name}.service`;
 }
 
-/** The name under which Salt lists a unit: a service without its type; `undefined` for what is no unit. */
+/** The name under which Salt lists a unit: a service without its type; `undefined` for what is not a unit. */
 export function listedName(unit: string): string | undefined {
   const dot = unit.lastIndexOf(".");
   if (dot < 0 || !UNIT_TYPES.includes(unit.slice(dot + 1))) return undefined;

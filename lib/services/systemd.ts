@@ -37,7 +37,7 @@ function systemctl(
   return runProgram([...inScope, requireProgram("systemctl"), ...options, ...words], context);
 }
 
-/** Whether systemd can give a program a scope of its own, so that a restart of the minion does not end it. */
+/** Whether systemd can give a program its own scope, so that a restart of the minion does not end it. */
 function hasScope({ grains, opts }: JobContext): boolean {
   const wanted = opts.extra.get("systemd.scope");
   return wanted !== false && grains.get("init") === "systemd" && version(grains) >= 205;
@@ -89,7 +89,7 @@ function unitsOf(root: string | null): Set<string> {
   return new Set(files.flatMap((file) => output.listedName(file) ?? []));
 }
 
-/** The scripts of init that are no units as well. */
+/** The scripts of init that are not units as well. */
 export function onlyScripts(root: string | null, units: ReadonlySet<string> = unitsOf(root)): string[] {
   return initScripts(root).filter((name) => !units.has(name));
 }

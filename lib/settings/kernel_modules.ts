@@ -74,7 +74,7 @@ export function persistentModules(file: string): string[] {
     .sort();
 }
 
-/** Has a module loaded at each start: its line is added, or is no comment any more. */
+/** Has a module loaded at each start: its line is added, or is not a comment any more. */
 export function persistModule(mod: string, file: string): void {
   const lines = fileLines(file);
   const wanted = mod.trim();

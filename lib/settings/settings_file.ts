@@ -10,7 +10,7 @@ export function inRoot(path: string, root = "/"): string {
   return root.replace(/\/+$/, "") + path;
 }
 
-/** The value of the first line `KEY=value` that is no comment, without its quotes. */
+/** The value of the first line `KEY=value` that is not a comment, without its quotes. */
 export function settingIn(path: string, key: string): string | undefined {
   for (const line of (readTextFileIfExists(path) ?? "").split("\n")) {
     const equals = line.indexOf("=");

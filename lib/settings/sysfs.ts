@@ -75,7 +75,7 @@ function attributeValue(path: string): Value {
   try {
     text = strip(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(Deno.readFileSync(path)));
   } catch (error) {
-    // What the kernel does not let be read, and what is no text, counts as nothing.
+    // What the kernel does not let be read, and what is not a text, counts as nothing.
     if (error instanceof Deno.errors.NotCapable || error instanceof RangeError) throw error;
     return false;
   }

@@ -1,7 +1,7 @@
 /**
  * Chooses the connection to close when there are too many: a rule over counts, without sockets.
  *
- * By default no address has a limit of its own, since ten thousand honest minions may come from one (NAT). While there
+ * By default no address has its own limit, since ten thousand honest minions may come from one (NAT). While there
  * is room, every connection is accepted. When there is none, a connection from an address with fewer connections than
  * the largest address replaces the newest connection of that address. So an address can only use the room that others
  * leave.

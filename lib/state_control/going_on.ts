@@ -15,14 +15,14 @@ import { hideResult } from "./hidden_result.ts";
 import { onlyLooks } from "./looking_commands.ts";
 import { readRun, type RunState, type Unfinished } from "./record.ts";
 
-/** A command of a state that went on without the minion. */
+/** A command of a state that continued without the minion. */
 export interface Survivor {
   readonly words: readonly string[];
   /** How it ended; a text if nobody knows. The outputs of one that ended before the minion did are not kept. */
   readonly outcome: Pick<ChildOutcome, "pid" | "retcode"> & Partial<Pick<ChildOutcome, "stdout" | "stderr">> | string;
 }
 
-/** Waits for the commands that went on. None: the job is no second attempt. */
+/** Waits for the commands that continued. None: the job is no second attempt. */
 export async function survivors(
   { keptCommands = [], runChild, signal, child }: JobContext,
 ): Promise<readonly Survivor[]> {
@@ -40,7 +40,7 @@ export async function survivors(
   return found;
 }
 
-/** With what a run goes on. */
+/** With what a run continues. */
 export interface Former {
   /** The results by tag: those of its record, and those of the states that had been called. */
   readonly results: ReadonlyMap<string, ValueMap>;
@@ -50,7 +50,7 @@ export interface Former {
   readonly work: ReadonlyMap<string, readonly Survivor[]>;
 }
 
-/** With what a run goes on that its minion did not survive. */
+/** With what a run continues that its minion did not survive. */
 export function formerRun(
   { cachedir, jid }: { readonly cachedir: string; readonly jid: string },
   { chunks, commands }: { readonly chunks: readonly Chunk[]; readonly commands: readonly Survivor[] },

@@ -84,7 +84,7 @@ export class RunPauses {
 /** What an operator says of a state, or of all. */
 export interface PauseWish {
   readonly id: string;
-  /** Seconds after which the run goes on. */
+  /** Seconds after which the run continues. */
   readonly duration?: number;
   /** Whether the run ends there. */
   readonly kill?: boolean;
@@ -102,7 +102,7 @@ export function pauseRun(cachedir: string, jid: string, { id, duration, kill }: 
   return null;
 }
 
-/** Has a run go on that waits before a state; with {@linkcode ALL_STATES} whatever it waits for. */
+/** Has a run continue that waits before a state; with {@linkcode ALL_STATES} whatever it waits for. */
 export function resumeRun(cachedir: string, jid: string, id: string): null {
   const path = checkedJid(jid);
   const pauses = readPauses(cachedir, path) ?? new Map();
@@ -111,7 +111,7 @@ export function resumeRun(cachedir: string, jid: string, id: string): null {
   return null;
 }
 
-/** What was said of runs that go on, by job; what was said of others is forgotten. */
+/** What was said of runs that continue, by job; what was said of others is forgotten. */
 export async function knownPauses(jids: Value, { opts, jobs }: Pick<JobContext, "opts" | "jobs">): Promise<ValueMap> {
   const { cachedir } = opts;
   const asked = jids === null ? pausedJobs(cachedir) : Array.isArray(jids) ? jids.map(str) : [str(jids)];

@@ -1,5 +1,5 @@
 /**
- * The record of a run, written while it goes on: `<cachedir>/state_runs/<jid>`. It tells what had been applied when the minion, or
+ * The record of a run, written while it continues: `<cachedir>/state_runs/<jid>`. It tells what had been applied when the minion, or
  * the host, ended in the middle.
  * @module
  */
@@ -80,7 +80,7 @@ export class RunRecord implements Disposable {
   #writtenAt = -Infinity;
   #syncedAt = performance.now();
 
-  /** Opens a record, that of a run which goes on in its place. @throws What the system says. */
+  /** Opens a record, that of a run which continues in its place. @throws What the system says. */
   constructor(cachedir: string, { jid, fun }: { readonly jid: string; readonly fun: string }) {
     const directory = recordDirectory(cachedir);
     Deno.mkdirSync(directory, { recursive: true, mode: 0o700 });

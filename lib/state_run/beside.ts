@@ -1,6 +1,6 @@
 /**
- * States with `parallel: True`: they run while the run goes on, in this process. What they wait for (commands, files, the
- * network) goes on at the same time; Salt starts a process for each.
+ * States with `parallel: True`: they run while the run continues, in this process. What they wait for (commands, files, the
+ * network) continues at the same time; Salt starts a process for each.
  * Source: Salt 3008.3, `call_parallel`, `reconcile_procs` of `salt/state.py`.
  * @module
  */

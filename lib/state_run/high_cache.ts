@@ -26,7 +26,7 @@ export function cachedHigh(call: ApplyCall): ValueMap | undefined {
   return isMap(high) ? high : undefined;
 }
 
-/** Keeps high data for later calls. A failure is logged: the run goes on. */
+/** Keeps high data for later calls. A failure is logged: the run continues. */
 export function keepHigh(high: ValueMap, call: ApplyCall): void {
   try {
     Deno.mkdirSync(call.context.opts.cachedir, { recursive: true });

@@ -25,7 +25,7 @@ export function retcodeOf(returned: Value): number {
   return isMap(returned) && succeeded(returned) ? RETCODE.ok : RETCODE.failure;
 }
 
-/** Whether there are results and none is False; results may lie in results. @param isInner Whether what is no result may be among them. */
+/** Whether there are results and none is False; results may be in results. @param isInner Whether what is not a result may be among them. */
 export function succeeded(results: ValueMap, isInner = false): boolean {
   if (results.size === 0) return false;
   for (const [id, result] of results) {

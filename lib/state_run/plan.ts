@@ -1,8 +1,8 @@
 /**
- * Plans: `state.plan` runs states in test mode and names by a hash all that the result stands on; `state.apply plan=<hash>` runs them
+ * Plans: `state.plan` runs states in test mode and names by a hash all that the result depends on; `state.apply plan=<hash>` runs them
  * if nothing of that has moved, or says what has. A plan is kept in `<cachedir>/state_plans/<hash>`. Not in Salt.
  *
- * A plan stands on the low data of the states (SLS files, templates, grains as far as they use them), the pillar, the files of the
+ * A plan depends on the low data of the states (SLS files, templates, grains as far as they use them), the pillar, the files of the
  * file server that the states name, and what the states in test mode found on the host.
  * @module
  */
@@ -13,7 +13,7 @@ import { type Chunk, chunkTag } from "../states/chunks.ts";
 import { decode, encode } from "../values/msgpack.ts";
 import { compareStrings, isMap, map, str, type Value, type ValueMap } from "../values/value.ts";
 
-/** The hashes of all that a plan stands on, by kind and by name. */
+/** The hashes of all that a plan depends on, by kind and by name. */
 export type PlanParts = Readonly<Record<PlanKind, ReadonlyMap<string, string>>>;
 
 const KINDS = {
@@ -23,7 +23,7 @@ const KINDS = {
   host: "what is found on the host",
 } as const;
 
-/** A kind of what a plan stands on. */
+/** A kind of what a plan depends on. */
 export type PlanKind = keyof typeof KINDS;
 
 /** A plan as it is kept. */
@@ -42,7 +42,7 @@ const NAME_DIGITS = 32;
 /** What differs from run to run and says nothing. */
 const CHANGING: ReadonlySet<unknown> = new Set(["start_time", "duration", "__run_num__", "pid"]);
 
-/** What a run in test mode stands on. */
+/** What a run in test mode depends on. */
 export interface Planned {
   /** The chunks as they were compiled, before they ran. */
   readonly low: ReadonlyMap<string, string>;
@@ -77,7 +77,7 @@ export function serverFiles(chunks: readonly Chunk[]): Map<string, string> {
   return found;
 }
 
-/** The hashes of all that a run in test mode stands on. */
+/** The hashes of all that a run in test mode depends on. */
 export function planParts({ low, pillar, files, results }: Planned): PlanParts {
   const each = (values: ValueMap) => new Map([...values].map(([key, value]) => [str(key), hashOf(value)]));
   return { low, pillar: each(pillar), files, host: each(results) };

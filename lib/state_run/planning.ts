@@ -11,7 +11,7 @@ import { RETCODE } from "./outcome.ts";
 import * as plans from "./plan.ts";
 import type { ApplyCall } from "./prepared.ts";
 
-/** A run in test mode with all that it stands on. */
+/** A run in test mode with all that it depends on. */
 interface Trial {
   readonly returned: Value;
   /** `undefined` if there are no results: the states could not be compiled. */

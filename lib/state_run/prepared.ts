@@ -21,7 +21,7 @@ export interface ApplyCall {
   readonly test: Value;
   /** Arguments that many functions have: `saltenv`, `pillar`, `exclude`, `mock`, …. */
   readonly kwargs: ValueMap;
-  /** Commands that went on when the minion ended in the middle of this run. */
+  /** Commands that continued when the minion ended in the middle of this run. */
   readonly commands?: readonly Survivor[];
   /** Called with the chunks before they run. */
   compiled?(chunks: readonly Chunk[], job: JobContext): Promise<void>;
@@ -54,7 +54,7 @@ export class Refusal {
 }
 
 /**
- * Prepares a run; its pillar is made anew.
+ * Prepares a run; its pillar is made again.
  * @param options Options that the call replaces.
  * @throws {CommandError} @throws {InvocationError} For arguments that cannot be.
  */

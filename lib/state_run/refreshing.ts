@@ -1,5 +1,5 @@
 /**
- * What a run sees anew after a state: modules that serve now, grains and pillar that a state asked for.
+ * What a run sees again after a state: modules that serve now, grains and pillar that a state asked for.
  * Source: Salt 3008.3, `State.check_refresh` of `salt/state.py`.
  * @module
  */
@@ -18,7 +18,7 @@ export class Refreshing {
   readonly #gatherPillar: () => Promise<ValueMap>;
   #reloads = false;
 
-  /** @param gatherPillar Makes the pillar of the run anew. */
+  /** @param gatherPillar Makes the pillar of the run again. */
   constructor(world: RunWorld, gatherPillar: () => Promise<ValueMap>) {
     this.#world = world;
     this.#gatherPillar = gatherPillar;

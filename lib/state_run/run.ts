@@ -30,7 +30,7 @@ export interface RunSetting {
   refresh?(chunk: Chunk, result: ValueMap): Promise<void>;
 }
 
-/** What is told of a run while it goes on. */
+/** What is told of a run while it continues. */
 export interface RunWatch {
   /** Before a state is looked at. @returns Whether the run ends here. */
   before?(chunk: Chunk): Promise<"run" | "kill"> | "run" | "kill";
@@ -66,7 +66,7 @@ export class StateRun {
   readonly #aggregated = new Map<Chunk, Chunk>();
   /** The results of runs in test mode for `prereq`, by tag. */
   readonly #tested = new Map<string, ValueMap>();
-  /** What functions returned in a run that goes on here, and was not checked. */
+  /** What functions returned in a run that continues here, and was not checked. */
   readonly #unchecked = new Map<string, ValueMap>();
   /** What commands had done for states that are called again. */
   readonly #formerWork = new Map<string, readonly Survivor[]>();

@@ -15,7 +15,7 @@ export interface ParsedCall {
 
 const CLOSING: Readonly<Record<string, string>> = { "[": "]", "{": "}", "(": ")" };
 
-/** Reads a call; what stands behind it is passed over. `undefined` if it is none. */
+/** Reads a call; what comes after it is skipped. `undefined` if it is none. */
 export function parseCall(text: string): ParsedCall | undefined {
   const tokens = tokensOf(text);
   if (tokens === undefined) return undefined;

@@ -29,7 +29,7 @@ export async function slotsInList(given: Value[], host: SlotHost): Promise<Value
   return await inItems(given, (value) => inArgument(value, host));
 }
 
-/** An argument: a text, a map or list of texts, a list of maps of texts. What lies deeper is left alone. */
+/** An argument: a text, a map or list of texts, a list of maps of texts. What is deeper is left alone. */
 async function inArgument(value: Value, host: SlotHost): Promise<Value> {
   const text = (one: Value) => inText(one, host);
   if (isMap(value)) return await inValues(value, text);

@@ -333,7 +333,7 @@ function sumOf(last: ValueMap, first: ValueMap, seconds: number): Value {
   return float((toNumber(last.get("duration")) ?? 0) + (toNumber(first.get("duration")) ?? 0) + seconds * 1000);
 }
 
-/** Calls a function of a state module that is no state: `mod_init`, `mod_aggregate`. */
+/** Calls a function of a state module that is not a state: `mod_init`, `mod_aggregate`. */
 export async function callHook(
   fun: StateFunction,
   context: StateContext,

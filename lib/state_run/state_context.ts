@@ -1,5 +1,5 @@
 /**
- * What a state function gets beside its arguments: the job that runs it, in the mode of the run, and the run.
+ * What a state function gets besides its arguments: the job that runs it, in the mode of the run, and the run.
  * Source: Salt 3008.3, `inject_globals`, `state_con` of `State.call` in `salt/state.py`.
  * @module
  */

@@ -162,7 +162,7 @@ function joinRequisites(known: ValueMap, argument: ValueMap, key: Value, places:
     });
     own.push(...more);
   } else if (Array.isArray(own)) {
-    // A requisite that is no list: verification says so of this item.
+    // A requisite that is not a list: verification says so of this item.
     known.set(key, more ?? null);
   }
 }

@@ -107,7 +107,7 @@ function sum(order: Value, more: number): Value {
   return int(BigInt(typeof order === "bigint" ? order : Number(order)) + BigInt(more));
 }
 
-/** Makes `first`, `last` and everything else that is no number one. */
+/** Makes `first`, `last` and everything else that is not a number one. */
 function numberOrder(chunk: Chunk, cap: number): void {
   const order = chunk.get("order");
   if (isNumber(order)) return;
@@ -116,7 +116,7 @@ function numberOrder(chunk: Chunk, cap: number): void {
 
 /**
  * The least order of those that directly need `node`. Edges are looked at in turn, and one that weighs less than a former
- * one is passed over.
+ * one is skipped.
  */
 function leastDependent(node: StateNode, cap: number): number {
   let least = Infinity, weight = -1;

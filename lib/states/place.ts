@@ -1,5 +1,5 @@
 /**
- * Where things stand in SLS files. Compiling moves lists and maps about, but keeps the objects: an object leads to its place.
+ * Where things are in SLS files. Compiling moves lists and maps about, but keeps the objects: an object leads to its place.
  * @module
  */
 
@@ -21,7 +21,7 @@ export interface Positions {
   key(map: ValueMap, key: Value): Place | undefined;
   /** The place of an item of this very `list`. */
   item(list: readonly Value[], index: number): Place | undefined;
-  /** The place of the key that this very map or list stands under; `undefined` if it stands in a list. */
+  /** The place of the key that this very map or list is under; `undefined` if it is in a list. */
   holder(made: ValueMap | readonly Value[]): Place | undefined;
 }
 
@@ -33,7 +33,7 @@ export class Places {
   /** The last one first: it is the one that is being declared. */
   readonly #documents: Positions[] = [];
   readonly #origins = new Map<object, Origin | readonly Value[]>();
-  /** The maps of IDs of files. What stands under an ID is looked for when somebody asks for its place. */
+  /** The maps of IDs of files. What is under an ID is looked for when somebody asks for its place. */
   readonly #declared: ValueMap[] = [];
   #bodies: Map<Value, Place> | undefined;
   /** The document of each map or list that was asked for: a tree may have ten thousand. */

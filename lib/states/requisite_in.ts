@@ -3,7 +3,7 @@
  * copy arguments.
  *
  * As in Salt, every item of such a list adds to the states of all items before it too, so that a list of two gives the first
- * of them the requisite twice; and an ID that is given bare and that nobody knows is passed over.
+ * of them the requisite twice; and an ID that is given bare and that nobody knows is skipped.
  * Source: Salt 3008.3, `State.requisite_in` of `salt/state.py`.
  * @module
  */
@@ -182,7 +182,7 @@ function beforeDot(module: string): string {
 }
 
 /**
- * The items of `require_in` and its like that mean nothing and that Salt passes over in silence.
+ * The items of `require_in` and its like that mean nothing and that Salt skips in silence.
  * @param high Before {@linkcode applyRequisitesIn}.
  */
 export function ignoredRequisitesIn(high: ValueMap, places: Places): CompileError[] {

@@ -1,6 +1,6 @@
 /**
  * From high data to low chunks, stage by stage. A stage takes the draft, changes it, and says what is wrong; it does no I/O
- * and passes over what an earlier stage has found broken.
+ * and skips what an earlier stage has found broken.
  * Source: Salt 3008.3, `State.call_high`, `BaseHighState.compile_low_chunks` of `salt/state.py`.
  * @module
  */

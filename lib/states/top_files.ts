@@ -27,7 +27,7 @@ export interface TopOptions extends TopMerging {
 export interface ReadTop {
   readonly top: Top;
   readonly places: Places;
-  /** Files that cannot be rendered: Salt logs them, and goes on as if there were no top file at all. */
+  /** Files that cannot be rendered: Salt logs them, and continues as if there were no top file at all. */
   readonly unreadable: readonly CompileError[];
 }
 

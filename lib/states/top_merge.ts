@@ -6,7 +6,7 @@
 
 import { equals, isMap, type Value, type ValueMap } from "../values/value.ts";
 
-/** Targets with their SLS names, by environment. One whose name is no text is left for verification. */
+/** Targets with their SLS names, by environment. One whose name is not a text is left for verification. */
 export type Top = Map<Value, ValueMap>;
 
 /** The top files of each environment: its own, and those that it includes. An environment without a file has an empty map. */
@@ -25,7 +25,7 @@ export class TopRenderError extends Error {
   override name = "TopRenderError";
 }
 
-/** Merges top files. @throws {TopRenderError} If the section of an environment is no map. */
+/** Merges top files. @throws {TopRenderError} If the section of an environment is not a map. */
 export function mergeTops(files: TopFiles, { strategy, defaultTop }: TopMerging): Top {
   if (strategy === "same") return mergeSame(files, defaultTop);
   if (strategy === "merge_all") return mergeAll(files);

@@ -21,7 +21,7 @@ function integer(text: string): number | undefined {
   return /^\s*[+-]?\d+\s*$/.test(text) ? Number(text) : undefined;
 }
 
-/** The parameters of a disk that `hdparm` tells. @param device Its path, which stands in a line of its own. */
+/** The parameters of a disk that `hdparm` tells. @param device Its path, which is in its own line. */
 export function parseHdparm(text: string, device: string): Map<string, Value> {
   const found = new Map<string, Value>();
   for (const line of text.split("\n").map((one) => one.trim())) {

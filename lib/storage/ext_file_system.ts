@@ -62,7 +62,7 @@ export const TUNE_OPTIONS: Readonly<Record<string, string>> = {
   uuid: "U",
 };
 
-/** The words of options: `-L data`; one that is True has no value. Others than those of the table are passed over, as Salt's are. */
+/** The words of options: `-L data`; one that is True has no value. Others than those of the table are skipped, as Salt's are. */
 export function optionWords(
   given: ReadonlyMap<string, string>,
   options: Readonly<Record<string, string>>,

@@ -22,7 +22,7 @@ export function parseGeometry(text: string): Map<string, Record<string, string>>
   return found;
 }
 
-/** One line: keys have no blanks, values may. A section without a value of its own gets `***`. */
+/** One line: keys have no blanks, values may. A section without its own value gets `***`. */
 function keysAndValues(line: string): [string, string][] {
   const plain = (line.startsWith("=") ? line.slice(1).trim() : line).replaceAll(" = ", "=*** ").replaceAll(" =", "=");
   const pairs: string[] = [];

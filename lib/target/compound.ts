@@ -107,7 +107,7 @@ class Parser {
     const letter = dataLetter ?? idLetter;
     if (letter === undefined) return TERMS.glob(word);
     if (!Object.hasOwn(LETTERS, letter)) this.#fail(`${word}: ${UNRESOLVED[letter]}`);
-    // The delimiter of the command line is for a target that is no compound.
+    // The delimiter of the command line is for a target that is not a compound.
     return LETTERS[letter](pattern, { ...this.#options, delimiter: delimiter ?? ":" });
   }
 

@@ -27,7 +27,7 @@ export interface DataTerm {
   readonly about: "grains" | "pillar";
   /** @throws {TooCostlyError} */
   matches(facts: Facts): boolean;
-  /** Whether a master that knows no grains of a minion counts it all the same, as Salt does for addresses. */
+  /** Whether a master that knows no grains of a minion counts it anyway, as Salt does for addresses. */
   readonly countsUnknown: boolean;
 }
 

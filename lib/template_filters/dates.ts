@@ -1,6 +1,6 @@
 /**
  * The dates that the filter `strftime` reads: seconds since 1970, and texts as PHP's `strtotime` has them, whose Python port Salt uses.
- * Times have no zone: one that is written is passed over, and the words `now`, `today` and so on mean UTC, as there.
+ * Times have no zone: one that is written is skipped, and the words `now`, `today` and so on mean UTC, as there.
  * Source: Salt 3008.3, `salt/utils/dateutils.py`; php.net, "Supported Date and Time Formats"; timelib 0.3.0, observed.
  * @module
  */

@@ -148,7 +148,7 @@ function byNetworks(values: Obj, networks: Obj): Obj {
   throw pythonError("ValueError", `Do not know how to filter a ${classText(values)}`);
 }
 
-/** An address as it stands in a URL: an IPv6 one in brackets. */
+/** An address as it is in a URL: an IPv6 one in brackets. */
 function bracketed(text: string): string {
   const address = parseIpAddress(text.replace(/^\[+/, "").replace(/\]+$/, ""));
   if (address === undefined) throw pythonError("ValueError", `'${text}' does not appear to be an IPv4 or IPv6 address`);

@@ -26,7 +26,7 @@ import { handlingUndefined } from "./undefined_inside.ts";
 import { xmlText } from "./xml_text.ts";
 import { yamlText } from "./yaml_words.ts";
 
-/** The characters that may not stand in HTML, which `tojson` escapes. */
+/** The characters that may not be in HTML, which `tojson` escapes. */
 const UNSAFE: Readonly<Record<string, string>> = { "<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "'": "\\u0027" };
 
 /** The options of Python's `json.dumps` that `tojson` takes. */

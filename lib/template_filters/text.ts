@@ -122,7 +122,7 @@ function capitalize(word: string): string {
 }
 
 function allows(value: Obj, whitelist: readonly string[], blacklist: readonly string[]): boolean {
-  // An expression that is no text, or a value that is none, matches nothing, as in Salt.
+  // An expression that is not a text, or a value that is none, matches nothing, as in Salt.
   const text = textOf(value);
   const matches = (list: readonly string[]) =>
     text !== undefined && list.some((expression) => compileExpression(expression)(text));

@@ -14,7 +14,7 @@ interface Element {
   readonly children: readonly Element[];
 }
 
-/** The document whose root element is the last key of `value`. @throws {TemplateError} For what is no map. */
+/** The document whose root element is the last key of `value`. @throws {TemplateError} For what is not a map. */
 export function xmlText(value: Value): string {
   const roots = isMap(value) ? elementsOf(value) : [];
   const root = roots.at(-1);

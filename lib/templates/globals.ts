@@ -1,5 +1,5 @@
 /**
- * The functions that every template of Salt has beside Jinja's: `raise`, `ifelse`, `odict`, `show_full_context`.
+ * The functions that every template of Salt has besides Jinja's: `raise`, `ifelse`, `odict`, `show_full_context`.
  * Source: Salt 3008.3, `salt/utils/jinja.py`, `salt/utils/data.py` simple_types_filter, `salt/modules/match.py` ifelse.
  * @module
  */

@@ -31,7 +31,7 @@ export interface SaltFunctions {
 export interface OwnRenderInput {
   /** A text, or what the renderer before it made. */
   readonly data: Value;
-  /** What stands behind its name in the pipe. */
+  /** What comes after its name in the pipe. */
   readonly argline: string;
   readonly sls: string;
   readonly saltenv: string;

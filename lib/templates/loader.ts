@@ -85,7 +85,7 @@ function beside(name: string, path: string | undefined): string | undefined {
   return joinPath(path.slice(0, path.lastIndexOf("/")) || "/", name.replace(/^\/+/, ""));
 }
 
-/** The text of a template. @throws {RenderError} If it is no UTF-8, or too large. */
+/** The text of a template. @throws {RenderError} If it is not UTF-8, or too large. */
 function readTemplate(path: string): string {
   const { size } = Deno.statSync(path);
   if (size > MOST_BYTES) throw new RenderError(`${path} has ${size} bytes, too many for a template`);

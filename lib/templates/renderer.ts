@@ -26,13 +26,13 @@ export interface RenderRequest {
   readonly kwargs?: ValueMap;
 }
 
-/** Where the parts of rendered data stand in what was written. */
+/** Where the parts of rendered data are in what was written. */
 export interface Positions {
   /** The place of a key, asked by the very map that the data holds. */
   key(map: ValueMap, key: Value): RenderPlace | undefined;
   /** The place of an item, asked by the very list that the data holds. */
   item(list: readonly Value[], index: number): RenderPlace | undefined;
-  /** The place of the key that this very map or list stands under; `undefined` if it stands in a list. */
+  /** The place of the key that this very map or list is under; `undefined` if it is in a list. */
   holder(made: ValueMap | readonly Value[]): RenderPlace | undefined;
 }
 
@@ -42,7 +42,7 @@ export interface RenderInput {
   readonly data: Value;
   /** Where the text comes from. */
   readonly origin: TextOrigin;
-  /** What stands behind the renderer's name in the pipe. */
+  /** What comes after the renderer's name in the pipe. */
   readonly argline: string;
   readonly request: RenderRequest;
   readonly host: RenderHost;

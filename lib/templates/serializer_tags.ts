@@ -79,7 +79,7 @@ const end: Run = ([started], _kwargs, context) => {
   return null;
 };
 
-/** The part between two calls, which keep the time in a variable of their own. */
+/** The part between two calls, which keep the time in their own variable. */
 function profiled(parser: Parser, { label, source, body, at }: Profiled): Stmt[] {
   const kept = `_salt_profile_${parser.freeName()}`;
   const call = (run: Run, args: Expr[]): Expr => ({ type: "HostCall", name: `profile_${run.name}`, run, args, ...at });

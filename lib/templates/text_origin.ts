@@ -10,11 +10,11 @@ export interface Piece {
   /** Where it begins in the text (UTF-16 units). */
   readonly offset: number;
   readonly place: RenderPlace;
-  /** Whether it stands in the file as it is, so that the place moves on with its characters. */
+  /** Whether it is in the file as it is, so that the place moves on with its characters. */
   readonly literal: boolean;
 }
 
-/** Tells the place in a file that wrote what stands at a line and column of a text. */
+/** Tells the place in a file that wrote what is at a line and column of a text. */
 export class TextOrigin {
   readonly text: string;
   /** In the order of their offsets; `undefined`: the text is the file. */
@@ -38,7 +38,7 @@ export class TextOrigin {
     return new TextOrigin(text, undefined, pieces);
   }
 
-  /** The place that wrote what stands at a line and column of the text, both from 1. */
+  /** The place that wrote what is at a line and column of the text, both from 1. */
   place(line: number, column: number): RenderPlace | undefined {
     if (this.#pieces === undefined) return { ...this.#file === undefined ? {} : { file: this.#file }, line, column };
     const offset = this.#offset(line, column);

@@ -20,7 +20,7 @@ const OWN_ENCODINGS: readonly (readonly [name: RegExp, decode: (bytes: Uint8Arra
   [/^(us-)?ascii$/, (bytes) => latin1(bytes).replaceAll(/[\x80-\xff]/g, "\ufffd")],
 ];
 
-/** UTF-16 and UTF-32. Without a byte order in the name, a mark tells it and is no part of the text. */
+/** UTF-16 and UTF-32. Without a byte order in the name, a mark tells it and is not a part of the text. */
 const WIDE = /^utf-?(16|32)(?:-?(le|be))?$/;
 
 /** Maximum number of arguments for one call. */

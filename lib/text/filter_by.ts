@@ -19,7 +19,7 @@ export interface FilterOptions {
   readonly base: Value;
 }
 
-/** The value of the table for `value`; of a list, for the first item that a key matches. @throws {CommandError} For what is no map and was to be merged. */
+/** The value of the table for `value`; of a list, for the first item that a key matches. @throws {CommandError} For what is not a map and was to be merged. */
 export function filterBy(table: ValueMap, value: Value | undefined, options: FilterOptions): Value {
   const { merge, fallback, base } = options;
   const found = firstMatch(table, value) ?? table.get(fallback) ?? null;

@@ -12,7 +12,7 @@ const WORDS =
 /** More words are refused. */
 const MAX_WORDS = 1_000_000;
 
-/** Paragraphs of random words; `undefined` for no range of words, and for too many. @param html Whether each stands in `<p>`. */
+/** Paragraphs of random words; `undefined` for no range of words, and for too many. @param html Whether each is in `<p>`. */
 export function lipsum(paragraphs: number, least: number, most: number, html: boolean): string | undefined {
   if (most <= least || paragraphs * most > MAX_WORDS) return undefined;
   const texts = Array.from(

@@ -13,7 +13,7 @@ function parts(version: string): (number | string)[] {
   return [...version.matchAll(/\d+|[a-z]+|[^.\da-z]+/g)].map(([part]) => /^\d/.test(part) ? Number(part) : part);
 }
 
-/** The sign of the order of two versions. A version that goes on is above one that ends. */
+/** The sign of the order of two versions. A version that continues is above one that ends. */
 export function compareLooseVersions(a: string, b: string): number {
   const [left, right] = [parts(a), parts(b)];
   for (let i = 0; i < Math.min(left.length, right.length); i++) {

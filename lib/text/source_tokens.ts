@@ -31,7 +31,7 @@ const BEFORE_EXPRESSION: ReadonlySet<string> = new Set(
   "return typeof case in of new delete void throw do else instanceof yield await extends default".split(" "),
 );
 
-/** The tokens of `source`, in order. @throws {SyntaxError} With the line, for what is no token or does not end. */
+/** The tokens of `source`, in order. @throws {SyntaxError} With the line, for what is not a token or does not end. */
 export function sourceTokens(source: string): Token[] {
   const tokens: Token[] = [];
   /** For each open template: the number of open braces in its current expression. */

@@ -108,7 +108,7 @@ class Part {
     return text;
   }
 
-  /** Takes off what fits into `room` characters: up to the last hyphen there, if something else stands before it. */
+  /** Takes off what fits into `room` characters: up to the last hyphen there, if something else is before it. */
   cut(room: number, afterHyphen: boolean): string {
     const head = this.#chars.slice(this.#start, this.#start + room);
     const hyphen = head.lastIndexOf("-");
@@ -117,7 +117,7 @@ class Part {
   }
 }
 
-/** Python's `expandtabs()`: a tab ends at the next column that is a multiple of 8; a line end begins the columns anew. */
+/** Python's `expandtabs()`: a tab ends at the next column that is a multiple of 8; a line end begins the columns again. */
 function expandTabs(text: string): string {
   if (!text.includes("\t")) return text;
   let column = 0;

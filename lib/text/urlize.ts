@@ -24,7 +24,7 @@ const WEB = [
 ].map((source) => new RegExp(source, "i"));
 const MAIL = /^\S+@\w[\w.-]*\.\w+$/;
 
-/** Longer words are no addresses: the expressions would take long over them. */
+/** Longer words are not addresses: the expressions would take long over them. */
 const LONGEST = 2_000;
 
 /** @param escaped The text, escaped already. */

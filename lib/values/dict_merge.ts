@@ -35,7 +35,7 @@ export function mergeMaps(a: ValueMap, b: ValueMap, how: MergeHow): ValueMap {
 type Merge = (a: ValueMap, b: ValueMap, how: MergeHow) => ValueMap;
 
 const recurse: Merge = (a, b, { mergeLists = false }) => updateMap(a, b, { mergeLists });
-/** As `update` of Python's dict: what stands below a key is replaced as a whole. */
+/** As `update` of Python's dict: what is below a key is replaced as a whole. */
 const replaceKeys: Merge = (a, b) => {
   const merged = new Map(a);
   for (const [key, value] of b) merged.set(key, value);

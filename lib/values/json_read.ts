@@ -14,7 +14,7 @@ const DEEPEST = 500;
 /** As many digits as Python reads of an int: the time that they take grows with their square. */
 const MOST_DIGITS = 4300;
 
-/** The value that `text` holds. @throws {JsonError} With Python's words, if it is no JSON. */
+/** The value that `text` holds. @throws {JsonError} With Python's words, if it is not JSON. */
 export function parseJson(text: string): Value {
   return new JsonReader(text).document();
 }
@@ -156,7 +156,7 @@ class JsonReader {
     this.#match(BLANKS);
   }
 
-  /** What `pattern` matches here, which is passed over. */
+  /** What `pattern` matches here, which is skipped. */
   #match(pattern: RegExp): RegExpExecArray | null {
     pattern.lastIndex = this.#at;
     const found = pattern.exec(this.#text);

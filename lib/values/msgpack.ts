@@ -26,7 +26,7 @@ const writer = new Writer();
 
 /**
  * Encodes `value`. A lone surrogate is written as U+FFFD, an int beyond 64 bits as its decimal digits (as Salt does).
- * @param head Bytes that stand before it, which saves a copy of what is large.
+ * @param head Bytes that are before it, which saves a copy of what is large.
  * @throws {MsgpackError} If `value` is nested deeper than {@linkcode MAX_DEPTH} or contains something that is not a
  * value.
  */

@@ -71,7 +71,7 @@ export class EntryReader {
     this.#isLocated = true;
   }
 
-  /** The number of the key that stands there; -1 if it is another one. */
+  /** The number of the key that is there; -1 if it is another one. */
   #keyAt(at: number): number {
     const bytes = this.#bytes;
     const code = bytes[at];

@@ -5,7 +5,7 @@
  * @module
  */
 
-/** Python's white space, to stand between the brackets of a regular expression's class. */
+/** Python's white space, to be between the brackets of a regular expression's class. */
 export const SPACE = "\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
 
 /** The characters that end a line, likewise; `\r\n` ends one line. */

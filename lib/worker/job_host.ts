@@ -9,7 +9,7 @@ import type { ToJob } from "./job_protocol.ts";
 export interface JobHost {
   /** The name in logs: `Job-3`. */
   readonly name: string;
-  /** Its process id, if it is a process of its own. */
+  /** Its process id, if it is its own process. */
   readonly pid?: number;
   /** Sends a message. While it is starting, messages are queued. */
   tell(message: ToJob): void;

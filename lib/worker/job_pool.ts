@@ -58,7 +58,7 @@ interface Job {
   readonly jid: string;
   readonly load: ValueMap;
   readonly done: PromiseWithResolvers<ValueMap>;
-  /** Whether an earlier minion began it, and commands of it went on. */
+  /** Whether an earlier minion began it, and commands of it continued. */
   readonly resumed: boolean;
   readonly onOutput: (written: WrittenOutput) => void;
   /** For a function called by another one: its arguments, packed, and the calling host. */

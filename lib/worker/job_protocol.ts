@@ -77,7 +77,7 @@ export type ToJob =
     readonly declared?: Readonly<Record<string, string>>;
     /** The packed arguments (`args`, `kwargs`) of a call by another function, in place of the load's `arg`. */
     readonly call?: Uint8Array;
-    /** Whether an earlier minion began the job, and commands of it went on. */
+    /** Whether an earlier minion began the job, and commands of it continued. */
     readonly resumed?: boolean;
   }
   | { readonly kind: "abort"; readonly signal: number }

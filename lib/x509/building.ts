@@ -109,7 +109,7 @@ function dateOf(given: ValueMap, name: string, otherwise: number): number {
 
 /**
  * A certificate.
- * @param given Salt's arguments by name; others are passed over.
+ * @param given Salt's arguments by name; others are skipped.
  * @param remote Whether another minion has the signing key.
  * @throws {CommandError | InvocationError} If the arguments do not fit.
  */
@@ -256,7 +256,7 @@ function revokedOf(entry: ValueMap, { includeExpired, now, warn }: {
   return [{ serial, date, extensions }];
 }
 
-/** A revocation list. @param warn Told what is passed over. @throws {CommandError | InvocationError} */
+/** A revocation list. @param warn Told what is skipped. @throws {CommandError | InvocationError} */
 export function planList(given: ValueMap, warn: (text: string) => void): ListPlan {
   const signing = argument(given, "signing_cert");
   const issuer = truthy(signing) ? loadCertificate(referenceOf(signing)) : undefined;

@@ -5,7 +5,7 @@
  * @module
  */
 
-/** Bytes that are no DER, or not of the expected form. */
+/** Bytes that are not DER, or not of the expected form. */
 export class DerError extends Error {
   override name = "DerError";
 }

@@ -147,7 +147,7 @@ function uriHost(host: string): string {
 /**
  * One general name as DER.
  * @throws {CommandError} If the value does not fit its kind, or there is no such kind.
- * @throws {InvocationError} If it is no text.
+ * @throws {InvocationError} If it is not a text.
  */
 export function generalName([kind, value]: Given): Uint8Array {
   const word = kind.toLowerCase();

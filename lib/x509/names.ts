@@ -132,7 +132,7 @@ class NameParser {
   #at = 0;
   constructor(readonly text: string) {}
 
-  /** The parts in the order of the text; `undefined` if it is no name. */
+  /** The parts in the order of the text; `undefined` if it is not a name. */
   parse(): NamePart[] | undefined {
     if (this.text === "") return [];
     const parts: NamePart[] = [];
@@ -196,7 +196,7 @@ export function namePart(given: Value): NamePart {
 /**
  * The name that Salt's arguments are.
  * @throws {CommandError} If a text cannot be read, or a value does not fit.
- * @throws {InvocationError} For what is no text, list or map.
+ * @throws {InvocationError} For what is not a text, list or map.
  */
 export function nameOf(given: Value): Name {
   if (typeof given === "string") {

@@ -30,7 +30,7 @@ const KWARG_MARK = "__kwarg__";
 
 /** The name and the value of `name=value`. V8 reads the classes of characters for 0.3 ms, at the first call. */
 function keywordIn(word: string): RegExpExecArray | null {
-  // Python's \w is a letter, a number of any kind or "_"; its "$" also stands before a final line end.
+  // Python's \w is a letter, a number of any kind or "_"; its "$" also is before a final line end.
   return /^([\p{L}\p{Nl}\p{No}_][\p{L}\p{N}_.-]*)=(?!=)([^\n]*)\n?$/u.exec(word);
 }
 

@@ -144,7 +144,7 @@ class BlockReader {
         list.push(this.#indent > indent ? this.#collection(depth + 1) : null);
         continue;
       }
-      // What stands behind the minus is as a line of its own, which is indented so far.
+      // What comes after the minus is as its own line, which is indented so far.
       if (this.#isItem(at) || this.#endOfKey(at) >= 0) {
         this.#indent += at - this.#at;
         this.#at = at;
@@ -160,7 +160,7 @@ class BlockReader {
     return list;
   }
 
-  /** Goes on behind a scalar. A line that is indented further would be more of it, or a mistake. */
+  /** Continues behind a scalar. A line that is indented further would be more of it, or a mistake. */
   #leaveScalar(indent: number): void {
     this.#nextLine();
     if (this.#indent > indent) throw new Unusual();

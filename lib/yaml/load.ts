@@ -45,7 +45,7 @@ export function loadYaml(text: string, file = "<string>"): Value {
   return root === undefined ? null : new Constructor(source).value(root);
 }
 
-/** Where something stands in a text: line and column from 1. */
+/** Where something is in a text: line and column from 1. */
 export interface TextPlace {
   readonly line: number;
   readonly column: number;
@@ -68,7 +68,7 @@ export class YamlPlaces {
     return this.#place(this.#offsetsOf(container as Value)?.of.get(key));
   }
 
-  /** The place of the key that a map or list of this document stands under; `undefined` if it stands in a list. */
+  /** The place of the key that a map or list of this document is under; `undefined` if it is in a list. */
   holder(container: ValueMap | readonly Value[]): TextPlace | undefined {
     return this.#place(this.#offsetsOf(container as Value)?.holder);
   }
@@ -101,7 +101,7 @@ function readOffsets(source: YamlSource): (Offsets | undefined)[] {
   return made.map((container) => offsets.get(container));
 }
 
-/** Offsets in a text: of the keys of a map or the items of a list, and of the key that it stands under. */
+/** Offsets in a text: of the keys of a map or the items of a list, and of the key that it is under. */
 export interface Offsets {
   readonly of: Map<Value, number>;
   holder?: number;
@@ -123,7 +123,7 @@ export function loadYamlPlaces(text: string, file: string): { readonly value: Va
 /**
  * Reads a configuration file's text: its mapping, and the line (from 1) of each top-level key. An empty document is an
  * empty mapping.
- * @throws {YamlError} As {@linkcode loadYaml}, and if the document is no mapping or contains itself.
+ * @throws {YamlError} As {@linkcode loadYaml}, and if the document is not a mapping or contains itself.
  */
 export function loadYamlMapping(text: string, file: string): { value: ValueMap; lines: Map<string, number> } {
   const plain = plainMapping(text);

@@ -80,7 +80,7 @@ class Scan {
     this.#open.push({ kind, start, column: start - this.#lineStart });
   }
 
-  /** Ends the block collections that lie deeper than `column`. */
+  /** Ends the block collections that are deeper than `column`. */
   #close(column: number): void {
     while (this.#open.length > 0 && this.#open[this.#open.length - 1].column > column) this.#open.pop();
   }
@@ -141,7 +141,7 @@ class Scan {
     if (top === undefined || top.column < column) this.#open.push({ kind: "block mapping", start, column });
   }
 
-  /** A scalar with quotes is the key of a colon anywhere later in its line: libyaml finds out only there that more stands between. */
+  /** A scalar with quotes is the key of a colon anywhere later in its line: libyaml finds out only there that more is between. */
   #keyWithMore(start: number): void {
     const [rest] = this.#text.slice(this.#at).split("\n", 1);
     const before = this.#text.slice(this.#text.lastIndexOf("\n", start - 1) + 1, start);

@@ -8,7 +8,7 @@
 /** A scalar is folded at the first single space after this column. */
 const WIDTH = 80;
 
-/** What a backslash stands before in double quotes, by character. */
+/** What a backslash is before in double quotes, by character. */
 export const ESCAPES: Readonly<Record<string, string>> = {
   "\0": "0",
   "\x07": "a",
@@ -70,7 +70,7 @@ export class YamlWriter {
   }
 
   /**
-   * Indents one level. @param options `flow`: for the continuation lines of a scalar or of what stands in brackets;
+   * Indents one level. @param options `flow`: for the continuation lines of a scalar or of what is in brackets;
    * `indentless`: a list stays in the column of its key.
    */
   increaseIndent(options: { flow?: boolean; indentless?: boolean } = {}): void {
@@ -93,7 +93,7 @@ export class YamlWriter {
     this.#indention = true;
   }
 
-  /** Begins a line if this one is full: between what stands in brackets. */
+  /** Begins a line if this one is full: between what is in brackets. */
   foldLine(): void {
     if (this.#column > WIDTH) this.newLine();
   }

@@ -36,7 +36,7 @@ export function loadYamlex(text: string, file: string): { readonly value: Value;
 class YamlexConstructor {
   /** The offsets of keys and items, by their map or list. */
   readonly #starts = new Map<Value, Map<Value, number>>();
-  /** The offset of the key that a map or list stands under. */
+  /** The offset of the key that a map or list is under. */
   readonly #holders = new Map<Value, number>();
   readonly #source: YamlSource;
   readonly #made = new Map<YamlNode, Value>();

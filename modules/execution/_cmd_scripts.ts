@@ -1,5 +1,5 @@
 /**
- * The functions of the module `cmd` that run scripts and programs given as text: from a copy of their own, which is removed afterwards.
+ * The functions of the module `cmd` that run scripts and programs given as text: from their own copy, which is removed afterwards.
  * Source: the functions of Salt 3008.3 `salt/modules/cmdmod.py`.
  * @module
  */
@@ -85,7 +85,7 @@ export const script: ModuleFunction<JobContext> = fn({
         bound.hide_output,
       );
     } finally {
-      // In the background it may not have been read yet; Salt removes it all the same.
+      // In the background it may not have been read yet; Salt removes it anyway.
       await Deno.remove(path).catch(() => {});
     }
   },

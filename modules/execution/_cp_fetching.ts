@@ -17,7 +17,7 @@ export function environment(saltenv: string | null, { opts }: JobContext): strin
   return saltenv || opts.saltenv || "base";
 }
 
-/** Where what is fetched for this environment lies in the cache directory. */
+/** Where what is fetched for this environment is in the cache directory. */
 export function placeOf(saltenv: string | null, context: JobContext): CachePlace {
   return { cachedir: context.opts.cachedir, saltenv: environment(saltenv, context) };
 }

@@ -86,7 +86,7 @@ function adapterLines(name: string, adapter: ValueMap): string[] {
   return adapterText(name, adapter).split("\n").map((line) => `${line}\n`);
 }
 
-/** Writes the interface among the others, or into a file of its own. @returns The lines of the interface. */
+/** Writes the interface among the others, or into its own file. @returns The lines of the interface. */
 function writeInterface(files: ScriptFiles, iface: string, adapter: ValueMap, settings: ValueMap): string[] {
   const texts = [...adaptersOf(files).set(iface, adapter)].map(([name, each]): readonly [string, string] => {
     if (!isMap(each)) return [text(name), ""];

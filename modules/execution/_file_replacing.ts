@@ -2,7 +2,7 @@
  * The functions of the module `file` that look for a regular expression in files, and that replace what they find: with other text, with a
  * block, with a comment. The edits themselves are in `lib/filesystem`, as functions of texts.
  *
- * A backup is written before the file, and what lies at its path is replaced, not followed: a link that another user planted there leads
+ * A backup is written before the file, and what is at its path is replaced, not followed: a link that another user planted there leads
  * root nowhere.
  * Source: the functions of Salt 3008.3 `salt/modules/file.py`.
  * @module
@@ -35,7 +35,7 @@ import { byteText, MULTILINE, regexFlags, textBytes } from "../../lib/regex/repl
 import { unifiedDiff } from "../../lib/text/unified_diff.ts";
 import { str as text, truthy, type Value } from "../../lib/values/value.ts";
 
-/** Gives a file that was written anew what the old one had. */
+/** Gives a file that was written again what the old one had. */
 async function restore(
   path: string,
   old: { user: Value; group: Value; mode: Value },

@@ -156,7 +156,7 @@ export const symlink: ModuleFunction<JobContext> = fn({
   },
 });
 
-/** Removes what is no directory. @throws {CommandError} For a directory. */
+/** Removes what is not a directory. @throws {CommandError} For a directory. */
 function removeFile(path: string): void {
   if (!isLink(path) && isDirectory(path)) throw new CommandError(`[Errno 21] Is a directory: '${path}'`);
   Deno.removeSync(path);

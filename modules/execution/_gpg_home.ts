@@ -89,7 +89,7 @@ export async function withOwnership<T>(
   }
 }
 
-/** What stands in the pillar as `gpg_passphrase`; `undefined` if nothing does. */
+/** What is in the pillar as `gpg_passphrase`; `undefined` if nothing does. */
 export async function passphraseOf(context: JobContext): Promise<string | undefined> {
   const found = await context.call("pillar.get", ["gpg_passphrase"], map({ unmask: true }));
   return truthy(found) ? text(found) : undefined;

@@ -323,7 +323,7 @@ async function readKeys(path: string): Promise<Uint8Array> {
   }
 }
 
-/** gpg takes all keys of a file or none, so they go through a keyring of their own. */
+/** gpg takes all keys of a file or none, so they go through their own keyring. */
 async function importSelected(
   gpg: Gpg,
   { keys, select }: { readonly keys: Uint8Array | string; readonly select: Value[] },

@@ -149,7 +149,7 @@ export async function removeFromGrain(
   return await setList(key, list, context, delimiter);
 }
 
-/** Sets the list at a path; of what lies around it, only maps are kept. */
+/** Sets the list at a path; of what is around it, only maps are kept. */
 async function setList(key: string, list: Value[], context: JobContext, delimiter: string): Promise<Value> {
   let [top, inner]: [string, Value] = [key, list];
   for (let at = top.lastIndexOf(delimiter); at >= 0; at = top.lastIndexOf(delimiter)) {
@@ -162,7 +162,7 @@ async function setList(key: string, list: Value[], context: JobContext, delimite
   return await setGrains(new Map([[top, inner]]), context);
 }
 
-/** A copy of what lies at a path, to be changed; `fallback` if there is nothing. */
+/** A copy of what is at a path, to be changed; `fallback` if there is nothing. */
 function grainAt(key: string, { grains }: JobContext, delimiter: string, fallback: Value): Value {
   const found = traverse(grains, key, delimiter);
   return found === undefined ? fallback : copyOf(found);

@@ -226,7 +226,7 @@ export const set_known_host: ModuleFunction<JobContext> = fn({
   },
 });
 
-/** Whether a host's name stands in its line without the port. */
+/** Whether a host's name is in its line without the port. */
 function isBare(name: string, { hash, port }: { readonly hash: boolean; readonly port: Value }): boolean {
   return hash || !truthy(port) || text(port) === String(DEFAULT_PORT) || name.includes(":");
 }

@@ -28,7 +28,7 @@ async function applied(
   context: JobContext,
   run: (call: ApplyCall) => Promise<Value>,
 ): Promise<Value> {
-  // The first thing of a second attempt: a template's command would be taken for the one that went on.
+  // The first thing of a second attempt: a template's command would be taken for the one that continued.
   const commands = await survivors(context);
   return await unlessConflict({ queue, kwargs, context }, () => run({ context, test, kwargs, commands }));
 }

@@ -54,7 +54,7 @@ const RUNNERS: Source = {
     ),
 };
 
-// The minion has no returners yet but the master's job cache, which is no module.
+// The minion has no returners yet but the master's job cache, which is not a module.
 const RETURNERS: Source = {
   names: () => Promise.resolve([]),
   docs: () => Promise.resolve(new Map()),

@@ -31,7 +31,7 @@ export function encoded(der: Uint8Array, { encoding, label, raw }: {
   return pem ?? der.toBase64();
 }
 
-/** The text of a reference; `undefined` if its bytes are no UTF-8. @throws {InvocationError} If there are no bytes. */
+/** The text of a reference; `undefined` if its bytes are not UTF-8. @throws {InvocationError} If there are no bytes. */
 export function textOrUndefined(reference: Reference): string | undefined {
   const bytes = referencedBytes(reference);
   try {

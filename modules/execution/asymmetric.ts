@@ -107,7 +107,7 @@ function signatureBytes(reference: string | Uint8Array): Uint8Array {
     // No base64: a file has the bytes themselves.
   }
   if (given instanceof Uint8Array) return given;
-  // What is no base64 is a wrong signature, not an error: others of a list may be right.
+  // What is not base64 is a wrong signature, not an error: others of a list may be right.
   // deno-lint-ignore no-control-regex
   if (/^[\x00-\x7f]*$/.test(given)) return new TextEncoder().encode(given);
   throw new CommandError(`Failed loading signature '${text}' as file and/or base64 string`);
@@ -136,7 +136,7 @@ function listOf(given: Value): Value[] {
   return truthy(given) ? Array.isArray(given) ? given : [given] : [];
 }
 
-/** Why a signature does not hold. Other errors go on. */
+/** Why a signature does not hold. Other errors continue. */
 function reasonOf(error: unknown): string {
   if (error instanceof Deno.errors.NotCapable) throw error;
   return messageOf(error);

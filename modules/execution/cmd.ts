@@ -269,7 +269,7 @@ const AFTER_OUTPUT = {
   encode_cmd: bool(false),
 };
 
-/** PowerShell on Linux is no part of any distribution, and Salt asks Windows' registry for its version. */
+/** PowerShell on Linux is not a part of any distribution, and Salt asks Windows' registry for its version. */
 function powershellFunction(name: string, params: Parameters): ModuleFunction<JobContext> {
   return fn({
     doc: describe("Refused: for PowerShell of Windows.", `cmd.${name} Get-Process`),

@@ -1,5 +1,5 @@
 /**
- * Execution module `defaults`: the defaults of formulas, which lie in files on the file server, and the merging of maps.
+ * Execution module `defaults`: the defaults of formulas, which are in files on the file server, and the merging of maps.
  * Source: the functions of Salt 3008.3 `salt/modules/defaults.py`.
  * @module
  */
@@ -13,7 +13,7 @@ import { loadYaml } from "../../lib/yaml/load.ts";
 import { traverseOr } from "../../lib/yaml/traverse.ts";
 import { isMap, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
 
-/** @throws {InvocationError} As Salt's, if it is no map. */
+/** @throws {InvocationError} As Salt's, if it is not a map. */
 function asMap(value: Value, { none }: { readonly none: boolean }): ValueMap {
   if (value === null && none) return new Map();
   if (!isMap(value)) throw new InvocationError("Cannot update using non-dict types in dictupdate.update()");

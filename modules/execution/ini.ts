@@ -55,7 +55,7 @@ function save(file: IniSection, { file_name, encoding }: How): void {
   }
 }
 
-/** The name of a section; empty for what stands outside of sections. */
+/** The name of a section; empty for what is outside of sections. */
 function sectionName(given: Value): string {
   return given === null ? "" : text(given);
 }

@@ -223,7 +223,7 @@ interface Rule {
   readonly family: string;
 }
 
-/** A chain of its own, in which an iptables that cannot check is shown a rule. */
+/** Its own chain, in which an iptables that cannot check is shown a rule. */
 const CHECK_CHAIN = "salt_check";
 
 async function hasRule({ table, chain, rule, family }: Rule, context: JobContext): Promise<boolean> {

@@ -1,5 +1,5 @@
 /**
- * Execution module `pillar`: this minion's pillar, as it is in memory, or asked for anew.
+ * Execution module `pillar`: this minion's pillar, as it is in memory, or asked for again.
  * Source: Salt 3008.3 `salt/modules/pillar.py`, `salt/utils/secret.py`.
  * @module
  */
@@ -19,7 +19,7 @@ import { equals, isMap, str as text, type Value, type ValueMap } from "../../lib
 
 /** What all functions say of masks. */
 const MASKED = "Values are masked unless `unmask` is True, or a template asks.";
-/** The environments of a pillar that is asked for anew. */
+/** The environments of a pillar that is asked for again. */
 const ENVIRONMENTS = { pillarenv: str(null), saltenv: str(null) };
 /** Python's `NOT_SET`, which no caller passes. */
 const NOT_SET = "__unset__";

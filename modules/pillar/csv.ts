@@ -28,7 +28,7 @@ export const ext_pillar: PillarSource = pillarSource({
     const rows = readCsv(Deno.readTextFileSync(path), dialect);
     const names: Value[] = fieldnames ?? rows.shift() ?? [];
     for (const row of rows) {
-      // An empty line is no row.
+      // An empty line is not a row.
       if (row.length === 0) continue;
       const found: ValueMap = new Map(names.map((name, i) => [name, row[i] ?? restval]));
       if (row.length > names.length) found.set(restkey, row.slice(names.length));

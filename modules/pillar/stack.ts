@@ -132,7 +132,7 @@ async function template(
     ...own,
   ]);
   const source = Deno.readTextFileSync(path);
-  // A name of this source alone; a statement without a line of its own keeps the numbers of lines.
+  // A name of this source alone; a statement without its own line keeps the numbers of lines.
   const text = source.includes("__salt__") ? `{% set __salt__ = salt %}${source}` : source;
   return str(await render({ text, path, renderer: "jinja", context: variables, imports, allowUndefined: true }));
 }

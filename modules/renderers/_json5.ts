@@ -12,7 +12,7 @@ interface Json5 {
   parse(text: string): unknown;
 }
 
-/** The value that `text` holds. @throws {SyntaxError} With `lineNumber` and `columnNumber`, from 1, if it is no JSON5. */
+/** The value that `text` holds. @throws {SyntaxError} With `lineNumber` and `columnNumber`, from 1, if it is not JSON5. */
 export async function readJson5(text: string): Promise<Value> {
   const { default: json5 }: { default: Json5 } = await import("json5");
   return toValue(json5.parse(text));

@@ -6,7 +6,7 @@
 
 import { float, int, type Value } from "../../lib/values/value.ts";
 
-/** Where a text is no TOML, from 1. */
+/** Where a text is not TOML, from 1. */
 export interface TomlProblem {
   readonly message: string;
   readonly line: number;
@@ -20,7 +20,7 @@ export async function readToml(text: string): Promise<{ readonly value: Value } 
     return { value: valueOf(parse(text, { integersAsBigInt: true })) };
   } catch (error) {
     if (!(error instanceof TomlError)) throw error;
-    // The library's message goes on with lines of the source.
+    // The library's message continues with lines of the source.
     const message = error.message.split("\n", 1)[0];
     return { problem: { message, line: error.line, column: error.column } };
   }

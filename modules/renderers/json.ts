@@ -19,7 +19,7 @@ export function render(input: RenderInput): RenderOutput {
     return { data: parseJson(json) };
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
-    // The line of the renderers is no part of what was read.
+    // The line of the renderers is not a part of what was read.
     const line = error.line + (json === text ? 0 : 1);
     const place = input.origin.place(line, error.column);
     throw new RenderError(error.message, { place, excerpt: excerptOf(text, line) }, { cause: error });

@@ -21,7 +21,7 @@ export async function render(input: RenderInput): Promise<RenderOutput> {
     if (!(error instanceof SyntaxError)) throw error;
     const at = placeOf(error);
     if (at === undefined) throw new RenderError(messageOf(error), {}, { cause: error });
-    // The line of the renderers is no part of what was read.
+    // The line of the renderers is not a part of what was read.
     const line = at.line + (json === text ? 0 : 1);
     const place = input.origin.place(line, at.column);
     throw new RenderError(`${messageOf(error)}; line ${line}`, { place, excerpt: excerptOf(text, line) }, {

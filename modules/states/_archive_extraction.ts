@@ -102,7 +102,7 @@ async function runAll(words: string[], cwd: string, context: StateContext): Prom
   return isMap(ran) ? ran : new Map();
 }
 
-/** How many lines `trim_output` asks for. @throws {Refused} If it is no number. */
+/** How many lines `trim_output` asks for. @throws {Refused} If it is not a number. */
 export function linesWanted(trim: Value): number {
   if (trim === true) return 100;
   if (trim === null || trim === false) return 0;

@@ -26,7 +26,7 @@ import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts
 import { failed, startResult, stateFn, type StateResult } from "../../lib/plugins/state_module.ts";
 import { isInt, map, str as text, truthy, type Value } from "../../lib/values/value.ts";
 
-/** What is to become of something that is no directory, or a link to one. */
+/** What is to become of something that is not a directory, or a link to one. */
 interface InTheWay {
   readonly name: string;
   readonly force: boolean;

@@ -34,7 +34,7 @@ export interface DirectoryWanted {
 
 const RECURSE_TYPES = ["user", "group", "mode", "ignore_files", "ignore_dirs", "silent"];
 
-/** The words of `recurse`; none for None. @throws {CommandError} If it is no list of them. */
+/** The words of `recurse`; none for None. @throws {CommandError} If it is not a list of them. */
 export function readRecurse(recurse: Value): ReadonlySet<string> {
   if (!truthy(recurse)) return new Set();
   if (!Array.isArray(recurse)) throw new CommandError('"recurse" must be formed as a list of strings');

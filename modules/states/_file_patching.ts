@@ -223,7 +223,7 @@ saltenv
         map({ ...download, name: file, source: url, ...env === null ? {} : { saltenv: env } }),
         context,
       );
-      // Salt goes on in test mode, with an empty patch, and says that it would be applied.
+      // Salt continues in test mode, with an empty patch, and says that it would be applied.
       if (made.result === false) return warned({ ...made, name });
       return warned(
         await applyPatch({

@@ -42,7 +42,7 @@ export async function permissionResult(
   return { ret: stateResult(checked[0]), before: checked[1] };
 }
 
-/** Gives a file what it is to have, in a state of its own. */
+/** Gives a file what it is to have, in its own state. */
 export function permissionsAlone(path: string, wanted: Permissions, context: StateContext): Promise<StateResult> {
   const ret: StateResult = { name: path, result: true, comment: "", changes: map({}) };
   return permissionResult(ret, { path, wanted }, context).then((done) => done.ret);

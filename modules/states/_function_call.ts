@@ -34,7 +34,7 @@ function defaults({ params }: Function): ValueMap {
  * The arguments that a list means: maps in it are keywords, the rest is positional. Each default is handed over too, so a
  * positional value for a parameter that has one is refused, as by Salt.
  * @param given None, or anything that Python iterates over.
- * @throws {InvocationError} If an argument is missing, or `given` is no list.
+ * @throws {InvocationError} If an argument is missing, or `given` is not a list.
  */
 export function listedArguments(fun: Function, given: Value): CallArguments {
   const needed = required(fun);

@@ -119,7 +119,7 @@ async function unset(given: Bound<typeof CONFIG_UNSET>, context: StateContext): 
   const failed: string[] = [];
   for (const found of matching.keys()) {
     try {
-      // Salt hands over the expression, which unsets nothing where it is no name.
+      // Salt hands over the expression, which unsets nothing where it is not a name.
       await configuration.call("config_unset", { key: found, value_regex, all });
     } catch (error) {
       if (!(error instanceof CommandError)) throw error;

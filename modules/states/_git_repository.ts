@@ -66,7 +66,7 @@ export class Repository {
     }
   }
 
-  /** The same, where a failure of git is no failure of the job. */
+  /** The same, where a failure of git is not a failure of the job. */
   ask(fun: string, kwargs: Readonly<Record<string, unknown>> = {}, args: Value[] = []): Promise<Value | undefined> {
     return this.attempt(fun, { ignore_retcode: true, ...kwargs }, args);
   }
@@ -149,7 +149,7 @@ export class Report {
     return this.result(comment, null);
   }
 
-  /** The result where a repository is as wanted; `actions`: what is or would be done all the same. */
+  /** The result where a repository is as wanted; `actions`: what is or would be done anyway. */
   upToDate(target: string, actions: readonly string[], localChanges = false): StateResult {
     const uncommitted = localChanges
       ? ", but with uncommitted changes. Set 'force_reset' to True to purge uncommitted changes."

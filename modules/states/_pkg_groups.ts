@@ -67,7 +67,7 @@ export async function runGroupInstalled(
   } catch (error) {
     return failedChange(name, `An error was encountered while installing/updating group '${name}'`, error);
   }
-  // What a group has by default may be missing from the repositories; the package managers pass over it as well.
+  // What a group has by default may be missing from the repositories; the package managers skip it as well.
   const installed = await context.call("pkg.list_pkgs", [], keywords({}, kwargs));
   const missing = [...mandatory.missing, ...include].filter((one) => !isMap(installed) || !installed.has(one));
   if (missing.length > 0) {

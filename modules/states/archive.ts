@@ -66,7 +66,7 @@ async function listContents(
     if (format === "zip" && !truthy(given.password)) {
       const asked = map({ clean: false, saltenv: saltenvOf(context), use_etag });
       const encrypted = await context.call("archive.is_encrypted", [archive], asked).catch((error) => {
-        // It is no ZIP archive, which the attempt to list it tells.
+        // It is not a ZIP archive, which the attempt to list it tells.
         if (error instanceof CommandError) return false;
         throw error;
       });

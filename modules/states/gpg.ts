@@ -72,7 +72,7 @@ function keyIds(name: string, keys: Value): string[] {
   return (Array.isArray(keys) ? keys : [keys]).map(text);
 }
 
-/** An error of the host or of the arguments, with its text; others go on. */
+/** An error of the host or of the arguments, with its text; others continue. */
 function reasonOf(error: unknown): string {
   if (error instanceof CommandError || error instanceof InvocationError) return error.message;
   throw error;
@@ -89,7 +89,7 @@ interface Present extends Place {
 
 /** What a fetch said. */
 interface Fetched {
-  /** `null`: nothing new, which is no failure. */
+  /** `null`: nothing new, which is not a failure. */
   readonly res: boolean | null;
   readonly message: string;
 }

@@ -73,7 +73,7 @@ force : False
   },
 });
 
-/** Values that states of this run append to a grain: the grains themselves may be loaded anew only afterwards. */
+/** Values that states of this run append to a grain: the grains themselves may be loaded again only afterwards. */
 function pendingValues(path: string, { shared }: StateContext): Value[] {
   const known = shared.get(PENDING);
   const all: Map<string, Value[]> = known instanceof Map ? known : new Map();

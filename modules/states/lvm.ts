@@ -33,7 +33,7 @@ interface Thing {
   readonly name: string;
   /** `Physical Volume`. */
   readonly kind: string;
-  /** Whether it is there now. @param quiet Whether its absence is no error in the log. */
+  /** Whether it is there now. @param quiet Whether its absence is not an error in the log. */
   readonly isThere: (quiet: boolean) => Promise<boolean>;
 }
 

@@ -36,7 +36,7 @@ function succeeded(returned: Value): boolean {
   });
 }
 
-/** No returners are here: Salt passes over those that it does not have in silence. */
+/** No returners are here: Salt skips those that it does not have in silence. */
 function returnerWarning(kwargs: ValueMap): { warnings?: string[] } {
   const returner = kwargs.get("returner") ?? null;
   return returner === null ? {} : { warnings: [`There is no returner '${text(returner)}'. Nothing was sent to it.`] };

@@ -46,9 +46,9 @@ function isNew({ old, now }: Built): boolean {
 interface Words {
   /** What it is: `Interface eth0`. */
   readonly what: string;
-  /** How the comment of test mode goes on. */
+  /** How the comment of test mode continues. */
   readonly are: string;
-  /** The key of the changes, and what stands under it for something new. */
+  /** The key of the changes, and what is under it for something new. */
   readonly key: string;
   readonly added: string;
 }

@@ -30,7 +30,7 @@ function message(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Arguments that do not go together. Salt says so of the last pair, and goes on. */
+/** Arguments that do not go together. Salt says so of the last pair, and continues. */
 function contradiction(kwargs: ValueMap): string | undefined {
   const hasServer = kwargs.has("keyid") || kwargs.has("keyserver");
   if (kwargs.has("key_text") && kwargs.has("key_url")) {

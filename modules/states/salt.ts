@@ -93,7 +93,7 @@ function returnOf(answer: ValueMap): Value | undefined {
   return answer.get(answer.has("ret") ? "ret" : "return");
 }
 
-/** Why a minion's return is no result of states: one line, or nothing for results of states. */
+/** Why a minion's return is not a result of states: one line, or nothing for results of states. */
 function failureDetail(id: string, returned: Value | undefined): string {
   if (returned === undefined) return `Minion ${id} did not return a state result.`;
   if (Array.isArray(returned)) {

@@ -53,7 +53,7 @@ interface Given {
   readonly fingerprint_hash_type: string | null;
 }
 
-/** A key as it stands in a line. */
+/** A key as it is in a line. */
 interface Key extends Given {
   readonly key: string;
 }

@@ -102,7 +102,7 @@ Deno.test("CVE-2020-25592, CVE-2017-5192: whatever is wrong or missing in the cr
       assertEquals(await refusal(auth.makeToken(load)), text);
     }
     for (const token of ["", "x", null, 7, "ab".repeat(32), ["a"]]) {
-      // With a token nothing else counts: CVE-2020-25592 looked for one and went on without.
+      // With a token nothing else counts: CVE-2020-25592 looked for one and continued without.
       const load = map({ token, eauth: "file", username: "fred", password: SECRET });
       assertEquals(
         await refusal(auth.identify(load)),

@@ -11,7 +11,7 @@ import { map } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertMatch } from "../support/assert.ts";
 import { recordingLogger } from "../support/services.ts";
 
-/** `password` takes the user fred by his password, as pam_exec's script sees both; `locked` refuses his account, `broken` is no service. */
+/** `password` takes the user fred by his password, as pam_exec's script sees both; `locked` refuses his account, `broken` is not a service. */
 function writeServices(directory: string): void {
   const script = `${directory}/check`;
   Deno.writeTextFileSync(

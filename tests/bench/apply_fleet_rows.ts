@@ -12,7 +12,7 @@ const MINIONS = 20;
 /** Files from templates of the master, and as many with their contents in the state. */
 const FILES = 20;
 
-/** The states; each minion writes below a directory of its own. */
+/** The states; each minion writes below its own directory. */
 function states(target: string): string {
   const path = (name: string) => `${target}/{{ grains.id }}/${name}`;
   const state = (i: number) =>

@@ -171,7 +171,7 @@ function formulaRows(): Row[] {
         roots: formulas.map(({ root }) => root),
         top: `base: {'*': [${formulas.map(({ sls }) => sls[0]).join(", ")}]}\n`,
       });
-      // Several of them have apt read its lists anew, which would measure the network.
+      // Several of them have apt read its lists again, which would measure the network.
       await Deno.mkdir(`${tree.root}/bin`);
       await Deno.writeTextFile(`${tree.root}/bin/apt-get`, "#!/bin/sh\n", { mode: 0o755 });
       const path = `PATH=${tree.root}/bin:${Deno.env.get("PATH") ?? ""}`;

@@ -1,5 +1,5 @@
 /**
- * Events through a master's bus to several subscribers, each a process of its own that reads what it gets. The counterpart
+ * Events through a master's bus to several subscribers, each its own process that reads what it gets. The counterpart
  * of bus_load.py.
  *
  * Arguments: the bus's pull socket, its publishing socket, how many subscribers, how many events. Writes

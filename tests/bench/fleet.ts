@@ -37,7 +37,7 @@ export class Fleet {
   #simulated = 0;
   #master: Service | undefined;
 
-  /** Options of master and minions beside those of every fleet. */
+  /** Options of master and minions besides those of every fleet. */
   #options: Readonly<Record<string, string>> = {};
 
   /** Writes the master's configuration. */

@@ -12,7 +12,7 @@ import type { Side } from "./sides.ts";
 import { publishToSwarm, warmSwarm } from "./swarm_rows.ts";
 
 const MINION = "bench-1";
-/** Enough for every thread to have signed minions in, which is no minion's share. */
+/** Enough for every thread to have signed minions in, which is not a minion's share. */
 const CONNECTED_BEFORE = 100;
 const CONNECTED = 500;
 const RETURNING = 500;

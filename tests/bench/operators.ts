@@ -1,5 +1,5 @@
 /**
- * Operators who all work at once: each a process of its own that publishes a job, waits for every return, and publishes the
+ * Operators who all work at once: each its own process that publishes a job, waits for every return, and publishes the
  * next, until the time is over. The counterpart of operators.py.
  *
  * Arguments: the master's configuration directory, the target, how many operators, for how many seconds. Writes

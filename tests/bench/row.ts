@@ -9,7 +9,7 @@ import type { Side } from "./sides.ts";
 
 /** What a figure counts, and whether less of it is better. */
 export interface Unit {
-  /** As it stands behind a figure. */
+  /** As it comes after a figure. */
   readonly name: string;
   /** Whether less of it is better. */
   readonly lessIsBetter: boolean;

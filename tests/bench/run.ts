@@ -161,7 +161,7 @@ function save(report: Report): string {
   return `${path}.json`;
 }
 
-/** Where the table stands in docs/performance.md. */
+/** Where the table is in docs/performance.md. */
 const TABLE = /(?<=<!-- table -->\n)[^]*(?=<!-- end of the table -->)/;
 
 function putIntoDocs(report: Report): void {

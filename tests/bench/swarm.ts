@@ -62,7 +62,7 @@ class Publishes {
     if (!same) {
       this.#crypticle = new Crypticle(sharedKey);
       this.#sharedKey = sharedKey;
-      // What another key has opened is not open to this one's bearer: it is to sign in, and count serials anew.
+      // What another key has opened is not open to this one's bearer: it is to sign in, and count serials again.
       this.#frame = new Uint8Array();
     }
     const load = this.#crypticle?.loads(parsePublished(frame).load);

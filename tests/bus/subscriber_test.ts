@@ -269,7 +269,7 @@ strictTest("a subscriber and a sender outlive a bus that is started again", asyn
   await first.close();
   assertEquals([...Deno.readDirSync(dir)], [], "no socket file is left");
   const second = await BusPump.open(paths, { log: SILENT_LOGGER });
-  // Both reconnect by themselves; the second welcome is no event.
+  // Both reconnect by themselves; the second welcome is not an event.
   await eventually(async () => {
     assert(await sender.fire("a/2", new Map()));
     return (await subscriber.next(50))?.tag === "a/2";

@@ -57,7 +57,7 @@ export const corruptFiles: Fault = {
     );
     say(`${corrupted} files corrupted, ${running} answers`);
 
-    // A key that is no key: its minion is out, and nobody else.
+    // A key that is not a key: its minion is out, and nobody else.
     const key = `${fleet.root}/master/etc/salt/pki/master/minions/${victim}`;
     const good = Deno.readTextFileSync(key);
     Deno.writeTextFileSync(key, "-----BEGIN PUBLIC KEY-----\nnonsense\n");

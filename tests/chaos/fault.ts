@@ -31,7 +31,7 @@ export interface Fault {
   /** As `--only` takes it. */
   readonly name: string;
   readonly what: string;
-  /** What is promised all the same. */
+  /** What is promised anyway. */
   readonly promise: string;
   /** What this machine lacks to make it: rights, or a tool. */
   missing?(): string | undefined;

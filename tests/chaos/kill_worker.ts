@@ -83,7 +83,7 @@ export const killWorker: Fault = {
       await stranger.send([new Uint8Array(), await strangersSignIn()]);
       await kill(await hanging.hanging());
       if (outcomeOf(await stranger.receive(TRY_MS)) === "refused") heldAndRefused++;
-      // The thread goes on when its place is taken; what it may still send is received before the next answer, or at the end.
+      // The thread continues when its place is taken; what it may still send is received before the next answer, or at the end.
       hanging.release();
     }
     running = false;

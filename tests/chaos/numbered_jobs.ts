@@ -1,5 +1,5 @@
 /**
- * Jobs that leave a trace where they run: each appends a line to a file of its own, so that it can be counted how often it
+ * Jobs that leave a trace where they run: each appends a line to its own file, so that it can be counted how often it
  * ran, and is looked for in the master's job cache afterwards.
  *
  * Each has a job id of the operator's making. So a publish whose answer was lost can be sent again: it is the same job.

@@ -1,5 +1,5 @@
 /**
- * A fleet whose machines may lose their power: each node has a disk of its own, a {@linkcode PowerDisk}.
+ * A fleet whose machines may lose their power: each node has its own disk, a {@linkcode PowerDisk}.
  * @module
  */
 
@@ -62,7 +62,7 @@ export class PowerFleet implements AsyncDisposable {
   async cut(nodes: readonly string[], choices: Choices): Promise<void> {
     const { fleet } = this;
     await Promise.all(nodes.map((node) => (node === "master" ? fleet.master : fleet.minion(node)).kill()));
-    // The keepers of commands, and the commands, go on when only the minion is killed.
+    // The keepers of commands, and the commands, continue when only the minion is killed.
     for (const node of nodes) killBelow(`${fleet.root}/${node}/`);
     for (const node of nodes) this.disk(node).fail(choices);
     // /run is in memory.

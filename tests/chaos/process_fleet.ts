@@ -24,9 +24,9 @@ import { type Ran, run, Service } from "../support/processes.ts";
 export interface ProcessFleetOptions {
   /** How many minions: `m00`, `m01`, … */
   readonly minions: number;
-  /** Options of the master beside those of every fleet. */
+  /** Options of the master besides those of every fleet. */
   readonly master?: Readonly<Record<string, unknown>>;
-  /** Options of each minion beside those of every fleet. */
+  /** Options of each minion besides those of every fleet. */
   readonly minion?: Readonly<Record<string, unknown>>;
   /** The master's address, where minions look for it, and what starts a program there. Default: loopback. */
   readonly places?: Places;

@@ -18,7 +18,7 @@ const BACK_MS = 30_000;
 const STOP_MS = 5_000;
 /** The longest first wait of a minion with default options (`recon_default`). */
 const FIRST_WINDOW_MS = 1_000;
-/** Real minions beside the simulated ones: those of them that are present are asked. */
+/** Real minions besides the simulated ones: those of them that are present are asked. */
 const REAL = 4;
 /** An operator's test.ping of a real minion meanwhile must be answered in this time. */
 const PING_MS = 10_000;

@@ -1,7 +1,7 @@
 /**
  * `deno task chaos`: makes real faults happen to real processes, and shows a table of what became of the promises.
  *
- * The exit code is 1 if a promise did not hold. docs/reliability.md says what is promised, and how to go on from there.
+ * The exit code is 1 if a promise did not hold. docs/reliability.md says what is promised, and how to continue from there.
  * @module
  */
 

@@ -16,7 +16,7 @@ import { ProcessFleet } from "./process_fleet.ts";
 
 const LONG = { events: 200_000, bytes: 2_000, others: 7 };
 const SHORT = { events: 60_000, bytes: 2_000, others: 3 };
-/** How many events are under way before the others are waited for: theirs is no queue of a stuck one. */
+/** How many events are under way before the others are waited for: theirs is not a queue of a stuck one. */
 const AHEAD = 2_000;
 const MEBI = 1024;
 

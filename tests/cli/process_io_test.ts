@@ -1,5 +1,5 @@
 /**
- * Standard input, output and Ctrl-C as only a process of its own has them.
+ * Standard input, output and Ctrl-C as only its own process has them.
  * @module
  */
 

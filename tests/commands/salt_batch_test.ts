@@ -83,7 +83,7 @@ fleetTest("salt -b --async runs in the background; batch.* show it and stop it",
   assertEquals(tags[0], `salt/batch/${jid}/new`);
   assertEquals(await batch("batch.stop", jid), false);
 
-  // Stopped at its first minion, which goes on.
+  // Stopped at its first minion, which continues.
   const gate = `${fleet.root}/gate`;
   const words = ["cmd.run", `while [ ! -e ${gate} ]; do sleep 0.05; done`];
   const second = /\d{20}/.exec((await fleet.salt("-b", "1", "--async", "*", ...words)).out)?.[0] ?? "";

@@ -1,5 +1,5 @@
 /**
- * `salt-call` with an operator's own modules, as a process of its own.
+ * `salt-call` with an operator's own modules, as its own process.
  * @module
  */
 

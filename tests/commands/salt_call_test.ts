@@ -212,7 +212,7 @@ fleetTest(
     assertMatch(killed.err, /^Error running 'saltutil\.kill_job': Job \d+ is the running minion's/);
 
     using events = await fleet.listen("from/minion");
-    // `fire_master` on the minion's own bus goes on to the master.
+    // `fire_master` on the minion's own bus continues to the master.
     const words = ["--local", "event.fire", "{tag: from/minion, data: {a: 1}}", "fire_master"];
     assertEquals((await fleet.saltCall("web1", ...words)).out, "local:\n    True\n");
     assert(await events.next(WITHIN_MS) !== undefined);

@@ -23,7 +23,7 @@ fleetTest("salt tells who is silent", { minions: ["web1", "db1"], master: IMPATI
   const failed = failedText("not connected (db1)");
   assertEquals([run.err, run.code], [failed, 1]);
 
-  // It is not printed, and counts all the same.
+  // It is not printed, and counts anyway.
   assertEquals(await salt("--hide-timeout", "*", "test.ping"), {
     code: 1,
     out: "web1:\n    True\n",

@@ -384,7 +384,7 @@ fleetTest("salt.ts answers under each of its names, as a process of its own", { 
   assertEquals(await start(...at, "web1", "test.ping").ended, { code: 0, out: "web1:\n    True\n", err: "" });
   assertEquals((await start("--as", "salt-run", ...at, "manage.up").ended).out, "- web1\n");
 
-  // A batch goes on in the background, in another process.
+  // A batch continues in the background, in another process.
   using batches = await fleet.listen("salt/batch/");
   const batch = await start(...at, "-b", "1", "--async", "web1", "test.ping").ended;
   assertMatch(batch.out, /^Executed batch command with job ID: \d{20}\n$/);

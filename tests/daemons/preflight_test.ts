@@ -11,7 +11,7 @@ import {
 } from "../../lib/daemons/preflight.ts";
 import { userToBecome } from "../../lib/host/run_user.ts";
 
-/** A root of its own, and options that live under it. */
+/** Its own root, and options that live under it. */
 class Root {
   readonly path = Deno.makeTempDirSync({ prefix: "preflight_" });
 

@@ -159,7 +159,7 @@ Deno.test("what is no file is not read: directories, pipes and links that lead n
   const files = await ask(server, { cmd: "_file_list", saltenv: "base" });
   assert(Array.isArray(files));
   assertEquals(["pipe", "circle", "broken"].every((name) => files.includes(name)), true);
-  // A link to a directory that it lies in is listed, and not entered again and again.
+  // A link to a directory that it is in is listed, and not entered again and again.
   assertEquals(files.filter((path) => /^(self|sub\/above)\//.test(String(path))), []);
 });
 

@@ -80,7 +80,7 @@ Deno.test("a topic goes with the shared key: with that of now, and the one befor
     present.receive(frame(1, topic))?.present === true && present.receive(frame(0, topic)) !== undefined;
   assertEquals([come(recorded), come(of("second"))], [true, false]);
   shared = "second";
-  // Who signed in just before the change is there all the same.
+  // Who signed in just before the change is there anyway.
   assertEquals([come(recorded), come(late), come(late), come(of("second"))], [false, true, false, true]);
   shared = "third";
   assertEquals([come(recorded), come(of("first")), come(of("second")), come(of("third"))], [false, false, true, true]);

@@ -110,7 +110,7 @@ Deno.test("10,000 ids are resolved in a few milliseconds", () => {
 Deno.test("a target that is asked about many minions is given up after five seconds in all", () => {
   const { now } = performance;
   let ms = 0;
-  // The clock goes on by so much with each minion.
+  // The clock continues by so much with each minion.
   const askedAbout = (ids: readonly string[], stepMs: number) => {
     ms = -stepMs;
     return resolve("web", "pcre", { ids }).minions;

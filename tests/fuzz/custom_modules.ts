@@ -122,7 +122,7 @@ export const declarations: FuzzTarget = {
   refusals: [SyntaxError],
   open: () => ({
     feed(random, note) {
-      // Without the word in a text of its own: then nothing may be read from it.
+      // Without the word in its own text: then nothing may be read from it.
       const source = SOURCE.replaceAll("'all'", "'none'").replaceAll('"all"', '"none"');
       const text = random.chance(0.8)
         ? mutateText(random, source, TOKENS)

@@ -1,5 +1,5 @@
 /**
- * A master without sockets: the handler of one MWorker in a directory of its own, one accepted minion that can prove
+ * A master without sockets: the handler of one MWorker in its own directory, one accepted minion that can prove
  * itself, and what tells that an input did harm. Known to the targets that feed port 4506's requests.
  * @module
  */
@@ -40,7 +40,7 @@ export const HONEST_ID = "web1";
 /** The access key of the operator. */
 export const ACCESS_KEY: string = "k".repeat(76);
 
-/** A directory that fuzzed names cannot leave without being caught: everything lies two levels down. */
+/** A directory that fuzzed names cannot leave without being caught: everything is two levels down. */
 export class Cage {
   /** Where to work. */
   readonly root: string;

@@ -1,8 +1,8 @@
 /**
  * `deno task fuzz`: feeds everything that reads what others wrote, and shows a table.
  *
- * Each target runs in a process of its own, two at a time, so that memory can be told apart. The exit code is 1 if there
- * was any fault. docs/fuzzing.md says how to go on from there.
+ * Each target runs in its own process, two at a time, so that memory can be told apart. The exit code is 1 if there
+ * was any fault. docs/fuzzing.md says how to continue from there.
  * @module
  */
 

@@ -29,7 +29,7 @@ const NUMBERS: readonly Value[] = [
   ...[0.5, NaN, Infinity, -Infinity, 5e-324, new Float(1), new Float(-0), new Float(1e300)],
 ];
 
-/** A value of any type. @param depth How deep lists and maps may lie in each other. */
+/** A value of any type. @param depth How deep lists and maps may be in each other. */
 export function randomValue(random: Random, depth = 3): Value {
   switch (random.int(depth > 0 ? 9 : 6)) {
     case 0:

@@ -9,7 +9,7 @@ import { type FeedOrder, type FeedReport, watched, watchMemory } from "./feeder.
 /** An input that has not come back after this is not waited for, in milliseconds. */
 const HANG_MS = 60_000;
 
-/** Feeds a target in a worker of its own. Never throws: what goes wrong is in the tally. */
+/** Feeds a target in its own worker. Never throws: what goes wrong is in the tally. */
 export async function feedWatched(order: Omit<FeedOrder, "memory">): Promise<Tally> {
   const started = performance.now();
   const memory = watchMemory();

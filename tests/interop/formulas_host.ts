@@ -30,7 +30,7 @@ export const SLS = [
   "timezone",
 ];
 
-/** Pillar that replaces a formula's example, which is no plain YAML, asks for what no repository has, or waits for minutes. */
+/** Pillar that replaces a formula's example, which is not a plain YAML, asks for what no repository has, or waits for minutes. */
 export const PILLAR: Readonly<Record<string, unknown>> = {
   ntp: { lookup: { client: "ntp", service: "ntp", ntp_conf: "/etc/ntp.conf" }, servers: ["0.pool", "1.pool"] },
   packages: {

@@ -1,5 +1,5 @@
 /**
- * A place of its own for a master and its minions: a temporary root, free ports, their configuration, what runs in it.
+ * Its own place for a master and its minions: a temporary root, free ports, their configuration, what runs in it.
  *
  * Which Salt runs as what is said when it is started: the same directories may see several of them, one after the other.
  * @module
@@ -115,7 +115,7 @@ export class Site {
   /** Starts a minion; under an id that was here before it finds what its predecessor left. */
   startMinion(salt: Salt, id: string): Service {
     const root = this.minionRoot(id);
-    // After a lost connection 3007 looks every second for one to `publish_port`, and connects anew where it finds none.
+    // After a lost connection 3007 looks every second for one to `publish_port`, and connects again where it finds none.
     const publish = salt.version === undefined ? undefined : this.#ports.publish;
     writeConfig(`${root}/etc/salt/minion`, minionConfig(root, id, { ...this.#ports, publish }));
     const words = [...salt.command("salt-minion"), "-c", `${root}/etc/salt`];

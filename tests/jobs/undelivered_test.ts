@@ -9,7 +9,7 @@ import { assert, assertEquals } from "../support/assert.ts";
 const PEM = "the master's private key";
 const JID = "20260101000000000001";
 const LATER = "20260101000000000002";
-/** One that may wait for ten minutes: it has a file of its own. */
+/** One that may wait for ten minutes: it has its own file. */
 const DELIVERY = {
   jid: JID,
   load: map({ fun: "test.ping", jid: JID }),

@@ -152,7 +152,7 @@ fleetTest("200 jobs published at once go out with increasing serials, each once"
     return asMap(reply.get("load")).get("jid");
   }));
   for (const channel of channels) channel.close();
-  // Each MWorker has a way of its own to the Publisher: what is published later may come before what another still sends.
+  // Each MWorker has its own way to the Publisher: what is published later may come before what another still sends.
   const received = await publishes.rest();
   await eventually(async () => received.length >= jids.length || (received.push(...await publishes.rest()), false), {
     what: "all jobs",

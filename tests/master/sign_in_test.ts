@@ -23,7 +23,7 @@ async function openSite(overrides: Record<string, Value> = {}, id = "web1"): Pro
   return { services, minion, [Symbol.dispose]: () => services[Symbol.dispose]() };
 }
 
-/** What lies in the pki directory, by path and owner: `minions/web1` is `mine`, `other` or something else. */
+/** What is in the pki directory, by path and owner: `minions/web1` is `mine`, `other` or something else. */
 async function keysOnDisk({ services, minion }: Site): Promise<Record<string, string>> {
   const names = new Map([[minion.key.publicKey.pem, "mine"], [(await testKey("other")).publicKey.pem, "other"]]);
   const found: Record<string, string> = {};
@@ -174,7 +174,7 @@ Deno.test("master_sign_pubkey adds a signature by the signing key, or the one th
   assertEquals((await minion.signIn()).inner.get("pub_sig"), "made beforehand\n");
   Deno.removeSync(`${opts.pki_dir}/master_sign.pem`);
   opts.master_use_pubkey_signature = false;
-  // Neither: answered all the same, and the log names the file.
+  // Neither: answered anyway, and the log names the file.
   await assertRejects(() => minion.signIn(), TypeError, "Some exception handling minion payload");
   assertStringIncludes(site.services.logged.join("\n"), "master_sign.pem");
 });

@@ -36,7 +36,7 @@ Deno.test("a master that is silent is asked auth_tries times, master_tries round
   const error = await assertRejects(() => world.link.signIn(world.never), SignInError, "Unable to sign_in to master");
   assertEquals(error.exitCode, 1);
   const frames = world.master.asked.map(({ frame }) => frame.toHex());
-  // The tries of a round repeat the same bytes, each on a connection of its own.
+  // The tries of a round repeat the same bytes, each on its own connection.
   assertEquals([frames.length, new Set(frames).size], [6, 2]);
 });
 

@@ -239,7 +239,7 @@ fleetTest("a minion's own business, on one fleet", { minions: ["web1", "db1"] },
   assertEquals(await web1("cp.get_file_str", `http://127.0.0.1:${web.addr.port}/x`), "from the web");
   assertEquals(await web1("cp.push", `${fleet.root}/copy`), false);
 
-  // What is no event harms nobody.
+  // What is not an event harms nobody.
   using bus = Outbox.push({ lingerMs: 1_000 });
   bus.connect(`ipc://${busOf(fleet, "web1").pull}`);
   for (const frame of [new Uint8Array(), new Uint8Array([0xc1]), new TextEncoder().encode("tag without data")]) {

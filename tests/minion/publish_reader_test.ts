@@ -232,7 +232,7 @@ Deno.test("a publish with the master's signature is believed where one is wanted
 });
 
 const without = (key: string): Record<string, unknown> => ({ ...LOAD, [key]: undefined });
-/** What is no job, although the master made it. */
+/** What is not a job, although the master made it. */
 const HOSTILE: readonly (readonly [what: string, value: Value])[] = [
   ["a list", [1]],
   ["None", null],
@@ -259,7 +259,7 @@ for (const [what, value] of HOSTILE) {
   });
 }
 
-/** What is no publish at all. */
+/** What is not a publish at all. */
 const NONSENSE: readonly (readonly [what: string, frame: Uint8Array])[] = [
   ["nothing", new Uint8Array()],
   ["no msgpack", new Uint8Array([0xc1])],

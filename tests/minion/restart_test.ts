@@ -31,7 +31,7 @@ fleetTest("after a restart of the master minions are back by themselves, and a r
   });
   await eventually(() => names(fleet.root).includes("done.began"), { what: "the command" });
 
-  // Read all the while: a SUB subscribes anew only when it is waited for.
+  // Read all the while: a SUB subscribes again only when it is waited for.
   using events = await fleet.listen("salt/minion/");
   const timer = setTimeout(() => events.close(), 2 * WITHIN_MS);
   const back = (async () => {

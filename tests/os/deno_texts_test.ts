@@ -62,7 +62,7 @@ Deno.test(
   },
 );
 
-/** What code without any permission is refused, in a process of its own: this one may do all. */
+/** What code without any permission is refused, in its own process: this one may do all. */
 const REFUSED: Readonly<Record<string, string>> = {
   'Deno.readTextFileSync("/etc/passwd")': 'read access to "/etc/passwd"',
   'Deno.writeTextFileSync("/x", "")': 'write access to "/x"',
@@ -106,7 +106,7 @@ Deno.test("isUnknownHost() holds for names that are nobody's or no names, and no
   assert(!isUnknownHost(await errorOf(connect("127.0.0.1"))));
 });
 
-/** Code that needs more memory than there is, each in a way of its own, and who notices. */
+/** Code that needs more memory than there is, each in its own way, and who notices. */
 const GREEDY: Readonly<Record<string, string>> = {
   "V8's heap": "const all = []; for (;;) all.push({});",
   "V8's buffers": "const all = []; for (;;) all.push(new Uint8Array(50e6).fill(1));",

@@ -5,7 +5,7 @@ import { strictTest } from "../support/strict.ts";
 
 const TIMERS = new URL("../../lib/os/timers.ts", import.meta.url).href;
 
-/** Runs a script in a process of its own. */
+/** Runs a script in its own process. */
 async function ran(body: string): Promise<string> {
   const file = Deno.makeTempFileSync({ suffix: ".ts" });
   Deno.writeTextFileSync(file, `import * as timers from ${JSON.stringify(TIMERS)};\n${body}`);

@@ -153,7 +153,7 @@ Deno.test("an external pillar of a command runs each time, and a pillar that is 
         "{'c': 1, 'os': 'Debian', 'e': 1}",
         "{'c': 1, 'os': 'Debian', 'e': 1}",
       ]);
-      // The files are kept all the same.
+      // The files are kept anyway.
       assertEquals(rendered(), []);
       write("common.sls", `c: ${"x".repeat(70_000)}\n`);
       assertStringIncludes(await ask(), "more than the 65536 that pillar_max_bytes allows");

@@ -28,7 +28,7 @@ strictTest("as long as messages come, nothing is given back", async () => {
   let lastMs = startMs;
   await eventually(() => {
     const nowMs = performance.now();
-    // A machine that stands still for a second makes it a rest: from there on anew, behind what that may give back.
+    // A machine that stands still for a second makes it a rest: from there on again, behind what that may give back.
     if (nowMs - lastMs > 700) startMs = nowMs;
     if (nowMs - startMs < 700) given = 0;
     lastMs = nowMs;

@@ -25,7 +25,7 @@ interface Result {
   readonly err: string;
 }
 
-/** An executable with a toy payload, the commands that it needs in a directory of their own, and a place to unpack to. */
+/** An executable with a toy payload, the commands that it needs in their own directory, and a place to unpack to. */
 class Packed {
   private constructor(readonly root: string, readonly executable: string, readonly release: string) {}
 
@@ -80,7 +80,7 @@ class Packed {
     return { code, out: new TextDecoder().decode(stdout), err: new TextDecoder().decode(stderr) };
   }
 
-  /** What lies below the directory to unpack into. */
+  /** What is below the directory to unpack into. */
   unpacked(): string[] {
     return [...Deno.readDirSync(this.unpackDir)].map(({ name }) => name);
   }

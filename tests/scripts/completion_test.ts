@@ -8,7 +8,7 @@ const JIDS = ["20250523101112123456", "20240523101112123456"];
 /** What somebody may call a minion, so that an operator's shell runs it. */
 const EVIL = "we$(touch pwned)";
 
-/** A line up to the cursor, and the words that may stand there. */
+/** A line up to the cursor, and the words that may be there. */
 const CASES: readonly (readonly [line: string, words: readonly string[]])[] = [
   ["salt we", ["web1", "web2"]],
   ["salt db1", ["db1", "db1.example.com"]],
@@ -45,7 +45,7 @@ const CASES: readonly (readonly [line: string, words: readonly string[]])[] = [
 /** Bash offers modules before their functions. */
 const BASH_CASES: typeof CASES = [...CASES, ["salt-call disk", ["disk.", "disks."]]];
 
-/** A module of one's own. */
+/** One's own module. */
 const OWN = `
 export const virtual = { name: "disks" };
 export const label = { run: () => 1 };

@@ -7,7 +7,7 @@ import { complainedFiles, coveredNothing, failedTests, lacksDenort, testCounts }
 import { assert, assertEquals } from "../support/assert.ts";
 import { run } from "../support/processes.ts";
 
-/** A cache of its own, and nobody at the proxy: nothing is there, and nothing comes, also where there is a network. */
+/** Its own cache, and nobody at the proxy: nothing is there, and nothing comes, also where there is a network. */
 const ALONE = (root: string) => [`DENO_DIR=${root}/cache`, "HTTPS_PROXY=http://127.0.0.1:1", "DENORT_BIN="];
 
 /** Runs Deno in a directory with these files. */

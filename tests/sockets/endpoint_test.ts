@@ -349,7 +349,7 @@ strictTest("a subscriber is told that a connection cannot be made", async () => 
 
 Deno.test("keep-alive is on, and idle as long as asked for", { ignore: Deno.build.os !== "linux" }, async () => {
   for (const on of [true, false]) {
-    // A server of its own: an earlier connection to this one might not be gone yet.
+    // Its own server: an earlier connection to this one might not be gone yet.
     using server = Peer.router();
     await server.bind("tcp://127.0.0.1:0");
     const port = Number(server.address.split(":").at(-1));

@@ -40,7 +40,7 @@ function saltText(ours: Value, salt: Value): Value {
 
 /**
  * Cases in which Salt is wrong, and why: it takes `fun` out of a condition when it is first checked, so that the condition counts once;
- * an empty list of conditions is an error of its own; the result of `mod_watch` is lost where the state is parallel.
+ * an empty list of conditions is its own error; the result of `mod_watch` is lost where the state is parallel.
  */
 const WRONG: ReadonlySet<string> = new Set([
   "prereq of a state that is skipped by unless",

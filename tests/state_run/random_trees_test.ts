@@ -26,7 +26,7 @@ const FILES = {
   "script.sh": "#!/bin/sh\necho made\n",
 };
 
-/** An SLS file of these states, each by a number of its own. */
+/** An SLS file of these states, each by its own number. */
 function slsOf(states: readonly RandomState[]): string {
   const high = Object.fromEntries(states.map(({ fun, args }, i) => {
     return [`s${i}`, { [fun]: Object.entries(args).map(([key, value]) => ({ [key]: value })) }];

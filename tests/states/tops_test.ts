@@ -70,7 +70,7 @@ function optionsOf({ opts }: Case): TopOptions {
 }
 
 for (const row of await readCorpus<Case>("tops.json")) {
-  // Where Python fails for a fault of its own, a test of its own says what ours does.
+  // Where Python fails for its own fault, its own test says what ours does.
   if (row.fails !== undefined) continue;
   Deno.test(`Salt's answer: ${row.name}`, async () => {
     const source = sourceOf(row), options = optionsOf(row);

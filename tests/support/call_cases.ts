@@ -27,7 +27,7 @@ export function replaceIn(value: Value, from: string, to: string): Value {
   return new Map([...value].map(([key, item]) => [replaceIn(key, from, to), replaceIn(item, from, to)]));
 }
 
-/** Undoes what JSON cannot say: maps whose keys are no strings. */
+/** Undoes what JSON cannot say: maps whose keys are not strings. */
 export function unpack(value: Value): Value {
   if (Array.isArray(value)) return value.map(unpack);
   if (!isMap(value)) return value;
@@ -76,7 +76,7 @@ export async function build(root: string, tree: ValueMap): Promise<void> {
   }
 }
 
-/** What {@linkcode snapshot} tells beside modes and contents. */
+/** What {@linkcode snapshot} tells besides modes and contents. */
 export interface SnapshotOptions {
   /** Whether owners other than root, and numbers of names other than 1, are told. */
   readonly owners?: boolean;
@@ -118,7 +118,7 @@ function contents(data: Uint8Array): [string, string] {
 
 const GRAINS: ValueMap = new Map([["id", "web1"], ["kernel", "Linux"], ["os_family", "Debian"], ["os", "Debian"]]);
 
-/** Runs a case in a directory of its own. */
+/** Runs a case in its own directory. */
 export async function compareCase(entry: ValueMap): Promise<Compared> {
   const root = await Deno.makeTempDir({ prefix: "calls_" });
   const home = await Deno.makeTempDir({ prefix: "minion_" });

@@ -1,5 +1,5 @@
 /**
- * An operator's command as a process of its own, on a fleet in this process: what it writes, when it came, and how it ended.
+ * An operator's command as its own process, on a fleet in this process: what it writes, when it came, and how it ended.
  * @module
  */
 

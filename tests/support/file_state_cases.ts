@@ -1,6 +1,6 @@
 /**
  * States in a directory of files, with what Python Salt made of them: the cases of `corpus/file_states.json`. A case is run in test mode, then
- * twice for real, in a directory of its own.
+ * twice for real, in its own directory.
  * @module
  */
 

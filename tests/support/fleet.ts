@@ -5,7 +5,7 @@
  *     await using fleet = await startFleet({ minions: ["web1", "db1"] });
  *     assertEquals((await fleet.salt("*", "test.ping")).code, 0);
  *
- * `fleetTest` is the same as a test of its own, and shows the logs when it fails. FLEET_LOG=1 shows them as they come.
+ * `fleetTest` is the same as its own test, and shows the logs when it fails. FLEET_LOG=1 shows them as they come.
  * @module
  */
 
@@ -36,9 +36,9 @@ export { eventually } from "./eventually.ts";
 export interface FleetOptions {
   /** The ids of its minions. Default: none. */
   readonly minions?: readonly string[];
-  /** Options of the master beside those of every fleet. */
+  /** Options of the master besides those of every fleet. */
   readonly master?: Readonly<Record<string, unknown>>;
-  /** Options of each minion beside those of every fleet. */
+  /** Options of each minion besides those of every fleet. */
   readonly minion?: Readonly<Record<string, unknown>>;
   /** Whether keys are accepted as they come. Default: true. Without, nobody waits for minions either. */
   readonly autoAccept?: boolean;
@@ -55,7 +55,7 @@ export interface Run {
 
 /** The world of one run of a command, as far as it is not the usual one. */
 export interface RunOptions {
-  /** What stands on standard input; also the answers to questions, a line each. */
+  /** What depends on standard input; also the answers to questions, a line each. */
   readonly stdin?: string;
   /** Ctrl-C. */
   readonly signal?: AbortSignal;
@@ -215,7 +215,7 @@ export class Fleet implements AsyncDisposable {
     return capture(options, (io) => runSalt(["-c", this.configDir, ...argv], { ...io, startBatch }));
   }
 
-  /** Runs `salt --static --out=json` with these words, and gives what it shows. @throws {Error} If that is no JSON. */
+  /** Runs `salt --static --out=json` with these words, and gives what it shows. @throws {Error} If that is not JSON. */
   async saltJson(...argv: string[]): Promise<Value> {
     const { out, err } = await this.salt("--static", "--out=json", ...argv);
     if (out === "") throw new Error(`salt ${argv.join(" ")} shows nothing: ${err}`);
@@ -308,7 +308,7 @@ export async function startFleet(options: FleetOptions = {}): Promise<Fleet> {
   }
 }
 
-/** A test with a fleet of its own; when it fails, it shows the fleet's logs. */
+/** A test with its own fleet; when it fails, it shows the fleet's logs. */
 export function fleetTest(name: string, options: FleetOptions, run: (fleet: Fleet) => Promise<void>): void {
   Deno.test(name, async () => {
     await using fleet = await startFleet(options);

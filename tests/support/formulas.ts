@@ -1,6 +1,6 @@
 /**
  * The public formulas that states are tried with. They are not in this tree: `SALT_FORMULAS_ARCHIVE` names their archive
- * (`formulas.tar.xz`), or it lies in a directory `shared` beside this tree, or one above.
+ * (`formulas.tar.xz`), or it is in a directory `shared` beside this tree, or one above.
  * @module
  */
 

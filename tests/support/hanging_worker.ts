@@ -1,6 +1,6 @@
 /**
  * A master whose MWorkers hang in a system call when a stranger signs in: they read a pipe then, into which nobody writes.
- * It is how a thread can be ended in the middle of its work, and go on later: to end a worker does not reach into the call.
+ * It is how a thread can be ended in the middle of its work, and continue later: to end a worker does not reach into the call.
  * @module
  */
 
@@ -19,7 +19,7 @@ export class HangingFleet implements AsyncDisposable {
     this.#pipe = pipe;
   }
 
-  /** Starts it. @param options Options of the master beside those of every fleet. */
+  /** Starts it. @param options Options of the master besides those of every fleet. */
   static async start(options: FleetOptions["master"] = {}): Promise<HangingFleet> {
     // Below the fleet's root_dir, as each of the master's paths.
     const fleet = await startFleet({ autoAccept: false, master: { ...options, autosign_file: "/autosign" } });

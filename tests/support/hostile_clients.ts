@@ -1,5 +1,5 @@
 /**
- * Twenty hostile clients of a master, in a process of their own and as fast as they can: `deno run tests/support/hostile_clients.ts
+ * Twenty hostile clients of a master, in their own process and as fast as they can: `deno run tests/support/hostile_clients.ts
  * <request port> <publish port>`. Prints a line when all have begun; runs until it is ended.
  * @module
  */

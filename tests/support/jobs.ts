@@ -10,7 +10,7 @@ import { LocalClient } from "../../lib/client/local.ts";
 import { map, type Value } from "../../lib/values/value.ts";
 import type { Fleet } from "./fleet.ts";
 
-/** What a job may have beside its function. */
+/** What a job may have besides its function. */
 export interface JobOptions {
   /** Default: every minion. */
   readonly tgt?: Value;
@@ -34,7 +34,7 @@ export interface StartedJob extends PublishedJob {
   readonly done: Promise<(Returned | Silent)[]>;
 }
 
-/** Publishes a job; collecting goes on by itself. */
+/** Publishes a job; collecting continues by itself. */
 export async function startJob(fleet: Fleet, fun: Value, options: JobOptions = {}): Promise<StartedJob> {
   const { tgt = "*", tgtType = "glob", arg = [], kwargs = {}, fields = {} } = options;
   const client = await LocalClient.connect(fleet.masterOpts, { user: "root", log: SILENT_LOGGER });

@@ -1,5 +1,5 @@
 /**
- * Several minions in a thread of their own, for tests of large fleets.
+ * Several minions in their own thread, for tests of large fleets.
  * @module
  */
 

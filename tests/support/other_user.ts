@@ -12,7 +12,7 @@ const SOURCES = new URL("../..", import.meta.url).pathname;
 /** A user, and a directory that is theirs. */
 export class OtherUser implements Disposable {
   readonly account: User;
-  /** A directory of their own. */
+  /** Their own directory. */
   readonly home = Deno.makeTempDirSync({ prefix: "user_" });
   readonly #deno: string;
 
@@ -21,7 +21,7 @@ export class OtherUser implements Disposable {
     const account = findUser(name);
     if (account === undefined) throw new Error(`this host has no user ${name}`);
     this.account = account;
-    // The one that runs the tests may lie where others do not get to.
+    // The one that runs the tests may be where others do not get to.
     this.#deno = `${this.home}/deno`;
     try {
       Deno.linkSync(Deno.realPathSync(Deno.execPath()), this.#deno);

@@ -28,7 +28,7 @@ export function pillarCases(): PillarCase[] {
   });
 }
 
-/** A situation whose files lie in a directory of its own. */
+/** A situation whose files are in its own directory. */
 export interface PlacedCase extends Disposable {
   readonly opts: MasterOpts;
   readonly request: PillarRequest;

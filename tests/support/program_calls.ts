@@ -157,7 +157,7 @@ async function stateOutcome(args: ValueMap, one: ValueMap, job: JobContext): Pro
   }
 }
 
-/** Of a case in which Salt fails for a fault of its own, `ours` is the result here, and `our_calls` are the programs. */
+/** Of a case in which Salt fails for its own fault, `ours` is the result here, and `our_calls` are the programs. */
 async function runCase(table: ValueMap, one: ValueMap, names: ProgramNames): Promise<void> {
   const root = Deno.makeTempDirSync({ prefix: "program_calls_" });
   try {

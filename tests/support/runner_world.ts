@@ -32,7 +32,7 @@ export interface RunnerWorld {
   call(name: string, args?: readonly unknown[], kwargs?: Readonly<Record<string, unknown>>): Promise<Value>;
 }
 
-/** Runs `test` in a world of its own. @param config Lines of the master's configuration; `{root}` is the directory. */
+/** Runs `test` in its own world. @param config Lines of the master's configuration; `{root}` is the directory. */
 export async function withRunnerWorld(test: (world: RunnerWorld) => Promise<void>, config = ""): Promise<void> {
   const root = Deno.realPathSync(Deno.makeTempDirSync({ prefix: "runner_world_" }));
   try {

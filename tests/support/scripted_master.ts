@@ -268,7 +268,7 @@ export class ScriptedMaster implements AsyncDisposable {
   }
 }
 
-/** A minion's side of a sign-in, with a key and a directory of its own. */
+/** A minion's side of a sign-in, with a key and its own directory. */
 export function applicant(key: PrivateKey, pkiDir: string, changes: Partial<Applicant> = {}): Applicant {
   return { ...applicantOf("web1", key, pkiDir), ...changes };
 }

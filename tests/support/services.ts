@@ -1,5 +1,5 @@
 /**
- * Real services of a master over a directory of its own, without sockets: what would be fired, published and logged is kept.
+ * Real services of a master over its own directory, without sockets: what would be fired, published and logged is kept.
  * @module
  */
 

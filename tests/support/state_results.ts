@@ -1,6 +1,6 @@
 /**
  * Calls of state functions in a directory of files, with what Python Salt made of them: the cases of `corpus/state_results`, as
- * `corpus/make_state_results.py` tells. Each run of a case has a directory of its own.
+ * `corpus/make_state_results.py` tells. Each run of a case has its own directory.
  * @module
  */
 

@@ -1,6 +1,6 @@
 /**
  * Calls of states with what Python Salt answered: the cases of `corpus/state_runs/`, made by tests/corpus/make_state_runs.py.
- * Each case is run in a directory of its own.
+ * Each case is run in its own directory.
  * @module
  */
 
@@ -24,7 +24,7 @@ const GRAINS: ValueMap = map({
   init: "systemd",
 });
 
-/** What a preparing script gets, beside PATH and HOME: as make_state_runs.py has it. */
+/** What a preparing script gets, besides PATH and HOME: as make_state_runs.py has it. */
 const SCRIPT_ENVIRONMENT: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
     ["AUTHOR", "COMMITTER"].flatMap((who) => [

@@ -1,6 +1,6 @@
 /**
  * Trees of states applied to directories, with what Python Salt's runs returned and left there: the cases of
- * `corpus/state_situations/`, made by tests/corpus/make_state_situations.py. Each is applied in a directory of its own, in this
+ * `corpus/state_situations/`, made by tests/corpus/make_state_situations.py. Each is applied in its own directory, in this
  * process, as `state.sls` of a minion without a master.
  * @module
  */

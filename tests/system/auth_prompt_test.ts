@@ -14,7 +14,7 @@ const WITHIN_MS = 60_000;
 const directory = Deno.makeTempDirSync({ prefix: "prompt_" });
 Deno.writeTextFileSync(`${directory}/users`, `fred:${PASSWORD}\n`);
 
-/** Runs a shell's command on a terminal of its own and types each answer, with a return, when its question stands there. */
+/** Runs a shell's command on its own terminal and types each answer, with a return, when its question is there. */
 async function typed(
   command: string,
   answers: readonly (readonly [question: RegExp, answer: string])[],

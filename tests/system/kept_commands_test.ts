@@ -38,7 +38,7 @@ async function returned(fleet: ProcessFleet, jid: string): Promise<{ ret: Value;
   }, { what: `the return of ${jid}` });
 }
 
-/** A command that says it has begun, waits for the file `done`, and goes on with `then`. */
+/** A command that says it has begun, waits for the file `done`, and continues with `then`. */
 function waiting(root: string, name: string, then: string): string {
   const wait = `for _ in $(seq 3000); do [ -e ${root}/done ] && break; sleep 0.02; done`;
   return `echo before; echo $$ > ${root}/began.${name}; ${wait}; ${then}`;
@@ -86,7 +86,7 @@ Deno.test("commands go on when their minion is stopped or killed, and the next m
       assertEquals(ret, map({ pid: pids[0], retcode: 3, stdout: "before\nafter", stderr: "err" }));
       assertEquals(retcode, 3);
       assertEquals(await returned(fleet, killed.jid), { ret: -9, retcode: -9 });
-      // Of a no_log job nothing is on the disk that could be returned; its command has gone on all the same.
+      // Of a no_log job nothing is on the disk that could be returned; its command has gone on anyway.
       const log = fleet.log(ID);
       assertStringIncludes(
         log,

@@ -36,7 +36,7 @@ function exists(path: string): boolean {
   }
 }
 
-/** A command that writes `first`, waits until the test lets it go on, and writes `last`. */
+/** A command that writes `first`, waits until the test lets it continue, and writes `last`. */
 function gated(fleet: Fleet, first: string, last: string): { command: string; open: () => void } {
   const gate = `${fleet.root}/${crypto.randomUUID()}`;
   return {

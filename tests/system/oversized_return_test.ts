@@ -1,5 +1,5 @@
 /**
- * Returns that are larger than the master takes (`max_request_bytes`): a failure that says so, and a minion that goes on.
+ * Returns that are larger than the master takes (`max_request_bytes`): a failure that says so, and a minion that continues.
  * @module
  */
 

@@ -45,7 +45,7 @@ function open(path: string): Map<string, number> {
     if (isSymlink) continue;
     const bits = (ifThere(() => Deno.lstatSync(inner))?.mode ?? 0) & 0o077;
     if (bits !== 0) found.set(inner, bits);
-    // What lies in a directory that nobody else enters is nobody else's.
+    // What is in a directory that nobody else enters is nobody else's.
     if (isDirectory && (bits & 0o011) !== 0) { for (const [file, mode] of open(inner)) found.set(file, mode); }
     else if (isDirectory) { for (const [file, mode] of open(inner)) if ((mode & 0o022) !== 0) found.set(file, mode); }
   }
@@ -72,7 +72,7 @@ Deno.test(
     // Nobody becomes root again, by no way that a job has.
     const back = await fleet.salt("salt", "--out=json", "m1", "cmd.run", "id -u", "runas=root", "shell=/bin/sh");
     assertEquals(/"m1": "0"/.test(back.out), false, back.out);
-    // The operator is root; what salt-key writes is the master's all the same, and the master can read it.
+    // The operator is root; what salt-key writes is the master's anyway, and the master can read it.
     const rejected = await fleet.salt("salt-key", "-y", "--include-accepted", "-r", "m1");
     assertEquals(rejected.code, 0, rejected.err);
     assertEquals(Deno.statSync(`${fleet.masterOpts.pki_dir}/minions_rejected/m1`).uid, nobody);

@@ -22,7 +22,7 @@ import { keptLog } from "../support/scripted_master.ts";
 import { ScriptedMinion, testKey } from "../support/scripted_minion.ts";
 import { Peer } from "../support/peer.ts";
 
-/** Publishes a job that leaves a line in `ran`, under an id of its own or one that was used. @returns The id. */
+/** Publishes a job that leaves a line in `ran`, under its own id or one that was used. @returns The id. */
 async function publish(fleet: Fleet, jid?: string): Promise<string> {
   using client = await LocalClient.connect(fleet.masterOpts, { user: "root", log: SILENT_LOGGER });
   const arg = [`echo ran >> ${fleet.root}/ran`];

@@ -72,7 +72,7 @@ fleetTest("CVE-2020-16846, CVE-2020-25592: nothing that is sent reaches a shell,
         repr(map({ error: { name: "AuthenticationError", message: "Authentication error occurred." } })),
       );
     }
-    // A command that is no shell's gets them as arguments.
+    // A command that is not a shell's gets them as arguments.
     const run = await fleet.salt("--static", "--out=json", "db1", "cmd.run", `echo '${text}'`, "python_shell=False");
     assertEquals(run.code, 0, run.err);
     assertStringIncludes(run.out, JSON.stringify(text).slice(1, -1));

@@ -294,7 +294,7 @@ Deno.test("a custom module changes neither the minion's directory nor its signal
   const before = Deno.cwd();
   assertEquals([await world.run("nasty.move"), Deno.cwd()], ["/usr", before]);
   assertEquals(await world.run("nasty.listen"), true);
-  // A thread of its own, which has such a store, asks for more memory than there is.
+  // Its own thread, which has such a store, asks for more memory than there is.
   assertMatch(str(await world.run("nasty.store")), /^failed: |it needed more memory than it may have/);
   assertEquals(await world.run("nasty.there"), "undefined");
   const { jid, outcome } = world.start("nasty.wait");
@@ -355,7 +355,7 @@ Deno.test("a library cannot raise what the module that imports it has declared",
   }
 });
 
-/** Functions whose declaration is no literal, and what they are told. */
+/** Functions whose declaration is not a literal, and what they are told. */
 const NOT_LITERAL: readonly [fun: string, text: string, told: RegExp][] = [
   [
     "a variable",

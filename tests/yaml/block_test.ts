@@ -36,7 +36,7 @@ Deno.test("every document of the corpus that is read without the parser has the 
   assert(taken > 30, String(taken));
 });
 
-/** Pieces of lines: what stands in SLS files, and what is difficult. */
+/** Pieces of lines: what is in SLS files, and what is difficult. */
 const PIECES = [
   ..."a b.c file.managed: - -- key: 'q' \"d\" 'it''s' \"\\n\" \"\\x41\" # #c x#y 0644 1.5 yes ~ null 2020-01-01 << = :"
     .split(" "),

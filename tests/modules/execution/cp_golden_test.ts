@@ -17,7 +17,7 @@ const corpus = await Deno.readTextFile(new URL("../../corpus/cp_calls.json", imp
 
 /** What differs from Salt on purpose, as docs/differences.md says: what is returned here, by call. */
 const DIFFERENT: Readonly<Record<string, string>> = {
-  // The root of an environment is no file, and nothing outside of the cache is in it.
+  // The root of an environment is not a file, and nothing outside of the cache is in it.
   '["cp.is_cached", ["salt://"], {}]': '{"result": ""}',
   '["cp.cache_dest", ["salt://"], {}]': '{"result": "Invalid path"}',
   '["cp.cache_dest", ["salt://../etc/salt/minion"], {}]': '{"result": "Invalid path"}',

@@ -10,7 +10,7 @@ import { parseJson } from "../../../lib/values/json_read.ts";
 import { isMap, repr, str, type Value, type ValueMap } from "../../../lib/values/value.ts";
 import { testContext, testOpts } from "../../support/job_context.ts";
 
-/** Undoes what JSON cannot say: maps whose keys are no strings. */
+/** Undoes what JSON cannot say: maps whose keys are not strings. */
 function unpack(value: Value): Value {
   if (Array.isArray(value)) return value.map(unpack);
   if (!isMap(value)) return value;

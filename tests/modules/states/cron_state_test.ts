@@ -1,4 +1,4 @@
-/** States of crontabs, on a table of their own. @module */
+/** States of crontabs, on their own table. @module */
 import { findUser } from "../../../lib/os/users.ts";
 import { map, str, type Value } from "../../../lib/values/value.ts";
 import { assertEquals, assertStringIncludes } from "../../support/assert.ts";

@@ -9,7 +9,7 @@ import { testContext, testOpts } from "../../support/job_context.ts";
 import { callState } from "../../support/state_call.ts";
 
 const SIZE = 192 * 1024 * 1024;
-/** What the states may take beside the program itself. */
+/** What the states may take besides the program itself. */
 const MOST_MEMORY = 96 * 1024 * 1024;
 
 Deno.test("file.managed and file.copy of a large file take little memory, and make no diff of it", async () => {
