@@ -5,7 +5,7 @@
 
 import { ProcessFleet } from "../chaos/process_fleet.ts";
 import { repr } from "../../lib/values/value.ts";
-import { serveStates, startApply, untilReturned } from "../support/applied_states.ts";
+import { serveStates, startApply, untilReturned } from "../chaos/applied_states.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { fieldOf } from "../support/returned_states.ts";
 

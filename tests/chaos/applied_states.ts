@@ -3,10 +3,10 @@
  * @module
  */
 
-import type { ProcessFleet } from "../chaos/process_fleet.ts";
+import type { ProcessFleet } from "./process_fleet.ts";
 import { map, type Value } from "../../lib/values/value.ts";
 import { toWireArgs } from "../../lib/yaml/arguments.ts";
-import { eventually } from "./eventually.ts";
+import { eventually } from "../support/eventually.ts";
 
 /** Writes an SLS file that the master serves. */
 export function serveStates({ statesDir }: ProcessFleet, sls: string, high: Record<string, unknown>): void {
