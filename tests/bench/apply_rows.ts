@@ -4,7 +4,7 @@
  */
 
 import { formulasArchive, unpackFormulas } from "../support/formulas.ts";
-import { executables } from "./executable_rows.ts";
+import { installed } from "./executables.ts";
 import { run } from "./processes.ts";
 import { peakMemory } from "./peak_memory.ts";
 import { MB, MS, type Row, type Stage } from "./row.ts";
@@ -65,14 +65,14 @@ async function makeTree(
 }
 
 /** The words of `salt-call --local`. */
-function words(side: Side, { config, roots }: Tree, ...command: readonly string[]): string[] {
+async function words(side: Side, { config, roots }: Tree, ...command: readonly string[]): Promise<string[]> {
   const given = roots.map((root) => `--file-root=${root}`);
-  return [...side.command("salt-call"), "-c", config, "--local", ...given, "--out=json", ...command];
+  return [...(await installed(side)).command("salt-call"), "-c", config, "--local", ...given, "--out=json", ...command];
 }
 
 /** Applies it. @throws {Error} If there are not `count` results. */
 async function apply(side: Side, tree: Tree, count: number, ...more: readonly string[]): Promise<number> {
-  const { ms, out } = await run(words(side, tree, "state.apply", "t", ...more));
+  const { ms, out } = await run(await words(side, tree, "state.apply", "t", ...more));
   check(side, out, count);
   return ms;
 }
@@ -137,25 +137,16 @@ export const APPLY_ROWS: readonly Row[] = [
     ...ROW,
     unit: MB,
     name: "apply_memory",
-    title: `the most memory of a run of ${HELD.toLocaleString("en")} states; ours by the executable`,
-    async measure(stage, given) {
-      const side = given.python === undefined ? await executableSide(stage, given) : given;
+    title: `the most memory of a run of ${HELD.toLocaleString("en")} states`,
+    async measure(stage, side) {
       const tree = await makeTree(stage, () => alone(HELD));
-      const { out, peakKb } = await peakMemory(words(side, tree, "state.apply", "t"));
+      const { out, peakKb } = await peakMemory(await words(side, tree, "state.apply", "t"));
       check(side, out, HELD);
       return peakKb / 1024;
     },
   },
   ...formulaRows(),
 ];
-
-/** Ours as it is installed: from the sources Deno's own tables of modules count, which an executable has not. */
-async function executableSide(stage: Stage, ours: Side): Promise<Side> {
-  const directory = await executables(stage);
-  // The first start unpacks it.
-  await run([`${directory}/salt-call`, "--version"]);
-  return { ...ours, command: (program) => [`${directory}/${program}`] };
-}
 
 function formulaRows(): Row[] {
   const archive = formulasArchive();
@@ -175,7 +166,7 @@ function formulaRows(): Row[] {
       await Deno.mkdir(`${tree.root}/bin`);
       await Deno.writeTextFile(`${tree.root}/bin/apt-get`, "#!/bin/sh\n", { mode: 0o755 });
       const path = `PATH=${tree.root}/bin:${Deno.env.get("PATH") ?? ""}`;
-      const { ms, out } = await run(["env", path, ...words(side, tree, "state.highstate", "test=True")]);
+      const { ms, out } = await run(["env", path, ...await words(side, tree, "state.highstate", "test=True")]);
       check(side, out, FORMULAS.length);
       return ms;
     },

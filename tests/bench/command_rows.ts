@@ -3,6 +3,7 @@
  * @module
  */
 
+import { installed } from "./executables.ts";
 import { run } from "./processes.ts";
 import { MS, type Row } from "./row.ts";
 import type { Fleet } from "./fleet.ts";
@@ -20,7 +21,7 @@ export const COMMAND_ROWS: readonly Row[] = [
     title: "`salt --version`, whole process",
     unit: MS,
     group: "commands",
-    measure: async (_stage, side) => (await run([...side.command("salt"), "--version"])).ms,
+    measure: async (_stage, side) => (await run([...(await installed(side)).command("salt"), "--version"])).ms,
   },
   {
     name: "call",
@@ -29,7 +30,8 @@ export const COMMAND_ROWS: readonly Row[] = [
     group: "commands",
     async measure(stage, side) {
       const fleet = await stage.fleet(side, withMinionConfig);
-      const words = [...side.command("salt-call"), "-c", `${fleet.root}/${MINION}/etc/salt`, "--local", "test.ping"];
+      const salt = (await installed(side)).command("salt-call");
+      const words = [...salt, "-c", `${fleet.root}/${MINION}/etc/salt`, "--local", "test.ping"];
       return (await run(words)).ms;
     },
   },

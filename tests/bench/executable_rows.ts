@@ -3,32 +3,15 @@
  * @module
  */
 
+import { executables, unpackedExecutables } from "./executables.ts";
 import { run } from "./processes.ts";
-import { MB, MS, type Row, type Stage } from "./row.ts";
-import { benchScript } from "./sides.ts";
+import { MB, MS, type Row } from "./row.ts";
 
 const GROUP = "executables";
 
-/** Built when first asked for, into the fleet's root, which is removed with it. */
-const built = new WeakMap<Stage, Promise<string>>();
-
-/** The directory with the executables of `deno task build`. */
-export function executables(stage: Stage): Promise<string> {
-  const known = built.get(stage);
-  if (known !== undefined) return known;
-  const making = (async () => {
-    const directory = stage.directory();
-    const build = benchScript("../../scripts/build.ts");
-    await run([Deno.execPath(), "run", "--allow-all", "--quiet", build, "--out", directory]);
-    return directory;
-  })();
-  built.set(stage, making);
-  return making;
-}
-
 /** One start of `salt --version`. @param unpacked Where a self-extracting executable unpacks itself. */
-async function start(stage: Stage, unpacked: string): Promise<number> {
-  const salt = `${await executables(stage)}/salt`;
+async function start(unpacked: string): Promise<number> {
+  const salt = `${await executables()}/salt`;
   return (await run(["env", `SALT_UNPACK_DIR=${unpacked}`, salt, "--version"])).ms;
 }
 
@@ -42,7 +25,7 @@ export const EXECUTABLE_ROWS: readonly Row[] = [
     pythons: [],
     runs: 1,
     long: true,
-    measure: async (stage) => (await Deno.stat(`${await executables(stage)}/salt`)).size / 2 ** 20,
+    measure: async () => (await Deno.stat(`${await executables()}/salt`)).size / 2 ** 20,
   },
   {
     name: "exe-cold",
@@ -51,7 +34,7 @@ export const EXECUTABLE_ROWS: readonly Row[] = [
     group: GROUP,
     pythons: [],
     long: true,
-    measure: async (stage) => await start(stage, stage.directory()),
+    measure: async (stage) => await start(stage.directory()),
   },
   {
     name: "exe-warm",
@@ -60,11 +43,6 @@ export const EXECUTABLE_ROWS: readonly Row[] = [
     group: GROUP,
     pythons: [],
     long: true,
-    async measure(stage) {
-      const unpacked = `${await executables(stage)}/unpacked`;
-      await Deno.mkdir(unpacked, { recursive: true, mode: 0o700 });
-      await start(stage, unpacked); // there from the second time on
-      return await start(stage, unpacked);
-    },
+    measure: async () => await start(await unpackedExecutables()),
   },
 ];

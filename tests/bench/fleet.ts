@@ -143,9 +143,9 @@ export class Fleet {
     }
   }
 
-  /** The words of a command on this master. */
-  words(program: Program): string[] {
-    return [...this.side.command(program), "-c", this.configDir];
+  /** The words of a command on this master. @param side Whose command. Default: the fleet's. */
+  words(program: Program, side: Side = this.side): string[] {
+    return [...side.command(program), "-c", this.configDir];
   }
 
   /** Has so many simulated minions, `sim-1` to `sim-<count>`; as many as are missing are started. */
@@ -216,6 +216,11 @@ export class Fleet {
 }
 
 const roots: string[] = [];
+
+/** Has {@linkcode removeRoots} remove one more directory. */
+export function removeAtEnd(path: string): void {
+  roots.push(path);
+}
 
 /**
  * Removes what the fleets wrote. After the last row alone: ext4 does not use an inode again in the first minute after its

@@ -4,6 +4,7 @@
  */
 
 import { bareRoundTrip } from "./bare_round_trip.ts";
+import { installed } from "./executables.ts";
 import type { Fleet } from "./fleet.ts";
 import { treeCpuMs, treeMemory } from "./process_figures.ts";
 import { jobLatency, LATENCY_JOBS } from "./job_latency.ts";
@@ -83,7 +84,7 @@ export const FLEET_OF_ONE_ROWS: readonly Row[] = [
     group: GROUP,
     async measure(stage, side) {
       const { fleet } = await running(stage, side);
-      return (await run([...fleet.words("salt"), MINION, "test.ping"])).ms;
+      return (await run([...fleet.words("salt", await installed(side)), MINION, "test.ping"])).ms;
     },
     limit: bareRoundTrip,
   },

@@ -29,7 +29,7 @@ const ENTRIES: Readonly<Record<Program, readonly string[]>> = {
   "salt-run": ["salt.ts", "--as", "salt-run"],
 };
 
-/** Ours, from the sources. */
+/** Ours, from the sources; `installed` of executables.ts gives the executables. */
 export const OURS: Side = {
   name: "ours",
   command(program) {

@@ -4,6 +4,7 @@
  */
 
 import { formulasArchive, unpackFormulas } from "../support/formulas.ts";
+import { installed } from "./executables.ts";
 import { run } from "./processes.ts";
 import { MS, type Row, type Stage } from "./row.ts";
 import type { Side } from "./sides.ts";
@@ -43,7 +44,7 @@ async function treeWith(stage: Stage, files: Readonly<Record<string, string>>): 
 async function lowData(side: Side, { config, roots }: Tree, sls: string): Promise<number> {
   const files = roots.map((root) => `--file-root=${root}`);
   const words = [
-    ...side.command("salt-call"),
+    ...(await installed(side)).command("salt-call"),
     "-c",
     config,
     "--local",

@@ -1,0 +1,51 @@
+/**
+ * The executables of `deno task build`: what users of ours run, as they run Python Salt's programs with their compiled `.pyc` files. Rows
+ * of whole commands measure them; built when first asked for, once in a run.
+ * @module
+ */
+
+import { removeAtEnd } from "./fleet.ts";
+import { run } from "./processes.ts";
+import { benchScript, type Program, type Side } from "./sides.ts";
+
+let built: Promise<string> | undefined;
+
+/** The directory with the executables, which goes when the run ends. @throws {Error} If they cannot be built. */
+export function executables(): Promise<string> {
+  return built ??= build();
+}
+
+async function build(): Promise<string> {
+  const directory = Deno.makeTempDirSync({ prefix: "bench_" });
+  removeAtEnd(directory);
+  const script = benchScript("../../scripts/build.ts");
+  await run([Deno.execPath(), "run", "--allow-all", "--quiet", script, "--out", directory]);
+  return directory;
+}
+
+let unpacked: Promise<string> | undefined;
+
+/** Where self-extracting executables are unpacked: the first start does it, which no row but `exe-cold` counts. */
+export function unpackedExecutables(): Promise<string> {
+  return unpacked ??= unpack();
+}
+
+async function unpack(): Promise<string> {
+  const directory = await executables();
+  const into = `${directory}/unpacked`;
+  Deno.mkdirSync(into, { mode: 0o700 });
+  for (const program of ["salt", "salt-call", "salt-master"]) {
+    await run(["env", `SALT_UNPACK_DIR=${into}`, `${directory}/${program}`, "--version"]);
+  }
+  return into;
+}
+
+/** A side as it is installed: ours by the executables, Python's as it is. */
+export async function installed(side: Side): Promise<Side> {
+  if (side.python !== undefined) return side;
+  const [directory, into] = [await executables(), await unpackedExecutables()];
+  return {
+    ...side,
+    command: (program: Program) => ["env", `SALT_UNPACK_DIR=${into}`, `${directory}/${program}`],
+  };
+}
