@@ -27,6 +27,7 @@ const OPTIONS = {
   log: any(null),
   proxy: any(null),
   timeout: any(null),
+  repo: any(null),
   editable: any(null),
   find_links: any(null),
   index_url: any(null),
@@ -59,17 +60,19 @@ const OPTIONS = {
   use_vt: any(false),
   trusted_host: any(null),
   no_cache_dir: any(false),
+  cache_dir: any(null),
   no_binary: any(null),
   extra_args: any(null),
 };
+
+/** Arguments that pip.install does not get: of older Salt, without effect. */
+const NOT_PASSED = ["cache_dir", "repo"];
 
 const INSTALLED = {
   name: any(),
   pkgs: any(null),
   pip_bin: any(null),
   ...OPTIONS,
-  repo: any(null),
-  cache_dir: any(null),
 };
 
 const WHERE_DOC = `bin_env
@@ -216,7 +219,8 @@ async function runPip(
   context: StateContext,
   more: ValueMap,
 ): Promise<ValueMap> {
-  const options = Object.keys(OPTIONS).map((key): [string, Value] => [key, bound[key as keyof typeof OPTIONS]]);
+  const passed = Object.keys(OPTIONS).filter((key) => !NOT_PASSED.includes(key));
+  const options = passed.map((key): [string, Value] => [key, bound[key as keyof typeof OPTIONS]]);
   const own = map({ pkgs, ...Object.fromEntries(options), saltenv: saltenvOf(context), disable_version_check: true });
   const ran = await context.call("pip.install", [], new Map([...own, ...more]));
   if (isMap(ran) && ran.size > 0) return ran;

@@ -7,8 +7,12 @@ import contextlib
 import json
 import logging
 import os
+import pathlib
 import sys
 import warnings
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "corpus"))
+from typed import typed
 
 warnings.simplefilter("ignore")
 import salt.config
@@ -16,24 +20,6 @@ import salt.loader
 import salt.utils.yaml
 
 logging.disable(logging.CRITICAL)
-
-
-def typed(value):
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return f"b:{str(value).lower()}"
-    if isinstance(value, int):
-        return f"i:{value}"
-    if isinstance(value, float):
-        return f"f:{value!r}"
-    if isinstance(value, str):
-        return f"s:{value}"
-    if isinstance(value, bytes):
-        return "y:" + value.decode("latin-1")
-    if hasattr(value, "items"):
-        return ["M", *([typed(key), typed(item)] for key, item in value.items())]
-    return ["L", *map(typed, value)]
 
 
 def main():
