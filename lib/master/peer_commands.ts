@@ -137,18 +137,23 @@ async function publishAndWait(load: ValueMap, id: string, services: PeerNeeds & 
     services.warn(`Minion ${id} may not publish now: ${waiting} minions wait for returns`);
     return new Map();
   }
+  // Counted before it is published: others are asked for meanwhile.
+  waiting++;
+  try {
+    return await publishWithReturns(load, id, services);
+  } finally {
+    waiting--;
+  }
+}
+
+async function publishWithReturns(load: ValueMap, id: string, services: PeerNeeds & Needs<"park">): Promise<ValueMap> {
   const timeoutS = toNumber(load.get("timeout") ?? load.get("tmo")) ?? 5;
   const published = await publish(load, id, services);
   const [jid, minions] = [published?.get("jid"), published?.get("minions")];
   if (typeof jid !== "string" || !Array.isArray(minions)) return new Map();
   const until = performance.now() + Math.min(MOST_WAIT_MS, Math.max(0, timeoutS) * 1000);
   services.park();
-  waiting++;
-  try {
-    while (performance.now() < until && services.jobs.store.getReturns(jid).size < minions.length) await sleep(LOOK_MS);
-  } finally {
-    waiting--;
-  }
+  while (performance.now() < until && services.jobs.store.getReturns(jid).size < minions.length) await sleep(LOOK_MS);
   const returns = returnsOf(jid, services);
   if (load.get("form") === "full") return new Map([...returns, ["__jid__", jid]]);
   return new Map([...returns].map(([minion, given]) => [minion, isMap(given) ? given.get("ret") ?? null : null]));

@@ -55,10 +55,6 @@ class Scan {
     return this.#open.at(-1)?.kind.startsWith("flow") ?? false;
   }
 
-  get #column(): number {
-    return this.#at - this.#lineStart;
-  }
-
   #atLineStart(): boolean {
     return this.#at === this.#lineStart;
   }

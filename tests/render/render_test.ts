@@ -73,9 +73,9 @@ Deno.test("JSON5 and TOML are read by their libraries, and their errors have pla
     map({ a: 1, b: 2.5, c: { d: { e: ["x"] } } }),
   );
   const json5 = await data("#!json5\n{a: }\n", {}, "/x.sls").catch((error) => error);
-  assertEquals([json5.line, json5.column, json5.file], [2, 5, "/x.sls"]);
+  assertEquals(json5.detail.place, { line: 2, column: 5, file: "/x.sls" });
   const toml = await data("#!toml\na = 1\nb = \n", {}, "/x.sls").catch((error) => error);
-  assertEquals([toml.line, toml.file], [3, "/x.sls"]);
+  assertEquals([toml.detail.place.line, toml.detail.place.file], [3, "/x.sls"]);
 });
 
 Deno.test("keys and items keep their places in the file, through templates", async () => {
