@@ -182,7 +182,7 @@ def main(path):
             for directory, _, names in os.walk(ROOT):
                 for one in names:
                     full = os.path.join(directory, one)
-                    with open(full, encoding="utf-8") as file:
+                    with open(full, encoding="utf-8", errors="replace") as file:
                         after[os.path.relpath(full, ROOT)] = without(file.read(), ROOT)
             if after != case["files"]:
                 case["files_after"] = dict(sorted(after.items()))
