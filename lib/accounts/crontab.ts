@@ -138,7 +138,7 @@ export interface CronChange {
   readonly table?: Crontab;
 }
 
-/** The wanted job. */
+/** A job as a caller asks for it: with a time, or with a special word such as `@daily`. */
 export type WantedJob = CronEntry & ({ readonly time: CronTime } | { readonly spec: string });
 
 /** Adds a job, or changes the wanted one. @param random A number from `low` to `high`. */

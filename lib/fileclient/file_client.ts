@@ -54,7 +54,7 @@ export interface CachedState {
   readonly dest: string;
 }
 
-/** Facts of a file. */
+/** A file's digest and mode, as far as the server sends them. */
 export interface FileFacts {
   readonly hash?: FileHash;
   /** Its mode with the bits of the type; absent if the server does not say. */

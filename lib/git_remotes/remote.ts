@@ -21,7 +21,6 @@ import { UpdateLock } from "./update_lock.ts";
 /** Commits by the full names of branches and tags: `refs/remotes/origin/main`, `refs/tags/v1`. */
 export type Refs = ReadonlyMap<string, string>;
 
-/** The result of a fetch. */
 export type FetchResult = "changed" | "unchanged" | "locked";
 
 /** Number of commits whose files a thread remembers, and number of names that it remembers as unknown. */

@@ -19,7 +19,6 @@ export interface TreeFiles {
   masterTops(): Promise<ValueMap>;
 }
 
-/** The settings of the tree. */
 export interface TreeSetting {
   readonly files: TreeFiles;
   /** The path of the top file. */

@@ -31,7 +31,6 @@ export interface Source {
 /** Finds a template by name; `undefined`: there is none. Asked once for each name of an environment. */
 export type Loader = (name: string, environment: Environment) => Maybe<Source | undefined>;
 
-/** The setup of an environment. */
 export interface EnvironmentSetup {
   /** Seen by every template. May be changed: a template sees them as they are when it begins. */
   readonly globals: Map<string, Obj>;

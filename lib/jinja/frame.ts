@@ -125,7 +125,6 @@ const DEEPEST = 200;
 
 const START: Position = { line: 1, column: 1, statementLine: 1 };
 
-/** The setup of a frame. */
 export interface FrameSetup {
   readonly context: Context;
   readonly source: SourceName;

@@ -10,7 +10,6 @@ import type { TemplateNode } from "../jinja_syntax/nodes.ts";
 import { Parser, type Tag } from "../jinja_syntax/parser.ts";
 import { DEFAULT_SYNTAX, type SyntaxOptions } from "../jinja_syntax/syntax.ts";
 
-/** The setup of a language. */
 export interface LanguageSetup {
   /** What differs from Jinja's defaults. */
   readonly options?: Partial<SyntaxOptions>;

@@ -29,7 +29,6 @@ export interface Piece extends SourceName {
   readonly literal: boolean;
 }
 
-/** The origin of a piece. */
 export interface PieceOrigin {
   readonly source: SourceName;
   readonly at: Position;

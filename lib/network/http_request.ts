@@ -28,7 +28,6 @@ export interface HttpRequest {
   readonly signal: AbortSignal;
 }
 
-/** A response. */
 export interface HttpResponse {
   readonly status: number;
   readonly reason: string;

@@ -21,7 +21,7 @@ import { VERSION } from "../version.ts";
 import { WatchedMap } from "./watched_map.ts";
 import { isMap, map, str, type Value, type ValueMap } from "../values/value.ts";
 
-/** A compiled pillar, and what it was made of. */
+/** A compiled pillar, and the data that it depends on. */
 export interface CompiledPillar {
   readonly pillar: ValueMap;
   readonly reads: PillarReads;
@@ -37,7 +37,7 @@ export async function compilePillar(
   return { pillar: await compilation.compile(), reads: compilation.reads };
 }
 
-/** The top files of a request as one, by environment and target; with what was wrong with them. */
+/** Merges the top files of a request, by environment and target; collects their errors. */
 export async function pillarTop(
   request: PillarRequest,
   host: PillarHost,
@@ -45,7 +45,7 @@ export async function pillarTop(
   return await new Compilation(request, host, undefined).top();
 }
 
-/** What of the options depends on the request. */
+/** The options that depend on the request. */
 export function ownOptions({ id, saltenv, pillarenv }: PillarRequest): ValueMap {
   return map({ id, minion_id: id, saltenv, pillarenv });
 }
@@ -63,7 +63,7 @@ class Compilation {
   readonly #grains: ValueMap;
   /** What templates see as `pillar`. */
   #pillar: ValueMap = new Map();
-  /** What the file in hand reads. */
+  /** The reads of the current file. */
   #noting = this.reads;
 
   constructor(request: PillarRequest, host: PillarHost, keeper: SlsKeeper | undefined) {
@@ -83,7 +83,7 @@ class Compilation {
       renderer: opts.renderer,
       mergeLists: opts.pillar_merge_lists,
     };
-    const changed = () => this.#noting.changing("a template changes what is common to all");
+    const changed = () => this.#noting.changing("a template changes data that all files share");
     this.#grains = new WatchedMap(request.grains, {
       key: (key, value) => this.#noting.grain(key, value),
       all: () => this.#noting.grains(request.grains),
@@ -138,7 +138,7 @@ class Compilation {
     if (this.#errors.length > 0) {
       for (const error of this.#errors) log("error", `Pillar render error of ${this.#request.id}: ${error}`);
       pillar.set("_errors", this.#errors);
-      // A failure may pass although nothing that is known has changed.
+      // A failure may be temporary, even if no known input has changed.
       this.reads.changing("it has errors");
     }
     if (override.size > 0) pillar = mergeMaps(pillar, override, this.#merging) as Map<Value, Value>;
@@ -168,7 +168,7 @@ class Compilation {
     }
   }
 
-  /** The environments whose top files count. */
+  /** The environments whose top files are used. */
   #environments(): string[] {
     const { opts } = this.#host;
     const all = this.#roots.envs();
@@ -259,12 +259,12 @@ class Compilation {
     ).map(str);
   }
 
-  /** Renders a file, or gives what is kept of it. */
+  /** Renders a file, or takes it from the cache. */
   async #render(
     { path, sls, saltenv, defaults }: { path: string; sls: string; saltenv: string; defaults: ValueMap },
   ): Promise<Value> {
     const facts = { grains: this.#request.grains, own: ownOptions({ ...this.#request, pillarenv: this.#pillarenv }) };
-    // What a file makes of other data than these is not kept.
+    // A result that depends on other data is not cached.
     const keeper = defaults.size === 0 && this.#pillar.size === 0 ? this.#keeper : undefined;
     const [before, reads] = [this.#noting, new PillarReads()];
     this.#noting = reads;

@@ -15,7 +15,7 @@ import type { PillarHost, PillarText, PillarWorld } from "./host.ts";
 import type { PillarRequest } from "./request.ts";
 import { isMap, str, truthy, typeName, type Value, type ValueMap } from "../values/value.ts";
 
-/** What it works with, beside request and host. */
+/** What it needs besides request and host. */
 export interface ExternalParts {
   readonly merging: MergeHow;
   /** Receives the texts for `_errors`. */
@@ -40,7 +40,7 @@ export class ExternalPillar {
     this.#parts = parts;
   }
 
-  /** `pillar` with what the sources give; later ones win. */
+  /** Merges the data of the sources into `pillar`; later ones override earlier ones. */
   async mergeInto(pillar: ValueMap): Promise<ValueMap> {
     const { opts, log } = this.#host;
     const { errors, merging } = this.#parts;
@@ -51,7 +51,7 @@ export class ExternalPillar {
       const [first] = isMap(run) ? run.keys() : [];
       if (!isMap(run) || first === undefined) {
         errors.push(MALFORMED);
-        // As Salt: what the sources before it gave is lost.
+        // As in Salt, the data of the sources before it is lost.
         return opts.ext_pillar_first ? new Map() : pillar;
       }
       if (opts.exclude_ext_pillar.includes(str(first))) continue;
@@ -79,7 +79,7 @@ export class ExternalPillar {
     const problem = this.#host.sources.problems().get(name) ?? this.#host.sources.refusals().get(name);
     if (problem !== undefined) return `: ${problem}`;
     return NOT_BUILT.has(name)
-      ? ": Salt's source of that name is not built; one's own is a file in <extension_modules>/pillar, as docs/pillar.md shows"
+      ? ": Salt's source of that name is not built; a custom source is a file in <extension_modules>/pillar, see docs/pillar.md"
       : didYouMean(name, Object.keys(PILLAR_SOURCES));
   }
 

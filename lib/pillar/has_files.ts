@@ -1,5 +1,6 @@
 /**
- * Whether a host has any pillar to compile. Apart from the compiler, which takes more time to load than most commands take.
+ * Whether a host has any pillar to compile. Separate from the compiler, because loading that takes longer than most
+ * commands.
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
- * What a pillar is compiled with: options, functions, sources and renderers of one node. The compiler knows nothing of the
- * modules behind them.
+ * The interface between the pillar compiler and a node: options, functions, sources and renderers.
  * @module
  */
 
@@ -37,7 +36,7 @@ export type PillarOpts = Pick<
   | "nodegroups"
 >;
 
-/** What a template sees and what it may call. */
+/** The variables and functions of a template. */
 export interface PillarWorld {
   /** Salt's `__opts__`. */
   readonly opts: ValueMap;
@@ -46,7 +45,7 @@ export interface PillarWorld {
   readonly pillar: ValueMap;
   /** Where imports are looked for. */
   readonly roots: PillarRoots;
-  /** What the rendering reads is noted there. */
+  /** Records what the rendering reads. */
   readonly notes: PillarNotes;
 }
 

@@ -1,12 +1,12 @@
 /**
- * Compiled pillars that are kept, packed: each as long as everything that it was made of is the same. A few megabytes in all; the one
- * that was used longest ago goes first.
+ * A cache of compiled pillars, packed: an entry is valid while everything that it depends on is unchanged. Its size is
+ * limited; the least recently used entry is removed first.
  * @module
  */
 
 import type { PillarReads, ReadFacts } from "./reads.ts";
 
-/** Most bytes of all that is kept in one process. */
+/** Maximum bytes of the cache of one process. */
 const MOST_BYTES = 64 * 2 ** 20;
 
 interface Kept {
@@ -27,7 +27,7 @@ export class KeptPillars {
     this.#most = most;
   }
 
-  /** What is kept under `key`, if the request reads the same, or if it is younger than `ttlMs`. */
+  /** The entry of `key`, if its reads are unchanged for the request, or if it is younger than `ttlMs`. */
   find(key: string, facts: ReadFacts, ttlMs?: number): Uint8Array | undefined {
     const kept = this.#kept.get(key);
     if (kept === undefined) return undefined;
@@ -38,7 +38,7 @@ export class KeptPillars {
     return kept.pillar;
   }
 
-  /** Keeps `pillar` in place of what was kept under `key`; what was used longest ago makes room. */
+  /** Stores `pillar` under `key`; removes the least recently used entries if the cache is full. */
   keep(key: string, pillar: Uint8Array, reads: PillarReads): void {
     this.drop(key);
     if (pillar.length > this.#most) return;
@@ -50,7 +50,7 @@ export class KeptPillars {
     }
   }
 
-  /** Forgets what is kept under `key`. */
+  /** Removes the entry of `key`. */
   drop(key: string): void {
     this.#bytes -= this.#kept.get(key)?.pillar.length ?? 0;
     this.#kept.delete(key);

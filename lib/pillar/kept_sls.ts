@@ -1,6 +1,6 @@
 /**
- * Rendered files of pillar that are kept, for all minions that a file looks the same for: as long as the files that it read
- * are the same, and the grains and options that it asked for.
+ * A cache of rendered pillar files, shared by all minions with the same result: an entry is valid while the files,
+ * grains and options that it read are unchanged.
  * @module
  */
 
@@ -9,11 +9,11 @@ import { BoundedMap } from "../values/bounded_map.ts";
 import { stampOf } from "./stamps.ts";
 import { isMap, type Value } from "../values/value.ts";
 
-/** Most files that are kept. */
+/** Maximum number of files in the cache. */
 const MOST_FILES = 2_000;
-/** Most forms of one file: a file that differs from minion to minion is not worth keeping. */
+/** Maximum number of results of one file: a file that differs for each minion is not worth caching. */
 const MOST_FORMS = 16;
-/** A file with more values than this is not kept. */
+/** A file with more values than this is not cached. */
 const MOST_VALUES = 20_000;
 
 interface Form {
@@ -25,7 +25,7 @@ interface Form {
 export class SlsKeeper {
   readonly #files = new BoundedMap<string, Form[]>(MOST_FILES);
 
-  /** What is kept of a file for a request that reads the same. */
+  /** The cached result of a file for a request with the same reads. */
   find(key: string, facts: ReadFacts): Form | undefined {
     const forms = this.#files.get(key);
     if (forms === undefined) return undefined;
@@ -46,7 +46,7 @@ export class SlsKeeper {
   }
 }
 
-/** What a file renders to: of what is kept, or rendered now. The result is the caller's own. */
+/** Renders a file, or takes it from the cache. The result is a copy that the caller may change. */
 export async function renderKept(
   { key, facts, reads, keeper }: {
     readonly key: string;
@@ -64,7 +64,7 @@ export async function renderKept(
   const data = await render();
   if (keeper === undefined) return data;
   keeper.keep(key, { reads, data });
-  // What one minion's pillar becomes must not change what another's is made of.
+  // A copy: merging one minion's pillar must not change the cached data.
   return deepCopy(data);
 }
 

@@ -1,7 +1,6 @@
 /**
- * `master_tops`: what other sources than top files say that a minion has. They are asked where pillar is compiled, apart from the threads
- * that answer minions.
- * Source: Salt 3008.3 `salt/daemons/masterapi.py` _master_tops.
+ * `master_tops`: SLS files that other sources than top files assign to a minion. The sources run where pillar is
+ * compiled, not in the threads that answer minions. Source: Salt 3008.3 `salt/daemons/masterapi.py` _master_tops.
  * @module
  */
 
@@ -12,7 +11,7 @@ import type { PillarRequest } from "./request.ts";
 import { TOPS_NOT_BUILT } from "../../modules/tops/_built_in.ts";
 import { isMap, str, typeName, type ValueMap } from "../values/value.ts";
 
-/** SLS files by environment. A source that fails is logged, and the others count. */
+/** SLS files by environment. A source that fails is logged; the others are used. */
 export async function masterTops({ id, grains }: PillarRequest, host: PillarHost): Promise<ValueMap> {
   const { values: opts, signal, tops, log } = host;
   const configured = opts.get("master_tops");

@@ -1,6 +1,6 @@
 /**
- * What an MWorker and the master's main thread tell each other of pillars, and the main thread and the processes that compile
- * them.
+ * Messages about pillars between an MWorker and the master's main thread, and between the main thread and the processes
+ * that compile them.
  * @module
  */
 
@@ -10,7 +10,7 @@ import { asBytes } from "../protocol/payload.ts";
 import { WireError } from "../errors.ts";
 import { isMap, map } from "../values/value.ts";
 
-/** An MWorker asks for a pillar. */
+/** A request of an MWorker for a pillar. */
 export interface PillarQuestion {
   readonly kind: "pillar";
   /** Its own key, for the answer. */
@@ -20,7 +20,7 @@ export interface PillarQuestion {
   readonly request: Uint8Array;
 }
 
-/** What the main thread answers. */
+/** The answer of the main thread. */
 export interface PillarNews {
   readonly kind: "pillar";
   readonly key: string;
@@ -37,13 +37,13 @@ export function isAboutPillar(message: unknown): boolean {
   return typeof message === "object" && message !== null && "kind" in message && message.kind === "pillar";
 }
 
-/** What an MWorker told. @throws {WireError} If it is something else. */
+/** Parses a {@linkcode PillarQuestion}. @throws {WireError} If it is something else. */
 export function parsePillarQuestion(message: unknown): PillarQuestion {
   const fields = fieldsOf(message);
   return { kind: "pillar", key: text(fields, "key"), id: text(fields, "id"), request: blob(fields, "request") };
 }
 
-/** What the main thread told. @throws {WireError} If it is something else. */
+/** Parses a {@linkcode PillarNews}. @throws {WireError} If it is something else. */
 export function parsePillarNews(message: unknown): PillarNews {
   const fields = fieldsOf(message);
   return {
@@ -69,6 +69,6 @@ export function packNumbered({ number, request }: NumberedRequest): Uint8Array {
 export function unpackNumbered(bytes: Uint8Array): NumberedRequest {
   const value = decode(bytes, "disk");
   const request = isMap(value) ? asBytes(value.get("request")) : undefined;
-  if (request === undefined) throw new WireError("this is no request for a pillar");
+  if (request === undefined) throw new WireError("invalid request for a pillar");
   return { number: whole(fieldsOf(value), "number", Number.MAX_SAFE_INTEGER), request };
 }

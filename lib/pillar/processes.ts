@@ -15,15 +15,15 @@ import { packNumbered, type PillarNews, type PillarQuestion } from "./messages.t
 import type { TimeBudget } from "../os/time_budget.ts";
 import { map } from "../values/value.ts";
 
-/** Questions that may wait, of all minions and of one. */
+/** Maximum number of waiting questions, of all minions and of one. */
 const MOST_WAITING = 10_000, MOST_OF_ONE = 4;
 /** A process without work for this time is ended, in milliseconds. */
 const IDLE_MS = 300_000;
-/** Megabytes of JavaScript's heap of a process: a template that needs more ends it, and nothing else. */
+/** Megabytes of JavaScript's heap of a process: a template that needs more ends only this process. */
 const HEAP_MB = 1_024;
-/** Most bytes of an answer; `pillar_max_bytes` bounds it further. */
+/** Maximum bytes of an answer; `pillar_max_bytes` limits it further. */
 const MOST_ANSWER = 2 ** 31;
-/** Most bytes of what a process prints that are logged. */
+/** Maximum bytes of a process's output in the log. */
 const MOST_PRINTED = 16_384;
 
 /** The parts of {@linkcode PillarProcesses}. */
@@ -41,7 +41,7 @@ export interface PillarProcessesParts {
   readonly idleMs?: number;
 }
 
-/** Everybody who waits for the answer to one question. */
+/** The requests that wait for the answer to one question. */
 interface Waiting {
   readonly question: PillarQuestion;
   readonly tell: ((pillar: Uint8Array | "full" | "lost") => void)[];
@@ -64,11 +64,11 @@ export class PillarProcesses {
     return `${this.#processes.length} pillar processes, ${busy} at work, ${this.#waiting.length} pillars waiting`;
   }
 
-  /** Takes a question. @param tell Is told the answer, once. */
+  /** Takes a question. @param tell Called once with the answer. */
   take(question: PillarQuestion, tell: (news: PillarNews) => void): void {
     const answer = (pillar: Uint8Array | "full" | "lost") => tell(news(question.key, pillar));
     if (this.#closed) return answer("lost");
-    // A minion that asks again for the same waits with itself.
+    // A minion that repeats its request waits for the first one's answer.
     const same = this.#waiting.find(({ question: { id, request } }) =>
       id === question.id && isEqual(request, question.request)
     );
@@ -82,7 +82,7 @@ export class PillarProcesses {
     this.#next();
   }
 
-  /** Gives what waits to processes without work, and starts more of them while there is more. */
+  /** Gives waiting questions to idle processes, and starts more processes if needed. */
   #next(): void {
     while (this.#waiting.length > 0 && !this.#closed) {
       const free = this.#processes.filter((process) => !process.busy);
@@ -92,7 +92,7 @@ export class PillarProcesses {
       }
       const waiting = this.#waiting.shift();
       if (waiting === undefined) return;
-      // The one that had this minion the last time has kept its pillar.
+      // The process that compiled this minion's pillar before has it in its cache.
       const process = free.find((each) => each.knows(waiting.question.id)) ?? free[0];
       void this.#serve(process, waiting);
     }
@@ -125,7 +125,7 @@ export class PillarProcesses {
       this.#forget(process);
       const text = `The pillar of ${question.id} cannot be compiled: ${messageOf(error)}`;
       if (!this.#closed) this.#parts.log.error(text);
-      // An error in words in place of the pillar: states are not applied with it, and the operator sees it.
+      // An error text in place of the pillar: states are not applied then, and the operator sees the error.
       answer = encode(map({ _errors: [text] }), "wire");
     }
     for (const each of tell) each(this.#closed ? "lost" : answer);
@@ -165,7 +165,7 @@ class PillarProcess {
   constructor(parts: PillarProcessesParts, onEnd: () => void) {
     this.#parts = parts;
     const [command, ...args] = parts.command ?? masterProcess(PILLAR_PROCESS);
-    // In a process group of its own, so that Ctrl-C on the master's terminal is the master's alone.
+    // In its own process group, so that Ctrl-C on the master's terminal signals only the master.
     this.#child = new Deno.Command(command, {
       args,
       stdin: "piped",
@@ -189,12 +189,12 @@ class PillarProcess {
     });
   }
 
-  /** Whether it has a pillar in hand. */
+  /** Whether it is compiling a pillar. */
   get busy(): boolean {
     return this.#answer !== undefined;
   }
 
-  /** Whether it has had this minion before. */
+  /** Whether it has compiled this minion's pillar before. */
   knows(id: string): boolean {
     return this.#known.has(id);
   }

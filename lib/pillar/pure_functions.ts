@@ -1,6 +1,7 @@
 /**
- * Execution functions whose result depends on nothing but grains, pillar, options and their arguments: a pillar file that calls
- * no others may be kept. And what in a template depends on more than it reads: the clock, chance, other files.
+ * Execution functions whose result depends on nothing but grains, pillar, options and their arguments: a pillar file
+ * that calls only these can be cached. Also detects templates that depend on more than their reads: the clock, random
+ * values, other files.
  * @module
  */
 
@@ -37,10 +38,10 @@ const CHANGING =
   "random|random_hash|random_str|rand_str|random_sample|random_shuffle|shuffle|lipsum|now|strftime|date_format|uuid|gen_mac|" +
   "dns_check|http_query|list_files|file_hashsum|is_bin_file|is_text_file|is_empty|which|get_uid|hmac_compute";
 const USED = new RegExp(`\\|\\s*(?:${CHANGING})\\b|\\b(?:${CHANGING})\\s*\\(|['"](?:${CHANGING})['"]`);
-/** Renderers that look at nothing but their text and what is noted. */
+/** Renderers that depend only on their text and recorded reads. */
 const RENDERERS = new Set(["jinja", "yaml", "json", "json5", "toml", "text", "plain", "gpg", "yamlex"]);
 
-/** Why what a text renders to must not be kept; `undefined` if it may. */
+/** Why the result of a text must not be cached; `undefined` if it may. */
 export function changingReason(text: string, renderer: string): string | undefined {
   const named = /^#!(?!\/)(.*)/.exec(text)?.[1] ?? renderer;
   const others = named.split("|").map((part) => part.trim().split(/\s/, 1)[0]).filter((part) =>

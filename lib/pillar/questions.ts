@@ -1,6 +1,6 @@
 /**
- * How an MWorker has pillars compiled: it asks the main thread, which has processes for it (processes.ts), and takes other
- * requests meanwhile.
+ * Requests compiled pillars for an MWorker: it asks the main thread, which has processes for it (processes.ts), and
+ * takes other requests meanwhile.
  * @module
  */
 
@@ -23,7 +23,7 @@ interface Asked {
   readonly reject: (error: Error) => void;
 }
 
-/** The pillars that this thread has asked for. */
+/** The pillars that this thread has requested. */
 export class PillarQuestions implements PillarServices {
   readonly #asked = new Map<string, Asked>();
   readonly #post: (question: PillarQuestion) => void;
@@ -53,7 +53,7 @@ export class PillarQuestions implements PillarServices {
     }
   }
 
-  /** Takes what the main thread tells. News for a thread that died before this one are for nobody. */
+  /** Takes news from the main thread. Those for a predecessor of this thread are ignored. */
   receive(message: unknown): void {
     const { key, state, pillar } = parsePillarNews(message);
     const asked = this.#asked.get(key);

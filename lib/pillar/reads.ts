@@ -1,6 +1,6 @@
 /**
- * What a pillar, or one of its files, was made of: paths, grains, and facts of the request. As long as all of it is the
- * same, the result is.
+ * Records the reads of a pillar or of one of its files: paths, grains, and facts of the request. While all of them are
+ * unchanged, the result is the same.
  * @module
  */
 
@@ -9,10 +9,10 @@ import type { PillarNotes } from "../plugins/pillar_source.ts";
 import { equals, type Value, type ValueMap } from "../values/value.ts";
 import { isUnsettled, stampOf } from "./stamps.ts";
 
-/** What reads are compared with: a minion's request. */
+/** The facts of a minion's request that reads are compared with. */
 export interface ReadFacts {
   readonly grains: ValueMap;
-  /** What the options say of the minion: its id, the environments. */
+  /** Options of this minion: its id, the environments. */
   readonly own: ValueMap;
 }
 
@@ -25,7 +25,7 @@ export class PillarReads implements PillarNotes {
   #allGrains: Uint8Array | undefined;
   #reason: string | undefined;
 
-  /** Why the result must not be kept; `undefined` if it may. */
+  /** Why the result must not be cached; `undefined` if it may. */
   get reason(): string | undefined {
     return this.#reason;
   }
@@ -66,7 +66,7 @@ export class PillarReads implements PillarNotes {
     this.#reason ??= other.#reason;
   }
 
-  /** Whether a request reads the same. @param stamps Gives the stamp of a path now. */
+  /** Whether the reads are unchanged for a request. @param stamps Gives the stamp of a path now. */
   holds({ grains, own }: ReadFacts, stamps: (path: string) => string = stampOf): boolean {
     for (const [key, value] of this.#own) if (!isSame(value, own.get(key))) return false;
     for (const [key, value] of this.#grains) if (!isSame(value, grains.get(key))) return false;

@@ -1,6 +1,6 @@
 /**
- * What is asked for: the pillar of one minion.
- * Source: salt-protocol.md section 5; Salt 3008.3 `salt/master.py` _pillar, `salt/pillar/__init__.py` AsyncRemotePillar.
+ * A request for the pillar of one minion. Source: salt-protocol.md section 5; Salt 3008.3 `salt/master.py` _pillar,
+ * `salt/pillar/__init__.py` AsyncRemotePillar.
  * @module
  */
 
@@ -8,7 +8,7 @@ import { decode, encode } from "../values/msgpack.ts";
 import { WireError } from "../errors.ts";
 import { isMap, map, truthy, type Value, type ValueMap } from "../values/value.ts";
 
-/** Whose pillar is wanted, and how. */
+/** The minion, and the options of the request. */
 export interface PillarRequest {
   readonly id: string;
   readonly grains: ValueMap;
@@ -22,13 +22,13 @@ export interface PillarRequest {
   readonly extraMinionData: ValueMap;
   /** An external pillar on demand: `{name: arguments}`. */
   readonly ext: Value;
-  /** Whether what is kept of this pillar is dropped first. */
+  /** Whether cached data of this pillar is dropped first. */
   readonly cleanCache: boolean;
-  /** Whether what `master_tops` says is wanted, in place of the pillar. */
+  /** Whether the result of `master_tops` is wanted instead of the pillar. */
   readonly tops: boolean;
 }
 
-/** The request in the load of a `_pillar` command of minion `id`; its grains say that id, whatever they said. */
+/** The request in the load of a `_pillar` command of minion `id`; the grain `id` is set to that id. */
 export function readPillarRequest(load: ValueMap, id: string): PillarRequest {
   const grains = asMap(load.get("grains"));
   return {
@@ -53,7 +53,7 @@ export function packPillarRequest(request: PillarRequest): Uint8Array {
 export function unpackPillarRequest(bytes: Uint8Array): PillarRequest {
   const fields = decode(bytes, "disk");
   const id = isMap(fields) ? fields.get("id") : undefined;
-  if (!isMap(fields) || typeof id !== "string") throw new WireError("this is no request for a pillar", "id");
+  if (!isMap(fields) || typeof id !== "string") throw new WireError("invalid request for a pillar", "id");
   return {
     id,
     grains: asMap(fields.get("grains")),
@@ -67,7 +67,7 @@ export function unpackPillarRequest(bytes: Uint8Array): PillarRequest {
   };
 }
 
-/** A request that asks for nothing special. */
+/** A request with default options. */
 export function plainRequest(id: string, grains: ValueMap, asked: Partial<PillarRequest> = {}): PillarRequest {
   const request: PillarRequest = {
     id,

@@ -1,6 +1,6 @@
 /**
- * The files of `pillar_roots`: found where they are and read in place, nothing is copied.
- * Source: Salt 3008.3 `salt/fileclient.py` PillarClient, `salt/pillar/__init__.py` __gen_opts, _get_envs.
+ * The files of `pillar_roots`: read in place, without copies. Source: Salt 3008.3 `salt/fileclient.py` PillarClient,
+ * `salt/pillar/__init__.py` __gen_opts, _get_envs.
  * @module
  */
 
@@ -9,7 +9,7 @@ import type { PillarNotes } from "../plugins/pillar_source.ts";
 import { filterGlob, isGlob } from "../text/glob.ts";
 import { compareStrings, str, type ValueMap } from "../values/value.ts";
 
-/** Most files and directories that are looked at in one environment. */
+/** Maximum number of files and directories in one environment. */
 const MOST_ENTRIES = 200_000;
 /** Deepest directory below a root: links may lead in circles. */
 const DEEPEST = 40;
@@ -131,6 +131,6 @@ function entriesOf(directory: string): Deno.DirEntry[] {
   try {
     return [...Deno.readDirSync(directory)];
   } catch {
-    return []; // not there, or not to be read: as Salt, which lists what it can
+    return []; // missing or not readable: skipped, as in Salt
   }
 }

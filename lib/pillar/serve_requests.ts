@@ -1,6 +1,6 @@
 /**
- * What a process does that compiles pillars for another one ({@linkcode PillarProcesses}): it gets options and then requests on standard
- * input, one after the other, and writes each pillar to standard output. It ends when its input does.
+ * The process that compiles pillars for {@linkcode PillarProcesses}: it gets options and then requests on standard
+ * input, one after the other, and writes each pillar to standard output. It ends when its input ends.
  * @module
  */
 
@@ -14,7 +14,7 @@ import { type PillarRequest, unpackPillarRequest } from "./request.ts";
 import { unpackNumbered } from "./messages.ts";
 import { writeAll } from "../os/write_all.ts";
 
-/** Maximum bytes of what it is given at once: a request of the master's port has no more. */
+/** Maximum bytes of one message, which is larger than any request of the master's port. */
 const MOST_GIVEN = 2 ** 31;
 
 /** What compiles there. */

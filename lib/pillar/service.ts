@@ -1,6 +1,6 @@
 /**
- * The pillars of a master in one process: compiled when they are asked for, or what is kept of them.
- * Source: Salt 3008.3 `salt/pillar/__init__.py` PillarCache; docs/pillar.md says when a pillar is compiled again.
+ * The pillars of a master in one process: compiled on request, or taken from the cache. Source: Salt 3008.3
+ * `salt/pillar/__init__.py` PillarCache; docs/pillar.md says when a pillar is compiled again.
  * @module
  */
 
@@ -43,12 +43,12 @@ export class PillarService {
     this.#data = new DataCache(opts.cachedir, { log: (text) => host.log("warning", text) });
   }
 
-  /** The pillar of a request as MessagePack of the wire; one that is too large is an error in words. */
+  /** The pillar of a request as MessagePack of the wire; an error text if it is too large. */
   async pillar(request: PillarRequest): Promise<Uint8Array> {
     if (request.tops) return encode(await masterTops(request, this.#host), "wire");
     const key = request.pillarenv === null ? request.id : `${request.id}:${request.pillarenv}`;
     if (request.cleanCache) this.#drop(key);
-    // What the caller gives is not kept, and neither is what it asks for once.
+    // Pillar with the caller's own values, or for a single call, is not cached.
     const isPlain = request.override.size === 0 && (request.ext === null || request.ext === "");
     const cached = this.#cached(key, request);
     if (cached !== undefined && request.override.size === 0) return cached;
@@ -86,7 +86,7 @@ export class PillarService {
     return encode(merged, "wire");
   }
 
-  /** What `pillar_cache` keeps, whatever has changed. */
+  /** The entry of `pillar_cache`, which is valid even if its sources have changed. */
   #cached(key: string, { grains }: PillarRequest): Uint8Array | undefined {
     const { pillar_cache, pillar_cache_backend, pillar_cache_ttl, cachedir } = this.#opts;
     if (!pillar_cache) return undefined;

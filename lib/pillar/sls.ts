@@ -14,11 +14,11 @@ export interface SlsRequest {
   readonly path: string;
   readonly sls: string;
   readonly saltenv: string;
-  /** What the file that includes it says that its variables are. */
+  /** Variables from the including file. */
   readonly defaults: ValueMap;
 }
 
-/** What the files of a pillar are rendered with. */
+/** What rendering the files of a pillar needs. */
 export interface SlsHost {
   readonly roots: PillarRoots;
   readonly merging: MergeHow;
@@ -36,7 +36,7 @@ export interface SlsHost {
 /** How deep files may include each other: a file that is included twice is rendered once, so no circle is endless. */
 const DEEPEST = 200;
 
-/** The files of one environment. What is rendered once is used again for each file that includes it. */
+/** The files of one environment. A rendered file is used again for each file that includes it. */
 export class SlsFiles {
   readonly #host: SlsHost;
   readonly #saltenv: string;
@@ -130,8 +130,8 @@ export class SlsFiles {
       return data;
     }
     const included: ValueMap[] = [];
-    // As in Salt, what one item says of defaults holds for the plain items after it, and the errors of one file are told
-    // again for the next one that was rendered before.
+    // As in Salt, the defaults of one item apply to the plain items after it, and the errors of one file are repeated
+    // for the next one that was rendered before.
     let defaults = from.defaults, told: readonly string[] = [];
     for (const item of includes) {
       const include = readInclude(item);
@@ -168,7 +168,7 @@ export class SlsFiles {
       errors.push(noEnvironment(this.#saltenv));
       return [sls];
     }
-    // A relative name means a file at the root as well, if there is one.
+    // A relative name also matches a file at the root, if there is one.
     const found = [sls.replace(/^\.+/, "").replaceAll("/", "."), absolute].flatMap((name) =>
       roots.matching(name, this.#saltenv)
     );

@@ -1,11 +1,11 @@
 /**
- * Stamps of paths: a short text that is another one when what is at the path was changed, replaced, made or removed.
+ * Stamps of paths: a short text that changes when the file at the path is changed, replaced, created or removed.
  * @module
  */
 
 /**
- * A file that changed less than this before it was looked at may change again without another stamp: the clock of file
- * systems has steps of up to 10 ms. In milliseconds.
+ * A file that changed less than this before its stamp was taken may change again without another stamp: the clock of
+ * file systems has steps of up to 10 ms. In milliseconds.
  */
 const UNSETTLED_MS = 50;
 
@@ -17,7 +17,7 @@ export function stampOf(path: string): string {
   return [Number(mtime), Number(ctime), size, ino ?? 0, isDirectory].join(":");
 }
 
-/** Whether what is at the path changed so short a time ago that its stamp says nothing. */
+/** Whether the file changed so recently that its stamp is not reliable. */
 export function isUnsettled(path: string, nowMs: number): boolean {
   const info = stat(path);
   if (info === undefined) return false;
@@ -28,6 +28,6 @@ function stat(path: string): Deno.FileInfo | undefined {
   try {
     return Deno.statSync(path);
   } catch {
-    return undefined; // not there, or not to be seen: then reading it tells why
+    return undefined; // missing or not accessible: reading it reports the reason
   }
 }

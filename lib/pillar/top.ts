@@ -7,7 +7,7 @@
 import { PillarTopError } from "../errors.ts";
 import { isFloat, isInt, isMap, toNumber, truthy, type Value, type ValueMap } from "../values/value.ts";
 
-/** A top file as it was rendered, and the environment that it is of. */
+/** A rendered top file, and its environment. */
 export interface TopFile {
   readonly saltenv: string;
   readonly top: Value;
@@ -21,7 +21,7 @@ export interface MergedTop {
   readonly ignored: ReadonlyMap<Value, ReadonlySet<string>>;
 }
 
-/** What is said of a target in one top file. */
+/** The entry of a target in one top file. */
 interface Entry {
   readonly matches: Value[];
   readonly sls: string[];
@@ -29,15 +29,18 @@ interface Entry {
   readonly ignoresMissing: boolean;
 }
 
-/** Nothing: of top files that cannot be read. */
+/** An empty result, for top files that cannot be read. */
 export const NO_TOP: MergedTop = { targets: new Map(), ignored: new Map() };
 
-/** Joins top files; of a target in two of them the later one counts. @throws {PillarTopError} If one of them has not the form of a top file. */
+/**
+ * Joins top files; of a target in two of them the later one is used. @throws {PillarTopError} If one of them does not
+ * have the form of a top file.
+ */
 export function mergeTops(tops: readonly TopFile[]): MergedTop {
   const merged = new Map<Value, Map<Value, Entry>>();
   const ignored = new Map<Value, Set<string>>();
   for (const { top } of tops) {
-    if (!isMap(top)) throw new PillarTopError("a top file is no map");
+    if (!isMap(top)) throw new PillarTopError("a top file is not a map");
     for (const [saltenv, targets] of top) {
       if (saltenv === "include") continue;
       const known = merged.get(saltenv) ?? new Map<Value, Entry>();
@@ -64,7 +67,7 @@ function sorted(entries: ReadonlyMap<Value, Entry>): Map<Value, Value[]> {
 function targetsOf(targets: Value): ValueMap {
   if (isMap(targets)) return targets;
   if (targets === "" || (Array.isArray(targets) && targets.length === 0)) return new Map();
-  throw new PillarTopError("the targets of an environment are no map");
+  throw new PillarTopError("the targets of an environment are not a map");
 }
 
 function readEntry(items: Value): Entry {
@@ -86,20 +89,20 @@ function iterated(items: Value): Iterable<Value> {
   if (Array.isArray(items)) return items;
   if (isMap(items)) return items.keys();
   if (typeof items === "string") return items;
-  throw new PillarTopError("what belongs to a target is no list");
+  throw new PillarTopError("the entry of a target is not a list");
 }
 
 function orderOf(order: Value): number {
   if (typeof order === "string") return /^\s*[+-]?\d+(_\d+)*\s*$/.test(order) ? Number(order.replaceAll("_", "")) : 0;
   const number = isInt(order) || isFloat(order) || typeof order === "boolean" ? toNumber(order) : undefined;
-  if (number === undefined || !Number.isFinite(number)) throw new PillarTopError("an order is no number");
+  if (number === undefined || !Number.isFinite(number)) throw new PillarTopError("an order is not a number");
   return Math.trunc(number);
 }
 
-/** Whether a target means the minion. */
+/** Whether a target matches the minion. */
 export type TopMatch = (target: Value, items: readonly Value[]) => boolean;
 
-/** The SLS of a minion by environment, in order, each once. @param pillarenv If set, of that environment alone. */
+/** The SLS of a minion by environment, in order, each once. @param pillarenv If set, only of that environment. */
 export function topMatches(
   { targets }: MergedTop,
   { pillarenv, matches }: { readonly pillarenv: string | null; readonly matches: TopMatch },

@@ -1,11 +1,11 @@
 /**
- * A copy of a map that tells which of its keys are read.
+ * A copy of a map that reports which of its keys are read.
  * @module
  */
 
 import type { Value, ValueMap } from "../values/value.ts";
 
-/** Who is told. */
+/** Called with the reads. */
 export interface MapWatch {
   /** A key was read; `undefined`: there is none of that name. */
   key(key: Value, value: Value | undefined): void;
@@ -15,7 +15,7 @@ export interface MapWatch {
   changed(): void;
 }
 
-/** The copy. What is set in it is its own. */
+/** The copy. Setting a key changes only the copy. */
 export class WatchedMap extends Map<Value, Value> {
   readonly #watch: MapWatch;
 

@@ -1,7 +1,7 @@
 /**
- * What an execution module's function can access: the minion it runs on, by a few methods. The job worker implements
- * them by messages to the minion's main thread; `salt-call --local` and tests implement them directly. Modules import
- * this file and `module.ts`, never a service.
+ * The interface of an execution module's function to the minion that it runs on. The job worker implements them by
+ * messages to the minion's main thread; `salt-call --local` and tests implement them directly. Modules import this file
+ * and `module.ts`, never a service.
  * @module
  */
 
@@ -24,7 +24,7 @@ export interface RunningJob {
   readonly ret: string;
   /** Who started it. */
   readonly user: string;
-  /** The process that runs it: a command of it, or the process of its module; `null`: there is none of its own. */
+  /** The process that runs it: a command of it, or the process of its module; `null`: it has none. */
   readonly pid: number | null;
 }
 
@@ -39,7 +39,7 @@ export interface Jobs {
 /** Something that the minion's main loop can do again. */
 export type Refresh = "modules" | "grains" | "pillar";
 
-/** What a function asks for of a pillar. */
+/** A function's request for a pillar. */
 export interface PillarAsked {
   /** Values that win over all others. */
   readonly override?: ValueMap;
@@ -60,13 +60,13 @@ export interface Outside {
   /** Fires an event on the minion's own bus. */
   fire(data: ValueMap, tag: string): Promise<boolean>;
   /**
-   * This minion's pillar, made now: by its master, or here if it has none. What is in memory stays.
-   * @throws {NoMasterError} Where there is neither.
+   * Compiles this minion's pillar again: on its master, or here if it has none. The pillar in memory stays. @throws
+   * {NoMasterError} If neither is possible.
    */
   pillar(asked: PillarAsked): Promise<ValueMap>;
   /** This minion's grains, made now. A minion that runs this has them from now on, too. */
   grains(): Promise<ValueMap>;
-  /** Makes the minion repeat what it did at its start. */
+  /** Makes the minion repeat a step of its start. */
   refresh(what: Refresh): Promise<boolean>;
 }
 
@@ -87,7 +87,7 @@ export interface Functions<C> {
   serves?(module: string): Promise<boolean>;
   /** The modules that failed to load so far, with the reason. */
   problems(): ReadonlyMap<string, string>;
-  /** The modules that do not serve this host, of those asked for so far, with the reason. */
+  /** The modules that did not load on this host so far, with the reason. */
   refusals(): ReadonlyMap<string, string>;
   /** The file that provides each module, without `.ts`, by the module's name; loads every module. */
   providers(): Promise<ReadonlyMap<string, string>>;
@@ -133,7 +133,7 @@ export interface JobContext {
   readonly watchCommand?: (encoding: string | null) => CommandWatch;
   /** All low chunks of the run of states that calls the function, in their order. Absent: there is none. */
   readonly chunks?: readonly ValueMap[];
-  /** Shows the result of a state, one of `total`, to who watches this process. With a master, events tell of states. */
+  /** Shows the result of a state, one of `total`, to the user of this process. With a master, events report states. */
   readonly watchState?: (result: ValueMap, total: number) => void;
   /** Whether `pillar.*` show values without being told to: the caller is a template. Default: they are masked. */
   readonly showsPillar?: boolean;
@@ -145,9 +145,12 @@ export interface JobContext {
   log(level: "error" | "warning" | "info" | "debug", message: string): void;
 }
 
-/** The context of a state function: that of the job which runs the state, and what is known of the run. */
+/** The context of a state function: that of the job which runs the state, with the data of the run. */
 export interface StateContext extends JobContext {
-  /** Whether nothing may be changed: the state says what it would do (`test=True`). `opts.test` is the same. */
+  /**
+   * Test mode: nothing may be changed, the state only reports what it would change (`test=True`). `opts.test` is the
+   * same.
+   */
   readonly test: boolean;
   /** The low chunk that is run: `__low__`. */
   readonly low: ValueMap;

@@ -31,7 +31,7 @@ export interface Family<C> {
   serves(module: string): Promise<boolean>;
   /** The modules that failed to load so far, with the reason. */
   problems(): ReadonlyMap<string, string>;
-  /** The modules that do not serve this host, of those asked for so far, with the reason. */
+  /** The modules that did not load on this host so far, with the reason. */
   refusals(): ReadonlyMap<string, string>;
   /** The file that provides each module that serves, without `.ts`, by the module's name; loads every module. */
   providers(): Promise<ReadonlyMap<string, string>>;
@@ -47,7 +47,7 @@ export async function joined(parts: readonly Promise<object>[]): Promise<object>
   return Object.assign({}, ...await Promise.all(parts));
 }
 
-/** The files of a family that bear another name, by that name, in the order in which they are asked whether they serve. */
+/** The files of a family with a virtual name, by that name, in the order in which they are tried. */
 export type VirtualNames = Readonly<Record<string, readonly string[]>>;
 
 /** Options of {@linkcode loadFamily}. */
@@ -64,11 +64,14 @@ export interface FamilyOptions {
   readonly renamed?: Readonly<Record<string, string>>;
   /** The virtual names of built-in modules. */
   readonly virtualNames?: VirtualNames;
-  /** What built-in modules' `virtual` is checked against. Without it all serve, and only the first of several counts. */
+  /**
+   * What built-in modules' `virtual` is checked against. Without it all are loaded, and only the first of several is
+   * used.
+   */
   readonly host?: VirtualHost;
   /** Whether there is an execution function, which state modules may need. Without it none is needed. */
   readonly hasFunction?: (name: string) => Promise<boolean>;
-  /** The option `providers`: the module to use, by virtual name, whether it serves or not. */
+  /** The option `providers`: the module to use, by virtual name, even if it would not load on this host. */
   readonly chosen?: ReadonlyMap<string, string>;
   /** Whether a plain function is a function of the family. Default: yes. */
   readonly plainFunctions?: boolean;
@@ -82,7 +85,7 @@ interface Loaded<C> {
   readonly functions: ReadonlyMap<string, ModuleFunction<C>>;
 }
 
-/** A module that serves: its file, and what it exports. */
+/** A loaded module: its file, and its exports. */
 interface Served<C> extends Loaded<C> {
   readonly file: string;
 }
@@ -137,9 +140,9 @@ export function loadFamily<C>(table: ModuleTable, options: FamilyOptions = {}): 
   };
 
   /**
-   * Asks the files of a virtual name, one after the other. Where several serve, the later ones add the functions that the
-   * earlier ones do not have, as Salt's loader does: the services of a Debian whose systemd does not run.
-   * @param wanted The function that is looked for. Default: all.
+   * Tries the files of a virtual name in order. If several load, the later ones add functions that the earlier ones do
+   * not have, as in Salt's loader: for example the services of a Debian host on which systemd does not run. @param
+   * wanted The wanted function. Default: all.
    */
   const choose = async (name: string, files: readonly string[], wanted?: string): Promise<Served<C> | undefined> => {
     const reasons: string[] = [];
@@ -251,7 +254,7 @@ function moduleOf<C>(exports: object, plain: boolean): Loaded<C> {
   for (const [exported, candidate] of Object.entries(exports)) {
     if (exported.startsWith("_") || exported === "default" || exported === "virtual") continue;
     if (!plain && isPlainFunction(candidate)) {
-      throw new TypeError(`${exported} is a plain function, and an object with "params" and "run" is wanted`);
+      throw new TypeError(`${exported} is a plain function; it must be an object with "params" and "run"`);
     }
     const fun = asFunction<C>(candidate, exported);
     if (fun !== undefined) functions.set(exported.replace(/_$/, ""), fun);

@@ -1,7 +1,7 @@
 /**
- * What a module's function may access on its host, as it declares: Deno's permissions, enforced by the runtime for the
- * function's worker. Without a declaration nothing is allowed. Knows no workers and no modules.
- * Source: docs.deno.com, "Security and permissions"; `deno.permissions` of Web Workers.
+ * The permissions that a module's function declares: Deno's permissions, enforced by the runtime for the function's
+ * worker. Without a declaration nothing is allowed. Knows no workers and no modules. Source: docs.deno.com, "Security
+ * and permissions"; `deno.permissions` of Web Workers.
  * @module
  */
 
@@ -25,7 +25,7 @@ export type PermissionSet = Readonly<Partial<Record<PermissionName, true | reado
  */
 export type Permissions = "none" | "all" | PermissionSet;
 
-/** What it takes to find programs in PATH, which tells whether some modules serve. */
+/** The permissions to find programs in PATH, which some modules need to check whether they load. */
 export const SEARCH_PATH: Permissions = { env: ["PATH"], read: true, sys: ["uid", "gid"] };
 
 /** Checks the declaration of a user's module. @throws {TypeError} If it is invalid. */

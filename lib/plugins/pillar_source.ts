@@ -1,17 +1,17 @@
 /**
- * What a source of pillar (`ext_pillar`) is: a module with a function `ext_pillar`, which gets what the option says, and a
- * context in place of Salt's first two arguments and its dunder names.
+ * The form of a source of pillar (`ext_pillar`): a module with a function `ext_pillar`, which gets the value of the
+ * option, and a context in place of Salt's first two arguments and its dunder names.
  * @module
  */
 
 import { type Declaration, declare, type ModuleFunction, type Parameters } from "./module.ts";
 import type { Value, ValueMap } from "../values/value.ts";
 
-/** Notes what a pillar depends on, so that it is made again when that has changed. */
+/** Records what a pillar depends on, so that it is compiled again when that has changed. */
 export interface PillarNotes {
   /** It depends on what is at a path: a file, the entries of a directory, or that there is nothing. */
   path(path: string): void;
-  /** It may be another one the next time: it must not be kept. @param reason Whose fault that is, for the log. */
+  /** The result may differ the next time, so it must not be cached. @param reason The cause, for the log. */
   changing(reason: string): void;
 }
 
@@ -30,7 +30,7 @@ export interface PillarRendering {
   readonly allowUndefined?: boolean;
   /** Renderers that are left out, as `renderer_blacklist`. */
   readonly blacklist?: Value;
-  /** The only renderers that count, as `renderer_whitelist`. */
+  /** The only renderers that are allowed, as `renderer_whitelist`. */
   readonly whitelist?: Value;
 }
 

@@ -24,9 +24,9 @@ export interface StateResult {
   changes: ValueMap;
   /** Shown with the result. */
   warnings?: string[];
-  /** Whether `mod_watch` is not to be called, although something that is watched has changed. */
+  /** Whether `mod_watch` must not be called, although a watched state has changed something. */
   skip_watch?: boolean;
-  /** What a state found that only looks: `disk.status`, `http.query`. */
+  /** Data of a state that only reads: `disk.status`, `http.query`. */
   data?: Value;
   /** The job that the state has started on other hosts. */
   __jid__?: string;
@@ -77,7 +77,7 @@ export function resultMap(result: StateResult): ValueMap {
 
 /** A state function's declaration; its code returns a {@linkcode StateResult}, or what is like one. */
 export interface StateDeclaration<P extends Parameters> extends Omit<Declaration<P, StateContext>, "run"> {
-  /** Brings the host to what the arguments say; in test mode says what it would do. */
+  /** Brings the host into the wanted state; in test mode reports what it would change. */
   run(
     ...given: Parameters_<Declaration<P, StateContext>["run"]>
   ): StateResult | GivenResult | Promise<StateResult | GivenResult>;

@@ -1,5 +1,6 @@
 /**
- * What a source of `master_tops` is: a module with a function `top`, which says which SLS files a minion has besides those of the top file.
+ * The form of a source of `master_tops`: a module with a function `top`, which returns SLS files of a minion besides
+ * those of the top file.
  * @module
  */
 
@@ -13,7 +14,7 @@ export interface TopContext {
   /** Its grains, as it tells them. */
   readonly grains: ValueMap;
   readonly opts: ValueMap;
-  /** What the option `master_tops` says of this source. */
+  /** The value of the option `master_tops` for this source. */
   readonly setting: Value;
   readonly signal: AbortSignal;
   log(level: "error" | "warning" | "info" | "debug", message: string): void;

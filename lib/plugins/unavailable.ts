@@ -17,7 +17,7 @@ export interface Searched {
   refusals(): ReadonlyMap<string, string>;
 }
 
-/** What can be said of the missing function. */
+/** The description of a missing function. */
 export interface Unavailable {
   /** Says that the function does not exist, and suggests one if nothing below says more. */
   readonly error: UnavailableError;
@@ -40,7 +40,7 @@ export async function explainUnavailable(
   kind: SaltFamily | undefined,
 ): Promise<Unavailable> {
   const all = await family.all();
-  // A function of Salt that is not built is told as such, although others' names begin with its own.
+  // A function of Salt that is not built is reported as such, even if names of other functions begin with its name.
   const planned = kind !== undefined && await isSaltFunction(name, kind);
   const docs = planned ? new Map<Value, Value>() : collectDocs(all, [`${name}*`]);
   const module = name.split(".", 1)[0];

@@ -1,8 +1,8 @@
 /**
- * On which hosts a module serves, and under which name: what Salt's modules say by `__virtual__` and `__virtualname__`. A
- * module exports it as data (`export const virtual`), so that the loader can tell why a module does not serve, and the
- * minion can read it from the text of a custom module's file without running it. Loads nothing.
- * Source: Salt 3008.3, `salt/loader/lazy.py`.
+ * The hosts on which a module loads, and its virtual name: Salt's `__virtual__` and `__virtualname__`. A module exports
+ * it as data (`export const virtual`), so that the loader can report why a module does not load, and the minion can
+ * read it from the text of a custom module's file without running it. Loads nothing. Source: Salt 3008.3,
+ * `salt/loader/lazy.py`.
  * @module
  */
 
@@ -19,11 +19,11 @@ export interface Requirement {
   readonly unless?: GrainValues;
   /** Programs, of which one must be in PATH. */
   readonly programs?: readonly string[];
-  /** What the host must not be: one where another module serves. */
+  /** The kind of host that is excluded, because another module loads there. */
   readonly unlessHost?: OtherHost;
   /** Execution functions, of which the minion must have one. For state modules. */
   readonly functions?: readonly string[];
-  /** What the minion says where the condition does not hold. */
+  /** The reason if the condition does not hold. */
   readonly otherwise: string;
 }
 
@@ -37,9 +37,9 @@ export interface OtherHost {
   readonly without?: readonly string[];
 }
 
-/** What a module exports as `virtual`. Without the export it serves everywhere, under its file's name. */
+/** What a module exports as `virtual`. Without the export it loads on every host, under its file's name. */
 export interface Virtual {
-  /** The name under which its functions are called. Several modules may share one: the first that serves counts. */
+  /** The name under which its functions are called. Several modules may share one: the first that loads is used. */
   readonly name?: string;
   /** The conditions, all of which must hold. */
   readonly serves?: readonly Requirement[];
@@ -55,7 +55,10 @@ export interface VirtualHost {
   hasPath(path: string): boolean | undefined;
 }
 
-/** Why a module does not serve on `host`; `undefined` if it does, or if nobody may look. Functions are not looked at. */
+/**
+ * Why a module does not load on `host`; `undefined` if it does, or if that cannot be checked. Functions are not
+ * checked.
+ */
 export function refusal({ serves = [] }: Virtual, host: VirtualHost): string | undefined {
   return serves.find((requirement) => !isMet(requirement, host))?.otherwise;
 }
@@ -81,7 +84,7 @@ function isMet({ grains = [], unless, programs = [], unlessHost }: Requirement, 
   return programs.length === 0 || programs.some((program) => host.hasProgram(program) ?? true);
 }
 
-/** Where nobody may look the host counts as none. */
+/** If it cannot be checked, the host is not of this kind. */
 function isSuch({ programs = [], paths = [], without = [] }: OtherHost, host: VirtualHost): boolean {
   return programs.every((name) => host.hasProgram(name) ?? false) &&
     paths.every((path) => host.hasPath(path) ?? false) &&

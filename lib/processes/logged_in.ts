@@ -1,6 +1,6 @@
 /**
- * Who is logged in, by the system's file of logins.
- * Source: psutil 7.2 (documentation and results); utmp(5).
+ * The users who are logged in, from the system's file of logins. Source: psutil 7.2 (documentation and results);
+ * utmp(5).
  * @module
  */
 

@@ -1,7 +1,8 @@
 /**
- * The user's own renderers: `renderers/upper.ts` below `extension_modules`, or `_renderers/upper.ts` on the file server. Each exports one
- * function `render`, which gets what the renderer before it made, and returns what it makes of that. On a minion it runs in a process of
- * its own, with the permissions that its file declares, as own modules do; where pillar is compiled, with the rights of the master.
+ * Custom renderers: `renderers/upper.ts` below `extension_modules`, or `_renderers/upper.ts` on the file server. Each
+ * exports one function `render`, which gets the result of the previous renderer and returns its own. On a minion it
+ * runs in a separate process, with the permissions that its file declares, as own modules do; where pillar is compiled,
+ * with the rights of the master.
  * @module
  */
 
@@ -51,7 +52,7 @@ export function calledRenderer(fun: ModuleFunction<JobContext> | undefined): Mod
   };
 }
 
-/** Of what a renderer is given, that which it has parameters for. */
+/** The arguments of a renderer for which it has parameters. */
 function wanted(given: ValueMap, { params, varKwargs }: ModuleFunction<JobContext>): ValueMap {
   return varKwargs === undefined
     ? new Map([...given].filter(([name]) => typeof name === "string" && Object.hasOwn(params, name)))

@@ -1,6 +1,6 @@
 /**
- * Which renderers a text goes through: its first line `#!jinja|yaml`, or the option `renderer`.
- * Source: Salt 3008.3, `salt/template.py` template_shebang, check_render_pipe_str.
+ * The renderers of a text: its first line `#!jinja|yaml`, or the option `renderer`. Source: Salt 3008.3,
+ * `salt/template.py` template_shebang, check_render_pipe_str.
  * @module
  */
 

@@ -1,5 +1,5 @@
 /**
- * What a run of states over several minions comes to: how many of them would change, have changed or failed, and which. Salt
+ * Summary of a run of states on several minions: how many of them would change, have changed or failed, and which. Salt
  * shows each minion's run alone.
  * @module
  */

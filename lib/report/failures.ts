@@ -16,7 +16,7 @@ export interface MinionEnd {
   readonly outcome: Outcome;
 }
 
-/** What a minion's end is called: its return code, or why there is none. */
+/** The text for a minion's outcome: its return code, or why there is none. */
 function endName({ retcode, outcome }: Pick<MinionEnd, "retcode" | "outcome">): string {
   return hasReturned(outcome) && outcome !== "interrupted" ? String(retcode) : outcome;
 }

@@ -1,6 +1,7 @@
 /**
- * How far a job is, as one line: a bar, how many minions have returned and failed, who is not connected, and whom the
- * command still waits for. On a terminal the line is below the returns while the command waits.
+ * The progress of a job as one line: a bar, the numbers of minions that have returned and failed, the minions that are
+ * not connected, and those that the command still waits for. On a terminal the line is below the returns while the
+ * command waits.
  * @module
  */
 

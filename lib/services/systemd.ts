@@ -181,7 +181,7 @@ export async function enable(
   return true;
 }
 
-/** Has a unit no longer start with the system. @returns Whether it was done. */
+/** Disables the start of a unit with the system. @returns Whether it was done. */
 export async function disable(name: string, context: JobContext, options: UnitOptions): Promise<boolean> {
   const { root = null, noBlock } = options;
   await readChanges(name, context);
@@ -224,7 +224,7 @@ function hasLink(directory: string, name: string): boolean {
   });
 }
 
-/** Masking for good, or until the next start of the system. */
+/** Masking permanently, or until the next start of the system. */
 export interface MaskOptions {
   readonly runtime: boolean;
   readonly root: string | null;
@@ -242,7 +242,7 @@ export async function isMasked(name: string, context: JobContext, { runtime, roo
   }
 }
 
-/** Has nothing start a unit any more. @throws {CommandError} If systemctl does not. */
+/** Prevents every start of a unit. @throws {CommandError} If systemctl does not. */
 export async function mask(name: string, context: JobContext, { runtime, root }: MaskOptions): Promise<true> {
   await readChanges(name, context);
   const words = ["mask", ...runtime ? ["--runtime"] : [], output.unitName(name)];

@@ -74,7 +74,7 @@ export function persistentModules(file: string): string[] {
     .sort();
 }
 
-/** Has a module loaded at each start: its line is added, or is not a comment any more. */
+/** Makes the system load a module at each start: adds its line, or uncomments it. */
 export function persistModule(mod: string, file: string): void {
   const lines = fileLines(file);
   const wanted = mod.trim();
@@ -82,7 +82,7 @@ export function persistModule(mod: string, file: string): void {
   writeLines(file, at < 0 ? [...lines, wanted] : lines.with(at, wanted));
 }
 
-/** Has a module no longer loaded at each start. @param comment Whether its line becomes a comment, or goes. */
+/** Stops loading a module at each start. @param comment Whether its line is commented out instead of removed. */
 export function forgetModule(mod: string, file: string, comment: boolean): void {
   const [name] = mod.trim().split(/\s+/);
   writeLines(

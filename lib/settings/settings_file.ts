@@ -23,7 +23,7 @@ export function settingIn(path: string, key: string): string | undefined {
 
 /** How a line is replaced. */
 export interface LineChange {
-  /** Whether a line is the one that is meant. */
+  /** Whether a line is the wanted one. */
   readonly isMeant: (line: string) => boolean;
   readonly line: string;
   /** Whether the line is added at the end where none is meant, in a new file if need be. */

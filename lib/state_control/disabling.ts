@@ -10,13 +10,13 @@ import { map, str, type Value, type ValueMap } from "../values/value.ts";
 
 const GRAIN = "state_runs_disabled";
 
-/** What is switched off: SLS names, `highstate`, globs of state functions. */
+/** The disabled runs: SLS names, `highstate`, globs of state functions. */
 export function disabledRuns({ grains }: Pick<JobContext, "grains">): string[] {
   const found = grains.get(GRAIN);
   return Array.isArray(found) ? found.map(str) : [];
 }
 
-/** What is said of those of `names` that are switched off. */
+/** The texts for those of `names` that are disabled. */
 export function disabledTexts(names: readonly string[], context: Pick<JobContext, "grains">): string[] {
   const disabled = disabledRuns(context);
   return names.flatMap((name) =>
@@ -32,7 +32,7 @@ export function disabledTexts(names: readonly string[], context: Pick<JobContext
   );
 }
 
-/** Switches states off, or on again. @returns What was done with each, as Salt says it. */
+/** Disables states, or enables them again. @returns What was done with each, as Salt says it. */
 export async function switchRuns(states: Value, off: boolean, context: JobContext): Promise<ValueMap> {
   const disabled = disabledRuns(context);
   const words = off ? "disabled" : "enabled";

@@ -18,7 +18,7 @@ export interface EventSetting {
   readonly total: number;
 }
 
-/** Fires the event of a state that has a result. Without a master there is nobody to tell. */
+/** Fires the event of a state that has a result. Does nothing without a master. */
 export async function fireStateEvent(
   { chunk, result, context }: { chunk: Chunk; result: ValueMap; context: JobContext },
   { jid, progress, total }: EventSetting,

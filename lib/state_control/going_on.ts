@@ -1,7 +1,7 @@
 /**
- * A run that its minion did not survive: a state restarted salt-minion, and the command went on. The run goes on with the state
+ * A run that its minion did not survive: a state restarted salt-minion, and the command continued. The run continues with the state
  * behind it; what the record has is not run again. Only commands that do a state's work count for it: one that was asking is asked again.
- * Without a command that went on the run ends, with what it had done.
+ * Without a command that continued the run ends, with what it had done.
  * @module
  */
 
@@ -18,7 +18,7 @@ import { readRun, type RunState, type Unfinished } from "./record.ts";
 /** A command of a state that continued without the minion. */
 export interface Survivor {
   readonly words: readonly string[];
-  /** How it ended; a text if nobody knows. The outputs of one that ended before the minion did are not kept. */
+  /** How it ended; a text if that is not known. The outputs of one that ended before the minion did are not kept. */
   readonly outcome: Pick<ChildOutcome, "pid" | "retcode"> & Partial<Pick<ChildOutcome, "stdout" | "stderr">> | string;
 }
 
@@ -40,7 +40,7 @@ export async function survivors(
   return found;
 }
 
-/** With what a run continues. */
+/** The data with which a run continues. */
 export interface Former {
   /** The results by tag: those of its record, and those of the states that had been called. */
   readonly results: ReadonlyMap<string, ValueMap>;
@@ -50,7 +50,7 @@ export interface Former {
   readonly work: ReadonlyMap<string, readonly Survivor[]>;
 }
 
-/** With what a run continues that its minion did not survive. */
+/** The data for continuing a run whose minion ended. */
 export function formerRun(
   { cachedir, jid }: { readonly cachedir: string; readonly jid: string },
   { chunks, commands }: { readonly chunks: readonly Chunk[]; readonly commands: readonly Survivor[] },
@@ -72,7 +72,7 @@ export function formerRun(
   return { results, unchecked, work: allWork };
 }
 
-/** The commands that did the work of a state: those that its record has, and of those that went on the ones that do not only look. */
+/** The commands that did the work of a state: those that its record has, and of those that continued the ones that do not only look. */
 function workOf({ progress, work }: Unfinished, commands: readonly Survivor[]): Survivor[] {
   const ended = work.map(({ words, pid, retcode }) => ({ words, outcome: { pid, retcode } }));
   return progress.at === "called" ? [...ended, ...commands.filter(({ words }) => !onlyLooks(words))] : ended;
@@ -99,7 +99,10 @@ function isFile(chunk: Chunk): boolean {
 
 const ENDED = "The minion ended while this state ran";
 
-/** The result of a state that had been called: what its commands came to. It is not called again, for that might end the minion again. */
+/**
+ * The result of a state that had been called, from the outcomes of its commands. It is not called again, because that
+ * might end the minion again.
+ */
 function ofUnfinished(chunk: Chunk, work: readonly Survivor[], runNum: number): ValueMap {
   const { lines, changes, succeeded } = told(chunk, work);
   const result = map({
@@ -148,7 +151,7 @@ function told(chunk: Chunk, work: readonly Survivor[]): { lines: string[]; chang
   return { lines, changes, succeeded };
 }
 
-/** What is told of a run that ended with its minion. */
+/** The report on a run that ended with its minion. */
 export function interruptedRunLines(cachedir: string, jid: string): string[] {
   const run = readRun(cachedir, jid);
   if (run === undefined || run.end !== undefined) return [];

@@ -17,7 +17,7 @@ function options(words: string): RegExp {
 const DNF = verbs("check-update clean grouplist info list makecache provides repolist repoquery search");
 const PIP = [verbs("freeze index list search show"), options("--version")];
 
-/** By program, what its words are where it only looks, without the options that have a value of their own. */
+/** By program, what its words are where it only looks, without the options that have their own value. */
 const PROGRAMS: Readonly<Record<string, RegExp | readonly RegExp[]>> = {
   apk: verbs("info list policy search update version"),
   "apt-cache": /^/,
@@ -48,7 +48,7 @@ const PROGRAMS: Readonly<Record<string, RegExp | readonly RegExp[]>> = {
   zypper: verbs("if info list-updates locks lr lu ref refresh repos se search"),
 };
 
-/** Options before the verb whose value is a word of its own. */
+/** Options before the verb whose value is its own word. */
 const VALUED = new Set(["-C", "-c", "-o", "-p", "-t", "-u", "--output", "--property", "--releasever", "--root"]);
 
 /** Whether a command, given as its words, only looks. */

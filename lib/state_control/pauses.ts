@@ -1,6 +1,7 @@
 /**
- * Runs that wait or end at a state, because an operator said so: `<cachedir>/state_pause/<jid>`, which `state.pause` and its like write.
- * Source: Salt 3008.3, `State.check_pause` of `salt/state.py`, `state.pause`, `state.soft_kill` of `salt/modules/state.py`.
+ * Pauses and ends of runs at a state, by order of an operator: `<cachedir>/state_pause/<jid>`, which `state.pause` and
+ * similar functions write. Source: Salt 3008.3, `State.check_pause` of `salt/state.py`, `state.pause`,
+ * `state.soft_kill` of `salt/modules/state.py`.
  * @module
  */
 
@@ -25,7 +26,7 @@ function pauseDirectory(cachedir: string): string {
   return `${cachedir}/state_pause`;
 }
 
-/** What was said of a run, by the ID of the state; `undefined`: nothing. */
+/** The orders for a run, by the ID of the state; `undefined`: none. */
 function readPauses(cachedir: string, jid: string): ValueMap | undefined {
   const bytes = readFileIfExists(`${pauseDirectory(cachedir)}/${jid}`);
   if (bytes === undefined) return undefined;
@@ -43,7 +44,7 @@ function writePauses(cachedir: string, jid: string, pauses: ValueMap): void {
   writeFileAtomic(`${pauseDirectory(cachedir)}/${jid}`, encode(pauses, "disk"), { mode: 0o600 });
 }
 
-/** Nobody waits any more: the run has ended. */
+/** Removes the orders of a run that has ended. */
 export function dropPauses(cachedir: string, jid: string): void {
   removeIfExists(`${pauseDirectory(cachedir)}/${jid}`);
 }
@@ -62,7 +63,7 @@ export class RunPauses {
     this.#signal = signal;
   }
 
-  /** Waits as long as it is said before a state. @returns "kill" if the run ends here. */
+  /** Waits before a state while it is paused. @returns "kill" if the run ends here. */
   async before(chunk: Chunk): Promise<"run" | "kill"> {
     const begun = performance.now();
     if (this.#saidNothing && begun - this.#lookedAt < FRESH_MS) return "run";
@@ -81,7 +82,7 @@ export class RunPauses {
   }
 }
 
-/** What an operator says of a state, or of all. */
+/** An order of an operator for one state or all. */
 export interface PauseWish {
   readonly id: string;
   /** Seconds after which the run continues. */
@@ -111,7 +112,7 @@ export function resumeRun(cachedir: string, jid: string, id: string): null {
   return null;
 }
 
-/** What was said of runs that continue, by job; what was said of others is forgotten. */
+/** The orders for running jobs, by job; those for other jobs are removed. */
 export async function knownPauses(jids: Value, { opts, jobs }: Pick<JobContext, "opts" | "jobs">): Promise<ValueMap> {
   const { cachedir } = opts;
   const asked = jids === null ? pausedJobs(cachedir) : Array.isArray(jids) ? jids.map(str) : [str(jids)];

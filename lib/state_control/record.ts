@@ -1,6 +1,6 @@
 /**
- * The record of a run, written while it continues: `<cachedir>/state_runs/<jid>`. It tells what had been applied when the minion, or
- * the host, ended in the middle.
+ * The record of a run, written while it continues: `<cachedir>/state_runs/<jid>`. It shows what had been applied if the
+ * minion or the host ends in the middle.
  * @module
  */
 
@@ -27,11 +27,14 @@ export interface Work {
   readonly retcode: number;
 }
 
-/** How far a state had come that has no result. */
+/** The progress of a state without a result. */
 export type Progress =
   /** Its function was called. */
   | { readonly at: "called" }
-  /** Its conditions were asked (`unless`, `onlyif`), or it ran in test mode for `prereq`: nothing had been done. */
+  /**
+   * Its conditions were being checked (`unless`, `onlyif`), or it ran in test mode for `prereq`: nothing had been
+   * changed.
+   */
   | { readonly at: "asking" }
   /** Its function had returned, and its `check_cmd` ran. */
   | { readonly at: "checking"; readonly result: ValueMap };
@@ -61,9 +64,12 @@ export interface RunState {
 
 /** Runs whose records stay. */
 const KEPT_RUNS = 20;
-/** Time in which records wait for others, in milliseconds, as long as nothing else is waited for: a write takes longer than many states. */
+/**
+ * Time for which records are collected before a write, in milliseconds, while the run does not wait: a write takes
+ * longer than many states.
+ */
 const BATCH_MS = 2;
-/** Time after which what was written is brought to the disk, in milliseconds. */
+/** Time after which the written records are synced, in milliseconds. */
 const SYNC_MS = 1000;
 
 const FORM = { checked: false };
@@ -118,7 +124,7 @@ export class RunRecord implements Disposable {
   #add(record: Record<string, Value>): void {
     this.#waiting.push(new Map(Object.entries(record)));
     if (performance.now() - this.#writtenAt > BATCH_MS) this.#write();
-    // As soon as the run waits for anything, what has begun is on the disk.
+    // Before the run waits for anything, the started states are on the disk.
     else this.#timer ??= setTimeout(() => this.#write(), 0);
   }
 
@@ -166,7 +172,7 @@ function stateOf(records: readonly ValueMap[]): RunState | undefined {
     const result: Value = record.get("result") ?? null;
     const known = unfinished.get(tag);
     switch (record.get("kind")) {
-      case "begin": // A run that goes on after its minion ended.
+      case "begin": // A run that continues after its minion ended.
         end = undefined;
         begunNow.clear();
         break;

@@ -1,7 +1,7 @@
 /**
- * Runs that somebody asks the minion's administrator for: `state.request` runs the states in test mode and keeps the call in
- * `<cachedir>/req_state.p`, `state.run_request` runs them.
- * Source: Salt 3008.3, `request`, `check_request`, `clear_request` of `salt/modules/state.py`.
+ * Requests for runs that the minion's administrator must start: `state.request` runs the states in test mode and keeps
+ * the call in `<cachedir>/req_state.p`, `state.run_request` runs them. Source: Salt 3008.3, `request`, `check_request`,
+ * `clear_request` of `salt/modules/state.py`.
  * @module
  */
 
@@ -20,7 +20,7 @@ function pathIn(cachedir: string): string {
   return `${cachedir}/req_state.p`;
 }
 
-/** What is kept, by name; or what is kept under one. @throws {CommandError} If there is nothing of that name. */
+/** The stored requests by name, or one of them. @throws {CommandError} If there is nothing of that name. */
 export function readRequests(cachedir: string, name: string | null): Value {
   const bytes = readFileIfExists(pathIn(cachedir));
   const kept = bytes === undefined ? undefined : decode(bytes, "disk");
@@ -40,7 +40,7 @@ export function keepRequest(cachedir: string, name: string, kept: StateRequest &
   write(cachedir, new Map([...isMap(all) ? all : [], [name, request]]));
 }
 
-/** Forgets a request, or all. @returns Whether there is no such request any more that there was. */
+/** Removes a request, or all. @returns Whether a request was removed. */
 export function clearRequest(cachedir: string, name: string | null): boolean {
   if (name === null || name === "") {
     removeIfExists(pathIn(cachedir));

@@ -37,7 +37,7 @@ export async function applySls(mods: Value, call: ApplyCall): Promise<Value> {
   return await shortened(await runHigh(walked, prepared), call);
 }
 
-/** Applies what the top file gives to this minion. */
+/** Applies the SLS files that the top file assigns to this minion. */
 export async function applyHighstate(call: ApplyCall): Promise<Value> {
   if (disabledTexts(["highstate"], call.context).length > 0) {
     return map({
@@ -51,7 +51,7 @@ export async function applyHighstate(call: ApplyCall): Promise<Value> {
   return await shortened(await runTop(prepared), call);
 }
 
-/** Applies what another top file gives. */
+/** Applies the SLS files of another top file. */
 export async function applyTopFile(name: string, call: ApplyCall): Promise<Value> {
   const opts: Record<string, Value> = { state_top: name };
   const saltenv = call.kwargs.get("saltenv") ?? null;
@@ -121,7 +121,7 @@ function refused(texts: string[], { context }: ApplyCall): string[] {
   return texts;
 }
 
-/** The result of a minion that has no states: a failure, for nobody wants that. */
+/** The result of a minion that has no states: a failure. */
 function noStates(comment: string, { context }: ApplyCall): ValueMap {
   context.setRetcode(RETCODE.failure);
   const result = { result: false, comment, name: "No States", changes: {}, __run_num__: 0 };

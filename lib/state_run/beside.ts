@@ -17,7 +17,7 @@ interface Waiting {
   readonly start: () => void;
 }
 
-/** The states that run beside the others. */
+/** The parallel states of a run. */
 export class Beside {
   readonly #running = new Map<string, Started>();
   readonly #waiting: Waiting[] = [];
@@ -28,7 +28,7 @@ export class Beside {
   /**
    * @param max `state_max_parallel`: how many run at once; 0: any number.
    * @param resultOf The result of a state as the run holds it, which is completed when the state has ended.
-   * @param told Called then.
+   * @param told Called when the state has ended.
    */
   constructor(
     max: number,
@@ -40,7 +40,7 @@ export class Beside {
     this.#told = told;
   }
 
-  /** Starts a state, or has it wait for its turn. @returns Its result until it has ended. */
+  /** Starts a state, or queues it. @returns Its result until it has ended. */
   add(chunk: Chunk, name: Value, run: () => Promise<ValueMap>): ValueMap {
     const tag = chunkTag(chunk);
     const starts = this.#mayStart();
@@ -53,7 +53,7 @@ export class Beside {
         this.#leave(tag);
         done.reject(error);
       });
-    // Nobody may wait for it before it fails, which only the end of the job makes it.
+    // It rejects only at the end of the job; without this handler that would be an unhandled rejection.
     done.promise.catch(() => {});
     this.#running.set(tag, { done: done.promise });
     if (starts) this.#start(tag, start);

@@ -12,7 +12,7 @@ import { isMap, str, toNumber, truthy, type Value, type ValueMap } from "../valu
 import { traverse } from "../yaml/traverse.ts";
 import { slotsInKeywords, slotsInList } from "./slots.ts";
 
-/** What conditions need of a run. */
+/** What conditions need from a run. */
 export interface ConditionHost {
   readonly grains: ValueMap;
   /** Calls an execution function. */
@@ -24,7 +24,7 @@ export interface ConditionHost {
   log(level: "error" | "warning" | "debug", text: string): void;
 }
 
-/** What a check says: the state is not called if `skip`. */
+/** The result of a check: the state is not called if `skip`. */
 export interface Check {
   readonly skip: boolean;
   readonly comment: string;
@@ -75,7 +75,7 @@ function told(what: string, holds: boolean, skip: boolean): Check {
   return { skip, comment: `${what} condition is ${holds}`, skipWatch: skip };
 }
 
-/** What an entry that cannot be checked makes of the whole. */
+/** The result of an entry, or a text if it cannot be checked. */
 type Entry = boolean | { readonly text: string; readonly ends: boolean };
 
 /** The state is called if all entries hold. */
@@ -107,7 +107,7 @@ async function unless(entries: readonly Value[], options: ValueMap, host: Condit
 
 interface Asked {
   readonly what: "onlyif" | "unless";
-  /** What a command that cannot run is taken for. */
+  /** The result for a command that cannot run. */
   readonly onFailure: boolean;
   readonly options: ValueMap;
   readonly host: ConditionHost;
@@ -179,7 +179,7 @@ function creates(paths: Value): Check {
   return { skip: false, comment: "Creates files not found", skipWatch: false };
 }
 
-/** What `check_cmd` says after the state: the result and the comment that replace the state's own. */
+/** Runs `check_cmd` after the state: its result and comment replace the state's own. */
 export async function checkCommand(
   chunk: Chunk,
   host: ConditionHost,

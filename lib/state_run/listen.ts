@@ -8,7 +8,7 @@ import { type Chunk, chunkTag, field } from "../states/chunks.ts";
 import { REQUISITE_KEYWORDS } from "../states/requisites.ts";
 import { isMap, map, str, truthy, type Value, type ValueMap } from "../values/value.ts";
 
-/** What is to run after the states, and what listens to nothing. */
+/** The calls after the states, and the `listen` items that match nothing. */
 export interface Listening {
   /** Chunks of `mod_watch`, in their order. */
   readonly chunks: readonly Chunk[];
@@ -24,7 +24,7 @@ interface Listener {
   readonly to: readonly Value[];
 }
 
-/** Finds who listens to a state that has changes in `results`. */
+/** Finds the states that listen to a state with changes in `results`. */
 export function listening(chunks: readonly Chunk[], results: ReadonlyMap<string, ValueMap>): Listening {
   const listeners = listenersOf(chunks);
   if (listeners.length === 0) return { chunks: [], errors: new Map() };
@@ -89,7 +89,7 @@ function listenersOf(chunks: readonly Chunk[]): Listener[] {
   return listeners;
 }
 
-/** The state module and the ID or name that an item of `listen` means; a bare ID that there is not means nothing. */
+/** The state module and the ID or name that an item of `listen` means; an unknown bare ID matches nothing. */
 function targets(item: Value, chunks: readonly Chunk[]): (readonly [Value, Value])[] {
   if (isMap(item)) return [...item];
   const named = chunks.find((chunk) => chunk.get("__id__") === item || chunk.get("name") === item);

@@ -1,6 +1,7 @@
 /**
- * Plans: `state.plan` runs states in test mode and names by a hash all that the result depends on; `state.apply plan=<hash>` runs them
- * if nothing of that has moved, or says what has. A plan is kept in `<cachedir>/state_plans/<hash>`. Not in Salt.
+ * Plans: `state.plan` runs states in test mode and makes a hash of everything that the result depends on. `state.apply
+ * plan=<hash>` runs them if nothing of that has changed, or reports the changes. A plan is kept in
+ * `<cachedir>/state_plans/<hash>`. Not in Salt.
  *
  * A plan depends on the low data of the states (SLS files, templates, grains as far as they use them), the pillar, the files of the
  * file server that the states name, and what the states in test mode found on the host.
@@ -36,10 +37,10 @@ export interface Plan {
 
 /** Plans that stay. */
 const KEPT_PLANS = 20;
-/** Hexadecimal digits of a plan's name: nobody is to hit another plan by mistake. */
+/** Hexadecimal digits of a plan's name: enough to avoid hitting another plan by mistake. */
 const NAME_DIGITS = 32;
 
-/** What differs from run to run and says nothing. */
+/** Fields that differ from run to run and are ignored. */
 const CHANGING: ReadonlySet<unknown> = new Set(["start_time", "duration", "__run_num__", "pid"]);
 
 /** What a run in test mode depends on. */
@@ -111,7 +112,7 @@ function isKind(kind: string): kind is PlanKind {
   return Object.hasOwn(KINDS, kind);
 }
 
-/** What moved since a plan was made, a line each; none: all is as it was. */
+/** The changes since a plan was made, a line each; empty: none. */
 export function movedSince(then: PlanParts, now: PlanParts): string[] {
   return Object.keys(KINDS).filter(isKind).flatMap((kind) => {
     const names = [...new Set([...then[kind].keys(), ...now[kind].keys()])];
@@ -186,7 +187,7 @@ export function planTag(name: string): string {
   return `state_|-plan_|-${name}_|-plan`;
 }
 
-/** What is said of a plan that is not applied. */
+/** The error texts for a plan that is not applied. */
 export function refusalTexts(name: string, moved: readonly string[]): string[] {
   return [`The plan ${name} is not applied: what it stands on has moved since.`, ...moved];
 }

@@ -27,7 +27,7 @@ export async function makePlan(mods: Value, call: ApplyCall): Promise<Value> {
   return new Map([...returned, [plans.planTag(name), plans.planEntry(name, returned.size)]]);
 }
 
-/** Runs what a plan planned, or says what has moved since. */
+/** Applies a plan, or reports what has changed since. */
 export async function applyPlan(name: string, call: ApplyCall): Promise<Value> {
   const { context } = call;
   const plan = plans.readPlan(context.opts.cachedir, name);

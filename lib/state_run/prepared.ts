@@ -1,6 +1,6 @@
 /**
- * What a function that runs states begins with: the settings of its call, the minion's states, and the world they run in.
- * Source: Salt 3008.3, `salt/modules/state.py`.
+ * The setup of a function that runs states: the settings of its call, the minion's states, and the environment in which
+ * they run. Source: Salt 3008.3, `salt/modules/state.py`.
  * @module
  */
 
@@ -44,7 +44,7 @@ function withLocalConfig({ context, kwargs }: ApplyCall): JobContext {
   const { value: written } = loadYamlMapping(Deno.readTextFileSync(str(path)), str(path));
   const overrides = Object.fromEntries([...written].map(([name, value]) => [str(name), value]));
   const { opts } = loadMinionConfig({ configDir: config_dir, overrides: { id: context.opts.id, ...overrides } });
-  // What is kept for the job's way outside, such as its file client, has other options.
+  // Objects that are cached for the job, such as its file client, have other options.
   return { ...context, opts, outside: { ...context.outside } };
 }
 

@@ -1,6 +1,6 @@
 /**
- * What a run sees again after a state: modules that serve now, grains and pillar that a state asked for.
- * Source: Salt 3008.3, `State.check_refresh` of `salt/state.py`.
+ * Refreshes a run after a state: modules that load now, grains and pillar that a state asked for. Source: Salt 3008.3,
+ * `State.check_refresh` of `salt/state.py`.
  * @module
  */
 
@@ -12,7 +12,7 @@ import type { RunWorld } from "./world.ts";
 /** Files that may be modules. */
 const MODULE_FILE = /\.(ts|js|py|pyx|pyo|pyc|so)$/;
 
-/** Renews what a run sees. */
+/** Refreshes the data of a run. */
 export class Refreshing {
   readonly #world: RunWorld;
   readonly #gatherPillar: () => Promise<ValueMap>;
@@ -24,7 +24,7 @@ export class Refreshing {
     this.#gatherPillar = gatherPillar;
   }
 
-  /** Does what a state asked for, and what its changes may have made necessary. */
+  /** Does the refreshes that a state asked for, and those that its changes may need. */
   async after(chunk: Chunk, result: ValueMap): Promise<void> {
     const asked = (name: string) => truthy(chunk.get(name));
     if (asked("reload_grains")) this.#world.renew({ grains: await this.#world.job.outside.grains() });
@@ -38,7 +38,7 @@ export class Refreshing {
     this.#reloads = true;
   }
 
-  /** After the run: the minion's later jobs see what it brought. */
+  /** After the run: refreshes the minion for its later jobs. */
   async end({ outside, opts, job }: JobContext): Promise<void> {
     const isAlone = job.tgt === "salt-call" && opts.file_client === "local";
     if (this.#reloads && !isAlone) await outside.refresh("modules");

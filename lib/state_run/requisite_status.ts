@@ -8,14 +8,14 @@ import type { Chunk } from "../states/chunks.ts";
 import type { Requisite } from "../states/requisites.ts";
 import { truthy, type ValueMap } from "../values/value.ts";
 
-/** What is to be done with a state. */
+/** The decision about a state. */
 export type Status =
   /** Requisites have not run. */
   | "unmet"
   /** Requisites still run, in parallel. */
   | "pending"
   | "fail"
-  /** A requisite says that nothing is to be triggered by it. */
+  /** A requisite has `skip_req`: it triggers nothing. */
   | "skip_req"
   | "skip_watch"
   | "met"
@@ -37,7 +37,7 @@ export interface Results {
   isRunning(required: Chunk): boolean;
 }
 
-/** What can be said of one required state. */
+/** The finding about one required state. */
 type Finding =
   | "unmet"
   | "pending"
@@ -63,7 +63,7 @@ export function requisiteStatus(required: Required, results: Results): Status {
   return decide(all);
 }
 
-/** Adds to `found` what `required` means for a state that has it in `kind`. */
+/** Adds the finding about `required` for a state that has it in `kind` to `found`. */
 function look(required: Chunk, kind: Requisite, results: Results, found: Set<Finding>): void {
   const isPrereq = kind === "prereq";
   const result = results.of(required, isPrereq);
@@ -83,7 +83,7 @@ function look(required: Chunk, kind: Requisite, results: Results, found: Set<Fin
       return;
     }
   } else if (kind.startsWith("onchanges")) {
-    // A requisite that failed is as one that changed nothing.
+    // A failed requisite counts as one without changes.
     found.add(outcome === false || !changed ? "onchanges" : "onchangesmet");
     return;
   } else if (outcome === false) {
@@ -95,7 +95,7 @@ function look(required: Chunk, kind: Requisite, results: Results, found: Set<Fin
   else if (truthy(result.get("__state_ran__") ?? true)) found.add("met");
 }
 
-/** Of kinds that ask for any or all of several states: takes away what another finding outweighs. */
+/** For kinds that need any or all of several states: removes findings that others override. */
 function weigh(kind: Requisite, found: Set<Finding>): void {
   if (kind.endsWith("_any") || kind === "onfail") {
     if (found.has("met") || found.has("change")) found.delete("fail");

@@ -1,6 +1,6 @@
 /**
- * Results of states: the fields that the runtime adds, and what it makes of what a function returns.
- * Source: Salt 3008.3, `OutputUnifier` of `salt/utils/decorators/state.py`, `_assign_not_run_result_dict` of `salt/state.py`.
+ * Results of states: the fields that the runtime adds, and its checks of what a function returns. Source: Salt 3008.3,
+ * `OutputUnifier` of `salt/utils/decorators/state.py`, `_assign_not_run_result_dict` of `salt/state.py`.
  * @module
  */
 
@@ -9,7 +9,7 @@ import type { Chunk } from "../states/chunks.ts";
 import { isMap, map, str, truthy, type Value, type ValueMap } from "../values/value.ts";
 import { startClock } from "./clock.ts";
 
-/** What results begin their comment with when a state function throws. */
+/** The beginning of the comment if a state function throws. */
 const EXCEPTION = "An exception occurred in this state: ";
 
 const MUST_HAVE = ["name", "result", "changes", "comment"];
@@ -24,7 +24,7 @@ export function notRun(
   return withOwner(map(made), chunk);
 }
 
-/** Adds to whom a result belongs. */
+/** Adds the state that a result belongs to. */
 export function withOwner(result: ValueMap, chunk: Chunk): ValueMap {
   for (const key of ["__sls__", "__id__", "name"]) result.set(key, chunk.get(key) ?? null);
   return result;
@@ -35,7 +35,7 @@ export function thrownResult(name: Value, error: unknown): ValueMap {
   return map({ result: false, name, changes: {}, comment: EXCEPTION + reasonOf(error) });
 }
 
-/** An error of the host or of the caller in its own words; one of this program with its place, for a report. */
+/** The text of an error: of the host or the caller, its message; of this program, with its stack, for a report. */
 function reasonOf(error: unknown): string {
   if (error instanceof RenderError) return error.text;
   const isOurs = error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError;

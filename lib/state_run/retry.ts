@@ -6,7 +6,7 @@
 
 import { isInt, isMap, repr, str, type Value } from "../values/value.ts";
 
-/** How often a state is called until its result is as wanted. */
+/** The retries of a state until its result is as wanted. */
 export interface Retry {
   /** How many calls at most. */
   readonly attempts: number;
@@ -14,13 +14,13 @@ export interface Retry {
   readonly until: boolean;
   /** Seconds between two calls. */
   readonly interval: number;
-  /** Seconds up to which chance adds to them. */
+  /** Maximum of the random seconds that are added. */
   readonly splay: number;
 }
 
 const DEFAULTS: Retry = { until: true, attempts: 2, splay: 0, interval: 30 };
 
-/** What `retry:` says; a value of a wrong type is replaced by the default, and `warn` is told. */
+/** Parses `retry:`; a value of a wrong type is replaced by the default, with a call of `warn`. */
 export function retryOf(given: Value, warn: (text: string) => void): Retry {
   if (given === false) return { ...DEFAULTS, attempts: 0 };
   if (given === true) return DEFAULTS;
@@ -53,12 +53,12 @@ export function pauseOf({ interval, splay }: Retry): number {
   return interval + (splay > 0 ? Math.floor(Math.random() * (splay + 1)) : 0);
 }
 
-/** What the comment of a call says that is not the last one. */
+/** The comment of a call that is not the last one. */
 export function attemptText(attempt: number, result: Value, comment: Value): string {
   return `Attempt ${attempt}: Returned a result of "${repr(result)}", with the following comment: "${str(comment)}"`;
 }
 
-/** What is added to the comment in test mode, in which nothing is called twice. */
+/** The text that is added to the comment in test mode, which has no retries. */
 export function wouldRetryText({ attempts, until, interval, splay }: Retry): string {
   return `The state would be retried every ${interval} seconds (with a splay of up to ${splay} seconds) a maximum of ` +
     `${attempts} times or until a result of ${repr(until)} is returned`;

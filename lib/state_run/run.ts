@@ -1,6 +1,7 @@
 /**
- * Runs the chunks of a compilation in their order: looks at what each requires, calls it or says why not, and keeps the results.
- * Source: Salt 3008.3, `State.call_chunks`, `call_chunk`, `_call_unmet_requisites` of `salt/state.py`.
+ * Runs the chunks of a compilation in their order: checks the requisites of each, calls it or records why not, and
+ * collects the results. Source: Salt 3008.3, `State.call_chunks`, `call_chunk`, `_call_unmet_requisites` of
+ * `salt/state.py`.
  * @module
  */
 
@@ -16,7 +17,7 @@ import { notRun, withOwner } from "./results.ts";
 import { callHook, fullName, StateCalls } from "./state_calls.ts";
 import type { RunWorld } from "./world.ts";
 
-/** What a run depends on beside its states. */
+/** What a run depends on besides its states. */
 export interface RunSetting {
   readonly world: RunWorld;
   readonly dependencies: Dependencies;
@@ -30,9 +31,9 @@ export interface RunSetting {
   refresh?(chunk: Chunk, result: ValueMap): Promise<void>;
 }
 
-/** What is told of a run while it continues. */
+/** Callbacks during a run. */
 export interface RunWatch {
-  /** Before a state is looked at. @returns Whether the run ends here. */
+  /** Called before a state. @returns Whether the run ends here. */
   before?(chunk: Chunk): Promise<"run" | "kill"> | "run" | "kill";
   /** A state begins to be called. */
   started?(chunk: Chunk, tag: string): void;
@@ -42,7 +43,7 @@ export interface RunWatch {
   worked?(tag: string, work: Work): void;
   /** A state has a result. */
   after?(chunk: Chunk, result: ValueMap, tag: string): Promise<void> | void;
-  /** A state that ran beside the others has its last result. */
+  /** A parallel state has its final result. */
   completed?(result: ValueMap, tag: string): void;
 }
 
@@ -53,7 +54,7 @@ const COMMENTS: Readonly<Partial<Record<Status, string>>> = {
   onchanges: "State was not run because none of the onchanges reqs changed",
 };
 
-/** A run goes no deeper than this into what has not run yet, of one chunk. */
+/** Maximum depth of requisites that have not run yet, of one chunk. */
 const MAX_DEPTH = 20;
 
 /** One run of states. */
@@ -66,7 +67,7 @@ export class StateRun {
   readonly #aggregated = new Map<Chunk, Chunk>();
   /** The results of runs in test mode for `prereq`, by tag. */
   readonly #tested = new Map<string, ValueMap>();
-  /** What functions returned in a run that continues here, and was not checked. */
+  /** Returns of functions in a continued run whose `check_cmd` has not run. */
   readonly #unchecked = new Map<string, ValueMap>();
   /** What commands had done for states that are called again. */
   readonly #formerWork = new Map<string, readonly Survivor[]>();
@@ -99,7 +100,7 @@ export class StateRun {
     return this.#calls;
   }
 
-  /** Goes on with a run of which there are results: their states are not called again. */
+  /** Continues with a run of which there are results: their states are not called again. */
   goOn({ results, unchecked, work }: Former): void {
     for (const [tag, result] of unchecked) this.#unchecked.set(tag, result);
     for (const [tag, commands] of work) this.#formerWork.set(tag, commands);
@@ -143,7 +144,7 @@ export class StateRun {
     this.#stopped ||= stopped;
   }
 
-  /** After a failure that ends the run: states beside it are not left alone. */
+  /** After a failure that ends the run: waits for the parallel states. */
   async #end(): Promise<void> {
     this.#stopped = true;
     await this.#beside.all();
@@ -173,7 +174,7 @@ export class StateRun {
     return this.results.get(chunkTag(chunk))?.get("result") === false;
   }
 
-  /** Runs a chunk, and before it what it requires and has not run. @returns Whether it waits for states beside the run. */
+  /** Runs a chunk, and before it what it requires and has not run. @returns Whether it waits for parallel states. */
   async chunk(given: Chunk, depth = 0): Promise<boolean> {
     this.#world.job.signal.throwIfAborted();
     const chunk = await this.#aggregate(given);
@@ -191,7 +192,7 @@ export class StateRun {
 
   async #status(chunk: Chunk, required: Required): Promise<Status> {
     if (required.size === 0) return "met";
-    // A state that itself runs beside the others does not hold up the run.
+    // A parallel state does not block the run.
     if (!truthy(chunk.get("parallel"))) {
       for (const chunks of required.values()) await this.#beside.ended(chunks.map(chunkTag));
     }
@@ -231,7 +232,7 @@ export class StateRun {
   async #watched(chunk: Chunk, tag: string, required: Required): Promise<ValueMap> {
     const result = await this.#call(chunk, tag);
     this.#enter(tag, result);
-    // Whether something was changed is known when a state beside the run has ended.
+    // Whether a parallel state changed something is known when it has ended.
     await this.#beside.ended([tag]);
     if (truthy(result.get("changes")) || truthy(result.get("skip_watch"))) return result;
     const watching = new Map(chunk);
@@ -247,11 +248,11 @@ export class StateRun {
     if (chunk.get("__prereq__") === true) this.#tested.set(tag, made);
   }
 
-  /** What is said of a state whose requisites failed. */
+  /** The result of a state whose requisites failed. */
   #failed(chunk: Chunk, tag: string, required: Required): void {
     const tested = this.#tested.get(tag);
     if (tested !== undefined) {
-      // It was tested for another state, which failed: what it would change is not changed.
+      // It was only tested, for another state, which failed: its changes are not made.
       if (truthy(tested.get("changes"))) tested.set("changes", new Map());
       this.#enter(tag, withOwner(tested.set("__run_num__", this.#calls.nextRunNum()), chunk));
       return;
@@ -269,7 +270,7 @@ export class StateRun {
 
   /** Runs what `chunk` requires, then itself, unless a failure ends the run. @returns Whether it waits for others. */
   async #unmet(given: Chunk, chunk: Chunk, depth: number): Promise<boolean> {
-    // A chain of thousands would not fit on the stack.
+    // Iterative: a chain of thousands would overflow the stack.
     await Promise.resolve();
     for (const chunks of this.#setting.dependencies.of(given).values()) {
       for (const needed of chunks) {
@@ -383,7 +384,7 @@ function taken<T>(all: Map<string, T>, tag: string): T | undefined {
   return found;
 }
 
-/** The tag of the state to which a call belongs: `mod_watch` is none of its own. */
+/** The tag of the state to which a call belongs: a call of `mod_watch` belongs to its state. */
 function ownTag(chunk: Chunk): string {
   const fun = chunk.get("sfun");
   return chunkTag(fun === undefined ? chunk : new Map(chunk).set("fun", fun));

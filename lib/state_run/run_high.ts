@@ -46,7 +46,7 @@ function letGo({ high, places }: Pick<Walked, "high" | "places">, states: number
   if (states >= MANY_STATES) collectGarbage();
 }
 
-/** What is needed of a compilation while its states run. */
+/** The part of a compilation that is needed while its states run. */
 export type ToRun = Pick<Compiled, "chunks" | "graph" | "aggregates">;
 
 /** The same of data that come from no file. */
@@ -54,7 +54,7 @@ export async function runData(high: ValueMap, prepared: Prepared): Promise<Value
   return await runHigh({ high: new Map(high), places: new Places() }, prepared);
 }
 
-/** A run of what was compiled, which has not begun. */
+/** Makes a run of compiled states; does not start it. */
 export function openRun(compiled: ToRun | undefined, prepared: Prepared, record?: RunRecord): OpenRun {
   const { job, test, states, call } = prepared;
   const option = (name: string): Value => states.opts.get(name) ?? null;
@@ -72,7 +72,7 @@ export function openRun(compiled: ToRun | undefined, prepared: Prepared, record?
   return { run, refreshing };
 }
 
-/** A run, and what it renews. */
+/** A run, and its refreshing. */
 export interface OpenRun {
   readonly run: StateRun;
   readonly refreshing: Refreshing;
@@ -84,7 +84,7 @@ function watchOf(compiled: ToRun | undefined, { job, states, call }: Prepared, r
   const asked = call.kwargs.get("state_events") ?? null;
   const setting = {
     jid,
-    // Who watches the job sees its states, too.
+    // A client that watches the job sees its states, too.
     progress: asked === null
       ? truthy(states.opts.get("state_events")) || job.watchCommand !== undefined
       : truthy(asked),
@@ -110,7 +110,7 @@ async function runCompiled(compiled: ToRun, prepared: Prepared): Promise<ValueMa
   const { job, test } = prepared;
   const { cachedir } = job.opts;
   const jid = str(job.job.jid ?? "");
-  // In test mode nothing happens of which one would want to know afterwards.
+  // In test mode nothing changes, so there is no record.
   using record = test || jid === "" ? undefined : new RunRecord(cachedir, { jid, fun: str(job.job.fun ?? "") });
   const { run, refreshing } = openRun(compiled, prepared, record);
   const { commands = [] } = prepared.call;

@@ -77,7 +77,7 @@ export async function applyId(id: string, mods: Value, call: ApplyCall): Promise
     if (chunk.get("__id__") !== id) continue;
     await run.all([chunk]);
     for (const [tag, result] of run.results) results.set(tag, result);
-    // What several names of the ID require is run for each of them.
+    // The requisites of an ID with several names are run for each of them.
     run.results.clear();
   }
   context.setRetcode(retcodeOf(results));

@@ -11,7 +11,7 @@ import { parseCall } from "./slot_call.ts";
 
 const SLOT = "__slot__:";
 
-/** What slots need of a run. */
+/** What slots need from a run. */
 export interface SlotHost {
   /** Whether there is an execution function of that name. */
   has(name: string): Promise<boolean>;
@@ -98,7 +98,7 @@ function splitOnce(text: string, mark: string): string[] {
   return at < 0 ? [text] : [text.slice(0, at), text.slice(at + mark.length)];
 }
 
-/** What the path behind the call leads to in its result: `f().a.b`. */
+/** The part of a call's result at the path after it: `f().a.b`. */
 function within(returned: Value, text: string): Value {
   const close = text.lastIndexOf(")");
   const path = close < 0 ? "" : text.slice(close + 1);

@@ -36,7 +36,7 @@ import { missingArguments, stateArguments } from "./state_arguments.ts";
 import type { StateFunction } from "./state_context.ts";
 import type { RunWorld } from "./world.ts";
 
-/** What happens to a state that is to run beside others: the answer is its result until then. */
+/** Starts a parallel state. @returns Its result until it has ended. */
 export type StartBeside = (chunk: Chunk, name: Value, run: () => Promise<ValueMap>) => ValueMap;
 
 /** What calls depend on. */
@@ -47,9 +47,9 @@ export interface CallSetting {
   readonly beside: StartBeside;
   /** Called after a state that was not only tested: modules, grains and pillar may be others now. */
   refresh(chunk: Chunk, result: ValueMap): Promise<void>;
-  /** Called where commands run that are not the state's own work: how far the state has come. */
+  /** Called with the state's progress before commands run that are not the state's own work. */
   progress(chunk: Chunk, progress: Progress): void;
-  /** What the function returned before the minion ended, if only `check_cmd` is left of the state; the answer is given once. */
+  /** The return of the function before the minion ended, if only `check_cmd` is left to do; returned once. */
   unchecked(chunk: Chunk): ValueMap | undefined;
   /** A command that did work for the state has ended. */
   worked(chunk: Chunk, work: Work): void;
@@ -73,7 +73,10 @@ export class StateCalls {
     return this.#count++;
   }
 
-  /** What makes a call impossible, in Salt's words; nothing if it is possible. The argument `umask` is taken from the chunk. */
+  /**
+   * The errors that prevent a call, in Salt's words; empty if there are none. The argument `umask` is taken from the
+   * chunk.
+   */
   async verify(chunk: Chunk): Promise<string[]> {
     const errors = verifyForm(chunk);
     if (errors.length > 0) return errors;
@@ -154,7 +157,7 @@ export class StateCalls {
     const unmet = await this.#conditions.unmet(chunk);
     if (unmet !== undefined) return unmet;
     if (!runsBeside(chunk, isTest)) return await this.#invoke(chunk, fun);
-    // By then the run has gone on to other states, and this chunk may be changed.
+    // By then the run has continued with other states, and this chunk may be changed.
     const own = new Map(chunk);
     return this.#setting.beside(own, name, () => this.#beside(own, fun));
   }
@@ -184,7 +187,7 @@ export class StateCalls {
     };
   }
 
-  /** The whole of a state that runs beside others: with its retries, which count differently there. */
+  /** Runs a parallel state completely: with its retries, which are counted differently there. */
   async #beside(chunk: Chunk, fun: StateFunction): Promise<ValueMap> {
     const { world } = this.#setting;
     let result = await this.#timed(chunk, fun);
@@ -312,7 +315,7 @@ function runsBeside(chunk: Chunk, isTest: boolean): boolean {
   return !isTest && truthy(chunk.get("parallel"));
 }
 
-/** Runs `run` with the mask that the chunk names. The mask is the process's: other work of this process has it as well. */
+/** Runs `run` with the mask that the chunk names. The mask applies to the whole process. */
 async function withUmask<T>(chunk: Chunk, run: () => Promise<T>): Promise<T> {
   const mask = chunk.get("__umask__");
   if (typeof mask !== "number" || truthy(chunk.get("parallel"))) return await run();

@@ -15,7 +15,7 @@ import { stateArguments } from "./state_arguments.ts";
 /** What a state module exports: a state, or one of `mod_watch`, `mod_init`, …. */
 export type StateFunction = ModuleFunction<StateContext>;
 
-/** What a state sees of its run, and where the run finds other state functions. */
+/** The data of the run for a state, and the lookup of other state functions. */
 export interface StateSurroundings extends Pick<StateContext, "test" | "low" | "chunks" | "running" | "shared"> {
   /** The state function of that name, if there is one on this host. */
   find(name: string): Promise<StateFunction | undefined>;

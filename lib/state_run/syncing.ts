@@ -8,7 +8,7 @@ import type { JobContext } from "../plugins/job_context.ts";
 import { splitInput } from "../values/split_input.ts";
 import { isMap, map, truthy, type Value } from "../values/value.ts";
 
-/** Fetches all kinds from the environments that a highstate uses. @returns Whether custom grains are among what came. */
+/** Fetches all kinds from the environments that a highstate uses. @returns Whether custom grains were copied. */
 export async function syncForHighstate(envs: readonly string[], context: JobContext): Promise<boolean> {
   if (!context.opts.autoload_dynamic_modules) return false;
   const synced = await context.call("saltutil.sync_all", [[...envs]], map({ refresh: false }));

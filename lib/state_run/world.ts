@@ -1,6 +1,6 @@
 /**
- * What the states of a run share: the job that runs them, with its grains and pillar, which a state may renew; the functions
- * that were looked up; the results so far.
+ * The shared data of a run's states: the job, with its grains and pillar, which a state may refresh; the functions that
+ * were looked up; the results so far.
  * @module
  */
 
@@ -10,7 +10,7 @@ import type { Chunk } from "../states/chunks.ts";
 import type { Value, ValueMap } from "../values/value.ts";
 import { stateContext, type StateFunction } from "./state_context.ts";
 
-/** What a run is made of. */
+/** What a run needs. */
 export interface WorldParts {
   /** The job; its options are those of the run, but for `test`. */
   readonly context: JobContext;
@@ -18,7 +18,7 @@ export interface WorldParts {
   readonly test: boolean;
 }
 
-/** The surroundings of a run. */
+/** The environment of a run. */
 export class RunWorld {
   readonly test: boolean;
   /** The chunks of the run in their order, for states that look at one another. */
@@ -46,7 +46,7 @@ export class RunWorld {
     this.#job = { ...this.#job, ...data };
   }
 
-  /** From now on modules are looked for again: one may serve that did not before. */
+  /** Forgets looked-up functions: modules that did not load before may load now. */
   forgetFunctions(): void {
     this.#functions.clear();
   }

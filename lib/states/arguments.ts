@@ -15,7 +15,10 @@ import { isMap, str, type Value, type ValueMap } from "../values/value.ts";
 /** The arguments that a function takes. */
 export interface StateSignature {
   readonly parameters: readonly string[];
-  /** What becomes of any other one. `used`: it is taken. `unused`: it has no effect. `refused`: the call fails. */
+  /**
+   * The effect of any other argument. `used`: the function reads it. `unused`: it has no effect. `refused`: the call
+   * fails.
+   */
   readonly others: "used" | "unused" | "refused";
 }
 
@@ -24,14 +27,14 @@ export interface Declared {
   readonly chunks: readonly Chunk[];
   readonly high: ValueMap;
   readonly places: Places;
-  /** The arguments of a function; `undefined` if it is not there: that is told when it runs. */
+  /** The arguments of a function; `undefined` if it does not exist: that is reported when it runs. */
   signature(fun: string): StateSignature | undefined;
 }
 
 /** What `names` gives to each chunk until they are in order. */
 const NAME_ORDER = "name_order";
 
-/** The unknown arguments of all chunks; those of one ID with several names are told once. */
+/** The unknown arguments of all chunks; those of one ID with several names are reported once. */
 export function unknownArguments({ chunks, high, places, signature }: Declared): CompileError[] {
   const errors: CompileError[] = [];
   const told = new Set<string>();
@@ -72,7 +75,7 @@ export function missingFunctions({ chunks, high, places, known }: {
   for (const chunk of chunks) {
     const fun = `${field(chunk, "state")}.${field(chunk, "fun")}`;
     const near = nearestName(fun, known);
-    // A module that nobody knows may be one of another host, or of the tree itself.
+    // An unknown module may be one for another host, or of the tree itself.
     if (known.has(fun) || (!modules.has(moduleOf(fun)) && near === undefined)) continue;
     const id = field(chunk, "__id__");
     const body = high.get(id);

@@ -1,5 +1,5 @@
 /**
- * What to say of requisites that lead in a circle: Salt's words, and the circle drawn as a chain.
+ * The error of requisites that form a cycle: Salt's words, and the cycle as a chain.
  * @module
  */
 

@@ -1,5 +1,5 @@
 /**
- * What is wrong with a tree of SLS files: Salt's words, and what Salt does not say.
+ * Errors in a tree of SLS files: Salt's words, and additional hints.
  * @module
  */
 
@@ -13,7 +13,7 @@ export interface CompileError {
   readonly place?: Place;
   /** More help: the nearest name that exists, or the chain of a circle. */
   readonly hint?: string;
-  /** Whether an earlier error says the same: Salt tells it twice. */
+  /** Whether an earlier error says the same: Salt reports it twice. */
   readonly repeats?: boolean;
   /** Whether Salt's text quotes the lines of the file itself. */
   readonly quoted?: boolean;
@@ -21,7 +21,7 @@ export interface CompileError {
   readonly own?: boolean;
 }
 
-/** What is known of a file that cannot be rendered. */
+/** Details of a file that cannot be rendered. */
 export interface RenderMistake {
   readonly place?: Place;
   /** Whether the message quotes the lines around the mistake. */

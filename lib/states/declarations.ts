@@ -14,7 +14,7 @@ export interface SlsFile {
   /** Its name: `web.init` of no file, `web` of `web/init.sls`. */
   readonly sls: string;
   readonly saltenv: string;
-  /** What it rendered to. It becomes high data in place. */
+  /** The rendered data. It becomes high data in place. */
   readonly data: ValueMap;
 }
 

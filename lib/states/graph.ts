@@ -15,7 +15,7 @@ export class GraphNode<Data, Kind> {
    */
   constructor(readonly tag: string, public data: Data) {}
 
-  /** To whom edges lead, and of which kinds, in the order in which they were added. */
+  /** The targets of edges and their kinds, in the order in which they were added. */
   get out(): ReadonlyMap<GraphNode<Data, Kind>, ReadonlySet<Kind>> {
     return this.#out ?? NO_EDGES;
   }
@@ -95,8 +95,8 @@ export function findCircle<Data, Kind>(nodes: Iterable<GraphNode<Data, Kind>>): 
 
 /**
  * All nodes such that every edge leads forward; among those that could be next, the least by `compare` of their keys, then
- * by tag. Nodes of a circle, and those behind one, are left out.
- * @param key Asked once for each node, when nothing is before it any more.
+ * by tag. Nodes of a cycle, and those after one, are left out. @param key Called once for each node, when no node is
+ * before it any more.
  */
 export function topologicalOrder<Data, Kind, Key>(
   nodes: Iterable<GraphNode<Data, Kind>>,

@@ -1,5 +1,5 @@
 /**
- * Everything that is wrong in a tree: each SLS file compiled, whatever is wrong in the others.
+ * Finds all errors in a tree: each SLS file is compiled, whatever the errors in the others.
  *
  * A file that another one includes may use what its includer has, and is judged with it; every other file is compiled alone,
  * and what the top file gives to a minion together.
@@ -14,7 +14,7 @@ import { compile, type CompileOptions, LINT } from "./stages.ts";
 import { type Matches, walkSls } from "./walk.ts";
 import type { ValueMap } from "../values/value.ts";
 
-/** What is wrong in a tree. */
+/** The errors in a tree. */
 export interface Lint {
   /** How many SLS files were read. */
   readonly files: number;
@@ -32,7 +32,7 @@ export interface LintRequest {
   options(high: ValueMap): Promise<CompileOptions>;
 }
 
-/** Compiles what is asked for, and collects what is wrong. */
+/** Compiles the requested files, and collects the errors. */
 export async function lintTree(source: SlsSource, request: LintRequest): Promise<Lint> {
   const together = await lintUnit(source, request.together, request);
   const units = new Map<string, Unit>();
@@ -53,7 +53,7 @@ export async function lintTree(source: SlsSource, request: LintRequest): Promise
   return { files: files.size, errors: [...errors.values()] };
 }
 
-/** What is wrong in files that are compiled together, and which files these are. */
+/** Files that are compiled together, and their errors. */
 interface Unit {
   readonly errors: readonly CompileError[];
   readonly files: ReadonlySet<string>;

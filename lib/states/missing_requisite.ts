@@ -1,5 +1,5 @@
 /**
- * What to say of a requisite that names nothing: Salt's words, and the nearest thing that there is.
+ * The error of a requisite that matches nothing: Salt's words, and the most similar existing name.
  * @module
  */
 
@@ -25,7 +25,7 @@ export interface Requirable {
   modulesOf(name: Value): string[];
 }
 
-/** The error of a requisite that names nothing. */
+/** The error of a requisite that matches nothing. */
 export function missingRequisite(missing: MissingRequisite, known: Requirable): CompileError {
   const { kind, module, value, chunk, place } = missing;
   const hint = nearest(module, value, known);

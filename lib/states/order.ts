@@ -18,7 +18,7 @@ import { RequisiteGraph, type StateNode } from "./requisite_graph.ts";
 import { REQUISITE_WEIGHT } from "./requisites.ts";
 import { compareStrings, float, int, isFloat, toNumber, type Value } from "../values/value.ts";
 
-/** What is known of the state modules of a host. */
+/** Facts of the state modules of a host. */
 export interface StateModules {
   /** Whether it has a function `mod_watch`. */
   watches(module: string): boolean;

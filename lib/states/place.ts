@@ -25,10 +25,10 @@ export interface Positions {
   holder(made: ValueMap | readonly Value[]): Place | undefined;
 }
 
-/** Finds a place when somebody asks: nearly all are never asked for. */
+/** Finds a place on demand: nearly all are never needed. */
 export type Origin = () => Place | undefined;
 
-/** The places of all documents of a compilation, and of what it made. */
+/** The places of all documents of a compilation, and of derived data. */
 export class Places {
   /** The last one first: it is the one that is being declared. */
   readonly #documents: Positions[] = [];

@@ -3,8 +3,8 @@
  * copy arguments.
  *
  * As in Salt, every item of such a list adds to the states of all items before it too, so that a list of two gives the first
- * of them the requisite twice; and an ID that is given bare and that nobody knows is skipped.
- * Source: Salt 3008.3, `State.requisite_in` of `salt/state.py`.
+ * of them the requisite twice; and an unknown bare ID is skipped. Source: Salt 3008.3, `State.requisite_in` of
+ * `salt/state.py`.
  * @module
  */
 

@@ -1,7 +1,7 @@
 /**
- * From high data to low chunks, stage by stage. A stage takes the draft, changes it, and says what is wrong; it does no I/O
- * and skips what an earlier stage has found broken.
- * Source: Salt 3008.3, `State.call_high`, `BaseHighState.compile_low_chunks` of `salt/state.py`.
+ * From high data to low chunks, stage by stage. A stage changes the draft and returns errors; it does no I/O, and skips
+ * parts in which an earlier stage has found errors. Source: Salt 3008.3, `State.call_high`,
+ * `BaseHighState.compile_low_chunks` of `salt/state.py`.
  * @module
  */
 
@@ -19,7 +19,7 @@ import { compileGlob } from "../text/glob.ts";
 import { str, type Value, type ValueMap } from "../values/value.ts";
 import { verifyHigh } from "./verify.ts";
 
-/** What compiling depends on beside the high data. */
+/** What compiling depends on besides the high data. */
 export interface CompileOptions {
   /** `disabled_requisites`: these are ignored. */
   readonly disabledRequisites: readonly string[];
@@ -48,7 +48,7 @@ export interface Draft {
   aggregates: readonly (readonly Chunk[])[];
 }
 
-/** A stage: it returns what is wrong. */
+/** A stage: returns errors. */
 export type Stage = (draft: Draft, options: CompileOptions) => readonly CompileError[];
 
 /** The stages by name, in their order. */
@@ -91,7 +91,6 @@ export const STAGES = {
   },
 } as const satisfies Record<string, Stage>;
 
-/** What a route is made of. */
 export type StageName = keyof typeof STAGES;
 
 /** Stages that run one after the other. A group ends the compilation if anything is wrong in it. */
@@ -99,10 +98,10 @@ export type Route = readonly (readonly StageName[])[];
 
 const COMPILE: Route = [["chunks", "arguments", "requisites", "order", "aggregate"]];
 
-/** All that the declarations say, as it is shown. */
+/** The route of the `show` functions. */
 export const LOWSTATE: Route = [["extend", "verify", "requisite_in", "exclude"], ...COMPILE];
 
-/** The same, as it is run: what is wrong is told a group earlier. */
+/** The route of a run: errors are reported a group earlier. */
 export const RUN: Route = [["extend", "verify"], ["requisite_in", "exclude"], ...COMPILE];
 
 /** What `state.show_low_sls` shows: the chunks of the files as they are, without extensions, `_in` requisites and excludes. */
@@ -114,7 +113,7 @@ export const VERIFIED: Route = [["verify"]];
 /** The edges for `state.graph`. */
 export const GRAPH: Route = [["chunks", "requisites", "order"]];
 
-/** Everything that can be wrong, whatever is wrong before. */
+/** The route of `state.lint`: finds all errors, also after earlier ones. */
 export const LINT: Route = [[
   "extend",
   "verify",
@@ -127,7 +126,7 @@ export const LINT: Route = [[
   "order",
 ]];
 
-/** A compilation: what came of it, and what is wrong. */
+/** A compilation: its result and its errors. */
 export interface Compiled extends Draft {
   readonly errors: readonly CompileError[];
 }

@@ -225,7 +225,7 @@ class Walk {
   }
 }
 
-/** Notes in every ID of an included file who includes it, the nearest first. */
+/** Stores in every ID of an included file which files include it, the nearest first. */
 function noteIncluder(data: ValueMap, sls: string): void {
   for (const [id, body] of data) {
     if (isMap(body) && !(typeof id === "string" && id.startsWith("__"))) {

@@ -1,6 +1,6 @@
 /**
- * Targets of every type as one form: a condition on a minion's id, grains and pillar. The master asks which minions
- * fulfil it (lib/fleet/resolve_target.ts); a minion asks whether it does. Knows no keys, files and sockets.
+ * Targets of every type as one form: a condition on a minion's id, grains and pillar. The master finds the minions that
+ * match it (lib/fleet/resolve_target.ts); a minion checks whether it matches itself. Knows no keys, files and sockets.
  * Source: docs.saltproject.io, "Targeting Minions".
  * @module
  */

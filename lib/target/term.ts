@@ -38,7 +38,10 @@ export type Term = IdTerm | DataTerm;
 export interface TermOptions {
   /** Separates the levels of grains and pillar. */
   readonly delimiter: string;
-  /** Whether pillar is compared exactly instead of by patterns, so that nobody can search for secrets in it. */
+  /**
+   * Whether pillar is compared exactly instead of by patterns, so that patterns cannot be used to search for secrets in
+   * it.
+   */
   readonly pillarExact: boolean;
 }
 

@@ -1,7 +1,7 @@
 /**
- * Targets of top files: whether a target, of the type that its `match` names, means a minion. A target that cannot be read
- * means nobody, and the log says why.
- * Source: Salt 3008.3 `salt/matchers/confirm_top.py` and the matchers that it calls.
+ * Targets of top files: whether a target, of the type that its `match` names, matches a minion. An invalid target
+ * matches no minion, which is logged. Source: Salt 3008.3 `salt/matchers/confirm_top.py` and the matchers that it
+ * calls.
  * @module
  */
 
@@ -24,7 +24,7 @@ export function topMatchType(items: readonly Value[]): string {
   return type;
 }
 
-/** Whether `tgt` means the minion. @throws {TargetError} For a type that Salt does not know either. */
+/** Whether `tgt` matches the minion. @throws {TargetError} For a type that Salt does not know either. */
 export function matchesTop(
   tgt: Value,
   type: string,
@@ -42,7 +42,7 @@ export function matchesTop(
     return matchesTarget({ tgt, tgtType: type }, subject, { nodegroups });
   } catch (error) {
     if (!(error instanceof TargetError)) throw error;
-    log("error", `The target ${repr(tgt)} of a top file means nobody: ${error.message}`);
+    log("error", `The target ${repr(tgt)} of a top file matches no minion: ${error.message}`);
     return false;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Conditions that states give as Python expressions. They are read as expressions of Jinja, which has Python's operators, values
- * and methods; what Jinja has not (lambda, comprehensions, imports) is an error.
+ * Conditions that states give as Python expressions. They are read as expressions of Jinja, which has Python's
+ * operators, values and methods; what Jinja does not have (lambda, comprehensions, imports) is an error.
  * @module
  */
 

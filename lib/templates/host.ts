@@ -1,5 +1,5 @@
 /**
- * What rendering needs of the minion or master that renders: options, data, functions, files.
+ * What rendering needs from the minion or master: options, data, functions, files.
  * @module
  */
 
@@ -27,9 +27,9 @@ export interface SaltFunctions {
   names?(): Promise<readonly string[]>;
 }
 
-/** What a renderer of the user's own gets. */
+/** The input of a custom renderer. */
 export interface OwnRenderInput {
-  /** A text, or what the renderer before it made. */
+  /** A text, or the result of the previous renderer. */
   readonly data: Value;
   /** What comes after its name in the pipe. */
   readonly argline: string;
@@ -42,7 +42,7 @@ export interface OwnRenderInput {
 /** A renderer of the user's own. @throws {RenderError} If it fails. */
 export type OwnRenderer = (input: OwnRenderInput) => Promise<Value>;
 
-/** What renders, as renderers see it. */
+/** The host of a rendering, as renderers use it. */
 export interface RenderHost {
   /** Salt's `__opts__`. */
   readonly opts: ValueMap;

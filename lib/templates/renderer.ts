@@ -9,7 +9,7 @@ import type { Value, ValueMap } from "../values/value.ts";
 import type { RenderHost } from "./host.ts";
 import type { TextOrigin } from "./text_origin.ts";
 
-/** What is to be rendered. */
+/** A request to render a text. */
 export interface RenderRequest {
   readonly text: string;
   /** Its path on this host; absent for a text that comes from no file. */
@@ -26,7 +26,7 @@ export interface RenderRequest {
   readonly kwargs?: ValueMap;
 }
 
-/** Where the parts of rendered data are in what was written. */
+/** The positions of rendered data in its source. */
 export interface Positions {
   /** The place of a key, asked by the very map that the data holds. */
   key(map: ValueMap, key: Value): RenderPlace | undefined;
@@ -38,7 +38,7 @@ export interface Positions {
 
 /** What one renderer gets. */
 export interface RenderInput {
-  /** A text, or what the renderer before it made. */
+  /** A text, or the result of the previous renderer. */
   readonly data: Value;
   /** Where the text comes from. */
   readonly origin: TextOrigin;

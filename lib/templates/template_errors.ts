@@ -1,6 +1,6 @@
 /**
- * Errors of templates in Salt's words, with what Salt does not tell: the column, what included the file, the name that was meant.
- * Source: Salt 3008.3, `salt/utils/templates.py` render_jinja_tmpl.
+ * Errors of templates in Salt's words, with additions: the column, the including files, the name that was probably
+ * meant. Source: Salt 3008.3, `salt/utils/templates.py` render_jinja_tmpl.
  * @module
  */
 
@@ -18,7 +18,7 @@ import { framesOf } from "../jinja/errors.ts";
 import { nearestName } from "../text/nearest_name.ts";
 import { excerptOf } from "./excerpt.ts";
 
-/** What is known of the rendering that failed. */
+/** Details of the failed rendering. */
 export interface Failed {
   /** The text that was rendered. */
   readonly text: string;
@@ -32,7 +32,7 @@ export interface Failed {
 
 /** The error to throw for what stopped the template. */
 export function renderErrorOf(error: unknown, failed: Failed): unknown {
-  // A job that is told to end has no mistake in its template.
+  // The end of a job is not an error of its template.
   if (error instanceof JobEndedError) return error;
   const frames = framesOf(error);
   const [innermost, ...outer] = frames.map((frame) => placeOf(frame, failed));

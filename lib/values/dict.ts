@@ -1,7 +1,7 @@
 /**
- * A map that stays fast when somebody else chooses the keys and their number (protection against hash collisions). It
- * is a `Map` to its users, but has its own table with a keyed hash (keyed_hash.ts). It compares keys as Python does:
- * `1`, `1.0` and `True` are one key, and equal bytes are one key.
+ * A map that stays fast when an untrusted sender chooses the keys and their number (protection against hash
+ * collisions). It is a `Map` to its users, but has its own table with a keyed hash (keyed_hash.ts). It compares keys as
+ * Python does: `1`, `1.0` and `True` are one key, and equal bytes are one key.
  *
  * The runtime does not see these entries as those of a Map: a Dict cannot be passed to `structuredClone` or to another
  * thread. {@linkcode copyMap} copies a Dict.
@@ -157,7 +157,7 @@ export function copyMap<V>(map: ReadonlyMap<Value, V>): Map<Value, V> {
   return map.size > PLAIN_ENTRIES || map instanceof Dict ? new Dict(map) : new Map(map);
 }
 
-/** A map of `entries` whose keys somebody else has chosen. */
+/** A map of `entries` whose keys are untrusted. */
 export function mapOf<V>(entries: readonly (readonly [Value, V])[]): Map<Value, V> {
   return entries.length > PLAIN_ENTRIES ? new Dict(entries) : new Map(entries);
 }

@@ -1,8 +1,8 @@
 /**
- * A hash with a key that only this thread knows, so that nobody can choose input that collides. The runtime's own hash
- * tables do not protect against that: V8 hashes numbers, texts that are array indexes and texts of more than 16,383
- * characters without a seed; for all other text the seed is in Deno's snapshot, so it is the same in every process.
- * Source: HalfSipHash-1-3, of github.com/veorq/SipHash, over 16 bits a character.
+ * A hash with a key that only this thread knows, so that an attacker cannot choose input that collides. The runtime's
+ * own hash tables do not protect against that: V8 hashes numbers, texts that are array indexes and texts of more than
+ * 16,383 characters without a seed; for all other text the seed is in Deno's snapshot, so it is the same in every
+ * process. Source: HalfSipHash-1-3, of github.com/veorq/SipHash, over 16 bits a character.
  * @module
  */
 

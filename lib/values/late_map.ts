@@ -4,8 +4,8 @@
  */
 
 /**
- * Holds some entries, and makes all when one that it does not hold is asked for, or the whole is. It is a `Map` for everything but
- * `structuredClone()` and `postMessage()`, which see only what it holds by then.
+ * A map with some entries, which makes all entries when another one, or the whole map, is read. It is a `Map` for
+ * everything but `structuredClone()` and `postMessage()`, which see only what it holds by then.
  */
 export class LateMap<K, V> extends Map<K, V> {
   #make: (() => Iterable<readonly [K, V]>) | undefined;

@@ -76,7 +76,7 @@ export function composeYaml(source: YamlSource): YamlNode | undefined {
     throw error;
   }
   const end = /^(?:[ \t]*(?:#.*)?(?:\r\n?|\n))*\.\.\.(?!\S)/.exec(source.text);
-  if (end !== null) throw source.error("a document ends here that has not begun", end[0].length - 3);
+  if (end !== null) throw source.error("a document ends here that was not begun", end[0].length - 3);
   const events = parse(source);
   return events.length === 0 ? undefined : new Composer(source, events).document();
 }

@@ -5,7 +5,7 @@ const PAGE = new URL("../../docs/security.md", import.meta.url);
 
 /** The last cells of the rows of the table of promises: names of tests. */
 function citedTests(): string[] {
-  const section = /## Who is kept out\n([\s\S]*?)\n## /.exec(Deno.readTextFileSync(PAGE))?.[1] ?? "";
+  const section = /## Promises\n([\s\S]*?)\n## /.exec(Deno.readTextFileSync(PAGE))?.[1] ?? "";
   const rows = section.split("\n").filter((line) => line.startsWith("| ")).slice(2);
   return rows.map((row) => row.split("|").at(-2)?.trim() ?? "");
 }

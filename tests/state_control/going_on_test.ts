@@ -1,5 +1,5 @@
 /**
- * A run that goes on after its minion was killed while a command of a state ran: its work, or a look.
+ * A run that continues after its minion was killed while a command of a state ran: its work, or a look.
  * @module
  */
 
@@ -20,7 +20,7 @@ function outcome(retcode: number) {
 
 /** When a run is ended, and how commands end. */
 interface Interruption {
-  /** The return code of the command that goes on. */
+  /** The return code of the command that continues. */
   readonly survivor: number;
   /** That of the others. */
   readonly later: number;
@@ -28,7 +28,7 @@ interface Interruption {
   readonly at?: (words: string, earlier: readonly string[]) => boolean;
 }
 
-/** What a run returns that is ended while a command runs, and then goes on; and the commands of the second part. */
+/** What a run returns that is ended while a command runs, and then continues; and the commands of the second part. */
 async function interrupted(sls: string, { survivor, later, at = () => true }: Interruption) {
   const taken = Promise.withResolvers<[record: Uint8Array<ArrayBuffer>, words: string[]]>();
   let root = "";
