@@ -96,7 +96,7 @@ Deno.test("docs/differences.md shows the commands that the master answers withou
     `\`${repr(answer())}\``,
     part,
   ]);
-  assertEquals(table(section("docs/differences.md", "Answered, and not acted upon")), rows);
+  assertEquals(table(section("docs/differences.md", "Commands of minions without effect")), rows);
 });
 
 Deno.test("the installation guide names the platforms that can be built for", () => {
