@@ -3,7 +3,7 @@
  * @module
  */
 
-import { streamingHash } from "../crypto/hash.ts";
+import { digestOf } from "../crypto/hash.ts";
 import type { FileHash } from "./file_client.ts";
 import { inDirectory } from "./placing.ts";
 import { removeIfExists } from "../os/atomic_file.ts";
@@ -23,10 +23,7 @@ export async function copyOwnFile<T>(
   place: (path: string) => Promise<T>,
 ): Promise<T | undefined> {
   const bytes = smallFile(from);
-  const digest = bytes && streamingHash(hash.hashType, { size: bytes.length });
-  if (bytes === undefined || digest === undefined) return undefined;
-  digest.update(bytes);
-  if (digest.digest().toHex() !== hash.hsum) return undefined;
+  if (bytes === undefined || (await digestOf(bytes, hash.hashType))?.toHex() !== hash.hsum) return undefined;
   const directory = `${cachedir}/transfers`;
   const copy = `${directory}/${crypto.randomUUID()}.part`;
   try {
@@ -40,7 +37,7 @@ export async function copyOwnFile<T>(
 }
 
 /** The bytes of a small file; `undefined` of a large one, and if it cannot be read. */
-function smallFile(path: string): Uint8Array | undefined {
+function smallFile(path: string): Uint8Array<ArrayBuffer> | undefined {
   try {
     const { isFile, size } = Deno.statSync(path);
     return isFile && size <= LARGEST ? Deno.readFileSync(path) : undefined;

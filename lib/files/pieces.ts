@@ -3,7 +3,7 @@
  * @module
  */
 
-import { streamingHash } from "../crypto/hash.ts";
+import { digestOf, streamingHash } from "../crypto/hash.ts";
 import { type AsyncHash, hashInThread } from "../crypto/hash_in_thread.ts";
 
 /** Bytes that are digested at once. */
@@ -37,8 +37,15 @@ export function digestSmallFile(path: string, hashType: string): string | undefi
 /** The digest of the file `path`, in hexadecimal digits. @throws What the system throws. @throws {ConfigError} For another `hashType`. */
 export async function digestFile(path: string, hashType: string): Promise<string> {
   using file = await Deno.open(path);
+  const { size } = await file.stat();
+  const buffer = new Uint8Array(Math.max(1, Math.min(DIGESTED, size)));
+  if (size <= DIGESTED) {
+    const length = await fill(file, buffer);
+    const digest = await digestOf(buffer.subarray(0, length), hashType);
+    if (digest !== undefined && await file.read(new Uint8Array(1)) === null) return digest.toHex();
+    await file.seek(0, Deno.SeekMode.Start); // it has grown
+  }
   using hash: AsyncHash = hashInThread(hashType);
-  const buffer = new Uint8Array(Math.max(1, Math.min(DIGESTED, (await file.stat()).size)));
   for (;;) {
     const length = await fill(file, buffer);
     if (length === 0) break;
