@@ -1,6 +1,6 @@
 /**
- * The usual documents, read in one pass: block mappings and lists of words and of quoted texts, as SLS files are once their templates
- * have been rendered. A document with anything else, an error too, is left to the parser, which is several times slower.
+ * The usual documents, read in one pass: block mappings and lists of words, of quoted texts, of literal blocks (`|`) and of flow lists of
+ * words (`[a, b]`), as SLS files are once their templates have been rendered. A document with anything else, an error too, is left to the parser, which is several times slower.
  * @module
  */
 
@@ -36,7 +36,20 @@ const DEEPEST = 40;
 /** So are those with longer keys, which it may refuse. */
 const LONGEST_KEY = 1000;
 
-const SPACE = 0x20, HASH = 0x23, QUOTE = 0x22, APOSTROPHE = 0x27, MINUS = 0x2d, COLON = 0x3a, BACKSLASH = 0x5c;
+/** Items of a flow list that need no look: words, and quoted texts without anything special. */
+const FLOW_ITEMS =
+  /^ *(?:[A-Za-z0-9_/.+~$;=-]+|'[^'"\\,[\]{}\n]*'|"[^'"\\,[\]{}\n]*")(?: *, *(?:[A-Za-z0-9_/.+~$;=-]+|'[^'"\\,[\]{}\n]*'|"[^'"\\,[\]{}\n]*"))* *$/;
+
+const SPACE = 0x20,
+  HASH = 0x23,
+  QUOTE = 0x22,
+  APOSTROPHE = 0x27,
+  MINUS = 0x2d,
+  COLON = 0x3a,
+  BACKSLASH = 0x5c,
+  PIPE = 0x7c,
+  BRACKET = 0x5b,
+  BRACE = 0x7b;
 
 /** Says that a document is the parser's. */
 class Unusual extends Error {}
@@ -117,10 +130,10 @@ class BlockReader {
       if (this.#isItem(this.#at)) throw new Unusual();
       const [key, behind] = this.#key();
       if (map.has(key)) throw new Unusual();
-      const value = this.#inline(behind);
+      const value = this.#value(behind, indent);
       if (value !== undefined) {
         map.set(key, value);
-        this.#leaveScalar(indent);
+        if (this.#indent > indent) throw new Unusual();
         continue;
       }
       this.#nextLine();
@@ -151,19 +164,81 @@ class BlockReader {
         list.push(this.#collection(depth + 1));
         continue;
       }
-      const value = this.#inline(at);
+      const value = this.#value(at, indent);
       if (value === undefined) throw new Unusual();
       list.push(value);
-      this.#leaveScalar(indent);
+      if (this.#indent > indent) throw new Unusual();
     } while (this.#indent === indent && this.#isItem(this.#at));
     if (this.#indent > indent) throw new Unusual();
     return list;
   }
 
-  /** Continues behind a scalar. A line that is indented further would be more of it, or a mistake. */
-  #leaveScalar(indent: number): void {
+  /**
+   * The value that begins behind `from` on the line at hand, of an entry that is indented by `indent`; then the line behind it is at hand:
+   * one that is indented further would be more of it, or a mistake. `undefined` if the line has none.
+   */
+  #value(from: number, indent: number): Value | undefined {
+    const text = this.#text;
+    let at = from;
+    while (text.charCodeAt(at) === SPACE) at++;
+    const first = text.charCodeAt(at);
+    if (at < this.#end && first === PIPE) return this.#literal(at, indent);
+    const value = at < this.#end && (first === BRACKET || first === BRACE) ? this.#flow(at) : this.#inline(at);
+    if (value !== undefined) this.#nextLine();
+    return value;
+  }
+
+  /** The text of the lines behind the `|` at `at`, as far as they are indented more than `indent`. */
+  #literal(at: number, indent: number): string {
+    const text = this.#text;
+    const head = /^\|([+-]?) *$/.exec(text.slice(at, this.#end));
+    if (head === null) throw new Unusual();
+    const lines: string[] = [];
+    let depth = -1, start = this.#end + 1;
+    for (; start < text.length; start = this.#end + 1) {
+      const found = text.indexOf("\n", start);
+      const end = found < 0 ? text.length : found;
+      let begin = start;
+      while (begin < end && text.charCodeAt(begin) === SPACE) begin++;
+      const isEmpty = begin === end;
+      if (depth < 0) {
+        // The first line tells how far all are indented; white space above it may be too wide.
+        if (isEmpty && end > start) throw new Unusual();
+        if (!isEmpty && begin - start > indent) depth = begin - start;
+      }
+      if (!isEmpty && (depth < 0 || begin - start < depth)) {
+        if (begin - start > indent) throw new Unusual();
+        break;
+      }
+      lines.push(isEmpty && end - start <= depth ? "" : text.slice(start + Math.max(0, depth), end));
+      this.#end = end;
+    }
+    // Without contents, and without a line break at the end, the parser knows its own rules.
+    if (depth < 0 || start >= text.length && !text.endsWith("\n")) throw new Unusual();
     this.#nextLine();
-    if (this.#indent > indent) throw new Unusual();
+    let last = lines.length;
+    while (last > 0 && lines[last - 1] === "") last--;
+    const contents = lines.slice(0, last).join("\n");
+    if (head[1] === "-") return contents;
+    return head[1] === "+" ? `${contents}${"\n".repeat(lines.length - last + 1)}` : `${contents}\n`;
+  }
+
+  /** The list in brackets that begins at `at`, of scalars on the same line; or an empty map. */
+  #flow(at: number): Value {
+    const text = this.#text;
+    const line = /^(?:\{ *\}|\[ *\]|\[([^\n]*)\])(?: *| +#.*)$/.exec(text.slice(at, this.#end));
+    if (line === null) throw new Unusual();
+    const [, inside] = line;
+    const made: Value = text.charCodeAt(at) === BRACE ? new Map() : [];
+    this.#containers.push(made);
+    if (inside === undefined || !Array.isArray(made)) return made;
+    const items = FLOW_ITEMS.exec(inside) === null ? undefined : inside.split(",").map((item) => item.trim());
+    if (items === undefined) throw new Unusual();
+    for (const item of items) {
+      const quoted = /^(['"])(.*)\1$/.exec(item);
+      made.push(quoted === null ? this.#plainText(item) : quoted[2]);
+    }
+    return made;
   }
 
   /** Where the colon of a key stands that begins at `at`; negative if there is none on its line. */
@@ -224,7 +299,10 @@ class BlockReader {
 
   /** The value of a plain scalar. */
   #plain(at: number, end: number): Value {
-    const text = this.#text.slice(at, end);
+    return this.#plainText(this.#text.slice(at, end));
+  }
+
+  #plainText(text: string): Value {
     const code = text.charCodeAt(0), last = text.charCodeAt(text.length - 1);
     const isLetter = code >= 0x61 && code <= 0x7a || code >= 0x41 && code <= 0x5a || code === 0x2f;
     if (!isLetter && !PLAIN_START.test(text[0])) throw new Unusual();
