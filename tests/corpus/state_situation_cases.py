@@ -14,7 +14,8 @@ FAMILIES = {}
 
 
 def situation(name, sls, **more):
-    """Adds a situation to the family that its name begins with."""
+    """Adds a situation to the family that its name begins with. `ours`: by run, fields of results (`return`) and files where ours are
+    to be others than Salt's, and `why` they are."""
     case = {"name": name, **{k: v for k, v in more.items()}, "sls": textwrap.dedent(sls).lstrip("\n")}
     FAMILIES.setdefault(name.split(".")[0], []).append(case)
 
@@ -1354,7 +1355,20 @@ situation("ini.sections", """
       ini.sections_absent:
         - name: @@/a.ini
         - sections: [old, nope]
-    """, before={"a.ini": "[main]\na = 0\n[old]\nb = 1\n"})
+    """, before={"a.ini": "[main]\na = 0\n[old]\nb = 1\n"}, why="sections_present of a new section is a stack trace in Salt", ours={
+    "did": {
+        "return": {"ini_|-present_|-@@/a.ini_|-sections_present": {
+            "result": True, "comment": "Changes take effect", "changes": {"fresh": {"before": None, "after": {}}},
+        }},
+        "files": {"a.ini": "[main]\na = 0\n\n[fresh]\n"},
+    },
+    "again": {"return": {"ini_|-present_|-@@/a.ini_|-sections_present": {
+        "result": True, "comment": "No anomaly detected", "changes": {},
+    }}},
+    "would again": {"return": {"ini_|-present_|-@@/a.ini_|-sections_present": {
+        "result": True, "comment": "Section unchanged fresh.\n", "changes": {},
+    }}},
+})
 
 # --- archive -----------------------------------------------------------------------------------------------------------------
 
@@ -1515,7 +1529,11 @@ situation("git.present, detached, config", """
       git.config_unset:
         - name: no.such
         - repo: @@/up
-    """, setup=MAKE_REPOSITORY, unseen=["bare"])
+    """, setup=MAKE_REPOSITORY, unseen=["bare"], why="config_unset is a stack trace in Salt where nothing is left of the option", ours={
+    "did": {"return": {"git_|-unset_|-core.logallrefupdates_|-config_unset": {
+        "result": True, "comment": "Value(s) successfully unset", "changes": {"core.logallrefupdates": ["true"]},
+    }}},
+})
 
 # --- whole trees ---------------------------------------------------------------------------------------------------------------
 
