@@ -9,6 +9,7 @@ import { unwrapCommand } from "../host/command_wrapper.ts";
 import { bind } from "../plugins/call.ts";
 import type { StateContext } from "../plugins/job_context.ts";
 import { sleep } from "../os/sleep.ts";
+import { MASK } from "../protocol/no_log.ts";
 import { addFormerWork, type Survivor } from "../state_control/going_on.ts";
 import { hideResult } from "../state_control/hidden_result.ts";
 import { onlyLooks } from "../state_control/looking_commands.ts";
@@ -98,7 +99,8 @@ export class StateCalls {
     const errors = await this.verify(chunk);
     const fun = errors.length === 0 ? await world.function(fullName(chunk)) : undefined;
     if (fun === undefined) return await this.#refused(chunk, errors);
-    world.job.log("debug", `Executing state ${fullName(chunk)} for [${field(chunk, "name")}]`);
+    const shownName = truthy(chunk.get("no_log")) ? MASK : field(chunk, "name");
+    world.job.log("debug", `Executing state ${fullName(chunk)} for [${shownName}]`);
     const result = unified(await this.#called(chunk, fun, isTest));
     if (isTest) {
       chunk.set("__prereq__", false);

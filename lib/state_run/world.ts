@@ -7,7 +7,7 @@
 import type { ChildRunner } from "../host/child_process.ts";
 import type { JobContext, StateContext } from "../plugins/job_context.ts";
 import type { Chunk } from "../states/chunks.ts";
-import type { Value, ValueMap } from "../values/value.ts";
+import { truthy, type Value, type ValueMap } from "../values/value.ts";
 import { stateContext, type StateFunction } from "./state_context.ts";
 
 /** What a run needs. */
@@ -78,9 +78,10 @@ export class RunWorld {
     return await this.contextOf(chunk).call(name, args, kwargs);
   }
 
-  /** The context of a state. Its run for `prereq` is in test mode. @param runChild What runs its commands, if not what runs the job's. */
+  /** The context of a state. Its run for `prereq` is in test mode; with `no_log` nothing of it is logged. @param runChild What runs its commands, if not what runs the job's. */
   contextOf(chunk: Chunk, runChild?: ChildRunner): StateContext {
-    const job = runChild === undefined ? this.#job : { ...this.#job, runChild };
+    const isHidden = truthy(chunk.get("no_log"));
+    const job = { ...this.#job, ...runChild && { runChild }, ...isHidden && { log: () => {} } };
     return stateContext(job, {
       test: this.test || chunk.get("__prereq__") === true,
       low: chunk,

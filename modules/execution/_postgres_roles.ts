@@ -4,7 +4,7 @@
  * @module
  */
 
-import { CONNECTION, type Connection, execute, rowsOf } from "./_psql.ts";
+import { CONNECTION, type Connection, execute, executeSecret, rowsOf } from "./_psql.ts";
 import {
   isRole,
   parseRole,
@@ -86,7 +86,7 @@ async function changeRole(
     ? roleClause(name, options, { kind: "role", known })
     : roleClause(name, options, { kind });
   const verb = what === "create" ? "CREATE" : "ALTER";
-  return await execute(`${verb} ROLE ${identifier(name)} WITH ${clause}`, connection, context);
+  return await executeSecret(`${verb} ROLE ${identifier(name)} WITH ${clause}`, connection, context);
 }
 
 const FLAG = any(null);

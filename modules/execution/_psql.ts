@@ -64,8 +64,13 @@ export async function withSecretFile<T>(
   }
 }
 
-/** Runs psql. @returns What `cmd.run_all` gives. */
-export async function psql(args: readonly string[], connection: Connection, context: JobContext): Promise<ValueMap> {
+/** Runs psql. @param stdin What it reads, if not nothing. @returns What `cmd.run_all` gives. */
+export async function psql(
+  args: readonly string[],
+  connection: Connection,
+  context: JobContext,
+  stdin?: string,
+): Promise<ValueMap> {
   const host = connection.host || await option(context, "host");
   const local = host === undefined || host === "" || host.startsWith("/");
   // Without a host the server's own user is let in by who it is.
@@ -78,7 +83,7 @@ export async function psql(args: readonly string[], connection: Connection, cont
   };
   const password = connection.password ?? await option(context, "pass");
   const words = psqlWords(await postgresProgram("psql", context), place, args);
-  const run = (env: Value) => runServerProgram(words, { runas, env }, context);
+  const run = (env: Value) => runServerProgram(words, { runas, env, stdin }, context);
   const result = password === undefined ? await run(null) : await withSecretFile(
     passwordLine(
       { ...place, host, user: connection.user ?? runas ?? undefined, port: connection.port ?? undefined },
@@ -95,7 +100,7 @@ export async function psql(args: readonly string[], connection: Connection, cont
 /** Runs a program of PostgreSQL as its user. */
 export async function runServerProgram(
   words: readonly string[],
-  { runas, env }: { readonly runas: string | null; readonly env: Value },
+  { runas, env, stdin }: { readonly runas: string | null; readonly env: Value; readonly stdin?: string },
   context: JobContext,
 ): Promise<ValueMap> {
   const timeout = await context.call("config.option", ["postgres.timeout", 0]);
@@ -103,12 +108,19 @@ export async function runServerProgram(
   if (truthy(timeout)) more.set("timeout", timeout);
   if (runas !== null) more.set("runas", runas);
   if (env !== null) more.set("env", env);
+  if (stdin !== undefined) more.set("stdin", stdin).set("stdin_raw_newlines", true);
   return await callRunAll(context, words, { more });
 }
 
 /** Runs commands of SQL. @returns Whether they went well. */
 export async function execute(sql: string, connection: Connection, context: JobContext): Promise<boolean> {
   return (await psql(["-c", sql], connection, context)).get("retcode") === 0;
+}
+
+/** Like {@linkcode execute}, of commands with a secret in them: psql reads them, where Salt shows them in the list of processes. */
+export async function executeSecret(sql: string, connection: Connection, context: JobContext): Promise<boolean> {
+  const result = await psql(["-v", "ON_ERROR_STOP=1", "-f", "-"], connection, context, sql);
+  return result.get("retcode") === 0;
 }
 
 /** The rows of a query; none if it failed. */

@@ -8,7 +8,7 @@ import { shadowEntries, type ShadowEntry } from "../../lib/accounts/account_entr
 import { hashPassword } from "../../lib/accounts/password_hash.ts";
 import { findShadowEntry, runPasswd, setAge, setPasswordHash } from "../../lib/accounts/passwords.ts";
 import { rootOption, userName } from "../../lib/accounts/users.ts";
-import { runProgram } from "../../lib/host/run_program.ts";
+import { checkedWord, runProgram } from "../../lib/host/run_program.ts";
 import { describe } from "../../lib/plugins/docs.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { any, bool, int, type ModuleFunction, str } from "../../lib/plugins/module.ts";
@@ -159,16 +159,16 @@ export const unlock_password: ModuleFunction<JobContext> = lockFunction(
 
 export const set_password: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Set a user's password, given as its hash (see shadow.gen_password). use_usermod=True has usermod do it, with the hash in\n" +
-      "the list of processes meanwhile. Return whether it is so now.",
+    "Set a user's password, given as its hash (see shadow.gen_password). use_usermod=True has a program of\n" +
+      "the host do it: chpasswd, which reads it, where usermod would show it in the list of processes. Return whether it is so now.",
     "shadow.set_password root '$1$UYCIxa628.9qXjpQCjM4a..'",
   ),
   permissions: "all",
   params: { name: str(), password: str(), use_usermod: bool(false), root: str(null) },
   async run({ name, password, use_usermod, root }, host) {
     if (use_usermod) {
-      const words = ["usermod", ...rootOption(root), "-p", password, "--", userName(name)];
-      await runProgram(words, host, { secret: true });
+      const line = `${userName(name)}:${checkedWord(password, "hash of a password")}\n`;
+      await runProgram(["chpasswd", "-e", ...rootOption(root)], host, { secret: true, stdin: line });
       return findShadowEntry(name, root)?.passwd === password;
     }
     const done = await setPasswordHash(name, password, { root, host });

@@ -30,6 +30,15 @@ function unwrapped(argv: readonly string[]): readonly string[] {
   return argv;
 }
 
+/** Commands with secrets, which psql reads here and Salt gives it as an argument, as Salt gives them. */
+function asSaltCalls(argv: readonly string[], input: Uint8Array | undefined): Call {
+  const stdin = input === undefined ? undefined : new TextDecoder().decode(input);
+  const isRead = stdin !== undefined && argv[0].endsWith("psql") &&
+    argv.slice(-4).join(" ") === "-v ON_ERROR_STOP=1 -f -";
+  if (isRead) return { words: [...argv.slice(0, -4), "-c", stdin] };
+  return { words: argv, ...stdin !== undefined && { stdin } };
+}
+
 /** What Salt has a shell start, or by its path, as words. */
 function plainWords(words: readonly string[]): string[] {
   const plain = words[0] === "/bin/sh" && words[1] === "-c" ? shlexSplit(words[2]) : [...words];
@@ -49,10 +58,9 @@ class Programs {
   constructor(readonly outputs: ValueMap, readonly place: string) {}
 
   readonly run: ChildRunner = (spec) => {
-    const [program, ...given] = unwrapped(spec.argv);
-    const words = [program.startsWith(this.place) ? program.slice(this.place.length) : program, ...given];
-    const stdin = spec.stdin === undefined ? {} : { stdin: new TextDecoder().decode(spec.stdin) };
-    this.calls.push({ words, ...stdin });
+    const call = asSaltCalls(unwrapped(spec.argv), spec.stdin);
+    const { words } = call;
+    this.calls.push(call);
     let [stdout, stderr, retcode] = this.#answer(words.join(" "));
     if (isJoined(spec.argv)) [stdout, stderr] = [stdout + stderr, ""];
     const encoder = new TextEncoder();
