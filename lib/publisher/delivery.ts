@@ -29,8 +29,8 @@ export interface DeliveryParts {
   readonly log: Logger;
   /** Whether a minion is connected, and acknowledges jobs. */
   isPresent(id: string): boolean;
-  /** Publishes a load, to all minions. */
-  publish(load: ValueMap): Promise<void>;
+  /** Publishes a load. @param minions For whom it is, as far as the master knows. */
+  publish(load: ValueMap, minions: readonly string[]): Promise<void>;
 }
 
 /** The jobs of one master that are being delivered. */
@@ -116,9 +116,9 @@ export class JobDelivery {
     this.#sweepLater();
     const { load, minions, live } = delivery;
     const able = live ? minions.filter(isPresent) : [];
-    if (able.length > 0 && able.length === minions.length) return await publish(withLive(load));
-    if (able.length > 0) await publish(withLive(loadFor(load, able)));
-    await publish(load);
+    if (able.length > 0 && able.length === minions.length) return await publish(withLive(load), minions);
+    if (able.length > 0) await publish(withLive(loadFor(load, able)), able);
+    await publish(load, minions);
   }
 
   /**
@@ -127,7 +127,7 @@ export class JobDelivery {
    */
   async #deliverAgain({ delivery: { load, live }, ids }: Missed): Promise<void> {
     const named = loadFor(load, ids);
-    await this.#parts.publish(live ? withLive(named) : named);
+    await this.#parts.publish(live ? withLive(named) : named, ids);
   }
 
   /** Minions `ids` have just connected: they get what they have missed. */

@@ -23,6 +23,7 @@ import type { MasterOpts } from "../config/options.ts";
 import { PresenceBook } from "../fleet/presence.ts";
 import { PresenceReports } from "./presence_reports.ts";
 import { PublishSealer } from "./publish_sealer.ts";
+import { publishTopics } from "./topics.ts";
 import { tcpAddress } from "../sockets/request_channel.ts";
 import { SessionKeys } from "../keys/sessions.ts";
 import { SharedKey } from "../keys/shared_key.ts";
@@ -49,6 +50,8 @@ const MAX_SUBSCRIPTION = 4_096;
 const MAX_SUBSCRIBED = 4_194_304;
 /** Pause after all acknowledgements were read; far shorter than an acknowledgement may take. In milliseconds. */
 const REST_MS = 20;
+
+const encoder = new TextEncoder();
 
 /** The Publisher of one master. */
 export class Publisher implements ThreadService {
@@ -83,7 +86,7 @@ export class Publisher implements ThreadService {
       undelivered: new UndeliveredJobs(opts.cachedir, parts.masterPem),
       log: host.log,
       isPresent: (id) => book.since.has(id),
-      publish: (load) => this.#publish(load),
+      publish: (load, minions) => this.#publish(load, minions),
     });
     this.#socket = Duplex.xpub({
       highWaterMark: opts.pub_hwm,
@@ -147,8 +150,13 @@ export class Publisher implements ThreadService {
     }
   }
 
-  async #publish(load: ValueMap): Promise<void> {
-    await this.#socket.send([this.#sealer.seal(load)]);
+  async #publish(load: ValueMap, minions: readonly string[]): Promise<void> {
+    const sealed = this.#sealer.seal(load);
+    if (this.#opts.zmq_filtering) {
+      const topics = publishTopics(load.get("tgt_type") ?? null, minions).map((topic) => encoder.encode(topic));
+      // All at once: another publish, with a higher serial, must not come between them.
+      await Promise.all(topics.map((topic) => this.#socket.send([topic, sealed])));
+    } else await this.#socket.send([sealed]);
     this.#published++;
   }
 

@@ -1,9 +1,11 @@
 import { FileUpdates } from "../../lib/master/file_updates.ts";
+import { optsValues } from "../../lib/config/opts_map.ts";
+import { configuredPillarRepositories } from "../../lib/git_remotes/pillar_updates.ts";
 import type { ValueMap } from "../../lib/values/value.ts";
 import { isMap, map, type Value } from "../../lib/values/value.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
-import { git, makeFileServer } from "../support/file_server.ts";
+import { git, makeFileServer, makeRepository } from "../support/file_server.ts";
 
 Deno.test("backends are updated at once and then at their intervals, each remote for itself, until the master ends", async () => {
   // A server that takes connections and says nothing.
@@ -45,6 +47,33 @@ Deno.test("backends are updated at once and then at their intervals, each remote
   await updates.close();
   assertEquals(told.length, after);
   assert(server.services.logged.every((line) => !line.startsWith("ERROR")), server.services.logged.join("\n"));
+});
+
+Deno.test("the repositories of pillar are fetched at once and then at their interval; one that fails is named in the log", async () => {
+  using server = await makeFileServer();
+  await makeRepository(`${server.root}/repo`);
+  const { opts, log, logged } = server.services;
+  const branch = (name: string) => git(["-C", `${server.root}/repo`, "branch", name]);
+  await branch("pillar");
+  const remotes = [`pillar file://${server.root}/repo`, `pillar file://${server.root}/nowhere`];
+  const ext_pillar: Value[] = [map({ git: remotes })];
+  const updates = new FileUpdates({
+    opts: { ...opts, ext_pillar, git_pillar_update_interval: 1, fileserver_interval: 1 },
+    log,
+    fire: () => Promise.reject(new Error("an event")),
+  });
+  const [remote] = configuredPillarRepositories(optsValues({ ...opts, ext_pillar }));
+  const isKnown = (name: string) =>
+    eventually(async () => (await remote.refs()).has(`refs/remotes/origin/${name}`), { what: `the branch ${name}` });
+  try {
+    await isKnown("pillar");
+    await branch("later");
+    await isKnown("later");
+    const said = `The git_pillar remote '${remotes[1]}' cannot be updated`;
+    await eventually(() => logged.some((line) => line.includes(said)), { what: "a word on the one that is not there" });
+  } finally {
+    await updates.close();
+  }
 });
 
 Deno.test("a master whose backends need no updates makes none", async () => {

@@ -340,3 +340,41 @@ Deno.test("a minion that waits for its master ends at once when it is told to, a
   assertEquals(fleet.logs.slice(before).filter((line) => /\[(ERROR|CRITICAL)/.test(line)), []);
   assertEquals([...Deno.readDirSync(`${fleet.minionConfigDir("web1")}/var/run/salt/minion`)], []);
 });
+
+fleetTest(
+  "a minion with file_client: local compiles its own pillar, and says what its threads do",
+  {},
+  async (fleet) => {
+    const roots = `${fleet.root}/pillar`;
+    Deno.mkdirSync(roots);
+    Deno.writeTextFileSync(`${roots}/top.sls`, "base: {'*': [a]}\n");
+    Deno.writeTextFileSync(`${roots}/a.sls`, "own: {{ grains['id'] }}\n");
+    await fleet.untilServing(
+      ["web1"],
+      () => fleet.startMinion("web1", { file_client: "local", pillar_roots: { base: [roots] } }),
+    );
+    assertEquals(await runOn(fleet, "web1", "pillar.raw", "own"), "web1");
+    Deno.writeTextFileSync(`${roots}/a.sls`, "own: changed\n");
+    const shown = map({ __kwarg__: true, unmask: true });
+    assertEquals(await runOn(fleet, "web1", "pillar.items", shown), map({ own: "changed" }));
+    const [main] = await fleet.minions.get("web1")?.describeThreads() ?? [];
+    assertMatch(main, /^Main: listening for jobs; \d+ returns wait$/);
+    await fleet.stopMinion("web1");
+  },
+);
+
+fleetTest("with zmq_filtering a minion gets the jobs for it and those for all", {
+  master: { zmq_filtering: true },
+  minion: { zmq_filtering: true },
+  minions: ["web1", "db1"],
+}, async (fleet) => {
+  const targets: readonly (readonly [tgt: Value, tgtType: string, ids: string[]])[] = [
+    ["web1", "glob", ["web1"]],
+    [["db1", "web1"], "list", ["db1", "web1"]],
+    ["id:db1", "grain", ["db1"]],
+  ];
+  for (const [tgt, tgtType, ids] of targets) {
+    const job = await startJob(fleet, "test.ping", { tgt, tgtType });
+    assertEquals((await job.done).map(({ id }) => id).sort(), ids);
+  }
+});
