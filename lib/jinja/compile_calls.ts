@@ -59,14 +59,17 @@ function restArguments(rest: Obj): Obj[] {
   return toList(rest);
 }
 
+/** What Python puts before the error of a call that Jinja makes: the function that it calls there. */
+const CALLED = "jinja2.sandbox.SandboxedEnvironment.call()";
+
 function addKeyword(kwargs: Map<string, Obj>, key: string, value: Obj): void {
-  if (kwargs.has(key)) throw pythonError("TypeError", `got multiple values for keyword argument '${key}'`);
+  if (kwargs.has(key)) throw pythonError("TypeError", `${CALLED} got multiple values for keyword argument '${key}'`);
   kwargs.set(key, value);
 }
 
 function addKeywords(kwargs: Map<string, Obj>, others: Obj): void {
   if (!(others instanceof Map)) {
-    throw pythonError("TypeError", `argument after ** must be a mapping, not ${typeName(others)}`);
+    throw pythonError("TypeError", `${CALLED} argument after ** must be a mapping, not ${typeName(others)}`);
   }
   for (const [key, value] of others) {
     const name = textOf(key);

@@ -44,10 +44,7 @@ export const JINJA_FILTERS: ReadonlyMap<string, Run> = new Map<string, Run>([
   ["default", defaultFilter],
   [
     "pprint",
-    native("do_pprint", ["value"], ([value]) => {
-      if (value instanceof PyObject) value.checkOperand();
-      return prettyText(value);
-    }),
+    native("do_pprint", ["value"], ([value]) => value instanceof Undefined ? "Undefined" : prettyText(value)),
   ],
 ]);
 

@@ -5,7 +5,8 @@
  */
 
 import { dumpJson } from "../values/json.ts";
-import { compareStrings, type Value } from "../values/value.ts";
+import type { Value } from "../values/value.ts";
+import { sortBy } from "../python/compare.ts";
 import { pythonError } from "../python/errors.ts";
 import { isIterable, toList, unpack } from "../python/iterate.ts";
 import { indexOf, textOf, truthy, typeName } from "../python/kinds.ts";
@@ -70,12 +71,8 @@ function toJsonValue(obj: Obj, sortKeys: boolean, depth: number = DEEPEST): Valu
   if (Array.isArray(obj)) return obj.map((item) => toJsonValue(item, sortKeys, depth - 1));
   if (obj instanceof Tuple) return obj.items.map((item) => toJsonValue(item, sortKeys, depth - 1));
   if (obj instanceof Map) {
-    const entries = Array.from(
-      obj,
-      ([key, item]): [Value, Value] => [jsonKey(key), toJsonValue(item, sortKeys, depth - 1)],
-    );
-    if (sortKeys) entries.sort(([a], [b]) => compareStrings(str(a), str(b)));
-    return new Map(entries);
+    const given = sortKeys ? sortBy(Array.from(obj, (item) => ({ key: item[0], item })), false) : [...obj];
+    return new Map(given.map(([key, item]): [Value, Value] => [jsonKey(key), toJsonValue(item, sortKeys, depth - 1)]));
   }
   if (obj instanceof PyObject || obj instanceof Uint8Array) {
     throw pythonError("TypeError", `Object of type ${typeName(obj)} is not JSON serializable`);

@@ -155,11 +155,14 @@ export class LoopContext extends PyObject implements Items {
 
   override call(args: readonly Obj[], _kwargs: Kwargs, _context: CallContext): Result {
     const { recurse, depth = 0 } = this.#setup;
+    if (args.length !== 1) {
+      const wrong = args.length === 0
+        ? "missing 1 required positional argument: 'iterable'"
+        : `takes 2 positional arguments but ${args.length + 1} were given`;
+      throw pythonError("TypeError", `LoopContext.__call__() ${wrong}`);
+    }
     if (recurse === undefined) {
       throw pythonError("TypeError", "The loop must have the 'recursive' marker to be called recursively.");
-    }
-    if (args.length !== 1) {
-      throw pythonError("TypeError", "__call__() missing 1 required positional argument: 'iterable'");
     }
     return recurse(args[0], depth + 1);
   }
@@ -173,7 +176,8 @@ export class LoopContext extends PyObject implements Items {
   }
 
   override repr(): string {
-    const count = this.#length ?? "?";
+    const count = this.#count();
+    if (count instanceof Promise) throw pythonError("TypeError", "the length of this loop cannot be told at once");
     return `<LoopContext ${this.#index0 + 1}/${count}>`;
   }
 }

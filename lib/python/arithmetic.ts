@@ -136,7 +136,8 @@ function modFloats(a: number, b: number): number {
 
 function floorFloats(a: number, b: number): number {
   if (b === 0) throw pythonError("ZeroDivisionError", "float floor division by zero");
-  if (!Number.isFinite(b) || !Number.isFinite(a)) return Math.floor(a / b);
+  if (!Number.isFinite(a)) return NaN;
+  if (!Number.isFinite(b)) return Math.floor(a / b);
   const quotient = (a - modFloats(a, b)) / b;
   if (quotient === 0) return a / b < 0 || Object.is(a / b, -0) ? -0 : 0;
   const floor = Math.floor(quotient);

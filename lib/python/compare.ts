@@ -76,6 +76,9 @@ export function contained(container: Obj, item: Obj): boolean | Promise<boolean>
     throw pythonError("TypeError", `'in <string>' requires string as left operand, not ${typeName(item)}`);
   }
   if (container instanceof Map) return dictHas(container, item);
+  if (container instanceof Uint8Array && item instanceof Uint8Array) {
+    return item.length === 0 || container.some((_, at) => item.every((byte, i) => container[at + i] === byte));
+  }
   if (container instanceof PyObject) {
     const answer = container.contains(item);
     if (answer !== undefined) return answer;

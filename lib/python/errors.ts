@@ -19,6 +19,8 @@ export type PythonErrorType =
   | "RecursionError"
   | "LookupError"
   | "UnicodeError"
+  | "UnicodeDecodeError"
+  | "UnicodeEncodeError"
   | "AssertionError";
 
 /** The exception, to be thrown. */

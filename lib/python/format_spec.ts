@@ -97,7 +97,7 @@ function formatInt(n: number | bigint, spec: Spec, type: string): string {
   if (spec.precision !== undefined) {
     throw pythonError("ValueError", "Precision not allowed in integer format specifier");
   }
-  if (spec.type === "c") return padded(charOf(n), "", spec, "<");
+  if (spec.type === "c") return padded(charOf(n), "", spec, ">");
   const prefix = spec.alternate && "boxX".includes(spec.type) && spec.type !== "" ? `0${spec.type}` : "";
   const digits = intDigits(n, spec.type);
   const marked = spec.mark === "" ? digits : grouped(digits, spec.mark, "boxX".includes(spec.type || "d") ? 4 : 3);

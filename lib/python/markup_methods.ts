@@ -24,10 +24,14 @@ function escaped(obj: Obj): Obj {
   return typeof obj === "string" ? escapeHtml(obj) : obj;
 }
 
-/** The method with a marked result. @param escapes Whether its arguments are escaped. */
+/** The method with a marked result. @param escapes Whether its second argument, the new text or what fills, is escaped. */
 function wrapped(name: string, run: Run, escapes: boolean): [string, Run] {
   return [name, (args, kwargs, context) => {
-    const result = run([args[0], ...escapes ? args.slice(1).map(escaped) : args.slice(1)], kwargs, context);
+    const result = run(
+      [args[0], ...escapes ? [...args.slice(1, 2), ...args.slice(2).map(escaped)] : args.slice(1)],
+      kwargs,
+      context,
+    );
     return result instanceof Promise ? result.then(marked) : marked(result);
   }];
 }

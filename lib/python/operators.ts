@@ -60,9 +60,8 @@ function add(a: Obj, b: Obj): Obj {
   }
   if (a instanceof Uint8Array && b instanceof Uint8Array) return joinBytes([a, b]);
   const type = typeName(a);
-  if (textOf(a) !== undefined || type === "list" || type === "tuple") {
-    const kind = type === "Markup" ? "str" : type;
-    throw pythonError("TypeError", `can only concatenate ${kind} (not "${typeName(b)}") to ${kind}`);
+  if (typeof a === "string" || type === "list" || type === "tuple") {
+    throw pythonError("TypeError", `can only concatenate ${type} (not "${typeName(b)}") to ${type}`);
   }
   throw unsupported("+", a, b);
 }

@@ -130,6 +130,12 @@ export const BYTES_METHODS: ReadonlyMap<string, Run> = new Map<string, Run>([
       const name = (textOf(encoding) ?? "").toLowerCase().replaceAll("_", "-");
       const label = name === "latin-1" || name === "iso-8859-1" ? undefined : name === "ascii" ? "utf-8" : name;
       const bytes = self as Uint8Array<ArrayBuffer>;
+      const at = name === "ascii" ? bytes.findIndex((byte) => byte >= 0x80) : -1;
+      if (at >= 0 && textOf(errors) === "strict") {
+        const byte = bytes[at].toString(16);
+        const why = `can't decode byte 0x${byte} in position ${at}: ordinal not in range(128)`;
+        throw pythonError("UnicodeDecodeError", `'ascii' codec ${why}`);
+      }
       if (label === undefined) return Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
       if (label !== "utf-8" && label !== "utf8") throw pythonError("LookupError", `unknown encoding: ${name}`);
       try {

@@ -187,7 +187,8 @@ function zeroFilled(text: string, width: number): string {
   return sign + "0".repeat(missing) + text.slice(sign.length);
 }
 
-function encode(text: string, encoding: string): Uint8Array {
+/** @param errors `ignore` and `replace` are Python's; others are as `strict`. */
+function encode(text: string, encoding: string, errors: string): Uint8Array {
   const name = encoding.toLowerCase().replaceAll("_", "-");
   if (name === "utf-8" || name === "utf8") return new TextEncoder().encode(text);
   const limit = name === "ascii" || name === "us-ascii"
@@ -197,11 +198,19 @@ function encode(text: string, encoding: string): Uint8Array {
     : 0;
   if (limit === 0) throw pythonError("LookupError", `unknown encoding: ${encoding}`);
   const codes = Array.from(text, (char) => char.codePointAt(0) ?? 0);
+  if (errors === "ignore") return new Uint8Array(codes.filter((code) => code < limit));
+  if (errors === "replace") return new Uint8Array(codes.map((code) => code < limit ? code : 0x3f));
   const at = codes.findIndex((code) => code >= limit);
   if (at >= 0) {
+    const code = codes[at].toString(16);
+    const shown = codes[at] < 0x100
+      ? `\\x${code}`
+      : codes[at] < 0x10000
+      ? `\\u${code.padStart(4, "0")}`
+      : `\\U${code.padStart(8, "0")}`;
     throw pythonError(
-      "UnicodeError",
-      `'${name}' codec can't encode character in position ${at}: ordinal not in range(${limit})`,
+      "UnicodeEncodeError",
+      `'${name}' codec can't encode character '${shown}' in position ${at}: ordinal not in range(${limit})`,
     );
   }
   return new Uint8Array(codes);
@@ -220,7 +229,7 @@ export const STR_METHODS: ReadonlyMap<string, Run> = new Map([
   method(
     "encode",
     [["encoding", "utf-8"], ["errors", "strict"]],
-    (text, [encoding]) => encode(text, textArg(encoding, mustBeStr)),
+    (text, [encoding, errors]) => encode(text, textArg(encoding, mustBeStr), textArg(errors, mustBeStr)),
   ),
   affixMethod("endswith", (text, affix) => text.endsWith(affix)),
   method("expandtabs", [["tabsize", 8]], (text, [size]) => expandTabs(text, indexOf(size))),

@@ -7,7 +7,7 @@ import { dictGet, dictHas } from "./dict.ts";
 import { equals } from "./equality.ts";
 import { pythonError } from "./errors.ts";
 import { mapEntries } from "./iterate.ts";
-import { indexOf, intOf } from "./kinds.ts";
+import { floatOf, indexOf, intOf } from "./kinds.ts";
 import { type Obj, type ObjMap, PyObject } from "./object.ts";
 import { reprItems } from "./repr.ts";
 import { Tuple } from "./tuple.ts";
@@ -52,9 +52,9 @@ export class PyRange extends PyObject {
   }
 
   override contains(item: Obj): boolean {
-    const int = intOf(item);
-    if (typeof int !== "number") return false;
-    const place = (int - this.start) / this.step;
+    const number = intOf(item) ?? floatOf(item);
+    if (typeof number !== "number") return false;
+    const place = (number - this.start) / this.step;
     return Number.isInteger(place) && place >= 0 && place < this.count;
   }
 

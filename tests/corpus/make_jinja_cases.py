@@ -99,6 +99,25 @@ l.append(4) or l | l.extend([1]) or l | l.insert(1, 9) or l | l.pop() | l.pop(0)
 a.pop('k') | a.pop('zz', 'D') | a.copy().k | a.get('k') | a.get('zz', 'D') | a.keys()|list | a.values()|list|length | a|length | b|length | 'k' in a | 'zz' in a | 'zz' not in a | a.clear() or a | {}.fromkeys(['a'], 1) | {'a': 1}.popitem() | p|map('last')|list | p[0][1] | dict(p)
 'a'.upper(1) | 'a'.replace('b') | 'x'|default(1, 2, 3, 4) | 'x'|indent(zz=1) | 'a'|center('x') | [1]|batch | 'x'|replace('a') | {}.get() | dict(1) | namespace(1) | 'abc'|batch(2)|list | 5|list | none|list | 5|join | none|length | 5|sort | 5|first | {'a': 1}|last | [1, 2, 3]|random is number
 *[1] | 1 + | (1 | [1 | {1 | {1: | 'abc | 1 2 | a b | a..b | a. | a[ | a[] | f( | f(a=1, 2) | f(*a, *b) | f(**a, b=1) | f(**a, **b) | 1 if | not | 1 is | 1| | @ | a$b | 1 ? 2 | x = 1 | "\xzz" | '\u12' | 5.upper() | a.1x | {a b} | [1 2] | (1 2) | and | a | or
+dict(a=1)['a'] | dict(**{'a': 1}) | dict(**[1]) | dict(a=1, **{'a': 2}) | dict(**{1: 2}) | cycler('a', 'b') | cycler('a').reset() | cycler('a').current | cycler('a').nope | cycler() | joiner(', ').sep | joiner().used | joiner().nope | cycler('a') and 1
+joiner() and 1 | joiner is callable | namespace() and 1 | joiner()|list | cycler('a')|list | lipsum(n=0) | lipsum(n=1, html=false)|length > 10 | lipsum(n=2)|string is escaped | lipsum is callable | range|string is string | cycler('a')['x'] | cycler('a', 'b')()
+'nan'|float|int | 'inf'|float|round | 'nan'|float|round | 1|round(-500) | 1e300|round(-400) | 1.5|round(400) | 'inf'|float|round(2) | [1]|round | '1'|round(method='ceil') | 12345|round(-2, 'floor') | none|round | 12345|round(-6) | 55|round(-1)
+[1, 2]|slice(0)|list | []|random | nope|random | 'abc'|random in 'abc' | 5|random | 'ab'|sum | [1]|sum(start='a') | [[1]]|sum(start=[2]) | nope|last | nope|items|list | 5|dictsort | nope|dictsort | [1]|map(attribute=none)|list | [1]|selectattr()|list | []|selectattr()|list | [1]|selectattr('x')|list
+5|xmlattr | nope|xmlattr | {'a b': 1}|xmlattr | {'a': nope}|xmlattr | {'a': 1}|xmlattr(false) | {'a>': 1}|xmlattr | nope|tojson | {(1, 2): 1}|tojson | {none: 1, true: 2, 1.5: 3}|tojson | [range(2)]|tojson | ('a'|e)|tojson | 'a'.encode()|tojson | nope|pprint | (1, 2)|tojson
+'tel:1'|urlize(extra_schemes=['tel:']) | 'x'|urlize(extra_schemes=['a b']) | 'mailto:a@b.org'|urlize | 'abcdef'|truncate(2) | 'abcdef'|truncate(5, leeway=-1) | [1, 2, 3]|truncate(3) | [1, 2, 3, 4, 5, 6, 7, 8, 9]|truncate(3, leeway=0) | 5|truncate | 'a b'|wordwrap(0) | 'a b'|wordwrap(-1)
+nope|upper | nope|title | none|upper | 5|upper | nope|trim | 5.5|upper | nope|indent | nope|wordcount | 5|wordcount | nope is sequence | nope is iterable | nope is mapping | nope is callable | range(3) is sequence | ('a'|e) is sequence | ('a'|e) is string | {nope: 1} | nope in {'a': 1} | {'a': 1}[nope]
+(0.0) ** -1 | 0 ** -2 | 1.5 // 0 | 'inf'|float // 2 | 5 // ('inf'|float) | 5.5 % ('inf'|float) | -1 ** 100 | (-1) ** 1001 | 0 ** 0 | 0 ** 5 | big * 1.5 | (10 ** 400) * 1.5 | (10 ** 400) / 3 | 2.5 ** 2 | (-2) ** 3 | 2 ** 0.5 ** 2
+1.real | 1.5.real | (5).real | (5).imag | (5).numerator | (5).denominator | f.real | f.imag | w.is_integer() | f.is_integer() | i.bit_length() | big.bit_length() | true.real | i.conjugate() | (3).to_bytes | f.fromhex is callable
+(1, 2).count(1) | (1, 2).index(2) | (1, 2).index(9) | (1, 2).append | (1, [2]) == (1, [2]) | (1, 2) != (1, 3) | (1,) < (1, 2) | (1, 2) + [3] | (1, 'a') < (1, 2) | 'abc'.encode() < 'abd'.encode() | 'abc'.encode() < 'a' | 'ab'.encode() * 2 | 'ab'.encode() + 'c'.encode() | 'ab'.encode()[0]
+'ab'.encode()|list | 'ab'.encode()|length | 97 in 'ab'.encode() | 'a'.encode() in 'ab'.encode() | 'ab'.encode() == 'ab'.encode() | 'ab'.encode()|string | 'ab'.encode()[0:1] | 'é'.encode('latin-1') | 'é'.encode('ascii') | 'é'.encode('utf-8').decode('ascii') | 'é'.encode('ascii', 'ignore')
+{1: 'a'}[1.0] | {1: 'a'}[true] | {true: 'a'}[1] | {0: 'a'}[false] | {1.5: 'a'}[1.5] | {'a': 1}[[1]] | {'a': 1}[{}] | {1: 'a', 2: 'b'} == {1.0: 'a', 2: 'b'} | {'a': 1} == {'a': 1, 'b': 2} | {'a': [1]} == {'a': [1.0]} | [1, {'a': 2}] == [1, {'a': 3}] | {true: 1} == {1: 1} | {(1, 2): 'x'}[[1, 2]]
+{'a': 1, 'b': 2}.keys() == {'b': 2, 'a': 1}.keys() | {'a': 1}.items() == {'a': 1}.items() | {'a': 1}.keys()|length | {'a': 1}.values()|list | {'a': 1}.keys()[0] | range(3) == range(3) | range(3) == range(4) | range(0) == range(5, 5) | 2 in range(3) | 'a' in range(3) | 2.0 in range(3) | range(3).start | range(3).nope | range(2, 9, 3)[1:] | range(3)[9] | range(5)|length
+'{:5}|{:<5}|{:>5}|{:^5}'.format('a', 'b', 'c', 'd') | '{:=5}'.format('a') | '{:+}'.format('a') | '{:#}'.format('a') | '{:,}'.format('a') | '{:d}'.format(1.5) | '{:.2d}'.format(5) | '{:c}'.format(65) | '{:c}'.format(-1) | '{:c}'.format(1114112) | '{:5c}|'.format(65) | '{:zz}'.format(1) | '{:b}'.format(5) | '{:o}'.format(8) | '{:X}'.format(255) | '{:#b}'.format(5) | '{:n}'.format(5) | '{: d}'.format(5) | '{:%}'.format(1)
+'{:#.3g}'.format(1.5) | '{:#g}'.format(100000.0) | '{:g}'.format(1e20) | '{:.0e}'.format(123.0) | '{:G}'.format(1e-10) | '{:E}'.format(1.5) | '{:F}'.format(1.5) | '{:010}'.format(-5) | '{:<010}'.format(5) | '{:.10g}'.format(0.1) | '{:,}'.format(1234.5) | '{:_x}'.format(65535) | '{:>+8.2f}'.format(2.5) | '%#g' % 1.0 | '%#.3o' % 8 | '%c' % 'ab' | '%c' % 1114112
+('<a>'|e).upper() | ('<a>'|e).replace('<', '>') | ('a,b'|safe).split(',') | ('<'|safe).join(['<', 'a']) | ('{}'|safe).format('<') | ('{0!r}'|safe).format('<') | ('%s'|safe) % '<' | ('%s %s'|safe) % ('<', 1) | ('a'|safe) * 2 | 2 * ('a'|safe) | ('abc'|safe)[1] | ('abc'|safe)[1:] | ('abc'|safe)|length | ('abc'|safe)|list | ('a'|safe) == 'a' | 'a' == ('a'|safe)
+('a'|safe) == 'b' | ('a'|safe) != 'a' | ('a'|safe) < 'b' | ('a'|safe) in ['a'] | 'a' in ('abc'|safe) | ('a'|safe).unescape() | ('&lt;b&gt;'|safe).unescape() | ('<b>x</b>'|safe).striptags() | ('a'|safe).partition('a') | (' a '|safe).strip() | ('a\nb'|safe).splitlines() | ('a'|safe).center(5, '<') | ('ab'|safe).title() | ('a'|safe)|string | ('a'|safe) + 1 | {('a'|safe): 1}['a']
+('a'|safe).nope | ('a'|safe)|upper | ('a'|safe)|e | ('<'|safe)|forceescape | ('a'|safe).encode() | ('a-b'|safe).rsplit('-') | ('<i>'|safe).casefold() | ('a'|safe).zfill(3) | ('x'|safe) is string | ('x'|safe) is iterable | ('x'|safe).isalpha() | ('a'|safe).startswith('a') | ('a'|safe).format_map({})
+'a,b'.split(sep=',') | ''.join() | ''.join([], []) | 'a'.center() | {}.get(1, 2, 3) | {}.setdefault() | [].append() | [].append(1, 2) | [1].pop('a') | [1].insert('a', 1) | [3, 1].sort(reverse=true) | [].index() | 'a'.replace('a', 'b', 'c') | 'abc'.index('c', 5)
 """.strip()
 
 
@@ -123,6 +142,17 @@ FILES = {
 }
 
 TEMPLATES = [
+    # Objects of the language as text, and as truth.
+    "{% macro m(a) %}x{% endmacro %}{{ m }}{{ m and 1 }}{{ m is callable }}{{ m is string }}", "{% macro m() %}{{ caller }}{% endmacro %}{% call m() %}{% endcall %}", "{% for x in l %}{{ loop and 1 }}{{ loop is callable }}{{ loop == loop }}{{ loop }}{% endfor %}",
+    "{% for x in l %}{{ loop() }}{% endfor %}", "{% for x in l %}{{ loop.cycle() }}{% endfor %}", "{% for x in l %}{{ loop.nope }}{% endfor %}", "{% for x in l %}{{ loop is iterable }}{% endfor %}", "{% for x in [[1]] recursive %}{{ loop(1, 2) }}{% endfor %}",
+    "{% for x in l|map('string') %}{{ loop.last }}{{ loop.revindex }}{{ loop.nextitem|default('-') }}{% endfor %}", "{% for x in l %}{{ loop.length }}{{ loop.nextitem|default('-') }}{{ loop.nextitem|default('-') }}{% endfor %}",
+    "{% import 'lib' as q %}{{ q and 1 }}{{ q }}{{ q is string }}{{ q.nope is defined }}", "{% import 'lib' as q %}{{ q['v'] }}{{ q.m(1) }}", "{{ self and 1 }}", "{% block a %}x{% endblock %}{{ self.a }}", "{% block a %}x{% endblock %}{{ self.a and 1 }}{{ self.a is callable }}", "{{ self.nope }}", "{% block a %}x{{ self.b is defined }}{% endblock %}",
+    "{% extends 'base' %}{% block body %}{{ super }}{% endblock %}", "{% extends 'base' %}{% block body %}{{ super.name }}{{ super and 1 }}{{ super.super is defined }}{% endblock %}", "{% block a %}{{ super() }}{% endblock %}",
+    "{% macro m(a, b) %}{{ a }}{{ b }}{% endmacro %}{{ m(1, a=2) }}", "{% macro m(a) %}{{ a }}{% endmacro %}{{ m(**{'a': 1}) }}{{ m(*[2]) }}", "{% macro m(a) %}{{ a }}{% endmacro %}{{ m(*5) }}", "{% macro m(a) %}{{ a }}{% endmacro %}{{ m(**5) }}", "{% macro m(a) %}{{ a }}{% endmacro %}{{ m(1, 2) }}", "{% macro m(a) %}{{ a }}{% endmacro %}{{ m(b=2) }}",
+    "{% continue %}", "{% macro m() %}{% break %}{% endmacro %}", "{% for x in l %}{% macro m() %}{% continue %}{% endmacro %}{% endfor %}", "{% call m %}{% endcall %}", "{% call 'a' %}{% endcall %}",
+    "{% for x in a %}{% do a.update({x ~ x: 1}) %}{% endfor %}", "{% for x in l %}{% do l.append(1) if l|length < 9 %}{{ x }}{% endfor %}", "{% set ns = namespace(a=1) %}{{ ns and 1 }}{{ ns.a }}{% set ns.b = nope|default(2) %}{{ ns.b }}",
+    "{% for a in [1] %}{% for b in [2] %}{% for c in [3] %}{% set d = a + b + c %}{{ a }}{{ b }}{{ c }}{{ d }}{% endfor %}{{ d|default('-') }}{% endfor %}{% endfor %}", "{% for a in [1] %}{% macro m() %}{% for b in [2] %}{{ a|default('-') }}{{ b }}{% endfor %}{% endmacro %}{{ m() }}{% endfor %}",
+    "{% filter e|upper %}<{% endfilter %}", "{% filter format(1) %}%s{% endfilter %}", "{% set q | nofilter %}x{% endset %}", "{% with a = nope %}{% endwith %}", "{% include ['none', 'inc'] %}", "{% include ['none', 'no'] ignore missing %}x", "{% include [] %}", "{% include 5 %}", "{% import 5 as q %}", "{% extends 5 %}", "{% from 'lib' import nope %}{{ nope }}", "{% from 'lib' import v as q, m %}{{ q }}{{ m(1) }}",
     "{% if i > 5 %}big{% elif i > 3 %}mid{% else %}small{% endif %}", "{% if no %}x{% endif %}", "{% if i == 7 and not no or nope %}y{% endif %}",
     "{% for x in l %}{{ x }}{% if not loop.last %},{% endif %}{% endfor %}", "{% for x in x %}a{% else %}empty{% endfor %}",
     "{% for k, v in a.items() %}{{ k }}={{ v }};{% endfor %}", "{% for k, v in p %}{{ k }}{{ v }}{% endfor %}", "{% for k, v in l %}{% endfor %}",
@@ -251,7 +281,10 @@ def main():
         if " at 0x" in json.dumps(result):
             continue  # the address of an object
         cases.append({"expression": expression, **result})
-    cases += [{"template": template, **fresh(template)} for template in TEMPLATES]
+    for template in TEMPLATES:
+        result = fresh(template)
+        if " at 0x" not in json.dumps(result):
+            cases.append({"template": template, **result})
     cases += [{"template": template, "options": options, **fresh(template, **options)} for options, template in OPTION_CASES]
     lines = ",\n".join(json.dumps(case, ensure_ascii=False) for case in cases)
     sys.stdout.write('{"variables": ' + json.dumps(VARIABLES) + ',\n"files": ' + json.dumps(FILES) + ',\n"cases": [\n' + lines + "\n]}\n")
