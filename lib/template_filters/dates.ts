@@ -64,7 +64,7 @@ function calendarDate(text: string, now: Date): Date | undefined {
     if (found === null) continue;
     const field = (letter: "y" | "m" | "d") => found[order.indexOf(letter) + 1];
     const month = monthOf(field("m"));
-    if (month === undefined) continue;
+    if (month === undefined || Number(field("d")) > 31) continue;
     return withTime(new Date(Number(field("y")), month, Number(field("d"))), text.slice(found[0].length));
   }
   const today = atMidnight(withoutZone(now));
@@ -82,7 +82,7 @@ function withTime(day: Date, rest: string, options: { readonly required?: boolea
 }
 
 function monthOf(text: string): number | undefined {
-  if (/^\d+$/.test(text)) return Number(text) - 1;
+  if (/^\d+$/.test(text)) return Number(text) <= 12 ? Number(text) - 1 : undefined;
   const name = text.toLowerCase().replace(/\.$/, "");
   const at = MONTH_NAMES.findIndex((month) =>
     month === name || month.slice(0, 3) === name || (name === "sept" && month === "september")

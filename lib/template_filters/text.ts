@@ -146,7 +146,7 @@ const WHITE = new RegExp(`[${SPACE}]`);
 export const TEXT_FILTERS: ReadonlyMap<string, Run> = new Map<string, Run>([
   ["skip", native("skip_filter", ["data"], () => "")],
   ["to_bool", native("to_bool", ["val"], ([value]) => toBool(value))],
-  ["quote", native("quote", ["txt"], ([text]) => shellQuote(needText(text)))],
+  ["quote", native("quote", ["txt"], ([text]) => truthy(text) ? shellQuote(needText(text)) : "''")],
   [
     "regex_escape",
     native("regex_escape", ["value"], ([text]) => {

@@ -163,6 +163,27 @@ TEMPLATES = {
         "\n" * 9 + "{{ nope }}" + "\n" * 9, "1\n2\n3\n{{ nope }}\n5"],
     "options": ["#jinja2: {\"trim_blocks\": true}\n{% if true %}\nx\n{% endif %}\ny\n", "#!jinja|yaml\n#jinja2: {\"lstrip_blocks\": true, \"trim_blocks\": true}\n  {% if true %}\nx\n  {% endif %}\n", "#jinja2: {bad\nx\n", "#jinja2:\nx\n", "#jinja2: [1]\nx\n",
         "#jinja2: {\"variable_start_string\": \"<<\", \"variable_end_string\": \">>\"}\n<< 1 + 1 >>{{ x }}\n", "x\n#jinja2: {\"trim_blocks\": true}\n", "#jinja2: {\"line_statement_prefix\": \"%\"}\n% for i in [1, 2]\n{{ i }}\n% endfor\n", "#jinja2: {\"nosuch\": 1}\nx"],
+    "sets": ["{% set s = (1, 2)|unique %}" + rest for rest in [
+        "{{ s }} {{ s|length }} {{ 1 in s }} {{ s == (2, 1)|unique }} {{ s == (1,)|unique }} {{ s == [1, 2] }} {{ ()|unique }}",
+        "{{ s.union([3]) }}{{ s.intersection((2, 3)) }}{{ s.difference([2]) }}{{ s.symmetric_difference([2, 3]) }}{{ s.union() }}",
+        "{% do s.add(3) %}{{ s }}{% do s.discard(1) %}{% do s.discard(9) %}{{ s }}{% do s.remove(2) %}{{ s }}{{ s.pop() }}{{ s }}",
+        "{% do s.update([3], (4,)) %}{{ s }}{% do s.intersection_update([1, 4]) %}{{ s }}{% do s.difference_update([4]) %}{{ s }}{% do s.clear() %}{{ s }}",
+        "{% do s.symmetric_difference_update([2, 3]) %}{{ s }}", "{{ s.remove(9) }}", "{{ ()|unique and 1 }}{{ (()|unique).pop() }}", "{{ s.copy() }}{{ s.isdisjoint([3]) }}{{ s.issubset([1, 2, 3]) }}{{ s.issuperset([1]) }}",
+        "{{ s < (1, 2, 3)|unique }}{{ s <= s }}{{ s > (1,)|unique }}{{ s >= s }}{{ s < s }}", "{{ s - (1,)|unique }}", "{{ s < [1] }}", "{{ {s: 1} }}", "{{ s + [1] }}", "{{ s[0] }}", "{{ s.add([1]) }}", "{{ s.nope }}", "{% for x in s %}{{ x }}{% endfor %}", "{{ s|list }}{{ s|sum }}{{ s is iterable }}{{ s is sequence }}",
+    ]],
+    "dates in words": ["{{ '%s'|strftime('%%Y') }}" % words for words in ["soon", "1st of May 2020x", "13/13/2020", "2020-02-30", "2020-01-32", "32 Foo 2020"]],
+    "regular expressions": ["{{ 'aXbX'|regex_replace(%s) }}" % each for each in [
+        "'X(b)', '<\\\\1>'", "'(?P<n>X)', '<\\\\g<n>>'", "'X', '\\\\g<0>'", "'X', '\\\\g<nope>'", "'X', '\\\\g'", "'X', '\\\\9'", "'X', '\\\\101'", "'X', '\\\\n'", "'X', '\\\\q'", "'X', '\\\\-'", "'X', '\\\\'", "'x', 'y', ignorecase=true", "'^a', 'z', multiline=true", "'(X)|b', '[\\\\1]'", "'', '-'", "'(?<=a|b)X', '_'", "'(a)?X', '\\\\1!'", "'(?i)x', ''", "'(.)(?=X)', '\\\\1\\\\1'", "'[^X]', 'n'",
+    ]],
+    "what filters refuse": ["{{ %s }}" % each for each in [
+        "5|dict_to_sls_yaml_params", "nope|dict_to_sls_yaml_params", "nope|update_dict_key_value('a', {})", "{}|tojson(indent='x')",
+        "nope|avg", "none|avg", "{}|avg", "5|shuffle", "nope|shuffle", "{'a': 1}|shuffle", "5|to_num", "'x'|to_num", "'5.9'|to_num", "none|to_num", "'0x10'|to_num", "[]|to_num",
+        "'x'|network_hosts", "'x'|ipaddr", "5|ipaddr", "'10.0.0.1'|ipaddr('private')", "none|ip_host", "'1.2.3.4'|ipwrap", "'::1'|ipwrap", "['::1', 'x']|ipwrap", "'x'|is_ip", "['1.2.3.4', 'x']|ipv4", "'x'|network_size", "'10.0.0.0/33'|network_size",
+        "5|path_join", "'a'|path_join('b', '/c', 'd')", "'a'|path_join('..', 'b')", "''|path_join", "'a'|to_bytes", "5|to_bytes", "none|to_bool", "'yes'|to_bool", "'no'|to_bool", "2.5|to_bool", "[]|to_bool", "[1]|to_bool", "'abc'|to_bool", "''|to_snake_case", "'aBc'|to_snake_case", "'a_b'|to_camelcase", "''|to_camelcase", "'a_b'|to_camelcase(uppercamel=true)", "''|to_camelcase(uppercamel=true)",
+        "[1]|combinations|list", "[1]|combinations(-1)|list", "[1, 2]|permutations(-1)|list", "[1]|product(repeat=-1)|list", "[1, 2]|compress|list", "[1, 2]|compress([0, 1])|list", "[1, 2]|permutations|list", "[1]|zip_longest([1, 2], fillvalue='x')|list", "[1]|combinations_with_replacement(2)|list",
+        "{'a': [1, none]}|xml", "'x'|xml", "'a'|to_bytes|yaml_encode", "none|yaml_encode", "'x'|yaml_dquote", "5|yaml_dquote", "5|yaml_squote", "[1]|yaml_encode", "'a'|to_bytes|json_decode_dict", "{'a': 'b'}|json_encode_dict", "[['a']]|json_decode_list", "5|json_encode_list",
+        "'a, b\\nc, d'|csv_to_dict", "'x'|tabulate", "[[1]]|method_call('pop')", "'a'|method_call('nope')", "'abc'|human_to_bytes", "'1 GiB'|human_to_bytes", "'5k'|human_to_bytes(handle_metric=true)", "'x'|human_to_bytes", "none|quote", "'a b'|quote", "5|quote", "'a'|substring_in_list(['ab'])", "'a'|substring_in_list('ab')", "none|substring_in_list(['a'])", "5|str_to_num", "'a'|uuid", "''|uuid", "5|uuid", "'a'|md5", "5|md5", "none|sha256", "'a'|sha512|length", "'a'|hmac('k', 'x')", "'a'|hmac_compute('k')", "'a'|base64_encode|base64_decode",
+    ]],
     "line ends": ["a\n", "a", "a\n\n", "a\r\nb\r\n", "{% if true %}\na\n{% endif %}", "\n"],
 }
 

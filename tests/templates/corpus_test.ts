@@ -22,6 +22,7 @@ const { files, rows }: { readonly files: Readonly<Record<string, string>>; reado
 const OTHER_WORDS: ReadonlySet<string> = new Set([
   // The reader of regular expressions names the whole expression.
   "{{ 'x'|regex_search('(') }}",
+  ...["\\\\g<nope>", "\\\\g", "\\\\9", "\\\\q", "\\\\"].map((text) => `{{ 'aXbX'|regex_replace('X', '${text}') }}`),
   // Which modules there are is known only when one is loaded, so that the function is what is missing.
   "{{ salt.no.pe() }}",
 ]);
