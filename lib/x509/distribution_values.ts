@@ -18,11 +18,11 @@ export interface Made {
   readonly critical: boolean;
 }
 
-function reasonBits(value: Value, tag: number): Uint8Array {
+function reasonBits(value: Value, { tag, point }: { readonly tag: number; readonly point: string }): Uint8Array {
   const bits = (Array.isArray(value) ? value : [value]).map((one) => {
     const at = REASON_BITS.indexOf(str(one));
     if (["unspecified", "removeFromCRL"].includes(str(one))) {
-      throw new InvocationError("unspecified and remove_from_crl are not valid reasons in a DistributionPoint");
+      throw new InvocationError(`unspecified and remove_from_crl are not valid reasons in ${point}`);
     }
     if (at < 1) {
       throw new InvocationError(`${typeof one === "string" ? `'${one}'` : str(one)} is not a valid ReasonFlags`);
@@ -60,7 +60,7 @@ function distributionPoint(point: Given | Value): Uint8Array {
   const [reasons, issuer] = [field(point, "reasons"), field(point, "crlissuer")];
   const parts = [
     ...pointName(fullNames(point), field(point, "relativename")),
-    ...truthy(reasons) ? [reasonBits(reasons, contextTag(1, false))] : [],
+    ...truthy(reasons) ? [reasonBits(reasons, { tag: contextTag(1, false), point: "a DistributionPoint" })] : [],
     ...truthy(issuer) ? [der(contextTag(2, true), ...namesOf(issuer).map(generalName))] : [],
   ];
   if (parts.length === 0) {
@@ -84,19 +84,23 @@ export function freshestList(given: Value): Made {
 export function issuingPoint(given: Value): Made {
   if (!isMap(given)) throw new InvocationError("issuingDistributionPoint must be a dictionary");
   const flag = (name: string, n: number) => truthy(field(given, name)) ? [boolean(true, contextTag(n, false))] : [];
-  const only = [...flag("onlyuser", 1), ...flag("onlyCA", 2), ...flag("indirectCRL", 4), ...flag("onlyAA", 5)];
+  const only = [...flag("onlyuser", 1), ...flag("onlyCA", 2), ...flag("onlyAA", 5)];
   if (only.length > 1) {
     throw new InvocationError(
       "Only one of the following can be set to True: only_contains_user_certs, only_contains_ca_certs, " +
-        "indirect_crl, only_contains_attribute_certs",
+        "only_contains_attribute_certs",
     );
   }
   const reasons = field(given, "onlysomereasons");
+  const fullname = fullNames(given);
   const parts = [
-    ...pointName(fullNames(given), field(given, "relativename")),
+    // Salt passes over a relative name beside a full one.
+    ...pointName(fullname, fullname === undefined ? field(given, "relativename") : null),
     ...flag("onlyuser", 1),
     ...flag("onlyCA", 2),
-    ...truthy(reasons) ? [reasonBits(reasons, contextTag(3, false))] : [],
+    ...truthy(reasons)
+      ? [reasonBits(reasons, { tag: contextTag(3, false), point: "an IssuingDistributionPoint" })]
+      : [],
     ...flag("indirectCRL", 4),
     ...flag("onlyAA", 5),
   ];
@@ -164,13 +168,13 @@ export function policyConstraints(given: Value): Made {
 export function inhibitAnyPolicy(given: Value): Made {
   if (typeof given === "string") {
     const { critical, pairs } = confWords(given);
-    return { value: integer(wholeNumber(pairs[0][0], "inhibitAnyPolicy")), critical };
+    return { value: integer(wholeNumber(pairs[0][0], "skip_certs")), critical };
   }
   if (isMap(given) && !given.has("value")) {
     throw new InvocationError("Undefined required key for inhibitAnyPolicy: 'value'");
   }
   const value = isMap(given) ? given.get("value") ?? null : given;
-  return { value: integer(wholeNumber(value, "inhibitAnyPolicy")), critical: mentions(given, "critical") };
+  return { value: integer(wholeNumber(value, "skip_certs")), critical: mentions(given, "critical") };
 }
 
 /** The extension with the subtrees of names that certificates of an authority may be for, and may not. */

@@ -62,11 +62,22 @@ const basicConstraints: Maker = (given) => {
   if (length !== null && !isCa) throw new InvocationError("path_length must be None when ca is False");
   const parts = [
     ...isCa ? [boolean(true)] : [],
-    ...length === null ? [] : [integer(wholeNumber(length, "path_length"))],
+    ...length === null ? [] : [integer(pathLength(length, words !== undefined))],
   ];
   const critical = words === undefined ? truthy(values.get("critical") ?? false) : words.critical;
   return { value: sequence(...parts), critical };
 };
+
+/** @param isText Whether it comes from a configuration's line: in a map it is an int. */
+function pathLength(length: Value, isText: boolean): bigint {
+  const read = isText && /^\s*[+-]?\d+\s*$/.test(str(length)) ? BigInt(str(length)) : length;
+  if (isText && typeof read === "string") {
+    throw new InvocationError(
+      `Invalid configuration for basicContraints: invalid literal for int() with base 10: ${repr(length)}`,
+    );
+  }
+  return wholeNumber(typeof read === "string" ? -1 : read, "path_length", " or None");
+}
 
 const keyUsage: Maker = (given) => {
   const bits = USAGES.flatMap((word, n) => mentions(given, word) ? [n] : []);

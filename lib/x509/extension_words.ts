@@ -83,14 +83,14 @@ export function namesOf(value: Value): Given[] {
   return (Array.isArray(value) ? value : [value]).map((one) => splitName(str(one)));
 }
 
-/** A whole number that is not below 0. @throws {InvocationError} If it is none. */
-export function wholeNumber(value: Value, what: string): bigint {
+/** A whole number that is not below 0. @param orWhat What else it may be. @throws {InvocationError} If it is none. */
+export function wholeNumber(value: Value, what: string, orWhat = ""): bigint {
   const number = isInt(value)
     ? BigInt(value)
     : typeof value === "string" && /^\s*\d+\s*$/.test(value)
     ? BigInt(value)
     : -1n;
-  if (number < 0n) throw new InvocationError(`${what} must be a non-negative integer`);
+  if (number < 0n) throw new InvocationError(`${what} must be a non-negative integer${orWhat}`);
   return number;
 }
 

@@ -9,7 +9,7 @@ import { encodeName, nameOf, nameText, readName } from "./names.ts";
 import { CommandError, InvocationError } from "../errors.ts";
 import { addressText } from "../text/ip_address.ts";
 import { type IpInterface, parseIpAddress, parseIpNetwork } from "../text/ip_network.ts";
-import { repr, str, type Value } from "../values/value.ts";
+import { repr, str, typeName, type Value } from "../values/value.ts";
 
 /** One general name as it is read. */
 export interface GeneralName {
@@ -87,6 +87,12 @@ function asciiDomain(name: string): string {
   if (labels.length === 1 && labels[0] === "") throw new CommandError("Empty domain");
   const done = labels.map((label) => {
     if (label === "") throw new CommandError("Empty Label");
+    if (label.slice(2, 4) === "--" && !label.startsWith("xn--")) {
+      throw new CommandError("Label has disallowed hyphens in 3rd and 4th position");
+    }
+    if (label.startsWith("-") || label.endsWith("-")) {
+      throw new CommandError("Label must not start or end with a hyphen");
+    }
     // deno-lint-ignore no-control-regex
     const plain = /^[\x00-\x7f]*$/.test(label);
     // As the library has it: letters are not made small for their own sake, only those are allowed that names have.
@@ -129,19 +135,29 @@ function addressBytes(given: string): Uint8Array {
 function mailBox(given: string): string {
   const at = given.lastIndexOf("@");
   // Without a box it is a host or a domain, which constraints of names have.
-  return at < 0 ? domain(given, { dot: true }) : `${given.slice(0, at)}@${domain(given.slice(at + 1))}`;
+  if (at < 0) return domain(given, { dot: true });
+  const address = asciiName(`${given.slice(0, at)}@${domain(given.slice(at + 1))}`, "RFC822Name");
+  if (given.slice(0, at).includes("@")) throw new CommandError("Invalid rfc822name value");
+  return address;
 }
 
-function uri(given: string): string {
-  return given.replace(
-    /^([A-Za-z][A-Za-z0-9+.-]*:)?\/\/([^/?#]*)/,
-    (whole, scheme: string | undefined, host: string) =>
-      host === "" ? whole : `${(scheme ?? "").toLowerCase()}//${uriHost(host)}`,
+/** @throws {CommandError} For letters beyond ASCII, in the words of Python's library `cryptography`. */
+function asciiName(name: string, kind: string): string {
+  // deno-lint-ignore no-control-regex
+  if (/^[\x00-\x7f]*$/.test(name)) return name;
+  throw new CommandError(
+    `${kind} values should be passed as an A-label string. This means unicode characters should be encoded via a library ` +
+      "like idna.",
   );
 }
 
-function uriHost(host: string): string {
-  return asciiDomain(host);
+function uri(given: string): string {
+  const made = given.replace(
+    /^([A-Za-z][A-Za-z0-9+.-]*:)?\/\/([^/?#]*)/,
+    (whole, scheme: string | undefined, host: string) =>
+      host === "" ? whole : `${(scheme ?? "").toLowerCase()}//${asciiDomain(host)}`,
+  );
+  return asciiName(made, "URI");
 }
 
 /**
@@ -153,7 +169,7 @@ export function generalName([kind, value]: Given): Uint8Array {
   const word = kind.toLowerCase();
   const given = () => {
     if (typeof value === "string") return value;
-    throw new InvocationError(`Expected string value, got ${typeof value}: \`${str(value)}\``);
+    throw new InvocationError(`Expected string value, got ${typeName(value)}: \`${str(value)}\``);
   };
   switch (word) {
     case "email":

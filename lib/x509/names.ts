@@ -109,10 +109,21 @@ export function attributeOf(name: Name, word: string): string | undefined {
   return name.flat().find(({ oid }) => oid === NAME_OIDS.get(word))?.value;
 }
 
+function byteLength(value: string): number {
+  return new TextEncoder().encode(value).length;
+}
+
+/** The attribute; `undefined` if it is too long or too short. */
+function fitting(type: string, value: string): NameAttribute | undefined {
+  const [least, most] = LIMITS[type] ?? [0, Infinity];
+  const length = byteLength(value);
+  return length < least || length > most ? undefined : { oid: type, value };
+}
+
 /** @throws {CommandError} If the attribute is too long or too short. */
 function attribute(type: string, value: string): NameAttribute {
   const [least, most] = LIMITS[type] ?? [0, Infinity];
-  const length = new TextEncoder().encode(value).length;
+  const length = byteLength(value);
   if (length < least || length > most) {
     throw new CommandError(`Attribute's length must be >= ${least} and <= ${most}, but it was ${length}`);
   }
@@ -168,11 +179,9 @@ class NameParser {
     if (type === undefined || !this.#take("=")) return undefined;
     if (this.text[this.#at] === "#") {
       const hex = this.#match(/#(?:[\da-fA-F]{2})+/y);
-      return hex === undefined
-        ? undefined
-        : attribute(type, new TextDecoder().decode(Uint8Array.fromHex(hex.slice(1))));
+      return hex === undefined ? undefined : fitting(type, new TextDecoder().decode(Uint8Array.fromHex(hex.slice(1))));
     }
-    return attribute(type, unescaped(this.#match(STRING) ?? ""));
+    return fitting(type, unescaped(this.#match(STRING) ?? ""));
   }
 }
 
