@@ -56,7 +56,6 @@ export const COVERAGE_RULES: readonly CoverageRule[] = [
   { path: "lib/worker/grains_functions.ts", line: /./, why: KILLED },
   { path: "lib/worker/custom_catalogue.ts", line: /describeFunctions|setRetcode/, why: KILLED },
   { path: "lib/worker/job_runner.ts", line: /exactArguments|tellErrors/, why: KILLED },
-  { path: "lib/worker/module_messages.ts", line: /unpackToModule/, why: KILLED },
   { path: "lib/host/process_facts.ts", line: /fromPs|"-axo"/, why: OTHER_SYSTEM },
   { path: "lib/process/pid_file.ts", line: /"ps"/, why: OTHER_SYSTEM },
   { path: "modules/grains/os.ts", line: /macGrains/, why: OTHER_SYSTEM },

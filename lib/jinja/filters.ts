@@ -8,7 +8,7 @@ import { pformat } from "../values/pformat.ts";
 import { getAttribute, hasPrivateAttribute } from "../python/attributes.ts";
 import { textOf, truthy, typeDescription } from "../python/kinds.ts";
 import { native } from "../python/native.ts";
-import { type Obj, PyObject, type Run } from "../python/object.ts";
+import type { Obj, Run } from "../python/object.ts";
 import { isPlain } from "../python/plain.ts";
 import { repr } from "../python/repr.ts";
 import { HTML_FILTERS } from "./filters_html.ts";

@@ -44,25 +44,28 @@ export function readConfigParser(
   let section: Map<string, string[]> | undefined;
   let value: string[] | undefined;
   const wrong: string[] = [];
-  let name = "";
+  let name = "", level = 0;
   const twice = (i: number, what: string) =>
     new CommandError(`While reading from ${repr(file)} [line ${String(i + 1).padStart(2)}]: ${what} already exists`);
   for (const [i, ended] of (text.replaceAll(/\r\n?/g, "\n").match(/[^\n]*\n|[^\n]+$/g) ?? []).entries()) {
     const line = ended.replace(/\n$/, "");
     const bare = line.trim();
     if (/^[#;]/.test(bare)) continue;
-    if (value !== undefined && (bare === "" || /^\s/.test(line))) {
+    const indent = line.length - line.trimStart().length;
+    // A line goes on with the option's value if it is further in than the option.
+    if (value !== undefined && (bare === "" || indent > level)) {
       value.push(bare);
       continue;
     }
     if (bare === "") continue;
-    const header = /^\[([^\]]+)\]/.exec(bare);
+    level = indent;
+    const header = /^\[(.+)\]/.exec(bare);
     if (header !== null) {
-      if (sections.has(header[1])) throw twice(i, `section ${repr(header[1])}`);
-      section = new Map();
       name = header[1];
       value = undefined;
-      sections.set(header[1], section);
+      const known = sections.get(name);
+      if (known !== undefined && name !== DEFAULT) throw twice(i, `section ${repr(name)}`);
+      sections.set(name, section = known ?? new Map());
       continue;
     }
     const option = /^([^=:]+?)\s*[=:]\s*(.*)$/.exec(bare);
@@ -91,7 +94,7 @@ function resolvedSections(sections: ReadonlyMap<string, ReadonlyMap<string, read
   for (const [section, own] of sections) {
     if (section === DEFAULT) continue;
     const options = new Map([...defaults, ...Array.from(own, ([name, lines]) => [name, textOf(lines)] as const)]);
-    made.set(section, new Map([...options].map(([name, text]) => [name, interpolated(text, options, 0)])));
+    made.set(section, new Map([...options].map(([name]) => [name, interpolated(name, { section, options })])));
   }
   return made;
 }
@@ -99,13 +102,36 @@ function resolvedSections(sections: ReadonlyMap<string, ReadonlyMap<string, read
 /** How deep an option may name others. */
 const DEEPEST = 10;
 
-function interpolated(text: string, options: ReadonlyMap<string, string>, depth: number): string {
-  if (depth > DEEPEST) throw new CommandError(`Recursion limit exceeded in value substitution: '${text}'`);
-  if (hasBarePercent(text)) throw new CommandError(`'%' must be followed by '%' or '(', found: '${text}'`);
-  return text.replace(/%%|%\(([^)]+)\)s/g, (all, name: string | undefined) => {
-    if (name === undefined) return all.slice(1);
-    const other = options.get(name.toLowerCase());
-    if (other === undefined) throw new CommandError(`Bad value substitution: no option '${name}'`);
-    return interpolated(other, options, depth + 1);
-  });
+/** The value of an option, with those of others that it names. @throws {CommandError} With Python's words. */
+function interpolated(
+  option: string,
+  { section, options }: { readonly section: string; readonly options: ReadonlyMap<string, string> },
+): string {
+  const raw = options.get(option) ?? "";
+  const place = `option ${repr(option)} in section ${repr(section)} contains an interpolation key`;
+  const expand = (text: string, depth: number): string => {
+    if (depth > DEEPEST) {
+      throw new CommandError(
+        `Recursion limit exceeded in value substitution: ${place} which cannot be substituted in ${DEEPEST} steps. ` +
+          `Raw value: ${repr(raw)}`,
+      );
+    }
+    return text.replace(/%%|%\(([^)]+)\)s|%(\(?).*/gs, (all, name: string | undefined, bracket: string | undefined) => {
+      if (name === undefined && bracket === undefined) return "%";
+      if (name === undefined) {
+        throw new CommandError(
+          bracket === "("
+            ? `bad interpolation variable reference ${repr(all)}`
+            : `'%' must be followed by '%' or '(', found: ${repr(all)}`,
+        );
+      }
+      const other = options.get(name.toLowerCase());
+      if (other !== undefined) return expand(other, depth + 1);
+      const key = repr(name.toLowerCase());
+      throw new CommandError(
+        `Bad value substitution: ${place} ${key} which is not a valid option name. Raw value: ${repr(raw)}`,
+      );
+    });
+  };
+  return expand(raw, 1);
 }

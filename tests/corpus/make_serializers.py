@@ -45,6 +45,12 @@ YAMLEX = [
     "web:\n  file.managed:\n    - name: /x\n    - contents: !aggregate one\nweb:\n  file.managed: !aggregate\n    - mode: 644\n", "'!x': 1", "a: {<<: 1}", "a: {<<: [1]}", "a: [*b]",
     "s: !aggregate [{a: 1}]\ns: !aggregate [{a: 1}, {b: 2}]\n", "1: a\n1: b\n", "a: !!set {x, y}",
 ]
+# Files with sections: what counts as an option, lines that go on, other options in values, and what is wrong.
+CONFIGS = [
+    "[a]\nb = 1\nC: two\n", "[a]\nb\n", "[a]\nb =\n", "b = 1\n", "", "\n# x\n; y\n[a]\n# z\nb = 1 ; c\n", "[a]\nb = 1\n  2\n\n  3\n\n[c]\n", "[a]\nb = 1\n# x\n  2\n", "[a]\nb = 1\nB = 2\n", "[a]\n[a]\n", "[a\nb = 1\n",
+    "[a]\n= 1\n", "[a]\n: 1\nx\n", "[DEFAULT]\nx = 1\n[a]\ny = %(x)s-%%\n", "[a]\nx = %(nope)s\n", "[a]\nx = %\n", "[a]\nx = %(x\n", "[a]\nx = %(y)s\ny = %(x)s\n", "[DEFAULT]\nx = %(y)s\n[a]\ny = 2\n[b]\n", "[a]\nb = 'q'\nc = \"d\"\n",
+    "[ a ]\nb c = d e\n", "[a] x\nb = 1\n", "[a]\nb : c = d\n", "[a]\n  b = 1\n  c = 2\n", "  [a]\n  b = 1\n", "[a]\nb = 1\n[DEFAULT]\nc = 2\n", "[]\n", "[a]b]\nc = 1\n", "[a]\nx = 1\n\n\ny = 2\n   \n", "[a]\nx = %(DEF)s\nDef = 3\n",
+]
 
 
 def answer(function, *args, **kwargs):
@@ -61,5 +67,6 @@ written = [
 ]
 read = [{"text": text, **answer(SERIALIZERS["yamlex.deserialize"], text)} for text in YAMLEX]
 path = pathlib.Path(__file__).parent / "serializers.json"
-path.write_text(json.dumps({"written": written, "yamlex": read}, indent=1, ensure_ascii=False) + "\n")
+configs = [{"text": text, **answer(SERIALIZERS["configparser.deserialize"], text)} for text in CONFIGS]
+path.write_text(json.dumps({"written": written, "yamlex": read, "configs": configs}, indent=1, ensure_ascii=False) + "\n")
 print(len(written), "written,", len(read), "read")

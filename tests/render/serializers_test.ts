@@ -36,6 +36,13 @@ for (const row of corpus.yamlex) {
   });
 }
 
+for (const row of corpus.configs) {
+  Deno.test(`configparser of ${JSON.stringify(row.text)} is what Salt reads`, () => {
+    const found = answerOf(() => SERIALIZERS.configparser.deserialize?.(row.text, new Map()));
+    assertEquals(found, "value" in row ? repr(value(row.value)) : `refused: ${row.error}`);
+  });
+}
+
 Deno.test("a list that holds tables and numbers is refused as TOML", () => {
   assertThrows(() => SERIALIZERS.toml.serialize?.(map({ l: [{ a: 1 }, 2] }), new Map()), CommandError, "holds tables");
 });
