@@ -5,7 +5,6 @@
  */
 
 import { CommandError, InvocationError } from "../../lib/errors.ts";
-import { pathExists } from "../../lib/os/file_kind.ts";
 import type { StateContext } from "../../lib/plugins/job_context.ts";
 import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
 import { failed, startResult, stateFn, type StateResult } from "../../lib/plugins/state_module.ts";
@@ -433,11 +432,12 @@ keyring_absent_if_empty : False
     const after = (await listKeys(place, context)).map(idOf);
     const remaining = wanted.filter((key, at) => after.includes(key) && wanted.indexOf(key) === at);
     const { keyring } = place;
+    const isSpare = after.length === 0 && truthy(keyring) && keyring_absent_if_empty;
     if (remaining.length > 0) {
       ret.result = false;
       comments.push(`State check revealed the following keys could not be deleted: ${remaining.join(", ")}`);
       ret.changes.set("deleted", deleted.filter((key) => !after.includes(key)));
-    } else if (after.length === 0 && truthy(keyring) && keyring_absent_if_empty && pathExists(text(keyring))) {
+    } else if (isSpare && truthy(await context.call("file.file_exists", [keyring]))) {
       await context.call("file.remove", [keyring]);
       comments.push(`Removed empty keyring file ${text(keyring)}`);
       ret.changes.set("removed", keyring);

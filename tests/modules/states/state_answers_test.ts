@@ -186,7 +186,8 @@ async function check(one: ValueMap, place: string, { data, signatures }: Setting
   const warnings = wanted.get("warnings");
   if (Array.isArray(warnings) && warnings.length === 0) wanted.delete("warnings");
   // Salt's comment has the hash of a password that could not be set.
-  const told = str(wanted.get("comment") ?? "");
+  const comments = wanted.get("comment") ?? "";
+  const told = Array.isArray(comments) ? comments.map(str).join("\n") : str(comments);
   wanted.set("comment", told.replace(/^(These values .*'passwd': ')[^']*/, "$1XXX-REDACTED-XXX"));
   assertEquals(byKey(result), byKey(wanted), place);
   const calls = one.get("calls");
@@ -211,7 +212,7 @@ for (const { name: file } of [...Deno.readDirSync(DIRECTORY)].sort((a, b) => a.n
 
 /** As CHANGING of make_state_answers.py. */
 function isChanging(name: string): boolean {
-  return /^(pkg\.(install|remove|purge|upgrade|hold|unhold|mod_repo|del_repo|del_repo_key)|lowpkg\.unpurge|service\.(start|stop|restart|reload|force_reload|full_restart|enable|disable|mask|unmask)|(user|group)\.(add|delete|ch\w+|adduser|deluser|members)|shadow\.(set_\w+|del_password|lock_password|unlock_password|gen_password)|cron\.(set|rm|write)_\w+|file\.mkdir|debconf\.set\w*)$/
+  return /^(pkg\.(install|remove|purge|upgrade|hold|unhold|mod_repo|del_repo|del_repo_key)|lowpkg\.unpurge|service\.(start|stop|restart|reload|force_reload|full_restart|enable|disable|mask|unmask)|(user|group)\.(add|delete|ch\w+|adduser|deluser|members)|shadow\.(set_\w+|del_password|lock_password|unlock_password|gen_password)|cron\.(set|rm|write)_\w+|file\.mkdir|debconf\.set\w*|gpg\.(receive_keys|import_key|trust_key|delete_key))$/
     .test(name);
 }
 
