@@ -24,6 +24,9 @@ import { SALT_OPTION_NAMES } from "./unbuilt_options.ts";
 import { optsValues } from "./opts_map.ts";
 import { equals, isMap, str, toValue, type Value, type ValueMap } from "../values/value.ts";
 
+/** Settings of modules whose names have no dot; modules read them by `config.get`. */
+const MODULE_SETTINGS: ReadonlySet<string> = new Set(["x509_signing_policies"]);
+
 /** What to load. */
 export interface ConfigRequest {
   /** The directory of the configuration (`--config-dir`). Default: `SALT_CONFIG_DIR`, else `/etc/salt`. */
@@ -243,7 +246,7 @@ class Draft {
     for (const [name, written] of this.#written) {
       if (known.has(name)) continue;
       extra.set(name, written.value);
-      if (name.includes(".") || written.file === undefined) continue;
+      if (name.includes(".") || MODULE_SETTINGS.has(name) || written.file === undefined) continue;
       if (Object.hasOwn(other, name)) {
         idle.set(written.file, [...idle.get(written.file) ?? [], name]);
         continue;

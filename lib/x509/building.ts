@@ -73,7 +73,7 @@ function argument(given: ValueMap, name: string): Value {
 }
 
 /** A serial number that was given, or a new one of 159 bits. @throws {CommandError} If it is none. */
-function serialNumber(given: Value): bigint {
+export function serialNumber(given: Value): bigint {
   if (given === null) return BigInt(`0x${crypto.getRandomValues(new Uint8Array(20)).toHex()}`) >> 1n;
   if (isInt(given)) return BigInt(given);
   if (given instanceof Uint8Array) return BigInt(`0x${given.toHex() || "0"}`);

@@ -296,6 +296,11 @@ export function rawNames(extension: Extension): Uint8Array[] {
   return children(readDer(extension.value), TAG.sequence).map(({ whole }) => whole);
 }
 
+/** The number of a revocation list. */
+export function listNumber(extension: Extension): bigint {
+  return readInteger(readDer(extension.value));
+}
+
 /** The identifier of a subject's key. */
 export function keyIdentifier(extension: Extension): Uint8Array {
   return expectTag(readDer(extension.value), TAG.octetString).body;

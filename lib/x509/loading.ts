@@ -36,13 +36,17 @@ import type { KeyObject } from "node:crypto";
 /** A text or bytes. */
 export type Reference = string | Uint8Array;
 
-/** What an argument refers to. */
+/** What an argument refers to. @throws {InvocationError} If there is none. */
 export function referenceOf(given: Value): Reference {
-  return given instanceof Uint8Array ? given : str(given);
+  if (given instanceof Uint8Array) return given;
+  if (given !== null) return str(given);
+  throw new InvocationError(
+    "Could not load provided source. You need to pass an existing file, (PEM|hex|base64)-encoded string or raw bytes.",
+  );
 }
 
 /** What is not as it should be; Salt's DeserializationError. */
-class LoadError extends InvocationError {}
+export class LoadError extends InvocationError {}
 
 /** How a document was encoded. */
 export type Encoding = "pem" | "der" | "pkcs7_pem" | "pkcs7_der";
@@ -131,7 +135,7 @@ function fromPkcs7(certificates: Certificate[] | undefined, encoding: Encoding):
 }
 
 /** A certificate with its chain. @throws {LoadError} If there is none. */
-function loadCertificateChain(reference: Reference): LoadedCertificate {
+export function loadCertificateChain(reference: Reference): LoadedCertificate {
   const bytes = referencedBytes(reference);
   const text = new TextDecoder("latin1").decode(bytes);
   if (text.includes("-----BEGIN")) {
@@ -211,7 +215,7 @@ export function keyOfSpki(spki: Uint8Array): KeyObject {
 }
 
 /** What the error of a wrong passphrase says. */
-const PASSPHRASE_ERRORS: readonly string[] = [
+export const PASSPHRASE_ERRORS: readonly string[] = [
   "Bad decrypt - is the password correct?",
   "Private key is encrypted. Please provide a password.",
   "Private key is unencrypted. Please remove the password.",

@@ -104,6 +104,12 @@ function escaped(value: string): string {
   return led.endsWith(" ") ? `${led.slice(0, -1)}\\ ` : led;
 }
 
+/** Whether both are the same, whatever kinds of text they are encoded as. */
+export function sameName(one: Name, other: Name): boolean {
+  const parts = (name: Name) => name.map((part) => part.map(({ oid, value }) => `${oid}=${value}`).sort());
+  return JSON.stringify(parts(one)) === JSON.stringify(parts(other));
+}
+
 /** The first attribute of a kind. @param name Salt's word: `CN`. */
 export function attributeOf(name: Name, word: string): string | undefined {
   return name.flat().find(({ oid }) => oid === NAME_OIDS.get(word))?.value;

@@ -153,6 +153,31 @@ export function digestOf(algorithm: string): string | undefined {
   return ALGORITHMS.find(({ oid }) => oid === algorithm)?.digest;
 }
 
+/** Names that extensions have in a comparison where they are not Salt's own. */
+const EXTENSION_NAMES: Readonly<Record<string, string>> = {
+  crlDistributionPoints: "cRLDistributionPoints",
+  noCheck: "OCSPNoCheck",
+  tlsfeature: "TLSFeature",
+};
+
+const OTHER_EXTENSIONS: Readonly<Record<string, string>> = {
+  "2.5.29.9": "subjectDirectoryAttributes",
+  "2.5.29.16": "privateKeyUsagePeriod",
+  "2.5.29.33": "policyMappings",
+  "1.3.6.1.5.5.7.1.11": "subjectInfoAccess",
+  "1.3.6.1.4.1.11129.2.4.2": "signedCertificateTimestampList",
+  "1.3.6.1.4.1.11129.2.4.3": "ctPoison",
+  "1.3.6.1.4.1.311.21.7": "msCertificateTemplate",
+  "1.3.36.8.3.3": "Admissions",
+};
+
+/** The name of an extension as changes show it. */
+export function extensionName(oid: string): string {
+  const name = [...EXTENSION_OIDS].find(([, one]) => one === oid)?.[0];
+  if (name === undefined) return OTHER_EXTENSIONS[oid] ?? "Unknown OID";
+  return EXTENSION_NAMES[name] ?? name;
+}
+
 /** The uses of keys that are shown by a name. */
 const SHOWN_USAGES: readonly string[] = [
   "serverAuth",

@@ -85,4 +85,5 @@ export const STATE_MODULES: ModuleTable = {
   timezone: () => import("./timezone.ts"),
   user: () => import("./user.ts"),
   virtualenv: () => import("./virtualenv.ts"),
+  x509: () => joined([import("./x509.ts"), import("./_x509_keys.ts"), import("./_x509_ssh.ts")]),
 };

@@ -149,13 +149,15 @@ Deno.test("a file that may not be read is an error", () => {
 });
 
 Deno.test("an unknown option is a warning that suggests the nearest name, and is kept in extra", () => {
-  using place = new Place({ "etc/salt/master": "timeout: 5\nworker_thread: 7\nxyzzy: 1\nmysql.host: db\n" });
+  using place = new Place({
+    "etc/salt/master": "timeout: 5\nworker_thread: 7\nxyzzy: 1\nmysql.host: db\nx509_signing_policies: {}\n",
+  });
   const { opts, warnings } = loadMasterConfig(place.request());
   assertEquals(warnings, [
     `${place.path("etc/salt/master")}:2: worker_thread: unknown option; did you mean worker_threads?`,
     `${place.path("etc/salt/master")}:3: xyzzy: unknown option`,
   ]);
-  assertEquals([...opts.extra.keys()].map(str), ["worker_thread", "xyzzy", "mysql.host"]);
+  assertEquals([...opts.extra.keys()].map(str), ["worker_thread", "xyzzy", "mysql.host", "x509_signing_policies"]);
 });
 
 Deno.test("options of Salt without effect here are listed in one warning", () => {

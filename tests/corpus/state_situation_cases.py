@@ -9,6 +9,7 @@ the return have no order; `unseen`, files that are not looked at. `@@` is the di
 import textwrap
 
 import state_situation_runs
+import state_situation_x509
 
 FAMILIES = {}
 
@@ -1537,5 +1538,5 @@ situation("git.present, detached, config", """
 
 # --- whole trees ---------------------------------------------------------------------------------------------------------------
 
-for _name, _sls, _more in state_situation_runs.CASES:
+for _name, _sls, _more in state_situation_runs.CASES + state_situation_x509.CASES:
     situation(_name, _sls, **_more)

@@ -1,0 +1,7 @@
+/**
+ * The state module `x509`, as Python Salt's: tests/corpus/state_situations/x509.json, made by make_state_situations.py.
+ */
+
+import { testSituations } from "../../support/state_situations.ts";
+
+testSituations(["x509"]);
