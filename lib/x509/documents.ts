@@ -171,11 +171,15 @@ export function readCertificate(bytes: Uint8Array): Certificate {
 /** The attribute of requests that holds extensions. */
 export const EXTENSION_REQUEST = "1.2.840.113549.1.9.14";
 
+/** A signing request with a version that there is not; M2Crypto, which Salt used before, wrote such. */
+export class RequestVersionError extends DerError {}
+
 /** @throws {DerError} If the bytes are no signing request. */
 export function readSigningRequest(bytes: Uint8Array): SigningRequest {
   const { parts, common } = signed(bytes);
   const [version, subject, spki, attributes] = parts;
-  if (readInteger(expectTag(version, TAG.integer)) !== 0n) throw new DerError("A version that there is not");
+  const number = readInteger(expectTag(version, TAG.integer));
+  if (number !== 0n) throw new RequestVersionError(`${number} is not a valid CSR version`);
   let extensions: Extension[] = [];
   for (const attribute of attributes === undefined ? [] : children(attributes)) {
     const [type, values] = children(attribute, TAG.sequence);

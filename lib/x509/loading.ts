@@ -24,6 +24,7 @@ import {
   readCertificate,
   readRevocationList,
   readSigningRequest,
+  RequestVersionError,
   type RevocationList,
   type SigningRequest,
 } from "./documents.ts";
@@ -47,6 +48,9 @@ export function referenceOf(given: Value): Reference {
 
 /** What is not as it should be; Salt's DeserializationError. */
 export class LoadError extends InvocationError {}
+
+/** A signing request whose version there is not. */
+export class VersionError extends LoadError {}
 
 /** How a document was encoded. */
 export type Encoding = "pem" | "der" | "pkcs7_pem" | "pkcs7_der";
@@ -189,6 +193,14 @@ export function loadRevocationList(reference: Reference): {
   return load(reference, ["X509 CRL"], readRevocationList, "certificate revocation list");
 }
 
+function requestIn(bytes: Uint8Array): SigningRequest {
+  try {
+    return readSigningRequest(bytes);
+  } catch (error) {
+    throw error instanceof RequestVersionError ? new VersionError(error.message) : error;
+  }
+}
+
 /** A signing request. @throws {LoadError} If it is none. */
 export function loadSigningRequest(reference: Reference): {
   readonly found: SigningRequest;
@@ -197,7 +209,7 @@ export function loadSigningRequest(reference: Reference): {
   return load(
     reference,
     ["CERTIFICATE REQUEST", "NEW CERTIFICATE REQUEST"],
-    readSigningRequest,
+    requestIn,
     "certificate signing request",
   );
 }

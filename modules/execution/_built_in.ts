@@ -92,6 +92,7 @@ export const EXECUTION_MODULES: ModuleTable = {
       import("./_postgres_roles.ts"),
     ]),
   publish: () => import("./publish.ts"),
+  quota: () => import("./quota.ts"),
   random: () => import("./random.ts"),
   rh_ip: () => import("./rh_ip.ts"),
   rpm_lowpkg: () => import("./rpm_lowpkg.ts"),

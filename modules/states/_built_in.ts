@@ -72,6 +72,7 @@ export const STATE_MODULES: ModuleTable = {
   postgres_tablespace: () => import("./postgres_tablespace.ts"),
   postgres_user: () => import("./postgres_user.ts"),
   process: () => import("./process.ts"),
+  quota: () => import("./quota.ts"),
   salt: () => joined([import("./salt.ts"), import("./_salt_events.ts"), import("./_salt_runners.ts")]),
   saltutil: () => import("./saltutil.ts"),
   selinux: () => import("./selinux.ts"),

@@ -29,6 +29,7 @@ import {
   loadRevocationList,
   loadSigningRequest,
   referenceOf,
+  VersionError,
 } from "../../lib/x509/loading.ts";
 import { currentNames, withPolicy } from "../../lib/x509/old_names.ts";
 import { EXTENSION_OIDS } from "../../lib/x509/oids.ts";
@@ -41,6 +42,16 @@ function orSomethingElse<T>(load: () => T): T | undefined {
     return load();
   } catch (error) {
     if (error instanceof LoadError) return undefined;
+    throw error;
+  }
+}
+
+/** A signing request, or that its version is none. */
+function requestOrVersion(path: string): ReturnType<typeof loadSigningRequest> | "version" {
+  try {
+    return loadSigningRequest(path);
+  } catch (error) {
+    if (error instanceof VersionError) return "version";
     throw error;
   }
 }
@@ -150,8 +161,9 @@ export const csr_managed: ModuleFunction<StateContext> = stateFn({
     let now: SigningRequest | undefined;
     const check = (place: Place): Checked => {
       if (!place.exists) return absent(name, place);
-      const loaded = orSomethingElse(() => loadSigningRequest(place.path));
+      const loaded = orSomethingElse(() => requestOrVersion(place.path));
       if (loaded === undefined) return somethingElse(name);
+      if (loaded === "version") return { changes: map({ invalid_version: true, replaced: name }), current: false };
       now = loaded.found;
       const changes: ValueMap = new Map();
       if (hasOtherDigest(now, used)) changes.set("digest", used);
@@ -213,7 +225,8 @@ ${FILE_DOC}`,
       if (truthy(days) && endsSoon(now.nextUpdate ?? 0, days, 30)) changes.set("expiration", true);
       // What is passed over is told when the list is made.
       const more = await listChanges(now, planList(given, () => {}), isCounted);
-      return { changes: new Map([...changes, ...more]), current: true };
+      // A list without entries is none to Salt here.
+      return { changes: new Map([...changes, ...more]), current: now.revoked.length > 0 };
     };
     const make = (changes: ValueMap): Promise<Value> => {
       if (now !== undefined && changesOnly(changes, ["encoding"])) {

@@ -83,7 +83,7 @@ x509("certificates that follow", changed(
 ))
 x509("a certificate that ends soon", [
     *changed(OWN, {"not_after": "2026-01-02 00:00:00"}, {"not_after": "2026-01-02 00:00:00", "days_remaining": 0}, {"days_remaining": 36500}),
-    ("certificate_managed", {"name": "@@/new/days.crt", **{k: v for k, v in OWN.items() if not k.startswith("not_")}, "days_valid": 80}),
+    ("certificate_managed", {"name": "@@/new/days.crt", "signing_private_key": "@@/pki/ed25519.key", "CN": "x", "days_valid": 80}),
     ("certificate_managed", {"name": "@@/new/year.crt", "signing_private_key": "@@/pki/ed25519.key", "CN": "x"}),
     ("certificate_managed", {"name": "@@/new/year.crt", "signing_private_key": "@@/pki/ed25519.key", "CN": "x"}),
 ])
@@ -207,7 +207,7 @@ DATED = {"revocation_date": "2026-02-01 00:00:00"}
 x509("revocation lists", crl(
     {"mode": "0600"},
     {},
-    {"revoked": [{"serial_number": "01"}, {"serial_number": "A1:B2:C3", **DATED, "extensions": {"CRLReason": "keyCompromise"}}]},
+    {"revoked": [{"serial_number": "01"}, {"serial_number": "A1:B2:C3", **DATED, "extensions": {"CRLReason": "keyCompromise", "invalidityDate": "2026-01-02 00:00:00"}}]},
     {"revoked": [{"serial_number": "A1:B2:C3", "extensions": {"CRLReason": "superseded", "invalidityDate": "2026-01-01 00:00:00"}}]},
     {"revoked": [{"serial_number": "A1:B2:C3", "extensions": {"CRLReason": "superseded", "invalidityDate": "2026-01-01 00:00:00"}}], "digest": "sha512"},
     {"revoked": [{"A1:B2:C3": [{"serial_number": "A1:B2:C3"}, {"reason": "superseded"}]}], "digest": "sha512", "text": True},
@@ -291,7 +291,7 @@ x509("blocks of PEM", [
     ("pem_managed", {"name": "@@/dh.pem", "text": "words\n" + BLOCK + "and more", "mode": "0600"}),
     ("pem_managed", {"name": "@@/dh.pem", "text": BLOCK}),
     ("pem_managed", {"name": "@@/dh.pem", "text": "@@/pki/ca.crt", "backup": "minion"}),
-    ("pem_managed", {"name": "@@/none.pem", "text": "text"}),
+    ("pem_managed", {"name": "@@/none.pem", "text": "abc"}),
     ("pem_managed", {"name": "@@/none.pem", "text": BLOCK, "unknown": 1}),
     ("pem_managed", {"name": "@@/none.pem"}),
     ("pem_managed", {"name": "@@/no/folder", "text": BLOCK}),

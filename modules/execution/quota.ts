@@ -1,0 +1,134 @@
+/**
+ * Execution module `quota`: how much of a file system users and groups may have.
+ * Source: the functions of Salt 3008.3 `salt/modules/quota.py`.
+ * @module
+ */
+
+import { CommandError, InvocationError } from "../../lib/errors.ts";
+import { checkedWord, runProgram } from "../../lib/host/run_program.ts";
+import { describe } from "../../lib/plugins/docs.ts";
+import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
+import { type ModuleFunction, str } from "../../lib/plugins/module.ts";
+import type { Virtual } from "../../lib/plugins/virtual.ts";
+import { parseModes, parseReport, parseStatistics } from "../../lib/storage/quota_output.ts";
+import { isMap, map, str as text, type Value, type ValueMap } from "../../lib/values/value.ts";
+
+export const virtual: Virtual = {
+  serves: [{
+    programs: ["setquota"],
+    otherwise:
+      "The quota execution module cannot be loaded: the module is only available on POSIX-like systems with the " +
+      "setquota binary available.",
+  }],
+};
+
+/** What a program writes to both of its outputs. */
+async function said(words: readonly string[], context: JobContext): Promise<string> {
+  return (await runProgram(words, context, { joined: true, setsRetcode: true })).stdout;
+}
+
+async function reported(mount: string, kind: "Users" | "Groups", context: JobContext): Promise<ValueMap> {
+  const option = kind === "Users" ? "-u" : "-g";
+  return parseReport(await said(["repquota", "-vp", option, checkedWord(mount, "mount point")], context), kind);
+}
+
+export const report: ModuleFunction<JobContext> = fn({
+  doc: describe("Return the quotas of users and groups on a file system.", "quota.report /media/data"),
+  permissions: "all",
+  params: { mount: str() },
+  run: async ({ mount }, context) =>
+    new Map([[
+      mount,
+      map({
+        "User Quotas": await reported(mount, "Users", context),
+        "Group Quotas": await reported(mount, "Groups", context),
+      }),
+    ]]),
+});
+
+const LIMITS = ["block-soft-limit", "block-hard-limit", "file-soft-limit", "file-hard-limit"] as const;
+
+const setLimits: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    `Set limits of a user or a group. Those that are not given stay; Salt clears them.
+
+device
+    The file system, by its mount point or device.
+
+user, group
+    One of them.
+
+block-soft-limit, block-hard-limit, file-soft-limit, file-hard-limit
+    In blocks of 1 KiB, and in files.`,
+    "quota.set /media/data user=larry block-soft-limit=1048576",
+    "quota.set /media/data group=painters file-hard-limit=1000",
+  ),
+  permissions: "all",
+  params: { device: str() },
+  varKwargs: "kwargs",
+  run: async ({ device }, context, { kwargs }) => {
+    const whose = (["user", "group"] as const).filter((one) => kwargs.has(one));
+    if (whose.length > 1) throw new InvocationError("Please specify a user or group, not both.");
+    const [kind] = whose;
+    if (kind === undefined) throw new CommandError("A valid user or group was not found");
+    const name = checkedWord(text(kwargs.get(kind) ?? ""), kind);
+    const kinds = kind === "user" ? "Users" : "Groups";
+    const quotas = (await reported(device, kinds, context)).get(kinds);
+    const known = isMap(quotas) ? quotas.get(name) : undefined;
+    const now: ValueMap = isMap(known) ? known : new Map();
+    const limits = new Map<Value, Value>(LIMITS.map((limit) => [limit, kwargs.get(limit) ?? now.get(limit) ?? 0]));
+    const words = [
+      ...["setquota", kind === "user" ? "-u" : "-g", name],
+      ...[...limits.values()].map((limit) => checkedWord(text(limit), "limit")),
+      checkedWord(device, "device"),
+    ];
+    const { retcode, stderr } = await runProgram(words, context, { setsRetcode: true });
+    if (retcode !== 0) throw new CommandError(`Unable to set desired quota. Error follows: \n${stderr}`);
+    return new Map([[`${kind === "user" ? "User" : "Group"}: ${name}`, limits]]);
+  },
+});
+
+export { setLimits as set };
+
+export const warn: ModuleFunction<JobContext> = fn({
+  doc: describe("Send mails to users who are over their limits: runs `quotawarn`.", "quota.warn"),
+  permissions: "all",
+  params: {},
+  run: async (_bound, context) => {
+    await said(["quotawarn"], context);
+    return null;
+  },
+});
+
+export const stats: ModuleFunction<JobContext> = fn({
+  doc: describe("Return the kernel's numbers of quotas, by `quotastats`.", "quota.stats"),
+  permissions: "all",
+  params: {},
+  run: async (_bound, context) => parseStatistics(await said(["quotastats"], context)),
+});
+
+function switched(program: "quotaon" | "quotaoff", what: string): ModuleFunction<JobContext> {
+  return fn({
+    doc: describe(
+      `Turn quotas ${what} on a file system. True, whatever the program says.`,
+      `quota.${what} /media/data`,
+    ),
+    permissions: "all",
+    params: { device: str() },
+    run: async ({ device }, context) => {
+      await said([program, checkedWord(device, "device")], context);
+      return true;
+    },
+  });
+}
+
+export const on: ModuleFunction<JobContext> = switched("quotaon", "on");
+export const off: ModuleFunction<JobContext> = switched("quotaoff", "off");
+
+export const get_mode: ModuleFunction<JobContext> = fn({
+  doc: describe("Return whether quotas are on, by mount point.", "quota.get_mode /media/data"),
+  permissions: "all",
+  params: { device: str() },
+  run: async ({ device }, context) =>
+    parseModes(await said(["quotaon", "-p", checkedWord(device, "device")], context), device),
+});
