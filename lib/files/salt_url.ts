@@ -48,6 +48,6 @@ export function splitQuery(path: string): { readonly path: string; readonly quer
 
 /** A mount point of an option (`salt://a/b/`) as the beginning of paths: `a/b/`, or nothing. */
 export function mountPoint(option: string): string {
-  const path = option.replace(/^salt:\/\//, "").replace(/^\/+|\/+$/g, "");
+  const path = option.replace(/^salt:\/\//, "").replace(/\/+/g, "/").replace(/^\/|\/$/g, "");
   return path === "" ? "" : `${path}/`;
 }

@@ -38,10 +38,7 @@ export class RemoteEnvs {
 
   #envsOf(refs: Refs): string[] {
     const { base, refTypes, named, saltenvs } = this.remote.options;
-    const mapped = Map.groupBy(
-      [...saltenvs].filter(([saltenv, { ref }]) => saltenv !== "base" && ref !== undefined),
-      ([, { ref }]) => ref,
-    );
+    const mapped = Map.groupBy([...saltenvs].filter(([, { ref }]) => ref !== undefined), ([, { ref }]) => ref);
     const envs = new Set<string>([...mapped.values()].flatMap((entries) => entries.map(([saltenv]) => saltenv)));
     if (isHex(base)) envs.add("base");
     for (const name of refs.keys()) {
@@ -97,6 +94,6 @@ function shortName(ref: string, refTypes: readonly string[]): string | undefined
 }
 
 /** Python's `int(text, 16)`, as Salt asks. */
-function isHex(text: string): boolean {
+export function isHex(text: string): boolean {
   return /^[0-9a-f]+$/i.test(text);
 }

@@ -92,20 +92,23 @@ export function checkRepository({ id, url, name, user, insecureAuth }: Repositor
 
 /** Two remotes may not share a directory. @throws {ConfigError} If two do. */
 export function checkDirectories(remotes: readonly Pick<RepositoryOptions, "id" | "name">[], role: RemoteRole): void {
-  const names = remotes.map(({ id, name }) => name ?? id);
-  const twice = names.find((name, i) => names.indexOf(name) !== i);
+  const twice = [...Map.groupBy(remotes, ({ id, name }) => name ?? id).values()].find(({ length }) => length > 1);
   if (twice === undefined) return;
+  const ids = twice.map(({ id }) => id).join(", ");
   refuseRemote(
-    `The following ${role.name} remotes have conflicting cachedirs: ${twice}. Resolve this using a per-remote parameter called 'name'.`,
+    `The following ${role.name} remotes have conflicting cachedirs: ${ids}. Resolve this using a per-remote parameter called 'name'.`,
     role,
   );
 }
 
+/** Whether a URL of `gitfs_remotes` can be one; Salt goes on without those that cannot. */
+export function isUrl(url: string): boolean {
+  return /^(\w[\w+.-]*:\/\/|[^-:/\s][^:/\s]*:|\/)[^\s]/.test(url) && !url.includes("::");
+}
+
 /** A remote may be on a host, or a directory of this one. It may not look like an option of git, nor name a program. */
 function checkUrl(url: string, role: RemoteRole): void {
-  if (!/^(\w[\w+.-]*:\/\/|[^-:/\s][^:/\s]*:|\/)[^\s]/.test(url) || url.includes("::")) {
-    refuseRemote(`Found bad url data ${repr(url)}`, role);
-  }
+  if (!isUrl(url)) refuseRemote(`Found bad url data ${repr(url)}`, role);
 }
 
 /** A map, or a list of maps as one; `undefined` for anything else. */
@@ -120,11 +123,9 @@ export function optionalText(value: Value | undefined): string | undefined {
   return value === undefined || value === null ? undefined : str(value);
 }
 
-/** A list of texts, or a text with commas. */
+/** A list of texts, or a text with commas: of an empty one a list of one empty text, which no environment matches. */
 export function stringList(value: Value): string[] {
-  return Array.isArray(value)
-    ? value.map(str)
-    : str(value).split(",").map((part) => part.trim()).filter((part) => part !== "");
+  return Array.isArray(value) ? value.map(str) : str(value).split(",").map((part) => part.trim());
 }
 
 /** A path in a repository, without the slashes around it. */

@@ -6,11 +6,12 @@
 
 import type { FileServerOpts } from "../files/backend.ts";
 import { mountPoint } from "../files/salt_url.ts";
-import { str, toNumber, truthy, type Value, type ValueMap } from "../values/value.ts";
+import { isMap, repr, str, toNumber, truthy, type Value, type ValueMap } from "../values/value.ts";
 import {
   AUTH_OPTIONS,
   checkDirectories,
   checkRepository,
+  isUrl,
   joinMaps,
   optionalText,
   refuseRemote,
@@ -64,9 +65,19 @@ const GITFS: RemoteRole = {
 
 const REF_TYPES = ["branch", "tag", "sha"];
 
-/** The remotes of `gitfs_remotes`. @throws {ConfigError} If one cannot be used, with Salt's words. */
-export function gitfsRemotes(opts: FileServerOpts): RemoteOptions[] {
-  const remotes = opts.gitfs_remotes.map((remote) => readRemote(remote, opts));
+/**
+ * The remotes of `gitfs_remotes`; what is no URL is left out.
+ * @param warn Is told of it, with Salt's words.
+ * @throws {ConfigError} If one cannot be used, with Salt's words.
+ */
+export function gitfsRemotes(opts: FileServerOpts, warn: (message: string) => void): RemoteOptions[] {
+  const hasUrl = (remote: Value): boolean => {
+    const [id] = isMap(remote) ? remote.keys() : [remote];
+    if (typeof id !== "string" || isUrl(id)) return true;
+    warn(`Found bad url data ${repr(id)}`);
+    return false;
+  };
+  const remotes = opts.gitfs_remotes.filter(hasUrl).map((remote) => readRemote(remote, opts));
   checkDirectories(remotes, GITFS);
   return remotes;
 }
@@ -88,7 +99,8 @@ function readRemote(remote: Value, opts: FileServerOpts): RemoteOptions {
     blacklist: texts(at("saltenv_blacklist", opts.gitfs_saltenv_blacklist)),
     refspecs: texts(at("refspecs", opts.gitfs_refspecs)),
     named: truthy(at("disable_saltenv_mapping", opts.gitfs_disable_saltenv_mapping)),
-    refTypes: texts(at("ref_types", opts.gitfs_ref_types)).map((type) => type.toLowerCase()),
+    // A text with commas is a list of one text by now, if it is the option of all remotes.
+    refTypes: texts(at("ref_types", opts.gitfs_ref_types)).flatMap(texts).map((type) => type.toLowerCase()),
     updateInterval: Math.max(
       1,
       toNumber(at("update_interval", opts.gitfs_update_interval)) ?? opts.gitfs_update_interval,
@@ -104,7 +116,7 @@ function readRemote(remote: Value, opts: FileServerOpts): RemoteOptions {
     allSaltenvs: optionalText(options.get("all_saltenvs")),
     saltenvs: environments(options.get("saltenv") ?? [], opts.gitfs_saltenv),
   };
-  return checked(withBase(read));
+  return checked(withBase(read, environments(options.get("saltenv") ?? [], [])));
 }
 
 function checked(remote: RemoteOptions): RemoteOptions {
@@ -122,10 +134,12 @@ function checked(remote: RemoteOptions): RemoteOptions {
   return remote;
 }
 
-/** A `ref` that environment `base` has replaces the option `base`. */
-function withBase(remote: RemoteOptions): RemoteOptions {
-  const ref = remote.saltenvs.get("base")?.ref;
-  return ref === undefined ? remote : { ...remote, base: ref };
+/**
+ * A `ref` that environment `base` has in the remote's own options replaces the option `base`. One of the options of all remotes does not,
+ * as in Salt: it only takes its branch's own name from the environments.
+ */
+function withBase(remote: RemoteOptions, own: ReadonlyMap<string, EnvOptions>): RemoteOptions {
+  return { ...remote, base: own.get("base")?.ref ?? remote.base };
 }
 
 /** What environments have of their own; the remote's own options win over those of all remotes, name by name. */

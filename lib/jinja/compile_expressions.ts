@@ -12,10 +12,10 @@ import { pythonError } from "../python/errors.ts";
 import { truthy } from "../python/kinds.ts";
 import type { Obj, ObjMap, Result } from "../python/object.ts";
 import { binary, unary } from "../python/operators.ts";
-import { str } from "../python/repr.ts";
 import { slice } from "../python/subscript.ts";
 import { Tuple } from "../python/tuple.ts";
 import type { BinaryNode, CompareOperator, Expr, ExprOf, UnaryNode } from "../jinja_syntax/nodes.ts";
+import { joiner } from "./autoescape.ts";
 import { compileCall, compileFilter, compileTest } from "./compile_calls.ts";
 import type { Eval } from "./frame.ts";
 import { binaryEval, evaluateAll, then, unaryEval } from "./results.ts";
@@ -64,7 +64,7 @@ export function compileExpression(node: Expr, scope: Scope): Eval {
         throw pythonError("TypeError", "a slice stands alone between its brackets");
       };
     case "Concat":
-      return compileItems(node.nodes, scope, (items) => items.map(str).join(""), node);
+      return compileItems(node.nodes, scope, joiner(scope), node);
     case "Compare":
       return compileCompare(node, scope);
     case "And":

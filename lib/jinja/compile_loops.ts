@@ -7,6 +7,8 @@
 import { iterate } from "../python/iterate.ts";
 import { truthy } from "../python/kinds.ts";
 import type { Obj, Result } from "../python/object.ts";
+import { str } from "../python/repr.ts";
+import { captor } from "./autoescape.ts";
 import { type Assign, compileTarget } from "./compile_assign.ts";
 import { syntaxError } from "../jinja_syntax/errors.ts";
 import { type Eval, type Exec, type Flow, Frame, type FunctionCode, type Maybe } from "./frame.ts";
@@ -26,6 +28,8 @@ interface Loop {
   readonly filtered: ((frame: Frame, items: Items) => Items) | undefined;
   /** Puts the loop's variable; without it the loop has none. */
   readonly setLoop: ((frame: Frame, loop: Obj) => void) | undefined;
+  /** What the text of a recursive loop is as a value. */
+  readonly captured: (text: string, frame: Frame) => Obj;
 }
 
 /** The closure of a loop. */
@@ -62,6 +66,7 @@ function compileLoop(node: StmtOf<"For">, scope: Scope): Loop & { readonly size:
     orElse: node.orElse.length === 0 ? undefined : compileElse(node, scope, inner),
     filtered: node.test === null ? undefined : compileTestOfLoop(node, scope, inner),
     setLoop: loopSlot === undefined ? undefined : writeSlot(inner, loopSlot),
+    captured: captor(inner),
     size: () => inner.symbols.scope.size,
   };
 }
@@ -205,12 +210,12 @@ function compileRecursive(loop: Loop, iterable: Eval, { at, size }: { at: Frame[
           runLoop(loop, inside, items, { recurse: (inner, deeper) => recurse(inner, deeper, inside), depth }),
       };
       const own = new Frame(code, { context, source, out: new Output(), caller, parent: frame });
-      return then(own.run(code), () => own.out.text);
+      return then(own.run(code), () => loop.captured(own.out.text, own));
     };
     return then(iterable(frame), (items) => {
       frame.at = at;
       return then(recurse(items, 0, frame), (text) => {
-        frame.out.write(String(text), { source: frame.source, at, literal: false });
+        frame.out.write(str(text), { source: frame.source, at, literal: false });
         return undefined;
       });
     });

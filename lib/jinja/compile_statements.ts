@@ -6,7 +6,9 @@
 
 import { str } from "../python/repr.ts";
 import { truthy } from "../python/kinds.ts";
+import { Markup } from "../python/markup.ts";
 import type { Obj } from "../python/object.ts";
+import { captor, compileAutoescape, printer } from "./autoescape.ts";
 import { compileExport, compileNamespaceCheck, compileTarget } from "./compile_assign.ts";
 import { compileFilter } from "./compile_calls.ts";
 import { compileFromImport, compileImport, compileInclude } from "./compile_imports.ts";
@@ -67,19 +69,9 @@ function compileStatement(node: Stmt, scope: Scope): Exec | undefined {
       return () => "continue";
     case "Scope":
       return compileScope(node, scope);
-    case "ScopedEvalContextModifier": {
-      // Escaping is off in every environment here, so turning it on is evaluated and has no effect.
-      const options = node.options.map(({ value }) => scope.expression(value));
-      const body = scope.body(node.body);
-      return sequence([...options.map((option): Exec => (frame) => then(option(frame), () => undefined)), body]);
-    }
+    case "ScopedEvalContextModifier":
+      return compileAutoescape(node, scope);
   }
-}
-
-/** The text of a value that is printed. */
-function printed(value: Obj, frame: Frame): string {
-  const { finalize } = frame.context.environment;
-  return str(finalize === undefined ? value : finalize(value));
 }
 
 function compileOutput(node: StmtOf<"Output">, scope: Scope): Exec | undefined {
@@ -100,9 +92,15 @@ function compileWrite(node: Expr, scope: Scope): Exec {
   }
   const evaluate = scope.expression(node);
   const start = scope.position(startOf(node));
+  const text = printer(scope);
   const write = (value: Obj, frame: Frame): undefined => {
     frame.at = at;
-    frame.out.write(printed(value, frame), { source: frame.source, at: start, literal: false });
+    const { finalize } = frame.context.environment;
+    frame.out.write(text(finalize === undefined ? value : finalize(value), frame), {
+      source: frame.source,
+      at: start,
+      literal: false,
+    });
     return undefined;
   };
   return (frame) => {
@@ -190,13 +188,14 @@ function compileAssignBlock(node: StmtOf<"AssignBlock">, scope: Scope): Exec {
   const enter = enterScope(inner);
   const assign = compileTarget(node.target, scope);
   const publish = compileExport(node.target, scope);
-  const text: Eval = (frame) => frame.captured;
+  const capture = captor(inner);
+  const text: Eval = (frame) => capture(frame.captured, frame);
   const filter = node.filter?.type === "Filter" ? compileFilter(node.filter, inner, text) : text;
   return (frame) => {
     enter(frame);
     return captured(body, frame, () =>
       then(filter(frame), (value) => {
-        assign(frame, value);
+        assign(frame, frame.autoescape && !(value instanceof Markup) ? new Markup(str(value)) : value);
         publish?.(frame);
         return undefined;
       }));
@@ -210,7 +209,8 @@ function compileFilterBlock(node: StmtOf<"FilterBlock">, scope: Scope): Exec {
   const body = inner.body(node.body);
   const enter = enterScope(inner);
   const at = scope.position(node);
-  const text: Eval = (frame) => frame.captured;
+  const capture = captor(inner);
+  const text: Eval = (frame) => capture(frame.captured, frame);
   const filter = node.filter.type === "Filter" ? compileFilter(node.filter, inner, text) : text;
   return (frame) => {
     enter(frame);

@@ -16,14 +16,10 @@ import { native } from "../python/native.ts";
 import { type Obj, PyObject, type Run } from "../python/object.ts";
 import { repr, str } from "../python/repr.ts";
 import { Tuple } from "../python/tuple.ts";
+import { escaped } from "./autoescape.ts";
 import { filterArgumentError } from "./errors.ts";
 import { Undefined } from "./undefined.ts";
 import { urlize } from "../text/urlize.ts";
-
-/** The filter `escape`; a value that is marked as safe stays as it is. */
-function escape(value: Obj): Markup {
-  return value instanceof Markup ? value : new Markup(escapeHtml(str(value)));
-}
 
 const UTF8 = new TextEncoder();
 
@@ -54,7 +50,7 @@ function xmlAttributes(value: Obj, autospace: boolean): string {
   for (const [key, item] of value) {
     if (item === null || item instanceof Undefined) continue;
     if (/[\s/>=]/.test(str(key))) throw pythonError("ValueError", `Invalid character in attribute name: ${repr(key)}`);
-    attributes.push(`${escape(key).text}="${escape(item).text}"`);
+    attributes.push(`${escaped(key).text}="${escaped(item).text}"`);
   }
   const text = attributes.join(" ");
   return autospace && text !== "" ? ` ${text}` : text;
@@ -93,8 +89,8 @@ const IN_HTML: Readonly<Record<string, string>> = { "<": "\\u003c", ">": "\\u003
 
 /** Jinja's filters for HTML, by name; `args[0]` is the value. */
 export const HTML_FILTERS: ReadonlyMap<string, Run> = new Map<string, Run>([
-  ["e", native("escape", ["s"], ([value]) => escape(value))],
-  ["escape", native("escape", ["s"], ([value]) => escape(value))],
+  ["e", native("escape", ["s"], ([value]) => escaped(value))],
+  ["escape", native("escape", ["s"], ([value]) => escaped(value))],
   ["forceescape", native("do_forceescape", ["value"], ([value]) => new Markup(escapeHtml(str(value))))],
   ["safe", native("do_mark_safe", ["value"], ([value]) => new Markup(str(value)))],
   ["striptags", native("do_striptags", ["value"], ([value]) => stripTags(str(value)))],
@@ -114,7 +110,7 @@ export const HTML_FILTERS: ReadonlyMap<string, Run> = new Map<string, Run>([
         "extra_schemes",
         null,
       ]],
-      ([value, limit, nofollow, target, rel, schemes]) => {
+      ([value, limit, nofollow, target, rel, schemes], { context }) => {
         const rels = new Set([
           ...(textOf(rel) ?? "").split(/\s+/),
           ...truthy(nofollow) ? ["nofollow"] : [],
@@ -127,17 +123,21 @@ export const HTML_FILTERS: ReadonlyMap<string, Run> = new Map<string, Run>([
             throw filterArgumentError(`${repr(scheme)} is not a valid URI scheme prefix.`);
           }
         }
-        return urlize(escape(value).text, {
+        const text = urlize(escaped(value).text, {
           limit: limit === null ? undefined : indexOf(limit),
           rel: [...rels].sort().join(" "),
           target: textOf(target),
           schemes: extra,
         });
+        return context.autoescape ? new Markup(text) : text;
       },
     ),
   ],
   [
     "xmlattr",
-    native("do_xmlattr", ["d", ["autospace", true]], ([value, autospace]) => xmlAttributes(value, truthy(autospace))),
+    native("do_xmlattr", ["d", ["autospace", true]], ([value, autospace], { context }) => {
+      const text = xmlAttributes(value, truthy(autospace));
+      return context.autoescape ? new Markup(text) : text;
+    }),
   ],
 ]);

@@ -21,6 +21,7 @@ import { joinTexts } from "../python/str_methods.ts";
 import { getItem } from "../python/subscript.ts";
 import { Tuple } from "../python/tuple.ts";
 import { DictView, PyIterator, PyRange } from "../python/views.ts";
+import { escaped, isSafe } from "./autoescape.ts";
 import { filterArgumentError } from "./errors.ts";
 import { mapAll, then } from "./results.ts";
 import { Undefined } from "./undefined.ts";
@@ -256,6 +257,12 @@ function randomItem(seq: Obj, context: CallContext): Result {
   return then(getItem(seq, Math.floor(Math.random() * length)), (item): Obj => item ?? null);
 }
 
+/** Joins where texts are escaped: one that is marked makes the others escaped and the whole marked. */
+function joinSafely(separator: Obj, items: readonly Obj[]): Obj {
+  if (!isSafe(separator) && !items.some(isSafe)) return joinTexts(str(separator), items.map(str));
+  return new Markup(joinTexts(escaped(separator).text, items.map((item) => escaped(item).text)));
+}
+
 /** Jinja's filters for lists and maps, by name; `args[0]` is the value. */
 export const SEQUENCE_FILTERS: ReadonlyMap<string, Run> = new Map<string, Run>([
   [
@@ -305,7 +312,7 @@ export const SEQUENCE_FILTERS: ReadonlyMap<string, Run> = new Map<string, Run>([
       const getter = attributeGetter(attribute);
       return then(
         mapAll(iterate(value), (item) => getter(item, context)),
-        (items) => joinTexts(str(separator), items.map(str)),
+        (items) => context.autoescape ? joinSafely(separator, items) : joinTexts(str(separator), items.map(str)),
       );
     }),
   ],

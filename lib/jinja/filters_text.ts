@@ -17,6 +17,7 @@ import { str } from "../python/repr.ts";
 import { replaceText } from "../python/str_methods.ts";
 import { splitLinesKeeping } from "../python/text_split.ts";
 import { Tuple } from "../python/tuple.ts";
+import { escaped, isSafe } from "./autoescape.ts";
 import { filterArgumentError } from "./errors.ts";
 
 /** A str as it is, marked or not; anything else as text. */
@@ -46,6 +47,12 @@ function mustBeText(obj: Obj, operation: string): string {
   if (text !== undefined) return text;
   if (obj instanceof PyObject) obj.checkOperand();
   throw pythonError("TypeError", `${operation}: '${typeName(obj)}' and 'str'`);
+}
+
+/** Replaces where texts are escaped. */
+function replaceSafely(s: Obj, [old, by, count]: readonly Obj[], context: CallContext): Result {
+  const self = isSafe(old) || (isSafe(by) && !isSafe(s)) ? escaped(s) : softText(s);
+  return callMethod("replace", [self, softText(old), softText(by), count ?? -1], context);
 }
 
 const WORD_START = /([-\s({[<]+)/;
@@ -115,7 +122,10 @@ export const TEXT_FILTERS: ReadonlyMap<string, Run> = new Map<string, Run>([
     native(
       "do_replace",
       ["s", "old", "new", ["count", null]],
-      ([s, old, by, count]) => replaceText(str(s), str(old), str(by), count === null ? -1 : indexOf(count)),
+      ([s, old, by, count], { context }) => {
+        if (context.autoescape) return replaceSafely(s, [old, by, count], context);
+        return replaceText(str(s), str(old), str(by), count === null ? -1 : indexOf(count));
+      },
     ),
   ],
   ["string", native("soft_str", ["s"], ([value]) => softText(value))],

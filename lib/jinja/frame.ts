@@ -80,6 +80,11 @@ export interface FunctionCode {
   readonly run: Exec;
 }
 
+/** Whether what is printed is escaped for HTML; contexts of one template share it. */
+export interface Escaping {
+  on: boolean;
+}
+
 /**
  * The variables of one rendered template, and the blocks of it and of those that it extends.
  * Source: jinja2 3.1, "Context".
@@ -91,6 +96,8 @@ export class Context {
   readonly exported = new Set<string>();
   /** For each name the template's own block first, then those of the templates that it extends. */
   readonly blocks: Map<string, BlockCode[]>;
+  /** What `autoescape` says where the template is running. */
+  escaping: Escaping = { on: false };
 
   constructor(
     readonly environment: Surroundings,
@@ -116,7 +123,10 @@ export class Context {
 
   /** A context of the same template with more variables. */
   derived(locals: ReadonlyMap<string, Obj>): Context {
-    return new Context(this.environment, this.source, new Map([...this.all(), ...locals]), this.blocks);
+    const more = new Map([...this.all(), ...locals]);
+    const context = new Context(this.environment, this.source, more, this.blocks);
+    context.escaping = this.escaping;
+    return context;
   }
 }
 
@@ -184,6 +194,10 @@ export class Frame implements CallContext {
 
   get newline(): string {
     return this.context.environment.newline;
+  }
+
+  get autoescape(): boolean {
+    return this.context.escaping.on;
   }
 
   /** Looks in the loop and the block first, then in the template and the globals. */

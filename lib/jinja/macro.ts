@@ -6,6 +6,7 @@
 
 import { pythonError } from "../python/errors.ts";
 import { type CallContext, type Kwargs, type Obj, PyObject, type Result } from "../python/object.ts";
+import { Markup } from "../python/markup.ts";
 import { repr } from "../python/repr.ts";
 import { Tuple } from "../python/tuple.ts";
 import { Frame, type FunctionCode } from "./frame.ts";
@@ -61,7 +62,7 @@ export class Macro extends PyObject {
     const caller = context instanceof Frame ? context : this.home;
     const frame = new Frame(this.code, { context: variables, source, out: new Output(), caller, parent: this.home });
     this.code.bind(frame, values);
-    return then(frame.run(this.code), () => frame.out.text);
+    return then(frame.run(this.code), () => context.autoescape ? new Markup(frame.out.text) : frame.out.text);
   }
 
   #values(args: readonly Obj[], kwargs: Kwargs): (Obj | undefined)[] {

@@ -5,6 +5,7 @@
  */
 
 import { type CallContext, type Kwargs, type Obj, PyObject, type Result } from "../python/object.ts";
+import { Markup } from "../python/markup.ts";
 import { repr } from "../python/repr.ts";
 import { type BlockCode, type Context, Frame, type FunctionCode } from "./frame.ts";
 import { Output } from "./output.ts";
@@ -76,7 +77,7 @@ class BlockReference extends PyObject {
     const context = this.#context;
     const out = new Output();
     const frame = new Frame(code, { context, source, out, caller: caller instanceof Frame ? caller : undefined });
-    return then(frame.run(code), () => out.text);
+    return then(frame.run(code), () => context.escaping.on ? new Markup(out.text) : out.text);
   }
 }
 

@@ -23,7 +23,10 @@ export interface Progress {
 /** Where assignments of a scope are seen from outside. */
 export type Exports = "template" | "block" | "loop" | "none";
 
-/** The functions that compile the parts of a node. */
+/** Whether printed values are escaped for HTML; `"asked"`: as the running template says, since a variable decides. */
+export type Autoescape = boolean | "asked";
+
+/** What compiles the parts of a node. */
 export interface Compilers {
   readonly expression: (node: Expr, scope: Scope) => Eval;
   readonly body: (nodes: readonly Stmt[], scope: Scope) => Exec;
@@ -41,6 +44,7 @@ interface ScopeSetup {
   readonly inLoop: boolean;
   /** Whether text is dropped once the template extends another one. */
   readonly checksOutput: boolean;
+  readonly autoescape: Autoescape;
   /** The line that Python's Jinja would name. */
   readonly statementLine: number;
 }
@@ -56,6 +60,7 @@ export class Scope implements ScopeSetup {
   readonly isSoft: boolean;
   readonly inLoop: boolean;
   readonly checksOutput: boolean;
+  readonly autoescape: Autoescape;
   readonly statementLine: number;
 
   constructor(setup: ScopeSetup) {
@@ -68,6 +73,7 @@ export class Scope implements ScopeSetup {
     this.isSoft = setup.isSoft;
     this.inLoop = setup.inLoop;
     this.checksOutput = setup.checksOutput;
+    this.autoescape = setup.autoescape;
     this.statementLine = setup.statementLine;
   }
 
@@ -81,7 +87,12 @@ export class Scope implements ScopeSetup {
     return line === this.statementLine ? this : new Scope({ ...this, statementLine: line });
   }
 
-  /** A scope in this one. @param changes Its own function, or that it is the body of a loop. */
+  /** The same scope in a block `autoescape`. */
+  escaping(autoescape: Autoescape): Scope {
+    return new Scope({ ...this, autoescape });
+  }
+
+  /** A scope in this one. @param changes A function of its own, or that it is the body of a loop. */
   inner(
     changes: { readonly exports?: Exports; readonly ownFunction?: boolean; readonly checksOutput?: boolean } = {},
   ): Scope {
@@ -97,6 +108,7 @@ export class Scope implements ScopeSetup {
       isSoft: false,
       inLoop: changes.exports === "loop" || (changes.ownFunction !== true && this.inLoop),
       checksOutput: changes.checksOutput ?? this.checksOutput,
+      autoescape: this.autoescape,
       statementLine: this.statementLine,
     });
   }
@@ -138,6 +150,7 @@ export function functionScope(how: {
     isSoft: false,
     inLoop: false,
     checksOutput: how.rootLevel && how.progress.hasExtends,
+    autoescape: false,
     statementLine: 1,
   });
 }

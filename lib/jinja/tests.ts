@@ -16,6 +16,7 @@ import { str } from "../python/repr.ts";
 import { isLower, isUpper } from "../text/text_case.ts";
 import { Tuple } from "../python/tuple.ts";
 import { PyRange } from "../python/views.ts";
+import { isSafe } from "./autoescape.ts";
 import { Undefined } from "./undefined.ts";
 
 function test(name: string, accepts: (value: Obj, context: CallContext) => boolean): [string, Run] {
@@ -69,7 +70,7 @@ export const JINJA_TESTS: ReadonlyMap<string, Run> = new Map<string, Run>([
   test("iterable", isIterable),
   test("callable", (value) => value instanceof PyObject && value.callable),
   ["sameas", native("test_sameas", ["value", "other"], ([value, other]) => value === other)],
-  test("escaped", (value) => value instanceof Markup),
+  test("escaped", isSafe),
   ["in", native("test_in", ["value", "seq"], ([value, seq]) => contains(seq, value))],
   ...compare(["==", "eq", "equalto"], equals),
   ...compare(["!=", "ne"], (a, b) => !equals(a, b)),

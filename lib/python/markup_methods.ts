@@ -24,23 +24,22 @@ function escaped(obj: Obj): Obj {
   return typeof obj === "string" ? escapeHtml(obj) : obj;
 }
 
-/** The method with a marked result. @param escapes Whether its second argument, the new text or what fills, is escaped. */
-function wrapped(name: string, run: Run, escapes: boolean): [string, Run] {
+/** The method with a marked result. The argument that becomes part of the text is escaped. */
+function wrapped(name: string, run: Run): [string, Run] {
+  const added = ADDED.get(name);
   return [name, (args, kwargs, context) => {
-    const result = run(
-      [args[0], ...escapes ? [...args.slice(1, 2), ...args.slice(2).map(escaped)] : args.slice(1)],
-      kwargs,
-      context,
-    );
+    const given = added === undefined ? args : args.map((arg, i) => i === added ? escaped(arg) : arg);
+    const result = run(given, kwargs, context);
     return result instanceof Promise ? result.then(marked) : marked(result);
   }];
 }
 
-const ESCAPING: ReadonlySet<string> = new Set(["replace", "ljust", "rjust", "center"]);
+/** Which argument becomes part of the text; 0 is the text itself. */
+const ADDED: ReadonlyMap<string, number> = new Map([["replace", 2], ["ljust", 2], ["rjust", 2], ["center", 2]]);
 
 /** The methods, by name; the first argument of each is the Markup. */
 export const MARKUP_METHODS: ReadonlyMap<string, Run> = new Map<string, Run>([
-  ...Array.from(STR_METHODS, ([name, run]) => wrapped(name, run, ESCAPING.has(name))),
+  ...Array.from(STR_METHODS, ([name, run]) => wrapped(name, run)),
   [
     "format",
     (args, kwargs, context) =>

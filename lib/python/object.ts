@@ -50,6 +50,8 @@ export interface CallContext {
   undefined(hint: string, name?: string): Obj;
   /** The line end that the environment writes. */
   readonly newline: string;
+  /** Whether printed text is escaped for HTML where the call stands: in `{% autoescape true %}`. */
+  readonly autoescape: boolean;
 }
 
 /** Base of what is no `Value`. The defaults refuse as Python does. */

@@ -23,7 +23,7 @@ import { digestFile } from "../../lib/files/pieces.ts";
 import { messageOf } from "../../lib/errors.ts";
 import { GitRemote } from "../../lib/git_remotes/remote.ts";
 import { gitfsRemotes } from "../../lib/git_remotes/remote_options.ts";
-import { RemoteEnvs } from "../../lib/git_remotes/remote_envs.ts";
+import { isHex, RemoteEnvs } from "../../lib/git_remotes/remote_envs.ts";
 import { fileAt } from "../../lib/git_remotes/tree.ts";
 import { isGone } from "../../lib/os/deno_texts.ts";
 import { compileGlob } from "../../lib/text/glob.ts";
@@ -43,7 +43,7 @@ class GitFiles implements FileBackend {
   constructor(opts: FileServerOpts, host: BackendHost) {
     this.#opts = opts;
     this.#host = host;
-    this.#remotes = gitfsRemotes(opts).map((options) => {
+    this.#remotes = gitfsRemotes(opts, (message) => host.log("warning", message)).map((options) => {
       const remote = new GitRemote(options, { cacheRoot: this.#cacheRoot, hashType: opts.hash_type });
       return new RemoteEnvs(remote, isExposed(options.whitelist, options.blacklist));
     });
@@ -101,10 +101,12 @@ class GitFiles implements FileBackend {
       const inside = (path: string) => path.startsWith(start);
       for (const path of tree.files.keys()) if (inside(path)) files.add(seen(path));
       for (const path of tree.dirs) if (inside(path)) dirs.add(seen(path));
-      for (const [path, text] of tree.links) if (inside(path) && !links.has(seen(path))) links.set(seen(path), text);
+      for (const [path, text] of tree.links) if (inside(path)) links.set(seen(path), text);
       if (place.mountPoint !== "") dirs.add(place.mountPoint.slice(0, -1));
     }
     if (files.size === 0 && dirs.size === 0) return NO_LISTS;
+    // As in Salt, which lists no links of an environment that `gitfs_fallback` alone gives.
+    if (!known.includes(saltenv) && !isHex(saltenv)) links.clear();
     return {
       files: [...files].sort(compareStrings),
       dirs: [...dirs].sort(compareStrings),

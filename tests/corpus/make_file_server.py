@@ -1,4 +1,5 @@
-"""Writes file_server.json: trees, options of a master, loads of minions one after the other, and what Salt's file server answers. See README.md."""
+"""Writes file_server.json and file_server_options.json (with the word `options` this one alone): trees, options of a master, loads of minions one after
+the other, and what Salt's file server answers. See README.md."""
 
 import gzip
 import json
@@ -6,16 +7,20 @@ import logging
 import os
 import pathlib
 import subprocess
+import sys
 import tempfile
 import types
 
 import salt.config
+import salt.exceptions
 import salt.fileserver
+import salt.fileserver.gitfs
 import salt.loader
 import salt.master
 import salt.payload
 import salt.utils.gitfs
 
+from file_server_option_cases import OPTION_WORLDS, REFUSED, REMOTE
 from typed import typed
 
 logging.disable(logging.CRITICAL)
@@ -65,7 +70,6 @@ GIT_PATHS = [
     "d.txt", "p.txt", "x.txt", "v.txt", "salt/l", "l", "top.sls", "web/init.sls", "mnt/f.txt", "mnt/top.sls", "g/d.txt",
 ]
 GIT_ENVS = ["base", "dev", "etc/passwd", "feature/x", "v1", "nope", "master", "prod", "refs/heads/dev", "origin/dev", "HEAD", ""]
-REMOTE = "file://{root}/repo"
 
 
 def git_loads(envs=("base",), whole=False):
@@ -183,6 +187,7 @@ WORLDS += [
     git_world("two remotes", [{REMOTE: [{"root": "salt"}, {"name": "one"}]}, {REMOTE: [{"base": "dev"}, {"name": "two"}]}]),
     {"name": "gitfs behind roots", "opts": {"fileserver_backend": ["roots", "git"], "gitfs_remotes": [REMOTE]}, "loads": [*git_loads(["dev"])]},
 ]
+
 RECEIVED = [
     {"path": ["etc", "hosts"], "loc": 0, "data": b"one", "size": 6}, {"path": ["etc", "hosts"], "loc": 3, "data": b"two", "size": 6}, {"path": ["etc", "hosts"], "loc": 0, "data": b"x", "size": 1},
     {"path": ["..", "x"], "loc": 0, "data": b"x"}, {"path": ["a/../../x"], "loc": 0, "data": b"x"}, {"path": ["/etc/x"], "loc": 0, "data": b"x"}, {"path": ["", "etc", "x"], "loc": 0, "data": b"x"},
@@ -253,6 +258,8 @@ def world(name, opts, loads):
         repository = f"{root}/repo"
         subprocess.run(["git", "init", "--quiet", "--bare", repository], check=True)
         subprocess.run(["git", "-C", repository, "fast-import", "--quiet"], input=import_stream().encode(), check=True)
+        commit = subprocess.run(["git", "-C", repository, "rev-parse", "master"], check=True, capture_output=True, text=True).stdout.strip()
+        opts, loads = placed(placed((opts, loads), "{commit}", commit), "{short}", commit[:10])
         salt.utils.gitfs.GitFS.instance_map.clear()
         backends = [{"minion": "minionfs", "git": "gitfs"}.get(b, b) for b in opts.get("fileserver_backend", ["roots"])]
         defaults = {"file_roots": ROOTS, "cachedir": "{root}/cache", "file_buffer_size": 1024, "file_recv_max_size": 2, "gitfs_provider": "gitpython"}
@@ -285,19 +292,51 @@ def world(name, opts, loads):
         return {"name": name, "opts": typed(opts), "loads": rows, "runs": runs}
 
 
-worlds = [world(**w) for w in WORLDS]
-received = world("pushed", {"file_recv": True}, [{"cmd": "_file_recv", **load} for load in RECEIVED if len(load.get("data", "")) < 10**5])
-received["loads"] += [[typed({"cmd": "_file_recv", "path": ["large"], "loc": 2 * 1024 * 1024, "data": b"x"}), "b:false"]]
-worlds.append(received)
+def refused(remotes):
+    """What Salt writes to its log before it gives up."""
+    told = []
+    salt.utils.gitfs.log = types.SimpleNamespace(critical=lambda text, *args: told.append(text % args if args else text), **dict.fromkeys(["debug", "warning", "error", "trace", "info"], lambda *_: None))
+    with tempfile.TemporaryDirectory() as root:
+        config = pathlib.Path(root, "master")
+        config.write_text(f"root_dir: {root}\nid: host_master\n")
+        master = {**salt.config.master_config(str(config)), "cachedir": f"{root}/cache", "fileserver_backend": ["gitfs"], "gitfs_remotes": placed(remotes, "{root}", root)}
+        salt.utils.gitfs.GitFS.instance_map.clear()
+        try:
+            salt.utils.gitfs.GitFS(master, master["gitfs_remotes"], per_remote_overrides=salt.fileserver.gitfs.PER_REMOTE_OVERRIDES, per_remote_only=salt.fileserver.gitfs.PER_REMOTE_ONLY)
+        except salt.exceptions.FileserverConfigError:
+            return [typed(remotes), placed(told, root, "{root}")]
+        return [typed(remotes), None]
 
 
 def lines(rows):
     return ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
 
 
-parts = [
-    f'{{"name": {json.dumps(w["name"])}, "opts": {json.dumps(w["opts"])},\n"loads": [\n{lines(w["loads"])}\n],\n"runs": [\n{lines(w["runs"])}\n]}}' for w in worlds
-]
-HERE.joinpath("file_server.json").write_text(
-    '{"repository": ' + json.dumps(import_stream(), ensure_ascii=False) + ',\n"trees": ' + json.dumps(TREES, ensure_ascii=False) + ',\n"roots": ' + json.dumps(ROOTS) + ',\n"worlds": [\n' + ",\n".join(parts) + "\n]}\n"
-)
+def written(worlds):
+    return ",\n".join(f'{{"name": {json.dumps(w["name"])}, "opts": {json.dumps(w["opts"])},\n"loads": [\n{lines(w["loads"])}\n],\n"runs": [\n{lines(w["runs"])}\n]}}' for w in worlds)
+
+
+def make_all():
+    worlds = [world(**w) for w in WORLDS]
+    received = world("pushed", {"file_recv": True}, [{"cmd": "_file_recv", **load} for load in RECEIVED if len(load.get("data", "")) < 10**5])
+    received["loads"] += [[typed({"cmd": "_file_recv", "path": ["large"], "loc": 2 * 1024 * 1024, "data": b"x"}), "b:false"]]
+    worlds.append(received)
+    HERE.joinpath("file_server.json").write_text(
+        '{"repository": ' + json.dumps(import_stream(), ensure_ascii=False) + ',\n"trees": ' + json.dumps(TREES, ensure_ascii=False) + ',\n"roots": ' + json.dumps(ROOTS) + ',\n"worlds": [\n' + written(worlds) + "\n]}\n"
+    )
+
+
+def make_options():
+    worlds = []
+    for case in OPTION_WORLDS:
+        try:
+            worlds.append(world(**case))
+        except (TypeError, IndexError, StopIteration, salt.exceptions.FileserverConfigError) as error:
+            raise SystemExit(f"{case['name']}: Salt's file server does not start: {error!r}") from error
+    rows = lines([refused(remotes) for remotes in REFUSED])
+    HERE.joinpath("file_server_options.json").write_text('{"refused": [\n' + rows + '\n],\n"worlds": [\n' + written(worlds) + "\n]}\n")
+
+
+if "options" not in sys.argv[1:]:
+    make_all()
+make_options()

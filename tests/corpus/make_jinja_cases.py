@@ -202,6 +202,32 @@ TEMPLATES = [
     "{% if 1 is notest %}{% endif %}", "{{ 1|nofilter }}", "{% if no %}{{ 1|nofilter }}{% endif %}ok", "{% if yes %}{{ 1|nofilter }}{% endif %}", "{{ (1|nofilter) if no else 2 }}", "{% for x in l %}{{ 1|nofilter }}{% endfor %}",
 ]
 
+# In blocks `autoescape`: what is printed in them, and what is called from them.
+IN_AUTOESCAPE = [
+    "{{ '<b>' }}", "{{ '<b>'|e }}", "{{ '<b>'|escape|e }}", "{{ '<b>'|forceescape }}", "{{ '<b>'|e|forceescape }}", "{{ '<b>'|safe }}", "{{ '<b>'|safe|upper }}", "{{ '<b>'|upper }}", "<i>{{ 1 }}</i>", "{{ 1.5 }}{{ none }}{{ true }}",
+    "{{ ['<', '\"', \"'\"] }}", "{{ {'<': '&'} }}", "{{ ('<',) }}", "{{ '<' ~ '>' }}", "{{ e ~ '<' ~ '>'|safe }}", "{{ '<'|safe ~ '>' ~ i }}", "{{ '<'|safe + '>' }}", "{{ '<' + '>'|safe }}", "{{ '<' + '>' }}", "{{ '<%s>'|safe % '&' }}", "{{ '<%s>' % '&' }}",
+    "{{ '<%s>'|safe|format('&') }}", "{{ '<'|safe * 2 }}", "{{ ['<', '&']|join }}", "{{ ['<', '&']|join('>') }}", "{{ ['<'|safe, '&']|join('>') }}", "{{ ['<', '&']|join('>'|safe) }}", "{{ [1, '<'|safe, none]|join('&') }}", "{{ [{'v': '<'|safe}, {'v': '&'}]|join(', ', 'v') }}", "{{ []|join('<') }}",
+    "{{ '<a>'|replace('a', 'b') }}", "{{ '<a>'|replace('a', '<'|safe) }}", "{{ '<a>'|safe|replace('a', '<') }}", "{{ '<a>'|safe|replace('a', '<'|safe) }}", "{{ '<a>'|replace('<'|safe, 'x') }}", "{{ '<a>'|replace('&lt;'|safe, 'x') }}", "{{ 'aaa<'|replace('a', 'b', 2) }}", "{{ 5|replace(5, '<') }}",
+    "{{ 'http://x.org/?a=1&b=2 <'|urlize }}", "{{ {'a': '<', 'b': none}|xmlattr }}", "{{ {}|xmlattr }}", "{{ {'a': '<'}|tojson }}", "{{ 'a<b'|indent }}", "{{ 'a<\\nb'|safe|indent }}", "{{ '<a>'|striptags }}", "{{ '<'|safe|string }}", "{{ '<'|string }}", "{{ '<abcdefghijk>'|truncate(5) }}",
+    "{{ '<'|center(5) }}", "{{ '<'|safe|center(5) }}", "{{ ' < '|trim }}", "{{ ' < '|safe|trim }}", "{{ '<'|safe|replace('<', '>') }}", "{{ ['<']|first }}", "{{ ['<', '>']|map('e')|join }}", "{{ ['<', '>']|map('upper')|list }}", "{{ '<'|urlencode }}", "{{ '<'|default('>') }}", "{{ nope|default('<') }}",
+    "{{ '<' is escaped }}{{ '<'|safe is escaped }}{{ '<'|e is escaped }}", "{{ '<'|safe == '<' }}", "{{ '<' if i else 1 }}", "{{ '<'[0] }}{{ ('<>'|safe)[0] }}", "{{ '<b>'|e|length }}", "{{ '<'|pprint }}", "{{ '<'|wordwrap }}", "{{ '<'|title }}{{ '<'|capitalize }}",
+    "{% set q = '<' %}{{ q }}", "{% set q %}<{{ '<' }}{% endset %}{{ q }}{{ q is escaped }}", "{% set q|upper %}<a{{ '<' }}{% endset %}{{ q }}", "{% set q|length %}<{% endset %}{{ q }}", "{% filter upper %}<a{{ '<' }}{% endfilter %}", "{% filter replace('<', '>') %}<{{ '<' }}{% endfilter %}", "{% filter e %}<{% endfilter %}",
+    "{% macro w(x) %}<{{ x }}{% endmacro %}{{ w('<') }}{{ w('<') is escaped }}{{ w('<'|safe) }}{{ w('<')|upper }}", "{% macro w(x) %}<{{ caller('&') }}{% endmacro %}{% call(y) w(1) %}>{{ y }}{% endcall %}", "{{ outer('<') }}{{ outer('<') is escaped }}",
+    "{% call outer('<') %}{% endcall %}", "{% for x in ['<', ['>', ['&']]] recursive %}{% if x is string %}{{ x }}{% else %}[{{ loop(x) }}]{% endif %}{% endfor %}", "{% for x in ['<'] %}{{ x }}{{ loop.index }}{% endfor %}", "{% include 'inc' %}", "{% import 'lib' as lib %}{{ lib }}{{ lib is escaped }}", "{% from 'lib' import m %}{{ m('<') }}",
+    "{% autoescape false %}{{ '<' }}{{ outer('<') }}{% endautoescape %}{{ '<' }}", "{% if i %}{{ '<' }}{% endif %}", "{% with q = '<' %}{{ q }}{% endwith %}", "{% set ns = namespace(q='<') %}{{ ns.q }}{{ ns }}", "{{ range(2) }}", "{{ outer }}", "{{ cycler('<', '>').next() }}", "{{ joiner('<')() }}", "{% do l.append('<') %}{{ l }}",
+    "{% for x in l %}{% break %}{% endfor %}{{ '<' }}", "{{ '<' * 2 }}{{ -1 }}", "{{ '{}'|safe }}{{ '<{}>'.format('&') }}{{ ('<{}>'|safe).format('&') }}", "{{ ('<%s'|safe) % ('&'|safe) }}", "{{ ('<'|safe).join(['&', '&'|safe]) }}", "{{ '<'.join(['&'|safe]) }}", "{{ 'a'.replace('a', '<') }}{{ ('a'|safe).replace('a', '<') }}",
+]
+AUTOESCAPE = [
+    *("{% macro outer(x) %}<{{ x }}{% endmacro %}{% autoescape true %}" + body + "{% endautoescape %}" for body in IN_AUTOESCAPE),
+    # Where a variable decides, Jinja does not escape what is known when it compiles: these have variables in place of texts.
+    *("{% set lt, gt = '<', '>' %}{% macro outer(x) %}<{{ x }}{% endmacro %}{% autoescape yes %}" + body.replace("'<'", "lt").replace("'>'", "gt") + "{% endautoescape %}" for body in IN_AUTOESCAPE if "'<'" in body and "lt * 2" not in body),
+    "{% autoescape false %}{{ '<' }}{{ ['<', '>'|safe]|join('&') }}{% endautoescape %}", "{% autoescape no %}{{ '<' }}{% endautoescape %}", "{% autoescape none %}{{ '<' }}{% endautoescape %}", "{% autoescape 'x' %}{{ '<' }}{% endautoescape %}", "{% autoescape not no %}{{ e ~ '<' }}{% endautoescape %}",
+    "{% autoescape true %}{% endautoescape %}{{ '<' }}", "{% autoescape true %}{% macro in(x) %}{{ x }}{% endmacro %}{% endautoescape %}", "{% autoescape true %}{% macro w(x) %}{{ x }}{% endmacro %}{% autoescape false %}{{ w('<') }}{{ w('<') is escaped }}{% endautoescape %}{% endautoescape %}",
+    "{% for x in [true, false, true] %}{% autoescape x %}{{ e ~ '<' }}{% endautoescape %}{% endfor %}", "{% for x in l %}{% autoescape true %}{% break %}{% endautoescape %}{% endfor %}{{ '<' }}{{ ['<'|safe, '>']|join('&') }}", "{% autoescape true %}{% block b %}{{ '<' }}{{ e ~ '<' ~ '>'|safe }}{{ [e|safe, '>']|join }}{% endblock %}{% endautoescape %}",
+    "{% autoescape true %}{% block b %}<{% endblock %}{{ self.b() }}{{ self.b() is escaped }}{% endautoescape %}", "{% block b %}{% autoescape true %}{{ '<' }}{% endautoescape %}{{ '<' }}{% endblock %}", "{% autoescape true %}{{ nope }}{% endautoescape %}", "{% autoescape true %}{{ '<' + 1 }}{% endautoescape %}", "{% autoescape %}{% endautoescape %}",
+    "{% autoescape true %}x", "{% autoescape true %}{% set q = '<' %}{% endautoescape %}{{ q }}", "{% set q = '<' %}{% autoescape true %}{% set q = q|e %}{{ q }}{% endautoescape %}{{ q }}",
+]
+
 OPTION_CASES = [
     ({"trim_blocks": True}, "a\n{% if yes %}\nb\n{% endif %}\nc\n"), ({"lstrip_blocks": True}, "a\n  {% if yes %}\n  b\n  {% endif %}\nc"), ({"trim_blocks": True, "lstrip_blocks": True}, "a\n  {% if yes %}\n  b\n  {% endif %}\n  {# c #}\nc"),
     ({"lstrip_blocks": True}, "  {{ i }}\n  {%+ if yes %}x{% endif %}\n \t{% set q = 1 %}y"), ({"trim_blocks": True}, "{% if yes +%}\nx{% endif %}\n{{ i }}\ny{# c #}\nz"), ({"keep_trailing_newline": True}, "x\n\n"), ({"keep_trailing_newline": False}, "x\n\n"),
@@ -281,10 +307,7 @@ def main():
         if " at 0x" in json.dumps(result):
             continue  # the address of an object
         cases.append({"expression": expression, **result})
-    for template in TEMPLATES:
-        result = fresh(template)
-        if " at 0x" not in json.dumps(result):
-            cases.append({"template": template, **result})
+    cases += [{"template": template, **fresh(template)} for template in [*TEMPLATES, *AUTOESCAPE]]
     cases += [{"template": template, "options": options, **fresh(template, **options)} for options, template in OPTION_CASES]
     lines = ",\n".join(json.dumps(case, ensure_ascii=False) for case in cases)
     sys.stdout.write('{"variables": ' + json.dumps(VARIABLES) + ',\n"files": ' + json.dumps(FILES) + ',\n"cases": [\n' + lines + "\n]}\n")

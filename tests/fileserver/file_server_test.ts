@@ -1,12 +1,15 @@
+import { ConfigError } from "../../lib/errors.ts";
+import { gitfsRemotes } from "../../lib/git_remotes/remote_options.ts";
 import { minionCommand } from "../../lib/master/minion_commands.ts";
 import { gunzip } from "../../lib/values/gzip.ts";
 import { decode, encode } from "../../lib/values/msgpack.ts";
 import { isMap, map, repr, type Value } from "../../lib/values/value.ts";
-import { assert, assertEquals } from "../support/assert.ts";
-import { makeFileServer, placed, SALT_FILES } from "../support/file_server.ts";
+import { assert, assertEquals, assertThrows } from "../support/assert.ts";
+import { makeFileServer, placed, SALT_FILES, SALT_OPTIONS } from "../support/file_server.ts";
+import { testServices } from "../support/services.ts";
 import { fromTyped } from "../support/typed_values.ts";
 
-for (const { name, opts, loads } of SALT_FILES.worlds) {
+for (const { name, opts, loads } of [...SALT_FILES.worlds, ...SALT_OPTIONS.worlds]) {
   Deno.test(`the file server answers as Salt's: ${name}`, async () => {
     using server = await makeFileServer(fromTyped(opts));
     for (const [load, reply] of loads) {
@@ -19,9 +22,22 @@ for (const { name, opts, loads } of SALT_FILES.worlds) {
         repr(fromTyped(load)),
       );
     }
-    assertEquals(server.services.logged.filter((line) => line.startsWith("ERROR")), []);
+    // A remote that is not there is told of.
+    const errors = server.services.logged.filter((line) => line.startsWith("ERROR") && !line.includes("/none"));
+    assertEquals(errors, []);
   });
 }
+
+Deno.test("remotes with which Salt's gitfs does not start are refused in the same words", async () => {
+  using services = await testServices();
+  for (const [remotes, told] of SALT_OPTIONS.refused) {
+    const gitfs_remotes = placed(fromTyped(remotes), "{root}", "/srv");
+    assert(Array.isArray(gitfs_remotes));
+    const refused = () => gitfsRemotes({ ...services.opts, gitfs_remotes }, () => {});
+    // Which parameters are valid depends on Salt's provider.
+    for (const words of told) assertThrows(refused, ConfigError, words.replaceAll("{root}", "/srv").split(" Valid")[0]);
+  }
+});
 
 /** A reply as a minion reads it, without what differs from host to host. */
 async function shown(reply: Value): Promise<Value> {

@@ -32,6 +32,12 @@ export const SALT_FILES: Corpus = JSON.parse(
   Deno.readTextFileSync(new URL("../corpus/file_server.json", import.meta.url)),
 );
 
+/** The options of gitfs and minionfs, one after the other: worlds of the same trees, and remotes with which Salt's gitfs does not start. */
+export const SALT_OPTIONS: {
+  readonly refused: readonly (readonly [remotes: Typed, told: readonly string[]])[];
+  readonly worlds: readonly World[];
+} = JSON.parse(Deno.readTextFileSync(new URL("../corpus/file_server_options.json", import.meta.url)));
+
 /** The time of the first file, in seconds since the epoch; each has another, as make_file_server.py says. */
 const TIME = 1_700_000_000;
 

@@ -1,0 +1,79 @@
+/**
+ * `{% autoescape %}`: what is printed in it is escaped for HTML, unless it is marked as safe. A value that is known when the template is
+ * compiled decides there; any other decides when it runs.
+ * Source: jinja2 3.1, "compiler" (visit_ScopedEvalContextModifier, visit_Concat, return_buffer_contents), "Autoescape Overrides".
+ * @module
+ */
+
+import { truthy } from "../python/kinds.ts";
+import { Markup } from "../python/markup.ts";
+import { escapeHtml } from "../text/html.ts";
+import type { Obj, Result } from "../python/object.ts";
+import { str } from "../python/repr.ts";
+import type { Expr, StmtOf } from "../jinja_syntax/nodes.ts";
+import type { Exec, Frame } from "./frame.ts";
+import { then } from "./results.ts";
+import type { Scope } from "./scope.ts";
+import { TemplateModule } from "./template_module.ts";
+
+/** What `escape` makes of a value: one that is marked stays as it is. */
+export function escaped(value: Obj): Markup {
+  if (value instanceof Markup) return value;
+  return new Markup(value instanceof TemplateModule ? value.text : escapeHtml(str(value)));
+}
+
+/** Whether escaping it changes nothing, as it says itself what it is in HTML. */
+export function isSafe(value: Obj): boolean {
+  return value instanceof Markup || value instanceof TemplateModule;
+}
+
+/** Whether a scope escapes where `frame` runs. */
+function escapes({ autoescape }: Scope, frame: Frame): boolean {
+  return autoescape === "asked" ? frame.autoescape : autoescape;
+}
+
+/** What makes text of printed values in a scope. */
+export function printer(scope: Scope): (value: Obj, frame: Frame) => string {
+  if (scope.autoescape === false) return str;
+  return (value, frame) => escapes(scope, frame) ? escaped(value).text : str(value);
+}
+
+/** What makes a value of text that was written in a scope: macros, blocks with filters. */
+export function captor(scope: Scope): (text: string, frame: Frame) => Obj {
+  if (scope.autoescape === false) return (text) => text;
+  return (text, frame) => escapes(scope, frame) ? new Markup(text) : text;
+}
+
+/** What `~` makes of its operands. Jinja does so only where it is known beforehand that texts are escaped. */
+export function joiner({ autoescape }: Scope): (items: readonly Obj[]) => Obj {
+  if (autoescape !== true) return (items) => items.map(str).join("");
+  return (items) =>
+    items.some(isSafe) ? new Markup(items.map((item) => escaped(item).text).join("")) : items.map(str).join("");
+}
+
+/** The closure of `{% autoescape %}`. */
+export function compileAutoescape(node: StmtOf<"ScopedEvalContextModifier">, scope: Scope): Exec {
+  const value = node.options.find(({ key }) => key === "autoescape")?.value;
+  if (value === undefined) return scope.body(node.body);
+  const evaluate = scope.expression(value);
+  const known = constant(value);
+  const body = scope.escaping(known === undefined ? "asked" : truthy(known)).body(node.body);
+  const run = (wanted: Obj, frame: Frame): ReturnType<Exec> => {
+    const { escaping } = frame.context;
+    const before = escaping.on;
+    escaping.on = truthy(wanted);
+    return then(body(frame), (flow) => {
+      escaping.on = before;
+      return flow;
+    });
+  };
+  return (frame) => {
+    const wanted: Result = evaluate(frame);
+    return wanted instanceof Promise ? wanted.then((later) => run(later, frame)) : run(wanted, frame);
+  };
+}
+
+/** The value of an expression that is one literal. */
+function constant(node: Expr): Obj | undefined {
+  return node.type === "Const" ? node.value : undefined;
+}
