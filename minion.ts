@@ -4,11 +4,10 @@
  * @module
  */
 
-import { jobIo, writeError } from "./lib/cli/process_io.ts";
+import { writeError } from "./lib/cli/process_io.ts";
 import { EX_USAGE } from "./lib/cli/exit_codes.ts";
 import { programName, unknownNameText } from "./lib/cli/program_name.ts";
 import { nameProcess } from "./lib/process/process_name.ts";
-import { reportUnexpected } from "./lib/cli/unexpected_error.ts";
 
 async function runMinion(args: readonly string[]): Promise<number> {
   const [{ runService }, { SALT_MINION }, { loadMinionConfig }, { preflightMinion }, { Minion }] = await Promise.all([
@@ -51,8 +50,8 @@ async function main(): Promise<number> {
     writeError(unknownNameText(name, ["salt-minion", "salt-call"]));
     return EX_USAGE;
   }
-  const { runSaltCall } = await import("./lib/commands/salt_call.ts");
-  return await reportUnexpected({ name, args, writeError }, (words) => runSaltCall(words, jobIo()));
+  const { saltCallProcess } = await import("./lib/commands/salt_call_process.ts");
+  return await saltCallProcess({ name, args });
 }
 
 if (import.meta.main) Deno.exit(await main());

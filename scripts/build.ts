@@ -8,6 +8,7 @@
 
 import { bundle, BundleError, isOf, scriptOf } from "./bundle.ts";
 import {
+  COMMAND_ENTRIES,
   EXECUTABLES,
   packageFiles,
   productionConfig,
@@ -20,7 +21,7 @@ import {
 import { packedExecutable, packPayload } from "./pack.ts";
 import { sharedFiles, writeShared } from "./share.ts";
 import type { TarFile } from "./tar.ts";
-import { V8_FLAGS } from "../lib/process/self_command.ts";
+import { COMMAND_V8_FLAGS, V8_FLAGS } from "../lib/process/self_command.ts";
 import { VERSION } from "../lib/version.ts";
 import { writeError, writeOut as say } from "../lib/cli/process_io.ts";
 import { OptionError, parseOptions } from "./options.ts";
@@ -113,10 +114,11 @@ async function fillStage(stage: string, target: string): Promise<TarFile[]> {
 async function compiled(build: Build): Promise<boolean> {
   for (const { name, entry } of EXECUTABLES) {
     const output = `${build.stage}/${name}.compiled`;
+    const flags = Object.hasOwn(COMMAND_ENTRIES, name) ? COMMAND_V8_FLAGS : V8_FLAGS;
     const late = AbortSignal.timeout(COMPILE_MS);
     const result = await new Deno.Command(Deno.execPath(), {
       // The types were checked by `deno task ok`, where they are at hand.
-      args: ["compile", "--quiet", "--allow-all", "--no-prompt", "--no-check", "--no-lock", `--v8-flags=${V8_FLAGS}`]
+      args: ["compile", "--quiet", "--allow-all", "--no-prompt", "--no-check", "--no-lock", `--v8-flags=${flags}`]
         .concat(
           ["--config", `${build.stage}/deno.json`, "--target", build.target, "--output", output],
           // Nobody imports these: threads are started, Deno looks for a map beside its script, and the addon is opened by its path.

@@ -39,8 +39,11 @@ export function scriptOf(source: string): string {
 }
 
 /** The part of the file names of a source's script that no other source's begin with. */
-function stemOf(source: string): string {
-  return source.replace(/^(lib|scripts)\//, "").replaceAll("/", "-").replace(/\.ts$/, "");
+export function stemOf(source: string): string {
+  return source.replace(/^(lib|scripts|node_modules\/\.deno\/[^/]+\/node_modules)\//, "").replaceAll("/", "-").replace(
+    /\.ts$/,
+    "",
+  );
 }
 
 /** Whether `file` is part of the script of `source`. */
@@ -95,6 +98,7 @@ async function scriptsOf(
     includeDependenciesRecursively: false,
   }));
   let files: Map<string, number> | undefined;
+  const names = new Map<string, string>();
   /** The group that the module `id` belongs to. Asked when all modules are known. */
   const fileOf = (id: string) =>
     (files ??= startFiles(graph, entry, lists.map((list) => list.map((late) => `${root}/${late}`)))).get(id);
@@ -114,8 +118,10 @@ async function scriptsOf(
       dir: out,
       format: "esm",
       entryFileNames: "[name].mjs",
-      chunkFileNames: ({ name, facadeModuleId: of }) =>
-        `${stemOf(source)}.${of?.startsWith(`${root}/`) ? stemOf(of.slice(root.length + 1)) : name}.mjs`,
+      chunkFileNames: ({ name, facadeModuleId: of, moduleIds }) => {
+        const stem = `${stemOf(source)}.${of?.startsWith(`${root}/`) ? stemOf(of.slice(root.length + 1)) : name}`;
+        return ownName(names, stem, moduleIds.join());
+      },
       sourcemap: true,
       // Names stay as they are: stacks and texts show them.
       minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
@@ -146,6 +152,17 @@ async function scriptsOf(
   } catch (error) {
     if (error instanceof BundleError || !(error instanceof Error)) throw error;
     throw new BundleError(error.message, { cause: error });
+  }
+}
+
+/**
+ * A name for the file of these modules. Of two with the same stem rolldown would call one `salt2.hmac.mjs`, which begins as no file of `salt.ts` does.
+ * @param names The names so far, with the modules of each.
+ */
+function ownName(names: Map<string, string>, stem: string, modules: string): string {
+  for (let number = 1;; number++) {
+    const name = `${stem}${number === 1 ? "" : `-${number}`}.mjs`;
+    if (names.getOrInsert(name, modules) === modules) return name;
   }
 }
 

@@ -5,7 +5,7 @@
 
 import { COMMON_OPTIONS } from "../lib/config/common_options.ts";
 import { type Option, type OptionTable, rangeText } from "../lib/config/option_types.ts";
-import { MASTER_OPTIONS, MINION_OPTIONS } from "../lib/config/options.ts";
+import { masterOptions, minionOptions } from "../lib/config/options.ts";
 import { isMap, repr, type Value } from "../lib/values/value.ts";
 
 const INTRODUCTION = `# Configuration
@@ -30,8 +30,8 @@ export function configReference(): string {
   return [
     INTRODUCTION,
     section("Both", COMMON_OPTIONS, {}),
-    section("Master", MASTER_OPTIONS, COMMON_OPTIONS),
-    section("Minion", MINION_OPTIONS, COMMON_OPTIONS),
+    section("Master", masterOptions(), COMMON_OPTIONS),
+    section("Minion", minionOptions(), COMMON_OPTIONS),
   ].join("\n");
 }
 

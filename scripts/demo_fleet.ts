@@ -199,8 +199,9 @@ Logs are in ${this.shownRoot}/*/var/log/salt. Stop it:
         // A key that is accepted here is accepted at once, so the minion asks more often than once in ten seconds.
         : { id: node, master: "127.0.0.1", master_port: requestPort, acceptance_wait_time: 0.3 };
       const settings = { root_dir: `${root}/${node}`, log_level_logfile: "info", ...ofRole };
-      // JSON is YAML.
-      const lines = Object.entries(settings).map(([name, value]) => `${name}: ${JSON.stringify(value)}\n`);
+      // Words as people write them, which are read without the YAML parser; else JSON, which is YAML.
+      const text = (value: string | number) => /^[\w./-]+$/.test(String(value)) ? value : JSON.stringify(value);
+      const lines = Object.entries(settings).map(([name, value]) => `${name}: ${text(value)}\n`);
       await Deno.writeTextFile(`${root}/${node}/etc/salt/${role}`, lines.join(""));
     }
     await Deno.mkdir(`${root}/bin`);

@@ -29,10 +29,23 @@ export const VERSION_SOURCE = "lib/commands/version_alone.ts";
 /** What has every script compiled once, where a packed executable has unpacked itself. */
 export const WARM_SOURCE = "scripts/warm.ts";
 
+/** What packed executables start for the names that are commands and no services: a script that holds nothing of a service. */
+export const COMMAND_ENTRIES = {
+  "salt-call": "lib/commands/salt_call_process.ts",
+  "salt": "salt.ts",
+  "salt-key": "salt.ts",
+  "salt-run": "salt.ts",
+  "salt-cp": "salt.ts",
+} as const;
+
+/** The name of one of them. */
+export type Command = keyof typeof COMMAND_ENTRIES;
+
 /** The sources of which scripts are made, for every kind of executable. */
 export const SCRIPT_SOURCES: readonly string[] = [
   ...EXECUTABLES.map(({ entry }) => entry),
   ...WORKERS,
+  COMMAND_ENTRIES["salt-call"],
   VERSION_SOURCE,
 ];
 
@@ -46,16 +59,8 @@ export const STARTS: Starts = {
     ["lib/commands/salt_key.ts"],
     ["lib/commands/salt_run.ts", "lib/client/runner_local.ts", "lib/process/daemon.ts"],
   ],
-  "minion.ts": [
-    [
-      "lib/commands/salt_call.ts",
-      "lib/config/load.ts",
-      "lib/host/versions.ts",
-      "lib/os/libc.ts",
-      "modules/execution/test.ts",
-    ],
-    ["lib/minion/minion.ts", "lib/daemons/service.ts", "lib/daemons/service_options.ts"],
-  ],
+  "minion.ts": [["lib/minion/minion.ts", "lib/daemons/service.ts", "lib/daemons/service_options.ts"]],
+  "lib/commands/salt_call_process.ts": [["lib/host/versions.ts", "lib/os/libc.ts", "modules/execution/test.ts"]],
   "lib/worker/job_worker.ts": "one file",
   "lib/worker/module_worker.ts": "one file",
   "master.ts": [["lib/master/master.ts", "lib/daemons/service.ts", "lib/daemons/service_options.ts"]],

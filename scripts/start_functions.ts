@@ -11,7 +11,15 @@
 import { bundle, type CalledFunctions, isOf, scriptOf } from "./bundle.ts";
 import { DemoFleet } from "./demo_fleet.ts";
 import { type FunctionNames, sourceAt, topFunctions } from "./eager_functions.ts";
-import { EXECUTABLES, packageFiles, productionConfig, SCRIPT_SOURCES, STARTS } from "./production.ts";
+import {
+  type Command,
+  COMMAND_ENTRIES,
+  EXECUTABLES,
+  packageFiles,
+  productionConfig,
+  SCRIPT_SOURCES,
+  STARTS,
+} from "./production.ts";
 import { placesIn } from "./source_map.ts";
 import { V8_FLAGS } from "../lib/process/self_command.ts";
 import { writeOut } from "../lib/cli/process_io.ts";
@@ -21,13 +29,15 @@ const ROOT = decodeURIComponent(new URL("..", import.meta.url).pathname).replace
 /** Where the list is. */
 const LIST = `${ROOT}/scripts/start_functions.json`;
 
-/** The usual starts, besides those of the services. */
+/**
+ * The usual starts, besides those of the services. Not `salt-call` with a master: what that alone calls would take 2 ms of each start without one, and
+ * its sign-in takes much longer than compiling.
+ */
 const COMMANDS = [
   ["salt-key", "-L"],
   ["salt-key", "-y", "-A"],
   ["salt", "*", "test.ping"],
   ["salt-call", "--local", "test.ping"],
-  ["salt-call", "test.ping"],
   ["salt-run", "manage.up"],
 ];
 
@@ -43,7 +53,8 @@ async function runFleet(directory: string, stage: string, logs: string): Promise
       // V8 writes a file for each thread.
       const flags = `${V8_FLAGS},--log-function-events,--logfile=${logs}/v8.log,--logfile-per-isolate`;
       const run = `'${Deno.execPath()}' run --allow-all --no-prompt --quiet --no-lock --v8-flags=${flags}`;
-      const script = `--config '${stage}/deno.json' '${stage}/${scriptOf(entry)}' --as ${called}`;
+      const source = Object.hasOwn(COMMAND_ENTRIES, called) ? COMMAND_ENTRIES[called as Command] : entry;
+      const script = `--config '${stage}/deno.json' '${stage}/${scriptOf(source)}' --as ${called}`;
       const text = `#!/bin/sh\nexport SALT_EXECUTABLE="$0"\nexec ${run} ${script} "$@"\n`;
       await Deno.writeTextFile(`${dist}/${called}`, text, { mode: 0o755 });
     }

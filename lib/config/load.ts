@@ -10,7 +10,7 @@
 
 import { isDirectory } from "../os/file_kind.ts";
 import { clientFile, configFile, DEFAULT_CONFIG_DIR, PROCESS, type Surroundings } from "./place.ts";
-import { readConfigFile, readConfigFiles, type Written, type WrittenOptions } from "./files.ts";
+import { type ReadConfig, readConfigFile, readConfigFiles, type Written, type WrittenOptions } from "./files.ts";
 import { ConfigError, messageOf } from "../errors.ts";
 import { globPaths } from "../os/glob_paths.ts";
 import { isGlob } from "../text/glob.ts";
@@ -20,7 +20,7 @@ import { didYouMean } from "../text/nearest_name.ts";
 import { checkOption, type Option } from "./option_types.ts";
 import { isComplete, type MasterOpts, type MinionOpts, OPTION_TABLES, type OptsOf, type Role } from "./options.ts";
 import { absolutePath, isUri, underRoot } from "../os/root_path.ts";
-import { SALT_OPTION_NAMES } from "./unbuilt_options.ts";
+import { saltOptionNames } from "./unbuilt_options.ts";
 import { optsValues } from "./opts_map.ts";
 import { equals, isMap, str, toValue, type Value, type ValueMap } from "../values/value.ts";
 
@@ -62,9 +62,9 @@ const RENAMED: Readonly<Record<string, string>> = {
  * @throws {ConfigError} For an unreadable file and for an invalid value.
  */
 export function loadMasterConfig(request: ConfigRequest = {}): LoadedConfig<MasterOpts> {
-  const draft = new Draft("master", request);
+  const draft = newDraft("master", request);
   const loaded = finishMaster(draft);
-  draft.tellPlanned();
+  tellPlanned(draft);
   return loaded;
 }
 
@@ -75,8 +75,8 @@ export function loadMasterConfig(request: ConfigRequest = {}): LoadedConfig<Mast
  * @throws {ConfigError} As {@linkcode loadMasterConfig}.
  */
 export function loadClientConfig(request: ConfigRequest = {}): LoadedConfig<MasterOpts> {
-  const draft = new Draft("master", request);
-  draft.addFile(clientFile(draft.surroundings));
+  const draft = newDraft("master", request);
+  addFile(draft, clientFile(draft.surroundings));
   const { opts, warnings, steps } = finishMaster(draft);
   if (opts.interface === "0.0.0.0") opts.interface = "127.0.0.1";
   if (opts.interface === "::") opts.interface = "::1";
@@ -84,14 +84,14 @@ export function loadClientConfig(request: ConfigRequest = {}): LoadedConfig<Mast
 }
 
 function finishMaster(draft: Draft): LoadedConfig<MasterOpts> {
-  draft.check();
-  draft.deriveId("_master");
-  draft.derivePaths();
-  if (draft.isWritten("keep_jobs") && !draft.isWritten("keep_jobs_seconds")) {
+  check(draft);
+  deriveId(draft, "_master");
+  derivePaths(draft);
+  if (draft.written.has("keep_jobs") && !draft.written.has("keep_jobs_seconds")) {
     draft.values.keep_jobs_seconds = Number(draft.values.keep_jobs) * 3600;
   }
   draft.values.token_dir = `${draft.values.cachedir}/tokens`;
-  return draft.finish("master");
+  return finish(draft, "master");
 }
 
 /** Options of {@linkcode loadMinionConfig}. */
@@ -105,13 +105,13 @@ export interface MinionConfigRequest extends ConfigRequest {
  * @throws {ConfigError} For an unreadable file and for a bad value.
  */
 export function loadMinionConfig(request: MinionConfigRequest = {}): LoadedConfig<MinionOpts> {
-  const draft = new Draft("minion", request);
-  draft.check();
-  draft.deriveId("", request.cacheId);
-  draft.derivePaths();
-  draft.deriveMaster();
-  draft.tellPlanned();
-  return draft.finish("minion");
+  const draft = newDraft("minion", request);
+  check(draft);
+  deriveId(draft, "", request.cacheId);
+  derivePaths(draft);
+  deriveMaster(draft);
+  tellPlanned(draft);
+  return finish(draft, "minion");
 }
 
 /**
@@ -130,239 +130,230 @@ export function masterAsMinion(master: MasterOpts): MinionOpts {
   return { ...opts, conf_file, config_dir, user, extension_modules, extra: optsValues(master).set("__role", "master") };
 }
 
-/** Options while they are loaded. */
-class Draft {
-  /** What the options are so far. */
-  readonly values: Record<string, unknown> = {};
-  readonly warnings: string[];
-  readonly #steps: string[];
+/** Options while they are loaded. Functions work on it and no methods, since executables compile functions ahead and methods in each start. */
+interface Draft {
+  readonly role: Role;
   readonly surroundings: Surroundings;
-  readonly #role: Role;
-  readonly #written: WrittenOptions;
-  readonly #overrides: Readonly<Record<string, Value>>;
-  /** Options that were written and are not built, in the order of the table, with a sentence each. */
-  readonly #notBuilt: [name: string, text: string][] = [];
+  readonly overrides: Readonly<Record<string, Value>>;
+  readonly written: WrittenOptions;
+  /** What the options are so far. */
+  readonly values: Record<string, unknown>;
+  readonly warnings: string[];
+  readonly steps: string[];
+  /** What was written and is not built, by option, in the order of the table: a sentence each. */
+  readonly notBuilt: [name: string, text: string][];
+}
 
-  constructor(role: Role, request: ConfigRequest) {
-    this.#role = role;
-    this.surroundings = request.surroundings ?? PROCESS;
-    this.#overrides = request.overrides ?? {};
-    const file = configFile(role, request.configDir, this.surroundings);
-    const read = request.readsFiles === false
-      ? { options: new Map(), warnings: [], steps: [] }
-      : readConfigFiles(file, {
-        defaultInclude: `${role}.d/*.conf`,
-        home: this.surroundings.env("HOME"),
-      });
-    this.#written = read.options;
-    this.warnings = read.warnings;
-    this.#steps = read.steps;
-    this.values.conf_file = file;
-    const directory = file.slice(0, file.lastIndexOf("/")) || "/";
-    // A missing default directory is not the user's mistake.
-    if (directory !== DEFAULT_CONFIG_DIR && !isDirectory(directory)) {
-      this.warnings.push(`${directory}: there is no such configuration directory; every option has its default`);
-    }
-    this.values.config_dir = directory;
+function newDraft(role: Role, request: ConfigRequest): Draft {
+  const surroundings = request.surroundings ?? PROCESS;
+  const file = configFile(role, request.configDir, surroundings);
+  const { options: written, warnings, steps }: ReadConfig = request.readsFiles === false
+    ? { options: new Map(), warnings: [], steps: [] }
+    : readConfigFiles(file, { defaultInclude: `${role}.d/*.conf`, home: surroundings.env("HOME") });
+  const directory = file.slice(0, file.lastIndexOf("/")) || "/";
+  // A missing default directory is no mistake of the user.
+  if (directory !== DEFAULT_CONFIG_DIR && !isDirectory(directory)) {
+    warnings.push(`${directory}: there is no such configuration directory; every option has its default`);
   }
+  const values = { conf_file: file, config_dir: directory };
+  return { role, surroundings, overrides: request.overrides ?? {}, written, values, warnings, steps, notBuilt: [] };
+}
 
-  /** Adds the options of one more file, if it is there; they win over those read so far. */
-  addFile(path: string): void {
-    for (const [name, written] of readConfigFile(path) ?? []) this.#written.set(name, written);
+/** Adds the options of one more file, if it is there; they win over those read so far. */
+function addFile(draft: Draft, path: string): void {
+  for (const [name, written] of readConfigFile(path) ?? []) draft.written.set(name, written);
+}
+
+/** What has been loaded. `check` has filled in every option of the table, checked against its type. */
+function finish<R extends Role>(draft: Draft, role: R): LoadedConfig<OptsOf[R]> {
+  const values: object = draft.values;
+  if (!isComplete(role, values)) throw new Error(`the loader of the ${role}'s options has left some out`);
+  return { opts: values, warnings: draft.warnings, steps: draft.steps };
+}
+
+/** Fills `values` with every option of the table: what was written, checked, else the default. */
+function check(draft: Draft): void {
+  const table = OPTION_TABLES[draft.role];
+  rename(draft);
+  for (const [name, value] of Object.entries(draft.overrides)) draft.written.set(name, { value });
+  for (const [name, option] of Object.entries(table)) {
+    const written = draft.written.get(name);
+    draft.values[name] = written === undefined
+      ? copy(option.default)
+      : checked(draft, name, option, { ...written, value: reshape(name, written.value) });
   }
-
-  /** The loaded options. `check` has filled in and checked every option of the table. */
-  finish<R extends Role>(role: R): LoadedConfig<OptsOf[R]> {
-    const values: object = this.values;
-    if (!isComplete(role, values)) throw new Error(`the loader of the ${role}'s options has left some out`);
-    return { opts: values, warnings: this.warnings, steps: this.#steps };
+  draft.values.extra = extraOptions(draft, new Set(Object.keys(table)));
+  for (const name of ["file_roots", "pillar_roots"]) {
+    draft.values[name] = directories(name, draft.values[name] as ValueMap, draft.written.get(name));
   }
+  draft.values.user ??= draft.surroundings.user();
+}
 
-  isWritten(name: string): boolean {
-    return this.#written.has(name);
+function checked(draft: Draft, name: string, option: Option, written: Written): Value {
+  const { file, line, value } = written;
+  const result = checkOption(option, value);
+  if ("problem" in result) throw new ConfigError(result.problem, { file, line, option: name });
+  if (result.notBuilt !== undefined) draft.notBuilt.push([name, result.notBuilt]);
+  if (result.alias) warn(draft, written, name, `${str(value)} is called ${str(result.value)}`);
+  return result.value;
+}
+
+/** Warns of options that belong to parts of Salt that are not implemented; the operator's commands do not repeat it. */
+function tellPlanned(draft: Draft): void {
+  for (const [name, text] of draft.notBuilt) warn(draft, draft.written.get(name) ?? { value: null }, name, text);
+  const table = OPTION_TABLES[draft.role];
+  const idle = [...draft.written].filter(([name, { file, value }]) => {
+    if (file === undefined) return false;
+    if (!Object.hasOwn(table, name)) return saltOptionNames().has(name) && !ofOtherRole(draft, name);
+    return table[name].noEffect === "not built" && value !== null && !equals(value, table[name].default);
+  });
+  for (const [file, set] of Map.groupBy(idle, ([, { file }]) => file)) {
+    draft.warnings.push(`${file}: not built yet, and without effect: ${set.map(([name]) => name).join(", ")}`);
   }
+}
 
-  /** Fills `values` with every option of the table: the checked value that was written, else the default. */
-  check(): void {
-    const table = OPTION_TABLES[this.#role];
-    this.#rename();
-    for (const [name, value] of Object.entries(this.#overrides)) this.#written.set(name, { value });
-    for (const [name, option] of Object.entries(table)) {
-      const written = this.#written.get(name);
-      this.values[name] = written === undefined
-        ? copy(option.default)
-        : this.#checked(name, option, { ...written, value: reshape(name, written.value) });
-    }
-    this.values.extra = this.#extra(new Set(Object.keys(table)));
-    for (const name of ["file_roots", "pillar_roots"]) {
-      this.values[name] = directories(name, this.values[name] as ValueMap, this.#written.get(name));
-    }
-    this.values.user ??= this.surroundings.user();
-  }
-
-  #checked(name: string, option: Option, written: Written): Value {
-    const { file, line, value } = written;
-    const result = checkOption(option, value);
-    if ("problem" in result) throw new ConfigError(result.problem, { file, line, option: name });
-    if (result.notBuilt !== undefined) this.#notBuilt.push([name, result.notBuilt]);
-    if (result.alias) this.#warn(written, name, `${str(value)} is called ${str(result.value)}`);
-    return result.value;
-  }
-
-  /** Warns of options that belong to parts of Salt that are not implemented; the operator's commands do not repeat it. */
-  tellPlanned(): void {
-    for (const [name, text] of this.#notBuilt) this.#warn(this.#written.get(name) ?? { value: null }, name, text);
-    const table = OPTION_TABLES[this.#role];
-    const other = OPTION_TABLES[this.#role === "master" ? "minion" : "master"];
-    const idle = [...this.#written].filter(([name, { file, value }]) => {
-      if (file === undefined) return false;
-      if (!Object.hasOwn(table, name)) return SALT_OPTION_NAMES.has(name) && !Object.hasOwn(other, name);
-      return table[name].noEffect === "not built" && value !== null && !equals(value, table[name].default);
-    });
-    for (const [file, set] of Map.groupBy(idle, ([, { file }]) => file)) {
-      this.warnings.push(`${file}: not built yet, and without effect: ${set.map(([name]) => name).join(", ")}`);
-    }
-  }
-
-  #rename(): void {
-    for (const [old, name] of Object.entries(RENAMED)) {
-      const written = this.#written.get(old);
-      if (written === undefined) continue;
-      this.#written.delete(old);
-      if (this.#written.has(name)) {
-        this.#warn(written, old, `ignored: ${name}, its new name, is set as well`);
-      } else {
-        this.#warn(written, old, `is called ${name} now`);
-        this.#written.set(name, written);
-      }
+function rename(draft: Draft): void {
+  for (const [old, name] of Object.entries(RENAMED)) {
+    const written = draft.written.get(old);
+    if (written === undefined) continue;
+    draft.written.delete(old);
+    if (draft.written.has(name)) {
+      warn(draft, written, old, `ignored: ${name}, its new name, is set as well`);
+    } else {
+      warn(draft, written, old, `is called ${name} now`);
+      draft.written.set(name, written);
     }
   }
+}
 
-  /** Options that no table lists. Warns about them, except for settings of modules (`mysql.host`). */
-  #extra(known: ReadonlySet<string>): ValueMap {
-    const other = OPTION_TABLES[this.#role === "master" ? "minion" : "master"];
-    const extra: ValueMap = new Map();
-    const idle = new Map<string, string[]>();
-    for (const [name, written] of this.#written) {
-      if (known.has(name)) continue;
-      extra.set(name, written.value);
-      if (name.includes(".") || MODULE_SETTINGS.has(name) || written.file === undefined) continue;
-      if (Object.hasOwn(other, name)) {
-        idle.set(written.file, [...idle.get(written.file) ?? [], name]);
-        continue;
-      }
-      if (SALT_OPTION_NAMES.has(name)) continue; // tellPlanned() names it
-      this.#warn(written, name, `unknown option${didYouMean(name, [...known, ...SALT_OPTION_NAMES])}`);
+/** Whether the other role has the option. Most configurations never ask, and its table is not made. */
+function ofOtherRole({ role }: Draft, name: string): boolean {
+  return Object.hasOwn(OPTION_TABLES[role === "master" ? "minion" : "master"], name);
+}
+
+/** What no table lists; the user is told about it, unless a module's own settings are meant (`mysql.host`). */
+function extraOptions(draft: Draft, known: ReadonlySet<string>): ValueMap {
+  const extra: ValueMap = new Map();
+  const idle = new Map<string, string[]>();
+  for (const [name, written] of draft.written) {
+    if (known.has(name)) continue;
+    extra.set(name, written.value);
+    if (name.includes(".") || written.file === undefined) continue;
+    if (ofOtherRole(draft, name)) {
+      idle.set(written.file, [...idle.get(written.file) ?? [], name]);
+      continue;
     }
-    for (const [file, names] of idle) {
-      this.warnings.push(`${file}: no effect on this ${this.#role}: ${names.join(", ")}`);
-    }
-    return extra;
+    if (saltOptionNames().has(name)) continue; // tellPlanned() names it
+    warn(draft, written, name, `unknown option${didYouMean(name, [...known, ...saltOptionNames()])}`);
   }
-
-  #warn({ file, line }: Written, option: string, text: string): void {
-    this.warnings.push(new ConfigError(text, { file, line, option }).message);
+  for (const [file, names] of idle) {
+    draft.warnings.push(`${file}: no effect on this ${draft.role}: ${names.join(", ")}`);
   }
+  return extra;
+}
 
-  #text(name: string): string {
-    return String(this.values[name]);
+function warn(draft: Draft, { file, line }: Written, option: string, text: string): void {
+  draft.warnings.push(new ConfigError(text, { file, line, option }).message);
+}
+
+function textOf(draft: Draft, name: string): string {
+  return String(draft.values[name]);
+}
+
+function fail(draft: Draft, name: string, problem: string): never {
+  const { file, line } = draft.written.get(name) ?? {};
+  throw new ConfigError(problem, { file, line, option: name });
+}
+
+/** Sets `root_dir` and `id`; an id that had to be made gets `suffix`. */
+function deriveId(draft: Draft, suffix: string, cache = false): void {
+  const values = draft.values;
+  values.root_dir = absolutePath(textOf(draft, "root_dir"), draft.surroundings.cwd).replace(/(?<=.)\/+$/, "");
+  let id = values.id === null ? "" : textOf(draft, "id");
+  const made = id === "";
+  if (made) {
+    const file = underRoot(textOf(draft, "root_dir"), `${DEFAULT_CONFIG_DIR}/minion_id`);
+    const found = findMinionId({
+      minion_id_caching: values.minion_id_caching === true,
+      minion_id_lowercase: values.minion_id_lowercase === true,
+      minion_id_remove_domain: values.minion_id_remove_domain as Value,
+    }, { cache: file, names: draft.surroundings.hostNames() });
+    id = found.id;
+    if (cache && !found.cached && values.minion_id_caching === true) keepId(draft, id, file);
   }
-
-  #fail(name: string, problem: string): never {
-    const { file, line } = this.#written.get(name) ?? {};
-    throw new ConfigError(problem, { file, line, option: name });
+  const domain = values.append_domain;
+  if (typeof domain === "string" && domain !== "" && !isAddress(id) && !id.endsWith(domain) && !id.endsWith(".")) {
+    id = `${id}.${domain}`;
   }
+  if (/[/\\\0]/.test(id) || id === "." || id === "..") fail(draft, "id", `${JSON.stringify(id)} cannot name a node`);
+  values.id = made ? id + suffix : id;
+}
 
-  /** Sets `root_dir` and `id`; a generated id gets `suffix`. */
-  deriveId(suffix: string, cache = false): void {
-    const values = this.values;
-    values.root_dir = absolutePath(this.#text("root_dir"), this.surroundings.cwd).replace(/(?<=.)\/+$/, "");
-    let id = values.id === null ? "" : this.#text("id");
-    const made = id === "";
-    if (made) {
-      const file = underRoot(this.#text("root_dir"), `${DEFAULT_CONFIG_DIR}/minion_id`);
-      const found = findMinionId({
-        minion_id_caching: values.minion_id_caching === true,
-        minion_id_lowercase: values.minion_id_lowercase === true,
-        minion_id_remove_domain: values.minion_id_remove_domain as Value,
-      }, { cache: file, names: this.surroundings.hostNames() });
-      id = found.id;
-      if (cache && !found.cached && values.minion_id_caching === true) this.#cacheId(id, file);
-    }
-    const domain = values.append_domain;
-    if (typeof domain === "string" && domain !== "" && !isAddress(id) && !id.endsWith(domain) && !id.endsWith(".")) {
-      id = `${id}.${domain}`;
-    }
-    if (/[/\\\0]/.test(id) || id === "." || id === "..") this.#fail("id", `${JSON.stringify(id)} cannot name a node`);
-    values.id = made ? id + suffix : id;
+function keepId(draft: Draft, id: string, file: string): void {
+  try {
+    cacheMinionId(id, file);
+  } catch (error) {
+    draft.warnings.push(`The id ${id} cannot be kept in ${file}: ${messageOf(error)}`);
   }
+}
 
-  #cacheId(id: string, file: string): void {
-    try {
-      cacheMinionId(id, file);
-    } catch (error) {
-      this.warnings.push(`The id ${id} cannot be kept in ${file}: ${messageOf(error)}`);
+/** Makes every path absolute, under `root_dir`. */
+function derivePaths(draft: Draft): void {
+  const { values } = draft;
+  const root = textOf(draft, "root_dir"), id = textOf(draft, "id");
+  deriveLogFile(draft);
+  for (const [name, option] of Object.entries(OPTION_TABLES[draft.role])) {
+    const path = values[name];
+    if (option.type !== "path" || typeof path !== "string") continue;
+    if (isUri(path)) {
+      if (!LOG_FILE.test(name)) fail(draft, name, `must be a path, not ${path}`);
+      draft.notBuilt.push([name, `${path} is not built yet: ${option.default} is used`]);
+      values[name] = underRoot(root, String(option.default));
+      continue;
     }
+    values[name] = Object.hasOwn(draft.overrides, name)
+      ? absolutePath(path, draft.surroundings.cwd)
+      : underRoot(root, path);
   }
-
-  /** Makes every path absolute, under `root_dir`. */
-  derivePaths(): void {
-    const { values } = this;
-    const root = this.#text("root_dir"), id = this.#text("id");
-    this.#deriveLogFile();
-    for (const [name, option] of Object.entries(OPTION_TABLES[this.#role])) {
-      const path = values[name];
-      if (option.type !== "path" || typeof path !== "string") continue;
-      if (isUri(path)) {
-        if (!LOG_FILE.test(name)) this.#fail(name, `must be a path, not ${path}`);
-        this.#notBuilt.push([name, `${path} is not built yet: ${option.default} is used`]);
-        values[name] = underRoot(root, String(option.default));
-        continue;
-      }
-      values[name] = Object.hasOwn(this.#overrides, name)
-        ? absolutePath(path, this.surroundings.cwd)
-        : underRoot(root, path);
-    }
-    const appended = Array.isArray(values.append_minionid_config_dirs) ? values.append_minionid_config_dirs : [];
-    for (const name of ["pki_dir", "cachedir", "extension_modules"]) {
-      if (appended.includes(name) && typeof values[name] === "string") values[name] += `/${id}`;
-    }
-    if (appended.includes("pidfile")) {
-      values.pidfile = this.#text("pidfile").replace(/[^/]*$/, (file) => `salt/${id}/${file}`);
-    }
-    // Unix socket paths are short: if `sock_dir` is too long, a directory in the cache directory is used.
-    if (this.#text("sock_dir").length > this.#text("cachedir").length + 10) {
-      values.sock_dir = `${values.cachedir}/.salt-unix`;
-    }
-    values.extension_modules ??= `${values.cachedir}/extmods`;
+  const appended = Array.isArray(values.append_minionid_config_dirs) ? values.append_minionid_config_dirs : [];
+  for (const name of ["pki_dir", "cachedir", "extension_modules"]) {
+    if (appended.includes(name) && typeof values[name] === "string") values[name] += `/${id}`;
   }
-
-  #deriveLogFile(): void {
-    const { log_dir: directory, log_file: file } = this.values;
-    if (typeof directory !== "string" || typeof file !== "string" || Object.hasOwn(this.#overrides, "log_file")) return;
-    if (!this.isWritten("log_file")) this.values.log_file = `${directory}/${this.#role}`;
-    else if (!file.startsWith("/")) this.values.log_file = `${directory}/${file}`;
+  if (appended.includes("pidfile")) {
+    values.pidfile = textOf(draft, "pidfile").replace(/[^/]*$/, (file) => `salt/${id}/${file}`);
   }
+  // Unix socket paths are short: if `sock_dir` is too long, a directory in the cache directory is used.
+  if (textOf(draft, "sock_dir").length > textOf(draft, "cachedir").length + 10) {
+    values.sock_dir = `${values.cachedir}/.salt-unix`;
+  }
+  values.extension_modules ??= `${values.cachedir}/extmods`;
+}
 
-  /** Sets `masters`, `master` and `master_port`. */
-  deriveMaster(): void {
-    const { values } = this;
-    const masters = Array.isArray(values.master) ? values.master.map(String) : [];
-    values.masters = masters;
-    values.master = masters[0] ?? "";
-    if (values.master === "") {
-      if (values.master_type !== "disable" && values.file_client !== "local") this.#fail("master", "names no master");
-      return;
-    }
-    if (masters.length > 1) this.warnings.push(`master: ${masters[0]} is used; several masters are not built yet`);
-    if (values.master_uri_format === "ip_only") return;
-    try {
-      const { host, port } = parseHostPort(masters[0]);
-      values.master = host;
-      values.master_port = port ?? values.master_port;
-    } catch (error) {
-      this.#fail("master", error instanceof RangeError ? error.message : String(error));
-    }
+function deriveLogFile(draft: Draft): void {
+  const { log_dir: directory, log_file: file } = draft.values;
+  if (typeof directory !== "string" || typeof file !== "string" || Object.hasOwn(draft.overrides, "log_file")) return;
+  if (!draft.written.has("log_file")) draft.values.log_file = `${directory}/${draft.role}`;
+  else if (!file.startsWith("/")) draft.values.log_file = `${directory}/${file}`;
+}
+
+/** Sets `masters`, `master` and `master_port`. */
+function deriveMaster(draft: Draft): void {
+  const { values } = draft;
+  const masters = Array.isArray(values.master) ? values.master.map(String) : [];
+  values.masters = masters;
+  values.master = masters[0] ?? "";
+  if (values.master === "") {
+    if (values.master_type !== "disable" && values.file_client !== "local") fail(draft, "master", "names no master");
+    return;
+  }
+  if (masters.length > 1) draft.warnings.push(`master: ${masters[0]} is used; several masters are not built yet`);
+  if (values.master_uri_format === "ip_only") return;
+  try {
+    const { host, port } = parseHostPort(masters[0]);
+    values.master = host;
+    values.master_port = port ?? values.master_port;
+  } catch (error) {
+    fail(draft, "master", error instanceof RangeError ? error.message : String(error));
   }
 }
 

@@ -22,213 +22,217 @@ import {
 } from "./option_types.ts";
 import { MINION_PILLAR_OPTIONS } from "./pillar_options.ts";
 
-/** Options of the minion, those of {@linkcode COMMON_OPTIONS} first. */
-export const MINION_OPTIONS = {
-  ...COMMON_OPTIONS,
-  default_include: str(
-    "minion.d/*.conf",
-    "Files read after the main one, in the order of their names; relative to its directory.",
-  ),
-  master: strs(["salt"], "Host or address of the master, or `host:port`. Of a list the first is used."),
-  master_port: port(4506, "Port on which the master takes requests."),
-  publish_port: port(null, "Port on which the master publishes; unset: as the master says at sign-in."),
-  master_type: choice(
-    "str",
-    "What `master` means. Only `str` is built, and `disable`: no master.",
-    ["str", "disable"],
-    {
-      notBuilt: ["failover", "distributed"],
-      refused: ["func"],
-    },
-  ),
-  master_uri_format: choice("default", "Whether `master` may hold a port.", ["default", "ip_only"]),
-  master_tries: int(-1, "Sign-ins to try before the minion gives up; -1: no bound.", { min: -1 }),
-  master_alive_interval: notNeeded(
-    int(0, "Accepted for compatibility with Salt: a lost connection is always detected.", { min: 0 }),
-  ),
-  master_failback: planned(bool(false, "Whether the minion goes back to its first master.")),
-  master_finger: str("", "Fingerprint of the master's key; another key ends the minion."),
-  random_master: planned(bool(false, "Whether the order of masters is shuffled.")),
-  verify_master_pubkey_sign: bool(false, "Whether the master's key must be signed by its signing key."),
-  always_verify_signature: bool(false, "Whether that is checked at each sign-in, not only when the key is new."),
-  master_sign_key_name: str("master_sign", "Name of the signing key in the minion's pki directory."),
-  sock_dir: path(
-    "/var/run/salt/minion",
-    "Directory of the Unix sockets. A path with a socket's name must fit in 107 bytes.",
-  ),
-  pki_dir: path("/etc/salt/pki/minion", "Directory of the minion's keys and the master's public key."),
-  cachedir: path("/var/cache/salt/minion", "Directory of running jobs, spooled returns and cached files."),
-  pidfile: path("/var/run/salt-minion.pid", "File that holds the process id."),
-  log_file: path("/var/log/salt/minion", "Log file."),
-  key_logfile: notNeeded(path("/var/log/salt/key", "Accepted for compatibility with Salt; a minion writes none.")),
-  append_minionid_config_dirs: strs(
-    [],
-    "Which of `cachedir`, `pki_dir`, `extension_modules` and `pidfile` get the id appended.",
-  ),
-  max_open_files: int(4096, "Open descriptors asked of the system (not in Salt).", { min: 64 }),
-  file_client: choice("remote", "Where files come from: `remote` is the master, `local` this host.", [
-    "remote",
-    "local",
-  ]),
-  use_master_when_local: bool(false, "Whether a minion with `file_client: local` still connects to its master."),
-  file_buffer_size: int(
-    262_144,
-    "Bytes of a piece of a file that is pushed to the master, or of one without a master.",
-    {
+/** Options of the minion, those of {@linkcode COMMON_OPTIONS} first. Made when they are first asked for, as most commands need those of one role. */
+export function minionOptions(): MinionOptions {
+  return table ??= makeMinionOptions();
+}
+
+/** The table's own type, which the types of the loaded options are made of. */
+export type MinionOptions = ReturnType<typeof makeMinionOptions>;
+
+let table: MinionOptions | undefined;
+
+function makeMinionOptions() {
+  return {
+    ...COMMON_OPTIONS,
+    default_include: str(
+      "minion.d/*.conf",
+      "Files read after the main one, in the order of their names; relative to its directory.",
+    ),
+    master: strs(["salt"], "Host or address of the master, or `host:port`. Of a list the first is used."),
+    master_port: port(4506, "Port on which the master takes requests."),
+    publish_port: port(null, "Port on which the master publishes; unset: as the master says at sign-in."),
+    master_type: choice(
+      "str",
+      "What `master` means. Only `str` is built, and `disable`: no master.",
+      ["str", "disable"],
+      {
+        notBuilt: ["failover", "distributed"],
+        refused: ["func"],
+      },
+    ),
+    master_uri_format: choice("default", "Whether `master` may hold a port.", ["default", "ip_only"]),
+    master_tries: int(-1, "Sign-ins to try before the minion gives up; -1: no bound.", { min: -1 }),
+    master_alive_interval: notNeeded(int(0, "Accepted for Salt's sake: a lost connection is always seen.", { min: 0 })),
+    master_failback: planned(bool(false, "Whether the minion goes back to its first master.")),
+    master_finger: str("", "Fingerprint of the master's key; another key ends the minion."),
+    random_master: planned(bool(false, "Whether the order of masters is shuffled.")),
+    verify_master_pubkey_sign: bool(false, "Whether the master's key must be signed by its signing key."),
+    always_verify_signature: bool(false, "Whether that is checked at each sign-in, not only when the key is new."),
+    master_sign_key_name: str("master_sign", "Name of the signing key in the minion's pki directory."),
+    sock_dir: path(
+      "/var/run/salt/minion",
+      "Directory of the Unix sockets. A path with a socket's name must fit in 107 bytes.",
+    ),
+    pki_dir: path("/etc/salt/pki/minion", "Directory of the minion's keys and the master's public key."),
+    cachedir: path("/var/cache/salt/minion", "Directory of running jobs, spooled returns and cached files."),
+    pidfile: path("/var/run/salt-minion.pid", "File that holds the process id."),
+    log_file: path("/var/log/salt/minion", "Log file."),
+    key_logfile: notNeeded(path("/var/log/salt/key", "Accepted for Salt's sake; a minion writes none.")),
+    append_minionid_config_dirs: strs(
+      [],
+      "Which of `cachedir`, `pki_dir`, `extension_modules` and `pidfile` get the id appended.",
+    ),
+    max_open_files: int(4096, "Open descriptors asked of the system (not in Salt).", { min: 64 }),
+    file_client: choice("remote", "Where files come from: `remote` is the master, `local` this host.", [
+      "remote",
+      "local",
+    ]),
+    use_master_when_local: bool(false, "Whether a minion with `file_client: local` still connects to its master."),
+    file_buffer_size: int(
+      262_144,
+      "Bytes of a piece of a file that is pushed to the master, or of one without a master.",
+      {
+        min: 1024,
+      },
+    ),
+    autoload_dynamic_modules: bool(true, "Whether a highstate fetches plugins from the file server first."),
+    acceptance_wait_time: float(10, "Seconds between two sign-ins while the key is pending.", { min: 0 }),
+    acceptance_wait_time_max: float(0, "Seconds up to which that time doubles; 0: it does not grow.", { min: 0 }),
+    rejected_retry: bool(false, "Whether a rejected minion keeps asking instead of ending."),
+    auth_timeout: float(5, "Seconds to wait for the answer to a sign-in.", { min: 0.1 }),
+    auth_tries: int(7, "Sign-ins without an answer before the attempt counts as failed.", { min: 1 }),
+    auth_safemode: notNeeded(bool(false, "Accepted for Salt's sake: a failed sign-in is always tried again.")),
+    random_reauth_delay: float(
+      10,
+      "Most seconds to wait, by chance, before signing in again after the AES key changed.",
+      { min: 0 },
+    ),
+    random_startup_delay: float(0, "Most seconds to wait, by chance, before the first sign-in.", { min: 0 }),
+    request_channel_timeout: float(60, "Seconds to wait for the answer to a request.", { min: 1 }),
+    request_channel_tries: int(3, "Times that a request is sent.", { min: 1 }),
+    return_retry_timer: int(5, "Least seconds before a return is sent again.", { min: 0 }),
+    return_retry_timer_max: int(10, "Most seconds before a return is sent again.", { min: 0 }),
+    return_retry_tries: notNeeded(
+      int(3, "Accepted for Salt's sake: a return is kept, and sent until the master has acknowledged it.", {
+        min: 1,
+      }),
+    ),
+    max_request_bytes: int(
+      0,
+      "Bytes of the largest request that is sent; a larger return becomes a failure. 0: as the master says at sign-in, and Salt's " +
+        "says nothing. Not in Salt.",
+      { min: 0 },
+    ),
+    return_spool_max_size: int(
+      268_435_456,
+      "Bytes of returns that wait on disk for a master that is away; of more the oldest are given up, with a warning. 0: no bound. Not in Salt.",
+      { min: 0 },
+    ),
+    return_spool_max_age: int(
+      604_800,
+      "Seconds after which a return that the master did not take is given up, with a warning. 0: never. Not in Salt.",
+      { min: 0 },
+    ),
+    live_output_rate: int(262_144, "Bytes a second of a job's live output (`salt --live`) at most. Not in Salt.", {
       min: 1024,
-    },
-  ),
-  autoload_dynamic_modules: bool(true, "Whether a highstate fetches plugins from the file server first."),
-  acceptance_wait_time: float(10, "Seconds between two sign-ins while the key is pending.", { min: 0 }),
-  acceptance_wait_time_max: float(0, "Seconds up to which that time doubles; 0: it does not grow.", { min: 0 }),
-  rejected_retry: bool(false, "Whether a rejected minion keeps asking instead of ending."),
-  auth_timeout: float(5, "Seconds to wait for the answer to a sign-in.", { min: 0.1 }),
-  auth_tries: int(7, "Sign-ins without an answer before the attempt counts as failed.", { min: 1 }),
-  auth_safemode: notNeeded(
-    bool(false, "Accepted for compatibility with Salt: a failed sign-in is always tried again."),
-  ),
-  random_reauth_delay: float(
-    10,
-    "Maximum of the random delay before the minion signs in again after the AES key changed, in seconds.",
-    { min: 0 },
-  ),
-  random_startup_delay: float(0, "Maximum of the random delay before the first sign-in, in seconds.", { min: 0 }),
-  request_channel_timeout: float(60, "Seconds to wait for the answer to a request.", { min: 1 }),
-  request_channel_tries: int(3, "Times that a request is sent.", { min: 1 }),
-  return_retry_timer: int(5, "Least seconds before a return is sent again.", { min: 0 }),
-  return_retry_timer_max: int(10, "Most seconds before a return is sent again.", { min: 0 }),
-  return_retry_tries: notNeeded(
-    int(3, "Accepted for compatibility with Salt: a return is stored, and sent until the master has acknowledged it.", {
-      min: 1,
     }),
-  ),
-  max_request_bytes: int(
-    0,
-    "Bytes of the largest request that is sent; a larger return becomes a failure. 0: as the master says at sign-in, and Salt's " +
-      "says nothing. Not in Salt.",
-    { min: 0 },
-  ),
-  return_spool_max_size: int(
-    268_435_456,
-    "Bytes of returns that wait on disk while the master is away; above it the oldest are dropped, with a warning. 0: no bound. Not in Salt.",
-    { min: 0 },
-  ),
-  return_spool_max_age: int(
-    604_800,
-    "Seconds after which a return that the master has not acknowledged is dropped, with a warning. 0: never. Not in Salt.",
-    { min: 0 },
-  ),
-  live_output_rate: int(262_144, "Bytes a second of a job's live output (`salt --live`) at most. Not in Salt.", {
-    min: 1024,
-  }),
-  live_output_max: int(4_194_304, "Bytes of a job's live output in all; the return is not bounded. Not in Salt.", {
-    min: 0,
-  }),
-  recon_default: float(
-    1000,
-    "Minimum delay before a lost connection to the publisher is made again, and maximum before the first new sign-in, in milliseconds.",
-    { min: 1 },
-  ),
-  recon_max: float(
-    10_000,
-    "Maximum of what is added to that delay, in milliseconds; also the limit of the doubling delay between later sign-ins.",
-    { min: 0 },
-  ),
-  recon_randomize: bool(true, "Whether the delay is random, so that a fleet does not reconnect at the same moment."),
-  retry_dns: float(30, "Seconds before a master's name that was not found is looked up again; 0: the minion ends.", {
-    min: 0,
-  }),
-  retry_dns_count: int(null, "Look-ups after which it ends; unset: no bound.", { min: 1 }),
-  loop_interval: float(1, "Seconds between two checks of the timers.", { min: 0.1 }),
-  ping_interval: int(0, "Minutes between two `minion_ping` events; 0: none.", { min: 0 }),
-  encryption_algorithm: choice(
-    "OAEP-SHA1",
-    "How the session keys sent to this minion are encrypted.",
-    ENCRYPTION_ALGORITHMS,
-  ),
-  signing_algorithm: choice(
-    "PKCS1v15-SHA1",
-    "How messages of this minion and replies to it are signed.",
-    SIGNING_ALGORITHMS,
-  ),
-  minion_sign_messages: bool(
-    false,
-    "Whether this minion signs its messages. Python masters without a `signing_algorithm` lose signed returns.",
-  ),
-  sign_pub_messages: bool(false, "Whether publishes without a good signature are dropped."),
-  autosign_grains: strs([], "Grains to show the master at sign-in."),
-  grains: dict(new Map(), "Grains that are set here."),
-  grains_cache: notNeeded(
-    bool(false, "Accepted for compatibility with Salt: grains take milliseconds, and are computed at each start."),
-  ),
-  grains_refresh_every: float(
-    0,
-    "Minutes between two refreshes of the grains, which the minion sends to the master; 0: none.",
-    {
+    live_output_max: int(4_194_304, "Bytes of a job's live output in all; the return is not bounded. Not in Salt.", {
+      min: 0,
+    }),
+    recon_default: float(
+      1000,
+      "Least milliseconds before a lost connection to the publisher is made again, and most before the first try to sign in again.",
+      { min: 1 },
+    ),
+    recon_max: float(
+      10_000,
+      "Milliseconds that are added to that at most; most before a later try to sign in, which doubles up to this.",
+      { min: 0 },
+    ),
+    recon_randomize: bool(true, "Whether the time is chosen by chance, so that a fleet does not return at once."),
+    retry_dns: float(30, "Seconds before a master's name that was not found is looked up again; 0: the minion ends.", {
+      min: 0,
+    }),
+    retry_dns_count: int(null, "Look-ups after which it ends; unset: no bound.", { min: 1 }),
+    loop_interval: float(1, "Seconds between two looks at the timers.", { min: 0.1 }),
+    ping_interval: int(0, "Minutes between two `minion_ping` events; 0: none.", { min: 0 }),
+    encryption_algorithm: choice(
+      "OAEP-SHA1",
+      "How the session keys sent to this minion are encrypted.",
+      ENCRYPTION_ALGORITHMS,
+    ),
+    signing_algorithm: choice(
+      "PKCS1v15-SHA1",
+      "How messages of this minion and replies to it are signed.",
+      SIGNING_ALGORITHMS,
+    ),
+    minion_sign_messages: bool(
+      false,
+      "Whether this minion signs its messages. Python masters without a `signing_algorithm` lose signed returns.",
+    ),
+    sign_pub_messages: bool(false, "Whether publishes without a good signature are dropped."),
+    autosign_grains: strs([], "Grains to show the master at sign-in."),
+    grains: dict(new Map(), "Grains that are set here."),
+    grains_cache: notNeeded(
+      bool(false, "Accepted for Salt's sake: grains take milliseconds, and are computed at each start."),
+    ),
+    grains_refresh_every: float(0, "Minutes between two looks at the grains, of which the master is told; 0: none.", {
       min: 0,
       max: 10_080,
-    },
-  ),
-  enable_fqdns_grains: bool(false, "Whether every address is looked up for the `fqdns` grain, which can take long."),
-  enable_gpu_grains: planned(bool(true, "Whether grains list graphics cards.")),
-  nodegroups: dict(new Map(), "Named compound targets for `match.compound` on this minion."),
-  start_event_grains: strs([], "Grains to send with the start event."),
-  enable_legacy_startup_events: bool(true, "Whether the event `minion_start` is sent beside `salt/minion/<id>/start`."),
-  multiprocessing: notNeeded(bool(true, "Accepted for compatibility with Salt: each job has its own worker.")),
-  process_count_max: int(-1, "Jobs that may run at once; -1: no bound. More of them wait.", { min: -1 }),
-  minion_jid_queue_hwm: int(
-    100,
-    "Minimum number of job ids that are remembered, to drop a job that comes twice. The ids of a day, and 1000, are always kept.",
-    { min: 1 },
-  ),
-  multifunc_ordered: bool(false, "Whether results of several functions in one job are lists, in order."),
-  cache_jobs: bool(false, "Whether jobs are also stored on the minion."),
-  pub_ret: bool(true, "Whether the minion returns results to its master."),
-  disable_modules: strs([], "Execution modules that are not loaded."),
-  whitelist_modules: strs([], "If set, the only execution modules that are loaded."),
-  cmd_blacklist_glob: strs([], "Globs of command lines that published `cmd` jobs may not run."),
-  cmd_whitelist_glob: strs([], "If set, the only command lines that published `cmd` jobs may run."),
-  output_max: int(
-    33_554_432,
-    "Bytes that are kept of a command's output, both streams together. If there is more, the return says how much was cut, and the job fails. Not in Salt.",
-    { min: 1024 },
-  ),
-  custom_module_memory: int(
-    536_870_912,
-    "Bytes of memory that the process of a custom module may take; a job that needs more fails. Not in Salt.",
-    { min: 67_108_864 },
-  ),
-  custom_grains_timeout: float(
-    10,
-    "Time limit for the functions of one file of custom grains, in seconds; after it they are ended, and their grains are missing. Not in Salt.",
-    { min: 0.1 },
-  ),
-  cmd_safe: bool(true, "Whether a `cmd` function that another module calls uses a shell only when asked to."),
-  sudo_user: planned(str("", "User that jobs are run as through sudo.")),
-  "return": planned(any("", "Returner for every job.")),
-  mine_enabled: planned(bool(true, "Whether the mine is filled.")),
-  mine_interval: planned(int(60, "Minutes between two updates of the mine.", { min: 1 })),
-  mine_functions: planned(any(null, "Functions whose results fill the mine.")),
-  beacons: planned(any(new Map(), "Beacons: watches on this host.")),
-  ...MINION_STATE_OPTIONS,
-  startup_states: choice("", "States to apply at every start; empty: none.", ["", "highstate", "sls", "top"]),
-  sls_list: strs([], "SLS files that `startup_states: sls` applies."),
-  top_file: str("", "Top file that `startup_states: top` applies."),
-  test: bool(false, "Test mode: states only report what they would change."),
-  backup_mode: str("", "Whether files are saved before they are changed: `minion`, `master`, `both`."),
-  ...MINION_PILLAR_OPTIONS,
-  open_mode: bool(false, "Whether any master key is trusted. Dangerous."),
-  permissive_pki_access: bool(false, "Whether the group may read the pki directory."),
-  restart_on_error: notNeeded(
-    bool(false, "Accepted for compatibility with Salt: the service manager restarts a minion."),
-  ),
-  source_interface_name: planned(str("", "Interface to connect from.")),
-  source_address: planned(str("", "Address to connect from.")),
-  beacons_before_connect: planned(bool(false, "Whether beacons start before the first sign-in.")),
-  scheduler_before_connect: planned(bool(false, "Whether the schedule starts before the first sign-in.")),
-  grains_dirs: strs([], "More directories of grains."),
-  providers: dict(
-    new Map(),
-    "Modules to use for a virtual name, also if they would not load on this host: `{pkg: yumpkg}`. A custom module is allowed.",
-  ),
-} as const satisfies Readonly<Record<string, Option>>;
+    }),
+    enable_fqdns_grains: bool(false, "Whether every address is looked up for the `fqdns` grain, which can take long."),
+    enable_gpu_grains: planned(bool(true, "Whether graphics cards are looked for.")),
+    nodegroups: dict(new Map(), "Named compound targets for `match.compound` on this minion."),
+    start_event_grains: strs([], "Grains to send with the start event."),
+    enable_legacy_startup_events: bool(
+      true,
+      "Whether the event `minion_start` is sent beside `salt/minion/<id>/start`.",
+    ),
+    multiprocessing: notNeeded(bool(true, "Accepted for Salt's sake: each job has a worker of its own.")),
+    process_count_max: int(-1, "Jobs that may run at once; -1: no bound. More of them wait.", { min: -1 }),
+    minion_jid_queue_hwm: int(
+      100,
+      "Job ids that are remembered at the least, to drop a job that comes twice: 1000, and those of a day, in any case.",
+      { min: 1 },
+    ),
+    multifunc_ordered: bool(false, "Whether results of several functions in one job are lists, in order."),
+    cache_jobs: bool(false, "Whether jobs are also stored on the minion."),
+    pub_ret: bool(true, "Whether the minion returns results to its master."),
+    disable_modules: strs([], "Execution modules that are not loaded."),
+    whitelist_modules: strs([], "If set, the only execution modules that are loaded."),
+    cmd_blacklist_glob: strs([], "Globs of command lines that published `cmd` jobs may not run."),
+    cmd_whitelist_glob: strs([], "If set, the only command lines that published `cmd` jobs may run."),
+    output_max: int(
+      33_554_432,
+      "Bytes that are kept of what a command writes, both outputs together; of more the return says how much was cut, and the job fails. Not in Salt.",
+      { min: 1024 },
+    ),
+    custom_module_memory: int(
+      536_870_912,
+      "Bytes of memory that the process of a custom module may take; a job that needs more fails. Not in Salt.",
+      { min: 67_108_864 },
+    ),
+    custom_grains_timeout: float(
+      10,
+      "Seconds that the functions of one file of custom grains may take; then they are ended, and their grains are missing. Not in Salt.",
+      { min: 0.1 },
+    ),
+    cmd_safe: bool(true, "Whether a `cmd` function that another module calls uses a shell only when asked to."),
+    sudo_user: planned(str("", "User that jobs are run as through sudo.")),
+    "return": planned(any("", "Returner for every job.")),
+    mine_enabled: planned(bool(true, "Whether the mine is filled.")),
+    mine_interval: planned(int(60, "Minutes between two updates of the mine.", { min: 1 })),
+    mine_functions: planned(any(null, "Functions whose results fill the mine.")),
+    beacons: planned(any(new Map(), "Watches on this host.")),
+    ...MINION_STATE_OPTIONS,
+    startup_states: choice("", "What is applied at every start; empty: nothing.", ["", "highstate", "sls", "top"]),
+    sls_list: strs([], "What `startup_states: sls` applies."),
+    top_file: str("", "What `startup_states: top` applies."),
+    test: bool(false, "Whether states only say what they would do."),
+    backup_mode: str("", "Whether files are saved before they are changed: `minion`, `master`, `both`."),
+    ...MINION_PILLAR_OPTIONS,
+    open_mode: bool(false, "Whether any master key is trusted. Dangerous."),
+    permissive_pki_access: bool(false, "Whether the group may read the pki directory."),
+    restart_on_error: notNeeded(bool(false, "Accepted for Salt's sake: the service manager restarts a minion.")),
+    source_interface_name: planned(str("", "Interface to connect from.")),
+    source_address: planned(str("", "Address to connect from.")),
+    beacons_before_connect: planned(bool(false, "Whether beacons start before the first sign-in.")),
+    scheduler_before_connect: planned(bool(false, "Whether the schedule starts before the first sign-in.")),
+    grains_dirs: strs([], "More directories of grains."),
+    providers: dict(
+      new Map(),
+      "Modules to use for a virtual name, whether they would serve or not: `{pkg: yumpkg}`. A custom module can be one.",
+    ),
+  } as const satisfies Readonly<Record<string, Option>>;
+}

@@ -6,18 +6,25 @@
  * @module
  */
 
-import { MASTER_OPTIONS } from "./master_options.ts";
-import { MINION_OPTIONS } from "./minion_options.ts";
+import { type MasterOptions, masterOptions } from "./master_options.ts";
+import { type MinionOptions, minionOptions } from "./minion_options.ts";
 import type { Loaded, OptionTable } from "./option_types.ts";
 import type { ValueMap } from "../values/value.ts";
 
-export { MASTER_OPTIONS, MINION_OPTIONS };
+export { masterOptions, minionOptions };
 
 /** What kind of node a configuration is for; also the name of its file. */
 export type Role = "master" | "minion";
 
 /** The table of each role. */
-export const OPTION_TABLES: Readonly<Record<Role, OptionTable>> = { master: MASTER_OPTIONS, minion: MINION_OPTIONS };
+export const OPTION_TABLES: Readonly<Record<Role, OptionTable>> = {
+  get master() {
+    return masterOptions();
+  },
+  get minion() {
+    return minionOptions();
+  },
+};
 
 /** What loading adds to the tables' own options, in both roles. */
 export interface DerivedOpts {
@@ -35,9 +42,9 @@ export interface DerivedOpts {
 }
 
 /** The options that the master's table lists. */
-export type MasterTable = Loaded<typeof MASTER_OPTIONS>;
+export type MasterTable = Loaded<MasterOptions>;
 /** The options that the minion's table lists. */
-export type MinionTable = Loaded<typeof MINION_OPTIONS>;
+export type MinionTable = Loaded<MinionOptions>;
 
 /** The master's options: `opts.ret_port`, `opts.pki_dir`, … Paths are absolute. */
 export interface MasterOpts extends Omit<MasterTable, keyof DerivedOpts>, DerivedOpts {

@@ -50,4 +50,8 @@ const NAMES = `
 `;
 
 /** Options of Salt, of either role, that no table of this project lists. */
-export const SALT_OPTION_NAMES: ReadonlySet<string> = new Set(NAMES.trim().split(/\s+/));
+export function saltOptionNames(): ReadonlySet<string> {
+  return names ??= new Set(NAMES.trim().split(/\s+/));
+}
+
+let names: ReadonlySet<string> | undefined;

@@ -5,7 +5,7 @@
  */
 
 import { checkOption } from "./option_types.ts";
-import { MASTER_OPTIONS } from "./master_options.ts";
+import { masterOptions } from "./master_options.ts";
 import type { OptionTable } from "./option_types.ts";
 import { ConfigError } from "../errors.ts";
 import { readTextFileIfExists, writeFileAtomic } from "../os/atomic_file.ts";
@@ -51,7 +51,7 @@ export function updateConfig(
 }
 
 function check(key: string, value: Value): void {
-  const table: OptionTable = MASTER_OPTIONS;
+  const table: OptionTable = masterOptions();
   if (!Object.hasOwn(table, key)) return;
   const result = checkOption(table[key], value);
   if ("problem" in result) throw new ConfigError(result.problem, { option: key });

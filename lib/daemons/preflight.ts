@@ -12,7 +12,7 @@ import { checkPrivateKey, movedMasterKey } from "../keys/pair.ts";
 import { procDirectory } from "../jobs/proc_notes.ts";
 import { KEY_DIRECTORIES } from "../keys/store.ts";
 import { raiseOpenFileLimit } from "../os/libc.ts";
-import { MASTER_OPTIONS, type MasterOpts, type MinionOpts } from "../config/options.ts";
+import { masterOptions, type MasterOpts, type MinionOpts } from "../config/options.ts";
 import { giveLogFile, openLogFile } from "../process/log_file.ts";
 import { userToBecome } from "../host/run_user.ts";
 import { isTrustedPath } from "../os/trusted_path.ts";
@@ -333,7 +333,7 @@ function portProblem(error: unknown, at: { option: string; address: string; port
 
 /** An existing root must be readable; a missing one is reported, unless it is an unset default. */
 function checkFileRoots(option: "file_roots" | "pillar_roots", roots: ValueMap, warnings: string[]): void {
-  if (equals(roots, MASTER_OPTIONS[option].default)) return;
+  if (equals(roots, masterOptions()[option].default)) return;
   for (const [env, paths] of roots) {
     for (const path of Array.isArray(paths) ? paths.map(str) : []) {
       try {

@@ -4,11 +4,17 @@
  */
 
 /**
- * V8's flags for all programs of this project. The young generation is 1 MB instead of up to 16: these threads make few
+ * V8's flags for the programs of this project. The young generation is 1 MB instead of up to 16: these threads make few
  * long-lived objects, and each thread would keep what a busy moment needed. Saves 4 to 20 MB per process. `gc` is for
  * {@linkcode IdleMemory}.
  */
 export const V8_FLAGS = "--max-semi-space-size=1,--expose-gc";
+
+/**
+ * V8's flags for the commands of packed executables, which mostly end after some hundredths of a second: no collection of garbage and no thread
+ * that compiles or collects beside the only one that has work. Saves 4 ms of 40.
+ */
+export const COMMAND_V8_FLAGS = "--min-semi-space-size=8,--single-threaded,--expose-gc";
 
 /**
  * Arguments between `deno` and an entry file: installed dependencies are not compared with the lock file nor searched

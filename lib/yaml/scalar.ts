@@ -29,6 +29,7 @@ export function scalarType(text: string): ScalarType {
   if (text === "") return "null";
   if (!MAYBE_TYPED.test(text)) return "str";
   if (BOOL.test(text)) return "bool";
+  if (/^[A-Za-z]/.test(text)) return NULL.test(text) ? "null" : "str";
   if (FLOAT.test(text)) return "float";
   if (INT.test(text)) return "int";
   if (text === "<<") return "merge";

@@ -17,8 +17,8 @@ import {
   str,
   strs,
 } from "../../lib/config/option_types.ts";
-import { MASTER_OPTIONS, MINION_OPTIONS, OPTION_TABLES } from "../../lib/config/options.ts";
-import { SALT_OPTION_NAMES } from "../../lib/config/unbuilt_options.ts";
+import { masterOptions, minionOptions, OPTION_TABLES } from "../../lib/config/options.ts";
+import { saltOptionNames } from "../../lib/config/unbuilt_options.ts";
 import { Float, isMap, type Value } from "../../lib/values/value.ts";
 
 const ACCEPTED: [name: string, option: Option, written: Value, value: Value][] = [
@@ -167,8 +167,8 @@ Deno.test("the defaults are Salt's", () => {
 });
 
 Deno.test("an option that a table lists is not also listed as one without effect", () => {
-  for (const name of [...Object.keys(MASTER_OPTIONS), ...Object.keys(MINION_OPTIONS)]) {
-    assert(!SALT_OPTION_NAMES.has(name), name);
+  for (const name of [...Object.keys(masterOptions()), ...Object.keys(minionOptions())]) {
+    assert(!saltOptionNames().has(name), name);
   }
 });
 
@@ -187,8 +187,8 @@ for (const [a, b, distance] of DISTANCES) {
 }
 
 Deno.test("the nearest name is suggested only if it is near", () => {
-  assertEquals(nearestName("ret_prot", Object.keys(MASTER_OPTIONS)), "ret_port");
-  assertEquals(nearestName("zzzzzzzz", Object.keys(MASTER_OPTIONS)), undefined);
+  assertEquals(nearestName("ret_prot", Object.keys(masterOptions())), "ret_port");
+  assertEquals(nearestName("zzzzzzzz", Object.keys(masterOptions())), undefined);
 });
 
 Deno.test("docs/configuration.md is what scripts/config_reference.ts makes of the tables", () => {

@@ -10,12 +10,12 @@ import {
 } from "../../lib/process/log.ts";
 import { formatRecord } from "../../lib/process/log_format.ts";
 import { consoleSink, fileSink, openLog } from "../../lib/process/log_sinks.ts";
-import { MASTER_OPTIONS } from "../../lib/config/options.ts";
+import { masterOptions } from "../../lib/config/options.ts";
 
 const PLAIN = { format: "[%(levelname)-8s] %(message)s", datefmt: "%H:%M:%S", colours: false };
 const FILE = {
   level: "info",
-  format: String(MASTER_OPTIONS.log_fmt_logfile.default),
+  format: String(masterOptions().log_fmt_logfile.default),
   datefmt: "%Y-%m-%d %H:%M:%S",
 } as const;
 

@@ -1,7 +1,14 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
-import { V8_FLAGS } from "../../lib/process/self_command.ts";
+import { COMMAND_V8_FLAGS, V8_FLAGS } from "../../lib/process/self_command.ts";
 import { packedExecutable, packPayload, releaseName } from "../../scripts/pack.ts";
-import { packageFiles, TARGETS, VERSION_SOURCE, WARM_SOURCE, WORKERS } from "../../scripts/production.ts";
+import {
+  COMMAND_ENTRIES,
+  packageFiles,
+  TARGETS,
+  VERSION_SOURCE,
+  WARM_SOURCE,
+  WORKERS,
+} from "../../scripts/production.ts";
 import { scriptOf } from "../../scripts/bundle.ts";
 import { sourceFiles } from "../../scripts/source_files.ts";
 import { type TarFile, tarStream } from "../../scripts/tar.ts";
@@ -39,6 +46,7 @@ class Packed {
       file("deno", deno, true),
       file("deno.json", "{}"),
       file("minion.mjs", ""),
+      file(scriptOf(COMMAND_ENTRIES["salt-call"]), ""),
       file(scriptOf(VERSION_SOURCE), ""),
     ]);
     const program = {
@@ -116,6 +124,14 @@ Deno.test("a packed executable runs its entry with Deno, offline, with the words
   ]);
 });
 
+Deno.test("a packed executable that is called as a command runs that command's script, with the flags of commands", async () => {
+  await using packed = await Packed.make();
+  const { code, out } = await packed.run(["a"], { executable: `${packed.root}/a directory/salt-call` });
+  assertEquals(code, 0);
+  assertStringIncludes(out, `word=--v8-flags=${COMMAND_V8_FLAGS}\n`);
+  assertStringIncludes(out, `/${scriptOf(COMMAND_ENTRIES["salt-call"])}\nword=a\n`);
+});
+
 Deno.test("a person at a terminal is told that the first start unpacks, and of no other start", async () => {
   await using packed = await Packed.make();
   const atTerminal = async () => {
@@ -158,8 +174,11 @@ Deno.test("a packed executable has the scripts compiled when it has unpacked its
   await packed.run(["b"]);
   const notes = await Deno.readTextFile(`${packed.unpackDir}/${packed.release}/cache.starts`);
   const starts = notes.trimEnd().split("\n");
+  const stems = "commands-salt_call_process salt commands-version_alone";
   assertEquals(starts.map((line) => line.slice(line.lastIndexOf("/") + 1)), [
-    scriptOf(WARM_SOURCE),
+    `${scriptOf(WARM_SOURCE)} only ${stems}`,
+    `${scriptOf(WARM_SOURCE)} except ${stems}`,
+    `${scriptOf(WARM_SOURCE)} settle`,
     "minion.mjs a",
     "minion.mjs b",
   ]);
@@ -198,6 +217,7 @@ Deno.test("first starts at the same time all run, from one directory", async () 
   assertEquals(results.map(({ code, err }) => ({ code, err })), Array(8).fill({ code: 0, err: "" }));
   assertEquals(packed.unpacked(), [packed.release]);
   assertEquals([...Deno.readDirSync(`${packed.unpackDir}/${packed.release}`)].map(({ name }) => name).sort(), [
+    scriptOf(COMMAND_ENTRIES["salt-call"]),
     scriptOf(VERSION_SOURCE),
     "deno",
     "deno.json",
@@ -215,6 +235,7 @@ Deno.test("a second process that unpacked at the same time removes its copy", as
   assertEquals({ code, err }, { code: 0, err: "" });
   assertEquals(packed.unpacked(), [packed.release]);
   assertEquals([...Deno.readDirSync(`${packed.unpackDir}/${packed.release}`)].map(({ name }) => name).sort(), [
+    scriptOf(COMMAND_ENTRIES["salt-call"]),
     scriptOf(VERSION_SOURCE),
     "deno",
     "deno.json",

@@ -1,8 +1,10 @@
 import { assert, assertEquals, assertMatch, assertRejects } from "../support/assert.ts";
 import { DENO_RUN } from "../../lib/process/self_command.ts";
 import { VERSION_TEXT } from "../../lib/version.ts";
-import { bundle, BundleError, scriptOf } from "../../scripts/bundle.ts";
+import { bundle, BundleError, isOf, scriptOf, stemOf } from "../../scripts/bundle.ts";
 import {
+  type Command,
+  COMMAND_ENTRIES,
   EXECUTABLES,
   productionConfig,
   SCRIPT_SOURCES,
@@ -147,7 +149,8 @@ const OF_THIS_TREE: Readonly<Record<string, (directory: string) => Promise<void>
         const version = await deno([`${directory}/${scriptOf(VERSION_SOURCE)}`, command]);
         assertEquals(version, { code: 0, out: `${command} ${VERSION_TEXT}\n`, err: "" });
         assertEquals(await deno([`${ROOT}/${entry}`, ...as, "--version"]), version);
-        const help = await deno([`${directory}/${scriptOf(entry)}`, ...as, "--help"]);
+        const own = Object.hasOwn(COMMAND_ENTRIES, command) ? COMMAND_ENTRIES[command as Command] : entry;
+        const help = await deno([`${directory}/${scriptOf(own)}`, ...as, "--help"]);
         assertEquals(help.code, 0);
         assertEquals(await deno([`${ROOT}/${entry}`, ...as, "--help"]), help);
       }
@@ -159,20 +162,31 @@ const OF_THIS_TREE: Readonly<Record<string, (directory: string) => Promise<void>
     const words = ["--as", "salt-run", "-c", `${directory}/etc`, "--out=json", "--query=kwargs.a", "test.arg", "a=x"];
     assertEquals(await deno([`${directory}/${scriptOf("salt.ts")}`, ...words]), { code: 0, out: '"x"\n', err: "" });
   },
+  "each file of a script begins with the name of the script": (directory) => {
+    const sources = [...SCRIPT_SOURCES, WARM_SOURCE];
+    const files = [...Deno.readDirSync(directory)].filter(({ name }) => name.includes(".mjs"));
+    const strange = files.filter(({ name }) => !sources.some((source) => isOf(source, name)));
+    assertEquals(strange.map(({ name }) => name), []);
+    return Promise.resolve();
+  },
   "the warm script has V8 compile every script, for the starts to come": async (directory) => {
     const cache = `${directory}/cache`;
-    const { code, err } = await deno([`${directory}/${scriptOf(WARM_SOURCE)}`], { env: { DENO_DIR: cache } });
-    assertEquals({ code, err }, { code: 0, err: "" });
-    // SQLite keeps what is stored as it is, in the file or in the log beside it.
-    const kept = ["v8_code_cache_v2", "v8_code_cache_v2-wal"].map((name) => {
-      try {
-        return new TextDecoder("latin1").decode(Deno.readFileSync(`${cache}/${name}`));
-      } catch (error) {
-        if (!(error instanceof Deno.errors.NotFound)) throw error;
-        return "";
-      }
-    }).join("");
-    for (const source of SCRIPT_SOURCES) assert(kept.includes(`file://${directory}/${scriptOf(source)}`), source);
+    const warm = async (...words: string[]) =>
+      await deno([`${directory}/${scriptOf(WARM_SOURCE)}`, ...words], { env: { DENO_DIR: cache } });
+    // The names of scripts are in the database as they are.
+    const kept = () => {
+      const text = new TextDecoder("latin1").decode(Deno.readFileSync(`${cache}/v8_code_cache_v2`));
+      return SCRIPT_SOURCES.filter((source) => text.includes(`file://${directory}/${scriptOf(source)}`)).sort();
+    };
+    const commands = Object.values<string>(COMMAND_ENTRIES).concat(VERSION_SOURCE);
+    const stems = commands.map(stemOf);
+    const done = { code: 0, out: "", err: "" };
+    assertEquals(await warm("only", ...stems), done);
+    assertEquals(await warm("settle"), done);
+    assertEquals(kept(), SCRIPT_SOURCES.filter((source) => commands.includes(source)).sort());
+    assertEquals(await warm("except", ...stems), done);
+    assertEquals(await warm("settle"), done);
+    assertEquals(kept(), [...SCRIPT_SOURCES].sort());
   },
 };
 
