@@ -1,7 +1,8 @@
 /**
  * Libraries whose functions are called through FFI, and that cost little to open. When Deno opens a library it compiles a caller for each
  * function: 0.15 ms each, and several times that on a busy machine; a minion's start had 60 of them, most for one call. Called by its address a
- * function needs no caller, and each call takes 2 µs.
+ * function needs no caller, and each call takes 2 µs. So a function that is called often gets its caller when it has been: commands call few of them
+ * more than ten times.
  * @module
  */
 
@@ -11,9 +12,12 @@ export type ForeignFunctions<S extends Deno.ForeignLibraryInterface> = Deno.Dyna
 /** The address of any function. */
 type Address = Deno.PointerObject<Omit<Deno.ForeignFunction, "nonblocking">>;
 
+/** After so many calls compiling has cost less than they. */
+const MANY_CALLS = 64;
+
 /**
  * Opens the library `file`, for the life of the isolate.
- * @param often The functions that are called so often that compiling pays: some hundred times a second.
+ * @param often The functions that may be called so often that compiling pays: some hundred times a second.
  * @throws {Error} If it cannot be loaded, or has not all of `symbols` except optional ones.
  */
 export function openLibrary<const S extends Deno.ForeignLibraryInterface>(
@@ -21,18 +25,27 @@ export function openLibrary<const S extends Deno.ForeignLibraryInterface>(
   symbols: S,
   often: readonly (string & keyof S)[],
 ): ForeignFunctions<S> {
-  const compiled = new Set<string>(often);
-  const asked = Object.entries(symbols).map(([name, symbol]) =>
-    [name, compiled.has(name) ? symbol : { type: "pointer", optional: symbol.optional } as const] as const
-  );
+  const asked = Object.entries(symbols).map(([name, { optional }]) => [name, { type: "pointer", optional }] as const);
   const functions: Record<string, unknown> = { ...Deno.dlopen(file, Object.fromEntries(asked)).symbols };
   for (const [name, symbol] of Object.entries(symbols)) {
     if ("type" in symbol) throw new TypeError(`${name} is no function`);
-    if (compiled.has(name) || functions[name] === null) continue;
+    if (functions[name] === null) continue;
     const byAddress = new Deno.UnsafeFnPointer(functions[name] as Address, symbol);
     const call = byAddress.call.bind(byAddress);
     // Called by its address, a function without a result returns null; compiled, it returns nothing.
     functions[name] = symbol.result === "void" ? (...args: Parameters<typeof call>) => void call(...args) : call;
+  }
+  for (const name of often) {
+    if (functions[name] === null) continue;
+    let current = functions[name] as (...args: unknown[]) => unknown;
+    let calls = 0;
+    functions[name] = (...args: unknown[]) => {
+      if (++calls === MANY_CALLS) {
+        const { symbols: compiled } = Deno.dlopen(file, { [name]: symbols[name] });
+        current = functions[name] = compiled[name] as typeof current;
+      }
+      return current(...args);
+    };
   }
   return functions as ForeignFunctions<S>;
 }

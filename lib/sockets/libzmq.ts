@@ -306,12 +306,16 @@ export class ZmqSocket {
 
   /** Listens. @throws {SocketError} If the address is in use or not available. */
   bind(address: string): void {
-    leased(() => check(`cannot listen on ${address}`, zmq().zmq_bind(this.#pointer, cString(address))));
+    leased(() =>
+      check(`cannot listen on ${address}`, uninterrupted(() => zmq().zmq_bind(this.#pointer, cString(address))))
+    );
   }
 
   /** Connects, now or when somebody listens there. @throws {SocketError} If the address is invalid. */
   connect(address: string): void {
-    leased(() => check(`cannot connect to ${address}`, zmq().zmq_connect(this.#pointer, cString(address))));
+    leased(() =>
+      check(`cannot connect to ${address}`, uninterrupted(() => zmq().zmq_connect(this.#pointer, cString(address))))
+    );
   }
 
   /**
