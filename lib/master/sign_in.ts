@@ -67,7 +67,7 @@ export async function signInMinion(
   if (turn === "first refused") {
     if (known) services.warn(`Too many sign-ins of ${truncate(wanted.id)}; they get no answer for now`);
     else {log.warning(
-        `More than ${opts.max_sign_ins} strangers a second sign in (max_sign_ins): the others get no answer`,
+        `More than ${opts.max_sign_ins} unknown keys a second sign in (max_sign_ins): the others get no answer`,
       );}
   }
   if (turn !== "granted") return undefined;

@@ -8,7 +8,6 @@ import type { Logger } from "../process/log.ts";
 import { masterAsMinion } from "../config/load.ts";
 import type { MasterOpts } from "../config/options.ts";
 import { optsValues } from "../config/opts_map.ts";
-export { compilePillar, pillarTop } from "../pillar/compile.ts";
 import { pillarHost } from "../worker/pillar_host.ts";
 import type { PillarHost } from "../pillar/host.ts";
 

@@ -77,11 +77,13 @@ export function runnerHost(opts: MasterOpts, parts: RunnerHostParts): RunnerHost
     },
     pillar: {
       async compile(request) {
-        const { compilePillar, masterPillarHost } = await import("./pillar_compiler.ts");
+        const { compilePillar } = await import("../pillar/compile.ts");
+        const { masterPillarHost } = await import("./pillar_compiler.ts");
         return (await compilePillar(request, masterPillarHost(opts, { log, signal }))).pillar;
       },
       async top(request) {
-        const { masterPillarHost, pillarTop } = await import("./pillar_compiler.ts");
+        const { pillarTop } = await import("../pillar/compile.ts");
+        const { masterPillarHost } = await import("./pillar_compiler.ts");
         const { top, errors } = await pillarTop(request, masterPillarHost(opts, { log, signal }));
         return { top: new Map([...top.targets].map(([env, targets]) => [env, new Map(targets)])), errors };
       },

@@ -34,16 +34,16 @@ export async function parseTargets(
   normalize: NormalizeName = (one) => one,
 ): Promise<Targets | undefined> {
   const [many, files] = [listed(pkgs), listed(sources)];
-  const complain = (text: string) => void context.log("error", text);
+  const refuse = (text: string) => void context.log("error", text);
   if (many !== undefined && files !== undefined) {
-    return complain('Only one of "pkgs" and "sources" can be used.') as undefined;
+    return refuse('Only one of "pkgs" and "sources" can be used.') as undefined;
   }
   if ((many ?? files) !== undefined && version !== null) {
     context.log("warning", "'version' argument will be ignored for multiple package targets");
   }
   if (many !== undefined) return { kind: "repository", packages: repacked(many, normalize) };
   if (files !== undefined) return await fileTargets(files, { context, normalize, saltenv });
-  if (name === null || name === "") return complain("No package sources provided") as undefined;
+  if (name === null || name === "") return refuse("No package sources provided") as undefined;
   const wanted = version === null ? null : str(version);
   return {
     kind: "repository",

@@ -9,6 +9,7 @@ import { CommandError, InvocationError } from "../../lib/errors.ts";
 import { readText, textWindows, universalLines } from "../../lib/filesystem/contents.ts";
 import { readSearch, runSearch, type Search, sortResults } from "../../lib/filesystem/finding.ts";
 import { globAny } from "../../lib/filesystem/paths.ts";
+import { systemError } from "../../lib/os/deno_texts.ts";
 import { isAnything } from "../../lib/os/file_kind.ts";
 import { describe } from "../../lib/plugins/docs.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
@@ -102,8 +103,8 @@ function inFile(path: string, test: (path: string) => boolean): boolean {
   try {
     return test(home(path));
   } catch (error) {
-    // As Salt, which takes an error of the system for a no.
-    if (error instanceof Error && /\(os error \d+\)/.test(error.message)) return false;
+    // As in Salt, an error of the system is a no.
+    if (error instanceof Error && systemError(error) !== undefined) return false;
     throw error;
   }
 }

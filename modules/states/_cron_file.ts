@@ -4,6 +4,7 @@
  * @module
  */
 
+import { messageOf } from "../../lib/errors.ts";
 import type { StateContext } from "../../lib/plugins/job_context.ts";
 import { failed, resultMap, startResult, type StateResult, stateResult } from "../../lib/plugins/state_module.ts";
 import { isMap, map, str, type Value, type ValueMap } from "../../lib/values/value.ts";
@@ -86,7 +87,7 @@ async function manage(
     );
     return await install(path, { ...managed, name }, user, context);
   } catch (error) {
-    const text = error instanceof Error ? error.message : String(error);
+    const text = messageOf(error);
     context.log("debug", `cron.file ${str(name)}: ${text}`);
     return failed(name, `Unable to manage file: ${text}`);
   }

@@ -6,7 +6,7 @@
 
 import { hasFunction } from "./_execution.ts";
 import { isConfigured, repoFamily } from "./_pkgrepo_comparison.ts";
-import { CommandError, InvocationError } from "../../lib/errors.ts";
+import { CommandError, InvocationError, messageOf } from "../../lib/errors.ts";
 import { which } from "../../lib/host/which.ts";
 import { readTextFileIfExists } from "../../lib/os/atomic_file.ts";
 import { definedRepository } from "../../lib/debian_packages/apt_definition.ts";
@@ -24,11 +24,6 @@ export const virtual: Virtual = { serves: [{ functions: ["pkg.mod_repo"], otherw
 /** What an operator should know of a plan that has repositories in it. */
 const PLANNED = "This may cause pkg states to behave differently than stated if this action is repeated without " +
   "test=True, due to the differences in the configured repositories.";
-
-/** The message of a failure, whatever it is. */
-function message(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
 
 /** Arguments that do not go together. Salt says so of the last pair, and continues. */
 function contradiction(kwargs: ValueMap): string | undefined {
@@ -235,16 +230,16 @@ async function configure(
       : new Map();
     await context.call("pkg.mod_repo", [repo], new Map([...own, ...kwargs]));
   } catch (error) {
-    context.log("debug", `pkg.mod_repo ${repo}: ${message(error)}`);
-    return failed(name, `Failed to configure repo '${name}': ${message(error)}`);
+    context.log("debug", `pkg.mod_repo ${repo}: ${messageOf(error)}`);
+    return failed(name, `Failed to configure repo '${name}': ${messageOf(error)}`);
   }
   try {
     const after = await getRepo(repo, kwargs, context);
     const changes = before.size > 0 ? changedFields(wanted, before, after) : map({ repo });
     return { name, result: true, comment: `Configured package repo '${name}'`, changes };
   } catch (error) {
-    context.log("debug", `pkg.get_repo ${repo}: ${message(error)}`);
-    return failed(name, `Failed to confirm config of repo '${name}': ${message(error)}`);
+    context.log("debug", `pkg.get_repo ${repo}: ${messageOf(error)}`);
+    return failed(name, `Failed to confirm config of repo '${name}': ${messageOf(error)}`);
   }
 }
 
