@@ -1,8 +1,9 @@
 /**
- * `deno task build`: the three executables, and what is shared (share.ts), into `dist/`. By `deno compile`; or, where the base that it builds upon cannot
- * be fetched, as self-extracting files that hold Deno itself.
+ * `deno task build`: makes the three executables, and shared files (share.ts), in `dist/`. It uses `deno compile`; if
+ * denort cannot be fetched, it makes self-extracting files that contain Deno itself.
  *
- * Both start from the same directory: the scripts, one for each entry and thread (bundle.ts), and what of the packages no script holds.
+ * Both start from the same directory: the scripts, one for each entry and thread (bundle.ts), and the files of packages
+ * that no script contains.
  * @module
  */
 
@@ -110,7 +111,7 @@ async function fillStage(stage: string, target: string): Promise<TarFile[]> {
     .map((name) => ({ name, path: `${stage}/${name}`, executable: false }));
 }
 
-/** Runs `deno compile` for each executable. @returns Whether it could: not where there is no denort to build upon. */
+/** Runs `deno compile` for each executable. @returns Whether it could; false if there is no denort. */
 async function compiled(build: Build): Promise<boolean> {
   for (const { name, entry } of EXECUTABLES) {
     const output = `${build.stage}/${name}.compiled`;
@@ -121,7 +122,8 @@ async function compiled(build: Build): Promise<boolean> {
       args: ["compile", "--quiet", "--allow-all", "--no-prompt", "--no-check", "--no-lock", `--v8-flags=${flags}`]
         .concat(
           ["--config", `${build.stage}/deno.json`, "--target", build.target, "--output", output],
-          // Nobody imports these: threads are started, Deno looks for a map beside its script, and the addon is opened by its path.
+          // These are not imported: threads are started, Deno looks for a map beside its script, and the addon is
+          // opened by its path.
           build.files.map(({ name }) => name)
             .filter((name) => [entry, ...WORKERS].some((source) => isOf(source, name)))
             .flatMap((name) => ["--include", `${build.stage}/${name}`]),

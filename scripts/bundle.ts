@@ -2,9 +2,9 @@
  * The scripts of an executable, made by rolldown: of each entry and each thread its script, with a source map beside it. Deno reads a few
  * files instead of hundreds, and keeps what V8 has compiled of each under one key.
  *
- * What a usual start loads is one file (`STARTS` of production.ts). What is imported with `import()` besides is in others, which
- * nobody reads before they are needed. Two scripts share no file: each runs in its own thread. Only Node's own modules
- * stay outside.
+ * What a usual start loads is one file (`STARTS` of production.ts). Code that is imported with `import()` is in other
+ * files, which are read on demand. Two scripts share no file: each runs in its own thread. Only Node's own modules stay
+ * outside.
  * @module
  */
 
@@ -12,9 +12,8 @@ import { type OutputChunk, type Plugin, rolldown, type SourceMap } from "rolldow
 import { type FunctionNames, withEagerFunctions } from "./eager_functions.ts";
 import { withLateImports } from "./late_imports.ts";
 
-/** A source that cannot be put into a script; its message is for who builds. */
+/** A source that cannot be bundled; the message is for the developer. */
 export class BundleError extends Error {
-  /** Its kind, as it is printed. */
   override name = "BundleError";
 }
 
@@ -66,7 +65,7 @@ export async function bundle(
 ): Promise<string[]> {
   const project = { root, sources, called, imports: importMap(root) };
   const files: string[] = [];
-  // One after the other: each takes all processors.
+  // In sequence: each takes all processors.
   for (const source of sources) files.push(...await scriptsOf(project, { source, out, starts: starts[source] ?? [] }));
   return files.sort();
 }
@@ -276,7 +275,7 @@ function refuseNodeModules(root: string, chunks: readonly OutputChunk[]): void {
   }
 }
 
-/** What the map of a file tells. Its sources are named from the project's root, as if that were the scripts' directory. */
+/** The source map of a file. Its sources are named from the project's root, as if that were the scripts' directory. */
 function sourceMap(
   { version, names, mappings, sources }: SourceMap,
   { root, out }: { readonly root: string; readonly out: string },

@@ -15,13 +15,13 @@ import { type AnyCommand } from "./commands.ts";
 import { OUTPUTTER_NAMES } from "../lib/output/outputter_names.ts";
 import { RUNNERS } from "../modules/runners/_built_in.ts";
 
-/** What a word may be; several ids of directories of keys, or words, are separated by blanks. */
+/** The kind of a word; several directories of keys, or words, are separated by blanks. */
 type Kind = "" | "files" | "directories" | "jids" | `ids:${string}` | `words:${string}` | `functions:${string}`;
 
 const ALL_KEYS = "ids:minions minions_pre minions_rejected minions_denied";
 const TRUTH = "words:True False";
 
-/** What the values of options are, by the option's name. Of others nothing is known. */
+/** The kinds of the values of options, by the option's name. Other options have no completion. */
 export const OPTION_VALUES: Readonly<Record<string, Kind>> = {
   accept: "ids:minions_pre",
   cachedir: "directories",
@@ -56,7 +56,7 @@ export const OPTION_VALUES: Readonly<Record<string, Kind>> = {
 /** A place among the words that are not options: what is there, and of parameters where their function stands. */
 type Positional = Kind | { readonly family: string; readonly fun: number };
 
-/** What the words are, by command; the last also stands for all that follow. */
+/** The kinds of the words, by command; the last one applies to all further words. */
 const POSITIONALS: Readonly<Record<string, readonly Positional[]>> = {
   "salt": ["ids:minions", "functions:execution", { family: "execution", fun: 2 }],
   "salt-run": ["functions:runner", { family: "runner", fun: 1 }],

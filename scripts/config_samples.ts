@@ -1,6 +1,6 @@
 /**
- * Writes `docs/samples/master` and `docs/samples/minion` from the tables of options: `deno run -A scripts/config_samples.ts`. In
- * these files every option stands as a comment, with its default.
+ * Writes `docs/samples/master` and `docs/samples/minion` from the tables of options: `deno run -A
+ * scripts/config_samples.ts`. In these files every option is a comment, with its default.
  * @module
  */
 
@@ -32,7 +32,7 @@ export function configSample(role: Role): string {
       `${
         INTRODUCTIONS[role]
       } Every option stands here as a comment with its default: take the # away in front of what you change. ` +
-        `More options may stand in ${role}.d/*.conf.`,
+        `More options may be in ${role}.d/*.conf.`,
     ),
     comment("Made from the option tables by scripts/config_samples.ts."),
     section(`Options of the ${role}`, own.filter(acting).filter((entry) => !shared.includes(entry))),

@@ -32,7 +32,7 @@ function say(text: string): void {
 
 /**
  * Runs test files, as many at once as there are cores, and counts what ran in each.
- * @param keep Gets the figures after each file: a run takes long, and may be ended before its end.
+ * @param keep Called with the figures after each file: a run takes long, and may be aborted.
  */
 async function measure(files: readonly string[], keep: (counts: LineCounts) => void): Promise<LineCounts> {
   const counts: LineCounts = new Map();
@@ -51,7 +51,7 @@ async function measure(files: readonly string[], keep: (counts: LineCounts) => v
         addLcov(counts, await lcov(figures), ROOT);
         keep(counts);
         say(`[${files.length - waiting.length}/${files.length}] ${file} (${seconds.toFixed(1)} s)\n`);
-        if (failed > 0) say(`${output}\n${file}: ${failed} failed; what ran is counted all the same\n`);
+        if (failed > 0) say(`${output}\n${file}: ${failed} failed; its lines are counted anyway\n`);
       } finally {
         Deno.removeSync(figures, { recursive: true });
       }

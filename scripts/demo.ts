@@ -1,6 +1,6 @@
 /**
- * `deno task demo`: a master and two minions on this machine, and an operator's first commands, each shown with what it
- * really answered.
+ * `deno task demo`: a master and two minions on this machine, and an operator's first commands, each shown with its
+ * real output.
  * @module
  */
 
@@ -23,7 +23,7 @@ interface Step {
   /** What it is for. */
   readonly about: string;
   readonly command: readonly string[];
-  /** What its output must hold for the demo to have worked. */
+  /** A pattern that its output must match. */
   readonly expect: RegExp;
 }
 
@@ -80,7 +80,7 @@ async function main(argv: string[]): Promise<number> {
 /**
  * Runs a step and shows it as a terminal would. A minion that has signed in may still be connecting to the publisher, so
  * one that does not answer at first is asked once more.
- * @throws {DemoError} If it does not do what it should.
+ * @throws {DemoError} If its output is wrong.
  */
 async function show(fleet: DemoFleet, { about, command, expect }: Step, signal: AbortSignal): Promise<void> {
   say(`\n${bold(`# ${about}`)}\n${bold(`$ ${command.map(quoted).join(" ")}`)}\n`);

@@ -70,7 +70,7 @@ export class DemoFleet {
 
   /**
    * Writes the files of a fleet.
-   * @throws {DemoError} If a fleet is running there, or something else lies there.
+   * @throws {DemoError} If a fleet is running there, or other files are there.
    */
   static async make(options: DemoFleetOptions): Promise<DemoFleet> {
     const wished = absolute(options.root);
@@ -107,13 +107,13 @@ export class DemoFleet {
     if (failed !== undefined) throw new DemoError(`${failed.node} does not start: ${failed.output.trim()}`);
   }
 
-  /** Resolves when the keys of both minions lie before the master. */
+  /** Resolves when the keys of both minions are pending. */
   async keysPending(signal: AbortSignal): Promise<void> {
     const directory = `${this.#root}/master/etc/salt/pki/master/minions_pre`;
     await until("the minions' keys to arrive", signal, () => MINIONS.every((id) => isThere(`${directory}/${id}`)));
   }
 
-  /** Resolves when both minions have asked again, are in, and have told the master their grains. */
+  /** Resolves when both minions have signed in and have sent their grains. */
   async signedIn(signal: AbortSignal): Promise<void> {
     const grains = `${this.#root}/master/var/cache/salt/master/grains`;
     await until("the minions to sign in", signal, () => MINIONS.every((id) => isThere(`${grains}/${id}.p`)));
@@ -147,7 +147,7 @@ Logs are in ${this.shownRoot}/*/var/log/salt. Stop it:
 `;
   }
 
-  /** Ends what was started, by force if need be. What {@linkcode make} put into a temporary directory is removed. */
+  /** Ends all started processes, by force if necessary. Removes the temporary directory of {@linkcode make}. */
   async stop(): Promise<void> {
     await Promise.all(
       this.#started.splice(0).map(async (service) => {
@@ -196,7 +196,7 @@ Logs are in ${this.shownRoot}/*/var/log/salt. Stop it:
           timeout: 2,
           gather_job_timeout: 2,
         }
-        // A key that is accepted here is accepted at once, so the minion asks more often than once in ten seconds.
+        // Keys are accepted at once here, so the minion asks more often than every ten seconds.
         : { id: node, master: "127.0.0.1", master_port: requestPort, acceptance_wait_time: 0.3 };
       const settings = { root_dir: `${root}/${node}`, log_level_logfile: "info", ...ofRole };
       // Words as people write them, which are read without the YAML parser; else JSON, which is YAML.

@@ -1,6 +1,6 @@
 /**
- * What scripts read of the output of Deno's tools, which is made for people and may be worded otherwise by another version: each
- * function has a test against the real tool. What the program itself reads is in lib/os/deno_texts.ts.
+ * Parsers of the output of Deno's tools, whose texts may change with a version: each function has a test against the
+ * real tool. What the program itself reads is in lib/os/deno_texts.ts.
  * @module
  */
 
@@ -9,12 +9,12 @@ export function lacksDenort(errors: string): boolean {
   return /denort|dl\.deno\.land/.test(errors);
 }
 
-/** Whether `deno coverage` failed because nothing of what it was to measure has run. */
+/** Whether `deno coverage` failed because none of the measured files ran. */
 export function coveredNothing(errors: string): boolean {
   return /No covered files|No files/i.test(errors);
 }
 
-/** How many tests `deno test` says that it has run; all 0 if it says nothing. */
+/** The test counts of `deno test`; all 0 if it says nothing. */
 export function testCounts(
   output: string,
 ): { readonly passed: number; readonly failed: number; readonly ignored: number } {

@@ -1,7 +1,7 @@
 /**
- * Has V8 compile the functions that each start calls together with their file, so that they are in its code cache. Deno makes the cache of a file
- * before the file runs: what V8 compiles later, at a function's first call, it compiles again in each start. Of 60 ms of `salt-call --local
- * test.ping` that was 10.
+ * Makes V8 compile the functions that each start calls together with their file, so that they are in its code cache.
+ * Deno makes the cache of a file before the file runs: what V8 compiles later, at a function's first call, it compiles
+ * again in each start. Of 60 ms of `salt-call --local test.ping` that was 10.
  *
  * V8 takes parentheses around a function as the sign that it is called at once. A declaration cannot have any, so it becomes a variable at the
  * beginning of the file: set before anything else runs, as declarations are.

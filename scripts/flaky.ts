@@ -1,5 +1,5 @@
 /**
- * What a run says of flaky tests: those that failed and passed when they ran once more.
+ * Reports flaky tests of a run: those that failed and passed when they ran once more.
  *
  * `.ci/flaky` lists those that are known. A flaky test counts whether it is listed or not, and a run may have one: a list that
  * excused any number would hide them, and a run that failed with the first would be started again until it passes.
@@ -9,7 +9,7 @@
 /** Where the list is, from the root of the tree. */
 export const FLAKY_LIST = ".ci/flaky";
 
-/** So many files may fail at first and pass alone; with more, the run has failed. */
+/** Maximum number of files that may fail at first and pass alone; with more, the run has failed. */
 const FLAKY_LIMIT = 1;
 
 /** A line of the list: `FILE | TEST | YYYY-MM-DD | WHAT IS KNOWN`. */

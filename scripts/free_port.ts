@@ -1,9 +1,9 @@
 /**
  * A port for servers that must be at the same address again: after a restart, or for programs that got the address before.
  *
- * A port of the system's choice may be given to somebody else as soon as it is free for a moment: another server, or the near
- * end of any connection that is being made. These are below the range from which Linux, macOS and Windows give ports (32768, or
- * 49152, and above), and processes that run at the same time begin to look at different places.
+ * The system may give a free port of its choice to another server or to the local end of a new connection. These are
+ * below the range from which Linux, macOS and Windows give ports (32768, or 49152, and above), and processes that run
+ * at the same time begin to look at different places.
  * @module
  */
 
@@ -14,7 +14,7 @@ const EACH = 20;
 
 let next = (Deno.pid * EACH) % COUNT;
 
-/** A port that nobody listens on; each time another one. @throws {Error} If all are taken. */
+/** A free port; another one at each call. @throws {Error} If all are taken. */
 export function freePort(): number {
   for (let tried = 0; tried < COUNT; tried++) {
     const port = FIRST + next;

@@ -1,7 +1,7 @@
 /**
- * `deno task mutants`: breaks lines of the files that guard promises, one at a time and in a copy of the tree, and sees whether a
- * test fails. A mutant that survives is a line that no test looks at, a line that is not needed, or one that can be written
- * in two ways.
+ * `deno task mutants`: changes lines of the files that guard promises, one at a time and in a copy of the tree, and
+ * checks whether a test fails. A mutant that survives is in a line that no test covers, in a line that is not needed,
+ * or an equivalent change.
  *
  * Sources are read by Deno's own parser, through a plugin of its linter: no dependency, and what is no code is not taken for code.
  * @module
@@ -97,7 +97,7 @@ function endSignal(): AbortSignal {
   return controller.signal;
 }
 
-/** The mutants of what was asked for. */
+/** The requested mutants. */
 async function chosen(root: string, areas: readonly string[], places: readonly string[]): Promise<Mutant[]> {
   for (const name of areas) {
     if (!AREAS.some((area) => area.name === name)) throw new OptionError(`--area: there is no area ${name}`);
@@ -134,7 +134,7 @@ function described({ file, line, kind, change }: Mutant): string {
 }
 
 function survivor({ mutant, tests }: Verdict): string {
-  return `SURVIVED ${described(mutant)}\n  ${tests.length === 0 ? "no test looks at this file" : tests.join(" ")}`;
+  return `SURVIVED ${described(mutant)}\n  ${tests.length === 0 ? "no test covers this file" : tests.join(" ")}`;
 }
 
 /** A line that changes in place on a terminal, and is not there elsewhere. */

@@ -1,6 +1,6 @@
 /**
- * Which files guard promises, by area, and which tests look at them from outside: with running masters and minions, which no
- * import leads to.
+ * The files that guard promises, by area, and the tests that check them from outside: with running masters and minions,
+ * which no import leads to.
  * @module
  */
 

@@ -1,5 +1,5 @@
 /**
- * Mutants that change nothing anybody can see, each with the reason. They are not made.
+ * Mutants without an observable effect, each with the reason. They are not made.
  * @module
  */
 
@@ -27,7 +27,7 @@ export const EQUIVALENT: readonly Equivalent[] = [
     file: "lib/sockets/connection_shares.ts",
     code: "#most = 0;",
     change: "0 → 1",
-    why: "nobody asks for it while there is no connection, and the first makes it 1",
+    why: "it is not read while there is no connection, and the first makes it 1",
   },
   {
     file: "lib/sockets/connection_shares.ts",

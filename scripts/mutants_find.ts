@@ -1,5 +1,5 @@
 /**
- * The mutants of a tree: which there are, a sample of them, and which of them compile. Breaks nothing itself.
+ * Finds the mutants of a tree, takes a sample of them, and checks which of them compile. Changes nothing itself.
  * @module
  */
 
@@ -74,7 +74,7 @@ function truncate(text: string): string {
   return line.length > 100 ? `${line.slice(0, 98)} …` : line;
 }
 
-/** Whether nobody could tell: it is one of {@linkcode EQUIVALENT}. */
+/** Whether it has no observable effect: it is one of {@linkcode EQUIVALENT}. */
 export function isEquivalent({ file, code, change }: Mutant): boolean {
   return EQUIVALENT.some((known) => known.file === file && known.code === code && known.change === change);
 }

@@ -9,13 +9,16 @@ import { type Mutant, thatCompile } from "./mutants_find.ts";
 import { blackBoxTests, TestFinder } from "./mutants_tests.ts";
 import { Copy, type Run } from "./mutants_trial.ts";
 
-/** A test may take so many times as long as without a mutant, and this more, in milliseconds: others may use the machine. */
+/**
+ * Time limit of a test: a multiple of its time without a mutant, plus a constant in milliseconds, because the machine
+ * may be busy.
+ */
 const LONGER = 5;
 const PATIENCE_MS = 20_000;
 /** And without a mutant so long. */
 const FIRST_MS = 300_000;
 
-/** What became of a mutant. */
+/** The verdict on a mutant. */
 export interface Verdict {
   readonly mutant: Mutant;
   /** `timedOut`: a test took far longer than without it, which counts as caught. `discarded`: it does not compile. */
@@ -24,7 +27,7 @@ export interface Verdict {
   readonly tests: readonly string[];
 }
 
-/** What is to be tried, and who gets the results. */
+/** The mutants to try, and callbacks for the results. */
 export interface Trials {
   readonly root: string;
   readonly mutants: readonly Mutant[];
@@ -34,15 +37,15 @@ export interface Trials {
   readonly patienceMs?: number;
   /** Ends everything. */
   readonly signal?: AbortSignal;
-  /** Is told what is being done. */
+  /** Called with the current step. */
   readonly onStep?: (what: string, done: number, of: number) => void;
   /** Called with the verdict on each mutant. */
   readonly onVerdict?: (verdict: Verdict) => void;
-  /** Is told of each test that fails without a mutant, and is therefore left out. */
+  /** Called with each test that fails without a mutant, and is therefore left out. */
   readonly onUseless?: (test: string, output: string) => void;
 }
 
-/** Tries all. @returns What became of each, in the order of their ends. */
+/** Tries all. @returns The verdicts, in the order of their ends. */
 export async function tryMutants(trials: Trials): Promise<Verdict[]> {
   const { root, mutants, jobs, patienceMs = PATIENCE_MS, signal } = trials;
   const finder = new TestFinder(root);
@@ -85,7 +88,7 @@ export async function tryMutants(trials: Trials): Promise<Verdict[]> {
   return verdicts;
 }
 
-/** How long each test takes without a mutant. It is run when its time is asked for first. */
+/** How long each test takes without a mutant. It runs when its time is first needed. */
 class UsualTimes {
   readonly #trials: Trials;
   readonly #times = new Map<string, Promise<number | undefined>>();

@@ -1,5 +1,5 @@
 /**
- * Which tests look at a file, nearest first: those that import it, and those that its area names.
+ * Finds the tests of a file, nearest first: those that import it, and those of its area.
  * @module
  */
 
@@ -9,7 +9,7 @@ import { AREAS } from "./mutants_areas.ts";
 const LEFT_OUT: readonly string[] = [".git", ".demo", "dist", "node_modules"];
 /** The test files that `deno task test` runs. */
 const TEST_FILE = /^tests\/(?!interop\/).*_test\.ts$/;
-/** So many tests that import a file are run, if there are more. */
+/** Maximum number of tests that import a file. */
 const NEAREST = 8;
 /** A test that comes to a file by more imports than this is about something else. */
 const FARTHEST = 2;
@@ -28,8 +28,8 @@ export class TestFinder {
   }
 
   /**
-   * The tests that guard `file`: that of its name, then by their distance, and of equal ones that which imports least; at last
-   * those of its area that look from outside.
+   * The tests that guard `file`: that of its name, then by their distance, and of equal ones that which imports least;
+   * at last the black-box tests of its area.
    */
   testsOf(file: string): string[] {
     const own = `/${file.replace(/^.*\/|\.ts$/g, "")}_test.ts`;
@@ -43,7 +43,7 @@ export class TestFinder {
   }
 }
 
-/** The tests of the area of `file` that look from outside; none for a file of no area. */
+/** The black-box tests of the area of `file`; none for a file of no area. */
 export function blackBoxTests(file: string): readonly string[] {
   return AREAS.find(({ files }) => files.includes(file))?.blackBox ?? [];
 }

@@ -10,7 +10,7 @@ import { isGone } from "../lib/os/deno_texts.ts";
 /** What no copy needs. `node_modules` is there by a link. */
 const LEFT_OUT: readonly string[] = [".git", ".demo", "dist", "node_modules"];
 
-/** What a test has printed is there when it has ended, or never, in milliseconds. */
+/** Time to wait for a test's output after its end, in milliseconds. */
 const LAST_WORDS_MS = 2_000;
 
 /** How a test file ended. */
@@ -89,7 +89,7 @@ export class Copy {
       const words = setTimeout(() => enough.abort(), LAST_WORDS_MS);
       const [out, err] = await output;
       clearTimeout(words);
-      this.#signal?.throwIfAborted(); // what was ended says nothing
+      this.#signal?.throwIfAborted(); // a killed process has no result
       return { late, passed: code === 0 && !late, ms: performance.now() - started, output: out + err };
     } finally {
       clearTimeout(timer);

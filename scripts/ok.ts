@@ -1,6 +1,6 @@
 /**
- * `deno task ok`: everything that must hold before a change is committed. What a gate says is shown when it fails, and what it
- * says of flaky tests always; its last line counts.
+ * `deno task ok`: everything that must hold before a change is committed. The output of a gate is shown when it fails,
+ * its lines about flaky tests always; the last line has the result.
  * @module
  */
 

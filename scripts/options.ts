@@ -1,9 +1,9 @@
 /**
  * The options of a script's command line.
  *
- * By Node's `parseArgs`, which refuses what cannot be meant. `parseArgs` of `@std/cli` 1.x was tried: it takes `--out` without a value
- * as the empty text, `--nope` as an option, one word too many, and `--pack=maybe` as true, each without an error; to refuse them
- * is the caller's work, and its npm build has no types.
+ * By Node's `parseArgs`, which refuses invalid command lines. `parseArgs` of `@std/cli` 1.x was tried: it takes `--out`
+ * without a value as the empty text, `--nope` as an option, one word too many, and `--pack=maybe` as true, each without
+ * an error; the caller would have to refuse them, and its npm build has no types.
  * @module
  */
 
@@ -16,7 +16,7 @@ export class OptionError extends Error {
 
 /**
  * The options and positionals of a command line.
- * @throws {OptionError} If there is one that nobody asks for, or one without its value.
+ * @throws {OptionError} For an unknown option, or one without its value.
  */
 export function parseOptions<T extends ParseArgsConfig>(config: T): ReturnType<typeof parseArgs<T>> {
   try {

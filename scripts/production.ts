@@ -50,8 +50,8 @@ export const SCRIPT_SOURCES: readonly string[] = [
 ];
 
 /**
- * What usual starts of the entries load with `import()`: `salt TARGET test.ping`, `salt-call --local test.ping` and the services. Others read more
- * files, which costs them time and nothing else.
+ * What usual starts of the entries load with `import()`: `salt TARGET test.ping`, `salt-call --local test.ping` and the
+ * services. Other starts read more files, which only takes more time.
  */
 export const STARTS: Starts = {
   "salt.ts": [
@@ -111,7 +111,7 @@ export function packageFiles(root: string, target: string): TarFile[] {
     .sort((a, b) => a.name < b.name ? -1 : 1);
 }
 
-/** `deno.json` as it is shipped: Deno's options, and that nobody is to look for packages. */
+/** The shipped `deno.json`: Deno's options, without a search for packages. */
 export function productionConfig(root: string): string {
   const { unstable }: Record<string, unknown> = JSON.parse(Deno.readTextFileSync(`${root}/deno.json`));
   return JSON.stringify({ nodeModulesDir: "manual", unstable }, null, 2) + "\n";

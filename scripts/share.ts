@@ -1,6 +1,6 @@
 /**
- * What `deno task build` writes to `dist/share`, for /usr/local/share: manual pages, shell completion, documentation and samples of
- * the configuration, where the programs that read them look.
+ * The files that `deno task build` writes to `dist/share`, for /usr/local/share: manual pages, shell completion,
+ * documentation and sample configurations, in the directories where programs search them.
  * @module
  */
 
@@ -13,7 +13,7 @@ import { manPage } from "./man_pages.ts";
 export type Shared = { readonly path: string } & ({ readonly text: string } | { readonly link: string });
 
 const DOC = "doc/salt-deno";
-/** What docs/modules.md tells to copy. */
+/** The files that docs/modules.md says to copy. */
 const MODULE_SAMPLES = ["periodic.ts", "salt_module.d.ts"];
 
 /** Everything, for the project at `root`. */

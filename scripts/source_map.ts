@@ -10,10 +10,10 @@ export interface Range {
   readonly to: number;
 }
 
-/** What a text is made of: words of its own, and parts of an older one. */
+/** A part of a text: new words, or a range of an older text. */
 export type Piece = string | Range;
 
-/** An offset of which mappings tell something. */
+/** A mapped offset. */
 export interface Place {
   readonly offset: number;
   /** Index of the source, its line, its column, index of the name there: none, the first three or all four. */
@@ -77,11 +77,11 @@ export function mappingsOf(pieces: readonly Piece[], text: string, places: reado
 class Mappings {
   text = "";
   #column = 0;
-  /** The column told of last; `undefined` where a line begins. */
+  /** The last mapped column; `undefined` at the beginning of a line. */
   #told: number | undefined;
   readonly #last = [0, 0, 0, 0];
 
-  /** Goes past `words` of the text. */
+  /** Skips `words` of the text. */
   pass(words: string): void {
     const lines = words.split("\n");
     if (lines.length > 1) {
@@ -92,7 +92,7 @@ class Mappings {
     this.#column += lines[lines.length - 1].length;
   }
 
-  /** Tells of the place that was reached. */
+  /** Adds a mapping at the current position. */
   add(told: readonly number[]): void {
     const differences = told.map((value, i) => value - this.#last[i]);
     if (this.#told !== undefined) this.text += ",";

@@ -1,6 +1,7 @@
 /**
  * Writes start_functions.json again: the functions that usual starts of the programs call, which executables compile ahead (eager_functions.ts). A
- * function that is not in the list costs a start what compiling it takes, and nothing else; so it need not follow each change.
+ * function that is not in the list costs a start what compiling it takes, and nothing else; so it need not be updated
+ * after each change.
  *
  *     deno run -A scripts/start_functions.ts
  *

@@ -1,18 +1,18 @@
 /**
- * What the compiler does not say of a tree: files in no room, imports that reach up or make a circle, exports that nobody
- * uses or tests alone, and what brings Node's compatibility layer along.
+ * Checks the structure of the tree beyond the compiler: files in no room, imports that point up or form a cycle,
+ * exports that nothing or only tests use, and imports that load Node's compatibility layer.
  *
  *     deno run -A scripts/structure.ts
  *
- * Reads import and export statements as text, for which the formatter sees to their form; knows nothing of what they mean.
+ * Reads import and export statements as text, whose form the formatter guarantees; does not interpret them.
  * @module
  */
 
 import { sourceFiles } from "./source_files.ts";
 
 /**
- * The rooms, floor by floor from the ground. A room is a folder, without the folders in it, or a file that stands alone. It
- * may import from the rooms of the floors below its own and from no other: rooms of one floor do not know each other.
+ * The rooms, floor by floor from the ground. A room is a folder, without its subfolders, or a single file. It may
+ * import only from rooms of floors below its own: rooms of one floor do not import each other.
  */
 export const FLOORS: readonly (readonly string[])[] = [
   ["lib/errors.ts", "lib/version.ts"],
@@ -70,10 +70,13 @@ const FLOOR_OF: ReadonlyMap<string, number> = new Map(
   FLOORS.flatMap((rooms, floor) => rooms.map((room): [string, number] => [room, floor])),
 );
 
-/** Imports that reach up, `FILE imports FILE`: what is still to be mended. One that is mended is to leave this list. */
+/** Known imports that point up, `FILE imports FILE`, until they are fixed. Remove an entry when it is fixed. */
 const UPWARD: readonly string[] = [];
 
-/** What only tests use, `FILE exports NAME`: to be used by the product or removed. One that is, is to leave this list. */
+/**
+ * Known exports that only tests use, `FILE exports NAME`, until the product uses them or they are removed. Remove an
+ * entry then.
+ */
 const FOR_TESTS: readonly string[] = [];
 
 /** One source file. */
@@ -91,7 +94,7 @@ export interface Import {
   readonly names: readonly string[];
 }
 
-/** What is known of a tree that is not in order, in the words of the problems. */
+/** Known problems of a tree, in the words of the problems. */
 export interface Known {
   /** `FILE imports FILE` */
   readonly upward?: readonly string[];
@@ -100,8 +103,8 @@ export interface Known {
 }
 
 /**
- * What is wrong with the structure of `sources`, a line each; what is known already is left out, and what is known and no
- * longer so is one problem more.
+ * The problems of the structure of `sources`, a line each, without known ones. A known problem that does not exist any
+ * more is a problem, too.
  */
 export function structureProblems(sources: readonly Source[], known: Known = {}): string[] {
   const imports = new Map(sources.map(({ path, text }) => [path, importsOf(path, text)]));
@@ -115,13 +118,13 @@ export function structureProblems(sources: readonly Source[], known: Known = {})
   ];
 }
 
-/** The rooms without a file: one that was moved or renamed, and of which the floors would say nothing any more. */
+/** Rooms without a file: one that was moved or renamed, so that its entry in the floors has no effect. */
 export function emptyRooms(sources: readonly Source[]): string[] {
   const rooms = new Set(sources.map(({ path }) => roomOf(path)));
   return [...FLOOR_OF.keys()].filter((room) => !rooms.has(room)).map((room) => `room: ${room} is empty`);
 }
 
-/** `found` without what is known, and what is known without being found. */
+/** `found` without known problems, and known problems that were not found. */
 function less(kind: string, found: readonly string[], known: readonly string[] = []): string[] {
   return [
     ...found.filter((line) => !known.includes(line)).map((line) => `${kind}: ${line}`),
@@ -205,7 +208,7 @@ function homeless(sources: readonly Source[]): string[] {
   return sources.filter(({ path }) => floorOf(path) === undefined).map(({ path }) => `room: ${path} is in no room`);
 }
 
-/** Imports of other rooms that are not below. Who is in no room is named already. */
+/** Imports of rooms that are not below. Files in no room are reported elsewhere. */
 function upward(imports: ReadonlyMap<string, readonly Import[]>): string[] {
   return [...imports].flatMap(([path, its]) => {
     const own = floorOf(path) ?? Infinity;
@@ -262,7 +265,7 @@ function exportsForTests(sources: readonly Source[], imports: ReadonlyMap<string
 
 /** Every source file below `root`. */
 function readTree(root: string): Source[] {
-  // What authors of modules copy is nobody's room: it imports nothing of ours, and docs/modules.md uses it.
+  // The samples for authors of modules are in no room: they import nothing of ours, and docs/modules.md uses them.
   return sourceFiles(root, ".ts").filter((path) => !path.startsWith("docs/samples/")).map((path) => ({
     path,
     text: Deno.readTextFileSync(`${root}/${path}`),

@@ -2,7 +2,7 @@
  * `deno task test`: every test file in its own process, as many at once as there are cores.
  *
  * Deno's `--parallel` runs the files as threads of one process; libzmq's sockets and native threads belong to a process,
- * so that one file's end would pull them from under another. Prints what fails, then a line as `deno test` ends with.
+ * so that the end of one file would close those of another. Prints what fails, then a line as `deno test` ends with.
  *
  * A file that fails runs once more, alone: on a small machine a test that waits for real processes may have had no processor.
  * Both outcomes are printed. One that passes then is flaky: the end names it and counts it, and with more than one the run
@@ -17,7 +17,7 @@ import { FLAKY_LIST, judgeFlaky, type KnownFlaky, readFlakyList } from "./flaky.
 import { sourceFiles } from "./source_files.ts";
 import { type Outcome, runTestFile } from "./test_file.ts";
 
-/** What a run without arguments leaves out: it needs Python Salt (`deno task interop`). */
+/** Left out in a run without arguments: needs Python Salt (`deno task interop`). */
 const APART = ["tests/interop"] as const;
 const ENDING = "_test.ts";
 
@@ -30,13 +30,13 @@ const LONGEST = [
   "tests/interop/salt_suite_test.ts",
   "tests/interop/minion_on_our_master_test.ts",
 ] as const;
-/** So many files may fail and run again; when more do, it is not for want of a processor. */
+/** Maximum number of failed files that run again; more failures do not come from a busy processor. */
 const AGAIN = 3;
-/** So many of the slowest files are named. */
+/** Number of the slowest files that are named. */
 const SLOWEST = 10;
 
 /**
- * The test files that are meant by files and folders, all of the tree for none; each once, in the order of their names.
+ * The test files of files and folders; without any, all of the tree. Each once, sorted by name.
  * @throws {Deno.errors.NotFound} If one of them is not there, or is a folder without a test.
  */
 export function testFiles(named: readonly string[]): string[] {
@@ -60,7 +60,7 @@ function isApart(file: string): boolean {
 
 const write = (text: string) => Deno.stdout.writeSync(new TextEncoder().encode(text));
 
-/** Runs files, `beside` at once, and says how each ended. */
+/** Runs files, `beside` at once, and reports how each ended. */
 async function runAll(files: readonly string[], beside: number, show: "failures" | "all"): Promise<Outcome[]> {
   const waiting = [...files];
   const done: Outcome[] = [];

@@ -11,7 +11,7 @@ const LIMIT_MS = 300_000;
 /** And then to end the processes that it has started, before it is killed. */
 const END_MS = 10_000;
 
-/** What became of one run of a test file. */
+/** The outcome of one run of a test file. */
 export interface Outcome {
   /** As `deno test` was given it. */
   readonly file: string;

@@ -109,7 +109,7 @@ export class Fleet {
     this.#master = undefined;
   }
 
-  /** Makes what a minion needs to be let in: its configuration, its key, and the key's acceptance. */
+  /** Prepares a minion: its configuration, its key, and the key's acceptance. */
   async prepareMinion(id: string): Promise<string> {
     const root = `${this.root}/${id}`;
     this.#configure(root, "minion", { id, master: HOST, master_port: this.#ports.request });

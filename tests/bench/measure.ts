@@ -1,7 +1,7 @@
 /**
- * One row, measured on all sides in turn, so that whatever else the machine does meets all of them.
+ * One row, measured on all sides in turn, so that other load on the machine affects all of them.
  *
- * What fails is noted and costs its own figure alone.
+ * A failure is recorded and costs only its own figure.
  * @module
  */
 
@@ -10,7 +10,7 @@ import type { Measured } from "./report.ts";
 import type { Row, Stage } from "./row.ts";
 import type { Side } from "./sides.ts";
 
-/** No more runs of a row are begun after so long, in milliseconds: one slow side is not to cost the evening. */
+/** No more runs of a row are begun after so long, in milliseconds: one slow side must not block the run. */
 const ROW_MS = 180_000;
 
 /** With what a row is measured. */

@@ -1,5 +1,5 @@
 /**
- * One job, until everybody has returned: what operators do all day. Its own file, as sixteen operators load it.
+ * One job, until all minions have returned. Its own file, as sixteen operators load it.
  * @module
  */
 

@@ -1,5 +1,5 @@
 /**
- * What a fault is: a name, what is promised under it, and a run that gives figures, each with the bound that it must keep.
+ * The definition of a fault: a name, a promise, and a run that gives figures, each with its limit.
  * @module
  */
 
@@ -22,7 +22,7 @@ export interface FaultRun {
   readonly long: boolean;
   /** The source of every random choice. */
   readonly random: Random;
-  /** Tells a person how far it is. */
+  /** Prints the progress. */
   say(text: string): void;
 }
 
@@ -33,9 +33,9 @@ export interface Fault {
   readonly what: string;
   /** What is promised anyway. */
   readonly promise: string;
-  /** What this machine lacks to make it: rights, or a tool. */
+  /** What this machine lacks for it: rights, or a tool. */
   missing?(): string | undefined;
-  /** Makes the fault happen to real processes, and counts. */
+  /** Causes the fault in real processes, and counts. */
   run(run: FaultRun): Promise<readonly Figure[]>;
 }
 

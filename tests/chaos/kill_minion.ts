@@ -15,7 +15,7 @@ import { ProcessFleet } from "./process_fleet.ts";
 const LONG = { kills: 50, minions: 10, perKill: 20, upMs: 3_000, downMs: 5_000 };
 const SHORT = { kills: 3, minions: 3, perKill: 10, upMs: 1_000, downMs: 1_000 };
 const SETTLE_MS = 60_000;
-/** How a job may end that nobody is at any more. */
+/** The possible outcomes of a job that no minion runs any more. */
 const ENDED: readonly Outcome[] = ["returned", "failed", "interrupted"];
 
 /** See {@linkcode Fault}. */

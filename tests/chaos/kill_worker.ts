@@ -1,6 +1,7 @@
 /**
- * MWorkers that end, of a master in this process: nobody can end a thread from outside. Each other one is in the middle of its
- * work, in a system call (tests/support/hanging_worker.ts); the rest end wherever they are, most of them between two requests.
+ * Ends MWorkers of a master in this process: threads cannot be ended from outside. Each other one is in the middle of
+ * its work, in a system call (tests/support/hanging_worker.ts); the rest end wherever they are, most of them between
+ * two requests.
  * @module
  */
 
@@ -20,7 +21,7 @@ const CLIENTS = 8;
 /** How soon a client asks again, in milliseconds. */
 const TRY_MS = 20_000;
 
-/** What became of the clients' requests. */
+/** The outcomes of the clients' requests. */
 interface Counts {
   answered: number;
   /** Answered with an error, and asked again. */

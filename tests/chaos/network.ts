@@ -26,7 +26,7 @@ export class Network implements Disposable {
   /** The first three numbers of the addresses on either side, with a dot. */
   readonly #masters: string;
   readonly #others: string;
-  /** What is to be run to take everything away again, the last first. */
+  /** Undo functions, the last first. */
   readonly #undo: (() => void)[] = [];
 
   private constructor() {
@@ -36,7 +36,7 @@ export class Network implements Disposable {
     [this.#masters, this.#others] = [`10.213.${n}.`, `10.213.${n + 1}.`];
   }
 
-  /** What this machine lacks for a network; `undefined` if nothing. */
+  /** What this machine lacks for a network; `undefined`: nothing. */
   static missing(): string | undefined {
     if (Deno.uid() !== 0) return "network namespaces need root";
     const name = `chaost${crypto.randomUUID().slice(0, 6)}`;
@@ -117,7 +117,7 @@ export class Network implements Disposable {
     ip("-n", this.#router, "link", "set", "rin", "up");
   }
 
-  /** The router drops everything, and tells nobody. */
+  /** The router drops everything silently. */
   swallow(): void {
     this.#forward(false);
   }
@@ -132,7 +132,7 @@ export class Network implements Disposable {
     run("ip", "netns", "exec", this.#router, "sh", "-c", write);
   }
 
-  /** Loses so many of a thousand packets in each direction, by chance. */
+  /** Loses this number of a thousand packets in each direction, at random. */
   lose(perThousand: number): void {
     // A classic BPF program that drops when a random word is below the share; 2 is TC_ACT_SHOT.
     const threshold = Math.floor(perThousand / 1000 * 2 ** 32);

@@ -1,8 +1,8 @@
 /**
- * Jobs that leave a trace where they run: each appends a line to its own file, so that it can be counted how often it
- * ran, and is looked for in the master's job cache afterwards.
+ * Jobs whose runs can be counted: each appends a line to its own file, and is searched in the master's job cache
+ * afterwards.
  *
- * Each has a job id of the operator's making. So a publish whose answer was lost can be sent again: it is the same job.
+ * Each has a job id that the operator makes. So a publish whose answer was lost can be sent again: it is the same job.
  * @module
  */
 
@@ -81,7 +81,7 @@ export class NumberedJobs implements Disposable {
     }
   }
 
-  /** Drops its connection, as a client does that knows that the master is gone. */
+  /** Drops its connection, like a client that knows that the master has ended. */
   hangUp(): void {
     this.#client?.close();
     this.#client = undefined;

@@ -1,5 +1,5 @@
 /**
- * An operator who keeps asking while a fault is on.
+ * Runs `test.ping` repeatedly during a fault.
  * @module
  */
 
@@ -7,7 +7,7 @@ import type { LocalClient } from "../../lib/client/local.ts";
 import { sleep } from "../../lib/os/sleep.ts";
 import type { ProcessFleet } from "./process_fleet.ts";
 
-/** What became of the questions. Times in milliseconds. */
+/** The outcomes of the pings. Times in milliseconds. */
 export interface Pings {
   /** How many were asked. */
   readonly asked: number;

@@ -22,14 +22,17 @@ import type { ProcessFleet } from "./process_fleet.ts";
 
 const LONG = { cuts: 100, perCut: 12, minions: 4 };
 const SHORT = { cuts: 3, perCut: 6, minions: 2 };
-/** Within so many operations on its disk a machine is cut off; a job is some ten of the master's, and as many of its minion's. */
+/**
+ * Maximum number of disk operations before a machine's power is cut; a job is some ten of the master's, and as many of
+ * its minion's.
+ */
 const OPERATIONS = 150;
-/** A machine at which nothing happens any more is cut off after this, in milliseconds. */
+/** An idle machine's power is cut after this time, in milliseconds. */
 const IDLE_MS = 5_000;
 const SETTLE_MS = 90_000;
 /** Of that, how long nothing may come before what is missing under `process` counts as lost, in milliseconds. */
 const QUIET_MS = 10_000;
-/** One in so many cuts comes right after a minion that was never here before has been accepted. */
+/** One in this number of cuts comes right after a new minion was accepted. */
 const STRANGER_EACH = 10;
 
 /** Time of jobs that are over soon, in seconds. */
@@ -53,7 +56,7 @@ export const power: Fault = {
   },
 };
 
-/** What the bus told of returns: tag → what came first. */
+/** The events of returns: tag → the first one. */
 class Told implements Disposable {
   readonly #first = new Map<string, string>();
   readonly #events: EventSubscriber;
@@ -74,7 +77,7 @@ class Told implements Disposable {
     }
   }
 
-  /** How many returns are stored as something else than what was told. */
+  /** Number of returns that are stored differently from their events. */
   otherwise({ jobs }: ProcessFleet): number {
     return [...this.#first].filter(([tag, told]) => {
       const sign = jobSign(tag);
@@ -236,7 +239,7 @@ class Cuts {
   }
 }
 
-/** What an operator said of a key. */
+/** An operator's decision about a key. */
 interface KeyDecision {
   readonly id: string;
   readonly state: "accepted" | "rejected" | undefined;

@@ -1,7 +1,7 @@
 /**
- * `deno task chaos`: makes real faults happen to real processes, and shows a table of what became of the promises.
+ * `deno task chaos`: causes real faults in real processes, and shows a table of the promises and results.
  *
- * The exit code is 1 if a promise did not hold. docs/reliability.md says what is promised, and how to continue from there.
+ * The exit code is 1 if a promise did not hold. docs/reliability.md describes the promises.
  * @module
  */
 
@@ -28,7 +28,7 @@ const USAGE = `Usage: deno task chaos [options]
 /** The name of this in the list of flaky tests. */
 const TASK = "deno task chaos";
 
-/** What became of one fault. */
+/** The outcome of one fault. */
 export interface Outcome {
   readonly name: string;
   readonly figures: readonly Figure[];

@@ -1,12 +1,12 @@
 /**
- * Who signs in to a master in tests and measurements.
+ * A minion that signs in, for tests and measurements.
  * @module
  */
 
 import type { PrivateKey } from "../../lib/crypto/rsa.ts";
 import type { Applicant } from "../../lib/minion/sign_in.ts";
 
-/** Who signs in, as a minion's defaults have it. */
+/** An applicant with a minion's default options. */
 export function applicantOf(id: string, key: PrivateKey, pkiDir: string): Applicant {
   return {
     id,

@@ -1,6 +1,6 @@
 /**
- * Calls of execution modules in a directory of files, with what Python Salt made of them: the cases of `corpus/file_calls.json`. A case is run in a
- * directory of its own.
+ * Calls of execution modules in a directory of files, with the results of Python Salt: the cases of
+ * `corpus/file_calls.json`. A case is run in a directory of its own.
  * @module
  */
 
@@ -12,7 +12,7 @@ import { testContext, testOpts } from "./job_context.ts";
 /** Stands for the directory of a case. */
 export const ROOT = "{ROOT}";
 
-/** What a case came to: what Python Salt's did, and ours. Texts, so that a difference can be read. */
+/** The result of a case: Python Salt's and ours. Texts, so that a difference can be read. */
 export interface Compared {
   readonly expected: string;
   readonly actual: string;
@@ -78,7 +78,7 @@ export async function build(root: string, tree: ValueMap): Promise<void> {
 
 /** What {@linkcode snapshot} tells besides modes and contents. */
 export interface SnapshotOptions {
-  /** Whether owners other than root, and numbers of names other than 1, are told. */
+  /** Whether owners other than root, and link counts other than 1, are included. */
   readonly owners?: boolean;
 }
 
@@ -151,7 +151,7 @@ export async function compareCase(entry: ValueMap): Promise<Compared> {
         key,
       ): [Value, Value] => [key, unpack(entry.get(key) ?? null)]),
     );
-    // An error that is none of Salt's own is a stack trace there; ours says something.
+    // Other errors than Salt's own are stack traces there; ours have a text.
     if (python.get("error") === "" && typeof ours.get("error") === "string") ours.set("error", "");
     return { expected: shownText(python), actual: shownText(ours) };
   } finally {

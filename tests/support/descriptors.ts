@@ -1,5 +1,5 @@
 /**
- * What this process has open, and its threads, as Linux tells.
+ * The open descriptors and threads of this process, from Linux's /proc.
  * @module
  */
 

@@ -3,16 +3,16 @@
  * @module
  */
 
-/** Far above what anything here takes, also on a machine that stops for seconds: after that time the condition will not come. */
+/** Far above the time of any condition here, also on a machine that stops for seconds. */
 export const WITHIN_MS = 60_000;
 
 /** What to wait for, and how long. */
 export interface Waiting {
-  /** Completes "… did not come in 60000 ms": says what never came. */
+  /** Completes "… did not come in 60000 ms". */
   readonly what: string;
-  /** Milliseconds until the wait has failed, where that is what is promised, or may be longer. Default: a minute. */
+  /** Milliseconds until the wait fails, if the test promises a time or needs longer. Default: a minute. */
   readonly withinMs?: number;
-  /** Milliseconds between two looks. Default: 20. */
+  /** Milliseconds between two checks. Default: 20. */
   readonly everyMs?: number;
 }
 

@@ -32,7 +32,7 @@ import { eventually } from "./eventually.ts";
 
 export { eventually } from "./eventually.ts";
 
-/** What a fleet is made of. */
+/** The options of a fleet. */
 export interface FleetOptions {
   /** The ids of its minions. Default: none. */
   readonly minions?: readonly string[];
@@ -44,7 +44,7 @@ export interface FleetOptions {
   readonly autoAccept?: boolean;
 }
 
-/** What one run of a command did. */
+/** The outcome of one run of a command. */
 export interface Run {
   readonly code: number;
   /** Standard output. */
@@ -53,13 +53,13 @@ export interface Run {
   readonly err: string;
 }
 
-/** The world of one run of a command, as far as it is not the usual one. */
+/** The environment of one run of a command, as far as it is not the default. */
 export interface RunOptions {
   /** What depends on standard input; also the answers to questions, a line each. */
   readonly stdin?: string;
   /** Ctrl-C. */
   readonly signal?: AbortSignal;
-  /** Told of everything that is written, as it comes. */
+  /** Called with all output as it comes. */
   readonly onOutput?: (text: string) => void;
   /** Whether standard output is a terminal. */
   readonly isTerminal?: boolean;
@@ -97,7 +97,7 @@ export class Fleet implements AsyncDisposable {
   #master: Master | undefined;
   #masterOpts: MasterOpts | undefined;
 
-  /** Starts nothing yet; use {@linkcode startFleet}. */
+  /** Use {@linkcode startFleet}. */
   constructor(options: FleetOptions) {
     this.#options = options;
     this.root = Deno.makeTempDirSync({ prefix: "fleet_" });
@@ -186,7 +186,7 @@ export class Fleet implements AsyncDisposable {
     this.minions.delete(id);
   }
 
-  /** Runs `act`, and waits until each of `ids` has told the master that it has started. */
+  /** Runs `act`, and waits until each of `ids` has sent its start event. */
   async untilServing(ids: readonly string[], act: () => Promise<unknown>): Promise<void> {
     using events = await EventSubscriber.connect(masterBus(this.masterOpts.sock_dir).pub, ["salt/minion/"]);
     await act();
@@ -205,7 +205,7 @@ export class Fleet implements AsyncDisposable {
     return this.saltWith({}, ...argv);
   }
 
-  /** Runs `salt` with these words in a world of the caller's. */
+  /** Runs `salt` with these words and options. */
   saltWith(options: RunOptions, ...argv: string[]): Promise<Run> {
     // A batch in the background runs in this process; `startedBatches` waits for it.
     const startBatch = (words: readonly string[], { jid }: { readonly jid: string }) => {
@@ -227,7 +227,7 @@ export class Fleet implements AsyncDisposable {
     return this.saltKeyWith({}, ...argv);
   }
 
-  /** Runs `salt-key` with these words in a world of the caller's. */
+  /** Runs `salt-key` with these words and options. */
   saltKeyWith(options: RunOptions, ...argv: string[]): Promise<Run> {
     return capture(options, (io) =>
       runSaltKey(["-c", this.configDir, ...argv], {
@@ -241,7 +241,7 @@ export class Fleet implements AsyncDisposable {
     return this.saltRunWith({}, ...argv);
   }
 
-  /** Runs `salt-run` with these words in a world of the caller's. */
+  /** Runs `salt-run` with these words and options. */
   saltRunWith(options: RunOptions & Pick<SaltRunIo, "outputGone">, ...argv: string[]): Promise<Run> {
     return capture(options, (io) =>
       runSaltRun(["-c", this.configDir, ...argv], {
@@ -325,7 +325,7 @@ function explained(error: unknown, { logs }: Fleet): Error {
   return new Error(`${message}\n\nLast of the logs:\n${logs.slice(-60).join("\n")}`, { cause: error });
 }
 
-/** What every command is given, with its output kept. */
+/** The input and output of every command, with its output recorded. */
 async function capture(
   { stdin = "", signal = new AbortController().signal, onOutput, isTerminal = false }: RunOptions,
   run: (io: CaptureIo) => Promise<number>,

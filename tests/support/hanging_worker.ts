@@ -1,6 +1,6 @@
 /**
- * A master whose MWorkers hang in a system call when a stranger signs in: they read a pipe then, into which nobody writes.
- * It is how a thread can be ended in the middle of its work, and continue later: to end a worker does not reach into the call.
+ * A master whose MWorkers hang in a system call when an unknown minion signs in: they read a pipe without a writer. So
+ * a thread can be terminated while it works, and continue later: terminating a worker does not interrupt the call.
  * @module
  */
 
@@ -43,7 +43,7 @@ export class HangingFleet implements AsyncDisposable {
     }, { what: "a worker that is at the request" });
   }
 
-  /** Lets those that hang out of the system call. */
+  /** Ends the system call of those that hang. */
   release(): void {
     Deno.openSync(this.#pipe, { read: true, write: true }).close();
   }

@@ -21,7 +21,7 @@ export interface JobOptions {
   readonly kwargs?: Readonly<Record<string, unknown>>;
   /** Fields for the master and the minions. */
   readonly fields?: Readonly<Record<string, unknown>>;
-  /** Milliseconds before silent minions are asked whether they are at it, and for their answers. */
+  /** Milliseconds before silent minions are asked whether they run it, and for their answers. */
   readonly timeoutMs?: number;
   readonly gatherMs?: number;
   /** Ends the collecting. */

@@ -1,5 +1,5 @@
 /**
- * The thread of tests/sockets/kept_thread_test.ts: echoes, and hangs when it is told to, as if in a call of libzmq's.
+ * The thread of tests/sockets/kept_thread_test.ts: echoes, and hangs on request, as if in a call of libzmq.
  * @module
  */
 
@@ -17,7 +17,7 @@ export const HAPPENED = ["nothing", "started", "hangs", "released", "refused", "
 export interface KeptServiceInit extends KeptInit {
   /** Where the messages come from that it echoes. */
   readonly place: SharedPlace;
-  /** Int32: where all these threads say what happens, one after the other; the first is how much has been said. */
+  /** Int32: the events of all these threads, in order; the first number is their count. */
   readonly story: SharedArrayBuffer;
   /** Int32: it hangs until this is not 0. */
   readonly release: SharedArrayBuffer;

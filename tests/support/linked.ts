@@ -18,12 +18,12 @@ import {
   TEST_KEY_BITS,
 } from "./scripted_master.ts";
 
-/** The minion's key, somebody else's, and the master's. */
+/** The keys of the minion, of a stranger, and of the master. */
 export const [minion, stranger, masterKey] = await Promise.all(
   Array.from({ length: 3 }, () => PrivateKey.generate(TEST_KEY_BITS)),
 );
 
-/** Nobody listens there. */
+/** A port without a listener. */
 export const NOWHERE = "tcp://127.0.0.1:1";
 
 /** Waits for answers as long as a busy machine may take, and as short as can be for all else. */
@@ -46,13 +46,13 @@ export interface World extends AsyncDisposable {
   readonly lines: string[];
   /** A signal that is never aborted. */
   readonly never: AbortSignal;
-  /** A request, and what came of it. */
+  /** Sends a request. @returns The outcome as text. */
   ask(load?: ValueMap): Promise<Value>;
 }
 
 /** How a world differs from the usual one. */
 export interface WorldOptions {
-  /** What the master says. Default: what one says that likes every minion. */
+  /** The master's answers. Default: those of a master that accepts every minion. */
   readonly script?: (honest: Script, master: ScriptedMaster) => Script;
   /** Of sign-ins. */
   readonly patience?: Partial<SignInPatience>;
@@ -110,7 +110,7 @@ export function signInsWith(...lies: Lies[]): ScriptChange {
   };
 }
 
-/** Answers everything but sign-ins so. */
+/** The script for everything except sign-ins. */
 export function requestsWith(
   answer: (asked: Parameters<Script>[0], honest: Script, master: ScriptedMaster) => Uint8Array | undefined,
 ): ScriptChange {
@@ -124,5 +124,5 @@ export const PENDING: Lies = { ret: true };
 export const REJECTED: Lies = { ret: false };
 /** The master has no room. */
 export const FULL: Lies = { ret: "full" };
-/** Somebody else signed. */
+/** Signed with another key. */
 export const WRONG: Lies = { signer: stranger };

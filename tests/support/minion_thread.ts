@@ -8,7 +8,7 @@ import { Minion } from "../../lib/minion/minion.ts";
 import { unpackOpts } from "../../lib/config/opts_transfer.ts";
 import { serveThread } from "../../lib/process/thread.ts";
 
-/** What such a thread starts with. */
+/** The settings of such a thread. */
 export interface MinionThreadInit {
   /** The packed options of each minion. */
   readonly opts: readonly Uint8Array[];

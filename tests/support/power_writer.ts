@@ -1,6 +1,6 @@
 /**
- * A process that does one thing with keys in the directory that it is given, as those who promise that it is on the disk then; for
- * tests/system/power_test.ts, which cuts it off at once.
+ * A process that does one operation on keys in a directory, which must be on the disk afterwards; for
+ * tests/system/power_test.ts, which cuts its power at once.
  * @module
  */
 
@@ -17,7 +17,7 @@ const pem = corpus.keys.rsa2048.public;
 
 const ACTS: Readonly<Record<string, () => unknown>> = {
   pair: () => loadOrCreateKeyPair(pki, "minion", 1024),
-  // In directories that somebody else made, without a sync, as a service does before it becomes its user.
+  // In directories that were made without a sync, as a service does before it changes its user.
   laterPair: () => {
     Deno.mkdirSync(pki, { recursive: true });
     return loadOrCreateKeyPair(pki, "minion", 1024);
@@ -35,5 +35,5 @@ const ACTS: Readonly<Record<string, () => unknown>> = {
 
 await ACTS[what]();
 Deno.stdout.writeSync(new TextEncoder().encode("done\n"));
-// Nothing that ends a process is to help.
+// Nothing may be synced by the end of the process.
 Deno.kill(Deno.pid, "SIGKILL");

@@ -1,13 +1,13 @@
 /**
  * Programs as tests and benchmarks run them: commands that end within a time, and services that are ended by their process id.
  *
- * Each gets a process group of its own, so that what it forked ends with it.
+ * Each gets its own process group, so that its children end with it.
  * @module
  */
 
 import { eventually } from "./eventually.ts";
 
-/** What a command left behind. */
+/** The outcome of a command. */
 export interface Ran {
   readonly code: number;
   /** What it wrote to standard output. */
@@ -39,7 +39,7 @@ function killAll(): void {
   Deno.kill(Deno.pid, "SIGKILL");
 }
 
-/** How long a command may take when nothing else is said, in milliseconds. */
+/** Default time limit of a command, in milliseconds. */
 const COMMAND_MS = 180_000;
 
 /**
@@ -92,10 +92,10 @@ function killGroup(pid: number): boolean {
   }
 }
 
-/** How long it takes at most until what was killed is gone, in milliseconds. */
+/** Maximum time until a killed process has ended, in milliseconds. */
 const GONE_MS = 30_000;
 
-/** How long a service may take to end in good order when nothing else is said, in milliseconds. */
+/** Default time limit for the normal end of a service, in milliseconds. */
 const STOP_MS = 20_000;
 
 /** A program that runs until it is stopped; what it writes is in a file. */
@@ -151,13 +151,16 @@ export class Service {
     return this.#code ?? -1;
   }
 
-  /** Ends the process alone, at once, with no chance to do anything; what it forked stays. Resolves when it is gone. */
+  /** Kills only the process itself (SIGKILL); its children stay. Resolves when it is gone. */
   async crash(): Promise<void> {
     if (this.#code === undefined) this.#child.kill("SIGKILL");
     await this.#child.status;
   }
 
-  /** Asks it to end, and kills what is left after `withinMs`. When it resolves nothing is left. Twice is fine. */
+  /**
+   * Asks it to end, and kills what is left after `withinMs`. When it resolves, no process is left. May be called more
+   * than once.
+   */
   async stop(withinMs = STOP_MS): Promise<void> {
     if (this.#code === undefined) {
       this.#child.kill("SIGTERM");
@@ -166,7 +169,7 @@ export class Service {
     await this.kill();
   }
 
-  /** Kills it and all that it started, with no chance to do anything. When it resolves nothing is left. */
+  /** Kills it and all its children (SIGKILL). When it resolves nothing is left. */
   async kill(): Promise<void> {
     const what = `the end of the processes of ${this.name}`;
     await eventually(() => !killGroup(this.#child.pid), { withinMs: GONE_MS, what });

@@ -1,5 +1,5 @@
 /**
- * Says what the user who runs it may do with each path that it is given: one JSON object, path → what succeeded.
+ * Reports what its user may do with each given path: one JSON object, path → what succeeded.
  * @module
  */
 

@@ -19,7 +19,7 @@ export class RecordedPrograms implements Disposable {
   readonly path = Deno.makeTempDirSync({ prefix: "recorded_" });
   readonly #place = new SearchPath(this.path);
 
-  /** Has a program answer; the first answer that matches counts, and without one it is silent. */
+  /** Sets a program's answers; the first one that matches is used, and without one it prints nothing. */
   answer(program: string, answers: readonly RecordedAnswer[] = []): void {
     const cases = answers.map(({ args, stdout = "", stderr = "", code = 0 }, i) => {
       Deno.writeTextFileSync(`${this.path}/${program}.${i}.out`, stdout);

@@ -1,6 +1,6 @@
 /**
- * What runners and wheel modules run with, for tests that call them without a master: a scratch directory, and a note of
- * all that they do beside returning.
+ * What runners and wheel modules run with, for tests that call them without a master: a scratch directory, and a record
+ * of all their actions besides the return.
  * @module
  */
 
@@ -20,7 +20,7 @@ import { dataCache, jobStore } from "./job_store.ts";
 export interface RunnerWorld {
   readonly root: string;
   readonly context: RunnerContext;
-  /** What was done beside returning, a line each. */
+  /** Actions besides the return, a line each. */
   readonly done: string[];
   /** What minions will answer. */
   readonly answers: Map<string, LocalReturn>;

@@ -1,5 +1,6 @@
 /**
- * What `salt` and `salt-cp` say on standard error and without minions, to the letter; and a master that is soon sure of silence.
+ * The exact texts of `salt` and `salt-cp` on standard error and without minions; and options of a master that gives up
+ * silent minions quickly.
  * @module
  */
 
@@ -7,9 +8,9 @@
 export function failedText(which: string): string {
   return `ERROR: Minions returned with non-zero exit code: ${which}\n`;
 }
-/** Nobody returned. */
+/** No minion returned. */
 export const NOBODY = "ERROR: No return received\n";
-/** Nobody was meant. */
+/** No minion matched. */
 export const NO_MATCH = "No minions matched the target. No command was sent, no jid was assigned.\n";
 
 /** Options under which silence is soon certain. */

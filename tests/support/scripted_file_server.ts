@@ -1,5 +1,5 @@
 /**
- * A file server in memory that does what a test tells it to: the commands of Salt's, and a hook before each answer.
+ * A scripted file server in memory: Salt's commands, and a hook before each answer.
  * @module
  */
 

@@ -1,6 +1,6 @@
 /**
- * A master that does what a test tells it to, lies included: the bytes of its answers from the project's own keys and
- * envelopes, and the two sockets that a minion talks to. Keeps no keys of minions, no jobs, and no rules.
+ * A scripted master, which may also send wrong answers: it has the project's own keys and envelopes, and the two
+ * sockets that a minion connects to. It stores no keys of minions and no jobs, and has no rules.
  * @module
  */
 
@@ -174,10 +174,10 @@ export interface Asked {
   readonly frame: Uint8Array;
 }
 
-/** What a scripted master says to a request: bytes; `undefined` is silence. */
+/** The answer of a scripted master to a request: bytes; `undefined`: no answer. */
 export type Script = (asked: Asked) => Uint8Array | undefined;
 
-/** A master's two sockets, on ports of the system's choice, and a script for what it says. */
+/** A master's two sockets, on ports of the system's choice, and a script for its answers. */
 export class ScriptedMaster implements AsyncDisposable {
   /** Every request that came in, in order. */
   readonly asked: Asked[] = [];
@@ -219,7 +219,7 @@ export class ScriptedMaster implements AsyncDisposable {
     return this.asked.filter((asked) => asked.cmd === cmd).length;
   }
 
-  /** Says what a master says that likes every minion: keys, an empty pillar, and None. */
+  /** The answers of a master that accepts every minion: keys, an empty pillar, and None. */
   readonly honest: Script = ({ load, cmd, frame }) => {
     if (cmd === "_auth") {
       this.#minion = PublicKey.fromPem(String(load.get("pub")));

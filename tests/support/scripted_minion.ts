@@ -1,5 +1,5 @@
 /**
- * A minion that says exactly what a test wants, in every version of the protocol, over any way to ask.
+ * A scripted minion, in every version of the protocol, over any transport.
  * @module
  */
 
@@ -52,13 +52,12 @@ export function asMap(value: Value | undefined): ValueMap {
 
 /** The minion. */
 export class ScriptedMinion {
-  /** What opens publishes, after a sign-in. */
+  /** Decrypts publishes, after a sign-in. */
   shared: Crypticle | undefined;
-  /** What seals requests, after a sign-in. */
+  /** Encrypts requests, after a sign-in. */
   session: Crypticle | undefined;
   readonly #ask: Ask;
 
-  /** Takes what it says it is. */
   constructor(readonly id: string, readonly key: PrivateKey, ask: Ask) {
     this.#ask = ask;
   }

@@ -1,5 +1,5 @@
 /**
- * A test that fails when it leaves an operation or a resource behind, which Deno no longer looks for by itself.
+ * A test that fails when it leaves an operation or a resource behind, which Deno no longer checks by default.
  * @module
  */
 

@@ -1,5 +1,5 @@
 /**
- * Targets, and what Salt's master and minions say of them: `corpus/targets.json`.
+ * Targets, with the answers of Salt's master and minions: `corpus/targets.json`.
  * @module
  */
 
@@ -16,15 +16,15 @@ export interface CorpusMinion {
   readonly unknown: boolean;
 }
 
-/** A target, and who matches it. */
+/** A target, and the minions that match it. */
 export interface CorpusRow {
   readonly tgt: Value;
   readonly tgtType: string;
   readonly delimiter: string | undefined;
-  /** Whom Salt's master expects to answer, sorted. */
+  /** The minions that Salt's master expects to answer, sorted. */
   readonly master: readonly string[];
   readonly missing: readonly string[];
-  /** Who says that it is meant, sorted. */
+  /** The minions that match themselves, sorted. */
   readonly minions: readonly string[];
   /** Why the answers here are others. */
   readonly differs: string | undefined;

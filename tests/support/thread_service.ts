@@ -1,5 +1,5 @@
 /**
- * The thread of `tests/process/thread_test.ts`: does whatever it is told, the worst of it too.
+ * The thread of `tests/process/thread_test.ts`: does what a test requests, including crashes.
  * @module
  */
 
