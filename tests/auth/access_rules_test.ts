@@ -34,7 +34,7 @@ Deno.test("a rule that is neither a text nor a map allows nothing", () => {
   access.authorizeJob("alice", publishCalls("test.ping", []), { minions: ["web1"], matching: () => new Set(["web1"]) });
 });
 
-Deno.test("publisher_acl says what its users run on the master, where Salt's lets them run everything", () => {
+Deno.test("publisher_acl limits what its users run on the master; in Salt they can run everything", () => {
   const access = new Access(KEYS, {
     owner: "salt",
     acl: rules({ alice: ["test.*", "@jobs", { "@runner": ["manage.up"] }] }),

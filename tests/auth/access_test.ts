@@ -29,7 +29,7 @@ const ACL = rules({
   "db?": ["test.ping"],
 });
 
-Deno.test("who can read a key file proves to be its user; the user of the master may act as any user", () => {
+Deno.test("a key file authenticates its user; the user of the master may act as any user", () => {
   const access = new Access(KEYS, { owner: "salt", acl: ACL });
   const cases: [user: string, key: string, proved: boolean][] = [
     ["root", "root-key", true],
@@ -67,7 +67,7 @@ Deno.test("who can read a key file proves to be its user; the user of the master
   }
 });
 
-Deno.test("publisher_acl says what the users that it names may publish, and to whom", () => {
+Deno.test("publisher_acl limits what its users may publish, and to which minions", () => {
   const keys = new Map([...KEYS, ["db1", "db1-key"]]);
   const access = new Access(keys, { owner: "salt", acl: ACL });
   const cases: [user: string, fun: unknown, minions: string[], allowed: boolean][] = [
@@ -140,7 +140,7 @@ Deno.test("a rule that is no expression allows nothing, as in Salt", () => {
   }
 });
 
-Deno.test("each start makes new keys, which their users alone can read, under names that stay in the directory", () => {
+Deno.test("each start makes new keys, which only their users can read, with names that stay in the directory", () => {
   const root = Deno.makeTempDirSync({ prefix: "access_" });
   try {
     const first = createAccessKeys(root, ["root", "root", "alice", "../evil"]);
@@ -156,7 +156,7 @@ Deno.test("each start makes new keys, which their users alone can read, under na
   }
 });
 
-Deno.test("key files that somebody removed are put back as they were, the cache directory too", () => {
+Deno.test("removed key files are written again, also with the cache directory", () => {
   const root = Deno.makeTempDirSync({ prefix: "access_" });
   try {
     const cachedir = `${root}/cache`;

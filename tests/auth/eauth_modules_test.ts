@@ -115,7 +115,7 @@ Deno.test("external_auth: systems that are not built are not there, nor what eve
   });
 });
 
-Deno.test("external_auth names users and groups; parameters and * name nobody", () => {
+Deno.test("external_auth names users and groups; parameters and * name no user", () => {
   const external = map({ pam: { fred: [], "ops%": [], "*": [], "^x": 1 }, file: { anna: [], fred: [] }, odd: 7 });
   assertEquals(eauthUsers(external, (group) => group === "ops" ? ["bert", "anna"] : []), ["fred", "bert", "anna"]);
 });

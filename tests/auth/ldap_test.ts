@@ -52,7 +52,7 @@ async function withDirectory(
   }
 }
 
-Deno.test("ldap: an account finds the user, who binds with the password; the groups are the account's to see", async () => {
+Deno.test("ldap: an account finds the user, who binds with the password; the account reads the groups", async () => {
   await withDirectory(async (ask, { asked }) => {
     assertEquals(await ask(BY_SEARCH, "fred", "correct horse"), { known: true, groups: ["ops"] });
     assertEquals(asked, [

@@ -46,7 +46,7 @@ async function withServices(
   }
 }
 
-Deno.test("CVE-2022-22967: PAM is asked for the password and then for the account: who is locked is refused", async () => {
+Deno.test("CVE-2022-22967: PAM checks the password and then the account: a locked user is refused", async () => {
   await withServices(async (ask) => {
     const [good, wrong, eve, locked, broken] = await Promise.all([
       ask("password", "fred", "correct horse"),

@@ -53,13 +53,13 @@ for (const [method, hash] of Object.entries(HASHES).filter(([name]) => name !== 
   });
 }
 
-Deno.test("htpasswd files: a hash of an unknown kind lets nobody in, not even by the same text", async () => {
+Deno.test("htpasswd files: a hash of an unknown kind matches no password, not even the same text", async () => {
   for (const hash of ["secret", "", "*", "!", "$9$x$y"]) {
     assertEquals(await knows(`fred:${hash}\n`, { filetype: "htpasswd" }, "fred", hash), false, hash);
   }
 });
 
-Deno.test("htdigest files: of the realm alone", async () => {
+Deno.test("htdigest files: only entries of the realm are used", async () => {
   const file = "fred:other:0123\nfred:salt:f98a85e3b204bac846952478e21e3973\n";
   assertEquals(await knows(file, { filetype: "htdigest", realm: "salt" }, "fred"), true);
   assertEquals(await knows(file, { filetype: "htdigest", realm: "salt" }, "fred", "wrong"), false);

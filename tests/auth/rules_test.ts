@@ -62,7 +62,7 @@ for (const group of ["jobs", "targets", "master", "lists"] as const) {
   });
 }
 
-Deno.test("a rule must match a whole name or argument, where Salt's need match its beginning alone", () => {
+Deno.test("a rule must match a whole name or argument; in Salt it needs to match only the beginning", () => {
   assertEquals(CORPUS.prefix.map((row) => [row[3], answer(row)]), CORPUS.prefix.map(() => [true, false]));
 });
 

@@ -18,7 +18,7 @@ function withTokens(act: (tokens: Tokens, directory: string, logged: string[]) =
 
 const FRED = { name: "fred", eauth: "file", groups: ["ops"] };
 
-Deno.test("a token stands for its user until it expires, and its file is its owner's alone", () => {
+Deno.test("a token authenticates its user until it expires, and only the owner can read its file", () => {
   withTokens((tokens, directory) => {
     const { data } = tokens.make(FRED, 60);
     const token = str(data.get("token") ?? "");
@@ -31,7 +31,7 @@ Deno.test("a token stands for its user until it expires, and its file is its own
   });
 });
 
-Deno.test("CVE-2021-3144: an expired token is no token, from the first look, and its file goes", () => {
+Deno.test("CVE-2021-3144: an expired token is refused at its first use, and its file is removed", () => {
   withTokens((tokens, directory) => {
     const token = tokens.make(FRED, -1).data.get("token");
     assertEquals(tokens.get(token), undefined);
@@ -69,7 +69,7 @@ Deno.test("CVE-2020-11652: a token names a file of the directory of tokens and n
   });
 });
 
-Deno.test("tokens that 3006 and 3007 wrote are read, and what is no token is removed", () => {
+Deno.test("tokens of 3006 and 3007 are read, and other files are removed", () => {
   withTokens((tokens, directory) => {
     const old = "ab".repeat(32), bad = "cd".repeat(32), nobody = "ef".repeat(32);
     tokens.make(FRED, 60);

@@ -44,10 +44,13 @@ strictTest("an event of which one piece is missing is dropped, and only that one
   assertEquals(received([...split[0].slice(0, -1), ...split[1].slice(1), event("small", 2)]), [event("small", 2)]);
 });
 
-strictTest("what is no piece goes through: other events, frames without a tag, and frames that end too soon", () => {
-  const frames = ["", "x", "tag\n\n", "tag\n\n\x80", "\u0001welcome"].map((text) => new TextEncoder().encode(text));
-  frames.push(Uint8Array.of(0x74, 0x0a, 0x0a, 0xc1), Uint8Array.of(0x74, 0x0a, 0x0a, 0xc1, ...new Array(11).fill(0)));
-  assertEquals(received(frames), frames);
-  const untagged = new Uint8Array(2 * PIECE_BYTES);
-  assertEquals([...piecesOf(untagged, { most: 9, number: 0 })], [untagged]);
-});
+strictTest(
+  "frames that are not pieces pass unchanged: other events, frames without a tag, and truncated frames",
+  () => {
+    const frames = ["", "x", "tag\n\n", "tag\n\n\x80", "\u0001welcome"].map((text) => new TextEncoder().encode(text));
+    frames.push(Uint8Array.of(0x74, 0x0a, 0x0a, 0xc1), Uint8Array.of(0x74, 0x0a, 0x0a, 0xc1, ...new Array(11).fill(0)));
+    assertEquals(received(frames), frames);
+    const untagged = new Uint8Array(2 * PIECE_BYTES);
+    assertEquals([...piecesOf(untagged, { most: 9, number: 0 })], [untagged]);
+  },
+);

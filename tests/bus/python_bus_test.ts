@@ -88,7 +88,7 @@ strictTest(
     }),
 );
 
-strictTest("who sends something else is cut off, and the others are not", async () => {
+strictTest("a sender of invalid data is disconnected, and the others are not", async () => {
   const dir = Deno.makeTempDirSync({ prefix: "bus_" });
   const { log, lines } = keptLog();
   const published: Uint8Array[] = [];
@@ -115,7 +115,7 @@ strictTest("who sends something else is cut off, and the others are not", async 
   Deno.removeSync(dir, { recursive: true });
 });
 
-strictTest("who does not read misses what does not fit, and the log says so once", async () => {
+strictTest("a subscriber that does not read misses events, which is logged once", async () => {
   const dir = Deno.makeTempDirSync({ prefix: "bus_" });
   const { log, lines } = keptLog();
   const bus = PythonBus.open(pythonBus(dir), { log, listeners: [], publish: () => {}, waitingBytes: 100_000 });

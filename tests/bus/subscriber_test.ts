@@ -305,7 +305,7 @@ strictTest("a bus whose place cannot be had leaves nothing behind", async () => 
   Deno.removeSync(dir, { recursive: true });
 });
 
-strictTest("nobody on a bus is told in time, and close() ends a wait for events", async () => {
+strictTest("a bus without a server is reported in time, and close() ends a wait for events", async () => {
   await assertRejects(() => EventSubscriber.connect("/nonexistent/pub.ipc", [""]), NoMasterError);
   await withBus(async (paths) => {
     const subscriber = await EventSubscriber.connect(paths.pub, [""]);
@@ -315,7 +315,7 @@ strictTest("nobody on a bus is told in time, and close() ends a wait for events"
   });
 });
 
-strictTest("a frame that is no event disturbs no subscriber", () =>
+strictTest("an invalid frame disturbs no subscriber", () =>
   withBus(async (paths) => {
     using subscriber = await EventSubscriber.connect(paths.pub, [""]);
     using outbox = Outbox.push({ lingerMs: 1_000 });

@@ -17,7 +17,7 @@ function bus(): { subscribers: BusSubscribers; news: string[] } {
   return { subscribers: new BusSubscribers(tell), news };
 }
 
-Deno.test("a subscriber's topic is read back; another's topic, and nonsense of that form, is nobody", () => {
+Deno.test("a subscriber's topic can be parsed; other topics, and invalid ones of that form, cannot", () => {
   assertEquals(readSubscriberTopic(subscriberTopic(NAME)), NAME);
   for (
     const topic of ["", "salt/job/", "\u0001welcome", "\u0001subscriber ", "\u0001subscriber []", "\u0001subscriber {"]
@@ -43,7 +43,7 @@ Deno.test("events are counted for a subscriber that does not read, until it has 
   assertEquals(news, ["stuck k 0", "reads again k 3"]);
 });
 
-Deno.test("a subscriber that goes is forgotten, and it is told if it was stuck", () => {
+Deno.test("a subscriber that disconnects is removed, which is reported if it was stuck", () => {
   const { subscribers, news } = bus();
   subscribers.subscriptionChanged(subscriberTopic(NAME), true);
   subscribers.subscriptionChanged(subscriberTopic({ ...NAME, key: "other" }), true);

@@ -178,7 +178,7 @@ Options:
   );
 });
 
-Deno.test("an incomplete command line is told the usage, the examples and where the rest is", () => {
+Deno.test("for an incomplete command line the usage, the examples and a reference to help are printed", () => {
   const examples = [["salt-x a", "do a"]] as const;
   assertEquals(
     briefHelp({ prog: "salt-x", usage: "[options]", description: "Does x.", examples, options: {} }),

@@ -166,7 +166,7 @@ Deno.test("returns are given as they come, and with the last one it is over", as
   assertEquals(host.published, []);
 });
 
-Deno.test("what is no return of this job and these minions does not count, nor a return that comes twice", async () => {
+Deno.test("only returns of this job and these minions count, each once", async () => {
   await using host = await Host.start();
   const { seen, done } = await collect(host, ["a", "b"], { timeoutMs: LONG, gatherMs: LONG });
   await host.returns("20260101000000000002", "a", "of another job");
@@ -199,14 +199,14 @@ Deno.test("states that are done are told as they come; of other jobs, by others,
   assertEquals([states, seen], [["a 0/2", "a 1/2"], ["a: true"]]);
 });
 
-Deno.test("a job for nobody is over at once", async () => {
+Deno.test("a job without minions is over at once", async () => {
   await using host = await Host.start();
   const { seen, done } = await collect(host, [], { timeoutMs: LONG, gatherMs: LONG });
   await done;
   assertEquals(seen, []);
 });
 
-Deno.test("after the timeout those that are missing, and they alone, are asked whether they are at it; silence is a no", async () => {
+Deno.test("after the timeout only missing minions are asked whether they run the job; no answer counts as no", async () => {
   await using host = await Host.start();
   const { seen, done } = await collect(host, ["a", "b", "c"], { timeoutMs: 3_000, gatherMs: 60 });
   await host.returns(JID, "b", 1);
@@ -242,7 +242,7 @@ Deno.test("a minion that still runs the job is waited for, and asked again after
   assertEquals(seen, ["a: at last", "b is silent"]);
 });
 
-Deno.test("one that is not at it may still return while others are", async () => {
+Deno.test("a minion that does not run the job may still return while others run it", async () => {
   await using host = await Host.start();
   host.running.set("a", map({ jid: JID })).set("b", new Map());
   const { seen, done } = await collect(host, ["a", "b"], { timeoutMs: 40, gatherMs: LONG });
@@ -253,7 +253,7 @@ Deno.test("one that is not at it may still return while others are", async () =>
   assertEquals(seen, ["b: late", "a: at last"]);
 });
 
-Deno.test("one that was at it and stops answering is given up", async () => {
+Deno.test("a minion that ran the job and stops answering is given up", async () => {
   await using host = await Host.start();
   host.running.set("a", map({ jid: JID }));
   const { seen, done } = await collect(host, ["a"], { timeoutMs: 40, gatherMs: 3_000 });
@@ -263,7 +263,7 @@ Deno.test("one that was at it and stops answering is given up", async () => {
   assertEquals(seen, ["a is silent"]);
 });
 
-Deno.test("a return that overtakes the word that the job runs leaves nobody to wait for", async () => {
+Deno.test("a return before the answer that the job runs ends the wait", async () => {
   await using host = await Host.start();
   const { seen, done } = await collect(host, ["a", "b"], { timeoutMs: 40, gatherMs: 3_000 });
   await eventually(() => host.questions.length === 1, { what: "the question" });
@@ -322,7 +322,7 @@ Deno.test("a minion that the master knows not to be connected is not asked, and 
   assertEquals(both.seen, ["here: 1", "away is not connected"]);
 });
 
-Deno.test("abort ends the collecting at once, and nobody is called silent", async () => {
+Deno.test("abort ends the collecting at once, and no minion is reported as silent", async () => {
   await using host = await Host.start();
   const controller = new AbortController();
   const { seen, done } = await collect(host, ["a", "b"], { timeoutMs: LONG, gatherMs: LONG }, controller.signal);
@@ -437,7 +437,7 @@ Deno.test("without a master connecting fails at once", async () => {
   assert(performance.now() - started < AT_ONCE_MS);
 });
 
-Deno.test("runners' commands give the returns of those that answer, and nothing where nobody matches", async () => {
+Deno.test("runners' commands return the answers of minions, and nothing without a match", async () => {
   await using host = await Host.start();
   const minions = localCommands(host.opts, { user: "root", log: SILENT_LOGGER });
   const running = minions.run(["a", "b"], "test.ping", { tgtType: "list", timeoutS: 3, gatherJobTimeoutS: 0.1 });

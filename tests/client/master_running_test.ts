@@ -13,7 +13,7 @@ async function inDirectory(act: (sockDir: string) => Promise<void>): Promise<voi
   }
 }
 
-Deno.test("a master runs where somebody listens, and not where a socket file was left", () =>
+Deno.test("a master is running if a process listens, and not if only a socket file is left", () =>
   inDirectory(async (sockDir) => {
     assert(!await isMasterRunning(sockDir), "nothing is there");
     const error = await assertRejects(() => checkMasterRunning(sockDir), NoMasterError);

@@ -3,13 +3,13 @@ import { assertEquals } from "../support/assert.ts";
 
 const watchOf = (...ids: string[]) => new JobWatch(ids, { timeoutMs: 5_000, now: 0 });
 
-Deno.test("a watch ends when everybody has returned, and a second return is no news", () => {
+Deno.test("a watch ends when all minions have returned, and a second return is ignored", () => {
   const watch = watchOf("db1", "web1");
   assertEquals([watch.returned("web1"), watch.returned("web1"), watch.done], [true, false, false]);
   assertEquals([watch.returned("db1"), watch.done, watch.unreturned.size], [true, true, 0]);
 });
 
-Deno.test("nobody is asked before the time-out; then those who are silent, once", () => {
+Deno.test("no minion is asked before the time-out; then silent minions are asked, once", () => {
   const watch = watchOf("db1", "web1", "web2");
   watch.returned("web1");
   assertEquals([watch.toAsk(4_999), watch.nextAt], [[], 5_000]);
@@ -18,7 +18,7 @@ Deno.test("nobody is asked before the time-out; then those who are silent, once"
   assertEquals([watch.toAsk(6_000), watch.nextAt], [[], 15_000]);
 });
 
-Deno.test("who says no is given up at once, who is at it is asked again, and who says nothing is given up in the end", () => {
+Deno.test("a minion that says no is given up at once, one that runs the job is asked again, and a silent one is given up in the end", () => {
   const watch = watchOf("idle", "busy", "mute");
   watch.asked(watch.toAsk(5_000), 15_000);
   watch.answered("idle", false, 5_100);
@@ -33,20 +33,20 @@ Deno.test("who says no is given up at once, who is at it is asked again, and who
   assertEquals([watch.done, [...watch.unreturned]], [true, ["idle", "busy", "mute"]]);
 });
 
-Deno.test("who has been given up and returns after all has returned", () => {
+Deno.test("a minion that was given up and returns later counts as returned", () => {
   const watch = watchOf("web1");
   watch.asked(watch.toAsk(5_000), 6_000);
   watch.tick(6_000);
   assertEquals([watch.done, watch.returned("web1"), watch.unreturned.size], [true, true, 0]);
 });
 
-Deno.test("who acknowledges is waited for without end, and never asked", () => {
+Deno.test("a minion that acknowledges is awaited without a limit, and never asked", () => {
   const watch = watchOf("web1");
   watch.acknowledged("web1");
   assertEquals([watch.toAsk(1e9), watch.nextAt, watch.done], [[], Infinity, false]);
 });
 
-Deno.test("who has the job and loses its connection has the time-out to come back", () => {
+Deno.test("a minion that has the job and loses its connection has the time-out to reconnect", () => {
   const watch = watchOf("web1", "web2");
   watch.acknowledged("web1");
   watch.acknowledged("web2");
@@ -95,7 +95,7 @@ Deno.test("a minion that has returned is not waited for again, also if other ans
   assertEquals(watch.done, true);
 });
 
-Deno.test("an answer counts once, and only of those who were asked", () => {
+Deno.test("an answer counts once, and only from minions that were asked", () => {
   const watch = watchOf("busy", "web1");
   watch.answered("web1", false, 1_000);
   assertEquals(watch.toAsk(5_000), ["busy", "web1"]);
@@ -112,7 +112,7 @@ Deno.test("of one that is connected and has not acknowledged, the time-out runs 
   assertEquals(watch.toAsk(5_000), ["web1"]);
 });
 
-Deno.test("who is known not to be connected is given up at the time-out, unless it has the job", () => {
+Deno.test("a minion that is known to be disconnected is given up at the time-out, unless it has the job", () => {
   const watch = watchOf("away", "begun", "here");
   watch.acknowledged("begun");
   watch.presence("begun", false, 0);

@@ -63,7 +63,7 @@ for (const [tgt, tgtType, hint] of MEANT) {
     assertEquals(nobodyHint({ tgt, tgtType }, keys([]), HERE), hint));
 }
 
-Deno.test("a user who may not read the keys is told nothing of them", () => {
+Deno.test("a user who may not read the keys gets no hint about them", () => {
   const list = () => {
     throw new Deno.errors.PermissionDenied("no right to read it");
   };

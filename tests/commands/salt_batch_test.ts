@@ -104,7 +104,7 @@ fleetTest("salt -b --async runs in the background; batch.* show it and stop it",
   assertEquals(await batch("batch.status", "20200101000000000000"), null);
 });
 
-fleetTest("a batch in the background goes on when its master has been away for longer than the time-out", {
+fleetTest("a batch in the background continues after its master was away for longer than the time-out", {
   minions: ["a1", "a2", "a3"],
 }, async (fleet) => {
   const status = async (jid: string) => JSON.parse((await fleet.saltRun("--out=json", "batch.status", jid)).out);
@@ -131,7 +131,7 @@ fleetTest("a batch in the background goes on when its master has been away for l
   assertEquals(Deno.readTextFileSync(`${fleet.root}/runs`), "ran\n".repeat(3));
 });
 
-Deno.test("a batch whose master stays away ends in words", async () => {
+Deno.test("a batch whose master stays away ends with a reason", async () => {
   const sock_dir = Deno.makeTempDirSync({ prefix: "batch_" });
   const { log, lines } = keptLog();
   const session = { io: { signal: new AbortController().signal }, opts: { sock_dir }, log } as unknown as Session;

@@ -9,7 +9,7 @@ import { AT_ONCE_MS } from "../support/time.ts";
 const LOOKUP = "The minions may not have all finished running and any remaining minions will return upon completion. " +
   "To look up the return data for this job later, run the following command:";
 
-fleetTest("salt tells who is silent", { minions: ["web1", "db1"], master: IMPATIENT }, async (fleet) => {
+fleetTest("salt names silent minions", { minions: ["web1", "db1"], master: IMPATIENT }, async (fleet) => {
   await fleet.stopMinion("db1");
   const salt = async (...words: string[]) => {
     const run = await fleet.salt(...words);
@@ -145,7 +145,7 @@ Deno.test("salt with a broken configuration names file and line", async () => {
   assertMatch(run.err, /^salt: .*\/master:1: worker_threads: must be an integer.*\n$/);
 });
 
-Deno.test("an error that nobody foresaw is one line and code 70, or thrown with --hard-crash", async () => {
+Deno.test("an unexpected error is one line and code 70, or thrown with --hard-crash", async () => {
   let err = "";
   const run = (args: string[]) =>
     reportUnexpected({ name: "salt", args, writeError: (text) => void (err += text) }, () => {

@@ -189,7 +189,7 @@ Deno.test("salt-key -F prints all fingerprints, the master's own keys among them
   ));
 });
 
-Deno.test("salt-key -F master is -F, -f master shows the master's own, and a person is told which one master_finger wants", async () => {
+Deno.test("salt-key -F master is -F, and -f master shows the master's own and says which one is for master_finger", async () => {
   using bench = new Bench();
   Deno.writeTextFileSync(`${bench.pki}/master_sign.pub`, PEM);
   Deno.writeTextFileSync(`${bench.pki}/host_master.pub`, PEM);
@@ -215,7 +215,7 @@ Deno.test("salt-key colours its lists on a terminal, but not into a file, nor wi
   assertEquals(Deno.readTextFileSync(file), ALL + ALL);
 });
 
-Deno.test("salt-key -a asks, accepts on yes and tells the bus with the key", async () => {
+Deno.test("salt-key -a asks, accepts on yes and fires an event with the key", async () => {
   using bench = new Bench();
   const question = `The following keys are going to be accepted:\n${HEADED.un}Proceed? [n/Y] `;
   for (const answer of ["n", "no", "x"]) {
@@ -405,7 +405,7 @@ Deno.test("salt-key says in one line what is wrong with the configuration", asyn
   assertMatch(err, /^salt-key: .*master:\d+.*\n$/);
 });
 
-Deno.test("salt-key says in one line what it did not foresee, or where it happened with --hard-crash", async () => {
+Deno.test("salt-key reports an unexpected error in one line, or with its stack with --hard-crash", async () => {
   using bench = new Bench();
   Deno.removeSync(`${bench.pki}/minions`, { recursive: true });
   Deno.writeTextFileSync(`${bench.pki}/minions`, "a file in place of a directory");

@@ -161,7 +161,7 @@ Deno.test("while a runner runs its proc file says so", () =>
     assertEquals([...Deno.readDirSync(proc)].length, 0);
   }));
 
-Deno.test("an unknown function is told as Salt tells it, and is a usage error", () =>
+Deno.test("an unknown function is reported as by Salt, and is a usage error", () =>
   withWorld(async ({ run, events }) => {
     assertEquals(await run("nope.nope"), { code: 64, out: "'nope.nope' is not available.\n", err: "" });
     assertEquals(events.length, 1);
@@ -236,7 +236,7 @@ Deno.test("without a function, or with -d, the documentation is shown", () =>
     assertEquals(events.length, 0);
   }));
 
-Deno.test("--async starts the same words again in the background, under a jid that it tells", () =>
+Deno.test("--async starts the same words again in the background, with a jid that it prints", () =>
   withWorld(async ({ root, run, detached, events }) => {
     const { code, out, err } = await run("--async", "-t", "3", "test.arg", "--no-parse=b", "a=1", "b=2", "--", "-x");
     assertEquals([code, out, events.length], [0, "", 0]);
@@ -251,7 +251,7 @@ Deno.test("--async starts the same words again in the background, under a jid th
     assertEquals(events[0][0], `salt/run/${jid}/new`);
   }));
 
-Deno.test("--async of an unknown function is told at once", () =>
+Deno.test("--async of an unknown function is reported at once", () =>
   withWorld(async ({ run, detached }) => {
     assertEquals((await run("--async", "nope.nope")).code, 64);
     assertEquals(detached.length, 0);
@@ -330,7 +330,7 @@ Deno.test("bad options, bad jids and a bad configuration are one line and an exi
     assertMatch(config.err, /^salt-run: \S+\/master:\d+: .*\n$/);
   }));
 
-Deno.test("Ctrl-C ends a runner, and tells which job it was", () =>
+Deno.test("Ctrl-C ends a runner, and prints its job id", () =>
   withWorld(async ({ run, io }) => {
     const controller = new AbortController();
     Object.assign(io, { signal: controller.signal });
@@ -395,7 +395,7 @@ Deno.test("salt-run salt.wheel runs wheel functions, and names the nearest of on
     assertStringIncludes(unknown.out, "Did you mean key.list?");
   }));
 
-Deno.test("a runner of Salt that is not built is told as such, not as a slip of the pen", () =>
+Deno.test("a runner of Salt that is not built is reported as such, not as a misspelling", () =>
   withWorld(async ({ run }) => {
     const { code, out } = await run("queue.insert", "--out=txt");
     assertEquals(code, 64);

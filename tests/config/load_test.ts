@@ -260,7 +260,7 @@ Deno.test("the default root_dir leaves paths as they are", () => {
   assertEquals([opts.root_dir, opts.pki_dir, opts.cachedir], ["/", "/srv/pki", "/var/cache/salt/master"]);
 });
 
-Deno.test("a sock_dir that is much longer than the cache directory gives way", () => {
+Deno.test("a sock_dir that is much longer than the cache directory is replaced", () => {
   using place = new Place({ "etc/salt/master": `sock_dir: /${"s".repeat(60)}` });
   assertEquals(loadMasterConfig(place.request()).opts.sock_dir, place.path("var/cache/salt/master/.salt-unix"));
 });

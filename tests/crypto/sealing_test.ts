@@ -26,7 +26,7 @@ Deno.test("the system's OpenSSL, where there is one, seals and opens as code of 
   }
 });
 
-Deno.test("what is no whole number of blocks, or has no padding, opens to nothing either way", () => {
+Deno.test("data that is not a whole number of blocks, or has no padding, is refused by both implementations", () => {
   for (const sealing of [ownSealing(...KEYS), opensslSealing(...KEYS) ?? ownSealing(...KEYS)]) {
     const right = sealed(sealing, new Uint8Array(BLOCK));
     assertEquals(sealing.decrypt(IV, new Uint8Array()), undefined);

@@ -91,7 +91,7 @@ Deno.test("a fault of a service while it starts is one line, code 70, and a stac
   assert(!place.isRunning);
 });
 
-Deno.test("an error that nobody watches is logged, and the service goes on", async () => {
+Deno.test("an uncaught error is logged, and the service continues", async () => {
   using place = new Place();
   const told = () => place.log.includes("An uncaught error: TypeError: unwatched");
   const code = await place.run(() => {
@@ -105,7 +105,7 @@ Deno.test("an error that nobody watches is logged, and the service goes on", asy
   assertEquals(code, 0);
 });
 
-Deno.test("a service is told how long it may take to end; one that takes longer is cut, which is logged", async () => {
+Deno.test("a service gets its time limit for ending; one that takes longer is aborted, which is logged", async () => {
   for (const [closeMs, ends] of [[600_000, true], [50, false]] as const) {
     using place = new Place();
     let told = 0;

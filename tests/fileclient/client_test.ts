@@ -34,7 +34,7 @@ async function scene(files: Record<string, Record<string, string>>) {
 
 const mode = (path: string) => (Deno.statSync(path).mode ?? 0) & 0o7777;
 
-Deno.test("a file is fetched in pieces into files/<env>, for its user alone; while it is the same, one question is enough", async () => {
+Deno.test("a file is fetched in pieces into files/<env>, readable only for its user; one request is enough while it is unchanged", async () => {
   await using s = await scene({ base: { "web/a.conf": "0123456789" } });
   const copy = await s.client.cacheFile("salt://web/a.conf", "base");
   assertEquals(copy, `${s.root}/cache/files/base/web/a.conf`);
@@ -58,7 +58,7 @@ Deno.test("an empty file, a compressed one, one with a | before its name, and on
   assertEquals(await s.client.cacheFile("salt://big", "nothing"), undefined);
 });
 
-Deno.test("a transfer that breaks goes on where it was, in another client too, and nobody sees what came of it", async () => {
+Deno.test("an interrupted transfer continues where it stopped, also in another client, and its partial file is not visible", async () => {
   await using s = await scene({ base: { f: "0123456789abcdef" } });
   let dead = true;
   s.server.before = (asked) => {

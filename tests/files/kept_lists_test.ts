@@ -43,7 +43,7 @@ Deno.test("lists of files are read by other threads, and made anew where the fil
   });
 });
 
-Deno.test("lists and digests that cannot be kept are answered all the same", async () => {
+Deno.test("lists and digests that cannot be stored are still returned", async () => {
   await inDirectory(async (root) => {
     const host = recordingHost();
     Deno.writeTextFileSync(`${root}/file`, "");

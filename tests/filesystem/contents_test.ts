@@ -28,7 +28,7 @@ Deno.test("a file that cannot be put in place leaves the old one and nothing bes
   assertEquals([...Deno.readDirSync(root.path)].map(({ name }) => name), ["d"]);
 });
 
-Deno.test("a link that was planted where a backup goes is replaced, and what it leads to stays", async () => {
+Deno.test("a link that was planted at a backup's path is replaced, and its target stays", async () => {
   await using root = await scratch();
   await Deno.writeTextFile(`${root.path}/victim`, "precious");
   await Deno.writeTextFile(`${root.path}/f`, "text");
@@ -38,7 +38,7 @@ Deno.test("a link that was planted where a backup goes is replaced, and what it 
   assertEquals(Deno.lstatSync(`${root.path}/f.bak`).isSymlink, false);
 });
 
-Deno.test("a search sees text that lies across the pieces in which a file is read", async () => {
+Deno.test("a search finds text across the pieces in which a file is read", async () => {
   await using root = await scratch();
   const file = `${root.path}/big`;
   const long = "ä".repeat(300 * 1024);

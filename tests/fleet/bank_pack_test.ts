@@ -113,7 +113,7 @@ Deno.test("a pack does not grow without end", () => {
   assertEquals([...Deno.readDirSync(bank.root)].map(({ name }) => name).sort(), ["grains", "grains.pack"]);
 });
 
-Deno.test("a bank whose pack cannot be written is read all the same", () => {
+Deno.test("a bank whose pack cannot be written is still read", () => {
   using bank = new Bank({ web1: "a" });
   Deno.mkdirSync(bank.path);
   bank.age();

@@ -15,7 +15,7 @@ function withCache(run: (cache: DataCache, root: string) => void): void {
   }
 }
 
-Deno.test("grains and pillar are stored apart and read together, readable by their owner alone", () =>
+Deno.test("grains and pillar are stored separately and read together, and only their owner can read them", () =>
   withCache((cache, root) => {
     assertEquals(cache.get("web1"), undefined);
     cache.setGrains("web1", map({ os: "Debian" }));

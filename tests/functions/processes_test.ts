@@ -10,7 +10,7 @@ import { testServices } from "../support/services.ts";
 
 const CLOSE = () => new TimeBudget(10_000);
 
-Deno.test("functions run in processes: some at once, some wait, others are refused; a lost one is told", async () => {
+Deno.test("functions run in processes: some at once, some wait, others are refused; a lost one is reported", async () => {
   using services = await testServices();
   const { opts, log, fired } = services;
   const processes = new FunctionProcesses({

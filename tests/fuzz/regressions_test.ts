@@ -59,7 +59,7 @@ Deno.test("a target whose references take no end is refused", () => {
   );
 });
 
-Deno.test("a line of an autosign_file whose references take no end lets nobody in, and nobody wait", () => {
+Deno.test("a line of an autosign_file with endless back references accepts no key and delays no sign-in", () => {
   const path = Deno.makeTempFileSync();
   try {
     Deno.writeTextFileSync(path, `${ENDLESS}\n${LONG_ID}\n`);

@@ -32,7 +32,7 @@ Deno.test("a file that includes 10,000 others is compiled, and a circle among th
   }
 });
 
-Deno.test("a pillar of 50 MB is an error in words, and the next minion gets its own", () =>
+Deno.test("a pillar of 50 MB is an error text, and the next minion gets its own", () =>
   withPillar(
     {
       "pillar/top.sls": "base:\n  'big*': [big]\n  'web*': [web]\n",

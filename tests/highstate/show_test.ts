@@ -161,7 +161,7 @@ Deno.test("a misspelt argument of a state that takes any is passed over with sta
   assertEquals((await call("state.show_low_sls", { args: ["web"], more: wrong, opts })).retcode, 1);
 });
 
-Deno.test("a broken top file ends in words", async () => {
+Deno.test("a broken top file gives an error text", async () => {
   const broken = await call("state.show_top", { more: { "top.sls": "base:\n" } });
   assertEquals(broken.shown, "ERROR: Unable to render top file. No targets found.");
   assertEquals((await call("state.show_top", { more: { "top.sls": "{{ nope }}" } })).shown, new Map());

@@ -319,7 +319,7 @@ Deno.test("10 MB of output and of input take seconds, not minutes", async () => 
   assert(performance.now() - started < 60_000, `it took ${performance.now() - started} ms`);
 });
 
-Deno.test("failures are logged as errors, unless the return code is nobody's business or all is quiet", async () => {
+Deno.test("failures are logged as errors, unless the return code is ignored or the output is quiet", async () => {
   const logOf = async (more: Partial<CommandRequest>) => {
     const recorder = host();
     await runCommand({ cmd: "echo out; exit 2", shell: "/bin/sh", python_shell: true, cwd: "/", ...more }, recorder);
@@ -351,7 +351,7 @@ Deno.test(
   },
 );
 
-Deno.test("group takes on a primary group alone", asRoot, async () => {
+Deno.test("group accepts only a primary group", asRoot, async () => {
   assertEquals((await sh("id -u; id -gn", { group: "daemon" })).stdout, "0\ndaemon");
 });
 

@@ -97,7 +97,7 @@ Deno.test("a job that came since the last round is looked at, in a directory tha
   assert(place.jobs.exists(YOUNG));
 });
 
-Deno.test("a job that begins is left alone, and is gone a minute later if nothing came of it", () => {
+Deno.test("a job that is being created is kept, and removed a minute later if it is still incomplete", () => {
   using place = new Place();
   place.clean();
   const starting = `${place.directory(YOUNG)}x`;

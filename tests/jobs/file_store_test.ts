@@ -371,7 +371,7 @@ Deno.test("a cache that this project writes has the bytes of one that Salt wrote
     }
   }));
 
-Deno.test("a return whose file is empty or cut, as a power failure leaves it, is not stored, and gives way to the one that is sent again", () =>
+Deno.test("a return with an empty or truncated file counts as missing, and is replaced when it is sent again", () =>
   withCache((cache, root) => {
     cache.prepare(JID);
     for (const [i, left] of [[], [0x83], [0x83, 0xa6, 0x72, 0x65]].entries()) {
@@ -402,7 +402,7 @@ Deno.test("a job whose files a power failure has emptied gets them anew with its
     assertStringIncludes(log.join("\n"), "Cannot read");
   }));
 
-Deno.test("what is stored is in the journal as well, in its order; a return that comes again too, as the first one stands", () =>
+Deno.test("stored data is in the journal in the same order, also a repeated return, with the data of the first one", () =>
   withCache((_, root) => {
     const records: Packable[] = [];
     const journal = { append: (record: Packable) => void records.push(record) };
@@ -417,7 +417,7 @@ Deno.test("what is stored is in the journal as well, in its order; a return that
     assert(!/secret|forged/.test(texts.join("\n")));
   }));
 
-Deno.test("what a journal tells of is put back where a power failure has emptied it, and left where it is whole", () =>
+Deno.test("records of a journal are restored if their files are empty after a power failure, and not if they are complete", () =>
   withCache((cache, root, log) => {
     const first = returned("web1", { out: "nested", return: "first" });
     cache.prepare(JID);

@@ -32,7 +32,7 @@ Deno.test("a connected minion that gives no sign gets the job again, at most eve
   assertEquals(again(jobs.due((id) => id === "web2", 3_000)), [[LOAD, ["web2"]]]);
 });
 
-Deno.test("a minion that is away gets the job when it comes, and nobody is bothered meanwhile", () => {
+Deno.test("a disconnected minion gets the job when it connects, and nothing is published before", () => {
   const jobs = published();
   jobs.noteAnswer("1", "web2", 0);
   assertEquals(jobs.due((id) => id === "web2", 5_000), []);
@@ -40,13 +40,13 @@ Deno.test("a minion that is away gets the job when it comes, and nobody is bothe
   assertEquals(jobs.arrived(["web2"], 9_000), []);
 });
 
-Deno.test("of many who come together those that have missed a job get it once", () => {
+Deno.test("of many minions that connect together, those that have missed a job get it once", () => {
   const jobs = published();
   jobs.published({ jid: "2", load: LOAD, minions: ["web2", "web3"], ttlMs: 10_000, live: false }, 0);
   assertEquals(again(jobs.arrived(["web2", "web1", "web9"], 5_000)), [[LOAD, ["web2", "web1"]], [LOAD, ["web2"]]]);
 });
 
-Deno.test("while others give their first sign of a job, nobody gets it again", () => {
+Deno.test("while first acknowledgements of a job arrive, it is not published again", () => {
   const jobs = published();
   jobs.noteAnswer("1", "web2", 1_400);
   assertEquals(jobs.due(everybody, 2_899), []);
@@ -55,7 +55,7 @@ Deno.test("while others give their first sign of a job, nobody gets it again", (
   assertEquals(again(jobs.due(everybody, 4_400)), [[LOAD, ["web1"]]]);
 });
 
-Deno.test("who keeps the jobs is told when one is over: all have it, its time is up, or nobody was waited for", () => {
+Deno.test("a callback gets each job that is over: all minions have it, its time is over, or it had no minions", () => {
   const over: string[] = [];
   const jobs = new Redelivery(({ jid }) => over.push(jid));
   const publish = (jid: string, minions: string[], ttlMs: number) =>
@@ -81,7 +81,7 @@ Deno.test("a job is delivered until its time is over, and not at all without one
   assertEquals([last.due(everybody, 5_001), last.size], [[], 0]);
 });
 
-Deno.test("of thousands who come together, each is named once, a thousand at a time", () => {
+Deno.test("of thousands of minions that connect together, each is named once, a thousand at a time", () => {
   const jobs = new Redelivery();
   const minions = Array.from({ length: 2_500 }, (_, i) => `web${i}`);
   jobs.published({ jid: "1", load: LOAD, minions, ttlMs: 10_000, live: false }, 0);

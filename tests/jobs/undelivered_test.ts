@@ -63,7 +63,7 @@ Deno.test("a job whose file a power failure has left empty is named", () =>
     assertEquals(complaints, [`Job ${JID} is not delivered to the minions that have missed it: its file is empty`]);
   }));
 
-Deno.test("what a journal puts back is delivered once, unless its log says that it is over", () =>
+Deno.test("a job that a journal restores is delivered once, unless its log says that it is over", () =>
   withCache((cachedir) => {
     const records: Packable[] = [];
     const jobs = new UndeliveredJobs(cachedir, PEM, { append: (record) => void records.push(record) });
@@ -120,7 +120,7 @@ Deno.test("a job that all had before it was kept is forgotten a second later", (
     assertEquals(names(cachedir), [JID]);
   }));
 
-Deno.test("a job that waits longer than its time was short when it was found is removed as the file that it is", () =>
+Deno.test("a job with a file is removed as a file, even if little of its time was left when it was found", () =>
   withCache((cachedir) => {
     new UndeliveredJobs(cachedir, PEM).save(DELIVERY, NOW);
     const next = new UndeliveredJobs(cachedir, PEM);
@@ -130,7 +130,7 @@ Deno.test("a job that waits longer than its time was short when it was found is 
     assertEquals(names(cachedir), []);
   }));
 
-Deno.test("a job lies there sealed: a master with another private key cannot read it", () =>
+Deno.test("an undelivered job is encrypted: a master with another private key cannot read it", () =>
   withCache((cachedir) => {
     for (const delivery of [DELIVERY, BRIEF]) {
       new UndeliveredJobs(cachedir, PEM).save(delivery, NOW);
@@ -151,7 +151,7 @@ Deno.test("what is hidden is gone from the disk with the job, however short its 
     assertEquals(names(cachedir), []);
   }));
 
-Deno.test("records of several threads are all found, and one that was cut off costs itself alone", () =>
+Deno.test("the records of several threads are all found, and a truncated one does not affect others", () =>
   withCache((cachedir) => {
     for (const [i, jid] of [JID, LATER].entries()) {
       const jobs = new UndeliveredJobs(cachedir, PEM);

@@ -14,7 +14,7 @@ function inTempDir(run: (root: string) => void): void {
   }
 }
 
-Deno.test("a session is made at the first sign-in, in a file that its owner alone may read", () =>
+Deno.test("a session is made at the first sign-in, in a file that only its owner may read", () =>
   inTempDir((root) => {
     const sessions = new SessionKeys(root, DAY_MS);
     assertEquals(sessions.crypticle("web1"), undefined);
@@ -86,7 +86,7 @@ Deno.test("a removed session opens nothing in any worker", () =>
     assertEquals([sessions.crypticle("web1"), other.crypticle("web1")], [undefined, undefined]);
   }));
 
-Deno.test("where somebody has removed the directory, the next sign-in makes it again", () =>
+Deno.test("after the removal of the directory, the next sign-in makes it again", () =>
   inTempDir((root) => {
     const sessions = new SessionKeys(root, DAY_MS);
     const text = sessions.forSignIn("web1");

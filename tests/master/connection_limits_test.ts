@@ -90,7 +90,7 @@ Deno.test("what has come since the last reply is unanswered; a PING's answer is 
   assertEquals(values(rule.weigh(counts({ 1: [100, 0], 2: [9_600, 40_110] }))), [100, 100]);
 });
 
-Deno.test("a peer that takes nothing for five seconds, though something is sent to it, holds as many replies as are kept for it", () => {
+Deno.test("a peer that reads nothing for five seconds counts as holding all replies that may be queued for it", () => {
   const rule = new Unanswered(16_000);
   const look = (ageMs: number, taken: number, unsent: number) =>
     values(rule.weigh(new Map([[1, { received: 400, taken, unsent, ageMs }]])))[0];
@@ -104,7 +104,7 @@ Deno.test("a peer that takes nothing for five seconds, though something is sent 
   assertEquals([look(90_000, 9_500, 0), rule.inDoubt], [0, false]);
 });
 
-Deno.test("a subscriber holds what it has said beyond its introduction and its heartbeats", () => {
+Deno.test("a subscriber holds the bytes beyond its start and its heartbeats", () => {
   const held = new Subscribed().weigh(
     new Map([
       [1, { received: 900, taken: 0, unsent: 0, ageMs: 0 }],
@@ -135,7 +135,7 @@ const HANDSHAKE = (type: string) => Uint8Array.fromHex(GREETING + ready(type));
 
 const FEW = { master: { max_connections: 12, handshake_timeout: 60 } };
 
-fleetTest("one address takes no more connections than others leave, on both ports", FEW, async (fleet) => {
+fleetTest("one address gets only connections that other addresses do not need, on both ports", FEW, async (fleet) => {
   let told = 0;
   for (const port of [fleet.masterOpts.ret_port, fleet.masterOpts.publish_port]) {
     const greedy = Array.from({ length: 30 }, () => dial(port, "127.0.0.2"));
@@ -254,7 +254,7 @@ Deno.test("what connections hold without an answer is bounded, and the peer that
   await eventually(() => rss() - before < BOUND, { what: "the memory to be given back" });
 });
 
-Deno.test("who holds less than the bound stays, though the memory has grown", async () => {
+Deno.test("connections below the limit stay, even if the memory has grown", async () => {
   await using fleet = await ProcessFleet.start({ minions: 1, master: { max_request_memory: BOUND } });
   const rss = () => treeMemory(fleet.master.pid).rssKb * 1024;
   const before = rss();

@@ -75,7 +75,7 @@ Deno.test("runner is answered at once, with the tag of its events; wheel with it
     ]);
   }));
 
-Deno.test("runner and wheel run nothing for who proves nothing, or may publish some functions only", () =>
+Deno.test("runner and wheel run nothing for a client without credentials, or with rules for publishing only", () =>
   withServices(async (services) => {
     const alice = services.accessKeys.get("alice"), root = services.accessKeys.get("root");
     const proofs: Record<string, unknown>[] = [
@@ -103,7 +103,7 @@ Deno.test("runner and wheel run nothing for who proves nothing, or may publish s
     assertEquals(services.functionJobs, []);
   }, { publisher_acl: map({ alice: [".*", "key.*"] }) }));
 
-Deno.test("a request without a function is no request, and the log never has its key", () =>
+Deno.test("a request without a function is refused, and the log never has its key", () =>
   withServices(async (services) => {
     const proof = { user: "root", key: services.accessKeys.get("root") };
     for (const fun of [undefined, 5, ["key.accept"]]) {

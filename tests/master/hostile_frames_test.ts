@@ -288,29 +288,34 @@ fleetTest("CVE-2020-11651: no method but the listed ones can be called from outs
   assertEquals(fleet.keys.list("accepted"), ["web1"]);
 });
 
-fleetTest("CVE-2020-11652, CVE-2021-3144, CVE-2021-25281: tokens, wheel and runner are nobody's", {}, async (fleet) => {
-  using channel = openChannel(fleet);
-  const ask = async (load: Record<string, unknown>) => opened(await channel.request(clearRequest(map(load)), PATIENCE));
-  const refused = map({
-    error: { name: "UserAuthenticationError", message: 'Authentication failure of type "user" occurred' },
-  });
-  const noToken = map({
-    error: { name: "TokenAuthenticationError", message: 'Authentication failure of type "token" occurred.' },
-  });
-  const places = ["../../../etc/shadow", "/etc/shadow", "x"];
-  for (const token of places) {
-    assertValue(await ask({ cmd: "get_token", token }), new Map());
-    for (const fun of ["file_roots.read", "pillar_roots.write", "config.update_config", "key.accept"]) {
-      for (const cmd of ["wheel", "runner"]) {
-        assertValue(await ask({ cmd, fun, path: token, saltenv: "base", data: "x", match: "*" }), refused);
-        assertValue(await ask({ cmd, fun, token, eauth: "pam", username: "root", password: "" }), noToken);
+fleetTest(
+  "CVE-2020-11652, CVE-2021-3144, CVE-2021-25281: tokens, wheel and runner need credentials",
+  {},
+  async (fleet) => {
+    using channel = openChannel(fleet);
+    const ask = async (load: Record<string, unknown>) =>
+      opened(await channel.request(clearRequest(map(load)), PATIENCE));
+    const refused = map({
+      error: { name: "UserAuthenticationError", message: 'Authentication failure of type "user" occurred' },
+    });
+    const noToken = map({
+      error: { name: "TokenAuthenticationError", message: 'Authentication failure of type "token" occurred.' },
+    });
+    const places = ["../../../etc/shadow", "/etc/shadow", "x"];
+    for (const token of places) {
+      assertValue(await ask({ cmd: "get_token", token }), new Map());
+      for (const fun of ["file_roots.read", "pillar_roots.write", "config.update_config", "key.accept"]) {
+        for (const cmd of ["wheel", "runner"]) {
+          assertValue(await ask({ cmd, fun, path: token, saltenv: "base", data: "x", match: "*" }), refused);
+          assertValue(await ask({ cmd, fun, token, eauth: "pam", username: "root", password: "" }), noToken);
+        }
       }
     }
-  }
-  assertEquals(await ask({ cmd: "get_token" }), false);
-  assertEquals(await ask({ cmd: "mk_token", eauth: "pam", username: "root", password: "x" }), "");
-  assertValue(await ask({ cmd: "wheel_async", fun: "key.accept", match: "*" }), new Map());
-});
+    assertEquals(await ask({ cmd: "get_token" }), false);
+    assertEquals(await ask({ cmd: "mk_token", eauth: "pam", username: "root", password: "x" }), "");
+    assertValue(await ask({ cmd: "wheel_async", fun: "key.accept", match: "*" }), new Map());
+  },
+);
 
 fleetTest("CVE-2025-62349: versions below the minimum are refused, whatever they ask", {}, async (fleet) => {
   const web1 = new ScriptedMinion("web1", await testKey("web1"), async (frame) => {

@@ -81,7 +81,7 @@ Deno.test("a master ends at once, also with connections open, and leaves no sock
   inbox.close();
 });
 
-Deno.test("a master that is told to stop answers the requests that it has received", async () => {
+Deno.test("a master that stops answers the requests that it has received", async () => {
   await using fleet = await startFleet({ master: { worker_threads: 1 } });
   using peer = Peer.dealer({ highWaterMark: 0 });
   peer.connect(requestAddress(fleet));
@@ -95,11 +95,15 @@ Deno.test("a master that is told to stop answers the requests that it has receiv
   }
 });
 
-fleetTest("a master hands down the time that it has to end, and names the threads that it cuts", {}, async (fleet) => {
-  await fleet.master.close(new TimeBudget(0));
-  const cuts = fleet.logs.filter((line) => /(MWorker-\d|Publisher) did not end within 0 ms/.test(line));
-  assert(cuts.length > 0, fleet.logs.join("\n"));
-});
+fleetTest(
+  "a master passes its time limit for ending to its threads, and names those that it aborts",
+  {},
+  async (fleet) => {
+    await fleet.master.close(new TimeBudget(0));
+    const cuts = fleet.logs.filter((line) => /(MWorker-\d|Publisher) did not end within 0 ms/.test(line));
+    assert(cuts.length > 0, fleet.logs.join("\n"));
+  },
+);
 
 fleetTest("a second master on the same sock_dir is refused, and the first one does not notice", {}, async (fleet) => {
   const { cachedir, sock_dir } = fleet.masterOpts;

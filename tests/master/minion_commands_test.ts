@@ -42,7 +42,7 @@ Deno.test("a return is stored, told, and acknowledged with None", async () => {
   assertEquals(services.fired[0].data.get("cmd"), "_return");
 });
 
-Deno.test("a return that would be lost by a power failure is told once, and not acknowledged", async () => {
+Deno.test("a return that cannot be synced fires its event once, and is not acknowledged", async () => {
   using services = await testServices();
   const unsure = {
     ...services,
@@ -57,7 +57,7 @@ Deno.test("a return that would be lost by a power failure is told once, and not 
   assert(isDone("_return", await run(services, returned(jid))));
 });
 
-Deno.test("a return is told and acknowledged when it survives what durability says, not before", async () => {
+Deno.test("a return is fired and acknowledged only when it is as durable as durability demands", async () => {
   using services = await testServices();
   const synced = Promise.withResolvers<void>();
   const slow = { ...services, jobs: { ...services.jobs, durable: () => synced.promise } };
@@ -81,7 +81,7 @@ Deno.test("a return that comes again is acknowledged and told, and changes nothi
   assertEquals(tags(services).length, 2);
 });
 
-Deno.test("a return for what is no job id is acknowledged, and neither stored nor told", async () => {
+Deno.test("a return for an invalid job id is acknowledged, and neither stored nor fired", async () => {
   using services = await testServices();
   for (const jid of ["", "x", "../../etc", "2026", 5, null, ["x"], "20260101000000000000/../x", undefined]) {
     assertEquals(await run(services, returned("", { jid })), null);
@@ -99,7 +99,7 @@ Deno.test("salt-call's return gets a job id of the master's", async () => {
   assertEquals(tags(services), [`salt/job/${jid}/ret/web1`]);
 });
 
-Deno.test("without a cache, a return is told all the same", async () => {
+Deno.test("without a cache, a return still fires its event", async () => {
   using services = await testServices({ job_cache: false });
   const jid = makeJid();
   assertEquals(await run(services, returned(jid)), null);
@@ -109,7 +109,7 @@ Deno.test("without a cache, a return is told all the same", async () => {
   assert(/^salt\/job\/\d{20}\/ret\/web1$/.test(tags(services)[1]), tags(services)[1]);
 });
 
-Deno.test("a return that cannot be stored is told once, and acknowledged when it has been stored", async () => {
+Deno.test("a return that cannot be stored fires its event once, and is acknowledged when it has been stored", async () => {
   using services = await testServices();
   Deno.writeTextFileSync(`${services.opts.cachedir}/jobs`, "in the way");
   Deno.writeTextFileSync(`${services.opts.cachedir}/grains`, "in the way");
@@ -132,7 +132,7 @@ Deno.test("a return that cannot be stored is told once, and acknowledged when it
   assertEquals(services.jobs.store.getReturn(jid, "web1")?.return, true);
 });
 
-Deno.test("a command that fails is answered as Salt answers it, or where the minion would forget something, with what is no success", async () => {
+Deno.test("a failed command gets Salt's answer, or one that does not acknowledge, if the minion would drop its data", async () => {
   using services = await testServices();
   const broken = () => {
     throw new Error("Too many open files");
@@ -234,7 +234,7 @@ Deno.test("require_minion_sign_messages and drop_messages_signature_fail hold fo
   }
 });
 
-Deno.test("a single event is told with the whole load, a list of events with each one's data", async () => {
+Deno.test("a single event is fired with the whole load, a list of events with the data of each", async () => {
   using services = await testServices();
   assertEquals(await run(services, { cmd: "_minion_event", tag: "my/tag", data: "text", pretag: null }), null);
   assertValue(
@@ -377,7 +377,7 @@ Deno.test("allow_minion_key_revoke: false keeps the key", async () => {
   assertEquals(services.auth.keys.list("accepted"), ["web1"]);
 });
 
-Deno.test("a command of a part that is not built is answered as by a master without it, and what is lost is told", async () => {
+Deno.test("a command of a part that is not built is answered like by a master without that part, and lost data is logged", async () => {
   using services = await testServices();
   // A minion of Salt 3008 without resources sends this at each start: there is nothing to tell.
   assertValue(
@@ -406,7 +406,7 @@ Deno.test("the other commands of a minion's start have Salt's answers", async ()
   await assertRejects(() => run(services, {}), WireError);
 });
 
-Deno.test("a minion that asks for what is not built is told of in the log, once", async () => {
+Deno.test("a request for a part that is not built is logged once for each minion", async () => {
   using services = await testServices();
   const told: string[] = [];
   const telling = { ...services, warn: (text: string) => told.push(text) };

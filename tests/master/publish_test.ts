@@ -45,7 +45,7 @@ function jidOf(reply: Value): string {
   return jid;
 }
 
-Deno.test("an operator is told of a job when it is as safe as `durability` says; a no_log job is not published before", async () => {
+Deno.test("an operator gets the confirmation of a job when it is as durable as `durability` demands; a no_log job is not published before", async () => {
   for (const hidden of [false, true]) {
     using services = await openSite();
     const synced = Promise.withResolvers<void>();
@@ -75,7 +75,7 @@ Deno.test("a no_log job whose mark would be lost by a power failure is refused",
   assertStringIncludes(services.logged.join("\n"), "would be lost by a power failure: the disk is full");
 });
 
-Deno.test("a job is told, published, and stored, and in Salt's form", async () => {
+Deno.test("a job fires its event, is published, and is stored, in Salt's form", async () => {
   using services = await openSite();
   const reply = await publish(services, { tgt: "web*", arg: ["a", 1], fun: "test.arg" });
   const jid = jidOf(reply);
@@ -121,7 +121,7 @@ Deno.test("what kwargs pass on reaches the minions, and nothing else of them doe
   assertEquals(keys.slice(7), ["to", "ret_config", "metadata", "module_executors", "delimiter"]);
 });
 
-Deno.test("lists, unknown ids, and targets that match nobody", async () => {
+Deno.test("lists, unknown ids, and targets without a match", async () => {
   using services = await openSite();
   const listed = await publish(services, { tgt: ["web1", "web9"], tgt_type: "list" });
   assertValue(listed, { enc: "clear", load: { jid: jidOf(listed), minions: ["web1"], missing: ["web9"] } });

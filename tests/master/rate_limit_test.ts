@@ -1,7 +1,7 @@
 import { RateLimit, rateMemory } from "../../lib/master/rate_limit.ts";
 import { assertEquals } from "../support/assert.ts";
 
-Deno.test("as many turns a second as the limit says, over all who share it; the first refusal is told apart", () => {
+Deno.test("the limit of turns a second applies to all threads together; the first refusal is marked", () => {
   const memory = rateMemory();
   const [one, other] = [new RateLimit(3, memory), new RateLimit(3, memory)];
   const turns = [one, other, one, other, one].map((limit) => limit.take(1_000_500));

@@ -215,7 +215,7 @@ Deno.test("the reply goes under the session key, with the request's nonce", asyn
   assertReply(site.web1.session.loads(plain), new Map());
 });
 
-Deno.test("commands that nobody knows answer {}, a command that fails says that it is not done", async () => {
+Deno.test("unknown commands get {}, and a failed command says that it was not done", async () => {
   using site = await openSite();
   const { web1, services } = site;
   for (const cmd of ["nonesuch", "__proto__", "constructor", "toString", "_send_pub", "_auth", "ping", 5, null]) {
@@ -241,7 +241,7 @@ Deno.test("request_server_ttl refuses old requests, and only them", async () => 
   }
 });
 
-Deno.test("a deleted key is nobody's, though its session is still there", async () => {
+Deno.test("a deleted key authenticates nothing, even if its session still exists", async () => {
   using site = await openSite();
   site.services.auth.keys.remove("web1");
   assertEquals(await site.web1.request({ cmd: "_master_tops" }), BAD_LOAD);
@@ -318,7 +318,7 @@ Deno.test("_pillar is answered under a key of its own that the master has signed
   assert(services.fired.some(({ tag }) => tag === "minion/refresh/web1"));
 });
 
-Deno.test("_pillar without a nonce, or with an algorithm that nobody has, is answered all the same", async () => {
+Deno.test("_pillar without a nonce, or with an unknown algorithm, is still answered", async () => {
   using site = await openSite({ minimum_auth_version: 0 });
   const { web1, services } = site;
   const ask = (inner: Record<string, unknown>, outer: Record<string, unknown>) =>

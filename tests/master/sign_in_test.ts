@@ -133,7 +133,7 @@ Deno.test("a token that does not open is logged, and missing from the reply", as
   assertStringIncludes(site.services.logged.join("\n"), "WARNING: The token in the sign-in of web1 does not open");
 });
 
-Deno.test("algorithms that nobody has are refused in Salt's words", async () => {
+Deno.test("unknown algorithms are refused in Salt's words", async () => {
   using site = await openSite({ auto_accept: true });
   const refused = async (fields: Record<string, unknown>) => (await site.minion.signIn(fields)).outer;
   assertEquals(await refused({ sig_algo: "ROT13" }), map({ enc: "clear", load: { ret: "bad sig algo" } }));
@@ -238,7 +238,7 @@ Deno.test("a key that cannot be stored is answered as pending, or as refused, an
   }
 });
 
-Deno.test("two workers that are asked at once agree, and one stub lets one in", async () => {
+Deno.test("two workers that are asked at once agree, and one stub accepts one key", async () => {
   using site = await openSite();
   const { services } = site;
   Deno.mkdirSync(`${services.opts.pki_dir}/minions_autosign`);

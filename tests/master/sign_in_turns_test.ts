@@ -46,7 +46,7 @@ Deno.test("ten thousand minions sign in twice at once, and each has its turn", (
   }
 });
 
-Deno.test("where there is no limit, nobody is refused but for a replay; without a nonce there is none", () => {
+Deno.test("without a limit only replays are refused; a request without a nonce is never a replay", () => {
   const [one] = turns(0);
   for (let n = 0; n < 100; n++) assertEquals(one.take("web1", undefined, START), "granted");
   for (let n = 0; n < 3; n++) assertEquals(one.take("web1", "", START), "granted");

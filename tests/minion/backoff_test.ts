@@ -17,7 +17,7 @@ Deno.test("a recon_max below recon_default counts for nothing", () => {
   assertEquals([0, 5].map(pause), [1_000, 1_000]);
 });
 
-Deno.test("by chance any wait within the window is as likely as any other", () => {
+Deno.test("random delays are distributed evenly in the window", () => {
   const seeded = new Random("backoff");
   const { pause } = backoff({ ...OPTIONS, randomize: true, random: () => seeded.int(1 << 30) / (1 << 30) });
   for (const [i, attempt] of ATTEMPTS.entries()) {

@@ -155,7 +155,7 @@ Deno.test("a publish under a key that the minion does not have makes it sign in 
   assertEquals(world.lines.filter((line) => line.startsWith("ERROR")), []);
 });
 
-Deno.test("a publish under nobody's key makes it sign in once, and is dropped; the next job is run", async () => {
+Deno.test("a publish with an unknown key makes the minion sign in once, and is dropped; the next job is run", async () => {
   await using world = await start();
   const { master, lines } = world;
   const before = master.count("_auth");

@@ -143,7 +143,7 @@ for (const [during, options, asked] of WAITS) {
 /** Says early what is wrong, and looks names up again at once. */
 const TALKATIVE = { afterMs: 20, retryDnsMs: 1, retryDnsCount: 2 };
 
-Deno.test("a first sign-in that nobody answers says why, long before it gives up", async () => {
+Deno.test("a first sign-in without an answer reports the reason, long before it gives up", async () => {
   using mute = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const cases = [
     [NOWHERE, "cannot connect to tcp://127.0.0.1:1: Connection refused"],
@@ -160,7 +160,7 @@ Deno.test("a first sign-in that nobody answers says why, long before it gives up
   }
 });
 
-Deno.test("a master's name that nobody knows is looked up retry_dns_count times, then the minion ends", async () => {
+Deno.test("an unknown name of the master is looked up retry_dns_count times, then the minion ends", async () => {
   const patience = { authTimeoutMs: 20_000, silence: TALKATIVE };
   await using world = await start({ address: "tcp://no.such.host.invalid:4506", patience });
   const error = await assertRejects(
@@ -172,7 +172,7 @@ Deno.test("a master's name that nobody knows is looked up retry_dns_count times,
   assertEquals(world.lines.filter((line) => line.includes("looking again in 0.001 seconds (retry_dns)")).length, 2);
 });
 
-Deno.test("with retry_dns 0 a name that nobody knows ends the minion at once", async () => {
+Deno.test("with retry_dns 0 an unknown name ends the minion at once", async () => {
   const patience = { authTimeoutMs: 20_000, silence: { ...TALKATIVE, retryDnsMs: 0 } };
   await using world = await start({ address: "tcp://no.such.host.invalid:4506", patience });
   await assertRejects(() => world.link.signIn(world.never), SignInError, "no.such.host.invalid is no host");

@@ -137,7 +137,7 @@ Deno.test("a key that was rejected meanwhile ends a request with what the sign-i
   assertEquals(error.exitCode, 77);
 });
 
-Deno.test("a request that nobody answers fails in time, and the next one is answered", async () => {
+Deno.test("a request without an answer fails in time, and the next one is answered", async () => {
   let silent = true;
   await using world = await start({
     script: requestsWith((asked, honest) => silent ? undefined : honest(asked)),

@@ -129,7 +129,7 @@ Deno.test("a serial that is not above the last one is a replay", () => {
   assertEquals(lines.at(-1), "DEBUG Dropped a publish with serial 8 after 8: it came twice");
 });
 
-Deno.test("a job for others counts for the serials all the same", () => {
+Deno.test("a job for other minions also counts for the serials", () => {
   const { read } = world();
   assertEquals(read({ serial: 5, tgt: "db1" }), undefined);
   assertEquals(read({ serial: 5 }), undefined);
@@ -293,7 +293,7 @@ Deno.test("a new job is admitted before it is remembered, and one that is rememb
   assertEquals(admitted, [[jid(1), "test.ping"]]);
 });
 
-Deno.test("of the last 64 publishes one may come twice without a word; older ones, and those of another key, are replays", () => {
+Deno.test("one of the last 64 publishes may come twice without a warning; older ones, and those of another key, are replays", () => {
   const it = world();
   for (let n = 1; n <= 65; n++) it.read({ jid: jid(n) });
   const told = (serial: number) => {

@@ -116,7 +116,7 @@ Deno.test("a return is sent before it is written, and written before anything el
   assertEquals(world.files, []);
 });
 
-Deno.test("what an earlier process left goes first, in its order, when it is told to", async () => {
+Deno.test("returns of an earlier process are sent first, in order, on request", async () => {
   using world = new World();
   world.take = down;
   const first = world.open([10_000, 10_000]);
@@ -323,7 +323,7 @@ Deno.test("a file that is no return is set aside with a line in the log; the oth
   await spool.close();
 });
 
-Deno.test("a file that cannot be read stays, is told of once, and holds up nothing", async () => {
+Deno.test("an unreadable file stays, is logged once, and delays nothing", async () => {
   using world = new World();
   Deno.mkdirSync(`${world.directory}/000001.p`, { recursive: true });
   const spool = world.open();
@@ -378,7 +378,7 @@ Deno.test("close while the last one is being sent does not send the next", async
   assert(isMap(world.taken[0]));
 });
 
-Deno.test("of too much the oldest are given up, with a warning that names the job; the newest stays, were it alone too much", async () => {
+Deno.test("above the limit the oldest returns are dropped, with a warning that names the job; the newest stays, even if it is too large", async () => {
   using world = new World();
   world.take = down;
   const room = encode(ret("1", "x".repeat(100)), "disk").length * 3;

@@ -347,7 +347,7 @@ for (const [why, given] of TAKEN) {
   });
 }
 
-Deno.test("a changed key is explained: both fingerprints, the file to remove, and who else it might be", () => {
+Deno.test("the error for a changed key has both fingerprints, the file to remove, and the possible causes", () => {
   const { message } = assertThrows(() => signIn({ known: OTHER }), SignInError);
   for (const words of [FINGER, fingerprint(OTHER, "sha256"), "minion_master.pub", "somebody else"]) {
     assertStringIncludes(message, words);

@@ -63,7 +63,7 @@ Deno.test("http.query sends what it is told and returns what it is asked for", a
   }
 });
 
-Deno.test("http.query keeps a session, in the file that Salt writes, and tells it to no other host", async () => {
+Deno.test("http.query keeps a session, in the file that Salt writes, and sends it to no other host", async () => {
   const directory = Deno.makeTempDirSync({ prefix: "http_" });
   const file = `${directory}/cookies.session.p`;
   const seen: (string | null)[] = [];

@@ -97,7 +97,7 @@ Deno.test("refusedAccess() names what was refused", async () => {
   assertEquals(refusedAccess(new Deno.errors.NotCapable("worded otherwise")), undefined);
 });
 
-Deno.test("isUnknownHost() holds for names that are nobody's or no names, and not for hosts that are not reached", async () => {
+Deno.test("isUnknownHost() is true for unknown and invalid names, and not for unreachable hosts", async () => {
   const connect = (hostname: string) => () => Deno.connect({ hostname, port: 1 });
   // The domain `invalid` is nobody's by RFC 2606.
   for (const name of ["no-such-host.invalid", "a..b", "a".repeat(300)]) {
@@ -174,7 +174,7 @@ Deno.test("PrintedLines: a panic that ends before its reason had no memory left;
   }
 });
 
-Deno.test("workerNumber() tells a worker's thread from others, and later ones from earlier ones", LINUX, () => {
+Deno.test("workerNumber() distinguishes a worker's thread from others, and later ones from earlier ones", LINUX, () => {
   const numbers = () =>
     [...Deno.readDirSync("/proc/self/task")].flatMap(({ name }) => {
       try {

@@ -100,7 +100,7 @@ strictTest("the process lives as long as its timers, and no longer", async () =>
   );
 });
 
-strictTest("a callback that throws is an uncaught error, and the others are called all the same", async () => {
+strictTest("a callback that throws is an uncaught error, and the others are still called", async () => {
   const out = await ran(`
     globalThis.addEventListener("error", (event) => (event.preventDefault(), console.log("error", event.error.message)));
     timers.setTimeout(() => { throw new Error("first"); }, 5);

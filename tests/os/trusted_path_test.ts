@@ -53,7 +53,7 @@ const CASES: readonly (readonly [path: string, trusted: boolean])[] = [
   ["roots/a", false],
 ];
 
-Deno.test("only where root alone decides what a path leads to, root acts by its name", {
+Deno.test("root acts by a path's name only if only root controls the path", {
   ignore: Deno.uid() !== 0,
 }, async (t) => {
   const root = Deno.makeTempDirSync({ prefix: "trusted_" });

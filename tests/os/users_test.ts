@@ -67,7 +67,7 @@ Deno.test("users and groups are found by name and by id, and a user's groups beg
   }
 });
 
-Deno.test("this host's root is found, and nobody of a name that cannot be", () => {
+Deno.test("this host's root is found, and no user with an impossible name", () => {
   assertEquals(findUser(0)?.name, "root");
   assertEquals(findUser("no-such-user-here"), undefined);
   assertEquals(findUser("--help"), undefined);

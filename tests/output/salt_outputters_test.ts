@@ -84,7 +84,7 @@ Deno.test("highstate shows a layout that cannot be read as aligned lines", () =>
   }
 });
 
-Deno.test("an outputter whose name is misspelt is nested, and the nearest name is told", () => {
+Deno.test("for a misspelt outputter nested is used, with the nearest name in a warning", () => {
   const warnings: string[] = [];
   assertEquals(formatOutput(1, { out: "jsn", color: false, warn: (text) => warnings.push(text) }), "1");
   assertEquals(warnings, ["Invalid outputter jsn specified, fall back to nested; did you mean json?"]);

@@ -44,7 +44,7 @@ async function withProcesses(
   }
 }
 
-Deno.test("a template that does not end is ended with its process, in words, and the next one is served", async () => {
+Deno.test("an endless template is ended with its process, with an error text, and the next request is served", async () => {
   await withProcesses(`{% if grains.id == 'bad' %}${LOOP}{% endif %}id: {{ grains.id }}\n`, async (ask) => {
     const [bad, good, same, again] = await Promise.all([ask("bad"), ask("good"), ask("good"), ask("other")]);
     assertStringIncludes(bad, "The pillar of bad cannot be compiled: it takes more than 3 seconds (pillar_timeout)");

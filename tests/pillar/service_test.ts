@@ -120,7 +120,7 @@ Deno.test("a file that takes the place of another, or is gone, is noticed", asyn
   });
 });
 
-Deno.test("what the caller gives is for that answer alone", async () => {
+Deno.test("values of the caller are used only for that answer", async () => {
   await withService({}, async ({ ask, cachedir }) => {
     assertEquals(await ask({ override: map({ c: 2 }) }), "{'c': 2, 'os': 'Debian'}");
     assertEquals(await ask(), DEBIAN);
@@ -130,7 +130,7 @@ Deno.test("what the caller gives is for that answer alone", async () => {
   });
 });
 
-Deno.test("with pillar_cache nothing changes before its time is over, or somebody cleans", async () => {
+Deno.test("with pillar_cache nothing changes before its time is over, or the cache is cleared", async () => {
   for (const pillar_cache_backend of ["disk", "memory"]) {
     await withService({ pillar_cache: true, pillar_cache_backend }, async ({ ask, write }) => {
       write("common.sls", "c: 2\n");
@@ -145,7 +145,7 @@ Deno.test("with pillar_cache nothing changes before its time is over, or somebod
   });
 });
 
-Deno.test("an external pillar of a command runs each time, and a pillar that is too large is an error in words", async () => {
+Deno.test("an external pillar of a command runs each time, and a pillar that is too large is an error text", async () => {
   await withService(
     { ext_pillar: [map({ cmd_yaml: "x" })], pillar_max_bytes: 65_536 },
     async ({ ask, rendered, write }) => {

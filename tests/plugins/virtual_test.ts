@@ -53,7 +53,7 @@ Deno.test("a state module serves where the minion has one of the functions that 
   assertEquals(await functionsRefusal({}, () => Promise.resolve(false)), undefined);
 });
 
-Deno.test("a condition on programs holds where nobody may look for them", () => {
+Deno.test("a condition on programs is true if programs cannot be searched", () => {
   assertEquals(
     refusal({ serves: [{ programs: ["crontab"], otherwise: "no" }] }, {
       ...host({}),

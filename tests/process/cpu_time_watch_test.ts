@@ -66,7 +66,7 @@ function counting(clocks: WorkClocks): { looks: CpuTimeWatch; count: () => numbe
   return { looks, count: () => count, failures };
 }
 
-Deno.test("while the process is at rest nobody looks, and its first work is looked at", async () => {
+Deno.test("an idle process is not checked, and its first work is", async () => {
   const clocks = new Clocks();
   const { looks, count } = counting(clocks);
   await clocks.pass(10_000);
@@ -84,7 +84,7 @@ Deno.test("while the process is at rest nobody looks, and its first work is look
   await closed;
 });
 
-Deno.test("a process that works all the time is looked at in each interval, and no more often", async () => {
+Deno.test("a busy process is checked once in each interval", async () => {
   const clocks = new Clocks();
   const { looks, count } = counting(clocks);
   await clocks.pass(LOOK_MS * 10, 3);
@@ -107,7 +107,7 @@ Deno.test("where the system does not tell processor time, there is a look in eac
   assertEquals(count(), 4);
 });
 
-Deno.test("what a look throws is told, and ends the looks", async () => {
+Deno.test("an error of a check is reported, and ends the watch", async () => {
   const clocks = new Clocks();
   const failures: unknown[] = [];
   const looks = new CpuTimeWatch(() => Deno.readTextFileSync("/nowhere"), (error) => failures.push(error), clocks);

@@ -67,7 +67,7 @@ Deno.test("log_granular_levels: the level of the longest name counts, also for w
   assertEquals(sink.lines, ["salt.minion", "salt.minion.jobs", "other", "posted"]);
 });
 
-Deno.test("what makes a message is called only if somebody wants the message", () => {
+Deno.test("a function that makes a message is called only if a sink wants the message", () => {
   const sink = collector(LEVEL_NUMBERS.info);
   const log = createLogger([sink]);
   log.debug(() => {
@@ -106,7 +106,7 @@ for (const [format, line] of FORMATS) {
   });
 }
 
-Deno.test("nobody can forge a line or steer the terminal through what is logged", () => {
+Deno.test("logged text cannot forge a line or control the terminal", () => {
   const evil = "minion\n[ERROR   ] forged\r\x1b[2J\x9b31m\u2028\u202e";
   const line = formatRecord({ ...record(evil), name: "salt\nx" }, { ...PLAIN, format: "%(name)s %(message)s" });
   for (const char of ["\n", "\r", "\x1b", "\x9b", "\u202e"]) assert(!line.includes(char), line);

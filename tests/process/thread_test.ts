@@ -61,7 +61,7 @@ for (const how of ["reject", "throw later", "fail"]) {
   });
 }
 
-strictTest("surviveErrors() logs what nobody watched, and the thread goes on", async () => {
+strictTest("surviveErrors() logs uncaught errors, and the thread continues", async () => {
   const logged: string[] = [];
   const thread = startThread({
     init: { survive: true },
@@ -78,7 +78,7 @@ strictTest("surviveErrors() logs what nobody watched, and the thread goes on", a
   await thread.stop();
 });
 
-strictTest("a thread that is busy says so, and nobody waits for its end", async () => {
+strictTest("a busy thread is reported as busy after a time limit", async () => {
   const thread = startThread();
   await thread.ready;
   thread.post("spin");
@@ -104,7 +104,7 @@ for (
   });
 }
 
-strictTest("a thread is told how long it may take to end", async () => {
+strictTest("a thread gets the time limit for ending", async () => {
   const received: unknown[] = [];
   const thread = startThread({ init: { close: "tell" }, onMessage: (message) => received.push(message) });
   await thread.ready;

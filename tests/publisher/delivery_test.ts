@@ -75,7 +75,7 @@ Deno.test("live output is asked of minions that are present, which are ours; the
   delivery.close();
 });
 
-Deno.test("what the last master did not deliver is delivered to those who gave no sign: no return, no acknowledgement", async () => {
+Deno.test("undelivered jobs of the last master are delivered to minions without a return or acknowledgement", async () => {
   using place = new Place();
   place.jobs.saveLoad(JID, LOAD, MINIONS);
   place.jobs.saveReturn(map({ jid: JID, id: "web1", return: true }));
@@ -92,7 +92,7 @@ Deno.test("what the last master did not deliver is delivered to those who gave n
   next.close();
 });
 
-Deno.test("what is pushed and is no load is refused, and nothing is published", async () => {
+Deno.test("a pushed message that is not a load is refused, and nothing is published", async () => {
   using place = new Place();
   const delivery = place.open();
   await assertRejects(() => delivery.deliver(encode(map({ minions: MINIONS }), "disk")), TypeError);

@@ -8,7 +8,7 @@ import { eventually } from "../support/eventually.ts";
 
 const KEYS = { sessionKey: "session", sharedKey: "shared" };
 
-Deno.test("who comes and goes is told together: by the file, by one event, and to the delivery of jobs", async () => {
+Deno.test("changes of presence are reported together: in the file, by one event, and to the delivery of jobs", async () => {
   const cachedir = Deno.makeTempDirSync({ prefix: "presence_" });
   const book = new PresenceBook({ sessionKey: () => KEYS.sessionKey, sharedKey: () => KEYS.sharedKey });
   const events: string[] = [], arrivals: string[][] = [];

@@ -53,7 +53,7 @@ Deno.test("a renderer of Salt's that is not built says what does its work", asyn
   }
 });
 
-Deno.test("yamlex joins what is tagged, with the places of what it read", async () => {
+Deno.test("yamlex joins tagged values, with their places", async () => {
   const text = "#!yamlex\na: !aggregate [1]\na: !aggregate [2]\nb: {{ 1 }}\n";
   assertEquals(await data(text.replace("{{ 1 }}", "3"), {}, "/x"), map({ a: [1, 2], b: 3 }));
   const error = await assertRejects(() => data(text, {}, "/x"), RenderError, 'in "<file>", line 4, column 5');
@@ -144,7 +144,7 @@ the key 'a' occurs twice in the same mapping.`,
   assertEquals(colon.message, "mapping values are not allowed in this context; line 1");
 });
 
-Deno.test("an error in an imported file says who imported it, and an undefined name what was meant", async () => {
+Deno.test("an error in an imported file names the importing file, and an undefined name a similar one", async () => {
   const directory = await Deno.makeTempDir({ prefix: "render_" });
   try {
     const world = renderWorld({

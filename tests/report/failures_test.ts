@@ -9,7 +9,7 @@ const end = (id: string, retcode: number, outcome: Outcome = retcode === 0 ? "re
 });
 const WORDS = "ERROR: Minions returned with non-zero exit code: ";
 
-Deno.test("one line names each return code and each reason with its minions, and nobody who succeeded", () => {
+Deno.test("one line names each return code and each reason with its minions, without those that succeeded", () => {
   const ends = [
     end("web3", 127),
     end("web1", 0),

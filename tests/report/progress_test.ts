@@ -2,7 +2,7 @@ import { JobProgress, progressScreen } from "../../lib/report/progress.ts";
 import { assertEquals } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
 
-Deno.test("a job's progress counts returns, failures and who is not connected, and names whom it waits for", () => {
+Deno.test("a job's progress counts returns, failures and disconnected minions, and names the awaited minions", () => {
   const progress = new JobProgress(["a", "b", "c", "d", "e", "f", "g", "h"]);
   assertEquals(progress.text(0), `[${" ".repeat(20)}] 0/8 returned, 0 s, waiting for a, b, c and 5 more`);
   progress.answered({ id: "a", retcode: 0, outcome: "returned" });
@@ -42,7 +42,7 @@ function terminal(more: { isDumb?: boolean; columns?: number } = {}) {
   return { io, written };
 }
 
-Deno.test("the line stands below what is printed: it goes before, comes back, and goes at the end", async () => {
+Deno.test("the status line is below the output: it is removed before output, shown again, and removed at the end", async () => {
   const { io, written } = terminal({ columns: 30 });
   const screen = progressScreen(io);
   if (screen === undefined) throw new Error("no screen");

@@ -22,7 +22,7 @@ Deno.test("a state that is done is a line with its number, its name and what bec
   assertEquals(line({ __id__: "/etc/motd" }), "web1: 3/12 /etc/motd: Changed, 12.5 ms\n");
 });
 
-Deno.test("a state that failed tells the first line of its comment, made harmless", () => {
+Deno.test("a failed state shows the first line of its comment, without control characters", () => {
   assertEquals(
     line({ result: false, comment: "no \x1b[2Jroom\nmore", duration: 1 }),
     "web1: 3/12 motd (/etc/motd): Failed, 1 ms: no \\x1b[2Jroom\n",

@@ -255,7 +255,7 @@ strictTest("an address that is taken is an error, for a socket and for a forward
   await forwarder.close();
 });
 
-strictTest("a forwarder spreads requests over workers and brings the replies back", async () => {
+strictTest("a proxy distributes requests to workers and returns the replies", async () => {
   const dir = Deno.makeTempDirSync({ prefix: "sockets_" });
   const forwarder = ZmqProxy.requests({}, { highWaterMark: 10 });
   const { front, back } = await forwarder.start({ front: "tcp://127.0.0.1:0", back: `ipc://${dir}/workers.ipc` });
@@ -297,7 +297,7 @@ strictTest("hundreds of requests, more than Deno has threads, wait for a worker 
   Deno.removeSync(dir, { recursive: true });
 });
 
-strictTest("a subscriber is told of each lost connection, also of one that is lost while nobody waits", async () => {
+strictTest("each lost connection of a subscriber is reported, also one that is lost while nothing waits", async () => {
   const address = `tcp://127.0.0.1:${freePort()}`;
   const first = Duplex.xpub();
   await first.bind(address);
@@ -339,7 +339,7 @@ strictTest("a subscriber is told of each lost connection, also of one that is lo
   await lost.promise;
 });
 
-strictTest("a subscriber is told that a connection cannot be made", async () => {
+strictTest("a connection of a subscriber that cannot be made is reported", async () => {
   using inbox = Inbox.subscriber({ reconnectMs: 20 });
   const lost = Promise.withResolvers<void>();
   inbox.onLost(lost.resolve);

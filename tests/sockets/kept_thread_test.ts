@@ -95,7 +95,7 @@ Deno.test("the next thread begins when the last turn of the one before it is ove
   assertEquals(echo.logged, ["CRITICAL: Echo died and is started again: killed by the test"]);
 });
 
-Deno.test("beside a thread that does not come back another one works with a socket of its own", async () => {
+Deno.test("if a thread hangs, another one works with its own socket", async () => {
   await using echo = new Echo({ canStandBeside: true, stuckMs: 300 });
   await echo.hangAndKill();
   await echo.happened("started", 2);
@@ -119,7 +119,7 @@ Deno.test("beside a thread that does not come back another one works with a sock
   assertEquals(echo.story.includes("touched"), false);
 });
 
-Deno.test("where no other can work beside it, one that does not come back is named until it does", async () => {
+Deno.test("a hanging thread that cannot be replaced is reported until it returns", async () => {
   await using echo = new Echo({ canStandBeside: false, stuckMs: 100 });
   await echo.hangAndKill();
   await eventually(() => echo.logged.length >= 3, { what: "the second complaint" });

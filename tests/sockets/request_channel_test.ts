@@ -77,7 +77,7 @@ Deno.test("requests are sent one at a time, in order, each with its own reply", 
   assertEquals(await Promise.all(replies), ["re: a", "re: b", "re: c"]);
 });
 
-Deno.test("a request without a reply is tried again on a new connection; its late reply is nobody's", async () => {
+Deno.test("a request without a reply is sent again on a new connection; its late reply is ignored", async () => {
   await using port = await Port.open();
   using channel = new RequestChannel(port.address);
   port.answer = () => undefined;
@@ -129,7 +129,7 @@ Deno.test("close fails the request under way and those in line, at once; later o
   assertEquals(port.came, ["1"]);
 });
 
-Deno.test("abort ends the request under way at once and leaves the next alone", async () => {
+Deno.test("abort ends the running request at once and does not affect the next one", async () => {
   await using port = await Port.open();
   using channel = new RequestChannel(port.address);
   port.answer = (body) => body === "lost" ? undefined : "here";

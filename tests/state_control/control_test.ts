@@ -46,7 +46,7 @@ Deno.test("a state function that takes other arguments beside its parameters say
   ]]);
 });
 
-Deno.test("a run ends before a state at which an operator ends it, and goes on after a pause", async () => {
+Deno.test("a run ends before a state at which an operator ends it, and continues after a pause", async () => {
   await using tree = await openTree({ files: { "t.sls": "a: test.nop\nb: test.nop\nc: test.nop\n" } });
   await tree.call("state.soft_kill", [JID, "b"]);
   const { returned } = await tree.call("state.sls", ["t"]);
@@ -116,7 +116,7 @@ Deno.test("the record of a run has every result, and one that was cut off says h
   ]);
 });
 
-Deno.test("a run whose state restarted the minion goes on with the next state", async () => {
+Deno.test("a run whose state restarted the minion continues with the next state", async () => {
   const words = ["systemctl", "restart", "salt-minion"];
   const mark = { pid: 1, at: "" };
   await using tree = await openTree({
@@ -187,7 +187,7 @@ Deno.test("states tell the master of their results where they are asked to", asy
   assertEquals(isMap(progress) && progress.get("len"), 3);
 });
 
-Deno.test("who watches a job is told of each state", async () => {
+Deno.test("a watcher of a job gets each state", async () => {
   const tags: Value[] = [];
   const request = (load: ValueMap) => {
     tags.push(load.get("tag") ?? null);

@@ -49,7 +49,7 @@ for (const [what, script] of Object.entries(OTHERS)) {
   });
 }
 
-Deno.test("who puts a directory in the place of the file is not overwritten, and the state fails", async () => {
+Deno.test("a directory at the path of the file is not overwritten, and the state fails", async () => {
   await using tree = await scene("rm file && mkdir file && echo mine > file/mine");
   const { result } = only((await tree.call("state.sls", ["t"])).returned);
   assertEquals(result, false);
@@ -57,7 +57,7 @@ Deno.test("who puts a directory in the place of the file is not overwritten, and
   assertEquals([...Deno.readDirSync(`${tree.root}/host`)].map(({ name }) => name), ["file"]);
 });
 
-Deno.test("who reads the file all the time sees the old contents or the new ones, never a part", async () => {
+Deno.test("a concurrent reader sees the old or the new contents, never a part", async () => {
   await using tree = await scene("true");
   const path = `${tree.root}/host/file`;
   const reader = new Deno.Command("sh", {

@@ -223,7 +223,7 @@ function scripted(fleet: Fleet, id: string, key: ScriptedMinion["key"]): Scripte
   });
 }
 
-fleetTest("a Python minion is not asked for live output, whether it is meant alone or with others", {
+fleetTest("a Python minion is not asked for live output, alone or with other targets", {
   minions: ["web1"],
 }, async (fleet) => {
   const python = scripted(fleet, "python1", await testKey("python1"));
@@ -244,7 +244,7 @@ fleetTest("a Python minion is not asked for live output, whether it is meant alo
   assertEquals([ours.get("tgt"), ours.get("live")], ["web1", true]);
 });
 
-fleetTest("a minion cannot speak for another, for a job that is not its own, or for one that nobody watches", {
+fleetTest("a minion cannot send output for another minion, for another job, or for an unwatched job", {
   minions: ["web1"],
 }, async (fleet) => {
   const liar = scripted(fleet, "liar", await testKey("liar"));

@@ -103,7 +103,7 @@ Deno.test("a no_log job leaves its secret in no log, cache, event and file, and 
   );
 });
 
-Deno.test("a no_log job that waits for its minion outlives the master, and lies on no disk in clear", async () => {
+Deno.test("a no_log job that waits for its minion outlives the master, and is on no disk in clear", async () => {
   const master = { ...TALKATIVE, job_ttl: 600 };
   await using fleet = await ProcessFleet.start({ minions: 1, master, minion: TALKATIVE });
   await fleet.stopMinion("m00");
@@ -129,7 +129,7 @@ async function site(kwargs: Record<string, unknown>): Promise<{ services: TestSe
   return { services, jid: services.jobs.store.list()[0]?.jid ?? "", reply };
 }
 
-Deno.test("a minion that knows no no_log returns in clear, and the master keeps and tells the mask", async () => {
+Deno.test("a minion without no_log returns in clear, and the master stores and publishes the mask", async () => {
   const key = await ReturnKey.create();
   const { services, jid } = await site({ no_log: key.publicKey, live: true });
   using _ = services;
@@ -178,7 +178,7 @@ Deno.test("a no_log job that cannot be marked is not published", async () => {
   assertEquals([services.published, services.fired], [[], []]);
 });
 
-Deno.test("a sealed return opens for its reader alone, and a forged one ends nobody's wait", async () => {
+Deno.test("only its reader can decrypt a sealed return, and a forged one ends no wait", async () => {
   const [reader, other] = [await ReturnKey.create(), await ReturnKey.create()];
   const value = map({ out: HIDDEN, n: 1 });
   const hidden = await hideReturn(map({ return: value, fun_args: [HIDDEN], retcode: 0, sig: "x" }), reader.publicKey);
@@ -200,7 +200,7 @@ Deno.test("a sealed return opens for its reader alone, and a forged one ends nob
   assertEquals((await hideReturn(map({ return: value }), "0".repeat(64))).has("sealed"), false);
 });
 
-Deno.test("--no-log goes neither with --live nor with --return, which keep what it is to hide", async () => {
+Deno.test("--no-log cannot be combined with --live and --return, which store what it hides", async () => {
   for (const [other, reason] of [["--live", "--live"], ["--return=mysql", "--return"]]) {
     let said = "";
     const io = {

@@ -100,7 +100,7 @@ fleetTest(
   },
 );
 
-fleetTest("events, live output and salt-call's return that are too large are said to be, and the minion goes on", {
+fleetTest("events, live output and salt-call's return that are too large are reported, and the minion continues", {
   ...SMALL,
   minion: { live_output_rate: 100_000_000 },
 }, async (fleet) => {

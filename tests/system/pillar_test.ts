@@ -19,7 +19,7 @@ const FILES = {
   "db.sls": "secret: secret-of-db\n",
 };
 
-Deno.test("each minion gets its own pillar, and nobody another's", async () => {
+Deno.test("each minion gets its own pillar, and no other minion's", async () => {
   const root = Deno.makeTempDirSync({ prefix: "pillar_roots_" });
   const write = (files: Readonly<Record<string, string>>) => {
     for (const [name, text] of Object.entries(files)) Deno.writeTextFileSync(`${root}/${name}`, text);

@@ -96,7 +96,7 @@ Deno.test("salt-key -u becomes that user, as Salt's does", ROOT_ONLY, async () =
   assertStringIncludes(stranger.err, "user: there is no user no-such-user on this host");
 });
 
-Deno.test("what master and minion write is their owner's alone, but for public keys and the directories of others", async () => {
+Deno.test("only their owner can read what master and minion write, except public keys and directories of others", async () => {
   await using fleet = await ProcessFleet.start({ minions: 1 });
   for (const words of [["test.ping"], ["cmd.run", "echo x"], ["saltutil.sync_all"]]) {
     const ran = await fleet.salt("salt", "m00", ...words);

@@ -63,30 +63,34 @@ Deno.test("a job that is published again is run once, also by a minion or a mast
   }
 });
 
-fleetTest("a job that waits for a minion runs there alone when it comes: nowhere again, and on nobody who came since", {
-  minions: ["web1", "web2"],
-}, async (fleet) => {
-  await fleet.stopMinion("web2");
-  using client = await LocalClient.connect(fleet.masterOpts, { user: "root", log: SILENT_LOGGER });
-  const waiting = { tgt: "*", tgtType: "glob", fun: "test.ping", arg: [], kwargs: map({ job_ttl: 600 }) };
-  const { jid } = await client.publish(waiting);
-  const runs = (id: string) =>
-    fleet.logs.filter((line) =>
-      line.includes(` ${id}: `) && line.includes(`Executing command test.ping with jid ${jid}`)
-    )
-      .length;
-  const returned = `Got return from web1 for job ${jid}`;
-  await eventually(() => fleet.logs.some((line) => line.includes(returned)), { what: "the return of web1" });
-  await fleet.stopMinion("web1");
-  Deno.removeSync(`${fleet.minionOpts("web1").cachedir}/jids`);
-  await fleet.untilServing(["web1", "web3"], () => Promise.all(["web1", "web3"].map((id) => fleet.startMinion(id))));
-  await fleet.untilServing(["web2"], () => fleet.startMinion("web2"));
-  await eventually(() => runs("web2") === 1, { what: "the run on web2" });
-  await runJob(fleet, "test.ping"); // behind the other: when it has returned, they have all looked at that
-  assertEquals(["web1", "web2", "web3"].map(runs), [1, 1, 0]);
-});
+fleetTest(
+  "a job that waits for a minion runs only there when it connects: on no other minion, and on none that was accepted since",
+  {
+    minions: ["web1", "web2"],
+  },
+  async (fleet) => {
+    await fleet.stopMinion("web2");
+    using client = await LocalClient.connect(fleet.masterOpts, { user: "root", log: SILENT_LOGGER });
+    const waiting = { tgt: "*", tgtType: "glob", fun: "test.ping", arg: [], kwargs: map({ job_ttl: 600 }) };
+    const { jid } = await client.publish(waiting);
+    const runs = (id: string) =>
+      fleet.logs.filter((line) =>
+        line.includes(` ${id}: `) && line.includes(`Executing command test.ping with jid ${jid}`)
+      )
+        .length;
+    const returned = `Got return from web1 for job ${jid}`;
+    await eventually(() => fleet.logs.some((line) => line.includes(returned)), { what: "the return of web1" });
+    await fleet.stopMinion("web1");
+    Deno.removeSync(`${fleet.minionOpts("web1").cachedir}/jids`);
+    await fleet.untilServing(["web1", "web3"], () => Promise.all(["web1", "web3"].map((id) => fleet.startMinion(id))));
+    await fleet.untilServing(["web2"], () => fleet.startMinion("web2"));
+    await eventually(() => runs("web2") === 1, { what: "the run on web2" });
+    await runJob(fleet, "test.ping"); // behind the other: when it has returned, they have all looked at that
+    assertEquals(["web1", "web2", "web3"].map(runs), [1, 1, 0]);
+  },
+);
 
-fleetTest("SIGINT tells a salt of its own process how to come back, and jobs.attach gives all", {
+fleetTest("after SIGINT salt prints how to attach again, and jobs.attach shows everything", {
   minions: ["web1"],
 }, async (fleet) => {
   const gate = `${fleet.root}/gate`;

@@ -246,41 +246,45 @@ Deno.test("root follows no link that the service's user has planted: the command
   });
 });
 
-Deno.test("what root's commands write is the master's: it starts again, and knows who called", ROOT_ONLY, async () => {
-  await using fleet = await ProcessFleet.start({ minions: 0, master: { user: "nobody", auto_accept: true } });
-  fleet.startStranger("m00");
-  await fleet.allPresent(["m00"]);
-  const nobody = findUser("nobody")?.uid;
-  // On a cache in which nothing was stored yet.
-  const present = await fleet.salt("salt-run", "--out=json", "manage.present");
-  assertEquals([present.code, JSON.parse(present.out)], [0, ["m00"]], present.err);
-  const ping = await fleet.salt("salt", "--out=json", "m00", "test.ping");
-  assertEquals([ping.code, JSON.parse(ping.out)], [0, { m00: true }], ping.err);
-  // A file that root alone may read, to where root's minion alone may write; and output that only root may write.
-  const source = `${fleet.root}/only-roots`, copy = `${fleet.root}/copied`, output = `${fleet.root}/output.json`;
-  Deno.writeTextFileSync(source, "secret", { mode: 0o600 });
-  for (const words of [[], ["--chunked"]]) {
-    const copied = await fleet.salt("salt-cp", ...words, "m00", source, copy);
-    assertEquals([copied.code, Deno.readTextFileSync(copy)], [0, "secret"], copied.err);
-    Deno.removeSync(copy);
-  }
-  const commands = [["salt", "m00", "test.ping"], ["salt-run", "manage.present"], ["salt-key", "-L"]] as const;
-  for (const [program, ...words] of commands) {
-    const ran = await fleet.salt(program, `--out-file=${output}`, "--out=json", ...words);
-    assertEquals(ran.code, 0, ran.err);
-    const { uid } = Deno.statSync(output);
-    assertEquals([uid, Deno.readTextFileSync(output) !== ""], [0, true]);
-    Deno.removeSync(output);
-  }
-  const listed = await fleet.salt("salt-run", "--out=json", "jobs.list_jobs");
-  assertEquals(listed.code, 0, listed.err);
-  const users = Object.values<{ User: string }>(JSON.parse(listed.out)).map(({ User }) => User);
-  assertEquals(new Set(users), new Set(["root"]));
-  await fleet.stopMaster();
-  for (const { name } of Deno.readDirSync(fleet.cacheDir)) {
-    assertEquals([name, Deno.lstatSync(`${fleet.cacheDir}/${name}`).uid], [name, nobody]);
-  }
-  await fleet.startMaster();
-  await fleet.allPresent(["m00"]);
-  assertEquals((await fleet.salt("salt", "m00", "test.ping")).code, 0);
-});
+Deno.test(
+  "files that root's commands write belong to the master's user: it starts again, and knows the caller",
+  ROOT_ONLY,
+  async () => {
+    await using fleet = await ProcessFleet.start({ minions: 0, master: { user: "nobody", auto_accept: true } });
+    fleet.startStranger("m00");
+    await fleet.allPresent(["m00"]);
+    const nobody = findUser("nobody")?.uid;
+    // On a cache in which nothing was stored yet.
+    const present = await fleet.salt("salt-run", "--out=json", "manage.present");
+    assertEquals([present.code, JSON.parse(present.out)], [0, ["m00"]], present.err);
+    const ping = await fleet.salt("salt", "--out=json", "m00", "test.ping");
+    assertEquals([ping.code, JSON.parse(ping.out)], [0, { m00: true }], ping.err);
+    // A file that root alone may read, to where root's minion alone may write; and output that only root may write.
+    const source = `${fleet.root}/only-roots`, copy = `${fleet.root}/copied`, output = `${fleet.root}/output.json`;
+    Deno.writeTextFileSync(source, "secret", { mode: 0o600 });
+    for (const words of [[], ["--chunked"]]) {
+      const copied = await fleet.salt("salt-cp", ...words, "m00", source, copy);
+      assertEquals([copied.code, Deno.readTextFileSync(copy)], [0, "secret"], copied.err);
+      Deno.removeSync(copy);
+    }
+    const commands = [["salt", "m00", "test.ping"], ["salt-run", "manage.present"], ["salt-key", "-L"]] as const;
+    for (const [program, ...words] of commands) {
+      const ran = await fleet.salt(program, `--out-file=${output}`, "--out=json", ...words);
+      assertEquals(ran.code, 0, ran.err);
+      const { uid } = Deno.statSync(output);
+      assertEquals([uid, Deno.readTextFileSync(output) !== ""], [0, true]);
+      Deno.removeSync(output);
+    }
+    const listed = await fleet.salt("salt-run", "--out=json", "jobs.list_jobs");
+    assertEquals(listed.code, 0, listed.err);
+    const users = Object.values<{ User: string }>(JSON.parse(listed.out)).map(({ User }) => User);
+    assertEquals(new Set(users), new Set(["root"]));
+    await fleet.stopMaster();
+    for (const { name } of Deno.readDirSync(fleet.cacheDir)) {
+      assertEquals([name, Deno.lstatSync(`${fleet.cacheDir}/${name}`).uid], [name, nobody]);
+    }
+    await fleet.startMaster();
+    await fleet.allPresent(["m00"]);
+    assertEquals((await fleet.salt("salt", "m00", "test.ping")).code, 0);
+  },
+);

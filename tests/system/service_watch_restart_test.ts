@@ -11,7 +11,7 @@ import { fieldOf } from "../support/returned_states.ts";
 
 const ID = "m00";
 
-Deno.test("service.running of salt-minion restarts it in the middle of a run, once, and the run goes on to its end", async () => {
+Deno.test("service.running of salt-minion restarts it in the middle of a run, once, and the run continues to its end", async () => {
   const bin = Deno.makeTempDirSync({ prefix: "watch_restart_" });
   const path = Deno.env.get("PATH") ?? "";
   Deno.env.set("PATH", `${bin}:${path}`);

@@ -48,7 +48,7 @@ Deno.test("the last match of a target counts; without one it is a compound", () 
   assertEquals(topMatchType([map({ match: "glob" }), "a", map({ match: "pcre" })]), "pcre");
 });
 
-Deno.test("a target that cannot be read means nobody, and the log says why", () => {
+Deno.test("an invalid target matches no minion, which is logged with the reason", () => {
   const logged: string[] = [];
   assertEquals(matches("web1 and", "compound", logged), false);
   assertEquals(matches("(", "pcre", logged), false);

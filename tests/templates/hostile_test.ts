@@ -39,7 +39,7 @@ Deno.test("a template reaches neither private attributes nor what JavaScript's o
   );
 });
 
-Deno.test("a template that takes all memory, or never ends, fails in words", async () => {
+Deno.test("a template that takes all memory, or never ends, fails with an error text", async () => {
   const cases = [
     "{{ range(10**9)|list }}",
     "{{ 'x' * 10**12 }}",

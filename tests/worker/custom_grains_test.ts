@@ -40,7 +40,7 @@ Deno.test("custom grains have the permissions that their file declares, and no m
   assertMatch(warnings.join("\n"), /'own.run' are missing: Requires run access to "id"; the file declares/);
 });
 
-Deno.test("custom grains that never end are ended, named, and keep nobody else's away", async () => {
+Deno.test("custom grains that never end are killed and logged, and other grains are not affected", async () => {
   const { found, warnings } = await load(
     { endless: "export function f() { for (;;); }", good: "export function f() { return { good: 1 }; }" },
     ["good"],

@@ -119,7 +119,7 @@ const GREEDY = {
   programs:
     "export const f = { permissions: { run: true }, run() { const all = []; for (;;) all.push(new Uint8Array(5e7).fill(1)); } };",
 };
-Deno.test("a custom module that takes memory without end fails alone, in words", async (t) => {
+Deno.test("a custom module that uses too much memory fails alone, with a reason", async (t) => {
   for (const [what, text] of Object.entries(GREEDY)) {
     await t.step(what, async () => {
       await using world = new World(
@@ -198,7 +198,7 @@ Deno.test("an outcome that a custom module forges is its own job's, and no other
   assertEquals(await world.run("honest.f"), "honest");
 });
 
-Deno.test("a process serves its module again, no other module, and nobody after a no_log job", async () => {
+Deno.test("a process runs further jobs of its module, no other module, and none after a no_log job", async () => {
   const keep = "const seen = []; export function f(what) { seen.push(what); return seen.join(' '); }";
   await using world = new World({ keep, other: keep });
   assertEquals([await world.run("keep.f", "a"), await world.run("keep.f", "b")], ["a", "a b"]);
@@ -255,7 +255,7 @@ Deno.test("a custom module cannot have a stranger's process signalled, nor be ke
   }
 });
 
-Deno.test("the commands of a custom module's job end with it, those too that it says nothing of", async () => {
+Deno.test("the commands of a custom module's job end with it, also unreported ones", async () => {
   await using world = new World({
     busy: `export const f = { permissions: "all", async run({}, context) {
       new Deno.Command("sh", { args: ["-c", "echo $$ > " + context.opts.cachedir + "/silent; exec sleep 600"] }).spawn();
@@ -428,7 +428,7 @@ Deno.test("a built-in function that calls a custom one gives it no more than it 
   });
 });
 
-Deno.test("sys.doc and sys.argspec know custom functions, and a module that hangs or fails keeps them from nobody", async () => {
+Deno.test("sys.doc and sys.argspec know custom functions, also if another module hangs or fails", async () => {
   await using world = new World({
     own:
       `export const f = { doc: "Does.", params: { a: { type: "int" }, b: { type: "str", default: "x" } }, run: () => 1 };`,

@@ -55,7 +55,7 @@ Deno.test("whatever was taken or removed is not there any more, and clear gives 
   assertEquals([w.idle.hasFree, w.ended], [false, []]);
 });
 
-Deno.test("of workers that nobody needs for a while, one without permissions stays", async () => {
+Deno.test("of idle workers, one without permissions stays", async () => {
   using w = world({ idleMs: 20 });
   w.idle.put(w.worker("first"), "none");
   w.idle.put(w.worker("second"), "none");

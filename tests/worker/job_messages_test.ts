@@ -108,7 +108,7 @@ function isLeftOut(message: object, bad: Record<string, unknown>, path = ""): bo
   });
 }
 
-Deno.test("what is no message at all is refused", () => {
+Deno.test("an invalid message is refused", () => {
   for (const nothing of [undefined, null, 1, "done", true]) {
     assertThrows(() => parseFromJob(nothing), WireError);
     assertThrows(() => parseToModule(nothing), WireError);

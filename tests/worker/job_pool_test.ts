@@ -114,7 +114,7 @@ Deno.test("a job's outcome has its return, its retcode and whether it succeeded"
   );
 });
 
-Deno.test("a job that names a returner gives its result, and the log says that nobody else gets it", async () => {
+Deno.test("a job with a returner returns its result, and the log says that the returner does not get it", async () => {
   await using world = new World();
   const load = map({ jid: "20260101000000009999", fun: "test.ping", arg: [], tgt: "*", ret: "mysql", user: "root" });
   assertEquals((await world.pool.run(load)).get("return"), true);
@@ -140,7 +140,7 @@ Deno.test("one worker serves job after job", async () => {
   assert(seen.size <= 5, `${seen.size} workers for ten jobs`);
 });
 
-Deno.test("a job that never lets go is killed by signal 9, its process is gone, and the others go on", async () => {
+Deno.test("a job that does not end is killed by signal 9, its process ends, and other jobs continue", async () => {
   await using world = new World();
   const hung = world.start("own.forever");
   const pid = await begun(world, hung.jid);
@@ -160,7 +160,7 @@ Deno.test("a job that never lets go is killed by signal 9, its process is gone, 
   assertEquals(await world.run("test.ping"), true);
 });
 
-Deno.test("a job that never lets go is told to end, and killed when its time for that is over", async () => {
+Deno.test("a job that does not end gets a signal, and is killed after its time limit", async () => {
   await using world = new World(20);
   const hung = world.start("own.forever");
   const pid = await begun(world, hung.jid);
@@ -177,7 +177,7 @@ Deno.test("a job can be killed before its worker has started", async () => {
   for (const { outcome } of jobs) assertEquals(await outcome, killed(9));
 });
 
-Deno.test("nobody is signalled for a job that does not run", async () => {
+Deno.test("no process is signalled for a job that does not run", async () => {
   await using world = new World();
   assertEquals(world.pool.signal("20260101000000000099", 15), false);
 });
@@ -350,7 +350,7 @@ Deno.test("a job that is ended before its worker has its permissions never begin
   assertEquals(statIfExists(path), undefined, "the command was run all the same");
 });
 
-Deno.test("a thread whose job is killed while it waits is gone; of one that never waits the outcome says that it goes on", async () => {
+Deno.test("a thread whose job is killed while it waits ends; for one that never waits, the outcome says that it continues", async () => {
   await using world = new World(WITHIN_MS, new URL("../support/looping_worker.ts", import.meta.url));
   const waiting = world.start("wait");
   const spinning = world.start("spin", 15_000);

@@ -204,7 +204,7 @@ Deno.test("output is kept in order, each batch once, whichever thread stores it,
   assertEquals((Deno.statSync(place.file.replace("/web1", "")).mode ?? 0) & 0o777, 0o700);
 });
 
-Deno.test("output of a job that nobody watches, of none, or of a bad id is refused, and so is too much", () => {
+Deno.test("output of an unwatched job, an unknown job or an invalid id is refused, and so is too much output", () => {
   using place = kept();
   const outputs = place.open(100);
   place.jobs.prepare("20260101000000000002");
@@ -235,7 +235,7 @@ Deno.test("output goes when its job goes", () => {
   assertEquals(place.open().read(JID, "web1"), []);
 });
 
-Deno.test("who follows a job sees each batch once and in order, with those that no event told of", () => {
+Deno.test("a follower of a job gets each batch once and in order, including those without an event", () => {
   using place = kept();
   const outputs = place.open();
   for (const seq of [1, 2, 3, 4, 5]) outputs.append(JID, "web1", text(seq));

@@ -45,7 +45,7 @@ Deno.test("the next minion finds the jobs of one that died, and how far they wer
     assertEquals(new ProcFiles(cachedir).left, []);
   }));
 
-Deno.test("the next minion keeps the note of a salt-call that runs, and removes those of one that is gone and of nobody", () =>
+Deno.test("the next minion keeps the proc file of a running salt-call, and removes those of ended and unknown processes", () =>
   withCache((cachedir) => {
     Deno.mkdirSync(`${cachedir}/proc`);
     const note = (jid: string, bytes: Uint8Array) => Deno.writeFileSync(`${cachedir}/proc/${jid}`, bytes);

@@ -118,7 +118,7 @@ Deno.test("literal blocks and flow lists of words are read without the parser", 
   }
 });
 
-Deno.test("places are those of the text, whoever read it", () => {
+Deno.test("places are those of the text, for each of the readers", () => {
   const text = "web:\n  file.managed:\n    - name: /etc/x\n    - require:\n      - pkg: nginx\ns0: test.nop\n";
   const places = (written: string) => {
     const { value, places } = loadYamlPlaces(written, "x.sls");

@@ -61,7 +61,7 @@ Deno.test("loadYaml() reads or refuses every further document as Salt does", () 
   assert(more.length > 300);
 });
 
-Deno.test("loadYaml() gives an alias the very object that its anchor has", () => {
+Deno.test("loadYaml() gives an alias the same object as its anchor", () => {
   const map = loadYaml("a: &x [1]\nb: *x\n");
   assert(map instanceof Map && map.get("a") === map.get("b"));
 });
@@ -120,7 +120,7 @@ for (const [yaml, line, problem] of PROBLEMS) {
   });
 }
 
-Deno.test("loadYaml() counts columns in the source, also where a bracket stands further left than its key", () => {
+Deno.test("loadYaml() counts columns in the source, also if a bracket is further left than its key", () => {
   const error = assertThrows(() => loadYaml("a:\n  b: [\n1, *x\n]"), YamlError);
   assertEquals([error.line, error.column], [3, 4]);
 });

@@ -155,7 +155,7 @@ Deno.test("a job's abort reaches its command", async () => {
   );
 });
 
-Deno.test("cmd.run_bg returns the pid of a command that goes on", async () => {
+Deno.test("cmd.run_bg returns the pid of a command that continues", async () => {
   await inTemporaryDirectory(async (dir) => {
     const [result, retcode] = await call("run_bg", {
       args: [`while [ ! -e ${dir}/stop ]; do sleep 0.02; done; > ${dir}/end`],

@@ -63,7 +63,7 @@ Deno.test("saltutil.runner says what failed, and where there is no master", asyn
   );
 });
 
-Deno.test("sys tells of the runners of this host's master", async () => {
+Deno.test("sys lists the runners of this host's master", async () => {
   using p = place("");
   const modules = await p.context.call("sys.list_runners", ["j*", "manage"]);
   assertEquals(modules, ["jobs", "manage"]);

@@ -147,7 +147,7 @@ Deno.test("config.get finds grains and pillar among the options, as Salt does, a
   assertEquals(await local.call("config.get", ["master_uri"]), "");
 });
 
-Deno.test("CVE-2021-3197: what is an option of ssh's programs is no host, and nothing is started for it", async () => {
+Deno.test("CVE-2021-3197: an option of ssh's programs is not accepted as a host, and nothing is started", async () => {
   using programs = new RecordedPrograms();
   programs.answer("ssh-keyscan");
   const context = testContext();

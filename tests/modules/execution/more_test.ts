@@ -23,7 +23,7 @@ async function withDirectory(test: (directory: string) => Promise<void>): Promis
   }
 }
 
-Deno.test("cmd.shell_info tells the version of a shell, and why it knows none", async () => {
+Deno.test("cmd.shell_info returns the version of a shell, or the reason why it is not known", async () => {
   using programs = new RecordedPrograms();
   programs.answer("bash", [{ args: "--version", stdout: "GNU bash, version 5.2.15(1)-release (x86_64)\n" }]);
   programs.answer("zsh", [{ args: "*", stdout: "zsh 6\n" }]);
@@ -42,7 +42,7 @@ Deno.test("cmd.shell_info tells the version of a shell, and why it knows none", 
   assertEquals(await info("constructor"), [null, "Salt does not know how to get the version number for constructor"]);
 });
 
-Deno.test("cmd.script_retcode is the return code of a script, and cmd.powershell is refused in words", async () => {
+Deno.test("cmd.script_retcode is the return code of a script, and cmd.powershell is refused with a reason", async () => {
   await withDirectory(async (directory) => {
     Deno.writeTextFileSync(`${directory}/s.sh`, '#!/bin/sh\n[ "$1" = a ] && exit 3\nexit 0\n');
     const { call } = testContext();

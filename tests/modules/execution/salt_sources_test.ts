@@ -73,7 +73,7 @@ Deno.test("the functions behind file.managed take sources of the file server: th
   await assertRejects(() => s.call("file.get_diff", [name, "salt://no"]), CommandError, "File salt://no not found");
 });
 
-Deno.test("a template of a managed file tells what is managed, and what was made of it is gone afterwards", async () => {
+Deno.test("a template of a managed file gets the file's data, and its output is removed afterwards", async () => {
   const template =
     "{{ name }} {{ source }} {{ user }} {{ mode }} {{ a }}{{ b }} {{ salt['test.echo']('x') }}\n{% include 'sub/i.j' %}";
   await using s = await scene({

@@ -162,7 +162,7 @@ Deno.test("sync_modules brings what came or changed, removes what went and leave
   });
 });
 
-Deno.test("modules of the whitelist alone come, and with clean_dynamic_modules off none goes", async () => {
+Deno.test("only modules of the whitelist are copied, and with clean_dynamic_modules off none is removed", async () => {
   await inRoot(async (dir) => {
     const { context, server } = served(dir, { base: { "_modules/a.ts": "", "_modules/b.ts": "" } }, {
       clean_dynamic_modules: false,

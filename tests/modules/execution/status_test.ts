@@ -171,7 +171,7 @@ Deno.test("status.loadavg gives floats, also where they have no fraction", async
   assert([...loads.values()].every(isFloat));
 });
 
-Deno.test("status.uptime tells seconds, days, and when the host started", onLinux, async () => {
+Deno.test("status.uptime returns seconds, days, and the start of the host", onLinux, async () => {
   const up = await call("uptime");
   const seconds = Number(field(up, "seconds"));
   assert(Math.abs(Date.now() / 1000 - seconds - Number(field(up, "since_t"))) < 5);
@@ -262,7 +262,7 @@ Deno.test("status.custom picks the fields that the configuration lists", onLinux
   assertEquals(asked, ["status.cpustats"]);
 });
 
-Deno.test("status.master sees a connection to the publish port, and tells the bus what changed", onLinux, async () => {
+Deno.test("status.master detects a connection to the publish port, and fires changes", onLinux, async () => {
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { port } = listener.addr;
   const context = testContext({ opts: { ...testOpts(), publish_port: port } });
@@ -285,7 +285,7 @@ Deno.test("status.master sees a connection to the publish port, and tells the bu
   ]);
 });
 
-Deno.test("status.ping_master is false where nobody answers, and true where somebody does", async () => {
+Deno.test("status.ping_master is false without an answer, and true with one", async () => {
   const answering = Peer.router();
   try {
     await answering.bind("tcp://127.0.0.1:0");

@@ -52,7 +52,7 @@ Deno.test("sys.list_renderers has the renderers that there are, and each is docu
   assertEquals(await call("sys.renderer_doc", ["yaml"]), map({ yaml: "\n    Reads YAML, as Salt does.\n    " }));
 });
 
-Deno.test("sys tells that a minion has no returners", async () => {
+Deno.test("sys lists no returners", async () => {
   const { call } = testContext();
   assertEquals(await call("sys.list_returners"), []);
   assertEquals(await call("sys.returner_argspec"), new Map());

@@ -58,7 +58,7 @@ Deno.test("sys.doc documents what it is asked for", async () => {
   assert(isMap(all) && all.size > 80);
 });
 
-Deno.test("every documentation has a CLI Example, or says what stands in for one", async () => {
+Deno.test("every documentation has a CLI Example, or a reason why not", async () => {
   const functions = await testContext().catalogue.all();
   assertEquals(functions.filter(({ fun }) => !fun.doc.includes("CLI Example:")).map(({ name }) => name), []);
 });

@@ -133,7 +133,7 @@ for (const given of corpus.lists) {
   });
 }
 
-Deno.test("x509.create_private_key makes keys of each kind and writes them for their owner alone", async () => {
+Deno.test("x509.create_private_key makes keys of each kind, and only their owner can read them", async () => {
   const directory = await Deno.makeTempDir({ prefix: "x509_" });
   try {
     for (const [algo, size] of [["rsa", 2048], ["ec", 384], ["ed25519", null], ["ed448", null]] as const) {

@@ -112,7 +112,7 @@ Deno.test("network.wolmatch wakes the interfaces that the cached grains name, bu
     assertEquals(await call("network.wolmatch", ["web*"], { bcast: "127.0.0.1" }), ["08:00:27:13:69:77"]);
   }));
 
-Deno.test("manage.status waits for nobody of whom the master knows that they have gone", () =>
+Deno.test("manage.status does not wait for minions that are known to be disconnected", () =>
   withRunnerWorld(async ({ call, root, gone, done, answers }) => {
     Deno.mkdirSync(`${root}/pki/minions`, { recursive: true });
     for (const id of ["web1", "web2", "db1"]) Deno.writeTextFileSync(`${root}/pki/minions/${id}`, "PEM");

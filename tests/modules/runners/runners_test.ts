@@ -164,7 +164,7 @@ Deno.test("jobs.list_jobs shows the newest on a terminal, and everything to prog
     assertEquals(done, [`print The newest 50 of ${all.length} jobs; limit=0 shows all.`]);
   }));
 
-Deno.test("jobs.lookup_jid of a job that is not over says who has not returned", () =>
+Deno.test("jobs.lookup_jid of a running job names the minions that have not returned", () =>
   withWorld(async ({ call, context }) => {
     const logged: string[] = [];
     Object.assign(context, { log: (level: string, text: string) => void logged.push(`${level}: ${text}`) });
@@ -208,7 +208,7 @@ Deno.test("a hostile jid gets the answer of an unknown job", () =>
     assertEquals((await call("jobs.list_job", ["../../etc"]) as ValueMap).has("Error"), true);
   }));
 
-Deno.test("display_progress tells of each step", () =>
+Deno.test("display_progress reports each step", () =>
   withWorld(async ({ call, done }) => {
     await call("jobs.lookup_jid", [JID], { display_progress: true });
     assertEquals(done, [
@@ -218,7 +218,7 @@ Deno.test("display_progress tells of each step", () =>
     ]);
   }));
 
-Deno.test("manage.status, up and down tell who answered", () =>
+Deno.test("manage.status, up and down name the minions that answered", () =>
   withWorld(async ({ call, answers, done }) => {
     answers.set("web2", { return: true, retcode: 0 }).set("db1", { return: true, retcode: 0 });
     assertEquals(await call("manage.status"), map({ up: ["db1", "web2"], down: ["web1"] }));
@@ -236,7 +236,7 @@ Deno.test("manage.status, up and down tell who answered", () =>
     ]);
   }));
 
-Deno.test("manage.status of nobody asks nobody", () =>
+Deno.test("manage.status of an empty target asks no minion", () =>
   withWorld(async ({ call, done }) => {
     assertEquals(await call("manage.status", [], { tgt: "nobody*" }), map({ up: [], down: [] }));
     assertEquals(done, []);
@@ -338,7 +338,7 @@ Deno.test("a time alone is today's", () => {
   assert([before, today()].map((day) => `${day}193000000000`).includes(read), read);
 });
 
-Deno.test("manage.present and its like list who is connected, as Salt does, and ask nobody", () =>
+Deno.test("manage.present and similar functions list connected minions, as Salt does, and ask no minion", () =>
   withWorld(async ({ call, here, done }) => {
     here.set("db1", "10.0.0.7").set("web2", undefined);
     for (const name of ["present", "joined", "allowed", "alived", "reaped", "list_state"]) {

@@ -62,7 +62,7 @@ Deno.test("key.delete_dict skips a key that is named under another state than it
     assertEquals(done, ["rotate"]);
   }));
 
-Deno.test("key.gen_accept accepts the public key that it returns, and none for an id that is no id or has one", () =>
+Deno.test("key.gen_accept accepts the public key that it returns, and refuses an invalid id and one that has a key", () =>
   withFiles(async ({ call, root, context }) => {
     const pair = await call("wheel.key.gen_accept", ["fresh"]) as ValueMap;
     assertEquals(Deno.readTextFileSync(`${root}/pki/minions/fresh`), pair.get("pub"));
@@ -146,7 +146,7 @@ Deno.test("no path and no link leads file_roots and pillar_roots out of their di
     );
   }));
 
-Deno.test("minions.connected lists who is connected", () =>
+Deno.test("minions.connected lists the connected minions", () =>
   withFiles(async ({ call, here }) => {
     here.set("web1", "192.0.2.1").set("db1", undefined);
     assertEquals(await call("wheel.minions.connected"), ["db1", "web1"]);
