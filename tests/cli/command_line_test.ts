@@ -160,8 +160,8 @@ Does x.
 Options:
   --version             Show the version of this program and exit.
   -V, --versions-report
-                        Show the versions of everything that this program
-                        stands on and exit.
+                        Show the versions of this program and of its
+                        dependencies and exit.
   -h, --help            Show this text and exit.
   -s                    Short.
   -c CONFIG_DIR, --config-dir=CONFIG_DIR

@@ -65,7 +65,7 @@ Deno.test("an interrupted transfer continues where it stopped, also in another c
     if (dead && asked === "_serve_file f 8") throw new RequestTimeoutError("tcp://master", 5);
   };
   const error = await assertRejects(() => s.client.cacheFile("salt://f", "base"), CommandError);
-  assertMatch(error.message, /broke at byte 8 of salt:\/\/f \(saltenv 'base'\), and goes on from there next time/);
+  assertMatch(error.message, /interrupted at byte 8 of salt:\/\/f \(saltenv 'base'\), and continues there next time/);
   assertEquals(s.server.requests().filter((asked) => asked === "_serve_file f 8").length, 4);
   assertEquals(s.tree().map((path) => path.replace(/[0-9a-f]{64}/, "ID")), ["cache/transfers/ID.part"]);
   dead = false;
@@ -80,7 +80,7 @@ Deno.test("a master that has gone is waited for as long as one request is, not o
     if (asked === "_serve_file f 8") throw new RequestTimeoutError("tcp://master", 180_000);
   };
   const error = await assertRejects(() => s.client.cacheFile("salt://f", "base"), CommandError);
-  assertMatch(error.message, /broke at byte 8 of salt:\/\/f .*No reply from tcp:\/\/master in 180000 ms/);
+  assertMatch(error.message, /interrupted at byte 8 of salt:\/\/f .*No reply from tcp:\/\/master in 180000 ms/);
   assertEquals(s.server.requests().filter((asked) => asked === "_serve_file f 8").length, 1);
 });
 

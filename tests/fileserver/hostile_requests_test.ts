@@ -298,7 +298,10 @@ Deno.test("a backend that fails is named in the log, and the others are updated 
   await updateBackends(files, { changes: true, signal: new AbortController().signal }, host);
   await reapBackends(files, host);
   assertStringIncludes(logged[0], "The file server backend roots cannot be updated: ");
-  assertStringIncludes(logged.slice(1).join("\n"), "What the file server backend roots keeps cannot be cleaned: ");
+  assertStringIncludes(
+    logged.slice(1).join("\n"),
+    "The cached data of the file server backend roots cannot be cleaned: ",
+  );
 });
 
 Deno.test("kept lists are removed by their environment, also one whose name was not made here", async () => {
