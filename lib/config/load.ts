@@ -238,7 +238,7 @@ function extraOptions(draft: Draft, known: ReadonlySet<string>): ValueMap {
   for (const [name, written] of draft.written) {
     if (known.has(name)) continue;
     extra.set(name, written.value);
-    if (name.includes(".") || written.file === undefined) continue;
+    if (name.includes(".") || MODULE_SETTINGS.has(name) || written.file === undefined) continue;
     if (ofOtherRole(draft, name)) {
       idle.set(written.file, [...idle.get(written.file) ?? [], name]);
       continue;

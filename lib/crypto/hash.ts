@@ -85,6 +85,6 @@ const NATIVE_BYTES = 16 << 10;
 export async function digestOf(bytes: Uint8Array<ArrayBuffer>, name: string): Promise<Uint8Array | undefined> {
   if (!isHashType(name)) return undefined;
   const native = NATIVE[name];
-  if (native === undefined || bytes.length < NATIVE_BYTES) return DIGESTS[name](bytes);
+  if (native === undefined || bytes.length < NATIVE_BYTES) return hashBytes(bytes, name);
   return new Uint8Array(await crypto.subtle.digest(native, bytes));
 }
