@@ -119,7 +119,7 @@ export function movedSince(then: PlanParts, now: PlanParts): string[] {
     return names.flatMap((name) => {
       const [before, after] = [then[kind].get(name), now[kind].get(name)];
       if (before === after) return [];
-      const how = before === undefined ? "is new" : after === undefined ? "is gone" : "is another";
+      const how = before === undefined ? "is new" : after === undefined ? "is gone" : "has changed";
       return [`${KINDS[kind]}: ${shownName(name)} ${how}`];
     });
   });
@@ -168,12 +168,12 @@ export function readPlan(cachedir: string, name: string): Plan | undefined {
 }
 
 /** The entry of a plan among the results: how it is applied. */
-export function planEntry(name: string, chunks: number): ValueMap {
+export function planEntry(name: string, { id, chunks }: { readonly id: string; readonly chunks: number }): ValueMap {
   return map({
     name,
     result: true,
     changes: {},
-    comment: `state.apply plan=${name} applies exactly this, or says what has moved.`,
+    comment: `On ${id}, state.apply plan=${name} applies exactly this, or says what has changed.`,
     __id__: "plan",
     __sls__: null,
     __run_num__: chunks,
@@ -189,5 +189,5 @@ export function planTag(name: string): string {
 
 /** The error texts for a plan that is not applied. */
 export function refusalTexts(name: string, moved: readonly string[]): string[] {
-  return [`The plan ${name} is not applied: what it stands on has moved since.`, ...moved];
+  return [`The plan ${name} is not applied: what it stands on has changed since.`, ...moved];
 }

@@ -24,14 +24,22 @@ export async function makePlan(mods: Value, call: ApplyCall): Promise<Value> {
   if (parts === undefined || !isMap(returned)) return returned;
   const name = plans.planName(parts);
   plans.keepPlan(call.context.opts.cachedir, name, { mods, kwargs: ownArguments(call), parts });
-  return new Map([...returned, [plans.planTag(name), plans.planEntry(name, returned.size)]]);
+  return new Map([...returned, [
+    plans.planTag(name),
+    plans.planEntry(name, { id: call.context.opts.id, chunks: returned.size }),
+  ]]);
 }
 
 /** Applies a plan, or reports what has changed since. */
 export async function applyPlan(name: string, call: ApplyCall): Promise<Value> {
   const { context } = call;
   const plan = plans.readPlan(context.opts.cachedir, name);
-  if (plan === undefined) return refused([`There is no plan ${name} on this minion`], context);
+  if (plan === undefined) {
+    return refused(
+      [`There is no plan ${name} on this minion: state.plan makes one, and each minion has its own`],
+      context,
+    );
+  }
   const kwargs = new Map([...call.kwargs, ...plan.kwargs]);
   const planned = { ...call, kwargs };
   const { returned, parts } = await tryRun(plan.mods, planned);

@@ -70,12 +70,12 @@ Deno.test("a plan changes nothing on the host, and what it planned is applied", 
 const MOVES: readonly (readonly [what: string, said: RegExp, (root: string) => Promise<void>])[] = [
   [
     "a file of the file server",
-    /^files of the file server: salt:\/\/one\.txt is another$/m,
+    /^files of the file server: salt:\/\/one\.txt has changed$/m,
     (root) => Deno.writeTextFile(`${root}/srv/one.txt`, "other\n"),
   ],
   [
     "the host",
-    /^what is found on the host: file\.append of two is another$/m,
+    /^what is found on the host: file\.append of two has changed$/m,
     (root) => Deno.writeTextFile(`${root}/host/two`, "hello\n"),
   ],
   [
@@ -104,5 +104,7 @@ for (const [what, said, move] of MOVES) {
 Deno.test("a plan that there is not is not applied", async () => {
   await using tree = await openTree({ files: FILES });
   const { returned, retcode } = await tree.call("state.apply", [], { plan: "../../etc/passwd" });
-  assertEquals([returned, retcode], [["There is no plan ../../etc/passwd on this minion"], 1]);
+  assertEquals([returned, retcode], [[
+    "There is no plan ../../etc/passwd on this minion: state.plan makes one, and each minion has its own",
+  ], 1]);
 });
