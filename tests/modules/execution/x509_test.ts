@@ -124,6 +124,9 @@ for (const given of corpus.lists) {
     assertEquals(await call("read_crl", { crl: given.made.value }), recorded(given.read));
     const cert = given.args.signing_cert;
     assertEquals(await call("verify_crl", { crl: given.made.value, cert }), given.verified.value);
+    assertEquals(await call("encode_crl", { crl: given.made.value }), given.made.value, "what is PEM stays as it is");
+    const der = await call("encode_crl", { crl: given.made.value, encoding: "der" });
+    assertEquals(await call("read_crl", { crl: der }), recorded(given.read), "and the other form says the same");
     const made = await call("create_crl", given.args);
     const timeless = (read: Value) =>
       ["issuer", "revoked_certificates", "extensions", "signature_algorithm"].map((name) => field(read, name));

@@ -1,0 +1,66 @@
+/** What file.restore_backup, file.delete_backup and file.seek_write do to files, in Salt's words. @module */
+
+import { map, type Value } from "../../../lib/values/value.ts";
+import { makeBackup } from "../../../lib/filesystem/backups.ts";
+import { assert, assertEquals } from "../../support/assert.ts";
+import { run, testContext, testOpts } from "../../support/job_context.ts";
+
+Deno.test("a backup is put back and removed; what was there becomes a backup first", async () => {
+  const root = Deno.makeTempDirSync({ prefix: "backups_" });
+  try {
+    const opts = testOpts({ root_dir: root });
+    const { call } = testContext({ opts });
+    const path = `${root}/f`;
+    const locations = async () => {
+      const found = await call("file.list_backups", [path]);
+      assert(found instanceof Map);
+      return [...found.values()].map((one) => one instanceof Map ? String(one.get("Location")) : "");
+    };
+    Deno.writeTextFileSync(path, "one");
+    makeBackup(path, { cachedir: opts.cachedir });
+    Deno.writeTextFileSync(path, "two");
+    const [first] = await locations();
+
+    for (const id of ["1", 1, -1]) {
+      const comment = `backup_id '${id}' does not exist for ${path}`;
+      assertEquals(await call("file.restore_backup", [path, id]), map({ result: false, comment }));
+    }
+    for (const id of ["x", "01", "+0", " 0"]) {
+      const comment = `Invalid backup_id '${id}'`;
+      assertEquals(await call("file.delete_backup", [path, id]), map({ result: false, comment }));
+    }
+    assertEquals(
+      await call("file.restore_backup", [path, 0]),
+      map({ result: true, comment: `Successfully restored ${first} to ${path}` }),
+    );
+    assertEquals(Deno.readTextFileSync(path), "one");
+    const [second, ...older] = await locations();
+    assertEquals([Deno.readTextFileSync(second), ...older], ["two", first]);
+
+    assertEquals(
+      await call("file.delete_backup", [path, "0"]),
+      map({ result: true, comment: `Successfully removed ${second}` }),
+    );
+    assertEquals(await locations(), [first]);
+    assertEquals(
+      await call("file.remove_backup", [path, 0]),
+      map({ result: true, comment: `Successfully removed ${first}` }),
+    );
+    assertEquals(await call("file.list_backups", [path]), new Map());
+  } finally {
+    Deno.removeSync(root, { recursive: true });
+  }
+});
+
+Deno.test("file.seek_write writes over what is there, and says how many bytes", async () => {
+  const path = Deno.makeTempFileSync({ prefix: "seek_" });
+  try {
+    Deno.writeTextFileSync(path, "0123456789");
+    const written = async (data: Value, offset: number) => (await run("file.seek_write", [path, data, offset])).return;
+    assertEquals(await written("äb", 2), 3);
+    assertEquals(await written(new Uint8Array([33]), 12), 1);
+    assertEquals(Deno.readTextFileSync(path), "01äb56789\0\0!");
+  } finally {
+    Deno.removeSync(path);
+  }
+});
