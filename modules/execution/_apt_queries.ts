@@ -266,7 +266,7 @@ export const which: ModuleFunction<JobContext> = fn({
   async run({ path }, context) {
     if (!path.startsWith("/") || !isAnything(path)) return false;
     const { stdout } = await runApt(["dpkg", "-S", checkedWord(path, "path")], context);
-    // dpkg says so on stderr, and there Salt does not look: None, as Salt's documentation has it, is never returned.
+    // dpkg says so on stderr, which Salt does not read: None, as Salt's documentation says, is never returned.
     return stdout.split(":", 1)[0];
   },
 });

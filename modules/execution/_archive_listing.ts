@@ -1,6 +1,6 @@
 /**
- * The functions of the module `archive` that tell what an archive has in it.
- * Source: the functions of Salt 3008.3 `salt/modules/archive.py`.
+ * The functions of the module `archive` that list the contents of an archive. Source: the functions of Salt 3008.3
+ * `salt/modules/archive.py`.
  * @module
  */
 
@@ -38,7 +38,7 @@ export const is_encrypted: ModuleFunction<JobContext> = fn({
     }),
 });
 
-/** What an archive has in it: directories with a slash at their ends. */
+/** The contents of an archive: directories with a slash at their ends. */
 interface Listing {
   dirs: string[];
   files: string[];

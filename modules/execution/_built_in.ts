@@ -5,7 +5,7 @@
 
 import { joined, type ModuleTable, type VirtualNames } from "../../lib/plugins/loader.ts";
 
-/** What `loadCatalogue` makes a minion's execution modules of. */
+/** The table of built-in execution modules. */
 export const EXECUTION_MODULES: ModuleTable = {
   aliases: () => import("./aliases.ts"),
   alternatives: () => import("./alternatives.ts"),
@@ -134,7 +134,7 @@ export const EXECUTION_MODULES: ModuleTable = {
     ]),
 };
 
-/** The virtual names, each with the files that bear it, in the order in which they are asked whether they serve. */
+/** The virtual names, each with its files, in the order in which they are tried. */
 export const VIRTUAL_NAMES: VirtualNames = {
   acl: ["linux_acl"],
   debconf: ["debconfmod"],

@@ -14,7 +14,7 @@ import type { JobContext } from "../../lib/plugins/job_context.ts";
 import { processIds } from "../../lib/processes/process_attributes.ts";
 import { map, str, type Value } from "../../lib/values/value.ts";
 
-/** What is run where. */
+/** A command and its root directory. */
 export interface ChrootCommand {
   readonly root: string;
   readonly cmd: Value;
@@ -25,13 +25,13 @@ export interface ChrootCommand {
 
 /** What the kernel mounts below the directory. */
 const KERNEL = [["dev", "devtmpfs", "devtmpfs"], ["proc", "proc", "proc"], ["sys", "sysfs", "sysfs"]] as const;
-/** Times that what is left running is told to end; from the fourth on it is killed. */
+/** Number of signals to the remaining processes; from the fourth on they are killed. */
 const TRIES = 6, POLITE_TRIES = 3;
 const SIGTERM = 15, SIGKILL = 9;
 /** Time between two of them, in milliseconds. */
 const PAUSE_MS = 100;
 
-/** Mounts, runs the line that `run` is given, ends what is left, and unmounts what was mounted. */
+/** Mounts, runs the command line, ends remaining processes, and unmounts. */
 export async function runInChroot<T>(
   { root, cmd, binds, runas, group }: ChrootCommand,
   context: JobContext,

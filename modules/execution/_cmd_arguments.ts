@@ -1,7 +1,7 @@
 /**
- * The arguments that the functions of the module `cmd` share: types, defaults and meaning in one table, and what they make
- * of a {@linkcode CommandRequest}. Each function picks its own, in Salt's order.
- * Source: Salt 3008.3, `salt/modules/cmdmod.py`.
+ * The arguments that the functions of the module `cmd` share: types, defaults and meaning in one table, and how they
+ * make a {@linkcode CommandRequest}. Each function picks its own, in Salt's order. Source: Salt 3008.3,
+ * `salt/modules/cmdmod.py`.
  * @module
  */
 
@@ -192,7 +192,10 @@ function refuseForbidden(cmd: Value, context: JobContext): void {
   }
 }
 
-/** What `cmd.run_all` and the like return: Salt's map of four. @param hide Whether what the command wrote is left out. */
+/**
+ * The return of `cmd.run_all` and similar functions: Salt's map of four. @param hide Whether what the command wrote is
+ * left out.
+ */
 export function asMap({ pid, retcode, stdout, stderr }: CommandResult, hide = false): Record<string, unknown> {
   return { pid, retcode, stdout: hide ? "" : stdout, stderr: hide ? "" : stderr };
 }
@@ -200,5 +203,5 @@ export function asMap({ pid, retcode, stdout, stderr }: CommandResult, hide = fa
 /** Arguments that most functions take in this order. */
 export const BEFORE_SHELL = pick("cwd", "stdin", "runas", "group", "shell");
 
-/** Arguments that say what counts as a success. */
+/** Arguments that define a success. */
 export const SUCCESS = pick("success_retcodes", "success_stdout", "success_stderr");

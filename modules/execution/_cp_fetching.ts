@@ -1,7 +1,6 @@
 /**
- * What the functions of the module `cp` have in common: arguments with their texts, the environment that they mean, and fetching into the
- * minion's cache.
- * Source: the functions of Salt 3008.3 `salt/modules/cp.py`.
+ * Shared parts of the module `cp`: arguments with their texts, the default environment, and fetching into the minion's
+ * cache. Source: the functions of Salt 3008.3 `salt/modules/cp.py`.
  * @module
  */
 
@@ -12,12 +11,12 @@ import { isFile } from "../../lib/os/file_kind.ts";
 import type { JobContext } from "../../lib/plugins/job_context.ts";
 import { str } from "../../lib/plugins/module.ts";
 
-/** The environment that is meant where none is named. */
+/** The environment, or the default one. */
 export function environment(saltenv: string | null, { opts }: JobContext): string {
   return saltenv || opts.saltenv || "base";
 }
 
-/** Where what is fetched for this environment is in the cache directory. */
+/** The place of this environment in the cache directory. */
 export function placeOf(saltenv: string | null, context: JobContext): CachePlace {
   return { cachedir: context.opts.cachedir, saltenv: environment(saltenv, context) };
 }

@@ -14,7 +14,7 @@ import { any, bool, dict, int, type ModuleFunction, str } from "../../lib/plugin
 import { gunzip } from "../../lib/values/gzip.ts";
 import { str as text, type Value } from "../../lib/values/value.ts";
 
-/** What Salt answers where no file can be put. */
+/** Salt's answer if a file cannot be written there. */
 const UNAVAILABLE = "Destination unavailable";
 
 export const recv: ModuleFunction<JobContext> = fn({
@@ -84,7 +84,7 @@ mode
   },
 });
 
-/** Where the file that was at `path` goes; `undefined` if there is no place for it. */
+/** The destination of the file from `path`; `undefined` if there is none. */
 function destination(path: string, dest: string): string | undefined {
   const directory = isDirectory(dest);
   if (baseName(path) === baseName(dest) && !directory) return dest;

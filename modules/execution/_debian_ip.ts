@@ -38,7 +38,7 @@ const UP_DIRECTORY = "/etc/network/if-up.d/";
 const DOWN_DIRECTORY = "/etc/network/if-down.d/";
 
 const TYPES = ["eth", "bond", "alias", "clone", "ipsec", "dialup", "bridge", "slave", "vlan", "pppoe", "source"];
-/** What each type needs: a setting, or a package. */
+/** The requirements of each type: a setting, or a package. */
 const NEEDS: Readonly<Record<string, { readonly setting?: readonly [string, string]; readonly package?: string }>> = {
   slave: { setting: ["master", "master is a required setting for slave interfaces"] },
   vlan: { package: "vlan" },

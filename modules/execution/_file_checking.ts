@@ -118,7 +118,7 @@ function hashFileCheck(
   }, context);
 }
 
-/** The mode that the source has where it comes from. */
+/** The mode of the source on its host. */
 async function keptMode(
   source: string,
   { sfn, mode, place: { files, saltenv } }: { readonly sfn: string; readonly mode: Value; readonly place: SourcePlace },
@@ -129,7 +129,7 @@ async function keptMode(
   return found.mode === undefined ? mode : found.mode.toString(8).slice(-4);
 }
 
-/** What would change, or why that cannot be said. */
+/** The changes, or the reason why they are not known. */
 async function checkManaged(
   given: CheckArguments,
   context: JobContext,

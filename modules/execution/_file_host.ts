@@ -11,7 +11,10 @@ import { expandUser } from "../../lib/filesystem/paths.ts";
 import type { JobContext } from "../../lib/plugins/job_context.ts";
 import type { Rest } from "../../lib/plugins/module.ts";
 
-/** Runs a program by `cmd.run_all`, as Salt's modules do: its return code becomes the job's unless that is not wanted. */
+/**
+ * Runs a program by `cmd.run_all`, as Salt's modules do: its return code becomes the job's, unless the caller excludes
+ * that.
+ */
 export async function runTool(
   context: JobContext,
   words: readonly string[],
@@ -38,7 +41,7 @@ export async function callRunAll(
   return isMap(result) ? result : new Map();
 }
 
-/** What `lib/filesystem` needs of the minion. */
+/** The minion's functions for `lib/filesystem`. */
 export function fileHost(context: JobContext): FileHost {
   return {
     test: context.opts.test === true,
@@ -77,7 +80,7 @@ export function home(path: string): string {
   return expandUser(path);
 }
 
-/** The lines that `file.append` and its like were given: positional, or in the keyword `args`. */
+/** The lines for `file.append` and similar functions: positional, or in the keyword `args`. */
 export function linesOf({ args, kwargs }: Rest): Value[] {
   const given = kwargs.get("args");
   if (given === undefined) return args;

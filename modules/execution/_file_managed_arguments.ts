@@ -1,5 +1,6 @@
 /**
- * What functions of managed files share: their arguments as the library takes them, and how their templates are rendered.
+ * Shared parts of the functions for managed files: their arguments for the library, and the rendering of their
+ * templates.
  * @module
  */
 
@@ -14,7 +15,7 @@ import { isMap, map, str as text, truthy, type Value, type ValueMap } from "../.
 /** The arguments of SELinux contexts. */
 export const SELINUX = { seuser: str(null), serole: str(null), setype: str(null), serange: str(null) };
 
-/** The arguments of what does not count as a change. */
+/** The arguments about ignored differences. */
 export const IGNORING = {
   ignore_ordering: bool(false),
   ignore_whitespace: bool(false),
@@ -27,7 +28,7 @@ export interface IgnoringArguments {
   readonly ignore_comment_characters: Value;
 }
 
-/** What does not count as a change, as the library takes it. */
+/** The ignored differences, for the library. */
 export function ignoringOf(given: IgnoringArguments): Ignoring {
   const comments = given.ignore_comment_characters;
   return {
@@ -96,7 +97,7 @@ export function rendererOf(
   };
 }
 
-/** Removes what was made of a template. */
+/** Removes the rendered copy of a template. */
 export async function removeMade(path: string): Promise<void> {
   const { removeRendered } = await import("./_templates.ts");
   removeRendered(path);

@@ -1,6 +1,6 @@
 /**
- * Execution module `file`: what states ask of managed files: their source, its contents, and putting them in place.
- * Source: the functions of Salt 3008.3 `salt/modules/file.py`.
+ * Execution module `file`: the functions that states of managed files call: find the source, get its contents, put them
+ * in place. Source: the functions of Salt 3008.3 `salt/modules/file.py`.
  * @module
  */
 

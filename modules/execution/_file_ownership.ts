@@ -56,7 +56,7 @@ export const get_mode: ModuleFunction<JobContext> = fn({
   run: ({ path, follow_symlinks: follow }) => fileStatus(home(path), { follow }).mode,
 });
 
-/** What looking up users and groups takes: the files, and `getent` for those of a directory service. */
+/** Permissions for looking up users and groups: the files, and `getent` for those of a directory service. */
 const LOOK_UP = { read: ["/etc/passwd", "/etc/group"], run: ["getent"], sys: ["uid"] } as const;
 
 export const gid_to_group: ModuleFunction<JobContext> = fn({

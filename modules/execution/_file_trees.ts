@@ -30,7 +30,7 @@ import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { any, bool, int, type ModuleFunction, str } from "../../lib/plugins/module.ts";
 import { isInt, map, str as text, toNumber, truthy, type Value } from "../../lib/values/value.ts";
 
-/** Owner, group and mode of what is made. */
+/** Owner, group and mode of new files and directories. */
 interface Owned {
   readonly user: Value;
   readonly group: Value;

@@ -1,6 +1,6 @@
 /**
- * What the functions of the module `git` have in common: arguments, and how git is run for them.
- * Source: the functions of Salt 3008.3 `salt/modules/git.py`.
+ * Shared parts of the module `git`: arguments, and running git. Source: the functions of Salt 3008.3
+ * `salt/modules/git.py`.
  * @module
  */
 

@@ -12,7 +12,7 @@ import type { JobContext } from "../../lib/plugins/job_context.ts";
 import { any, str } from "../../lib/plugins/module.ts";
 import { isMap, map, str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
 
-/** The arguments that tell whose keys are meant. */
+/** The arguments that select the keys. */
 export interface Keychain {
   readonly user: string | null;
   readonly gnupghome: string | null;
@@ -26,7 +26,7 @@ async function userInfo(user: string | null, context: JobContext): Promise<Value
   const name = truthy(user) ? user : text(await context.call("config.option", ["user"]));
   const info = await context.call("user.info", [name]);
   if (isMap(info) && info.size > 0) return info;
-  // The user `salt` stands for the minion's own where there is no such user.
+  // The user `salt` is the minion's own user if the host has no user of that name.
   if (name === "salt" && truthy(user)) return await userInfo(null, context);
   throw new InvocationError(`User ${name} does not exist`);
 }
@@ -46,7 +46,7 @@ async function homeOf(user: string | null, context: JobContext): Promise<string>
   return home || `${text((await userInfo(user, context)).get("home") ?? "")}/.gnupg`;
 }
 
-/** gpg with the keys that are meant; the home directory is made if it is not there. */
+/** gpg with the selected keys; the home directory is created if it is missing. */
 export async function openGpg({ user, gnupghome, keyring = null }: Keychain, context: JobContext): Promise<Gpg> {
   const home = truthy(gnupghome) && gnupghome !== null ? gnupghome : await homeOf(user, context);
   if (truthy(keyring) && typeof keyring !== "string") {

@@ -17,7 +17,7 @@ import { str as text, truthy, type Value, type ValueMap } from "../../lib/values
 
 const DEFAULT_KEY_SERVER = "keys.openpgp.org";
 
-/** How whose keys are meant is told, for the documentation of each function. */
+/** The documentation of the arguments that select the keys. */
 const WHOSE = `
 
 user

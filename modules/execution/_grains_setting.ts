@@ -1,6 +1,6 @@
 /**
- * What the functions of the module `grains` that change grains do: which value a grain gets, and what is kept of it.
- * Source: the functions `set`, `append`, `remove`, `setvals` of Salt 3008.3 `salt/modules/grains.py`.
+ * The functions of the module `grains` that change grains: the new value of a grain, and what is stored. Source: the
+ * functions `set`, `append`, `remove`, `setvals` of Salt 3008.3 `salt/modules/grains.py`.
  * @module
  */
 

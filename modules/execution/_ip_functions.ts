@@ -1,5 +1,5 @@
 /**
- * What the modules `ip` of all systems have in common: their functions as a table, up and down, and what settings do when applied.
+ * Shared parts of the modules `ip` of all systems: their functions as a table, up and down, and applying settings.
  * Source: Salt 3008.3, `salt/modules/debian_ip.py`, `salt/modules/rh_ip.py`.
  * @module
  */
@@ -26,7 +26,7 @@ export type IpFunctions = Readonly<
   >
 >;
 
-/** A function that reads what is configured of one interface. */
+/** A function that reads the configuration of one interface. */
 export function reading(what: string, name: string, read: (iface: string) => Value): ModuleFunction<JobContext> {
   return fn({
     doc: describe(`Return ${what}.`, `ip.${name} eth0`),
@@ -58,7 +58,7 @@ export function startOrStop(
   });
 }
 
-/** `ip.apply_network_settings`. @param restart Restarts what manages the network. @returns Whether it went well. */
+/** `ip.apply_network_settings`. @param restart Restarts what manages the network. @returns Whether it succeeded. */
 export function applying(restart: (context: JobContext) => Promise<Value>): ModuleFunction<JobContext> {
   return fn({
     doc: describe(
@@ -86,7 +86,7 @@ export function applying(restart: (context: JobContext) => Promise<Value>): Modu
   });
 }
 
-/** Whether nothing is to be written: the setting `test`. */
+/** Whether nothing may be written: the setting `test`. */
 export function isTest(settings: ValueMap): boolean {
   return truthy(settings.get("test"));
 }

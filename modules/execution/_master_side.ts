@@ -1,7 +1,7 @@
 /**
  * The functions of the module `saltutil` that do something on the master of this host: jobs, runners and wheel functions. They
- * start the master's own commands, so that what these may do, and the user that they become, is decided there.
- * Source: the functions of Salt 3008.3 `salt/modules/saltutil.py`.
+ * start the master's own commands, so that their rights and their user are decided there. Source: the functions of Salt
+ * 3008.3 `salt/modules/saltutil.py`.
  * @module
  */
 
@@ -32,7 +32,7 @@ function saltRun(): readonly string[] {
   return [found];
 }
 
-/** What became of a runner. */
+/** The outcome of a runner. */
 interface RunnerResult {
   readonly ok: boolean;
   readonly return: Value;

@@ -1,6 +1,6 @@
 /**
- * What the functions of the module `network` have in common: running programs, and reading the interfaces.
- * Source: the functions of Salt 3008.3 `salt/modules/network.py` for Linux.
+ * Shared parts of the module `network`: running programs, and reading the interfaces. Source: the functions of Salt
+ * 3008.3 `salt/modules/network.py` for Linux.
  * @module
  */
 

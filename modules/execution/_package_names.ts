@@ -1,5 +1,5 @@
 /**
- * What the modules `pkg` of all package managers have in common: which packages the arguments of a function name.
+ * Shared by the modules `pkg` of all package managers: the packages in a function's arguments.
  * @module
  */
 

@@ -1,6 +1,6 @@
 /**
- * What the functions of the module `pip` have in common: which pip is meant, how it is run, and its version.
- * Source: the functions of Salt 3008.3 `salt/modules/pip.py`.
+ * Shared parts of the module `pip`: choosing pip, running it, and its version. Source: the functions of Salt 3008.3
+ * `salt/modules/pip.py`.
  * @module
  */
 
@@ -75,7 +75,7 @@ export async function versionOf(pip: Pip, context: JobContext): Promise<string |
   return asked;
 }
 
-/** Has pip asked for its version again, since it may have been upgraded. */
+/** Forgets pip's version, because it may have been upgraded. */
 export function forgetVersion({ bin_env }: Pip, context: JobContext): void {
   VERSIONS.get(context)?.delete(bin_env);
 }

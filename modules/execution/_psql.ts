@@ -1,6 +1,6 @@
 /**
- * psql as the functions of `postgres` call it: where, as whom, with which password.
- * Source: Salt 3008.3, `salt/modules/postgres.py` (`_run_psql`, `_psql_cmd`, `_find_pg_binary`).
+ * Runs psql for the functions of `postgres`: on which server, as which user, with which password. Source: Salt 3008.3,
+ * `salt/modules/postgres.py` (`_run_psql`, `_psql_cmd`, `_find_pg_binary`).
  * @module
  */
 
@@ -73,7 +73,7 @@ export async function psql(
 ): Promise<ValueMap> {
   const host = connection.host || await option(context, "host");
   const local = host === undefined || host === "" || host.startsWith("/");
-  // Without a host the server's own user is let in by who it is.
+  // Without a host, the server authenticates its own user by the socket's peer.
   const runas = connection.runas ?? (local ? "postgres" : null);
   const place: PsqlPlace = {
     user: connection.user || await option(context, "user"),

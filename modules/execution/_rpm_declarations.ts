@@ -1,5 +1,5 @@
 /**
- * What the modules of package managers with rpm share: how they declare functions over names, and systems that they serve.
+ * Shared by the modules of package managers with rpm: declarations of functions over names, and their hosts.
  * @module
  */
 

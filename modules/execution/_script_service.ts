@@ -1,5 +1,5 @@
 /**
- * What the modules `service` for scripts below `/etc/init.d` have in common: each function is a call of the script.
+ * Shared by the modules `service` for scripts below `/etc/init.d`: each function is a call of the script.
  * @module
  */
 
@@ -9,7 +9,7 @@ import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { any, type ModuleFunction, str } from "../../lib/plugins/module.ts";
 import { serviceName, statusOf } from "../../lib/services/service_names.ts";
 
-/** The words that have a service do something. */
+/** The command line of an action of a service. */
 export type ServiceWords = (name: string, action: string) => readonly string[];
 
 /** Its script itself. */
@@ -19,7 +19,7 @@ export function serviceProgram(name: string, action: string): readonly string[] 
   return ["service", serviceName(name), action];
 }
 
-/** Has a service do something. @returns Whether it went well. */
+/** Runs an action of a service. @returns Whether it succeeded. */
 export async function runScript(
   name: string,
   action: string,
@@ -29,7 +29,7 @@ export async function runScript(
   return (await runProgram(words(name, action), context)).retcode === 0;
 }
 
-/** A function that has a service do something. */
+/** A function that runs an action of a service. */
 export function scriptFunction(action: string, does: string, words?: ServiceWords): ModuleFunction<JobContext> {
   return fn({
     doc: describe(`${does} Return whether it went well.`, `service.${action.replace("-", "_")} <service name>`),

@@ -1,6 +1,6 @@
 /**
- * What the functions of `state` have in common: their arguments, and the refusal while another one runs.
- * Source: Salt 3008.3 `salt/modules/state.py`.
+ * Shared parts of the module `state`: arguments, and the refusal while another function runs. Source: Salt 3008.3
+ * `salt/modules/state.py`.
  * @module
  */
 
@@ -54,10 +54,10 @@ localconfig
 force : False
     Run even if the pillar could not be compiled.`;
 
-/** What templates do is not known beforehand, nor what states do. */
+/** All permissions, because templates and states may do anything. */
 export const COMMON = { permissions: "all", varKwargs: "kwargs" } as const;
 
-/** What `run` returns; while another state function runs, who it is, and return code 1. */
+/** The result of `run`; while another state function runs, a message that names it, and return code 1. */
 export async function unlessConflict(
   { queue, kwargs, context }: { queue: Value; kwargs: ValueMap; context: JobContext },
   run: () => Promise<Value>,

@@ -1,5 +1,5 @@
 /**
- * The functions of the execution module `state` that control runs: pauses, requests, what is switched off, what was run last.
+ * The functions of the execution module `state` that control runs: pauses, requests, disabled states, the last run.
  * Source: Salt 3008.3 `salt/modules/state.py`; `last_run` is not in Salt.
  * @module
  */

@@ -10,7 +10,7 @@ import { fn, type JobContext, type Refresh } from "../../lib/plugins/job_context
 import { any, bool, type ModuleFunction } from "../../lib/plugins/module.ts";
 import { isMap, str as text, truthy, type Value } from "../../lib/values/value.ts";
 
-/** What is loaded again after a family changed. */
+/** The refreshes after changes of a family. */
 type Reloads = readonly Refresh[] | { readonly event: string };
 
 /** How a family is synced. */
@@ -92,7 +92,7 @@ const REFRESH_DOC = `
 refresh
     Whether what changed is loaded.`;
 
-/** The environments that are meant. */
+/** The environments of a call. */
 async function environments(saltenv: Value | undefined, context: JobContext): Promise<string[]> {
   if (Array.isArray(saltenv)) return saltenv.map(text);
   if (truthy(saltenv)) return text(saltenv ?? "").split(",");

@@ -1,7 +1,7 @@
 /**
- * The functions of the module `sys` that tell of states, runners, returners and renderers. Those of runners ask `salt-run` of
- * this host, for the minion has none.
- * Source: the functions of Salt 3008.3 `salt/modules/sysmod.py`, `salt/utils/schema.py`.
+ * The functions of the module `sys` about states, runners, returners and renderers. Those of runners ask `salt-run` of
+ * this host, for the minion has none. Source: the functions of Salt 3008.3 `salt/modules/sysmod.py`,
+ * `salt/utils/schema.py`.
  * @module
  */
 

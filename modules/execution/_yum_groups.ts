@@ -26,12 +26,12 @@ export const group_list: ModuleFunction<JobContext> = fn({
   },
 });
 
-/** How groups are asked for. */
+/** Options of a query for groups. */
 interface Asking {
   readonly options: readonly string[];
-  /** Whether the groups of an environment are told with their packages. */
+  /** Whether the groups of an environment are listed with their packages. */
   readonly expand: boolean;
-  /** Groups that were told of already. */
+  /** Groups that were listed already. */
   readonly done: string[];
   readonly context: JobContext;
 }

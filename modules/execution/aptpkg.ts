@@ -208,7 +208,7 @@ export const upgrade: ModuleFunction<JobContext> = fn({
   },
 });
 
-/** What `hold` and `unhold` say, by what they find. */
+/** The texts of `hold` and `unhold`, by the state of a package. */
 const HOLDING = {
   hold: { done: "now being held", already: "already set to be held", planned: "set to be held", state: "hold" },
   unhold: {

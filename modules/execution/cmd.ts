@@ -2,9 +2,9 @@
  * Execution module `cmd`: running commands on the minion's host, through a shell or without one. Its functions
  * for scripts are in `_cmd_scripts.ts`.
  *
- * What a command may be told is in `modules/execution/_cmd_arguments.ts`, how it is run in `lib/host/command.ts`. Whoever may call these
- * functions has the rights of the minion's user.
- * Source: the functions of Salt 3008.3 `salt/modules/cmdmod.py`; Windows' are left out.
+ * The arguments of a command are in `modules/execution/_cmd_arguments.ts`, how it is run in `lib/host/command.ts`.
+ * Whoever may call these functions has the rights of the minion's user. Source: the functions of Salt 3008.3
+ * `salt/modules/cmdmod.py`; Windows' are left out.
  * @module
  */
 

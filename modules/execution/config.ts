@@ -12,7 +12,7 @@ import { optsValues } from "../../lib/config/opts_map.ts";
 import { DEFAULT_TARGET_DELIM, traverse, traverseOr } from "../../lib/yaml/traverse.ts";
 import { isMap, map, str as text, type Value, type ValueMap } from "../../lib/values/value.ts";
 
-/** What counts where nobody set anything. Salt's list has more, of modules that do not exist here. */
+/** Default values. Salt's list has more, of modules that do not exist here. */
 const DEFAULTS: ValueMap = map({
   "test.foo": "unconfigured",
   "hosts.file": "/etc/hosts",
@@ -55,7 +55,7 @@ export const get: ModuleFunction<JobContext> = fn({
       if (merge !== "recurse" && merge !== "overwrite") {
         context.log("warning", `Unsupported merge strategy '${merge}'. Falling back to 'recurse'.`);
       }
-      // Salt's merge pays no heed to what is to be omitted.
+      // Salt's merge ignores the options to omit.
       const all = sources(context, {}).reverse().reduce((merged, next) =>
         mergeMaps(merged, next, merge !== "overwrite")
       );
@@ -167,7 +167,7 @@ export const valid_fileproto: ModuleFunction<JobContext> = fn({
   run: ({ uri }) => FILE_SCHEMES.includes(/^([a-z][a-z0-9+.-]*):/i.exec(uri)?.[1].toLowerCase() ?? ""),
 });
 
-/** Where options are looked for, what counts most first. */
+/** The sources of options, in the order of precedence. */
 function sources({ opts, grains, pillar }: JobContext, omit: Omissions): ValueMap[] {
   return [
     ...(omit.omit_opts ? [] : [minionOpts(opts, grains, pillar)]),

@@ -1,7 +1,7 @@
 /**
- * Execution module `cp`: fetches files from the file server and other URLs, and tells what the file server has. Its other functions are in
- * `_cp_caching.ts` and `_cp_sending.ts`.
- * Source: the functions and results of Salt 3008.3 `salt/modules/cp.py`.
+ * Execution module `cp`: fetches files from the file server and other URLs, and lists the files of the file server. Its
+ * other functions are in `_cp_caching.ts` and `_cp_sending.ts`. Source: the functions and results of Salt 3008.3
+ * `salt/modules/cp.py`.
  * @module
  */
 

@@ -107,7 +107,7 @@ function withDig(name: string, args: Value[], { call }: JobContext): Promise<Val
   return which("dig") === undefined ? NO_DIG : call(name, args);
 }
 
-/** The addresses of a host, by dig, or where nobody in particular is to be asked by the host's resolver. */
+/** The addresses of a host, from dig, or from the host's resolver if no name server is given. */
 async function addresses(
   name: "A" | "AAAA",
   host: string,

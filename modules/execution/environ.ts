@@ -12,7 +12,10 @@ import { isMap, map, str as text, type Value } from "../../lib/values/value.ts";
 
 const ENVIRONMENT: Permissions = { env: true };
 
-/** Sets a variable: to a text, to nothing for False, or takes it away. @returns Its value, None, or False for anything else. */
+/**
+ * Sets a variable to a text, to an empty text for False, or removes it. @returns Its value, None, or False for anything
+ * else.
+ */
 function setVariable(key: string, value: Value, unset: boolean): Value {
   if (value === false && unset) {
     Deno.env.delete(key);

@@ -192,7 +192,7 @@ export const is_hardlink: ModuleFunction<JobContext> = fn({
   params: { path: str() },
   run: ({ path }) => {
     mustBeAbsolute(home(path), "Path to file must be absolute.");
-    // As Salt, whose empty map for what is not there is what it returns.
+    // As in Salt, a missing file gives an empty map.
     return isAnything(home(path)) ? (Deno.lstatSync(home(path)).nlink ?? 1) > 1 : new Map();
   },
 });

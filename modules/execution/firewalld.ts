@@ -120,7 +120,7 @@ export const get_icmp_types: ModuleFunction<JobContext> = command(
   firewallWords,
 );
 
-/** Makes or deletes a zone or service for good, and loads the rules. */
+/** Makes or deletes a zone or service permanently, and loads the rules. */
 function managing(kind: "zone" | "service", action: "new" | "delete", doc: string): ModuleFunction<JobContext> {
   const name = kind === "zone" ? "zone" : "name";
   return {
@@ -235,7 +235,7 @@ export const remove_masquerade: ModuleFunction<JobContext> = command(
   () => ["--remove-masquerade"],
 );
 
-/** Has a zone masquerade for good, unless it does. */
+/** Makes a zone masquerade permanently, unless it does already. */
 async function masquerade(zone: Value, context: JobContext): Promise<void> {
   const place = { zone, permanent: true };
   if (!await masquerades(place, context)) await firewallCmd(withPlace(place, ["--add-masquerade"]), context);

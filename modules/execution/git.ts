@@ -1,6 +1,6 @@
 /**
- * Execution module `git`: what git's commands do, and what they tell. Its other functions are in the files `_git_*.ts`.
- * Source: the functions of Salt 3008.3 `salt/modules/git.py`.
+ * Execution module `git`: git's commands, and their output. Its other functions are in the files `_git_*.ts`. Source:
+ * the functions of Salt 3008.3 `salt/modules/git.py`.
  * @module
  */
 
@@ -181,7 +181,7 @@ export const diff: ModuleFunction<JobContext> = fn({
       ...used,
       ...truthy(paths) ? ["--", ...listedWords(paths)] : [],
     ];
-    // Salt starts git where it stands, not in the home directory.
+    // Salt starts git in the current directory, not in the home directory.
     const run = runOf(bound, { cwd: bound.cwd, joined: true, ignore_retcode: no_index, soft: no_index });
     return gitOutput(command, run, context);
   },

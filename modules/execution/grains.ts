@@ -1,6 +1,6 @@
 /**
- * Execution module `grains`: what the minion knows of its host, and what an operator has set.
- * Source: Salt 3008.3 `salt/modules/grains.py`.
+ * Execution module `grains`: the facts about the minion's host, and grains that an operator has set. Source: Salt
+ * 3008.3 `salt/modules/grains.py`.
  * @module
  */
 
