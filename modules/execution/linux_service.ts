@@ -1,6 +1,6 @@
 /**
- * Execution module `service` for systems that have nothing but scripts below `/etc/init.d`.
- * Source: the functions of Salt 3008.3 `salt/modules/linux_service.py`.
+ * Execution module `service` for systems with only scripts below `/etc/init.d`. Source: the functions of Salt 3008.3
+ * `salt/modules/linux_service.py`.
  * @module
  */
 

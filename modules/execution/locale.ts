@@ -1,6 +1,6 @@
 /**
- * Execution module `locale`: the system's locale, and which there are.
- * Source: the functions of Salt 3008.3 `salt/modules/localemod.py` for Linux; it asks D-Bus where it has a library for it, here `localectl` is asked.
+ * Execution module `locale`: the system's locale, and the available ones. Source: the functions of Salt 3008.3
+ * `salt/modules/localemod.py` for Linux; it asks D-Bus where it has a library for it, here `localectl` is asked.
  * @module
  */
 
@@ -92,7 +92,7 @@ async function setByLocalectl(locale: string, context: JobContext): Promise<bool
   const wanted = new Map([...await settings(context), ["LANG", locale]]);
   const words = [...wanted].map(([key, value]) => `${key}=${value}`);
   if ((await runTool(context, ["localectl", "set-locale", ...words])).retcode === 0) return true;
-  // In a container nobody may be there to ask.
+  // In a container localectl may have no service to ask.
   await replaceLine("/etc/locale.conf", "LANG", `LANG=${locale}`, context);
   return true;
 }
@@ -132,7 +132,7 @@ export const avail: ModuleFunction<JobContext> = fn({
   },
 });
 
-/** Whether the system could have this locale. @throws {CommandError} If nobody knows. */
+/** Whether the system supports this locale. @throws {CommandError} If that is not known. */
 function isSupported(locale: string, place: string, context: JobContext): boolean {
   if (grain("os", context) === "Debian" || grain("os_family", context) === "Gentoo") {
     return (readTextFileIfExists("/usr/share/i18n/SUPPORTED") ?? "").split("\n").includes(locale);

@@ -1,6 +1,6 @@
 /**
- * Execution module `match`: whether this minion is meant by a target, and tables whose keys are targets.
- * Source: Salt 3008.3 `salt/modules/match.py`, `salt/matchers`.
+ * Execution module `match`: whether a target matches this minion, and tables whose keys are targets. Source: Salt
+ * 3008.3 `salt/modules/match.py`, `salt/matchers`.
  * @module
  */
 
@@ -119,7 +119,7 @@ async function matchesData(tgt: string, context: JobContext): Promise<boolean> {
   return typeof value === "string" && matchesGlob(pattern, value);
 }
 
-/** How tables are read: which kind of targets their keys are, and whose id counts. */
+/** How tables are read: the target type of their keys, and the id to match. */
 const TABLE = { tgt_type: str("compound"), minion_id: str(null) };
 /** What is merged into the value that was found. */
 const MERGE = { merge: any(null), merge_lists: bool(false) };
@@ -221,7 +221,7 @@ function matchesOf(tgt: Value, { tgt_type, minion_id }: Table, context: JobConte
   return matches(type, { tgt, id: minion_id }, context);
 }
 
-/** A target that cannot be read matches nothing, and the log says why. */
+/** An invalid target matches nothing, which is logged with the reason. */
 function matches(
   tgtType: TargetType,
   { tgt, id, delimiter }: { readonly tgt: Value; readonly id?: string | null; readonly delimiter?: string },

@@ -140,7 +140,7 @@ export const save: ModuleFunction<JobContext> = fn({
 
 const RULE = { ...CHAIN, rule: str(null), ...FAMILY };
 
-/** What is missing of a rule's arguments. */
+/** The missing arguments of a rule. */
 function missingRule({ chain, rule }: { readonly chain: string | null; readonly rule: string | null }) {
   if (!chain) return failed("Chain needs to be specified");
   return rule ? undefined : failed("Rule needs to be specified");
@@ -189,7 +189,7 @@ export const check_table: ModuleFunction<JobContext> = fn({
   run: ({ table, family }, context) => nftables.findTable(table, family, context),
 });
 
-/** What a change came to: nft is silent when it went well. */
+/** The result of a change: nft prints nothing if it succeeds. */
 async function changed(
   words: readonly string[],
   { done, not }: { readonly done: string; readonly not: string },

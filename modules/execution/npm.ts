@@ -31,7 +31,7 @@ interface Run {
   readonly setsRetcode?: boolean;
 }
 
-/** Runs npm; where it changes its user itself, it is told the one that it is run as. */
+/** Runs npm; if npm changes its user itself, it gets the user that it runs as. */
 function npm(
   words: readonly string[],
   { runas, env, dir, setsRetcode }: Run,

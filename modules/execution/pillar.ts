@@ -1,6 +1,6 @@
 /**
- * Execution module `pillar`: this minion's pillar, as it is in memory, or asked for again.
- * Source: Salt 3008.3 `salt/modules/pillar.py`, `salt/utils/secret.py`.
+ * Execution module `pillar`: this minion's pillar, from memory or compiled again. Source: Salt 3008.3
+ * `salt/modules/pillar.py`, `salt/utils/secret.py`.
  * @module
  */
 
@@ -24,7 +24,7 @@ const ENVIRONMENTS = { pillarenv: str(null), saltenv: str(null) };
 /** Python's `NOT_SET`, which no caller passes. */
 const NOT_SET = "__unset__";
 
-/** What is shown of a value. */
+/** Masks a value, if wanted. */
 function shown(value: Value, unmask: boolean | null, { showsPillar }: JobContext): Value {
   return unmask ?? showsPillar ?? false ? value : masked(value);
 }

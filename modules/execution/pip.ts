@@ -1,6 +1,6 @@
 /**
- * Execution module `pip`: installing packages of Python. Its functions that tell what is installed are in `_pip_listing.ts`.
- * Source: the functions of Salt 3008.3 `salt/modules/pip.py`.
+ * Execution module `pip`: installing packages of Python. Its functions that list installed packages are in
+ * `_pip_listing.ts`. Source: the functions of Salt 3008.3 `salt/modules/pip.py`.
  * @module
  */
 
@@ -257,7 +257,7 @@ export const uninstall: ModuleFunction<JobContext> = fn({
     if (missing !== undefined) return missing;
     const named = new Set(listed(bound.pkgs));
     if (named.size > 0 && truthy(bound.requirements)) {
-      // What a file names with its version need not be named twice.
+      // A package that a file names with its version need not be named again.
       for (const path of listed(bound.requirements).filter((one) => one.startsWith("/"))) {
         for (const line of splitLines(Deno.readTextFileSync(path))) named.delete(line.split("==")[0]);
       }

@@ -1,7 +1,6 @@
 /**
- * Execution module `publish`: jobs that this minion has its master publish to other minions, as far as the master's option `peer`
- * lets it, and runners, as far as `peer_run` does.
- * Source: Salt 3008.3 `salt/modules/publish.py`.
+ * Execution module `publish`: lets the master publish jobs of this minion to other minions, if the master's option
+ * `peer` allows it, and run runners, if `peer_run` allows it. Source: Salt 3008.3 `salt/modules/publish.py`.
  * @module
  */
 
@@ -13,7 +12,7 @@ import { sleep } from "../../lib/os/sleep.ts";
 import { yamlifyArg } from "../../lib/yaml/arguments.ts";
 import { isMap, map, type Value, type ValueMap } from "../../lib/values/value.ts";
 
-/** Time between two questions for returns, in milliseconds. */
+/** Time between two requests for returns, in milliseconds. */
 const LOOK_MS = 300;
 
 const PARAMS = {

@@ -1,6 +1,6 @@
 /**
- * Execution module `saltutil`: the minion's own jobs, and having it read its modules, grains and pillar again. What fetches modules is in
- * `_syncing.ts`, what asks the master of this host in `_master_side.ts`.
+ * Execution module `saltutil`: the minion's own jobs, and refreshes of its modules, grains and pillar. Fetching modules
+ * is in `_syncing.ts`, functions of the master on this host in `_master_side.ts`.
  *
  * Source: the functions of Salt 3008.3 `salt/modules/saltutil.py`.
  * @module
@@ -121,7 +121,7 @@ export const refresh_grains: ModuleFunction<JobContext> = fn({
   },
 });
 
-/** A function that tells the minion's own bus that something is to be read again. */
+/** A function that fires an event on the minion's own bus, to refresh something. */
 function refreshFunction(name: string, tag: string, what: string): ModuleFunction<JobContext> {
   return fn({
     doc: describe(
@@ -256,7 +256,7 @@ export const list_extmods: ModuleFunction<JobContext> = fn({
   },
 });
 
-/** What the minion's own store of jobs takes. */
+/** Permissions for the minion's own store of jobs. */
 const JOBS_CACHE: Permissions = { read: ["{cachedir}/minion_jobs"], write: ["{cachedir}/minion_jobs"] };
 
 export const clear_job_cache: ModuleFunction<JobContext> = fn({
@@ -304,7 +304,7 @@ export const find_cached_job: ModuleFunction<JobContext> = fn({
   },
 });
 
-/** What returns that were too large for the master take. */
+/** Permissions for returns that were too large for the master. */
 const KEPT_RETURNS: Permissions = { read: ["{cachedir}/kept_returns"] };
 
 export const kept_returns: ModuleFunction<JobContext> = fn({

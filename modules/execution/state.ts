@@ -1,7 +1,7 @@
 /**
- * Execution module `state`: the states of this minion. What runs them is in `_state_applying.ts`, what controls runs in
- * `_state_controlling.ts`, what only shows something in `_state_showing.ts`.
- * Source: Salt 3008.3 `salt/modules/state.py`; `lint` is not in Salt.
+ * Execution module `state`: the states of this minion. Functions that run them are in `_state_applying.ts`, those that
+ * control runs in `_state_controlling.ts`, those that only show something in `_state_showing.ts`. Source: Salt 3008.3
+ * `salt/modules/state.py`; `lint` is not in Salt.
  * @module
  */
 

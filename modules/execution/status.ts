@@ -1,5 +1,5 @@
 /**
- * Execution module `status`: what the minion's host is doing, read from `/proc`; and whether the master is there.
+ * Execution module `status`: activity of the minion's host, read from `/proc`; and whether the master is reachable.
  *
  * On a host without `/proc` the functions say that they are not supported. Only `status.w` and the number of users in
  * `status.uptime` start a program.

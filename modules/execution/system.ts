@@ -1,6 +1,6 @@
 /**
- * Execution module `system`: stopping the host, its clock, and what it is called.
- * Source: the functions of Salt 3008.3 `salt/modules/system.py` for Linux; those for NI Linux Real-Time say that they are not for here.
+ * Execution module `system`: stopping the host, its clock, and its names. Source: the functions of Salt 3008.3
+ * `salt/modules/system.py` for Linux; those for NI Linux Real-Time return an error.
  * @module
  */
 

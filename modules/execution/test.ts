@@ -108,7 +108,10 @@ export const rand_sleep: ModuleFunction<JobContext> = fn({
   },
 });
 
-/** After so many steps a long computation checks whether its job must end: a thread that never waits cannot be ended. */
+/**
+ * Number of steps after which a long computation checks whether its job must end: a thread that never waits cannot be
+ * ended.
+ */
 const STEPS = 1_000;
 
 /** Lets messages be handled. @throws {Error} If the job must end. */

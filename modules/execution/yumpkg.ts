@@ -163,7 +163,7 @@ export const clean_metadata: ModuleFunction<JobContext> = fn({
   run: (_bound, context, { kwargs }) => refreshYum(kwargs, context),
 });
 
-/** Which packages are meant, with an architecture that is the host's own left out. */
+/** Normalizes package names: removes an architecture that is the host's own. */
 function normalizer(normalize: boolean, context: JobContext): ((name: string) => string) | undefined {
   return normalize ? (one) => normalizedName(one, ownArchitecture(context)) : undefined;
 }

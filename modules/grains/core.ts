@@ -1,5 +1,5 @@
 /**
- * Core grains: what every minion knows of its host without being told, under Salt's names.
+ * Core grains: facts of the host that every minion reads itself, under Salt's names.
  *
  * Everything is read from files and from the runtime, in a few milliseconds; no process is started and no name looked up.
  * Differences to Salt are in the parts: `os.ts`, `hardware.ts`, `virtual.ts`, `network.ts`. Of Python's own grains,

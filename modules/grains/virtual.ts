@@ -1,5 +1,5 @@
 /**
- * Grains `virtual` and `virtual_subtype`: what the host runs on.
+ * Grains `virtual` and `virtual_subtype`: the virtualization of the host.
  *
  * Salt asks systemd-detect-virt, virt-what, dmidecode or lspci; here the same facts are read where those programs read
  * them. Source: Salt 3008.3 `salt/grains/core.py` _virtual; systemd-detect-virt(1).

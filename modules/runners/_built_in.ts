@@ -5,7 +5,7 @@
 
 import { joined, type ModuleTable } from "../../lib/plugins/loader.ts";
 
-/** What `loadFamily` makes the family of runners of. */
+/** The table of built-in runners. */
 export const RUNNERS: ModuleTable = {
   auth: () => import("./auth.ts"),
   batch: () => import("./batch.ts"),

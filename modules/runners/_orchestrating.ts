@@ -1,6 +1,6 @@
 /**
- * What the runner `state` runs: orchestrations, which are states of the master's own host, and control of their runs.
- * Source: Salt 3008.3 `salt/runners/state.py`.
+ * The functions of the runner `state` for orchestrations, which are states of the master's own host, and control of
+ * their runs. Source: Salt 3008.3 `salt/runners/state.py`.
  * @module
  */
 

@@ -44,7 +44,7 @@ kill : False
     if (state === undefined || state.halted !== undefined || state.pending.length + state.active.size === 0) {
       return false;
     }
-    // First, so that no further minion starts while those that run it are told to end.
+    // First, so that no further minion starts while the running ones get a signal.
     if (isLost(state)) context.jobs.batches.save({ ...state, halted: "stop" });
     else await context.fire(batchEvent(jid, "stop"), map({ jid, reason: "stop" }));
     if (kill) await killOn([...state.active.keys()], jid, context);

@@ -1,6 +1,6 @@
 /**
- * Runner `cache`: what the master keeps of its minions, and any other bank of its cache directory.
- * Source: Salt 3008.3 `salt/runners/cache.py`, `salt/utils/master.py` (`MasterPillarUtil`).
+ * Runner `cache`: the master's cached data of its minions, and any other bank of its cache directory. Source: Salt
+ * 3008.3 `salt/runners/cache.py`, `salt/utils/master.py` (`MasterPillarUtil`).
  * @module
  */
 
@@ -57,7 +57,7 @@ export const mine: RunnerFunction = runner({
   },
 });
 
-/** A function that removes some of what is kept of minions. */
+/** A function that removes cached data of minions. */
 function clearing(name: string, what: string, banks: readonly string[]): RunnerFunction {
   return runner({
     doc: runnerDoc(
@@ -201,7 +201,7 @@ interface Asked {
   readonly tgt_type: string;
 }
 
-/** The minions that a target means; those of which nothing is known are left out where their data decides. */
+/** The minions that a target means; minions without known data are left out if the target needs data. */
 function targeted({ tgt, tgt_type }: Asked, context: RunnerContext): string[] {
   try {
     return resolveTarget({ tgt, tgtType: tgt_type }, acceptedFleet(context.opts, context)).minions;

@@ -1,6 +1,5 @@
 /**
- * Runner `error`: fails on purpose, to try what is done about failures.
- * Source: Salt 3008.3 `salt/runners/error.py`.
+ * Runner `error`: fails on purpose, to test the handling of failures. Source: Salt 3008.3 `salt/runners/error.py`.
  * @module
  */
 

@@ -1,6 +1,6 @@
 /**
- * Runner `fileserver`: what the master's file server has, its updates, and what it keeps.
- * Source: the functions and results of Salt 3008.3 `salt/runners/fileserver.py`.
+ * Runner `fileserver`: the files of the master's file server, its updates, and its caches. Source: the functions and
+ * results of Salt 3008.3 `salt/runners/fileserver.py`.
  * @module
  */
 
@@ -169,7 +169,7 @@ function asList(value: Value): string[] {
   return Array.isArray(value) ? value.map(text) : text(value).split(",").map((part) => part.trim());
 }
 
-/** What was done, and what could not be done; `nothing` if that is nothing. */
+/** The actions and errors; the text `nothing` if there are none. */
 function told({ done, errors }: LockResult, what: string, nothing: string): Value {
   if (done.length === 0 && errors.length === 0) return nothing;
   return map({ ...done.length > 0 ? { [what]: done } : {}, ...errors.length > 0 ? { errors } : {} });

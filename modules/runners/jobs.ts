@@ -18,7 +18,7 @@ import { truncateList } from "../../lib/text/truncate.ts";
 import { runningRunners } from "../../lib/client/runner_notes.ts";
 import { compareStrings, equals, isMap, map, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
 
-/** Jobs that list_jobs shows on a terminal, unless it is told a limit. */
+/** Number of jobs that list_jobs shows on a terminal without a limit. */
 const ON_TERMINAL = 50;
 
 /** Arguments that many of the functions share, as Salt has them. */
@@ -341,7 +341,7 @@ async function outcomesOf(
   return await context.local.outcomes(jid, jobMinions(context.jobs.getLoad(jid)), returns);
 }
 
-/** Who has not returned, by what each has acknowledged; `undefined` if nobody is missing. No minion is asked. */
+/** The minions that have not returned, by acknowledgement; `undefined` if none is missing. No minion is asked. */
 function unfinishedText(
   context: RunnerContext,
   jid: string,
@@ -355,7 +355,7 @@ function unfinishedText(
   return `${missing.length} of ${missing.length + returns.size} minions have not returned: ${parts.join("; ")}`;
 }
 
-/** A job under Salt's headings, with its returns, and what became of it on each minion. */
+/** A job under Salt's headings, with its returns and its outcome on each minion. */
 async function describeJob(context: RunnerContext, jid: string): Promise<ValueMap> {
   const job = formatStartedJob(jid, context.jobs.getLoad(jid));
   const returns = context.jobs.getReturns(jid);

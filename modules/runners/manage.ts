@@ -11,7 +11,7 @@ import { acceptedFleet, resolveTarget } from "../../lib/fleet/resolve_target.ts"
 import { compareStrings, str as text, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { VERSION } from "../../lib/version.ts";
 
-/** Whom to ask, and how long to wait. */
+/** The target, and the time limits. */
 const PING = { tgt: any("*"), tgt_type: str("glob"), timeout: float(null), gather_job_timeout: float(null) };
 
 interface Ping {
@@ -163,7 +163,7 @@ function bootstrapping(name: string, way: string): RunnerFunction {
 export const bootstrap: RunnerFunction = bootstrapping("bootstrap", "salt-ssh and salt-bootstrap");
 export const bootstrap_psexec: RunnerFunction = bootstrapping("bootstrap_psexec", "PsExec");
 
-/** What Salt tells after it has deleted all keys. */
+/** Salt's text after it has deleted all keys. */
 const REGENERATED = `The minion and master keys have been deleted.  Restart the Salt
 Master within the next 60 seconds!!!
 
@@ -200,7 +200,7 @@ function removeFilesBelow(directory: string): void {
   }
 }
 
-/** What `manage.versions` calls a minion, by how its version compares to the master's. */
+/** The label of a minion in `manage.versions`, by the comparison of its version with the master's. */
 const LABELS: Readonly<Record<"-1" | "0" | "1", string>> = {
   "-1": "Minion requires update",
   "0": "Up to date",
@@ -225,8 +225,8 @@ export const versions: RunnerFunction = runner({
 });
 
 /**
- * Pings what the target means: every accepted minion of it is then either up or down. Those that are known to have gone
- * are not waited for.
+ * Pings the target: every accepted minion of it is then either up or down. Minions that are known to be disconnected
+ * are not awaited.
  */
 async function ping(context: RunnerContext, asked: Ping): Promise<{ up: string[]; down: string[] }> {
   const { minions } = resolveTarget({ tgt: asked.tgt, tgtType: asked.tgt_type }, acceptedFleet(context.opts, context));

@@ -1,6 +1,6 @@
 /**
- * Runner `match`: whether a minion is meant by a target, asked on the master.
- * Source: Salt 3008.3 `salt/runners/match.py`.
+ * Runner `match`: whether a target matches a minion, decided on the master. Source: Salt 3008.3
+ * `salt/runners/match.py`.
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
- * Runner `pillar`: what the master makes of its pillar files for a minion.
- * Source: Salt 3008.3 `salt/runners/pillar.py`.
+ * Runner `pillar`: compiles the pillar of a minion on the master. Source: Salt 3008.3 `salt/runners/pillar.py`.
  * @module
  */
 

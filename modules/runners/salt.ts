@@ -75,7 +75,7 @@ timeout
   },
 });
 
-/** What a function on minions is asked by. */
+/** A call of a function on minions. */
 interface Asked {
   readonly tgt: Value;
   readonly fun: string;

@@ -1,5 +1,5 @@
 /**
- * Runner `state`: the event stream, and what the states of an orchestration are. What runs one is in `_orchestrating.ts`.
+ * Runner `state`: the event stream, and showing the states of an orchestration. Running one is in `_orchestrating.ts`.
  * Source: Salt 3008.3 `salt/runners/state.py` and `event` of `salt/modules/state.py`.
  * @module
  */

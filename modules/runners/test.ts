@@ -1,6 +1,6 @@
 /**
- * Runner `test`: what arrives of the arguments, and what a runner may do beside returning.
- * Source: the functions of Salt 3008.3 `salt/runners/test.py`.
+ * Runner `test`: shows its arguments, and what a runner can do besides returning. Source: the functions of Salt 3008.3
+ * `salt/runners/test.py`.
  * @module
  */
 
@@ -32,7 +32,7 @@ export const raw_arg: RunnerFunction = runner({
   run: (_, __, { args, kwargs }) => ({ args, kwargs }),
 });
 
-/** The names that stand for anything, as each country's programmers know them. */
+/** Metasyntactic names, by language. */
 const METASYNTACTIC: Readonly<Record<string, readonly string[]>> = {
   us: "foo bar baz qux quux quuz corge grault garply waldo fred plugh xyzzy thud".split(" "),
   uk: "wibble wobble wubble flob".split(" "),

@@ -1,6 +1,6 @@
 /**
- * The arguments of `archive.extracted`, and what they come to: the directory, the format, and the way to extract.
- * Source: Salt 3008.3 `salt/states/archive.py` extracted.
+ * The arguments of `archive.extracted`, and the directory, the format and the method that follow from them. Source:
+ * Salt 3008.3 `salt/states/archive.py` extracted.
  * @module
  */
 

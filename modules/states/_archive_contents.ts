@@ -1,6 +1,6 @@
 /**
- * What an archive has in it, and how the directory that it is extracted to differs from that.
- * Source: Salt 3008.3 `salt/states/archive.py` extracted.
+ * The contents of an archive, and the differences of the directory from them. Source: Salt 3008.3
+ * `salt/states/archive.py` extracted.
  * @module
  */
 
@@ -49,7 +49,7 @@ export function placeOf(member: string, directory: string): string {
 export interface Difference {
   /** Whether something of the archive is not there. */
   readonly missing: boolean;
-  /** Names of the archive whose places hold something else: a file in place of a directory, …. */
+  /** Names of the archive with something else at their places: a file instead of a directory, …. */
   readonly incorrect: readonly string[];
 }
 

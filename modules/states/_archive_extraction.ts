@@ -1,6 +1,6 @@
 /**
- * Extracts an archive for `archive.extracted`, and tells what it extracted.
- * Source: Salt 3008.3 `salt/states/archive.py` extracted.
+ * Extracts an archive for `archive.extracted`, and reports the extracted files. Source: Salt 3008.3
+ * `salt/states/archive.py` extracted.
  * @module
  */
 

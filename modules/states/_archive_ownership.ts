@@ -29,7 +29,7 @@ export async function findOwners(user: Value, group: Value, context: StateContex
   return { user, group, uid: await find("User", user), gid: await find("Group", group) };
 }
 
-/** What became of the owners. */
+/** The result of setting the owners. */
 export interface Enforced {
   readonly changed: boolean;
   readonly missing: readonly string[];

@@ -5,7 +5,7 @@
 
 import { joined, type ModuleTable } from "../../lib/plugins/loader.ts";
 
-/** What `loadCatalogue` makes a minion's state modules of. */
+/** The table of built-in state modules. */
 export const STATE_MODULES: ModuleTable = {
   acl: () => import("./acl.ts"),
   alias: () => import("./alias.ts"),

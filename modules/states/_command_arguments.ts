@@ -1,7 +1,6 @@
 /**
- * What the states that run commands take: their arguments with documentation, and how they reach `cmd.run_all` and
- * `cmd.script`.
- * Source: Salt 3008.3 `salt/states/cmd.py`.
+ * The arguments of states that run commands, with documentation, and how they are passed to `cmd.run_all` and
+ * `cmd.script`. Source: Salt 3008.3 `salt/states/cmd.py`.
  * @module
  */
 
@@ -91,7 +90,7 @@ export function invalid({ env, context, defaults }: Partial<Bound<CommandArgumen
   return undefined;
 }
 
-/** A value that counts as not given. */
+/** Whether a value counts as missing. */
 function isNothing(value: Value): boolean {
   return value === "" || value === false || value === 0 || Array.isArray(value) && value.length === 0;
 }

@@ -1,6 +1,6 @@
 /**
- * What test mode says of a crontab: whether a job or a variable is there as it should be.
- * Source: Salt 3008.3 `salt/states/cron.py`.
+ * Checks of a crontab in test mode: whether a job or a variable is as wanted. Source: Salt 3008.3
+ * `salt/states/cron.py`.
  * @module
  */
 

@@ -56,7 +56,7 @@ async function firstGroup(user: string, context: StateContext): Promise<string |
   return Array.isArray(groups) && groups.length > 0 ? str(groups[0]) : undefined;
 }
 
-/** Makes the file at `path` what the state asks for, and it the user's crontab. */
+/** Manages the file at `path`, and installs it as the user's crontab. */
 async function manage(
   path: string,
   args: CronFileArguments & { readonly group: string; readonly saltenv: Value },

@@ -1,5 +1,6 @@
 /**
- * What states share in calling execution modules: whether a function is there, its keywords, and its failure as a result.
+ * Shared helpers of states for calling execution modules: whether a function exists, its keywords, and its failure as a
+ * result.
  * @module
  */
 

@@ -7,7 +7,7 @@
 import type { StateContext } from "../../lib/plugins/job_context.ts";
 import type { Value, ValueMap } from "../../lib/values/value.ts";
 
-/** What was gathered in this run. */
+/** The accumulated texts of this run. */
 export interface Accumulators {
   /** By file and accumulator: the texts. */
   readonly texts: Map<string, ValueMap>;
@@ -15,7 +15,7 @@ export interface Accumulators {
   readonly dependents: Map<string, Map<string, Value[]>>;
 }
 
-/** What was gathered so far. Salt keeps it in a file of the run; here it lives as long as the run. */
+/** The accumulated texts so far. Salt keeps them in a file of the run; here they are in memory during the run. */
 export function accumulators({ shared }: StateContext): Accumulators {
   const known = shared.get(KEY);
   if (isAccumulators(known)) return known;

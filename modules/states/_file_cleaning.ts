@@ -1,6 +1,6 @@
 /**
- * What a directory is cleaned of: all that neither this state nor one that it requires manages.
- * Source: Salt 3008.3 `salt/states/file.py` _gen_keep_files, _find_keep_files, _clean_dir.
+ * Cleaning of a directory: removes everything that neither this state nor one that it requires manages. Source: Salt
+ * 3008.3 `salt/states/file.py` _gen_keep_files, _find_keep_files, _clean_dir.
  * @module
  */
 
@@ -76,7 +76,7 @@ async function recursedPaths(low: ValueMap, context: StateContext): Promise<stri
   }
 }
 
-/** What is kept below a directory: the paths and all directories above them. */
+/** The paths that are kept below a directory, with all directories above them. */
 function keptPaths(root: string, keep: Iterable<string>): ReadonlySet<string> {
   const kept = new Set([root]);
   for (const path of keep) {
@@ -86,7 +86,7 @@ function keptPaths(root: string, keep: Iterable<string>): ReadonlySet<string> {
   return kept;
 }
 
-/** What a directory is cleaned of. */
+/** The parameters of a cleaning. */
 export interface Cleaning {
   readonly root: string;
   readonly keep: Iterable<string>;

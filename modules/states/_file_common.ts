@@ -1,6 +1,6 @@
 /**
- * What the functions of state module `file` share: owners, paths, and how an execution function's failure becomes a comment.
- * Source: Salt 3008.3 `salt/states/file.py`.
+ * Shared parts of state module `file`: owners, paths, and comments from failures of execution functions. Source: Salt
+ * 3008.3 `salt/states/file.py`.
  * @module
  */
 
@@ -40,18 +40,18 @@ export async function unknownOwners(user: Value, group: Value, context: StateCon
   return "";
 }
 
-/** The user that this minion runs as, and that user's group, where the state tells none. */
+/** The user that this minion runs as, and that user's group, if the state names none. */
 export function defaultOwners(
   user: Value,
   group: Value,
   context: StateContext,
 ): { readonly user: Value; readonly group: Value } {
   const owner = user ?? context.opts.user;
-  // Salt asks user.info, which here starts a program.
+  // Salt calls user.info, which starts a program here.
   return { user: owner, group: group ?? gidToGroup(findUser(isInt(owner) ? Number(owner) : text(owner))?.gid ?? 0) };
 }
 
-/** Who owns directories that are made, and their mode. */
+/** Owner and mode of new directories. */
 export interface Owners {
   readonly user?: Value;
   readonly group?: Value;
@@ -85,7 +85,7 @@ function isSystemError(error: unknown): error is Error {
   return error instanceof Error && systemError(error) !== undefined;
 }
 
-/** What went wrong, as text: of a template with its excerpt, of the system as Python's OSError. */
+/** The text of an error: of a template with its excerpt, of the system as Python's OSError. */
 export function reasonOf(error: unknown): string {
   return error instanceof RenderError ? error.saltText : pythonErrorText(error);
 }

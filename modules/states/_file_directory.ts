@@ -26,7 +26,7 @@ import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts
 import { failed, startResult, stateFn, type StateResult } from "../../lib/plugins/state_module.ts";
 import { isInt, map, str as text, truthy, type Value } from "../../lib/values/value.ts";
 
-/** What is to become of something that is not a directory, or a link to one. */
+/** What to do with something that is not a directory, or with a link to one. */
 interface InTheWay {
   readonly name: string;
   readonly force: boolean;
@@ -34,7 +34,7 @@ interface InTheWay {
   readonly allowSymlink: boolean;
 }
 
-/** Makes way. @returns A result, if that is all that can be said; what was done is in `ret.changes`. */
+/** Removes what is in the way. @returns A result, if the state ends here; the actions are in `ret.changes`. */
 async function makeWay(
   { name, force, backupname }: InTheWay,
   ret: StateResult,
@@ -136,7 +136,7 @@ async function recurseInto(
   return { ret: now, errors };
 }
 
-/** Brings a directory that is there to what is wanted. */
+/** Changes an existing directory to the wanted state. */
 async function change(wanted: DirectoryWanted, start: StateResult, context: StateContext): Promise<StateResult> {
   const { name, childrenOnly } = wanted;
   let ret = start;

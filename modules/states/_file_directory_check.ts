@@ -1,6 +1,6 @@
 /**
- * How a directory, and with `recurse` what is in it, differs from what it is to be.
- * Source: Salt 3008.3 `salt/states/file.py` _check_directory, _check_dir_meta, _get_recurse_set, _depth_limited_walk.
+ * The differences of a directory, and with `recurse` of its contents, from the wanted state. Source: Salt 3008.3
+ * `salt/states/file.py` _check_directory, _check_dir_meta, _get_recurse_set, _depth_limited_walk.
  * @module
  */
 
@@ -14,7 +14,7 @@ import type { StateContext } from "../../lib/plugins/job_context.ts";
 import type { StateResult } from "../../lib/plugins/state_module.ts";
 import { isMap, map, str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
 
-/** What a directory is to be. */
+/** The wanted state of a directory. */
 export interface DirectoryWanted {
   readonly name: string;
   readonly user: Value;
@@ -59,7 +59,7 @@ export function walkedTo(top: string, maxDepth: Value): Walked[] {
   return [...walk(top)].filter(({ path }) => depthOf(path) - depthOf(top) < deepest);
 }
 
-/** What a file, link or directory is to have. */
+/** The wanted owner and mode of a file, link or directory. */
 interface Meta {
   readonly user: Value;
   readonly group: Value;

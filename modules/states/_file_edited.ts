@@ -1,6 +1,6 @@
 /**
- * What the states that edit a file share: the checks before, and the diff after.
- * Source: Salt 3008.3 `salt/states/file.py` _check_file.
+ * Shared parts of states that edit a file: the checks before, and the diff after. Source: Salt 3008.3
+ * `salt/states/file.py` _check_file.
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
- * What the states of symbolic and hard links share.
- * Source: Salt 3008.3 `salt/states/file.py` symlink, hardlink.
+ * Shared parts of the states for symbolic and hard links. Source: Salt 3008.3 `salt/states/file.py` symlink, hardlink.
  * @module
  */
 
@@ -16,7 +15,7 @@ export function plan(result: boolean | null, comment: string, changes: Record<st
   return { result, comment, changes: map(changes) };
 }
 
-/** What is wrong before anything is looked at, in one comment; empty text if nothing is. */
+/** The errors of the arguments, in one comment; empty text if there are none. */
 export async function problemsBefore(
   { user, group, more }: { readonly user: Value; readonly group: Value; readonly more: readonly string[] },
   context: StateContext,

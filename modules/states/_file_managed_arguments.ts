@@ -1,6 +1,6 @@
 /**
- * The arguments of `file.managed`, and what is made of them before anything is fetched or written.
- * Source: Salt 3008.3 `salt/states/file.py` managed.
+ * The arguments of `file.managed`, and their preparation before anything is fetched or written. Source: Salt 3008.3
+ * `salt/states/file.py` managed.
  * @module
  */
 
@@ -65,7 +65,7 @@ export const PARAMS = {
 /** The arguments. */
 export type Given = Bound<typeof PARAMS>;
 
-/** A managed file: the arguments, and what was made of them. */
+/** A managed file: the arguments, and values derived from them. */
 export interface Managed {
   readonly given: Given;
   /** Arguments that are the template's variables. */
@@ -89,7 +89,7 @@ export function isKeep(mode: Value): boolean {
   return typeof mode === "string" && mode.toLowerCase() === "keep";
 }
 
-/** What is wrong with the arguments, whatever is on the host. */
+/** Errors of the arguments that do not depend on the host. */
 export function wrongArguments(name: string, given: Given): string | undefined {
   const contents = contentsCount(given);
   if (name === "") return "Destination file name is required";

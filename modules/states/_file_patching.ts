@@ -120,7 +120,7 @@ async function runPatch(
   return isMap(outcome) ? outcome : new Map();
 }
 
-/** Looks whether the patch applies. @returns How; or the result of a state that ends here. */
+/** Checks whether the patch applies. @returns How; or the result of a state that ends here. */
 async function tryPatch(patching: Patching, context: StateContext): Promise<Outcome | StateResult> {
   const { name, patch, rejects, strip, keepsRejects } = patching;
   const output = await Deno.makeTempFile({ prefix: "__salt.tmp." });
@@ -245,7 +245,7 @@ saltenv
   },
 });
 
-/** The source that counts, or why there is none. */
+/** The source to use, or the reason why there is none. */
 async function chosenSource(
   source: Value,
   hash: Value,

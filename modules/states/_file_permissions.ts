@@ -8,7 +8,7 @@ import type { StateContext } from "../../lib/plugins/job_context.ts";
 import { resultMap, type StateResult, stateResult } from "../../lib/plugins/state_module.ts";
 import { isMap, map, type Value, type ValueMap } from "../../lib/values/value.ts";
 
-/** What a file is to have. None leaves a thing as it is. */
+/** The wanted permissions of a file. None changes nothing. */
 export interface Permissions {
   readonly user: Value;
   readonly group: Value;
@@ -42,7 +42,7 @@ export async function permissionResult(
   return { ret: stateResult(checked[0]), before: checked[1] };
 }
 
-/** Gives a file what it is to have, in its own state. */
+/** Sets the permissions of a file, in a separate state. */
 export function permissionsAlone(path: string, wanted: Permissions, context: StateContext): Promise<StateResult> {
   const ret: StateResult = { name: path, result: true, comment: "", changes: map({}) };
   return permissionResult(ret, { path, wanted }, context).then((done) => done.ret);

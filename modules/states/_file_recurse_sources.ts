@@ -1,5 +1,5 @@
 /**
- * What `file.recurse` manages: which files, directories and links of the file server come to which paths.
+ * The plan of `file.recurse`: the files, directories and links of the file server, with their paths on the host.
  * Source: Salt 3008.3 `salt/states/file.py` _filter_recurse_sources, _gen_recurse_managed_files.
  * @module
  */
@@ -40,7 +40,7 @@ async function listing(fun: string, saltenv: string, prefix: string, context: St
   return Array.isArray(listed) ? listed.map(text) : [];
 }
 
-/** Which files are asked for. */
+/** The requested files. */
 export interface RecurseRequest {
   /** The directory that they come into. */
   readonly name: string;
@@ -57,7 +57,7 @@ export interface RecurseRequest {
   readonly merge: boolean;
 }
 
-/** What comes of it, in the order of the file server. */
+/** The plan, in the order of the file server. */
 export interface RecursePlan {
   /** Path and URL. */
   readonly files: ReadonlyMap<string, string>;

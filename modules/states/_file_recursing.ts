@@ -21,7 +21,7 @@ class Together {
   readonly #comments = new Map<string, string[]>();
   result: boolean | null = true;
 
-  /** The worst result counts: False, then None, then True. Comments are shown of what is not as wanted. */
+  /** The worst result is used: False, then None, then True. Comments are shown for results that are not True. */
   add(path: string, { result, comment, changes }: StateResult): void {
     if (result === false || this.result === true) this.result = result;
     const lines = (Array.isArray(comment) ? comment : [comment]).filter((line) => line !== "");
@@ -43,7 +43,7 @@ class Together {
   }
 }
 
-/** What the files, directories and links have in common. */
+/** Common parameters of files, directories and links. */
 interface Recursing {
   readonly name: string;
   readonly clean: boolean;

@@ -35,7 +35,7 @@ template : jinja
 defaults, context
     Variables of the templates; those of \`context\` win.`;
 
-/** What templates are told. */
+/** The variables of templates. */
 export interface TemplatesGiven {
   readonly source: Value;
   readonly source_hash: Value;

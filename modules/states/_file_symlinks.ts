@@ -98,7 +98,7 @@ async function planLink(wanted: Wanted, context: StateContext): Promise<Plan> {
   );
 }
 
-/** Makes the way free for a link. @returns What is wrong; `undefined` if nothing is. */
+/** Removes what is at a link's place. @returns The error; `undefined`: none. */
 async function clearPlace(wanted: Wanted, context: StateContext): Promise<string | undefined> {
   const { name, force, atomic } = wanted;
   if (wanted.backupname === null) {
@@ -126,7 +126,7 @@ async function clearPlace(wanted: Wanted, context: StateContext): Promise<string
   return undefined;
 }
 
-/** A link that says the right thing: its owner is set. */
+/** A link with the right target: only its owner is set. */
 async function keepLink({ name, user, group }: Wanted, context: StateContext): Promise<StateResult> {
   const owner = `${text(user)}:${text(group)}`;
   if (await isOwnedBy(name, { user, group }, context)) {

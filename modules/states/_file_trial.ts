@@ -7,14 +7,14 @@
 import type { StateContext } from "../../lib/plugins/job_context.ts";
 import { isMap, str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
 
-/** What a command has against a file. */
+/** The refusal of a file by a command. */
 export interface Refusal {
   readonly comment: string;
   readonly result: false;
   readonly skip_watch: true;
 }
 
-/** Runs `command` with the path of the file behind it. @returns `undefined` if it has nothing against the file. */
+/** Runs `command` with the path of the file appended. @returns `undefined` if it accepts the file. */
 export async function refusalOf(
   command: string,
   path: string,

@@ -1,5 +1,5 @@
 /**
- * What the states of firewalls share: keywords that are a rule's own, and the three outcomes of one change.
+ * Shared parts of the states of firewalls: keywords of rules, and the three outcomes of a change.
  * @module
  */
 

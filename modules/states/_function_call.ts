@@ -77,7 +77,7 @@ function keywordOf(parameter: string): string {
   return TAKEN.includes(parameter) ? `m_${parameter}` : parameter;
 }
 
-/** What the keywords of the old form came to. */
+/** The arguments from the keywords of the old form. */
 export type NamedArguments =
   | (CallArguments & { /** Keywords that the function has no use for. */ readonly left: readonly string[] })
   | { /** Why the function cannot be called, in Salt's words. */ readonly problem: string };

@@ -1,6 +1,6 @@
 /**
- * How a repository that is there differs from what `git.latest` wants.
- * Source: Salt 3008.3 `salt/states/git.py` latest.
+ * The differences of an existing repository from what `git.latest` wants. Source: Salt 3008.3 `salt/states/git.py`
+ * latest.
  * @module
  */
 
@@ -11,7 +11,7 @@ import { CommandError } from "../../lib/errors.ts";
 import type { StateResult } from "../../lib/plugins/state_module.ts";
 import { str, truthy, type ValueMap } from "../../lib/values/value.ts";
 
-/** What is there. */
+/** The state of an existing repository. */
 export interface Checkout {
   /** HEAD's commit; `null`: there is none yet. */
   readonly rev: string | null;

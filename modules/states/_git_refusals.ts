@@ -1,6 +1,6 @@
 /**
- * Why `git.latest` leaves a repository as it is.
- * Source: Salt 3008.3 `salt/states/git.py` latest, _not_fast_forward.
+ * The reasons why `git.latest` does not change a repository. Source: Salt 3008.3 `salt/states/git.py` latest,
+ * _not_fast_forward.
  * @module
  */
 
@@ -18,7 +18,7 @@ interface Position {
   readonly localChanges: boolean;
 }
 
-/** What is said where HEAD stays although the remote has another revision. */
+/** The comment if HEAD stays although the remote has another revision. */
 export function staysBehind({ rev, location }: Wanted, local: string | null): string {
   const there = location ?? "";
   const shown = rev === "HEAD" ? there.slice(0, 1).toUpperCase() + there.slice(1).toLowerCase() : there;

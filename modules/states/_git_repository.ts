@@ -1,7 +1,6 @@
 /**
- * A repository of this host as the states of `git` see it: functions of the execution module `git` with the state's user, and
- * what the state reports.
- * Source: Salt 3008.3 `salt/states/git.py`.
+ * A repository of this host for the states of `git`: functions of the execution module `git` with the state's user, and
+ * the state's report. Source: Salt 3008.3 `salt/states/git.py`.
  * @module
  */
 
@@ -16,7 +15,7 @@ import { any } from "../../lib/plugins/module.ts";
 import type { StateResult } from "../../lib/plugins/state_module.ts";
 import { isMap, map, str, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
 
-/** As whom git is run, and in which encoding it answers. */
+/** The user who runs git, and the encoding of its output. */
 export const WHO = { user: any(null), password: any(null) };
 /** Python's name of the encoding. */
 export const ENCODING = { output_encoding: any(null) };
@@ -123,7 +122,7 @@ export function shortSha(rev: string | null): string {
   return rev === null ? "None" : rev.slice(0, 7);
 }
 
-/** What a state does and has done, and how it ends. */
+/** The actions of a state, and its result. */
 export class Report {
   readonly changes: ValueMap = new Map();
   readonly comments: string[] = [];

@@ -1,8 +1,8 @@
 /**
- * Brings a repository that is there to the revision that `git.latest` wants.
+ * Updates an existing repository to the revision that `git.latest` wants.
  *
- * What differs is found first (`_git_checkout.ts`); in test mode that is told, else it is done.
- * Source: Salt 3008.3 `salt/states/git.py` latest.
+ * The differences are found first (`_git_checkout.ts`); in test mode they are reported, else they are applied. Source:
+ * Salt 3008.3 `salt/states/git.py` latest.
  * @module
  */
 
@@ -46,7 +46,7 @@ export async function update(wanted: Wanted, repository: Repository, report: Rep
   return done;
 }
 
-/** What works on a repository and reports it. */
+/** What the steps of an update need. */
 interface Work {
   readonly repository: Repository;
   readonly report: Report;
@@ -95,7 +95,7 @@ function actionOf({ fastForward }: Checkout): string {
   return fastForward === false ? "hard-reset" : fastForward === true ? "fast-forwarded" : "updated";
 }
 
-/** What becomes of the tracking branch: what is done about it, and how it is told; `undefined`: nothing. */
+/** The change of the tracking branch, and its text; `undefined`: none. */
 export function tracking(
   upstream: string | null | false,
   wanted: string | null | false,

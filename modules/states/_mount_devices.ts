@@ -83,7 +83,7 @@ function allOptions(opts: readonly string[], entry: ValueMap): string[] {
   return [...all].sort(compareStrings);
 }
 
-/** What a bind mount that is there stands for: the device of the mount that its source lies on. */
+/** The device of an existing bind mount: that of the mount of its source. */
 function boundDevice({ device, opts, place, active, copiesOptions }: Asked): FoundDevice {
   const own = text(entryOf(active, place).get("device") ?? "");
   let source = shownPath(device);

@@ -25,7 +25,7 @@ const IGNORED: ValueMap = new Map([["ramfs", ["size"]]]);
 /** Options that are shown under another name. */
 const TRANSLATED: ValueMap = new Map([["tcp", "proto=tcp"], ["udp", "proto=udp"]]);
 
-/** What a state says of options, beside those of Salt. */
+/** A state's rules for options, besides those of Salt. */
 export interface OptionRules {
   readonly extra_mount_invisible_options: Value;
   readonly extra_mount_invisible_keys: Value;

@@ -62,7 +62,7 @@ export async function installedVersions(
   return versionsIn(await context.call("pip.list", [], new Map([...asked, ...more])));
 }
 
-/** What is said of a package that is there as wanted; `undefined`: it is not. */
+/** The comment for a package that is installed as wanted; `undefined`: it is not. */
 export async function alreadyInstalled(
   { name, given, specs }: NamedPackage,
   looking: Looking,

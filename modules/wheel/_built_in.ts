@@ -5,7 +5,7 @@
 
 import type { ModuleTable } from "../../lib/plugins/loader.ts";
 
-/** What `loadFamily` makes the family of wheel modules of. */
+/** The table of built-in wheel modules. */
 export const WHEEL: ModuleTable = {
   config: () => import("./config.ts"),
   error: () => import("./error.ts"),

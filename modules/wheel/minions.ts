@@ -1,6 +1,5 @@
 /**
- * Wheel module `minions`: who is connected.
- * Source: Salt 3008.3 `salt/wheel/minions.py`.
+ * Wheel module `minions`: the connected minions. Source: Salt 3008.3 `salt/wheel/minions.py`.
  * @module
  */
 
