@@ -63,6 +63,7 @@ export const EXECUTION_MODULES: ModuleTable = {
   hosts: () => import("./hosts.ts"),
   http: () => import("./http.ts"),
   ini: () => import("./ini.ts"),
+  ipset: () => import("./ipset.ts"),
   iptables: () => import("./iptables.ts"),
   key: () => import("./key.ts"),
   keyboard: () => import("./keyboard.ts"),

@@ -48,6 +48,7 @@ export const STATE_MODULES: ModuleTable = {
   host: () => import("./host.ts"),
   http: () => import("./http.ts"),
   ini: () => import("./ini.ts"),
+  ipset: () => import("./ipset.ts"),
   iptables: () => import("./iptables.ts"),
   keyboard: () => import("./keyboard.ts"),
   kmod: () => import("./kmod.ts"),

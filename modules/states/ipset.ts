@@ -1,0 +1,179 @@
+/**
+ * State module `ipset`: sets of addresses, and their entries.
+ * Source: Salt 3008.3 `salt/states/ipset.py`.
+ * @module
+ */
+
+import type { StateContext } from "../../lib/plugins/job_context.ts";
+import { any, type ModuleFunction, str } from "../../lib/plugins/module.ts";
+import { failed, startResult, stateFn, type StateResult } from "../../lib/plugins/state_module.ts";
+import type { Virtual } from "../../lib/plugins/virtual.ts";
+import { map, str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+
+export const virtual: Virtual = {
+  serves: [{ programs: ["ipset"], otherwise: "ipset module could not be loaded" }],
+};
+
+const FAMILY_DOC = "family : ipv4\n    ipv4 or ipv6.";
+
+/** What a change of a whole set gives. @param said True, or what ipset says. */
+function setResult(name: string, said: Value, done: string, failure: string): StateResult {
+  if (said === true) return { ...startResult(name), comment: done, changes: map({ locale: name }) };
+  return failed(name, `${failure}${text(said).trim()}`);
+}
+
+export const set_present: ModuleFunction<StateContext> = stateFn({
+  doc: `There is a set. Other arguments are those of ipset.new_set.
+
+set_type
+    \`hash:ip\`, \`hash:net\`, ….
+
+${FAMILY_DOC}`,
+  params: { name: str(), set_type: str(), family: str("ipv4") },
+  varKwargs: "kwargs",
+  run: async ({ name, set_type, family }, context, { kwargs }) => {
+    if (await context.call("ipset.check_set", [name]) === true) {
+      return { ...startResult(name), comment: `ipset set ${name} already exists for ${family}` };
+    }
+    if (context.test) {
+      return { ...startResult(name, null), comment: `ipset set ${name} would be added for ${family}` };
+    }
+    const said = await context.call("ipset.new_set", [name, set_type, family], kwargs);
+    const done = `ipset set ${name} created successfully for ${family}`;
+    return setResult(name, said, done, `Failed to create set ${name} for ${family}: `);
+  },
+});
+
+export const set_absent: ModuleFunction<StateContext> = stateFn({
+  doc: `There is no such set; its entries are removed before it.\n\n${FAMILY_DOC}`,
+  params: { name: str(), family: str("ipv4") },
+  varKwargs: "kwargs",
+  run: async ({ name, family }, context) => {
+    if (!truthy(await context.call("ipset.check_set", [name, family]))) {
+      return { ...startResult(name), comment: `ipset set ${name} for ${family} is already absent` };
+    }
+    if (context.test) {
+      return { ...startResult(name, null), comment: `ipset set ${name} for ${family} would be removed` };
+    }
+    if (await context.call("ipset.flush", [name, family]) !== true) {
+      return failed(name, `Failed to flush set ${name} for ${family}`);
+    }
+    const said = await context.call("ipset.delete_set", [name, family]);
+    const done = `ipset set ${name} deleted successfully for family ${family}`;
+    return setResult(name, said, done, `Failed to delete set ${name} for ${family}: `);
+  },
+});
+
+/** An entry of a state: what it is, and with its options. */
+interface Entry {
+  readonly plain: string;
+  readonly whole: string;
+}
+
+/** An entry with the options of the state that it does not have itself. */
+function entryOf(given: Value, kwargs: ValueMap): Entry {
+  const all = text(given);
+  const end = all.indexOf(" ");
+  const plain = end < 0 ? all : all.slice(0, end);
+  let options = end < 0 ? "" : all.slice(end + 1);
+  if (kwargs.has("timeout") && !options.includes("timeout")) {
+    options = `timeout ${text(kwargs.get("timeout") ?? "")} ${options}`;
+  }
+  if (kwargs.has("comment") && !options.includes("comment")) {
+    options = `${options} comment ${text(kwargs.get("comment") ?? "")}`;
+  }
+  return { plain, whole: `${plain} ${options.trimStart()}`.trim() };
+}
+
+const ENTRY_DOC = `entry
+    An entry, or a list of them; options of it after a blank.
+
+set_name
+    The set.
+
+timeout, comment
+    Options of all entries that do not have their own.
+
+${FAMILY_DOC}`;
+
+/** What is to be done with each entry of a state that is, or is not, in the set. */
+async function eachEntry(
+  { name, entry, family }: { readonly name: string; readonly entry: Value; readonly family: string },
+  { kwargs, context }: { readonly kwargs: ValueMap; readonly context: StateContext },
+  act: (one: Entry, isThere: boolean, ret: StateResult, set: string) => Promise<string>,
+): Promise<StateResult> {
+  if (!truthy(entry)) return failed(name, "ipset entry must be specified");
+  const set = kwargs.get("set_name") ?? null;
+  if (typeof set !== "string" || set === "") return failed(name, "set_name must be specified");
+  const ret = startResult(name);
+  let comment = "";
+  for (const given of Array.isArray(entry) ? entry : [entry]) {
+    const one = entryOf(given, kwargs);
+    const isThere = await context.call("ipset.check", [set, one.whole, family]) === true;
+    const said = await act(one, isThere, ret, set);
+    // Of a failure Salt tells nothing that came before it.
+    comment = ret.result === false && said.startsWith("Failed") ? said : comment + said;
+  }
+  return { ...ret, comment };
+}
+
+export const present: ModuleFunction<StateContext> = stateFn({
+  doc: `Entries are in a set.\n\n${ENTRY_DOC}`,
+  params: { name: str(), entry: any(null), family: str("ipv4") },
+  varKwargs: "kwargs",
+  run: ({ name, entry, family }, context, { kwargs }) =>
+    eachEntry({ name, entry, family }, { kwargs, context }, async ({ plain, whole }, isThere, ret, set) => {
+      if (isThere) return `entry for ${plain} already in set ${set} for ${family}\n`;
+      if (context.test) {
+        ret.result = null;
+        return `entry ${plain} would be added to set ${set} for family ${family}\n`;
+      }
+      const said = text(await context.call("ipset.add", [set, whole, family], kwargs));
+      if (said.includes("Error")) {
+        ret.result = false;
+        return `Failed to add to entry ${whole} to set ${set} for family ${family}.\n${said}`;
+      }
+      ret.changes = map({ locale: name });
+      return `entry ${whole} added to set ${set} for family ${family}\n`;
+    }),
+});
+
+export const absent: ModuleFunction<StateContext> = stateFn({
+  doc: `Entries are not in a set.\n\n${ENTRY_DOC}`,
+  params: { name: str(), entry: any(null), entries: any(null), family: str("ipv4") },
+  varKwargs: "kwargs",
+  run: ({ name, entry, family }, context, { kwargs }) =>
+    eachEntry({ name, entry, family }, { kwargs, context }, async ({ plain, whole }, isThere, ret, set) => {
+      if (!isThere) return `ipset entry for ${whole} not present in set ${set} for ${family}\n`;
+      if (context.test) {
+        ret.result = null;
+        return `ipset entry ${plain} would be removed from set ${set} for ${family}\n`;
+      }
+      const said = text(await context.call("ipset.delete", [set, plain, family], kwargs));
+      if (said.includes("Error")) {
+        ret.result = false;
+        return `Failed to delete ipset entry from set ${set} for ${family}. Attempted entry was ${whole}.\n${said}\n`;
+      }
+      ret.changes = map({ locale: name });
+      return `ipset entry ${whole} removed from set ${set} for ${family}\n`;
+    }),
+});
+
+export const flush: ModuleFunction<StateContext> = stateFn({
+  doc: `A set has no entries.\n\n${FAMILY_DOC}`,
+  params: { name: str(), family: str("ipv4") },
+  varKwargs: "kwargs",
+  run: async ({ name, family }, context) => {
+    if (await context.call("ipset.check_set", [name]) === false) {
+      return failed(name, `ipset set ${name} does not exist for ${family}`);
+    }
+    if (context.test) {
+      return { ...startResult(name, null), comment: `ipset entries in set ${name} for ${family} would be flushed` };
+    }
+    if (await context.call("ipset.flush", [name, family]) !== true) {
+      return failed(name, `Failed to flush ipset entries from set ${name} for ${family}`);
+    }
+    const comment = `Flushed ipset entries from set ${name} for ${family}`;
+    return { ...startResult(name), comment, changes: map({ locale: name }) };
+  },
+});
