@@ -57,17 +57,14 @@ async function fireFor(id: string, tag: string, data: ValueMap, services: EventN
     warn(`Minion ${id} tried to fire the event ${truncate(tag)}, which it may not fire`);
     return;
   }
+  // The rules above let a minion sign for itself alone.
   const sign = jobSign(tag);
-  if (sign !== undefined && !keepSign(sign, id, data, services)) return;
+  if (sign !== undefined && !keepSign(sign, data, services)) return;
   await fire(tag, data);
 }
 
 /** Stores a minion's acknowledgement or output of a job. @returns Whether it is fired on the bus too. */
-function keepSign(sign: JobSign, id: string, data: ValueMap, services: EventNeeds): boolean {
-  if (sign.id !== id) {
-    services.warn(`Minion ${id} sent an acknowledgement or output for ${truncate(sign.id)}`);
-    return false;
-  }
+function keepSign(sign: JobSign, data: ValueMap, services: EventNeeds): boolean {
   return sign.kind === "out" ? keepOutput(sign, data, services) : keepAck(sign, data, services);
 }
 

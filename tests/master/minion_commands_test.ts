@@ -290,6 +290,22 @@ Deno.test("CVE-2025-22239: a minion cannot fire the master's events, neither alo
   assert(services.logged.every((line) => words.test(line)), services.logged.join("\n"));
 });
 
+Deno.test("an acknowledgement of another minion, and one that says nothing, are refused", async () => {
+  using services = await testServices();
+  const jid = services.jobs.store.prepare();
+  await run(services, { cmd: "_minion_event", tag: `salt/job/${jid}/ack/db1`, data: { state: "running" } });
+  for (const data of [{ state: "odd" }, "text"]) {
+    await run(services, { cmd: "_minion_event", tag: `salt/job/${jid}/ack/web1`, data });
+  }
+  assertEquals([tags(services), services.jobs.store.acks.all(jid).size], [[], 0]);
+  const said = services.logged.join("\n");
+  for (
+    const why of [`salt/job/${jid}/ack/db1, which it may not fire`, `an acknowledgement of job ${jid} that says nothing`]
+  ) {
+    assertStringIncludes(said, why);
+  }
+});
+
 Deno.test("CVE-2025-22236: no minion's event, and no command of one, publishes anything", async () => {
   using services = await testServices({ auto_accept: true });
   services.auth.keys.put("db1", "accepted", (await testKey("web1")).publicKey.pem);

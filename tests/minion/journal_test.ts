@@ -1,0 +1,62 @@
+import { JidMemory } from "../../lib/minion/jid_memory.ts";
+import { minionJournal, restoreMinion } from "../../lib/minion/journal.ts";
+import { procDirectory } from "../../lib/jobs/proc_notes.ts";
+import { isThere } from "../../lib/os/file_kind.ts";
+import { decode } from "../../lib/values/msgpack.ts";
+import { map, type Value } from "../../lib/values/value.ts";
+import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
+import { testOpts } from "../support/job_context.ts";
+import { recordingLogger } from "../support/services.ts";
+
+const JIDS = [1, 2, 3].map((i) => `2026010100000000000${i}`);
+const SPOOLED = "00000000000000000001.p";
+
+Deno.test("what a minion's journal tells of is put back: accepted jobs, their notes, returns; what was over goes", async () => {
+  const cachedir = Deno.makeTempDirSync({ prefix: "minion_journal_" });
+  try {
+    const logged: string[] = [];
+    const log = recordingLogger(logged);
+    const opts = { ...testOpts({ durability: "machine" }), cachedir };
+    const journal = minionJournal(opts, log);
+    assert(journal !== undefined);
+    const records: Value[] = [
+      ...JIDS.map((jid) => map({ kind: "taken", jid, serial: 5, key: "k" })),
+      ...JIDS.map((jid) => map({ kind: "job", load: { jid, fun: "test.ping" } })),
+      map({ kind: "over", jid: JIDS[0] }),
+      map({ kind: "spooled", name: SPOOLED, load: { cmd: "_return", jid: JIDS[0] } }),
+      map({ kind: "spooled", name: "00000000000000000002.p", load: { cmd: "_return", jid: JIDS[1] } }),
+      map({ kind: "sent", name: "00000000000000000002.p" }),
+      map({ kind: "spooled", name: "../../outside.p", load: {} }),
+      map({ kind: "of the future" }),
+      "no map",
+    ];
+    for (const record of records) journal.append(record);
+    await journal.commit();
+    // As if the machine had failed here: the journal's end would remove its file.
+    const [{ name }] = [...Deno.readDirSync(`${cachedir}/journal`)];
+    const left = Deno.readFileSync(`${cachedir}/journal/${name}`);
+    await journal.close();
+    Deno.writeFileSync(`${cachedir}/journal/${name}`, left);
+
+    let memory: JidMemory | undefined;
+    await restoreMinion(opts, () => memory = new JidMemory({ least: 100, path: `${cachedir}/jids`, log }), log);
+    assertEquals(JIDS.map((jid) => memory?.has(jid)), [true, true, true]);
+    assertEquals(JIDS.map((jid) => isThere(`${procDirectory(cachedir)}/${jid}`)), [false, true, true]);
+    assertEquals([...Deno.readDirSync(`${cachedir}/returns`)].map((entry) => entry.name), [SPOOLED]);
+    assertEquals(
+      decode(Deno.readFileSync(`${cachedir}/returns/${SPOOLED}`), "disk"),
+      map({ cmd: "_return", jid: JIDS[0] }),
+    );
+    assertEquals(logged.filter((line) => line.includes("says nothing that this version knows")).length, 3);
+    assertStringIncludes(logged.join("\n"), `Read ${records.length} records of the journal that the last minion left`);
+
+    Deno.writeFileSync(`${cachedir}/journal/${name}`, left);
+    Deno.removeSync(`${cachedir}/returns`, { recursive: true });
+    Deno.writeTextFileSync(`${cachedir}/returns`, "in the way");
+    await restoreMinion(opts, () => new JidMemory({ least: 100, path: `${cachedir}/jids`, log }), log);
+    assertStringIncludes(logged.at(-1) ?? "", "ERROR: The journal stays for the next start: ");
+    assert(isThere(`${cachedir}/journal/${name}`));
+  } finally {
+    Deno.removeSync(cachedir, { recursive: true });
+  }
+});
