@@ -76,11 +76,6 @@ export class Symbols {
     return this.refs.get(name) ?? this.parent?.find(name);
   }
 
-  /** What the name's variable was loaded with. */
-  findLoad(name: string): Load | undefined {
-    return this.refs.has(name) ? this.loads.get(name) : this.parent?.findLoad(name);
-  }
-
   /** The name is assigned in this scope. */
   store(name: string): void {
     this.stores.add(name);

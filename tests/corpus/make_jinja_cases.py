@@ -118,6 +118,7 @@ nope|upper | nope|title | none|upper | 5|upper | nope|trim | 5.5|upper | nope|in
 ('a'|safe) == 'b' | ('a'|safe) != 'a' | ('a'|safe) < 'b' | ('a'|safe) in ['a'] | 'a' in ('abc'|safe) | ('a'|safe).unescape() | ('&lt;b&gt;'|safe).unescape() | ('<b>x</b>'|safe).striptags() | ('a'|safe).partition('a') | (' a '|safe).strip() | ('a\nb'|safe).splitlines() | ('a'|safe).center(5, '<') | ('ab'|safe).title() | ('a'|safe)|string | ('a'|safe) + 1 | {('a'|safe): 1}['a']
 ('a'|safe).nope | ('a'|safe)|upper | ('a'|safe)|e | ('<'|safe)|forceescape | ('a'|safe).encode() | ('a-b'|safe).rsplit('-') | ('<i>'|safe).casefold() | ('a'|safe).zfill(3) | ('x'|safe) is string | ('x'|safe) is iterable | ('x'|safe).isalpha() | ('a'|safe).startswith('a') | ('a'|safe).format_map({})
 'a,b'.split(sep=',') | ''.join() | ''.join([], []) | 'a'.center() | {}.get(1, 2, 3) | {}.setdefault() | [].append() | [].append(1, 2) | [1].pop('a') | [1].insert('a', 1) | [3, 1].sort(reverse=true) | [].index() | 'a'.replace('a', 'b', 'c') | 'abc'.index('c', 5)
+'\101' | '\0' | '\x4' | '\u12' | '\U00110000' | '\U0001F600' | 'é\d' | '\é' | '\N' | '\N{nope}' | '\a\b\f\v' | '\d\e' | "\x41\u00e9" | '\777'
 """.strip()
 
 
@@ -142,6 +143,7 @@ FILES = {
 }
 
 TEMPLATES = [
+    "{% autoescape false %}{{ '<' }}{{ i }}{% endautoescape %}", "{% autoescape true %}{{ i }}x{% endautoescape %}", "{% autoescape nope %}x{% endautoescape %}", "{% autoescape %}x{% endautoescape %}", "{% autoescape false %}x",
     # Objects of the language as text, and as truth.
     "{% macro m(a) %}x{% endmacro %}{{ m }}{{ m and 1 }}{{ m is callable }}{{ m is string }}", "{% macro m() %}{{ caller }}{% endmacro %}{% call m() %}{% endcall %}", "{% for x in l %}{{ loop and 1 }}{{ loop is callable }}{{ loop == loop }}{{ loop }}{% endfor %}",
     "{% for x in l %}{{ loop() }}{% endfor %}", "{% for x in l %}{{ loop.cycle() }}{% endfor %}", "{% for x in l %}{{ loop.nope }}{% endfor %}", "{% for x in l %}{{ loop is iterable }}{% endfor %}", "{% for x in [[1]] recursive %}{{ loop(1, 2) }}{% endfor %}",
