@@ -300,7 +300,7 @@ Deno.test("an acknowledgement of another minion, and one that says nothing, are 
   assertEquals([tags(services), services.jobs.store.acks.all(jid).size], [[], 0]);
   const said = services.logged.join("\n");
   for (
-    const why of [`salt/job/${jid}/ack/db1, which it may not fire`, `an acknowledgement of job ${jid} that says nothing`]
+    const why of [`salt/job/${jid}/ack/db1, which it may not fire`, `an invalid acknowledgement of job ${jid}`]
   ) {
     assertStringIncludes(said, why);
   }

@@ -57,9 +57,9 @@ Deno.test("minion_publish answers after its time with what is there; so many wai
 
 /** What is refused, and why. */
 const REFUSED: readonly (readonly [load: Readonly<Record<string, unknown>>, why: string])[] = [
-  [{ ...PING, fun: 5 }, "without saying what"],
-  [{ ...PING, arg: "x" }, "without saying what"],
-  [{ ...PING, tgt: undefined }, "without saying what"],
+  [{ ...PING, fun: 5 }, "a publish without a function or a target"],
+  [{ ...PING, arg: "x" }, "a publish without a function or a target"],
+  [{ ...PING, tgt: undefined }, "a publish without a function or a target"],
   [{ ...PING, fun: "cmd.run", arg: ["id"] }, "peer has no rule for that"],
   [{ ...PING, fun: "publish.publish", arg: ["*", "test.ping"] }, "a job of a minion publishes no jobs"],
   [{ ...PING, tgt: "secret:a*", tgt_type: "pillar" }, "values of pillar must be written out"],
