@@ -33,6 +33,8 @@ Deno.test({
   name: "a wait leaves no descriptor open, and children inherit none",
   ignore: Deno.build.os !== "linux",
   fn: async () => {
+    // What is called often is compiled then, which leaves a descriptor.
+    for (let i = 0; i < 100; i++) new ReadWait(neverReadable()).close();
     const before = openDescriptors();
     const waits = Array.from({ length: 20 }, () => new ReadWait(neverReadable()));
     assertEquals(openDescriptors(), before + 40);
