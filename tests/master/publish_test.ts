@@ -72,7 +72,7 @@ Deno.test("a no_log job whose mark would be lost by a power failure is refused",
   assertEquals(services.published, []);
   // Any other is under way by then.
   assert(services.jobs.store.exists(jidOf(await publish(unsure))));
-  assertStringIncludes(services.logged.join("\n"), "would be lost by a power failure: the disk is full");
+  assertStringIncludes(services.logged.join("\n"), "a power failure would lose it: the disk is full");
 });
 
 Deno.test("a job fires its event, is published, and is stored, in Salt's form", async () => {

@@ -385,7 +385,7 @@ Deno.test("above the limit the oldest returns are dropped, with a warning that n
   const first = world.open([60_000, 60_000], { maxBytes: room, maxAgeMs: 0 });
   for (const jid of ["1", "2", "3", "4"]) first.add(ret(jid, "x".repeat(100)));
   assertEquals([first.size, world.files.length], [3, 3]);
-  assertEquals(world.lines.filter((line) => line.includes("Gave up")), [
+  assertEquals(world.lines.filter((line) => line.includes("Dropped the return")), [
     "WARNING Dropped the return of job 1, which the master did not acknowledge: too many wait (return_spool_max_size)",
   ]);
   await first.close();

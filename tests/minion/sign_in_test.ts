@@ -349,7 +349,7 @@ for (const [why, given] of TAKEN) {
 
 Deno.test("the error for a changed key has both fingerprints, the file to remove, and the possible causes", () => {
   const { message } = assertThrows(() => signIn({ known: OTHER }), SignInError);
-  for (const words of [FINGER, fingerprint(OTHER, "sha256"), "minion_master.pub", "somebody else"]) {
+  for (const words of [FINGER, fingerprint(OTHER, "sha256"), "minion_master.pub", "another host"]) {
     assertStringIncludes(message, words);
   }
 });

@@ -362,7 +362,7 @@ Deno.test("a thread whose job is killed while it waits ends; for one that never 
   const told = (await spinning.outcome).get("return");
   assertEquals(
     told,
-    "The job was ended by signal 9, and its thread goes on: it takes a processor until the minion is restarted",
+    "The job was ended by signal 9, and its thread continues: it uses a processor until the minion is restarted",
   );
   assert(world.lines.some((line) => line.startsWith(`CRITICAL Job ${spinning.jid}: `) && line.includes("goes on")));
 });
