@@ -46,17 +46,17 @@ export async function decryptPillar(
   return new Map(decrypted).set("_errors", [...Array.isArray(known) ? known : [], ...errors]);
 }
 
-/** The paths and their renderers; `undefined` if the option has not the form. */
-function keysOf(option: Value): [key: string, renderer: string | null][] | undefined {
-  if (isMap(option)) return [...option].map(([key, renderer]) => [str(key), renderer === null ? null : str(renderer)]);
-  if (!Array.isArray(option)) return undefined;
-  const keys: [string, string | null][] = [];
-  for (const item of option) {
-    if (!isMap(item)) keys.push([str(item), null]);
-    else if (item.size !== 1) return undefined;
-    else keys.push(...keysOf(item) ?? []);
+/** The paths and their renderers, each path once; `undefined` if the option has not the form. */
+function keysOf(option: Value): Map<string, string | null> | undefined {
+  const keys = new Map<string, string | null>();
+  const entries = isMap(option) ? [option] : Array.isArray(option) ? option : undefined;
+  for (const item of entries ?? []) {
+    if (Array.isArray(item) || (item !== option && isMap(item) && item.size !== 1)) return undefined;
+    for (const [key, renderer] of isMap(item) ? item : [[item, null]]) {
+      keys.set(str(key), renderer === null ? null : str(renderer));
+    }
   }
-  return keys;
+  return entries === undefined ? undefined : keys;
 }
 
 function valueAt(pillar: ValueMap, steps: readonly string[]): Value | undefined {

@@ -4,6 +4,7 @@
  */
 
 import { RenderError } from "../errors.ts";
+import { typeName } from "../python/kinds.ts";
 import { RENDERERS } from "../../modules/renderers/_built_in.ts";
 import type { RenderHost } from "../templates/host.ts";
 import { TextOrigin } from "../templates/text_origin.ts";
@@ -22,6 +23,10 @@ export async function renderValue(
 ): Promise<Value> {
   if (!Object.hasOwn(RENDERERS, renderer)) throw new RenderError(`The renderer "${renderer}" is not available`);
   const { render } = await RENDERERS[renderer]();
+  // gpg alone goes through maps and lists; the others read a text, and Python says so of anything else.
+  if (renderer !== "gpg" && typeof data !== "string") {
+    throw new RenderError(`'${typeName(data)}' object has no attribute 'read'`);
+  }
   const text = typeof data === "string" ? data : "";
   const kwargs = new Map<Value, Value>([["translate_newlines", translateNewlines]]);
   const made = await render({ data, origin: TextOrigin.ofFile(text), argline: "", request: { text, kwargs }, host });
