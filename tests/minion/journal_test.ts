@@ -47,7 +47,7 @@ Deno.test("what a minion's journal tells of is put back: accepted jobs, their no
       decode(Deno.readFileSync(`${cachedir}/returns/${SPOOLED}`), "disk"),
       map({ cmd: "_return", jid: JIDS[0] }),
     );
-    assertEquals(logged.filter((line) => line.includes("says nothing that this version knows")).length, 3);
+    assertEquals(logged.filter((line) => line.includes("has a kind that this version does not know")).length, 3);
     assertStringIncludes(logged.join("\n"), `Read ${records.length} records of the journal that the last minion left`);
 
     Deno.writeFileSync(`${cachedir}/journal/${name}`, left);
