@@ -67,7 +67,7 @@ async function lcov(figures: string): Promise<string> {
   }
   const escaped = ROOT.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
   const include = `--include=^file://${escaped}/(${MEASURED.join("|")}|[a-z]+\\.ts)`;
-  // Without it Deno leaves out what is called test.ts, and so Salt's module of that name.
+  // Without it Deno leaves out more; what is called test.ts it leaves out with it, too (coverage_rules.ts).
   const exclude = "--exclude=_test\\.ts$";
   const command = new Deno.Command(Deno.execPath(), { args: ["coverage", "--lcov", include, exclude, figures] });
   const { success, stdout, stderr } = await command.output();

@@ -9,6 +9,7 @@ const UNEXPECTED = "an error that is not the expected one goes on to the caller;
 const KILLED = "it runs in the process of a custom module, which ends by SIGKILL: Deno writes no figures of such";
 const OTHER_SYSTEM = "another system than Linux";
 const NO_MEMORY = "a host without memory";
+const CALLED_TEST = "Deno counts nothing of a file of this name; tests/modules has tests of it";
 const ALWAYS_THERE = "the types cannot say that it is always there";
 
 /** See {@linkcode CoverageRule}. */
@@ -62,6 +63,11 @@ export const COVERAGE_RULES: readonly CoverageRule[] = [
   { path: "lib/process/pid_file.ts", line: /"ps"/, why: OTHER_SYSTEM },
   { path: "modules/grains/os.ts", line: /macGrains/, why: OTHER_SYSTEM },
   { path: "modules/grains/core.ts", line: /MacOS/, why: OTHER_SYSTEM },
+  ...["execution", "runners", "states"].map((family) => ({
+    path: `modules/${family}/test.ts`,
+    line: /./,
+    why: CALLED_TEST,
+  })),
   { path: "lib/os/libc.ts", line: /pointer === null/, why: NO_MEMORY },
   { path: "lib/sockets/libzmq.ts", line: /pointer === null/, why: NO_MEMORY },
 ];
