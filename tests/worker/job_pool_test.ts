@@ -364,5 +364,5 @@ Deno.test("a thread whose job is killed while it waits ends; for one that never 
     told,
     "The job was ended by signal 9, and its thread continues: it uses a processor until the minion is restarted",
   );
-  assert(world.lines.some((line) => line.startsWith(`CRITICAL Job ${spinning.jid}: `) && line.includes("goes on")));
+  assert(world.lines.some((line) => line.startsWith(`CRITICAL Job ${spinning.jid}: `) && line.includes("continues")));
 });
