@@ -68,6 +68,6 @@ export const COVERAGE_RULES: readonly CoverageRule[] = [
     line: /./,
     why: CALLED_TEST,
   })),
-  { path: "lib/os/libc.ts", line: /pointer === null/, why: NO_MEMORY },
+  { path: "lib/libc/libc.ts", line: /pointer === null/, why: NO_MEMORY },
   { path: "lib/sockets/libzmq.ts", line: /pointer === null/, why: NO_MEMORY },
 ];

@@ -60,7 +60,7 @@ export const STARTS: Starts = {
     ["lib/commands/salt_run.ts", "lib/client/runner_local.ts", "lib/process/daemon.ts"],
   ],
   "minion.ts": [["lib/minion/minion.ts", "lib/daemons/service.ts", "lib/daemons/service_options.ts"]],
-  "lib/commands/salt_call_process.ts": [["lib/host/versions.ts", "lib/os/libc.ts", "modules/execution/test.ts"]],
+  "lib/commands/salt_call_process.ts": [["lib/host/versions.ts", "lib/libc/libc.ts", "modules/execution/test.ts"]],
   "lib/worker/job_worker.ts": "one file",
   "lib/worker/module_worker.ts": "one file",
   "master.ts": [["lib/master/master.ts", "lib/daemons/service.ts", "lib/daemons/service_options.ts"]],

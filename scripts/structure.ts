@@ -1,6 +1,6 @@
 /**
- * Checks the structure of the tree beyond the compiler: files in no room, imports that point up or form a cycle,
- * exports that nothing or only tests use, and imports that load Node's compatibility layer.
+ * Checks the structure of the tree beyond the compiler: files in no room, rooms with too many files, imports that point up
+ * or form a cycle, exports that nothing or only tests use, and imports that load Node's compatibility layer.
  *
  *     deno run -A scripts/structure.ts
  *
@@ -16,7 +16,7 @@ import { sourceFiles } from "./source_files.ts";
  */
 export const FLOORS: readonly (readonly string[])[] = [
   ["lib/errors.ts", "lib/version.ts"],
-  ["lib/values"],
+  ["lib/values", "lib/libc"],
   ["lib/regex", "lib/yaml"],
   ["lib/text"],
   ["lib/os", "lib/config_files", "lib/python", "lib/states"],
@@ -110,12 +110,28 @@ export function structureProblems(sources: readonly Source[], known: Known = {})
   const imports = new Map(sources.map(({ path, text }) => [path, importsOf(path, text)]));
   return [
     ...homeless(sources),
+    ...crowded(sources),
     ...circles(imports),
     ...less("up", upward(imports), known.upward),
     ...unusedExports(sources, imports),
     ...less("only tests use it", exportsForTests(sources, imports), known.forTests),
     ...nodeImports(sources),
   ];
+}
+
+/** A room of `lib` with more files is split by subject. Rooms of `modules` have as many files as Salt has modules. */
+const MOST_FILES = 30;
+
+/** Rooms that have too many files for a reader who looks for one. */
+function crowded(sources: readonly Source[]): string[] {
+  const files = new Map<string, number>();
+  for (const { path } of sources) {
+    const room = roomOf(path);
+    if (room?.startsWith("lib/") && room !== path) files.set(room, (files.get(room) ?? 0) + 1);
+  }
+  return [...files].filter(([, count]) => count > MOST_FILES).map(([room, count]) => {
+    return `room: ${room} has ${count} files; split it by subject`;
+  });
 }
 
 /** Rooms without a file: one that was moved or renamed, so that its entry in the floors has no effect. */

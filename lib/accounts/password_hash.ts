@@ -5,7 +5,7 @@
  */
 
 import { CommandError, InvocationError } from "../errors.ts";
-import { canCrypt, cryptPassword } from "../os/libc_crypt.ts";
+import { canCrypt, cryptPassword } from "../libc/crypt.ts";
 
 /** The beginning of a setting, and the length of a salt, by method. */
 const METHODS: Readonly<Record<string, { readonly ident: string; readonly rounds?: string; readonly salt: number }>> = {

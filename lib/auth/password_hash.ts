@@ -6,6 +6,7 @@
 
 import { md5, sha1 } from "@noble/hashes/legacy.js";
 import { ConfigError } from "../errors.ts";
+import { canCrypt, cryptPasswordInThread } from "../libc/crypt.ts";
 import { sameText } from "../crypto/same_text.ts";
 
 /** Whether `hash` is of `password`. @throws {ConfigError} If it is for crypt(3), and this host has none. */
@@ -48,38 +49,13 @@ function base64(value: number, length: number): string {
   return Array.from({ length }, (_, i) => ALPHABET[(value >> (6 * i)) & 0x3f]).join("");
 }
 
-const SYMBOLS = {
-  crypt_rn: { parameters: ["buffer", "buffer", "buffer", "i32"], result: "pointer", nonblocking: true },
-} as const;
-
-/** What crypt_rn needs: `struct crypt_data` of libxcrypt. */
-const CRYPT_DATA_BYTES = 32_768;
-
-let library: Deno.DynamicLibrary<typeof SYMBOLS> | undefined;
-
-function libcrypt(): Deno.DynamicLibrary<typeof SYMBOLS> {
-  for (const name of ["libcrypt.so.1", "libcrypt.so.2"]) {
-    try {
-      return library ??= Deno.dlopen(name, SYMBOLS);
-    } catch {
-      // The next name.
-    }
-  }
+/**
+ * `password` under the method and the salt of `setting`; `undefined` if that is no such text.
+ * @throws {ConfigError} If this host has no crypt(3).
+ */
+async function crypt(password: string, setting: string): Promise<string | undefined> {
+  if (canCrypt()) return await cryptPasswordInThread(password, setting);
   throw new ConfigError("this htpasswd file needs libcrypt (libxcrypt), which this host does not have", {
     option: "external_auth",
   });
-}
-
-/**
- * `password` under the method and the salt of `setting`; `undefined` if that is no such text. It takes long, so it runs
- * on another thread.
- */
-async function crypt(password: string, setting: string): Promise<string | undefined> {
-  const data = new Uint8Array(CRYPT_DATA_BYTES);
-  const made = await libcrypt().symbols.crypt_rn(utf8(`${password}\0`), utf8(`${setting}\0`), data, data.length);
-  try {
-    return made === null ? undefined : new Deno.UnsafePointerView(made).getCString();
-  } finally {
-    data.fill(0);
-  }
 }

@@ -6,7 +6,7 @@
  */
 
 import { PreflightError } from "../errors.ts";
-import { ACL_PASS, ACL_READ, ACL_WRITE, hasAcls, setAclUsers } from "../os/libc_acl.ts";
+import { ACL_PASS, ACL_READ, ACL_WRITE, hasAcls, setAclUsers } from "../libc/acl.ts";
 import { accessKeyPath } from "../config/master_paths.ts";
 import { findUser } from "../os/users.ts";
 

@@ -8,7 +8,7 @@
 
 import { callingUser } from "./calling_user.ts";
 import { LibcError, PreflightError } from "../errors.ts";
-import { actAsUser } from "../os/libc_users.ts";
+import { actAsUser } from "../libc/users.ts";
 import { giveLogFile } from "../process/log_file.ts";
 import { becomeRunUser, userToBecome } from "../host/run_user.ts";
 import type { User } from "../os/users.ts";

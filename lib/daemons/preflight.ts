@@ -11,7 +11,7 @@ import { LibcError, messageOf, PreflightError } from "../errors.ts";
 import { checkPrivateKey, movedMasterKey } from "../keys/pair.ts";
 import { procDirectory } from "../jobs/proc_notes.ts";
 import { KEY_DIRECTORIES } from "../keys/store.ts";
-import { raiseOpenFileLimit } from "../os/libc.ts";
+import { raiseOpenFileLimit } from "../libc/libc.ts";
 import { masterOptions, type MasterOpts, type MinionOpts } from "../config/options.ts";
 import { giveLogFile, openLogFile } from "../process/log_file.ts";
 import { userToBecome } from "../host/run_user.ts";

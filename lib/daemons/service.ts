@@ -10,7 +10,7 @@ import type { ConfigRequest, LoadedConfig } from "../config/load.ts";
 import { daemonize, type DaemonRole, takeDaemonRole } from "../process/daemon.ts";
 import { ConfigError, describeError, KeyError, LibcError, messageOf, PreflightError, SignInError } from "../errors.ts";
 import { EX_SOFTWARE } from "../cli/exit_codes.ts";
-import { returnLargeBlocks } from "../os/libc.ts";
+import { returnLargeBlocks } from "../libc/libc.ts";
 import type { Logger } from "../process/log.ts";
 import { type LogOpts, type OpenLog, openLog } from "../process/log_sinks.ts";
 import type { Role } from "../config/options.ts";

@@ -6,7 +6,7 @@
 
 import { DAYS, MONTHS } from "../text/calendar.ts";
 import { isDirectory, isFile } from "../os/file_kind.ts";
-import { copyAttributes } from "../os/libc_inodes.ts";
+import { copyAttributes } from "../libc/inodes.ts";
 import { baseName, dirName, joinPath } from "./paths.ts";
 import { copyToNew } from "./contents.ts";
 import { compareStrings } from "../values/value.ts";

@@ -7,7 +7,7 @@
 
 import { isBinary as isBinaryData } from "../text/binary_data.ts";
 import { CommandError } from "../errors.ts";
-import { copyAttributes } from "../os/libc_inodes.ts";
+import { copyAttributes } from "../libc/inodes.ts";
 import { isFile } from "../os/file_kind.ts";
 import { streamDecoder } from "../text/encoding.ts";
 import { LINE_ENDS } from "../values/python_text.ts";

@@ -4,7 +4,7 @@
  */
 
 import { CommandError } from "../errors.ts";
-import { fileTimes } from "../os/libc_inodes.ts";
+import { fileTimes } from "../libc/inodes.ts";
 import { findGroup, findUser } from "../os/users.ts";
 import { absolutePath, realPath } from "./paths.ts";
 

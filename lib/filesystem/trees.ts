@@ -7,7 +7,7 @@
 import { CommandError, InvocationError } from "../errors.ts";
 import { pythonOsError } from "../os/deno_texts.ts";
 import { isAnything, isDirectory, isFile } from "../os/file_kind.ts";
-import { copyAttributes } from "../os/libc_inodes.ts";
+import { copyAttributes } from "../libc/inodes.ts";
 import { copyBytes, copyKeeping } from "./contents.ts";
 import { baseName, dirName, isLink, joinPath, linkTarget, normalPath, splitPath, walk } from "./paths.ts";
 

@@ -19,7 +19,7 @@ import {
   parseRequest,
 } from "./keeper_messages.ts";
 import { type KeptCommand, keptDirectory, markOf, READY, writeKept } from "./kept_commands.ts";
-import { returnLargeBlocks, trimMemory } from "../os/libc.ts";
+import { returnLargeBlocks, trimMemory } from "../libc/libc.ts";
 import { removeIfExists, writeFileAtomic } from "../os/atomic_file.ts";
 import { clearTimeout, setTimeout, type Timer } from "../os/timers.ts";
 

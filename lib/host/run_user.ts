@@ -5,7 +5,7 @@
  */
 
 import { LibcError, PreflightError } from "../errors.ts";
-import { becomeUser } from "../os/libc_users.ts";
+import { becomeUser } from "../libc/users.ts";
 import { findUser, type User } from "../os/users.ts";
 
 /**

@@ -5,7 +5,7 @@
  */
 
 import { isThereOrHidden } from "../os/file_kind.ts";
-import { mayExecute } from "../os/libc_files.ts";
+import { mayExecute } from "../libc/files.ts";
 import { nodeBuiltin } from "../os/node_builtin.ts";
 
 /** Searched after `PATH`, in case a service manager started the minion with a short one. */

@@ -117,7 +117,7 @@ function signalJob(opts: MinionOpts, jid: string, signal: number): Promise<boole
       `Job ${jid} is the running minion's: end it from the master, salt ${opts.id} saltutil.kill_job`,
     );
   }
-  return import("../os/libc.ts").then(({ sendSignal }) => job.pid !== null && sendSignal(job.pid, signal));
+  return import("../libc/libc.ts").then(({ sendSignal }) => job.pid !== null && sendSignal(job.pid, signal));
 }
 
 /** Events that make a running minion refresh. */

@@ -5,7 +5,7 @@
  */
 
 import { InvocationError } from "../errors.ts";
-import { sendDatagram } from "../os/libc_udp.ts";
+import { sendDatagram } from "../libc/udp.ts";
 
 /**
  * Sends the packet that wakes the host with a hardware address, written with or without separators.

@@ -16,7 +16,7 @@ import { makeDirectorySynced, readFileIfExists, removeIfExists, syncDirectory } 
 import { messageOf, MsgpackError, PreflightError, type StoreError } from "../errors.ts";
 import { appendFrame, frameRecord, readRecords, type RecordForm } from "./record_file.ts";
 import { storeError } from "./store_files.ts";
-import { syncFileSystems, SYNCS_FILE_SYSTEMS } from "./libc_sync.ts";
+import { syncFileSystems, SYNCS_FILE_SYSTEMS } from "../libc/sync.ts";
 import { decode, encode, type Packable } from "../values/msgpack.ts";
 import { TimeBudget } from "./time_budget.ts";
 import type { Value } from "../values/value.ts";

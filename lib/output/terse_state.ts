@@ -3,7 +3,7 @@
  * @module
  */
 
-import { formatPython } from "../text/python_format.ts";
+import { formatPython } from "./python_format.ts";
 import { type ColourName, type Colours, sanitize, sanitizeLine } from "../text/terminal.ts";
 import type { StateResult } from "./state_return.ts";
 import { str, truthy, type Value } from "../values/value.ts";

@@ -7,7 +7,7 @@
  * @module
  */
 
-import { sourceTokens, type Token } from "../text/source_tokens.ts";
+import { sourceTokens, type Token } from "./source_tokens.ts";
 import { parsePermissions, type Permissions } from "./permissions.ts";
 import { parseVirtual, type Virtual } from "./virtual.ts";
 

@@ -18,7 +18,7 @@
  * @module
  */
 
-import { processorTime } from "../os/libc.ts";
+import { processorTime } from "../libc/libc.ts";
 import { sleep } from "../os/sleep.ts";
 
 /**

@@ -7,7 +7,7 @@
 
 import { hasReturned, type Outcome, OUTCOMES } from "../protocol/outcome.ts";
 import type { Answer } from "./answers.ts";
-import { alignColumns } from "../text/align.ts";
+import { alignColumns } from "./align.ts";
 import { type ColourName, colours, sanitizeLine } from "../text/terminal.ts";
 import { truncateList } from "../text/truncate.ts";
 import { byEnd } from "./failures.ts";

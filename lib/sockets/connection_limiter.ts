@@ -11,7 +11,7 @@ import { type ByteCounts, heaviest, type MemoryRule, total } from "./connection_
 import { type ConnectionLimits, ConnectionShares } from "./connection_shares.ts";
 import { CutConnections } from "./cut_connections.ts";
 import { waitForDescriptor } from "./epoll.ts";
-import { peerAddress, shutDownConnection, tcpByteCounts } from "../os/libc.ts";
+import { peerAddress, shutDownConnection, tcpByteCounts } from "../libc/libc.ts";
 import { CONNECTION_EVENTS, type ZmqSocket } from "./libzmq.ts";
 import { addressText } from "../text/ip_address.ts";
 import type { Logger } from "../process/log.ts";

@@ -6,7 +6,7 @@
  */
 
 import { IdleMemory } from "../process/idle_memory.ts";
-import { trimMemory } from "../os/libc.ts";
+import { trimMemory } from "../libc/libc.ts";
 import { closeLeft, type SocketKind, ZmqContext, ZmqSocket } from "./libzmq.ts";
 import { leased } from "../process/thread_lease.ts";
 import { keepNotes, MOST_SOCKETS, ownNotes, ThreadNotes } from "../process/thread_notes.ts";

@@ -6,7 +6,7 @@
  * @module
  */
 
-import { hasUnread, holdConnection, isSameSocket, letGo } from "../os/libc.ts";
+import { hasUnread, holdConnection, isSameSocket, letGo } from "../libc/libc.ts";
 import { clearTimeout, setTimeout, type Timer } from "../os/timers.ts";
 
 /** Number of connections with a second descriptor. */

@@ -9,8 +9,8 @@
  * @module
  */
 
-import { freeMemory, nativeBytes, ReadWait } from "../os/libc.ts";
-import { type EpollCalls, epollCalls } from "../os/libc_epoll.ts";
+import { freeMemory, nativeBytes, ReadWait } from "../libc/libc.ts";
+import { type EpollCalls, epollCalls } from "../libc/epoll.ts";
 import { sleep } from "../os/sleep.ts";
 import type { DescriptorWait } from "./wait.ts";
 import { leased } from "../process/thread_lease.ts";

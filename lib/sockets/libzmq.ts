@@ -11,7 +11,7 @@
 
 import manifest from "zeromq/build/manifest.json" with { type: "json" };
 import { messageOf, SocketError } from "../errors.ts";
-import { type ForeignFunctions, openLibrary } from "../os/foreign_library.ts";
+import { type ForeignFunctions, openLibrary } from "../libc/foreign_library.ts";
 import { leased } from "../process/thread_lease.ts";
 
 const SYMBOLS = {

@@ -13,7 +13,7 @@ import type { JobHost } from "./job_host.ts";
 import { JobHosts, type JobHostsOptions } from "./job_hosts.ts";
 import { type Asked, type FromJob, type FromModule, type HostData, pack, type ToJob } from "./job_protocol.ts";
 import { messageOf, RequestTimeoutError } from "../errors.ts";
-import { sendSignal } from "../os/libc.ts";
+import { sendSignal } from "../libc/libc.ts";
 import type { WrittenOutput } from "./live_output.ts";
 import { interruptedReturn } from "./interrupted.ts";
 import { IdleWorkers } from "./idle_workers.ts";

@@ -9,7 +9,7 @@ import type { JobHost } from "./job_host.ts";
 import { parseFromJob } from "./job_messages.ts";
 import type { FromJob, JobWorkerInit, ToJob } from "./job_protocol.ts";
 import type { Logger } from "../process/log.ts";
-import { trimMemory } from "../os/libc.ts";
+import { trimMemory } from "../libc/libc.ts";
 import { sleep } from "../os/sleep.ts";
 import { Thread } from "../process/thread.ts";
 

@@ -10,7 +10,7 @@ import { LibcError, messageOf } from "../errors.ts";
 import { type Frame, frame, FrameReader, type Speaker } from "../protocol/frames.ts";
 import type { JobHost } from "./job_host.ts";
 import type { FromModule, ModuleProcessInit, ToModule } from "./job_protocol.ts";
-import { limitProcess } from "../os/libc_limits.ts";
+import { limitProcess } from "../libc/limits.ts";
 import { LEVEL_NUMBERS, levelName, type Logger } from "../process/log.ts";
 import { packMessage, parseFromModule } from "./module_messages.ts";
 import { MOST_MESSAGE, type PumpMessage } from "./module_pump.ts";

@@ -8,7 +8,7 @@ import { CommandError } from "../../lib/errors.ts";
 import { absolutePath, realPath } from "../../lib/filesystem/paths.ts";
 import { checkedWord } from "../../lib/host/run_program.ts";
 import { isDirectory, isFile } from "../../lib/os/file_kind.ts";
-import { sendSignal } from "../../lib/os/libc.ts";
+import { sendSignal } from "../../lib/libc/libc.ts";
 import { sleep } from "../../lib/os/sleep.ts";
 import type { JobContext } from "../../lib/plugins/job_context.ts";
 import { processIds } from "../../lib/processes/process_attributes.ts";

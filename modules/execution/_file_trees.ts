@@ -24,7 +24,7 @@ import {
 import { CommandError, InvocationError, messageOf } from "../../lib/errors.ts";
 import { pythonOsError, systemReason } from "../../lib/os/deno_texts.ts";
 import { isAnything, isDirectory, pathExists } from "../../lib/os/file_kind.ts";
-import { makeNode, type Node } from "../../lib/os/libc_inodes.ts";
+import { makeNode, type Node } from "../../lib/libc/inodes.ts";
 import { describe } from "../../lib/plugins/docs.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { any, bool, int, type ModuleFunction, str } from "../../lib/plugins/module.ts";

@@ -9,7 +9,7 @@ import { runTool } from "./_file_host.ts";
 import { CommandError, CommandNotFoundError, InvocationError } from "../../lib/errors.ts";
 import { checkedWord, runProgram } from "../../lib/host/run_program.ts";
 import { which } from "../../lib/host/which.ts";
-import { sendSignal } from "../../lib/os/libc.ts";
+import { sendSignal } from "../../lib/libc/libc.ts";
 import { nodeBuiltin } from "../../lib/os/node_builtin.ts";
 import { sleep } from "../../lib/os/sleep.ts";
 import { describe } from "../../lib/plugins/docs.ts";

@@ -6,8 +6,8 @@
 
 import { hashHex } from "../../lib/crypto/hash.ts";
 import { PythonRandom } from "../../lib/crypto/python_random.ts";
-import { InvocationError } from "../../lib/errors.ts";
-import { cryptPassword } from "../../lib/os/libcrypt.ts";
+import { CommandError, InvocationError } from "../../lib/errors.ts";
+import { cryptPassword } from "../../lib/libc/crypt.ts";
 import { describe } from "../../lib/plugins/docs.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { any, bool, int, list, type ModuleFunction, str } from "../../lib/plugins/module.ts";
@@ -113,7 +113,11 @@ export const shadow_hash: ModuleFunction<JobContext> = fn({
     const [prefix, length] = METHODS[algorithm];
     const salt = crypt_salt ?? securePassword(length, `${LOWER}${LOWER.toUpperCase()}${DIGITS}./`);
     const characters = LOWER + LOWER.toUpperCase() + DIGITS + PUNCTUATION;
-    return cryptPassword(password ?? securePassword(20, characters), prefix + salt);
+    const hash = cryptPassword(password ?? securePassword(20, characters), prefix + salt);
+    if (hash === undefined) {
+      throw new CommandError(`This host's libcrypt is missing, or does not know the method '${algorithm}'`);
+    }
+    return hash;
   },
 });
 

@@ -2,7 +2,7 @@
 import { parseGecos } from "../../lib/accounts/gecos.ts";
 import { hashPassword } from "../../lib/accounts/password_hash.ts";
 import { which } from "../../lib/host/which.ts";
-import { canCrypt } from "../../lib/os/libc_crypt.ts";
+import { canCrypt } from "../../lib/libc/crypt.ts";
 import { map, toValue, type Value } from "../../lib/values/value.ts";
 import { AccountRoot } from "../support/account_root.ts";
 import {

@@ -12,7 +12,7 @@ import { type Backoff, backoff } from "../../lib/minion/backoff.ts";
 import { Crypticle } from "../../lib/crypto/crypticle.ts";
 import { WireError } from "../../lib/errors.ts";
 import { KeyStore } from "../../lib/keys/store.ts";
-import { raiseOpenFileLimit } from "../../lib/os/libc.ts";
+import { raiseOpenFileLimit } from "../../lib/libc/libc.ts";
 import { parsePublished } from "../../lib/protocol/payload.ts";
 import type { Credentials } from "../../lib/minion/sign_in.ts";
 import { sleep } from "../../lib/os/sleep.ts";

@@ -119,7 +119,7 @@ for (const [who, code] of Object.entries(GREEDY)) {
     try {
       using file = Deno.createSync(`${root}/large`);
       file.truncateSync(3e9);
-      const limits = new URL("../../lib/os/libc_limits.ts", import.meta.url);
+      const limits = new URL("../../lib/libc/limits.ts", import.meta.url);
       const facts = new URL("../../lib/host/process_facts.ts", import.meta.url);
       Deno.writeTextFileSync(
         `${root}/greedy.js`,

@@ -7,7 +7,7 @@
 import process from "node:process";
 import { wakeUps } from "../bench/process_figures.ts";
 import { ProcessFleet } from "../chaos/process_fleet.ts";
-import { processorTime } from "../../lib/os/libc.ts";
+import { processorTime } from "../../lib/libc/libc.ts";
 import { CpuTimeWatch, LOOK_MS, WORK_MS, type WorkClocks } from "../../lib/process/cpu_time_watch.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";

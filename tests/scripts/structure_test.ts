@@ -37,6 +37,11 @@ const CASES: [what: string, files: Readonly<Record<string, string>>, problems: s
     "room: lib/e.ts is in no room",
     "room: f.ts is in no room",
   ]],
+  ["a room with too many files", {
+    ...Object.fromEntries(Array.from({ length: 31 }, (_, i) => [`lib/os/a${i}.ts`, ""])),
+    ...Object.fromEntries(Array.from({ length: 31 }, (_, i) => [`modules/execution/a${i}.ts`, ""])),
+    ...Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`lib/text/a${i}.ts`, ""])),
+  }, ["room: lib/os has 31 files; split it by subject"]],
   ["an import from a floor above", {
     "lib/os/a.ts": 'import { b } from "../keys/b.ts";\n',
     "lib/keys/b.ts": "export function b() {}\n",

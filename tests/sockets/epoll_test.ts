@@ -1,6 +1,6 @@
 /** @module */
 import { waitForDescriptor } from "../../lib/sockets/epoll.ts";
-import { epollCalls } from "../../lib/os/libc_epoll.ts";
+import { epollCalls } from "../../lib/libc/epoll.ts";
 import { assert, assertEquals, assertThrows } from "../support/assert.ts";
 import { LibcError } from "../../lib/errors.ts";
 import { openDescriptors } from "../support/descriptors.ts";

@@ -3,8 +3,8 @@
  * @module
  */
 
-import { ReadWait } from "../../lib/os/libc.ts";
-import { epollCalls } from "../../lib/os/libc_epoll.ts";
+import { ReadWait } from "../../lib/libc/libc.ts";
+import { epollCalls } from "../../lib/libc/epoll.ts";
 import { ZmqContext } from "../../lib/sockets/libzmq.ts";
 
 /** So many calls that each function that is called often has been compiled, for which its library is opened once more. */

@@ -6,7 +6,7 @@
 
 import { pack } from "../../lib/worker/job_protocol.ts";
 import { JobPool } from "../../lib/worker/job_pool.ts";
-import { sendSignal } from "../../lib/os/libc.ts";
+import { sendSignal } from "../../lib/libc/libc.ts";
 import { packMessage } from "../../lib/worker/module_messages.ts";
 import { packOpts } from "../../lib/config/opts_transfer.ts";
 import { isMap, map, str, type Value, type ValueMap } from "../../lib/values/value.ts";

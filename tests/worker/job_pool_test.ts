@@ -4,7 +4,7 @@ import type { Asked } from "../../lib/worker/job_protocol.ts";
 import { pack } from "../../lib/worker/job_protocol.ts";
 import { JobPool } from "../../lib/worker/job_pool.ts";
 import { packOpts } from "../../lib/config/opts_transfer.ts";
-import { sendSignal } from "../../lib/os/libc.ts";
+import { sendSignal } from "../../lib/libc/libc.ts";
 import { isMap, map, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
 import { eventually, WITHIN_MS } from "../support/eventually.ts";

@@ -1,5 +1,5 @@
 /** @module */
-import { peerAddress, raiseOpenFileLimit, ReadWait, sendSignal, shutDownConnection } from "../../lib/os/libc.ts";
+import { peerAddress, raiseOpenFileLimit, ReadWait, sendSignal, shutDownConnection } from "../../lib/libc/libc.ts";
 import { assert, assertEquals, assertThrows } from "../support/assert.ts";
 import { strictTest } from "../support/strict.ts";
 import { AT_ONCE_MS } from "../support/time.ts";

@@ -1,5 +1,5 @@
 /**
- * Opens the system's C library for libc.ts and libc_*.ts, each with its own functions.
+ * Opens the system's C library for the files of this room, each with its own functions.
  * @module
  */
 

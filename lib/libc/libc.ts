@@ -1,7 +1,7 @@
 /**
  * Calls of the C library that Deno does not offer: waiting for a descriptor, limits, process groups, connections that
- * libzmq has opened. Related files: libc_files.ts (many small files), libc_epoll.ts (waiting for many descriptors),
- * libc_sync.ts (syncing a file system), libc_users.ts (users), libc_acl.ts (access control lists), libc_limits.ts
+ * libzmq has opened. Related files: files.ts (many small files), epoll.ts (waiting for many descriptors),
+ * sync.ts (syncing a file system), users.ts (users), acl.ts (access control lists), limits.ts
  * (limits of other processes). Only these files call the C library. A call that fails throws {@linkcode LibcError}.
  * Source: POSIX.1-2024; errno values by the platform's own `strerror`.
  * @module
