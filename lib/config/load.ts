@@ -140,7 +140,7 @@ interface Draft {
   readonly values: Record<string, unknown>;
   readonly warnings: string[];
   readonly steps: string[];
-  /** What was written and is not built, by option, in the order of the table: a sentence each. */
+  /** Options that were written and are not built, in the order of the table, with a sentence each. */
   readonly notBuilt: [name: string, text: string][];
 }
 
@@ -151,7 +151,7 @@ function newDraft(role: Role, request: ConfigRequest): Draft {
     ? { options: new Map(), warnings: [], steps: [] }
     : readConfigFiles(file, { defaultInclude: `${role}.d/*.conf`, home: surroundings.env("HOME") });
   const directory = file.slice(0, file.lastIndexOf("/")) || "/";
-  // A missing default directory is no mistake of the user.
+  // A missing default directory is not the user's mistake.
   if (directory !== DEFAULT_CONFIG_DIR && !isDirectory(directory)) {
     warnings.push(`${directory}: there is no such configuration directory; every option has its default`);
   }
@@ -164,14 +164,14 @@ function addFile(draft: Draft, path: string): void {
   for (const [name, written] of readConfigFile(path) ?? []) draft.written.set(name, written);
 }
 
-/** What has been loaded. `check` has filled in every option of the table, checked against its type. */
+/** The loaded options. `check` has filled in and checked every option of the table. */
 function finish<R extends Role>(draft: Draft, role: R): LoadedConfig<OptsOf[R]> {
   const values: object = draft.values;
   if (!isComplete(role, values)) throw new Error(`the loader of the ${role}'s options has left some out`);
   return { opts: values, warnings: draft.warnings, steps: draft.steps };
 }
 
-/** Fills `values` with every option of the table: what was written, checked, else the default. */
+/** Fills `values` with every option of the table: the checked value that was written, else the default. */
 function check(draft: Draft): void {
   const table = OPTION_TABLES[draft.role];
   rename(draft);
@@ -231,7 +231,7 @@ function ofOtherRole({ role }: Draft, name: string): boolean {
   return Object.hasOwn(OPTION_TABLES[role === "master" ? "minion" : "master"], name);
 }
 
-/** What no table lists; the user is told about it, unless a module's own settings are meant (`mysql.host`). */
+/** Options that no table lists. Warns about them, except for settings of modules (`mysql.host`). */
 function extraOptions(draft: Draft, known: ReadonlySet<string>): ValueMap {
   const extra: ValueMap = new Map();
   const idle = new Map<string, string[]>();
@@ -265,7 +265,7 @@ function fail(draft: Draft, name: string, problem: string): never {
   throw new ConfigError(problem, { file, line, option: name });
 }
 
-/** Sets `root_dir` and `id`; an id that had to be made gets `suffix`. */
+/** Sets `root_dir` and `id`; a generated id gets `suffix`. */
 function deriveId(draft: Draft, suffix: string, cache = false): void {
   const values = draft.values;
   values.root_dir = absolutePath(textOf(draft, "root_dir"), draft.surroundings.cwd).replace(/(?<=.)\/+$/, "");

@@ -68,16 +68,16 @@ function makeMasterOptions() {
     pidfile: path("/var/run/salt-master.pid", "File that holds the process id."),
     log_file: path("/var/log/salt/master", "Log file."),
     key_logfile: path("/var/log/salt/key", "Log file of `salt-key`."),
-    timeout: float(5, "Seconds that the commands wait for minions before asking whether they are still running.", {
+    timeout: float(5, "Seconds that the commands wait for minions before they ask whether the job still runs.", {
       min: 0,
     }),
     job_ttl: float(
       null,
-      "Seconds that a job is delivered again to minions that gave no sign of it, also to those that connect meanwhile. Unset: `timeout`. Not in Salt.",
+      "Seconds during which a job is sent again to minions that have not acknowledged it, also to those that connect meanwhile. Unset: `timeout`. Not in Salt.",
       { min: 0 },
     ),
     gather_job_timeout: float(10, "Seconds to wait for the answer to that question.", { min: 0 }),
-    keep_jobs: int(24, "Hours that jobs are kept, for configurations that do not have `keep_jobs_seconds`.", {
+    keep_jobs: int(24, "Hours that jobs are kept, if `keep_jobs_seconds` is not set.", {
       min: 0,
     }),
     keep_jobs_seconds: int(86_400, "Seconds that jobs are kept; 0: for ever.", { min: 0 }),
@@ -96,13 +96,13 @@ function makeMasterOptions() {
       }),
     ),
     minion_data_cache: bool(true, "Whether the grains and pillar of minions are kept on disk."),
-    minion_data_cache_events: bool(true, "Whether a change of them is told on the event bus."),
+    minion_data_cache_events: bool(true, "Whether a change of them fires an event."),
     preserve_minion_cache: bool(false, "Whether a minion's data survives the deletion of its key."),
     loop_interval: float(60, "Seconds between two rounds of Maintenance.", { min: 0.1 }),
     maintenance_interval: notNeeded(
       int(
         3600,
-        "Accepted for Salt's sake: Salt's Maintenance starts itself again after so many seconds, and here each round is new.",
+        "Accepted for compatibility with Salt: Salt's Maintenance restarts after this number of seconds; here this is not needed.",
         { min: 1 },
       ),
     ),
@@ -112,54 +112,54 @@ function makeMasterOptions() {
     max_minions: int(0, "Connected minions allowed; 0: no bound.", { min: 0 }),
     max_connections: int(
       null,
-      "Connections to each of the two ports. Who comes from an address with fewer of them than another has gets the place of that " +
-        "one's newest; the others are disconnected. Unset: two fifths of the open files allowed; 0: no bound. Not in Salt.",
+      "Connections to each of the two ports. At the limit, a client from an address with fewer connections than another replaces that " +
+        "address's newest one; other clients are disconnected. Unset: two fifths of the open files allowed; 0: no bound. Not in Salt.",
       { min: 0 },
     ),
     max_connections_per_address: int(
       0,
-      "Connections to each port from one address; 0: as many as there is room for. Minions behind one NAT share an address, " +
+      "Connections to each port from one address; 0: no limit of its own. Minions behind one NAT share an address, " +
         "and take one or two connections each. Not in Salt.",
       { min: 0 },
     ),
     handshake_timeout: float(
       5,
-      "Seconds that a connection to either port may take to say what it is, before it is ended. Not in Salt.",
+      "Seconds that a new connection to either port has for its ZMTP handshake before it is closed. Not in Salt.",
       { min: 0.1, max: 3600 },
     ),
     max_queued_requests: int(
       10,
-      "Requests that wait for one MWorker; the others wait in their own connections, so many in each, and MWorkers take turns " +
-        "among those. Not in Salt.",
+      "Requests that are queued for one MWorker; the others wait in their connections, this number in each, and MWorkers take turns " +
+        "among these. Not in Salt.",
       { min: 1, max: 1000 },
     ),
     max_request_memory: int(
       268_435_456,
-      "Bytes that requests may hold before they are answered, all together; beyond it the connections with the largest are " +
-        "ended. 0: no bound. Looked at on Linux alone. Not in Salt.",
+      "Bytes of all requests that are not answered yet; above it the connections with the largest are " +
+        "closed. 0: no bound. Checked on Linux only. Not in Salt.",
       { min: 0 },
     ),
     max_request_bytes: int(
       104_857_600,
-      "Bytes of the largest request: who sends more is disconnected. Not in Salt, whose masters take any size.",
+      "Bytes of the largest request: a client that sends more is disconnected. Not in Salt, whose masters take any size.",
       { min: 65_536 },
     ),
     max_sign_ins: int(
       100,
-      "Sign-ins a second, with keys that are not accepted under their id, that are answered; the others get no answer and " +
+      "Sign-ins a second with keys that are not accepted under their id that get an answer; the others get none and " +
         "ask again. 0: no bound. Not in Salt.",
       { min: 0 },
     ),
     max_open_files: int(100_000, "Open descriptors asked of the system: every minion takes two.", { min: 256 }),
     open_mode: bool(false, "Whether any key is accepted, a changed one too. Dangerous."),
-    auto_accept: bool(false, "Whether every new key is accepted without a look."),
+    auto_accept: bool(false, "Whether every new key is accepted without a check."),
     autosign_file: path(null, "File of ids, globs and expressions whose keys are accepted."),
     autoreject_file: path(null, "File of ids, globs and expressions whose keys are rejected."),
-    autosign_timeout: int(120, "Minutes that a file in `minions_autosign` counts.", { min: 0 }),
-    autosign_grains_dir: path(null, "Directory with a file for each grain, holding the values that let a key in."),
+    autosign_timeout: int(120, "Minutes that a file in `minions_autosign` is valid.", { min: 0 }),
+    autosign_grains_dir: path(null, "Directory with a file for each grain: the values with which a key is accepted."),
     permissive_pki_access: bool(false, "Whether the group may read, and write autosign files in, the pki directory."),
     allow_minion_key_revoke: bool(true, "Whether a minion may ask that its key be deleted."),
-    auth_events: bool(true, "Whether sign-ins are told on the event bus."),
+    auth_events: bool(true, "Whether sign-ins fire events."),
     minimum_auth_version: int(
       3,
       "Oldest protocol version that is served; 0 lets in minions of before 2021, without their protections.",
@@ -174,17 +174,17 @@ function makeMasterOptions() {
     ),
     master_sign_pubkey: bool(
       false,
-      "Whether sign-in replies are also signed with a key of its own, for fleets with several masters.",
+      "Whether sign-in replies are also signed with a separate signing key, for fleets with several masters.",
     ),
     master_sign_key_name: str("master_sign", "Name of that key."),
     master_use_pubkey_signature: bool(
       false,
-      "Whether a signature made beforehand is sent instead of one made on the spot.",
+      "Whether a signature that was made beforehand is sent, instead of a new one for each reply.",
     ),
     master_pubkey_signature: str("master_pubkey_signature", "File in the pki directory with that signature."),
     key_pass: planned(str(null, "Passphrase of the master's private key.")),
-    key_cache: notNeeded(str("", "Accepted for Salt's sake: the list of accepted keys needs no cache.")),
-    con_cache: notNeeded(bool(false, "Accepted for Salt's sake: who is connected is always known.")),
+    key_cache: notNeeded(str("", "Accepted for compatibility with Salt: the list of accepted keys needs no cache.")),
+    con_cache: notNeeded(bool(false, "Accepted for compatibility with Salt: connected minions are always known.")),
     publisher_acl: dict(
       new Map(),
       "Functions that other users of this host may publish, by user; they receive all events of jobs.",
@@ -194,10 +194,10 @@ function makeMasterOptions() {
       true,
       "Whether the users of this host whose names a pattern of `publisher_acl` matches get a key of their own when the master starts.",
     ),
-    sudo_acl: bool(false, "Whether the rules of `publisher_acl` count for sudo users as well."),
+    sudo_acl: bool(false, "Whether the rules of `publisher_acl` apply to sudo users as well."),
     external_auth: dict(
       new Map(),
-      "Who may sign in by a password, by system (`file`, `ldap`, `pam`, `rest`, `sharedsecret`), and what each user or group (`wheel%`) may do.",
+      "Users who may sign in with a password, by system (`file`, `ldap`, `pam`, `rest`, `sharedsecret`), and what each user or group (`wheel%`) may do.",
     ),
     eauth_acl_module: str(
       "",
@@ -208,7 +208,7 @@ function makeMasterOptions() {
       null,
       "The file of a user's token, which `salt -T` makes. Default: `~/salt_token`, or `~/.config/salt/salt_token` where that directory is.",
     ),
-    token_expire: int(43_200, "Seconds that a token is good for.", { min: 1 }),
+    token_expire: int(43_200, "Seconds that a token is valid.", { min: 1 }),
     token_expire_user_override: any(
       false,
       "Whether users may choose that time (`token_expire` of `auth.mk_token`): true, or a list of users by system.",
@@ -220,14 +220,17 @@ function makeMasterOptions() {
     sharedsecret: str(null, "Everybody's password with `external_auth: sharedsecret`."),
     "auth.pam.service": str("login", "The service of PAM, a file in `/etc/pam.d`."),
     "auth.pam.python": notNeeded(
-      str(null, "Accepted for Salt's sake: libpam is called directly, in a process of its own."),
+      str(null, "Accepted for compatibility with Salt: libpam is called directly, in a separate process."),
     ),
-    "auth.ldap.uri": str("", "The directory's address: `ldaps://ldap.example.com`. Default: of the next four."),
+    "auth.ldap.uri": str(
+      "",
+      "The directory's URI: `ldaps://ldap.example.com`. Default: made from the next four options.",
+    ),
     "auth.ldap.server": str("localhost", "The directory's host."),
     "auth.ldap.port": port(389, "Its port."),
-    "auth.ldap.tls": bool(false, "Whether TLS is spoken from the start."),
-    "auth.ldap.starttls": bool(false, "Whether the connection changes to TLS."),
-    "auth.ldap.no_verify": bool(false, "Whether any certificate of the directory is taken."),
+    "auth.ldap.tls": bool(false, "Whether the connection uses TLS from the start."),
+    "auth.ldap.starttls": bool(false, "Whether the connection changes to TLS (StartTLS)."),
+    "auth.ldap.no_verify": bool(false, "Whether any certificate of the directory is accepted."),
     "auth.ldap.binddn": str(
       "",
       "With `auth.ldap.bindpw` the account that searches for users; without, the users' own: `uid={{ username }},ou=People,dc=example,dc=com`.",
@@ -238,11 +241,11 @@ function makeMasterOptions() {
     "auth.ldap.scope": int(2, "How deep that search goes: 0 the entry itself, 1 one level, 2 all.", { min: 0, max: 2 }),
     "auth.ldap.anonymous": notNeeded(bool(
       false,
-      "Accepted for Salt's sake: without a password nobody is authenticated.",
+      "Accepted for compatibility with Salt: without a password no user is authenticated.",
     )),
     "auth.ldap.auth_by_group_membership_only": notNeeded(bool(
       false,
-      "Accepted for Salt's sake: a password is always asked for.",
+      "Accepted for compatibility with Salt: a password is always required.",
     )),
     "auth.ldap.activedirectory": bool(false, "Whether groups are found as Active Directory has them."),
     "auth.ldap.freeipa": bool(false, "Whether groups are found as FreeIPA has them."),
@@ -273,12 +276,15 @@ function makeMasterOptions() {
     unique_jid: bool(false, "Whether job ids end in the number of the process that made them."),
     cli_summary: bool(false, "Whether `salt` ends with a summary."),
     presence_events: notNeeded(
-      bool(false, "Accepted for Salt's sake: `salt/presence/change` is always told, `salt/presence/present` never."),
+      bool(
+        false,
+        "Accepted for compatibility with Salt: `salt/presence/change` is always fired, `salt/presence/present` never.",
+      ),
     ),
-    master_stats: planned(bool(false, "Whether MWorkers tell on the event bus how long requests take.")),
+    master_stats: planned(bool(false, "Whether MWorkers fire events with the durations of requests.")),
     master_stats_event_iter: planned(int(60, "Seconds between such events.", { min: 1 })),
     event_return: planned(strs([], "Returners that events are stored with.")),
-    reactor: planned(list([], "What to do on which event.")),
+    reactor: planned(list([], "Reactions to events.")),
     ...MASTER_FILE_SERVER_OPTIONS,
     pillar_version: planned(int(2, "Form of the pillar reply.", { min: 1, max: 2 })),
     master_roots: planned(dict(
@@ -286,12 +292,12 @@ function makeMasterOptions() {
       "File roots for the master's own states.",
     )),
     runner_dirs: strs([], "More directories of runners."),
-    disable_runners: strs([], "Runners that `salt-run` does not offer."),
+    disable_runners: strs([], "Runners that are not loaded."),
     runner_returns: bool(true, "Whether results of runners are stored as jobs."),
     enforce_mine_cache: planned(bool(false, "Whether the mine works without `minion_data_cache`.")),
     worker_pools_enabled: notNeeded(bool(
       true,
-      "Accepted for Salt's sake: there is one pool here.",
+      "Accepted for compatibility with Salt: there is one pool here.",
     )),
     worker_pools: planned(dict(new Map(), "Those pools.")),
   } as const satisfies Readonly<Record<string, Option>>;

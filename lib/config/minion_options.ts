@@ -53,7 +53,9 @@ function makeMinionOptions() {
     ),
     master_uri_format: choice("default", "Whether `master` may hold a port.", ["default", "ip_only"]),
     master_tries: int(-1, "Sign-ins to try before the minion gives up; -1: no bound.", { min: -1 }),
-    master_alive_interval: notNeeded(int(0, "Accepted for Salt's sake: a lost connection is always seen.", { min: 0 })),
+    master_alive_interval: notNeeded(
+      int(0, "Accepted for compatibility with Salt: a lost connection is always detected.", { min: 0 }),
+    ),
     master_failback: planned(bool(false, "Whether the minion goes back to its first master.")),
     master_finger: str("", "Fingerprint of the master's key; another key ends the minion."),
     random_master: planned(bool(false, "Whether the order of masters is shuffled.")),
@@ -68,7 +70,7 @@ function makeMinionOptions() {
     cachedir: path("/var/cache/salt/minion", "Directory of running jobs, spooled returns and cached files."),
     pidfile: path("/var/run/salt-minion.pid", "File that holds the process id."),
     log_file: path("/var/log/salt/minion", "Log file."),
-    key_logfile: notNeeded(path("/var/log/salt/key", "Accepted for Salt's sake; a minion writes none.")),
+    key_logfile: notNeeded(path("/var/log/salt/key", "Accepted for compatibility with Salt; a minion writes none.")),
     append_minionid_config_dirs: strs(
       [],
       "Which of `cachedir`, `pki_dir`, `extension_modules` and `pidfile` get the id appended.",
@@ -92,21 +94,27 @@ function makeMinionOptions() {
     rejected_retry: bool(false, "Whether a rejected minion keeps asking instead of ending."),
     auth_timeout: float(5, "Seconds to wait for the answer to a sign-in.", { min: 0.1 }),
     auth_tries: int(7, "Sign-ins without an answer before the attempt counts as failed.", { min: 1 }),
-    auth_safemode: notNeeded(bool(false, "Accepted for Salt's sake: a failed sign-in is always tried again.")),
+    auth_safemode: notNeeded(
+      bool(false, "Accepted for compatibility with Salt: a failed sign-in is always tried again."),
+    ),
     random_reauth_delay: float(
       10,
-      "Most seconds to wait, by chance, before signing in again after the AES key changed.",
+      "Maximum of the random delay before the minion signs in again after the AES key changed, in seconds.",
       { min: 0 },
     ),
-    random_startup_delay: float(0, "Most seconds to wait, by chance, before the first sign-in.", { min: 0 }),
+    random_startup_delay: float(0, "Maximum of the random delay before the first sign-in, in seconds.", { min: 0 }),
     request_channel_timeout: float(60, "Seconds to wait for the answer to a request.", { min: 1 }),
     request_channel_tries: int(3, "Times that a request is sent.", { min: 1 }),
     return_retry_timer: int(5, "Least seconds before a return is sent again.", { min: 0 }),
     return_retry_timer_max: int(10, "Most seconds before a return is sent again.", { min: 0 }),
     return_retry_tries: notNeeded(
-      int(3, "Accepted for Salt's sake: a return is kept, and sent until the master has acknowledged it.", {
-        min: 1,
-      }),
+      int(
+        3,
+        "Accepted for compatibility with Salt: a return is stored, and sent until the master has acknowledged it.",
+        {
+          min: 1,
+        },
+      ),
     ),
     max_request_bytes: int(
       0,
@@ -116,12 +124,12 @@ function makeMinionOptions() {
     ),
     return_spool_max_size: int(
       268_435_456,
-      "Bytes of returns that wait on disk for a master that is away; of more the oldest are given up, with a warning. 0: no bound. Not in Salt.",
+      "Bytes of returns that wait on disk while the master is away; above it the oldest are dropped, with a warning. 0: no bound. Not in Salt.",
       { min: 0 },
     ),
     return_spool_max_age: int(
       604_800,
-      "Seconds after which a return that the master did not take is given up, with a warning. 0: never. Not in Salt.",
+      "Seconds after which a return that the master has not acknowledged is dropped, with a warning. 0: never. Not in Salt.",
       { min: 0 },
     ),
     live_output_rate: int(262_144, "Bytes a second of a job's live output (`salt --live`) at most. Not in Salt.", {
@@ -132,20 +140,20 @@ function makeMinionOptions() {
     }),
     recon_default: float(
       1000,
-      "Least milliseconds before a lost connection to the publisher is made again, and most before the first try to sign in again.",
+      "Minimum delay before a lost connection to the publisher is made again, and maximum before the first new sign-in, in milliseconds.",
       { min: 1 },
     ),
     recon_max: float(
       10_000,
-      "Milliseconds that are added to that at most; most before a later try to sign in, which doubles up to this.",
+      "Maximum of what is added to that delay, in milliseconds; also the limit of the doubling delay between later sign-ins.",
       { min: 0 },
     ),
-    recon_randomize: bool(true, "Whether the time is chosen by chance, so that a fleet does not return at once."),
+    recon_randomize: bool(true, "Whether the delay is random, so that a fleet does not reconnect at the same moment."),
     retry_dns: float(30, "Seconds before a master's name that was not found is looked up again; 0: the minion ends.", {
       min: 0,
     }),
     retry_dns_count: int(null, "Look-ups after which it ends; unset: no bound.", { min: 1 }),
-    loop_interval: float(1, "Seconds between two looks at the timers.", { min: 0.1 }),
+    loop_interval: float(1, "Seconds between two checks of the timers.", { min: 0.1 }),
     ping_interval: int(0, "Minutes between two `minion_ping` events; 0: none.", { min: 0 }),
     encryption_algorithm: choice(
       "OAEP-SHA1",
@@ -165,25 +173,29 @@ function makeMinionOptions() {
     autosign_grains: strs([], "Grains to show the master at sign-in."),
     grains: dict(new Map(), "Grains that are set here."),
     grains_cache: notNeeded(
-      bool(false, "Accepted for Salt's sake: grains take milliseconds, and are computed at each start."),
+      bool(false, "Accepted for compatibility with Salt: grains take milliseconds, and are computed at each start."),
     ),
-    grains_refresh_every: float(0, "Minutes between two looks at the grains, of which the master is told; 0: none.", {
-      min: 0,
-      max: 10_080,
-    }),
+    grains_refresh_every: float(
+      0,
+      "Minutes between two refreshes of the grains, which the minion sends to the master; 0: none.",
+      {
+        min: 0,
+        max: 10_080,
+      },
+    ),
     enable_fqdns_grains: bool(false, "Whether every address is looked up for the `fqdns` grain, which can take long."),
-    enable_gpu_grains: planned(bool(true, "Whether graphics cards are looked for.")),
+    enable_gpu_grains: planned(bool(true, "Whether grains list graphics cards.")),
     nodegroups: dict(new Map(), "Named compound targets for `match.compound` on this minion."),
     start_event_grains: strs([], "Grains to send with the start event."),
     enable_legacy_startup_events: bool(
       true,
       "Whether the event `minion_start` is sent beside `salt/minion/<id>/start`.",
     ),
-    multiprocessing: notNeeded(bool(true, "Accepted for Salt's sake: each job has a worker of its own.")),
+    multiprocessing: notNeeded(bool(true, "Accepted for compatibility with Salt: each job has its own worker.")),
     process_count_max: int(-1, "Jobs that may run at once; -1: no bound. More of them wait.", { min: -1 }),
     minion_jid_queue_hwm: int(
       100,
-      "Job ids that are remembered at the least, to drop a job that comes twice: 1000, and those of a day, in any case.",
+      "Minimum number of job ids that are remembered, to drop a job that comes twice. The ids of a day, and 1000, are always kept.",
       { min: 1 },
     ),
     multifunc_ordered: bool(false, "Whether results of several functions in one job are lists, in order."),
@@ -195,7 +207,7 @@ function makeMinionOptions() {
     cmd_whitelist_glob: strs([], "If set, the only command lines that published `cmd` jobs may run."),
     output_max: int(
       33_554_432,
-      "Bytes that are kept of what a command writes, both outputs together; of more the return says how much was cut, and the job fails. Not in Salt.",
+      "Bytes that are kept of a command's output, both streams together. If there is more, the return says how much was cut, and the job fails. Not in Salt.",
       { min: 1024 },
     ),
     custom_module_memory: int(
@@ -205,7 +217,7 @@ function makeMinionOptions() {
     ),
     custom_grains_timeout: float(
       10,
-      "Seconds that the functions of one file of custom grains may take; then they are ended, and their grains are missing. Not in Salt.",
+      "Time limit for the functions of one file of custom grains, in seconds; after it they are ended, and their grains are missing. Not in Salt.",
       { min: 0.1 },
     ),
     cmd_safe: bool(true, "Whether a `cmd` function that another module calls uses a shell only when asked to."),
@@ -214,17 +226,19 @@ function makeMinionOptions() {
     mine_enabled: planned(bool(true, "Whether the mine is filled.")),
     mine_interval: planned(int(60, "Minutes between two updates of the mine.", { min: 1 })),
     mine_functions: planned(any(null, "Functions whose results fill the mine.")),
-    beacons: planned(any(new Map(), "Watches on this host.")),
+    beacons: planned(any(new Map(), "Beacons: watches on this host.")),
     ...MINION_STATE_OPTIONS,
-    startup_states: choice("", "What is applied at every start; empty: nothing.", ["", "highstate", "sls", "top"]),
-    sls_list: strs([], "What `startup_states: sls` applies."),
-    top_file: str("", "What `startup_states: top` applies."),
-    test: bool(false, "Whether states only say what they would do."),
+    startup_states: choice("", "States to apply at every start; empty: none.", ["", "highstate", "sls", "top"]),
+    sls_list: strs([], "SLS files that `startup_states: sls` applies."),
+    top_file: str("", "Top file that `startup_states: top` applies."),
+    test: bool(false, "Test mode: states only report what they would change."),
     backup_mode: str("", "Whether files are saved before they are changed: `minion`, `master`, `both`."),
     ...MINION_PILLAR_OPTIONS,
     open_mode: bool(false, "Whether any master key is trusted. Dangerous."),
     permissive_pki_access: bool(false, "Whether the group may read the pki directory."),
-    restart_on_error: notNeeded(bool(false, "Accepted for Salt's sake: the service manager restarts a minion.")),
+    restart_on_error: notNeeded(
+      bool(false, "Accepted for compatibility with Salt: the service manager restarts a minion."),
+    ),
     source_interface_name: planned(str("", "Interface to connect from.")),
     source_address: planned(str("", "Address to connect from.")),
     beacons_before_connect: planned(bool(false, "Whether beacons start before the first sign-in.")),
@@ -232,7 +246,7 @@ function makeMinionOptions() {
     grains_dirs: strs([], "More directories of grains."),
     providers: dict(
       new Map(),
-      "Modules to use for a virtual name, whether they would serve or not: `{pkg: yumpkg}`. A custom module can be one.",
+      "Modules to use for a virtual name, also if they would not load on this host: `{pkg: yumpkg}`. A custom module is allowed.",
     ),
   } as const satisfies Readonly<Record<string, Option>>;
 }

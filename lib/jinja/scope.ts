@@ -26,7 +26,7 @@ export type Exports = "template" | "block" | "loop" | "none";
 /** Whether printed values are escaped for HTML; `"asked"`: as the running template says, since a variable decides. */
 export type Autoescape = boolean | "asked";
 
-/** What compiles the parts of a node. */
+/** The functions that compile the parts of a node. */
 export interface Compilers {
   readonly expression: (node: Expr, scope: Scope) => Eval;
   readonly body: (nodes: readonly Stmt[], scope: Scope) => Exec;
@@ -92,7 +92,7 @@ export class Scope implements ScopeSetup {
     return new Scope({ ...this, autoescape });
   }
 
-  /** A scope in this one. @param changes A function of its own, or that it is the body of a loop. */
+  /** A scope in this one. @param changes Its own function, or that it is the body of a loop. */
   inner(
     changes: { readonly exports?: Exports; readonly ownFunction?: boolean; readonly checksOutput?: boolean } = {},
   ): Scope {

@@ -202,7 +202,7 @@ const ALL: readonly FamilyName[] = [
 
 export const sync_all: ModuleFunction<JobContext> = fn({
   doc: describe(
-    `Sync the modules of all families: a map of lists.\n\n${SYNC_DOC}${REFRESH_DOC}\n\nclean_pillar_cache\n    Accepted for Salt's sake.`,
+    `Sync the modules of all families: a map of lists.\n\n${SYNC_DOC}${REFRESH_DOC}\n\nclean_pillar_cache\n    Accepted for compatibility with Salt.`,
     "saltutil.sync_all",
     "saltutil.sync_all saltenv=base,dev",
   ),

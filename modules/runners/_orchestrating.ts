@@ -62,7 +62,7 @@ fun, name
     The state function, and its name. All other arguments are its own.
 
 test, queue
-    Accepted for Salt's sake, and without effect, as there.
+    Accepted for compatibility with Salt; without effect, as in Salt.
 
 pillar
     Pillar data that win over the others, as a dictionary.`,
@@ -84,7 +84,7 @@ data
     The high data, a map.
 
 test, queue
-    Accepted for Salt's sake, and without effect, as there.${ASKED}`,
+    Accepted for compatibility with Salt; without effect, as in Salt.${ASKED}`,
     `state.orchestrate_high '{one: {salt: [function, {name: test.ping}, {tgt: "db*"}]}}'`,
   ),
   params: { data: any(), test: any(null), queue: any(false), ...PILLAR_PARAMS },

@@ -94,7 +94,7 @@ mods
     The names of the files: a list, or a text with commas.${OF_SLS}
 
 queue : False
-    Accepted for Salt's sake.`,
+    Accepted for compatibility with Salt.`,
     "state.orchestrate_show_sls orch.deploy 'pillar={group: web}'",
   ),
   params: { mods: any(), ...SLS_PARAMS, queue: any(false), ...PILLAR_PARAMS },
