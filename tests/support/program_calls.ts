@@ -58,7 +58,9 @@ class Programs {
   constructor(readonly outputs: ValueMap, readonly place: string) {}
 
   readonly run: ChildRunner = (spec) => {
-    const call = asSaltCalls(unwrapped(spec.argv), spec.stdin);
+    const [program, ...given] = unwrapped(spec.argv);
+    const name = program.startsWith(this.place) ? program.slice(this.place.length) : program;
+    const call = asSaltCalls([name, ...given], spec.stdin);
     const { words } = call;
     this.calls.push(call);
     let [stdout, stderr, retcode] = this.#answer(words.join(" "));
