@@ -7,6 +7,7 @@
 import { callRunAll } from "./_file_host.ts";
 import { CommandError, CommandNotFoundError } from "../../lib/errors.ts";
 import { pipEnvironment, pipWords } from "../../lib/language_packages/pip_command.ts";
+import { PrivateRequirements, withoutPasswords } from "../../lib/language_packages/pip_passwords.ts";
 import { parseVersion } from "../../lib/language_packages/pip_output.ts";
 import { changeFailure } from "../../lib/packages/changes.ts";
 import type { JobContext } from "../../lib/plugins/job_context.ts";
@@ -25,7 +26,7 @@ export interface Pip {
 
 export const WHERE = { bin_env: str(null), user: str(null), cwd: str(null) };
 
-/** Runs pip by `cmd.run_all`. @param more Keywords of that. */
+/** Runs pip by `cmd.run_all`; no password in a URL is among its arguments. @param more Keywords of that. */
 export async function runPip(
   words: readonly string[],
   { bin_env, user, cwd, env_vars = null }: Pip,
@@ -36,9 +37,12 @@ export async function runPip(
   },
 ): Promise<ValueMap> {
   const keywords: ValueMap = new Map<Value, Value>([["runas", user], ["cwd", cwd], ...ownKeywords(more)]);
-  const environment = pipEnvironment(bin_env, env_vars);
+  const call = withoutPasswords(words);
+  const environment = new Map([...pipEnvironment(bin_env, env_vars), ...call.environment]);
   if (environment.size > 0) keywords.set("env", environment);
-  return await callRunAll(context, [...pipWords(bin_env), ...words], { more: keywords, joined });
+  using file = call.requirements.length === 0 ? undefined : new PrivateRequirements(call.requirements, user);
+  const argv = [...pipWords(bin_env), ...call.words, ...file?.words ?? []];
+  return await callRunAll(context, argv, { more: keywords, joined });
 }
 
 /** What pip prints, as `read` reads it. @throws {CommandError} If it fails, or prints something else. */

@@ -82,9 +82,14 @@ export const is_mounted: ModuleFunction<JobContext> = fn({
   run: async ({ name }, context) => (await activeMounts(false, context)).has(name),
 });
 
-/** Runs `mount` or `umount`. @returns True, or what it complains of. */
-async function runMount(words: readonly string[], user: string | null, context: JobContext): Promise<true | string> {
-  const { retcode, stderr } = await runTool(context, words, { more: new Map<Value, Value>([["runas", user]]) });
+/** Runs `mount` or `umount`. @returns True, or its error text. */
+async function runMount(
+  { words, password }: { readonly words: readonly string[]; readonly password?: string },
+  user: string | null,
+  context: JobContext,
+): Promise<true | string> {
+  const env = password === undefined ? [] : [["env", map({ PASSWD: password })] as const];
+  const { retcode, stderr } = await runTool(context, words, { more: new Map<Value, Value>([["runas", user], ...env]) });
   return retcode === 0 ? true : stderr;
 }
 
@@ -101,23 +106,32 @@ function optionList(opts: Value): string[] | undefined {
   return opts === null ? undefined : Array.isArray(opts) ? opts.map(text) : text(opts).split(",");
 }
 
-function mountWords({ name, device, fstype }: MountArguments, opts: readonly string[] | undefined): string[] {
+/** File systems whose mount program reads a password from its environment, where not every process can read it. */
+const WITH_PASSWORD: readonly string[] = ["cifs", "smb3"];
+
+function mountCall(
+  { name, device, fstype }: MountArguments,
+  opts: readonly string[] | undefined,
+): { readonly words: readonly string[]; readonly password?: string } {
   const place = checkedWord(name, "name");
-  if (!truthy(device)) return ["mount", place];
-  return [
+  if (!truthy(device)) return { words: ["mount", place] };
+  const secret = WITH_PASSWORD.includes(fstype) ? opts?.find((opt) => /^(password|pass)=./.test(opt)) : undefined;
+  const shown = opts?.filter((opt) => opt !== secret);
+  const words = [
     "mount",
-    ...opts === undefined ? [] : ["-o", checkedWord(opts.join(","), "options")],
+    ...shown === undefined || shown.length === 0 ? [] : ["-o", checkedWord(shown.join(","), "options")],
     ...fstype === "" ? [] : ["-t", checkedWord(fstype, "type")],
     checkedWord(text(device), "device"),
     place,
   ];
+  return secret === undefined ? { words } : { words, password: secret.slice(secret.indexOf("=") + 1) };
 }
 
 async function mountNow(given: MountArguments, context: JobContext): Promise<true | string> {
   if (!isAnything(given.name) && given.mkmnt) {
     await context.call("file.mkdir", [given.name], new Map([["user", given.user]]));
   }
-  return await runMount(mountWords(given, optionList(given.opts)), given.user, context);
+  return await runMount(mountCall(given, optionList(given.opts)), given.user, context);
 }
 
 const MOUNTING = { mkmnt: bool(false), fstype: str(""), opts: any("defaults"), user: str(null) };
@@ -150,7 +164,7 @@ export const remount: ModuleFunction<JobContext> = fn({
     if (!(await activeMounts(false, context)).has(given.name)) return await mountNow(given, context);
     const opts = optionList(given.opts) ?? [];
     return await runMount(
-      mountWords(given, opts.includes("remount") ? opts : [...opts, "remount"]),
+      mountCall(given, opts.includes("remount") ? opts : [...opts, "remount"]),
       given.user,
       context,
     );
@@ -172,7 +186,8 @@ export const umount: ModuleFunction<JobContext> = fn({
       return null;
     }
     if (!(await activeMounts(false, context)).has(name)) return `${name} does not have anything mounted`;
-    return await runMount(["umount", ...lazy ? ["-l"] : [], checkedWord(device || name, "name")], user, context);
+    const words = ["umount", ...lazy ? ["-l"] : [], checkedWord(device || name, "name")];
+    return await runMount({ words }, user, context);
   },
 });
 

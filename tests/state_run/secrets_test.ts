@@ -14,7 +14,7 @@ const SECRET = "canary-5e7a91";
 const PROGRAMS = ["psql", "initdb", "unzip", "useradd", "usermod", "gpg", "crontab"];
 
 /** States with a secret, and where the programs find it; `none`: no program gets it. */
-const STATES: Readonly<Record<string, readonly [sls: string, by: "stdin" | "file" | "none"]>> = {
+const STATES: Readonly<Record<string, readonly [sls: string, by: "stdin" | "file" | "environment" | "none"]>> = {
   "a password of a role": [`postgres_user.present: [{name: web}, {password: ${SECRET}}, {encrypted: false}]`, "stdin"],
   "a password of a group": [
     `postgres_group.present: [{name: web}, {password: ${SECRET}}, {encrypted: false}]`,
@@ -38,6 +38,26 @@ const STATES: Readonly<Record<string, readonly [sls: string, by: "stdin" | "file
     "stdin",
   ],
   "a line of cron": [`cron.present: [{name: 'curl -u x:${SECRET} localhost'}, {user: root}, {no_log: true}]`, "file"],
+  "an index of Python's packages": [
+    `module.run: [{pip.install: [{pkgs: so}, {index_url: 'https://web:${SECRET}@localhost/simple'}]}]`,
+    "environment",
+  ],
+  "a proxy for Python's packages": [
+    `module.run: [{pip.uninstall: [{pkgs: so}, {proxy: 'http://web:${SECRET}@localhost:1'}]}]`,
+    "environment",
+  ],
+  "the URL of a Python package": [
+    `module.run: [{pip.install: [{pkgs: 'git+https://web:${SECRET}@localhost/so.git'}]}]`,
+    "file",
+  ],
+  "the URL of an editable Python package": [
+    `module.run: [{pip.install: [{editable: 'git+https://web:${SECRET}@localhost/so.git#egg=so'}]}]`,
+    "file",
+  ],
+  "a share": [
+    `module.run: [{mount.mount: [{name: ROOT}, {device: //localhost/a}, {fstype: cifs}, {opts: 'user=web,password=${SECRET}'}]}]`,
+    "environment",
+  ],
   "a file": [`file.managed: [{name: ROOT/secret}, {contents: ${SECRET}}, {show_changes: false}]`, "none"],
   "a request": [
     `http.query: [{name: 'http://localhost:1/'}, {status: 200}, {username: x}, {password: ${SECRET}}, {raise_error: false}]`,
@@ -76,6 +96,7 @@ for (const [what, [sls, by]] of Object.entries(STATES)) {
           runChild: (spec) => {
             seen.push(spec.argv.join(" "));
             if (spec.stdin !== undefined && new TextDecoder().decode(spec.stdin).includes(SECRET)) ways.add("stdin");
+            if (Object.values(spec.env).some((value) => value.includes(SECRET))) ways.add("environment");
             if (filesOf(spec).includes(SECRET)) ways.add("file");
             const stdout = new TextEncoder().encode(
               spec.argv.some((word) => word.includes("pg_roles")) ? "name\n" : "",
