@@ -13,6 +13,14 @@ ENV = jinja2.sandbox.SandboxedEnvironment(
 )
 
 
+def place(scope):
+    """Gives the nodes that Jinja makes around an `autoescape` block, which have no line, that of the block."""
+    (modifier,) = scope.body
+    scope.lineno = modifier.lineno
+    for option in modifier.options:
+        option.lineno = modifier.lineno
+
+
 def dump(node):
     if isinstance(node, list):
         return [dump(each) for each in node]
@@ -28,7 +36,11 @@ def dump(node):
 
 for text in json.load(sys.stdin):
     try:
-        tree = dump(ENV.parse(text))
+        template = ENV.parse(text)
+        for scope in template.find_all(nodes.Scope):
+            if isinstance(scope.body[0], nodes.ScopedEvalContextModifier):
+                place(scope)
+        tree = dump(template)
     except jinja2.TemplateSyntaxError as exc:
         tree = ["error", exc.lineno, exc.message]
     except RecursionError:
