@@ -4,6 +4,7 @@
  * @module
  */
 
+import { optionValue } from "../config/option_sources.ts";
 import { CommandError } from "../errors.ts";
 import { verifyTop } from "../states/top_verify.ts";
 import { listOf } from "../states/high.ts";
@@ -34,7 +35,7 @@ export async function applySls(mods: Value, call: ApplyCall): Promise<Value> {
   if (walked.errors.length > 0) return refused(states.refusal(walked.errors), call);
   addExcludes(walked, kwargs.get("exclude") ?? null);
   if (!prepared.test) keepHigh(walked.high, call);
-  return await shortened(await runHigh(walked, prepared), call);
+  return shortened(await runHigh(walked, prepared), call);
 }
 
 /** Applies the SLS files that the top file assigns to this minion. */
@@ -48,7 +49,7 @@ export async function applyHighstate(call: ApplyCall): Promise<Value> {
   }
   const prepared = await prepare(call);
   if (prepared instanceof Refusal) return prepared.returned;
-  return await shortened(await runTop(prepared), call);
+  return shortened(await runTop(prepared), call);
 }
 
 /** Applies the SLS files of another top file. */
@@ -107,9 +108,9 @@ function addExcludes({ high }: Walked, exclude: Value): void {
 }
 
 /** With `terse`, or the option `state_data: terse`, only what failed or changed something. */
-async function shortened(returned: Value, { kwargs, context }: ApplyCall): Promise<Value> {
+function shortened(returned: Value, { kwargs, context }: ApplyCall): Value {
   if (!isMap(returned)) return returned;
-  const isTerse = truthy(kwargs.get("terse")) || await context.call("config.option", ["state_data"]) === "terse";
+  const isTerse = truthy(kwargs.get("terse")) || optionValue("state_data", context) === "terse";
   if (!isTerse) return returned;
   const left = terse(returned);
   if (left.size === 0) context.setRetcode(RETCODE.failure);

@@ -156,7 +156,7 @@ export class StateCalls {
   async #run(chunk: Chunk, fun: StateFunction, isTest: boolean): Promise<Value> {
     const name = chunk.get("name") ?? null;
     if (this.#setting.mocked) return map({ name, comment: "Not called, mocked", changes: {}, result: true });
-    const unmet = await this.#conditions.unmet(chunk);
+    const unmet = this.#conditions.unmet(chunk);
     if (unmet !== undefined) return unmet;
     if (!runsBeside(chunk, isTest)) return await this.#invoke(chunk, fun);
     // By then the run has continued with other states, and this chunk may be changed.

@@ -8,6 +8,7 @@ import { describe } from "../../lib/plugins/docs.ts";
 import { filterGlob } from "../../lib/text/glob.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
+import { masterOpts, optionSources } from "../../lib/config/option_sources.ts";
 import { optsValues } from "../../lib/config/opts_map.ts";
 import { DEFAULT_TARGET_DELIM, traverse, traverseOr } from "../../lib/yaml/traverse.ts";
 import { isMap, map, str as text, type Value, type ValueMap } from "../../lib/values/value.ts";
@@ -23,13 +24,6 @@ const DEFAULTS: ValueMap = map({
 const FILE_SCHEMES = ["salt", "file", "http", "https", "ftp", "swift", "s3"];
 
 const OMIT = { omit_opts: bool(false), omit_grains: bool(false), omit_pillar: bool(false), omit_master: bool(false) };
-
-interface Omissions {
-  readonly omit_opts?: boolean;
-  readonly omit_grains?: boolean;
-  readonly omit_pillar?: boolean;
-  readonly omit_master?: boolean;
-}
 
 export const get: ModuleFunction<JobContext> = fn({
   doc: describe(
@@ -56,12 +50,12 @@ export const get: ModuleFunction<JobContext> = fn({
         context.log("warning", `Unsupported merge strategy '${merge}'. Falling back to 'recurse'.`);
       }
       // Salt's merge ignores the options to omit.
-      const all = sources(context, {}).reverse().reduce((merged, next) =>
+      const all = [...optionSources(context), DEFAULTS].reverse().reduce((merged, next) =>
         mergeMaps(merged, next, merge !== "overwrite")
       );
       return traverseOr(all, key, { delimiter, fallback });
     }
-    for (const source of sources(context, omit)) {
+    for (const source of [...optionSources(context, omit), DEFAULTS]) {
       const found = traverse(source, key, delimiter);
       if (found !== undefined) return found;
     }
@@ -84,7 +78,7 @@ export const option: ModuleFunction<JobContext> = fn({
     wildcard: bool(false),
   },
   run: ({ value, default: fallback, omit_all, wildcard, ...omit }, context) => {
-    const looked = omit_all ? [DEFAULTS] : sources(context, omit);
+    const looked = omit_all ? [DEFAULTS] : [...optionSources(context, omit), DEFAULTS];
     if (!wildcard) {
       const source = looked.find((source) => source.has(value));
       return source === undefined ? fallback ?? "" : source.get(value);
@@ -166,33 +160,6 @@ export const valid_fileproto: ModuleFunction<JobContext> = fn({
   params: { uri: str() },
   run: ({ uri }) => FILE_SCHEMES.includes(/^([a-z][a-z0-9+.-]*):/i.exec(uri)?.[1].toLowerCase() ?? ""),
 });
-
-/** The sources of options, in the order of precedence. */
-function sources({ opts, grains, pillar }: JobContext, omit: Omissions): ValueMap[] {
-  return [
-    ...(omit.omit_opts ? [] : [minionOpts(opts, grains, pillar)]),
-    ...(omit.omit_grains ? [] : [grains]),
-    ...(omit.omit_pillar ? [] : [pillar]),
-    ...(omit.omit_master ? [] : [masterOpts(pillar)]),
-    DEFAULTS,
-  ];
-}
-
-/** A minion's options as Salt has them: grains and pillar are among them, and the address of its master. */
-function minionOpts(opts: JobContext["opts"], grains: ValueMap, pillar: ValueMap): ValueMap {
-  const known: ValueMap = new Map([...optsValues(opts), ["grains", grains], ["pillar", pillar]]);
-  if (opts.file_client === "local" || opts.master === "") return known;
-  return known.set(
-    "master_uri",
-    `tcp://${opts.master.includes(":") ? `[${opts.master}]` : opts.master}:${opts.master_port}`,
-  );
-}
-
-/** The master's options that pillar carries. */
-function masterOpts(pillar: ValueMap): ValueMap {
-  const master = pillar.get("master");
-  return isMap(master) ? master : new Map();
-}
 
 function mergeMaps(into: ValueMap, from: ValueMap, recurse: boolean): ValueMap {
   const merged = new Map(into);

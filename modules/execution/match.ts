@@ -4,12 +4,12 @@
  * @module
  */
 
-import { CommandError, InvocationError, TargetError, UnavailableError } from "../../lib/errors.ts";
+import { CommandError, InvocationError, UnavailableError } from "../../lib/errors.ts";
 import { describe } from "../../lib/plugins/docs.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { any, bool, dict, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { factsOf } from "../../lib/target/facts.ts";
-import { isTargetType, matchesTarget, type TargetType } from "../../lib/target/target.ts";
+import { matchesOwn } from "../../lib/target/own_match.ts";
+import { isTargetType, type TargetType } from "../../lib/target/target.ts";
 import { matchesGlob } from "../../lib/text/glob.ts";
 import { updateMap } from "../../lib/values/dict_update.ts";
 import { DEFAULT_TARGET_DELIM } from "../../lib/yaml/traverse.ts";
@@ -21,7 +21,7 @@ export const compound: ModuleFunction<JobContext> = fn({
     "match.compound 'L@cheese,foo and *'",
   ),
   params: { tgt: any(), minion_id: str(null) },
-  run: ({ tgt, minion_id }, context) => matches("compound", { tgt, id: minion_id }, context),
+  run: ({ tgt, minion_id }, context) => matchesOwn("compound", { tgt, id: minion_id }, context),
 });
 
 export const ipcidr: ModuleFunction<JobContext> = fn({
@@ -30,7 +30,7 @@ export const ipcidr: ModuleFunction<JobContext> = fn({
     "match.ipcidr '192.168.44.0/24'",
   ),
   params: { tgt: str() },
-  run: ({ tgt }, context) => matches("ipcidr", { tgt }, context),
+  run: ({ tgt }, context) => matchesOwn("ipcidr", { tgt }, context),
 });
 
 /** A match of grains or pillar, whose levels `delimiter` separates. */
@@ -38,7 +38,7 @@ function dataMatch(type: TargetType, what: string, ...examples: readonly string[
   return fn({
     doc: describe(`Whether ${what}. \`delimiter\` separates the levels.`, ...examples),
     params: { tgt: str(), delimiter: str(DEFAULT_TARGET_DELIM) },
-    run: ({ tgt, delimiter }, context) => matches(type, { tgt, delimiter }, context),
+    run: ({ tgt, delimiter }, context) => matchesOwn(type, { tgt, delimiter }, context),
   });
 }
 
@@ -73,7 +73,7 @@ export const pillar_pcre: ModuleFunction<JobContext> = dataMatch(
 export const glob: ModuleFunction<JobContext> = fn({
   doc: describe("Whether a glob matches this minion's id, or `minion_id`.", "match.glob '*'"),
   params: { tgt: str(), minion_id: str(null) },
-  run: ({ tgt, minion_id }, context) => matches("glob", { tgt, id: minion_id }, context),
+  run: ({ tgt, minion_id }, context) => matchesOwn("glob", { tgt, id: minion_id }, context),
 });
 
 export const pcre: ModuleFunction<JobContext> = fn({
@@ -82,13 +82,13 @@ export const pcre: ModuleFunction<JobContext> = fn({
     "match.pcre '.*'",
   ),
   params: { tgt: str(), minion_id: str(null) },
-  run: ({ tgt, minion_id }, context) => matches("pcre", { tgt, id: minion_id }, context),
+  run: ({ tgt, minion_id }, context) => matchesOwn("pcre", { tgt, id: minion_id }, context),
 });
 
 export const list_: ModuleFunction<JobContext> = fn({
   doc: describe("Whether this minion's id, or `minion_id`, is in a list of ids.", "match.list 'server1,server2'"),
   params: { tgt: any(), minion_id: str(null) },
-  run: ({ tgt, minion_id }, context) => matches("list", { tgt, id: minion_id }, context),
+  run: ({ tgt, minion_id }, context) => matchesOwn("list", { tgt, id: minion_id }, context),
 });
 
 export const data: ModuleFunction<JobContext> = fn({
@@ -218,21 +218,5 @@ function filterBy(lookup: ValueMap, fallback: Value, how: MergingTable, context:
 function matchesOf(tgt: Value, { tgt_type, minion_id }: Table, context: JobContext): boolean {
   const type = tgt_type === "list_" ? "list" : tgt_type;
   if (!isTargetType(type)) throw new CommandError(`There are no targets of type ${repr(tgt_type)}`);
-  return matches(type, { tgt, id: minion_id }, context);
-}
-
-/** An invalid target matches nothing, which is logged with the reason. */
-function matches(
-  tgtType: TargetType,
-  { tgt, id, delimiter }: { readonly tgt: Value; readonly id?: string | null; readonly delimiter?: string },
-  { opts, grains, pillar, log }: JobContext,
-): boolean {
-  try {
-    const subject = { id: id ?? opts.id, grains: factsOf(grains), pillar: factsOf(pillar) };
-    return matchesTarget({ tgt, tgtType }, subject, { delimiter, nodegroups: opts.nodegroups });
-  } catch (error) {
-    if (!(error instanceof TargetError)) throw error;
-    log("error", error.message);
-    return false;
-  }
+  return matchesOwn(type, { tgt, id: minion_id }, context);
 }
