@@ -123,9 +123,9 @@ async function chosen(root: string, areas: readonly string[], places: readonly s
   });
 }
 
-function wholeNumber(option: string, text: string, least: number): number {
+function wholeNumber(option: string, text: string, min: number): number {
   const number = Number(text);
-  if (!/^\d+$/.test(text) || number < least) throw new OptionError(`--${option}: ${text} is no number from ${least}`);
+  if (!/^\d+$/.test(text) || number < min) throw new OptionError(`--${option}: ${text} is no number from ${min}`);
   return number;
 }
 

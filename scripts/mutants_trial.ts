@@ -138,14 +138,14 @@ function endGroup(pid: number): void {
 
 /** The beginning of what is written, for a mutant may print without end, until it ends or `enough` says so. */
 async function bounded(stream: ReadableStream<Uint8Array>, enough: AbortSignal): Promise<string> {
-  const most = 1 << 16;
+  const max = 1 << 16;
   const decoder = new TextDecoder();
   let text = "";
   try {
     await stream.pipeTo(
       new WritableStream({
         write: (part) => {
-          if (text.length < most) text += decoder.decode(part, { stream: true });
+          if (text.length < max) text += decoder.decode(part, { stream: true });
         },
       }),
       { signal: enough },
@@ -153,7 +153,7 @@ async function bounded(stream: ReadableStream<Uint8Array>, enough: AbortSignal):
   } catch (error) {
     if (!enough.aborted) throw error;
   }
-  return text.slice(0, most);
+  return text.slice(0, max);
 }
 
 async function exists(path: string): Promise<boolean> {

@@ -120,7 +120,7 @@ export function structureProblems(sources: readonly Source[], known: Known = {})
 }
 
 /** A room of `lib` with more files is split by subject. Rooms of `modules` have as many files as Salt has modules. */
-const MOST_FILES = 30;
+const MAX_FILES = 30;
 
 /** Rooms that have too many files for a reader who looks for one. */
 function crowded(sources: readonly Source[]): string[] {
@@ -129,7 +129,7 @@ function crowded(sources: readonly Source[]): string[] {
     const room = roomOf(path);
     if (room?.startsWith("lib/") && room !== path) files.set(room, (files.get(room) ?? 0) + 1);
   }
-  return [...files].filter(([, count]) => count > MOST_FILES).map(([room, count]) => {
+  return [...files].filter(([, count]) => count > MAX_FILES).map(([room, count]) => {
     return `room: ${room} has ${count} files; split it by subject`;
   });
 }

@@ -17,7 +17,7 @@ export interface TarMember {
 
 const BLOCK = 512;
 /** The longest header of names that is read. */
-const MOST_HEADER = 1 << 20;
+const MAX_HEADER = 1 << 20;
 
 const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
 
@@ -92,7 +92,7 @@ export async function* readTar(stream: ReadableStream<Uint8Array>): AsyncGenerat
       const size = numberAt(header, { at: 124, length: 12 });
       const padded = Math.ceil(size / BLOCK) * BLOCK;
       if (type === "L" || type === "x") {
-        if (size > MOST_HEADER) throw new NoTarError("a name is too long");
+        if (size > MAX_HEADER) throw new NoTarError("a name is too long");
         const data = (await pieces.take(padded)).subarray(0, size);
         longName = (type === "L" ? cString(data) : paxPath(data)) ?? longName;
         continue;

@@ -24,11 +24,11 @@ export interface ZipMember {
 
 const END = 0x06054b50, END64 = 0x06064b50, LOCATOR64 = 0x07064b50, ENTRY = 0x02014b50;
 /** Bytes of the end record without its comment, and the longest comment. */
-const END_BYTES = 22, MOST_COMMENT = 65_535;
+const END_BYTES = 22, MAX_COMMENT = 65_535;
 const ENTRY_BYTES = 46;
 const BIG = 0xffffffff;
 /** Maximum number of members; more is an attack on memory. */
-const MOST_MEMBERS = 1_000_000;
+const MAX_MEMBERS = 1_000_000;
 
 const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
 
@@ -36,7 +36,7 @@ const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
 export function readZipDirectory(path: string): ZipMember[] | undefined {
   using file = Deno.openSync(path);
   const { size } = file.statSync();
-  const tail = readAt(file, Math.max(0, size - END_BYTES - MOST_COMMENT), END_BYTES + MOST_COMMENT);
+  const tail = readAt(file, Math.max(0, size - END_BYTES - MAX_COMMENT), END_BYTES + MAX_COMMENT);
   const at = findEnd(tail);
   if (at === undefined) return undefined;
   const view = viewOf(tail);
@@ -47,7 +47,7 @@ export function readZipDirectory(path: string): ZipMember[] | undefined {
     const big = bigEnd(file, { tail, at });
     if (big !== undefined) ({ count, length, start } = big);
   }
-  if (start + length > size || count > MOST_MEMBERS) return undefined;
+  if (start + length > size || count > MAX_MEMBERS) return undefined;
   return readEntries(readAt(file, start, length));
 }
 

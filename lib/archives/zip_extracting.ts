@@ -22,7 +22,7 @@ export interface Extracting {
 const S_IFMT = 0o170000, S_IFLNK = 0o120000;
 const DEFLATED = 8;
 /** The longest target of a link. */
-const MOST_LINK = 4096;
+const MAX_LINK = 4096;
 
 /** Whether a member is a symbolic link. */
 export function isZipLink({ mode }: ZipMember): boolean {
@@ -44,7 +44,7 @@ export async function extractMember(member: ZipMember, { archive, dest, password
     return;
   }
   if (isZipLink(member)) {
-    if (member.size > MOST_LINK) throw new CommandError(`the link '${member.name}' is too long`);
+    if (member.size > MAX_LINK) throw new CommandError(`the link '${member.name}' is too long`);
     const chunks = await Array.fromAsync(contents(member, { archive, password }));
     const target = new TextDecoder().decode(await new Response(new Blob(chunks)).arrayBuffer());
     Deno.symlinkSync(target, path);

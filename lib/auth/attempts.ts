@@ -12,9 +12,9 @@ const FAILURE_MS = 1_000;
 /**
  * Maximum number of attempts at once, including those that are delayed: fewer than the requests that a thread can hold.
  */
-export const MOST_ATTEMPTS = 8;
+export const MAX_ATTEMPTS = 8;
 /** Maximum number of attempts that are being checked: each may need a process. */
-const MOST_ASKED = 4;
+const MAX_ASKED = 4;
 
 /** The clock for delays. */
 export interface AttemptClock {
@@ -45,7 +45,7 @@ export class Attempts {
 
   /** Whether there is no room for another one. */
   get full(): boolean {
-    return this.#running >= MOST_ATTEMPTS;
+    return this.#running >= MAX_ATTEMPTS;
   }
 
   /**
@@ -76,7 +76,7 @@ export class Attempts {
   }
 
   async #turn(): Promise<void> {
-    while (this.#asked >= MOST_ASKED) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    while (this.#asked >= MAX_ASKED) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     this.#asked++;
   }
 }

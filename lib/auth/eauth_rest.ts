@@ -11,7 +11,7 @@ import { toValue, type Value } from "../values/value.ts";
 /** Time for an answer, in milliseconds. */
 const ANSWER_MS = 10_000;
 /** Longest answer, in bytes. */
-const MOST_BYTES = 1 << 20;
+const MAX_BYTES = 1 << 20;
 
 /** Makes it. @throws {ConfigError} Without a usable `^url`. */
 export function restEauth({ config }: EauthContext): EauthModule {
@@ -50,7 +50,7 @@ async function boundedText(response: Response): Promise<string> {
   let bytes = 0;
   for await (const piece of response.body ?? []) {
     bytes += piece.length;
-    if (bytes > MOST_BYTES) throw new RangeError(`the answer of ^url has more than ${MOST_BYTES} bytes`);
+    if (bytes > MAX_BYTES) throw new RangeError(`the answer of ^url has more than ${MAX_BYTES} bytes`);
     pieces.push(piece);
   }
   return await new Blob(pieces).text();

@@ -23,10 +23,10 @@ export interface Identity {
 }
 
 /** Longest name and password that are accepted, in UTF-16 units. */
-const MOST_NAME = 1_024;
-const MOST_PASSWORD = 4_096;
+const MAX_NAME = 1_024;
+const MAX_PASSWORD = 4_096;
 /** Longest life of a token that a user chooses, in seconds. */
-const MOST_EXPIRE_S = 10 * 365 * 86_400;
+const MAX_EXPIRE_S = 10 * 365 * 86_400;
 
 /** What it needs. */
 export interface ExternalAuthParts {
@@ -81,7 +81,7 @@ export class ExternalAuth {
     const { username: name, eauth, groups } = signedIn;
     const authList = this.#keepsRules ? { authList: await this.#ownRules(signedIn) ?? null } : {};
     const wished = this.#mayChooseExpiry(eauth, name) ? toNumber(load.get("token_expire")) : undefined;
-    const expireS = wished !== undefined && wished > 0 ? Math.min(wished, MOST_EXPIRE_S) : opts.token_expire;
+    const expireS = wished !== undefined && wished > 0 ? Math.min(wished, MAX_EXPIRE_S) : opts.token_expire;
     log.info(`User ${truncateValue(name)} of ${eauth} got a token for ${expireS} seconds`);
     return this.tokens.make({ name, eauth, groups, ...authList }, expireS).data;
   }
@@ -109,7 +109,7 @@ export class ExternalAuth {
   /** @throws {RefusedError} EauthAuthenticationError, which never says why. */
   async #signIn(load: ValueMap): Promise<SignedIn> {
     const [eauth, username, password] = ["eauth", "username", "password"].map((name) => load.get(name));
-    if (!isText(eauth, MOST_NAME) || !isText(username, MOST_NAME) || !isText(password, MOST_PASSWORD)) {
+    if (!isText(eauth, MAX_NAME) || !isText(username, MAX_NAME) || !isText(password, MAX_PASSWORD)) {
       throw this.#refusal(eauth, username, "it names no user, or is too long");
     }
     if (!isMap(this.#parts.opts.external_auth.get(eauth))) {
@@ -137,7 +137,7 @@ export class ExternalAuth {
     this.#parts.warn(
       `Authentication failure of type "eauth" (${truncateValue(eauth)}) for user ${truncateValue(username)}: ${why}`,
     );
-    const name = typeof username === "string" ? username.slice(0, MOST_NAME) : "UNKNOWN";
+    const name = typeof username === "string" ? username.slice(0, MAX_NAME) : "UNKNOWN";
     const text = `Authentication failure of type "eauth" occurred for user ${name}.`;
     return new RefusedError("EauthAuthenticationError", text);
   }
@@ -173,6 +173,6 @@ export class ExternalAuth {
   }
 }
 
-function isText(value: Value | undefined, most: number): value is string {
-  return typeof value === "string" && value.length <= most && !value.includes("\0");
+function isText(value: Value | undefined, max: number): value is string {
+  return typeof value === "string" && value.length <= max && !value.includes("\0");
 }

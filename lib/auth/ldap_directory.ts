@@ -14,7 +14,7 @@ import { escapedForFilter, firstValue, type LdapSettings, rendered, renderedDn }
 /** Time for a connection and for each answer, in milliseconds. */
 const ANSWER_MS = 10_000;
 /** Most entries of a search. */
-const MOST_ENTRIES = 1_000;
+const MAX_ENTRIES = 1_000;
 
 /** Asks the directory. @throws {Error} If it cannot be asked. */
 export async function authenticateByLdap(settings: LdapSettings, credentials: Credentials): Promise<AuthAnswer> {
@@ -101,7 +101,7 @@ interface Search {
 }
 
 async function search(client: Client, base: string, { filter, scope = "sub", attributes }: Search): Promise<Entry[]> {
-  const { searchEntries } = await client.search(base, { scope, filter, attributes, sizeLimit: MOST_ENTRIES });
+  const { searchEntries } = await client.search(base, { scope, filter, attributes, sizeLimit: MAX_ENTRIES });
   return searchEntries;
 }
 

@@ -44,7 +44,7 @@ const PAM_PROMPT_ECHO_ON = 2;
 /** An empty password is refused, also for an account without a password. */
 const PAM_DISALLOW_NULL_AUTHTOK = 1;
 /** Most messages of one conversation: PAM_MAX_NUM_MSG. */
-const MOST_MESSAGES = 32;
+const MAX_MESSAGES = 32;
 /** `struct pam_response` on 64 bits: a pointer, an int, and room. */
 const RESPONSE_BYTES = 16;
 
@@ -60,7 +60,7 @@ export function authenticateByPam(
   );
 
   function converse(count: number, messages: Deno.PointerValue, response: Deno.PointerValue): number {
-    if (count < 1 || count > MOST_MESSAGES || messages === null || response === null) return PAM_CONV_ERR;
+    if (count < 1 || count > MAX_MESSAGES || messages === null || response === null) return PAM_CONV_ERR;
     const answers = libc.symbols.calloc(BigInt(count), BigInt(RESPONSE_BYTES));
     if (answers === null) return PAM_BUF_ERR;
     const listed = new Deno.UnsafePointerView(messages);

@@ -32,7 +32,7 @@ export interface Token extends TokenSubject {
 /** Random bytes in a token, before they are hashed. */
 const ENTROPY_BYTES = 512;
 /** Maximum number of files that one call of {@linkcode Tokens.removeExpired} checks. */
-const MOST_LOOKS = 1_000;
+const MAX_LOOKS = 1_000;
 
 /** The tokens in one directory. */
 export class Tokens {
@@ -80,7 +80,7 @@ export class Tokens {
 
   /** Removes tokens that have expired, and files that are not tokens. */
   removeExpired(): void {
-    for (const { name } of listDirectory(this.#directory, this.#log).slice(0, MOST_LOOKS)) {
+    for (const { name } of listDirectory(this.#directory, this.#log).slice(0, MAX_LOOKS)) {
       this.get(name.replace(/\.p$/, ""));
     }
   }

@@ -20,14 +20,14 @@ const NUMBERS = 12;
 
 /**
  * The messages of an event: the event itself if it is small, else its pieces.
- * @param most The greatest number of pieces; those of a larger event are longer.
+ * @param max The greatest number of pieces; those of a larger event are longer.
  * @param number Distinguishes this event from the one before.
  */
-export function* piecesOf(event: Uint8Array, { most, number }: { most: number; number: number }): Iterable<Uint8Array> {
+export function* piecesOf(event: Uint8Array, { max, number }: { max: number; number: number }): Iterable<Uint8Array> {
   if (event.length <= PIECE_BYTES) return yield event;
   const end = tagEnd(event);
   if (end < 0) return yield event;
-  const size = Math.max(PIECE_BYTES, Math.ceil(event.length / most));
+  const size = Math.max(PIECE_BYTES, Math.ceil(event.length / max));
   const count = Math.ceil(event.length / size);
   const head = end + 3;
   for (let i = 0; i < count; i++) {

@@ -134,7 +134,7 @@ export class BusPump {
   #publishOne(frame: Uint8Array): void {
     const stuck = this.#trying === undefined ? [] : this.#subscribers.stuckOn(tagOf(frame));
     for (const subscriber of stuck) this.#note(subscriber);
-    for (const piece of piecesOf(frame, { most: this.#mostPieces, number: this.#published })) {
+    for (const piece of piecesOf(frame, { max: this.#mostPieces, number: this.#published })) {
       if (this.#outlet.offer([piece])) continue;
       stuck.push(...this.#findStuck(tagOf(frame)));
       this.#outlet.dropSilently = true;

@@ -21,9 +21,9 @@ import { tagEnd } from "./event.ts";
 import { type BusPaths, removeSocketFile } from "./paths.ts";
 
 /** Bytes that are queued for one subscriber that does not read; it misses further events. */
-const MOST_WAITING_BYTES = 64 * 1024 * 1024;
+const MAX_WAITING_BYTES = 64 * 1024 * 1024;
 /** Largest event that a sender may write, in bytes. */
-const MOST_EVENT_BYTES = 256 * 1024 * 1024;
+const MAX_EVENT_BYTES = 256 * 1024 * 1024;
 /** Bytes of the length before each event that is sent to us. */
 const LENGTH_BYTES = 4;
 
@@ -34,7 +34,7 @@ export interface PythonBusOptions {
   readonly listeners: readonly number[];
   /** Publishes an event that a program has sent. */
   readonly publish: (event: Uint8Array) => void;
-  /** Bytes that wait for one subscriber. Default: {@linkcode MOST_WAITING_BYTES}. */
+  /** Bytes that wait for one subscriber. Default: {@linkcode MAX_WAITING_BYTES}. */
   readonly waitingBytes?: number;
 }
 
@@ -98,7 +98,7 @@ export class PythonBus {
   }
 
   #addSubscriber(connection: Deno.Conn): void {
-    const { log, waitingBytes = MOST_WAITING_BYTES } = this.#options;
+    const { log, waitingBytes = MAX_WAITING_BYTES } = this.#options;
     const subscriber = new PythonSubscriber(connection, { log, waitingBytes });
     this.#subscribers.add(subscriber);
     void subscriber.gone.then(() => this.#subscribers.delete(subscriber));
@@ -205,7 +205,7 @@ async function* sentEvents(connection: Deno.Conn): AsyncGenerator<Uint8Array> {
     const head = await source.read(LENGTH_BYTES);
     if (head === undefined) return;
     const length = new DataView(head.buffer).getUint32(0);
-    if (length > MOST_EVENT_BYTES) throw new MsgpackError(`${length} bytes in one event`);
+    if (length > MAX_EVENT_BYTES) throw new MsgpackError(`${length} bytes in one event`);
     const content = await source.read(length);
     if (content === undefined) return;
     const framed = decode(content, "disk");

@@ -29,7 +29,7 @@ export const KEPT_EVENTS = 20_000;
 
 /** A subscriber that has waited and got only events of others pauses for one fifth of that time. */
 const REST_SHARE = 5;
-const MOST_REST_MS = 20;
+const MAX_REST_MS = 20;
 
 /** An active subscription to a bus. */
 export class EventSubscriber {
@@ -120,7 +120,7 @@ export class EventSubscriber {
 
   /** Pauses for `ms`, but not beyond the time left, and not when closed. */
   async #rest(ms: number, leftMs: number): Promise<void> {
-    const restMs = Math.min(ms, MOST_REST_MS, leftMs < 0 ? Infinity : leftMs);
+    const restMs = Math.min(ms, MAX_REST_MS, leftMs < 0 ? Infinity : leftMs);
     if (restMs >= 1) await sleep(restMs, this.#closing.signal).catch(() => {});
   }
 

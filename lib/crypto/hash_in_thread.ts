@@ -49,7 +49,7 @@ export function hashInThread(hashType: string): AsyncHash {
 }
 
 /** Maximum bytes of a digest. */
-const MOST_BYTES = 64;
+const MAX_BYTES = 64;
 
 /** `undefined` if OpenSSL does not offer the digest: a policy of the system may forbid it. */
 function opensslHash(calls: Calls, hashType: string): AsyncHash | undefined {
@@ -67,7 +67,7 @@ function opensslHash(calls: Calls, hashType: string): AsyncHash | undefined {
       }
     },
     digest() {
-      const bytes = new Uint8Array(MOST_BYTES);
+      const bytes = new Uint8Array(MAX_BYTES);
       const length = new Uint32Array(1);
       calls.EVP_DigestFinal_ex(context, bytes, new Uint8Array(length.buffer));
       return bytes.slice(0, length[0]);

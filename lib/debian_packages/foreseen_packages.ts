@@ -9,7 +9,7 @@ import type { JobContext } from "../plugins/job_context.ts";
 import { isMap, str, type ValueMap } from "../values/value.ts";
 
 /** Maximum number of packages in a call, so that the command line does not become too long. */
-const MOST = 1_000;
+const MAX_NAMES = 1_000;
 
 /** Names as dpkg has them, in any case; apt takes others for patterns. Source: deb-control(5), `Package`. */
 const NAME = /^[a-z0-9][a-z0-9+.-]+$/i;
@@ -18,7 +18,7 @@ const NAME = /^[a-z0-9][a-z0-9+.-]+$/i;
 export function foreseenPackages({ chunks = [] }: JobContext, installed: PackageVersions): string[] {
   const names = new Set<string>();
   for (const chunk of chunks) {
-    if (names.size >= MOST) break;
+    if (names.size >= MAX_NAMES) break;
     if (chunk.get("state") !== "pkg" || chunk.has("sources")) continue;
     const fun = chunk.get("fun");
     if (fun !== "installed" && fun !== "latest") continue;
@@ -26,7 +26,7 @@ export function foreseenPackages({ chunks = [] }: JobContext, installed: Package
       if (NAME.test(name) && (fun === "latest" || !installed.has(name))) names.add(name);
     }
   }
-  return [...names].slice(0, MOST);
+  return [...names].slice(0, MAX_NAMES);
 }
 
 function packagesOf(chunk: ValueMap): string[] {

@@ -20,7 +20,7 @@ export interface DownloadOptions {
 }
 
 /** Largest contents that are held in memory. */
-const MOST_BYTES = 100 * 2 ** 20;
+const MAX_BYTES = 100 * 2 ** 20;
 
 /** A URL for messages: without a password. */
 export function withoutPassword(url: string): string {
@@ -67,7 +67,7 @@ export async function downloadContents(url: string, options: DownloadOptions): P
   try {
     for await (const piece of response.body ?? []) {
       size += piece.length;
-      if (size > MOST_BYTES) throw new CommandError(`${withoutPassword(url)} is larger than ${MOST_BYTES} bytes`);
+      if (size > MAX_BYTES) throw new CommandError(`${withoutPassword(url)} is larger than ${MAX_BYTES} bytes`);
       pieces.push(piece);
     }
   } catch (error) {

@@ -12,7 +12,7 @@ import { removeIfExists } from "../os/atomic_file.ts";
 /** Age after which an abandoned file is removed, in milliseconds. */
 const LEFT_MS = 24 * 3_600_000;
 /** Maximum number of tries to open a file that another process has just moved. */
-const MOST_OPENS = 5;
+const MAX_OPENS = 5;
 
 /** The directories that this thread has cleaned. */
 const cleaned = new Set<string>();
@@ -48,7 +48,7 @@ export class PartialFile implements Disposable {
       await removeLeft(directory);
     }
     const name = hashHex([saltenv, path, hash.hashType, hash.hsum].join("\0"), "sha256");
-    for (let tries = 0; tries < MOST_OPENS; tries++) {
+    for (let tries = 0; tries < MAX_OPENS; tries++) {
       const shared = await openLocked(`${directory}/${name}.part`);
       if (shared === "busy") break;
       if (shared !== "moved") return shared;

@@ -21,7 +21,7 @@ export interface Piece {
 }
 
 /** Largest piece that is accepted, unpacked: masters send one mebibyte unless `file_buffer_size` says otherwise. */
-const MOST_BYTES = 64 * 2 ** 20;
+const MAX_BYTES = 64 * 2 ** 20;
 
 /** The lists of a file server. */
 const LISTS = { files: "_file_list", dirs: "_dir_list", emptyDirs: "_file_list_emptydirs" } as const;
@@ -84,7 +84,7 @@ export class ServerCalls {
     }
     const bytes = typeof data === "string" ? new TextEncoder().encode(data) : new Uint8Array(data);
     const packed = bytes.length > 0 && reply.has("gzip");
-    return { data: packed ? await gunzip(bytes, { most: MOST_BYTES }) : bytes, dest };
+    return { data: packed ? await gunzip(bytes, { max: MAX_BYTES }) : bytes, dest };
   }
 
   /** The master's options that states need. */

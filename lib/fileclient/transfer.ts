@@ -35,11 +35,11 @@ export interface TransferHost {
 }
 
 /** Maximum number of tries to fetch a file. */
-const MOST_TRIES = 3;
+const MAX_TRIES = 3;
 /** Maximum number of requests in a row for a missing piece. */
-const MOST_ASKS = 4;
+const MAX_ASKS = 4;
 /** Time without an answer after which a transfer ends, in milliseconds: Salt's default time limit for one request. */
-const MOST_SILENCE_MS = 180_000;
+const MAX_SILENCE_MS = 180_000;
 
 /**
  * Fetches a file.
@@ -54,7 +54,7 @@ export async function fetchFile<T>(
   place: (path: string) => Promise<T>,
 ): Promise<T | undefined> {
   let { hash } = request;
-  for (let tries = 1; tries <= MOST_TRIES; tries++) {
+  for (let tries = 1; tries <= MAX_TRIES; tries++) {
     using partial = await PartialFile.open(host.cachedir, { ...request, hash });
     if (partial.size > 0) host.log("debug", `Continues ${request.path} at byte ${partial.size}`);
     await receive(partial, request, host);
@@ -67,13 +67,13 @@ export async function fetchFile<T>(
     host.log(
       "warning",
       sameHash(now, hash)
-        ? `Bad download of file ${request.path}, attempt ${tries} of ${MOST_TRIES}`
-        : `The file ${request.path} changed while it was sent, attempt ${tries} of ${MOST_TRIES}`,
+        ? `Bad download of file ${request.path}, attempt ${tries} of ${MAX_TRIES}`
+        : `The file ${request.path} changed while it was sent, attempt ${tries} of ${MAX_TRIES}`,
     );
     hash = now;
   }
   throw new CommandError(
-    `The file salt://${request.path} of saltenv '${request.saltenv}' could not be fetched: the contents did not match the file server's digest ${MOST_TRIES} times`,
+    `The file salt://${request.path} of saltenv '${request.saltenv}' could not be fetched: the contents did not match the file server's digest ${MAX_TRIES} times`,
   );
 }
 
@@ -97,12 +97,12 @@ async function pieceAt(loc: number, { path, saltenv, gzip }: TransferRequest, ho
       if (!(error instanceof RequestTimeoutError || error instanceof WireError)) throw error;
       if (error instanceof RequestTimeoutError) silentMs += error.waitedMs;
       const what = `byte ${loc} of salt://${path} (saltenv '${saltenv}')`;
-      if (asks === MOST_ASKS || silentMs >= MOST_SILENCE_MS) {
+      if (asks === MAX_ASKS || silentMs >= MAX_SILENCE_MS) {
         throw new CommandError(
           `The transfer was interrupted at ${what}, and continues there next time: ${messageOf(error)}`,
         );
       }
-      host.log("warning", `${messageOf(error)}; asks again for ${what}, attempt ${asks} of ${MOST_ASKS - 1}`);
+      host.log("warning", `${messageOf(error)}; asks again for ${what}, attempt ${asks} of ${MAX_ASKS - 1}`);
       await sleep(host.pauseMs, host.signal);
     }
   }

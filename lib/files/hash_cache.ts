@@ -16,7 +16,7 @@ import { digestFile, digestSmallFile, SMALL } from "./pieces.ts";
 import { fileNameOf } from "./safe_path.ts";
 
 /** Number of digests that a thread remembers. */
-const MOST_REMEMBERED = 20_000;
+const MAX_REMEMBERED = 20_000;
 /** Bytes from which on a digest is also kept on disk. */
 const LARGE = 1 << 20;
 /** Minimum age of a file's last change, in milliseconds, for its digest to be stored. */
@@ -40,7 +40,7 @@ export class HashCache {
   readonly #directory: string;
   readonly #hashType: string;
   readonly #host: BackendHost;
-  readonly #kept = new BoundedMap<string, Kept>(MOST_REMEMBERED);
+  readonly #kept = new BoundedMap<string, Kept>(MAX_REMEMBERED);
   readonly #running = new Map<string, Promise<string | undefined>>();
 
   /** @param directory Of the digests on disk: `<cachedir>/roots/hash`. */

@@ -14,7 +14,7 @@ import type { BackendHost, FileLists } from "./backend.ts";
 import { fileNameOf } from "./safe_path.ts";
 
 /** Number of environments whose lists a thread remembers. */
-const MOST_REMEMBERED = 64;
+const MAX_REMEMBERED = 64;
 
 interface Kept {
   readonly identity: string;
@@ -26,7 +26,7 @@ export class ListCache {
   readonly #directory: string;
   readonly #seconds: number;
   readonly #host: BackendHost;
-  readonly #kept = new BoundedMap<string, Kept>(MOST_REMEMBERED);
+  readonly #kept = new BoundedMap<string, Kept>(MAX_REMEMBERED);
   readonly #running = new Map<string, Promise<FileLists>>();
 
   /** @param directory `<cachedir>/file_lists/<backend>`. @param seconds For how long a list is used. */

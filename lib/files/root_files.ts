@@ -22,9 +22,9 @@ export interface FoundFile {
 /** Number of bytes that are read to detect text. */
 const LOOKED_AT = 512;
 /** Maximum number of files and directories in one list. */
-const MOST_ENTRIES = 200_000;
+const MAX_ENTRIES = 200_000;
 /** Maximum bytes of a file that is read. */
-const MOST_BYTES = 64 * 2 ** 20;
+const MAX_BYTES = 64 * 2 ** 20;
 
 /** The directories of environment `saltenv`; `undefined` if there is no such environment. */
 export function rootsOf(roots: ValueMap, saltenv: string): string[] | undefined {
@@ -45,7 +45,7 @@ export function findFiles(roots: readonly string[], path: string): FoundFile[] {
 /** The text of a file that {@linkcode findFiles} found. @throws {CommandError} If it is larger than 64 MiB. */
 export function readFound({ path }: FoundFile): string {
   const { size } = Deno.statSync(path);
-  if (size > MOST_BYTES) throw new CommandError(`${path} is larger than ${MOST_BYTES} bytes`);
+  if (size > MAX_BYTES) throw new CommandError(`${path} is larger than ${MAX_BYTES} bytes`);
   return Deno.readTextFileSync(path);
 }
 
@@ -56,12 +56,12 @@ export function readFound({ path }: FoundFile): string {
 export function listTree(root: string): ValueMap {
   const tree: ValueMap = new Map();
   const waiting: [directory: string, into: ValueMap][] = [[root, tree]];
-  let left = MOST_ENTRIES;
+  let left = MAX_ENTRIES;
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     const [directory, into] = next;
     const entries = entriesOf(directory);
     left -= entries.length;
-    if (left < 0) throw new CommandError(`${root} holds more than ${MOST_ENTRIES} files`);
+    if (left < 0) throw new CommandError(`${root} holds more than ${MAX_ENTRIES} files`);
     for (const { name } of entries.filter((entry) => isDirectory(directory, entry))) into.set(name, new Map());
     for (const entry of entries) {
       const below: Value | undefined = into.get(entry.name);

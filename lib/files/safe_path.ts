@@ -8,18 +8,18 @@
 import { normalPath, realPath } from "../filesystem/paths.ts";
 
 /** Maximum number of bytes of a path. */
-const MOST_BYTES = 4096;
+const MAX_BYTES = 4096;
 
 /** `path` without `.` and empty steps; `undefined` if it is absolute, empty or has `../`, or no system has such a path. */
 export function safePath(path: string): string | undefined {
-  if (path === "" || path.length > MOST_BYTES || path.includes("\0")) return undefined;
+  if (path === "" || path.length > MAX_BYTES || path.includes("\0")) return undefined;
   if (path.startsWith("/") || path.includes("../") || path.split("/").includes("..")) return undefined;
   return normalPath(path);
 }
 
 /** Whether an environment's name can safely be a part of a path. */
 export function isSafeEnv(saltenv: string): boolean {
-  if (saltenv.length > MOST_BYTES || saltenv.includes("\0")) return false;
+  if (saltenv.length > MAX_BYTES || saltenv.includes("\0")) return false;
   return saltenv.split("/").every((step) => step !== "" && step !== "." && step !== "..");
 }
 

@@ -22,7 +22,7 @@ export interface WalkRules {
 }
 
 /** Maximum number of entries of an environment. */
-const MOST_ENTRIES = 2_000_000;
+const MAX_ENTRIES = 2_000_000;
 
 /** A directory on the way: its path below the root, and where it really is, with those that it was reached by. */
 interface Place {
@@ -46,7 +46,7 @@ export async function walkRoots(roots: readonly string[], rules: WalkRules): Pro
     dirs: new Set(),
     emptyDirs: new Set(),
     links: new Map(),
-    left: MOST_ENTRIES,
+    left: MAX_ENTRIES,
   };
   for (const root of roots) await walkRoot(root, rules, found);
   const sorted = (paths: Set<string>) => [...paths].sort(compareStrings);
@@ -65,7 +65,7 @@ async function walkRoot(root: string, rules: WalkRules, found: Found): Promise<v
     const entries = await entriesOf(`${root}/${place.rel}`);
     if (entries === undefined) continue;
     if ((found.left -= entries.length) < 0) {
-      throw new StoreError(`${root} and its like hold more than ${MOST_ENTRIES} files`, root);
+      throw new StoreError(`${root} and its like hold more than ${MAX_ENTRIES} files`, root);
     }
     if (entries.length === 0 && place.rel !== "" && !isLeftOut(place.rel, found)) found.emptyDirs.add(place.rel);
     for (const entry of entries) await takeEntry(entry, place, { root, realRoot, rules, found, waiting });

@@ -109,13 +109,13 @@ function isLevel(level: Value | undefined): level is Value {
 }
 
 /** Largest offset that a system has. */
-const MOST_OFFSET = 2 ** 63;
+const MAX_OFFSET = 2 ** 63;
 
 /** Where to read; `undefined` for what no file can be read at. */
 function offset(loc: Value): number | undefined {
   if (typeof loc !== "boolean" && !isInt(loc)) return undefined;
   const at = toNumber(loc);
-  return at === undefined || at < 0 || at >= MOST_OFFSET ? undefined : at;
+  return at === undefined || at < 0 || at >= MAX_OFFSET ? undefined : at;
 }
 
 /** The names of backends in a load. */

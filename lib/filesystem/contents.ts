@@ -19,10 +19,10 @@ const TEXT_BLOCK = 512;
 /** Bytes that tell a file's encoding. */
 const ENCODING_BLOCK = 2048;
 
-/** The first `most` bytes of the file at `path`. @throws What Deno throws. */
-function readBeginning(path: string, most: number): Uint8Array {
+/** The first `max` bytes of the file at `path`. @throws What Deno throws. */
+function readBeginning(path: string, max: number): Uint8Array {
   using file = Deno.openSync(path);
-  const block = new Uint8Array(most);
+  const block = new Uint8Array(max);
   return block.subarray(0, readFull(file, block));
 }
 

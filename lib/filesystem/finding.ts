@@ -175,10 +175,10 @@ function bySize(value: string): Criterion {
   const digits = power < 0 ? scalar : scalar.slice(0, -1).trim();
   if (!/^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/.test(digits)) throw new CommandError(`invalid size: "${value}"`);
   const size = Math.trunc(Number(digits) * unit);
-  const [least, most] = sign === "-" ? [0, size] : sign === "+" ? [size, Infinity] : [size, size + unit - 1];
+  const [min, max] = sign === "-" ? [0, size] : sign === "+" ? [size, Infinity] : [size, size + unit - 1];
   return (candidate) => {
     const { size: actual } = candidate.status();
-    return actual >= least && actual <= most;
+    return actual >= min && actual <= max;
   };
 }
 

@@ -39,9 +39,9 @@ const FUNCTION_BOUNDS: Readonly<Record<FunctionKind, Bounds>> = {
 };
 
 /** Maximum bytes of an outcome. */
-const MOST_OUTCOME = 256 * 2 ** 20;
+const MAX_OUTCOME = 256 * 2 ** 20;
 /** Maximum bytes of what a process prints that are logged. */
-const MOST_PRINTED = 16_384;
+const MAX_PRINTED = 16_384;
 
 /** The parts that {@linkcode FunctionProcesses} needs. */
 export interface FunctionProcessesParts {
@@ -188,7 +188,7 @@ function kill(child: Deno.ChildProcess, signal: Deno.Signal): void {
 
 /** Reads the outcome from the process, if it writes one; a process that writes too much is ended. */
 async function readOutcome(child: Deno.ChildProcess): Promise<Uint8Array | undefined> {
-  const reader = new FrameReader(MOST_OUTCOME);
+  const reader = new FrameReader(MAX_OUTCOME);
   let outcome: Uint8Array | undefined;
   for await (const piece of child.stdout) {
     try {
@@ -205,8 +205,8 @@ async function readPrinted(child: Deno.ChildProcess): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
   for await (const piece of child.stderr) {
-    if (text.length < MOST_PRINTED) {
-      text += decoder.decode(piece, { stream: true }).slice(0, MOST_PRINTED - text.length);
+    if (text.length < MAX_PRINTED) {
+      text += decoder.decode(piece, { stream: true }).slice(0, MAX_PRINTED - text.length);
     }
   }
   return text.trim();

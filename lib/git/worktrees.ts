@@ -14,22 +14,22 @@ import { splitLines } from "../text/split_lines.ts";
 import { map, type Value, type ValueMap } from "../values/value.ts";
 
 /** The oldest version of git with all these features. */
-const LEAST = [2, 7];
+const MIN_VERSION = [2, 7];
 
 /** @throws {CommandError} If git is too old for worktrees. */
 export async function requireWorktrees(context: JobContext): Promise<string> {
   const version = await gitVersion(context);
-  if (isAtLeast(version, LEAST)) return version;
+  if (isAtLeast(version, MIN_VERSION)) return version;
   throw new CommandError(
-    `Worktrees are only supported in git ${LEAST.join(".")}.0 and newer (detected git version: ${version})`,
+    `Worktrees are only supported in git ${MIN_VERSION.join(".")}.0 and newer (detected git version: ${version})`,
   );
 }
 
 /** Whether a version of git is at least that. */
-export function isAtLeast(version: string, least: readonly number[]): boolean {
+export function isAtLeast(version: string, min: readonly number[]): boolean {
   const numbers = version.split(".").map(Number);
-  const at = least.findIndex((part, i) => (numbers[i] ?? 0) !== part);
-  return at < 0 || (numbers[at] ?? 0) > least[at];
+  const at = min.findIndex((part, i) => (numbers[i] ?? 0) !== part);
+  return at < 0 || (numbers[at] ?? 0) > min[at];
 }
 
 /**

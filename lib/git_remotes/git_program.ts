@@ -43,8 +43,8 @@ export interface GitRun {
 }
 
 /** Maximum bytes of git's output, such as the file names of a large repository. */
-const MOST_OUTPUT = 512 << 20;
-const MOST_COMPLAINT = 4_096;
+const MAX_OUTPUT = 512 << 20;
+const MAX_COMPLAINT = 4_096;
 /** Time limit for commands that only read the repository, in milliseconds. */
 const LOCAL_LIMIT_MS = 120_000;
 
@@ -53,8 +53,8 @@ export async function runGit(args: readonly string[], run: GitRun): Promise<GitR
   await using git = startGit(args, run);
   if (git.process === undefined) return { ok: false, stdout: new Uint8Array(), stderr: git.problem };
   const [stdout, stderr] = await Promise.all([
-    collect(git.process.stdout, MOST_OUTPUT),
-    collect(git.process.stderr, MOST_COMPLAINT),
+    collect(git.process.stdout, MAX_OUTPUT),
+    collect(git.process.stderr, MAX_COMPLAINT),
   ]);
   const { success } = await git.process.status;
   const complaint = new TextDecoder().decode(stderr.bytes).trim();
@@ -69,7 +69,7 @@ export async function runGitInto(path: string, args: readonly string[], run: Git
   const file = await Deno.open(path, { write: true, createNew: true, mode: 0o600 });
   const [, , { success }] = await Promise.all([
     git.process.stdout.pipeTo(file.writable),
-    collect(git.process.stderr, MOST_COMPLAINT),
+    collect(git.process.stderr, MAX_COMPLAINT),
     git.process.status,
   ]);
   return success;
@@ -144,15 +144,15 @@ function kill(process: Deno.ChildProcess): void {
   }
 }
 
-/** Reads to the end, and keeps the first `most` bytes. */
+/** Reads to the end, and keeps the first `max` bytes. */
 async function collect(
   stream: ReadableStream<Uint8Array<ArrayBuffer>>,
-  most: number,
+  max: number,
 ): Promise<{ readonly bytes: Uint8Array<ArrayBuffer>; readonly whole: boolean }> {
   const parts: Uint8Array<ArrayBuffer>[] = [];
   let length = 0, whole = true;
   for await (const part of stream) {
-    if (length + part.length > most) whole = false;
+    if (length + part.length > max) whole = false;
     else parts.push(part), length += part.length;
   }
   return { bytes: new Uint8Array(await new Blob(parts).arrayBuffer()), whole };

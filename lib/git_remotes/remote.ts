@@ -24,9 +24,9 @@ export type Refs = ReadonlyMap<string, string>;
 export type FetchResult = "changed" | "unchanged" | "locked";
 
 /** Number of commits whose files a thread remembers, and number of names that it remembers as unknown. */
-const MOST_TREES = 32, MOST_UNKNOWN = 1_000;
+const MAX_TREES = 32, MAX_UNKNOWN = 1_000;
 /** Processes of git that read the repository for requests at a time, in each thread. */
-const MOST_READERS = 4;
+const MAX_READERS = 4;
 /** Longest time of a fetch, in milliseconds. */
 const FETCH_LIMIT_MS = 3_600_000;
 /** Age at which an extracted file is removed, in milliseconds: the next request extracts it again. */
@@ -38,8 +38,8 @@ export class GitRemote<O extends RepositoryOptions = RepositoryOptions> {
   readonly lock: UpdateLock;
   /** `<cachedir>/<role>/<name>`; the repository is in `_`, as in Salt. */
   readonly #top: string;
-  readonly #trees = new BoundedMap<string, Promise<Tree>>(MOST_TREES);
-  readonly #unknown = new BoundedMap<string, true>(MOST_UNKNOWN);
+  readonly #trees = new BoundedMap<string, Promise<Tree>>(MAX_TREES);
+  readonly #unknown = new BoundedMap<string, true>(MAX_UNKNOWN);
   readonly #blobs = new Map<string, Promise<string>>();
   readonly #readers: (() => void)[] = [];
   #reading = 0;
@@ -239,7 +239,7 @@ export class GitRemote<O extends RepositoryOptions = RepositoryOptions> {
 
   /** Limits the number of processes at a time. */
   async #turn<T>(run: () => Promise<T>): Promise<T> {
-    if (this.#reading >= MOST_READERS) await new Promise<void>((resolve) => this.#readers.push(resolve));
+    if (this.#reading >= MAX_READERS) await new Promise<void>((resolve) => this.#readers.push(resolve));
     else this.#reading++;
     try {
       return await run();

@@ -23,7 +23,7 @@ export interface Tree {
 export const LINK_MODE = 0o120000;
 
 /** Maximum number of links on the way to a file, as in Salt. */
-const MOST_LINKS = 100;
+const MAX_LINKS = 100;
 
 /** The entries of `git ls-tree -r -t -z`: mode, kind, object, and a tab before the path. Submodules are left out. */
 export function parseTree(output: string): Omit<Tree, "links"> {
@@ -57,7 +57,7 @@ export function parseBatch(output: Uint8Array): Map<string, string> {
 /** The file at `path`, or where links lead from there within the commit; `undefined` if there is none. */
 export function fileAt({ files, links }: Tree, path: string): TreeFile | undefined {
   let at: string | undefined = path;
-  for (let i = 0; at !== undefined && i <= MOST_LINKS; i++) {
+  for (let i = 0; at !== undefined && i <= MAX_LINKS; i++) {
     const file = files.get(at);
     if (file === undefined || file.mode !== LINK_MODE) return file;
     at = linkedPath(at, links.get(at) ?? "");

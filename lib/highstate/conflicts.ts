@@ -35,8 +35,8 @@ export async function conflictOf(context: JobContext, queue: Value, kwargs: Valu
   const wanted = queue ?? context.opts.state_queue;
   const first = await otherRuns(context);
   if (first.length === 0) return undefined;
-  const most = typeof wanted === "number" && wanted > 0 ? wanted : Infinity;
-  const waits = typeof wanted === "number" ? first.length < most : truthy(wanted);
+  const max = typeof wanted === "number" && wanted > 0 ? wanted : Infinity;
+  const waits = typeof wanted === "number" ? first.length < max : truthy(wanted);
   if (!waits) return await runningStates(context);
   // Later runs wait for this one, or refuse to run.
   const own = str(context.job.jid ?? "");

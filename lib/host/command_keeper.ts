@@ -14,7 +14,7 @@ import { isJid } from "../protocol/jid.ts";
 import {
   type KeeperAnswer,
   type KeeperRequest,
-  MOST_KEEPER_MESSAGE,
+  MAX_KEEPER_MESSAGE,
   packAnswer,
   parseRequest,
 } from "./keeper_messages.ts";
@@ -230,7 +230,7 @@ class Minion implements Disposable {
   readonly #connection: Deno.UnixConn;
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
-  readonly #frames = new FrameReader(MOST_KEEPER_MESSAGE);
+  readonly #frames = new FrameReader(MAX_KEEPER_MESSAGE);
   #last: Promise<void> = Promise.resolve();
 
   constructor(connection: Deno.UnixConn) {

@@ -51,7 +51,7 @@ export type KeeperAnswer =
   | { readonly kind: "failed"; readonly reason: string };
 
 /** Maximum size of a message, in bytes; input and output of a command fit in. */
-export const MOST_KEEPER_MESSAGE = 0x7fffffff;
+export const MAX_KEEPER_MESSAGE = 0x7fffffff;
 
 /** The message that ends a command. */
 export const ABORT: Uint8Array<ArrayBuffer> = frame(0, new Uint8Array());

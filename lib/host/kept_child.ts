@@ -11,7 +11,7 @@ import {
   ABORT,
   type KeeperAnswer,
   type KeeperRequest,
-  MOST_KEEPER_MESSAGE,
+  MAX_KEEPER_MESSAGE,
   packRequest,
   parseAnswer,
 } from "./keeper_messages.ts";
@@ -97,7 +97,7 @@ async function runInKeeper(
 }
 
 async function* answers(connection: Deno.UnixConn): AsyncGenerator<KeeperAnswer> {
-  const frames = new FrameReader(MOST_KEEPER_MESSAGE);
+  const frames = new FrameReader(MAX_KEEPER_MESSAGE);
   for await (const piece of connection.readable) {
     for (const { content } of frames.push(piece)) yield parseAnswer(content);
   }

@@ -178,8 +178,8 @@ export function jinjaGlobals(): Map<string, Obj> {
         native(
           "generate_lorem_ipsum",
           [["n", 5], ["html", true], ["min", 20], ["max", 100]],
-          ([paragraphs, html, least, most]) => {
-            const text = lipsum(indexOf(paragraphs), indexOf(least), indexOf(most), truthy(html));
+          ([paragraphs, html, min, max]) => {
+            const text = lipsum(indexOf(paragraphs), indexOf(min), indexOf(max), truthy(html));
             if (text === undefined) throw pythonError("ValueError", "empty or too large range of words");
             return truthy(html) ? new Markup(text) : text;
           },

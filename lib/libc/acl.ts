@@ -23,7 +23,7 @@ const HEADER = 4, ENTRY = 8;
 const USER_OBJ = 0x01, USER = 0x02, GROUP_OBJ = 0x04, MASK = 0x10, OTHER = 0x20;
 const NO_ID = 0xffffffff;
 /** The kernel's maximum size of a list. */
-const MOST_BYTES = 65_536;
+const MAX_BYTES = 65_536;
 
 /** Permission bits of an entry. */
 export const ACL_READ = 4, ACL_WRITE = 2, ACL_PASS = 1;
@@ -69,7 +69,7 @@ export function setAclUsers(path: string, users: readonly number[], bits: number
  * users.
  */
 function groupBits(path: string): number | undefined {
-  const list = new Uint8Array(MOST_BYTES);
+  const list = new Uint8Array(MAX_BYTES);
   const length = Number(libc().getxattr?.(cString(path), NAME, list, BigInt(list.length)) ?? -1);
   const view = new DataView(list.buffer);
   for (let at = HEADER; at + ENTRY <= length; at += ENTRY) {

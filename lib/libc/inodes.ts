@@ -100,7 +100,7 @@ export function deviceNumbers(device: number): readonly [major: number, minor: n
 }
 
 /** The kernel's maximum of all names of attributes of a file, and of one value. */
-const MOST_BYTES = 65_536;
+const MAX_BYTES = 65_536;
 
 /**
  * Copies the extended attributes of the file `from` to `to`, access control lists and labels among them, as far as the
@@ -110,10 +110,10 @@ export function copyAttributes(from: string, to: string): void {
   const { listxattr, getxattr, setxattr } = libc();
   if (!listxattr || !getxattr || !setxattr) return;
   const [source, target] = [cString(from), cString(to)];
-  const names = new Uint8Array(MOST_BYTES);
+  const names = new Uint8Array(MAX_BYTES);
   const length = Number(listxattr(source, names, BigInt(names.length)));
   if (length <= 0) return;
-  const value = new Uint8Array(MOST_BYTES);
+  const value = new Uint8Array(MAX_BYTES);
   for (const name of new TextDecoder().decode(names.subarray(0, length)).split("\0")) {
     if (name === "") continue;
     const size = Number(getxattr(source, cString(name), value, BigInt(value.length)));

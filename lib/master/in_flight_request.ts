@@ -16,7 +16,7 @@ const HEADER = 4;
  * Maximum number of requests in one MWorker. Most of them may be requests for pillars: with the default of five
  * MWorkers a thousand may wait, and other requests do not wait for them.
  */
-export const MOST_HELD = 256;
+export const MAX_HELD = 256;
 
 /** Memory for one MWorker. @param requests Maximum number of requests in it. */
 export function heldMemory(requests = 1): SharedArrayBuffer {

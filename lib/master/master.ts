@@ -25,7 +25,7 @@ import { FunctionProcesses } from "../functions/processes.ts";
 import { type FunctionNews, parseFunctionRequest } from "../functions/messages.ts";
 import { isAboutPillar, parsePillarQuestion, type PillarNews } from "../pillar/messages.ts";
 import { PillarProcesses } from "../pillar/processes.ts";
-import { heldMemory, MOST_HELD } from "./in_flight_request.ts";
+import { heldMemory, MAX_HELD } from "./in_flight_request.ts";
 import { jidMemory, makeJid } from "../protocol/jid.ts";
 import { type KeptInit, KeptThread, type KeptThreadOptions } from "../sockets/kept_thread.ts";
 import { loadOrCreateMasterKey } from "../keys/pair.ts";
@@ -83,7 +83,7 @@ const WORKERS = "inproc://workers", EVENTS = "inproc://events";
  * normally waits for a reply before it sends the next request. A piece of a file is 1 MiB, so a client that requests
  * thousands and reads none must not fill the memory.
  */
-const MOST_REPLIES = 128;
+const MAX_REPLIES = 128;
 
 /** A running master. */
 export class Master {
@@ -197,7 +197,7 @@ export class Master {
         maxFrameBytes: opts.max_request_bytes,
         handshakeMs: opts.handshake_timeout * 1000,
         receiveHighWaterMark: opts.max_queued_requests,
-        sendHighWaterMark: MOST_REPLIES,
+        sendHighWaterMark: MAX_REPLIES,
         lingerMs: LINGER_MS,
         ...PROBES,
         ...MANY_REQUESTERS,
@@ -212,12 +212,12 @@ export class Master {
       name: "ret_port",
       limits: connectionLimits(opts),
       memory: {
-        rule: new Unanswered(MOST_REPLIES * opts.file_buffer_size),
-        most: opts.max_request_memory,
+        rule: new Unanswered(MAX_REPLIES * opts.file_buffer_size),
+        max: opts.max_request_memory,
         name: "max_request_memory",
       },
       messages: {
-        most: `max_request_bytes (${opts.max_request_bytes})`,
+        max: `max_request_bytes (${opts.max_request_bytes})`,
         at: (address) => minionsAt(new DataCache(opts.cachedir, { log: this.#log.error }), address),
       },
       log: this.#log,
@@ -255,9 +255,9 @@ export class Master {
       log: this.#log,
     });
     this.#workers = Array.from({ length: opts.worker_threads }, (_, i) => {
-      let held = heldMemory(MOST_HELD);
+      let held = heldMemory(MAX_HELD);
       return this.#keep<MWorkerInit>(`MWorker-${i}`, new URL("./mworker_thread.ts", import.meta.url), {
-        init: (apart) => ({ ...init, held: apart ? held = heldMemory(MOST_HELD) : held }),
+        init: (apart) => ({ ...init, held: apart ? held = heldMemory(MAX_HELD) : held }),
         canStandBeside: true,
         onMessage: (message) => {
           const tell = (news: FunctionNews | PillarNews) => this.#workers[i].post(news);

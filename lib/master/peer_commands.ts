@@ -33,12 +33,12 @@ export const PEER_COMMANDS: MinionCommands<
 };
 
 /** Longest time that `minion_publish` waits, and its interval, in milliseconds. */
-const MOST_WAIT_MS = 60_000;
+const MAX_WAIT_MS = 60_000;
 const LOOK_MS = 300;
 /** Most requests of `minion_publish` that wait in one thread. */
-const MOST_WAITING = 4;
+const MAX_WAITING = 4;
 /** Maximum bytes of returns that a minion gets; the rest is left out. */
-const MOST_RETURN_BYTES = 16 << 20;
+const MAX_RETURN_BYTES = 16 << 20;
 
 /** `minion_pub`. @returns `{jid, minions}`; `{}` if the minion may not. */
 async function publishForPeer(load: ValueMap, id: string, services: PeerNeeds): Promise<ValueMap> {
@@ -133,7 +133,7 @@ let waiting = 0;
 
 /** `minion_publish`, of older minions: publishes, and waits for the returns. */
 async function publishAndWait(load: ValueMap, id: string, services: PeerNeeds & Needs<"park">): Promise<ValueMap> {
-  if (waiting >= MOST_WAITING) {
+  if (waiting >= MAX_WAITING) {
     services.warn(`Minion ${id} may not publish now: ${waiting} minions wait for returns`);
     return new Map();
   }
@@ -151,7 +151,7 @@ async function publishWithReturns(load: ValueMap, id: string, services: PeerNeed
   const published = await publish(load, id, services);
   const [jid, minions] = [published?.get("jid"), published?.get("minions")];
   if (typeof jid !== "string" || !Array.isArray(minions)) return new Map();
-  const until = performance.now() + Math.min(MOST_WAIT_MS, Math.max(0, timeoutS) * 1000);
+  const until = performance.now() + Math.min(MAX_WAIT_MS, Math.max(0, timeoutS) * 1000);
   services.park();
   while (performance.now() < until && services.jobs.store.getReturns(jid).size < minions.length) await sleep(LOOK_MS);
   const returns = returnsOf(jid, services);
@@ -175,7 +175,7 @@ function returnsOf(jid: string, { jobs: { store }, warn }: Needs<"jobs" | "warn"
   for (const [minion, given] of store.getReturns(jid)) {
     const entry = map({ ret: given.return ?? null, ...given.out === undefined ? {} : { out: given.out } });
     bytes += encode(entry, "wire").length;
-    if (bytes > MOST_RETURN_BYTES) {
+    if (bytes > MAX_RETURN_BYTES) {
       warn(
         `The returns of ${jid} are too large for the minion that published it: it gets those of ${returns.size} minions`,
       );
@@ -202,7 +202,7 @@ async function runForPeer(
   log.info(`Minion ${id} runs the runner ${truncateValue(fun)} with jid ${jid}`);
   try {
     const outcome = await functions.call({ kind: "runner", fun, ...given, jid, user: opts.user });
-    if (encode(outcome.return, "wire").length <= MOST_RETURN_BYTES) return outcome.return;
+    if (encode(outcome.return, "wire").length <= MAX_RETURN_BYTES) return outcome.return;
     warn(`The result of ${fun} is too large for the minion ${id}`);
   } catch (error) {
     if (!(error instanceof RefusedError)) throw error;

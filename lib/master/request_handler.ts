@@ -16,7 +16,7 @@ import { minionCommand } from "./minion_commands.ts";
 import { MinionKeys } from "../keys/accepted_keys.ts";
 import { decode, encode } from "../values/msgpack.ts";
 import { joinBytes } from "../values/join_bytes.ts";
-import { asBytes, MOST_FIELDS, parseRequest, type Request } from "../protocol/payload.ts";
+import { asBytes, MAX_FIELDS, parseRequest, type Request } from "../protocol/payload.ts";
 import { isEncryptionAlgorithm, isSigningAlgorithm } from "../crypto/rsa.ts";
 import { isMap, map, type Value, type ValueMap } from "../values/value.ts";
 
@@ -109,7 +109,7 @@ export class RequestHandler {
       throw error;
     }
     if (!isMap(load)) throw new WireError("payload and load must be a dict");
-    if (load.size > MOST_FIELDS) throw new WireError(BAD_LOAD);
+    if (load.size > MAX_FIELDS) throw new WireError(BAD_LOAD);
     return { load, crypticle };
   }
 

@@ -7,7 +7,7 @@
 import type { Needs } from "./services.ts";
 
 /** Maximum number of minions and parts that each thread remembers. */
-const MOST_TOLD = 20_000;
+const MAX_TOLD = 20_000;
 
 const told = new Set<string>();
 
@@ -15,7 +15,7 @@ const told = new Set<string>();
 export function tellNotBuilt(id: string, part: string, { warn }: Needs<"warn">): void {
   const key = `${part} ${id}`;
   if (told.has(key)) return;
-  if (told.size >= MOST_TOLD) told.clear();
+  if (told.size >= MAX_TOLD) told.clear();
   told.add(key);
   warn(`Minion ${id} asks for what is not built yet, and gets an empty answer: ${part}`);
 }

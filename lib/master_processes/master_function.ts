@@ -16,7 +16,7 @@ import { frame, FrameReader } from "../protocol/frames.ts";
 import { loadRunners, runnerHost } from "./runner_host.ts";
 
 /** Maximum bytes of its input, which is larger than any request. */
-const MOST_GIVEN = 2 ** 31;
+const MAX_GIVEN = 2 ** 31;
 
 /** Runs the function that comes on standard input. @returns The exit code: 0, whatever the function did. */
 export async function runMasterFunction(): Promise<number> {
@@ -54,7 +54,7 @@ export async function runMasterFunction(): Promise<number> {
 function firstFrame(onEnd: () => void): Promise<Uint8Array> {
   const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
   const read = async () => {
-    const frames = new FrameReader(MOST_GIVEN);
+    const frames = new FrameReader(MAX_GIVEN);
     for await (const piece of Deno.stdin.readable) {
       for (const { content } of frames.push(piece)) resolve(content);
     }

@@ -17,7 +17,7 @@ import { map } from "../values/value.ts";
 /** Minimum time that an id is known, in milliseconds. */
 const KEEP_MS = 24 * 3_600_000;
 /** Maximum number of ids in a generation, independent of its age: 10 MB of memory. */
-const MOST = 100_000;
+const MAX_JIDS = 100_000;
 
 /** A publish mark in a file. */
 const MARK = /^\d{1,15} [0-9a-f]{16}$/;
@@ -33,7 +33,7 @@ export interface PublishMark {
 /** Options of a {@linkcode JidMemory}. */
 export interface JidMemoryOptions {
   /** Minimum number of ids in a generation. */
-  readonly least: number;
+  readonly min: number;
   /** The file; without it, ids are only in memory. */
   readonly path?: string;
   /** Logs failed writes. */
@@ -133,8 +133,8 @@ export class JidMemory {
   /** Begins a new generation if it is due. @returns Whether it did. */
   #turn(): boolean {
     const { size } = this.#young;
-    const aged = this.#now() - this.#sinceMs >= KEEP_MS && size >= this.#options.least;
-    if (!aged && size < Math.max(MOST, this.#options.least)) return false;
+    const aged = this.#now() - this.#sinceMs >= KEEP_MS && size >= this.#options.min;
+    if (!aged && size < Math.max(MAX_JIDS, this.#options.min)) return false;
     this.#old = this.#young;
     this.#young = new Set();
     this.#sinceMs = this.#now();

@@ -88,16 +88,16 @@ export class MinionJobs {
 
   #take(load: ValueMap): void {
     if (this.#hasRoom() || ABOUT_JOBS.has(str(load.get("fun") ?? null))) return void this.#run(load);
-    const most = this.#parts.opts.process_count_max;
-    this.#parts.log.warning(`Job ${str(load.get("jid") ?? "")} waits: ${most} jobs are running (process_count_max)`);
+    const max = this.#parts.opts.process_count_max;
+    this.#parts.log.warning(`Job ${str(load.get("jid") ?? "")} waits: ${max} jobs are running (process_count_max)`);
     this.#queue.push(load);
     this.note(str(load.get("jid") ?? ""), load, "queued");
     void this.#acknowledge(load, "received");
   }
 
   #hasRoom(): boolean {
-    const most = this.#parts.opts.process_count_max;
-    return most <= 0 || this.#parts.pool.size < most;
+    const max = this.#parts.opts.process_count_max;
+    return max <= 0 || this.#parts.pool.size < max;
   }
 
   /** Runs a queued job. */

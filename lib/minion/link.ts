@@ -137,8 +137,8 @@ export class MasterLink {
   /** Maximum bytes of a request, if known: the master's limit, or less by the minion's option. */
   get maxRequestBytes(): number | undefined {
     const own = this.#settings.maxRequestBytes || Infinity;
-    const least = Math.min(own, this.#credentials?.maxRequestBytes ?? Infinity);
-    return least === Infinity ? undefined : least;
+    const min = Math.min(own, this.#credentials?.maxRequestBytes ?? Infinity);
+    return min === Infinity ? undefined : min;
   }
 
   /**

@@ -128,8 +128,8 @@ export class Minion {
       answer: (asked) => this.#answer(asked),
     });
     const kept = this.#kept = new KeptReturns(opts.cachedir, log);
-    const least = Math.max(opts.minion_jid_queue_hwm, REMEMBERED_JIDS), jidFile = `${opts.cachedir}/jids`;
-    await restoreMinion(opts, () => new JidMemory({ least, path: jidFile, log }), log);
+    const min = Math.max(opts.minion_jid_queue_hwm, REMEMBERED_JIDS), jidFile = `${opts.cachedir}/jids`;
+    await restoreMinion(opts, () => new JidMemory({ min, path: jidFile, log }), log);
     const journal = this.#journal = minionJournal(opts, log);
     const spool = this.#spool = new ReturnSpool({
       directory: spoolDirectory(opts),
@@ -156,7 +156,7 @@ export class Minion {
       id: opts.id,
       data: () => ({ grains: this.#grains, pillar: this.#pillar }),
       requireSignature: opts.sign_pub_messages,
-      rememberedJids: least,
+      rememberedJids: min,
       jidFile,
       journal,
       admit: (jid, load) => jobs.note(jid, load, "running"),

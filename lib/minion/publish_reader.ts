@@ -60,7 +60,7 @@ export class PublishReader {
   constructor(rules: ReaderRules) {
     this.#rules = rules;
     this.#jids = new JidMemory({
-      least: rules.rememberedJids,
+      min: rules.rememberedJids,
       path: rules.jidFile,
       log: rules.log,
       journal: rules.journal,

@@ -17,7 +17,7 @@ import { fingerprint, samePem } from "../crypto/pem.ts";
 import { isMap, map, repr, toNumber, type Value, type ValueMap } from "../values/value.ts";
 
 /** Minimum valid value of a master's `max_request_bytes`. */
-const LEAST_REQUEST_LIMIT = 65_536;
+const MIN_REQUEST_LIMIT = 65_536;
 
 /** The result of a sign-in: both keys, and the publish port. */
 export interface Credentials {
@@ -242,7 +242,7 @@ export class SignIn {
 /** The master's limit for requests; a value below the minimum of the option is ignored. */
 function requestLimit(inner: ValueMap): number | undefined {
   const limit = toNumber(inner.get("max_request_bytes"));
-  return limit !== undefined && Number.isSafeInteger(limit) && limit >= LEAST_REQUEST_LIMIT ? limit : undefined;
+  return limit !== undefined && Number.isSafeInteger(limit) && limit >= MIN_REQUEST_LIMIT ? limit : undefined;
 }
 
 /** The file of the trusted master key. */

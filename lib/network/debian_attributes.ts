@@ -43,9 +43,9 @@ const converted = (convert: (value: Value) => Value | undefined): Check => (valu
 const integer = converted(integerOf);
 const decimal = converted(floatOf);
 
-const integerBelow = (most: number) => (value: Value): Checked => {
+const integerBelow = (max: number) => (value: Value): Checked => {
   const { valid, value: number } = integer(value);
-  return { valid: valid && Number(number) >= 0 && Number(number) <= most, value: number };
+  return { valid: valid && Number(number) >= 0 && Number(number) <= max, value: number };
 };
 
 const netmask4: Check = (value) => {

@@ -13,11 +13,11 @@ export function isAddress(value: Value): boolean {
   if (typeof value !== "string") return false;
   const at = value.lastIndexOf("/");
   const address = at < 0 ? value : value.slice(0, at);
-  const least = isIpv4(address) ? 1 : isIpv6(address) ? 8 : undefined;
-  if (least === undefined) return false;
+  const min = isIpv4(address) ? 1 : isIpv6(address) ? 8 : undefined;
+  if (min === undefined) return false;
   if (at < 0) return true;
   const prefix = value.slice(at + 1).trim();
-  return /^[+-]?\d+$/.test(prefix) && Number(prefix) >= least && Number(prefix) <= (least === 1 ? 32 : 128);
+  return /^[+-]?\d+$/.test(prefix) && Number(prefix) >= min && Number(prefix) <= (min === 1 ? 32 : 128);
 }
 
 /** A part of an SPF policy. */

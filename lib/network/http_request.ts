@@ -37,7 +37,7 @@ export interface HttpResponse {
 }
 
 /** The most redirections, and the most bytes of a body. */
-const MOST_REDIRECTS = 5, MOST_BODY = 256 << 20;
+const MAX_REDIRECTS = 5, MAX_BODY = 256 << 20;
 /** Status codes that send a client elsewhere. */
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
 
@@ -52,7 +52,7 @@ export async function httpRequest(request: HttpRequest): Promise<HttpResponse> {
   for (let i = 0;; i++) {
     const response = await send(current);
     const place = response.headers.get("Location");
-    if (!REDIRECTS.includes(response.status) || place === undefined || i === MOST_REDIRECTS) return response;
+    if (!REDIRECTS.includes(response.status) || place === undefined || i === MAX_REDIRECTS) return response;
     const url = new URL(place, current.url);
     if (!isHttp(url)) throw new HttpError(`A redirection to ${url.protocol} is not followed`);
     const elsewhere = url.host !== new URL(current.url).host;
@@ -119,7 +119,7 @@ async function collect(incoming: IncomingMessage): Promise<HttpResponse> {
   let size = 0;
   for await (const piece of incoming) {
     size += piece.length;
-    if (size > MOST_BODY) throw new HttpError(`The response has more than ${MOST_BODY} bytes`);
+    if (size > MAX_BODY) throw new HttpError(`The response has more than ${MAX_BODY} bytes`);
     pieces.push(new Uint8Array(piece));
   }
   const headers = new Map<string, string>();
@@ -147,7 +147,7 @@ async function decompressed(bytes: Uint8Array<ArrayBuffer>, coding = "identity")
   let size = 0;
   for await (const piece of stream) {
     size += piece.length;
-    if (size > MOST_BODY) throw new HttpError(`The response has more than ${MOST_BODY} bytes`);
+    if (size > MAX_BODY) throw new HttpError(`The response has more than ${MAX_BODY} bytes`);
     pieces.push(piece);
   }
   return joinBytes(pieces);

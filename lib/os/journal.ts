@@ -4,7 +4,7 @@
  * sync serves all records appended before it (group commit). Each thread has its own journal file, so that no thread
  * waits for another: five files allow twice as many syncs a second as one.
  *
- * A journal file is closed when it has {@linkcode MOST_BYTES} or is {@linkcode OLDEST_MS} old: then its file systems
+ * A journal file is closed when it has {@linkcode MAX_BYTES} or is {@linkcode OLDEST_MS} old: then its file systems
  * are synced as a whole, and the journal file is removed. Therefore callers must write their files before they append
  * the record, or in the same turn of the event loop. Records may be replayed more than once; replaying must be
  * idempotent. Knows nothing of jobs.
@@ -23,7 +23,7 @@ import type { Value } from "../values/value.ts";
 import { clearTimeout, setTimeout, type Timer } from "./timers.ts";
 
 /** Size in bytes at which a file is closed; the record that exceeds it is its last. */
-const MOST_BYTES = 4 << 20;
+const MAX_BYTES = 4 << 20;
 /** Maximum age of a file since its first record, in milliseconds. */
 const OLDEST_MS = 60_000;
 
@@ -78,7 +78,7 @@ export class Journal {
   /** Appends a record; it is durable after the next {@linkcode commit}. @throws {StoreError} If it cannot be written. */
   append(record: Packable): void {
     const framed = frameRecord(encode(record, "disk"), FORM);
-    if (this.#bytes >= MOST_BYTES) this.#giveUp();
+    if (this.#bytes >= MAX_BYTES) this.#giveUp();
     this.#writing(() => {
       const file = this.#file ?? this.#open();
       this.#write(file, framed);

@@ -133,9 +133,9 @@ const groups = new ParsedFile(parseGroup);
  */
 const KNOWN_MS = 1_000;
 /** Answers that are remembered. */
-const MOST_KNOWN = 1_000;
+const MAX_KNOWN = 1_000;
 
-const answers = new BoundedMap<string, { readonly text: string; readonly until: number }>(MOST_KNOWN);
+const answers = new BoundedMap<string, { readonly text: string; readonly until: number }>(MAX_KNOWN);
 
 /** The output of `getent` for one key, or for all; empty if there is none, or no `getent`. */
 function getent(database: string, key?: string | number): string {

@@ -6,15 +6,15 @@
 import { splitLines } from "../text/split_lines.ts";
 import { isMap, type Value } from "../values/value.ts";
 
-/** `value` with at most `most` lines of each text in it, and the number of those that are left out; 0: all of them. */
-export function cutTexts(value: Value, most: number): Value {
-  if (most === 0) return value;
-  if (Array.isArray(value)) return value.map((item) => cutTexts(item, most));
-  if (isMap(value)) return new Map([...value].map(([key, item]) => [key, cutTexts(item, most)]));
+/** `value` with at most `max` lines of each text in it, and the number of those that are left out; 0: all of them. */
+export function cutTexts(value: Value, max: number): Value {
+  if (max === 0) return value;
+  if (Array.isArray(value)) return value.map((item) => cutTexts(item, max));
+  if (isMap(value)) return new Map([...value].map(([key, item]) => [key, cutTexts(item, max)]));
   if (typeof value !== "string") return value;
   const lines = splitLines(value);
-  const left = lines.length - most;
+  const left = lines.length - max;
   // A note in the place of one line would save nothing.
   if (left < 2) return value;
-  return [...lines.slice(0, most), `… ${left} more lines`].join("\n");
+  return [...lines.slice(0, max), `… ${left} more lines`].join("\n");
 }

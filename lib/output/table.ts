@@ -136,7 +136,7 @@ class Tables {
     const columns = Math.max(...wrapped.map((row) => row.length));
     const widths = Array.from(
       { length: columns },
-      (_, i) => wrapped.reduce((most, row) => Math.max(most, ...(row[i] ?? []).map(length)), 0),
+      (_, i) => wrapped.reduce((max, row) => Math.max(max, ...(row[i] ?? []).map(length)), 0),
     );
     const between = length(delim) * (columns - 1);
     const width = length(prefix) + length(suffix) + widths.reduce((sum, n) => sum + n, 0) + between;

@@ -7,7 +7,7 @@
 import type { PillarReads, ReadFacts } from "./reads.ts";
 
 /** Maximum bytes of the cache of one process. */
-const MOST_BYTES = 64 * 2 ** 20;
+const MAX_BYTES = 64 * 2 ** 20;
 
 interface Kept {
   readonly reads: PillarReads;
@@ -19,12 +19,12 @@ interface Kept {
 /** The compiled pillars of one process. */
 export class KeptPillars {
   readonly #kept = new Map<string, Kept>();
-  readonly #most: number;
+  readonly #max: number;
   #bytes = 0;
 
-  /** @param most Most bytes of all. */
-  constructor(most = MOST_BYTES) {
-    this.#most = most;
+  /** @param max Maximum bytes of all. */
+  constructor(max = MAX_BYTES) {
+    this.#max = max;
   }
 
   /** The entry of `key`, if its reads are unchanged for the request, or if it is younger than `ttlMs`. */
@@ -41,11 +41,11 @@ export class KeptPillars {
   /** Stores `pillar` under `key`; removes the least recently used entries if the cache is full. */
   keep(key: string, pillar: Uint8Array, reads: PillarReads): void {
     this.drop(key);
-    if (pillar.length > this.#most) return;
+    if (pillar.length > this.#max) return;
     this.#kept.set(key, { reads, pillar, atMs: Date.now() });
     this.#bytes += pillar.length;
     for (const oldest of this.#kept.keys()) {
-      if (this.#bytes <= this.#most) break;
+      if (this.#bytes <= this.#max) break;
       this.drop(oldest);
     }
   }

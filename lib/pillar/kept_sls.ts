@@ -10,11 +10,11 @@ import { stampOf } from "./stamps.ts";
 import { isMap, type Value } from "../values/value.ts";
 
 /** Maximum number of files in the cache. */
-const MOST_FILES = 2_000;
+const MAX_FILES = 2_000;
 /** Maximum number of results of one file: a file that differs for each minion is not worth caching. */
-const MOST_FORMS = 16;
+const MAX_FORMS = 16;
 /** A file with more values than this is not cached. */
-const MOST_VALUES = 20_000;
+const MAX_VALUES = 20_000;
 
 interface Form {
   readonly reads: PillarReads;
@@ -23,7 +23,7 @@ interface Form {
 
 /** The rendered files of one process. */
 export class SlsKeeper {
-  readonly #files = new BoundedMap<string, Form[]>(MOST_FILES);
+  readonly #files = new BoundedMap<string, Form[]>(MAX_FILES);
 
   /** The cached result of a file for a request with the same reads. */
   find(key: string, facts: ReadFacts): Form | undefined {
@@ -40,9 +40,9 @@ export class SlsKeeper {
 
   /** Keeps a form of a file. */
   keep(key: string, form: Form): void {
-    if (form.reads.reason !== undefined || countValues(form.data, MOST_VALUES) > MOST_VALUES) return;
+    if (form.reads.reason !== undefined || countValues(form.data, MAX_VALUES) > MAX_VALUES) return;
     const forms = this.#files.get(key) ?? [];
-    this.#files.set(key, [form, ...forms].slice(0, MOST_FORMS));
+    this.#files.set(key, [form, ...forms].slice(0, MAX_FORMS));
   }
 }
 
@@ -77,13 +77,13 @@ export function deepCopy(value: Value): Value {
   return copy;
 }
 
-/** How many values there are in one; counts no further than `most` and one. */
-function countValues(value: Value, most: number): number {
+/** How many values there are in one; counts no further than `max` and one. */
+function countValues(value: Value, max: number): number {
   if (!Array.isArray(value) && !isMap(value)) return 1;
   let count = 1;
   for (const item of value.values()) {
-    if (count > most) break;
-    count += countValues(item, most - count);
+    if (count > max) break;
+    count += countValues(item, max - count);
   }
   return count;
 }

@@ -16,15 +16,15 @@ import type { TimeBudget } from "../os/time_budget.ts";
 import { map } from "../values/value.ts";
 
 /** Maximum number of waiting questions, of all minions and of one. */
-const MOST_WAITING = 10_000, MOST_OF_ONE = 4;
+const MAX_WAITING = 10_000, MAX_OF_ONE = 4;
 /** A process without work for this time is ended, in milliseconds. */
 const IDLE_MS = 300_000;
 /** Megabytes of JavaScript's heap of a process: a template that needs more ends only this process. */
 const HEAP_MB = 1_024;
 /** Maximum bytes of an answer; `pillar_max_bytes` limits it further. */
-const MOST_ANSWER = 2 ** 31;
+const MAX_ANSWER = 2 ** 31;
 /** Maximum bytes of a process's output in the log. */
-const MOST_PRINTED = 16_384;
+const MAX_PRINTED = 16_384;
 
 /** The parts of {@linkcode PillarProcesses}. */
 export interface PillarProcessesParts {
@@ -74,7 +74,7 @@ export class PillarProcesses {
     );
     if (same !== undefined) return void same.tell.push(answer);
     const its = this.#waiting.filter(({ question: { id } }) => id === question.id).length;
-    if (this.#waiting.length >= MOST_WAITING || its >= MOST_OF_ONE) {
+    if (this.#waiting.length >= MAX_WAITING || its >= MAX_OF_ONE) {
       this.#parts.log.warning(`Too many pillars wait: that of ${question.id} is refused`);
       return answer("full");
     }
@@ -228,7 +228,7 @@ class PillarProcess {
   }
 
   async #read(): Promise<void> {
-    const frames = new FrameReader(MOST_ANSWER);
+    const frames = new FrameReader(MAX_ANSWER);
     for await (const piece of this.#child.stdout) {
       for (const { content } of frames.push(piece)) this.#answer?.resolve(content);
     }
@@ -237,8 +237,8 @@ class PillarProcess {
   async #readPrinted(): Promise<void> {
     const decoder = new TextDecoder();
     for await (const piece of this.#child.stderr) {
-      if (this.#printed.length < MOST_PRINTED) {
-        this.#printed += decoder.decode(piece, { stream: true }).slice(0, MOST_PRINTED - this.#printed.length);
+      if (this.#printed.length < MAX_PRINTED) {
+        this.#printed += decoder.decode(piece, { stream: true }).slice(0, MAX_PRINTED - this.#printed.length);
       }
     }
   }

@@ -10,7 +10,7 @@ import { filterGlob, isGlob } from "../text/glob.ts";
 import { compareStrings, str, type ValueMap } from "../values/value.ts";
 
 /** Maximum number of files and directories in one environment. */
-const MOST_ENTRIES = 200_000;
+const MAX_ENTRIES = 200_000;
 /** Deepest directory below a root: links may lead in circles. */
 const DEEPEST = 40;
 
@@ -100,7 +100,7 @@ export class PillarRoots {
     const known = this.#listed.get(saltenv);
     if (known !== undefined) return known;
     const names: string[] = [];
-    const left = { entries: MOST_ENTRIES };
+    const left = { entries: MAX_ENTRIES };
     for (const root of this.directories(saltenv)) this.#list(root, "", names, { left, depth: 0 });
     const listed = new Set(names.sort(compareStrings));
     this.#listed.set(saltenv, listed);
@@ -112,7 +112,7 @@ export class PillarRoots {
     this.#notes.path(directory);
     if (at.depth > DEEPEST) return;
     for (const entry of entriesOf(directory)) {
-      if (--at.left.entries < 0) throw new Error(`${root} holds more than ${MOST_ENTRIES} files`);
+      if (--at.left.entries < 0) throw new Error(`${root} holds more than ${MAX_ENTRIES} files`);
       const path = below === "" ? entry.name : `${below}/${entry.name}`;
       if (entry.isDirectory || (entry.isSymlink && isDirectory(`${root}/${path}`))) {
         if (!this.#ignores(entry.name)) this.#list(root, path, names, { ...at, depth: at.depth + 1 });

@@ -15,7 +15,7 @@ import { unpackNumbered } from "./messages.ts";
 import { writeAll } from "../os/write_all.ts";
 
 /** Maximum bytes of one message, which is larger than any request of the master's port. */
-const MOST_GIVEN = 2 ** 31;
+const MAX_GIVEN = 2 ** 31;
 
 /** What compiles there. */
 export interface PillarServer {
@@ -38,7 +38,7 @@ export async function servePillarRequests(
   const ending = new AbortController();
   let server: PillarServer | undefined;
   const memory = new IdleMemory();
-  const frames = new FrameReader(MOST_GIVEN);
+  const frames = new FrameReader(MAX_GIVEN);
   try {
     for await (const piece of Deno.stdin.readable) {
       for (const { content } of frames.push(piece)) {

@@ -67,10 +67,10 @@ export class PillarService {
   }
 
   #packed(id: string, pillar: ValueMap): { readonly bytes: Uint8Array; readonly tooLarge: boolean } {
-    const { pillar_max_bytes: most } = this.#opts;
+    const { pillar_max_bytes: max } = this.#opts;
     const bytes = encode(pillar, "wire");
-    if (bytes.length <= most) return { bytes, tooLarge: false };
-    const text = `The pillar of ${id} has ${bytes.length} bytes, more than the ${most} that pillar_max_bytes allows`;
+    if (bytes.length <= max) return { bytes, tooLarge: false };
+    const text = `The pillar of ${id} has ${bytes.length} bytes, more than the ${max} that pillar_max_bytes allows`;
     this.#host.log("error", text);
     return { bytes: encode(map({ _errors: [text] }), "wire"), tooLarge: true };
   }

@@ -28,11 +28,11 @@ export interface Declarations {
 export type DeclaredVirtual = { readonly virtual: Virtual } | { readonly problem: string };
 
 /** Larger files are not read for declarations, in UTF-16 units. */
-const MOST_TEXT = 1 << 20;
+const MAX_TEXT = 1 << 20;
 
 /** The declarations in `text`. @throws {SyntaxError} If it cannot be read as JavaScript or TypeScript. */
 export function declaredPermissions(text: string): Declarations {
-  if (text.length > MOST_TEXT) throw new SyntaxError(`it is longer than ${MOST_TEXT} characters`);
+  if (text.length > MAX_TEXT) throw new SyntaxError(`it is longer than ${MAX_TEXT} characters`);
   return new DeclarationReader(sourceTokens(text)).read();
 }
 

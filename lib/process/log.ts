@@ -54,7 +54,7 @@ export interface Logger {
   /** The minimum level under this name. */
   readonly level: number;
   /** The minimum level under any name: what other threads must send. */
-  readonly least: number;
+  readonly lowest: number;
   /** The service cannot continue, or is attacked. */
   critical(message: LogText): void;
   error(message: LogText): void;
@@ -86,10 +86,10 @@ export function levelName(level: number): string {
  * @param levels Minimum levels by logger name (`log_granular_levels`): each counts for the names below it, too.
  */
 export function createLogger(sinks: readonly LogSink[], levels: ReadonlyMap<string, number> = new Map()): Logger {
-  const least = Math.min(LEVEL_NUMBERS.quiet, ...sinks.map((sink) => sink.level));
+  const lowest = Math.min(LEVEL_NUMBERS.quiet, ...sinks.map((sink) => sink.level));
   return makeLogger("salt", {
-    least,
-    levelOf: levels.size === 0 ? () => least : (name) => Math.max(least, nearestLevel(name, levels)),
+    lowest,
+    levelOf: levels.size === 0 ? () => lowest : (name) => Math.max(lowest, nearestLevel(name, levels)),
     write(record) {
       for (const sink of sinks) if (record.level >= sink.level) sink.write(record);
     },
@@ -110,14 +110,14 @@ function nearestLevel(name: string, levels: ReadonlyMap<string, number>): number
  * @param level The least level of the main thread's logger; records below it are not sent.
  */
 export function postingLogger(post: (record: LogRecord) => void, level = 0, name = "salt"): Logger {
-  return makeLogger(name, { least: level, levelOf: () => level, write: post });
+  return makeLogger(name, { lowest: level, levelOf: () => level, write: post });
 }
 
 export const SILENT_LOGGER: Logger = createLogger([]);
 
 /** Where records go, and which. */
 interface LogGate {
-  readonly least: number;
+  readonly lowest: number;
   levelOf(name: string): number;
   write(record: LogRecord): void;
 }
@@ -132,7 +132,7 @@ function makeLogger(name: string, gate: LogGate): Logger {
   return {
     name,
     level,
-    least: gate.least,
+    lowest: gate.lowest,
     critical: at(LEVEL_NUMBERS.critical),
     error: at(LEVEL_NUMBERS.error),
     warning: at(LEVEL_NUMBERS.warning),

@@ -41,11 +41,11 @@ export function blob(fields: Fields, field: string): Uint8Array {
   return value;
 }
 
-/** A field that must be a whole number from 0 to `most`. @throws {WireError} */
-export function whole(fields: Fields, field: string, most: number): number {
+/** A field that must be a whole number from 0 to `max`. @throws {WireError} */
+export function whole(fields: Fields, field: string, max: number): number {
   const value = fields.get(field);
-  if (typeof value !== "number" || !Number.isInteger(value) || value < 0 || value > most) {
-    throw new WireError(`${field} is no number from 0 to ${most}`, field);
+  if (typeof value !== "number" || !Number.isInteger(value) || value < 0 || value > max) {
+    throw new WireError(`${field} is no number from 0 to ${max}`, field);
   }
   return value;
 }

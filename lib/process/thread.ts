@@ -198,7 +198,7 @@ export class Thread<Init> {
     const start: ToThread = {
       kind: "start",
       init: options.init,
-      logLevel: options.log.least,
+      logLevel: options.log.lowest,
       logName: options.log.name,
     };
     this.#worker.postMessage(start);

@@ -7,10 +7,10 @@
 import { holdLease } from "./thread_lease.ts";
 
 /** Maximum number of sockets of a thread with notes. */
-export const MOST_SOCKETS = 16;
+export const MAX_SOCKETS = 16;
 
 /** Positions of the notes, in numbers of 8 bytes. */
-const LEASE = 0, CONTEXT = 1, INHERITED = 2, WAIT = 3, SOCKETS = 7, LENGTH = SOCKETS + MOST_SOCKETS;
+const LEASE = 0, CONTEXT = 1, INHERITED = 2, WAIT = 3, SOCKETS = 7, LENGTH = SOCKETS + MAX_SOCKETS;
 const WIDTH = 8;
 
 /** Positions in {@linkcode ThreadNotes.wait}. */

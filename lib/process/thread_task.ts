@@ -6,7 +6,7 @@
 import { isGone, workerNumber } from "../os/deno_texts.ts";
 
 /** Maximum length of a thread's name, in bytes; the system cuts a longer one. */
-const MOST_NAME = 15;
+const MAX_NAME = 15;
 
 /** One of this process's threads. */
 export interface ThreadTask {
@@ -36,7 +36,7 @@ export function nameProcessTask(name: string): void {
 
 function nameTask(tid: string, name: string): void {
   try {
-    Deno.writeTextFileSync(`/proc/self/task/${tid}/comm`, name.slice(0, MOST_NAME), { create: false });
+    Deno.writeTextFileSync(`/proc/self/task/${tid}/comm`, name.slice(0, MAX_NAME), { create: false });
   } catch {
     // The thread has ended, or the system does not let names be set (a sandbox): the old name stays.
   }

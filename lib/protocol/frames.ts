@@ -30,15 +30,15 @@ export function frame(speaker: Speaker, content: Uint8Array): Uint8Array<ArrayBu
 
 /** Assembles frames from the pieces of a stream. */
 export class FrameReader {
-  readonly #most: number;
+  readonly #max: number;
   #pieces: Uint8Array[] = [];
   #length = 0;
   /** Number of bytes needed before it is worth checking again. */
   #needed = HEAD;
 
-  /** @param most Maximum bytes of a content. */
-  constructor(most: number) {
-    this.#most = most;
+  /** @param max Maximum bytes of a content. */
+  constructor(max: number) {
+    this.#max = max;
   }
 
   /** Adds a piece; returns the frames that are complete with it. @throws {RangeError} For a frame that is too long. */
@@ -49,7 +49,7 @@ export class FrameReader {
     while (this.#length >= this.#needed) {
       const whole = this.#joined();
       const size = new DataView(whole.buffer, whole.byteOffset).getUint32(0);
-      if (size > this.#most) throw new RangeError(`a message of ${size} bytes, of at most ${this.#most}`);
+      if (size > this.#max) throw new RangeError(`a message of ${size} bytes, of at most ${this.#max}`);
       this.#needed = HEAD + size;
       if (this.#length < this.#needed) break;
       frames.push({ speaker: whole[4], content: whole.slice(HEAD, HEAD + size) });

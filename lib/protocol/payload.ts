@@ -20,7 +20,7 @@ export const PROTOCOL_VERSION = 3;
 export const STRANGER: Bounds = { memory: 1_000_000, depth: 100, keyBytes: 4_096, otherKeys: 1_000 };
 
 /** Maximum number of fields in a request's load: handlers may copy it, which must be cheap for any field names. */
-export const MOST_FIELDS = 1_000;
+export const MAX_FIELDS = 1_000;
 
 /** A parsed request. */
 export type Request =
@@ -49,7 +49,7 @@ export function parseRequest(frame: Uint8Array): Request {
   const load = outer.get("load");
   const version = parseVersion(outer.get("version"));
   if (enc === "clear" && isMap(load)) {
-    if (load.size > MOST_FIELDS) throw new WireError("bad load");
+    if (load.size > MAX_FIELDS) throw new WireError("bad load");
     return { enc, version, load };
   }
   if (enc === "aes" && (load instanceof Uint8Array || typeof load === "string")) {

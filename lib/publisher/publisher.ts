@@ -101,7 +101,7 @@ export class Publisher implements ThreadService {
     this.#connections = new ConnectionLimiter(this.#socket.connections(), {
       name: "publish_port",
       limits: connectionLimits(opts),
-      memory: { rule: new Subscribed(), most: MAX_SUBSCRIBED, name: "for all subscriptions" },
+      memory: { rule: new Subscribed(), max: MAX_SUBSCRIBED, name: "for all subscriptions" },
       log: host.log,
     });
     this.#sender = new EventSender(masterBus(opts.sock_dir).pull);

@@ -101,13 +101,13 @@ function missing(name: string, names: readonly string[]): Error {
 
 /** The words of Python's built-in methods. @param name `str.upper`. */
 function wrongCount(name: string, how: { names: readonly string[]; required: number; given: number }): Error {
-  const required = how.required - 1, most = how.names.length - 1, given = how.given - 1;
-  if (most === 0) return pythonError("TypeError", `${name}() takes no arguments (${given} given)`);
-  if (most === 1 && required === 1) {
+  const required = how.required - 1, max = how.names.length - 1, given = how.given - 1;
+  if (max === 0) return pythonError("TypeError", `${name}() takes no arguments (${given} given)`);
+  if (max === 1 && required === 1) {
     return pythonError("TypeError", `${name}() takes exactly one argument (${given} given)`);
   }
   const short = name.slice(name.indexOf(".") + 1);
-  const bound = given < required ? required : most;
+  const bound = given < required ? required : max;
   const plural = bound === 1 ? "" : "s";
   return pythonError(
     "TypeError",

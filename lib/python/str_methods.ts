@@ -117,8 +117,8 @@ function splitMethod(name: string, cut: typeof splitText): [string, Run] {
   return method(
     name,
     [["sep", null], ["maxsplit", -1]],
-    (text, [separator, most]) =>
-      cut(text, optionalText(separator, (type) => `must be str or None, not ${type}`), indexOf(most)),
+    (text, [separator, max]) =>
+      cut(text, optionalText(separator, (type) => `must be str or None, not ${type}`), indexOf(max)),
   );
 }
 
@@ -137,9 +137,9 @@ export function replaceText(text: string, old: string, by: string, count: number
   if (count === 0) return text;
   if (old === "") {
     const chars = [...text];
-    const most = count < 0 ? chars.length + 1 : count;
-    checkText(text.length + by.length * Math.min(most, chars.length + 1));
-    return chars.map((char, i) => i < most ? by + char : char).join("") + (chars.length < most ? by : "");
+    const max = count < 0 ? chars.length + 1 : count;
+    checkText(text.length + by.length * Math.min(max, chars.length + 1));
+    return chars.map((char, i) => i < max ? by + char : char).join("") + (chars.length < max ? by : "");
   }
   const parts = splitText(text, old, count < 0 ? -1 : count);
   checkText(text.length + (parts.length - 1) * (by.length - old.length));

@@ -33,14 +33,14 @@ export function stripText(text: string, ends: Ends, chars?: string): string {
   return units.slice(start, end).join("");
 }
 
-/** `str.split(separator, most)`; without a separator at runs of white space. @param most -1: as often as possible. */
-export function splitText(text: string, separator: string | undefined, most: number): string[] {
-  if (separator === undefined) return splitBlanks(text, most);
+/** `str.split(separator, max)`; without a separator at runs of white space. @param max -1: as often as possible. */
+export function splitText(text: string, separator: string | undefined, max: number): string[] {
+  if (separator === undefined) return splitBlanks(text, max);
   if (separator === "") throw pythonError("ValueError", "empty separator");
-  if (most < 0) return text.split(separator);
+  if (max < 0) return text.split(separator);
   const parts: string[] = [];
   let at = 0;
-  while (parts.length < most) {
+  while (parts.length < max) {
     const next = text.indexOf(separator, at);
     if (next < 0) break;
     parts.push(text.slice(at, next));
@@ -49,13 +49,13 @@ export function splitText(text: string, separator: string | undefined, most: num
   return [...parts, text.slice(at)];
 }
 
-function splitBlanks(text: string, most: number): string[] {
+function splitBlanks(text: string, max: number): string[] {
   const parts: string[] = [];
   let at = 0;
   while (true) {
     while (at < text.length && IS_SPACE.test(text[at])) at++;
     if (at >= text.length) return parts;
-    if (most >= 0 && parts.length >= most) return [...parts, text.slice(at)];
+    if (max >= 0 && parts.length >= max) return [...parts, text.slice(at)];
     let end = at;
     while (end < text.length && !IS_SPACE.test(text[end])) end++;
     parts.push(text.slice(at, end));
@@ -63,9 +63,9 @@ function splitBlanks(text: string, most: number): string[] {
   }
 }
 
-/** `str.rsplit(separator, most)` */
-export function splitRight(text: string, separator: string | undefined, most: number): string[] {
-  if (most < 0) return splitText(text, separator, most);
+/** `str.rsplit(separator, max)` */
+export function splitRight(text: string, separator: string | undefined, max: number): string[] {
+  if (max < 0) return splitText(text, separator, max);
   const parts: string[] = [];
   if (separator === "") throw pythonError("ValueError", "empty separator");
   let end = text.length;
@@ -73,14 +73,14 @@ export function splitRight(text: string, separator: string | undefined, most: nu
     while (true) {
       while (end > 0 && IS_SPACE.test(text[end - 1])) end--;
       if (end === 0) return parts.reverse();
-      if (parts.length >= most) return [...parts, text.slice(0, end)].reverse();
+      if (parts.length >= max) return [...parts, text.slice(0, end)].reverse();
       let start = end;
       while (start > 0 && !IS_SPACE.test(text[start - 1])) start--;
       parts.push(text.slice(start, end));
       end = start;
     }
   }
-  while (parts.length < most) {
+  while (parts.length < max) {
     const found = end < separator.length ? -1 : text.lastIndexOf(separator, end - separator.length);
     if (found < 0) break;
     parts.push(text.slice(found + separator.length, end));

@@ -24,8 +24,8 @@ export type RegexNode =
   | {
     readonly kind: "repeat";
     readonly item: RegexNode;
-    readonly least: number;
-    readonly most: number;
+    readonly min: number;
+    readonly max: number;
     readonly lazy: boolean;
   }
   /** A capturing group. */
@@ -36,7 +36,7 @@ export type RegexNode =
   | { readonly kind: "look"; readonly item: RegexNode; readonly back: number; readonly negated: boolean };
 
 /** The least and the most characters that `node` matches. A back reference may have any length. */
-export function widthOf(node: RegexNode): readonly [least: number, most: number] {
+export function widthOf(node: RegexNode): readonly [min: number, max: number] {
   switch (node.kind) {
     case "char":
       return [1, 1];
@@ -48,14 +48,14 @@ export function widthOf(node: RegexNode): readonly [least: number, most: number]
     case "group":
       return widthOf(node.item);
     case "repeat": {
-      const [least, most] = widthOf(node.item);
-      return [least * node.least, most === 0 ? 0 : most * node.most];
+      const [min, max] = widthOf(node.item);
+      return [min * node.min, max === 0 ? 0 : max * node.max];
     }
     case "sequence":
       return node.items.map(widthOf).reduce(([a, b], [c, d]) => [a + c, b + d], [0, 0]);
     case "either": {
       const widths = node.options.map(widthOf);
-      return [Math.min(...widths.map(([least]) => least)), Math.max(...widths.map(([, most]) => most))];
+      return [Math.min(...widths.map(([min]) => min)), Math.max(...widths.map(([, max]) => max))];
     }
   }
 }

@@ -163,8 +163,8 @@ export class RegexProgram {
     for (const jump of jumps) jump.to = this.#steps.length;
   }
 
-  #repeat({ item, least, most, lazy }: RegexNode & { kind: "repeat" }): void {
-    for (let i = 0; i < least; i++) {
+  #repeat({ item, min, max, lazy }: RegexNode & { kind: "repeat" }): void {
+    for (let i = 0; i < min; i++) {
       const before = this.#steps.length;
       this.#compile(item);
       if (this.#steps.length === before) return; // an empty repetition
@@ -178,8 +178,8 @@ export class RegexProgram {
       this.#compile(item);
       return at;
     };
-    if (most === Infinity) this.#add({ op: "jump", to: choose() });
-    else for (let i = least; i < most; i++) choose();
+    if (max === Infinity) this.#add({ op: "jump", to: choose() });
+    else for (let i = min; i < max; i++) choose();
     for (const choice of choices) choice[lazy ? "first" : "second"] = this.#steps.length;
   }
 }

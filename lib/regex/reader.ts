@@ -152,7 +152,7 @@ export class RegexReader {
   }
 
   /** Parses a quantifier; `undefined` if there is none here. */
-  #quantifier(): { least: number; most: number; lazy: boolean } | undefined {
+  #quantifier(): { min: number; max: number; lazy: boolean } | undefined {
     const found = /^(?:([*+?])|\{(?:(\d+)(,?)(\d*)|,(\d*))\})/.exec(this.#ahead(24));
     if (found === null) return undefined;
     this.#at += found[0].length;
@@ -160,11 +160,11 @@ export class RegexReader {
     if (next === "+") this.#fail("possessive quantifiers are not supported");
     if (next === "?") this.#at++;
     const [, sign, low = "0", comma, high, only] = found;
-    const least = sign === "+" ? 1 : sign === undefined ? Number(low) : 0;
+    const min = sign === "+" ? 1 : sign === undefined ? Number(low) : 0;
     const bound = only ?? (comma === "" ? low : high);
-    const most = sign === "?" ? 1 : sign !== undefined || bound === "" ? Infinity : Number(bound);
-    if (least > most) this.#fail("min repeat greater than max repeat");
-    return { least, most, lazy: next === "?" };
+    const max = sign === "?" ? 1 : sign !== undefined || bound === "" ? Infinity : Number(bound);
+    if (min > max) this.#fail("min repeat greater than max repeat");
+    return { min, max, lazy: next === "?" };
   }
 
   #item(flags: Flags): Piece {
@@ -245,12 +245,12 @@ export class RegexReader {
     if (assertion !== null) {
       this.#at += assertion[0].length;
       const item = this.#inside(flags);
-      const [least, most] = widthOf(item);
-      if (assertion[1] === "<" && least !== most) this.#fail("look-behind requires fixed-width pattern");
+      const [min, max] = widthOf(item);
+      if (assertion[1] === "<" && min !== max) this.#fail("look-behind requires fixed-width pattern");
       const node: RegexNode = {
         kind: "look",
         item,
-        back: assertion[1] === "<" ? least : 0,
+        back: assertion[1] === "<" ? min : 0,
         negated: assertion[2] === "!",
       };
       return { node, last: "item" };

@@ -101,7 +101,7 @@ function isDay({ years, months, days }: Pick<WallClock, "years" | "months" | "da
  */
 export function dateDigits(clock: WallClock, offset?: number): { withSeconds: string; withoutSeconds: string } {
   const { years, months, days, hours, minutes, seconds } = clock;
-  const fits = (value: number, most: number) => Number.isInteger(value) && value >= 0 && value <= most;
+  const fits = (value: number, max: number) => Number.isInteger(value) && value >= 0 && value <= max;
   if (!isDay(clock) || !fits(hours, 23) || !fits(minutes, 59) || !fits(seconds, 59)) {
     throw new InvocationError(`There is no such time: ${years}-${months}-${days} ${hours}:${minutes}:${seconds}`);
   }

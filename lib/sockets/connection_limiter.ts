@@ -31,7 +31,7 @@ export interface MemoryBound {
   /** Computes how much each connection holds. */
   readonly rule: MemoryRule;
   /** Maximum bytes of all connections together; 0: no limit. */
-  readonly most: number;
+  readonly max: number;
   /** The option that sets it, for the log. */
   readonly name: string;
 }
@@ -48,7 +48,7 @@ export interface ConnectionLimiterOptions {
    * For the log: the option for the largest message, and the minions at an address. Default: too large messages are not
    * logged.
    */
-  readonly messages?: { readonly most: string; at(address: string): string[] };
+  readonly messages?: { readonly max: string; at(address: string): string[] };
   readonly log: Logger;
 }
 
@@ -114,11 +114,11 @@ export class ConnectionLimiter {
     if (this.#options.messages !== undefined) this.#cut.add(value);
     const leaves = this.#shares.add(value, address);
     if (leaves === undefined) return;
-    const most = limits.perAddress > 0 ? `${limits.total}, ${limits.perAddress} from one address` : limits.total;
+    const max = limits.perAddress > 0 ? `${limits.total}, ${limits.perAddress} from one address` : limits.total;
     const who = "new ones end, or those of the address that has most";
     this.#warn(
       "connections",
-      `Too many connections to ${name} (${most}): ${who}; now one of ${addressText(address)}`,
+      `Too many connections to ${name} (${max}): ${who}; now one of ${addressText(address)}`,
     );
     this.#cut.forget(leaves.connection);
     leased(() => shutDownConnection(leaves.connection, leaves.address));
@@ -130,7 +130,7 @@ export class ConnectionLimiter {
       const text = addressText(address);
       const ids = messages?.at(text) ?? [];
       const who = ids.length === 0 ? "" : ` (there ${ids.length === 1 ? "is" : "are"} ${ids.join(", ")})`;
-      return `A connection of ${text}${who} to ${name} was closed in the middle of a message: larger than ${messages?.most}, or invalid`;
+      return `A connection of ${text}${who} to ${name} was closed in the middle of a message: larger than ${messages?.max}, or invalid`;
     });
   }
 
@@ -141,14 +141,14 @@ export class ConnectionLimiter {
    * @param rss Memory of the process now, in bytes.
    */
   lookAtMemory(rss: number): void {
-    const { rule, most, name } = this.#options.memory;
+    const { rule, max, name } = this.#options.memory;
     this.#restBytes = Math.min(this.#restBytes, rss);
-    if (most === 0 || this.#shares.size === 0 || rss - this.#restBytes < Math.min(LOOK_FROM, most)) return;
+    if (max === 0 || this.#shares.size === 0 || rss - this.#restBytes < Math.min(LOOK_FROM, max)) return;
     const held = rule.weigh(this.#counts());
     const sum = total(held);
-    if (sum < most / 4 && !rule.inDoubt) this.#restBytes = rss; // something else grows
-    if (sum <= most) return;
-    for (const connection of heaviest(held, most / 2)) {
+    if (sum < max / 4 && !rule.inDoubt) this.#restBytes = rss; // something else grows
+    if (sum <= max) return;
+    for (const connection of heaviest(held, max / 2)) {
       const bytes = `${held.get(connection)} of them by ${addressText(this.#shares.addressOf(connection) ?? "")}`;
       this.#warn(
         "memory",

@@ -32,7 +32,7 @@ export class ConnectionShares {
   readonly #connections = new Map<string, Set<number>>();
   /** The addresses by their number of connections. */
   readonly #bySize = new Map<number, Set<string>>();
-  #most = 0;
+  #max = 0;
 
   /** @param limits The maximum numbers. */
   constructor(limits: ConnectionLimits) {
@@ -74,8 +74,8 @@ export class ConnectionShares {
     const own = this.#connections.get(address)?.size ?? 0;
     if (perAddress > 0 && own > perAddress) return connection;
     if (total <= 0 || this.size <= total) return undefined;
-    if (own === this.#most) return connection;
-    const [greediest] = this.#bySize.get(this.#most) ?? [];
+    if (own === this.#max) return connection;
+    const [greediest] = this.#bySize.get(this.#max) ?? [];
     return [...this.#connections.get(greediest) ?? []].at(-1);
   }
 
@@ -99,6 +99,6 @@ export class ConnectionShares {
       const others = this.#bySize.get(to) ?? new Set();
       this.#bySize.set(to, others.add(address));
     }
-    this.#most = to > from ? Math.max(this.#most, to) : this.#bySize.has(this.#most) ? this.#most : this.#most - 1;
+    this.#max = to > from ? Math.max(this.#max, to) : this.#bySize.has(this.#max) ? this.#max : this.#max - 1;
   }
 }

@@ -9,7 +9,7 @@ import { IdleMemory } from "../process/idle_memory.ts";
 import { trimMemory } from "../libc/libc.ts";
 import { closeLeft, type SocketKind, ZmqContext, ZmqSocket } from "./libzmq.ts";
 import { leased } from "../process/thread_lease.ts";
-import { keepNotes, MOST_SOCKETS, ownNotes, ThreadNotes } from "../process/thread_notes.ts";
+import { keepNotes, MAX_SOCKETS, ownNotes, ThreadNotes } from "../process/thread_notes.ts";
 
 /** Counts the work of a thread with sockets: all of it goes through them. */
 export const socketMemory = new IdleMemory(trimMemory);
@@ -61,7 +61,7 @@ export function openSocket(kind: SocketKind, context?: bigint): ZmqSocket {
   return leased(() => {
     const notes = ownNotes();
     const free = notes?.sockets.indexOf(0n) ?? 0;
-    if (free < 0) throw new RangeError(`A thread that notes its sockets has more than ${MOST_SOCKETS}`);
+    if (free < 0) throw new RangeError(`A thread that notes its sockets has more than ${MAX_SOCKETS}`);
     const socket = (context === undefined ? ownContext() : ZmqContext.at(context)).socket(kind);
     open++;
     if (notes !== undefined) notes.sockets[free] = socket.address;

@@ -145,7 +145,7 @@ class Heap<T> {
 
   pop(): T | undefined {
     const items = this.#items;
-    const least = items[0];
+    const min = items[0];
     const last = items.pop();
     if (last === undefined || items.length === 0) return last;
     let place = 0;
@@ -158,6 +158,6 @@ class Heap<T> {
       place = child;
     }
     items[place] = last;
-    return least;
+    return min;
   }
 }

@@ -119,15 +119,15 @@ function numberOrder(chunk: Chunk, cap: number): void {
  * one is skipped.
  */
 function leastDependent(node: StateNode, cap: number): number {
-  let least = Infinity, weight = -1;
+  let min = Infinity, weight = -1;
   for (const [dependent, kinds] of node.out) {
     for (const kind of kinds) {
       if (REQUISITE_WEIGHT[kind] < weight) continue;
       weight = REQUISITE_WEIGHT[kind];
       const { chunk } = dependent.data;
       numberOrder(chunk, cap);
-      least = Math.min(least, own(chunk));
+      min = Math.min(min, own(chunk));
     }
   }
-  return least;
+  return min;
 }

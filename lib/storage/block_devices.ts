@@ -81,11 +81,11 @@ export function parseSmart(text: string, { attributes, values }: SmartChoice): M
   return found;
 }
 
-/** The words of a line; after `most` of them the rest is one. */
-function splitMost(line: string, most: number): string[] {
+/** The words of a line; after `max` of them the rest is one. */
+function splitMost(line: string, max: number): string[] {
   const words: string[] = [];
   let rest = line;
-  while (words.length < most) {
+  while (words.length < max) {
     const gap = /\s+/.exec(rest);
     if (gap === null) break;
     words.push(rest.slice(0, gap.index));

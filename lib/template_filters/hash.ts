@@ -29,10 +29,10 @@ function needHash(type: string, attribute: boolean): string {
 
 /** The digest of a random number from 0 to `size`. */
 function randomHash(size: Obj, type: string): string {
-  const most = intOf(size);
-  if (most === undefined || most < 0) throw pythonError("ValueError", "empty range for randrange()");
+  const max = intOf(size);
+  if (max === undefined || max < 0) throw pythonError("ValueError", "empty range for randrange()");
   const [high, low] = crypto.getRandomValues(new BigUint64Array(2));
-  return hashHex(String(((high << 64n) | low) % (BigInt(most) + 1n)), type);
+  return hashHex(String(((high << 64n) | low) % (BigInt(max) + 1n)), type);
 }
 
 const randomHashFilter: Run = native("random_hash", [["size", 9_999_999_999], ["hash_type", null]], ([size, type]) => {

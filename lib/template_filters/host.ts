@@ -16,10 +16,10 @@ import { isBinary } from "../text/binary_data.ts";
 import { readDate } from "./dates.ts";
 
 /** The first bytes of a file; `undefined` if it cannot be read. */
-function beginning(path: Obj, most: number): Uint8Array | undefined {
+function beginning(path: Obj, max: number): Uint8Array | undefined {
   try {
     using file = Deno.openSync(needText(path));
-    const bytes = new Uint8Array(most);
+    const bytes = new Uint8Array(max);
     return bytes.subarray(0, file.readSync(bytes) ?? 0);
   } catch (error) {
     if (isFileError(error)) return undefined;

@@ -15,7 +15,7 @@ import { strictUtf8 } from "../text/strict_utf8.ts";
 import type { RenderHost } from "./host.ts";
 
 /** The largest file that is read as a template, in bytes. */
-const MOST_BYTES = 64 * 2 ** 20;
+const MAX_BYTES = 64 * 2 ** 20;
 
 /** A loader for one rendering. */
 export interface TemplateLoader {
@@ -88,7 +88,7 @@ function beside(name: string, path: string | undefined): string | undefined {
 /** The text of a template. @throws {RenderError} If it is not UTF-8, or too large. */
 function readTemplate(path: string): string {
   const { size } = Deno.statSync(path);
-  if (size > MOST_BYTES) throw new RenderError(`${path} has ${size} bytes, too many for a template`);
+  if (size > MAX_BYTES) throw new RenderError(`${path} has ${size} bytes, too many for a template`);
   const text = strictUtf8(Deno.readFileSync(path));
   if (text === undefined) throw new RenderError(`'utf-8' codec can't decode ${path}: it is no UTF-8`);
   return text;

@@ -20,7 +20,7 @@ export interface IpInterface extends IpAddress {
 }
 
 /** The most addresses that {@linkcode hostsOf} lists. */
-const MOST_HOSTS = 2 ** 20;
+const MAX_HOSTS = 2 ** 20;
 
 function bitsOf(version: 4 | 6): number {
   return version === 4 ? 32 : 128;
@@ -102,7 +102,7 @@ export function isInNetwork(address: IpAddress, network: IpInterface): boolean {
 export function hostsOf(network: IpInterface): IpAddress[] {
   const { version, value } = networkOf(network);
   const size = networkSize(network);
-  if (size > MOST_HOSTS) throw new RangeError(`${ipInterfaceText(network)} has more than ${MOST_HOSTS} hosts`);
+  if (size > MAX_HOSTS) throw new RangeError(`${ipInterfaceText(network)} has more than ${MAX_HOSTS} hosts`);
   // A network of one or two addresses has neither a network's own address nor one of all hosts.
   const [first, count] = size <= 2n ? [value, size] : [value + 1n, version === 4 ? size - 2n : size - 1n];
   return Array.from({ length: Number(count) }, (_, i) => ({ version, value: first + BigInt(i) }));

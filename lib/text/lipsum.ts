@@ -13,11 +13,11 @@ const WORDS =
 const MAX_WORDS = 1_000_000;
 
 /** Paragraphs of random words; `undefined` for no range of words, and for too many. @param html Whether each is in `<p>`. */
-export function lipsum(paragraphs: number, least: number, most: number, html: boolean): string | undefined {
-  if (most <= least || paragraphs * most > MAX_WORDS) return undefined;
+export function lipsum(paragraphs: number, min: number, max: number, html: boolean): string | undefined {
+  if (max <= min || paragraphs * max > MAX_WORDS) return undefined;
   const texts = Array.from(
     { length: Math.max(0, paragraphs) },
-    () => paragraph(least + Math.floor(Math.random() * (most - least))),
+    () => paragraph(min + Math.floor(Math.random() * (max - min))),
   );
   return html ? texts.map((text) => `<p>${text}</p>`).join("\n") : texts.join("\n\n");
 }

@@ -11,10 +11,10 @@
 /** The nearest of `names` if at most a third of its letters differ; the first of equally near ones. */
 export function nearestName(written: string, names: Iterable<string>): string | undefined {
   let nearest: string | undefined;
-  let least = Math.floor(Math.max(written.length, 3) / 3) + 1;
+  let min = Math.floor(Math.max(written.length, 3) / 3) + 1;
   for (const name of names) {
-    const distance = Math.abs(name.length - written.length) < least ? editDistance(written, name) : least;
-    if (distance < least) [nearest, least] = [name, distance];
+    const distance = Math.abs(name.length - written.length) < min ? editDistance(written, name) : min;
+    if (distance < min) [nearest, min] = [name, distance];
   }
   return nearest;
 }

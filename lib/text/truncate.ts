@@ -27,8 +27,8 @@ export function truncateRepr(value: Value): string {
 /** Longer lists are cut, and the rest is counted. */
 const NAMED = 5;
 
-/** `a, b, c` for a few names, `a, b, c, d, e and 7 more` for many. @param most Names that are shown. */
-export function truncateList(names: readonly string[], most: number = NAMED): string {
-  const more = names.length > most ? ` and ${names.length - most} more` : "";
-  return `${names.slice(0, most).join(", ")}${more}`;
+/** `a, b, c` for a few names, `a, b, c, d, e and 7 more` for many. @param max Names that are shown. */
+export function truncateList(names: readonly string[], max: number = NAMED): string {
+  const more = names.length > max ? ` and ${names.length - max} more` : "";
+  return `${names.slice(0, max).join(", ")}${more}`;
 }

@@ -34,8 +34,8 @@ function placesOf(b: readonly string[]): Map<string, number[]> {
     else known.push(i);
   });
   if (b.length >= FREQUENT_FROM) {
-    const most = Math.floor(b.length / 100) + 1;
-    for (const [line, at] of places) if (at.length > most) places.delete(line);
+    const max = Math.floor(b.length / 100) + 1;
+    for (const [line, at] of places) if (at.length > max) places.delete(line);
   }
   return places;
 }

@@ -6,25 +6,25 @@
 
 import { isMap, repr, type Value } from "./value.ts";
 
-/** The first `most` bytes (UTF-8) of a value's text; a few bytes less where a character would be cut. */
-export function beginningOf(value: Value, most: number): string {
-  if (typeof value === "string") return cut(value, most);
-  const written = new Beginning(most);
+/** The first `max` bytes (UTF-8) of a value's text; a few bytes less where a character would be cut. */
+export function beginningOf(value: Value, max: number): string {
+  if (typeof value === "string") return cut(value, max);
+  const written = new Beginning(max);
   written.add(value);
-  return cut(written.text, most);
+  return cut(written.text, max);
 }
 
 /** Collects text until there is enough. Each character counts as at least one byte. */
 class Beginning {
   text = "";
-  readonly #most: number;
+  readonly #max: number;
 
-  constructor(most: number) {
-    this.#most = most;
+  constructor(max: number) {
+    this.#max = max;
   }
 
   add(value: Value): void {
-    const room = this.#most - this.text.length;
+    const room = this.#max - this.text.length;
     if (room <= 0) return;
     if (typeof value === "string") this.text += JSON.stringify(value.slice(0, room));
     else if (value instanceof Uint8Array) this.add(new TextDecoder().decode(value.subarray(0, room)));
@@ -43,7 +43,7 @@ class Beginning {
     this.text += open;
     let first = true;
     for (const item of items) {
-      if (this.text.length >= this.#most) return;
+      if (this.text.length >= this.#max) return;
       if (!first) this.text += ", ";
       first = false;
       add(item);
@@ -52,8 +52,8 @@ class Beginning {
   }
 }
 
-function cut(text: string, most: number): string {
-  const bytes = new Uint8Array(most);
-  const { written } = new TextEncoder().encodeInto(text.slice(0, most), bytes);
+function cut(text: string, max: number): string {
+  const bytes = new Uint8Array(max);
+  const { written } = new TextEncoder().encodeInto(text.slice(0, max), bytes);
   return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes.subarray(0, written));
 }

@@ -6,13 +6,13 @@
  * @module
  */
 
-/** Keeps at most `most` entries. The first entry that was added is the first that is removed. */
+/** Keeps at most `max` entries. The first entry that was added is the first that is removed. */
 export class BoundedMap<Key, Item> {
   readonly #items = new Map<Key, Item>();
-  readonly #most: number;
+  readonly #max: number;
 
-  constructor(most: number) {
-    this.#most = most;
+  constructor(max: number) {
+    this.#max = max;
   }
 
   /** The item under `key`, if it is still there. */
@@ -22,7 +22,7 @@ export class BoundedMap<Key, Item> {
 
   /** Adds or replaces an entry; removes the oldest entry if the map is full. */
   set(key: Key, item: Item): void {
-    if (this.#items.size >= this.#most && !this.#items.has(key)) {
+    if (this.#items.size >= this.#max && !this.#items.has(key)) {
       const [oldest] = this.#items.keys();
       this.#items.delete(oldest);
     }

@@ -11,28 +11,28 @@ export function gzip(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBu
 /**
  * Decompresses `bytes`.
  * @param options.most Bytes of the largest result. Default: no limit.
- * @throws {TypeError} If `bytes` are not gzip data. @throws {RangeError} If the result is larger than `most`.
+ * @throws {TypeError} If `bytes` are not gzip data. @throws {RangeError} If the result is larger than `max`.
  */
 export function gunzip(
   bytes: Uint8Array<ArrayBuffer>,
-  { most }: { readonly most?: number } = {},
+  { max }: { readonly max?: number } = {},
 ): Promise<Uint8Array<ArrayBuffer>> {
-  return through(bytes, new DecompressionStream("gzip"), most);
+  return through(bytes, new DecompressionStream("gzip"), max);
 }
 
 async function through(
   bytes: Uint8Array<ArrayBuffer>,
   stream: CompressionStream | DecompressionStream,
-  most = Infinity,
+  max = Infinity,
 ): Promise<Uint8Array<ArrayBuffer>> {
   let size = 0;
   const bound = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
     transform(piece, controller) {
       size += piece.length;
-      if (size > most) controller.error(new RangeError(`more than ${most} bytes when decompressed`));
+      if (size > max) controller.error(new RangeError(`more than ${max} bytes when decompressed`));
       else controller.enqueue(piece);
     },
   });
   const source = new Blob([bytes]).stream().pipeThrough(stream);
-  return new Uint8Array(await new Response(most === Infinity ? source : source.pipeThrough(bound)).arrayBuffer());
+  return new Uint8Array(await new Response(max === Infinity ? source : source.pipeThrough(bound)).arrayBuffer());
 }

@@ -12,7 +12,7 @@ import { float, int, type Value } from "./value.ts";
 /** Deeper values are refused. */
 const DEEPEST = 500;
 /** As many digits as Python reads of an int: the time that they take grows with their square. */
-const MOST_DIGITS = 4300;
+const MAX_DIGITS = 4300;
 
 /** The value that `text` holds. @throws {JsonError} With Python's words, if it is not JSON. */
 export function parseJson(text: string): Value {
@@ -83,9 +83,9 @@ class JsonReader {
     const [text, fraction, exponent] = found;
     if (fraction !== undefined || exponent !== undefined) return float(Number(text));
     const digits = text.startsWith("-") ? text.length - 1 : text.length;
-    if (digits > MOST_DIGITS) {
+    if (digits > MAX_DIGITS) {
       throw this.#error(
-        `Exceeds the limit (${MOST_DIGITS} digits) for integer string conversion: value has ${digits} digits`,
+        `Exceeds the limit (${MAX_DIGITS} digits) for integer string conversion: value has ${digits} digits`,
       );
     }
     return int(BigInt(text));

@@ -32,7 +32,7 @@ const KNOWN: Bounds = { memory: 8_000_000, depth: 512, keyBytes: Infinity, other
 
 const CONTAINER = 16;
 /** Maximum bytes of a key that is not text. The longest useful one is a path that is not UTF-8. */
-const MOST_BYTES_OF_KEY = 4_096;
+const MAX_BYTES_OF_KEY = 4_096;
 
 const textDecoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
@@ -232,7 +232,7 @@ export class Reader {
       const key = code >= 0xd9 ? this.#readText(length) : this.#readBin(length);
       if (typeof key === "string") return key;
       this.#countOtherKey();
-      if (length > MOST_BYTES_OF_KEY) throw new MsgpackError(`A key of ${length} bytes that is no text`);
+      if (length > MAX_BYTES_OF_KEY) throw new MsgpackError(`A key of ${length} bytes that is no text`);
       return key;
     }
     this.#countOtherKey();

@@ -12,7 +12,7 @@ import { clearTimeout, setTimeout, type Timer } from "../os/timers.ts";
 /** Number of waiting workers: one without permissions, to answer at once, and the one that ran last. */
 const WARM_WORKERS = 2;
 /** Maximum number of waiting workers. */
-const MOST_WORKERS = 4;
+const MAX_WORKERS = 4;
 /** A worker without a job for this time is ended if {@linkcode WARM_WORKERS} others wait, in milliseconds. */
 const SPARE_MS = 2_000;
 /** A worker without a job for this time is ended, in milliseconds. It takes 8 MB and starts fast. */
@@ -67,7 +67,7 @@ export class IdleWorkers<W extends { stop(): Promise<void> }> {
 
   /** Keeps a worker that has finished a job. If enough wait, one that is not needed next is kept for a moment, or ended if too many wait. */
   put(worker: W, key: string): void {
-    const full = this.#waiting.length >= MOST_WORKERS;
+    const full = this.#waiting.length >= MAX_WORKERS;
     if (this.#waiting.length < WARM_WORKERS) this.#first(worker, key, this.#idleMs);
     // Of two workers without permissions this one is not needed, since the other may still be starting.
     else if (key === FREE && this.hasFree) full ? void worker.stop() : this.#first(worker, key, this.#spareMs);

@@ -165,7 +165,7 @@ export class JobHosts {
       hostData: this.hostData,
       modules,
       renamed: this.#custom.renamed,
-      logLevel: this.#options.log.least,
+      logLevel: this.#options.log.lowest,
       logFailures,
     };
   }

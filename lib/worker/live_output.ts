@@ -169,13 +169,13 @@ export class LiveOutput {
     return this.#allowance >= 1 ? 0 : Math.ceil(1000 * (1 - this.#allowance) / rateBytes);
   }
 
-  /** The next batch: at most `most` bytes, or what fits into a request, plus one piece; `undefined` if there is nothing. */
-  #take(most: number, ended: boolean): LiveBatch | undefined {
+  /** The next batch: at most `max` bytes, or what fits into a request, plus one piece; `undefined` if there is nothing. */
+  #take(max: number, ended: boolean): LiveBatch | undefined {
     const parts: LivePart[] = [];
     if (this.#leftOut > 0) parts.push({ leftOut: this.#leftOut });
     this.#leftOut = 0;
     let taken = 0;
-    for (let size = 0; taken < most && size < this.#roomBytes;) {
+    for (let size = 0; taken < max && size < this.#roomBytes;) {
       const piece = this.#pieces.shift();
       if (piece === undefined) break;
       taken += piece.bytes.length;

@@ -27,7 +27,7 @@ import type { Value } from "../values/value.ts";
 /** Memory bound of the parts of one message, in the entries of `decode`: about 75 MB. */
 const BOUNDS: Bounds = { memory: 4_000_000, depth: 512, keyBytes: Infinity, otherKeys: Infinity };
 /** Maximum length of a name and of a log message, in UTF-16 units. */
-const MOST_TEXT = 1 << 16;
+const MAX_TEXT = 1 << 16;
 
 /** Encodes a message. */
 export function packMessage(message: FromModule | ToModule): Uint8Array {
@@ -69,7 +69,7 @@ function initOf(fields: Fields): ModuleProcessInit {
 
 /** Decodes a message of the process. @throws {WireError | MsgpackError} If it is invalid. */
 export function parseFromModule(bytes: Uint8Array): FromModule {
-  const fields = fieldsOf(decode(bytes, "disk", BOUNDS), MOST_TEXT);
+  const fields = fieldsOf(decode(bytes, "disk", BOUNDS), MAX_TEXT);
   const kind = text(fields, "kind");
   switch (kind) {
     case "ready":

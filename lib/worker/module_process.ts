@@ -13,7 +13,7 @@ import type { FromModule, ModuleProcessInit, ToModule } from "./job_protocol.ts"
 import { limitProcess } from "../libc/limits.ts";
 import { LEVEL_NUMBERS, levelName, type Logger } from "../process/log.ts";
 import { packMessage, parseFromModule } from "./module_messages.ts";
-import { MOST_MESSAGE, type PumpMessage } from "./module_pump.ts";
+import { MAX_MESSAGE, type PumpMessage } from "./module_pump.ts";
 import { childrenOf, processMemory, startedProcess } from "../host/process_facts.ts";
 import { ownProcess, V8_FLAGS } from "../process/self_command.ts";
 import { PrintedLines } from "../os/deno_texts.ts";
@@ -30,12 +30,12 @@ const MODULE_PROCESS = "salt-module-process";
 const SHELL_LINE = `trap '' XFSZ; exec 3>&1 1>&2; exec "$@"`;
 
 /** Maximum printed output of a job in the log: lines, and UTF-16 units of a line. */
-const MOST_LINES = 1_000;
-const MOST_LINE = 2_000;
+const MAX_LINES = 1_000;
+const MAX_LINE = 2_000;
 /** Maximum number of unanswered requests of a job. */
-const MOST_ASKED = 256;
+const MAX_ASKED = 256;
 /** Maximum number of known commands of a job. */
-const MOST_CHILDREN = 256;
+const MAX_CHILDREN = 256;
 /** Interval of the memory checks where the kernel sets no limit, in milliseconds. */
 const LOOK_MS = 250;
 /** Time for a process to end after SIGKILL, in milliseconds; one that waits for a disk may take long. */
@@ -220,7 +220,7 @@ export class ModuleProcess implements JobHost {
   }
 
   async #readMessages(): Promise<void> {
-    const frames = new FrameReader(MOST_MESSAGE);
+    const frames = new FrameReader(MAX_MESSAGE);
     for (;;) {
       const { value, done } = await this.#messages.read();
       if (done || this.#ending) return;
@@ -243,7 +243,7 @@ export class ModuleProcess implements JobHost {
         this.#doing = this.#begun;
         return;
       case "ask":
-        if (this.#asked.size >= MOST_ASKED || this.#asked.has(message.id)) throw new RangeError("too many questions");
+        if (this.#asked.size >= MAX_ASKED || this.#asked.has(message.id)) throw new RangeError("too many questions");
         this.#asked.add(message.id);
         return this.#options.onMessage(message);
       case "done":
@@ -257,7 +257,7 @@ export class ModuleProcess implements JobHost {
 
   #hearPump(content: Uint8Array): void {
     const said: Partial<PumpMessage> | null = JSON.parse(new TextDecoder().decode(content));
-    const reason = String(said?.reason).slice(0, MOST_LINE);
+    const reason = String(said?.reason).slice(0, MAX_LINE);
     if (said?.started === true) return this.#fail(reason);
     this.#endSaying(`The permissions that the function declares cannot be given: ${reason}`);
   }
@@ -278,9 +278,9 @@ export class ModuleProcess implements JobHost {
     const now = processMemory(this.pid);
     if (this.#startsPrograms || now === undefined) {
       // Programs that it starts would inherit its limits.
-      const most = memory + (now?.resident ?? 0);
+      const max = memory + (now?.resident ?? 0);
       this.#watch = setInterval(() => {
-        if ((processMemory(this.pid)?.resident ?? 0) <= most) return;
+        if ((processMemory(this.pid)?.resident ?? 0) <= max) return;
         this.#overLimit = true;
         this.#fail(this.#reasonOf({ success: false, code: 1, signal: "SIGKILL" }));
       }, LOOK_MS);
@@ -297,16 +297,16 @@ export class ModuleProcess implements JobHost {
   /** The module reports its commands; the system confirms that they are its children. */
   #noteChild(pid: number, state: "started" | "ended"): void {
     if (state === "ended") return void this.#children.delete(pid);
-    const found = pid > 1 && this.#children.size < MOST_CHILDREN ? startedProcess(pid) : undefined;
+    const found = pid > 1 && this.#children.size < MAX_CHILDREN ? startedProcess(pid) : undefined;
     if (found?.parent === this.pid) this.#children.set(pid, found.at);
   }
 
   #log(level: number, message: string): void {
     const { log, silent } = this.#options;
-    if (silent || ++this.#lines > MOST_LINES + 1) return;
-    if (this.#lines > MOST_LINES) return log.warning(`${this.name}: what else it says is left out`);
+    if (silent || ++this.#lines > MAX_LINES + 1) return;
+    if (this.#lines > MAX_LINES) return log.warning(`${this.name}: what else it says is left out`);
     const known = levelName(level) in LEVELS ? level : LEVEL_NUMBERS.info;
-    log.write({ level: known, name: "salt.modules", message: message.slice(0, MOST_LOGGED), timeMs: Date.now() });
+    log.write({ level: known, name: "salt.modules", message: message.slice(0, MAX_LOGGED), timeMs: Date.now() });
   }
 
   /** Reads what the module or the runtime writes to standard output and standard error. */
@@ -316,12 +316,12 @@ export class ModuleProcess implements JobHost {
     for (;;) {
       const { value, done } = await this.#printed.read();
       const lines = (rest + (done ? decoder.decode() : decoder.decode(value, { stream: true }))).split("\n");
-      rest = (done ? "" : lines.pop() ?? "").slice(0, MOST_LINE);
+      rest = (done ? "" : lines.pop() ?? "").slice(0, MAX_LINE);
       for (const line of lines) {
         this.#printedLines.add(line);
         if (line.trim() === "") continue;
-        this.#lastPrinted = line.slice(0, MOST_LINE);
-        this.#log(LEVEL_NUMBERS.info, `${this.name} printed: ${line.slice(0, MOST_LINE)}`);
+        this.#lastPrinted = line.slice(0, MAX_LINE);
+        this.#log(LEVEL_NUMBERS.info, `${this.name} printed: ${line.slice(0, MAX_LINE)}`);
       }
       if (done) return;
     }
@@ -329,7 +329,7 @@ export class ModuleProcess implements JobHost {
 }
 
 /** Maximum length of a message that a module logs, in UTF-16 units. */
-const MOST_LOGGED = 1 << 14;
+const MAX_LOGGED = 1 << 14;
 const LEVELS: Readonly<Record<string, true>> = { CRITICAL: true, ERROR: true, WARNING: true, INFO: true, DEBUG: true };
 
 function isGiven(permission: unknown): boolean {

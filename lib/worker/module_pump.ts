@@ -17,7 +17,7 @@ export type PumpMessage =
   { readonly kind: "failed"; readonly reason: string; readonly started: boolean };
 
 /** Maximum size of a message in either direction, in bytes. */
-export const MOST_MESSAGE = 64 << 20;
+export const MAX_MESSAGE = 64 << 20;
 
 /** Passes messages until the minion has closed the pipe, then ends the process. */
 export async function runModulePump(): Promise<number> {
@@ -44,7 +44,7 @@ export async function runModulePump(): Promise<number> {
     started = true;
     worker.onmessage = ({ data }) => {
       if (!(data instanceof Uint8Array)) return;
-      if (data.length > MOST_MESSAGE) return fail(`a message of ${data.length} bytes, of at most ${MOST_MESSAGE}`);
+      if (data.length > MAX_MESSAGE) return fail(`a message of ${data.length} bytes, of at most ${MAX_MESSAGE}`);
       send(1, data);
     };
     worker.onerror = (event) => {
@@ -52,7 +52,7 @@ export async function runModulePump(): Promise<number> {
       fail(event.message);
     };
   };
-  const frames = new FrameReader(MOST_MESSAGE);
+  const frames = new FrameReader(MAX_MESSAGE);
   for await (const piece of Deno.stdin.readable) for (const one of frames.push(piece)) take(one);
   return 0;
 }

@@ -97,11 +97,11 @@ export function readBoolean({ body }: Der): boolean {
 }
 
 /** The most bytes of an identifier; the library that Salt uses reads no longer ones either. */
-const MOST_OID_BYTES = 63;
+const MAX_OID_BYTES = 63;
 
 /** An OBJECT IDENTIFIER as `1.2.840.…`. */
 export function readOid({ body }: Der): string {
-  if (body.length > MOST_OID_BYTES) throw new DerError("An object identifier that is too long");
+  if (body.length > MAX_OID_BYTES) throw new DerError("An object identifier that is too long");
   const arcs: bigint[] = [];
   let arc = 0n;
   for (const byte of body) {

@@ -121,17 +121,17 @@ function byteLength(value: string): number {
 
 /** The attribute; `undefined` if it is too long or too short. */
 function fitting(type: string, value: string): NameAttribute | undefined {
-  const [least, most] = LIMITS[type] ?? [0, Infinity];
+  const [min, max] = LIMITS[type] ?? [0, Infinity];
   const length = byteLength(value);
-  return length < least || length > most ? undefined : { oid: type, value };
+  return length < min || length > max ? undefined : { oid: type, value };
 }
 
 /** @throws {CommandError} If the attribute is too long or too short. */
 function attribute(type: string, value: string): NameAttribute {
-  const [least, most] = LIMITS[type] ?? [0, Infinity];
+  const [min, max] = LIMITS[type] ?? [0, Infinity];
   const length = byteLength(value);
-  if (length < least || length > most) {
-    throw new CommandError(`Attribute's length must be >= ${least} and <= ${most}, but it was ${length}`);
+  if (length < min || length > max) {
+    throw new CommandError(`Attribute's length must be >= ${min} and <= ${max}, but it was ${length}`);
   }
   return { oid: type, value };
 }

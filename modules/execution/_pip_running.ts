@@ -90,7 +90,7 @@ async function askVersion(pip: Pip, context: JobContext): Promise<string | null>
   return parseVersion(text(result.get("stdout") ?? "")) ?? null;
 }
 
-/** Whether this version of pip is older than `least`; not if it is not known. */
-export function isBelow(version: string | null, least: string): boolean {
-  return version !== null && compareLooseVersions(version, least) < 0;
+/** Whether this version of pip is older than `min`; not if it is not known. */
+export function isBelow(version: string | null, min: string): boolean {
+  return version !== null && compareLooseVersions(version, min) < 0;
 }

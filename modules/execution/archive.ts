@@ -85,8 +85,8 @@ function namesOf(excludes: Value): string[] | undefined {
 /** A list cut to 100 names, or to so many. */
 function trimmed(files: readonly string[], trim: Value): string[] {
   if (trim === false) return [...files];
-  const most = trim === true ? 100 : toNumber(trim) ?? 100;
-  return files.length > most ? [...files.slice(0, most), `List trimmed after ${most} files.`] : [...files];
+  const max = trim === true ? 100 : toNumber(trim) ?? 100;
+  return files.length > max ? [...files.slice(0, max), `List trimmed after ${max} files.`] : [...files];
 }
 
 export const tar: ModuleFunction<JobContext> = fn({

@@ -21,10 +21,10 @@ import { compareStrings, map, str as text, truthy, type Value } from "../../lib/
 type Conf = Map<string, LogrotateSetting | LogrotateStanza | Map<string, string[]>>;
 
 /** How deep files may include others. */
-const MOST_DEPTH = 8;
+const MAX_DEPTH = 8;
 
 function read(path: string, depth = 0): Conf {
-  if (depth > MOST_DEPTH) throw new CommandError(`${path}: files of logrotate include each other`);
+  if (depth > MAX_DEPTH) throw new CommandError(`${path}: files of logrotate include each other`);
   let contents: string;
   try {
     contents = Deno.readTextFileSync(path);

@@ -16,10 +16,10 @@ import { int as number, isInt, str as text, type Value } from "../../lib/values/
 
 /** An int from 0 to below `limit`, of the system's randomness: every one equally likely. */
 function secureBelow(limit: number): number {
-  const most = 2 ** 32 - 2 ** 32 % limit;
+  const max = 2 ** 32 - 2 ** 32 % limit;
   for (;;) {
     const [word] = crypto.getRandomValues(new Uint32Array(1));
-    if (word < most) return word % limit;
+    if (word < max) return word % limit;
   }
 }
 

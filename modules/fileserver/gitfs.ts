@@ -31,14 +31,14 @@ import { BoundedMap } from "../../lib/values/bounded_map.ts";
 import { compareStrings, map, type ValueMap } from "../../lib/values/value.ts";
 
 /** Number of digests that a thread remembers. */
-const MOST_DIGESTS = 20_000;
+const MAX_DIGESTS = 20_000;
 
 class GitFiles implements FileBackend {
   readonly #opts: FileServerOpts;
   readonly #host: BackendHost;
   readonly #remotes: readonly RemoteEnvs[];
   /** By the path of the file in the cache, whose content never changes. */
-  readonly #digests = new BoundedMap<string, Promise<string>>(MOST_DIGESTS);
+  readonly #digests = new BoundedMap<string, Promise<string>>(MAX_DIGESTS);
 
   constructor(opts: FileServerOpts, host: BackendHost) {
     this.#opts = opts;

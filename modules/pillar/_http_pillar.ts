@@ -11,7 +11,7 @@ import { traverse } from "../../lib/yaml/traverse.ts";
 import { isMap, str as text, truthy, type Value } from "../../lib/values/value.ts";
 
 /** Longest wait for a page, in milliseconds, and most of its bytes. */
-const WAIT_MS = 30_000, MOST_BYTES = 64 * 2 ** 20;
+const WAIT_MS = 30_000, MAX_BYTES = 64 * 2 ** 20;
 
 /** A source that gives a page. @param parse Reads it. @throws {Error} If it cannot be read. */
 export function httpPillar(
@@ -84,7 +84,7 @@ async function readPage(answer: Response): Promise<string> {
   let length = 0;
   for await (const piece of answer.body ?? []) {
     length += piece.length;
-    if (length > MOST_BYTES) throw new Error(`it has more than ${MOST_BYTES} bytes`);
+    if (length > MAX_BYTES) throw new Error(`it has more than ${MAX_BYTES} bytes`);
     pieces.push(piece);
   }
   const decoder = new TextDecoder();

@@ -12,7 +12,7 @@ import { compareStrings, isMap, repr, str as text, type Value, type ValueMap } f
 import { updateMap } from "../../lib/values/dict_update.ts";
 
 /** Most bytes of all files of one minion, and most of them. */
-const MOST_BYTES = 64 * 2 ** 20, MOST_FILES = 100_000;
+const MAX_BYTES = 64 * 2 ** 20, MAX_FILES = 100_000;
 /** Deepest directory: links may lead in circles. */
 const DEEPEST = 40;
 
@@ -78,7 +78,7 @@ function directories(root: string, { opts, log }: PillarContext): string[] {
 }
 
 async function treeOf(root: string, options: Options, context: PillarContext): Promise<ValueMap> {
-  const left = { bytes: MOST_BYTES, files: MOST_FILES };
+  const left = { bytes: MAX_BYTES, files: MAX_FILES };
   let pillar: ValueMap = new Map();
   context.notes.path(`${root}/nodegroups`);
   if (isDirectory(`${root}/nodegroups`)) {
@@ -128,11 +128,11 @@ async function read(root: string, below: string, reading: Reading): Promise<Valu
       context.log("error", `file_tree: ${path}: not a regular file`);
       continue;
     }
-    if (--left.files < 0) throw new Error(`file_tree: ${root}: more than ${MOST_FILES} files`);
+    if (--left.files < 0) throw new Error(`file_tree: ${root}: more than ${MAX_FILES} files`);
     context.notes.path(path);
     const { size } = Deno.statSync(path);
     left.bytes -= size;
-    if (left.bytes < 0) throw new Error(`file_tree: ${root}: more than ${MOST_BYTES} bytes`);
+    if (left.bytes < 0) throw new Error(`file_tree: ${root}: more than ${MAX_BYTES} bytes`);
     const bytes = trimmed(Deno.readFileSync(path), below === "" ? `./${name}` : `${below}/${name}`, options);
     found.set(name, options.template ? await rendered(path, bytes, reading) : bytes);
   }

@@ -16,7 +16,7 @@ import { traverse } from "../../lib/yaml/traverse.ts";
 import { isMap, str, type Value, type ValueMap } from "../../lib/values/value.ts";
 
 /** Most files that one configuration may list. */
-const MOST_FILES = 10_000;
+const MAX_FILES = 10_000;
 
 export const ext_pillar: PillarSource = pillarSource({
   doc:
@@ -69,7 +69,7 @@ async function mergeConfiguration(config: string, stack: ValueMap, context: Pill
     if (paths.length === 0) {
       context.log("info", `Ignoring pillar stack template "${item}": can't find from root dir "${directory}"`);
     }
-    if (paths.length > MOST_FILES) throw new Error(`"${item}" means more than ${MOST_FILES} files`);
+    if (paths.length > MAX_FILES) throw new Error(`"${item}" means more than ${MAX_FILES} files`);
     for (const path of paths) {
       const variables = new Map<Value, Value>([["stack", merged], ["ymlpath", path]]);
       let yaml: string;

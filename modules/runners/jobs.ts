@@ -82,10 +82,10 @@ start_time, end_time
       startTime: search.start_time,
       endTime: search.end_time,
     }, filter_find_job);
-    const most = limit ?? (context.forTerminal ? ON_TERMINAL : 0);
-    if (most <= 0 || jobs.size <= most) return shown(jobs, outputter);
-    if (limit === null) context.print(`The newest ${most} of ${jobs.size} jobs; limit=0 shows all.`);
-    return shown(new Map([...jobs].slice(-most)), outputter);
+    const max = limit ?? (context.forTerminal ? ON_TERMINAL : 0);
+    if (max <= 0 || jobs.size <= max) return shown(jobs, outputter);
+    if (limit === null) context.print(`The newest ${max} of ${jobs.size} jobs; limit=0 shows all.`);
+    return shown(new Map([...jobs].slice(-max)), outputter);
   },
 });
 

@@ -44,7 +44,7 @@ export const wollist: RunnerFunction = runner({
   async run({ maclist, bcast, destport }, context) {
     const woken: string[] = [];
     try {
-      for (const line of Deno.readTextFileSync(maclist).split("\n").slice(0, MOST_LINES)) {
+      for (const line of Deno.readTextFileSync(maclist).split("\n").slice(0, MAX_LINES)) {
         const mac = line.trim();
         if (mac === "") continue;
         wakeUp(mac, bcast, destport);
@@ -61,7 +61,7 @@ export const wollist: RunnerFunction = runner({
 });
 
 /** More lines are not read: a fleet on one network has fewer. */
-const MOST_LINES = 100_000;
+const MAX_LINES = 100_000;
 
 export const wolmatch: RunnerFunction = runner({
   doc: runnerDoc(

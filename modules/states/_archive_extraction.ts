@@ -23,7 +23,7 @@ export interface Extraction {
   readonly directory: string;
   readonly options: string | null;
   /** How many lines are reported; 0: all. */
-  readonly most: number;
+  readonly max: number;
   readonly password: Value;
   /** Whether the program `unzip` is used. */
   readonly unzipProgram: boolean;
@@ -34,8 +34,8 @@ export interface Extraction {
 
 /** Extracts it. @returns What the program or the archive says of its members. @throws {Refused} If that fails. */
 export async function extractArchive(given: Extraction, context: StateContext): Promise<Value> {
-  const { archive, format, directory, options, most, password, more } = given;
-  const trim = { trim_output: most === 0 ? false : most };
+  const { archive, format, directory, options, max, password, more } = given;
+  const trim = { trim_output: max === 0 ? false : max };
   try {
     if (format === "tar") return options === null ? await extractTar(given, context) : await runTar(given, context);
     if (format === "rar") return await context.call("archive.unrar", [archive, directory], merged(trim, more));
@@ -59,7 +59,7 @@ function merged(own: Readonly<Record<string, unknown>>, more: ValueMap): ValueMa
 const NO_TAR = "tar command not available, it might not be installed on minion";
 
 /** Extracts a tar archive with owners and modes, whatever compressed it. @returns The names of its members. */
-async function extractTar({ archive, directory, most }: Extraction, context: StateContext): Promise<Value> {
+async function extractTar({ archive, directory, max }: Extraction, context: StateContext): Promise<Value> {
   const names: string[] = [];
   try {
     const stream = await tarStream(archive, { signal: context.signal, child: context.child });
@@ -78,11 +78,11 @@ async function extractTar({ archive, directory, most }: Extraction, context: Sta
   if (ran.get("retcode") !== 0) {
     throw new Refused(`Failed to extract ${archive}: ${str(ran.get("stderr") ?? "")}`);
   }
-  return most === 0 ? names : names.slice(0, most);
+  return max === 0 ? names : names.slice(0, max);
 }
 
 /** Extracts by `tar` with the options of the state. @returns The lines that it writes. */
-async function runTar({ archive, directory, options, most }: Extraction, context: StateContext): Promise<Value> {
+async function runTar({ archive, directory, options, max }: Extraction, context: StateContext): Promise<Value> {
   if (which("tar") === undefined) throw new Refused(NO_TAR);
   const words = shlexSplit(options ?? "").filter((word) => !["v", "-v", "--verbose"].includes(word));
   // The first word may be letters without a hyphen, as tar takes them.
@@ -93,7 +93,7 @@ async function runTar({ archive, directory, options, most }: Extraction, context
   if (ran.get("retcode") !== 0) throw new Refused("", { changes: ran });
   const version = str(await context.call("cmd.run", [["tar", "--version"]], map({ python_shell: false })));
   const lines = splitLines(str(ran.get(version.includes("bsdtar") ? "stderr" : "stdout") ?? ""));
-  const listed = most === 0 ? lines : lines.slice(0, most);
+  const listed = max === 0 ? lines : lines.slice(0, max);
   return listed.length > 0 ? listed : "no tar output so far";
 }
 

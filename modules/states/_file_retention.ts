@@ -47,13 +47,13 @@ function firstOf(tree: TimeTree | string): string {
   return firstOf(tree.below.get(smallest) ?? "");
 }
 
-/** The first name of each of the last `most` parts that are `depth` levels deep. */
-function firstOfEach(tree: TimeTree | string, depth: number, most: number): Set<string> {
+/** The first name of each of the last `max` parts that are `depth` levels deep. */
+function firstOfEach(tree: TimeTree | string, depth: number, max: number): Set<string> {
   if (depth <= 0 || typeof tree === "string") return new Set([firstOf(tree)]);
   const found = new Set<string>();
   for (const [, next] of [...tree.below].sort(([a], [b]) => b - a)) {
-    if (found.size >= most) break;
-    for (const name of firstOfEach(next, depth - 1, most - found.size)) found.add(name);
+    if (found.size >= max) break;
+    for (const name of firstOfEach(next, depth - 1, max - found.size)) found.add(name);
   }
   return found;
 }
@@ -77,16 +77,16 @@ function retainedOf(times: ReadonlyMap<string, ClockTime>, retain: ValueMap): Se
   }
   const retained = new Set<string>();
   for (const [rule, count] of [...retain].map(([key, value]): [string, Value] => [text(key), value])) {
-    const most = count === "all" ? Infinity : Math.trunc(toNumber(count) ?? Number(text(count)));
-    if (Number.isNaN(most)) throw new InvocationError(`How many of ${rule}? '${text(count)}' is no number`);
+    const max = count === "all" ? Infinity : Math.trunc(toNumber(count) ?? Number(text(count)));
+    if (Number.isNaN(max)) throw new InvocationError(`How many of ${rule}? '${text(count)}' is no number`);
     if (rule !== "first_of_week" && !Object.hasOwn(DEPTHS, rule)) {
       const known = [...Object.keys(DEPTHS), "first_of_week"].join(", ");
       throw new InvocationError(`There is no rule '${rule}'; there are ${known}`);
     }
     const found = rule === "first_of_week"
       // Salt keeps one week more than it is told.
-      ? firstOfEach(byWeek, 2, most + 1)
-      : firstOfEach(byDay, DEPTHS[rule], most);
+      ? firstOfEach(byWeek, 2, max + 1)
+      : firstOfEach(byDay, DEPTHS[rule], max);
     for (const name of found) retained.add(name);
   }
   return retained;

@@ -12,8 +12,8 @@ export function wheelRefusal(
   given: { readonly use_wheel: Value; readonly no_use_wheel: Value; readonly no_binary: Value },
   version: string,
 ): string | undefined {
-  const isOf = (least: string, most?: string) =>
-    compareLooseVersions(version, least) >= 0 && (most === undefined || compareLooseVersions(version, most) <= 0);
+  const isOf = (min: string, max?: string) =>
+    compareLooseVersions(version, min) >= 0 && (max === undefined || compareLooseVersions(version, max) <= 0);
   for (const option of ["use_wheel", "no_use_wheel"] as const) {
     if (truthy(given[option]) && !isOf("1.4", "9.0.3")) {
       return `The '${option}' option is only supported in pip between 1.4 and 9.0.3. The version of pip detected was ${version}.`;

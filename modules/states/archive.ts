@@ -212,7 +212,7 @@ function because({ missing, changed }: Need): string {
 async function bringAbout(subject: Subject, need: Need, changes: ValueMap, more: ValueMap): Promise<StateResult> {
   const { given, source, shown, archive, directory, format, method, contents, owners, sum, context } = subject;
   const { test } = context;
-  const most = linesWanted(given.trim_output);
+  const max = linesWanted(given.trim_output);
   let files: Value = null;
   let made = false;
   if (need.needed) {
@@ -239,7 +239,7 @@ async function bringAbout(subject: Subject, need: Need, changes: ValueMap, more:
       format,
       directory,
       options: method.options,
-      most,
+      max,
       password: given.password,
       unzipProgram: method.unzipProgram,
       extractPerms: given.extract_perms,
@@ -264,7 +264,7 @@ async function bringAbout(subject: Subject, need: Need, changes: ValueMap, more:
   }
   if (made) changes.set("directories_created", [directory]);
   changes.set("extracted_files", files);
-  const trimmed = most > 0 ? `. Output was trimmed to ${most} number of lines` : "";
+  const trimmed = max > 0 ? `. Output was trimmed to ${max} number of lines` : "";
   const comment = `${shown} extracted to ${directory}${because(need)}${trimmed}${troubles}`;
   return { name: given.name, changes, result: !troubled, comment };
 }

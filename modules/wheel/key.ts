@@ -200,7 +200,7 @@ export const master_key_str: RunnerFunction = runner({
 });
 
 /** A smaller key is made this big. */
-const LEAST_BITS = 2048;
+const MIN_BITS = 2048;
 
 export const gen: RunnerFunction = runner({
   doc: wheelDoc(
@@ -214,7 +214,7 @@ keysize : 2048
     Bits; fewer than 2048 are 2048.`,
     "key.gen",
   ),
-  params: { id_: any(null), keysize: int(LEAST_BITS) },
+  params: { id_: any(null), keysize: int(MIN_BITS) },
   secret: true,
   run: async ({ keysize }) => pairOf(await newKey(keysize)),
 });
@@ -234,7 +234,7 @@ force : False
     Replace a key that the minion has already. Otherwise the result is empty, and nothing is done.`,
     "key.gen_accept web1",
   ),
-  params: { id_: str(), keysize: int(LEAST_BITS), force: bool(false) },
+  params: { id_: str(), keysize: int(MIN_BITS), force: bool(false) },
   secret: true,
   async run({ id_, keysize, force }, { keys }) {
     if (!isValidId(id_)) throw new InvocationError("id_ cannot be the id of a minion");
@@ -268,7 +268,7 @@ user
     if (!isValidId(name)) throw new InvocationError("keyname must be the name of a file");
     const owner = user ? findUser(user) : undefined;
     if (user && owner === undefined) throw new InvocationError(`there is no user ${user}`);
-    const key = await loadOrCreateKeyPair(directory, name, Math.max(LEAST_BITS, keysize ?? opts.keysize));
+    const key = await loadOrCreateKeyPair(directory, name, Math.max(MIN_BITS, keysize ?? opts.keysize));
     if (owner !== undefined) {
       for (const end of ["pem", "pub"]) Deno.chownSync(`${directory}/${name}.${end}`, owner.uid, owner.gid);
     }
@@ -388,7 +388,7 @@ function masterKey({ pki_dir, id }: RunnerContext["opts"]): string {
 }
 
 async function newKey(keysize: number): Promise<PrivateKey> {
-  return await PrivateKey.generate(Math.max(LEAST_BITS, keysize));
+  return await PrivateKey.generate(Math.max(MIN_BITS, keysize));
 }
 
 function pairOf(key: PrivateKey): ValueMap {

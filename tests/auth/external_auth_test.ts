@@ -1,6 +1,6 @@
 /** @module */
 
-import { type AttemptClock, Attempts, MOST_ATTEMPTS } from "../../lib/auth/attempts.ts";
+import { type AttemptClock, Attempts, MAX_ATTEMPTS } from "../../lib/auth/attempts.ts";
 import type { EauthModule } from "../../lib/auth/eauth_module.ts";
 import { ExternalAuth } from "../../lib/auth/external_auth.ts";
 import { loadMasterConfig } from "../../lib/config/load.ts";
@@ -117,12 +117,12 @@ Deno.test("one attempt more than may be made at once is refused, and its system 
   let asked = 0;
   const slow: EauthModule = { authenticate: () => (asked++, answered.then(() => ({ groups: [] }))) };
   await withAuth({}, async (auth, { logged }) => {
-    const most = Array.from({ length: MOST_ATTEMPTS }, () => auth.identify(login("fred")));
+    const max = Array.from({ length: MAX_ATTEMPTS }, () => auth.identify(login("fred")));
     await refusal(auth.identify(login("fred")));
     assertEquals(logged.filter((line) => line.includes("too many attempts at once")).length, 1);
     resolve();
-    await Promise.all(most);
-    assertEquals(asked, MOST_ATTEMPTS);
+    await Promise.all(max);
+    assertEquals(asked, MAX_ATTEMPTS);
   }, slow);
 });
 
@@ -134,18 +134,18 @@ Deno.test("a failure takes a second, more or less, whatever the reason; few atte
   });
   const gate = Promise.withResolvers<undefined>();
   const attempts = new Attempts(testClock());
-  let most = 0, now = 0;
-  const running = Array.from({ length: MOST_ATTEMPTS }, () =>
+  let max = 0, now = 0;
+  const running = Array.from({ length: MAX_ATTEMPTS }, () =>
     attempts.make(async () => {
-      most = Math.max(most, ++now);
+      max = Math.max(max, ++now);
       await gate.promise;
       now--;
       return true;
     }));
   assertEquals(attempts.full, true);
   gate.resolve(undefined);
-  assertEquals((await Promise.all(running)).length, MOST_ATTEMPTS);
-  assertEquals([attempts.full, most], [false, 4]);
+  assertEquals((await Promise.all(running)).length, MAX_ATTEMPTS);
+  assertEquals([attempts.full, max], [false, 4]);
 });
 
 Deno.test("a system that fails refuses every user, and the reason is logged", async () => {

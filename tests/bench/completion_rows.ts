@@ -26,8 +26,8 @@ async function makePlace(stage: Stage): Promise<string> {
   return root;
 }
 
-/** A row that completes `line`, of which `least` answers are expected. */
-function row(name: string, { title, line, least }: { title: string; line: string; least: number }): Row {
+/** A row that completes `line`, of which `min` answers are expected. */
+function row(name: string, { title, line, min }: { title: string; line: string; min: number }): Row {
   return {
     name,
     title: `bash completes \`${title}\`, whole process`,
@@ -41,7 +41,7 @@ function row(name: string, { title, line, least }: { title: string; line: string
       const ask = `. ${root}/salt.bash; export SALT_CONFIG_DIR=${root}/etc/salt
 COMP_LINE=$1 COMP_POINT=\${#1}; _salt salt "\${1##* }" ""; echo \${#COMPREPLY[@]}`;
       const { out, err, ms } = await run(["bash", "-c", ask, "bash", line]);
-      if (Number(out) < least) throw new Error(`${line}: ${out} answers, not ${least}\n${err}`);
+      if (Number(out) < min) throw new Error(`${line}: ${out} answers, not ${min}\n${err}`);
       return ms;
     },
   };
@@ -57,7 +57,7 @@ export const COMPLETION_ROWS: readonly Row[] = [
     pythons: [],
     measure: async () => (await run(["bash", "-c", "true"])).ms,
   },
-  row("tab_minions", { title: "salt web99<Tab> of 10,000 minions", line: "salt web99", least: 111 }),
-  row("tab_all_minions", { title: "salt <Tab> of 10,000 minions", line: "salt ", least: MINIONS }),
-  row("tab_functions", { title: "salt web1 racks.<Tab>", line: "salt web1 racks.", least: 1 }),
+  row("tab_minions", { title: "salt web99<Tab> of 10,000 minions", line: "salt web99", min: 111 }),
+  row("tab_all_minions", { title: "salt <Tab> of 10,000 minions", line: "salt ", min: MINIONS }),
+  row("tab_functions", { title: "salt web1 racks.<Tab>", line: "salt web1 racks.", min: 1 }),
 ];

@@ -72,10 +72,10 @@ ${parts.join("\n")}
 
 /** A logarithmic axis over `values`, from one place to another; ticks at 1, 2 and 5 of each power of ten. */
 function axis(values: readonly number[], from: number, to: number) {
-  const least = Math.min(...values), most = Math.max(...values);
+  const min = Math.min(...values), max = Math.max(...values);
   const at = (value: number) =>
-    most === least ? (from + to) / 2 : from + (to - from) * Math.log(value / least) / Math.log(most / least);
+    max === min ? (from + to) / 2 : from + (to - from) * Math.log(value / min) / Math.log(max / min);
   const powers = Array.from({ length: 9 }, (_, i) => 10 ** i);
-  const ticks = powers.flatMap((power) => [power, 2 * power, 5 * power]).filter((n) => n >= least && n <= most);
+  const ticks = powers.flatMap((power) => [power, 2 * power, 5 * power]).filter((n) => n >= min && n <= max);
   return { at, ticks };
 }

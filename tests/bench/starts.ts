@@ -65,9 +65,9 @@ function tableOf(figures: ReadonlyMap<string, readonly Took[]>): string {
   const [[, bare]] = figures;
   const lines = [...figures].map(([name, runs]) => {
     const cell = (of: (took: Took) => number) => {
-      const [least, middle] = [Math.min(...runs.map(of)), median(runs.map(of))];
-      const ratios = [least / Math.min(...bare.map(of)), middle / median(bare.map(of))];
-      return `${least.toFixed(1)} / ${middle.toFixed(1)} | ${ratios.map((ratio) => ratio.toFixed(2)).join(" / ")}`;
+      const [min, middle] = [Math.min(...runs.map(of)), median(runs.map(of))];
+      const ratios = [min / Math.min(...bare.map(of)), middle / median(bare.map(of))];
+      return `${min.toFixed(1)} / ${middle.toFixed(1)} | ${ratios.map((ratio) => ratio.toFixed(2)).join(" / ")}`;
     };
     return `| \`${name}\` | ${cell(({ cpu }) => cpu)} | ${cell(({ wall }) => wall)} | ${BARS[name] ?? ""} |\n`;
   });

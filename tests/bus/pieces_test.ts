@@ -18,7 +18,7 @@ strictTest("an event comes out of its pieces as it was, whatever its size; each 
   const tag = "salt/job/1/ret/a\nb";
   for (const bytes of [0, 100, PIECE_BYTES - 50, PIECE_BYTES, PIECE_BYTES + 2, 3 * PIECE_BYTES, 1_000_000]) {
     const whole = event(tag, bytes);
-    const pieces = [...piecesOf(whole, { most: 1_000, number: 7 })];
+    const pieces = [...piecesOf(whole, { max: 1_000, number: 7 })];
     assertEquals(pieces.length, Math.ceil(whole.length / PIECE_BYTES));
     for (const piece of pieces) {
       assert(startsWith(piece, new TextEncoder().encode(tag)));
@@ -30,14 +30,14 @@ strictTest("an event comes out of its pieces as it was, whatever its size; each 
 
 strictTest("a very large event has no more pieces than its share of a queue", () => {
   const whole = event("t", 1_000_000);
-  const pieces = [...piecesOf(whole, { most: 5, number: 0 })];
+  const pieces = [...piecesOf(whole, { max: 5, number: 0 })];
   assertEquals(pieces.length, 5);
   assertEquals(received(pieces), [whole]);
 });
 
 strictTest("an event of which one piece is missing is dropped, and only that one", () => {
   const [first, second, third] = [10_000, 20_000, 30_000].map((bytes) => event("t", bytes));
-  const split = [first, second, third].map((whole, number) => [...piecesOf(whole, { most: 1_000, number })]);
+  const split = [first, second, third].map((whole, number) => [...piecesOf(whole, { max: 1_000, number })]);
   for (let missing = 0; missing < split[1].length; missing++) {
     assertEquals(received([...split[0], ...split[1].toSpliced(missing, 1), ...split[2]]), [first, third]);
   }
@@ -51,6 +51,6 @@ strictTest(
     frames.push(Uint8Array.of(0x74, 0x0a, 0x0a, 0xc1), Uint8Array.of(0x74, 0x0a, 0x0a, 0xc1, ...new Array(11).fill(0)));
     assertEquals(received(frames), frames);
     const untagged = new Uint8Array(2 * PIECE_BYTES);
-    assertEquals([...piecesOf(untagged, { most: 9, number: 0 })], [untagged]);
+    assertEquals([...piecesOf(untagged, { max: 9, number: 0 })], [untagged]);
   },
 );

@@ -242,9 +242,9 @@ export class PowerDisk {
     if (kind < 5) return synced ?? new Uint8Array();
     if (kind > 7) return now;
     // What was appended to what is sure stays in part.
-    const least = synced !== undefined && sameBytes(synced, now.subarray(0, synced.length)) ? synced.length : 0;
-    if (synced !== undefined && least === 0 && synced.length > 0) return random.chance(0.5) ? synced : now;
-    return now.slice(0, least + random.int(now.length - least + 1));
+    const min = synced !== undefined && sameBytes(synced, now.subarray(0, synced.length)) ? synced.length : 0;
+    if (synced !== undefined && min === 0 && synced.length > 0) return random.chance(0.5) ? synced : now;
+    return now.slice(0, min + random.int(now.length - min + 1));
   }
 
   /** Removes what was noted. */

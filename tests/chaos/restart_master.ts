@@ -81,6 +81,6 @@ function firstWaits(swarm: Service): number[] {
 
 /** How many percent of `times` are within the same `ms`, at the most. */
 function busiest(times: readonly number[], ms: number): number {
-  const most = Math.max(0, ...times.map((from) => times.filter((at) => at >= from && at < from + ms).length));
-  return Math.round(100 * most / Math.max(1, times.length));
+  const max = Math.max(0, ...times.map((from) => times.filter((at) => at >= from && at < from + ms).length));
+  return Math.round(100 * max / Math.max(1, times.length));
 }

@@ -43,17 +43,17 @@ export const stuckSubscriber: Fault = {
       await eventually(() => output().includes("listening"), { what: "the reader" });
       Deno.kill(stuck.pid, "SIGSTOP");
       const before = treeMemory(fleet.master.pid).rssKb;
-      let most = before;
+      let max = before;
       using sender = new EventSender(pull);
       const text = "x".repeat(bytes);
       for (let i = 0; i < events; i++) {
         await sender.fire(`chaos/${i}`, stamp(map({ text })));
         if (i % AHEAD > 0) continue;
-        most = Math.max(most, treeMemory(fleet.master.pid).rssKb);
+        max = Math.max(max, treeMemory(fleet.master.pid).rssKb);
         await eventually(() => Math.min(...counts) > i - AHEAD, { what: "the others", everyMs: 5 });
       }
       await eventually(() => Math.min(...counts) === events, { what: "every event" }).catch(() => {});
-      most = Math.max(most, treeMemory(fleet.master.pid).rssKb);
+      max = Math.max(max, treeMemory(fleet.master.pid).rssKb);
       say(`${events} events of ${bytes} bytes published`);
       const shown = await fleet.salt("salt-run", "--out=json", "bus.subscribers");
       const dropped = Math.max(0, ...[...shown.out.matchAll(/"dropped": (\d+)/g)].map(([, count]) => Number(count)));
@@ -73,7 +73,7 @@ export const stuckSubscriber: Fault = {
         { name: "events", value: events },
         { name: "subscribers that read", value: others },
         { name: "the fewest that one of them got", value: Math.min(...counts), atLeast: events },
-        { name: "the master's memory grew by, MiB", value: Math.round((most - before) / MEBI), atMost: 200 },
+        { name: "the master's memory grew by, MiB", value: Math.round((max - before) / MEBI), atMost: 200 },
         { name: "dropped, by salt-run bus.subscribers", value: dropped, atLeast: 1 },
         { name: "the stopped one got", value: got },
         { name: "missed, by its own count", value: missed, atLeast: 1 },

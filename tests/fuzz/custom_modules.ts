@@ -16,7 +16,7 @@ import { type FuzzTarget, hold } from "./target.ts";
 import { mutateMap, randomMsgpack, randomValue } from "./values.ts";
 
 /** How long a content may be here, in bytes: a sixteenth of what a minion lets it be. */
-const MOST_BYTES = 1 << 22;
+const MAX_BYTES = 1 << 22;
 
 const bytes = new TextEncoder().encode("hidden");
 /** One of each message, and of each thing that is asked for. */
@@ -44,7 +44,7 @@ function content(random: Random): Uint8Array {
 
 /** A stream of frames, in pieces as a pipe gives them. @returns How many frames came of it. */
 function readStream(stream: Uint8Array, pieceBytes: number): number {
-  const reader = new FrameReader(MOST_BYTES);
+  const reader = new FrameReader(MAX_BYTES);
   let frames = 0;
   let given = 0;
   for (let at = 0; at < stream.length; at += pieceBytes) {

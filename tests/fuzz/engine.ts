@@ -18,7 +18,7 @@ const HANG_MS = 1_000;
 /** So is this, even if it is so only once: what is kept of an input may make it faster. */
 const HANG_ONCE_MS = 5_000;
 /** An input may cost this many times the processor time of an honest one of its size. */
-const MOST_TIMES = 20;
+const MAX_TIMES = 20;
 /** What is below this is never too much, in milliseconds: of a few hundred bytes the clock and the collector say more. */
 const CHEAP_MS = 20;
 /** How often what seems to cost too much is fed again; the least counts, as anything may cost more once. */
@@ -26,11 +26,11 @@ const COST_TRIES = 4;
 /** How often an honest input is fed to know what it costs. */
 const ORDINARY_TRIES = 3;
 /** The sizes of honest inputs, in bytes: powers of two, from the first to the second. A larger one costs as many times more. */
-const LEAST_SIZE = 1_024, MOST_SIZE = 1_048_576;
+const MIN_SIZE = 1_024, MAX_SIZE = 1_048_576;
 /** A target with more faults than this has said enough. */
-const MOST_FAULTS = 10;
+const MAX_FAULTS = 10;
 /** Growth, between the second quarter's lowest and the last quarter's, that is a fault: MiB of the heap, and of the process. */
-const MOST_GROWTH = { heap: 32, process: 128 } as const;
+const MAX_GROWTH = { heap: 32, process: 128 } as const;
 
 /** How often memory is looked at. */
 const WEIGHINGS = 24;
@@ -120,7 +120,7 @@ class Run {
     const honestEvery = this.#target.honestEvery ?? 500;
     const first = at ?? 0;
     const end = at === undefined ? inputs : at + 1;
-    for (this.#index = first; this.#index < end && this.#faults.length < MOST_FAULTS; this.#index++) {
+    for (this.#index = first; this.#index < end && this.#faults.length < MAX_FAULTS; this.#index++) {
       const ms = await this.#one(session);
       if (ms > this.#slowestMs) this.#slowestMs = ms;
       if (ms > SLOW_MS) await this.#again(session, ms);
@@ -131,7 +131,7 @@ class Run {
     }
     for (const what of ["heap", "process"] as const) {
       const [, before, , after] = this.#lowest[what];
-      if (after - before > MOST_GROWTH[what]) this.fault(`the ${what} grew by ${Math.round(after - before)} MiB`);
+      if (after - before > MAX_GROWTH[what]) this.fault(`the ${what} grew by ${Math.round(after - before)} MiB`);
     }
   }
 
@@ -178,31 +178,31 @@ class Run {
     const bytes = this.#input.length;
     const input = show(this.#input);
     const ordinaryMs = await this.#ordinary(session, bytes);
-    const most = Math.max(CHEAP_MS, MOST_TIMES * ordinaryMs);
+    const max = Math.max(CHEAP_MS, MAX_TIMES * ordinaryMs);
     let ms = firstMs;
-    for (let tries = 0; ms > most && tries < COST_TRIES; tries++) ms = Math.min(ms, await this.#one(session));
-    if (ms <= most) return;
+    for (let tries = 0; ms > max && tries < COST_TRIES; tries++) ms = Math.min(ms, await this.#one(session));
+    if (ms <= max) return;
     const [costs, honest] = [ms, ordinaryMs].map((each) => each.toFixed(1));
     this.fault(`costs ${costs} ms, where an honest input of its ${bytes} bytes costs ${honest}`, input);
   }
 
   /** The least that an honest input of the next larger size costs, in milliseconds. Honest work is in proportion to the bytes. */
   async #ordinary(session: Session, bytes: number): Promise<number> {
-    if (bytes > MOST_SIZE) return await this.#ordinary(session, MOST_SIZE) * bytes / MOST_SIZE;
-    let size = LEAST_SIZE;
+    if (bytes > MAX_SIZE) return await this.#ordinary(session, MAX_SIZE) * bytes / MAX_SIZE;
+    let size = MIN_SIZE;
     while (size < bytes) size *= 2;
     const known = this.#ordinaryMs.get(size);
     if (known !== undefined) return known;
-    let least = Infinity;
+    let min = Infinity;
     for (let tries = 0; tries < ORDINARY_TRIES; tries++) {
       const feed = session.ordinary?.(size);
       const before = cpuUsage();
       await feed?.();
       const { user, system } = cpuUsage(before);
-      least = Math.min(least, (user + system) / 1000);
+      min = Math.min(min, (user + system) / 1000);
     }
-    this.#ordinaryMs.set(size, least);
-    return least;
+    this.#ordinaryMs.set(size, min);
+    return min;
   }
 
   async #honest(session: Session): Promise<void> {

@@ -46,9 +46,9 @@ export class Random {
     return list[this.int(list.length)];
   }
 
-  /** A length: mostly short, seldom up to `most`. */
-  length(most: number): number {
-    return this.int(1 + this.int(1 + (this.chance(0.1) ? most : Math.min(most, 24))));
+  /** A length: mostly short, seldom up to `max`. */
+  length(max: number): number {
+    return this.int(1 + this.int(1 + (this.chance(0.1) ? max : Math.min(max, 24))));
   }
 
   /** Random bytes. */
@@ -185,8 +185,8 @@ export function mutateText(random: Random, text: string, tokens: readonly string
 }
 
 /** A text put together from `tokens` alone. */
-export function textOf(random: Random, tokens: readonly string[], most = 40): string {
+export function textOf(random: Random, tokens: readonly string[], max = 40): string {
   let text = "";
-  for (let count = random.length(most); count >= 0; count--) text += random.pick(tokens);
+  for (let count = random.length(max); count >= 0; count--) text += random.pick(tokens);
   return text;
 }

@@ -33,7 +33,7 @@ function withCache(test: (cachedir: string) => void): void {
 }
 
 /** What beginnings come out of values, for so many bytes. */
-const BEGINNINGS: readonly (readonly [value: Value, most: number, text: string])[] = [
+const BEGINNINGS: readonly (readonly [value: Value, max: number, text: string])[] = [
   ["a text", 100, "a text"],
   ["a text", 3, "a t"],
   ["äöü", 4, "äö"],
@@ -47,9 +47,9 @@ const BEGINNINGS: readonly (readonly [value: Value, most: number, text: string])
   [Array.from({ length: 1_000_000 }, () => "x".repeat(10)), 8, '["xxxxxx'],
 ];
 
-for (const [value, most, text] of BEGINNINGS) {
-  Deno.test(`of ${Deno.inspect(value, { iterableLimit: 2, compact: true }).slice(0, 60)} ${most} bytes are ${text}`, () =>
-    assertEquals(beginningOf(value, most), text));
+for (const [value, max, text] of BEGINNINGS) {
+  Deno.test(`of ${Deno.inspect(value, { iterableLimit: 2, compact: true }).slice(0, 60)} ${max} bytes are ${text}`, () =>
+    assertEquals(beginningOf(value, max), text));
 }
 
 Deno.test("beginnings are kept: so many, of so many bytes, for so long, for the next process too", () =>

@@ -49,10 +49,10 @@ Deno.test("the address with most is known after any order of coming and going", 
   const there = new Map<number, string>();
   let state = 7;
   const random = (below: number) => (state = (state * 1103515245 + 12345) & 0x7fffffff) % below;
-  const most = () => {
+  const max = () => {
     const counts = new Map<string, number>();
     for (const address of there.values()) counts.set(address, (counts.get(address) ?? 0) + 1);
-    return { counts, most: Math.max(...counts.values()) };
+    return { counts, max: Math.max(...counts.values()) };
   };
   for (let n = 1; n < 3_000; n++) {
     if (random(3) === 0 && there.size > 0) {
@@ -63,11 +63,11 @@ Deno.test("the address with most is known after any order of coming and going", 
     }
     const address = `address${random(6)}`;
     there.set(n, address);
-    const before = most();
+    const before = max();
     const end = shares.add(n, address)?.connection;
     assertEquals(end === undefined, there.size <= 40);
     if (end === undefined) continue;
-    assertEquals(before.counts.get(there.get(end) ?? ""), before.most);
+    assertEquals(before.counts.get(there.get(end) ?? ""), before.max);
     there.delete(end);
   }
   assertEquals(new Set(shares.all), new Set(there.keys()));
@@ -235,8 +235,8 @@ Deno.test("what connections hold without an answer is bounded, and the peer that
   const rss = () => treeMemory(fleet.master.pid).rssKb * 1024;
   const before = rss();
   for (const [name, first, again] of HOARDERS) {
-    let most = before;
-    const timer = setInterval(() => most = Math.max(most, rss()), 50);
+    let max = before;
+    const timer = setInterval(() => max = Math.max(max, rss()), 50);
     try {
       const chunks = [Uint8Array.fromHex(first), ...Array.from({ length: WANTED / MIB / ATTACKERS }, () => again)];
       const fates = Array.from({ length: ATTACKERS }, () => pour(fleet.masterOpts.ret_port, "DEALER", chunks));
@@ -245,10 +245,10 @@ Deno.test("what connections hold without an answer is bounded, and the peer that
     } finally {
       clearInterval(timer);
     }
-    const grown = Math.round((most - before) / MIB);
+    const grown = Math.round((max - before) / MIB);
     Deno.stderr.writeSync(new TextEncoder().encode(`  ${name}: ${WANTED / MIB} MiB sent, ${grown} MiB taken\n`));
     // What comes before anybody looks depends on the machine: 100 to 400 MiB.
-    assert(most - before < WANTED * 0.6, `${name} took ${grown} MiB`);
+    assert(max - before < WANTED * 0.6, `${name} took ${grown} MiB`);
     assert(/hold \d+ bytes \(max_request_memory\)/.test(fleet.log("master")));
   }
   await eventually(() => rss() - before < BOUND, { what: "the memory to be given back" });

@@ -21,7 +21,7 @@ function world(): World {
     path: `${directory}/jids`,
     lines,
     nowMs: 1_000_000,
-    open: (options = {}) => new JidMemory({ least: 3, path: made.path, log, now: () => made.nowMs, ...options }),
+    open: (options = {}) => new JidMemory({ min: 3, path: made.path, log, now: () => made.nowMs, ...options }),
     [Symbol.dispose]: () => Deno.removeSync(directory, { recursive: true }),
   };
   return made;

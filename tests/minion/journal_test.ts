@@ -39,7 +39,7 @@ Deno.test("what a minion's journal tells of is put back: accepted jobs, their no
     Deno.writeFileSync(`${cachedir}/journal/${name}`, left);
 
     let memory: JidMemory | undefined;
-    await restoreMinion(opts, () => memory = new JidMemory({ least: 100, path: `${cachedir}/jids`, log }), log);
+    await restoreMinion(opts, () => memory = new JidMemory({ min: 100, path: `${cachedir}/jids`, log }), log);
     assertEquals(JIDS.map((jid) => memory?.has(jid)), [true, true, true]);
     assertEquals(JIDS.map((jid) => isThere(`${procDirectory(cachedir)}/${jid}`)), [false, true, true]);
     assertEquals([...Deno.readDirSync(`${cachedir}/returns`)].map((entry) => entry.name), [SPOOLED]);
@@ -53,7 +53,7 @@ Deno.test("what a minion's journal tells of is put back: accepted jobs, their no
     Deno.writeFileSync(`${cachedir}/journal/${name}`, left);
     Deno.removeSync(`${cachedir}/returns`, { recursive: true });
     Deno.writeTextFileSync(`${cachedir}/returns`, "in the way");
-    await restoreMinion(opts, () => new JidMemory({ least: 100, path: `${cachedir}/jids`, log }), log);
+    await restoreMinion(opts, () => new JidMemory({ min: 100, path: `${cachedir}/jids`, log }), log);
     assertStringIncludes(logged.at(-1) ?? "", "ERROR: The journal stays for the next start: ");
     assert(isThere(`${cachedir}/journal/${name}`));
   } finally {

@@ -163,8 +163,8 @@ Deno.test("a master that cannot be reached gets the same return again, less and 
   await world.until(2);
   assertEquals(world.tried, ["1", "1", "1", "1", "1", "1", "2"]);
   const waits = times.slice(1, 6).map((time, i) => time - times[i]);
-  for (const [i, least] of [10, 20, 40, 40, 40].entries()) {
-    assert(waits[i] >= least - 2, `wait ${i}: ${waits[i]} ms`);
+  for (const [i, min] of [10, 20, 40, 40, 40].entries()) {
+    assert(waits[i] >= min - 2, `wait ${i}: ${waits[i]} ms`);
   }
   assertStringIncludes(world.lines[0], "WARNING The return of job 1 waits; 2 in all: No reply from tcp://master:4506");
   await spool.close();

@@ -50,14 +50,14 @@ Deno.test("a journal that has grown goes, when what it tells of is on the disk; 
   withDirectory(async (directory) => {
     const journal = new Journal(options(directory));
     const large = "x".repeat(1 << 20);
-    let most = 0;
+    let max = 0;
     for (let i = 0; i < 40; i++) {
       journal.append(map({ i, large }));
       await journal.commit();
-      most = Math.max(most, files(directory).length);
+      max = Math.max(max, files(directory).length);
     }
     await eventually(() => files(directory).length === 1, { what: "the removal of what is over" });
-    assert(most < 8, `${most} files at once`);
+    assert(max < 8, `${max} files at once`);
     await journal.close();
   }));
 

@@ -60,7 +60,7 @@ Deno.test("a worker's records are posted, survive structured clone, and are writ
 Deno.test("log_granular_levels: the level of the longest name counts, also for what other threads send", () => {
   const sink = collector(LEVEL_NUMBERS.debug);
   const log = createLogger([sink], new Map([["salt", LEVEL_NUMBERS.warning], ["salt.minion", LEVEL_NUMBERS.debug]]));
-  assertEquals([log.level, log.least], [LEVEL_NUMBERS.warning, LEVEL_NUMBERS.debug]);
+  assertEquals([log.level, log.lowest], [LEVEL_NUMBERS.warning, LEVEL_NUMBERS.debug]);
   for (const name of ["salt", "salt.minion", "salt.minion.jobs", "salt.minions", "other"]) log.named(name).debug(name);
   log.write({ level: LEVEL_NUMBERS.info, name: "salt.config", message: "no", timeMs: 0 });
   log.write({ level: LEVEL_NUMBERS.info, name: "salt.minion", message: "posted", timeMs: 0 });

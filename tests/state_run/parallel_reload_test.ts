@@ -11,14 +11,14 @@ const OUTCOME = { pid: 7, retcode: 0, stdout: new Uint8Array(), stderr: new Uint
 
 Deno.test("no more states run at the same time than state_max_parallel says", async () => {
   for (const [limit, expected] of [[0, 6], [1, 1], [2, 2]]) {
-    let [now, most, count] = [0, 0, 0];
+    let [now, max, count] = [0, 0, 0];
     const sls = [1, 2, 3, 4, 5, 6].map((i) => `s${i}:\n  cmd.run:\n    - name: work ${i}\n    - parallel: true\n`);
     await using tree = await openTree({
       files: { "t.sls": sls.join("") },
       opts: { state_max_parallel: limit },
       context: {
         runChild: async () => {
-          most = Math.max(most, ++now);
+          max = Math.max(max, ++now);
           count++;
           await new Promise((done) => setTimeout(done, 30));
           now--;
@@ -27,7 +27,7 @@ Deno.test("no more states run at the same time than state_max_parallel says", as
       },
     });
     const { retcode } = await tree.call("state.sls", ["t"]);
-    assertEquals([retcode, count, most], [0, 6, expected]);
+    assertEquals([retcode, count, max], [0, 6, expected]);
   }
 });
 

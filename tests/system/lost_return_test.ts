@@ -12,7 +12,7 @@ import { eventually, fleetTest } from "../support/fleet.ts";
 import { startJob } from "../support/jobs.ts";
 
 /** Sets how many descriptors a running process may have. @returns What it was allowed before. */
-function allowDescriptors(pid: number, most: string): string {
+function allowDescriptors(pid: number, max: string): string {
   const run = (...args: string[]) => {
     const { code, stdout, stderr } = new Deno.Command("prlimit", { args: ["--pid", String(pid), ...args] })
       .outputSync();
@@ -20,7 +20,7 @@ function allowDescriptors(pid: number, most: string): string {
     return new TextDecoder().decode(stdout).trim();
   };
   const before = run("--nofile", "--noheadings", "--raw", "--output=SOFT");
-  run(`--nofile=${most}:`);
+  run(`--nofile=${max}:`);
   return before;
 }
 

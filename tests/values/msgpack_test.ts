@@ -288,13 +288,13 @@ for (const [name, make] of MANY_KEYS) {
     const frame = encode(new Map<Value, Value>([["return", new Dict(keys.map((key) => [key, null]))]]), "wire");
     const texts = new Map(Array.from({ length: frame.length / 20 }, (_, i) => [`an ordinary key ${i}`, null]));
     const ordinary = encode(texts, "wire");
-    const least = (bytes: Uint8Array) => Math.min(...[1, 2, 3].map(() => cpuMs(() => decode(bytes, "wire"))));
+    const min = (bytes: Uint8Array) => Math.min(...[1, 2, 3].map(() => cpuMs(() => decode(bytes, "wire"))));
     const decoded = decode(frame, "wire");
     const inner = decoded instanceof Map ? decoded.get("return") : undefined;
     assert(inner instanceof Dict && inner.size === keys.length);
     assertEquals([...inner.keys()], keys);
     // 20 times, and what a clock that ticks a hundred times a second may add.
-    const [costs, bound] = [least(frame), 20 * least(ordinary) + 20];
+    const [costs, bound] = [min(frame), 20 * min(ordinary) + 20];
     assert(costs < bound, `${costs} ms for ${frame.length} bytes; ${bound / 20} ms for ${ordinary.length}`);
   });
 }

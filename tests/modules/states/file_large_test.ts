@@ -10,7 +10,7 @@ import { callState } from "../../support/state_call.ts";
 
 const SIZE = 192 * 1024 * 1024;
 /** What the states may take besides the program itself. */
-const MOST_MEMORY = 96 * 1024 * 1024;
+const MAX_MEMORY = 96 * 1024 * 1024;
 
 Deno.test("file.managed and file.copy of a large file take little memory, and make no diff of it", async () => {
   const root = await Deno.makeTempDir({ prefix: "large_" });
@@ -34,7 +34,7 @@ Deno.test("file.managed and file.copy of a large file take little memory, and ma
     assertEquals(copied.get("result"), true);
     assertEquals((await Deno.stat(`${root}/copy`)).size, SIZE);
     const taken = Deno.memoryUsage().rss - before;
-    assert(taken < MOST_MEMORY, `${taken} bytes of memory for files of ${SIZE}`);
+    assert(taken < MAX_MEMORY, `${taken} bytes of memory for files of ${SIZE}`);
   } finally {
     await Deno.remove(root, { recursive: true });
   }
