@@ -58,7 +58,7 @@ export const COVERAGE_RULES: readonly CoverageRule[] = [
   { path: "lib/worker/custom_catalogue.ts", line: /describeFunctions|setRetcode/, why: KILLED },
   { path: "lib/worker/custom_states.ts", line: /calledState|contextOf/, why: KILLED },
   { path: "lib/render/own_renderer.ts", line: /calledRenderer/, why: KILLED },
-  { path: "lib/worker/job_runner.ts", line: /exactArguments|tellErrors/, why: KILLED },
+  { path: "lib/worker/job_runner.ts", line: /exactArguments|sendErrors/, why: KILLED },
   { path: "lib/host/process_facts.ts", line: /fromPs|"-axo"/, why: OTHER_SYSTEM },
   { path: "lib/process/pid_file.ts", line: /"ps"/, why: OTHER_SYSTEM },
   { path: "modules/grains/os.ts", line: /macGrains/, why: OTHER_SYSTEM },

@@ -50,7 +50,7 @@ const MINIONS = SERVICES.filter(({ role }) => role === "minion").map(({ node }) 
 const LONGEST_SOCKET = "/master/var/run/salt/minion/minion_event_0123456789_pull.ipc";
 
 /** How long the fleet may take for each thing that is waited for, in milliseconds. */
-const PATIENCE_MS = 20_000;
+const MAX_WAIT_MS = 20_000;
 
 /** How long a service may take to end, in milliseconds. */
 const STOP_MS = 5_000;
@@ -247,11 +247,11 @@ async function until(
   signal: AbortSignal,
   holds: () => boolean,
 ): Promise<void> {
-  const deadline = Date.now() + PATIENCE_MS;
+  const deadline = Date.now() + MAX_WAIT_MS;
   while (!holds()) {
     signal.throwIfAborted();
     if (Date.now() > deadline) {
-      throw new DemoError(`waited ${PATIENCE_MS / 1000} s for ${what}`);
+      throw new DemoError(`waited ${MAX_WAIT_MS / 1000} s for ${what}`);
     }
     await pause();
   }

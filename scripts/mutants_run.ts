@@ -14,7 +14,7 @@ import { Copy, type Run } from "./mutants_trial.ts";
  * may be busy.
  */
 const LONGER = 5;
-const PATIENCE_MS = 20_000;
+const MAX_WAIT_MS = 20_000;
 /** And without a mutant so long. */
 const FIRST_MS = 300_000;
 
@@ -34,7 +34,7 @@ export interface Trials {
   /** How many at once. */
   readonly jobs: number;
   /** How much longer than `LONGER` times its usual time a test may take, in milliseconds. */
-  readonly patienceMs?: number;
+  readonly graceMs?: number;
   /** Ends everything. */
   readonly signal?: AbortSignal;
   /** Called with the current step. */
@@ -47,7 +47,7 @@ export interface Trials {
 
 /** Tries all. @returns The verdicts, in the order of their ends. */
 export async function tryMutants(trials: Trials): Promise<Verdict[]> {
-  const { root, mutants, jobs, patienceMs = PATIENCE_MS, signal } = trials;
+  const { root, mutants, jobs, graceMs = MAX_WAIT_MS, signal } = trials;
   const finder = new TestFinder(root);
   await using copies = new AsyncDisposableStack();
   const lanes: Copy[] = [];
@@ -72,7 +72,7 @@ export async function tryMutants(trials: Trials): Promise<Verdict[]> {
       const ms = await usual.of(test, lane);
       if (ms === undefined) continue;
       tests.push(test);
-      const once = () => lane.with(mutant, () => lane.run(test, LONGER * ms + patienceMs));
+      const once = () => lane.with(mutant, () => lane.run(test, LONGER * ms + graceMs));
       let run = await once();
       // Where processes talk to each other, a failure may have another cause.
       if (!run.passed && outside.includes(test)) run = await once();

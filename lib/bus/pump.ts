@@ -9,7 +9,13 @@
 
 import { describeError, messageOf } from "../errors.ts";
 import { busStatePath, writeBusState } from "./state_file.ts";
-import { type BusNews, BusSubscribers, missedNote, readSubscriberTopic, type Subscriber } from "./subscribers.ts";
+import {
+  BusSubscribers,
+  missedNote,
+  readSubscriberTopic,
+  type Subscriber,
+  type SubscriberNotice,
+} from "./subscribers.ts";
 import { ANSWERS_NAMES, BUS_WELCOME, KEPT_EVENTS } from "./subscriber.ts";
 import { type BusPaths, removeSocketFile } from "./paths.ts";
 import { piecesOf } from "./pieces.ts";
@@ -168,7 +174,7 @@ export class BusPump {
     }
   }
 
-  #tell({ what, subscriber: { name, dropped } }: BusNews): void {
+  #tell({ what, subscriber: { name, dropped } }: SubscriberNotice): void {
     const who = `The subscriber of the event bus in process ${name.pid}`;
     if (what === "stuck") {
       this.#log.warning(`${who} does not read: ${this.#kept} events are queued for it, and it misses further events`);

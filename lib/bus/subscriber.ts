@@ -90,7 +90,7 @@ export class EventSubscriber {
   }
 
   /** Handles a note of the bus with the number of missed events. */
-  #hearNote(frame: Uint8Array): void {
+  #receiveNote(frame: Uint8Array): void {
     const [topic, count] = new TextDecoder().decode(frame).split("\n");
     const missed = Number(count);
     if (topic === subscriberTopic(this.#name) && missed > this.#name.missed) this.#rename(missed);
@@ -163,7 +163,7 @@ export class EventSubscriber {
       // A restarted bus sends its welcome message again, or the bus sends a note.
       if (frames === undefined) return undefined;
       if (frames[0][0] === BUS_WELCOME.charCodeAt(0)) {
-        this.#hearNote(frames[0]);
+        this.#receiveNote(frames[0]);
         continue;
       }
       const event = this.#pieces.join(frames[0]);

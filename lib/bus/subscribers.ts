@@ -67,15 +67,18 @@ export function missedNote({ topic, dropped }: Subscriber): string {
 }
 
 /** A change of a subscriber's state. */
-export type BusNews = { readonly what: "stuck" | "reads again" | "left stuck"; readonly subscriber: Subscriber };
+export type SubscriberNotice = {
+  readonly what: "stuck" | "reads again" | "left stuck";
+  readonly subscriber: Subscriber;
+};
 
 /** The subscribers of one bus. */
 export class BusSubscribers {
   readonly #known = new Map<string, Subscriber>();
-  readonly #tell: (news: BusNews) => void;
+  readonly #tell: (news: SubscriberNotice) => void;
 
   /** @param tell Called when a subscriber stops reading, and when that ends. */
-  constructor(tell: (news: BusNews) => void) {
+  constructor(tell: (news: SubscriberNotice) => void) {
     this.#tell = tell;
   }
 

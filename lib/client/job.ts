@@ -64,21 +64,21 @@ export interface Silent {
 }
 
 /** Time limits, in milliseconds. */
-export interface CollectPatience {
+export interface CollectTimeouts {
   /** Time before silent minions are asked whether they still run the job. */
   readonly timeoutMs: number;
   /** Time for their answers. */
   readonly gatherMs: number;
 }
 
-/** The patience of a master's options; `override` has what a caller wants instead, in seconds. */
-export function patienceOf(
+/** The time limits of a master's options; `override` has what a caller wants instead, in seconds. */
+export function timeoutsOf(
   opts: Pick<MasterOpts, "timeout" | "gather_job_timeout">,
   { timeoutS = opts.timeout, gatherJobTimeoutS = opts.gather_job_timeout }: {
     readonly timeoutS?: number;
     readonly gatherJobTimeoutS?: number;
   } = {},
-): CollectPatience {
+): CollectTimeouts {
   return { timeoutMs: timeoutS * 1000, gatherMs: gatherJobTimeoutS * 1000 };
 }
 

@@ -6,7 +6,7 @@
  * @module
  */
 
-import type { CollectOptions, CollectPatience, JobRequest, PublishedJob, Returned, Silent, StateDone } from "./job.ts";
+import type { CollectOptions, CollectTimeouts, JobRequest, PublishedJob, Returned, Silent, StateDone } from "./job.ts";
 import { readTextFileIfExists } from "../os/atomic_file.ts";
 import { NoMasterError, RefusedError, RequestTimeoutError, TargetError, UsageError, WireError } from "../errors.ts";
 import { jobPrefix, jobSign, PRESENCE_CHANGE_EVENT, stateProgressSign } from "../protocol/tags.ts";
@@ -25,7 +25,7 @@ import { batchFromMap } from "../protocol/live_batch.ts";
 import { accessKeyPath, readPorts } from "../config/master_paths.ts";
 import { checkMasterRunning, isMasterRunning } from "./master_running.ts";
 import { decode } from "../values/msgpack.ts";
-import { EAUTH_PATIENCE } from "./token_request.ts";
+import { EAUTH_TIMEOUTS } from "./token_request.ts";
 import { NO_LOG } from "../protocol/no_log.ts";
 import type { MasterOpts } from "../config/options.ts";
 import { outcomeOfReturn } from "../protocol/outcome.ts";
@@ -53,7 +53,7 @@ export async function newReturnKey(): Promise<ReturnKey> {
 }
 
 /** Time limit of publishing. */
-const PUBLISH_PATIENCE = { timeoutMs: 15_000, tries: 1 };
+const PUBLISH_TIMEOUTS = { timeoutMs: 15_000, tries: 1 };
 
 /** A connection to the master on this host. */
 export class LocalClient {
@@ -137,7 +137,7 @@ export class LocalClient {
       tgt_type: job.tgtType,
       ret: job.ret ?? "",
       jid: job.jid ?? "",
-      kwargs: new Map([...job.kwargs ?? [], ...noLogWished(job), ...this.#credentials ?? []]),
+      kwargs: new Map([...job.kwargs ?? [], ...noLogEntries(job), ...this.#credentials ?? []]),
       user: this.#user,
     });
     const frame = clearRequest(load);
@@ -150,7 +150,7 @@ export class LocalClient {
     }
     try {
       return decode(
-        await this.#channel.request(frame, this.#credentials === undefined ? PUBLISH_PATIENCE : EAUTH_PATIENCE),
+        await this.#channel.request(frame, this.#credentials === undefined ? PUBLISH_TIMEOUTS : EAUTH_TIMEOUTS),
         "wire",
       );
     } catch (error) {
@@ -161,11 +161,11 @@ export class LocalClient {
 
   /**
    * The returns of a job as they arrive, then the silent minions; each minion of the job exactly once.
-   * @throws {NoMasterError} If the master is gone for longer than `patience` allows.
+   * @throws {NoMasterError} If the master is gone for longer than `timeouts` allows.
    */
   async *collect(
     job: PublishedJob,
-    patience: CollectPatience,
+    timeouts: CollectTimeouts,
     options: CollectOptions = {},
   ): AsyncGenerator<Returned | Silent> {
     const { signal, onOutput, onAbsent, onState } = options;
@@ -173,7 +173,7 @@ export class LocalClient {
     signal?.addEventListener("abort", closeEvents);
     try {
       const output = onOutput === undefined ? undefined : this.#follow(job.jid, onOutput);
-      yield* this.#collect(job, patience, { signal, output, onAbsent, onState });
+      yield* this.#collect(job, timeouts, { signal, output, onAbsent, onState });
     } finally {
       signal?.removeEventListener("abort", closeEvents);
     }
@@ -181,13 +181,13 @@ export class LocalClient {
 
   async *#collect(
     job: PublishedJob,
-    patience: CollectPatience,
+    timeouts: CollectTimeouts,
     { signal, output, onAbsent, onState }: Pick<CollectOptions, "signal" | "onAbsent" | "onState"> & {
       readonly output?: OutputFollower;
     },
   ): AsyncGenerator<Returned | Silent> {
     const now = () => performance.now();
-    const watch = new JobWatch(job.minions, { timeoutMs: patience.timeoutMs, now: now() });
+    const watch = new JobWatch(job.minions, { timeoutMs: timeouts.timeoutMs, now: now() });
     for (const id of job.acknowledged ?? []) watch.acknowledged(id);
     let questionJid = "";
     const concerns = (tag: string) => {
@@ -207,7 +207,7 @@ export class LocalClient {
             `Asking ${asked.length} silent minions whether they run job ${job.jid} (saltutil.find_job)`
           );
           questionJid = await this.#askWhetherRunning(job, asked);
-          watch.asked(asked, now() + patience.gatherMs);
+          watch.asked(asked, now() + timeouts.gatherMs);
         }
       }
       const event = await this.#events.next(Math.max(0, Math.min(watch.nextAt - now(), 1_000)), concerns);
@@ -266,7 +266,7 @@ export class LocalClient {
    */
   async *attach(
     jid: string,
-    patience: CollectPatience,
+    timeouts: CollectTimeouts,
     { signal, onOutput }: CollectOptions = {},
   ): AsyncGenerator<Returned | Silent> {
     const jobs = this.#jobs;
@@ -282,7 +282,7 @@ export class LocalClient {
     const closeEvents = () => this.#events.close();
     signal?.addEventListener("abort", closeEvents);
     try {
-      yield* this.#collect({ jid, minions, missing: [], acknowledged }, patience, { signal, output });
+      yield* this.#collect({ jid, minions, missing: [], acknowledged }, timeouts, { signal, output });
       if (signal?.aborted) return;
       for (const id of jobMinions(load)) {
         if (!meant.has(id) && !returned.has(id)) yield { kind: "silent", id, outcome: "no such minion" };
@@ -354,7 +354,7 @@ function ifReadable<T>(read: () => T): T | undefined {
   }
 }
 
-function noLogWished({ noLog }: JobRequest): [string, string][] {
+function noLogEntries({ noLog }: JobRequest): [string, string][] {
   return noLog === undefined ? [] : [[NO_LOG, noLog.publicKey]];
 }
 

@@ -7,7 +7,7 @@ import { toWireArgs } from "../yaml/arguments.ts";
 import { DataCache } from "../fleet/data_cache.ts";
 import { TargetError } from "../errors.ts";
 import { jobOutcomes } from "../jobs/outcomes.ts";
-import { patienceOf } from "./job.ts";
+import { timeoutsOf } from "./job.ts";
 import { LocalClient } from "./local.ts";
 import type { Logger } from "../process/log.ts";
 import { openJobStore } from "../jobs/open_store.ts";
@@ -40,10 +40,10 @@ export function localCommands(opts: MasterOpts, options: LocalCommandsOptions): 
       const returns = new Map<string, LocalReturn>();
       const silent: string[] = [];
       using client = await LocalClient.connect(opts, options);
-      const patience = patienceOf(opts, { timeoutS, gatherJobTimeoutS });
+      const timeouts = timeoutsOf(opts, { timeoutS, gatherJobTimeoutS });
       try {
         const job = await client.publish({ tgt, tgtType, fun, arg: toWireArgs(arg, kwargs) });
-        for await (const event of client.collect(job, patience, { signal: options.signal })) {
+        for await (const event of client.collect(job, timeouts, { signal: options.signal })) {
           if (event.kind !== "returned") {
             silent.push(event.id);
             continue;
@@ -61,7 +61,7 @@ export function localCommands(opts: MasterOpts, options: LocalCommandsOptions): 
     },
     async *attach(jid, onOutput) {
       using client = await LocalClient.connect(opts, options);
-      for await (const event of client.attach(jid, patienceOf(opts), { signal: options.signal, onOutput })) {
+      for await (const event of client.attach(jid, timeoutsOf(opts), { signal: options.signal, onOutput })) {
         if (event.kind === "silent") {
           yield { id: event.id, returned: undefined, outcome: event.outcome };
         } else {

@@ -13,7 +13,7 @@ import { isMap, type Value, type ValueMap } from "../values/value.ts";
 import { decode } from "../values/msgpack.ts";
 
 /** Time limit for requests that make the master ask PAM, a directory or a web service, in milliseconds. */
-export const EAUTH_PATIENCE = { timeoutMs: 45_000, tries: 1 };
+export const EAUTH_TIMEOUTS = { timeoutMs: 45_000, tries: 1 };
 
 /** The master's place on this host. */
 type MasterPlace = Pick<MasterOpts, "sock_dir" | "ret_port" | "interface">;
@@ -24,7 +24,7 @@ export async function askMaster(opts: MasterPlace, load: ValueMap): Promise<Valu
   const host = ["0.0.0.0", "::", ""].includes(opts.interface) ? "127.0.0.1" : opts.interface;
   const channel = new RequestChannel(tcpAddress(host, port));
   try {
-    return decode(await channel.request(clearRequest(load), EAUTH_PATIENCE), "wire");
+    return decode(await channel.request(clearRequest(load), EAUTH_TIMEOUTS), "wire");
   } catch (error) {
     if (!(error instanceof RequestTimeoutError)) throw error;
     throw new NoMasterError("Salt request timed out. The master is not responding.");

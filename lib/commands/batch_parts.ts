@@ -73,13 +73,13 @@ export class LastingParts {
   }
 
   async *#follow(client: LocalClient, published: PublishedJob): AsyncGenerator<Answer> {
-    const { opts, patience, io: { signal }, live } = this.#session;
+    const { opts, timeouts, io: { signal }, live } = this.#session;
     const interrupt = () => client.close();
     signal.addEventListener("abort", interrupt);
     const isBack = performance.now() - this.#backAt < COMEBACK_MS;
-    const patient = isBack ? { ...patience, timeoutMs: Math.max(patience.timeoutMs, COMEBACK_MS) } : patience;
+    const patient = isBack ? { ...timeouts, timeoutMs: Math.max(timeouts.timeoutMs, COMEBACK_MS) } : timeouts;
     try {
-      yield* answers(client, published, { patience: patient, signal, live, opts });
+      yield* answers(client, published, { timeouts: patient, signal, live, opts });
     } finally {
       signal.removeEventListener("abort", interrupt);
     }

@@ -32,7 +32,7 @@ import { sanitizeLine } from "../text/terminal.ts";
 import { compareStrings, repr, str, type Value } from "../values/value.ts";
 
 /** What a batch needs besides its session. */
-export interface BatchWish {
+export interface BatchOptions {
   readonly session: Session;
   /** The size, as it was typed. */
   readonly spec: string;
@@ -43,7 +43,7 @@ export interface BatchWish {
  * @returns The exit code: the highest return code.
  * @throws {UsageError} For an invalid `spec`; else as {@linkcode LocalClient.publish}.
  */
-export async function runBatch(job: JobRequest, { session, spec }: BatchWish): Promise<number> {
+export async function runBatch(job: JobRequest, { session, spec }: BatchOptions): Promise<number> {
   const { io, options, opts, user } = session;
   batchSize(spec, 1); // report an invalid one before anything is sent
   if (options.async && options.no_log) {
@@ -81,8 +81,8 @@ export async function runBatch(job: JobRequest, { session, spec }: BatchWish): P
     tgtType: job.tgtType,
     failhard: options.failhard,
     waitS: options.batch_wait,
-    timeoutS: session.patience.timeoutMs / 1000,
-    gatherS: session.patience.gatherMs / 1000,
+    timeoutS: session.timeouts.timeoutMs / 1000,
+    gatherS: session.timeouts.gatherMs / 1000,
     progressMs: Date.now(),
     createdMs: Date.now(),
     halted: undefined,
@@ -133,8 +133,8 @@ export async function runStoredBatch(jid: string, session: Session): Promise<num
   const { batches } = openJobStore(session.opts, { log: (text) => session.log.warning(text) });
   const state = batches.read(jid);
   if (state === undefined) throw new UsageError(`There is no batch job ${jid}`);
-  const patience = { timeoutMs: state.timeoutS * 1000, gatherMs: state.gatherS * 1000 };
-  await drive(state, { session: { ...session, patience }, store: batches, lasting: true });
+  const timeouts = { timeoutMs: state.timeoutS * 1000, gatherMs: state.gatherS * 1000 };
+  await drive(state, { session: { ...session, timeouts }, store: batches, lasting: true });
   return 0;
 }
 
@@ -253,13 +253,13 @@ async function ping({ tgt, tgtType }: JobRequest, session: Session): Promise<{ u
 /** Publishes with a separate connection, because the parts of a batch wait concurrently. */
 async function* publishedAnswers(
   job: JobRequest,
-  { opts, user, log, credentials, patience, io, live }: Session,
+  { opts, user, log, credentials, timeouts, io, live }: Session,
 ): AsyncGenerator<Answer> {
   using client = await LocalClient.connect(opts, { user, log, credentials });
   const interrupt = () => client.close();
   io.signal.addEventListener("abort", interrupt);
   try {
-    yield* answers(client, await client.publish(job), { patience, signal: io.signal, live, opts });
+    yield* answers(client, await client.publish(job), { timeouts, signal: io.signal, live, opts });
   } catch (error) {
     if (!io.signal.aborted) throw error;
   } finally {

@@ -24,7 +24,7 @@ import {
   UsageError,
   WireError,
 } from "../errors.ts";
-import { grainsWhenAsked } from "../minion/grains.ts";
+import { lazyGrains } from "../minion/grains.ts";
 import { makeJid } from "../protocol/jid.ts";
 import type { Catalogue } from "../plugins/job_context.ts";
 import { type Logger, SILENT_LOGGER } from "../process/log.ts";
@@ -171,7 +171,7 @@ async function perform(
     await using modules = new CallModules({ opts, log: functionsLog });
     return await printDocs(args[0] ?? "", modules.catalogue, io);
   }
-  const grains: ValueMap = options.skip_grains ? new Map() : await grainsWhenAsked(opts, { warn: log.warning });
+  const grains: ValueMap = options.skip_grains ? new Map() : await lazyGrains(opts, { warn: log.warning });
   await using modules = new CallModules({
     opts,
     log: functionsLog,

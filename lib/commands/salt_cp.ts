@@ -16,7 +16,7 @@ import { NoMasterError, RefusedError, SourceError, TargetError, UsageError } fro
 import { EX_MINIONS, EX_NOBODY, EX_NOPERM, EX_UNAVAILABLE } from "../cli/exit_codes.ts";
 import { gzip } from "../values/gzip.ts";
 import { KeyStore } from "../keys/store.ts";
-import { patienceOf } from "../client/job.ts";
+import { timeoutsOf } from "../client/job.ts";
 import { LocalClient, newReturnKey } from "../client/local.ts";
 import type { MasterOpts } from "../config/options.ts";
 import type { ReturnKey } from "../protocol/return_key.ts";
@@ -214,7 +214,7 @@ class Copy {
       result: silenceText(outcome),
     });
     const parts = published.missing.map((id) => silent(id, "no such minion"));
-    for await (const one of this.#client.collect(published, patienceOf(this.#opts), { signal })) {
+    for await (const one of this.#client.collect(published, timeoutsOf(this.#opts), { signal })) {
       if (one.kind === "silent") parts.push(silent(one.id, one.outcome));
       else {
         const { id, outcome } = one, retcode = plainRetcode(one.retcode);

@@ -13,7 +13,7 @@ import { NoMasterError, RefusedError, TargetError } from "../errors.ts";
 import { EX_INCOMPLETE, EX_NOBODY, EX_NOPERM, EX_UNAVAILABLE } from "../cli/exit_codes.ts";
 import { KeyStore } from "../keys/store.ts";
 import { DataCache } from "../fleet/data_cache.ts";
-import { type JobRequest, patienceOf, type PublishedJob } from "../client/job.ts";
+import { type JobRequest, type PublishedJob, timeoutsOf } from "../client/job.ts";
 import { LocalClient, newReturnKey } from "../client/local.ts";
 import { checkEauthOptions, eauthCredentials } from "./eauth.ts";
 import { MACHINE_OUTPUTTERS } from "../output/outputters.ts";
@@ -65,9 +65,9 @@ export async function operateSalt(parsed: Parsed<SaltTable>, terminal: SaltIo): 
         noColorVariable: io.noColor,
         configured: opts.color,
       });
-      const patience = patienceOf(opts);
+      const timeouts = timeoutsOf(opts);
       const credentials = await eauthCredentials(options, { opts, io, log });
-      const session = { io, options, opts, log, user, credentials, print, color, errorColor, progress, live, patience };
+      const session = { io, options, opts, log, user, credentials, print, color, errorColor, progress, live, timeouts };
       const noLog = options.no_log ? await newReturnKey() : undefined;
       return await dispatch({ ...wanted.job, noLog }, session);
     },
@@ -212,7 +212,7 @@ async function followJob(
   published: PublishedJob,
   { fun, publishedMs, session }: { readonly fun: Value; readonly publishedMs: number; readonly session: Session },
 ): Promise<number> {
-  const { options, opts, patience, io, live, progress: screen } = session;
+  const { options, opts, timeouts, io, live, progress: screen } = session;
   const progress = screen && new screen.Progress(published.minions);
   using _line = progress && screen?.follow(progress, options.progress ? 0 : QUIET_MS);
   const onAbsent = (ids: readonly string[]) => {
@@ -228,7 +228,7 @@ async function followJob(
     showState?.(id, done);
   };
   const incoming = answers(client, published, {
-    patience,
+    timeouts,
     signal: io.signal,
     live,
     opts,
@@ -246,12 +246,12 @@ function absentText(ids: readonly string[]): string {
 
 /** The job for a few minions, chosen at random, that have its functions. */
 async function randomSubset(client: LocalClient, job: JobRequest, session: Session): Promise<JobRequest> {
-  const { options: { subset }, patience, io, opts } = session;
+  const { options: { subset }, timeouts, io, opts } = session;
   const { tgt, tgtType } = job;
   const published = await client.publish({ tgt, tgtType, fun: "sys.list_functions", arg: [] });
   const funs = Array.isArray(job.fun) ? job.fun : [job.fun];
   const able: string[] = [];
-  for await (const answer of answers(client, published, { patience, signal: io.signal, opts })) {
+  for await (const answer of answers(client, published, { timeouts, signal: io.signal, opts })) {
     const functions = answer.return;
     if (Array.isArray(functions) && funs.every((fun) => functions.includes(fun))) able.push(answer.id);
   }

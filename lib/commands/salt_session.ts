@@ -5,7 +5,7 @@
 
 import { interruptedRun, type JobIo } from "../cli/run_command.ts";
 import type { LiveLines } from "../output/live_lines.ts";
-import type { CollectPatience } from "../client/job.ts";
+import type { CollectTimeouts } from "../client/job.ts";
 import type { Logger } from "../process/log.ts";
 import type { MasterOpts } from "../config/options.ts";
 import type { PrintResult } from "../output/printer.ts";
@@ -44,7 +44,7 @@ export interface Session {
   /** Shows the output of commands as they run, if requested. */
   readonly live: LiveLines | undefined;
   /** Time limits for minions. */
-  readonly patience: CollectPatience;
+  readonly timeouts: CollectTimeouts;
 }
 
 /** After Ctrl-C: prints how to attach to the job again. @returns The exit code. */

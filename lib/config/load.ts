@@ -64,7 +64,7 @@ const RENAMED: Readonly<Record<string, string>> = {
 export function loadMasterConfig(request: ConfigRequest = {}): LoadedConfig<MasterOpts> {
   const draft = newDraft("master", request);
   const loaded = finishMaster(draft);
-  tellPlanned(draft);
+  warnNotBuilt(draft);
   return loaded;
 }
 
@@ -110,7 +110,7 @@ export function loadMinionConfig(request: MinionConfigRequest = {}): LoadedConfi
   deriveId(draft, "", request.cacheId);
   derivePaths(draft);
   deriveMaster(draft);
-  tellPlanned(draft);
+  warnNotBuilt(draft);
   return finish(draft, "minion");
 }
 
@@ -199,7 +199,7 @@ function checked(draft: Draft, name: string, option: Option, written: Written): 
 }
 
 /** Warns of options that belong to parts of Salt that are not implemented; the operator's commands do not repeat it. */
-function tellPlanned(draft: Draft): void {
+function warnNotBuilt(draft: Draft): void {
   for (const [name, text] of draft.notBuilt) warn(draft, draft.written.get(name) ?? { value: null }, name, text);
   const table = OPTION_TABLES[draft.role];
   const idle = [...draft.written].filter(([name, { file, value }]) => {
@@ -243,7 +243,7 @@ function extraOptions(draft: Draft, known: ReadonlySet<string>): ValueMap {
       idle.set(written.file, [...idle.get(written.file) ?? [], name]);
       continue;
     }
-    if (saltOptionNames().has(name)) continue; // tellPlanned() names it
+    if (saltOptionNames().has(name)) continue; // warnNotBuilt() names it
     warn(draft, written, name, `unknown option${didYouMean(name, [...known, ...saltOptionNames()])}`);
   }
   for (const [file, names] of idle) {

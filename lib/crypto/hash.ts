@@ -3,8 +3,8 @@
  * @module
  */
 
-import { _MD5, _SHA1 } from "@noble/hashes/legacy.js";
-import { _SHA224, _SHA256, _SHA384, _SHA512 } from "@noble/hashes/sha2.js";
+import { _MD5 as MD5, _SHA1 as SHA1 } from "@noble/hashes/legacy.js";
+import { _SHA224 as SHA224, _SHA256 as SHA256, _SHA384 as SHA384, _SHA512 as SHA512 } from "@noble/hashes/sha2.js";
 import { ConfigError } from "../errors.ts";
 import { HASH_TYPES, type HashType } from "./hash_types.ts";
 import { nodeBuiltin } from "../os/node_builtin.ts";
@@ -18,12 +18,12 @@ interface Digest {
 // Not node:crypto, which costs every command 17 ms and every thread 4 MB; and not the library's `md5` and so on, which are made when it
 // is loaded: 0.5 ms of each start.
 const DIGESTS: Readonly<Record<HashType, new () => Digest>> = {
-  md5: _MD5,
-  sha1: _SHA1,
-  sha224: _SHA224,
-  sha256: _SHA256,
-  sha384: _SHA384,
-  sha512: _SHA512,
+  md5: MD5,
+  sha1: SHA1,
+  sha224: SHA224,
+  sha256: SHA256,
+  sha384: SHA384,
+  sha512: SHA512,
 };
 
 function isHashType(name: string): name is HashType {

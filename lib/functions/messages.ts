@@ -44,7 +44,7 @@ export interface FunctionRequest {
  * `taken`: it will be run. `full`: it will not, because too many are waiting. `ended`: its packed outcome. `lost`: its
  * process ended without an outcome.
  */
-export interface FunctionNews {
+export interface FunctionMessage {
   readonly key: string;
   readonly state: "taken" | "full" | "ended" | "lost";
   /** For `ended`: the outcome, packed. Empty otherwise. */
@@ -59,8 +59,8 @@ export function parseFunctionRequest(message: unknown): FunctionRequest {
   return { key: text(fields, "key"), job: blob(fields, "job") };
 }
 
-/** Parses a {@linkcode FunctionNews}. @throws {WireError} If it is something else. */
-export function parseFunctionNews(message: unknown): FunctionNews {
+/** Parses a {@linkcode FunctionMessage}. @throws {WireError} If it is something else. */
+export function parseFunctionMessage(message: unknown): FunctionMessage {
   const fields = fieldsOf(message);
   return {
     key: text(fields, "key"),

@@ -15,7 +15,7 @@ import { FUNCTION_PROCESS, masterProcess } from "../process/self_command.ts";
 import type { TimeBudget } from "../os/time_budget.ts";
 import {
   type FunctionJob,
-  type FunctionNews,
+  type FunctionMessage,
   type FunctionRequest,
   packFunctionInit,
   unpackFunctionJob,
@@ -58,7 +58,7 @@ interface Turn {
   readonly key: string;
   readonly packed: Uint8Array;
   readonly job: FunctionJob;
-  tell(news: FunctionNews): void;
+  tell(news: FunctionMessage): void;
 }
 
 /** The processes of one master. */
@@ -84,7 +84,7 @@ export class FunctionProcesses {
   }
 
   /** Takes a request. @param tell Called with news about it. */
-  take({ key, job: packed }: FunctionRequest, tell: (news: FunctionNews) => void): void {
+  take({ key, job: packed }: FunctionRequest, tell: (news: FunctionMessage) => void): void {
     const job = unpackFunctionJob(packed);
     const turn = { key, packed, job, tell };
     const { running, waiting } = this.#bounds[job.kind];
@@ -168,7 +168,7 @@ export class FunctionProcesses {
   }
 }
 
-function news(key: string, state: FunctionNews["state"]): FunctionNews {
+function news(key: string, state: FunctionMessage["state"]): FunctionMessage {
   return { key, state, outcome: new Uint8Array() };
 }
 

@@ -6,12 +6,12 @@
 
 import {
   type FunctionJob,
-  type FunctionNews,
+  type FunctionMessage,
   type FunctionOutcome,
   type FunctionRequest,
   type FunctionServices,
   packFunctionJob,
-  parseFunctionNews,
+  parseFunctionMessage,
   unpackOutcome,
 } from "./messages.ts";
 import { clearTimeout, setTimeout } from "../os/timers.ts";
@@ -75,7 +75,7 @@ export class FunctionRequests implements FunctionServices {
 
   /** Takes news from the main thread. Those for a predecessor of this thread are ignored. */
   receive(message: unknown): void {
-    const news: FunctionNews = parseFunctionNews(message);
+    const news: FunctionMessage = parseFunctionMessage(message);
     const asked = this.#asked.get(news.key);
     if (asked === undefined) return;
     if (news.state === "taken") return asked.taken();

@@ -35,7 +35,7 @@ export interface AutosignOpts {
 }
 
 /** Callbacks; tests pass their own. */
-export interface AutosignWorld {
+export interface AutosignHost {
   /** Called with a file that is ignored. */
   readonly warn: (message: string) => void;
   /** Whether `user` is listed in the group of that id. @default by the host's groups */
@@ -54,13 +54,13 @@ interface SigningFile {
 /** The answers; files are read again when they change. */
 export class Autosign {
   readonly #opts: AutosignOpts;
-  readonly #world: Required<AutosignWorld>;
+  readonly #host: Required<AutosignHost>;
   readonly #files = new Map<string, SigningFile>();
 
   /** A file that the options name may be missing. */
-  constructor(opts: AutosignOpts, world: AutosignWorld) {
+  constructor(opts: AutosignOpts, host: AutosignHost) {
     this.#opts = opts;
-    this.#world = { inGroup: listedInGroup, uid: Deno.uid(), now: Date.now, ...world };
+    this.#host = { inGroup: listedInGroup, uid: Deno.uid(), now: Date.now, ...host };
   }
 
   /** Whether the key of `id` is to be rejected. */
@@ -79,7 +79,7 @@ export class Autosign {
 
   #named(id: string, path: string | null): boolean {
     if (!path) return false;
-    const info = this.#heeded(path);
+    const info = this.#trustedStat(path);
     if (info === undefined) return false;
     const changed = `${info.ino} ${info.size} ${info.mtime?.getTime()}`;
     let file = this.#files.get(path);
@@ -92,11 +92,11 @@ export class Autosign {
 
   #stub(id: string): boolean {
     const directory = `${this.#opts.pki_dir}/minions_autosign`;
-    const oldest = this.#opts.autosign_timeout > 0 ? this.#world.now() - this.#opts.autosign_timeout * 60_000 : 0;
+    const oldest = this.#opts.autosign_timeout > 0 ? this.#host.now() - this.#opts.autosign_timeout * 60_000 : 0;
     for (const name of fileNames(directory)) {
       const modified = statIfExists(`${directory}/${name}`)?.mtime?.getTime() ?? Infinity;
       if (modified >= oldest) continue;
-      this.#world.warn(`${directory}/${name}: removed, since it is older than autosign_timeout`);
+      this.#host.warn(`${directory}/${name}: removed, since it is older than autosign_timeout`);
       removeIfExists(`${directory}/${name}`);
     }
     // If several workers ask at the same time, the one that removes the stub gets yes.
@@ -112,22 +112,22 @@ export class Autosign {
     return fileNames(directory).some((name) => {
       const value = grains.get(name);
       const path = `${directory}/${name}`;
-      return value !== undefined && this.#heeded(path) !== undefined && lines(path).includes(str(value));
+      return value !== undefined && this.#trustedStat(path) !== undefined && lines(path).includes(str(value));
     });
   }
 
   /** The file's status, if it exists and only allowed users can write it. */
-  #heeded(path: string): Deno.FileInfo | undefined {
+  #trustedStat(path: string): Deno.FileInfo | undefined {
     const info = statIfExists(path);
-    if (info === undefined || this.#writtenByFriends(info)) return info;
-    this.#world.warn(`${path}: ignored, since others may write it`);
+    if (info === undefined || this.#hasTrustedWriters(info)) return info;
+    this.#host.warn(`${path}: ignored, since others may write it`);
     return undefined;
   }
 
-  #writtenByFriends({ mode, gid }: Deno.FileInfo): boolean {
+  #hasTrustedWriters({ mode, gid }: Deno.FileInfo): boolean {
     if (mode === null || (mode & 0o022) === 0) return true;
     if ((mode & 0o002) !== 0 || !this.#opts.permissive_pki_access) return false;
-    return this.#world.uid !== 0 || (gid !== null && this.#world.inGroup(this.#opts.user, gid));
+    return this.#host.uid !== 0 || (gid !== null && this.#host.inGroup(this.#opts.user, gid));
   }
 }
 

@@ -81,7 +81,7 @@ async function within<T>(
   if (metadata !== undefined) job.set("metadata", metadata);
   const forget = leaveNote(opts.cachedir, job);
   try {
-    const world = {
+    const shared = {
       grains: host.grains,
       pillar: master.pillar,
       jobs: {
@@ -93,9 +93,9 @@ async function within<T>(
       watchCommand: host.watchCommand,
       watchState: host.watchState,
     };
-    host.modules.enter(world);
+    host.modules.enter(shared);
     const context = makeContext({
-      ...world,
+      ...shared,
       opts,
       job,
       catalogue: host.modules.catalogue,

@@ -35,7 +35,7 @@ export class CallModules implements AsyncDisposable {
   readonly catalogue: Catalogue;
   readonly #options: CallModulesOptions;
   readonly #custom: CustomModules;
-  #world: CustomCall | undefined;
+  #context: CustomCall | undefined;
   #pool: JobPool | undefined;
 
   constructor(options: CallModulesOptions) {
@@ -65,16 +65,16 @@ export class CallModules implements AsyncDisposable {
   }
 
   /** Sets the context for custom functions from now on. */
-  enter(world: CustomCall): void {
-    this.#world = world;
-    world.signal.addEventListener("abort", () => void this.#pool?.close(), { once: true });
+  enter(context: CustomCall): void {
+    this.#context = context;
+    context.signal.addEventListener("abort", () => void this.#pool?.close(), { once: true });
   }
 
   /** Runs a function of a custom module. @param load With `fun` and `arg`. */
   async run(load: ValueMap): Promise<ExecutionResult> {
     const watches = new Map<number, CommandWatch | undefined>();
     const outcome = await (await this.#open()).run(load, ({ command, stream, bytes, encoding }) => {
-      if (!watches.has(command)) watches.set(command, this.#world?.watchCommand?.(encoding));
+      if (!watches.has(command)) watches.set(command, this.#context?.watchCommand?.(encoding));
       watches.get(command)?.(stream, bytes);
     });
     const out = outcome.get("out");
@@ -92,7 +92,7 @@ export class CallModules implements AsyncDisposable {
     const { JobPool } = await import("../worker/job_pool.ts");
     return this.#pool ??= new JobPool({
       opts: packOpts("minion", this.#options.opts),
-      hostData: { grains: pack(this.#world?.grains ?? new Map()), pillar: pack(this.#world?.pillar ?? new Map()) },
+      hostData: { grains: pack(this.#context?.grains ?? new Map()), pillar: pack(this.#context?.pillar ?? new Map()) },
       log: this.#options.log,
       customOnly: true,
       answer: (asked) => this.#answer(asked),
@@ -100,27 +100,27 @@ export class CallModules implements AsyncDisposable {
   }
 
   async #answer(asked: Asked): Promise<Value> {
-    const world = this.#world;
-    if (world === undefined) throw new Error("nothing is run yet");
+    const context = this.#context;
+    if (context === undefined) throw new Error("nothing is run yet");
     const asMap = (packed: Uint8Array): ValueMap => {
       const value = unpack(packed);
       return isMap(value) ? value : map({ data: value });
     };
     switch (asked.what) {
       case "request":
-        return await world.outside.request(asMap(asked.load));
+        return await context.outside.request(asMap(asked.load));
       case "fire":
-        return await world.outside.fire(asMap(asked.data), asked.tag);
+        return await context.outside.fire(asMap(asked.data), asked.tag);
       case "refresh":
-        return await world.outside.refresh(asked.refresh);
+        return await context.outside.refresh(asked.refresh);
       case "pillar":
-        return await world.outside.pillar(unpackPillarAsked(asked.asked));
+        return await context.outside.pillar(unpackPillarAsked(asked.asked));
       case "grains":
-        return await world.outside.grains();
+        return await context.outside.grains();
       case "running":
-        return toValue(await world.jobs.running());
+        return toValue(await context.jobs.running());
       case "signal":
-        return await world.jobs.signal(asked.jid, asked.signal);
+        return await context.jobs.signal(asked.jid, asked.signal);
       default:
         throw new Error(`nobody answers ${asked.what}`);
     }

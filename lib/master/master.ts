@@ -22,12 +22,12 @@ import { EventSender } from "../bus/sender.ts";
 import { masterBus, pythonBus, removeSocketFile } from "../bus/paths.ts";
 import { type AclUser, findAclUsers, openKeysToAclUsers, openToAclUsers } from "../bus/acl_users.ts";
 import { FunctionProcesses } from "../functions/processes.ts";
-import { type FunctionNews, parseFunctionRequest } from "../functions/messages.ts";
-import { isAboutPillar, parsePillarQuestion, type PillarNews } from "../pillar/messages.ts";
+import { type FunctionMessage, parseFunctionRequest } from "../functions/messages.ts";
+import { isAboutPillar, parsePillarQuestion, type PillarMessage } from "../pillar/messages.ts";
 import { PillarProcesses } from "../pillar/processes.ts";
 import { heldMemory, MAX_HELD } from "./in_flight_request.ts";
 import { jidMemory, makeJid } from "../protocol/jid.ts";
-import { type KeptInit, KeptThread, type KeptThreadOptions } from "../sockets/kept_thread.ts";
+import { type SupervisedInit, SupervisedThread, type SupervisedThreadOptions } from "../sockets/supervised_thread.ts";
 import { loadOrCreateMasterKey } from "../keys/pair.ts";
 import type { Logger } from "../process/log.ts";
 import { optsValues } from "../config/opts_map.ts";
@@ -42,7 +42,7 @@ import type { MWorkerInit } from "./mworker_thread.ts";
 import type { MasterOpts } from "../config/options.ts";
 import { packOpts } from "../config/opts_transfer.ts";
 import { VerifiedTokens } from "../keys/verified_tokens.ts";
-import { type MemoryNews, parsePublisherReady } from "../publisher/publisher_messages.ts";
+import { type MemoryMessage, parsePublisherReady } from "../publisher/publisher_messages.ts";
 import type { PublisherInit } from "../publisher/publisher_thread.ts";
 import { rateMemory } from "./rate_limit.ts";
 import { tcpAddress } from "../sockets/request_channel.ts";
@@ -94,11 +94,11 @@ export class Master {
   #aclUsers: AclUser[] = [];
   /** Users of this host who may sign in by `external_auth`. */
   #eauthUsers: AclUser[] = [];
-  readonly #threads = new Map<string, KeptThread>();
+  readonly #threads = new Map<string, SupervisedThread>();
   /** Stopped last, because the others still fire events. */
-  #bus: KeptThread | undefined;
-  #publisher: KeptThread | undefined;
-  #workers: readonly KeptThread[] = [];
+  #bus: SupervisedThread | undefined;
+  #publisher: SupervisedThread | undefined;
+  #workers: readonly SupervisedThread[] = [];
   #requests: ZmqProxy | undefined;
   /** Runs functions of runners and wheel modules for clients. */
   #functions: FunctionProcesses | undefined;
@@ -258,9 +258,9 @@ export class Master {
       let held = heldMemory(MAX_HELD);
       return this.#keep<MWorkerInit>(`MWorker-${i}`, new URL("./mworker_thread.ts", import.meta.url), {
         init: (apart) => ({ ...init, held: apart ? held = heldMemory(MAX_HELD) : held }),
-        canStandBeside: true,
+        canOverlap: true,
         onMessage: (message) => {
-          const tell = (news: FunctionNews | PillarNews) => this.#workers[i].post(news);
+          const tell = (news: FunctionMessage | PillarMessage) => this.#workers[i].post(news);
           if (isAboutPillar(message)) pillars.take(parsePillarQuestion(message), tell);
           else functions.take(parseFunctionRequest(message), tell);
         },
@@ -295,7 +295,7 @@ export class Master {
   #lookAtMemory(): void {
     const { rss } = Deno.memoryUsage();
     this.#limiter?.lookAtMemory(rss);
-    const news: MemoryNews = { rss };
+    const news: MemoryMessage = { rss };
     this.#publisher?.post(news);
   }
 
@@ -319,17 +319,17 @@ export class Master {
     return publishPort;
   }
 
-  #keep<Init extends KeptInit>(
+  #keep<Init extends SupervisedInit>(
     name: string,
     url: URL,
-    options: Pick<KeptThreadOptions<Init>, "init" | "onMessage"> & { readonly canStandBeside?: boolean },
-  ): KeptThread<Init> {
-    const thread = new KeptThread<Init>({
+    options: Pick<SupervisedThreadOptions<Init>, "init" | "onMessage"> & { readonly canOverlap?: boolean },
+  ): SupervisedThread<Init> {
+    const thread = new SupervisedThread<Init>({
       name,
       url,
       log: this.#log,
       unwanted: () => this.#closing || !this.#serving, // the caller of start() gets this error
-      canStandBeside: false,
+      canOverlap: false,
       ...options,
     });
     this.#threads.set(name, thread);

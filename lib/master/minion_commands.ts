@@ -16,7 +16,7 @@ import { JOB_COMMANDS } from "./job_commands.ts";
 import type { MasterServices, MinionCommands } from "./services.ts";
 import { MINION_COMMANDS, servePillar } from "./minion_data.ts";
 import { PEER_COMMANDS } from "./peer_commands.ts";
-import { tellNotBuilt } from "./told_not_built.ts";
+import { warnOnceNotBuilt } from "./unbuilt_warnings.ts";
 import { UNBUILT_COMMANDS } from "./unbuilt_commands.ts";
 import type { Value, ValueMap } from "../values/value.ts";
 
@@ -52,7 +52,7 @@ export async function minionCommand(load: ValueMap, id: string, services: Master
   if (typeof cmd === "string" && Object.hasOwn(UNBUILT_COMMANDS, cmd)) {
     const { part, answer, loses, usual } = UNBUILT_COMMANDS[cmd];
     if (loses?.(load)) services.warn(`The data that minion ${id} sent by ${cmd} is dropped (not built yet: ${part})`);
-    else if (loses === undefined && !usual) tellNotBuilt(id, part, services);
+    else if (loses === undefined && !usual) warnOnceNotBuilt(id, part, services);
     return { value: answer() };
   }
   if (typeof cmd !== "string" || !Object.hasOwn(HANDLERS, cmd)) {

@@ -3,7 +3,7 @@
  * @module
  */
 
-import type { KeptInit } from "../sockets/kept_thread.ts";
+import type { SupervisedInit } from "../sockets/supervised_thread.ts";
 import { MWorker, type MWorkerParts } from "./mworker.ts";
 import { noteSockets } from "../sockets/context.ts";
 import { serveThread, surviveErrors } from "../process/thread.ts";
@@ -11,7 +11,7 @@ import { shareJids } from "../protocol/jid.ts";
 import { unpackOpts } from "../config/opts_transfer.ts";
 
 /** What the thread starts with. */
-export interface MWorkerInit extends MWorkerParts, KeptInit {
+export interface MWorkerInit extends MWorkerParts, SupervisedInit {
   /** The master's options, packed. */
   readonly opts: Uint8Array;
   /** The memory of the last job id. */

@@ -12,7 +12,7 @@ import { RefusedError, StoreError, TargetError, WireError } from "../errors.ts";
 import { jobNew, jobPublish } from "../protocol/tags.ts";
 import { isJid, makeJid } from "../protocol/jid.ts";
 import type { Needs } from "./services.ts";
-import { asNoted, hideArguments, NO_LOG, noLogReader, noLogWish } from "../protocol/no_log.ts";
+import { asNoted, hideArguments, NO_LOG, noLogReader, noLogValue } from "../protocol/no_log.ts";
 import { listField, stringField } from "../protocol/payload.ts";
 import { acceptedFleet, type KnownFleet, type Resolved, resolveTarget } from "../fleet/resolve_target.ts";
 import { portableTarget, type TypedTarget } from "../target/target.ts";
@@ -127,7 +127,7 @@ export async function issueJob(load: ValueMap, addressees: Addressees, services:
   const user = stringField(load, "user");
   const ret = stringField(load, "ret");
   const { minions, missing, named } = addressees;
-  const hidden = reader === undefined ? {} : { [NO_LOG]: noLogWish(reader) };
+  const hidden = reader === undefined ? {} : { [NO_LOG]: noLogValue(reader) };
   const news = map({ jid, tgt_type: tgtType, tgt, user, fun, arg: args, minions, missing, ...hidden });
   await services.fire(jobNew(jid), asNoted(news));
 

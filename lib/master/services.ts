@@ -56,7 +56,7 @@ export interface JobServices {
    */
   durable(): Promise<void>;
   /** Sends a load to the publisher. */
-  publish(load: ValueMap, how: DeliveryWish): Promise<void>;
+  publish(load: ValueMap, how: DeliveryOptions): Promise<void>;
 }
 
 /** What is known of the minions. */
@@ -106,7 +106,7 @@ export type MinionCommands<Names extends keyof MasterServices> = Readonly<
 >;
 
 /** How a load is to be delivered. */
-export interface DeliveryWish {
+export interface DeliveryOptions {
   /** The minions that it is for. */
   readonly minions: readonly string[];
   /** How long it may be delivered, in milliseconds. */

@@ -53,7 +53,7 @@ const SWITCHES = ["minion_blackout", "minion_blackout_whitelist", "state_runs_di
  * grains are computed when one of them is first read: for a single `salt-call test.ping` they are a quarter of the
  * work.
  */
-export async function grainsWhenAsked(opts: MinionOpts, sources: GrainsSources = {}): Promise<ValueMap> {
+export async function lazyGrains(opts: MinionOpts, sources: GrainsSources = {}): Promise<ValueMap> {
   if (opts.enable_fqdns_grains || hasOwnGrains(opts)) return await loadGrains(opts, sources);
   const known: ValueMap = new Map();
   merge(known, staticGrains(`${opts.config_dir}/grains`, sources.warn ?? (() => {})));

@@ -8,7 +8,7 @@
 import { describeError, messageOf } from "../errors.ts";
 import { stampNow } from "../bus/event.ts";
 import { jobAck, jobOutput, jobStart } from "../protocol/tags.ts";
-import { interruptedRunLines, runsStates } from "../state_control/going_on.ts";
+import { interruptedRunLines, runsStates } from "../state_control/interrupted_run.ts";
 import { interruptedReturn } from "../worker/interrupted.ts";
 import { type JobPool, LEFT } from "../worker/job_pool.ts";
 import { removeKept, takeOverKept } from "../host/kept_commands.ts";

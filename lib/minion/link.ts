@@ -21,7 +21,7 @@ import type { Logger } from "../process/log.ts";
 import { type Reach, reachOf } from "./master_diagnosis.ts";
 import { decode, encode } from "../values/msgpack.ts";
 import { asBytes, clearRequest, encryptedRequest, STRANGER } from "../protocol/payload.ts";
-import { RequestChannel, type RequestOptions, type RequestPatience } from "../sockets/request_channel.ts";
+import { RequestChannel, type RequestOptions, type RequestTimeouts } from "../sockets/request_channel.ts";
 import { type Applicant, type Credentials, SignIn, type SignInReply } from "./sign_in.ts";
 import { sleep } from "../os/sleep.ts";
 import type { KeepAlive } from "../sockets/settings.ts";
@@ -29,7 +29,7 @@ import { truncateValue } from "../text/truncate.ts";
 import { isMap, map, str, type Value, type ValueMap } from "../values/value.ts";
 
 /** Time limits of a sign-in, in milliseconds. */
-export interface SignInPatience {
+export interface SignInTimeouts {
   /** For each try to reach the master. */
   readonly authTimeoutMs: number;
   /** Tries in a round. */
@@ -63,11 +63,11 @@ export interface LinkSettings {
   /** The minion that signs in. */
   readonly applicant: Applicant;
   /** Time limits of a sign-in. */
-  readonly patience: SignInPatience;
+  readonly timeouts: SignInTimeouts;
   /** Waits before each new sign-in after a lost connection. */
   readonly backoff: Backoff;
   /** Time limits of other requests. */
-  readonly requestPatience: RequestPatience;
+  readonly requestTimeouts: RequestTimeouts;
   /** Whether requests are signed with the minion's key (`minion_sign_messages`). */
   readonly signMessages: boolean;
   /** Maximum bytes of a request; 0: the limit that the master gives at sign-in. Default: 0. */
@@ -153,8 +153,8 @@ export class MasterLink {
   }
 
   async #signInOnce(signal: AbortSignal): Promise<Credentials> {
-    const { log, patience, applicant } = this.#settings;
-    let waitMs = patience.acceptanceWaitMs;
+    const { log, timeouts, applicant } = this.#settings;
+    let waitMs = timeouts.acceptanceWaitMs;
     let asked = false;
     for (let round = 1;; round++) {
       signal.throwIfAborted();
@@ -162,8 +162,8 @@ export class MasterLink {
       const reply = await this.#apply(round, signal);
       if (reply !== undefined) this.#lostTries = undefined;
       const waits = reply?.kind === "pending" || reply?.kind === "full" ||
-        reply?.kind === "rejected" && patience.rejectedRetry;
-      if (waits && asked && patience.failOnPending) {
+        reply?.kind === "rejected" && timeouts.rejectedRetry;
+      if (waits && asked && timeouts.failOnPending) {
         throw new SignInError(
           "Minion failed to authenticate with the master, has the minion key been accepted?",
           EXIT_PENDING,
@@ -187,8 +187,8 @@ export class MasterLink {
           );
           break;
         case "rejected": {
-          const [shortest, longest] = patience.rejectedWaitMs;
-          if (patience.rejectedRetry) {
+          const [shortest, longest] = timeouts.rejectedWaitMs;
+          if (timeouts.rejectedRetry) {
             log.error(`The master has rejected this minion's key; asking again in ${waitMs / 1000} seconds`);
             break;
           }
@@ -203,17 +203,17 @@ export class MasterLink {
           continue; // the master is not there, and #apply has waited already
       }
       await sleep(waitMs, signal);
-      waitMs = Math.min(waitMs * 2, Math.max(patience.acceptanceWaitMaxMs, patience.acceptanceWaitMs));
+      waitMs = Math.min(waitMs * 2, Math.max(timeouts.acceptanceWaitMaxMs, timeouts.acceptanceWaitMs));
     }
   }
 
   /** Sends one sign-in request; `undefined` if there is no authentic answer. */
   async #apply(round: number, signal: AbortSignal): Promise<SignInReply | undefined> {
-    const { log, patience, address } = this.#settings;
+    const { log, timeouts, address } = this.#settings;
     const attempt = new SignIn(this.#settings.applicant);
     const started = performance.now();
-    const last = this.#credentials === undefined && patience.masterTries >= 0 && round >= patience.masterTries;
-    const { authTimeoutMs, authTries } = patience;
+    const last = this.#credentials === undefined && timeouts.masterTries >= 0 && round >= timeouts.masterTries;
+    const { authTimeoutMs, authTries } = timeouts;
     const lost = this.#lostTries;
     const quick = lost !== undefined && lost < QUICK_TRIES;
     // A separate channel, so that it does not wait for requests that an ending master left unanswered.
@@ -263,7 +263,7 @@ export class MasterLink {
    * rejects.
    */
   async #lookFor(channel: RequestChannel, signal: AbortSignal): Promise<Reach | undefined> {
-    const { address, log, patience: { silence } } = this.#settings;
+    const { address, log, timeouts: { silence } } = this.#settings;
     if (silence === undefined) return undefined;
     try {
       await sleep(silence.afterMs, signal);
@@ -280,7 +280,7 @@ export class MasterLink {
 
   /** Applies `retry_dns` and `retry_dns_count` to an unknown name. */
   async #lookUpAgain(why: string, last: boolean, signal: AbortSignal): Promise<undefined> {
-    const { log, patience: { silence } } = this.#settings;
+    const { log, timeouts: { silence } } = this.#settings;
     const { retryDnsMs, retryDnsCount } = silence ?? { retryDnsMs: 0, retryDnsCount: 0 };
     if (last || retryDnsMs === 0 || ++this.#lookUps > retryDnsCount) {
       throw new SignInError(`Unable to sign_in to master: ${why}`, 1);
@@ -295,12 +295,12 @@ export class MasterLink {
    * @throws {RequestTimeoutError} If the master does not answer in time.
    * @throws {WireError} If the answer is an error, or cannot be decrypted.
    */
-  async request(load: ValueMap, signal: AbortSignal, patience?: RequestPatience): Promise<Value> {
+  async request(load: ValueMap, signal: AbortSignal, timeouts?: RequestTimeouts): Promise<Value> {
     this.#settings.log.debug(() => `Sends ${requestText(load)} to ${this.#settings.address}`);
     return await this.#twice(signal, async () => {
       const nonce = crypto.randomUUID().replaceAll("-", "");
       const reply = decode(
-        await this.#send(load, nonce, { ...patience ?? this.#settings.requestPatience, signal }),
+        await this.#send(load, nonce, { ...timeouts ?? this.#settings.requestTimeouts, signal }),
         "wire",
         STRANGER,
       );
@@ -320,7 +320,7 @@ export class MasterLink {
     const { applicant } = this.#settings;
     return await this.#twice(signal, async () => {
       const nonce = crypto.randomUUID().replaceAll("-", "");
-      const answer = await this.#send(load, nonce, { ...this.#settings.requestPatience, signal });
+      const answer = await this.#send(load, nonce, { ...this.#settings.requestTimeouts, signal });
       const reply = decode(answer, "wire", STRANGER);
       const key = isMap(reply) ? asBytes(reply.get("key")) : undefined;
       const sealed = isMap(reply) ? asBytes(reply.get("pillar")) : undefined;

@@ -6,7 +6,7 @@
 import { backoff } from "./backoff.ts";
 import { loadOrCreateKeyPair } from "../keys/pair.ts";
 import type { Logger } from "../process/log.ts";
-import type { LinkSettings, SignInPatience } from "./link.ts";
+import type { LinkSettings, SignInTimeouts } from "./link.ts";
 import type { MinionOpts } from "../config/options.ts";
 import { tcpAddress } from "../sockets/request_channel.ts";
 import type { Applicant, Credentials } from "./sign_in.ts";
@@ -49,7 +49,7 @@ export interface LinkParts {
   /** Called after each sign-in. */
   onSignedIn?(credentials: Credentials): void;
   /** Time limits that differ from the options. */
-  readonly patience?: Partial<SignInPatience>;
+  readonly timeouts?: Partial<SignInTimeouts>;
 }
 
 /** The settings of a link to the master in the options. */
@@ -57,7 +57,7 @@ export function linkSettings(opts: MinionOpts, parts: LinkParts): LinkSettings {
   return {
     address: tcpAddress(opts.master, opts.master_port),
     applicant: parts.applicant,
-    patience: {
+    timeouts: {
       authTimeoutMs: opts.auth_timeout * 1000,
       authTries: opts.auth_tries,
       masterTries: opts.master_tries,
@@ -71,10 +71,10 @@ export function linkSettings(opts: MinionOpts, parts: LinkParts): LinkSettings {
         retryDnsMs: opts.retry_dns * 1000,
         retryDnsCount: opts.retry_dns_count ?? Infinity,
       },
-      ...parts.patience,
+      ...parts.timeouts,
     },
     backoff: backoff({ leastMs: opts.recon_default, mostMs: opts.recon_max, randomize: opts.recon_randomize }),
-    requestPatience: { timeoutMs: opts.request_channel_timeout * 1000, tries: opts.request_channel_tries },
+    requestTimeouts: { timeoutMs: opts.request_channel_timeout * 1000, tries: opts.request_channel_tries },
     maxRequestBytes: opts.max_request_bytes,
     signMessages: opts.minion_sign_messages,
     keepalive: keepAlive(opts),

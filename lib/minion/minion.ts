@@ -183,7 +183,7 @@ export class Minion {
       fail: (error) => this.#end(error),
     });
     await jobs.returnLeft();
-    void this.#hearEvents(this.#events);
+    void this.#handleEvents(this.#events);
   }
 
   async #loadGrains(): Promise<ValueMap> {
@@ -317,7 +317,7 @@ export class Minion {
     }
   }
 
-  async #hearEvents(events: EventSubscriber): Promise<void> {
+  async #handleEvents(events: EventSubscriber): Promise<void> {
     for (;;) {
       let event;
       try {

@@ -22,7 +22,7 @@ export async function openMasterSession(
 ): Promise<CallMaster> {
   const applicant = await applicantOf(opts, grains);
   const link = new MasterLink(
-    linkSettings(opts, { applicant, log, patience: { masterTries: 1, failOnPending: true } }),
+    linkSettings(opts, { applicant, log, timeouts: { masterTries: 1, failOnPending: true } }),
   );
   const close = () => link.close();
   signal.addEventListener("abort", close);

@@ -62,7 +62,7 @@ export async function runZypper(
   const env: Record<string, string> = readsOnly && !refreshes ? { ZYPP_READONLY_HACK: "1" } : {};
   let result = await runProgram(command, context, { env });
   for (let tries = 1; result.retcode === LOCKED && tries < LOCK_TRIES; tries++) {
-    await tellBlocked(context);
+    await fireBlocked(context);
     await sleep(LOCK_WAIT_MS, context.signal);
     result = await runProgram(command, context, { env });
     if (result.retcode !== LOCKED) {
@@ -115,7 +115,7 @@ function reasonOf({ stdout, stderr }: ProgramResult, isXml: boolean): string {
   }
 }
 
-async function tellBlocked(context: JobContext): Promise<void> {
+async function fireBlocked(context: JobContext): Promise<void> {
   const pid = readTextFileIfExists(LOCK_FILE)?.trim();
   const info = pid === undefined
     ? "Zypper is locked, but no Zypper lock has been found."

@@ -11,7 +11,7 @@ import { matchesTop, topMatchType } from "../target/top_match.ts";
 import { ExternalPillar } from "./external.ts";
 import { factsOf } from "../target/facts.ts";
 import { inEnvOrder, type MergedTop, mergeTops, NO_TOP, type TopFile, topMatches } from "./top.ts";
-import type { PillarHost, PillarWorld } from "./host.ts";
+import type { PillarHost, PillarScope } from "./host.ts";
 import { PillarReads } from "./reads.ts";
 import { PillarRoots } from "./roots.ts";
 import { type PillarRequest, plainRequest } from "./request.ts";
@@ -98,7 +98,7 @@ class Compilation {
     });
   }
 
-  #world(): PillarWorld {
+  #scope(): PillarScope {
     return {
       opts: this.#opts,
       grains: this.#grains,
@@ -118,7 +118,7 @@ class Compilation {
     const external = new ExternalPillar(this.#request, this.#host, {
       merging: this.#merging,
       errors: this.#errors,
-      world: () => this.#world(),
+      scope: () => this.#scope(),
       nodegroups: () => this.#nodegroups(),
       compile: (files) => this.#compileOther(files),
     });
@@ -142,7 +142,7 @@ class Compilation {
       this.reads.changing("it has errors");
     }
     if (override.size > 0) pillar = mergeMaps(pillar, override, this.#merging) as Map<Value, Value>;
-    return await decryptPillar(pillar, opts, (value, renderer) => this.#host.decrypt(value, renderer, this.#world()));
+    return await decryptPillar(pillar, opts, (value, renderer) => this.#host.decrypt(value, renderer, this.#scope()));
   }
 
   /** The pillar that files of other directories are, which this one depends on then. */
@@ -276,7 +276,7 @@ class Compilation {
         const text = Deno.readTextFileSync(path);
         const renderer = this.#host.opts.renderer;
         const variables = new Map([...defaults, ["_pillar_rend", true]] as const) as ValueMap;
-        const data = await this.#host.render({ text, path, sls, saltenv, renderer, variables }, this.#world());
+        const data = await this.#host.render({ text, path, sls, saltenv, renderer, variables }, this.#scope());
         if (keeper !== undefined && this.#pillar.size > 0) reads.changing("a template changes pillar");
         return data;
       });

@@ -11,7 +11,7 @@ import { deepCopy } from "./kept_sls.ts";
 import type { PillarContext, PillarRendering, PillarSource } from "../plugins/pillar_source.ts";
 import { NOT_BUILT, PILLAR_SOURCES } from "../../modules/pillar/_built_in.ts";
 import { didYouMean } from "../text/nearest_name.ts";
-import type { PillarHost, PillarText, PillarWorld } from "./host.ts";
+import type { PillarHost, PillarScope, PillarText } from "./host.ts";
 import type { PillarRequest } from "./request.ts";
 import { isMap, str, truthy, typeName, type Value, type ValueMap } from "../values/value.ts";
 
@@ -20,7 +20,7 @@ export interface ExternalParts {
   readonly merging: MergeHow;
   /** Receives the texts for `_errors`. */
   readonly errors: string[];
-  world(): PillarWorld;
+  scope(): PillarScope;
   nodegroups(): string[];
   /** Compiles the files of other directories, as `PillarContext.compile` says. */
   compile: PillarContext["compile"];
@@ -100,18 +100,18 @@ export class ExternalPillar {
     const host = this.#host;
     const { extraMinionData, id, saltenv } = this.#request;
     // A copy: a source that changes it must not change the files' data, which are kept.
-    const world: PillarWorld = { ...this.#parts.world(), pillar: deepCopy(pillar) as ValueMap };
+    const scope: PillarScope = { ...this.#parts.scope(), pillar: deepCopy(pillar) as ValueMap };
     return {
       minionId: id,
-      pillar: world.pillar,
-      grains: world.grains,
-      opts: world.opts,
+      pillar: scope.pillar,
+      grains: scope.grains,
+      opts: scope.opts,
       extraMinionData,
-      notes: world.notes,
+      notes: scope.notes,
       signal: host.signal,
-      call: (name, args, kwargs = new Map()) => host.call(name, args, kwargs, world),
-      render: (rendering) => host.render(asText(rendering, saltenv ?? "base"), world),
-      decrypt: (data, renderer) => host.decrypt(data, renderer, world),
+      call: (name, args, kwargs = new Map()) => host.call(name, args, kwargs, scope),
+      render: (rendering) => host.render(asText(rendering, saltenv ?? "base"), scope),
+      decrypt: (data, renderer) => host.decrypt(data, renderer, scope),
       nodegroups: () => this.#parts.nodegroups(),
       compile: (files) => this.#parts.compile(files),
       log: (level, message) => host.log(level, message),

@@ -37,7 +37,7 @@ export type PillarOpts = Pick<
 >;
 
 /** The variables and functions of a template. */
-export interface PillarWorld {
+export interface PillarScope {
   /** Salt's `__opts__`. */
   readonly opts: ValueMap;
   readonly grains: ValueMap;
@@ -79,10 +79,10 @@ export interface PillarHost {
   /** Whether a directory is left out of lists of files. */
   ignores?(name: string): boolean;
   /** Renders a text. @throws {Error} With Salt's text for it. */
-  render(text: PillarText, world: PillarWorld): Promise<Value>;
+  render(text: PillarText, scope: PillarScope): Promise<Value>;
   /** Decrypts a value with all below it. @throws {Error} With the reason. */
-  decrypt(value: Value, renderer: string, world: PillarWorld): Promise<Value>;
+  decrypt(value: Value, renderer: string, scope: PillarScope): Promise<Value>;
   /** Calls an execution function of this host. */
-  call(name: string, args: readonly Value[], kwargs: ValueMap, world: PillarWorld): Promise<Value>;
+  call(name: string, args: readonly Value[], kwargs: ValueMap, scope: PillarScope): Promise<Value>;
   log(level: "error" | "warning" | "info" | "debug", message: string): void;
 }

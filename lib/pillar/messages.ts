@@ -21,7 +21,7 @@ export interface PillarQuestion {
 }
 
 /** The answer of the main thread. */
-export interface PillarNews {
+export interface PillarMessage {
   readonly kind: "pillar";
   readonly key: string;
   /** `compiled`; `full`: too many wait; `lost`: the master is ending. */
@@ -43,8 +43,8 @@ export function parsePillarQuestion(message: unknown): PillarQuestion {
   return { kind: "pillar", key: text(fields, "key"), id: text(fields, "id"), request: blob(fields, "request") };
 }
 
-/** Parses a {@linkcode PillarNews}. @throws {WireError} If it is something else. */
-export function parsePillarNews(message: unknown): PillarNews {
+/** Parses a {@linkcode PillarMessage}. @throws {WireError} If it is something else. */
+export function parsePillarMessage(message: unknown): PillarMessage {
   const fields = fieldsOf(message);
   return {
     kind: "pillar",

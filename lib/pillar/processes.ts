@@ -11,7 +11,7 @@ import { encode } from "../values/msgpack.ts";
 import { frame, FrameReader } from "../protocol/frames.ts";
 import type { Logger } from "../process/log.ts";
 import { masterProcess, PILLAR_PROCESS, V8_FLAGS } from "../process/self_command.ts";
-import { packNumbered, type PillarNews, type PillarQuestion } from "./messages.ts";
+import { packNumbered, type PillarMessage, type PillarQuestion } from "./messages.ts";
 import type { TimeBudget } from "../os/time_budget.ts";
 import { map } from "../values/value.ts";
 
@@ -65,7 +65,7 @@ export class PillarProcesses {
   }
 
   /** Takes a question. @param tell Called once with the answer. */
-  take(question: PillarQuestion, tell: (news: PillarNews) => void): void {
+  take(question: PillarQuestion, tell: (news: PillarMessage) => void): void {
     const answer = (pillar: Uint8Array | "full" | "lost") => tell(news(question.key, pillar));
     if (this.#closed) return answer("lost");
     // A minion that repeats its request waits for the first one's answer.
@@ -140,7 +140,7 @@ export class PillarProcesses {
   }
 }
 
-function news(key: string, pillar: Uint8Array | "full" | "lost"): PillarNews {
+function news(key: string, pillar: Uint8Array | "full" | "lost"): PillarMessage {
   if (typeof pillar === "string") return { kind: "pillar", key, state: pillar, pillar: new Uint8Array() };
   return { kind: "pillar", key, state: "compiled", pillar };
 }

@@ -6,7 +6,7 @@
 
 import { clearTimeout, setTimeout } from "../os/timers.ts";
 import { packPillarRequest, type PillarRequest } from "./request.ts";
-import { parsePillarNews, type PillarQuestion } from "./messages.ts";
+import { parsePillarMessage, type PillarQuestion } from "./messages.ts";
 import { RefusedError } from "../errors.ts";
 
 /** What compiles pillars. */
@@ -55,7 +55,7 @@ export class PillarQuestions implements PillarServices {
 
   /** Takes news from the main thread. Those for a predecessor of this thread are ignored. */
   receive(message: unknown): void {
-    const { key, state, pillar } = parsePillarNews(message);
+    const { key, state, pillar } = parsePillarMessage(message);
     const asked = this.#asked.get(key);
     if (state === "compiled") asked?.resolve(pillar);
     else asked?.reject(refused(state === "full" ? "too many minions wait for theirs" : "the master is ending"));

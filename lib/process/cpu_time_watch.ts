@@ -31,7 +31,7 @@ export const WORK_MS = 20;
 export const LOOK_MS = 250;
 
 /** The clocks that are used. */
-export interface WorkClocks {
+export interface CpuTimeClocks {
   /**
    * Waits until this process has used `ms` more milliseconds of processor time. @returns False at once if that is not
    * supported.
@@ -44,16 +44,16 @@ export interface WorkClocks {
 }
 
 /** The system's clocks. */
-const CLOCKS: WorkClocks = { worked: processorTime, sleep, now: () => performance.now() };
+const CLOCKS: CpuTimeClocks = { worked: processorTime, sleep, now: () => performance.now() };
 
 /** Calls a function until it is closed. */
 export class CpuTimeWatch {
-  readonly #clocks: WorkClocks;
+  readonly #clocks: CpuTimeClocks;
   readonly #end = new AbortController();
   #over = false;
 
   /** @param look The function to call. @param failed Called with what `look` threw; then the watch ends. */
-  constructor(look: () => void, failed: (error: unknown) => void, clocks: WorkClocks = CLOCKS) {
+  constructor(look: () => void, failed: (error: unknown) => void, clocks: CpuTimeClocks = CLOCKS) {
     this.#clocks = clocks;
     this.#run(look).catch(failed).finally(() => this.#over = true);
   }

@@ -27,7 +27,7 @@ export function noLogReader(wish: Value | undefined): string | undefined {
 }
 
 /** The `no_log` of a load whose returns are encrypted for `reader`. */
-export function noLogWish(reader: string): Value {
+export function noLogValue(reader: string): Value {
   return reader === "" ? true : reader;
 }
 

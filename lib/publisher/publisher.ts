@@ -30,7 +30,7 @@ import { SharedKey } from "../keys/shared_key.ts";
 import { MANY_SUBSCRIBERS, PROBES } from "../sockets/settings.ts";
 import { Duplex, Inbox } from "../sockets/endpoint.ts";
 import type { ThreadHost, ThreadService } from "../process/thread.ts";
-import { parseMemoryNews, type PublisherReady } from "./publisher_messages.ts";
+import { parseMemoryMessage, type PublisherReady } from "./publisher_messages.ts";
 import { UndeliveredJobs } from "../jobs/undelivered.ts";
 import type { ValueMap } from "../values/value.ts";
 
@@ -134,7 +134,7 @@ export class Publisher implements ThreadService {
     this.#host.post(ready);
     const loops = [
       this.#takeJobs(),
-      this.#hearSubscribers(presence),
+      this.#receiveSubscriptions(presence),
       signs.readTags((tag) => this.#delivery.noteEvent(tag), REST_MS),
     ];
     this.#running = loops.map((loop) => loop.catch((error) => this.#host.fail(messageOf(error))));
@@ -161,7 +161,7 @@ export class Publisher implements ThreadService {
   }
 
   /** Minions that connect and disconnect. */
-  async #hearSubscribers(presence: PresenceReports): Promise<void> {
+  async #receiveSubscriptions(presence: PresenceReports): Promise<void> {
     for (let frames = await this.#socket.receive(); frames !== undefined; frames = await this.#socket.receive()) {
       presence.receive(frames[0]);
     }
@@ -169,7 +169,7 @@ export class Publisher implements ThreadService {
 
   /** Takes a message with the memory of the process. */
   onMessage(message: unknown): void {
-    this.#connections.lookAtMemory(parseMemoryNews(message).rss);
+    this.#connections.lookAtMemory(parseMemoryMessage(message).rss);
   }
 
   /** What it is doing. */

@@ -12,7 +12,7 @@ export interface PublisherReady {
 }
 
 /** The main thread's message about memory. */
-export interface MemoryNews {
+export interface MemoryMessage {
   /** The process's resident memory, in bytes. */
   readonly rss: number;
 }
@@ -22,7 +22,7 @@ export function parsePublisherReady(message: unknown): PublisherReady {
   return { publishPort: whole(fieldsOf(message), "publishPort", 65_535) };
 }
 
-/** Parses a {@linkcode MemoryNews}. @throws {WireError} If it is something else. */
-export function parseMemoryNews(message: unknown): MemoryNews {
+/** Parses a {@linkcode MemoryMessage}. @throws {WireError} If it is something else. */
+export function parseMemoryMessage(message: unknown): MemoryMessage {
   return { rss: whole(fieldsOf(message), "rss", Number.MAX_SAFE_INTEGER) };
 }

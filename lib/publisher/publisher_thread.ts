@@ -3,14 +3,14 @@
  * @module
  */
 
-import type { KeptInit } from "../sockets/kept_thread.ts";
+import type { SupervisedInit } from "../sockets/supervised_thread.ts";
 import { noteSockets } from "../sockets/context.ts";
 import { Publisher, type PublisherParts } from "./publisher.ts";
 import { serveThread, surviveErrors } from "../process/thread.ts";
 import { unpackOpts } from "../config/opts_transfer.ts";
 
 /** What the thread starts with. */
-export interface PublisherInit extends PublisherParts, KeptInit {
+export interface PublisherInit extends PublisherParts, SupervisedInit {
   /** The master's options, packed. */
   readonly opts: Uint8Array;
 }

@@ -6,7 +6,7 @@
 
 import type { LivePart } from "../protocol/live_batch.ts";
 import type { LiveLines } from "../output/live_lines.ts";
-import type { CollectOptions, CollectPatience, PublishedJob, Returned, Silent } from "../client/job.ts";
+import type { CollectOptions, CollectTimeouts, PublishedJob, Returned, Silent } from "../client/job.ts";
 import type { LocalClient } from "../client/local.ts";
 import { type Outcome, silenceText } from "../protocol/outcome.ts";
 import { typedCommand } from "../config/typed_command.ts";
@@ -46,7 +46,7 @@ export function lookupHint(jid: string, place: Place): string {
 
 /** Options of {@linkcode answers}. */
 export interface AnswerOptions {
-  readonly patience: CollectPatience;
+  readonly timeouts: CollectTimeouts;
   /** Aborted by the operator. */
   readonly signal: AbortSignal;
   /** Shows the output of commands as they run. */
@@ -65,11 +65,11 @@ export interface AnswerOptions {
 export async function* answers(
   client: LocalClient,
   published: PublishedJob,
-  { patience, signal, live, opts, publishedMs = performance.now(), onAbsent, onState }: AnswerOptions,
+  { timeouts, signal, live, opts, publishedMs = performance.now(), onAbsent, onState }: AnswerOptions,
 ): AsyncGenerator<Answer> {
   const { jid } = published;
   const onOutput = live && ((id: string, parts: readonly LivePart[]) => live.show(id, parts));
-  for await (const event of client.collect(published, patience, { signal, onOutput, onAbsent, onState })) {
+  for await (const event of client.collect(published, timeouts, { signal, onOutput, onAbsent, onState })) {
     if (signal.aborted) return;
     const answer = event.kind === "returned"
       ? ofReturn(event, performance.now() - publishedMs)

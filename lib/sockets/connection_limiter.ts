@@ -101,7 +101,7 @@ export class ConnectionLimiter {
     if (event === CONNECTION_EVENTS.disconnected) {
       this.#since.delete(value);
       const address = this.#shares.addressOf(value);
-      this.#cut.ended(value, () => this.#tellCut(address ?? ""));
+      this.#cut.ended(value, () => this.#warnCut(address ?? ""));
       return this.#shares.remove(value);
     }
     if (event === CONNECTION_EVENTS.acceptFailed) {
@@ -124,7 +124,7 @@ export class ConnectionLimiter {
     leased(() => shutDownConnection(leaves.connection, leaves.address));
   }
 
-  #tellCut(address: string): void {
+  #warnCut(address: string): void {
     const { name, messages } = this.#options;
     this.#warn("cut", () => {
       const text = addressText(address);

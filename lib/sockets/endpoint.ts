@@ -19,7 +19,7 @@ import { sleep } from "../os/sleep.ts";
 const IN_A_ROW = 256;
 let inARow = 0;
 
-function othersTurn(): Promise<void> | undefined {
+function yieldToOthers(): Promise<void> | undefined {
   if (++inARow < IN_A_ROW) return undefined;
   inARow = 0;
   return sleep(0);
@@ -95,7 +95,7 @@ export abstract class Endpoint {
    */
   protected async take(timeoutMs: number, taken?: (frames: Frames) => void): Promise<Frames | undefined> {
     const deadline = timeoutMs < 0 ? Infinity : performance.now() + timeoutMs;
-    await othersTurn();
+    await yieldToOthers();
     // Without waiting, receive is called directly, without asking first; a REQ does not allow that.
     let ready = !this.#asksFirst || await this.#wait.until(() => this.#socket.readable, deadline);
     while (ready) {
@@ -122,7 +122,7 @@ export abstract class Endpoint {
     const now = this.#givers === 0 && this.giveNow(frames, given);
     if (!now && !(await this.#giveWhenWritable(frames, timeoutMs, given))) return false;
     socketMemory.worked(bytesOf(frames));
-    await othersTurn(); // after the send, so that sends keep their order
+    await yieldToOthers(); // after the send, so that sends keep their order
     return true;
   }
 

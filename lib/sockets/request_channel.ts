@@ -15,7 +15,7 @@ import { Duplex } from "./endpoint.ts";
 const LOST_WAIT_MS = 50;
 
 /** Time limit and number of tries of a request. */
-export interface RequestPatience {
+export interface RequestTimeouts {
   /** Milliseconds per try. */
   readonly timeoutMs: number;
   /** Number of tries, each with a new socket. */
@@ -23,7 +23,7 @@ export interface RequestPatience {
 }
 
 /** Limits of a request, and a signal that ends it early. */
-export interface RequestOptions extends RequestPatience {
+export interface RequestOptions extends RequestTimeouts {
   /** Ends the request at once when aborted. */
   readonly signal?: AbortSignal;
 }

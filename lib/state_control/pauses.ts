@@ -83,7 +83,7 @@ export class RunPauses {
 }
 
 /** An order of an operator for one state or all. */
-export interface PauseWish {
+export interface PauseOptions {
   readonly id: string;
   /** Seconds after which the run continues. */
   readonly duration?: number;
@@ -92,7 +92,7 @@ export interface PauseWish {
 }
 
 /** Has a run wait or end before a state. */
-export function pauseRun(cachedir: string, jid: string, { id, duration, kill }: PauseWish): null {
+export function pauseRun(cachedir: string, jid: string, { id, duration, kill }: PauseOptions): null {
   const path = checkedJid(jid);
   const pauses = readPauses(cachedir, path) ?? new Map();
   const known = pauses.get(id);

@@ -7,20 +7,20 @@
 import { type Chunk, field } from "../states/chunks.ts";
 import { matchesOwn } from "../target/own_match.ts";
 import { isMap, map, type Value, type ValueMap } from "../values/value.ts";
-import type { RunWorld } from "./world.ts";
+import type { RunContext } from "./run_context.ts";
 
 /** The conditions of a run. */
 export class GlobalConditions {
-  readonly #world: RunWorld;
+  readonly #runContext: RunContext;
 
-  constructor(world: RunWorld) {
-    this.#world = world;
+  constructor(runContext: RunContext) {
+    this.#runContext = runContext;
   }
 
   /** The result of a state that may not be called here. */
   unmet(chunk: Chunk): ValueMap | undefined {
     // Neither the option nor the match is asked of a module: `whitelist_modules` need not name it.
-    const { job } = this.#world;
+    const { job } = this.#runContext;
     const conditions = job.opts.global_state_conditions;
     if (!isMap(conditions) || conditions.size === 0) return undefined;
     const state = field(chunk, "state");

@@ -10,7 +10,7 @@ import { type HighState, openHighState } from "../highstate/high_state.ts";
 import type { JobContext } from "../plugins/job_context.ts";
 import type { Chunk } from "../states/chunks.ts";
 import { str, truthy, type Value, type ValueMap } from "../values/value.ts";
-import type { Survivor } from "../state_control/going_on.ts";
+import type { SurvivingCommand } from "../state_control/interrupted_run.ts";
 import { RETCODE } from "./outcome.ts";
 import { isTestMode } from "./test_mode.ts";
 
@@ -22,7 +22,7 @@ export interface ApplyCall {
   /** Arguments that many functions have: `saltenv`, `pillar`, `exclude`, `mock`, …. */
   readonly kwargs: ValueMap;
   /** Commands that continued when the minion ended in the middle of this run. */
-  readonly commands?: readonly Survivor[];
+  readonly commands?: readonly SurvivingCommand[];
   /** Called with the chunks before they run. */
   compiled?(chunks: readonly Chunk[], job: JobContext): Promise<void>;
 }

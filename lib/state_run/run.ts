@@ -6,20 +6,20 @@
  */
 
 import { type Chunk, chunkTag, field } from "../states/chunks.ts";
-import type { Former, Survivor } from "../state_control/going_on.ts";
+import type { FormerRun, SurvivingCommand } from "../state_control/interrupted_run.ts";
 import type { Progress, Work } from "../state_control/record.ts";
 import { isMap, map, toNumber, truthy, type Value, type ValueMap } from "../values/value.ts";
-import { Beside } from "./beside.ts";
+import { ParallelStates } from "./parallel_states.ts";
 import { startClock } from "./clock.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { type Required, requisiteStatus, type Status } from "./requisite_status.ts";
 import { notRun, withOwner } from "./results.ts";
 import { callHook, fullName, StateCalls } from "./state_calls.ts";
-import type { RunWorld } from "./world.ts";
+import type { RunContext } from "./run_context.ts";
 
 /** What a run depends on besides its states. */
 export interface RunSetting {
-  readonly world: RunWorld;
+  readonly runContext: RunContext;
   readonly dependencies: Dependencies;
   /** The option `failhard`: whether the first failed state is the last one. */
   readonly failhard?: boolean;
@@ -60,9 +60,9 @@ const MAX_DEPTH = 20;
 /** One run of states. */
 export class StateRun {
   readonly #setting: RunSetting;
-  readonly #world: RunWorld;
+  readonly #runContext: RunContext;
   readonly #calls: StateCalls;
-  readonly #beside: Beside;
+  readonly #parallel: ParallelStates;
   readonly #initialized = new Set<string>();
   readonly #aggregated = new Map<Chunk, Chunk>();
   /** The results of runs in test mode for `prereq`, by tag. */
@@ -70,19 +70,19 @@ export class StateRun {
   /** Returns of functions in a continued run whose `check_cmd` has not run. */
   readonly #unchecked = new Map<string, ValueMap>();
   /** What commands had done for states that are called again. */
-  readonly #formerWork = new Map<string, readonly Survivor[]>();
+  readonly #formerWork = new Map<string, readonly SurvivingCommand[]>();
   #stopped = false;
 
   constructor(setting: RunSetting) {
     this.#setting = setting;
-    this.#world = setting.world;
-    this.#beside = new Beside(setting.maxParallel ?? 0, (tag) => this.results.get(tag), (tag, result) => {
+    this.#runContext = setting.runContext;
+    this.#parallel = new ParallelStates(setting.maxParallel ?? 0, (tag) => this.results.get(tag), (tag, result) => {
       setting.watch?.completed?.(result, tag);
     });
     this.#calls = new StateCalls({
-      world: this.#world,
+      runContext: this.#runContext,
       mocked: setting.mocked ?? false,
-      beside: (chunk, name, run) => this.#beside.add(chunk, name, run),
+      startParallel: (chunk, name, run) => this.#parallel.add(chunk, name, run),
       refresh: setting.refresh ?? (() => Promise.resolve()),
       progress: (chunk, progress) => setting.watch?.progress?.(ownTag(chunk), progress),
       worked: (chunk, work) => setting.watch?.worked?.(ownTag(chunk), work),
@@ -93,7 +93,7 @@ export class StateRun {
 
   /** The results so far, by tag, in the order of running. */
   get results(): Map<string, ValueMap> {
-    return this.#world.running;
+    return this.#runContext.running;
   }
 
   get calls(): StateCalls {
@@ -101,7 +101,7 @@ export class StateRun {
   }
 
   /** Continues with a run of which there are results: their states are not called again. */
-  goOn({ results, unchecked, work }: Former): void {
+  goOn({ results, unchecked, work }: FormerRun): void {
     for (const [tag, result] of unchecked) this.#unchecked.set(tag, result);
     for (const [tag, commands] of work) this.#formerWork.set(tag, commands);
     for (const [tag, result] of results) {
@@ -112,7 +112,7 @@ export class StateRun {
 
   /** Runs chunks in their order. @throws If the job is to end. */
   async all(chunks: readonly Chunk[]): Promise<void> {
-    this.#world.chunks = chunks;
+    this.#runContext.chunks = chunks;
     let waiting: Chunk[] = [];
     let killed = false;
     for (const chunk of chunks) {
@@ -129,10 +129,10 @@ export class StateRun {
     while (waiting.length > 0) {
       const left = await this.#waiting(waiting);
       if (this.#stopped) return await this.#end();
-      if (left.length === waiting.length) await this.#beside.next();
+      if (left.length === waiting.length) await this.#parallel.next();
       waiting = left;
     }
-    await this.#beside.all();
+    await this.#parallel.all();
     this.#stopped ||= killed;
   }
 
@@ -147,7 +147,7 @@ export class StateRun {
   /** After a failure that ends the run: waits for the parallel states. */
   async #end(): Promise<void> {
     this.#stopped = true;
-    await this.#beside.all();
+    await this.#parallel.all();
   }
 
   /** Whether the run ended before its last state. */
@@ -170,13 +170,13 @@ export class StateRun {
   #stops(chunk: Chunk): boolean {
     if (this.#stopped) return true;
     const own = chunk.get("failhard");
-    if (this.#world.test || !(own === undefined ? this.#setting.failhard : truthy(own))) return false;
+    if (this.#runContext.test || !(own === undefined ? this.#setting.failhard : truthy(own))) return false;
     return this.results.get(chunkTag(chunk))?.get("result") === false;
   }
 
   /** Runs a chunk, and before it what it requires and has not run. @returns Whether it waits for parallel states. */
   async chunk(given: Chunk, depth = 0): Promise<boolean> {
-    this.#world.job.signal.throwIfAborted();
+    this.#runContext.job.signal.throwIfAborted();
     const chunk = await this.#aggregate(given);
     await this.#initialize(chunk);
     const tag = chunkTag(chunk);
@@ -194,11 +194,11 @@ export class StateRun {
     if (required.size === 0) return "met";
     // A parallel state does not block the run.
     if (!truthy(chunk.get("parallel"))) {
-      for (const chunks of required.values()) await this.#beside.ended(chunks.map(chunkTag));
+      for (const chunks of required.values()) await this.#parallel.ended(chunks.map(chunkTag));
     }
     return requisiteStatus(required, {
       of: (needed, isPrereq) => (isPrereq ? this.#tested : this.results).get(chunkTag(needed)),
-      isRunning: (needed) => this.#beside.isRunning(chunkTag(needed)),
+      isRunning: (needed) => this.#parallel.isRunning(chunkTag(needed)),
     });
   }
 
@@ -233,7 +233,7 @@ export class StateRun {
     const result = await this.#call(chunk, tag);
     this.#enter(tag, result);
     // Whether a parallel state changed something is known when it has ended.
-    await this.#beside.ended([tag]);
+    await this.#parallel.ended([tag]);
     if (truthy(result.get("changes")) || truthy(result.get("skip_watch"))) return result;
     const watching = new Map(chunk);
     watching.delete("parallel");
@@ -315,11 +315,11 @@ export class StateRun {
     const group = this.#setting.dependencies.group(chunk);
     if (group.length === 0) return chunk;
     const name = `${field(chunk, "state")}.mod_aggregate`;
-    const fun = await this.#world.function(name);
+    const fun = await this.#runContext.function(name);
     if (fun === undefined) return chunk;
     chunk.set("__agg__", true);
     const bound = { low: chunk, chunks: group, running: new Map<Value, Value>(this.results) };
-    const joined = await callHook(fun, this.#world.contextOf(chunk), bound);
+    const joined = await callHook(fun, this.#runContext.contextOf(chunk), bound);
     const made = isMap(joined) ? joined : chunk;
     this.#aggregated.set(chunk, made);
     return made;
@@ -329,13 +329,13 @@ export class StateRun {
   async #initialize(chunk: Chunk): Promise<void> {
     const module = field(chunk, "state");
     if (this.#initialized.has(module)) return;
-    const fun = await this.#world.function(`${module}.mod_init`);
+    const fun = await this.#runContext.function(`${module}.mod_init`);
     if (fun === undefined) {
       this.#initialized.add(module);
       return;
     }
-    if (await this.#world.function(fullName(chunk)) === undefined) return;
-    const done = await callHook(fun, this.#world.contextOf(chunk), { low: chunk });
+    if (await this.#runContext.function(fullName(chunk)) === undefined) return;
+    const done = await callHook(fun, this.#runContext.contextOf(chunk), { low: chunk });
     if (truthy(done)) this.#initialized.add(module);
   }
 
@@ -343,7 +343,7 @@ export class StateRun {
   async alone(chunk: Chunk): Promise<ValueMap> {
     const result = await this.#calls.call(chunk);
     this.#enter(chunkTag(chunk), result);
-    await this.#beside.all();
+    await this.#parallel.all();
     return result;
   }
 

@@ -11,15 +11,15 @@ import type { Walked } from "../states/walk.ts";
 import { str, truthy, type Value, type ValueMap } from "../values/value.ts";
 import { Dependencies } from "./dependencies.ts";
 import { fireStateEvent } from "../state_control/events.ts";
-import { formerRun } from "../state_control/going_on.ts";
+import { formerRun } from "../state_control/interrupted_run.ts";
 import { listening } from "./listen.ts";
 import { retcodeOf } from "./outcome.ts";
 import { dropPauses, RunPauses } from "../state_control/pauses.ts";
 import type { Prepared } from "./prepared.ts";
 import { type RunEnd, RunRecord } from "../state_control/record.ts";
-import { Refreshing } from "./refreshing.ts";
+import { RunRefresher } from "./run_refresher.ts";
 import { maxParallelOf, type RunWatch, StateRun } from "./run.ts";
-import { RunWorld } from "./world.ts";
+import { RunContext } from "./run_context.ts";
 
 /**
  * Compiles high data and runs them. The high data are empty afterwards: a caller that waits would keep them, as large as the files.
@@ -58,24 +58,24 @@ export async function runData(high: ValueMap, prepared: Prepared): Promise<Value
 export function openRun(compiled: ToRun | undefined, prepared: Prepared, record?: RunRecord): OpenRun {
   const { job, test, states, call } = prepared;
   const option = (name: string): Value => states.opts.get(name) ?? null;
-  const world = new RunWorld({ context: job, test });
-  const refreshing = new Refreshing(world, () => states.gatherPillar());
+  const runContext = new RunContext({ context: job, test });
+  const refresher = new RunRefresher(runContext, () => states.gatherPillar());
   const run = new StateRun({
-    world,
+    runContext,
     dependencies: new Dependencies(compiled?.graph, compiled?.aggregates),
     failhard: truthy(option("failhard")),
     maxParallel: maxParallelOf(option("state_max_parallel")),
     mocked: truthy(call.kwargs.get("mock")),
     watch: watchOf(compiled, prepared, record),
-    refresh: (chunk, result) => refreshing.after(chunk, result),
+    refresh: (chunk, result) => refresher.after(chunk, result),
   });
-  return { run, refreshing };
+  return { run, refresher };
 }
 
 /** A run, and its refreshing. */
 export interface OpenRun {
   readonly run: StateRun;
-  readonly refreshing: Refreshing;
+  readonly refresher: RunRefresher;
 }
 
 function watchOf(compiled: ToRun | undefined, { job, states, call }: Prepared, record?: RunRecord): RunWatch {
@@ -112,7 +112,7 @@ async function runCompiled(compiled: ToRun, prepared: Prepared): Promise<ValueMa
   const jid = str(job.job.jid ?? "");
   // In test mode nothing changes, so there is no record.
   using record = test || jid === "" ? undefined : new RunRecord(cachedir, { jid, fun: str(job.job.fun ?? "") });
-  const { run, refreshing } = openRun(compiled, prepared, record);
+  const { run, refresher } = openRun(compiled, prepared, record);
   const { commands = [] } = prepared.call;
   if (commands.length > 0) run.goOn(formerRun({ cachedir, jid }, { chunks: compiled.chunks, commands }));
   let end: RunEnd = "aborted";
@@ -123,7 +123,7 @@ async function runCompiled(compiled: ToRun, prepared: Prepared): Promise<ValueMa
     const results: ValueMap = new Map<Value, Value>(run.results);
     for (const [tag, error] of errors) results.set(tag, error.set("__run_num__", run.calls.nextRunNum()));
     end = run.stopped ? "stopped" : "finished";
-    await refreshing.end(job);
+    await refresher.end(job);
     return results;
   } finally {
     record?.ended(end);

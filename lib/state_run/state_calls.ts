@@ -10,9 +10,9 @@ import { bind } from "../plugins/call.ts";
 import type { StateContext } from "../plugins/job_context.ts";
 import { sleep } from "../os/sleep.ts";
 import { MASK } from "../protocol/no_log.ts";
-import { addFormerWork, type Survivor } from "../state_control/going_on.ts";
+import { addFormerWork, type SurvivingCommand } from "../state_control/interrupted_run.ts";
 import { hideResult } from "../state_control/hidden_result.ts";
-import { onlyLooks } from "../state_control/looking_commands.ts";
+import { isReadOnly } from "../state_control/read_only_commands.ts";
 import type { Progress, Work } from "../state_control/record.ts";
 import { type Chunk, field } from "../states/chunks.ts";
 import {
@@ -35,17 +35,17 @@ import { thrownResult, unified } from "./results.ts";
 import { slotsInKeywords } from "./slots.ts";
 import { missingArguments, stateArguments } from "./state_arguments.ts";
 import type { StateFunction } from "./state_context.ts";
-import type { RunWorld } from "./world.ts";
+import type { RunContext } from "./run_context.ts";
 
 /** Starts a parallel state. @returns Its result until it has ended. */
-export type StartBeside = (chunk: Chunk, name: Value, run: () => Promise<ValueMap>) => ValueMap;
+export type StartParallel = (chunk: Chunk, name: Value, run: () => Promise<ValueMap>) => ValueMap;
 
 /** What calls depend on. */
 export interface CallSetting {
-  readonly world: RunWorld;
+  readonly runContext: RunContext;
   /** Whether no state function is called at all. */
   readonly mocked: boolean;
-  readonly beside: StartBeside;
+  readonly startParallel: StartParallel;
   /** Called after a state that was not only tested: modules, grains and pillar may be others now. */
   refresh(chunk: Chunk, result: ValueMap): Promise<void>;
   /** Called with the state's progress before commands run that are not the state's own work. */
@@ -55,7 +55,7 @@ export interface CallSetting {
   /** A command that did work for the state has ended. */
   worked(chunk: Chunk, work: Work): void;
   /** What commands had done for the state when the minion ended; the answer is given once. */
-  formerWork(chunk: Chunk): readonly Survivor[] | undefined;
+  formerWork(chunk: Chunk): readonly SurvivingCommand[] | undefined;
 }
 
 /** Calls the states of a run one by one, and counts them. */
@@ -66,7 +66,7 @@ export class StateCalls {
 
   constructor(setting: CallSetting) {
     this.#setting = setting;
-    this.#conditions = new GlobalConditions(setting.world);
+    this.#conditions = new GlobalConditions(setting.runContext);
   }
 
   /** Counts one more result, from 0. */
@@ -82,25 +82,25 @@ export class StateCalls {
     const errors = verifyForm(chunk);
     if (errors.length > 0) return errors;
     const name = fullName(chunk);
-    const fun = await this.#setting.world.function(name);
+    const fun = await this.#setting.runContext.function(name);
     if (fun !== undefined) {
       return missingArguments(fun, chunk).map((missing) => `Missing parameter ${missing} for state ${name}`);
     }
     if (!chunk.has("__sls__")) return [`Specified state '${name}' was not found`];
-    const reason = this.#setting.world.whyMissing(name);
+    const reason = this.#setting.runContext.whyMissing(name);
     return [`State '${name}' was not found in SLS '${field(chunk, "__sls__")}'`, `Reason: ${reason}`];
   }
 
   /** Calls a state; in its run for `prereq`, in test mode. @throws Only if the job is to end. */
   async call(chunk: Chunk, attempt = 1): Promise<ValueMap> {
-    const { world } = this.#setting;
+    const { runContext } = this.#setting;
     const stop = startClock();
     const isTest = chunk.get("__prereq__") === true;
     const errors = await this.verify(chunk);
-    const fun = errors.length === 0 ? await world.function(fullName(chunk)) : undefined;
+    const fun = errors.length === 0 ? await runContext.function(fullName(chunk)) : undefined;
     if (fun === undefined) return await this.#refused(chunk, errors);
     const shownName = truthy(chunk.get("no_log")) ? MASK : field(chunk, "name");
-    world.job.log("debug", `Executing state ${fullName(chunk)} for [${shownName}]`);
+    runContext.job.log("debug", `Executing state ${fullName(chunk)} for [${shownName}]`);
     const result = unified(await this.#called(chunk, fun, isTest));
     if (isTest) {
       chunk.set("__prereq__", false);
@@ -124,17 +124,17 @@ export class StateCalls {
   }
 
   async #called(chunk: Chunk, fun: StateFunction, isTest: boolean): Promise<Value> {
-    const { world } = this.#setting;
+    const { runContext } = this.#setting;
     try {
       const former = isTest ? undefined : this.#setting.unchecked(chunk);
       if (former !== undefined) return await this.#checked(chunk, fun, former);
       if (isTest) this.#setting.progress(chunk, { at: "asking" });
       const skipped = await this.#skipped(chunk);
       const result = skipped ?? await this.#run(chunk, fun, isTest);
-      const isBeside = skipped === undefined && runsBeside(chunk, isTest) && !this.#setting.mocked;
-      return isBeside ? result : await this.#checked(chunk, fun, result);
+      const isParallel = skipped === undefined && runsInParallel(chunk, isTest) && !this.#setting.mocked;
+      return isParallel ? result : await this.#checked(chunk, fun, result);
     } catch (error) {
-      world.job.signal.throwIfAborted();
+      runContext.job.signal.throwIfAborted();
       return thrownResult(chunk.get("name") ?? chunk.get("__id__") ?? null, error);
     }
   }
@@ -142,7 +142,9 @@ export class StateCalls {
   /** The result of a state that its conditions skip. */
   async #skipped(chunk: Chunk): Promise<ValueMap | undefined> {
     if (!hasConditions(chunk)) return undefined;
-    if (await this.#setting.world.function(`${field(chunk, "state")}.mod_run_check`) !== undefined) return undefined;
+    if (await this.#setting.runContext.function(`${field(chunk, "state")}.mod_run_check`) !== undefined) {
+      return undefined;
+    }
     this.#setting.progress(chunk, { at: "asking" });
     const check = await checkConditions(chunk, this.#host(chunk));
     if (!check.skip && chunk.get("__prereq__") !== true) this.#setting.progress(chunk, { at: "called" });
@@ -158,18 +160,18 @@ export class StateCalls {
     if (this.#setting.mocked) return map({ name, comment: "Not called, mocked", changes: {}, result: true });
     const unmet = this.#conditions.unmet(chunk);
     if (unmet !== undefined) return unmet;
-    if (!runsBeside(chunk, isTest)) return await this.#invoke(chunk, fun);
+    if (!runsInParallel(chunk, isTest)) return await this.#invoke(chunk, fun);
     // By then the run has continued with other states, and this chunk may be changed.
     const own = new Map(chunk);
-    return this.#setting.beside(own, name, () => this.#beside(own, fun));
+    return this.#setting.startParallel(own, name, () => this.#runParallel(own, fun));
   }
 
   async #invoke(chunk: Chunk, fun: StateFunction): Promise<Value> {
-    const { world } = this.#setting;
+    const { runContext } = this.#setting;
     const kwargs = await slotsInKeywords(stateArguments(fun, chunk), this.#host(chunk));
     const { bound, rest } = bind(fun, [], kwargs, fullName(chunk));
-    const isTest = chunk.get("__prereq__") === true || world.test;
-    const context = world.contextOf(chunk, isTest ? undefined : this.#noting(chunk));
+    const isTest = chunk.get("__prereq__") === true || runContext.test;
+    const context = runContext.contextOf(chunk, isTest ? undefined : this.#noting(chunk));
     const result = await withUmask(chunk, async () => toValue(await fun.run(bound, context, rest)));
     const former = isTest ? undefined : this.#setting.formerWork(chunk);
     if (former !== undefined && isMap(result)) addFormerWork(chunk, result, former);
@@ -178,29 +180,29 @@ export class StateCalls {
 
   /** Runs commands of a state, and notes those that did work; `undefined` where no command outlives the minion. */
   #noting(chunk: Chunk): ChildRunner | undefined {
-    const { runChild } = this.#setting.world.job;
+    const { runChild } = this.#setting.runContext.job;
     if (runChild === undefined) return undefined;
     return async (spec, care) => {
       const outcome = await runChild(spec, care);
       const { pid, retcode } = outcome;
       const words = unwrapCommand(spec.argv);
-      if (!onlyLooks(words)) this.#setting.worked(chunk, { words, pid, retcode });
+      if (!isReadOnly(words)) this.#setting.worked(chunk, { words, pid, retcode });
       return outcome;
     };
   }
 
   /** Runs a parallel state completely: with its retries, which are counted differently there. */
-  async #beside(chunk: Chunk, fun: StateFunction): Promise<ValueMap> {
-    const { world } = this.#setting;
+  async #runParallel(chunk: Chunk, fun: StateFunction): Promise<ValueMap> {
+    const { runContext } = this.#setting;
     let result = await this.#timed(chunk, fun);
     result.set("__parallel__", true);
     const given = chunk.get("retry");
     if (given !== undefined) {
-      const retry = retryOf(given, (text) => world.job.log("warning", text));
-      if (world.test) addComment(result, wouldRetryText(retry));
+      const retry = retryOf(given, (text) => runContext.job.log("warning", text));
+      if (runContext.test) addComment(result, wouldRetryText(retry));
       else {for (let tries = 1; retry.attempts >= tries && result.get("result") !== retry.until; tries++) {
           const seconds = pauseOf(retry);
-          await sleep(seconds * 1000, world.job.signal);
+          await sleep(seconds * 1000, runContext.job.signal);
           const again = await this.#timed(chunk, fun);
           const said = truthy(again.get("comment"))
             ? attemptText(tries, again.get("result") ?? null, again.get("comment") ?? "")
@@ -217,13 +219,13 @@ export class StateCalls {
   }
 
   async #timed(chunk: Chunk, fun: StateFunction): Promise<ValueMap> {
-    const { world } = this.#setting;
+    const { runContext } = this.#setting;
     const stop = startClock();
     let result: ValueMap;
     try {
       result = unified(await this.#checked(chunk, fun, await this.#invoke(chunk, fun)));
     } catch (error) {
-      world.job.signal.throwIfAborted();
+      runContext.job.signal.throwIfAborted();
       result = thrownResult(chunk.get("name") ?? null, error);
     }
     const { start_time, duration } = stop();
@@ -235,7 +237,7 @@ export class StateCalls {
     if (!chunk.has("check_cmd")) return result;
     const module = field(chunk, "state");
     const isOwn = Object.hasOwn(fun.params, "check_cmd") &&
-      await this.#setting.world.function(`${module}.mod_run_check_cmd`) !== undefined;
+      await this.#setting.runContext.function(`${module}.mod_run_check_cmd`) !== undefined;
     if (isOwn) return result;
     if (!isMap(result)) throw new TypeError(`The state returned a ${typeName(result)} instead of a dict`);
     if (chunk.get("__prereq__") !== true) this.#setting.progress(chunk, { at: "checking", result });
@@ -246,9 +248,9 @@ export class StateCalls {
   }
 
   async #retried(chunk: Chunk, result: ValueMap, attempt: number): Promise<ValueMap> {
-    const { world } = this.#setting;
-    const retry = retryOf(chunk.get("retry") ?? null, (text) => world.job.log("warning", text));
-    if (world.test) return addComment(result, wouldRetryText(retry));
+    const { runContext } = this.#setting;
+    const retry = retryOf(chunk.get("retry") ?? null, (text) => runContext.job.log("warning", text));
+    if (runContext.test) return addComment(result, wouldRetryText(retry));
     if (result.get("result") === retry.until || retry.attempts <= attempt) return result;
     return await this.#again(chunk, result, { retry, attempt });
   }
@@ -258,13 +260,13 @@ export class StateCalls {
     result: ValueMap,
     { retry, attempt }: { retry: Retry; attempt: number },
   ): Promise<ValueMap> {
-    const { world } = this.#setting;
+    const { runContext } = this.#setting;
     const seconds = pauseOf(retry);
-    world.job.log(
+    runContext.job.log(
       "info",
       `State result does not match retry until value, state will be re-run in ${seconds} seconds`,
     );
-    await sleep(seconds * 1000, world.job.signal);
+    await sleep(seconds * 1000, runContext.job.signal);
     const last = await this.call(chunk, attempt + 1);
     const said = attemptText(attempt, result.get("result") ?? null, result.get("comment") ?? null);
     const comment = last.get("comment") ?? "";
@@ -275,17 +277,17 @@ export class StateCalls {
   }
 
   #host(chunk: Chunk): ConditionHost {
-    const { world } = this.#setting;
+    const { runContext } = this.#setting;
     return {
-      grains: world.job.grains,
-      has: (name) => world.has(name),
-      call: (name, args, kwargs) => world.call(chunk, name, args, kwargs),
-      log: (level, text) => world.job.log(level, text),
+      grains: runContext.job.grains,
+      has: (name) => runContext.has(name),
+      call: (name, args, kwargs) => runContext.call(chunk, name, args, kwargs),
+      log: (level, text) => runContext.job.log(level, text),
       get retcode() {
-        return world.retcode;
+        return runContext.retcode;
       },
       set retcode(code) {
-        world.retcode = code;
+        runContext.retcode = code;
       },
     };
   }
@@ -313,7 +315,7 @@ function verifyForm(chunk: Chunk): string[] {
   return errors;
 }
 
-function runsBeside(chunk: Chunk, isTest: boolean): boolean {
+function runsInParallel(chunk: Chunk, isTest: boolean): boolean {
   return !isTest && truthy(chunk.get("parallel"));
 }
 

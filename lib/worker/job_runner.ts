@@ -35,7 +35,7 @@ export interface RunnerParts {
   readonly catalogue: Catalogue;
   readonly log: Logger;
   /** Whether outcomes contain thrown errors. */
-  readonly tellErrors?: boolean;
+  readonly sendErrors?: boolean;
   /** Whether what is thrown goes to the log as well. Default: yes. */
   readonly logFailures?: boolean;
   /** Takes a message to the minion's main thread. */
@@ -177,7 +177,7 @@ export class JobRunner {
     const { return: result, retcode, success } = outcome;
     const told: Record<string, unknown> = { return: result, retcode, success };
     if ("out" in outcome && outcome.out !== undefined) told.out = outcome.out;
-    if (this.#parts.tellErrors && "error" in outcome && outcome.error !== undefined) told.error = thrown(outcome.error);
+    if (this.#parts.sendErrors && "error" in outcome && outcome.error !== undefined) told.error = thrown(outcome.error);
     return told;
   }
 

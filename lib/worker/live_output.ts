@@ -119,15 +119,15 @@ export class LiveOutput {
   }
 
   /**
-   * Ends the output. @param patienceMs How long the current batch may take.
+   * Ends the output. @param graceMs How long the current batch may take.
    * @returns The batches that the master has not accepted yet; the caller must deliver them.
    */
-  async end(patienceMs: number): Promise<LiveBatch[]> {
+  async end(graceMs: number): Promise<LiveBatch[]> {
     this.#ending.abort(new Error("the job has ended"));
     if (this.#sending !== undefined) {
-      const patience = new AbortController();
-      await Promise.race([this.#sending, sleep(patienceMs, patience.signal).catch(() => {})]);
-      patience.abort();
+      const overdue = new AbortController();
+      await Promise.race([this.#sending, sleep(graceMs, overdue.signal).catch(() => {})]);
+      overdue.abort();
     }
     const left = this.#unsent === undefined ? [] : [this.#unsent];
     do {

@@ -230,7 +230,7 @@ export class ModuleProcess implements JobHost {
 
   #take({ speaker, content }: Frame): void {
     if (this.#ending) return;
-    if (speaker === 0) return this.#hearPump(content);
+    if (speaker === 0) return this.#receiveFromPump(content);
     const message = parseFromModule(content);
     switch (message.kind) {
       case "ready":
@@ -255,7 +255,7 @@ export class ModuleProcess implements JobHost {
     }
   }
 
-  #hearPump(content: Uint8Array): void {
+  #receiveFromPump(content: Uint8Array): void {
     const said: Partial<PumpMessage> | null = JSON.parse(new TextDecoder().decode(content));
     const reason = String(said?.reason).slice(0, MAX_LINE);
     if (said?.started === true) return this.#fail(reason);

@@ -92,7 +92,7 @@ function start(
       hostData,
       catalogue: processCatalogue(custom, modules),
       log,
-      tellErrors: true,
+      sendErrors: true,
       logFailures,
       post: (message) => message.kind === "after_large_outcome" || message.kind === "not_permitted" || send(message),
       begin: () => send({ kind: "begun" }),
@@ -120,7 +120,7 @@ function start(
 const done = (outcome: unknown) => send({ kind: "done", outcome: pack(outcome) });
 
 /** Reports the end of this worker, for instance by `close()`; otherwise the job would seem to run forever. */
-function tellTheEnd(): void {
+function failOnExit(): void {
   const end = (what: string) => (code: unknown = 0) => {
     const text = `the job called ${what}(${typeof code === "number" ? code : ""})`;
     // Thrown outside the caller: an unhandled error of the worker ends the process.
@@ -133,7 +133,7 @@ function tellTheEnd(): void {
   Object.assign(scope, { close: end("close") });
 }
 
-tellTheEnd();
+failOnExit();
 // The cache would write to the disk, without the permission to write.
 delete scope.caches;
 let receive: ((message: ToModule) => void) | undefined;

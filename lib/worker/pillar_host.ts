@@ -12,7 +12,7 @@ import { makeContext } from "../plugins/job_scope.ts";
 import type { MinionOpts } from "../config/options.ts";
 import { NoMasterError, RenderError } from "../errors.ts";
 import type { PillarContext } from "../plugins/pillar_source.ts";
-import type { PillarHost, PillarOpts, PillarText, PillarWorld } from "../pillar/host.ts";
+import type { PillarHost, PillarOpts, PillarScope, PillarText } from "../pillar/host.ts";
 import { PILLAR_SOURCES } from "../../modules/pillar/_built_in.ts";
 import { TOP_SOURCES } from "../../modules/tops/_built_in.ts";
 import type { TopContext } from "../plugins/top_source.ts";
@@ -52,9 +52,9 @@ export function pillarHost(parts: PillarHostParts): PillarHost {
     log: tell,
     sources: loadFamily<PillarContext>(PILLAR_SOURCES, { directories: parts.sources, warn: log.warning }),
     tops: loadFamily<TopContext>(TOP_SOURCES, { directories: parts.tops ?? [], warn: log.warning }),
-    async render(text, world) {
+    async render(text, scope) {
       const reason = changingReason(text.text, text.renderer);
-      if (reason !== undefined) world.notes.changing(reason);
+      if (reason !== undefined) scope.notes.changing(reason);
       try {
         const { data } = await renderSls(
           {
@@ -65,30 +65,30 @@ export function pillarHost(parts: PillarHostParts): PillarHost {
             ...text.renderer !== "" && { renderer: text.renderer },
             context: text.variables,
           },
-          renderHost(parts, world, text),
+          renderHost(parts, scope, text),
         );
         return data;
       } catch (error) {
         throw error instanceof RenderError ? new Error(error.text, { cause: error }) : error;
       }
     },
-    decrypt: async (value, renderer, world) => await renderValue(renderer, value, renderHost(parts, world)),
-    call: (name, args, kwargs, world) => jobContext(parts, world).call(name, [...args], kwargs),
+    decrypt: async (value, renderer, scope) => await renderValue(renderer, value, renderHost(parts, scope)),
+    call: (name, args, kwargs, scope) => jobContext(parts, scope).call(name, [...args], kwargs),
   };
 }
 
-function renderHost(parts: PillarHostParts, world: PillarWorld, text?: PillarText): RenderHost {
-  const { opts, grains, pillar } = world;
-  const files = filesOf(world, text?.imports);
-  const host = jobRenderHost(jobContext(parts, world), files);
+function renderHost(parts: PillarHostParts, scope: PillarScope, text?: PillarText): RenderHost {
+  const { opts, grains, pillar } = scope;
+  const files = filesOf(scope, text?.imports);
+  const host = jobRenderHost(jobContext(parts, scope), files);
   return {
     opts: text?.options === undefined || text.options.size === 0 ? opts : new Map([...opts, ...text.options]),
     grains,
     pillar,
-    salt: noting(host.salt, world),
+    salt: noting(host.salt, scope),
     async renderer(name) {
       const own = await host.renderer?.(name);
-      if (own !== undefined) world.notes.changing(`the renderer ${name}`);
+      if (own !== undefined) scope.notes.changing(`the renderer ${name}`);
       return own;
     },
     files,
@@ -98,7 +98,7 @@ function renderHost(parts: PillarHostParts, world: PillarWorld, text?: PillarTex
 }
 
 /** Files of the pillar's roots, or below a directory. */
-function filesOf({ roots, notes }: PillarWorld, directory: string | undefined): TemplateFiles {
+function filesOf({ roots, notes }: PillarScope, directory: string | undefined): TemplateFiles {
   const found = (path: string | undefined): string | undefined => {
     if (path === undefined) return undefined;
     notes.path(path);
@@ -116,7 +116,7 @@ function filesOf({ roots, notes }: PillarWorld, directory: string | undefined): 
 }
 
 /** Functions that are noted when a template asks for them. */
-function noting(salt: SaltFunctions, { notes, opts }: PillarWorld): SaltFunctions {
+function noting(salt: SaltFunctions, { notes, opts }: PillarScope): SaltFunctions {
   return {
     get(name) {
       if (!isPureFunction(name)) notes.changing(`the function ${name}`);
@@ -129,8 +129,8 @@ function noting(salt: SaltFunctions, { notes, opts }: PillarWorld): SaltFunction
 }
 
 /** The context of execution functions that a minion's pillar calls on this host. */
-function jobContext({ minionOpts, catalogue, log, signal }: PillarHostParts, world: PillarWorld): JobContext {
-  const { grains, pillar, opts } = world;
+function jobContext({ minionOpts, catalogue, log, signal }: PillarHostParts, scope: PillarScope): JobContext {
+  const { grains, pillar, opts } = scope;
   const id = opts.get("minion_id");
   const context = makeContext({
     opts: typeof id === "string" ? { ...minionOpts, id } : minionOpts,
@@ -142,7 +142,7 @@ function jobContext({ minionOpts, catalogue, log, signal }: PillarHostParts, wor
     outside: {
       request: noMaster,
       pillar: noMaster,
-      grains: () => Promise.resolve(world.grains),
+      grains: () => Promise.resolve(scope.grains),
       fire: () => Promise.resolve(false),
       refresh: () => Promise.resolve(false),
     },

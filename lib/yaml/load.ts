@@ -82,7 +82,7 @@ export class YamlPlaces {
  * The offsets of a document. Nearly no document is ever asked: one that is, is read once more, and what it is made of noted.
  * @param containers Its maps and lists in the order in which they were made.
  */
-function offsetsWhenAsked(source: YamlSource, containers: readonly Value[]): (container: Value) => Offsets | undefined {
+function lazyOffsets(source: YamlSource, containers: readonly Value[]): (container: Value) => Offsets | undefined {
   let numbers: ReadonlyMap<Value, number> | undefined;
   let offsets: readonly (Offsets | undefined)[] | undefined;
   return (container) => {
@@ -112,12 +112,12 @@ export function loadYamlPlaces(text: string, file: string): { readonly value: Va
   const source = new YamlSource(text, file);
   const blocks = readBlocks(text);
   if (blocks !== undefined) {
-    return { value: blocks.value, places: new YamlPlaces(source, offsetsWhenAsked(source, blocks.containers)) };
+    return { value: blocks.value, places: new YamlPlaces(source, lazyOffsets(source, blocks.containers)) };
   }
   const root = composeYaml(source);
   const made: Value[] = [];
   const value = root === undefined ? null : new Constructor(source, { made }).value(root);
-  return { value, places: new YamlPlaces(source, offsetsWhenAsked(source, made)) };
+  return { value, places: new YamlPlaces(source, lazyOffsets(source, made)) };
 }
 
 /**

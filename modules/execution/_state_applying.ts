@@ -8,7 +8,7 @@ import { describe } from "../../lib/plugins/docs.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { any, dict, type ModuleFunction, str } from "../../lib/plugins/module.ts";
 import { applyHigh, applyHighstate, applySls, applyTopFile } from "../../lib/state_run/apply.ts";
-import { survivors } from "../../lib/state_control/going_on.ts";
+import { survivingCommands } from "../../lib/state_control/interrupted_run.ts";
 import type { ApplyCall } from "../../lib/state_run/prepared.ts";
 import { applyPlan, makePlan } from "../../lib/state_run/planning.ts";
 import { clearRequest, keepRequest, requestNamed } from "../../lib/state_control/requests.ts";
@@ -29,7 +29,7 @@ async function applied(
   run: (call: ApplyCall) => Promise<Value>,
 ): Promise<Value> {
   // The first thing of a second attempt: a template's command would be taken for the one that continued.
-  const commands = await survivors(context);
+  const commands = await survivingCommands(context);
   return await unlessConflict({ queue, kwargs, context }, () => run({ context, test, kwargs, commands }));
 }
 

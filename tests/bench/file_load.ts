@@ -16,8 +16,8 @@ import { isMap, map } from "../../lib/values/value.ts";
 import { keyPool } from "./key_pool.ts";
 import { applicantOf } from "../support/applicant.ts";
 
-const PATIENCE = { timeoutMs: 120_000, tries: 1 };
-const SIGN_IN_PATIENCE = {
+const TIMEOUTS = { timeoutMs: 120_000, tries: 1 };
+const SIGN_IN_TIMEOUTS = {
   authTimeoutMs: 120_000,
   authTries: 1,
   masterTries: 1,
@@ -42,9 +42,9 @@ if (import.meta.main) {
       link: new MasterLink({
         address: tcpAddress(host, Number(port)),
         applicant,
-        patience: SIGN_IN_PATIENCE,
+        timeouts: SIGN_IN_TIMEOUTS,
         backoff: backoff({ leastMs: 1_000, mostMs: 1_000, randomize: false }),
-        requestPatience: PATIENCE,
+        requestTimeouts: TIMEOUTS,
         signMessages: false,
         log: SILENT_LOGGER,
       }),

@@ -31,11 +31,11 @@ export async function jobLatency(fleet: Fleet, minion: string): Promise<number> 
   }
   const { opts } = loadClientConfig({ configDir: fleet.configDir });
   using client = await LocalClient.connect(opts, { user: callingUser(), log: SILENT_LOGGER });
-  const patience = { timeoutMs: opts.timeout * 1000, gatherMs: opts.gather_job_timeout * 1000 };
+  const timeouts = { timeoutMs: opts.timeout * 1000, gatherMs: opts.gather_job_timeout * 1000 };
   const times: number[] = [];
   for (let i = 0; i < LATENCY_JOBS; i++) {
     const started = performance.now();
-    await pingAll(client, minion, patience);
+    await pingAll(client, minion, timeouts);
     times.push(performance.now() - started);
   }
   return median(times);

@@ -24,14 +24,14 @@ interface Work {
 async function operate(configDir: string, targets: readonly string[], seconds: number): Promise<Work> {
   const { opts } = loadClientConfig({ configDir });
   using client = await LocalClient.connect(opts, { user: callingUser(), log: SILENT_LOGGER });
-  const patience = { timeoutMs: opts.timeout * 1000, gatherMs: opts.gather_job_timeout * 1000 };
+  const timeouts = { timeoutMs: opts.timeout * 1000, gatherMs: opts.gather_job_timeout * 1000 };
   // All begin together: when the starting process knows that everybody is ready.
   Deno.stdout.writeSync(new TextEncoder().encode("ready\n"));
   await Deno.stdin.read(new Uint8Array(1));
   const from = Date.now();
   let jobs = 0;
   for (const end = from + seconds * 1000; Date.now() < end; jobs++) {
-    await pingAll(client, targets[jobs % targets.length], patience);
+    await pingAll(client, targets[jobs % targets.length], timeouts);
   }
   return { jobs, from, to: Date.now() };
 }

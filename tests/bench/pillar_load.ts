@@ -13,9 +13,9 @@ import { tcpAddress } from "../../lib/sockets/request_channel.ts";
 import { map } from "../../lib/values/value.ts";
 import { applicantOf } from "../support/applicant.ts";
 import { keyPool } from "./key_pool.ts";
-import { SIGN_IN_PATIENCE } from "./simulated_minion.ts";
+import { SIGN_IN_TIMEOUTS } from "./simulated_minion.ts";
 
-const PATIENCE = { timeoutMs: 300_000, tries: 1 };
+const TIMEOUTS = { timeoutMs: 300_000, tries: 1 };
 /** How many sign in at a time: that is not what is measured. */
 const SIGNING_IN = 16;
 
@@ -37,9 +37,9 @@ if (import.meta.main) {
     const link = new MasterLink({
       address: tcpAddress(host, Number(port)),
       applicant,
-      patience: SIGN_IN_PATIENCE,
+      timeouts: SIGN_IN_TIMEOUTS,
       backoff: backoff({ leastMs: 200, mostMs: 2_000, randomize: true }),
-      requestPatience: PATIENCE,
+      requestTimeouts: TIMEOUTS,
       signMessages: false,
       log: SILENT_LOGGER,
     });

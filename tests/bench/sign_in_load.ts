@@ -14,7 +14,7 @@ import { map } from "../../lib/values/value.ts";
 import { keyPool } from "./key_pool.ts";
 import { applicantOf } from "../support/applicant.ts";
 
-const PATIENCE = { timeoutMs: 120_000, tries: 1 };
+const TIMEOUTS = { timeoutMs: 120_000, tries: 1 };
 
 if (import.meta.main) {
   const [host, port, masterPki, count] = Deno.args;
@@ -27,15 +27,15 @@ if (import.meta.main) {
     return applicant;
   });
   const channels = applicants.map(() => new RequestChannel(tcpAddress(host, Number(port))));
-  await Promise.all(channels.map((channel) => channel.request(clearRequest(map({ cmd: "ping" })), PATIENCE)));
+  await Promise.all(channels.map((channel) => channel.request(clearRequest(map({ cmd: "ping" })), TIMEOUTS)));
   // The first one makes the master known, so that the others come with a token, as minions that come back do.
   const first = new SignIn(applicants[0]);
-  first.accept(await channels[0].request(first.request(), PATIENCE));
+  first.accept(await channels[0].request(first.request(), TIMEOUTS));
 
   const attempts = applicants.map((applicant) => new SignIn(applicant));
   const requests = attempts.map((attempt) => attempt.request());
   const started = performance.now();
-  const replies = await Promise.all(channels.map((channel, i) => channel.request(requests[i], PATIENCE)));
+  const replies = await Promise.all(channels.map((channel, i) => channel.request(requests[i], TIMEOUTS)));
   const seconds = (performance.now() - started) / 1000;
 
   const accepted = attempts.filter((attempt, i) => attempt.accept(replies[i]).kind === "accepted").length;

@@ -44,9 +44,9 @@ const NO_FACTS = factsOf(new Map());
 const KNOWN_JOBS = 100;
 
 /** As a minion's defaults have it, in milliseconds; a swarm waits longer, since it is its own crowd. */
-const PATIENCE = { timeoutMs: 120_000, tries: 3 };
+const TIMEOUTS = { timeoutMs: 120_000, tries: 3 };
 /** How long a minion of a bench waits for its master. */
-export const SIGN_IN_PATIENCE = {
+export const SIGN_IN_TIMEOUTS = {
   authTimeoutMs: 120_000,
   authTries: 3,
   masterTries: 10,
@@ -78,9 +78,9 @@ export class SimulatedMinion {
     this.#link = new MasterLink({
       address: tcpAddress(settings.host, settings.port),
       applicant: applicantOf(id, key, settings.pkiDir),
-      patience: SIGN_IN_PATIENCE,
+      timeouts: SIGN_IN_TIMEOUTS,
       backoff: settings.backoff,
-      requestPatience: PATIENCE,
+      requestTimeouts: TIMEOUTS,
       signMessages: false,
       log: SILENT_LOGGER,
     });

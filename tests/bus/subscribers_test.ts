@@ -1,10 +1,10 @@
 /** @module */
 import {
-  type BusNews,
   BusSubscribers,
   missedNote,
   readSubscriberTopic,
   type SubscriberName,
+  type SubscriberNotice,
   subscriberTopic,
 } from "../../lib/bus/subscribers.ts";
 import { assertEquals } from "../support/assert.ts";
@@ -13,7 +13,8 @@ const NAME: SubscriberName = { key: "k", pid: 7, prefixes: ["salt/job/", "salt/k
 
 function bus(): { subscribers: BusSubscribers; news: string[] } {
   const news: string[] = [];
-  const tell = ({ what, subscriber }: BusNews) => news.push(`${what} ${subscriber.name.key} ${subscriber.dropped}`);
+  const tell = ({ what, subscriber }: SubscriberNotice) =>
+    news.push(`${what} ${subscriber.name.key} ${subscriber.dropped}`);
   return { subscribers: new BusSubscribers(tell), news };
 }
 

@@ -20,7 +20,7 @@ export interface Pings {
 }
 
 const PAUSE_MS = 100;
-const PATIENCE = { timeoutMs: 10_000, gatherMs: 10_000 };
+const TIMEOUTS = { timeoutMs: 10_000, gatherMs: 10_000 };
 
 /** Runs `test.ping` on `ids` again and again, as long as `goOn` says so, and at least until one was answered. */
 export async function pingFor(
@@ -52,7 +52,7 @@ async function ask(fleet: ProcessFleet, ids: readonly string[]): Promise<boolean
     client = await fleet.client();
     const job = await client.publish({ tgt: [...ids], tgtType: "list", fun: "test.ping", arg: [] });
     let returned = 0;
-    for await (const one of client.collect(job, PATIENCE)) if (one.kind === "returned") returned++;
+    for await (const one of client.collect(job, TIMEOUTS)) if (one.kind === "returned") returned++;
     return returned === ids.length;
   } catch {
     return false; // no master yet, or none that answers

@@ -8,7 +8,7 @@ import { EventSender } from "../../lib/bus/sender.ts";
 import { masterBus } from "../../lib/bus/paths.ts";
 import { writePresence } from "../../lib/fleet/presence_file.ts";
 import { KeyStore } from "../../lib/keys/store.ts";
-import type { CollectPatience, PublishedJob, Returned, Silent, StateDone } from "../../lib/client/job.ts";
+import type { CollectTimeouts, PublishedJob, Returned, Silent, StateDone } from "../../lib/client/job.ts";
 import { LocalClient } from "../../lib/client/local.ts";
 import { localCommands } from "../../lib/client/runner_local.ts";
 import { SILENT_LOGGER } from "../../lib/process/log.ts";
@@ -109,7 +109,7 @@ class Host implements AsyncDisposable {
   }
 }
 
-const QUICK: CollectPatience = { timeoutMs: 40, gatherMs: 60 };
+const QUICK: CollectTimeouts = { timeoutMs: 40, gatherMs: 60 };
 const LONG = 30_000;
 
 interface Collecting {
@@ -127,7 +127,7 @@ interface Collecting {
 async function collect(
   host: Host,
   minions: string[],
-  patience: CollectPatience,
+  timeouts: CollectTimeouts,
   signal?: AbortSignal,
 ): Promise<Collecting> {
   const client = await LocalClient.connect(host.opts, { user: "root", log: SILENT_LOGGER });
@@ -138,7 +138,7 @@ async function collect(
   const onAbsent = (ids: readonly string[]) => void absent.push(...ids);
   const run = async () => {
     try {
-      for await (const one of client.collect(job, patience, { signal, onAbsent, onState })) {
+      for await (const one of client.collect(job, timeouts, { signal, onAbsent, onState })) {
         all.push(one);
         if (one.kind === "returned") seen.push(`${one.id}: ${one.return}`);
         else seen.push(`${one.id} is ${one.outcome === "not connected" ? "not connected" : "silent"}`);

@@ -1,6 +1,6 @@
 import { packOpts } from "../../lib/config/opts_transfer.ts";
 import { TimeBudget } from "../../lib/os/time_budget.ts";
-import { type FunctionNews, packFunctionJob, unpackOutcome } from "../../lib/functions/messages.ts";
+import { type FunctionMessage, packFunctionJob, unpackOutcome } from "../../lib/functions/messages.ts";
 import { FunctionProcesses } from "../../lib/functions/processes.ts";
 import { isAlive, readNotes } from "../../lib/jobs/proc_notes.ts";
 import { map, type Value, type ValueMap } from "../../lib/values/value.ts";
@@ -19,7 +19,7 @@ Deno.test("functions run in processes: some at once, some wait, others are refus
     fire: (tag, data) => Promise.resolve(void fired.push({ tag, data })),
     bounds: { runner: { running: 1, waiting: 1 }, wheel: { running: 1, waiting: 0, ms: 60_000 } },
   });
-  const told = new Map<string, FunctionNews>();
+  const told = new Map<string, FunctionMessage>();
   const refused: string[] = [];
   let jids = 0;
   const take = (
@@ -98,7 +98,7 @@ Deno.test("unknown functions, wrong arguments and failures are outcomes of a pro
   ];
   try {
     await Promise.all(cases.map(async ([fun, args, text], i) => {
-      const outcome = await new Promise<FunctionNews>((resolve) => {
+      const outcome = await new Promise<FunctionMessage>((resolve) => {
         const job = {
           kind: "wheel" as const,
           fun,

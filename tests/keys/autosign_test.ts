@@ -1,12 +1,12 @@
 /** @module */
-import { Autosign, type AutosignOpts, type AutosignWorld } from "../../lib/keys/autosign.ts";
+import { Autosign, type AutosignHost, type AutosignOpts } from "../../lib/keys/autosign.ts";
 import { map } from "../../lib/values/value.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 
 interface Setup {
   readonly dir: string;
   readonly warnings: string[];
-  make(opts?: Partial<AutosignOpts>, world?: Partial<AutosignWorld>): Autosign;
+  make(opts?: Partial<AutosignOpts>, host?: Partial<AutosignHost>): Autosign;
 }
 
 function setUp(run: (setup: Setup) => void): () => void {
@@ -27,8 +27,8 @@ function setUp(run: (setup: Setup) => void): () => void {
       run({
         dir,
         warnings,
-        make: (opts = {}, world = {}) =>
-          new Autosign({ ...defaults, ...opts }, { warn: (message) => warnings.push(message), ...world }),
+        make: (opts = {}, host = {}) =>
+          new Autosign({ ...defaults, ...opts }, { warn: (message) => warnings.push(message), ...host }),
       });
     } finally {
       Deno.removeSync(dir, { recursive: true });
@@ -130,7 +130,7 @@ Deno.test(
   }),
 );
 
-const MODES: [number, Partial<AutosignOpts>, Partial<AutosignWorld>, boolean][] = [
+const MODES: [number, Partial<AutosignOpts>, Partial<AutosignHost>, boolean][] = [
   [0o600, {}, {}, true],
   [0o644, {}, {}, true],
   [0o646, {}, {}, false],
@@ -140,8 +140,8 @@ const MODES: [number, Partial<AutosignOpts>, Partial<AutosignWorld>, boolean][] 
   [0o664, { permissive_pki_access: true }, { uid: 0, inGroup: () => false }, false],
   [0o664, { permissive_pki_access: true }, { uid: 1000, inGroup: () => false }, true],
 ];
-for (const [mode, opts, world, expected] of MODES) {
-  const how = [...Object.keys(opts), ...(world.uid === 0 ? ["as root"] : [])].join(", ");
+for (const [mode, opts, host, expected] of MODES) {
+  const how = [...Object.keys(opts), ...(host.uid === 0 ? ["as root"] : [])].join(", ");
   Deno.test(
     `files with the mode ${mode.toString(8)} ${expected ? "count" : "do not count"}${how && ` (${how})`}`,
     setUp(({ dir, make, warnings }) => {
@@ -149,7 +149,7 @@ for (const [mode, opts, world, expected] of MODES) {
       write(`${dir}/autosign`, "web1\n", mode);
       write(`${dir}/autoreject`, "db1\n", mode);
       write(`${dir}/grains/uuid`, "secret\n", mode);
-      const autosign = make(opts, world);
+      const autosign = make(opts, host);
       assertEquals(autosign.accepts("web1"), expected);
       assertEquals(autosign.rejects("db1"), expected);
       assertEquals(autosign.accepts("other", map({ uuid: "secret" })), expected);

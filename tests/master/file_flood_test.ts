@@ -13,7 +13,7 @@ const PIECE = 1 << 18;
 const ASKED = 1_200;
 /** More than the system has room for between two sockets of this host, and than the master keeps. */
 const MAX_KEPT = 400;
-const PATIENCE = { timeoutMs: 60_000, tries: 1 };
+const TIMEOUTS = { timeoutMs: 60_000, tries: 1 };
 
 fleetTest("of the pieces that a minion asks for and does not take, few are kept, and others get theirs", {
   master: { file_buffer_size: PIECE, log_level: "debug" },
@@ -22,7 +22,7 @@ fleetTest("of the pieces that a minion asks for and does not take, few are kept,
   Deno.writeFileSync(`${fleet.root}/srv/large`, new Uint8Array(2 * PIECE).fill(7));
   const address = `tcp://127.0.0.1:${fleet.masterOpts.ret_port}`;
   using channel = new RequestChannel(address);
-  const ask = (frame: Uint8Array) => channel.request(frame, PATIENCE);
+  const ask = (frame: Uint8Array) => channel.request(frame, TIMEOUTS);
   const piece = { cmd: "_serve_file", path: "large", saltenv: "base", loc: 0 };
 
   const greedy = new ScriptedMinion("greedy", await testKey("greedy"), ask);

@@ -15,7 +15,7 @@ import { envelope, opened, ScriptedMinion, testKey } from "../support/scripted_m
 import { Peer } from "../support/peer.ts";
 
 const BOUND_MS = 60_000;
-const PATIENCE = { timeoutMs: BOUND_MS, tries: 1 };
+const TIMEOUTS = { timeoutMs: BOUND_MS, tries: 1 };
 const FAILED = "Some exception handling minion payload";
 
 const hex = (text: string) => Uint8Array.fromHex(text.replaceAll(/\s/g, ""));
@@ -103,7 +103,7 @@ function openChannel(fleet: Fleet): RequestChannel {
 
 async function ping(channel: RequestChannel): Promise<void> {
   const load = map({ cmd: "ping", proof: makeJid() });
-  assertValue(opened(await channel.request(clearRequest(load), PATIENCE)), load);
+  assertValue(opened(await channel.request(clearRequest(load), TIMEOUTS)), load);
 }
 
 function assertValue(actual: Value, expected: Value, message = ""): void {
@@ -187,7 +187,7 @@ fleetTest(
   async (fleet) => {
     using channel = openChannel(fleet);
     const load = (size: number) => map({ cmd: "ping", data: "x".repeat(size) });
-    assertValue(opened(await channel.request(clearRequest(load(999_000)), PATIENCE)), load(999_000));
+    assertValue(opened(await channel.request(clearRequest(load(999_000)), TIMEOUTS)), load(999_000));
     using peer = Peer.dealer();
     peer.connect(`tcp://127.0.0.1:${fleet.masterOpts.ret_port}`);
     assert(await peer.send([none, clearRequest(load(1_000_001))], BOUND_MS));
@@ -199,7 +199,7 @@ fleetTest(
 fleetTest("a 10 MB request is served by default", {}, async (fleet) => {
   using channel = openChannel(fleet);
   const load = map({ cmd: "ping", data: "x".repeat(10_000_000) });
-  assertValue(opened(await channel.request(clearRequest(load), PATIENCE)), load);
+  assertValue(opened(await channel.request(clearRequest(load), TIMEOUTS)), load);
 });
 
 fleetTest("CVE-2023-20897: ten bad packets for each worker, of every kind, and the master answers", {
@@ -209,7 +209,7 @@ fleetTest("CVE-2023-20897: ten bad packets for each worker, of every kind, and t
   const clear = (load: Value) => envelope({ enc: "clear", load, version: 3 });
   const web1 = new ScriptedMinion("web1", await testKey("web1"), async (frame) => {
     using channel = openChannel(fleet);
-    return await channel.request(frame, PATIENCE);
+    return await channel.request(frame, TIMEOUTS);
   });
   await web1.signIn();
   const bad: [name: string, frame: Uint8Array, reply: Value][] = [
@@ -280,7 +280,7 @@ fleetTest("CVE-2020-11651: no method but the listed ones can be called from outs
       "_minion_event",
     ]
   ) {
-    const reply = opened(await channel.request(clearRequest(map({ cmd, ...job, id: "web1" })), PATIENCE));
+    const reply = opened(await channel.request(clearRequest(map({ cmd, ...job, id: "web1" })), TIMEOUTS));
     assertValue(reply, new Map(), cmd);
   }
   assertEquals(await subscriber.receive(200), undefined);
@@ -294,7 +294,7 @@ fleetTest(
   async (fleet) => {
     using channel = openChannel(fleet);
     const ask = async (load: Record<string, unknown>) =>
-      opened(await channel.request(clearRequest(map(load)), PATIENCE));
+      opened(await channel.request(clearRequest(map(load)), TIMEOUTS));
     const refused = map({
       error: { name: "UserAuthenticationError", message: 'Authentication failure of type "user" occurred' },
     });
@@ -320,7 +320,7 @@ fleetTest(
 fleetTest("CVE-2025-62349: versions below the minimum are refused, whatever they ask", {}, async (fleet) => {
   const web1 = new ScriptedMinion("web1", await testKey("web1"), async (frame) => {
     using channel = openChannel(fleet);
-    return await channel.request(frame, PATIENCE);
+    return await channel.request(frame, TIMEOUTS);
   });
   await web1.signIn();
   web1.shared ??= web1.session;
@@ -338,7 +338,7 @@ fleetTest(
   async (fleet) => {
     const ask = async (frame: Uint8Array) => {
       using channel = openChannel(fleet);
-      return await channel.request(frame, PATIENCE);
+      return await channel.request(frame, TIMEOUTS);
     };
     const a = new ScriptedMinion("a", await testKey("web1"), ask);
     const b = new ScriptedMinion("b", await testKey("other"), ask);

@@ -151,8 +151,8 @@ fleetTest("200 jobs published at once go out with increasing serials, each once"
   using publishes = await Publishes.listen(masterOpts, minion);
   const channels = Array.from({ length: 10 }, () => openChannel(fleet));
   const jids = await Promise.all(Array.from({ length: 200 }, async (_, n) => {
-    const patience = { timeoutMs: BOUND_MS, tries: 1 };
-    const reply = asMap(opened(await channels[n % 10].request(publishRequest(masterOpts, { arg: [n] }), patience)));
+    const timeouts = { timeoutMs: BOUND_MS, tries: 1 };
+    const reply = asMap(opened(await channels[n % 10].request(publishRequest(masterOpts, { arg: [n] }), timeouts)));
     return asMap(reply.get("load")).get("jid");
   }));
   for (const channel of channels) channel.close();

@@ -21,7 +21,7 @@ Deno.test("a minion whose key is pending asks again until it is accepted, and sa
 Deno.test("the wait doubles up to acceptance_wait_time_max, if that is larger", async () => {
   await using world = await start({
     script: signInsWith(PENDING, FULL, PENDING, PENDING),
-    patience: { acceptanceWaitMaxMs: 30 },
+    timeouts: { acceptanceWaitMaxMs: 30 },
   });
   await world.link.signIn(world.never);
   const waits = world.lines.map((line) => / (0\.\d+) seconds/.exec(line)?.[1]).filter((wait) => wait !== undefined);
@@ -29,7 +29,7 @@ Deno.test("the wait doubles up to acceptance_wait_time_max, if that is larger", 
 });
 
 Deno.test("a rejected minion ends with 77 after its wait", async () => {
-  await using world = await start({ script: signInsWith(PENDING, REJECTED), patience: { rejectedWaitMs: [50, 60] } });
+  await using world = await start({ script: signInsWith(PENDING, REJECTED), timeouts: { rejectedWaitMs: [50, 60] } });
   const started = performance.now();
   const error = await assertRejects(() => world.link.signIn(world.never), SignInError, "rejected");
   assertEquals(error.exitCode, 77);
@@ -37,13 +37,13 @@ Deno.test("a rejected minion ends with 77 after its wait", async () => {
 });
 
 Deno.test("a rejected minion with rejected_retry asks again", async () => {
-  await using world = await start({ script: signInsWith(REJECTED, REJECTED), patience: { rejectedRetry: true } });
+  await using world = await start({ script: signInsWith(REJECTED, REJECTED), timeouts: { rejectedRetry: true } });
   await world.link.signIn(world.never);
   assertEquals(world.master.count("_auth"), 3);
 });
 
 for (
-  const [name, lie, patience] of [
+  const [name, lie, timeouts] of [
     ["pending", PENDING, {}],
     ["not taken because the master is full", FULL, {}],
     ["rejected, with rejected_retry,", REJECTED, { rejectedRetry: true }],
@@ -52,7 +52,7 @@ for (
   Deno.test(`salt-call gives up with 2 when its key is still ${name} after one wait`, async () => {
     await using world = await start({
       script: signInsWith(lie, lie, lie),
-      patience: { failOnPending: true, ...patience },
+      timeouts: { failOnPending: true, ...timeouts },
     });
     const error = await assertRejects(() => world.link.signIn(world.never), SignInError, "has the minion key been");
     assertEquals([error.exitCode, world.master.count("_auth")], [2, 2]);
@@ -63,7 +63,7 @@ for (
 Deno.test("a liar is not asked in a tight loop, and does not keep the real master out", async () => {
   await using world = await start({
     script: signInsWith(WRONG, WRONG, WRONG),
-    patience: { authTimeoutMs: 1_000 },
+    timeouts: { authTimeoutMs: 1_000 },
   });
   const started = performance.now();
   await world.link.signIn(world.never);
@@ -76,7 +76,7 @@ Deno.test("a liar is not asked in a tight loop, and does not keep the real maste
 Deno.test("a liar, nonsense and garbage are refused for good when the tries are over", async () => {
   const nonsense = [encode("bad load", "wire"), new Uint8Array([0xc1]), new Uint8Array()];
   for (const frame of nonsense) {
-    await using world = await start({ script: () => () => frame, patience: { authTimeoutMs: 20, masterTries: 1 } });
+    await using world = await start({ script: () => () => frame, timeouts: { authTimeoutMs: 20, masterTries: 1 } });
     const error = await assertRejects(() => world.link.signIn(world.never), SignInError, "Unable to sign_in to master");
     assertEquals(error.exitCode, 1);
   }

@@ -4,7 +4,7 @@
  */
 
 import { SignInError } from "../../lib/errors.ts";
-import type { SignInPatience } from "../../lib/minion/link.ts";
+import type { SignInTimeouts } from "../../lib/minion/link.ts";
 import { freePort } from "../../scripts/free_port.ts";
 import { assert, assertEquals, assertRejects } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
@@ -31,7 +31,7 @@ const TRY_MS = 1_000;
 Deno.test("a master that is silent is asked auth_tries times, master_tries rounds, then it is over", async () => {
   await using world = await start({
     script: () => () => undefined,
-    patience: { authTimeoutMs: TRY_MS, authTries: 3, masterTries: 2 },
+    timeouts: { authTimeoutMs: TRY_MS, authTries: 3, masterTries: 2 },
   });
   const error = await assertRejects(() => world.link.signIn(world.never), SignInError, "Unable to sign_in to master");
   assertEquals(error.exitCode, 1);
@@ -44,7 +44,7 @@ Deno.test("a minion waits for a master that is not there yet", async () => {
   const port = freePort();
   await using world = await start({
     address: `tcp://127.0.0.1:${port}`,
-    patience: { authTimeoutMs: 50, authTries: 1 },
+    timeouts: { authTimeoutMs: 50, authTries: 1 },
   });
   const signingIn = world.link.signIn(world.never);
   await eventually(() => world.lines.some((line) => line.includes("No master answers at tcp://127.0.0.1:")), {
@@ -58,7 +58,7 @@ Deno.test("a new sign-in over a connection that holds is patient at once: the ma
   let silent = 0;
   await using world = await start({
     script: (honest) => (asked) => silent-- > 0 ? undefined : honest(asked),
-    patience: { authTries: 1, authTimeoutMs: TRY_MS },
+    timeouts: { authTries: 1, authTimeoutMs: TRY_MS },
   });
   await world.link.signIn(world.never);
   silent = 1;
@@ -71,7 +71,7 @@ Deno.test("a link that lost its connection asks soon again, and does not give up
   let silent = 0;
   await using world = await start({
     script: (honest) => (asked) => silent-- > 0 ? undefined : honest(asked),
-    patience: { masterTries: 1, authTries: 2, authTimeoutMs: TRY_MS },
+    timeouts: { masterTries: 1, authTries: 2, authTimeoutMs: TRY_MS },
   });
   await world.link.signIn(world.never);
   silent = 5;
@@ -88,7 +88,7 @@ Deno.test("each try after a lost connection waits as long as the backoff says; a
   const paused: number[] = [];
   await using world = await start({
     script: (honest) => (asked) => silent-- > 0 ? undefined : honest(asked),
-    patience: { authTimeoutMs: TRY_MS },
+    timeouts: { authTimeoutMs: TRY_MS },
     backoff: { pause: (attempt) => (paused.push(attempt), 20), reconnect: () => 10 },
   });
   await world.link.signIn(world.never);
@@ -103,7 +103,7 @@ Deno.test("each try after a lost connection waits as long as the backoff says; a
   assertEquals(paused, [0, 1, 2, 3, 0, 1]);
 });
 
-const LONG: Partial<SignInPatience> = {
+const LONG: Partial<SignInTimeouts> = {
   authTimeoutMs: 60_000,
   acceptanceWaitMs: 60_000,
   rejectedWaitMs: [60_000, 60_000],
@@ -119,7 +119,7 @@ const WAITS: readonly (readonly [during: string, options: WorldOptions, asked: n
 for (const [during, options, asked] of WAITS) {
   for (const how of ["abort", "close"] as const) {
     Deno.test(`${how} ends a sign-in at once, without a complaint, in ${during}`, async () => {
-      await using world = await start({ ...options, patience: LONG });
+      await using world = await start({ ...options, timeouts: LONG });
       const controller = new AbortController();
       const reason = new Error("it is over");
       const ended = assertRejects(() => world.link.signIn(controller.signal));
@@ -150,7 +150,7 @@ Deno.test("a first sign-in without an answer reports the reason, long before it 
     [`tcp://127.0.0.1:${mute.addr.port}`, "has not answered yet: is it a master's ret_port?"],
   ];
   for (const [address, says] of cases) {
-    await using world = await start({ address, patience: { authTimeoutMs: 20_000, silence: TALKATIVE } });
+    await using world = await start({ address, timeouts: { authTimeoutMs: 20_000, silence: TALKATIVE } });
     const signingIn = assertRejects(() => world.link.signIn(world.never));
     await eventually(() => world.lines.some((line) => line.startsWith("ERROR No answer") && line.includes(says)), {
       what: `a line with ${says} among ${world.lines}`,
@@ -161,8 +161,8 @@ Deno.test("a first sign-in without an answer reports the reason, long before it 
 });
 
 Deno.test("an unknown name of the master is looked up retry_dns_count times, then the minion ends", async () => {
-  const patience = { authTimeoutMs: 20_000, silence: TALKATIVE };
-  await using world = await start({ address: "tcp://no.such.host.invalid:4506", patience });
+  const timeouts = { authTimeoutMs: 20_000, silence: TALKATIVE };
+  await using world = await start({ address: "tcp://no.such.host.invalid:4506", timeouts });
   const error = await assertRejects(
     () => world.link.signIn(world.never),
     SignInError,
@@ -173,8 +173,8 @@ Deno.test("an unknown name of the master is looked up retry_dns_count times, the
 });
 
 Deno.test("with retry_dns 0 an unknown name ends the minion at once", async () => {
-  const patience = { authTimeoutMs: 20_000, silence: { ...TALKATIVE, retryDnsMs: 0 } };
-  await using world = await start({ address: "tcp://no.such.host.invalid:4506", patience });
+  const timeouts = { authTimeoutMs: 20_000, silence: { ...TALKATIVE, retryDnsMs: 0 } };
+  await using world = await start({ address: "tcp://no.such.host.invalid:4506", timeouts });
   await assertRejects(() => world.link.signIn(world.never), SignInError, "no.such.host.invalid cannot be resolved");
   assertEquals(world.lines, []);
 });

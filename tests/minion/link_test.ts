@@ -141,7 +141,7 @@ Deno.test("a request without an answer fails in time, and the next one is answer
   let silent = true;
   await using world = await start({
     script: requestsWith((asked, honest) => silent ? undefined : honest(asked)),
-    requestPatience: { timeoutMs: 1_000, tries: 2 },
+    requestTimeouts: { timeoutMs: 1_000, tries: 2 },
   });
   await assertRejects(() => world.ask(), RequestTimeoutError);
   assertEquals(world.master.asked.length, 3);

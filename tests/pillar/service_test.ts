@@ -25,7 +25,7 @@ interface World {
   readonly cachedir: string;
 }
 
-async function withService(options: Readonly<Record<string, Value>>, act: (world: World) => Promise<void>) {
+async function withService(options: Readonly<Record<string, Value>>, act: (scope: World) => Promise<void>) {
   const root = Deno.makeTempDirSync({ prefix: "pillar_service_" });
   const write = (name: string, text: string) => Deno.writeTextFileSync(`${root}/${name}`, text);
   for (const [name, text] of Object.entries(FILES)) write(name, text);
@@ -51,7 +51,7 @@ async function withService(options: Readonly<Record<string, Value>>, act: (world
     log: () => {},
   };
   const service = new PillarService(opts, host);
-  const world: World = {
+  const scope: World = {
     write,
     cachedir: opts.cachedir,
     rendered: () => files.splice(0).sort(),
@@ -62,13 +62,13 @@ async function withService(options: Readonly<Record<string, Value>>, act: (world
   try {
     // A file that was changed a moment ago may change again without another time: such a pillar is not kept.
     await eventually(async () => {
-      await world.ask();
+      await scope.ask();
       files = [];
-      await world.ask();
+      await scope.ask();
       return files.length === 0;
     }, { withinMs: 10_000, what: "a pillar that is kept" });
     files = [];
-    await act(world);
+    await act(scope);
   } finally {
     Deno.removeSync(root, { recursive: true });
   }

@@ -8,7 +8,7 @@ import process from "node:process";
 import { wakeUps } from "../bench/process_figures.ts";
 import { ProcessFleet } from "../chaos/process_fleet.ts";
 import { processorTime } from "../../lib/libc/libc.ts";
-import { CpuTimeWatch, LOOK_MS, WORK_MS, type WorkClocks } from "../../lib/process/cpu_time_watch.ts";
+import { type CpuTimeClocks, CpuTimeWatch, LOOK_MS, WORK_MS } from "../../lib/process/cpu_time_watch.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
 
@@ -18,7 +18,7 @@ interface Wait {
 }
 
 /** Time and processor time, both in milliseconds, that pass when they are told to. */
-class Clocks implements WorkClocks {
+class Clocks implements CpuTimeClocks {
   readonly #work: Wait[] = [];
   readonly #time: Wait[] = [];
   #nowMs = 1_000;
@@ -59,7 +59,7 @@ class Clocks implements WorkClocks {
   }
 }
 
-function counting(clocks: WorkClocks): { looks: CpuTimeWatch; count: () => number; failures: unknown[] } {
+function counting(clocks: CpuTimeClocks): { looks: CpuTimeWatch; count: () => number; failures: unknown[] } {
   let count = 0;
   const failures: unknown[] = [];
   const looks = new CpuTimeWatch(() => count++, (error) => failures.push(error), clocks);

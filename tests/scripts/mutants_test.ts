@@ -100,7 +100,7 @@ Deno.test("a mutant is caught, survives, takes for ever or does not compile; the
   using tree = new Tree(SMALL);
   const before = tree.texts;
   const mutants = await findMutants(tree.root, ["lib/limit.ts", "lib/alone.ts"]);
-  const verdicts = await tryMutants({ root: tree.root, mutants, jobs: 2, patienceMs: 5_000 });
+  const verdicts = await tryMutants({ root: tree.root, mutants, jobs: 2, graceMs: 5_000 });
   const fates = verdicts.map(({ mutant: { file, line, change }, fate, tests }) =>
     `${file}:${line} ${change}: ${[fate, ...tests].join(" ")}`
   );

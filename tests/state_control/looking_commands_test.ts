@@ -4,7 +4,7 @@
  */
 
 import { assertEquals } from "../support/assert.ts";
-import { onlyLooks } from "../../lib/state_control/looking_commands.ts";
+import { isReadOnly } from "../../lib/state_control/read_only_commands.ts";
 
 const LOOKS = [
   "dpkg-query --showformat x -W",
@@ -52,7 +52,7 @@ const WORKS = [
 for (const [commands, expected] of [[LOOKS, true], [WORKS, false]] as const) {
   for (const words of commands) {
     Deno.test(`"${words}" ${expected ? "only looks" : "works"}`, () => {
-      assertEquals(onlyLooks(words.split(" ")), expected);
+      assertEquals(isReadOnly(words.split(" ")), expected);
     });
   }
 }

@@ -1,5 +1,5 @@
 /**
- * States that need a file of a master that has gone: each ends by name after the patience of one request, as in Python.
+ * States that need a file of a master that has gone: each ends by name after the time limit of one request, as in Python.
  * @module
  */
 
@@ -9,7 +9,7 @@ import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts
 import { openTree } from "../support/state_tree.ts";
 import { testContext } from "../support/job_context.ts";
 
-const PATIENCE_MS = 180_000;
+const MAX_WAIT_MS = 180_000;
 
 const STATES: Readonly<Record<string, string>> = {
   "file.managed": "source: salt://a.txt",
@@ -25,8 +25,8 @@ for (const [what, source] of Object.entries(STATES)) {
     let waitedMs = 0;
     const request = (load: ValueMap) => {
       if (load.get("cmd") === "_master_opts") return Promise.resolve(new Map());
-      waitedMs += PATIENCE_MS;
-      return Promise.reject(new RequestTimeoutError("tcp://master:4506", PATIENCE_MS));
+      waitedMs += MAX_WAIT_MS;
+      return Promise.reject(new RequestTimeoutError("tcp://master:4506", MAX_WAIT_MS));
     };
     await using tree = await openTree({
       opts: { file_client: "remote" },
@@ -47,6 +47,6 @@ for (const [what, source] of Object.entries(STATES)) {
       ? "Unable to cache script salt://a.sh"
       : "No reply from tcp://master:4506 in 180000 ms";
     assertStringIncludes(str(fetched.get("comment") ?? ""), why);
-    assertEquals(waitedMs, PATIENCE_MS);
+    assertEquals(waitedMs, MAX_WAIT_MS);
   });
 }

@@ -1,10 +1,10 @@
 /**
- * The thread of tests/sockets/kept_thread_test.ts: echoes, and hangs on request, as if in a call of libzmq.
+ * The thread of tests/sockets/supervised_thread_test.ts: echoes, and hangs on request, as if in a call of libzmq.
  * @module
  */
 
 import { ThreadReplacedError } from "../../lib/errors.ts";
-import type { KeptInit } from "../../lib/sockets/kept_thread.ts";
+import type { SupervisedInit } from "../../lib/sockets/supervised_thread.ts";
 import { Duplex, type SharedPlace } from "../../lib/sockets/endpoint.ts";
 import { serveThread } from "../../lib/process/thread.ts";
 import { leased } from "../../lib/process/thread_lease.ts";
@@ -14,7 +14,7 @@ import { noteSockets } from "../../lib/sockets/context.ts";
 export const HAPPENED = ["nothing", "started", "hangs", "released", "refused", "touched"] as const;
 
 /** What it starts with. */
-export interface KeptServiceInit extends KeptInit {
+export interface KeptServiceInit extends SupervisedInit {
   /** Where the messages come from that it echoes. */
   readonly place: SharedPlace;
   /** Int32: the events of all these threads, in order; the first number is their count. */

@@ -4,8 +4,8 @@
  */
 
 import { type Backoff, backoff } from "../../lib/minion/backoff.ts";
-import { MasterLink, type SignInPatience } from "../../lib/minion/link.ts";
-import type { RequestPatience } from "../../lib/sockets/request_channel.ts";
+import { MasterLink, type SignInTimeouts } from "../../lib/minion/link.ts";
+import type { RequestTimeouts } from "../../lib/sockets/request_channel.ts";
 import { PrivateKey } from "../../lib/crypto/rsa.ts";
 import { map, type Value, type ValueMap } from "../../lib/values/value.ts";
 import {
@@ -27,7 +27,7 @@ export const [minion, stranger, masterKey] = await Promise.all(
 export const NOWHERE = "tcp://127.0.0.1:1";
 
 /** Waits for answers as long as a busy machine may take, and as short as can be for all else. */
-const PATIENCE: SignInPatience = {
+const TIMEOUTS: SignInTimeouts = {
   authTimeoutMs: 60_000,
   authTries: 2,
   masterTries: -1,
@@ -55,11 +55,11 @@ export interface WorldOptions {
   /** The master's answers. Default: those of a master that accepts every minion. */
   readonly script?: (honest: Script, master: ScriptedMaster) => Script;
   /** Of sign-ins. */
-  readonly patience?: Partial<SignInPatience>;
+  readonly timeouts?: Partial<SignInTimeouts>;
   /** After a lost connection. */
   readonly backoff?: Backoff;
   /** Of requests. */
-  readonly requestPatience?: RequestPatience;
+  readonly requestTimeouts?: RequestTimeouts;
   /** Where the link looks for the master. Default: where it is. */
   readonly address?: string;
   /** `minion_sign_messages`. */
@@ -75,9 +75,9 @@ export async function start(options: WorldOptions = {}): Promise<World> {
   const link = new MasterLink({
     address: options.address ?? master.address,
     applicant: applicant(minion, pkiDir),
-    patience: { ...PATIENCE, ...options.patience },
+    timeouts: { ...TIMEOUTS, ...options.timeouts },
     backoff: options.backoff ?? backoff({ leastMs: 10, mostMs: 50, randomize: true }),
-    requestPatience: options.requestPatience ?? { timeoutMs: 60_000, tries: 1 },
+    requestTimeouts: options.requestTimeouts ?? { timeoutMs: 60_000, tries: 1 },
     signMessages: options.signMessages ?? false,
     log,
   });

@@ -12,14 +12,14 @@ import { startCli } from "../support/cli_process.ts";
 import { eventually, type Fleet, fleetTest } from "../support/fleet.ts";
 import { opened } from "../support/scripted_minion.ts";
 
-const PATIENCE = { timeoutMs: 60_000, tries: 1 };
+const TIMEOUTS = { timeoutMs: 60_000, tries: 1 };
 
 /** Asks the master as Salt's clients do. */
 async function ask(fleet: Fleet, load: Record<string, unknown>): Promise<ValueMap> {
   const { cachedir, user, ret_port } = fleet.masterOpts;
   const key = Deno.readTextFileSync(accessKeyPath(cachedir, user));
   using channel = new RequestChannel(tcpAddress("127.0.0.1", ret_port));
-  const answer = opened(await channel.request(clearRequest(map({ user, key, ...load })), PATIENCE));
+  const answer = opened(await channel.request(clearRequest(map({ user, key, ...load })), TIMEOUTS));
   assert(isMap(answer));
   return answer;
 }

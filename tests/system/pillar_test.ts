@@ -85,7 +85,7 @@ Deno.test("each minion gets its own pillar, and no other minion's", async () => 
     // A minion gets its own pillar whatever it says that it is, and whatever it says of its grains.
     const opts = fleet.minionOpts("db1");
     const link = new MasterLink(
-      linkSettings(opts, { applicant: await applicantOf(opts, new Map()), log: SILENT_LOGGER, patience: {} }),
+      linkSettings(opts, { applicant: await applicantOf(opts, new Map()), log: SILENT_LOGGER, timeouts: {} }),
     );
     const { signal } = new AbortController();
     await link.signIn(signal);

@@ -19,11 +19,11 @@ import { opened, ScriptedMinion, testKey } from "../support/scripted_minion.ts";
 import { filesBelow, ifThere } from "../support/tree.ts";
 import { allKeys } from "../support/keys.ts";
 
-const PATIENCE = { timeoutMs: WITHIN_MS, tries: 1 };
+const TIMEOUTS = { timeoutMs: WITHIN_MS, tries: 1 };
 
 async function ask(fleet: Fleet, frame: Uint8Array): Promise<Uint8Array> {
   using channel = new RequestChannel(`tcp://127.0.0.1:${fleet.masterOpts.ret_port}`);
-  return await channel.request(frame, PATIENCE);
+  return await channel.request(frame, TIMEOUTS);
 }
 
 async function clear(fleet: Fleet, load: Record<string, unknown>): Promise<Value> {

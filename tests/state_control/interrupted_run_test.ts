@@ -5,7 +5,7 @@
 
 import { assert, assertEquals } from "../support/assert.ts";
 import { openTree } from "../support/state_tree.ts";
-import { formerRun } from "../../lib/state_control/going_on.ts";
+import { formerRun } from "../../lib/state_control/interrupted_run.ts";
 import { RunRecord } from "../../lib/state_control/record.ts";
 import { chunkTag } from "../../lib/states/chunks.ts";
 import { isMap, map, repr, str, type Value } from "../../lib/values/value.ts";
@@ -99,7 +99,7 @@ Deno.test("killed while check_cmd ran: the state is not called again, its check 
 });
 
 Deno.test("killed while the check_cmd of file.managed ran: the file is written, and no outcome hides that it was not", async () => {
-  const path = await Deno.makeTempFile({ prefix: "going_on_" });
+  const path = await Deno.makeTempFile({ prefix: "interrupted_run_" });
   try {
     const sls = `${path}:\n  file.managed:\n    - contents: new\n    - check_cmd: /bin/true\n`;
     const { results: [a] } = await interrupted(sls, { survivor: 0, later: 0 });
@@ -111,7 +111,7 @@ Deno.test("killed while the check_cmd of file.managed ran: the file is written, 
   }
 });
 
-const USER = "so:\n  user.present:\n    - name: going_on_user\n    - createhome: false\n";
+const USER = "so:\n  user.present:\n    - name: interrupted_user\n    - createhome: false\n";
 
 Deno.test("killed while a state looked: it is called again, and what the look came to is not its outcome", async () => {
   const { results: [user], words } = await interrupted(USER, {
@@ -141,7 +141,7 @@ Deno.test("killed while the first of several programs worked: the state is calle
 
 const ACTS = `so:
   module.run:
-    - user.add: [going_on_user, {createhome: false}]
+    - user.add: [interrupted_user, {createhome: false}]
     - pkg.version: [bash]
 `;
 
@@ -159,7 +159,7 @@ Deno.test("killed while a state that acts looked: what it did before is its outc
 });
 
 Deno.test("killed again and again in one state: at the third time its commands are its outcome", () => {
-  const cachedir = Deno.makeTempDirSync({ prefix: "going_on_" });
+  const cachedir = Deno.makeTempDirSync({ prefix: "interrupted_run_" });
   try {
     const chunk = map({ state: "pkg", fun: "installed", __id__: "a", name: "a", __sls__: "t" });
     const tag = chunkTag(chunk);

@@ -7,34 +7,34 @@
 import type { JobContext } from "../plugins/job_context.ts";
 import { type Chunk, field } from "../states/chunks.ts";
 import { truthy, type ValueMap } from "../values/value.ts";
-import type { RunWorld } from "./world.ts";
+import type { RunContext } from "./run_context.ts";
 
 /** Files that may be modules. */
 const MODULE_FILE = /\.(ts|js|py|pyx|pyo|pyc|so)$/;
 
 /** Refreshes the data of a run. */
-export class Refreshing {
-  readonly #world: RunWorld;
+export class RunRefresher {
+  readonly #runContext: RunContext;
   readonly #gatherPillar: () => Promise<ValueMap>;
   #reloads = false;
 
   /** @param gatherPillar Makes the pillar of the run again. */
-  constructor(world: RunWorld, gatherPillar: () => Promise<ValueMap>) {
-    this.#world = world;
+  constructor(runContext: RunContext, gatherPillar: () => Promise<ValueMap>) {
+    this.#runContext = runContext;
     this.#gatherPillar = gatherPillar;
   }
 
   /** Does the refreshes that a state asked for, and those that its changes may need. */
   async after(chunk: Chunk, result: ValueMap): Promise<void> {
     const asked = (name: string) => truthy(chunk.get(name));
-    if (asked("reload_grains")) this.#world.renew({ grains: await this.#world.job.outside.grains() });
-    if (asked("reload_pillar")) this.#world.renew({ pillar: await this.#gatherPillar() });
+    if (asked("reload_grains")) this.#runContext.renew({ grains: await this.#runContext.job.outside.grains() });
+    if (asked("reload_pillar")) this.#runContext.renew({ pillar: await this.#gatherPillar() });
     const changed = truthy(result.get("changes"));
     const reloads = changed
       ? asked("reload_modules") || asked("reload_grains") || asked("reload_pillar") || mayBringModules(chunk)
       : asked("force_reload_modules");
     if (!reloads) return;
-    this.#world.forgetFunctions();
+    this.#runContext.forgetFunctions();
     this.#reloads = true;
   }
 

@@ -1,5 +1,5 @@
 /** @module */
-import { KeptThread, type KeptThreadOptions } from "../../lib/sockets/kept_thread.ts";
+import { SupervisedThread, type SupervisedThreadOptions } from "../../lib/sockets/supervised_thread.ts";
 import { ZmqContext, type ZmqSocket } from "../../lib/sockets/libzmq.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
@@ -12,18 +12,18 @@ class Echo implements AsyncDisposable {
   readonly logged: string[] = [];
   /** The echoes, in the order received. */
   readonly received: number[] = [];
-  readonly thread: KeptThread<KeptServiceInit>;
+  readonly thread: SupervisedThread<KeptServiceInit>;
   readonly #workers = new ObservedWorkers();
   readonly #context = ZmqContext.create();
   readonly #socket: ZmqSocket;
   readonly #story = new Int32Array(new SharedArrayBuffer(400));
   readonly #release = new Int32Array(new SharedArrayBuffer(4));
 
-  constructor(options: Pick<KeptThreadOptions<KeptServiceInit>, "canStandBeside" | "stuckMs">) {
+  constructor(options: Pick<SupervisedThreadOptions<KeptServiceInit>, "canOverlap" | "stuckMs">) {
     this.#socket = this.#context.socket("dealer");
     this.#socket.bind("inproc://echo");
     const place = { context: this.#context.address, address: "inproc://echo" };
-    this.thread = new KeptThread<KeptServiceInit>({
+    this.thread = new SupervisedThread<KeptServiceInit>({
       name: "Echo",
       url: new URL("../support/kept_service.ts", import.meta.url),
       log: recordingLogger(this.logged),
@@ -81,7 +81,7 @@ class Echo implements AsyncDisposable {
 const numbers = (from: number, count: number) => Array.from({ length: count }, (_, i) => from + i);
 
 Deno.test("the next thread begins when the last turn of the one before it is over, and has its socket alone", async () => {
-  await using echo = new Echo({ canStandBeside: false });
+  await using echo = new Echo({ canOverlap: false });
   await echo.hangAndKill();
   echo.send(numbers(1, 10));
   // As long as another would take to begin, if it did not wait.
@@ -96,7 +96,7 @@ Deno.test("the next thread begins when the last turn of the one before it is ove
 });
 
 Deno.test("if a thread hangs, another one works with its own socket", async () => {
-  await using echo = new Echo({ canStandBeside: true, stuckMs: 300 });
+  await using echo = new Echo({ canOverlap: true, stuckMs: 300 });
   await echo.hangAndKill();
   await echo.happened("started", 2);
   assertEquals(echo.story, ["started", "hangs", "started"]);
@@ -120,7 +120,7 @@ Deno.test("if a thread hangs, another one works with its own socket", async () =
 });
 
 Deno.test("a hanging thread that cannot be replaced is reported until it returns", async () => {
-  await using echo = new Echo({ canStandBeside: false, stuckMs: 100 });
+  await using echo = new Echo({ canOverlap: false, stuckMs: 100 });
   await echo.hangAndKill();
   await eventually(() => echo.logged.length >= 3, { what: "the second complaint" });
   assert(echo.logged.slice(1).every((line) => line.includes("restart this service")), echo.logged.join("\n"));

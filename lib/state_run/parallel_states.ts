@@ -18,7 +18,7 @@ interface Waiting {
 }
 
 /** The parallel states of a run. */
-export class Beside {
+export class ParallelStates {
   readonly #running = new Map<string, Started>();
   readonly #waiting: Waiting[] = [];
   readonly #max: number;

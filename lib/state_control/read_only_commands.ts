@@ -52,7 +52,7 @@ const PROGRAMS: Readonly<Record<string, RegExp | readonly RegExp[]>> = {
 const VALUED = new Set(["-C", "-c", "-o", "-p", "-t", "-u", "--output", "--property", "--releasever", "--root"]);
 
 /** Whether a command, given as its words, only looks. */
-export function onlyLooks(words: readonly string[]): boolean {
+export function isReadOnly(words: readonly string[]): boolean {
   // `python -m pip list`
   const [path = "", ...rest] = words[1] === "-m" ? words.slice(2) : words;
   const program = path.slice(path.lastIndexOf("/") + 1);

@@ -27,13 +27,13 @@ const LOOK_MS = 20;
 const STUCK_MS = 10_000;
 
 /** Settings of each such thread, besides its own. */
-export interface KeptInit {
+export interface SupervisedInit {
   /** Memory for its notes of sockets. */
   readonly sockets: SharedArrayBuffer;
 }
 
-/** Options of a {@linkcode KeptThread}. */
-export interface KeptThreadOptions<Init extends KeptInit> {
+/** Options of a {@linkcode SupervisedThread}. */
+export interface SupervisedThreadOptions<Init extends SupervisedInit> {
   /** The name in logs: `MWorker-1`. */
   readonly name: string;
   /** The service's file. */
@@ -52,7 +52,7 @@ export interface KeptThreadOptions<Init extends KeptInit> {
    * Whether a successor can work beside a thread that hangs in libzmq forever; not possible if it must bind the same
    * addresses. The hanging thread keeps the messages that it had received.
    */
-  readonly canStandBeside: boolean;
+  readonly canOverlap: boolean;
   /** Milliseconds after which a thread is assumed to hang. Default: 10,000. */
   readonly stuckMs?: number;
   /** Called with the service's messages. */
@@ -60,8 +60,8 @@ export interface KeptThreadOptions<Init extends KeptInit> {
 }
 
 /** A thread that is restarted when it dies. */
-export class KeptThread<Init extends KeptInit = KeptInit> {
-  readonly #options: KeptThreadOptions<Init>;
+export class SupervisedThread<Init extends SupervisedInit = SupervisedInit> {
+  readonly #options: SupervisedThreadOptions<Init>;
   #notes = new ThreadNotes();
   #thread: Thread<Init>;
   /** Notes of threads that never returned. */
@@ -70,7 +70,7 @@ export class KeptThread<Init extends KeptInit = KeptInit> {
   readonly #timers = new Set<Timer>();
   #closed = false;
 
-  constructor(options: KeptThreadOptions<Init>) {
+  constructor(options: SupervisedThreadOptions<Init>) {
     this.#options = options;
     this.#stuckMs = options.stuckMs ?? STUCK_MS;
     this.#thread = this.#start(false);
@@ -109,14 +109,14 @@ export class KeptThread<Init extends KeptInit = KeptInit> {
   }
 
   #succeed(dead: ThreadNotes, since = performance.now()): void {
-    const { name, log, canStandBeside } = this.#options;
+    const { name, log, canOverlap } = this.#options;
     if (revokeLease(dead.lease)) {
       this.#notes = successorNotes(dead);
       this.#clear(dead);
       this.#thread = this.#start(false);
     } else if (performance.now() < since + this.#stuckMs) {
       this.#later(LOOK_MS, () => this.#succeed(dead, since));
-    } else if (canStandBeside) {
+    } else if (canOverlap) {
       log.critical(
         `${name} hangs in libzmq: another one starts beside it, without the messages that it had received`,
       );

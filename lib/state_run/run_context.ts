@@ -11,7 +11,7 @@ import { truthy, type Value, type ValueMap } from "../values/value.ts";
 import { stateContext, type StateFunction } from "./state_context.ts";
 
 /** What a run needs. */
-export interface WorldParts {
+export interface RunContextParts {
   /** The job; its options are those of the run, but for `test`. */
   readonly context: JobContext;
   /** Whether nothing may be changed. */
@@ -19,7 +19,7 @@ export interface WorldParts {
 }
 
 /** The environment of a run. */
-export class RunWorld {
+export class RunContext {
   readonly test: boolean;
   /** The chunks of the run in their order, for states that look at one another. */
   chunks: readonly Chunk[] = [];
@@ -31,7 +31,7 @@ export class RunWorld {
   readonly #shared = new Map<string, unknown>();
   readonly #functions = new Map<string, StateFunction | undefined>();
 
-  constructor({ context, test }: WorldParts) {
+  constructor({ context, test }: RunContextParts) {
     this.#job = context;
     this.test = test;
   }

@@ -12,21 +12,21 @@ import type { JobContext } from "../plugins/job_context.ts";
 import { type Chunk, chunkTag, field } from "../states/chunks.ts";
 import { isMap, map, str, truthy, type Value, type ValueMap } from "../values/value.ts";
 import { hideResult } from "./hidden_result.ts";
-import { onlyLooks } from "./looking_commands.ts";
+import { isReadOnly } from "./read_only_commands.ts";
 import { readRun, type RunState, type Unfinished } from "./record.ts";
 
 /** A command of a state that continued without the minion. */
-export interface Survivor {
+export interface SurvivingCommand {
   readonly words: readonly string[];
   /** How it ended; a text if that is not known. The outputs of one that ended before the minion did are not kept. */
   readonly outcome: Pick<ChildOutcome, "pid" | "retcode"> & Partial<Pick<ChildOutcome, "stdout" | "stderr">> | string;
 }
 
 /** Waits for the commands that continued. None: the job is no second attempt. */
-export async function survivors(
+export async function survivingCommands(
   { keptCommands = [], runChild, signal, child }: JobContext,
-): Promise<readonly Survivor[]> {
-  const found: Survivor[] = [];
+): Promise<readonly SurvivingCommand[]> {
+  const found: SurvivingCommand[] = [];
   for (const { words } of keptCommands) {
     if (runChild === undefined) break;
     try {
@@ -41,25 +41,25 @@ export async function survivors(
 }
 
 /** The data with which a run continues. */
-export interface Former {
+export interface FormerRun {
   /** The results by tag: those of its record, and those of the states that had been called. */
   readonly results: ReadonlyMap<string, ValueMap>;
   /** What functions of states returned whose `check_cmd` has not ended, by tag. */
   readonly unchecked: ReadonlyMap<string, ValueMap>;
   /** What commands had done for states that are called again, by tag. */
-  readonly work: ReadonlyMap<string, readonly Survivor[]>;
+  readonly work: ReadonlyMap<string, readonly SurvivingCommand[]>;
 }
 
 /** The data for continuing a run whose minion ended. */
 export function formerRun(
   { cachedir, jid }: { readonly cachedir: string; readonly jid: string },
-  { chunks, commands }: { readonly chunks: readonly Chunk[]; readonly commands: readonly Survivor[] },
-): Former {
+  { chunks, commands }: { readonly chunks: readonly Chunk[]; readonly commands: readonly SurvivingCommand[] },
+): FormerRun {
   const run = readRun(cachedir, jid);
   const results = new Map(run?.results);
   const byTag = new Map(chunks.map((chunk) => [chunkTag(chunk), chunk]));
   const unchecked = new Map<string, ValueMap>();
-  const allWork = new Map<string, readonly Survivor[]>();
+  const allWork = new Map<string, readonly SurvivingCommand[]>();
   for (const [tag, unfinished] of run?.unfinished ?? []) {
     const chunk = byTag.get(tag);
     if (chunk === undefined) continue;
@@ -73,9 +73,9 @@ export function formerRun(
 }
 
 /** The commands that did the work of a state: those that its record has, and of those that continued the ones that do not only look. */
-function workOf({ progress, work }: Unfinished, commands: readonly Survivor[]): Survivor[] {
+function workOf({ progress, work }: Unfinished, commands: readonly SurvivingCommand[]): SurvivingCommand[] {
   const ended = work.map(({ words, pid, retcode }) => ({ words, outcome: { pid, retcode } }));
-  return progress.at === "called" ? [...ended, ...commands.filter(({ words }) => !onlyLooks(words))] : ended;
+  return progress.at === "called" ? [...ended, ...commands.filter(({ words }) => !isReadOnly(words))] : ended;
 }
 
 /**
@@ -87,7 +87,7 @@ const CALLED_AGAIN = new Set(["archive", "file", "git", "group", "pip", "pkg", "
 const MAX_ATTEMPTS = 3;
 
 /** Whether a state that had begun is called again. */
-function isCalledAgain(chunk: Chunk, { progress, attempts }: Unfinished, work: readonly Survivor[]): boolean {
+function isCalledAgain(chunk: Chunk, { progress, attempts }: Unfinished, work: readonly SurvivingCommand[]): boolean {
   if (attempts >= MAX_ATTEMPTS) return false;
   return progress.at === "asking" || work.length === 0 || CALLED_AGAIN.has(field(chunk, "state"));
 }
@@ -103,7 +103,7 @@ const ENDED = "The minion ended while this state ran";
  * The result of a state that had been called, from the outcomes of its commands. It is not called again, because that
  * might end the minion again.
  */
-function ofUnfinished(chunk: Chunk, work: readonly Survivor[], runNum: number): ValueMap {
+function ofUnfinished(chunk: Chunk, work: readonly SurvivingCommand[], runNum: number): ValueMap {
   const { lines, changes, succeeded } = told(chunk, work);
   const result = map({
     name: chunk.get("name") ?? null,
@@ -117,7 +117,7 @@ function ofUnfinished(chunk: Chunk, work: readonly Survivor[], runNum: number): 
 }
 
 /** Adds to the result of a state that was called again what its commands had done before: states that watch it are to see that. */
-export function addFormerWork(chunk: Chunk, result: ValueMap, work: readonly Survivor[]): void {
+export function addFormerWork(chunk: Chunk, result: ValueMap, work: readonly SurvivingCommand[]): void {
   const { lines, changes } = told(chunk, work);
   const comment = result.get("comment") ?? "";
   const before = truthy(comment) ? [str(comment)] : [];
@@ -127,7 +127,10 @@ export function addFormerWork(chunk: Chunk, result: ValueMap, work: readonly Sur
 }
 
 /** What commands came to: in words, and as changes. */
-function told(chunk: Chunk, work: readonly Survivor[]): { lines: string[]; changes: ValueMap; succeeded: boolean } {
+function told(
+  chunk: Chunk,
+  work: readonly SurvivingCommand[],
+): { lines: string[]; changes: ValueMap; succeeded: boolean } {
   const lines: string[] = [];
   const changes: ValueMap = new Map();
   const isHidden = truthy(chunk.get("no_log"));
