@@ -132,7 +132,10 @@ export async function latestVersions(
       ...others.map((one): [string, string] => [one, latest(one)]),
     ];
   });
-  return found.length === 1 ? found[0][1] : new Map<Value, Value>(found);
+  // A package that only another architecture has is told by its version, too.
+  const [only, other] = found;
+  if (names.length === 1 && found.length === 2 && !candidates.has(only[0])) return other[1];
+  return found.length === 1 ? only[1] : new Map<Value, Value>(found);
 }
 
 /**
@@ -176,13 +179,14 @@ export async function upgradablePackages(
   throw new CommandError(`Failed to get upgrades${reason === "" ? "" : `: ${reason}`}`);
 }
 
-/** Words of apt-get for the keywords that Salt takes. */
+/** Words of apt-get that say which configuration files are kept. */
 function dpkgOptions(kwargs: ValueMap): string[] {
   const kept = isTrue(kwargs.get("force_conf_new")) ? ["--force-confnew"] : ["--force-confold", "--force-confdef"];
-  return [
-    ...isTrue(kwargs.get("force_yes")) ? ["--force-yes"] : [],
-    ...kept.flatMap((option) => ["-o", `DPkg::Options::=${option}`]),
-  ];
+  return kept.flatMap((option) => ["-o", `DPkg::Options::=${option}`]);
+}
+
+function forced(kwargs: ValueMap): string[] {
+  return isTrue(kwargs.get("force_yes")) ? ["--force-yes"] : [];
 }
 
 /** Options of {@linkcode installPackages}. */
@@ -215,16 +219,15 @@ export async function installPackages(
   const before = await installedVersions(context);
   const plan = await planInstall(targets, { before, context, options });
   const prefix = installPrefix(targets.kind, options);
+  const down = targets.kind === "repository" && !prefix.includes("--force-yes") ? ["--force-yes"] : [];
   const commands = [
     ...plan.install.length > 0 ? [[...prefix, "install", ...plan.install]] : [],
-    ...plan.downgrade.length > 0
-      ? [[...prefix, ...targets.kind === "repository" ? ["--force-yes"] : [], "install", ...plan.downgrade]]
-      : [],
+    ...plan.downgrade.length > 0 ? [[...prefix, ...down, "install", ...plan.downgrade]] : [],
   ];
   if (options.downloadonly) commands.at(-1)?.push("--download-only");
   if (plan.reinstall.size > 0) {
     const again = targets.kind === "repository" ? ["--reinstall"] : [];
-    commands.push([...prefix, "install", ...plan.reinstall.values(), ...again]);
+    commands.push([...prefix, "install", ...again, ...plan.reinstall.values()]);
   }
   if (commands.length > 0 && fromrepo !== null) context.log("info", `Targeting repo '${str(fromrepo)}'`);
 
@@ -264,6 +267,7 @@ function installPrefix(kind: Targets["kind"], { kwargs, fromrepo = null, skipVer
     "apt-get",
     "-q",
     "-y",
+    ...forced(kwargs),
     ...dpkgOptions(kwargs),
     ...recommends,
     ...isTrue(kwargs.get("only_upgrade")) ? ["--only-upgrade"] : [],
@@ -390,6 +394,7 @@ export async function upgradePackages(
     "-q",
     "-y",
     ...dpkgOptions(kwargs),
+    ...forced(kwargs),
     ...has("skip_verify") ? ["--allow-unauthenticated"] : [],
     ...has("download_only") || has("downloadonly") ? ["--download-only"] : [],
     ...has("allow_downgrades") ? ["--allow-downgrades"] : [],
