@@ -7,7 +7,7 @@
 import { CommandError, InvocationError } from "../errors.ts";
 import { isThereOrHidden } from "../os/file_kind.ts";
 import { which } from "../host/which.ts";
-import type { FileHost } from "./file_host.ts";
+import type { FileHost, SelinuxContext } from "./file_host.ts";
 
 /** Letters of attributes that old and newer versions know. */
 const LETTERS = { old: /[acdijstuADST]/g, newer: /[aAcCdDeijPsStTu]/g };
@@ -83,14 +83,6 @@ export async function compareAttributes(
     added: [...wanted].filter((letter) => !set.has(letter)).join("") || null,
     removed: [...set].filter((letter) => !wanted.has(letter)).join("") || null,
   };
-}
-
-/** Parts of a context. */
-export interface SelinuxContext {
-  readonly user?: string | null;
-  readonly role?: string | null;
-  readonly type?: string | null;
-  readonly range?: string | null;
 }
 
 /** `file.get_selinux_context`: the context, or Salt's sentence that there is none. */

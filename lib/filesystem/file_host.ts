@@ -21,6 +21,14 @@ export interface ToolOptions {
   readonly joined?: boolean;
 }
 
+/** Parts of a SELinux context. */
+export interface SelinuxContext {
+  readonly user?: string | null;
+  readonly role?: string | null;
+  readonly type?: string | null;
+  readonly range?: string | null;
+}
+
 /** The minion, as far as files need it. */
 export interface FileHost {
   /** Test mode: whether nothing may be changed: the option `test`. */
@@ -35,6 +43,11 @@ export interface FileHost {
   option(name: string): Promise<Value>;
   /** Runs a program without a shell. @throws {CommandError} If there is no such program. */
   run(words: readonly string[], options?: ToolOptions): Promise<ToolResult>;
+  /**
+   * Puts a file's SELinux context into the host's policy, so that a relabelling keeps it.
+   * @throws {CommandError} If semanage fails, or is not there.
+   */
+  addFileContext(path: string, context: Pick<SelinuxContext, "user" | "type" | "range">): Promise<void>;
   /** Writes to the minion's log. */
   log(level: "error" | "warning" | "info" | "debug", message: string): void;
 }

@@ -15,7 +15,7 @@ import {
 import { messageOf } from "../errors.ts";
 import { isDirectory } from "../os/file_kind.ts";
 import { isInt, map, str, truthy, type Value, type ValueMap } from "../values/value.ts";
-import type { FileHost } from "./file_host.ts";
+import type { FileHost, SelinuxContext } from "./file_host.ts";
 import { changeMode, changeOwner, normalizeMode } from "./ownership.ts";
 import { isLink } from "./paths.ts";
 import { type FileStatus, fileStatus } from "./status.ts";
@@ -239,8 +239,10 @@ async function checkSelinux(
     ret.changes.set("selinux", map({ Old, New }));
     return;
   }
-  const request = Object.fromEntries(parts.map((part) => [part, asked[part]]));
-  const result = await setSelinuxContext(path, { ...request, type: request.type ?? current.type }, host);
+  const asRequested: SelinuxContext = Object.fromEntries(parts.map((part) => [part, asked[part]]));
+  const request = { ...asRequested, type: asRequested.type ?? current.type };
+  await host.addFileContext(path, request);
+  const result = await setSelinuxContext(path, request, host);
   const now = result === false ? undefined : splitContext(result);
   if (now === undefined) {
     ret.result = false;

@@ -3,7 +3,8 @@
  * @module
  */
 
-import { isMap, str, toNumber, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { CommandError } from "../../lib/errors.ts";
+import { isMap, map, str, toNumber, type Value, type ValueMap } from "../../lib/values/value.ts";
 import type { FileHost, ToolOptions, ToolResult } from "../../lib/filesystem/file_host.ts";
 import type { FileClient } from "../../lib/fileclient/file_client.ts";
 import type { SourceFiles } from "../../lib/filesystem/source_files.ts";
@@ -50,8 +51,16 @@ export function fileHost(context: JobContext): FileHost {
     files: sourceFiles(context),
     option: (name) => context.call("config.option", [name]),
     run: (words, options) => runTool(context, words, options),
+    addFileContext: (path, { user = null, type = null, range = null }) =>
+      addFileContext(path, map({ sel_type: type, sel_user: user, sel_level: range }), context),
     log: (level, message) => context.log(level, message),
   };
+}
+
+async function addFileContext(path: string, kwargs: ValueMap, context: JobContext): Promise<void> {
+  const added = await context.call("selinux.fcontext_add_policy", [path], kwargs);
+  if (isMap(added) && added.get("retcode") === 0) return;
+  throw new CommandError(`Problem setting fcontext: ${str(added)}`);
 }
 
 /** The files of other places, by the job's file client, which is loaded when one is needed. */

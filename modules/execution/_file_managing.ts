@@ -155,7 +155,7 @@ export const manage_file: ModuleFunction<JobContext> = fn({
         source: textOr(given.source),
         saltenv: textOr(given.saltenv, "base"),
         sum: sumOf(given.source_sum),
-        attrs: truthy(given.attrs) ? text(given.attrs) : null,
+        attrs: given.attrs === null ? null : text(given.attrs),
         backup: text(mode),
         dirMode: given.dir_mode,
         showChanges: given.show_changes,

@@ -5,7 +5,7 @@
  */
 
 import { fileHost, home, runTool } from "./_file_host.ts";
-import { CommandError, InvocationError } from "../../lib/errors.ts";
+import { InvocationError } from "../../lib/errors.ts";
 import {
   changeAttributes,
   listAttributes,
@@ -17,7 +17,7 @@ import { fileStatus } from "../../lib/filesystem/status.ts";
 import { describe } from "../../lib/plugins/docs.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { any, bool, int, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { isInt, str as text, truthy, type Value } from "../../lib/values/value.ts";
+import { isInt, str as text, truthy } from "../../lib/values/value.ts";
 
 const FOLLOW = { path: str(), follow_symlinks: bool(true) };
 
@@ -185,21 +185,16 @@ export const get_selinux_context: ModuleFunction<JobContext> = fn({
 
 export const set_selinux_context: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Set parts of the SELinux context of a file, and return it. `persist`, which needs the module `selinux`, is refused " +
-      "where there is none.",
+    "Set parts of the SELinux context of a file, and return it. persist=True puts it into the host's policy too, which needs\n" +
+      "semanage.",
     "file.set_selinux_context path user=system_u",
   ),
   permissions: "all",
   params: { path: str(), user: str(null), role: str(null), type: str(null), range: str(null), persist: bool(false) },
   run: async ({ path, user, role, type, range, persist }, context) => {
     if (!user && !role && !type && !range) return false;
-    if (persist) {
-      const kwargs = new Map<Value, Value>([["sel_type", type], ["sel_user", user], ["sel_level", range]]);
-      const added = await context.call("selinux.fcontext_add_policy", [path], kwargs);
-      if (!(added instanceof Map) || added.get("retcode") !== 0) {
-        throw new CommandError(`Problem setting fcontext: ${text(added)}`);
-      }
-    }
-    return await setSelinuxContext(path, { user, role, type, range }, fileHost(context));
+    const host = fileHost(context);
+    if (persist) await host.addFileContext(path, { user, type, range });
+    return await setSelinuxContext(path, { user, role, type, range }, host);
   },
 });

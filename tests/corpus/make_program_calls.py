@@ -33,8 +33,9 @@ import salt.version
 
 sys.modules["virtualenv"] = None  # so that its program is asked
 logging.disable(logging.CRITICAL)
-ROOT = "/tmp/salt_program_calls"
-BIN = "/tmp/salt_program_calls_bin"
+# Of this process alone: two of them may run at once.
+ROOT = f"/tmp/salt_program_calls_{os.getpid()}"
+BIN = f"{ROOT}_bin"
 
 
 def within(value, root):
@@ -166,6 +167,9 @@ def main(path):
         for loaded, module in list(sys.modules.items()):
             if loaded.startswith("salt.loaded") and loaded.endswith("module.cmdmod"):
                 module._run = programs.run
+            if loaded.startswith("salt.loaded") and ".states." in loaded:
+                # What a run tells its functions.
+                vars(module).update(__instance_id__="recorded", __env__="base", __running__={}, __lowstate__=[], __low__={})
         state["programs"] = case.get("programs", table.get("programs", []))
         shutil.rmtree(BIN, ignore_errors=True)
         os.makedirs(BIN)
@@ -199,5 +203,9 @@ def main(path):
         file.write(f'{head},\n "cases": [\n{body}\n ]\n}}\n')
 
 
-for one in sys.argv[1:]:
-    main(one)
+try:
+    for one in sys.argv[1:]:
+        main(one)
+finally:
+    for place in (ROOT, BIN):
+        shutil.rmtree(place, ignore_errors=True)
