@@ -148,7 +148,7 @@ def main(path):
             os.makedirs(os.path.dirname(f"{ROOT}/{name}"), exist_ok=True)
             with open(f"{ROOT}/{name}", "w", encoding="utf-8") as file:
                 file.write(within(text, ROOT))
-            if "/bin/" in f"/{name}":
+            if "/bin/" in f"/{name}" or text.startswith("#!"):
                 os.chmod(f"{ROOT}/{name}", 0o755)
         # The functions of a provider have a loader of their own.
         loaders = {id(loader): loader for loader in (functions, called, getattr(called[case["fun"]], "loader", None)) if loader}

@@ -125,7 +125,8 @@ function writeFiles(root: string, files: ValueMap): void {
   for (const [name, contents] of files) {
     const path = `${root}/${str(name)}`;
     Deno.mkdirSync(path.slice(0, path.lastIndexOf("/")), { recursive: true });
-    Deno.writeTextFileSync(path, str(within(contents, root)), path.includes("/bin/") ? { mode: 0o755 } : {});
+    const isProgram = path.includes("/bin/") || str(contents).startsWith("#!");
+    Deno.writeTextFileSync(path, str(within(contents, root)), isProgram ? { mode: 0o755 } : {});
   }
 }
 
