@@ -4,7 +4,6 @@
  * @module
  */
 
-import { hideCredentials } from "../text/url_credentials.ts";
 import { splitLines } from "../text/split_lines.ts";
 import { map, type Value, type ValueMap } from "../values/value.ts";
 
@@ -38,16 +37,27 @@ export function parseFetch(text: string): ValueMap {
   return told;
 }
 
-/** The URLs of each remote for fetching and pushing, of `git remote --verbose`. */
-export function parseRemotes(text: string, { hidden }: { readonly hidden: boolean }): Map<string, ValueMap> {
-  const remotes = new Map<string, ValueMap>();
+/** The URLs of remotes, by their names, by `fetch` and `push`. */
+export type Remotes = Map<string, Map<string, string>>;
+
+/** The remotes of `git remote --verbose`. */
+export function parseRemotes(text: string): Remotes {
+  const remotes: Remotes = new Map();
   for (const line of text.split("\n")) {
     const [, name, url, action] = /^\s*(\S+)\s+(\S.*?)\s+\(?(fetch|push)\)*\s*$/i.exec(line) ?? [];
     if (name === undefined) continue;
-    const urls = remotes.get(name) ?? new Map();
-    remotes.set(name, urls.set(action.toLowerCase(), hidden ? hideCredentials(url) : url));
+    const urls = remotes.get(name) ?? new Map<string, string>();
+    remotes.set(name, urls.set(action.toLowerCase(), url));
   }
   return remotes;
+}
+
+/** The remotes with other URLs. */
+export function mapUrls(remotes: Remotes, change: (url: string) => string): Remotes {
+  return new Map([...remotes].map(([name, urls]) => [
+    name,
+    new Map([...urls].map(([action, url]) => [action, change(url)])),
+  ]));
 }
 
 const STATES: Readonly<Record<string, string>> = { M: "modified", A: "new", D: "deleted", "??": "untracked" };

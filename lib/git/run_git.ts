@@ -1,14 +1,17 @@
 /**
- * Runs git in a directory, as a user, with keys of ssh. What it prints is shown without the passwords of URLs.
+ * Runs git in a directory, as a user, with keys of ssh. The passwords of URLs are not among its arguments, nor in what
+ * is shown of its output.
  * Source: Salt 3008.3, `salt/modules/git.py` _git_run; git(1), GIT_SSH_COMMAND.
  * @module
  */
 
+import { type HiddenLogins, hideLogins } from "./logins.ts";
 import { parseVersion } from "./output.ts";
+import { knownLogins } from "./stored_logins.ts";
 import { CommandError } from "../errors.ts";
 import { isFile } from "../os/file_kind.ts";
 import { findUser } from "../os/users.ts";
-import { type ProgramResult, runProgram } from "../host/run_program.ts";
+import { type ProgramHost, type ProgramResult, runProgram } from "../host/run_program.ts";
 import { expandUser, joinPath } from "../filesystem/paths.ts";
 import type { JobContext } from "../plugins/job_context.ts";
 import { hideCredentials } from "../text/url_credentials.ts";
@@ -28,6 +31,8 @@ export interface GitArguments {
 export interface GitRun extends GitArguments {
   /** Absolute; default: the user's home. */
   readonly cwd?: string;
+  /** Whether it may ask other repositories. Then passwords of URLs are given to it in its environment. */
+  readonly remote?: boolean;
   /** Whether stderr comes in stdout. */
   readonly joined?: boolean;
   /** Whether a failure is a result like others. */
@@ -64,15 +69,24 @@ function start(
   env: Readonly<Record<string, string>> = {},
 ): Promise<ProgramResult> {
   const cwd = run.cwd ?? expandUser(run.user ? `~${run.user}` : "~");
-  return runProgram(["git", ...words], context, {
+  const sent = run.remote ? withoutLogins(words, run.cwd) : { words, env: {} };
+  const host = { ...context, log: (level: LogLevel, text: string) => context.log(level, hideCredentials(text)) };
+  return runProgram(["git", ...sent.words], host, {
     cwd: run.cwd === undefined && !cwd.startsWith("/") ? "/" : cwd,
-    env,
+    env: { ...env, ...sent.env },
     joined: run.joined,
     encoding: run.output_encoding ?? null,
     setsRetcode: run.ignore_retcode !== true,
     ...run.user && { runas: run.user },
   });
 }
+
+function withoutLogins(words: readonly string[], cwd: string | undefined): HiddenLogins {
+  const known = cwd === undefined ? { stored: [], configured: [] } : knownLogins(cwd);
+  return hideLogins(words, known, Number(Deno.env.get("GIT_CONFIG_COUNT")) || 0);
+}
+
+type LogLevel = Parameters<ProgramHost["log"]>[0];
 
 /** Options of ssh so that it asks nothing. */
 const SSH_OPTIONS = "-oStrictHostKeyChecking=no -oPasswordAuthentication=no -oKbdInteractiveAuthentication=no " +

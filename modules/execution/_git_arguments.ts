@@ -29,10 +29,11 @@ export interface Common {
   readonly saltenv?: string;
 }
 
-/** How git is run for these arguments. */
+/** How git is run for these arguments. Functions with `identity` are those that may ask other repositories. */
 export function runOf(bound: Common, more: Partial<GitRun> = {}): GitRun {
   const { user, ignore_retcode, output_encoding, identity, saltenv } = bound;
-  return { cwd: userPath(bound.cwd, user), user, ignore_retcode, output_encoding, identity, saltenv, ...more };
+  const remote = identity !== undefined;
+  return { cwd: userPath(bound.cwd, user), user, ignore_retcode, output_encoding, identity, saltenv, remote, ...more };
 }
 
 /** `git <options> command <options>`. */

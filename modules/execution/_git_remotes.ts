@@ -20,14 +20,17 @@ import {
 } from "./_git_arguments.ts";
 import { CommandError, InvocationError } from "../../lib/errors.ts";
 import { listedWords, optionWords, revisionWord, revisionWords } from "../../lib/git/options.ts";
-import { parseFetch, parseReferences, parseRemotes } from "../../lib/git/output.ts";
+import { mapUrls, parseFetch, parseReferences, parseRemotes, type Remotes } from "../../lib/git/output.ts";
+import { joinLogin, splitLogin } from "../../lib/git/logins.ts";
+import { knownLogins, storeLogins } from "../../lib/git/stored_logins.ts";
 import { gitOutput, runGit, userPath } from "../../lib/git/run_git.ts";
+import { joinPath } from "../../lib/filesystem/paths.ts";
 import { isAnything } from "../../lib/os/file_kind.ts";
 import { describe as document } from "../../lib/plugins/docs.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { refuseOtherKeywords } from "../../lib/plugins/keywords.ts";
 import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { withCredentials } from "../../lib/text/url_credentials.ts";
+import { hideCredentials, withCredentials } from "../../lib/text/url_credentials.ts";
 import { isTrue } from "../../lib/values/is_true.ts";
 import { str as text, type ValueMap } from "../../lib/values/value.ts";
 
@@ -53,10 +56,13 @@ export const clone: ModuleFunction<JobContext> = fn({
   async run(bound, context) {
     if (!bound.url) throw new InvocationError("Missing 'url' argument");
     const url = withCredentials(bound.url, bound.https_user, bound.https_pass);
+    const { login } = splitLogin(url);
     const run = runOf(bound);
     const [place, directory] = bound.name === null ? [run.cwd ?? "", "/tmp"] : [bound.name, run.cwd ?? ""];
     if (bound.name !== null && !isAnything(directory)) Deno.mkdirSync(directory, { recursive: true });
     await runGit([...words(bound, "clone"), "--", url, place], { ...run, cwd: directory }, context);
+    const cwd = joinPath(directory, place);
+    if (login !== undefined) await storeLogins({ ...run, cwd }, { kept: [], added: [login] }, context);
     return true;
   },
 });
@@ -163,22 +169,29 @@ export const remote_get: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: { cwd: str(), remote: str("origin"), ...WHO, redact_auth: bool(true), ...RETCODE, ...ENCODING },
-  run: ({ remote, redact_auth, ...bound }, context) => remoteOf(remote, { bound, hidden: redact_auth, context }),
+  run: async ({ remote, redact_auth, ...bound }, context) =>
+    urlsOf(remote, redact_auth ? shown(await remotesOf(bound, context)) : await wholeRemotes(bound, context), bound),
 });
 
-async function remotesOf(bound: Common, hidden: boolean, context: JobContext): Promise<Map<string, ValueMap>> {
-  return parseRemotes(await gitOutput(["remote", "--verbose"], runOf(bound), context), { hidden });
+function remotesOf(bound: Common, context: JobContext): Promise<Remotes> {
+  return gitOutput(["remote", "--verbose"], runOf(bound), context).then(parseRemotes);
 }
 
-async function remoteOf(
-  name: string,
-  { bound, hidden, context }: { readonly bound: Common; readonly hidden: boolean; readonly context: JobContext },
-): Promise<ValueMap> {
-  const found = (await remotesOf(bound, hidden, context)).get(name);
-  if (found !== undefined) return found;
-  throw new CommandError(
-    `Remote '${name}' not present in git checkout located at ${userPath(bound.cwd, bound.user)}`,
-  );
+/** The remotes with passwords, also those that are not in their URLs. */
+async function wholeRemotes(bound: Common, context: JobContext): Promise<Remotes> {
+  const { stored } = knownLogins(userPath(bound.cwd, bound.user));
+  return mapUrls(await remotesOf(bound, context), (url) => joinLogin(url, stored));
+}
+
+/** The remotes without user names and passwords. */
+function shown(remotes: Remotes): Remotes {
+  return mapUrls(remotes, hideCredentials);
+}
+
+function urlsOf(name: string, remotes: Remotes, { cwd, user }: Common): ValueMap {
+  const found = remotes.get(name);
+  if (found !== undefined) return new Map(found);
+  throw new CommandError(`Remote '${name}' not present in git checkout located at ${userPath(cwd, user)}`);
 }
 
 export const remote_refs: ModuleFunction<JobContext> = fn({
@@ -236,15 +249,19 @@ export const remote_set: ModuleFunction<JobContext> = fn({
   },
   async run({ url, push_url, ...bound }, context) {
     const remote = revisionWord(bound.remote, "remote");
-    const fetched = revisionWord(withCredentials(url, bound.https_user, bound.https_pass), "URL");
-    const pushed = push_url &&
-      revisionWord(withCredentials(push_url, bound.push_https_user, bound.push_https_pass), "URL");
+    const fetched = splitLogin(revisionWord(withCredentials(url, bound.https_user, bound.https_pass), "URL"));
+    const pushed = push_url
+      ? splitLogin(revisionWord(withCredentials(push_url, bound.push_https_user, bound.push_https_pass), "URL"))
+      : undefined;
     const run = runOf(bound);
-    const known = await remotesOf({ ...bound, ignore_retcode: false }, true, context);
-    if (known.has(remote)) await runGit(["remote", "rm", remote], run, context);
-    await runGit(["remote", "add", remote, fetched], run, context);
-    if (pushed) await runGit(["remote", "set-url", "--push", remote, pushed], run, context);
-    return await remoteOf(remote, { bound, hidden: true, context });
+    const known = await remotesOf({ ...bound, ignore_retcode: false }, context);
+    if (known.delete(remote)) await runGit(["remote", "rm", remote], run, context);
+    await runGit(["remote", "add", remote, fetched.url], run, context);
+    if (pushed) await runGit(["remote", "set-url", "--push", remote, pushed.url], run, context);
+    const kept = [...known.values()].flatMap((urls) => [...urls.values()]);
+    const added = [fetched, pushed].flatMap((one) => one?.login ?? []);
+    await storeLogins({ ...run, cwd: userPath(bound.cwd, bound.user) }, { kept, added }, context);
+    return urlsOf(remote, shown(await remotesOf(bound, context)), bound);
   },
 });
 
@@ -255,7 +272,10 @@ export const remotes: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: { cwd: str(), ...WHO, redact_auth: bool(true), ...RETCODE, ...ENCODING },
-  run: async ({ redact_auth, ...bound }, context) => new Map([...await remotesOf(bound, redact_auth, context)]),
+  run: async ({ redact_auth, ...bound }, context) => {
+    const found = redact_auth ? shown(await remotesOf(bound, context)) : await wholeRemotes(bound, context);
+    return new Map([...found].map(([name, urls]) => [name, new Map(urls)]));
+  },
 });
 
 export const submodule: ModuleFunction<JobContext> = printing(

@@ -4,11 +4,11 @@
  * @module
  */
 
-import { authenticated, looksLikeCommit, optional, refuseFile, targetOf } from "./_git_remote.ts";
+import { authenticated, looksLikeCommit, optional, refuseFile, shownUrl, targetOf } from "./_git_remote.ts";
 import {
   clearTarget,
   ENCODING,
-  fetchUrl,
+  fetchUrlOf,
   identitiesOf,
   orFailure,
   reasonOf,
@@ -96,6 +96,8 @@ interface Work {
   readonly repository: Repository;
   readonly report: Report;
   readonly https: { readonly https_user: string | null; readonly https_pass: string | null };
+  /** The URL with user and password. */
+  readonly fetchUrl: string;
   readonly access: { readonly identity: Value; readonly saltenv: string };
 }
 
@@ -106,6 +108,9 @@ async function detach(given: Bound<typeof DETACHED>, context: StateContext): Pro
   const target = targetOf(given.target, "Target");
   const report = new Report(given.name, context.test);
   const https = { https_user: optional(given.https_user), https_pass: optional(given.https_pass) };
+  const access = { identity: identitiesOf(given.identity, "Identity"), saltenv: saltenvOf(context) };
+  refuseFile(target);
+  const fetchUrl = authenticated(str(given.name), https.https_user, https.https_pass);
   const work: Work = {
     given,
     url: str(given.name),
@@ -114,10 +119,9 @@ async function detach(given: Bound<typeof DETACHED>, context: StateContext): Pro
     repository: new Repository(target, given, context),
     report,
     https,
-    access: { identity: identitiesOf(given.identity, "Identity"), saltenv: saltenvOf(context) },
+    fetchUrl,
+    access,
   };
-  refuseFile(target);
-  authenticated(work.url, https.https_user, https.https_pass);
   const { repository } = work;
   const there = await repository.isThere();
   const before = there ? (await repository.head()).rev : null;
@@ -155,12 +159,13 @@ async function cloneEmpty(
 }
 
 /** Sets the URL of the remote if it is another. @returns The result of test mode. */
-async function setRemote({ url, remote, repository, report, https }: Work): Promise<StateResult | undefined> {
-  const current = fetchUrl(await repository.remotes(), remote);
-  if (current?.includes(url)) return undefined;
+async function setRemote({ url, fetchUrl, remote, repository, report, https }: Work): Promise<StateResult | undefined> {
+  const current = fetchUrlOf(await repository.remotes(), remote);
+  // Salt compares the URL without user and password, and sets it each time if they are given.
+  if (current?.includes(url) || current === fetchUrl) return undefined;
   if (report.test) return report.would(`Remote ${remote} would be set to ${url}`);
   await repository.call("remote_set", { url, remote, ...https });
-  report.comments.push(`Remote ${remote} updated from '${current ?? "None"}' to '${url}'`);
+  report.comments.push(`Remote ${remote} updated from '${shownUrl(current)}' to '${url}'`);
   return undefined;
 }
 
@@ -176,14 +181,15 @@ async function fetch({ remote, repository, report, access }: Work): Promise<void
 }
 
 /** The commit that `rev` names in the clone. @throws {Refused} If there is none. */
-async function commitOf({ rev, remote, repository, report, https, access }: Work): Promise<string> {
+async function commitOf({ rev, remote, repository, report, access }: Work): Promise<string> {
   const missing = () => new Refused(`Revision '${rev}' does not exist`, { changes: report.changes });
   if (looksLikeCommit(rev)) {
     if (truthy(await repository.call("describe", {}, [rev]))) return rev;
     throw missing();
   }
   try {
-    const asked = { ...https, identity: access.identity, ignore_retcode: false };
+    // Salt gives user and password with the path of the clone, too, and fails.
+    const asked = { identity: access.identity, ignore_retcode: false };
     const refs = await repository.anywhere("remote_refs", asked, [repository.path]);
     const names = [`refs/remotes/${remote}/${rev}`, `refs/tags/${rev}`];
     const found = isMap(refs) ? names.map((name) => refs.get(name)).find((sha) => sha !== undefined) : undefined;

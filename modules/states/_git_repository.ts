@@ -101,7 +101,7 @@ export class Repository {
 }
 
 /** The URL from which a remote is fetched; `null` if there is no such remote. */
-export function fetchUrl(remotes: ValueMap, remote: string): string | null {
+export function fetchUrlOf(remotes: ValueMap, remote: string): string | null {
   const urls = remotes.get(remote);
   const url = isMap(urls) ? urls.get("fetch") ?? null : null;
   return url === null ? null : str(url);

@@ -9,7 +9,15 @@
 import { type Checkout, inspect } from "./_git_checkout.ts";
 import { notFastForward, staysBehind } from "./_git_refusals.ts";
 import { isWanted, shownUrl, type Wanted } from "./_git_remote.ts";
-import { fetchUrl, orFailure, reasonOf, type Report, type Repository, sentences, shortSha } from "./_git_repository.ts";
+import {
+  fetchUrlOf,
+  orFailure,
+  reasonOf,
+  type Report,
+  type Repository,
+  sentences,
+  shortSha,
+} from "./_git_repository.ts";
 import { CommandError } from "../../lib/errors.ts";
 import type { StateResult } from "../../lib/plugins/state_module.ts";
 import { compareStrings, isMap, str, truthy, type Value } from "../../lib/values/value.ts";
@@ -64,7 +72,7 @@ async function changeRemote(
   { repository, report }: Work,
 ): Promise<StateResult | undefined> {
   const { remote, url, commit } = wanted;
-  const current = fetchUrl(checkout.remotes, remote);
+  const current = fetchUrlOf(checkout.remotes, remote);
   if (commit === null || wanted.fetchUrl === current) return undefined;
   const from = `from ${shownUrl(current)} to ${shownUrl(wanted.fetchUrl)}`;
   if (report.test) {

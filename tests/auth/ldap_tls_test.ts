@@ -9,6 +9,7 @@ import { loadMasterConfig } from "../../lib/config/load.ts";
 import { masterProcess } from "../../lib/process/self_command.ts";
 import type { Value } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertMatch } from "../support/assert.ts";
+import { makeCertificate } from "../support/certificate.ts";
 import { type DirectoryEntry, LdapDirectory } from "../support/ldap_directory.ts";
 import { StartTls } from "../support/start_tls.ts";
 
@@ -23,24 +24,6 @@ const OPTIONS = {
   "auth.ldap.groupou": "",
 };
 const SEARCH = "search dc=example,dc=com (&(memberUid=fred)(objectClass=posixGroup))";
-
-/** Makes an authority and a certificate of it for the name localhost, in `directory`. */
-function makeCertificate(
-  directory: string,
-): { readonly cert: string; readonly key: string; readonly authority: string } {
-  const openssl = (...args: readonly string[]) => {
-    const { code, stderr } = new Deno.Command("openssl", { args: [...args], cwd: directory }).outputSync();
-    assert(code === 0, new TextDecoder().decode(stderr));
-  };
-  const key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
-  openssl("req", "-x509", ...key, "-keyout", "ca.key", "-out", "ca.pem", "-days", "2", "-subj", "/CN=test");
-  openssl("req", ...key, "-keyout", "key.pem", "-out", "request.pem", "-subj", "/CN=localhost");
-  Deno.writeTextFileSync(`${directory}/extensions`, "subjectAltName=DNS:localhost\nbasicConstraints=CA:FALSE\n");
-  const by = ["-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-days", "2", "-extfile", "extensions"];
-  openssl("x509", "-req", "-in", "request.pem", ...by, "-out", "cert.pem");
-  const [cert, secret] = ["cert.pem", "key.pem"].map((name) => Deno.readTextFileSync(`${directory}/${name}`));
-  return { cert, key: secret, authority: `${directory}/ca.pem` };
-}
 
 /** The process's answer for fred; `authority` is what DENO_CERT names, which only that process may see. */
 async function ask(root: string, options: Record<string, Value>, authority?: string): Promise<AuthAnswer | string> {

@@ -1,0 +1,220 @@
+/**
+ * The module and the states `git` with user and password, on a server of git over https: what works in Salt works, and the
+ * password is in no process's arguments, no log and no answer, and in no file that others can read.
+ * @module
+ */
+
+import { runChild } from "../../../lib/host/child_process.ts";
+import { isMap, map, str, toValue, type Value, type ValueMap } from "../../../lib/values/value.ts";
+import { assert, assertEquals, assertStringIncludes } from "../../support/assert.ts";
+import { makeCertificate } from "../../support/certificate.ts";
+import { GitServer } from "../../support/git_server.ts";
+import { run, type TestContext, testContext } from "../../support/job_context.ts";
+import { callState } from "../../support/state_call.ts";
+
+const USER = "deploy@example.com";
+/** With characters that a URL has no place for. */
+const SECRET = "p/w:s3cret @1%";
+const QUOTED = "p%2Fw%3As3cret%20%401%25";
+
+const REPOSITORY = `
+set -e
+git init -q -b main work && cd work
+git config user.name Test && git config user.email test@example.com
+echo one > one && git add one && git commit -qm first
+cd .. && git clone -q --bare work served/repo.git && git -C served/repo.git config http.receivepack true
+cd work && git remote add origin ../served/repo.git
+`;
+
+const COMMIT = "cd work && echo more >> one && git commit -qam more && git push -q origin main && git rev-parse HEAD";
+
+/** A server, and a minion's context whose git believes it. */
+class World implements AsyncDisposable {
+  readonly root = Deno.makeTempDirSync({ prefix: "git_logins_" });
+  readonly server: GitServer;
+  readonly context: TestContext;
+  readonly #env: Record<string, string>;
+
+  constructor() {
+    Deno.mkdirSync(`${this.root}/served`);
+    const certificate = makeCertificate(this.root);
+    this.#env = { HOME: this.root, GIT_CONFIG_NOSYSTEM: "1", GIT_SSL_CAINFO: certificate.authority };
+    // The user's own helper knows a wrong password, and would keep the right one.
+    Deno.writeTextFileSync(
+      `${this.root}/.gitconfig`,
+      "[credential]\n\thelper = store\n[user]\n\tname = T\n\temail = t@x\n",
+    );
+    this.shell(REPOSITORY);
+    this.server = new GitServer(`${this.root}/served`, certificate, USER, SECRET);
+    Deno.writeTextFileSync(`${this.root}/.git-credentials`, `https://deploy%40example.com:wrong@${this.server.host}\n`);
+    this.context = testContext({
+      runChild: (spec, options) => runChild({ ...spec, env: { ...spec.env, ...this.#env } }, options),
+    });
+  }
+
+  get url(): string {
+    return `https://${this.server.host}/repo.git`;
+  }
+
+  /** The URL as Salt keeps it. */
+  url_with(password: string): string {
+    return this.url.replace("//", `//deploy%40example.com:${password}@`);
+  }
+
+  shell(script: string): string {
+    const env = { ...this.#env, GIT_TERMINAL_PROMPT: "0" };
+    const { success, stdout, stderr } = new Deno.Command("sh", { args: ["-c", script], cwd: this.root, env })
+      .outputSync();
+    assert(success, new TextDecoder().decode(stderr));
+    return new TextDecoder().decode(stdout).trim();
+  }
+
+  /** The same while the server answers. */
+  async later(script: string): Promise<string> {
+    const env = { ...this.#env, GIT_TERMINAL_PROMPT: "0" };
+    const { stdout, stderr } = await new Deno.Command("sh", { args: ["-c", script], cwd: this.root, env }).output();
+    return new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr);
+  }
+
+  /** What a function returns; its error as a job tells it. */
+  async call(fun: string, args: readonly unknown[], kwargs: Readonly<Record<string, unknown>> = {}): Promise<Value> {
+    const words = [...args.map((one) => toValue(one)), new Map<Value, Value>([["__kwarg__", true], ...map(kwargs)])];
+    return (await run(`git.${fun}`, words, this.context)).return;
+  }
+
+  state(fun: string, args: Readonly<Record<string, unknown>>, test = false): Promise<ValueMap> {
+    return callState(`git.${fun}`, args, { test, job: this.context });
+  }
+
+  /** Fails if the password is where others can read it. */
+  assertSecret(...answers: readonly unknown[]): void {
+    const told = [...this.server.seen, ...this.context.logged, ...answers.map((one) => text(one))].join("\n");
+    for (const secret of [SECRET, QUOTED, "s3cret"]) assert(!told.includes(secret), told);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.server[Symbol.asyncDispose]();
+    Deno.removeSync(this.root, { recursive: true });
+  }
+}
+
+function text(value: unknown): string {
+  return JSON.stringify(value, (_, one) => one instanceof Map ? [...one] : one);
+}
+
+const HTTPS = { https_user: USER, https_pass: SECRET };
+
+Deno.test("git with https_pass: the password is in no arguments, and later calls need none", async () => {
+  await using world = new World();
+  const { root, url } = world;
+  const clone = `${root}/clone`;
+  assertEquals(await world.call("clone", [clone, url], HTTPS), true);
+  // Arguments are seen at all: those of the program that git starts for https.
+  assert(
+    [...world.server.seen].some((line) => line.includes("remote-https") && line.includes("deploy%40example.com@")),
+  );
+  const file = `${clone}/.git/salt-credentials`;
+  assertEquals((Deno.statSync(file).mode ?? 0) & 0o777, 0o600);
+  assert(!Deno.readTextFileSync(`${clone}/.git/config`).includes("s3cret"));
+
+  const first = world.shell(COMMIT);
+  const fetched = await world.call("fetch", [clone]);
+  assert(isMap(fetched) && fetched.has("updated branches"), text(fetched));
+  assertStringIncludes(str(await world.call("pull", [clone])), "Fast-forward");
+  assertEquals(await world.call("ls_remote", [clone, "origin", "main"]), map({ "refs/heads/main": first }));
+  const refs = await world.call("ls_remote", [], { remote: url, ...HTTPS, ref: "main" });
+  assertEquals(refs, map({ "refs/heads/main": first }));
+  assertEquals(await world.call("remote_refs", [url], { ...HTTPS, heads: true }), refs);
+  assertEquals(await world.call("remote_refs", [world.url_with(QUOTED)], { heads: true }), refs);
+  await world.call("branch", [clone, "mine"]);
+  await world.call("push", [clone, "origin", "mine"]);
+  assertStringIncludes(world.shell("git -C served/repo.git branch"), "mine");
+  assertEquals(await world.later("git -C clone fetch"), "");
+
+  const hidden = map({
+    fetch: `https://<redacted>@${world.server.host}/repo.git`,
+    push: `https://<redacted>@${world.server.host}/repo.git`,
+  });
+  const whole = map({ fetch: world.url_with(QUOTED), push: world.url_with(QUOTED) });
+  assertEquals(await world.call("remote_get", [clone]), hidden);
+  assertEquals(await world.call("remotes", [clone]), map({ origin: hidden }));
+  assertEquals(await world.call("remotes", [clone], { redact_auth: false }), map({ origin: whole }));
+  assertEquals(await world.call("remote_get", [clone], { redact_auth: false }), whole);
+
+  const refused = await world.call("clone", [`${root}/other`, url], { https_user: USER, https_pass: "s3cret2" });
+  assertStringIncludes(str(refused), "Authentication failed");
+  world.assertSecret(refused);
+  assertEquals(Deno.readTextFileSync(`${root}/.git-credentials`).includes(":wrong@"), true);
+});
+
+Deno.test("git.remote_set keeps the password of each remote, and forgets that of the one before", async () => {
+  await using world = new World();
+  const { root, url } = world;
+  const bare = `${root}/bare.git`;
+  await world.call("clone", [bare, url], { ...HTTPS, opts: "--mirror" });
+  const file = `${bare}/salt-credentials`;
+  const set = (password: string | undefined, more: Readonly<Record<string, unknown>> = {}) =>
+    world.call("remote_set", [bare, url], {
+      https_user: USER,
+      ...password !== undefined && { https_pass: password },
+      ...more,
+    });
+  const second = map({ push_url: "https://two.example.com/r", push_https_user: "two", push_https_pass: "s3cret two" });
+  await set("s3cret new", { remote: "other", ...Object.fromEntries(second) });
+  assertEquals(Deno.readTextFileSync(file).split("\n").length, 3);
+  world.server.password = "s3cret new";
+  assertStringIncludes(text(await world.call("ls_remote", [bare, "other"])), "refs/heads/main");
+  const whole = await world.call("remote_get", [bare, "other"], { redact_auth: false });
+  assertEquals(
+    whole,
+    map({ fetch: world.url_with("s3cret%20new"), push: "https://two:s3cret%20two@two.example.com/r" }),
+  );
+  await world.call("remote_set", [bare, "https://example.com/r"], { remote: "other" });
+  assertEquals(Deno.readTextFileSync(file), `${world.url_with("s3cret%20new").slice(0, -"/repo.git".length)}\n`);
+  world.assertSecret(await set(undefined));
+  assertEquals([...Deno.readDirSync(bare)].some(({ name }) => name.startsWith("salt-")), false);
+  assert(!Deno.readTextFileSync(`${bare}/config`).includes("salt-credentials"));
+});
+
+Deno.test("git.latest and git.detached with https_pass: nothing on the second run, and a changed password is taken", async () => {
+  await using world = new World();
+  const { root, url } = world;
+  const changed = `Remote 'origin' changed from https://<redacted>@${world.server.host}/repo.git to ` +
+    `https://<redacted>@${world.server.host}/repo.git`;
+  for (const fun of ["latest", "detached"]) {
+    world.server.password = SECRET;
+    const args = { name: url, target: `${root}/${fun}`, rev: "main", https_user: USER };
+    const cloned = await world.state(fun, { ...args, https_pass: SECRET });
+    assertEquals(cloned.get("result"), true, text(cloned));
+    const again = await world.state(fun, { ...args, https_pass: SECRET });
+    assertEquals([again.get("result"), again.get("changes")], [true, new Map()], text(again));
+    assert(!str(again.get("comment") ?? "").includes("emote"), text(again));
+    world.server.password = "s3cret new";
+    const commit = world.shell(COMMIT);
+    const refused = await world.state("latest", { ...args, https_pass: SECRET });
+    assertStringIncludes(str(refused.get("comment") ?? ""), "Authentication failed");
+    const updated = await world.state(fun, { ...args, https_pass: "s3cret new" });
+    assertEquals(updated.get("result"), true, text(updated));
+    if (fun === "latest") assertStringIncludes(str(updated.get("comment") ?? ""), changed);
+    assertEquals(world.shell(`git -C ${fun} rev-parse HEAD`), commit);
+    world.assertSecret(cloned, again, refused, updated);
+  }
+});
+
+Deno.test("git: a repository in whose URL Salt has left a password is fetched, and is no other remote", async () => {
+  await using world = new World();
+  const { root, url } = world;
+  await world.later(`git clone -q '${world.url_with(QUOTED)}' theirs`);
+  assert([...world.server.seen].some((line) => line.includes(QUOTED)), "git alone shows it");
+  world.server.seen.clear();
+  const config = Deno.readTextFileSync(`${root}/theirs/.git/config`);
+  const args = { name: url, target: `${root}/theirs`, rev: "main", https_user: USER, https_pass: SECRET };
+  const again = await world.state("latest", args);
+  assertEquals([again.get("result"), again.get("comment")], [true, `Repository ${root}/theirs is up-to-date`]);
+  world.shell(COMMIT);
+  const fetched = await world.call("fetch", [`${root}/theirs`]);
+  assert(isMap(fetched) && fetched.has("updated branches"), text(fetched));
+  assertEquals(Deno.readTextFileSync(`${root}/theirs/.git/config`), config);
+  world.assertSecret(again, fetched);
+  assert([...world.server.seen].some((line) => line.includes("remote-https")));
+});
