@@ -48,8 +48,8 @@ export function urlOf({ origin, password }: Login): string {
 
 /** The option of git that names the helpers for a login. */
 export function helperKey({ origin }: Login): string {
-  // `git -c` ends the key at the first `=`.
-  return `credential.${origin.replaceAll("=", "%3D")}.helper`;
+  // `git -c` ends the key at the first `=`; for git an empty user is none there.
+  return `credential.${origin.replaceAll("=", "%3D").replace("//@", "//")}.helper`;
 }
 
 /** What git is started with: its arguments without passwords, and variables that have them. */

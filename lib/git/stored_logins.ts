@@ -3,7 +3,8 @@
  * in the URLs of `.git/config`, which all users can read, and from which git takes them into the arguments of its
  * programs. Here they are in `salt-credentials` beside it, a file of `git credential-store` that only its owner can
  * read, and `.git/config` names a helper that reads it; so git finds them, too, if it is run by hand. The helper only
- * reads: git would remove a password that a server has refused once.
+ * reads: git would remove a password that a server has refused once. git asks by user and host, so a repository keeps
+ * one password for those.
  * Source: git-credential-store(1), gitrepository-layout(5).
  * @module
  */
@@ -83,7 +84,12 @@ export async function storeLogins(
   }
   const before = storedLogins(directory);
   const logins = new Map(before.filter((one) => kept.some((url) => isFor(one, url))).map((one) => [one.origin, one]));
-  for (const login of added) logins.set(login.origin, login);
+  for (const login of added) {
+    if (added.some((one) => one.origin === login.origin && one.password !== login.password)) {
+      host.log("warning", `git can keep one password for ${login.origin}: the last one is used for all of its URLs`);
+    }
+    logins.set(login.origin, login);
+  }
   const lines = [...logins.values()].map((one) => `${urlOf(one)}\n`);
   if (lines.join("") === before.map((one) => `${urlOf(one)}\n`).join("")) return;
   const run = async (words: readonly string[], stdin?: string) => {

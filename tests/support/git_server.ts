@@ -13,7 +13,7 @@ export class GitServer implements AsyncDisposable {
   readonly seen = new Set<string>();
   readonly #server: Deno.HttpServer<Deno.NetAddr>;
 
-  /** @param password The password, which may be changed. */
+  /** @param password The password of the one user, which may be changed. */
   constructor(readonly root: string, { cert, key }: TestCertificate, readonly user: string, public password: string) {
     const options = { hostname: "127.0.0.1", port: 0, cert, key, onListen: () => {} };
     this.#server = Deno.serve(options, (request) => this.#answer(request));

@@ -144,7 +144,29 @@ Deno.test("git with https_pass: the password is in no arguments, and later calls
   const refused = await world.call("clone", [`${root}/other`, url], { https_user: USER, https_pass: "s3cret2" });
   assertStringIncludes(str(refused), "Authentication failed");
   world.assertSecret(refused);
-  assertEquals(Deno.readTextFileSync(`${root}/.git-credentials`).includes(":wrong@"), true);
+  assert(Deno.readTextFileSync(`${root}/.git-credentials`).includes(":wrong@"));
+});
+
+Deno.test("git with https_pass: submodules by relative URLs, and an empty user as in Salt", async () => {
+  await using world = new World();
+  const { root, url } = world;
+  world.shell("git clone -q --bare work served/sub.git");
+  world.shell(
+    "cd work && git config -f .gitmodules submodule.s.path s && git config -f .gitmodules submodule.s.url ../sub.git",
+  );
+  world.shell(
+    "cd work && git add . && git update-index --add --cacheinfo 160000,$(git rev-parse HEAD),s && git commit -qm sub",
+  );
+  world.shell("cd work && git push -q origin main");
+  const clone = `${root}/clone`;
+  // git sends no password without a user, whatever tells it.
+  const refused = await world.call("clone", [clone, url], { https_user: "", https_pass: SECRET });
+  assertStringIncludes(str(refused), "Authentication failed");
+  assertEquals(await world.call("clone", [clone, url], HTTPS), true);
+  const updated = await world.call("submodule", [clone, "update"], { opts: "--init" });
+  assertStringIncludes(str(updated), "checked out");
+  assertEquals(await world.later("git -C clone fetch --no-recurse-submodules"), "");
+  world.assertSecret(refused, updated);
 });
 
 Deno.test("git.remote_set keeps the password of each remote, and forgets that of the one before", async () => {
