@@ -50,7 +50,8 @@ function bare(uri: string): string {
 /** Deletes a repository, or its components. @returns What was deleted, in words. @throws {CommandError} If it is not there. */
 export function deleteRepository(repo: string, root?: string): string {
   const wanted = parseSourceLine(repo);
-  if (wanted === undefined) throw new InvocationError(`Error: repo '${repo}' not a well formatted definition`);
+  const missing = () => new CommandError(`Repo ${repo} doesn't exist in the sources.list(s)`);
+  if (wanted === undefined) throw missing();
   const files = new SourceFiles(root);
   const changed = new Set<string>();
   for (const source of files.sources) {
@@ -65,7 +66,7 @@ export function deleteRepository(repo: string, root?: string): string {
     } else continue;
     changed.add(source.file);
   }
-  if (changed.size === 0) throw new CommandError(`Repo ${repo} doesn't exist in the sources.list(s)`);
+  if (changed.size === 0) throw missing();
   const removed = files.save();
   return [...changed].map((file) =>
     removed.includes(file)

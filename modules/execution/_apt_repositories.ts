@@ -5,6 +5,7 @@
  */
 
 import { CommandError, InvocationError } from "../../lib/errors.ts";
+import { checkedWord } from "../../lib/host/run_program.ts";
 import { which as findProgram } from "../../lib/host/which.ts";
 import * as apt from "../../lib/debian_packages/apt.ts";
 import { archiveLine, hasArchives } from "../../lib/debian_packages/apt_definition.ts";
@@ -16,13 +17,14 @@ import {
   type NewKey,
   personalArchive,
 } from "../../lib/debian_packages/apt_keys.ts";
+import { runApt } from "../../lib/debian_packages/run_apt.ts";
 import * as repositories from "../../lib/debian_packages/apt_repositories.ts";
 import { describe } from "../../lib/plugins/docs.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { ownKeywords } from "../../lib/plugins/keywords.ts";
 import { bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
 import { isTrue } from "../../lib/values/is_true.ts";
-import { map, str as text, truthy, type ValueMap } from "../../lib/values/value.ts";
+import { map, str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
 
 export const list_repos: ModuleFunction<JobContext> = fn({
   doc: describe("Return the repositories by their address, those that are disabled among them.", "pkg.list_repos"),
@@ -54,7 +56,9 @@ export const del_repo: ModuleFunction<JobContext> = fn({
   params: { repo: str() },
   varKwargs: "kwargs",
   async run({ repo }, context, { kwargs }) {
-    const told = repositories.deleteRepository(archiveLine(repo, context, kwargs));
+    // Without personal archives none is there.
+    const line = hasArchives(context.grains) ? archiveLine(repo, context, kwargs) : repo;
+    const told = repositories.deleteRepository(line);
     if (isTrue(kwargs.get("refresh") ?? true)) await apt.refreshPackages(context);
     return told;
   },
@@ -108,6 +112,13 @@ async function importKey(
     readonly context: JobContext;
   },
 ): Promise<void> {
+  const [given, server] = [options.get("keyid"), options.get("keyserver")];
+  const ids = given === undefined ? undefined : (Array.isArray(given) ? given : [given]).map(keyId);
+  if (ids !== undefined && (!truthy(given) || !truthy(server))) {
+    throw new InvocationError("both keyserver and keyid options required.");
+  }
+  const keys: Keys = { ids, server: text(server ?? ""), url: options.get("key_url"), text: options.get("key_text") };
+  if (aptkey) return await importByAptKey(keys, saltenv, context);
   const signedBy = /signed-by=([^\s\]]+)/.exec(line)?.[1];
   const keydir = signedBy === undefined ? null : signedBy.replace(/\/[^/]*$/, "");
   const keyfile = signedBy === undefined ? null : signedBy.slice(signedBy.lastIndexOf("/") + 1);
@@ -116,15 +127,46 @@ async function importKey(
     if (await addKey({ ...none, ...key }, { aptkey, keydir }, context)) return;
     throw new CommandError(`Error: Could not add key: ${what}`);
   };
-  const [ids, server] = [options.get("keyid"), options.get("keyserver")];
-  const [url, given] = [options.get("key_url"), options.get("key_text")];
-  if (ids !== undefined) {
-    if (!truthy(ids) || !truthy(server)) throw new InvocationError("both keyserver and keyid options required.");
-    for (const id of (Array.isArray(ids) ? ids : [ids]).map(text)) {
-      await add({ keyid: id, keyserver: text(server ?? "") }, id);
+  if (ids !== undefined) { for (const id of ids) await add({ keyid: id, keyserver: keys.server }, id); }
+  else if (keys.url !== undefined) await add({ path: text(keys.url) }, text(keys.url));
+  else if (keys.text !== undefined) await add({ text: text(keys.text) }, text(keys.text));
+}
+
+/** The keys that the keywords name, in one of three ways. */
+interface Keys {
+  readonly ids: readonly string[] | undefined;
+  readonly server: string;
+  readonly url: Value | undefined;
+  readonly text: Value | undefined;
+}
+
+/** YAML makes a number of `0xAB12`. */
+function keyId(given: Value): string {
+  return typeof given === "number" || typeof given === "bigint" ? `0x${given.toString(16)}` : text(given);
+}
+
+/** @throws {CommandError} If apt-key does not take a key. */
+async function importByAptKey(keys: Keys, saltenv: string, context: JobContext): Promise<void> {
+  const output = async (words: readonly string[], stdin?: string) =>
+    (await runApt(["apt-key", ...words], context, { scope: false, ...stdin !== undefined && { stdin } })).stdout;
+  const isTaken = (told: string) => told.toUpperCase().startsWith("OK");
+  if (keys.ids !== undefined) {
+    for (const given of keys.ids) {
+      const id = checkedWord(given, "key id");
+      if ((await output(["export", id])).startsWith("-----BEGIN PGP")) continue;
+      const from = ["--keyserver", checkedWord(keys.server, "key server"), "--logger-fd", "1", "--recv-keys", id];
+      const { retcode, stdout } = await runApt(["apt-key", "adv", "--batch", ...from], context, { scope: false });
+      if (retcode !== 0) throw new CommandError(`Error: key retrieval failed: ${stdout}`);
     }
-  } else if (url !== undefined) await add({ path: text(url) }, text(url));
-  else if (given !== undefined) await add({ text: text(given) }, text(given));
+  } else if (keys.url !== undefined) {
+    const url = text(keys.url);
+    const file = await context.call("cp.cache_file", [url, saltenv]);
+    if (typeof file !== "string" || file === "") throw new CommandError(`Error: file not found: ${url}`);
+    if (!isTaken(await output(["add", file]))) throw new CommandError(`Error: failed to add key from ${url}`);
+  } else if (keys.text !== undefined) {
+    const key = text(keys.text);
+    if (!isTaken(await output(["add", "-"], key))) throw new CommandError(`Error: failed to add key:\n${key}`);
+  }
 }
 
 const KEY_PLACE = { aptkey: bool(true), keydir: str(null) };

@@ -10,7 +10,7 @@ import { any, type ModuleFunction, str } from "../../lib/plugins/module.ts";
 import { serviceName, statusOf } from "../../lib/services/service_names.ts";
 
 /** The command line of an action of a service. */
-export type ServiceWords = (name: string, action: string) => readonly string[];
+export type ServiceWords = (name: string, action: string, context: JobContext) => readonly string[];
 
 /** Its script itself. */
 const ownScript: ServiceWords = (name, action) => [`/etc/init.d/${serviceName(name)}`, action];
@@ -26,7 +26,7 @@ export async function runScript(
   context: JobContext,
   words: ServiceWords = ownScript,
 ): Promise<boolean> {
-  return (await runProgram(words(name, action), context)).retcode === 0;
+  return (await runProgram(words(name, action, context), context)).retcode === 0;
 }
 
 /** A function that runs an action of a service. */

@@ -4,14 +4,15 @@
  * @module
  */
 
-import { runScript, scriptFunction, serviceQuestion } from "./_script_service.ts";
+import { runScript, scriptFunction, serviceQuestion, type ServiceWords } from "./_script_service.ts";
 import { describe } from "../../lib/plugins/docs.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { any, type ModuleFunction, str } from "../../lib/plugins/module.ts";
 import type { Virtual } from "../../lib/plugins/virtual.ts";
 import { namesIn } from "../../lib/services/init_scripts.ts";
+import { serviceName } from "../../lib/services/service_names.ts";
 import { compileGlob } from "../../lib/text/glob.ts";
-import type { Value } from "../../lib/values/value.ts";
+import { str as text, type Value } from "../../lib/values/value.ts";
 
 export const virtual: Virtual = {
   name: "service",
@@ -47,21 +48,29 @@ export const virtual: Virtual = {
   ],
 };
 
-const all = () => namesIn("/etc/init.d");
+/** Where the scripts are. */
+function directory({ grains }: JobContext): string {
+  return /^Arch( ARM)?$/.test(text(grains.get("os") ?? "")) ? "/etc/rc.d" : "/etc/init.d";
+}
+
+const all = (context: JobContext) => namesIn(directory(context));
+
+const script: ServiceWords = (name, action, context) => [`${directory(context)}/${serviceName(name)}`, action];
 
 export const run: ModuleFunction<JobContext> = fn({
   doc: describe("Call a service's script with an action. Return whether it went well.", "service.run apache2 reload"),
   permissions: "all",
   params: { name: str(), action: str() },
-  run: ({ name, action }, context) => runScript(name, action, context),
+  run: ({ name, action }, context) => runScript(name, action, context, script),
 });
 
-export const start: ModuleFunction<JobContext> = scriptFunction("start", "Start a service.");
-export const stop: ModuleFunction<JobContext> = scriptFunction("stop", "Stop a service.");
-export const restart: ModuleFunction<JobContext> = scriptFunction("restart", "Restart a service.");
+export const start: ModuleFunction<JobContext> = scriptFunction("start", "Start a service.", script);
+export const stop: ModuleFunction<JobContext> = scriptFunction("stop", "Stop a service.", script);
+export const restart: ModuleFunction<JobContext> = scriptFunction("restart", "Restart a service.", script);
 export const reload_: ModuleFunction<JobContext> = scriptFunction(
   "reload",
   "Have a service read its configuration again.",
+  script,
 );
 
 export const status: ModuleFunction<JobContext> = fn({
@@ -77,23 +86,23 @@ export const status: ModuleFunction<JobContext> = fn({
     if (!/\*|\?|\[.+\]/.test(name)) return await context.call("status.pid", [name]);
     const matches = compileGlob(name);
     const found = new Map<Value, Value>();
-    for (const one of all().filter(matches)) found.set(one, await context.call("status.pid", [one]));
+    for (const one of all(context).filter(matches)) found.set(one, await context.call("status.pid", [one]));
     return found;
   },
 });
 
 export const available: ModuleFunction<JobContext> = serviceQuestion("available", {
   asks: "there is such a service",
-  answer: (name) => all().includes(name),
+  answer: (name, context) => all(context).includes(name),
 });
 export const missing: ModuleFunction<JobContext> = serviceQuestion("missing", {
   asks: "there is no such service",
-  answer: (name) => !all().includes(name),
+  answer: (name, context) => !all(context).includes(name),
 });
 
 export const get_all: ModuleFunction<JobContext> = fn({
   doc: describe("Return all services.", "service.get_all"),
   permissions: "all",
   params: {},
-  run: () => all(),
+  run: (_bound, context) => all(context),
 });

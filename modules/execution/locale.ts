@@ -4,7 +4,7 @@
  * @module
  */
 
-import { runTool } from "./_file_host.ts";
+import { callRunAll, runTool } from "./_file_host.ts";
 import { CommandError, messageOf } from "../../lib/errors.ts";
 import { checkedWord } from "../../lib/host/run_program.ts";
 import { which } from "../../lib/host/which.ts";
@@ -175,12 +175,11 @@ export const gen_locale: ModuleFunction<JobContext> = fn({
       await context.call("file.replace", [file, name, name], append);
     }
     const verbose = truthy(kwargs.get("verbose") ?? null);
-    const result = await runTool(
-      context,
-      generateWords({ name, place, codeset: parts.codeset, isUbuntu, isGentoo, verbose }),
-    );
-    if (result.retcode !== 0) context.log("error", result.stderr);
-    return verbose ? map({ ...result }) : result.retcode === 0;
+    const words = generateWords({ name, place, codeset: parts.codeset, isUbuntu, isGentoo, verbose });
+    const result = await callRunAll(context, words);
+    const isDone = result.get("retcode") === 0;
+    if (!isDone) context.log("error", text(result.get("stderr") ?? ""));
+    return verbose ? result : isDone;
   },
 });
 

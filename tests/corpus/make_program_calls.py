@@ -8,8 +8,9 @@ With `"family": "states"` the functions are those of state modules, `kwargs` has
 in test mode; the files of tests/corpus/state_program_calls are such.
 
 A file is a map: `salt` (the version), `module` (the file of Salt's module), `grains`, `opts`, `programs` (those that are in
-PATH), `outputs`, `once` (whether repeated calls count once) and `cases`. A case has `fun`, `args`, `kwargs`, and may have `outputs`, `opts`, `files` and `links` of its own.
-`real` names beginnings of commands that only compute: Salt runs them, and they are not among `calls`.
+PATH), `outputs`, `once` (whether repeated calls count once), `places` and `cases`. A case has `fun`, `args`, `kwargs`, and may have `outputs`, `opts` and `files` of its own.
+`places` are directories of the host: in each case they have nothing but those of its `files` whose names begin with a slash, which are texts, or `{"link": target}`,
+or null for a directory; a file of /proc is bound over the real one. `real` are programs that run, and do not count as calls: Salt reads and edits files with them. Such a file runs in a mount namespace of its own: `unshare -m python make_program_calls.py …`.
 `outputs` are by words joined with blanks, without the place of the program; a key that ends in `*` stands for all that begin so. An output is a text, or a map of
 `stdout`, `stderr`, `retcode`; a list of them is for one call after the other. `{root}` is a directory of the case's own."""
 import json
@@ -61,11 +62,69 @@ def without(value, root):
     return value
 
 
+def host_path(name):
+    return name if name.startswith("/") else f"{ROOT}/{name}"
+
+
+def cover(places):
+    """Puts empty file systems over directories of the host, and a root user into /etc."""
+    if places and os.readlink("/proc/self/ns/mnt") == os.readlink(f"/proc/{os.getppid()}/ns/mnt"):
+        sys.exit("files with `places` want a mount namespace of their own: unshare -m python make_program_calls.py …")
+    for place in places:
+        subprocess.run(["/usr/bin/mount", "-n", "-t", "tmpfs", "none", place], check=True)
+    if "/etc" in places:
+        for name, text in (("passwd", "root:x:0:0:root:/root:/bin/sh\n"), ("group", "root:x:0:\n")):
+            with open(f"/etc/{name}", "w", encoding="utf-8") as file:
+                file.write(text)
+
+
+def write_file(name, contents):
+    path = host_path(name)
+    if path.startswith("/proc/"):
+        if os.access(path, os.W_OK) and os.path.getsize(path) > 0:
+            with open(path, "w", encoding="utf-8") as bound:
+                bound.write(contents)
+            return
+        file, one = tempfile.mkstemp()
+        os.write(file, contents.encode())
+        os.close(file)
+        subprocess.run(["/usr/bin/mount", "-n", "--bind", one, path], check=True)
+        return
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    if contents is None:
+        os.makedirs(path, exist_ok=True)
+    elif isinstance(contents, dict):
+        os.symlink(contents["link"], path)
+    else:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(within(contents, ROOT))
+        if "bin/" in name or "/init.d/" in name or "/rc.d/" in name:
+            os.chmod(path, 0o755)
+
+
+def files_there(places):
+    """The files of the case's directory, and of the places, by name."""
+    found = {}
+    for top in (ROOT, *places):
+        for directory, _, names in os.walk(top):
+            for one in names:
+                full = os.path.join(directory, one)
+                if top == "/etc" and full in ("/etc/passwd", "/etc/group"):
+                    continue
+                name = os.path.relpath(full, ROOT) if top == ROOT else full
+                if os.path.islink(full):
+                    found[name] = {"link": without(os.readlink(full), ROOT)}
+                    continue
+                with open(full, encoding="utf-8", errors="replace") as file:
+                    found[name] = without(file.read(), ROOT)
+    return found
+
+
 class Programs:
     """Answers in the place of programs."""
 
     def __init__(self, outputs, context, real):
-        self.outputs, self.context, self.calls, self.counts, self.real = outputs, context, [], {}, tuple(real)
+        self.real, self.outputs, self.context, self.calls, self.counts = real, outputs, context, [], {}
 
     def key(self, line):
         if line in self.outputs:
@@ -80,6 +139,10 @@ class Programs:
             done = subprocess.run(words, capture_output=True, text=True, check=False, env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"})
             return {"pid": 1, "retcode": done.returncode, "stdout": done.stdout.rstrip(), "stderr": done.stderr.rstrip()}
         joined = stderr == subprocess.STDOUT
+        words[0] = words[0].replace(f"{BIN}/", "/usr/bin/")
+        if words[0] in self.real:
+            done = subprocess.run(words, capture_output=True, text=True, check=False)
+            return {"pid": 1, "retcode": done.returncode, "stdout": done.stdout.rstrip(), "stderr": done.stderr.rstrip()}
         call = {"words": words}
         if stdin is not None:
             call["stdin"] = stdin
@@ -144,12 +207,9 @@ def main(path):
     for case in [one for one in table["cases"] for _ in range(2)]:
         shutil.rmtree(ROOT, ignore_errors=True)
         os.makedirs(ROOT)
+        cover(table.get("places", []))
         for name, text in case.get("files", {}).items():
-            os.makedirs(os.path.dirname(f"{ROOT}/{name}"), exist_ok=True)
-            with open(f"{ROOT}/{name}", "w", encoding="utf-8") as file:
-                file.write(within(text, ROOT))
-            if "/bin/" in f"/{name}" or text.startswith("#!"):
-                os.chmod(f"{ROOT}/{name}", 0o755)
+            write_file(name, text)
         # The functions of a provider have a loader of their own.
         loaders = {id(loader): loader for loader in (functions, called, getattr(called[case["fun"]], "loader", None)) if loader}
         for loader in loaders.values():
@@ -174,7 +234,8 @@ def main(path):
         shutil.rmtree(BIN, ignore_errors=True)
         os.makedirs(BIN)
         for program in state["programs"]:
-            with open(f"{BIN}/{program}", "w", encoding="utf-8"):
+            with open(f"{BIN}/{program}", "w", encoding="utf-8") as file:
+                file.write("#!/bin/sh\n")
                 os.chmod(f"{BIN}/{program}", 0o755)
         for key in ("result", "error", "error_type", "calls", "files_after"):
             case.pop(key, None)
@@ -186,13 +247,8 @@ def main(path):
             case["error_type"] = type(exc).__name__
         case["calls"] = without(programs.calls, ROOT)
         if "files" in case:
-            after = {}
-            for directory, _, names in os.walk(ROOT):
-                for one in names:
-                    full = os.path.join(directory, one)
-                    with open(full, encoding="utf-8", errors="replace") as file:
-                        after[os.path.relpath(full, ROOT)] = without(file.read(), ROOT)
-            if after != case["files"]:
+            after = files_there(table.get("places", []))
+            if after != {name: text for name, text in case["files"].items() if text is not None and not name.startswith("/proc/")}:
                 case["files_after"] = dict(sorted(after.items()))
         if case.get("error_type") not in (None, "CommandExecutionError", "SaltInvocationError", "CommandNotFoundError", "MinionError"):
             print(f"{os.path.basename(path)}: {name}: {case['error_type']}: {case['error']}", file=sys.stderr)

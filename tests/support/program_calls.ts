@@ -1,5 +1,5 @@
 /**
- * Functions of modules, called with what programs of the host would print: the cases of a file that
+ * Functions of modules, called with what programs of the host would print: the cases of files that
  * tests/corpus/make_program_calls.py has made with Python Salt. No program runs.
  * @module
  */
@@ -16,6 +16,7 @@ import { SearchPath } from "./search_path.ts";
 import { callState } from "./state_call.ts";
 import { run, testContext, testOpts } from "./job_context.ts";
 import { parseJson } from "../../lib/values/json_read.ts";
+import { ACCOUNTS, bindFile, coverPlace } from "./private_host.ts";
 
 /** One program that was started: its words, and its input. */
 interface Call {
@@ -117,29 +118,61 @@ function mapOf(value: Value | undefined): ValueMap {
   return isMap(value ?? null) ? value as ValueMap : new Map();
 }
 
+/** The directories of the host that are others in the cases. */
+export function placesOf(table: ValueMap): string[] {
+  return listOf(table.get("places")).map(str);
+}
+
 function listOf(value: Value | undefined): Value[] {
   return Array.isArray(value) ? value : [];
 }
 
+/** Whether a program may be started from there. */
+function isProgram(name: string): boolean {
+  return /\/(s?bin|init\.d|rc\.d)\//.test(`/${name}`);
+}
+
+/** Files below `root`, and those of the host whose names begin with a slash: texts, links, and null for a directory. */
 function writeFiles(root: string, files: ValueMap): void {
-  for (const [name, contents] of files) {
-    const path = `${root}/${str(name)}`;
-    Deno.mkdirSync(path.slice(0, path.lastIndexOf("/")), { recursive: true });
-    const isProgram = path.includes("/bin/") || str(contents).startsWith("#!");
-    Deno.writeTextFileSync(path, str(within(contents, root)), isProgram ? { mode: 0o755 } : {});
+  for (const [key, contents] of files) {
+    const name = str(key);
+    const path = name.startsWith("/") ? name : `${root}/${name}`;
+    if (path.startsWith("/proc/")) {
+      bindFile(path, str(contents));
+      continue;
+    }
+    Deno.mkdirSync(contents === null ? path : path.slice(0, path.lastIndexOf("/")), { recursive: true });
+    if (isMap(contents)) Deno.symlinkSync(str(contents.get("link") ?? ""), path);
+    else if (contents !== null) {
+      Deno.writeTextFileSync(path, str(within(contents, root)), isProgram(name) ? { mode: 0o755 } : {});
+    }
   }
 }
 
-function filesBelow(root: string, prefix = ""): [string, Value][] {
-  return [...Deno.readDirSync(`${root}/${prefix}`)].flatMap((entry): [string, Value][] => {
+function filesBelow(directory: string, prefix = ""): [string, Value][] {
+  return [...Deno.readDirSync(`${directory}/${prefix}`)].flatMap((entry): [string, Value][] => {
     const name = prefix + entry.name;
-    if (entry.isDirectory) return filesBelow(root, `${name}/`);
-    return [[name, without(Deno.readTextFileSync(`${root}/${name}`), root)]];
+    const path = `${directory}/${name}`;
+    if (entry.isDirectory) return filesBelow(directory, `${name}/`);
+    return [[name, entry.isSymlink ? map({ link: Deno.readLinkSync(path) }) : Deno.readTextFileSync(path)]];
   });
 }
 
+/** The files of the case's directory, and of the places, by name. */
+function filesThere(root: string, places: readonly string[]): ValueMap {
+  const there = places.flatMap((place) => filesBelow(place).map(([name, text]) => [`${place}/${name}`, text] as const));
+  const found: ValueMap = new Map([...filesBelow(root), ...there]);
+  for (const name of places.includes("/etc") ? Object.keys(ACCOUNTS) : []) found.delete(name);
+  return new Map([...found].map(([name, contents]) => [name, without(contents, root)]));
+}
+
+function sorted(files: ValueMap): ValueMap {
+  const isKept = ([name, contents]: [Value, Value]) => contents !== null && !str(name).startsWith("/proc/");
+  return new Map([...files].filter(isKept).sort());
+}
+
 /** A directory with files that may be started, and never are. */
-class ProgramNames implements Disposable {
+export class ProgramNames implements Disposable {
   readonly path = Deno.makeTempDirSync({ prefix: "programs_" });
   readonly #place = new SearchPath(this.path);
 
@@ -169,10 +202,12 @@ async function stateOutcome(args: ValueMap, one: ValueMap, job: JobContext): Pro
 }
 
 /** Of a case in which Salt fails for its own fault, `ours` is the result here, and `our_calls` are the programs. */
-async function runCase(table: ValueMap, one: ValueMap, names: ProgramNames): Promise<void> {
+export async function runCase(table: ValueMap, one: ValueMap, names: ProgramNames): Promise<void> {
   const root = Deno.makeTempDirSync({ prefix: "program_calls_" });
   try {
     const grains: ValueMap = new Map<Value, Value>([["id", "m1"], ["kernel", "Linux"], ...mapOf(table.get("grains"))]);
+    const places = placesOf(table);
+    for (const place of places) coverPlace(place);
     writeFiles(root, mapOf(one.get("files")));
     names.set(listOf(one.get("programs") ?? table.get("programs")).map(str));
     const programs = new Programs(
@@ -213,33 +248,31 @@ async function runCase(table: ValueMap, one: ValueMap, names: ProgramNames): Pro
     // Where Salt looks again at what it has seen, a call counts once.
     const counted = (all: Value[]) =>
       table.get("once") === true ? all.filter((call, i) => all.findIndex((other) => equals(other, call)) === i) : all;
-    const files = one.has("files") ? new Map<Value, Value>(filesBelow(root).sort()) : null;
-    const left = one.has("files") ? one.get("files_after") ?? one.get("files")! : null;
+    const files = one.has("files") ? sorted(filesThere(root, places)) : null;
+    const left = one.has("files") ? mapOf(one.get("our_files") ?? one.get("files_after") ?? one.get("files")) : null;
     assertEquals(
       map({
         result: one.has("error") && !one.has("ours") ? withoutPreface(str(shown)) : shown,
         calls: counted(listOf(without(calls, root))),
         files,
       }),
-      map({ result: expected, calls: counted(theirs), files: left === null ? null : new Map([...mapOf(left)].sort()) }),
+      map({ result: expected, calls: counted(theirs), files: left === null ? null : sorted(left) }),
     );
   } finally {
     Deno.removeSync(root, { recursive: true });
   }
 }
 
-/** Runs the cases of all files of a directory, a test for each file. @param directory With a slash at the end. */
-export function testProgramCalls(directory: URL): void {
-  for (const { name } of [...Deno.readDirSync(directory)].sort((a, b) => a.name < b.name ? -1 : 1)) {
-    Deno.test(`${name}: functions start the programs that Python Salt starts, and return what it returns`, async (t) => {
-      const table = parseJson(Deno.readTextFileSync(new URL(name, directory)));
-      if (!isMap(table)) throw new TypeError(`${name} is no map`);
-      using names = new ProgramNames();
-      for (const [i, one] of listOf(table.get("cases")).entries()) {
-        const { fun, args = [], kwargs } = Object.fromEntries(mapOf(one));
-        const shown = [...listOf(args), ...mapOf(kwargs).values()].map((value) => str(toValue(value))).join(" ");
-        await t.step(`${i} ${str(fun)} ${shown}`.slice(0, 100), () => runCase(table, mapOf(one), names));
-      }
-    });
-  }
+/** What a case calls, for people. */
+export function caseLabel(one: ValueMap, i: number): string {
+  const { fun, args = [], kwargs } = Object.fromEntries(one);
+  const shown = [...listOf(args), ...mapOf(kwargs).values()].map((value) => str(toValue(value))).join(" ");
+  return `${i} ${str(fun)} ${shown}`.slice(0, 100);
+}
+
+/** The table of a file, and its cases. */
+export function readTable(file: URL): { readonly table: ValueMap; readonly cases: readonly ValueMap[] } {
+  const table = parseJson(Deno.readTextFileSync(file));
+  if (!isMap(table)) throw new TypeError(`${file.pathname} is no map`);
+  return { table, cases: listOf(table.get("cases")).map(mapOf) };
 }

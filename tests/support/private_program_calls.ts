@@ -1,0 +1,17 @@
+/**
+ * Runs the cases of one file of program calls, in a mount namespace in which this process was started, and prints what was wrong
+ * with each: a list of texts and nulls.
+ * @module
+ */
+
+import { hidePrograms } from "./private_host.ts";
+import { ProgramNames, readTable, runCase } from "./program_calls.ts";
+
+hidePrograms();
+const { table, cases } = readTable(new URL(Deno.args[0]));
+const told: (string | null)[] = [];
+using names = new ProgramNames();
+for (const one of cases) {
+  told.push(await runCase(table, one, names).then(() => null, (error) => String(error?.stack ?? error)));
+}
+Deno.stdout.writeSync(new TextEncoder().encode(JSON.stringify(told)));
