@@ -5,9 +5,13 @@
  */
 
 import { CommandError, InvocationError } from "../errors.ts";
-import { readTextFileIfExists } from "../os/atomic_file.ts";
-import { isThere } from "../os/file_kind.ts";
+import { isLink, joinPath, normalPath, walk } from "../filesystem/paths.ts";
+import { readFileIfExists, readTextFileIfExists } from "../os/atomic_file.ts";
+import { isFile, isThere } from "../os/file_kind.ts";
 import { inRoot, replaceLines, settingIn, writeLines } from "./settings_file.ts";
+
+const ZONES = "/usr/share/zoneinfo/";
+const LOCALTIME = "/etc/localtime";
 
 /** The name of the zone that the files tell. @throws {CommandError} If they tell none. */
 export function zoneInFiles(family: string, root: string): string {
@@ -23,27 +27,76 @@ export function zoneInFiles(family: string, root: string): string {
     if (zone === undefined) throw new CommandError(`Problem reading timezone file ${file}: No such file or directory`);
     return zone;
   }
-  return zoneOfLink(inRoot("/etc/localtime", root));
+  return zoneOfLocaltime(root);
 }
 
-function zoneOfLink(path: string): string {
-  try {
-    const [, zone] = /\/zoneinfo\/(.+)$/.exec(Deno.readLinkSync(path)) ?? [];
-    if (zone !== undefined) return zone;
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) throw new CommandError(`${path} does not exist`);
+/** The zone that `/etc/localtime` leads to, or is a copy of. */
+function zoneOfLocaltime(root: string): string {
+  const path = inRoot(LOCALTIME, root);
+  if (isLink(path)) {
+    const whole = normalPath(joinPath("/etc", Deno.readLinkSync(path)));
+    if (whole.startsWith(ZONES)) return whole.slice(ZONES.length);
+  } else if (isFile(path)) {
+    const own = Deno.readFileSync(path);
+    // Below posix and right are the same zones again.
+    const name = zoneNames(root).find((one) => !/^[a-z]/.test(one) && sameContents(own, inRoot(ZONES + one, root)));
+    if (name !== undefined) return name;
+  } else {
+    throw new CommandError(`${path} does not exist`);
   }
   throw new CommandError("Unable to determine timezone");
 }
 
-/** Writes a zone's name into the file of the family, if it has one. */
-export function noteZone(zone: string, family: string, root: string): void {
-  const clock = inRoot("/etc/sysconfig/clock", root);
-  const set = (key: string) =>
-    replaceLines(clock, { isMeant: (line) => line.startsWith(`${key}=`), line: `${key}="${zone}"`, add: false });
-  if (family === "RedHat") set("ZONE");
-  else if (family === "Suse") set("TIMEZONE");
-  else if (family === "Debian" || family === "Gentoo") writeLines(inRoot("/etc/timezone", root), [zone]);
+/** The names of all zones, sorted. */
+function zoneNames(root: string): string[] {
+  const directory = inRoot(ZONES, root);
+  const names = [...walk(directory.replace(/\/$/, ""))].flatMap(({ path, files }) =>
+    files.map((name) => `${path}/${name}`.slice(directory.length))
+  );
+  return names.sort();
+}
+
+function sameContents(own: Uint8Array, path: string): boolean {
+  if (!isFile(path) || Deno.statSync(path).size !== own.length) return false;
+  const other = Deno.readFileSync(path);
+  return own.every((byte, i) => byte === other[i]);
+}
+
+/** The file of a zone below `root`. @throws {InvocationError} If the name leads out of the zones. */
+export function zoneFile(zone: string, root: string): string {
+  if (!/^[A-Za-z0-9][\w+-]*(\/[\w+-]+)*$/.test(zone)) {
+    throw new InvocationError(`Invalid time zone: ${JSON.stringify(zone)}`);
+  }
+  return inRoot(ZONES + zone, root);
+}
+
+/** Whether `/etc/localtime` has the contents of a zone. @throws {CommandError} If it cannot be read. @throws {InvocationError} If there is no such zone. */
+export function isLocaltime(zone: string, root: string): boolean {
+  const [file, local] = [zoneFile(zone, root), inRoot(LOCALTIME, root)];
+  const own = readFileIfExists(local);
+  if (own === undefined) {
+    throw new CommandError(`Failed to read ${local} to determine current timezone: No such file or directory`);
+  }
+  if (!isFile(file)) throw new InvocationError(`Can't find a local timezone "${zone}"`);
+  return sameContents(own, file);
+}
+
+/** Makes `/etc/localtime` lead to a zone, and writes its name where the family keeps it. */
+export function writeZone(zone: string, family: string, root: string): void {
+  linkZone(zone, family, root);
+  if (family === "Debian" || family === "Gentoo") writeLines(inRoot("/etc/timezone", root), [zone]);
+}
+
+/** The link, and the name that some families keep beside it. */
+function linkZone(zone: string, family: string, root: string): void {
+  const link = inRoot(LOCALTIME, root);
+  const temporary = `${link}.${crypto.randomUUID()}`;
+  Deno.symlinkSync(ZONES + zone, temporary);
+  Deno.renameSync(temporary, link);
+  const key = family === "RedHat" ? "ZONE" : family === "Suse" ? "TIMEZONE" : undefined;
+  if (key === undefined) return;
+  const isMeant = (line: string) => line.startsWith(`${key}=`);
+  replaceLines(inRoot("/etc/sysconfig/clock", root), { isMeant, line: `${key}="${zone}"`, add: false });
 }
 
 /** `UTC` or `localtime`: what the clock keeps; None if nothing tells it. @throws {CommandError} If something must tell it. */
@@ -54,6 +107,10 @@ export function clockInFiles(family: string, root: string): string | null {
   }
   const adjtime = readTextFileIfExists(inRoot("/etc/adjtime", root));
   if (adjtime !== undefined) return adjtime.trimEnd().split("\n").at(-1) ?? null;
+  if (family === "Slackware") {
+    const told = readTextFileIfExists(inRoot("/etc/hardwareclock", root));
+    return told === undefined || /^UTC/m.test(told) ? "UTC" : "localtime";
+  }
   if (family === "Gentoo") {
     const clock = settingIn(inRoot("/etc/conf.d/hwclock", root), "clock");
     if (clock === "UTC" || clock === "local") return clock === "UTC" ? "UTC" : "LOCAL";
@@ -63,22 +120,41 @@ export function clockInFiles(family: string, root: string): string | null {
   return null;
 }
 
-/** Writes down what the clock keeps, `UTC` or `localtime`, if the family has a file for it. @throws {InvocationError} */
-export function noteClock(clock: string, family: string, root: string): void {
+/** Where a family's file says what the clock keeps. */
+interface ClockFile {
+  readonly path: string;
+  readonly isMeant: RegExp;
+  line(isUtc: boolean): string;
+}
+
+/** By family; null where the zone alone is written. */
+const CLOCK_FILES: Readonly<Record<string, ClockFile | null>> = {
+  RedHat: null,
+  Suse: null,
+  Debian: { path: "/etc/default/rcS", isMeant: /^UTC=/, line: (isUtc) => `UTC=${isUtc ? "yes" : "no"}` },
+  Gentoo: { path: "/etc/conf.d/hwclock", isMeant: /^clock=/, line: (isUtc) => `clock="${isUtc ? "UTC" : "local"}"` },
+  Slackware: {
+    path: "/etc/hardwareclock",
+    isMeant: /^(UTC|localtime)/,
+    line: (isUtc) => isUtc ? "UTC" : "localtime",
+  },
+};
+
+/**
+ * Writes down what the clock keeps, `UTC` or `localtime`, and the zone again, as Salt does.
+ * @throws {InvocationError} If it is neither. @throws {CommandError} If the zone has no file, or the family none for the clock.
+ */
+export function writeClock(clock: string, family: string, root: string): void {
   if (clock !== "UTC" && clock !== "localtime") {
     throw new InvocationError("Only 'UTC' and 'localtime' are allowed");
   }
-  if (family === "Debian") {
-    replaceLines(inRoot("/etc/default/rcS", root), {
-      isMeant: (line) => line.startsWith("UTC="),
-      line: `UTC=${clock === "UTC" ? "yes" : "no"}`,
-      add: false,
-    });
-  } else if (family === "Gentoo") {
-    replaceLines(inRoot("/etc/conf.d/hwclock", root), {
-      isMeant: (line) => line.startsWith("clock="),
-      line: `clock="${clock === "UTC" ? "UTC" : "local"}"`,
-      add: false,
-    });
-  }
+  const zone = zoneInFiles(family, root);
+  if (!isThere(zoneFile(zone, root))) throw new CommandError(`Zone '${ZONES}${zone}' does not exist`);
+  const file = CLOCK_FILES[family];
+  if (file === undefined) throw new CommandError("Without timedatectl nothing keeps what the hardware clock is set to");
+  linkZone(zone, family, root);
+  if (file === null) return;
+  const { path, isMeant } = file;
+  const line = file.line(clock === "UTC");
+  replaceLines(inRoot(path, root), { isMeant: (one) => isMeant.test(one), line, add: false });
 }

@@ -1,5 +1,5 @@
 /** The time zone of hosts without timedatectl, which their files tell. @module */
-import { clockInFiles, noteClock, noteZone, zoneInFiles } from "../../lib/settings/time_zone_files.ts";
+import { clockInFiles, writeClock, writeZone, zoneInFiles } from "../../lib/settings/time_zone_files.ts";
 import { isZone } from "../../lib/settings/time_zone.ts";
 import { assertEquals, assertRejects, assertThrows } from "../support/assert.ts";
 import { testContext } from "../support/job_context.ts";
@@ -75,7 +75,7 @@ Deno.test("a zone that is set is written where its family keeps it", () => {
     ]]
   ) {
     withFiles({ [clock]: `A=1\n${before}\n`, "/usr/share/zoneinfo/Etc/UTC": "" }, (root) => {
-      noteZone("Etc/UTC", family, root);
+      writeZone("Etc/UTC", family, root);
       assertEquals(Deno.readTextFileSync(root + clock), `A=1\n${after}\n`);
       assertEquals(zoneInFiles(family, root), "Etc/UTC");
     });
@@ -98,16 +98,24 @@ for (
 }
 
 Deno.test("what the clock keeps is written where its family keeps it", () => {
-  const files = { "/etc/default/rcS": "UTC=yes\n", "/etc/conf.d/hwclock": "clock=x\n" };
+  const files = {
+    "/etc/default/rcS": "UTC=yes\n",
+    "/etc/conf.d/hwclock": "clock=x\n",
+    "/etc/timezone": "Etc/UTC\n",
+    "/etc/sysconfig/clock": 'ZONE="Etc/UTC"\n',
+    "/usr/share/zoneinfo/Etc/UTC": "",
+  };
   withFiles(files, (root) => {
     assertThrows(() => clockInFiles("Gentoo", root), Error, "Correct offset value not found");
     for (const clock of ["localtime", "UTC"]) {
-      noteClock(clock, "Debian", root);
-      noteClock(clock, "Gentoo", root);
+      writeClock(clock, "Debian", root);
+      writeClock(clock, "Gentoo", root);
       assertEquals(clockInFiles("Debian", root), clock);
       assertEquals(clockInFiles("Gentoo", root), clock === "UTC" ? "UTC" : "LOCAL");
     }
-    noteClock("UTC", "RedHat", root);
-    assertThrows(() => noteClock("GMT", "Debian", root), Error, "Only 'UTC' and 'localtime' are allowed");
+    writeClock("UTC", "RedHat", root);
+    assertThrows(() => writeClock("GMT", "Debian", root), Error, "Only 'UTC' and 'localtime' are allowed");
+    Deno.removeSync(`${root}/usr/share/zoneinfo/Etc/UTC`);
+    assertThrows(() => writeClock("UTC", "Debian", root), Error, "Zone '/usr/share/zoneinfo/Etc/UTC' does not exist");
   });
 });

@@ -127,9 +127,9 @@ function listOf(value: Value | undefined): Value[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Whether a program may be started from there. */
-function isProgram(name: string): boolean {
-  return /\/(s?bin|init\.d|rc\.d)\//.test(`/${name}`);
+/** Whether a file is one that programs may start, by its place or its contents. */
+function isProgram(name: string, contents: string): boolean {
+  return contents.startsWith("#!") || /\/(s?bin|init\.d|rc\.d)\//.test(`/${name}`);
 }
 
 /** Files below `root`, and those of the host whose names begin with a slash: texts, links, and null for a directory. */
@@ -144,7 +144,7 @@ function writeFiles(root: string, files: ValueMap): void {
     Deno.mkdirSync(contents === null ? path : path.slice(0, path.lastIndexOf("/")), { recursive: true });
     if (isMap(contents)) Deno.symlinkSync(str(contents.get("link") ?? ""), path);
     else if (contents !== null) {
-      Deno.writeTextFileSync(path, str(within(contents, root)), isProgram(name) ? { mode: 0o755 } : {});
+      Deno.writeTextFileSync(path, str(within(contents, root)), isProgram(name, str(contents)) ? { mode: 0o755 } : {});
     }
   }
 }
