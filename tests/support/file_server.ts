@@ -12,7 +12,8 @@ import { isMap, map, type Value } from "../../lib/values/value.ts";
 /** A text for a file, a list for a link, null for a directory. */
 type Tree = Readonly<Record<string, string | readonly [link: string] | null>>;
 
-interface World {
+/** A configuration, what minions ask in it and what runners are called with, each with what Salt answered. */
+export interface World {
   readonly name: string;
   readonly opts: Typed;
   readonly loads: readonly (readonly [load: Typed, reply: Typed])[];
