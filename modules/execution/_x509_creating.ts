@@ -42,16 +42,16 @@ const KEY_ENCODINGS = ["der", "pem", "pkcs12"] as const;
 const PLAIN_ENCODINGS = ["der", "pem"] as const;
 
 /** Writes what was made to a file. @returns What to say. */
-function written(der: Uint8Array, path: string, { encoding, label, kind, said, overwrite = true }: {
+function written(der: Uint8Array, path: string, { encoding, label, kind, said, mode }: {
   readonly encoding: string;
   readonly label: string;
   readonly kind: string;
   readonly said: string | null;
-  readonly overwrite?: boolean;
+  /** Of a file that is not there yet and is no PEM; default: as the umask says. */
+  readonly mode?: number;
 }): string | null {
-  const bytes = encoded(der, { encoding, label, raw: true });
-  if (encoding === "pem") return writePem(new TextDecoder().decode(bytes as Uint8Array), path, overwrite, kind);
-  Deno.writeFileSync(path, bytes as Uint8Array);
+  if (encoding === "pem") return writePem(pemOf(label, der), path, true, kind);
+  Deno.writeFileSync(path, der, mode === undefined ? {} : { mode });
   return said;
 }
 
@@ -144,7 +144,9 @@ export async function localCertificate(given: ValueMap): Promise<Certificate> {
   const copies = given.get("copypath") ?? null;
   if (truthy(copies)) {
     const cn = truthy(given.get("prepend_cn") ?? null) ? attributeOf(certificate.subject, "CN") : undefined;
-    const name = `${cn === undefined ? "" : `${cn}-`}${certificate.serial.toString(16)}.crt`;
+    // Another minion may have chosen the name: it leads to no other folder.
+    const prefix = cn === undefined ? "" : `${cn.replaceAll("/", "_")}-`;
+    const name = `${prefix}${certificate.serial.toString(16)}.crt`;
     writePem(pemOf("CERTIFICATE", certificate.der), `${textOf(copies)}/${name}`, true, "CERTIFICATE");
   }
   return certificate;
@@ -434,7 +436,7 @@ passphrase, encoding : pem
     checkEncoding(encoding, KEY_ENCODINGS);
     const { der, label } = keyDer(newKey(algo, kwargs.get("bits") ?? keysize), passphrase);
     if (path === null) return encoded(der, { encoding, label, raw });
-    return written(der, path, { encoding, label, kind: "(?:(RSA|ENCRYPTED) )?PRIVATE KEY", said: null });
+    return written(der, path, { encoding, label, kind: "(?:(RSA|ENCRYPTED) )?PRIVATE KEY", said: null, mode: 0o600 });
   },
 });
 

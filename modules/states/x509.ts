@@ -18,7 +18,7 @@ import {
 import type { StateContext } from "../../lib/plugins/job_context.ts";
 import { any, type ModuleFunction, str } from "../../lib/plugins/module.ts";
 import { stateFn } from "../../lib/plugins/state_module.ts";
-import { isMap, map, str as textOf, toNumber, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { int, isMap, map, str as textOf, toNumber, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { planCertificate, planList, planRequest, revokedEntries } from "../../lib/x509/building.ts";
 import type { Certificate, RevocationList, SigningRequest } from "../../lib/x509/documents.ts";
 import { listNumber } from "../../lib/x509/extension_texts.ts";
@@ -233,7 +233,7 @@ ${FILE_DOC}`,
         return context.call("x509.encode_crl", [now.der], map({ encoding }));
       }
       const counted = now?.extensions.find(({ oid }) => oid === EXTENSION_OIDS.get("cRLNumber"));
-      const number = counted === undefined ? 1 : Number(listNumber(counted)) + 1;
+      const number = counted === undefined ? 1 : int(listNumber(counted) + 1n);
       const own = isCounted ? new Map<Value, Value>([...asked, ["cRLNumber", number]]) : asked;
       const more: [Value, Value][] = Object.entries({ digest, encoding, extensions: own });
       return context.call("x509.create_crl", [], new Map([...given, ...more]));

@@ -153,6 +153,31 @@ Deno.test("x509.create_private_key makes keys of each kind, and only their owner
   }
 });
 
+Deno.test("x509.create_private_key writes DER that only its owner can read", async () => {
+  const path = await Deno.makeTempFile({ prefix: "x509_" });
+  await Deno.remove(path);
+  try {
+    assertEquals(await call("create_private_key", { algo: "ed25519", encoding: "der", path }), null);
+    assertEquals((await Deno.stat(path)).mode! & 0o777, 0o600);
+  } finally {
+    await Deno.remove(path);
+  }
+});
+
+Deno.test("x509.create_certificate copies into its folder alone, whatever the common name is", async () => {
+  const directory = await Deno.makeTempDir({ prefix: "x509_" });
+  try {
+    const key = await call("create_private_key", { algo: "ed25519" });
+    const copied = { copypath: `${directory}/copies`, prepend_cn: true, serial_number: 255 };
+    await Deno.mkdir(copied.copypath);
+    await call("create_certificate", { signing_private_key: key, CN: "../outside", ...copied });
+    assertEquals([...Deno.readDirSync(directory)].map(({ name }) => name), ["copies"]);
+    assertEquals([...Deno.readDirSync(copied.copypath)].map(({ name }) => name), [".._outside-ff.crt"]);
+  } finally {
+    await Deno.remove(directory, { recursive: true });
+  }
+});
+
 Deno.test("x509.expired, expires and will_expire say when a certificate ends", async () => {
   const certificate = corpus.certificates[0].made.value;
   assertEquals(await call("expires", { certificate, days: 36500 }), true);
