@@ -133,7 +133,8 @@ export function changeRepository(repo: string, { kwargs, needsKey, root }: Repos
   if (comments !== undefined) {
     source.comment = (Array.isArray(comments) ? comments.map(str) : [str(comments)]).join(" ").trim();
   }
-  if (/[\n\r\0]/.test(sourceLine({ ...source, comment: "" }))) {
+  // A paragraph of the file may hold a whole key; of what is given nothing has two lines.
+  if (/[\n\r\0]/.test(sourceLine({ ...source, comment: "", signedby: wanted.signedby, options: wanted.options }))) {
     throw new InvocationError(`Invalid repository: ${JSON.stringify(repo)}`);
   }
   files.save();

@@ -4,10 +4,12 @@ import {
   getRepository,
   listRepositories,
 } from "../../lib/debian_packages/apt_repositories.ts";
+import { definedRepository } from "../../lib/debian_packages/apt_definition.ts";
 import { compareDebianVersions } from "../../lib/debian_packages/debian_version.ts";
 import { matchingVersion, splitComparison } from "../../lib/packages/version_match.ts";
 import { isMap, map, str, type Value } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertThrows } from "../support/assert.ts";
+import { testContext } from "../support/job_context.ts";
 import { parseJson } from "../../lib/values/json_read.ts";
 
 const CORPUS = parseJson(Deno.readTextFileSync(new URL("../corpus/packages.json", import.meta.url)));
@@ -124,4 +126,110 @@ Deno.test("splitComparison() takes the operator off", () => {
     "",
     ">=<1",
   ]]);
+});
+
+Deno.test("components are deleted one by one, then the entry; what is no definition is refused", () => {
+  const text = "deb http://a.example sid main contrib non-free\ndeb [arch=amd64] http://a.example sid main\n";
+  withSources([["sources.list", text]], (root) => {
+    const left = () => Deno.readTextFileSync(`${root}/etc/apt/sources.list`);
+    const remove = (repo: string) => deleteRepository(repo, root);
+    assertEquals(
+      remove("deb http://a.example sid contrib other"),
+      "Repo 'deb http://a.example sid contrib other' has been removed from /etc/apt/sources.list.\n",
+    );
+    assertEquals(left(), "deb http://a.example sid main non-free\ndeb [arch=amd64] http://a.example sid main\n");
+    remove("deb http://a.example sid main non-free other");
+    assertEquals(left(), "deb [arch=amd64] http://a.example sid main\n");
+    assertThrows(() => remove("deb http://a.example sid main"), Error, "doesn't exist in the sources.list(s)");
+    assertThrows(() => remove("nonsense"), Error, "Error: repo 'nonsense' not a well formatted definition");
+    assertThrows(() => remove("deb [arch=amd64]"), Error, "Invalid repository definition");
+    assertEquals(getRepository("nonsense", root), map({}));
+    assertEquals(getRepository("deb http://a.example sid nosuch", root), map({}));
+  });
+});
+
+Deno.test("entries that differ in their components alone are joined in sources.list, if that is asked", () => {
+  const files: [Value, Value][] = [
+    ["sources.list", "deb http://a.example sid main\n"],
+    ["more.list", "deb http://a.example sid contrib main\ndeb http://b.example sid main\n"],
+  ];
+  withSources(files, (root) => {
+    changeRepository("deb http://c.example sid main", { kwargs: map({ consolidate: true }), needsKey: false, root });
+    assertEquals(
+      Deno.readTextFileSync(`${root}/etc/apt/sources.list`),
+      "deb http://a.example sid main contrib\ndeb http://b.example sid main\ndeb http://c.example sid main\n",
+    );
+    assertThrows(() => Deno.statSync(`${root}/etc/apt/sources.list.d/more.list`), Deno.errors.NotFound);
+  });
+});
+
+Deno.test("a key in the paragraph of an entry stays, line by line", () => {
+  const key = "Signed-By:\n -----BEGIN PGP PUBLIC KEY BLOCK-----\n .\n abc\n -----END PGP PUBLIC KEY BLOCK-----";
+  const text = `# only words\n\nTypes: deb\nURIs: http://a.example\nSuites: sid\nComponents: main\n${key}\n`;
+  withSources([["a.sources", text]], (root) => {
+    changeRepository("deb http://a.example sid main", { kwargs: map({ enabled: false }), needsKey: true, root });
+    assertEquals(
+      Deno.readTextFileSync(`${root}/etc/apt/sources.list.d/a.sources`),
+      text.replace("Types:", "Enabled: no\nTypes:").replace("Signed-By:\n ", "Signed-By: "),
+    );
+  });
+});
+
+Deno.test("a host without sources has none", () => {
+  const root = Deno.makeTempDirSync({ prefix: "sources_" });
+  try {
+    assertEquals(listRepositories(root), map({}));
+  } finally {
+    Deno.removeSync(root, { recursive: true });
+  }
+});
+
+const UBUNTU = map({ os: "Ubuntu", oscodename: "noble" });
+
+for (
+  const [repo, kwargs, fields] of [
+    ["deb http://a.example noble main", {}, {
+      uri: "http://a.example",
+      dist: "noble",
+      comps: ["main"],
+      disabled: false,
+    }],
+    ["deb http://a.example noble main", { comps: "x, y", architectures: "amd64,i386" }, {
+      comps: ["x", "y"],
+      architectures: ["amd64", "i386"],
+    }],
+    ["deb http://a.example noble main", { uri: "http://b", dist: "sid", disabled: true, signedby: "/k.gpg" }, {
+      uri: "http://b",
+      dist: "sid",
+      disabled: true,
+      signedby: "/k.gpg",
+    }],
+    ["deb http://a.example noble main", {
+      file: "/etc/apt/sources.list.d/x.sources",
+      types: ["deb", "deb-src"],
+      suites: ["noble", "noble-updates"],
+    }, { types: ["deb", "deb-src"], suites: ["noble", "noble-updates"], file: "/etc/apt/sources.list.d/x.sources" }],
+    ["ppa:own/er", {}, {
+      uri: "http://ppa.launchpad.net/own/er/ubuntu",
+      file: "/etc/apt/sources.list.d/own-er-noble.list",
+      comps: ["main"],
+    }],
+    ["ppa:own/er", { ppa_auth: "me:secret", file: "/x.list" }, {
+      uri: "https://me:secret@private-ppa.launchpad.net/own/er/ubuntu",
+      file: "/x.list",
+    }],
+  ] as const
+) {
+  Deno.test(`the definition of ${repo} with ${JSON.stringify(kwargs)}`, () => {
+    const defined = definedRepository(repo, map(kwargs), testContext({ grains: UBUNTU }));
+    assertEquals(map(Object.fromEntries(Object.keys(fields).map((key) => [key, defined.get(key)]))), map(fields));
+  });
+}
+
+Deno.test("what defines no repository is refused, and a personal archive where there are none", () => {
+  const define = (repo: string, os: string) =>
+    definedRepository(repo, map({}), testContext({ grains: map({ os, oscodename: "x" }) }));
+  assertThrows(() => define("nonsense", "Debian"), Error, "Error: repo 'nonsense' is not a well formatted definition");
+  assertThrows(() => define("ppa:own/er", "Debian"), Error, 'cannot parse "ppa:" style repo definitions: ppa:own/er');
+  assertThrows(() => define("ppa:owner", "Ubuntu"), Error, "Received 'owner' instead.");
 });
