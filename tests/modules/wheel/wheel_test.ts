@@ -73,6 +73,13 @@ Deno.test("key.gen_accept accepts the public key that it returns, and refuses an
     for (const name of ["key.gen", "key.gen_accept"]) assertEquals((await context.wheel.get(name))?.secret, true, name);
   }));
 
+Deno.test("key.name_match is the old name of key.glob_match", () =>
+  withFiles(async ({ call }) => {
+    const named = await call("wheel.key.name_match", ["*1"]);
+    assertEquals(named, await call("wheel.key.glob_match", ["*1"]));
+    assert(isMap(named) && named.size > 0);
+  }));
+
 Deno.test("the master's own key is listed, printed and fingerprinted", () =>
   withFiles(async ({ call }) => {
     const all = await call("wheel.key.list_all") as ValueMap;

@@ -1,0 +1,25 @@
+/** State functions that are other names of those with recorded answers, and the one that the runtime calls for check_cmd. */
+
+import { map } from "../../../lib/values/value.ts";
+import { assertEquals } from "../../support/assert.ts";
+import { callState } from "../../support/state_call.ts";
+
+Deno.test("virtualenv.manage is virtualenv.managed", async () => {
+  const name = "/nonexistent/environment";
+  for (const fun of ["virtualenv.manage", "virtualenv.managed"]) {
+    const told = await callState(fun, { name }, { test: true });
+    assertEquals([told.get("result"), told.get("comment")], [null, `Virtualenv ${name} is set to be created`]);
+  }
+});
+
+Deno.test("file.mod_run_check_cmd runs a command with a path behind it", async () => {
+  const filename = await Deno.makeTempFile({ prefix: "check_cmd_" });
+  try {
+    const passed = await callState("file.mod_run_check_cmd", { cmd: "test -f", filename });
+    assertEquals([passed.get("result"), passed.get("changes")], [true, map({})]);
+    const failed = await callState("file.mod_run_check_cmd", { cmd: "test -d", filename });
+    assertEquals([failed.get("result"), failed.get("comment")], [false, "check_cmd execution failed"]);
+  } finally {
+    await Deno.remove(filename);
+  }
+});
