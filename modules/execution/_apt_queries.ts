@@ -23,7 +23,7 @@ import { loadYaml } from "../../lib/yaml/load.ts";
 
 export const file_list: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return the files of packages, of all without names, as one list. This takes a while for many packages.",
+    "Return the files of the named packages, or of all installed packages, as one list. This takes a while for many packages.",
     "pkg.file_list httpd",
     "pkg.file_list httpd postfix",
   ),
@@ -36,7 +36,7 @@ export const file_list: ModuleFunction<JobContext> = fn({
 
 export const file_dict: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return the files of packages, of all without names, by package.",
+    "Return the files of the named packages, or of all installed packages, by package.",
     "pkg.file_dict httpd",
     "pkg.file_dict httpd postfix",
   ),
@@ -49,7 +49,7 @@ export const file_dict: ModuleFunction<JobContext> = fn({
 
 export const get_selections: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return dpkg's selections: packages by their state; with a pattern those it matches, with a state those in it.",
+    "Return dpkg's selections, the packages by their state: all, those that a pattern matches, or those in one state.",
     "pkg.get_selections",
     "pkg.get_selections 'python-*'",
     "pkg.get_selections state=hold",
@@ -110,7 +110,7 @@ function selectionMap(given: Value): Map<string, string[]> {
 
 export const owner: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return the package that a file belongs to, an empty text if it is nobody's; of several files a map.",
+    "Return the package that a file belongs to, an empty string if it belongs to none; for several files, a map.",
     "pkg.owner /usr/bin/apachectl",
     "pkg.owner /usr/bin/apachectl /usr/bin/basename",
   ),
@@ -131,7 +131,7 @@ export const owner: ModuleFunction<JobContext> = fn({
 
 export const show: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return what the repositories tell of packages, by name and version; filter keeps only those fields. refresh=True reads\n" +
+    "Return the repositories' data on packages, by name and version; filter: only these fields. refresh=True reads\n" +
       "the repositories first.",
     "pkg.show gawk",
     "pkg.show 'nginx' filter=description,maintainer",
@@ -175,7 +175,7 @@ const NOT_SHOWN = [
 
 export const info_installed: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return what dpkg knows of installed packages, of all without names. failhard=False leaves out unknown ones.",
+    "Return dpkg's information about the named packages, or about all installed packages. failhard=False leaves out packages that are not installed.",
     "pkg.info_installed <package1>",
     "pkg.info_installed <package1> <package2> <package3> ...",
     "pkg.info_installed <package1> failhard=false",
@@ -202,7 +202,7 @@ export const info_installed: ModuleFunction<JobContext> = fn({
 
 export const list_downloaded: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return the packages' files that apt has downloaded, by name and version; with root those below that directory.",
+    "Return the packages' files that apt has downloaded, by name and version; with root, those below that directory.",
     "pkg.list_downloaded",
   ),
   permissions: "all",
@@ -239,7 +239,7 @@ function debFiles(directory: string): string[] {
 
 export const services_need_restart: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return the services that use files which an upgrade has replaced. It needs checkrestart, of the package debian-goodies.",
+    "Return the services that still use files replaced by an upgrade. This needs checkrestart, of the package debian-goodies.",
     "pkg.services_need_restart",
   ),
   permissions: "all",
@@ -257,7 +257,7 @@ export const services_need_restart: ModuleFunction<JobContext> = fn({
 
 export const which: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return the package that a file belongs to; an empty text if it is nobody's, False if it is not there or its path is not\n" +
+    "Return the package that a file belongs to; an empty string if it belongs to none, False if it is not there or its path is not\n" +
       "absolute.",
     "pkg.which <file name>",
   ),

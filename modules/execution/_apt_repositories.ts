@@ -49,7 +49,7 @@ export const get_repo: ModuleFunction<JobContext> = fn({
 export const del_repo: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Delete a repository, named by the line that defines it, or some of its components. A file below sources.list.d that\n" +
-      "had nothing else in it is removed. refresh=False leaves out reading the repositories.",
+      "had nothing else in it is removed. refresh=False does not update the package lists first.",
     'pkg.del_repo "deb http://deb.debian.org/debian trixie main"',
   ),
   permissions: "all",
@@ -69,7 +69,7 @@ export const mod_repo: ModuleFunction<JobContext> = fn({
     "Change a repository, or add it. repo is the line that defines it, and a personal archive of Ubuntu `ppa:owner/name`.\n" +
       "Return the repository by that name.\n\n" +
       "More keywords: architectures and comps (with commas between), disabled, enabled, file, comments, dist, type, trusted,\n" +
-      "consolidate; keyid with keyserver, key_url or key_text for its key; refresh=False leaves out reading the repositories.",
+      "consolidate; keyid with keyserver, key_url or key_text for its key; refresh=False does not update the package lists first.",
     'pkg.mod_repo "deb http://deb.debian.org/debian trixie main" comps=main,contrib',
     'pkg.mod_repo "deb [signed-by=/etc/apt/keyrings/x.gpg] https://example.com/debian trixie main" file=/etc/apt/sources.list.d/x.list',
   ),

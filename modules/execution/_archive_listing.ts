@@ -25,7 +25,7 @@ const SOURCE = { saltenv: str("base"), source_hash: any(null), use_etag: bool(fa
 
 export const is_encrypted: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return whether a ZIP archive, of this host or at a URL, has encrypted members. With `clean` a fetched copy is removed.",
+    "Return whether a ZIP archive, of this host or at a URL, has encrypted members. With `clean`, a fetched copy is removed.",
     "archive.is_encrypted /path/to/myfile.zip",
   ),
   permissions: "all",
@@ -47,8 +47,8 @@ interface Listing {
 
 export const list: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "List what an archive, of this host or at a URL, has in it: tar (also compressed; `options` is a command that decompresses to stdout), zip or rar, by its ending or `archive_format`. " +
-      "With `verbose` a map of directories, files and links, and those at the top; `strip_components` takes so many directories off the names. With `clean` a fetched copy is removed.",
+    "List the members of an archive on this host or at a URL: tar (also compressed; `options` is a command that decompresses to stdout), zip or rar. The kind follows from the " +
+      "name or from `archive_format`. With `verbose`, a map of directories, files, links and top-level names; `strip_components` removes that many leading directories from the names. With `clean`, a fetched copy is removed.",
     "archive.list /path/to/myfile.tar.gz strip_components=1",
     "archive.list /path/to/myfile.zip verbose=True",
   ),

@@ -60,7 +60,7 @@ export const cache_file_ssh: ModuleFunction<JobContext> = fn({
 
 export const cache_files: ModuleFunction<JobContext> = fn({
   doc: describe(
-    `Fetch several files into the cache, and return the copies' paths; False for those that are not there.
+    `Fetch several files into the cache, and return the copies' paths; False for missing ones.
 
 paths
     A list of URLs, or text with commas.
@@ -88,7 +88,7 @@ include_empty
     Whether empty directories are made.
 
 include_pat, exclude_pat
-    Files to take, and of these files to leave out: globs, or regular expressions behind E@; one or a list.`,
+    The files to take, and the files to leave out: globs, or regular expressions behind E@; one or a list.`,
     "cp.cache_dir salt://path/to/dir",
     "cp.cache_dir salt://path/to/dir include_pat='E@*.py$'",
   ),
@@ -115,7 +115,7 @@ export const cache_master: ModuleFunction<JobContext> = fn({
 
 export const cache_local_file: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Copy a file of this host into the cache, unless there is the same already, and return the copy's path; empty text if there is no such file.",
+    "Copy a file of this host into the cache, unless the same file is there already, and return the copy's path; empty text if there is no such file.",
     "cp.cache_local_file /etc/hosts",
   ),
   permissions: FILE_CLIENT,

@@ -19,7 +19,7 @@ const UNAVAILABLE = "Destination unavailable";
 
 export const recv: ModuleFunction<JobContext> = fn({
   doc: describe(
-    `Write small files that salt-cp sends, and say of each whether that went well.
+    `Write small files that salt-cp sends. Return for each whether it succeeded.
 
 files
     What each file holds, by the path that it had.
@@ -57,7 +57,7 @@ chunk
     The piece in base64; None makes the directory \`dest\`.
 
 append
-    Whether it goes behind what is there.
+    Whether the piece is appended to the file.
 
 compressed
     Whether the piece is gzipped.
@@ -131,7 +131,7 @@ path
     An absolute path.
 
 keep_symlinks
-    Whether a link's own path counts and not what it leads to.
+    Whether the path of a link is kept, and not replaced by its target.
 
 upload_path
     Another path for the file on the master.

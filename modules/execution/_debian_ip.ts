@@ -68,7 +68,7 @@ function fileLines(files: ScriptFiles, path: string): Value {
   return contents === undefined ? "" : linesWithEnds(contents);
 }
 
-/** Python's `one + other` of lists and empty texts. */
+/** Python's `one + other` of lists and empty strings. */
 function together(one: Value, other: Value): Value {
   if (Array.isArray(one) && Array.isArray(other)) return [...one, ...other];
   if (Array.isArray(one) || other === "") return one;

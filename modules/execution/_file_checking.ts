@@ -31,8 +31,8 @@ import { str as text, truthy, type Value, type ValueMap } from "../../lib/values
 
 export const check_perms: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Bring a file's owner, group, mode, attributes and SELinux context to what is asked, and return what changed and what was there. With the " +
-      "option `test` nothing is changed.",
+    "Set a file's owner, group, mode, attributes and SELinux context as requested. Return the changes and the former values. With the " +
+      "option `test`, nothing is changed.",
     "file.check_perms /etc/sudoers '{}' root root 400 ai",
   ),
   permissions: "all",
@@ -176,7 +176,7 @@ async function checkManaged(
 
 export const check_managed: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return whether a managed file is as it is to be: True, None if it would be changed, False if that cannot be said; and a sentence.",
+    "Return whether a managed file is as requested (True; None if it would be changed; False if this cannot be determined), and a comment.",
     "file.check_managed /etc/httpd/conf.d/httpd.conf salt://http/httpd.conf '{hash_type: 'md5', 'hsum': <md5sum>}' root, root, '755' jinja True None None base",
   ),
   permissions: "all",
@@ -204,7 +204,7 @@ export const check_managed: ModuleFunction<JobContext> = fn({
 
 export const check_managed_changes: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return what would change of a managed file, or False and a sentence.",
+    "Return what would change in a managed file, or False and a comment.",
     "file.check_managed_changes /etc/httpd/conf.d/httpd.conf salt://http/httpd.conf '{hash_type: 'md5', 'hsum': <md5sum>}' root, root, '755' jinja True None None base",
   ),
   permissions: "all",
@@ -231,7 +231,7 @@ export const check_managed_changes: ModuleFunction<JobContext> = fn({
 
 export const check_file_meta: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return how a file differs from a source or from contents, and from an owner, group, mode, attributes and context.",
+    "Return the differences of a file from a source or contents, and from an owner, group, mode, attributes and context.",
     "file.check_file_meta /etc/httpd/conf.d/httpd.conf None salt://http/httpd.conf '{hash_type: 'md5', 'hsum': <md5sum>}' root root '755' None base",
   ),
   permissions: "all",
@@ -272,7 +272,7 @@ export const check_file_meta: ModuleFunction<JobContext> = fn({
 
 export const get_diff: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return the unified diff of two files, of this host or of URLs; empty text if they are equal. With something to ignore: whether they differ beyond that, and the diff.",
+    "Return the unified diff of two files, of this host or of URLs; empty text if they are equal. With options that ignore differences: whether other differences remain, and the diff.",
     "file.get_diff /home/fred/.vimrc /home/fred/.vimrc.bak",
   ),
   permissions: "all",

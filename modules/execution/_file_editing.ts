@@ -80,7 +80,7 @@ indent
 
 export const append: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Add lines at the end of a file that is there; a last line without an end gets one before.",
+    "Append lines to an existing file. If its last line has no line end, one is added first.",
     'file.append /etc/motd "With all thine offerings thou shalt offer salt."',
     "file.append /etc/motd args='cheese=spam'",
   ),
@@ -107,7 +107,7 @@ export const append: ModuleFunction<JobContext> = fn({
 
 export const prepend: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Put lines at the start of a file, which is made if there is none.",
+    "Insert lines at the start of a file, which is created if it does not exist.",
     'file.prepend /etc/motd "With all thine offerings thou shalt offer salt."',
   ),
   permissions: "all",
@@ -128,7 +128,7 @@ export const prepend: ModuleFunction<JobContext> = fn({
 
 export const write: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Write lines to a file in place of what is in it.",
+    "Replace the contents of a file by these lines.",
     'file.write /etc/motd "With all thine offerings thou shalt offer salt."',
   ),
   permissions: "all",
@@ -144,8 +144,8 @@ export const write: ModuleFunction<JobContext> = fn({
 
 export const sed: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Replace text in a file with `sed`. `before` and `after` may have no newline; slashes and quotes in them are escaped, and with " +
-      "escape_all what is special in expressions as well. `limit` chooses lines, negate_match the others. False if there is no such file. file.replace is better.",
+    "Replace text in a file with `sed`. `before` and `after` may have no newline; slashes and quotes in them are escaped; with escape_all, " +
+      "all special characters of expressions too. `limit` chooses lines, negate_match the others. False if there is no such file. file.replace is better.",
     "file.sed /etc/httpd/httpd.conf 'LogLevel warn' 'LogLevel info'",
   ),
   permissions: "all",
@@ -191,8 +191,8 @@ export const sed_contains: ModuleFunction<JobContext> = fn({
 
 export const psed: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Replace text in a file by Python's expressions. `flags` are letters of `re`'s flags and g for all matches; with `limit` only what is " +
-      "behind its matches is kept and edited; `multi` edits line by line. `backup` is added to the name of the old file. file.replace is better.",
+    "Replace text in a file by Python's expressions. `flags` are letters of `re`'s flags and g for all matches; with `limit`, only the text " +
+      "after its matches is kept and edited; `multi` edits line by line. `backup` is added to the name of the old file. file.replace is better.",
     "file.psed /etc/httpd/httpd.conf 'LogLevel warn' 'LogLevel info'",
   ),
   permissions: "all",
@@ -224,7 +224,7 @@ export const psed: ModuleFunction<JobContext> = fn({
 
 export const patch: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Apply a patch to a file or a directory with the program `patch`. Returns `retcode`, `stdout` and `stderr`. With dry_run nothing is changed.",
+    "Apply a patch to a file or a directory with the program `patch`. Returns `retcode`, `stdout` and `stderr`. With dry_run, nothing is changed.",
     "file.patch /opt/file.txt /tmp/file.txt.patch",
     "file.patch /opt /tmp/many.patch options=-p1",
   ),
@@ -270,7 +270,7 @@ export const seek_write: ModuleFunction<JobContext> = fn({
 });
 
 export const truncate: ModuleFunction<JobContext> = fn({
-  doc: describe("Make a file this long: cut off, or filled with zeros.", "file.truncate /path/to/file 512"),
+  doc: describe("Set the length of a file: it is cut, or filled with zeros.", "file.truncate /path/to/file 512"),
   permissions: "all",
   params: { path: str(), length: int() },
   run: ({ path, length }) => {

@@ -121,7 +121,7 @@ export const contains: ModuleFunction<JobContext> = fn({
 
 export const contains_regex: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return whether a line of a file matches a regular expression anywhere. Characters of `lchar` are taken off the start of each line before.",
+    "Return whether a line of a file matches a regular expression anywhere. Before that, the characters of `lchar` are removed from the start of each line.",
     "file.contains_regex /etc/crontab",
   ),
   permissions: "all",

@@ -28,7 +28,7 @@ import { map, str as text, truthy } from "../../lib/values/value.ts";
 
 export const source_list: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return the source and the hash to use: of a list of sources the first that is there.",
+    "Return the source and the hash to use: the first source of a list that exists.",
     "file.source_list salt://http/httpd.conf '{hash_type: 'md5', 'hsum': <md5sum>}' base",
   ),
   permissions: "all",
@@ -41,7 +41,7 @@ export const source_list: ModuleFunction<JobContext> = fn({
 
 export const apply_template_on_contents: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Render text by a template engine, with the variables of `defaults` and `context`. An engine that there is not is a map with `result` False.",
+    "Render text by a template engine, with the variables of `defaults` and `context`. For an unknown engine, the result is a map with `result` False.",
     "file.apply_template_on_contents contents='This is a {{ template }} string.' template=jinja \"context={}\" \"defaults={'template': 'cool'}\" saltenv=base",
   ),
   // A template may call any function.
@@ -61,7 +61,7 @@ export const apply_template_on_contents: ModuleFunction<JobContext> = fn({
 
 export const get_managed: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return the file with a managed file's contents, its digest, and what is wrong (empty text if nothing is).",
+    "Return the path of a file with a managed file's contents, its digest, and an error text (empty if there is no error).",
     "file.get_managed /etc/httpd/conf.d/httpd.conf jinja salt://http/httpd.conf '{hash_type: 'md5', 'hsum': <md5sum>}' None root root '755' base None None",
   ),
   permissions: "all",

@@ -140,8 +140,8 @@ export const lsattr: ModuleFunction<JobContext> = fn({
 
 export const chattr: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Set or take off attributes of files with `chattr`. `operator` is add or remove, `attributes` are letters of " +
-      "aAcCdDeijPsStTu, `flags` options of the program, `version` the file's version. Returns whether that went well.",
+    "Add or remove attributes of files with `chattr`. `operator` is add or remove, `attributes` are letters of " +
+      "aAcCdDeijPsStTu, `flags` options of the program, `version` the file's version. Returns whether it succeeded.",
     "file.chattr foo1.txt foo2.txt operator=add attributes=ai",
     "file.chattr foo3.txt operator=remove attributes=i version=2",
   ),
@@ -167,7 +167,7 @@ export const chattr: ModuleFunction<JobContext> = fn({
 
 export const restorecon: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Reset the SELinux context of a file, or with `recursive` of a tree.",
+    "Reset the SELinux context of a file, or, with `recursive`, of a tree.",
     "file.restorecon /home/user/.ssh/authorized_keys",
   ),
   permissions: "all",
@@ -185,8 +185,8 @@ export const get_selinux_context: ModuleFunction<JobContext> = fn({
 
 export const set_selinux_context: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Set parts of the SELinux context of a file, and return it. persist=True puts it into the host's policy too, which needs\n" +
-      "semanage.",
+    "Set parts of the SELinux context of a file, and return it. `persist` needs the module `selinux` and is refused " +
+      "without it.",
     "file.set_selinux_context path user=system_u",
   ),
   permissions: "all",

@@ -66,8 +66,8 @@ const REPLACE = {
 
 export const replace: ModuleFunction<JobContext> = fn({
   doc: describe(
-    `Replace what matches a regular expression in a file, line by line or beyond with the flags of \`re\`. Returns the diff, or with
-show_changes=False whether something changed; with search_only whether something matches.
+    `Replace the matches of a regular expression in a file; they may span lines with the flags of \`re\`. Returns the diff, or with
+show_changes=False whether something changed; with search_only, whether something matches.
 
 count
     How many matches to replace; 0 for all.
@@ -82,10 +82,10 @@ backup
     What is added to the name of the old file; False for none.
 
 preserve_inode
-    Write into the same file, for hard links; otherwise a new file takes its place at once.
+    Write into the same file, for hard links; otherwise a new file replaces it atomically.
 
 backslash_literal
-    Take backslashes in \`repl\` for nothing special.
+    Take backslashes in \`repl\` literally.
 
 encoding
     Read and write characters of this encoding; without it, bytes.
@@ -327,7 +327,7 @@ async function commentInFile(
 
 export const comment_line: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Put `char` before the lines that a regular expression matches at their start, or with cmnt=False take it off such comments. Returns the " +
+    "Insert `char` before the lines whose start matches a regular expression; with cmnt=False, remove it from such comments. Returns the " +
       "diff of the lines that changed, or False. `backup` is added to the name of the old file; False keeps none.",
     "file.comment_line /etc/modules pcspkr",
     "file.comment_line /etc/modules pcspkr '#' cmnt=False",
@@ -346,7 +346,7 @@ export const comment: ModuleFunction<JobContext> = fn({
 
 export const uncomment: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Make comments lines again, as file.comment_line cmnt=False does.",
+    "Uncomment lines, as file.comment_line cmnt=False does.",
     "file.uncomment /etc/hosts.deny 'ALL: PARANOID'",
   ),
   permissions: "all",

@@ -47,7 +47,7 @@ function owned(wanted: Owned, context: JobContext): (path: string) => Promise<vo
 const DIRECTORY = { user: any(null), group: any(null), mode: any(null) };
 
 export const mkdir: ModuleFunction<JobContext> = fn({
-  doc: describe("Make a directory, and those above it, unless it is there.", "file.mkdir /opt/jetty/context"),
+  doc: describe("Create a directory and its parents, unless it exists.", "file.mkdir /opt/jetty/context"),
   permissions: "all",
   params: { dir_path: str(), ...DIRECTORY },
   run: async ({ dir_path, ...wanted }, context) => {
@@ -58,7 +58,7 @@ export const mkdir: ModuleFunction<JobContext> = fn({
 
 export const makedirs: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Make the directories above a path: with a slash at its end all of it. Returns a sentence if they are there.",
+    "Create the parent directories of a path; with a slash at its end, the path itself too. Returns a sentence if they exist.",
     "file.makedirs /opt/code/",
   ),
   permissions: "all",
@@ -68,7 +68,7 @@ export const makedirs: ModuleFunction<JobContext> = fn({
 
 export const makedirs_perms: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Make a directory that is not there, and those above it, with owner and mode.",
+    "Create a new directory and its parents, with owner and mode.",
     "file.makedirs_perms /opt/code",
   ),
   permissions: "all",
@@ -81,7 +81,7 @@ export const makedirs_perms: ModuleFunction<JobContext> = fn({
 
 export const touch: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Make a file unless it is there, and set its times: now, or seconds since the epoch.",
+    "Create a file unless it exists, and set its times: now, or seconds since the epoch.",
     "file.touch /var/log/emptyfile",
   ),
   permissions: "all",
@@ -125,8 +125,8 @@ export const link: ModuleFunction<JobContext> = fn({
 
 export const symlink: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Make a symbolic link at `path` that says `src`. What is there is an error, unless it is that link; `force` removes it before, `atomic` " +
-      "replaces it at once.",
+    "Create a symbolic link at `path` to `src`. Anything else at `path` is an error; `force` removes it first, `atomic` replaces it " +
+      "atomically.",
     "file.symlink /path/to/file /path/to/link",
   ),
   permissions: "all",
@@ -216,7 +216,7 @@ export const move: ModuleFunction<JobContext> = fn({
 
 export const copy: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Copy a file, or with `recurse` a directory: over what is there, or with `remove_existing` in its place. The copy gets owner and mode of the source.",
+    "Copy a file, or, with `recurse`, a directory: into an existing one, or, with `remove_existing`, in its place. The copy gets the owner and mode of the source.",
     "file.copy /path/to/src /path/to/dst",
     "file.copy /path/to/src_dir /path/to/dst_dir recurse=True remove_existing=True",
   ),
@@ -250,7 +250,7 @@ export const copy: ModuleFunction<JobContext> = fn({
 
 export const remove: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Remove a file, a link, or a directory with all that is in it. Returns whether there was anything.",
+    "Remove a file, a link, or a directory with all that is in it. Returns whether it existed.",
     "file.remove /tmp/foo",
   ),
   permissions: "all",
@@ -270,8 +270,8 @@ export const remove: ModuleFunction<JobContext> = fn({
 
 export const rmdir: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Remove an empty directory, with `recurse` the empty ones in it first, with `older_than` only those not changed for so many days. Returns " +
-      "whether that went well, with `verbose` what was deleted and what was not.",
+    "Remove an empty directory; with `recurse`, first the empty directories in it; with `older_than`, only those not changed for that many days. Returns " +
+      "whether that went well, with `verbose`, what was deleted and what was not.",
     "file.rmdir /tmp/foo/",
   ),
   permissions: "all",
@@ -343,7 +343,7 @@ export const mknod_fifo: ModuleFunction<JobContext> = fn({
 
 export const mknod: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Make a special file: c, b or p, and the directories above it.",
+    "Create a special file (c, b or p) and its parent directories.",
     "file.mknod /dev/chr c 180 31",
     "file.mknod /dev/fifo p",
   ),
@@ -435,7 +435,7 @@ const BACKUP = { path: str(), backup_id: any() };
 
 export const restore_backup: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Put a backup back in place; what is there becomes a backup before.",
+    "Restore a backup; the current file becomes a backup first.",
     "file.restore_backup /foo/bar/baz.txt 0",
   ),
   permissions: "all",

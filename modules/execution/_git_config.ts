@@ -64,7 +64,7 @@ async function values(
 
 export const config_get: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return the value of an option of git, with all=True a list of all; None if it is not set. global=True reads the user's\n" +
+    "Return the value of an option of git; with all=True, a list of all values; None if it is not set. global=True reads the user's\n" +
       "configuration.",
     "git.config_get user.name cwd=/path/to/repo",
     "git.config_get user.email global=True",
@@ -105,7 +105,7 @@ export const config_get_regex: ModuleFunction<JobContext> = {
 export const config_set: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Set an option of git to one value, or to those of multivar (a list, or a text with commas); add=True adds the value.\n" +
-      "Return all values that it has then.",
+      "Return all its values.",
     "git.config_set user.email me@example.com cwd=/path/to/repo",
     "git.config_set user.email foo@bar.com global=True",
   ),
@@ -138,7 +138,7 @@ const UNSET_ERRORS: Readonly<Record<number, string>> = {
 
 export const config_unset: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Unset an option of git, with value_regex the value that matches, with all=True all of them. Return True.",
+    "Unset an option of git: with value_regex, the value that matches; with all=True, all values. Return True.",
     "git.config_unset /path/to/repo foo.bar",
     "git.config_unset /path/to/repo foo.bar all=True",
   ),

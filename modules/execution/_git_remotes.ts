@@ -36,7 +36,7 @@ import { str as text, type ValueMap } from "../../lib/values/value.ts";
 
 export const clone: ModuleFunction<JobContext> = fn({
   doc: document(
-    "Clone a repository to cwd, or with name into a directory of that name in cwd. identity: a private key of ssh, or a list of\n" +
+    "Clone a repository to cwd, or, with name, into a directory of that name in cwd. identity: an SSH private key, or a list of\n" +
       "them. https_user, https_pass: for URLs of https. Return True.",
     "git.clone /path/to/repo_parent_dir git://github.com/saltstack/salt.git",
   ),
@@ -230,7 +230,7 @@ export const remote_refs: ModuleFunction<JobContext> = fn({
 
 export const remote_set: ModuleFunction<JobContext> = fn({
   doc: document(
-    "Set the URLs of a remote, which is made anew if it is there, and return them.",
+    "Set the URLs of a remote, which is replaced if it exists, and return them.",
     "git.remote_set /path/to/repo git@github.com:user/repo.git",
     "git.remote_set /path/to/repo https://github.com/user/repo.git remote=upstream push_url=git@github.com:user/repo.git",
   ),

@@ -27,8 +27,8 @@ export const is_worktree: ModuleFunction<JobContext> = fn({
 
 export const list_worktrees: ModuleFunction<JobContext> = fn({
   doc: document(
-    "Return the worktrees by their paths, with head and branch: those that are there, with stale=True those whose directory is\n" +
-      "gone, with all=True both. It needs git 2.7.",
+    "Return the worktrees by their paths, with head and branch: the existing ones; with stale=True, those whose directory is gone;\n" +
+      "with all=True, both. It needs git 2.7.",
     "git.list_worktrees /path/to/repo",
     "git.list_worktrees /path/to/repo all=True",
   ),
@@ -46,8 +46,8 @@ export const list_worktrees: ModuleFunction<JobContext> = fn({
 
 export const worktree_add: ModuleFunction<JobContext> = fn({
   doc: document(
-    "Add a worktree on a new branch: branch, by default the name of its directory; reset_branch=True if the branch may be\n" +
-      "there; detach=True without one. ref: where it begins.",
+    "Add a worktree on a new branch. branch: its name, by default that of the directory; reset_branch=True: it may exist; detach=True:\n" +
+      "no branch. ref: the revision to begin with.",
     "git.worktree_add /path/to/repo/main ../hotfix ref=origin/master",
     "git.worktree_add /path/to/repo/main ../hotfix branch=hotfix21 ref=v2.1.9.3",
   ),
@@ -92,7 +92,7 @@ export const worktree_add: ModuleFunction<JobContext> = fn({
 
 export const worktree_prune: ModuleFunction<JobContext> = fn({
   doc: document(
-    "Forget worktrees whose directory is gone, and return what git says; dry_run=True only says it.",
+    "Forget worktrees whose directory is gone, and return what git says; with dry_run=True, only what would be done.",
     "git.worktree_prune /path/to/repo",
     "git.worktree_prune /path/to/repo dry_run=True",
   ),

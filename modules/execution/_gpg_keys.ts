@@ -58,7 +58,7 @@ function wordsOf(given: Value): string[] {
 
 export const search_keys: ModuleFunction<JobContext> = fn({
   doc: describe(
-    `Return the keys that a key server has for a text: an address of mail, a key id or a fingerprint.
+    `Return the keys that a key server has for a text: an e-mail address, a key id or a fingerprint.
 
 keyserver
     Default: ${DEFAULT_KEY_SERVER}.`,
@@ -114,7 +114,7 @@ export const get_secret_key: ModuleFunction<JobContext> = fn({
 
 export const read_key: ModuleFunction<JobContext> = fn({
   doc: describe(
-    `Return the keys in a file or a text, without taking them into a keyring.
+    `Return the keys in a file or a text, without importing them.
 
 path
     The file.
@@ -285,7 +285,7 @@ async function importWith(gpg: Gpg, input: Uint8Array | string): Promise<ValueMa
 
 export const import_key: ModuleFunction<JobContext> = fn({
   doc: describe(
-    `Take keys into a keyring. Returns \`res\`, \`message\` and \`fingerprints\`.
+    `Import keys into a keyring. Returns \`res\`, \`message\` and \`fingerprints\`.
 
 text
     The keys.

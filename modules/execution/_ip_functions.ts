@@ -48,7 +48,7 @@ export function startOrStop(
     doc: describe(
       `${
         action === "up" ? "Start" : "Shut down"
-      } a network interface. Return what the program says; None for one that another steers.`,
+      } a network interface. Return the program's output; None for an interface that another one controls.`,
       `ip.${action} eth0 eth`,
     ),
     permissions: "all",

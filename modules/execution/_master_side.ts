@@ -79,7 +79,7 @@ function listOf(value: Value): Value[] {
 export const runner: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Run a runner of the master on this host, and return its result. arg: a list, kwarg: a map; other keywords are added to it.\n" +
-      "full_return=True: a map of `return`, `success`, `fun` and `jid`. saltenv and jid are accepted.",
+      "With full_return=True, a map of `return`, `success`, `fun` and `jid`. saltenv and jid are accepted.",
     "saltutil.runner jobs.list_jobs",
     "saltutil.runner test.arg arg=\"['baz']\" kwarg=\"{'foo': 'bar'}\"",
   ),

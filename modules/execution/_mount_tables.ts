@@ -84,7 +84,7 @@ const MATCHING = { test: bool(false), match_on: any("auto"), not_change: bool(fa
 
 export const set_fstab: ModuleFunction<JobContext> = fn({
   doc: describe(
-    `Set an entry of /etc/fstab, in place of the one that is meant. ${SETTING_DOC}`,
+    `Set an entry of /etc/fstab; it replaces the entry that matches. ${SETTING_DOC}`,
     "mount.set_fstab /mnt/foo /dev/sdz1 ext4",
   ),
   permissions: "all",
@@ -119,7 +119,7 @@ export const set_fstab: ModuleFunction<JobContext> = fn({
 
 export const set_vfstab: ModuleFunction<JobContext> = fn({
   doc: describe(
-    `Set an entry of /etc/vfstab, the table of Solaris, in place of the one that is meant. ${SETTING_DOC}`,
+    `Set an entry of /etc/vfstab, the table of Solaris; it replaces the entry that matches. ${SETTING_DOC}`,
     "mount.set_vfstab /mnt/foo /device/c0t0d0p0 ufs",
   ),
   permissions: "all",
@@ -159,7 +159,7 @@ export const automaster: ModuleFunction<JobContext> = fn({
 
 export const rm_automaster: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Remove an entry of the automounter's map, and have it read the map again.",
+    "Remove an entry of the automounter's map, and reload the map.",
     "mount.rm_automaster /mnt/foo /dev/sdg",
   ),
   permissions: "all",

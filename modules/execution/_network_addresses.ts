@@ -38,7 +38,7 @@ function ofInterface(
 ): ModuleFunction<JobContext> {
   return fn({
     doc: describe(
-      `Return ${what} of an interface, or a text that says that there is no such one.`,
+      `Return ${what} of an interface, or a text that says that the interface does not exist.`,
       `network.${name} eth0`,
     ),
     permissions: "all",
@@ -87,7 +87,7 @@ export const interface_ip: ModuleFunction<JobContext> = ofInterface(
 
 export const subnets: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return the IPv4 networks that the host is in, or an interface, or those of a list.",
+    "Return the IPv4 networks of the host, of an interface, or of a list of interfaces.",
     "network.subnets",
     "network.subnets interfaces=eth1",
   ),
@@ -224,7 +224,7 @@ export const reverse_ip: ModuleFunction<JobContext> = fn({
 });
 
 export const ifacestartswith: ModuleFunction<JobContext> = fn({
-  doc: describe("Return the interfaces that have an address with this beginning.", "network.ifacestartswith 10.0"),
+  doc: describe("Return the interfaces that have an address with this prefix.", "network.ifacestartswith 10.0"),
   permissions: "all",
   params: { cidr: str() },
   run: async ({ cidr }, context) =>

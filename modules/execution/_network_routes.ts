@@ -96,7 +96,7 @@ export const default_route: ModuleFunction<JobContext> = fn({
 
 export const get_route: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return the way to an address: `gateway`, `interface` and `source` address.",
+    "Return the route to an address: `gateway`, `interface` and `source` address.",
     "network.get_route 10.10.10.10",
   ),
   permissions: "all",

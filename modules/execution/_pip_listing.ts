@@ -28,7 +28,7 @@ const LISTING = { prefix: str(null), ...WHERE, env_vars: any(null) };
 
 export const list_freeze_parse: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return the installed packages with their versions, as pip freeze tells them; with prefix those that begin so.",
+    "Return the installed packages with their versions, as pip freeze prints them; with prefix those whose names begin with it.",
     "pip.list_freeze_parse salt",
   ),
   permissions: "all",
@@ -38,7 +38,10 @@ export const list_freeze_parse: ModuleFunction<JobContext> = fn({
 });
 
 export const list: ModuleFunction<JobContext> = fn({
-  doc: describe("Return the installed packages with their versions; with prefix those that begin so.", "pip.list salt"),
+  doc: describe(
+    "Return the installed packages with their versions; with prefix those whose names begin with it.",
+    "pip.list salt",
+  ),
   permissions: "all",
   params: LISTING,
   varKwargs: "kwargs",
@@ -46,7 +49,7 @@ export const list: ModuleFunction<JobContext> = fn({
 });
 
 export const list_upgrades: ModuleFunction<JobContext> = fn({
-  doc: describe("Return the packages of which there is a newer version, with it.", "pip.list_upgrades"),
+  doc: describe("Return the packages that have a newer version, with that version.", "pip.list_upgrades"),
   permissions: "all",
   params: WHERE,
   run: (pip, context) => upgradesOf(pip, context),
@@ -71,8 +74,8 @@ export const upgrade_available: ModuleFunction<JobContext> = fn({
 
 export const list_all_versions: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return all versions of a package that the index has, the oldest first, without those of alpha, beta and release\n" +
-      "candidates unless they are asked for; None if there are none.",
+    "Return all versions of a package that the index has, the oldest first, without alpha, beta and release candidate versions\n" +
+      "unless requested; None if there are none.",
     "pip.list_all_versions <package name>",
   ),
   permissions: "all",

@@ -43,7 +43,7 @@ const NAMED = { name: str(), ...CONNECTION };
 
 export const get_available_extension: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return what is known of an extension that could be installed, or None.",
+    "Return information about an extension that could be installed, or None.",
     "postgres.get_available_extension plpgsql",
   ),
   permissions: "all",
@@ -52,7 +52,10 @@ export const get_available_extension: ModuleFunction<JobContext> = fn({
 });
 
 export const get_installed_extension: ModuleFunction<JobContext> = fn({
-  doc: describe("Return what is known of an installed extension, or None.", "postgres.get_installed_extension plpgsql"),
+  doc: describe(
+    "Return information about an installed extension, or None.",
+    "postgres.get_installed_extension plpgsql",
+  ),
   permissions: "all",
   params: NAMED,
   run: async ({ name, ...connection }, context) => (await installed(connection, context)).get(name) ?? null,
@@ -103,7 +106,7 @@ async function situation(
 
 export const create_metadata: ModuleFunction<JobContext> = fn({
   doc: describe(
-    `Return what an extension is, a list of: ${[MISSING, INSTALLED, OLD, ELSEWHERE].join(", ")}.`,
+    `Return the state of an extension, a list of: ${[MISSING, INSTALLED, OLD, ELSEWHERE].join(", ")}.`,
     "postgres.create_metadata adminpack",
   ),
   permissions: "all",
@@ -114,7 +117,7 @@ export const create_metadata: ModuleFunction<JobContext> = fn({
 
 export const drop_extension: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Remove an extension, and what stands on it unless cascade=False. Return whether it is gone.",
+    "Remove an extension, and the objects that depend on it unless cascade=False. Return whether it is gone.",
     "postgres.drop_extension 'adminpack'",
   ),
   permissions: "all",
@@ -133,7 +136,7 @@ export const drop_extension: ModuleFunction<JobContext> = fn({
   },
 });
 
-/** The command that makes an extension as wanted; an empty text if there is nothing to do. */
+/** The command that makes an extension as wanted; an empty string if there is nothing to do. */
 function command(
   { name, ext_version, schema }: Wanted,
   { flags, ifNotExists, from }: {
@@ -165,7 +168,7 @@ function command(
 
 export const create_extension: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Install an extension, or move it to a schema, or update it. Return whether it is as wanted.",
+    "Install an extension, move it to a schema, or update it. Return whether it is as requested.",
     "postgres.create_extension 'adminpack'",
   ),
   permissions: "all",

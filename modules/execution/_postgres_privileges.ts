@@ -101,8 +101,8 @@ function listed(privileges: string | null): string {
 
 export const privileges_grant: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Grant privileges of an object, or membership in a group, to a role. object_name ALL: all tables, sequences or functions of\n" +
-      "the schema prepend. Return whether that was done; False if it has them.",
+    "Grant privileges of an object, or membership in a group, to a role. With object_name ALL: all tables, sequences or functions of\n" +
+      "the schema prepend. Return whether this was done; False if it has them.",
     "postgres.privileges_grant user_name table_name table SELECT,UPDATE maintenance_db=db_name",
   ),
   permissions: "all",
@@ -119,7 +119,7 @@ export const privileges_grant: ModuleFunction<JobContext> = fn({
 
 export const privileges_revoke: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Take privileges of an object, or membership in a group, from a role. Return whether that was done; False if it has them not.",
+    "Take privileges of an object, or membership in a group, from a role. Return whether this was done; False if it does not have them.",
     "postgres.privileges_revoke user_name table_name table SELECT,UPDATE maintenance_db=db_name",
   ),
   permissions: "all",

@@ -53,7 +53,7 @@ export const user_list: ModuleFunction<JobContext> = fn({
 });
 
 export const role_get: ModuleFunction<JobContext> = fn({
-  doc: describe("Return what is known of a role, or None.", "postgres.role_get postgres"),
+  doc: describe("Return information about a role, or None.", "postgres.role_get postgres"),
   permissions: "all",
   params: { name: str(), ...CONNECTION, return_password: bool(false) },
   run: ({ name, return_password, ...connection }, context) => roleOf(name, connection, context, return_password),
@@ -100,7 +100,7 @@ function changing<P extends Parameters>(
 ): ModuleFunction<JobContext> {
   return fn<P>({
     doc: describe(
-      `${doc} Return whether it went well. createdb, createroles, superuser, login, inherit, replication: what it may do. rolepassword:\n` +
+      `${doc} Return whether it succeeded. createdb, createroles, superuser, login, inherit, replication: what it may do. rolepassword:\n` +
         "its password, which is kept as encrypted says: md5 (the default), scram-sha-256, or False for as it is. groups: a list.",
       `postgres.${kind}_${what} 'name' ${
         kind === "user" ? "user='user' host='hostname'" : "createdb=True"

@@ -53,18 +53,18 @@ export const modified: ModuleFunction<JobContext> = ofNames(
 );
 
 export const file_list: ModuleFunction<JobContext> = ofNames(
-  describe("Return the files of packages, of all without names, as one list.", "pkg.file_list httpd"),
+  describe("Return the files of the named packages, or of all installed packages, as one list.", "pkg.file_list httpd"),
   (given, kwargs, context) => rpm.filesOf(given, kwargs.get("root"), context),
 );
 
 export const file_dict: ModuleFunction<JobContext> = ofNames(
-  describe("Return the files of packages, of all without names, by package.", "pkg.file_dict httpd"),
+  describe("Return the files of the named packages, or of all installed packages, by package.", "pkg.file_dict httpd"),
   (given, kwargs, context) => rpm.filesByPackage(given, kwargs.get("root"), context),
 );
 
 export const owner: ModuleFunction<JobContext> = ofNames(
   describe(
-    "Return the package that a file belongs to, an empty text if it is nobody's; of several files a map.",
+    "Return the package that a file belongs to, an empty string if it belongs to none; for several files, a map.",
     "pkg.owner /usr/bin/apachectl",
     "pkg.owner /usr/bin/apachectl /etc/httpd/conf/httpd.conf",
   ),

@@ -32,7 +32,7 @@ export async function runScript(
 /** A function that runs an action of a service. */
 export function scriptFunction(action: string, does: string, words?: ServiceWords): ModuleFunction<JobContext> {
   return fn({
-    doc: describe(`${does} Return whether it went well.`, `service.${action.replace("-", "_")} <service name>`),
+    doc: describe(`${does} Return whether it succeeded.`, `service.${action.replace("-", "_")} <service name>`),
     permissions: "all",
     params: { name: str() },
     run: ({ name }, context) => runScript(name, action, context, words),
@@ -46,7 +46,7 @@ export function scriptStatus(
 ): ModuleFunction<JobContext> {
   return fn({
     doc: describe(
-      "Return whether a service runs, as its script says; of a glob a map. With sig whether a process matches that.",
+      "Return whether a service runs, as its script says; for a glob, a map. With sig, whether a process matches it.",
       "service.status <service name>",
       "service.status <service name> <service signature>",
     ),

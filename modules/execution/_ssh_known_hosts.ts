@@ -148,7 +148,7 @@ async function rewriteKnown(
 }
 
 export const rm_known_host: ModuleFunction<JobContext> = fn({
-  doc: describe("Remove all keys of a host from the known ones.", "ssh.rm_known_host <user> <hostname>"),
+  doc: describe("Remove all keys of a host from the known hosts.", "ssh.rm_known_host <user> <hostname>"),
   permissions: "all",
   params: { user: str(null), hostname: str(null), config: str(null), port: any(null) },
   run: async ({ user, hostname, config, port }, context) => {
@@ -175,7 +175,7 @@ export const hash_known_hosts: ModuleFunction<JobContext> = fn({
 
 export const set_known_host: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Add a host's key to the known ones: the given one, or what the host itself says, which `fingerprint` verifies.",
+    "Add a host's key to the known hosts: the given key, or the host's answer, verified by `fingerprint`.",
     "ssh.set_known_host <user> fingerprint='xx:xx:..:xx' enc='ssh-rsa' config='.ssh/known_hosts'",
   ),
   permissions: "all",

@@ -83,8 +83,8 @@ const APPLY = { mods: any(null), test: any(null), queue: any(null), state_events
 export const apply: ModuleFunction<JobContext> = fn({
   ...RUNS,
   doc: describe(
-    `Run the states of SLS files, as \`state.sls\` does; without names what the top file gives to this minion, as
-\`state.highstate\` does.\n\n${MODS}\n\nplan\n    The hash of a plan: what \`state.plan\` planned is run, unless something of it has moved.\n${RUN_ARGUMENTS}`,
+    `Run the states of SLS files, as \`state.sls\` does; without names, what the top file gives to this minion, as
+\`state.highstate\` does.\n\n${MODS}\n\nplan\n    The hash of a plan of \`state.plan\`: exactly that is run, or refused if something has changed since.\n${RUN_ARGUMENTS}`,
     "state.apply",
     "state.apply core,edit.vim test=True",
   ),
@@ -100,9 +100,9 @@ export const apply: ModuleFunction<JobContext> = fn({
 export const plan: ModuleFunction<JobContext> = fn({
   ...RUNS,
   doc: describe(
-    `Run states in test mode, and name the result by a hash of all that it stands on: the states, the pillar, the files of the file
-server that they name, what they found on the host. \`state.apply plan=<hash>\` then applies exactly that, or refuses and says what
-has moved. Not in Salt.\n\n${MODS}\n${RUN_ARGUMENTS}`,
+    `Run states in test mode, and return a plan with the hash of all its input: the states, the pillar, their files on the file server, and
+the state of the host. \`state.apply plan=<hash>\` then applies exactly this plan, or refuses and reports
+what has changed. Not in Salt.\n\n${MODS}\n${RUN_ARGUMENTS}`,
     "state.plan",
     "state.plan core,edit.vim",
     "state.apply plan=0f3b6c…",
@@ -228,7 +228,7 @@ export const request: ModuleFunction<JobContext> = fn({
 ${MODS}
 
 name : default
-    Under which the request is kept.
+    The name of the request.
 ${RUN_ARGUMENTS}`,
     "state.request",
     "state.request core,edit.vim",
@@ -247,7 +247,7 @@ ${RUN_ARGUMENTS}`,
 export const run_request: ModuleFunction<JobContext> = fn({
   ...RUNS,
   doc: describe(
-    "Run what `state.request` keeps.\n\nname : default\n    The request. More arguments replace those that it was made with.",
+    "Run a request of `state.request`.\n\nname : default\n    The name of the request. More arguments replace those of the request.",
     "state.run_request",
   ),
   params: { name: str("default") },

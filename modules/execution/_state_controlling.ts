@@ -30,7 +30,7 @@ export const running: ModuleFunction<JobContext> = fn({
 
 export const pause: ModuleFunction<JobContext> = fn({
   doc: describe(
-    `Have a run wait before a state.\n\n${JID}\n\n${STATE_ID}\n\nduration\n    Seconds after which it goes on by itself.`,
+    `Pause a run before a state.\n\n${JID}\n\n${STATE_ID}\n\nduration\n    Seconds after which the run continues without state.resume.`,
     "state.pause 20171130110407769519",
     "state.pause 20171130110407769519 vim 20",
   ),
@@ -56,7 +56,7 @@ export const soft_kill: ModuleFunction<JobContext> = fn({
 
 export const resume: ModuleFunction<JobContext> = fn({
   doc: describe(
-    `Have a run go on that waits.\n\n${JID}\n\n${STATE_ID}`,
+    `Resume a paused run.\n\n${JID}\n\n${STATE_ID}`,
     "state.resume 20171130110407769519",
     "state.resume 20171130110407769519 vim",
   ),
@@ -67,7 +67,7 @@ export const resume: ModuleFunction<JobContext> = fn({
 
 export const get_pauses: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Tell which runs wait or are to end, by job.\n\njid\n    A job, or a list of them.",
+    "Return the pauses and soft kills of runs, by job.\n\njid\n    A job, or a list of them.",
     "state.get_pauses",
   ),
   permissions: { read: ["{cachedir}"] },
@@ -77,7 +77,7 @@ export const get_pauses: ModuleFunction<JobContext> = fn({
 
 export const disable: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Switch SLS files, state functions or the highstate off on this minion.\n\nstates\n    Names, with commas or as a list.",
+    "Disable SLS files, state functions or the highstate on this minion.\n\nstates\n    Names, with commas or as a list.",
     "state.disable highstate",
     "state.disable bind.config,test.succeed_without_changes",
   ),
@@ -88,7 +88,7 @@ export const disable: ModuleFunction<JobContext> = fn({
 
 export const enable: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Switch on again what `state.disable` switched off.\n\nstates\n    Names, with commas or as a list.",
+    "Enable what `state.disable` disabled.\n\nstates\n    Names, with commas or as a list.",
     "state.enable highstate",
   ),
   permissions: "all",
@@ -97,7 +97,7 @@ export const enable: ModuleFunction<JobContext> = fn({
 });
 
 export const list_disabled: ModuleFunction<JobContext> = fn({
-  doc: describe("List what `state.disable` switched off.", "state.list_disabled"),
+  doc: describe("List what `state.disable` disabled.", "state.list_disabled"),
   params: {},
   run: (_bound, context): Value => {
     const disabled = disabledRuns(context);
@@ -107,7 +107,7 @@ export const list_disabled: ModuleFunction<JobContext> = fn({
 
 export const check_request: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return what `state.request` keeps, with its run in test mode.\n\nname\n    Only the request of that name.",
+    "Return the stored requests, with the results of their runs in test mode.\n\nname\n    Only the request of that name.",
     "state.check_request",
   ),
   permissions: { read: ["{cachedir}"] },
@@ -116,7 +116,7 @@ export const check_request: ModuleFunction<JobContext> = fn({
 });
 
 export const clear_request: ModuleFunction<JobContext> = fn({
-  doc: describe("Forget a request without running it.\n\nname\n    Its name. Default: all.", "state.clear_request"),
+  doc: describe("Delete a request without running it.\n\nname\n    Its name. Default: all.", "state.clear_request"),
   permissions: { read: ["{cachedir}"], write: ["{cachedir}"] },
   params: { name: str(null) },
   run: ({ name }, { opts }) => clearRequest(opts.cachedir, name),
@@ -134,7 +134,7 @@ export const clear_cache: ModuleFunction<JobContext> = fn({
 
 export const last_run: ModuleFunction<JobContext> = fn({
   doc: describe(
-    `Tell what a run of states did, also one that its minion did not survive: \`outcome\` is finished, stopped (failhard, soft_kill),
+    `Return the result of a state run, also of one that ended with its minion: \`outcome\` is finished, stopped (failhard, soft_kill),
 aborted, running or interrupted; \`states\` are the results, and \`unfinished\` the states that had begun. Not in Salt.
 
 jid
@@ -148,7 +148,7 @@ jid
 
 export const event: ModuleFunction<JobContext> = fn({
   doc: describe(
-    `Print the events of a bus, a line each, and wait until enough have come.
+    `Print the events of a bus, one per line, until \`count\` events have been received.
 
 tagmatch : *
     A glob or a regular expression for their tags.

@@ -27,7 +27,7 @@ export function modulesOf(names: readonly string[], wanted: readonly string[]): 
   return [...new Set(chosen(names, tests).map(moduleOf))];
 }
 
-/** The arguments of the functions that a module's name, a function's or a glob chooses; an empty text chooses all. */
+/** The arguments of the functions that a module's name, a function's or a glob chooses; an empty string chooses all. */
 export function argspecsOf(
   functions: readonly { readonly name: string; readonly fun: Signature }[],
   module: string,

@@ -45,7 +45,7 @@ export const arg_type: ModuleFunction<JobContext> = fn({
 
 export const arg_repr: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return all arguments as Python would write them.",
+    "Return all arguments in Python's notation (repr).",
     `test.arg_repr 1 "two" 3.1 txt="hello" wow='{a: 1, b: "hello"}'`,
   ),
   params: {},

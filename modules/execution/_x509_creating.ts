@@ -80,7 +80,7 @@ function text(given: Value, otherwise: string): string {
 
 export const encode_certificate: ModuleFunction<JobContext> = fn({
   doc: describe(
-    `Return a certificate in another encoding: pem, der, pkcs7_pem or pkcs7_der. What is no text is base64, or bytes with \`raw\`.
+    `Return a certificate in another encoding: pem, der, pkcs7_pem or pkcs7_der. Binary encodings are base64, or bytes with \`raw\`.
 \`append_certs\` are certificates that follow it. Containers of PKCS#12 are not written.`,
     "x509.encode_certificate /etc/pki/my.crt pem /etc/pki/ca.crt",
   ),
@@ -181,10 +181,10 @@ export const create_certificate: ModuleFunction<JobContext> = fn({
     `Make a certificate. Returns it, or with \`path\` what was written.
 
 ca_server
-    A minion that signs it, by \`signing_policy\`; default: it is signed here.
+    A minion that signs the certificate, by \`signing_policy\`; default: this minion signs it.
 
 signing_policy
-    The name of a policy in \`x509_signing_policies\` of the pillar or the configuration; what it says wins.
+    The name of a policy in \`x509_signing_policies\` of the pillar or the configuration; its values override the arguments.
 
 encoding : pem
     pem, der, pkcs7_pem or pkcs7_der.
@@ -193,22 +193,22 @@ append_certs
     Certificates that follow it.
 
 path, overwrite, raw
-    A file for it, whether one that exists is written anew, and whether bytes are returned.
+    The file to write, whether an existing one is overwritten, and whether bytes are returned.
 
 signing_private_key, signing_private_key_passphrase, signing_cert
-    What signs it. Without a certificate it signs itself.
+    The key and certificate that sign it. Without a certificate, it is self-signed.
 
 private_key, private_key_passphrase, public_key, csr
-    Whose certificate it is: one of these.
+    The key that the certificate is for: one of these.
 
 subject, C, ST, L, STREET, O, OU, CN, MAIL, SN, GN, UID, SERIALNUMBER
     The name: a text as in RFC 4514, a list of parts or a map; or the parts as arguments.
 
 serial_number, not_before, not_after, days_valid, digest
-    The number (default: by chance), times as \`2026-12-31 23:59:59\` in UTC, days (default: 365), and the digest (sha256).
+    The number (default: random), times as \`2026-12-31 23:59:59\` in UTC, days (default: 365), and the digest (sha256).
 
 copypath, prepend_cn
-    A folder for a copy called by the serial number, and whether the name comes before it.
+    A directory for a copy that is named by the serial number, and whether the common name is put before it.
 
 Extensions are arguments of their names: basicConstraints, keyUsage, extendedKeyUsage, subjectKeyIdentifier,
 authorityKeyIdentifier, issuerAltName, authorityInfoAccess, subjectAltName, crlDistributionPoints, certificatePolicies,
@@ -254,7 +254,7 @@ export const create_crl: ModuleFunction<JobContext> = fn({
     `Make a revocation list. Returns it, or with \`path\` what was written.
 
 signing_private_key, signing_private_key_passphrase, signing_cert
-    What signs it.
+    The key and certificate that sign it.
 
 revoked
     A list of maps: certificate or serial_number, not_after, revocation_date, extensions (CRLReason, invalidityDate,
@@ -264,7 +264,7 @@ include_expired : False
     Whether certificates that have expired are in it.
 
 days_valid : 100, digest : sha256, encoding : pem
-    How long it holds, the digest, and pem or der.
+    Its validity in days, the digest, and pem or der.
 
 extensions
     A map: authorityKeyIdentifier, authorityInfoAccess, cRLNumber, deltaCRLIndicator, freshestCRL, issuerAltName,
@@ -329,7 +329,7 @@ export const create_csr: ModuleFunction<JobContext> = fn({
 x509.create_certificate.
 
 private_key, private_key_passphrase
-    The key that it is of.
+    The key of the request.
 
 digest : sha256, encoding : pem
     The digest, and pem or der.`,
@@ -417,7 +417,7 @@ keysize
     2048 (default), 3072 or 4096 bits of RSA; 256 (default), 384 or 521 of curves.
 
 passphrase, encoding : pem
-    What it is encrypted with, and pem or der.`,
+    The passphrase to encrypt it with, and pem or der.`,
     "x509.create_private_key algo=ec keysize=384",
   ),
   permissions: "all",
@@ -442,8 +442,8 @@ passphrase, encoding : pem
 
 export const encode_private_key: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return a private key as pem or der (base64, or bytes with `raw`). `private_key_passphrase` is what it is encrypted with,\n" +
-      "`passphrase` what it will be. Containers of PKCS#12 are not written.",
+    "Return a private key as pem or der (base64, or bytes with `raw`). `private_key_passphrase` decrypts it, `passphrase` encrypts the\n" +
+      "result. Containers of PKCS#12 are not written.",
     "x509.encode_private_key /etc/pki/my.key der",
   ),
   permissions: "all",

@@ -16,7 +16,7 @@ import { currentNames, withPolicy } from "../../lib/x509/old_names.ts";
 
 export const get_signing_policy: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return a signing policy of this minion, or of `ca_server`: of `x509_signing_policies` in the pillar or the configuration.",
+    "Return a signing policy of this minion or of `ca_server`, from `x509_signing_policies` in the pillar or the configuration.",
     "x509.get_signing_policy www",
   ),
   permissions: "all",

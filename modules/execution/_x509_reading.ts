@@ -154,7 +154,7 @@ function endsWithin(given: Value, days: Value): boolean {
 }
 
 export const expires: ModuleFunction<JobContext> = fn({
-  doc: describe("Return whether a certificate expires within so many days.", "x509.expires /etc/pki/my.crt days=7"),
+  doc: describe("Return whether a certificate expires within a number of days.", "x509.expires /etc/pki/my.crt days=7"),
   permissions: "all",
   params: { certificate: any(), days: any(0) },
   run: ({ certificate, days }) => endsWithin(certificate, days),
@@ -170,7 +170,10 @@ function identity(given: Value): Record<string, Value> {
 }
 
 export const expired: ModuleFunction<JobContext> = fn({
-  doc: describe("Return whether a certificate has expired, its path and its name.", "x509.expired /etc/pki/mycert.crt"),
+  doc: describe(
+    "Return whether a certificate has expired, with its path and name.",
+    "x509.expired /etc/pki/mycert.crt",
+  ),
   permissions: "all",
   params: { certificate: any() },
   run: ({ certificate }) => map({ ...identity(certificate), expired: endsWithin(certificate, 0) }),
@@ -178,7 +181,7 @@ export const expired: ModuleFunction<JobContext> = fn({
 
 export const will_expire: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return whether a certificate expires within so many days, its path and its name.",
+    "Return whether a certificate expires within a number of days, with its path and name.",
     "x509.will_expire /etc/pki/mycert.crt days=30",
   ),
   permissions: "all",
@@ -189,7 +192,7 @@ export const will_expire: ModuleFunction<JobContext> = fn({
 
 export const get_pem_entry: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return the first block of PEM in a text or a file, put in order. `pem_type` is a regular expression for its label.",
+    "Return the first PEM block of a text or a file, normalized. `pem_type` is a regular expression for its label.",
     "x509.get_pem_entry '-----BEGIN CERTIFICATE REQUEST-----\\nMIICyzCC…\\n-----END CERTIFICATE REQUEST-----'",
   ),
   permissions: "all",
@@ -199,7 +202,7 @@ export const get_pem_entry: ModuleFunction<JobContext> = fn({
 
 export const get_pem_entries: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return the first block of PEM in each file whose path matches a pattern, by path. Files that are no text are left out.",
+    "Return the first PEM block of each file whose path matches a pattern, by path. Files that are no text are ignored.",
     "x509.get_pem_entries '/etc/pki/*.crt'",
   ),
   permissions: "all",
@@ -256,7 +259,7 @@ export const verify_private_key: ModuleFunction<JobContext> = fn({
 
 export const verify_signature: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return whether a certificate was signed by a key. Default: by its own. Nothing else of it is checked.",
+    "Return whether a certificate was signed by a key, by default its own. Nothing else is checked.",
     "x509.verify_signature /etc/pki/mycert.pem signing_pub_key=/etc/pki/myca.crt",
   ),
   permissions: "all",

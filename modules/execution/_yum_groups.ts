@@ -77,7 +77,7 @@ function placeOptions(kwargs: ValueMap): string[] {
 
 export const group_info: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return a group of packages: mandatory, optional, default and conditional ones. expand=True tells of an environment the\n" +
+    "Return a group of packages: mandatory, optional, default and conditional ones. For an environment, expand=True returns the\n" +
       "packages of its groups.",
     "pkg.group_info 'Perl Support'",
   ),
@@ -117,8 +117,8 @@ function wordList(given: Value, name: string): string[] {
 
 export const group_install: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Install the mandatory and default packages of groups (a list, or a text with commas), but those of skip, and those of\n" +
-      "include. Further keywords are those of pkg.install. Return what has changed.",
+    "Install the mandatory and default packages of groups (a list, or a text with commas), without those of skip, and with those\n" +
+      "of include. More keywords are those of pkg.install. Return what has changed.",
     "pkg.group_install 'My Group'",
     `pkg.group_install "['My Group', 'Another Group']"`,
     "pkg.group_install 'My Group' skip='foo,bar' include='baz'",

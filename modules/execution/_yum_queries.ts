@@ -103,7 +103,7 @@ export const list_patches: ModuleFunction<JobContext> = fn({
 });
 
 export const list_installed_patches: ModuleFunction<JobContext> = fn({
-  doc: describe("Return the advisories of which all packages are installed.", "pkg.list_installed_patches"),
+  doc: describe("Return the advisories whose packages are all installed.", "pkg.list_installed_patches"),
   permissions: "all",
   params: {},
   varKwargs: "kwargs",
@@ -166,7 +166,7 @@ export const mod_repo: ModuleFunction<JobContext> = fn({
 
 export const services_need_restart: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return the services that use files which an upgrade has replaced. It needs dnf and systemd.",
+    "Return the services that still use files replaced by an upgrade. This needs dnf and systemd.",
     "pkg.services_need_restart",
   ),
   permissions: "all",

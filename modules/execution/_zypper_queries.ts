@@ -80,8 +80,8 @@ async function latest(given: readonly string[], kwargs: ValueMap, context: JobCo
 
 export const latest_version: ModuleFunction<JobContext> = ofNames(
   describe(
-    "Return the version of a package that an installation or upgrade would bring, and an empty text if the newest is\n" +
-      "installed or there is none; of several packages a map. refresh=False leaves out reading the repositories.",
+    "Return the version of a package that an installation or upgrade would bring, and an empty string if the newest is\n" +
+      "installed or there is none; for several packages, a map. refresh=False does not update the package lists first.",
     "pkg.latest_version <package name>",
     "pkg.latest_version <package1> <package2> <package3> ...",
   ),
@@ -95,7 +95,7 @@ export const available_version: ModuleFunction<JobContext> = {
 };
 
 export const upgrade_available: ModuleFunction<JobContext> = fn({
-  doc: describe("Return whether a newer version of a package is there.", "pkg.upgrade_available <package name>"),
+  doc: describe("Return whether a package has a newer version.", "pkg.upgrade_available <package name>"),
   permissions: "all",
   params: { name: str() },
   varKwargs: "kwargs",
@@ -192,7 +192,10 @@ export const list_products: ModuleFunction<JobContext> = fn({
 });
 
 export const list_provides: ModuleFunction<JobContext> = fn({
-  doc: describe("Return the packages by what they provide, but their own names.", "pkg.list_provides"),
+  doc: describe(
+    "Return the packages by the capabilities that they provide, without their own names.",
+    "pkg.list_provides",
+  ),
   permissions: "all",
   params: ROOT,
   varKwargs: "kwargs",
@@ -204,7 +207,7 @@ export const list_provides: ModuleFunction<JobContext> = fn({
 
 export const resolve_capabilities: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return names of packages, with resolve_capabilities=True for capabilities the package that provides each.",
+    "Return package names; with resolve_capabilities=True, capabilities are replaced by the packages that provide them.",
     "pkg.resolve_capabilities resolve_capabilities=True w3m_ssl",
   ),
   permissions: "all",
@@ -287,7 +290,7 @@ export const diff: ModuleFunction<JobContext> = ofNames(
 );
 
 export const services_need_restart: ModuleFunction<JobContext> = fn({
-  doc: describe("Return the services that use files which an upgrade has replaced.", "pkg.services_need_restart"),
+  doc: describe("Return the services that still use files replaced by an upgrade.", "pkg.services_need_restart"),
   permissions: "all",
   params: ROOT,
   varKwargs: "kwargs",

@@ -64,7 +64,7 @@ export const get_target: ModuleFunction<JobContext> = fn({
 
 export const has_target: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return whether an alias has a target, or just the targets of a list.",
+    "Return whether an alias has a target, or exactly the targets of a list.",
     "aliases.has_target alias target",
   ),
   outputter: "txt",

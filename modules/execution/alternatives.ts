@@ -33,7 +33,7 @@ const NAME = { name: str() };
 const PATH = { name: str(), path: str() };
 
 export const display: ModuleFunction<JobContext> = fn({
-  doc: describe("Return what is known of a name.", "alternatives.display editor"),
+  doc: describe("Return information about a name.", "alternatives.display editor"),
   outputter: "txt",
   permissions: "all",
   params: NAME,
@@ -44,7 +44,7 @@ export const display: ModuleFunction<JobContext> = fn({
 });
 
 export const show_link: ModuleFunction<JobContext> = fn({
-  doc: describe("Return the link that a name stands for; False if there is none.", "alternatives.show_link editor"),
+  doc: describe("Return the link of a name; False if there is none.", "alternatives.show_link editor"),
   permissions: "all",
   params: NAME,
   run: async ({ name }, context) => {
@@ -69,7 +69,7 @@ export const show_link: ModuleFunction<JobContext> = fn({
 
 export const show_current: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return the program that a name leads to; False if there is no such name.",
+    "Return the current program of a name; False if there is no such name.",
     "alternatives.show_current editor",
   ),
   permissions: "all",
@@ -78,7 +78,7 @@ export const show_current: ModuleFunction<JobContext> = fn({
 });
 
 export const check_exists: ModuleFunction<JobContext> = fn({
-  doc: describe("Return whether a program is one of those for a name.", "alternatives.check_exists name path"),
+  doc: describe("Return whether a program is an alternative for a name.", "alternatives.check_exists name path"),
   permissions: "all",
   params: PATH,
   run: async ({ name, path }, context) => {
@@ -88,14 +88,17 @@ export const check_exists: ModuleFunction<JobContext> = fn({
 });
 
 export const check_installed: ModuleFunction<JobContext> = fn({
-  doc: describe("Return whether a name leads to a program.", "alternatives.check_installed name path"),
+  doc: describe("Return whether a program is the current one of a name.", "alternatives.check_installed name path"),
   permissions: "all",
   params: PATH,
   run: ({ name, path }) => linkTarget(`/etc/alternatives/${name}`) === path,
 });
 
 export const install: ModuleFunction<JobContext> = fn({
-  doc: describe("Add a program for a name.", "alternatives.install editor /usr/bin/editor /usr/bin/emacs23 50"),
+  doc: describe(
+    "Add a program as an alternative for a name.",
+    "alternatives.install editor /usr/bin/editor /usr/bin/emacs23 50",
+  ),
   outputter: "txt",
   permissions: "all",
   params: { name: str(), link: str(), path: str(), priority: int() },
@@ -106,7 +109,7 @@ export const install: ModuleFunction<JobContext> = fn({
 });
 
 export const remove: ModuleFunction<JobContext> = fn({
-  doc: describe("Remove a program for a name.", "alternatives.remove name path"),
+  doc: describe("Remove a program from the alternatives for a name.", "alternatives.remove name path"),
   outputter: "txt",
   permissions: "all",
   params: PATH,
@@ -117,7 +120,7 @@ export const remove: ModuleFunction<JobContext> = fn({
 });
 
 export const auto: ModuleFunction<JobContext> = fn({
-  doc: describe("Let a name lead to the program with the highest priority.", "alternatives.auto name"),
+  doc: describe("Let the alternative with the highest priority be the current one.", "alternatives.auto name"),
   permissions: "all",
   params: NAME,
   run: async ({ name }, context) => {
@@ -127,7 +130,7 @@ export const auto: ModuleFunction<JobContext> = fn({
 });
 
 export const set: ModuleFunction<JobContext> = fn({
-  doc: describe("Let a name lead to a program.", "alternatives.set editor /usr/bin/emacs23"),
+  doc: describe("Let a program be the current alternative for a name.", "alternatives.set editor /usr/bin/emacs23"),
   permissions: "all",
   params: PATH,
   run: async ({ name, path }, context) => {

@@ -64,7 +64,7 @@ function errorsOf({ retcode, stderr }: ProgramResult): string[] {
 export const version: ModuleFunction<JobContext> = fn({
   ...NAMES,
   doc: describe(
-    "Return the installed version of a package, an empty text if it is not installed; of several, or of a glob, a map.",
+    "Return the installed version of a package, an empty string if it is not installed; for several packages or a glob, a map.",
     "pkg.version <package name>",
     "pkg.version <package1> <package2> <package3> ...",
   ),
@@ -77,7 +77,7 @@ export const version: ModuleFunction<JobContext> = fn({
 
 export const refresh_db: ModuleFunction<JobContext> = fn({
   ...NAMES,
-  doc: describe("Read the lists of packages of the repositories anew. Return True.", "pkg.refresh_db"),
+  doc: describe("Update the package lists of the repositories. Return True.", "pkg.refresh_db"),
   run: (_bound, context) => refresh(context),
 });
 
@@ -99,8 +99,8 @@ export const list_pkgs: ModuleFunction<JobContext> = fn({
 export const latest_version: ModuleFunction<JobContext> = fn({
   ...NAMES,
   doc: describe(
-    "Return the version of a package that an installation or upgrade would bring, and an empty text if the newest is\n" +
-      "installed or there is none; of several packages a map.",
+    "Return the version of a package that an installation or upgrade would bring, and an empty string if the newest is\n" +
+      "installed or there is none; for several packages, a map.",
     "pkg.latest_version <package name>",
     "pkg.latest_version <package1> <package2> <package3> ...",
   ),
@@ -117,7 +117,7 @@ export const latest_version: ModuleFunction<JobContext> = fn({
   },
 });
 
-/** The version that the repositories have of a package, an empty text if that is installed. */
+/** The version that the repositories have of a package, an empty string if that is installed. */
 async function offered(name: string, before: Value | undefined, context: JobContext): Promise<string> {
   const found = splitLines((await apk(["search", name], context)).stdout).map(splitPackage);
   const version = found.filter(([one]) => one === name).at(-1)?.[1] ?? "";
@@ -126,7 +126,7 @@ async function offered(name: string, before: Value | undefined, context: JobCont
 
 export const install: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Install packages: name, or pkgs (a list of names, and of maps from a name to a version, which does not count). Return of\n" +
+    "Install packages: name, or pkgs (a list of names, and of maps from a name to a version, which is ignored). Return of\n" +
       "each package that changed its old and its new version.",
     "pkg.install <package name>",
     `pkg.install pkgs='["foo", "bar"]'`,
@@ -163,7 +163,7 @@ const REMOVE = { name: str(null), pkgs: any(null) };
 
 export const remove: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Remove packages. Return of each package that changed its old and its new version.",
+    "Remove packages. Return the old and the new version of each package that changed.",
     "pkg.remove <package name>",
     "pkg.remove <package1>,<package2>,<package3>",
     `pkg.remove pkgs='["foo", "bar"]'`,
@@ -184,7 +184,7 @@ export const purge: ModuleFunction<JobContext> = fn({
 
 export const upgrade: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Upgrade packages, all without names. Return a map: `result`, `changes` with the old and new versions, `comment` with what\n" +
+    "Upgrade the named packages, or all packages. Return a map: `result`, `changes` with the old and new versions, `comment` with what\n" +
       "apk says of a failure.",
     "pkg.upgrade",
   ),

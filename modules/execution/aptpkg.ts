@@ -65,8 +65,8 @@ const LATEST = {
 export const latest_version: ModuleFunction<JobContext> = fn({
   ...LATEST,
   doc: describe(
-    "Return the version of a package that an installation or upgrade would bring, and an empty text if the newest is\n" +
-      "installed or there is none; of several packages a map. refresh=False leaves out reading the repositories.",
+    "Return the version of a package that an installation or upgrade would bring, and an empty string if the newest is\n" +
+      "installed or there is none; for several packages, a map. refresh=False does not update the package lists first.",
     "pkg.latest_version <package name>",
     "pkg.latest_version <package name> fromrepo=unstable",
     "pkg.latest_version <package1> <package2> <package3> ...",
@@ -80,7 +80,7 @@ export const available_version: ModuleFunction<JobContext> = fn({
 
 export const version: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return the installed version of a package, an empty text if it is not installed; of several, or of a glob, a map.",
+    "Return the installed version of a package, an empty string if it is not installed; for several packages or a glob, a map.",
     "pkg.version <package name>",
     "pkg.version <package1> <package2> <package3> ...",
   ),
@@ -94,9 +94,9 @@ export const version: ModuleFunction<JobContext> = fn({
 
 export const refresh_db: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Read the lists of packages of the repositories anew. Return of each source True if it was read, None if nothing had\n" +
-      "changed, False if it failed. cache_valid_time: seconds for which the last reading is good enough. failhard: whether\n" +
-      "a source that failed is an error.",
+    "Update the package lists of the repositories. Return for each source True (updated), None (unchanged) or False\n" +
+      "(failed). cache_valid_time: seconds for which the last update is recent enough. failhard: whether\n" +
+      "a failed source is an error.",
     "pkg.refresh_db",
   ),
   permissions: "all",
@@ -110,7 +110,7 @@ export const install: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Install packages: name, or pkgs (a list of names, and of maps from a name to a version, which may begin with <, <=, >\n" +
       "or >=), or sources (a list of maps from a name to a file). Return of each package that changed its old and its new\n" +
-      "version. Packages that are held are released for it, and held again.\n\n" +
+      "version. Held packages are released for the installation, and held again.\n\n" +
       "More keywords: version, force_conf_new, force_yes, install_recommends, only_upgrade, env, cache_valid_time.",
     "pkg.install <package name>",
     "pkg.install <package name> version=1.2.3",
@@ -173,7 +173,7 @@ function uninstall(action: "remove" | "purge", what: string): ModuleFunction<Job
 
 export const remove: ModuleFunction<JobContext> = uninstall(
   "remove",
-  "Remove packages, and leave their configuration. Return of each package that changed its old and its new version.",
+  "Remove packages, and leave their configuration. Return the old and the new version of each package that changed.",
 );
 
 export const purge: ModuleFunction<JobContext> = uninstall(
@@ -183,7 +183,7 @@ export const purge: ModuleFunction<JobContext> = uninstall(
 
 export const autoremove: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Remove packages that nothing needs any more; list_only=True lists them. purge=True removes their configuration too.",
+    "Remove packages that were installed automatically and that no other package needs any more; list_only=True only lists them. purge=True removes their configuration too.",
     "pkg.autoremove",
     "pkg.autoremove list_only=True",
     "pkg.autoremove purge=True",
@@ -195,7 +195,7 @@ export const autoremove: ModuleFunction<JobContext> = fn({
 
 export const upgrade: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Upgrade all packages, with dist_upgrade=True also where others must be removed or added. Return what has changed.\n\n" +
+    "Upgrade all packages; with dist_upgrade=True, others may be removed or added for it. Return what has changed.\n\n" +
       "More keywords: cache_valid_time, force_conf_new, force_yes, skip_verify, download_only, allow_downgrades.",
     "pkg.upgrade",
   ),
@@ -261,7 +261,7 @@ export const unhold: ModuleFunction<JobContext> = holding(
 
 export const list_pkgs: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return the installed packages with their versions, as text or with versions_as_list=True as lists. removed=True: those\n" +
+    "Return the installed packages with their versions, as text or with versions_as_list=True as lists. removed=True: packages\n" +
       "of which only the configuration is left. purge_desired=True: those marked to be purged, and not yet removed.",
     "pkg.list_pkgs",
     "pkg.list_pkgs versions_as_list=True",
@@ -292,7 +292,7 @@ export const list_upgrades: ModuleFunction<JobContext> = fn({
 });
 
 export const upgrade_available: ModuleFunction<JobContext> = fn({
-  doc: describe("Return whether a newer version of a package is there.", "pkg.upgrade_available <package name>"),
+  doc: describe("Return whether a package has a newer version.", "pkg.upgrade_available <package name>"),
   permissions: "all",
   params: { name: str() },
   varKwargs: "kwargs",
@@ -304,8 +304,8 @@ export const upgrade_available: ModuleFunction<JobContext> = fn({
 
 export const version_cmp: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Compare two versions: -1 if the first is older, 0 if they are equal, 1 if it is newer. ignore_epoch=True leaves out what\n" +
-      "is before a colon.",
+    "Compare two versions: -1 if the first is older, 0 if they are equal, 1 if it is newer. ignore_epoch=True ignores the epoch,\n" +
+      "the part before the colon.",
     "pkg.version_cmp '0.2.4-0ubuntu1' '0.2.4.1-0ubuntu1'",
   ),
   permissions: "all",

@@ -91,7 +91,7 @@ function trimmed(files: readonly string[], trim: Value): string[] {
 
 export const tar: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Run `tar` with options, an archive and sources, which may be globs; `dest` is the directory to unpack into. Returns its output by lines.",
+    "Run `tar` with options, an archive and sources, which may be globs; `dest` is the directory to unpack into. Returns its lines of output.",
     "archive.tar cjvf /tmp/salt.tar.bz2 /tmp/file_1,/tmp/file_2",
     "archive.tar xf foo.tar dest=/target/directory",
   ),
@@ -147,7 +147,7 @@ export const cmd_zip: ModuleFunction<JobContext> = fn({
 
 export const zip: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Pack files and directories into a ZIP archive, and return the names in it. Relative sources need `cwd`. With `runas` the program `zip` does it.",
+    "Pack files and directories into a ZIP archive, and return the names in it. Relative sources need `cwd`. With `runas`, the program `zip` is used.",
     "archive.zip /tmp/zipfile.zip /tmp/sourcefile1,/tmp/sourcefile2",
   ),
   permissions: "all",
@@ -247,7 +247,7 @@ export const cmd_unzip: ModuleFunction<JobContext> = fn({
 
 export const unzip: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Unpack a ZIP archive, and return the names in it. Nothing is written outside of `dest` or through a link. With `runas` the program `unzip` does it. " +
+    "Unpack a ZIP archive, and return the names in it. Nothing is written outside of `dest` or through a link. With `runas`, the program `unzip` is used. " +
       "`extract_perms` sets the modes that the archive keeps; `options` is ignored.",
     "archive.unzip /tmp/zipfile.zip /home/strongbad/ excludes=file_1,file_2",
   ),

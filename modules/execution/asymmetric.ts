@@ -15,7 +15,7 @@ import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { any, type ModuleFunction, str } from "../../lib/plugins/module.ts";
 import { str as textOf, truthy, type Value } from "../../lib/values/value.ts";
 
-/** A key as it is given: a text or bytes. */
+/** A key as given: a text or bytes. */
 function keyOf(given: Value): string | Uint8Array {
   return given instanceof Uint8Array ? given : textOf(given);
 }

@@ -35,7 +35,7 @@ async function jobs(context: JobContext, tag: Value = null): Promise<AtJob[]> {
 
 export const atq: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return the jobs that wait, all or those of a tag, or the one of that number.",
+    "Return the waiting jobs: all, those of a tag, or the job of a number.",
     "at.atq",
     "at.atq [tag]",
     "at.atq [job number]",
@@ -47,7 +47,7 @@ export const atq: ModuleFunction<JobContext> = fn({
 
 export const atrm: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Remove jobs by their numbers, all, or all of a tag. Return which.",
+    "Remove jobs: by number, all, or all of a tag. Return the removed jobs and the tag.",
     "at.atrm <jobid> <jobid> .. <jobid>",
     "at.atrm all",
     "at.atrm all [tag]",
@@ -69,7 +69,7 @@ export const atrm: ModuleFunction<JobContext> = fn({
 
 export const at: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Run a command once at a time that at understands, and return the job. Keywords: tag, to find it again, and runas, the user.",
+    "Run a command once, at a time in at's notation, and return the job. Keywords: tag, to find the job again; runas, the user.",
     "at.at <timespec> <cmd> [tag=<tag>] [runas=<user>]",
     "at.at 12:05am '/sbin/reboot' tag=reboot",
     "at.at '3:05am +3 days' 'bin/myscript' tag=nightly runas=jim",

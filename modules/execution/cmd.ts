@@ -67,7 +67,7 @@ const SHELL = {
 };
 
 export const shell: ModuleFunction<JobContext> = fn({
-  doc: document("Run a command line through the shell and return its output, wherever it is called from.", {
+  doc: document("Run a command line in a shell and return its output, also when called from a template.", {
     params: SHELL,
     more: THE_COMMAND,
     examples: [`cmd.shell "ls -l | awk '/foo/{print \\\\$2}'"`],
@@ -184,11 +184,14 @@ const RUN_BG = {
 };
 
 export const run_bg: ModuleFunction<JobContext> = fn({
-  doc: document("Start a command, leave it running, and return a map with its `pid`. It outlives the job.", {
-    params: RUN_BG,
-    more: { ...THE_COMMAND, timeout: "Ignored: nobody waits." },
-    examples: ['cmd.run_bg "fstrim-all"'],
-  }),
+  doc: document(
+    "Start a command, leave it running, and return a map with its `pid`. The command continues after the job.",
+    {
+      params: RUN_BG,
+      more: { ...THE_COMMAND, timeout: "Ignored: nobody waits." },
+      examples: ['cmd.run_bg "fstrim-all"'],
+    },
+  ),
   permissions: "all",
   params: RUN_BG,
   varKwargs: "kwargs",
@@ -212,8 +215,8 @@ const RUN_CHROOT = {
 
 export const run_chroot: ModuleFunction<JobContext> = fn({
   doc: document(
-    "Run a command in another root directory, in which /dev, /proc, /sys and `binds` are mounted meanwhile, and return a map of\n" +
-      "its `pid`, `retcode`, `stdout` and `stderr`. What is left running there is ended.",
+    "Run a command in another root directory, with /dev, /proc, /sys and `binds` mounted during the run, and return a map of\n" +
+      "its `pid`, `retcode`, `stdout` and `stderr`. Processes that are left there are ended.",
     {
       params: RUN_CHROOT,
       more: {
@@ -272,7 +275,7 @@ const AFTER_OUTPUT = {
 /** PowerShell on Linux is not a part of any distribution, and Salt asks Windows' registry for its version. */
 function powershellFunction(name: string, params: Parameters): ModuleFunction<JobContext> {
   return fn({
-    doc: describe("Refused: for PowerShell of Windows.", `cmd.${name} Get-Process`),
+    doc: describe("Always an error: for PowerShell on Windows.", `cmd.${name} Get-Process`),
     params,
     varKwargs: "kwargs",
     run() {
@@ -297,7 +300,7 @@ export const powershell_all: ModuleFunction<JobContext> = powershellFunction("po
 });
 
 export const which: ModuleFunction<JobContext> = fn({
-  doc: describe("Return the path of an executable, or None if PATH holds no such one.", "cmd.which cat"),
+  doc: describe("Return the path of an executable in PATH, or None.", "cmd.which cat"),
   permissions: SEARCH,
   params: { cmd: str() },
   run: ({ cmd }) => find(cmd) ?? null,
@@ -305,7 +308,7 @@ export const which: ModuleFunction<JobContext> = fn({
 
 export const which_bin: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return the path of the first executable out of a list that is there, or None.",
+    "Return the path of the first executable of a list that exists, or None.",
     "cmd.which_bin '[pip2, pip, pip-python]'",
   ),
   permissions: SEARCH,

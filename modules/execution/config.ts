@@ -27,8 +27,8 @@ const OMIT = { omit_opts: bool(false), omit_grains: bool(false), omit_pillar: bo
 
 export const get: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return what a name or a path such as `pkg:apache` stands for: in the minion's options, else in its grains, else in its\n" +
-      "pillar, else in the master's options, which pillar carries under `pillar_opts: True`; else `default`.\n" +
+    "Return the value of a name or a path such as `pkg:apache`: from the minion's options, else its grains, else its pillar, else\n" +
+      "the master's options (in the pillar with `pillar_opts: True`); else `default`.\n" +
       "With `merge`, all four are merged before the look-up: `recurse` merges maps below maps, `overwrite` only the top.\n" +
       "`omit_opts`, `omit_grains`, `omit_pillar` and `omit_master` leave one of them out.",
     "config.get pkg:apache",
@@ -66,7 +66,7 @@ export const get: ModuleFunction<JobContext> = fn({
 export const option: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Return an option by its whole name, looked for as config.get does. With `wildcard` the name is a glob, and the result a\n" +
-      "map of all that it matches. `omit_all` looks at nothing but built-in defaults.",
+      "map of all that it matches. `omit_all` uses only the built-in defaults.",
     "config.option hosts.file",
     "config.option '*' omit_all=True wildcard=True",
   ),
@@ -94,8 +94,8 @@ export const option: ModuleFunction<JobContext> = fn({
 
 export const merge: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return an option as config.option does, but lists and maps of that name in options, pillar and the master's options as\n" +
-      "one.",
+    "Return an option as config.option does, but merge the lists and maps of that name in options, pillar and the master's\n" +
+      "options.",
     "config.merge schedule",
   ),
   params: {
@@ -156,7 +156,10 @@ export const manage_mode: ModuleFunction<JobContext> = fn({
 });
 
 export const valid_fileproto: ModuleFunction<JobContext> = fn({
-  doc: describe("Whether files can be had from a URI of this kind.", "config.valid_fileproto salt://path/to/file"),
+  doc: describe(
+    "Return whether files can be fetched from a URI of this scheme.",
+    "config.valid_fileproto salt://path/to/file",
+  ),
   params: { uri: str() },
   run: ({ uri }) => FILE_SCHEMES.includes(/^([a-z][a-z0-9+.-]*):/i.exec(uri)?.[1].toLowerCase() ?? ""),
 });
@@ -172,7 +175,7 @@ function mergeMaps(into: ValueMap, from: ValueMap, recurse: boolean): ValueMap {
 
 export const gather_bootstrap_script: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Answers as Salt's does where salt-cloud is not installed: [False, a text that says so]. Fetch the script by cp.get_url.",
+    "Return [False, an error text], as Salt does without salt-cloud. Use cp.get_url to fetch the script.",
     "config.gather_bootstrap_script",
   ),
   params: { bootstrap: any(null) },

@@ -20,7 +20,7 @@ import { map, type Value, type ValueMap } from "../../lib/values/value.ts";
 
 export const get_file: ModuleFunction<JobContext> = fn({
   doc: describe(
-    `Put a file of the file server to a path of this host, and return that path: empty text if there is no such file, False if the directory is
+    `Copy a file from the file server to a path of this host, and return that path: empty text if there is no such file, False if the directory is
 missing.
 
 path
@@ -38,7 +38,7 @@ template
     Render both paths by this engine first.
 
 gzip
-    1 to 9: have the pieces sent compressed.`,
+    1 to 9: request compressed chunks.`,
     "cp.get_file salt://path/to/file /minion/dest",
   ),
   // A template of the paths may call any function.
@@ -63,7 +63,7 @@ template
     Render both paths by this engine first.
 
 gzip
-    1 to 9: have the pieces sent compressed.`,
+    1 to 9: request compressed chunks.`,
     "cp.get_dir salt://path/to/dir/ /minion/dest",
   ),
   // A template of the paths may call any function.
@@ -79,8 +79,8 @@ gzip
 
 export const get_template: ModuleFunction<JobContext> = fn({
   doc: describe(
-    `Render a file as a template, put the result to a path of this host, and return that path; empty text if there is no such file or engine, or
-the directory is missing. Keywords are variables of the template, and so is what is in \`context\`.
+    `Render a file as a template, write the result to a path of this host, and return that path; empty text if there is no such file or engine, or
+the directory is missing. Keywords and the entries of \`context\` are variables of the template.
 
 path
     ${URL_DOC}
@@ -218,7 +218,7 @@ export const list_master_dirs: ModuleFunction<JobContext> = fn({
 
 export const list_master_symlinks: ModuleFunction<JobContext> = fn({
   doc: describe(
-    `Return the links on the file server: a map of paths and of what they lead to.\n\n${LIST_DOC}`,
+    `Return the links on the file server: a map from path to target.\n\n${LIST_DOC}`,
     "cp.list_master_symlinks",
   ),
   permissions: FILE_CLIENT,
@@ -272,12 +272,12 @@ export const hash_file_ssh: ModuleFunction<JobContext> = fn({
 
 export const stat_file: ModuleFunction<JobContext> = fn({
   doc: describe(
-    `Return the permission bits of a file, of the file server behind salt://, else of this host; None if there is none.
+    `Return the mode of a file, on the file server for salt://, else on this host; None if there is no such file.
 
 ${SALTENV_DOC}
 
 octal
-    Whether they are four octal digits (0644), not the number with the bits of the file's type.`,
+    Whether the result is four octal digits (0644) and not the number with the file type's bits.`,
     "cp.stat_file salt://path/to/file",
   ),
   permissions: FILE_CLIENT,

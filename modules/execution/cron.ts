@@ -31,7 +31,7 @@ function random(low: number, high: number): number {
 
 export const write_cron_file: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Make a file a user's crontab. Return whether it was done.",
+    "Install a file as a user's crontab. Return whether this succeeded.",
     "cron.write_cron_file root /tmp/new_cron",
   ),
   permissions: "all",
@@ -41,7 +41,7 @@ export const write_cron_file: ModuleFunction<JobContext> = fn({
 
 export const write_cron_file_verbose: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Make a file a user's crontab. Return what crontab said.",
+    "Install a file as a user's crontab. Return the output of crontab.",
     "cron.write_cron_file_verbose root /tmp/new_cron",
   ),
   permissions: "all",
@@ -99,9 +99,9 @@ function checked<T extends { readonly cmd: string; readonly identifier: string |
 
 export const set_job: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Add a job to a user's crontab, or change the one with that identifier, or without one with that command. A field of the\n" +
-      "time may be random, or a range such as 5:10 out of which one is chosen. commented=True switches the job off. Return\n" +
-      "new, updated or present, or what crontab complains of.",
+    "Add a job to a user's crontab, or change the job with that identifier (without one: with that command). A field of the\n" +
+      "time may be `random`, or a range such as 5:10 from which a value is chosen. commented=True disables the job. Return\n" +
+      "new, updated or present, or the error of crontab.",
     "cron.set_job root '*' '*' '*' '*' 1 /usr/local/weekly",
   ),
   permissions: "all",
@@ -122,7 +122,7 @@ export const set_job: ModuleFunction<JobContext> = fn({
 
 export const set_special: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Add a job at an occasion (@reboot, @daily, …) to a user's crontab, or change it. Return new, updated or present.",
+    "Add a job for a special time (@reboot, @daily, …) to a user's crontab, or change it. Return new, updated or present.",
     "cron.set_special root @hourly 'echo foobar'",
   ),
   permissions: "all",
@@ -135,7 +135,7 @@ export const set_special: ModuleFunction<JobContext> = fn({
 
 export const rm_special: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Remove a job at an occasion. Return removed or absent.",
+    "Remove a job of a special time. Return removed or absent.",
     "cron.rm_special root cmd='/usr/bin/foo'",
   ),
   permissions: "all",
@@ -173,7 +173,7 @@ const REMOVE = {
 export const rm_job: ModuleFunction<JobContext> = fn({
   ...REMOVE,
   doc: describe(
-    "Remove a job: the one with that identifier or command, and where they are given with those times. Return removed or\n" +
+    "Remove a job: the one with that identifier or command, and with those times if given. Return removed or\n" +
       "absent.",
     "cron.rm_job root /usr/local/weekly",
     "cron.rm_job root /usr/bin/foo dayweek=1",

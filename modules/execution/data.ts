@@ -34,28 +34,28 @@ function writeStore(store: ValueMap, context: JobContext): true {
 }
 
 export const load: ModuleFunction<JobContext> = fn({
-  doc: describe("Return the whole map.", "data.load"),
+  doc: describe("Return the whole data store.", "data.load"),
   permissions: READ,
   params: {},
   run: (_bound, context) => readStore(context),
 });
 
 export const items: ModuleFunction<JobContext> = fn({
-  doc: describe("Return the whole map.", "data.items"),
+  doc: describe("Return the whole data store.", "data.items"),
   permissions: READ,
   params: {},
   run: (_bound, context) => readStore(context),
 });
 
 export const keys: ModuleFunction<JobContext> = fn({
-  doc: describe("Return the keys.", "data.keys"),
+  doc: describe("Return the keys of the data store.", "data.keys"),
   permissions: READ,
   params: {},
   run: (_bound, context) => [...readStore(context).keys()],
 });
 
 export const values: ModuleFunction<JobContext> = fn({
-  doc: describe("Return the values.", "data.values"),
+  doc: describe("Return the values of the data store.", "data.values"),
   permissions: READ,
   params: {},
   run: (_bound, context) => [...readStore(context).values()],
@@ -70,7 +70,7 @@ export const has_key: ModuleFunction<JobContext> = fn({
 
 export const get: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return the value of a key, or `default`; of a list of keys the values of those that there are, or with `default` of all.",
+    "Return the value of a key, or `default`; for a list of keys, the values of the existing keys, or, with `default`, of all keys.",
     "data.get <key>",
     'data.get \'["key1", "key2"]\'',
   ),
@@ -85,7 +85,7 @@ export const get: ModuleFunction<JobContext> = fn({
 });
 
 export const clear: ModuleFunction<JobContext> = fn({
-  doc: describe("Forget the whole map.", "data.clear"),
+  doc: describe("Clear the data store.", "data.clear"),
   permissions: WRITE,
   params: {},
   run: (_bound, context) => {
@@ -95,7 +95,10 @@ export const clear: ModuleFunction<JobContext> = fn({
 });
 
 export const dump: ModuleFunction<JobContext> = fn({
-  doc: describe("Replace the whole map. False if what is given is none.", 'data.dump \'{"eggs": "spam"}\''),
+  doc: describe(
+    "Replace the whole data store by a map. False if the argument is no map.",
+    'data.dump \'{"eggs": "spam"}\'',
+  ),
   permissions: WRITE,
   params: { new_data: any() },
   run: ({ new_data }, context) => {
@@ -113,7 +116,7 @@ export const update: ModuleFunction<JobContext> = fn({
 
 export const cas: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Set a key if its value is the old one, and return whether it was.",
+    "Set a key if its value equals old_value, and return whether it did.",
     "data.cas <key> <value> <old_value>",
   ),
   permissions: WRITE,

@@ -109,7 +109,7 @@ export const set_file: ModuleFunction<JobContext> = fn({
 
 export const set_template: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Set answers from a file that a renderer makes. context: variables of the template; defaults: variables that count where\n" +
+    "Set answers from a rendered template. context: variables of the template; defaults: variables that count where\n" +
       "the context has none of their name. Return whether the file is there.",
     "debconf.set_template salt://pathto/pkg.selections.jinja jinja None None",
   ),

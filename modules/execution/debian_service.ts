@@ -96,7 +96,7 @@ export const force_reload: ModuleFunction<JobContext> = scriptFunction(
 export const status: ModuleFunction<JobContext> = scriptStatus(all, serviceProgram);
 
 export const enable: ModuleFunction<JobContext> = fn({
-  doc: describe("Have the runlevels start a service. Return whether it was done.", "service.enable <service name>"),
+  doc: describe("Enable a service in its runlevels. Return whether this succeeded.", "service.enable <service name>"),
   permissions: "all",
   params: { name: str() },
   varKwargs: "kwargs",
@@ -111,7 +111,7 @@ export const enable: ModuleFunction<JobContext> = fn({
 });
 
 export const disable: ModuleFunction<JobContext> = fn({
-  doc: describe("Have no runlevel start a service. Return whether it was done.", "service.disable <service name>"),
+  doc: describe("Disable a service in all runlevels. Return whether this succeeded.", "service.disable <service name>"),
   permissions: "all",
   params: { name: str() },
   varKwargs: "kwargs",

@@ -37,7 +37,7 @@ const HOW = { in_place: bool(true), convert_none: bool(true) };
 
 export const get: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return a value out of a formula's file of defaults on the file server: `core/defaults.yaml`, else `core/defaults.json`. Without a path, all of it; None if there is no such file.",
+    "Return a value of a formula's defaults file on the file server: `core/defaults.yaml`, else `core/defaults.json`. Without a path, all of it; None if there is no such file.",
     "defaults.get core:users:root",
   ),
   permissions: { read: true, write: ["{cachedir}"] },
@@ -52,7 +52,7 @@ export const get: ModuleFunction<JobContext> = fn({
 
 export const merge: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return a map with what another one has: below its maps as well, and with `merge_lists` lists joined.",
+    "Return a map merged with another one, recursively; with `merge_lists`, lists are joined.",
     "defaults.merge '{a: b}' '{d: e}'",
   ),
   params: { dest: any(), src: any(), merge_lists: bool(false), ...HOW },
@@ -72,7 +72,7 @@ export const deepcopy: ModuleFunction<JobContext> = fn({
 
 export const update: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return a map of maps, each laid over `defaults`.",
+    "Return a map of maps, each merged over `defaults`.",
     "defaults.update '{node1: {a: 1}, node2: {a: 2}}' '{a: 0, b: 0}'",
   ),
   params: { dest: any(), defaults: any(), merge_lists: bool(true), ...HOW },

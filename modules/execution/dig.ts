@@ -43,7 +43,7 @@ async function addresses(type: "A" | "AAAA", host: string, server: string | null
 
 export const check_ip: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return whether that is an address of IPv4 or IPv6, alone or with a prefix.",
+    "Return whether a text is an IPv4 or IPv6 address, with or without a prefix length.",
     "dig.check_ip 127.0.0.1",
     "dig.check_ip 1111:2222:3333:4444:5555:6666:7777:8888",
   ),
@@ -55,14 +55,14 @@ export const check_ip: ModuleFunction<JobContext> = fn({
 const OF_HOST = { host: str(), nameserver: str(null) };
 
 export const A: ModuleFunction<JobContext> = fn({
-  doc: describe("Return the addresses of IPv4 of a host, as nameserver knows them.", "dig.A www.google.com"),
+  doc: describe("Return the IPv4 addresses of a host, from `nameserver` if given.", "dig.A www.google.com"),
   permissions: "all",
   params: OF_HOST,
   run: ({ host, nameserver }, context) => addresses("A", host, nameserver, context),
 });
 
 export const AAAA: ModuleFunction<JobContext> = fn({
-  doc: describe("Return the addresses of IPv6 of a host, as nameserver knows them.", "dig.AAAA www.google.com"),
+  doc: describe("Return the IPv6 addresses of a host, from `nameserver` if given.", "dig.AAAA www.google.com"),
   permissions: "all",
   params: OF_HOST,
   run: ({ host, nameserver }, context) => addresses("AAAA", host, nameserver, context),
@@ -77,14 +77,14 @@ export const PTR: ModuleFunction<JobContext> = fn({
 });
 
 export const CNAME: ModuleFunction<JobContext> = fn({
-  doc: describe("Return the name of which a host's is another.", "dig.CNAME mail.google.com"),
+  doc: describe("Return the canonical name of a host.", "dig.CNAME mail.google.com"),
   permissions: "all",
   params: OF_HOST,
   run: async ({ host, nameserver }, context) => (await asked([name(host), "CNAME"], nameserver, context)) ?? [],
 });
 
 export const TXT: ModuleFunction<JobContext> = fn({
-  doc: describe("Return the texts of a host.", "dig.TXT google.com"),
+  doc: describe("Return the TXT records of a host.", "dig.TXT google.com"),
   permissions: "all",
   params: OF_HOST,
   run: async ({ host, nameserver }, context) =>
@@ -131,8 +131,8 @@ async function senders(
 
 export const SPF: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return the addresses from which a domain's mail may come, those of policies that its own includes as well. record: SPF, and TXT\n" +
-      "if there is none.",
+    "Return the addresses from which a domain's mail may come, with those of included policies. record: SPF, or TXT if there is\n" +
+      "none.",
     "dig.SPF google.com",
   ),
   permissions: "all",
@@ -143,7 +143,7 @@ export const SPF: ModuleFunction<JobContext> = fn({
 
 export const MX: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return the hosts that take a domain's mail, each with its preference; resolve=True: the first address of each.",
+    "Return the mail exchangers of a domain, each with its preference; resolve=True: the first address of each.",
     "dig.MX google.com",
   ),
   permissions: "all",

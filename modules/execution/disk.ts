@@ -38,7 +38,10 @@ function parsed<T>(found: Map<string, T> | undefined, context: JobContext): Map<
 }
 
 export const usage: ModuleFunction<JobContext> = fn({
-  doc: describe("Return size and use of what is mounted, by its place. args are flags of `df`.", "disk.usage"),
+  doc: describe(
+    "Return the size and use of mounted file systems, by mount point. args are flags of `df`.",
+    "disk.usage",
+  ),
   permissions: "all",
   params: { args: any(null) },
   async run({ args }, context) {
@@ -52,7 +55,10 @@ export const usage: ModuleFunction<JobContext> = fn({
 });
 
 export const inodeusage: ModuleFunction<JobContext> = fn({
-  doc: describe("Return the inodes of what is mounted, by its place. args are flags of `df`.", "disk.inodeusage"),
+  doc: describe(
+    "Return the inodes of mounted file systems, by mount point. args are flags of `df`.",
+    "disk.inodeusage",
+  ),
   permissions: "all",
   params: { args: any(null) },
   async run({ args }, context) {
@@ -62,7 +68,10 @@ export const inodeusage: ModuleFunction<JobContext> = fn({
 });
 
 export const percent: ModuleFunction<JobContext> = fn({
-  doc: describe("Return how full what is mounted is, by its place, or that of one place.", "disk.percent /var"),
+  doc: describe(
+    "Return how full mounted file systems are, in percent: by mount point, or of one mount point.",
+    "disk.percent /var",
+  ),
   permissions: "all",
   params: { args: str(null) },
   async run({ args }, context) {
@@ -76,7 +85,7 @@ export const percent: ModuleFunction<JobContext> = fn({
 
 export const blkid: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return the attributes of block devices, UUID, LABEL and others: of all, of one, or of those that a token finds.",
+    "Return the attributes of block devices, UUID, LABEL and others: of all devices, of one, or of those that match a token.",
     "disk.blkid",
     "disk.blkid /dev/sda",
     "disk.blkid token='UUID=6a38ee5-7235-44e7-8b22-816a403bad5d'",
@@ -123,7 +132,7 @@ async function dumped(device: string, args: readonly string[] | undefined, conte
 }
 
 export const dump: ModuleFunction<JobContext> = fn({
-  doc: describe("Return what `blockdev` tells of a device, or the attributes of a list.", "disk.dump /dev/sda1"),
+  doc: describe("Return what `blockdev` reports about a device: all, or a list of attributes.", "disk.dump /dev/sda1"),
   permissions: "all",
   params: { device: str(), args: any(null) },
   run: ({ device, args }, context) =>
@@ -140,7 +149,7 @@ const TUNED: ReadonlyMap<string, { readonly set: string; readonly get: string; r
 
 export const tune: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Set read-ahead, filesystem-read-ahead, read-only=True or read-write=True of a device, and return what holds then.",
+    "Set read-ahead, filesystem-read-ahead, read-only=True or read-write=True of a device, and return the new settings.",
     "disk.tune /dev/sda1 read-ahead=1024 read-write=True",
   ),
   permissions: "all",
@@ -173,7 +182,7 @@ export const tune: ModuleFunction<JobContext> = fn({
 
 export const wipe: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Remove the signatures of file systems from a device. Return whether that was done.",
+    "Remove the signatures of file systems from a device. Return whether this was done.",
     "disk.wipe /dev/sda1",
   ),
   permissions: "all",
@@ -187,7 +196,7 @@ export const wipe: ModuleFunction<JobContext> = fn({
 
 export const resize2fs: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Make an ext file system as large as its device. True, or None if it failed.",
+    "Grow an ext file system to the size of its device. True, or None if it failed.",
     "disk.resize2fs /dev/sda1",
   ),
   permissions: "all",
@@ -198,7 +207,7 @@ export const resize2fs: ModuleFunction<JobContext> = fn({
 
 export const format_: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Make a file system on a device, whose contents are lost. Return whether that was done. inode_size is for ext and xfs,\n" +
+    "Make a file system on a device, whose contents are lost. Return whether this was done. inode_size is for ext and xfs,\n" +
       "lazy_itable_init for ext, fat (12, 16, 32) for FAT, force for ext and xfs.",
     "disk.format /dev/sdX1",
   ),
@@ -279,7 +288,7 @@ async function parametersOf(
 
 export const hdparms: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return the parameters of a disk, or of a list, that `hdparm` tells for these flags.",
+    "Return the parameters of a disk, or of a list, that `hdparm` reports for these flags.",
     "disk.hdparms /dev/sda",
   ),
   permissions: "all",
@@ -330,7 +339,7 @@ function visibleSectors(total: number, size: Value): number {
 
 export const smart_attributes: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return the SMART attributes of a disk by their numbers: all, or those of a list; with values, only these columns.",
+    "Return the SMART attributes of a disk by their numbers: all, or a list of numbers; values: only these columns.",
     "disk.smart_attributes /dev/sda",
     "disk.smart_attributes /dev/sda attributes='[5,187,188,197,198]'",
   ),
@@ -347,7 +356,7 @@ export const smart_attributes: ModuleFunction<JobContext> = fn({
 
 export const iostat: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return the averages of what `iostat` tells in count reports, interval seconds apart, of all disks or of those named.",
+    "Return the averages of `count` reports of `iostat`, `interval` seconds apart, for all disks or the named ones.",
     "disk.iostat 1 5 disks=sda",
   ),
   permissions: "all",

@@ -20,7 +20,7 @@ const NO_DIG = "This function requires dig, which is not currently available";
 
 export const parse_hosts: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return the names by address of a file of hosts, or of the text `hosts`.",
+    "Return the names by address in a hosts file, or in the text `hosts`.",
     "dnsutil.parse_hosts",
   ),
   permissions: "all",
@@ -39,7 +39,7 @@ function listed(entries: string | null): string[] {
 
 export const hosts_append: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Add a line to a file of hosts: an address and those of the names, with commas between them, that it does not have yet.",
+    "Add a line to a hosts file: an address, and those of the names (separated by commas) that it does not have yet.",
     "dnsutil.hosts_append /etc/hosts 127.0.0.1 ad1.yuk.co,ad2.yuk.co",
   ),
   permissions: "all",
@@ -58,7 +58,7 @@ export const hosts_append: ModuleFunction<JobContext> = fn({
 
 export const hosts_remove: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Remove names, with commas between them, from a file of hosts, and lines without any name left. Comments stay.",
+    "Remove names (separated by commas) from a hosts file, and lines that have no name left. Comments stay.",
     "dnsutil.hosts_remove /etc/hosts ad1.yuk.co",
     "dnsutil.hosts_remove /etc/hosts ad2.yuk.co,ad1.yuk.co",
   ),
@@ -78,7 +78,7 @@ export const hosts_remove: ModuleFunction<JobContext> = fn({
 
 export const parse_zone: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return what a file of a zone, or the text `zone`, says: what SOA has, and the records by type.",
+    "Return the contents of a zone file, or of the text `zone`: the fields of SOA, and the records by type.",
     "dnsutil.parse_zone /var/lib/named/example.com.zone",
   ),
   permissions: "all",
@@ -96,7 +96,7 @@ export const parse_zone: ModuleFunction<JobContext> = fn({
 });
 
 export const check_ip: ModuleFunction<JobContext> = fn({
-  doc: describe("Return whether that is an address, alone or with a prefix.", "dnsutil.check_ip 127.0.0.1"),
+  doc: describe("Return whether a text is an address, with or without a prefix length.", "dnsutil.check_ip 127.0.0.1"),
   permissions: "all",
   params: { ip_addr: any() },
   run: ({ ip_addr }, context) => withDig("dig.check_ip", [ip_addr], context),
@@ -128,14 +128,14 @@ async function addresses(
 const OF_HOST = { host: str(), nameserver: str(null) };
 
 export const A: ModuleFunction<JobContext> = fn({
-  doc: describe("Return the addresses of IPv4 of a host.", "dnsutil.A www.google.com"),
+  doc: describe("Return the IPv4 addresses of a host.", "dnsutil.A www.google.com"),
   permissions: "all",
   params: OF_HOST,
   run: ({ host, nameserver }, context) => addresses("A", host, nameserver, context),
 });
 
 export const AAAA: ModuleFunction<JobContext> = fn({
-  doc: describe("Return the addresses of IPv6 of a host.", "dnsutil.AAAA www.google.com"),
+  doc: describe("Return the IPv6 addresses of a host.", "dnsutil.AAAA www.google.com"),
   permissions: "all",
   params: OF_HOST,
   run: ({ host, nameserver }, context) => addresses("AAAA", host, nameserver, context),
@@ -160,7 +160,7 @@ export const SPF: ModuleFunction<JobContext> = fn({
 
 export const MX: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return the hosts that take a domain's mail, with resolve=True their addresses.",
+    "Return the mail exchangers of a domain; with resolve=True their addresses.",
     "dnsutil.MX google.com",
   ),
   permissions: "all",
@@ -171,7 +171,7 @@ export const MX: ModuleFunction<JobContext> = fn({
 export const serial: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Return a serial number for a zone: the date and a counter, from the grain dnsserial or dnsserial_<zone>. update=True: the next\n" +
-      "one, which is stored.",
+      "number, which is stored.",
     "dnsutil.serial example.com",
   ),
   permissions: "all",

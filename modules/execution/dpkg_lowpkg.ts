@@ -33,7 +33,7 @@ const NAMES = { permissions: "all", params: {}, varArgs: "packages", varKwargs: 
 
 export const bin_pkg_info: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return what the file of a package is: its name, version and architecture. path: of this host, or a URL.",
+    "Return the name, version and architecture of a package file. path: a path on this host, or a URL.",
     "lowpkg.bin_pkg_info /root/foo-1.2.3-1ubuntu1_all.deb",
     "lowpkg.bin_pkg_info salt://foo-1.2.3-1ubuntu1_all.deb",
   ),
@@ -52,7 +52,7 @@ export const bin_pkg_info: ModuleFunction<JobContext> = fn({
 
 export const unpurge: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Let packages that are marked to be purged stay. Return what has changed of those that are marked.",
+    "Unmark packages that are marked to be purged. Return the changed marks.",
     "lowpkg.unpurge curl",
   ),
   permissions: "all",
@@ -83,13 +83,19 @@ export const list_pkgs: ModuleFunction<JobContext> = fn({
 
 export const file_list: ModuleFunction<JobContext> = fn({
   ...NAMES,
-  doc: describe("Return the files of packages, of all without names, as one list.", "lowpkg.file_list hostname"),
+  doc: describe(
+    "Return the files of the named packages, or of all installed packages, as one list.",
+    "lowpkg.file_list hostname",
+  ),
   run: async (_bound, context, { args }) => dpkg.asFileList(await dpkg.packageFiles(args.map(text), context)),
 });
 
 export const file_dict: ModuleFunction<JobContext> = fn({
   ...NAMES,
-  doc: describe("Return the files of packages, of all without names, by package.", "lowpkg.file_dict hostname"),
+  doc: describe(
+    "Return the files of the named packages, or of all installed packages, by package.",
+    "lowpkg.file_dict hostname",
+  ),
   run: async (_bound, context, { args }) => dpkg.asFilesByPackage(await dpkg.packageFiles(args.map(text), context)),
 });
 
@@ -109,7 +115,7 @@ const NOT_SHOWN = [
 export const info: ModuleFunction<JobContext> = fn({
   ...NAMES,
   doc: describe(
-    "Return what dpkg knows of installed packages, of all without names. failhard=False leaves out unknown ones.",
+    "Return dpkg's information about the named packages, or about all installed packages. failhard=False leaves out packages that are not installed.",
     "lowpkg.info apache2 bash",
     "lowpkg.info 'php5*' failhard=false",
   ),

@@ -13,7 +13,7 @@ import { isMap, map, str as text, type Value } from "../../lib/values/value.ts";
 const ENVIRONMENT: Permissions = { env: true };
 
 /**
- * Sets a variable to a text, to an empty text for False, or removes it. @returns Its value, None, or False for anything
+ * Sets a variable to a text, to an empty string for False, or removes it. @returns Its value, None, or False for anything
  * else.
  */
 function setVariable(key: string, value: Value, unset: boolean): Value {
@@ -28,8 +28,8 @@ function setVariable(key: string, value: Value, unset: boolean): Value {
 
 export const setval: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Set a variable of the minion's environment; False makes it empty, or with `false_unsets` takes it away. Returns the value, or False for one that is no " +
-      "text. `permanent` is for Windows.",
+    "Set a variable of the minion's environment; False empties it, or, with `false_unsets`, removes it. Returns the value, or False for a value that is no " +
+      "string. `permanent` is for Windows.",
     "environ.setval foo bar",
     "environ.setval baz val=False false_unsets=True",
   ),
@@ -40,7 +40,7 @@ export const setval: ModuleFunction<JobContext> = fn({
 
 export const setenv: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Set several variables, and return them as environ.setval does. `clear_all` makes all others empty, or with `false_unsets` takes them away; " +
+    "Set several variables, and return them as environ.setval does. `clear_all` empties all others, or, with `false_unsets`, removes them; " +
       "`update_minion` also fires the event `environ_setenv`.",
     'environ.setenv \'{"foo": "bar", "baz": "quux"}\'',
     'environ.setenv \'{"a": "b", "c": False}\' false_unsets=True',
@@ -89,7 +89,7 @@ export const has_value: ModuleFunction<JobContext> = fn({
 
 export const item: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return one or several variables by name; `default` for those that there are not.",
+    "Return one or several variables by name; `default` for missing ones.",
     "environ.item foo",
     "environ.item '[foo, baz]' default=None",
   ),

@@ -36,8 +36,8 @@ async function said(
 
 export const mkfs: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Make an ext file system on a device, whose contents are lost. Return what mke2fs says, with full_return=True all that became\n" +
-      `of it. Keywords are its options: ${Object.keys(MKFS_OPTIONS).join(", ")}.`,
+    "Make an ext file system on a device, whose contents are lost. Return the output of mke2fs; with full_return=True, its whole\n" +
+      `result. Keywords are its options: ${Object.keys(MKFS_OPTIONS).join(", ")}.`,
     "extfs.mkfs /dev/sda1 fs_type=ext4 opts='acl,noexec'",
   ),
   permissions: "all",
@@ -52,8 +52,8 @@ export const mkfs: ModuleFunction<JobContext> = fn({
 
 export const tune: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Change the parameters of an ext file system. Return what tune2fs says, with full_return=True all that became of it. Keywords\n" +
-      `are its options: ${Object.keys(TUNE_OPTIONS).join(", ")}.`,
+    "Change the parameters of an ext file system. Return the output of tune2fs; with full_return=True, its whole result. Keywords are\n" +
+      `its options: ${Object.keys(TUNE_OPTIONS).join(", ")}.`,
     "extfs.tune /dev/sda1 force=True label=wildstallyns opts='acl,noexec'",
   ),
   permissions: "all",

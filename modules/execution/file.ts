@@ -40,8 +40,8 @@ import { float, map, str as text } from "../../lib/values/value.ts";
 
 export const stats: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return what the system says of a file: owner and group by name and number, size, mode, type, times, and the path without " +
-      "links (`target`); with `hash_type` also its digest (`sum`).",
+    "Return the status of a file: owner and group by name and number, size, mode, type, times, and the path without " +
+      "links (`target`); with `hash_type`, also its digest (`sum`).",
     "file.stats /etc/passwd",
   ),
   permissions: "all",
@@ -64,7 +64,7 @@ export const stats: ModuleFunction<JobContext> = fn({
 
 export const lstat: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return the status of a file, of a link its own; an empty map if there is none.",
+    "Return the status of a file (of a link itself, not of its target); an empty map if there is none.",
     "file.lstat /path/to/file",
   ),
   permissions: "all",
@@ -115,8 +115,8 @@ export const check_hash: ModuleFunction<JobContext> = fn({
 
 export const extract_hash: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return the digest that a file of digests has for a file: `hsum` and `hash_type`, or None. A line that ends in " +
-      "`source_hash_name`, the name of `file_name` or that of `source` counts first, in this order.",
+    "Return the digest of a file from a file of digests: `hsum` and `hash_type`, or None. The line is found by `source_hash_name`, " +
+      "else by the name of `file_name`, else by that of `source`.",
     "file.extract_hash /path/to/hash/file sha512 /etc/foo",
   ),
   permissions: "all",
@@ -133,7 +133,7 @@ export const extract_hash: ModuleFunction<JobContext> = fn({
 
 export const get_source_sum: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return the digest that `source_hash` tells: one, `TYPE=DIGEST`, or a file of digests, on this host or at a URL.",
+    "Return the digest from `source_hash`: a digest, `TYPE=DIGEST`, or a file of digests on this host or at a URL.",
     "file.get_source_sum /tmp/foo.tar.gz source=http://mydomain.tld/foo.tar.gz source_hash=499ae16dcae71eeb7c3a30c75ea7a1a6",
   ),
   permissions: "all",
@@ -173,7 +173,7 @@ export const file_exists: ModuleFunction<JobContext> = fn({
 });
 
 export const path_exists_glob: ModuleFunction<JobContext> = fn({
-  doc: describe("Return whether there is a path that matches a glob.", "file.path_exists_glob '/etc/pam*/pass*'"),
+  doc: describe("Return whether a path exists that matches a glob.", "file.path_exists_glob '/etc/pam*/pass*'"),
   permissions: "all",
   params: { path: str() },
   run: ({ path }) => globAny(home(path)).length > 0,
@@ -187,7 +187,7 @@ export const is_link: ModuleFunction<JobContext> = fn({
 });
 
 export const is_hardlink: ModuleFunction<JobContext> = fn({
-  doc: describe("Return whether a file has more than one name.", "file.is_hardlink /path/to/link"),
+  doc: describe("Return whether a file has more than one hard link.", "file.is_hardlink /path/to/link"),
   permissions: "all",
   params: { path: str() },
   run: ({ path }) => {
@@ -236,7 +236,7 @@ export const is_blkdev: ModuleFunction<JobContext> = kindTest(
 export const is_fifo: ModuleFunction<JobContext> = kindTest("is_fifo", "a FIFO", (info) => info.isFifo);
 
 export const get_devmm: ModuleFunction<JobContext> = fn({
-  doc: describe("Return the major and minor number of a device, [0, 0] for anything else.", "file.get_devmm /dev/chr"),
+  doc: describe("Return the major and minor number of a device; [0, 0] for other files.", "file.get_devmm /dev/chr"),
   permissions: "all",
   params: { name: str() },
   run: ({ name }) => {
@@ -248,7 +248,7 @@ export const get_devmm: ModuleFunction<JobContext> = fn({
 
 export const access: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return whether the minion may use a file so: f (it exists), r, w or x.",
+    "Return whether the minion has this access to a file: f (it exists), r, w or x.",
     "file.access /path/to/file f",
   ),
   permissions: "all",
@@ -264,7 +264,7 @@ export const access: ModuleFunction<JobContext> = fn({
 
 export const readlink: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return what a symbolic link says, or with `canonicalize` the path without links.",
+    "Return the target of a symbolic link, or, with `canonicalize`, the resolved path.",
     "file.readlink /path/to/link",
   ),
   permissions: "all",
@@ -290,7 +290,7 @@ export const readdir: ModuleFunction<JobContext> = fn({
 });
 
 export const statvfs: ModuleFunction<JobContext> = fn({
-  doc: describe("Return the facts of the file system that a path lies in.", "file.statvfs /path/to/file"),
+  doc: describe("Return the figures of the file system of a path (statvfs).", "file.statvfs /path/to/file"),
   permissions: "all",
   params: { path: str() },
   run: ({ path }) => {
@@ -322,7 +322,7 @@ export const diskusage: ModuleFunction<JobContext> = fn({
 
 export const open_files: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return the open files with the pids that have them open, or with `by_pid` the pids with their files.",
+    "Return the open files with their pids, or, with `by_pid`, the pids with their open files.",
     "file.open_files",
   ),
   permissions: "all",
@@ -337,19 +337,22 @@ export const pardir: ModuleFunction<JobContext> = fn({
 });
 
 export const normpath: ModuleFunction<JobContext> = fn({
-  doc: describe("Return a path without empty parts, `.` and `..`; looks at no file.", "file.normpath 'a/b/c/..'"),
+  doc: describe(
+    "Return a normalized path, without empty parts, `.` and `..`. No file is read.",
+    "file.normpath 'a/b/c/..'",
+  ),
   params: { path: str() },
   run: ({ path }) => normalPath(path),
 });
 
 export const basename: ModuleFunction<JobContext> = fn({
-  doc: describe("Return what is behind the last slash of a path.", "file.basename 'test/test.config'"),
+  doc: describe("Return the part of a path after its last slash.", "file.basename 'test/test.config'"),
   params: { path: str() },
   run: ({ path }) => baseName(path),
 });
 
 export const dirname: ModuleFunction<JobContext> = fn({
-  doc: describe("Return what is before the last slash of a path.", "file.dirname 'test/path/filename.config'"),
+  doc: describe("Return the part of a path before its last slash.", "file.dirname 'test/path/filename.config'"),
   params: { path: str() },
   run: ({ path }) => dirName(path),
 });

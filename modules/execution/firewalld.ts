@@ -245,7 +245,7 @@ const ZONE = { zone: str() };
 
 export const add_port: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Open a port in a zone: `443/tcp`. force_masquerade=True: the zone masquerades then.",
+    "Open a port in a zone: `443/tcp`. force_masquerade=True also enables masquerading in the zone.",
     "firewalld.add_port internal 443/tcp",
   ),
   permissions: "all",

@@ -43,7 +43,7 @@ async function versionOf(which: Gem, context: JobContext): Promise<string | unde
 
 export const install: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Install gems, a list or a text with blanks, and return what gem says. rdoc, ri: also their documentation. gem_bin: the\n" +
+    "Install gems, a list or a text with blanks, and return the output of gem. rdoc, ri: also their documentation. gem_bin: the\n" +
       "program; runas: the user.",
     "gem.install vagrant",
     "gem.install redphone gem_bin=/opt/sensu/embedded/bin/gem",
@@ -82,14 +82,14 @@ export const install: ModuleFunction<JobContext> = fn({
 const GEMS = { gems: any(), ...WHICH };
 
 export const uninstall: ModuleFunction<JobContext> = fn({
-  doc: describe("Remove all versions of gems, and return what gem says.", "gem.uninstall vagrant"),
+  doc: describe("Remove all versions of gems, and return the output of gem.", "gem.uninstall vagrant"),
   permissions: "all",
   params: GEMS,
   run: ({ gems, ...which }, context) => gem(["uninstall", ...names(gems), "-a", "-x"], which, context),
 });
 
 export const update: ModuleFunction<JobContext> = fn({
-  doc: describe("Update gems, and return what gem says.", "gem.update vagrant"),
+  doc: describe("Update gems, and return the output of gem.", "gem.update vagrant"),
   permissions: "all",
   params: GEMS,
   run: ({ gems, ...which }, context) => gem(["update", ...names(gems)], which, context),
@@ -110,7 +110,10 @@ export const version: ModuleFunction<JobContext> = fn({
 });
 
 export const list: ModuleFunction<JobContext> = fn({
-  doc: describe("Return the installed gems with their versions; with prefix those that begin so.", "gem.list"),
+  doc: describe(
+    "Return the installed gems with their versions; with prefix those whose names begin with it.",
+    "gem.list",
+  ),
   permissions: "all",
   params: { prefix: str(""), ...WHICH },
   run: async ({ prefix, ...which }, context) =>
@@ -118,7 +121,7 @@ export const list: ModuleFunction<JobContext> = fn({
 });
 
 export const list_upgrades: ModuleFunction<JobContext> = fn({
-  doc: describe("Return the gems of which there is a newer version, with it.", "gem.list_upgrades"),
+  doc: describe("Return the gems that have a newer version, with that version.", "gem.list_upgrades"),
   permissions: "all",
   params: WHICH,
   run: async (which, context) => parseOutdated(await gem(["outdated"], which, context)),

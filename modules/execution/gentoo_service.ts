@@ -83,7 +83,7 @@ const SWITCH = { permissions: "all", params: { name: str() }, varKwargs: "kwargs
 export const enable: ModuleFunction<JobContext> = fn({
   ...SWITCH,
   doc: describe(
-    "Have a service start with the system: in the default runlevel, or in exactly those of runlevels.",
+    "Enable a service: in the default runlevel, or in exactly those of `runlevels`.",
     "service.enable <service name> <runlevels=single-runlevel>",
     "service.enable <service name> <runlevels=[runlevel1,runlevel2]>",
   ),
@@ -93,7 +93,7 @@ export const enable: ModuleFunction<JobContext> = fn({
 export const disable: ModuleFunction<JobContext> = fn({
   ...SWITCH,
   doc: describe(
-    "Have a service no longer start with the system, or not in those runlevels.",
+    "Disable a service: in all runlevels, or in those of `runlevels`.",
     "service.disable <service name> <runlevels=single-runlevel>",
     "service.disable <service name> <runlevels=[runlevel1,runlevel2]>",
   ),

@@ -53,7 +53,7 @@ export const add: ModuleFunction<JobContext> = printing(
 export const archive: ModuleFunction<JobContext> = fn({
   doc: document(
     "Write the files of a revision into an archive. prefix: the directory in it, by default the name of cwd. format: tar, zip,\n" +
-      "tar.gz; by default what the name of output says. Return True.",
+      "tar.gz; by default the ending of output. Return True.",
     "git.archive /path/to/repo /path/to/archive.tar",
   ),
   permissions: "all",
@@ -80,7 +80,7 @@ export const archive: ModuleFunction<JobContext> = fn({
 
 export const branch: ModuleFunction<JobContext> = fn({
   doc: document(
-    "Create a branch, or what opts says: -d deletes it, -m renames it. Return True.",
+    "Create a branch; with opts -d delete it, with -m rename it. Return True.",
     "git.branch /path/to/repo mybranch",
     "git.branch /path/to/repo newbranch opts='-m oldbranch'",
   ),
@@ -148,8 +148,8 @@ export const describe: ModuleFunction<JobContext> = printing(
 
 export const diff: ModuleFunction<JobContext> = fn({
   doc: document(
-    "Return the differences of two revisions, of one and the files, of the files and what was added; with cached=True of what\n" +
-      "was added and a revision; with no_index=True of two paths outside of a repository. paths: only these.",
+    "Return the differences between two revisions, between one and the files, or between the files and the index; with cached=True, between the\n" +
+      "index and a revision; with no_index=True, between two paths outside of a repository. paths: only these.",
     "git.diff /path/to/repo",
     "git.diff /path/to/repo HEAD~1 HEAD",
     "git.diff /path/to/repo no_index=True paths='[/path/one, /path/two]'",
@@ -232,7 +232,7 @@ export const init: ModuleFunction<JobContext> = fn({
 
 export const list_branches: ModuleFunction<JobContext> = fn({
   doc: document(
-    "Return the branches, with remote=True those of the remotes.",
+    "Return the branches; with remote=True, those of the remotes.",
     "git.list_branches /path/to/repo",
     "git.list_branches /path/to/repo remote=True",
   ),
@@ -272,8 +272,8 @@ export const merge: ModuleFunction<JobContext> = printing(
 
 export const merge_base: ModuleFunction<JobContext> = fn({
   doc: document(
-    "Return the best common ancestor of revisions, with all=True a list of all best ones. octopus: of all revisions together;\n" +
-      "independent: those that no other one reaches; fork_point: where a branch left it; is_ancestor: whether the first of two\n" +
+    "Return the best common ancestor of revisions; with all=True, a list of all. octopus: of all revisions together;\n" +
+      "independent: the revisions that are not reachable from others; fork_point: the commit where a branch forked; is_ancestor: whether the first of two\n" +
       "is an ancestor of the second. refs: a list, or a text with commas.",
     "git.merge_base /path/to/repo HEAD upstream/mybranch",
     "git.merge_base /path/to/repo refs='8f2e542,4ad8cab,cdc9886,2001d8a' independent=True",
@@ -432,7 +432,7 @@ export const stash: ModuleFunction<JobContext> = printing(
 
 export const status: ModuleFunction<JobContext> = fn({
   doc: document(
-    "Return the files that differ from the last commit, by what became of them.",
+    "Return the files that differ from the last commit, by kind of change.",
     "git.status /path/to/repo",
   ),
   permissions: "all",

@@ -27,7 +27,7 @@ export const virtual: Virtual = {
 const SHARED = `
 
 user, gnupghome, keyring
-    Whose keys, their home directory, and the path of a keyring that is used instead of its own.`;
+    The user of the keyring, its home directory, and the path of another keyring.`;
 
 /** A text, or a file that can be read. @throws {InvocationError} Without either. @throws {CommandError} If the file cannot be read. */
 function inputOf(input: string | null, filename: string | null): GpgInput {
@@ -55,7 +55,7 @@ function outputWords(output: string | null): string[] {
 
 export const sign: ModuleFunction<JobContext> = fn({
   doc: describe(
-    `Return a text, or what is in a file, with a signature around it.
+    `Return a text, or the text of a file, in a clear signature.
 
 keyid
     The key. Default: the first secret one.
@@ -64,7 +64,7 @@ text, filename
     What is signed.
 
 output
-    A file that gets the result too, if a file was signed.
+    A file that also gets the result, if a file is signed.
 
 use_passphrase : False
     Whether the key needs the \`gpg_passphrase\` of the pillar.${SHARED}`,
@@ -99,7 +99,7 @@ export const verify: ModuleFunction<JobContext> = fn({
     `Check a signature. Returns \`res\` and \`message\`, and who signed.
 
 text, filename
-    What is signed, with its signature if that is not in a file of its own.
+    The signed text or file, with its signature unless that is in a separate file.
 
 signature
     The path of a detached signature of \`filename\`.
@@ -108,7 +108,7 @@ trustmodel
     ${TRUST_MODELS.join(", ")}.
 
 signed_by_any
-    Fingerprints, of which one must have signed, however far it is trusted.
+    Fingerprints, of which one must have signed, with any trust.
 
 signed_by_all
     Fingerprints, which must all have signed.${SHARED}`,
@@ -214,7 +214,7 @@ use_passphrase : False
     Whether signing needs the \`gpg_passphrase\` of the pillar.
 
 always_trust : False
-    Whether keys of whatever trust are used.
+    Whether keys of any trust are used.
 
 bare : False
     Whether the encrypted text is returned alone.${SHARED}`,

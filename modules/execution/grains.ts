@@ -16,8 +16,8 @@ import { compare, isMap, str as text, truthy, type Value, type ValueMap } from "
 
 export const get: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return a grain, or what lies below it at a path such as `systemd:version`; `default` if there is no such thing.\n" +
-      "`delimiter` stands between the steps of the path. `ordered` is taken for Salt's sake: maps keep their order.",
+    "Return a grain, or a value in it at a path such as `systemd:version`; `default` if there is none.\n" +
+      "`delimiter` separates the steps of the path. `ordered` is accepted for compatibility: maps always keep their order.",
     "grains.get os",
     "grains.get systemd:version",
     "grains.get 'abc::def|ghi' delimiter='|'",
@@ -29,14 +29,14 @@ export const get: ModuleFunction<JobContext> = fn({
 export const fetch: ModuleFunction<JobContext> = get;
 
 export const has_value: ModuleFunction<JobContext> = fn({
-  doc: describe("Whether there is a grain, or something below it at a path.", "grains.has_value systemd:version"),
+  doc: describe("Return whether there is a grain, or a value at a path in it.", "grains.has_value systemd:version"),
   params: { key: any() },
   run: ({ key }, { grains }) => traverse(grains, key) !== undefined,
 });
 
 export const equals: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Whether the grain at a path has a value; both are compared as text.",
+    "Return whether the grain at a path equals a value; both are compared as text.",
     "grains.equals fqdn web1.example.com",
     "grains.equals systemd:version 219",
   ),
@@ -47,7 +47,7 @@ export const equals: ModuleFunction<JobContext> = fn({
 
 export const items: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return all grains; with `sanitize`, without the names and serial number that tell who the host is.",
+    "Return all grains; with `sanitize`, without the host's names and serial number.",
     "grains.items",
     "grains.items sanitize=True",
   ),
@@ -89,8 +89,8 @@ const SETTING: Permissions = { read: ["{config_dir}"], write: ["{config_dir}"] }
 
 export const setvals: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Set grains in the minion's grains file, and have the minion load its grains again. With `destructive` a grain whose\n" +
-      "value is None is removed. With refresh_pillar=False the pillar is not refreshed.",
+    "Set grains in the minion's grains file, and refresh the minion's grains. With `destructive`, a grain whose value is None\n" +
+      "is removed. With refresh_pillar=False, the pillar is not refreshed.",
     `grains.setvals "{'key1': 'val1', 'key2': 'val2'}"`,
   ),
   permissions: SETTING,
@@ -115,8 +115,8 @@ export const setval: ModuleFunction<JobContext> = fn({
 
 export const set: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Set the grain at a path such as `apps:myApp:port`. A list or a map is replaced, or takes the place of a value, only\n" +
-      "with `force`. With `destructive` a grain that is set to None is removed.",
+    "Set the grain at a path such as `apps:myApp:port`. Replacing a list or a map, or replacing a value by one, needs `force`. With\n" +
+      "`destructive`, a grain that is set to None is removed.",
     "grains.set 'apps:myApp:port' 2209",
     "grains.set 'apps:myApp' '{port: 2209}'",
   ),
@@ -133,8 +133,8 @@ export const set: ModuleFunction<JobContext> = fn({
 
 export const append: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Append a value, or each value of a list, to the list at a path, which is made if there is none. With `convert` another\n" +
-      "value there becomes the first of the list.",
+    "Append a value, or each value of a list, to the list at a path, which is made if there is none. With `convert`, an\n" +
+      "existing other value becomes the first item of the list.",
     "grains.append key val",
   ),
   permissions: SETTING,
@@ -168,9 +168,9 @@ export const delkey: ModuleFunction<JobContext> = fn({
 });
 export const filter_by: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return the value of a table whose key, a glob, matches a grain; of a grain that is a list, the first item that has\n" +
-      "one counts. Without any, the value of the key `default`. `base` is the key of a map that the value is put over, and\n" +
-      "`merge` a map to put over both.",
+    "Return the value of a table whose key, a glob, matches a grain; if the grain is a list, its first item with a match\n" +
+      "decides. Without a match, the value of the key `default`. `base` is the key of a map that the value is merged over, and\n" +
+      "`merge` a map that is merged over both.",
     "grains.filter_by '{Debian: Debheads rule, RedHat: I love my hat}'",
     "grains.filter_by '{default: {A: {B: C}, D: E}, F: {A: {B: G}}, H: {D: I}}' 'xxx' '{D: J}' 'F' 'default'",
   ),

@@ -24,7 +24,7 @@ const ROOT = { root: str(null) };
 
 export const add: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Add a group. Return whether groupadd did it. non_unique=True takes a gid that another group has.",
+    "Add a group. Return whether groupadd succeeded. non_unique=True accepts a gid that another group has.",
     "group.add foo 3456",
   ),
   permissions: "all",
@@ -40,14 +40,14 @@ export const add: ModuleFunction<JobContext> = fn({
 });
 
 export const delete_: ModuleFunction<JobContext> = fn({
-  doc: describe("Delete a group. Return whether groupdel did it.", "group.delete foo"),
+  doc: describe("Delete a group. Return whether groupdel succeeded.", "group.delete foo"),
   permissions: "all",
   params: { name: str(), ...ROOT, local: bool(false) },
   run: ({ name, ...how }, context) => groups.deleteGroup(name, how, context),
 });
 
 export const info: ModuleFunction<JobContext> = fn({
-  doc: describe("Return what is known of a group; an empty map if there is no such group.", "group.info foo"),
+  doc: describe("Return information about a group; an empty map if there is no such group.", "group.info foo"),
   permissions: "all",
   params: { name: str(), ...ROOT },
   async run({ name, root }, context) {
@@ -64,21 +64,21 @@ export const getent: ModuleFunction<JobContext> = fn({
 });
 
 export const chgid: ModuleFunction<JobContext> = fn({
-  doc: describe("Change a group's id. Return whether it is so now.", "group.chgid foo 4376"),
+  doc: describe("Change a group's id. Return whether it has this value now.", "group.chgid foo 4376"),
   permissions: "all",
   params: { name: str(), gid: int(), ...ROOT, non_unique: bool(false) },
   run: ({ name, gid, root, non_unique }, context) => groups.setGid(name, gid, { root, nonUnique: non_unique }, context),
 });
 
 export const adduser: ModuleFunction<JobContext> = fn({
-  doc: describe("Add a user to a group. Return whether it was done.", "group.adduser foo bar"),
+  doc: describe("Add a user to a group. Return whether this succeeded.", "group.adduser foo bar"),
   permissions: "all",
   params: { name: str(), username: str(), ...ROOT },
   run: ({ name, username, root }, context) => groups.addMember(name, username, root, context),
 });
 
 export const deluser: ModuleFunction<JobContext> = fn({
-  doc: describe("Take a user out of a group. Return whether the user is not in it now.", "group.deluser foo bar"),
+  doc: describe("Remove a user from a group. Return whether the user is no member now.", "group.deluser foo bar"),
   permissions: "all",
   params: { name: str(), username: str(), ...ROOT },
   run: ({ name, username, root }, context) => groups.removeMember(name, username, root, context),
@@ -86,7 +86,7 @@ export const deluser: ModuleFunction<JobContext> = fn({
 
 export const members: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Make exactly these users the members of a group. Return whether it was done.",
+    "Make exactly these users the members of a group. Return whether this succeeded.",
     "group.members foo 'user1,user2,user3,...'",
   ),
   permissions: "all",

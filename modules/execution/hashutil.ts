@@ -77,7 +77,7 @@ export const base64_b64encode: ModuleFunction<JobContext> = fn({
 });
 
 export const base64_b64decode: ModuleFunction<JobContext> = fn({
-  doc: describe("Return what base64 stands for.", "hashutil.base64_b64decode 'Z2V0IHNhbHRlZA=='"),
+  doc: describe("Decode base64.", "hashutil.base64_b64decode 'Z2V0IHNhbHRlZA=='"),
   params: { instr: any() },
   run: ({ instr }) => textIfPossible(fromBase64(instr)),
 });
@@ -89,7 +89,7 @@ export const base64_encodestring: ModuleFunction<JobContext> = fn({
 });
 
 export const base64_decodestring: ModuleFunction<JobContext> = fn({
-  doc: describe("Return what lines of base64 stand for.", "hashutil.base64_decodestring instr='Z2V0IHNhbHRlZAo='"),
+  doc: describe("Decode base64 in lines.", "hashutil.base64_decodestring instr='Z2V0IHNhbHRlZAo='"),
   params: { instr: any() },
   run: ({ instr }) => textIfPossible(fromBase64(instr)),
 });
@@ -106,7 +106,7 @@ export const base64_encodefile: ModuleFunction<JobContext> = fn({
 
 export const base64_decodefile: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Write what base64 stands for to a file.",
+    "Decode base64 into a file.",
     "hashutil.base64_decodefile instr='Z2V0IHNhbHRlZAo=' outfile='/path/to/binary_file'",
   ),
   permissions: { read: true, write: true },

@@ -89,7 +89,7 @@ export const has_pair: ModuleFunction<JobContext> = fn({
 
 export const set_host: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Set the names of an address, in place of those it has; empty names remove it.",
+    "Set the names of an address, replacing its current ones; empty names remove it.",
     "hosts.set_host <ip> <alias>",
   ),
   permissions: WRITE,
@@ -99,7 +99,7 @@ export const set_host: ModuleFunction<JobContext> = fn({
 });
 
 export const rm_host: ModuleFunction<JobContext> = fn({
-  doc: describe("Remove a name of an address; an address without names goes too.", "hosts.rm_host <ip> <alias>"),
+  doc: describe("Remove a name of an address; an address without names is removed too.", "hosts.rm_host <ip> <alias>"),
   permissions: WRITE,
   params: { ip: str(), alias: str() },
   run: async ({ ip, alias }, context) => {

@@ -315,8 +315,8 @@ const BUNDLE_URL = "http://curl.haxx.se/ca/cacert.pem";
 
 export const update_ca_bundle: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Write the bundle of certificate authorities anew, from source or the option ca_bundle_url, and add merge_files to it. Name an\n" +
-      "https source: the default is not encrypted.",
+    "Update the bundle of certificate authorities from source or the option ca_bundle_url, and append merge_files. Use an https source: the\n" +
+      "default is not encrypted.",
     "http.update_ca_bundle",
     "http.update_ca_bundle target=/path/to/cacerts.pem",
     "http.update_ca_bundle source=https://example.com/cacerts.pem",

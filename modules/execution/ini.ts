@@ -67,7 +67,7 @@ function plain(found: string | IniSection | undefined): Value {
 
 export const set_option: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Set options, of sections (maps) or outside of them, and return what changed. With `no_spaces` nothing stands around the separator.",
+    "Set options, of sections (maps) or outside of them, and return what changed. With `no_spaces`, there are no spaces around the separator.",
     "ini.set_option /path/to/ini '{section_foo: {key: value}}'",
   ),
   permissions: "all",
@@ -82,7 +82,7 @@ export const set_option: ModuleFunction<JobContext> = fn({
 
 export const get_option: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return an option of a section, or with an empty section one outside; None if there is none.",
+    "Return an option of a section, or, with an empty section, an option outside of sections; None if there is none.",
     "ini.get_option /path/to/ini section_name option_name",
   ),
   permissions: { read: true },

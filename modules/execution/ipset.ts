@@ -101,7 +101,7 @@ export const version: ModuleFunction<JobContext> = fn({
 
 export const new_set: ModuleFunction<JobContext> = fn({
   doc: describe(
-    `Make a set. Returns true, or what ipset says.
+    `Make a set. Returns True, or the output of ipset.
 
 set_type
     \`hash:ip\`, \`hash:net\`, \`hash:ip,port\`, \`bitmap:port\`, \`list:set\`, ….
@@ -136,7 +136,7 @@ Other arguments are options of the type: range, netmask, hashsize, maxelem, time
 });
 
 export const delete_set: ModuleFunction<JobContext> = fn({
-  doc: describe("Remove a set. Returns true, or what ipset says.", "ipset.delete_set custom_set"),
+  doc: describe("Remove a set. Returns True, or the output of ipset.", "ipset.delete_set custom_set"),
   permissions: "all",
   params: SET,
   run: async ({ name }, context) => name ? await change(["destroy", checkedWord(name, "set")], context) : NO_SET,
@@ -144,7 +144,7 @@ export const delete_set: ModuleFunction<JobContext> = fn({
 
 export const rename_set: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Give a set another name. Returns true, or why not.",
+    "Rename a set. Returns True, or the error.",
     "ipset.rename_set custom_set new_set=new_set_name",
   ),
   permissions: "all",
@@ -159,7 +159,7 @@ export const rename_set: ModuleFunction<JobContext> = fn({
 });
 
 export const list_sets: ModuleFunction<JobContext> = fn({
-  doc: describe("Return the facts of each set.", "ipset.list_sets"),
+  doc: describe("Return the properties of each set.", "ipset.list_sets"),
   permissions: "all",
   params: FAMILY,
   run: async (_bound, context) => {
@@ -173,7 +173,7 @@ export const list_sets: ModuleFunction<JobContext> = fn({
 });
 
 export const check_set: ModuleFunction<JobContext> = fn({
-  doc: describe("Return whether there is a set.", "ipset.check_set name"),
+  doc: describe("Return whether a set exists.", "ipset.check_set name"),
   permissions: "all",
   params: SET,
   run: async ({ name }, context) => name ? await infoOf(name, context) !== undefined : NO_SET,
@@ -195,8 +195,8 @@ function unsupported(name: string, header: string, kwargs: ValueMap): string | u
 
 export const add: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Add an entry to a set; what follows it after a blank are options of it, and so are timeout, packets, bytes, comment, nomatch,\n" +
-      "skbmark, skbprio and skbqueue. Returns `Success`, or what hinders.",
+    "Add an entry to a set. Its options follow it after a space, or are arguments: timeout, packets, bytes, comment, nomatch, skbmark, skbprio, skbqueue.\n" +
+      "Returns `Success`, or the error.",
     "ipset.add setname 192.168.1.26",
     "ipset.add setname 192.168.0.3,AA:BB:CC:DD:EE:FF",
   ),
@@ -226,7 +226,7 @@ export const add: ModuleFunction<JobContext> = fn({
 });
 
 const deleteEntry: ModuleFunction<JobContext> = fn({
-  doc: describe("Remove an entry from a set. Returns `Success`, or what hinders.", "ipset.delete setname 192.168.0.3"),
+  doc: describe("Remove an entry from a set. Returns `Success`, or the error.", "ipset.delete setname 192.168.0.3"),
   permissions: "all",
   params: ENTRY,
   varKwargs: "kwargs",
@@ -274,7 +274,7 @@ export const test: ModuleFunction<JobContext> = fn({
 
 export const flush: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Remove all entries of a set, or of all sets. Returns whether ipset said nothing.",
+    "Remove all entries of a set, or of all sets. Returns whether ipset printed nothing.",
     "ipset.flush setname",
   ),
   permissions: "all",

@@ -53,7 +53,7 @@ async function waitWords(family: string, context: JobContext): Promise<string[]>
   return await hasOption("--wait", family, context) ? ["--wait"] : [];
 }
 
-/** What a change says of a failure; an empty text if it went well. */
+/** What a change says of a failure; an empty string if it went well. */
 async function change(
   table: string,
   words: readonly string[],
@@ -95,9 +95,9 @@ export const version: ModuleFunction<JobContext> = fn({
 
 export const build_rule: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return a rule of keywords, of which each is an option of iptables; if, of, proto, match, match-set, connstate, dports,\n" +
-      "sports, comment and jump mean more. A value that begins with ! or not is negated. full=True: the whole command, with\n" +
-      "table, chain and command, and for insert also position.",
+    "Build a rule from keywords. Each is an option of iptables; if, of, proto, match, match-set, connstate, dports, sports, comment\n" +
+      "and jump are translated. A value that begins with ! or not is negated. full=True: the whole command, with\n" +
+      "table, chain and command, for an insertion also position.",
     "iptables.build_rule match=state \\\n        connstate=RELATED,ESTABLISHED jump=ACCEPT",
     "iptables.build_rule filter INPUT command=I position=3 \\\n        full=True match=state connstate=RELATED,ESTABLISHED jump=ACCEPT",
   ),
@@ -184,7 +184,7 @@ export const get_policy: ModuleFunction<JobContext> = fn({
 });
 
 export const set_policy: ModuleFunction<JobContext> = fn({
-  doc: describe("Set the policy of a chain. Return what is wrong.", "iptables.set_policy filter INPUT DROP"),
+  doc: describe("Set the policy of a chain. Return the error text.", "iptables.set_policy filter INPUT DROP"),
   permissions: "all",
   params: { ...CHAIN, policy: str(null), ...FAMILY },
   async run({ table, chain, policy, family }, context) {
@@ -197,8 +197,8 @@ export const set_policy: ModuleFunction<JobContext> = fn({
 
 export const save: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Save the rules, by default where the distribution loads them from. The option iptables.save_filters has expressions of\n" +
-      "lines that are left out.",
+    "Save the rules, by default where the distribution loads them from. The option iptables.save_filters lists regular expressions\n" +
+      "of lines that are left out.",
     "iptables.save /etc/sysconfig/iptables",
   ),
   permissions: "all",
@@ -294,7 +294,7 @@ export const delete_chain: ModuleFunction<JobContext> = ofChain(
 
 export const append: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Add a rule at the end of a chain. Return whether that was done; False if it is there.",
+    "Add a rule at the end of a chain. Return whether this was done; False if it is there.",
     "iptables.append filter INPUT \\\n        rule='-m state --state RELATED,ESTABLISHED -j ACCEPT'",
   ),
   permissions: "all",
@@ -309,7 +309,7 @@ export const append: ModuleFunction<JobContext> = fn({
 
 export const insert: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Add a rule at a position of a chain, from the end if it is negative. Return what is wrong; False if the rule is there.",
+    "Add a rule at a position of a chain, from the end if it is negative. Return the error text; False if the rule is there.",
     "iptables.insert filter INPUT position=3 \\\n        rule='-m state --state RELATED,ESTABLISHED -j ACCEPT'",
   ),
   permissions: "all",
@@ -338,7 +338,7 @@ async function fromEnd(
 
 export const delete_: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Delete a rule of a chain, named by its position or its text. Return what is wrong.",
+    "Delete a rule of a chain, by its position or its text. Return the error text.",
     "iptables.delete filter INPUT position=3",
     "iptables.delete filter INPUT \\\n        rule='-m state --state RELATED,ESTABLISHED -j ACCEPT'",
   ),
@@ -353,7 +353,7 @@ export const delete_: ModuleFunction<JobContext> = fn({
 
 export const flush: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Delete all rules of a chain, without chain of all of a table. Return what is wrong.",
+    "Delete all rules of a chain, or, without chain, of a table. Return the error text.",
     "iptables.flush filter INPUT",
   ),
   permissions: "all",

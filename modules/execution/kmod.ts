@@ -40,14 +40,14 @@ function added(before: readonly string[], after: readonly string[], more: readon
 }
 
 export const available: ModuleFunction<JobContext> = fn({
-  doc: describe("Return the modules that there are for this kernel.", "kmod.available"),
+  doc: describe("Return the available modules of this kernel.", "kmod.available"),
   permissions: "all",
   params: {},
   run: () => available_(),
 });
 
 export const check_available: ModuleFunction<JobContext> = fn({
-  doc: describe("Return whether there is such a module.", "kmod.check_available kvm"),
+  doc: describe("Return whether a module is available.", "kmod.check_available kvm"),
   permissions: "all",
   params: { mod: str() },
   run: ({ mod }) => available_().includes(mod),
@@ -79,7 +79,7 @@ export const is_loaded: ModuleFunction<JobContext> = fn({
 
 export const load: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Load a module, with persist=True at each start too. Return the names of those that are new.",
+    "Load a module, with persist=True at each start too. Return the names of the loaded ones.",
     "kmod.load kvm",
   ),
   permissions: "all",
@@ -98,8 +98,8 @@ export const load: ModuleFunction<JobContext> = fn({
 
 export const remove: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Remove a module; with persist=True it is not loaded at the next start either, its line becomes a comment, or with\n" +
-      "comment=False goes. Return the names of those that are gone.",
+    "Remove a module. With persist=True it is not loaded at the next start either: its line is commented out, or, with\n" +
+      "comment=False, removed. Return the names of the removed ones.",
     "kmod.remove kvm",
   ),
   permissions: "all",

@@ -85,7 +85,7 @@ function prefix(given: string): string {
 
 export const modfacl: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Set an entry: acl_type is user, group, mask, or `default:user` and so on; acl_name whose; perms like rwx. Return True.\n" +
+    "Set an entry. acl_type: user, group, mask, or `default:user` and so on; acl_name: the user or group; perms: such as rwx. Return True.\n" +
       "Keywords: recursive, and raise_err, whether a failure is an error.",
     "acl.modfacl user myuser rwx /tmp/house/kitchen",
     "acl.modfacl default:group mygroup rx /tmp/house/kitchen",

@@ -40,7 +40,7 @@ export const version: ModuleFunction<JobContext> = fn({
 });
 
 export const fullversion: ModuleFunction<JobContext> = fn({
-  doc: describe("Return all that `lvm version` tells.", "lvm.fullversion"),
+  doc: describe("Return the output of `lvm version`, as a map.", "lvm.fullversion"),
   permissions: "all",
   params: {},
   run: async (_bound, context) => new Map((await versions(context)).map(([name, value = ""]) => [name, value])),
@@ -67,7 +67,7 @@ function physical(name: string, context: JobContext, quiet = false): Promise<Map
 
 export const pvdisplay: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return the physical volumes by device, all or one. real=True: by the device that a link leads to. quiet=True: none is no\n" +
+    "Return the physical volumes by device, all or one. real=True: by the devices that links lead to. quiet=True: finding none is no\n" +
       "failure.",
     "lvm.pvdisplay",
     "lvm.pvdisplay /dev/md0",
@@ -139,7 +139,7 @@ const DEVICES = { devices: any(), override: bool(true), force: bool(true) };
 
 export const pvcreate: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Make devices physical volumes; those that are stay, or are an error with override=False. Return True, or what is wrong.\n" +
+    "Create physical volumes on devices; existing ones are kept, or are an error with override=False. Return True, or the error.\n" +
       "Keywords are options of pvcreate.",
     "lvm.pvcreate /dev/sdb1,/dev/sdb2",
     "lvm.pvcreate /dev/sdb1 dataalignmentoffset=7s",
@@ -183,8 +183,8 @@ async function physicalAmong(
 
 export const pvremove: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Remove physical volumes; devices that are none are left out, or an error with override=False. Return True, or what is\n" +
-      "wrong.",
+    "Remove physical volumes; other devices are ignored, or are an error with override=False. Return True, or the\n" +
+      "error.",
     "lvm.pvremove /dev/sdb1,/dev/sdb2",
   ),
   permissions: "all",
@@ -204,7 +204,7 @@ export const pvremove: ModuleFunction<JobContext> = fn({
 
 export const pvresize: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Have physical volumes take the size of their devices. Return True, or what is wrong.",
+    "Resize physical volumes to the size of their devices. Return True, or the error.",
     "lvm.pvresize /dev/sdb1,/dev/sdb2",
   ),
   permissions: "all",
@@ -239,7 +239,7 @@ const GROUP_OPTIONS = [
 
 export const vgcreate: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Make a volume group of physical volumes. Return it, with what vgcreate has said. Keywords are options of vgcreate.",
+    "Make a volume group of physical volumes. Return it, with the output of vgcreate. Keywords are options of vgcreate.",
     "lvm.vgcreate my_vg /dev/sdb1,/dev/sdb2",
     "lvm.vgcreate my_vg /dev/sdb1 clustered=y",
   ),
@@ -293,8 +293,8 @@ const LOGICAL_OPTIONS = [
 
 export const lvcreate: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Make a logical volume of a size, or of extents; snapshot: of that volume; thinvolume, thinpool: such a one. Return it, with\n" +
-      "what lvcreate has said. Keywords are options of lvcreate.",
+    "Create a logical volume with a size or a number of extents. snapshot: the volume to snapshot; thinvolume, thinpool: whether it is\n" +
+      "one. Return it, with the output of lvcreate. Keywords are options of lvcreate.",
     "lvm.lvcreate new_volume_name vg_name size=10G",
     "lvm.lvcreate new_volume_name vg_name extents=100 pv=/dev/sdb",
     "lvm.lvcreate new_snapshot vg_name snapshot=volume_name size=3G",
@@ -367,7 +367,7 @@ export const lvremove: ModuleFunction<JobContext> = fn({
 function resizing(program: "lvresize" | "lvextend", does: string, done: string): ModuleFunction<JobContext> {
   return fn({
     doc: describe(
-      `${does}, to a size or a number of extents; with + in front by as much. resizefs=True: with its file system.`,
+      `${does}, to a size or a number of extents; a leading + adds to it. resizefs=True: with its file system.`,
       `lvm.${program} +12M /dev/mapper/vg1-test`,
       `lvm.${program} lvpath=/dev/mapper/vg1-test extents=+100%FREE`,
     ),

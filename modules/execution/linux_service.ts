@@ -58,7 +58,7 @@ const all = (context: JobContext) => namesIn(directory(context));
 const script: ServiceWords = (name, action, context) => [`${directory(context)}/${serviceName(name)}`, action];
 
 export const run: ModuleFunction<JobContext> = fn({
-  doc: describe("Call a service's script with an action. Return whether it went well.", "service.run apache2 reload"),
+  doc: describe("Call a service's script with an action. Return whether it succeeded.", "service.run apache2 reload"),
   permissions: "all",
   params: { name: str(), action: str() },
   run: ({ name, action }, context) => runScript(name, action, context, script),
@@ -75,7 +75,7 @@ export const reload_: ModuleFunction<JobContext> = scriptFunction(
 
 export const status: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return the pids of the processes that match a service's name, or sig; an empty text if none does. Of a glob a map.",
+    "Return the pids of the processes that match a service's name, or sig; an empty string if none does; for a glob, a map.",
     "service.status <service name>",
     "service.status <service name> <service signature>",
   ),

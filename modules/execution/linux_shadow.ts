@@ -24,7 +24,7 @@ const PLACE = { name: str(), root: str(null) };
 
 export const default_hash: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return the hash of an account without a password, which nobody can log in with.",
+    "Return the password hash of a locked account: nobody can log in with it.",
     "shadow.default_hash",
   ),
   permissions: "all",
@@ -33,7 +33,7 @@ export const default_hash: ModuleFunction<JobContext> = fn({
 });
 
 export const info: ModuleFunction<JobContext> = fn({
-  doc: describe("Return what shadow says of a user; empty texts if it says nothing.", "shadow.info root"),
+  doc: describe("Return a user's entry in shadow; empty strings if there is none.", "shadow.info root"),
   permissions: "all",
   params: PLACE,
   run({ name, root }) {
@@ -48,7 +48,7 @@ function ageFunction(
 ): ModuleFunction<JobContext> {
   const { field, option, param, what } = how;
   return fn({
-    doc: describe(`Set ${what}. Return whether it is so now.`, `shadow.${name} username 7`),
+    doc: describe(`Set ${what}. Return whether it has this value now.`, `shadow.${name} username 7`),
     permissions: "all",
     params: { name: str(), [param]: int(), root: str(null) },
     run: (bound: Readonly<Record<string, string | number | null>>, host) =>
@@ -102,7 +102,7 @@ export const set_date: ModuleFunction<JobContext> = fn({
 
 export const set_expire: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Set the day from which on an account is closed: a number of days since 1970, a date, or -1 for never.",
+    "Set the day on which an account expires: a number of days since 1970, a date, or -1 for never.",
     "shadow.set_expire username -1",
   ),
   permissions: "all",
@@ -113,7 +113,7 @@ export const set_expire: ModuleFunction<JobContext> = fn({
 
 export const gen_password: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return the hash of a password, by sha512, sha256, blowfish, md5 or crypt; without crypt_salt with one by chance.",
+    "Return the hash of a password, by sha512, sha256, blowfish, md5 or crypt; the default crypt_salt is random.",
     "shadow.gen_password 'I_am_password'",
     "shadow.gen_password 'I_am_password' crypt_salt='I_am_salt' algorithm=sha256",
   ),
@@ -123,7 +123,7 @@ export const gen_password: ModuleFunction<JobContext> = fn({
 });
 
 export const del_password: ModuleFunction<JobContext> = fn({
-  doc: describe("Take a user's password away. Return whether it is gone.", "shadow.del_password username"),
+  doc: describe("Delete a user's password. Return whether it is gone.", "shadow.del_password username"),
   permissions: "all",
   params: PLACE,
   async run({ name, root }, host) {
@@ -134,7 +134,7 @@ export const del_password: ModuleFunction<JobContext> = fn({
 
 function lockFunction(name: string, option: "-l" | "-u", what: string): ModuleFunction<JobContext> {
   return fn({
-    doc: describe(`${what} Return whether it is so now.`, `shadow.${name} username`),
+    doc: describe(`${what} Return whether it has this value now.`, `shadow.${name} username`),
     permissions: "all",
     params: PLACE,
     async run({ name, root }, host) {
@@ -159,8 +159,8 @@ export const unlock_password: ModuleFunction<JobContext> = lockFunction(
 
 export const set_password: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Set a user's password, given as its hash (see shadow.gen_password). use_usermod=True has a program of\n" +
-      "the host do it: chpasswd, which reads it, where usermod would show it in the list of processes. Return whether it is so now.",
+    "Set a user's password, given as its hash (see shadow.gen_password). use_usermod=True uses the program chpasswd\n" +
+      "(not usermod, which would show the hash in the process list). Return whether it has this value now.",
     "shadow.set_password root '$1$UYCIxa628.9qXjpQCjM4a..'",
   ),
   permissions: "all",

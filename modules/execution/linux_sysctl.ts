@@ -66,7 +66,7 @@ export const get: ModuleFunction<JobContext> = fn({
 });
 
 export const assign: ModuleFunction<JobContext> = fn({
-  doc: describe("Set a parameter until the next start.", "sysctl.assign net.ipv4.ip_forward 1"),
+  doc: describe("Set a parameter until the next boot.", "sysctl.assign net.ipv4.ip_forward 1"),
   permissions: "all",
   params: { name: str(), value: str() },
   run: ({ name, value }, context) => setParameter(name, value, context),
@@ -74,7 +74,7 @@ export const assign: ModuleFunction<JobContext> = fn({
 
 export const persist: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Set a parameter now and for each start, in config or in the file of sysctl.default_config. Return Updated or Already set.",
+    "Set a parameter now and at each boot, in config or in the file of sysctl.default_config. Return Updated or Already set.",
     "sysctl.persist net.ipv4.ip_forward 1",
   ),
   permissions: "all",

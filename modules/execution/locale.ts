@@ -48,7 +48,7 @@ async function settings(context: JobContext): Promise<Map<string, string>> {
 }
 
 export const list_avail: ModuleFunction<JobContext> = fn({
-  doc: describe("Return the locales that there are.", "locale.list_avail"),
+  doc: describe("Return the available locales.", "locale.list_avail"),
   permissions: "all",
   params: {},
   run: async (_bound, context) => (await output(["locale", "-a"], context)).split("\n"),
@@ -98,7 +98,7 @@ async function setByLocalectl(locale: string, context: JobContext): Promise<bool
 }
 
 export const set_locale: ModuleFunction<JobContext> = fn({
-  doc: describe("Set the system's locale. Return whether it was done.", "locale.set_locale 'en_US.UTF-8'"),
+  doc: describe("Set the system's locale. Return whether this succeeded.", "locale.set_locale 'en_US.UTF-8'"),
   permissions: "all",
   params: { locale: str() },
   async run({ locale }, context) {
@@ -123,7 +123,7 @@ export const set_locale: ModuleFunction<JobContext> = fn({
 });
 
 export const avail: ModuleFunction<JobContext> = fn({
-  doc: describe("Return whether there is such a locale.", "locale.avail 'en_US.UTF-8'"),
+  doc: describe("Return whether a locale is available.", "locale.avail 'en_US.UTF-8'"),
   permissions: "all",
   params: { locale: str() },
   async run({ locale }, context) {
@@ -148,7 +148,7 @@ function isSupported(locale: string, place: string, context: JobContext): boolea
 
 export const gen_locale: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Make a locale. Return whether it was done, or with verbose=True all that the program says.",
+    "Generate a locale. Return whether this succeeded, or, with verbose=True, the program's result.",
     "locale.gen_locale en_US.UTF-8",
     "locale.gen_locale 'en_IE.UTF-8 UTF-8'",
   ),

@@ -47,7 +47,7 @@ const CONF = { conf_file: str("/etc/logrotate.conf") };
 
 export const show_conf: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return what is in a file of logrotate and in those that it includes.",
+    "Return the contents of a logrotate configuration file and of those that it includes.",
     "logrotate.show_conf",
     "logrotate.show_conf conf_file=/etc/logrotate.d/syslog",
   ),
@@ -84,7 +84,7 @@ const MULTILINE = 8, MULTILINE_DOTALL = 24;
 
 export const set_: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Set a setting, or with three arguments one of a log file's; False removes it. Return whether the file is so now.",
+    "Set a setting, or, with three arguments, a setting of a log file; False removes it. Return whether the file has it now.",
     "logrotate.set rotate 2",
     "logrotate.set /var/log/wtmp rotate 2",
   ),

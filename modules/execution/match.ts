@@ -17,7 +17,7 @@ import { isMap, repr, str as text, truthy, type Value, type ValueMap } from "../
 
 export const compound: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Whether a compound target matches this minion. `minion_id` stands in for its id; grains and pillar are its own.",
+    "Return whether a compound target matches this minion. `minion_id` replaces its id; grains and pillar are those of this minion.",
     "match.compound 'L@cheese,foo and *'",
   ),
   params: { tgt: any(), minion_id: str(null) },
@@ -26,7 +26,7 @@ export const compound: ModuleFunction<JobContext> = fn({
 
 export const ipcidr: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Whether this minion has an address, or one in a network: `192.168.44.0/24`, `2001:db8::/32`.",
+    "Return whether this minion has an address, or an address in a network: `192.168.44.0/24`, `2001:db8::/32`.",
     "match.ipcidr '192.168.44.0/24'",
   ),
   params: { tgt: str() },
@@ -71,14 +71,14 @@ export const pillar_pcre: ModuleFunction<JobContext> = dataMatch(
 );
 
 export const glob: ModuleFunction<JobContext> = fn({
-  doc: describe("Whether a glob matches this minion's id, or `minion_id`.", "match.glob '*'"),
+  doc: describe("Return whether a glob matches this minion's id, or `minion_id`.", "match.glob '*'"),
   params: { tgt: str(), minion_id: str(null) },
   run: ({ tgt, minion_id }, context) => matchesOwn("glob", { tgt, id: minion_id }, context),
 });
 
 export const pcre: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Whether a regular expression matches the start of this minion's id, or of `minion_id`.",
+    "Return whether a regular expression matches the start of this minion's id, or of `minion_id`.",
     "match.pcre '.*'",
   ),
   params: { tgt: str(), minion_id: str(null) },
@@ -86,14 +86,17 @@ export const pcre: ModuleFunction<JobContext> = fn({
 });
 
 export const list_: ModuleFunction<JobContext> = fn({
-  doc: describe("Whether this minion's id, or `minion_id`, is in a list of ids.", "match.list 'server1,server2'"),
+  doc: describe(
+    "Return whether this minion's id, or `minion_id`, is in a list of ids.",
+    "match.list 'server1,server2'",
+  ),
   params: { tgt: any(), minion_id: str(null) },
   run: ({ tgt, minion_id }, context) => matchesOwn("list", { tgt, id: minion_id }, context),
 });
 
 export const data: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Whether this minion's own data store (execution module `data`) has a value: `key:glob`.",
+    "Return whether this minion's data store (execution module `data`) has a value: `key:glob`.",
     "match.data 'spam:eggs'",
   ),
   params: { tgt: str() },
@@ -127,7 +130,7 @@ const MERGE = { merge: any(null), merge_lists: bool(false) };
 export const filter_by: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Return the first value of a table whose key, a target, matches this minion; else that of the key `default`.\n" +
-      "`tgt_type` is the type of the keys. `merge` is a map to put over the value, which must be a map then; with\n" +
+      "`tgt_type` is the type of the keys. `merge` is a map to merge over the value, which must be a map then; with\n" +
       "`merge_lists` lists are joined and not replaced.",
     "match.filter_by '{foo*: Foo!, bar*: Bar!}' minion_id=bar03",
   ),
@@ -137,7 +140,7 @@ export const filter_by: ModuleFunction<JobContext> = fn({
 
 export const search_by: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return the keys of a table one of whose targets matches this minion, once for each that does; None if none does.",
+    "Return the keys of a table one of whose targets matches this minion, once for each match; None if there is no match.",
     "match.search_by '{web: [node1, node2], db: [node2, node]}'",
   ),
   params: { lookup: dict(), ...TABLE },
@@ -157,8 +160,8 @@ const ELSE = "SALT_IFELSE_FUNCTION_DEFAULT";
 
 export const ifelse: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return the value behind the first target that matches this minion: a target and a value, and so on, and a last value\n" +
-      "for all others. True stands for a target that always matches, False for one that never does. Keyword arguments:\n" +
+    "Return the value of the first target that matches this minion. The arguments are targets and values in turn, and a last value\n" +
+      "for all other minions. True stands for a target that always matches, False for one that never does. Keyword arguments:\n" +
       "`tgt_type`, `minion_id`, `merge` and `merge_lists`, as in match.filter_by.",
     "match.ifelse 'foo*' 'Foo!' 'bar*' 'Bar!' 'Neither' minion_id=bar03",
   ),

@@ -66,7 +66,7 @@ async function activeMounts(extended: boolean, context: JobContext): Promise<Map
 
 export const active: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return what is mounted, by its place: device, type and options; with extended=True also the numbers, UUID and label of the\n" +
+    "Return the mounted file systems, by mount point: device, type and options; with extended=True, also the numbers, UUID and label of the\n" +
       "device.",
     "mount.active",
   ),
@@ -76,7 +76,7 @@ export const active: ModuleFunction<JobContext> = fn({
 });
 
 export const is_mounted: ModuleFunction<JobContext> = fn({
-  doc: describe("Return whether something is mounted at a place.", "mount.is_mounted /mnt/share"),
+  doc: describe("Return whether something is mounted at a mount point.", "mount.is_mounted /mnt/share"),
   permissions: "all",
   params: { name: str() },
   run: async ({ name }, context) => (await activeMounts(false, context)).has(name),
@@ -138,7 +138,7 @@ const MOUNTING = { mkmnt: bool(false), fstype: str(""), opts: any("defaults"), u
 
 export const mount: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Mount a device at a place, which mkmnt=True makes. Return True, or what `mount` complains of.",
+    "Mount a device; mkmnt=True creates the mount point. Return True, or the error of `mount`.",
     "mount.mount /mnt/foo /dev/sdz1 True",
   ),
   permissions: "all",
@@ -155,7 +155,7 @@ export const mount: ModuleFunction<JobContext> = fn({
 
 export const remount: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Mount again what is mounted at a place, with other options; mount it if it is not.",
+    "Remount a mount point with other options; mount it if it is not mounted.",
     "mount.remount /mnt/foo /dev/sdz1 True",
   ),
   permissions: "all",
@@ -173,8 +173,8 @@ export const remount: ModuleFunction<JobContext> = fn({
 
 export const umount: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Unmount what is mounted at a place, or a device; lazy=True does it when nobody uses it any more. Return True, or what\n" +
-      "`umount` complains of.",
+    "Unmount a mount point or a device; lazy=True unmounts it when it is no longer used. Return True, or the error of\n" +
+      "`umount`.",
     "mount.umount /mnt/foo",
     "mount.umount /mnt/foo /dev/xvdc1",
   ),
@@ -215,7 +215,10 @@ export const swaps: ModuleFunction<JobContext> = fn({
 });
 
 export const swapon: ModuleFunction<JobContext> = fn({
-  doc: describe("Use a file for swapping. Return its `stats`, and whether it is `new`.", "mount.swapon /root/swapfile"),
+  doc: describe(
+    "Enable swapping on a file or device. Return its `stats`, and whether it is `new`.",
+    "mount.swapon /root/swapfile",
+  ),
   permissions: "all",
   params: { name: str(), priority: any(null) },
   async run({ name, priority }, context) {
@@ -230,7 +233,7 @@ export const swapon: ModuleFunction<JobContext> = fn({
 
 export const swapoff: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "No longer use a file for swapping. Return whether that was done; None if it was not used.",
+    "Disable swapping on a file or device. Return whether this was done; None if it was not used.",
     "mount.swapoff /root/swapfile",
   ),
   permissions: "all",
@@ -287,14 +290,14 @@ function writeCache(cache: ValueMap, context: JobContext): void {
 const CACHE = { read: ["{cachedir}"], write: ["{cachedir}"] } as const;
 
 export const read_mount_cache: ModuleFunction<JobContext> = fn({
-  doc: describe("Return what is noted of a mount.", "mount.read_mount_cache /mnt/share"),
+  doc: describe("Return the cached data of a mount.", "mount.read_mount_cache /mnt/share"),
   permissions: CACHE,
   params: { name: str() },
   run: ({ name }, context) => cachedMounts(readCache(context)).get(name) ?? new Map(),
 });
 
 export const write_mount_cache: ModuleFunction<JobContext> = fn({
-  doc: describe("Note how something was mounted.", "mount.write_mount_cache /mnt/share /dev/sda1 False ext4 defaults"),
+  doc: describe("Cache how something was mounted.", "mount.write_mount_cache /mnt/share /dev/sda1 False ext4 defaults"),
   permissions: CACHE,
   params: { real_name: str(), device: any(), mkmnt: any(), fstype: any(), mount_opts: any() },
   run({ real_name, device, mkmnt, fstype, mount_opts }, context) {
@@ -306,7 +309,7 @@ export const write_mount_cache: ModuleFunction<JobContext> = fn({
 });
 
 export const delete_mount_cache: ModuleFunction<JobContext> = fn({
-  doc: describe("Forget what is noted of a mount.", "mount.delete_mount_cache /mnt/share"),
+  doc: describe("Delete the cached data of a mount.", "mount.delete_mount_cache /mnt/share"),
   permissions: CACHE,
   params: { real_name: str() },
   run({ real_name }, context) {

@@ -43,7 +43,7 @@ export const wol: ModuleFunction<JobContext> = fn({
 
 export const ping: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Send four echo requests to a host, and return what `ping` says; with return_boolean=True whether it answered. timeout is\n" +
+    "Send four echo requests to a host, and return the output of `ping`; with return_boolean=True, whether it answered. timeout is\n" +
       "in seconds.",
     "network.ping archlinux.org",
     "network.ping archlinux.org return_boolean=True",
@@ -60,7 +60,7 @@ export const ping: ModuleFunction<JobContext> = fn({
 });
 
 export const netstat: ModuleFunction<JobContext> = fn({
-  doc: describe("Return the open sockets, as `netstat` tells, or `ss` where it is not there.", "network.netstat"),
+  doc: describe("Return the open sockets, from `netstat` or, without it, `ss`.", "network.netstat"),
   permissions: "all",
   params: {},
   run: async (_bound, context) =>
@@ -89,7 +89,7 @@ const TRACEROUTE_TIMEOUT = 120;
 
 export const traceroute: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return the hops to a host, as `traceroute` tells: a list of maps, empty after two minutes.",
+    "Return the hops to a host, from `traceroute`: a list of maps, which is empty after two minutes.",
     "network.traceroute archlinux.org",
   ),
   permissions: "all",
@@ -107,7 +107,7 @@ export const traceroute: ModuleFunction<JobContext> = fn({
 });
 
 export const dig: ModuleFunction<JobContext> = fn({
-  doc: describe("Return what `dig` says of a name.", "network.dig archlinux.org"),
+  doc: describe("Return the output of `dig` for a name.", "network.dig archlinux.org"),
   permissions: "all",
   params: { host: str() },
   run({ host }, context) {
@@ -136,8 +136,8 @@ export const get_fqdn: ModuleFunction<JobContext> = fn({
 
 export const mod_hostname: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Change the host's name: by `hostnamectl` or `hostname`, in /etc/hosts, and in the file of the distribution that holds it.\n" +
-      "Return whether it was done.",
+    "Change the host's name: by `hostnamectl` or `hostname`, in /etc/hosts, and in the distribution's file for it.\n" +
+      "Return whether this succeeded.",
     "network.mod_hostname master.saltstack.com",
   ),
   permissions: "all",
@@ -200,7 +200,7 @@ export const connect: ModuleFunction<JobContext> = fn({
 const ETHTOOL = "/sbin/ethtool";
 
 export const get_bufsize: ModuleFunction<JobContext> = fn({
-  doc: describe("Return the sizes of an interface's buffers, as `ethtool` tells.", "network.get_bufsize eth0"),
+  doc: describe("Return the sizes of an interface's buffers, from `ethtool`.", "network.get_bufsize eth0"),
   permissions: "all",
   params: { iface: str() },
   run: async ({ iface }, context) =>

@@ -45,7 +45,7 @@ export const version: ModuleFunction<JobContext> = fn({
 
 export const build_rule: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return a rule of keywords: if, of, proto, connstate, icmp-type, icmpv6-type, pkttype, counter, saddr, daddr, dport,\n" +
+    "Build a rule from keywords: if, of, proto, connstate, icmp-type, icmpv6-type, pkttype, counter, saddr, daddr, dport,\n" +
       "sport, dports, sports, jump, redirect-to, to-source, to-destination, reject-with. full=True: the whole command, with\n" +
       "table, chain and command, and for insert also position.",
     "nftables.build_rule match=state \\\n        connstate=RELATED,ESTABLISHED jump=ACCEPT",
@@ -118,7 +118,7 @@ export const get_rules_json: ModuleFunction<JobContext> = fn({
 
 export const save: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Save the rules of all families into a file, in a directory into salt-all-in-one.nft, and return them.",
+    "Save the rules of all families into a file (in a directory: salt-all-in-one.nft), and return them.",
     "nftables.save /etc/nftables",
   ),
   permissions: "all",
@@ -318,7 +318,7 @@ export const insert: ModuleFunction<JobContext> = fn({
 
 export const delete_: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Delete a rule of a chain, named by its text or its handle (position).",
+    "Delete a rule of a chain, by its text or its handle (position).",
     "nftables.delete filter input position=3",
     "nftables.delete filter input \\\n        rule='tcp dport 22 log accept'",
   ),
@@ -346,7 +346,7 @@ export const delete_: ModuleFunction<JobContext> = fn({
 
 export const flush: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Delete all rules of a chain, without chain of all of a table.",
+    "Delete all rules of a chain, or, without chain, of a table.",
     "nftables.flush filter",
     "nftables.flush filter input",
   ),
@@ -397,7 +397,7 @@ export const get_policy: ModuleFunction<JobContext> = fn({
 
 export const set_policy: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Set the policy of a base chain. Return whether it went well.",
+    "Set the policy of a base chain. Return whether it succeeded.",
     "nftables.set_policy filter input accept",
   ),
   permissions: "all",

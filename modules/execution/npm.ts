@@ -53,8 +53,8 @@ const RUN = { runas: str(null), env: any(null) };
 
 export const install: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Install packages: pkg, or the list pkgs, or what the package.json of dir needs; without dir for all. Return what npm says,\n" +
-      "as a map or list if it is JSON.",
+    "Install packages: pkg, or the list pkgs, or the dependencies in dir's package.json; without dir, globally. Return the output of npm, parsed\n" +
+      "if it is JSON.",
     "npm.install coffee-script",
     "npm.install coffee-script@1.0.1",
   ),
@@ -88,7 +88,10 @@ export const install: ModuleFunction<JobContext> = fn({
 });
 
 export const uninstall: ModuleFunction<JobContext> = fn({
-  doc: describe("Remove a package, of dir or for all. Return whether it went well.", "npm.uninstall coffee-script"),
+  doc: describe(
+    "Remove a package, from dir or the global ones. Return whether it succeeded.",
+    "npm.uninstall coffee-script",
+  ),
   permissions: "all",
   params: { pkg: str(), dir: str(null), ...RUN },
   async run({ pkg, dir, ...run }, context) {
@@ -99,7 +102,7 @@ export const uninstall: ModuleFunction<JobContext> = fn({
 
 export const list: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return the installed packages, of dir or for all, with what npm tells of them. depth: how deep.",
+    "Return the installed packages, of dir or the global ones, with npm's data on them. depth: of the dependency tree.",
     "npm.list",
   ),
   permissions: "all",
@@ -125,7 +128,7 @@ export const list: ModuleFunction<JobContext> = fn({
 
 export const cache_clean: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Empty the cache, or remove a path from it; newer versions of npm want force=True. Return whether it went well.",
+    "Empty the cache, or remove a path from it; newer versions of npm need force=True. Return whether it succeeded.",
     "npm.cache_clean force=True",
   ),
   permissions: "all",
@@ -139,7 +142,7 @@ export const cache_clean: ModuleFunction<JobContext> = fn({
 });
 
 export const cache_list: ModuleFunction<JobContext> = fn({
-  doc: describe("Return what is in the cache.", "npm.cache_list"),
+  doc: describe("Return the contents of the cache.", "npm.cache_list"),
   permissions: "all",
   params: { path: str(null), ...RUN },
   async run({ path, ...run }, context) {

@@ -77,8 +77,8 @@ async function latest(names: readonly string[], kwargs: ValueMap, context: JobCo
 export const latest_version: ModuleFunction<JobContext> = fn({
   ...NAMES,
   doc: describe(
-    "Return the version of a package that an installation or upgrade would bring, and an empty text if the newest is\n" +
-      "installed or there is none; of several packages a map.",
+    "Return the version of a package that an installation or upgrade would bring, and an empty string if the newest is\n" +
+      "installed or there is none; for several packages, a map.",
     "pkg.latest_version <package name>",
     "pkg.latest_version <package1> <package2> <package3> ...",
   ),
@@ -92,7 +92,7 @@ export const available_version: ModuleFunction<JobContext> = {
 };
 
 export const upgrade_available: ModuleFunction<JobContext> = fn({
-  doc: describe("Return whether a newer version of a package is there.", "pkg.upgrade_available <package name>"),
+  doc: describe("Return whether a package has a newer version.", "pkg.upgrade_available <package name>"),
   permissions: "all",
   params: { name: str() },
   varKwargs: "kwargs",
@@ -116,7 +116,7 @@ export const list_upgrades: ModuleFunction<JobContext> = fn({
 export const version: ModuleFunction<JobContext> = fn({
   ...NAMES,
   doc: describe(
-    "Return the installed version of a package, an empty text if it is not installed; of several, or of a glob, a map.",
+    "Return the installed version of a package, an empty string if it is not installed; for several packages or a glob, a map.",
     "pkg.version <package name>",
     "pkg.version <package1> <package2> <package3> ...",
   ),
@@ -143,7 +143,10 @@ export const list_pkgs: ModuleFunction<JobContext> = fn({
 });
 
 export const group_list: ModuleFunction<JobContext> = fn({
-  doc: describe("Return the groups of packages by how much of them is installed.", "pkg.group_list"),
+  doc: describe(
+    "Return the groups of packages that are installed completely, and those installed partly.",
+    "pkg.group_list",
+  ),
   permissions: "all",
   params: {},
   async run(_bound, context) {
@@ -191,7 +194,7 @@ export const group_diff: ModuleFunction<JobContext> = fn({
 
 export const refresh_db: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Read the lists of packages of the repositories anew. Return of each whether it was read (True), or is up to date (False).",
+    "Update the package lists of the repositories. Return for each repository True (updated) or False (up to date).",
     "pkg.refresh_db",
   ),
   permissions: "all",
@@ -242,8 +245,8 @@ function errorsOf({ retcode, stderr }: ProgramResult): string[] {
 export const install: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Install packages: name, or pkgs (a list of names, and of maps from a name to a version, which may begin with <, <=, >\n" +
-      "or >=, or be a glob), or sources (a list of maps from a name to a file). sysupgrade=True upgrades all others with them.\n" +
-      "Return of each package that changed its old and its new version.",
+      "or >=, or be a glob), or sources (a list of maps from a name to a file). sysupgrade=True also upgrades all other packages.\n" +
+      "Return the old and the new version of each package that changed.",
     "pkg.install <package name>",
     `pkg.install pkgs='["foo", {"bar": "<1.2"}]'`,
     `pkg.install sources='[{"foo": "salt://foo.pkg.tar.xz"}]'`,
@@ -329,7 +332,7 @@ function uninstall(action: "remove" | "purge", doc: string): ModuleFunction<JobC
 
 export const remove: ModuleFunction<JobContext> = uninstall(
   "remove",
-  "Remove packages. Return of each package that changed its old and its new version.",
+  "Remove packages. Return the old and the new version of each package that changed.",
 );
 
 export const purge: ModuleFunction<JobContext> = uninstall(
@@ -350,7 +353,10 @@ async function packageFiles(
 
 export const file_list: ModuleFunction<JobContext> = fn({
   ...NAMES,
-  doc: describe("Return the files of packages, of all without names, as one list.", "pkg.file_list httpd"),
+  doc: describe(
+    "Return the files of the named packages, or of all installed packages, as one list.",
+    "pkg.file_list httpd",
+  ),
   varArgs: "packages",
   async run(_bound, context, { args }) {
     const { errors, files } = await packageFiles(args.map(text), context);
@@ -360,7 +366,10 @@ export const file_list: ModuleFunction<JobContext> = fn({
 
 export const file_dict: ModuleFunction<JobContext> = fn({
   ...NAMES,
-  doc: describe("Return the files of packages, of all without names, by package.", "pkg.file_dict httpd"),
+  doc: describe(
+    "Return the files of the named packages, or of all installed packages, by package.",
+    "pkg.file_dict httpd",
+  ),
   varArgs: "packages",
   async run(_bound, context, { args }) {
     const { errors, files } = await packageFiles(args.map(text), context);
@@ -373,7 +382,7 @@ export const file_dict: ModuleFunction<JobContext> = fn({
 export const owner: ModuleFunction<JobContext> = fn({
   ...NAMES,
   doc: describe(
-    "Return the package that a file belongs to; of several files a map.",
+    "Return the package that a file belongs to; for several files, a map.",
     "pkg.owner /usr/bin/apachectl",
     "pkg.owner /usr/bin/apachectl /usr/bin/zsh",
   ),

@@ -37,9 +37,9 @@ async function pillarOf(asked: PillarAsked, context: JobContext): Promise<ValueM
 
 export const get: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return a value of the pillar in memory, at a path such as `pkg:apache`; else `default`, or an empty text, or with the\n" +
-      "option pillar_raise_on_missing an error. With `merge` a map is merged over a default that is one, and a list joined to it;\n" +
-      "`merge_nested_lists` joins the lists in it, as pillar_merge_lists. `pillarenv` takes a fresh pillar of that environment.\n" +
+    "Return a value of the pillar in memory, at a path such as `pkg:apache`; else `default`, an empty string, or, with the option\n" +
+      "pillar_raise_on_missing, an error. With `merge`, a map is merged over the default, and a list appended to it; `merge_nested_lists` joins the\n" +
+      "lists in maps, as pillar_merge_lists. With `pillarenv`, a fresh pillar of that environment is compiled.\n" +
       MASKED,
     "pillar.get pkg:apache",
     "pillar.get abc::def|ghi delimiter='|'",
@@ -166,7 +166,7 @@ export const data: ModuleFunction<JobContext> = fn({
 
 export const obfuscate: ModuleFunction<JobContext> = fn({
   doc: describe(
-    `As pillar.items, with the type of each value in its place. ${ITEMS_DOC}`,
+    `As pillar.items, with the type of each value instead of the value. ${ITEMS_DOC}`,
     "pillar.obfuscate",
   ),
   params: {},
@@ -178,7 +178,7 @@ export const obfuscate: ModuleFunction<JobContext> = fn({
 });
 
 export const ls: ModuleFunction<JobContext> = fn({
-  doc: describe(`As pillar.items, but only the names of the outermost keys. ${ITEMS_DOC}`, "pillar.ls"),
+  doc: describe(`As pillar.items, but only the top-level keys. ${ITEMS_DOC}`, "pillar.ls"),
   params: {},
   varArgs: "args",
   varKwargs: "kwargs",
@@ -199,8 +199,8 @@ function itemIn(
 
 export const item: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return values of the pillar in memory by keys or paths, as a map; `default` or an empty text for what is not there.\n" +
-      "`delimiter` stands between the steps of a path. `pillarenv` takes a fresh pillar of that environment.\n" +
+    "Return values of the pillar in memory by keys or paths, as a map; `default` or an empty string for what is not there.\n" +
+      "`delimiter` stands between the steps of a path. With `pillarenv`, a fresh pillar of that environment is compiled.\n" +
       MASKED,
     "pillar.item foo",
     "pillar.item foo:bar baz",
@@ -229,7 +229,7 @@ export const item: ModuleFunction<JobContext> = fn({
 
 export const raw: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return the pillar in memory as it is, or what is under one key of it. Nothing is masked unless `unmask` is False.",
+    "Return the pillar in memory, or the value of one key. Nothing is masked unless `unmask` is False.",
     "pillar.raw",
     "pillar.raw key='roles'",
   ),
@@ -242,8 +242,8 @@ export const raw: ModuleFunction<JobContext> = fn({
 
 export const ext: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Ask the master for this minion's pillar with one external pillar more, which its option on_demand_ext_pillar must allow.\n" +
-      "`pillar` is a map that wins over what the master has. " + MASKED,
+    "Ask the master for this minion's pillar with an additional external pillar, which the master's option on_demand_ext_pillar must allow.\n" +
+      "`pillar` is a map that overrides the master's values. " + MASKED,
     "pillar.ext '{libvirt: _}'",
   ),
   params: { external: any(), pillar: dict(null), unmask: bool(null) },
@@ -268,8 +268,8 @@ export const keys: ModuleFunction<JobContext> = fn({
 
 export const file_exists: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Whether there is a file in the `pillar_roots` of this host, which is a master or has no master; with `saltenv`, of that\n" +
-      "environment.",
+    "Return whether a file exists in the `pillar_roots` of this host (a master, or a minion without a master); with `saltenv`, in those\n" +
+      "of that environment.",
     "pillar.file_exists foo/bar.sls",
   ),
   permissions: { read: true },
@@ -289,9 +289,9 @@ export const file_exists: ModuleFunction<JobContext> = fn({
 
 export const filter_by: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return the value of a table whose key, a glob, matches a value of the pillar; of a list, the first item that has one counts.\n" +
-      "Without any, the value of the key `default`. `base` is the key of a map that the value is put over, and `merge` a map to put\n" +
-      "over both.",
+    "Return the value of a table whose key, a glob, matches a value of the pillar; if that is a list, its first item with a\n" +
+      "match decides. Without a match, the value of the key `default`. `base` is the key of a map that the value is merged over, and `merge` a\n" +
+      "map that is merged over both.",
     "pillar.filter_by '{web: Serve it up, db: I query, default: x_x}' role",
   ),
   params: { lookup_dict: dict(), pillar: any(), merge: any(null), default: any("default"), base: any(null) },

@@ -1,5 +1,5 @@
 /**
- * Execution module `pip`: installing packages of Python. Its functions that list installed packages are in
+ * Execution module `pip`: installing Python packages. Its functions that list installed packages are in
  * `_pip_listing.ts`. Source: the functions of Salt 3008.3 `salt/modules/pip.py`.
  * @module
  */
@@ -29,8 +29,8 @@ import { map, str as text, truthy, type Value, type ValueMap } from "../../lib/v
 
 export const version: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return the version of pip. bin_env: a virtual environment, or the path of a pip or Python, as for all functions; without\n" +
-      "it python3 of PATH is asked.",
+    "Return the version of pip. bin_env: a virtual environment, or the path of a pip or Python, as for all functions. Default:\n" +
+      "python3 in PATH.",
     "pip.version",
   ),
   permissions: "all",
@@ -39,7 +39,10 @@ export const version: ModuleFunction<JobContext> = fn({
 });
 
 export const normalize: ModuleFunction<JobContext> = fn({
-  doc: describe("Return the name of a package as all its spellings are compared.", "pip.normalize Zope.Interface"),
+  doc: describe(
+    "Return the normalized name of a package, which is equal for all its spellings.",
+    "pip.normalize Zope.Interface",
+  ),
   params: { name: str() },
   run: ({ name }) => normalizedName(name),
 });
@@ -113,8 +116,8 @@ async function addRequirements(
 
 export const install: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Install packages of Python: pkgs (names with versions, a list, or a text with commas), requirements (files), or editable\n" +
-      "(directories and URLs). Return a map with what pip has said. All other arguments are options of pip of these names;\n" +
+    "Install Python packages: pkgs (names with versions, a list, or a text with commas), requirements (files), or editable\n" +
+      "(directories and URLs). Return the result of pip, a map. All other arguments are options of pip of these names;\n" +
       "user: as whom it runs; env_vars: environment variables; further keywords are those of cmd.run_all.",
     "pip.install <package name>,<package2 name>",
     "pip.install requirements=/path/to/requirements.txt",
@@ -233,7 +236,7 @@ export const install: ModuleFunction<JobContext> = fn({
 
 export const uninstall: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Uninstall packages of Python: pkgs, or those of the files requirements. Return a map with what pip has said.",
+    "Uninstall Python packages: pkgs, or those of the files requirements. Return the result of pip, a map.",
     "pip.uninstall <package name>,<package2 name>",
     "pip.uninstall requirements=/path/to/requirements.txt",
   ),
@@ -278,7 +281,7 @@ export const uninstall: ModuleFunction<JobContext> = fn({
 
 export const upgrade: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Upgrade all packages, and return a map: `result`, `changes` with the old and new versions, and what pip has said.",
+    "Upgrade all packages, and return a map: `result`, `changes` with the old and new versions, and the output of pip.",
     "pip.upgrade",
   ),
   permissions: "all",

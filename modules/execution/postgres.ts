@@ -42,7 +42,7 @@ export const version: ModuleFunction<JobContext> = fn({
 
 export const psql_query: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return the rows of a query, a list of maps; an empty list if it fails. write=True: the query may change something.",
+    "Return the rows of a query, a list of maps; an empty list if it fails. write=True: the query changes data.",
     "postgres.psql_query 'select * from pg_stat_activity'",
   ),
   permissions: "all",
@@ -77,7 +77,7 @@ export const db_exists: ModuleFunction<JobContext> = fn({
 
 export const db_create: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Make a database. Return whether it went well.",
+    "Make a database. Return whether it succeeded.",
     "postgres.db_create 'dbname'",
     "postgres.db_create 'dbname' template=template_postgis",
   ),
@@ -143,7 +143,7 @@ export const db_alter: ModuleFunction<JobContext> = fn({
 });
 
 export const db_remove: ModuleFunction<JobContext> = fn({
-  doc: describe("Remove a database, and end the sessions in it. Return True.", "postgres.db_remove 'dbname'"),
+  doc: describe("Remove a database, after its sessions are ended. Return True.", "postgres.db_remove 'dbname'"),
   permissions: "all",
   params: { name: str(), ...CONNECTION },
   async run({ name, ...connection }, context) {
@@ -186,7 +186,7 @@ export const tablespace_exists: ModuleFunction<JobContext> = fn({
 
 export const tablespace_create: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Make a tablespace in a directory. Return whether it went well.",
+    "Make a tablespace in a directory. Return whether it succeeded.",
     "postgres.tablespace_create tablespacename '/path/datadir'",
   ),
   permissions: "all",
@@ -202,7 +202,7 @@ export const tablespace_create: ModuleFunction<JobContext> = fn({
 
 export const tablespace_alter: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Change a tablespace: its name, its owner, an option (a map of one). Return whether it went well.",
+    "Change a tablespace: its name, its owner, an option (a map of one). Return whether it succeeded.",
     "postgres.tablespace_alter tsname new_owner=otheruser",
     "postgres.tablespace_alter index_space new_name=fast_raid",
     "postgres.tablespace_alter tsname reset_option=seq_page_cost",
@@ -233,7 +233,7 @@ export const tablespace_alter: ModuleFunction<JobContext> = fn({
 });
 
 export const tablespace_remove: ModuleFunction<JobContext> = fn({
-  doc: describe("Remove a tablespace. Return whether it went well.", "postgres.tablespace_remove tsname"),
+  doc: describe("Remove a tablespace. Return whether it succeeded.", "postgres.tablespace_remove tsname"),
   permissions: "all",
   params: { name: str(), ...CONNECTION },
   run: ({ name, ...connection }, context) => execute(`DROP TABLESPACE ${identifier(name)}`, connection, context),
@@ -278,7 +278,7 @@ async function ownAll(database: string, owner: string, connection: Connection, c
 
 export const owner_to: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Give a database, and all schemas, tables, views, functions and sequences in it, to a user. Return what became of psql.",
+    "Change the owner of a database and of all schemas, tables, views, functions and sequences in it. Return the result of psql.",
     "postgres.owner_to 'dbname' 'username'",
   ),
   permissions: "all",
@@ -409,7 +409,7 @@ export const language_exists: ModuleFunction<JobContext> = fn({
 
 export const language_create: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Install a language in a database. Return whether that was done; False if it is there.",
+    "Install a language in a database. Return whether this was done; False if it is there.",
     "postgres.language_create plpythonu dbname",
   ),
   permissions: "all",
@@ -422,7 +422,7 @@ export const language_create: ModuleFunction<JobContext> = fn({
 
 export const language_remove: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Remove a language from a database. Return whether that was done; False if it is not there.",
+    "Remove a language from a database. Return whether this was done; False if it is not there.",
     "postgres.language_remove plpgsql dbname",
   ),
   permissions: "all",
@@ -445,7 +445,7 @@ function isDataDirectory(path: string): boolean {
 
 export const datadir_exists: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return whether a directory holds a cluster of databases.",
+    "Return whether a directory holds a database cluster.",
     "postgres.datadir_exists '/var/lib/pgsql/data'",
   ),
   permissions: "all",
@@ -455,7 +455,7 @@ export const datadir_exists: ModuleFunction<JobContext> = fn({
 
 export const datadir_init: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Make a cluster of databases in a directory, by initdb. Return whether that was done; False if there is one.",
+    "Make a database cluster in a directory, by initdb. Return whether this was done; False if there is one.",
     "postgres.datadir_init '/var/lib/pgsql/data'",
   ),
   permissions: "all",

@@ -80,7 +80,7 @@ function named(names: readonly string[], values: Value | undefined): Map<string,
 
 export const top: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return the processes that used the processor most in interval seconds.",
+    "Return the processes that used most CPU time within `interval` seconds.",
     "ps.top",
     "ps.top 5 10",
   ),
@@ -146,7 +146,7 @@ export const get_pid_list: ModuleFunction<JobContext> = fn({
 
 export const proc_info: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return what is known of a process, or the attributes of a list, under psutil's names; one that may not be read is None.",
+    "Return information about a process, or the attributes of a list, under psutil's names; an unreadable attribute is None.",
     "ps.proc_info 2322",
     `ps.proc_info 2322 attrs='["pid", "name"]'`,
   ),
@@ -168,7 +168,7 @@ function signalProcess(pid: number, signal: number): boolean {
 
 export const kill_pid: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Send a signal, by its number, to a process. Return whether it was there.",
+    "Send a signal, by its number, to a process. Return whether the process existed.",
     "ps.kill_pid 2000 signal=9",
   ),
   permissions: "all",
@@ -192,7 +192,7 @@ function matching({ matches, user, full }: Pattern): number[] {
 
 export const pgrep: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return the ids of the processes whose name has a text in it, with full=True whose command line has; None if there is none.\n" +
+    "Return the ids of the processes whose name (with full=True: command line) contains a text; None if there is none.\n" +
       "With pattern_is_regex=True it is a regular expression.",
     "ps.pgrep httpd",
     "ps.pgrep bash user=tom",
@@ -209,7 +209,7 @@ export const pgrep: ModuleFunction<JobContext> = fn({
 
 export const pkill: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Send a signal to the processes whose name has a text in it, with full=True whose command line has. Return `killed`, their\n" +
+    "Send a signal to the processes whose name (with full=True: command line) contains a text. Return `killed`, their\n" +
       "ids, or None if there is none.",
     "ps.pkill httpd signal=1",
     "ps.pkill bash signal=9 user=tom",
@@ -229,7 +229,7 @@ function cpuNow(): { readonly all: CpuTimes; readonly each: CpuTimes[] } {
 
 export const cpu_percent: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return how busy the processors were in interval seconds, in percent; with per_cpu=True each.",
+    "Return the CPU usage within `interval` seconds, in percent; with per_cpu=True, of each CPU.",
     "ps.cpu_percent",
   ),
   permissions: "all",
@@ -249,7 +249,7 @@ function asFloats(times: CpuTimes): Map<string, Value> {
 
 export const cpu_times: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return the seconds that the processors have spent, by what they did; with per_cpu=True each.",
+    "Return the CPU times in seconds, by kind (user, system, idle, …); with per_cpu=True, of each CPU.",
     "ps.cpu_times",
   ),
   permissions: "all",
@@ -261,14 +261,14 @@ export const cpu_times: ModuleFunction<JobContext> = fn({
 });
 
 export const virtual_memory: ModuleFunction<JobContext> = fn({
-  doc: describe("Return how the memory is used, in bytes.", "ps.virtual_memory"),
+  doc: describe("Return the memory usage, in bytes.", "ps.virtual_memory"),
   permissions: "all",
   params: {},
   run: () => virtualMemory(Deno.readTextFileSync("/proc/meminfo")),
 });
 
 export const swap_memory: ModuleFunction<JobContext> = fn({
-  doc: describe("Return how the swap space is used, in bytes.", "ps.swap_memory"),
+  doc: describe("Return the swap usage, in bytes.", "ps.swap_memory"),
   permissions: "all",
   params: {},
   run: () => swapMemory(Deno.readTextFileSync("/proc/meminfo"), Deno.readTextFileSync("/proc/vmstat")),
@@ -285,7 +285,7 @@ function usageOf(path: string): Record<string, Value> {
 
 export const disk_partitions: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return what is mounted of devices, or with all=True everything: a list of maps.",
+    "Return the mounted devices, or, with all=True, all mounts: a list of maps.",
     "ps.disk_partitions",
   ),
   permissions: "all",
@@ -294,21 +294,21 @@ export const disk_partitions: ModuleFunction<JobContext> = fn({
 });
 
 export const disk_usage: ModuleFunction<JobContext> = fn({
-  doc: describe("Return how full the file system of a path is, in bytes.", "ps.disk_usage /home"),
+  doc: describe("Return the usage of the file system of a path, in bytes.", "ps.disk_usage /home"),
   permissions: "all",
   params: { path: str() },
   run: ({ path }) => usageOf(path),
 });
 
 export const disk_partition_usage: ModuleFunction<JobContext> = fn({
-  doc: describe("Return what is mounted, with how full it is: a list of maps.", "ps.disk_partition_usage"),
+  doc: describe("Return the mounted devices with their usage: a list of maps.", "ps.disk_partition_usage"),
   permissions: "all",
   params: { all: bool(false) },
   run: ({ all }) => partitions(all).map((one) => ({ ...one, ...usageOf(one.mountpoint) })),
 });
 
 export const total_physical_memory: ModuleFunction<JobContext> = fn({
-  doc: describe("Return the bytes of memory.", "ps.total_physical_memory"),
+  doc: describe("Return the size of the memory in bytes.", "ps.total_physical_memory"),
   permissions: "all",
   params: {},
   run: () => totalMemory(),
@@ -323,7 +323,7 @@ export const num_cpus: ModuleFunction<JobContext> = fn({
 
 export const boot_time: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return when the host was started, in seconds since 1970, or in a format of strftime.",
+    "Return the boot time of the host, in seconds since 1970, or in a format of strftime.",
     "ps.boot_time",
     "ps.boot_time time_format='%c'",
   ),
@@ -334,7 +334,7 @@ export const boot_time: ModuleFunction<JobContext> = fn({
 
 export const network_io_counters: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return what all network interfaces, or one, have sent and received; False if there is no such one.",
+    "Return the traffic of all network interfaces, or of one; False if it does not exist.",
     "ps.network_io_counters",
     "ps.network_io_counters interface=eth0",
   ),
@@ -350,7 +350,7 @@ export const network_io_counters: ModuleFunction<JobContext> = fn({
 
 export const disk_io_counters: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return what all disks, or one device, have read and written; False if there is no such one.",
+    "Return the reads and writes of all disks, or of one device; False if it does not exist.",
     "ps.disk_io_counters",
     "ps.disk_io_counters device=sda1",
   ),
@@ -372,7 +372,7 @@ export const get_users: ModuleFunction<JobContext> = fn({
 });
 
 export const lsof: ModuleFunction<JobContext> = fn({
-  doc: describe("Return what `lsof` tells of the processes with a name.", "ps.lsof apache2"),
+  doc: describe("Return the output of `lsof` for the processes with a name.", "ps.lsof apache2"),
   permissions: "all",
   params: { name: str() },
   run: async ({ name }, context) => [

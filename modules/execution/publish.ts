@@ -36,8 +36,8 @@ interface Publication {
 
 export const publish: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Run a function on other minions, and return their results by minion. The master must let this minion: see its option\n" +
-      "`peer`. `arg` is one argument or a list; each text is read as on a command line, `name=value` too. `timeout` is in\n" +
+    "Run a function on other minions, and return their results by minion. The master must allow it: see its option\n" +
+      "`peer`. `arg` is one argument or a list; strings are parsed as on a command line, including `name=value`. `timeout` is in\n" +
       "seconds; minions that have not returned by then are left out. `via_master` names the master to ask.",
     "publish.publish '*' cmd.run 'ls -la /tmp'",
     `publish.publish '*' test.kwarg arg="['cheese=spam','spam=cheese']"`,
@@ -58,7 +58,7 @@ export const publish: ModuleFunction<JobContext> = fn({
 
 export const full_data: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "As `publish.publish`, with all that the master knows of each return: `ret`, and `out` if the function names an outputter.",
+    "As `publish.publish`, but with all data of each return: `ret`, and `out` if the function names an outputter.",
     "publish.full_data '*' cmd.run 'ls -la /tmp'",
   ),
   params: PARAMS,
@@ -67,7 +67,7 @@ export const full_data: ModuleFunction<JobContext> = fn({
 
 export const runner: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Run a runner on the master, and return its result. The master must let this minion: see its option `peer_run`.",
+    "Run a runner on the master, and return its result. The master must allow it: see its option `peer_run`.",
     "publish.runner manage.down",
   ),
   params: { fun: str(), arg: any(null), timeout: float(5) },

@@ -50,7 +50,7 @@ const LIMITS = ["block-soft-limit", "block-hard-limit", "file-soft-limit", "file
 
 const setLimits: ModuleFunction<JobContext> = fn({
   doc: describe(
-    `Set limits of a user or a group. Those that are not given stay; Salt clears them.
+    `Set limits of a user or a group. Limits that are not given are kept; Salt clears them.
 
 device
     The file system, by its mount point or device.
@@ -91,7 +91,7 @@ block-soft-limit, block-hard-limit, file-soft-limit, file-hard-limit
 export { setLimits as set };
 
 export const warn: ModuleFunction<JobContext> = fn({
-  doc: describe("Send mails to users who are over their limits: runs `quotawarn`.", "quota.warn"),
+  doc: describe("Send mails to users who exceed their limits, with `quotawarn`.", "quota.warn"),
   permissions: "all",
   params: {},
   run: async (_bound, context) => {
@@ -101,7 +101,7 @@ export const warn: ModuleFunction<JobContext> = fn({
 });
 
 export const stats: ModuleFunction<JobContext> = fn({
-  doc: describe("Return the kernel's numbers of quotas, by `quotastats`.", "quota.stats"),
+  doc: describe("Return the kernel's quota statistics, from `quotastats`.", "quota.stats"),
   permissions: "all",
   params: {},
   run: async (_bound, context) => parseStatistics(await said(["quotastats"], context)),
@@ -110,7 +110,7 @@ export const stats: ModuleFunction<JobContext> = fn({
 function switched(program: "quotaon" | "quotaoff", what: string): ModuleFunction<JobContext> {
   return fn({
     doc: describe(
-      `Turn quotas ${what} on a file system. True, whatever the program says.`,
+      `Turn quotas ${what} on a file system. Always returns True.`,
       `quota.${what} /media/data`,
     ),
     permissions: "all",

@@ -58,7 +58,7 @@ export const str_encode: ModuleFunction<JobContext> = fn({
 
 export const get_str: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return a text of random characters: of `chars`, or of the kinds that are not turned off; `printable` is all of them.",
+    "Return a text of random characters: of `chars`, or of the enabled kinds; `printable` is all of them.",
     "random.get_str 128",
     "random.get_str 16 chars='abc123'",
     "random.get_str length=16 punctuation=False",
@@ -123,7 +123,7 @@ export const shadow_hash: ModuleFunction<JobContext> = fn({
 
 export const rand_int: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return an int from `start` to `end`, both included; with `seed` always the same.",
+    "Return an int from `start` to `end`, both included; with `seed`, always the same.",
     "random.rand_int 1 10",
   ),
   params: { start: int(1), end: int(10), seed: any(null) },
@@ -142,7 +142,7 @@ function freshSeed(): string {
 
 export const seed: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return an int below `range` that is always the same for a minion, or for `hash`: to spread what minions do at a time.",
+    "Return an int below `range` that is always the same for a minion, or for `hash`: to spread actions of minions over time.",
     "random.seed 10 hash=None",
   ),
   params: { range: int(10), hash: any(null) },
@@ -172,7 +172,7 @@ export const sample: ModuleFunction<JobContext> = fn({
 
 export const shuffle: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return a list in another order; with `seed`, a text, always the same.",
+    "Return a list in random order; with `seed`, a text, always the same.",
     "random.shuffle '[\"one\", \"two\"]' seed='static'",
   ),
   params: ITEMS,

@@ -33,7 +33,7 @@ export const virtual: Virtual = {
 
 export const bin_pkg_info: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return what the file of a package is: its name, version and architecture. path: of this host, or a URL.",
+    "Return the name, version and architecture of a package file. path: a path on this host, or a URL.",
     "lowpkg.bin_pkg_info /root/salt-2015.5.1-2.el7.noarch.rpm",
   ),
   permissions: "all",
@@ -46,7 +46,7 @@ export const bin_pkg_info: ModuleFunction<JobContext> = fn({
 
 export const list_pkgs: ModuleFunction<JobContext> = ofNames(
   describe(
-    "Return the installed packages with their versions, all or those named. root: the directory of another host.",
+    "Return the installed packages with their versions, all or those named. root: the root directory of another system.",
     "lowpkg.list_pkgs",
   ),
   async (names, kwargs, context) => (await rpm.namesOf(names, kwargs.get("root"), context)).packages,
@@ -75,18 +75,24 @@ export const modified: ModuleFunction<JobContext> = ofNames(
 );
 
 export const file_list: ModuleFunction<JobContext> = ofNames(
-  describe("Return the files of packages, of all without names, as one list.", "lowpkg.file_list httpd"),
+  describe(
+    "Return the files of the named packages, or of all installed packages, as one list.",
+    "lowpkg.file_list httpd",
+  ),
   (names, kwargs, context) => rpm.filesOf(names, kwargs.get("root"), context),
 );
 
 export const file_dict: ModuleFunction<JobContext> = ofNames(
-  describe("Return the files of packages, of all without names, by package.", "lowpkg.file_dict httpd"),
+  describe(
+    "Return the files of the named packages, or of all installed packages, by package.",
+    "lowpkg.file_dict httpd",
+  ),
   (names, kwargs, context) => rpm.filesByPackage(names, kwargs.get("root"), context),
 );
 
 export const owner: ModuleFunction<JobContext> = ofNames(
   describe(
-    "Return the package that a file belongs to, an empty text if it is nobody's; of several files a map.",
+    "Return the package that a file belongs to, an empty string if it belongs to none; for several files, a map.",
     "lowpkg.owner /usr/bin/apachectl",
   ),
   (paths, kwargs, context) => rpm.ownersOf(paths, kwargs.get("root"), context),
@@ -95,7 +101,7 @@ export const owner: ModuleFunction<JobContext> = ofNames(
 
 export const diff: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return how a file differs from the one in a package's file.",
+    "Return the diff between a file and the same file in a package file.",
     "lowpkg.diff /path/to/apache2.rpm /etc/apache2/httpd.conf",
   ),
   permissions: "all",

@@ -47,7 +47,7 @@ export const is_running: ModuleFunction<JobContext> = fn({
 
 export const find_job: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return the job with that id if this minion is running it, else an empty map.",
+    "Return the job with that id if it runs on this minion, else an empty map.",
     "saltutil.find_job <job id>",
   ),
   params: { jid: str() },
@@ -75,7 +75,7 @@ async function sendToAll(signal: number, context: JobContext): Promise<string[]>
 
 export const signal_job: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Send a signal, by its number, to the job with that id and to the commands that it runs. Returns which pid got it, or an\n" +
+    "Send a signal, by its number, to the job with that id and to the commands that it runs. Returns a text with the pid that got it, or an\n" +
       "empty text if there is no such job.",
     "saltutil.signal_job <job id> 15",
   ),
@@ -96,20 +96,20 @@ export const kill_job: ModuleFunction<JobContext> = fn({
 });
 
 export const term_all_jobs: ModuleFunction<JobContext> = fn({
-  doc: describe("Send SIGTERM (15) to every job but this one; returns a list of texts.", "saltutil.term_all_jobs"),
+  doc: describe("Send SIGTERM (15) to every other job; returns a list of texts.", "saltutil.term_all_jobs"),
   params: {},
   run: (_bound, context) => sendToAll(SIGTERM, context),
 });
 
 export const kill_all_jobs: ModuleFunction<JobContext> = fn({
-  doc: describe("Send SIGKILL (9) to every job but this one; returns a list of texts.", "saltutil.kill_all_jobs"),
+  doc: describe("Send SIGKILL (9) to every other job; returns a list of texts.", "saltutil.kill_all_jobs"),
   params: {},
   run: (_bound, context) => sendToAll(SIGKILL, context),
 });
 
 export const refresh_grains: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Have the minion compute its grains again; then its pillar too, or with refresh_pillar=False its modules.\n" +
+    "Refresh the minion's grains, and then its pillar, or, with refresh_pillar=False, its modules.\n" +
       "clean_pillar_cache is accepted: the master's pillar_cache is cleaned in any case.",
     "saltutil.refresh_grains",
   ),
@@ -125,7 +125,7 @@ export const refresh_grains: ModuleFunction<JobContext> = fn({
 function refreshFunction(name: string, tag: string, what: string): ModuleFunction<JobContext> {
   return fn({
     doc: describe(
-      `Tell the minion's bus that ${what} are to be read again. Return whether it was told.`,
+      `Fire an event on the minion's bus that ${what} must be read again. Return whether the event was sent.`,
       `saltutil.${name}`,
     ),
     params: {},
@@ -151,7 +151,7 @@ export const refresh_resources: ModuleFunction<JobContext> = refreshFunction(
 
 export const mmodule: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Call another function of this minion. saltenv is for modules that Salt would fetch first: saltutil.sync_modules does that.",
+    "Call another function of this minion. saltenv is ignored: Salt would first fetch modules from it, which saltutil.sync_modules does.",
     "saltutil.mmodule base test.ping",
   ),
   permissions: "all",
@@ -164,7 +164,7 @@ export const mmodule: ModuleFunction<JobContext> = fn({
 
 export const update: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Refused as by every Salt that is not built with Esky: the error says so. Upgrade the package of the minion.",
+    "Always an error, as in every Salt that is not built with Esky. Upgrade the package of the minion instead.",
     "saltutil.update",
     "saltutil.update 0.10.3",
   ),
@@ -177,8 +177,8 @@ const KEPT = ["commands", "jids", "journal", "proc", "returns"];
 
 export const clear_cache: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Remove the files of the minion's cache directory, but for those of jobs that are not over and of returns that are not\n" +
-      "delivered. Return whether that worked.",
+    "Remove the files of the minion's cache directory, except for those of running jobs and undelivered\n" +
+      "returns. Return whether that worked.",
     "saltutil.clear_cache",
   ),
   permissions: { read: ["{cachedir}"], write: ["{cachedir}"] },
@@ -208,8 +208,8 @@ function removeFiles(directory: string): void {
 
 export const refresh_modules: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Have the minion load its modules again for the jobs that follow. async is accepted: the answer says whether the minion\n" +
-      "has been told.",
+    "Let the minion load its modules again for later jobs. async is accepted and\n" +
+      "ignored.",
     "saltutil.refresh_modules",
   ),
   params: { async: bool(true) },
@@ -261,7 +261,7 @@ const JOBS_CACHE: Permissions = { read: ["{cachedir}/minion_jobs"], write: ["{ca
 
 export const clear_job_cache: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Remove the jobs that the minion has stored (option cache_jobs) and that are older than some hours. Returns whether that\n" +
+    "Remove the jobs in the minion's job cache (option cache_jobs) that are older than some hours. Returns whether that\n" +
       "worked.",
     "saltutil.clear_job_cache hours=12",
   ),
@@ -286,7 +286,7 @@ export const clear_job_cache: ModuleFunction<JobContext> = fn({
 
 export const find_cached_job: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return what the minion has stored (option cache_jobs) of the job with that id; None if that cannot be read.",
+    "Return a job in the minion's job cache (option cache_jobs); None if it cannot be read.",
     "saltutil.find_cached_job <job id>",
   ),
   permissions: JOBS_CACHE,
@@ -309,9 +309,9 @@ const KEPT_RETURNS: Permissions = { read: ["{cachedir}/kept_returns"] };
 
 export const kept_returns: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "List the returns that were too large for the master and of which this minion has kept the beginning, the oldest first: the\n" +
-      "job's id and function, the bytes of the return, of what the master takes and of what is kept, and since when. At most 16,\n" +
-      "of a megabyte each, for a day; of a no_log job nothing is kept. Not in Salt.",
+    "List the returns that were too large for the master, the oldest first. This minion keeps their beginning: the\n" +
+      "job's id and function, the size of the return, the master's limit, the kept bytes, and the time. At most 16\n" +
+      "are kept, a megabyte of each, for a day; nothing is kept of a no_log job. Not in Salt.",
     "saltutil.kept_returns",
   ),
   permissions: KEPT_RETURNS,
@@ -331,8 +331,8 @@ export const kept_returns: ModuleFunction<JobContext> = fn({
 
 export const kept_return: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return a piece of a return that was too large for the master, as a text: `size` bytes from the byte `offset` on, as far as\n" +
-      "they are kept. What was no text is kept as JSON. Not in Salt.",
+    "Return a part of a return that was too large for the master, as text: `size` bytes from the byte `offset` on, as far as they\n" +
+      "are kept. Returns that are no text are kept as JSON. Not in Salt.",
     "saltutil.kept_return <job id>",
     "saltutil.kept_return <job id> offset=16384 size=16384",
   ),
@@ -348,8 +348,8 @@ export const kept_return: ModuleFunction<JobContext> = fn({
 
 export const revoke_auth: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Ask the master to delete this minion's key; it has to be accepted again. With preserve_minion_cache=True the master\n" +
-      "keeps what it knows of the minion. Returns False if the master did not answer, or did not do it.",
+    "Ask the master to delete this minion's key; a key must then be accepted again. With preserve_minion_cache=True, the\n" +
+      "master keeps its cached data of the minion. Returns False if the master did not answer, or did not delete it.",
     "saltutil.revoke_auth",
   ),
   params: { preserve_minion_cache: bool(false) },
@@ -366,8 +366,8 @@ export const revoke_auth: ModuleFunction<JobContext> = fn({
 
 export const regen_keys: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Remove the minion's keys, the copy of its master's among them. New ones are made when the minion next starts, and the\n" +
-      "master has to accept them.",
+    "Remove the minion's keys, including its copy of the master's key. New ones are created at the next start of the minion,\n" +
+      "and the master must accept them.",
     "saltutil.regen_keys",
   ),
   permissions: { read: ["{pki_dir}"], write: ["{pki_dir}"] },

@@ -1,5 +1,5 @@
 /**
- * Execution module `selinux`: the mode of SELinux, its booleans, modules of policy, contexts of files and ports.
+ * Execution module `selinux`: the mode of SELinux, its booleans, policy modules, contexts of files and ports.
  * Source: the functions of Salt 3008.3 `salt/modules/selinux.py`.
  * @module
  */
@@ -70,7 +70,7 @@ export const getenforce: ModuleFunction<JobContext> = fn({
 });
 
 export const getconfig: ModuleFunction<JobContext> = fn({
-  doc: describe("Return the mode that the configuration says, or None.", "selinux.getconfig"),
+  doc: describe("Return the mode in the configuration, or None.", "selinux.getconfig"),
   permissions: "all",
   params: {},
   run: () => configuredMode(readTextFileIfExists(CONFIG) ?? "") ?? null,
@@ -87,7 +87,7 @@ function changing(what: string, path: string, change: () => void): void {
 
 export const setenforce: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Set the mode, now and in the configuration: enforcing, permissive, or disabled, which takes a restart. Return the mode.",
+    "Set the mode, now and in the configuration: enforcing, permissive, or disabled, which needs a reboot. Return the mode.",
     "selinux.setenforce enforcing",
   ),
   permissions: "all",
@@ -136,7 +136,7 @@ async function succeeds(words: readonly string[], context: JobContext): Promise<
 
 export const setsebool: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Set a boolean: persist=True, also for the next start. Return whether it went well.",
+    "Set a boolean: persist=True, also for the next boot. Return whether it succeeded.",
     "selinux.setsebool virt_use_usb off",
   ),
   permissions: "all",
@@ -147,7 +147,7 @@ export const setsebool: ModuleFunction<JobContext> = fn({
 
 export const setsebools: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Set several booleans, a map. persist=True, also for the next start. Return whether it went well.",
+    "Set several booleans, a map. persist=True, also for the next boot. Return whether it succeeded.",
     "selinux.setsebools '{virt_use_usb: on, squid_use_tproxy: off}'",
   ),
   permissions: "all",
@@ -163,7 +163,7 @@ async function policyModules(context: JobContext): Promise<ReturnType<typeof par
 }
 
 export const list_semod: ModuleFunction<JobContext> = fn({
-  doc: describe("Return the modules of policy, and whether each is Enabled; Version is None.", "selinux.list_semod"),
+  doc: describe("Return the policy modules, and whether each is Enabled; Version is None.", "selinux.list_semod"),
   permissions: "all",
   params: {},
   run: (_bound, context) => policyModules(context),
@@ -171,7 +171,7 @@ export const list_semod: ModuleFunction<JobContext> = fn({
 
 export const getsemod: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return whether a module of policy is Enabled; an empty map if it is not there.",
+    "Return whether a policy module is Enabled; an empty map if it is not there.",
     "selinux.getsemod mysql",
   ),
   permissions: "all",
@@ -181,7 +181,7 @@ export const getsemod: ModuleFunction<JobContext> = fn({
 
 export const setsemod: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Make a module of policy Enabled or Disabled. Return whether it went well.",
+    "Make a policy module Enabled or Disabled. Return whether it succeeded.",
     "selinux.setsemod nagios Enabled",
   ),
   permissions: "all",
@@ -195,7 +195,7 @@ export const setsemod: ModuleFunction<JobContext> = fn({
 
 export const install_semod: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Install a module of policy from a file of this host or of the master. Return whether it went well.",
+    "Install a policy module from a file of this host or of the master. Return whether it succeeded.",
     "selinux.install_semod salt://Zabbix.pp",
   ),
   permissions: "all",
@@ -209,14 +209,14 @@ export const install_semod: ModuleFunction<JobContext> = fn({
 });
 
 export const remove_semod: ModuleFunction<JobContext> = fn({
-  doc: describe("Remove a module of policy. Return whether it went well.", "selinux.remove_semod zabbix"),
+  doc: describe("Remove a policy module. Return whether it succeeded.", "selinux.remove_semod zabbix"),
   permissions: "all",
   params: { module: str() },
   run: ({ module }, context) => succeeds(["semodule", "--remove", checkedWord(module, "module")], context),
 });
 
 export const filetype_id_to_string: ModuleFunction<JobContext> = fn({
-  doc: describe("Return semanage's words for the letter of a kind of files.", "selinux.filetype_id_to_string f"),
+  doc: describe("Return semanage's name of a file type letter.", "selinux.filetype_id_to_string f"),
   permissions: "all",
   params: { filetype: str("a") },
   run: ({ filetype }) => fileTypeWords(filetype),
@@ -237,7 +237,7 @@ const FILE_CONTEXT = {
 export const fcontext_get_policy: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Return the entry for an expression of paths in the list of file contexts, or None: filespec, filetype, and the parts of the\n" +
-      "context. Given parts must match, as expressions.",
+      "context. Parts that are given must match as regular expressions.",
     "selinux.fcontext_get_policy my-policy",
   ),
   permissions: "all",
@@ -272,7 +272,7 @@ function changeFileContext(
 
 export const fcontext_add_policy: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Add an entry to the list of file contexts, or change the one that is there. Return what became of semanage.",
+    "Add an entry to the list of file contexts, or change the one that is there. Return the result of semanage.",
     "selinux.fcontext_add_policy '/var/www(/.*)?' sel_type=httpd_sys_content_t",
   ),
   permissions: "all",
@@ -285,7 +285,7 @@ export const fcontext_add_policy: ModuleFunction<JobContext> = fn({
 
 export const fcontext_delete_policy: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Remove an entry from the list of file contexts. Return what became of semanage.",
+    "Remove an entry from the list of file contexts. Return the result of semanage.",
     "selinux.fcontext_delete_policy '/var/www(/.*)?'",
   ),
   permissions: "all",
@@ -300,7 +300,7 @@ function relabelling(name: string, recursive: Value, context: JobContext): Promi
 
 export const fcontext_policy_is_applied: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return what restorecon would change below a path; an empty text if nothing.",
+    "Return what restorecon would change below a path; an empty string if nothing.",
     "selinux.fcontext_policy_is_applied my-policy",
   ),
   permissions: "all",
@@ -310,7 +310,7 @@ export const fcontext_policy_is_applied: ModuleFunction<JobContext> = fn({
 
 export const fcontext_apply_policy: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Give files the contexts that the list says. Return what became of restorecon, with `changes` by path: the old and the new parts\n" +
+    "Restore the contexts of files according to the list. Return the result of restorecon, with `changes` by path: the old and the new parts\n" +
       "of contexts that differ.",
     "selinux.fcontext_apply_policy my-policy",
   ),
@@ -338,8 +338,8 @@ const PORT = { protocol: any(null), port: any(null) };
 
 export const port_get_policy: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return the entry for a port in the list of ports, or None: sel_type, protocol, port. The name is like tcp/80, or protocol and\n" +
-      "port say it.",
+    "Return the entry for a port in the list of ports, or None: sel_type, protocol, port. The name is like tcp/80, unless protocol and\n" +
+      "port are given.",
     "selinux.port_get_policy tcp/80",
     "selinux.port_get_policy foobar protocol=tcp port=80",
   ),
@@ -380,7 +380,7 @@ const PORT_ENTRY = { name: str(), sel_type: str(null), ...PORT, sel_range: str(n
 
 export const port_add_policy: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Add a port or a range of ports. Return what became of semanage.",
+    "Add a port or a range of ports. Return the result of semanage.",
     "selinux.port_add_policy tcp/8080 http_port_t",
     "selinux.port_add_policy foobar http_port_t protocol=tcp port=8091",
   ),
@@ -391,7 +391,7 @@ export const port_add_policy: ModuleFunction<JobContext> = fn({
 
 export const port_modify_policy: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Change the type of a port or a range of ports. Return what became of semanage.",
+    "Change the type of a port or a range of ports. Return the result of semanage.",
     "selinux.port_modify_policy tcp/8080 http_port_t",
   ),
   permissions: "all",
@@ -401,7 +401,7 @@ export const port_modify_policy: ModuleFunction<JobContext> = fn({
 
 export const port_delete_policy: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Remove a port or a range of ports. Return what became of semanage.",
+    "Remove a port or a range of ports. Return the result of semanage.",
     "selinux.port_delete_policy tcp/8080",
   ),
   permissions: "all",

@@ -18,7 +18,7 @@ import { str as text, truthy, type ValueMap } from "../../lib/values/value.ts";
 
 export const update: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Merge `upd` into `dest`, which is changed. With `merge_lists` lists are joined; without `recursive_update` maps are replaced.",
+    "Merge `upd` into `dest`, which is changed. With `merge_lists`, lists are joined; without `recursive_update`, maps are replaced.",
     "slsutil.update '{foo: Foo}' '{bar: Bar}'",
   ),
   params: { dest: dict(), upd: dict(), recursive_update: bool(true), merge_lists: bool(false) },
@@ -43,7 +43,7 @@ function merged(
 
 export const merge: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return `obj_a` with what `obj_b` has, merged by a strategy: aggregate, list, overwrite, recurse or smart.",
+    "Return `obj_a` merged with `obj_b`, by a strategy: aggregate, list, overwrite, recurse or smart.",
     "slsutil.merge '{foo: Foo}' '{bar: Bar}'",
   ),
   params: { obj_a: dict(), obj_b: dict(), ...MERGING },
@@ -66,7 +66,7 @@ export const merge_all: ModuleFunction<JobContext> = fn({
 
 export const renderer: ModuleFunction<JobContext> = fn({
   doc: describe(
-    `Return what Salt's renderers make of a file or a text.
+    `Render a file or a text with Salt's renderers, and return the result.
 
 path
     A path on this host, or a URL: \`salt://\`, \`http://\` and so on.
@@ -174,10 +174,10 @@ const NOTICE =
 
 export const banner: ModuleFunction<JobContext> = fn({
   doc: describe(
-    `Return a comment for the beginning of a file: that it is managed by Salt.
+    `Return a banner for the beginning of a file: that Salt manages it.
 
 width
-    Characters of a line.
+    The length of a line in characters.
 
 commentchar
     What each line begins with.
@@ -186,13 +186,13 @@ borderchar
     What the border is drawn with.
 
 blockstart, blockend
-    Lines before and after, for languages that have no comments of one line.
+    Lines before and after, for languages without single-line comments.
 
 title, text
-    What it says.
+    The title and the text of the banner.
 
 newline
-    Whether it ends with a line end.`,
+    Whether the banner ends with a newline.`,
     "slsutil.banner",
   ),
   params: {

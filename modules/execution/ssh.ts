@@ -64,7 +64,7 @@ function keyMap(keys: ReadonlyMap<string, AuthorizedKey>): Map<Value, Value> {
 
 export const auth_keys: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return the authorized keys of a user, or by user of several or all.",
+    "Return the authorized keys of a user, or, by user, of several or all users.",
     "ssh.auth_keys root",
     "ssh.auth_keys user='[user1, user2]'",
   ),
@@ -137,7 +137,7 @@ async function sourceKeys(
 
 export const check_key_file: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return for each key of a file, of this host or at a URL, what ssh.check_key does.",
+    "Return the result of ssh.check_key for each key of a file on this host or at a URL.",
     "ssh.check_key_file root /root/keys",
   ),
   permissions: "all",
@@ -156,7 +156,10 @@ function removeFrom(user: string, { key, config, hashType }: Pick<KeyRequest, "k
 }
 
 export const rm_auth_key: ModuleFunction<JobContext> = fn({
-  doc: describe("Remove an authorized key, and say whether it was there.", "ssh.rm_auth_key <user> <key>"),
+  doc: describe(
+    "Remove an authorized key. Return a text that says whether it was there.",
+    "ssh.rm_auth_key <user> <key>",
+  ),
   permissions: "all",
   params: { user: str(), key: str(), config: str(CONFIG), ...HASH },
   run: ({ user, key, config, fingerprint_hash_type: hashType }) => removeFrom(user, { key, config, hashType }),
@@ -164,7 +167,7 @@ export const rm_auth_key: ModuleFunction<JobContext> = fn({
 
 export const rm_auth_key_from_file: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Remove the authorized keys that a file, of this host or at a URL, has.",
+    "Remove the authorized keys that are in a file on this host or at a URL.",
     "ssh.rm_auth_key_from_file <user> /root/keys",
   ),
   permissions: "all",
@@ -220,7 +223,7 @@ export const set_auth_key: ModuleFunction<JobContext> = fn({
 
 export const set_auth_key_from_file: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Add the keys of a file, of this host or at a URL, to a user's authorized keys.",
+    "Add the keys of a file on this host or at a URL to a user's authorized keys.",
     "ssh.set_auth_key_from_file <user> /root/id_rsa.pub",
   ),
   permissions: "all",
@@ -239,7 +242,7 @@ export const set_auth_key_from_file: ModuleFunction<JobContext> = fn({
 
 export const host_keys: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return the host's own keys, without the private ones with private=False.",
+    "Return the host keys; with private=False, without the private ones.",
     "ssh.host_keys",
     "ssh.host_keys keydir=/etc/ssh private=False",
   ),
@@ -264,7 +267,7 @@ const USER_KEYS = ["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519"];
 
 export const user_keys: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return the keys of users, by user and file. `pubfile` and `prvfile` name other files, False leaves that kind out.",
+    "Return the keys of users, by user and file. `pubfile` and `prvfile` name other files; False omits that kind.",
     "ssh.user_keys user=user1",
     "ssh.user_keys user=user1 pubfile=/home/user1/.ssh/id_rsa.pub prvfile=False",
   ),
@@ -289,7 +292,7 @@ export const user_keys: ModuleFunction<JobContext> = fn({
 
 export const key_is_encrypted: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return whether a private key has a pass phrase, by what its file says.",
+    "Return whether a private key file is encrypted with a passphrase.",
     "ssh.key_is_encrypted /root/id_rsa",
   ),
   permissions: "all",

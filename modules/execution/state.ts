@@ -14,12 +14,12 @@ import { ARGUMENTS, COMMON } from "./_state_arguments.ts";
 export const lint: ModuleFunction<JobContext> = fn({
   ...COMMON,
   doc: describe(
-    `Say everything that is wrong in a tree of states, with file, line and column; the exit code is 1 then. Nothing of the host
-is needed, so this is for a CI: \`salt-call --local --file-root=. state.lint\`. Not in Salt.
+    `Report all errors in a state tree, with file, line and column; the exit code is then 1. It needs nothing of the host, so
+it suits CI: \`salt-call --local --file-root=. state.lint\`. Not in Salt.
 
 mods
-    Names of SLS files that are compiled together. Default: what the top file gives to this minion together, and every file of
-    every environment alone that no other one includes.
+    Names of SLS files that are compiled together. Default: the files that the top file gives to this minion, compiled together, and
+    each other file that no file includes, alone.
 
 pillar_file
     A YAML file with pillar data.

@@ -55,7 +55,7 @@ export const meminfo: ModuleFunction<JobContext> = fileReader("meminfo", "meminf
 });
 
 export const cpuinfo: ModuleFunction<JobContext> = fileReader("cpuinfo", "cpuinfo", {
-  shows: "what is known of the last processor",
+  shows: "information about the last processor",
   read: proc.parseCpuinfo,
 });
 

@@ -14,7 +14,7 @@ import { str as text } from "../../lib/values/value.ts";
 
 export const doc: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return the documentation of all functions, or of those named: modules, functions or globs.",
+    "Return the documentation of all functions, or of the named ones: modules, functions or globs.",
     "sys.doc",
     "sys.doc sys",
     "sys.doc sys.doc",
@@ -55,7 +55,7 @@ export const list_modules: ModuleFunction<JobContext> = fn({
 
 export const argspec: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return the arguments of functions: their names, the defaults of the last of them, and whether more are taken.",
+    "Return the arguments of functions: their names, the defaults of the last ones, and whether more are accepted.",
     "sys.argspec cmd.run",
     "sys.argspec sys",
     "sys.argspec 'test.arg*'",
@@ -66,7 +66,7 @@ export const argspec: ModuleFunction<JobContext> = fn({
 });
 
 export const reload_modules: ModuleFunction<JobContext> = fn({
-  doc: describe("Have the minion look at its modules again.", "sys.reload_modules"),
+  doc: describe("Let the minion load its modules again.", "sys.reload_modules"),
   params: {},
   run: (_bound, { outside }) => outside.refresh("modules"),
 });

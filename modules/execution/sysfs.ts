@@ -29,7 +29,7 @@ function writeKey(key: string, value: Value): boolean {
 
 export const attr: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return the value of an attribute; with value set it, and return whether that went well. Of an object return the path.",
+    "Return the value of an attribute; with `value`, set it and return whether this succeeded. For an object, return its path.",
     "sysfs.attr block/sda/queue/logical_block_size",
   ),
   permissions: "all",
@@ -44,7 +44,7 @@ export const attr: ModuleFunction<JobContext> = fn({
 
 export const write: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Set an attribute. Return whether that went well.",
+    "Set an attribute. Return whether this succeeded.",
     "sysfs.write devices/system/cpu/cpu0/cpufreq/scaling_governor 'performance'",
   ),
   permissions: "all",
@@ -54,7 +54,7 @@ export const write: ModuleFunction<JobContext> = fn({
 
 export const read: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return the value of an attribute, or a map of all attributes below an object; of a list of keys below root a map. False: there is nothing to read.",
+    "Return the value of an attribute, or a map of all attributes below an object; for a list of keys below `root`, a map. False if there is nothing to read.",
     "sysfs.read class/net/em1/statistics",
   ),
   permissions: "all",
@@ -72,7 +72,7 @@ export const read: ModuleFunction<JobContext> = fn({
 
 export const target: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return where a key leads to, or with full=False its last part. False: nowhere.",
+    "Return the target of a key, or, with full=False, the target's last part. False if there is none.",
     "sysfs.target class/ttyS0",
   ),
   permissions: "all",

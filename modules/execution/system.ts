@@ -48,7 +48,11 @@ export const init: ModuleFunction<JobContext> = fn({
 
 function shutdownFunction(name: string, flag: string, what: string): ModuleFunction<JobContext> {
   return fn({
-    doc: describe(`${what} at a time that \`shutdown\` takes, by default now.`, `system.${name}`, `system.${name} 5`),
+    doc: describe(
+      `${what} at a time in the notation of \`shutdown\`, by default now.`,
+      `system.${name}`,
+      `system.${name} 5`,
+    ),
     permissions: "all",
     params: { at_time: any(null) },
     run({ at_time }, context) {
@@ -113,7 +117,7 @@ async function setClock(change: Partial<WallClock>, utc_offset: string | null, c
 
 export const set_system_time: ModuleFunction<JobContext> = fn({
   doc: describe(
-    `Set the time: 11:20, 11:20:30, 11:20 AM. Return whether it was done. ${OFFSET_DOC}`,
+    `Set the time: 11:20, 11:20:30, 11:20 AM. Return whether this succeeded. ${OFFSET_DOC}`,
     `system.set_system_time "'11:20 AM'"`,
   ),
   permissions: "all",
@@ -126,7 +130,7 @@ export const set_system_time: ModuleFunction<JobContext> = fn({
 
 export const set_system_date: ModuleFunction<JobContext> = fn({
   doc: describe(
-    `Set the date: 2015-03-13, 03-13-15, 03/13/2015. Return whether it was done. ${OFFSET_DOC}`,
+    `Set the date: 2015-03-13, 03-13-15, 03/13/2015. Return whether this succeeded. ${OFFSET_DOC}`,
     `system.set_system_date "'03-28-13'"`,
   ),
   permissions: "all",
@@ -140,7 +144,7 @@ export const set_system_date: ModuleFunction<JobContext> = fn({
 
 export const set_system_date_time: ModuleFunction<JobContext> = fn({
   doc: describe(
-    `Set date and time; what is not given stays. Return whether it was done. ${OFFSET_DOC}`,
+    `Set date and time; parts that are not given are kept. Return whether this succeeded. ${OFFSET_DOC}`,
     `system.set_system_date_time 2015 5 12 11 37 53 "'-0500'"`,
   ),
   permissions: "all",
@@ -177,7 +181,7 @@ export const get_computer_desc: ModuleFunction<JobContext> = fn({
 
 export const set_computer_desc: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Set the host's pretty name. Return whether it was done.",
+    "Set the host's pretty name. Return whether this succeeded.",
     `system.set_computer_desc "Michael's laptop"`,
   ),
   permissions: "all",
@@ -217,7 +221,7 @@ export const get_computer_name: ModuleFunction<JobContext> = fn({
 /** Salt has these functions on NI Linux Real-Time alone. */
 function onNilrt(name: string, what: string): ModuleFunction<JobContext> {
   return fn({
-    doc: describe(`${what} On NI Linux Real-Time alone, which is not supported.`, `system.${name}`),
+    doc: describe(`${what} Only for NI Linux Real-Time, which is not supported.`, `system.${name}`),
     params: {},
     run: (): Value => {
       throw new CommandError(`system.${name} is for NI Linux Real-Time alone`);

@@ -41,7 +41,7 @@ function waits(name: string, noBlock: boolean | null): boolean {
 }
 
 export const systemctl_reload: ModuleFunction<JobContext> = fn({
-  doc: describe("Have systemd read its units again.", "service.systemctl_reload"),
+  doc: describe("Reload the unit files of systemd.", "service.systemctl_reload"),
   permissions: "all",
   params: {},
   async run(_bound, context) {
@@ -59,7 +59,7 @@ export const get_running: ModuleFunction<JobContext> = fn({
 
 function inState(state: "enabled" | "disabled" | "static", what: string): ModuleFunction<JobContext> {
   return fn({
-    doc: describe(`Return the ${what}; with root those of the system in that directory.`, `service.get_${state}`),
+    doc: describe(`Return the ${what}; with root, those of the system in that directory.`, `service.get_${state}`),
     permissions: "all",
     params: ROOT,
     run: ({ root }, context) => systemd.unitsInState(state, context, root),
@@ -74,14 +74,14 @@ export const get_static: ModuleFunction<JobContext> = inState(
 );
 
 export const get_all: ModuleFunction<JobContext> = fn({
-  doc: describe("Return all units; with root those of the system in that directory.", "service.get_all"),
+  doc: describe("Return all units; with root, those of the system in that directory.", "service.get_all"),
   permissions: "all",
   params: ROOT,
   run: ({ root }) => systemd.allUnits(root),
 });
 
 export const available: ModuleFunction<JobContext> = fn({
-  doc: describe("Return whether there is such a unit.", "service.available sshd"),
+  doc: describe("Return whether a unit exists.", "service.available sshd"),
   permissions: "all",
   params: { name: str() },
   run({ name }, context) {
@@ -91,7 +91,7 @@ export const available: ModuleFunction<JobContext> = fn({
 });
 
 export const missing: ModuleFunction<JobContext> = fn({
-  doc: describe("Return whether there is no such unit.", "service.missing sshd"),
+  doc: describe("Return whether a unit does not exist.", "service.missing sshd"),
   permissions: "all",
   params: { name: str() },
   async run({ name }, context) {
@@ -104,7 +104,7 @@ const MASK = { name: str(), runtime: bool(false), ...ROOT };
 
 export const unmask_: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Unmask a unit; with runtime=True what was masked until the next start of the system.",
+    "Unmask a unit; with runtime=True, a mask that lasts until the next boot.",
     "service.unmask foo",
     "service.unmask foo runtime=True",
   ),
@@ -115,7 +115,7 @@ export const unmask_: ModuleFunction<JobContext> = fn({
 
 export const mask: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Mask a unit, so that nothing starts it; with runtime=True until the next start of the system.",
+    "Mask a unit, so that nothing can start it; with runtime=True, until the next boot.",
     "service.mask foo",
     "service.mask foo runtime=True",
   ),
@@ -159,7 +159,7 @@ export const restart: ModuleFunction<JobContext> = fn({
 });
 
 export const reload_: ModuleFunction<JobContext> = fn({
-  doc: describe("Have a unit read its configuration again.", "service.reload <service name>"),
+  doc: describe("Let a unit reload its configuration.", "service.reload <service name>"),
   permissions: "all",
   params: { name: str(), no_block: bool(false), ...UNMASK },
   run: ({ name, no_block, unmask, unmask_runtime }, context) =>
@@ -168,7 +168,7 @@ export const reload_: ModuleFunction<JobContext> = fn({
 
 export const force_reload: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Have a unit read its configuration again, or restart it if it cannot.",
+    "Let a unit reload its configuration, or restart it if it cannot.",
     "service.force_reload <service name>",
   ),
   permissions: "all",
@@ -179,7 +179,7 @@ export const force_reload: ModuleFunction<JobContext> = fn({
 
 export const status: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return whether a unit is active; of a glob a map. sig is ignored.",
+    "Return whether a unit is active; for a glob, a map. sig is ignored.",
     "service.status <service name>",
   ),
   permissions: "all",
@@ -189,7 +189,7 @@ export const status: ModuleFunction<JobContext> = fn({
 });
 
 export const enable: ModuleFunction<JobContext> = fn({
-  doc: describe("Have a unit start with the system.", "service.enable <service name>"),
+  doc: describe("Enable a unit: it starts at boot.", "service.enable <service name>"),
   permissions: "all",
   params: { name: str(), no_block: bool(false), ...UNMASK, ...ROOT },
   varKwargs: "kwargs",
@@ -198,7 +198,7 @@ export const enable: ModuleFunction<JobContext> = fn({
 });
 
 export const disable: ModuleFunction<JobContext> = fn({
-  doc: describe("Have a unit no longer start with the system.", "service.disable <service name>"),
+  doc: describe("Disable a unit: it does not start at boot.", "service.disable <service name>"),
   permissions: "all",
   params: { name: str(), no_block: bool(false), ...ROOT },
   varKwargs: "kwargs",
@@ -206,7 +206,7 @@ export const disable: ModuleFunction<JobContext> = fn({
 });
 
 export const enabled: ModuleFunction<JobContext> = fn({
-  doc: describe("Return whether a unit starts with the system.", "service.enabled <service name>"),
+  doc: describe("Return whether a unit is enabled.", "service.enabled <service name>"),
   permissions: "all",
   params: { name: str(), ...ROOT },
   varKwargs: "kwargs",
@@ -214,7 +214,7 @@ export const enabled: ModuleFunction<JobContext> = fn({
 });
 
 export const disabled: ModuleFunction<JobContext> = fn({
-  doc: describe("Return whether a unit does not start with the system.", "service.disabled <service name>"),
+  doc: describe("Return whether a unit is disabled.", "service.disabled <service name>"),
   permissions: "all",
   params: { name: str(), ...ROOT },
   run: async ({ name, root }, context) => !await systemd.isEnabled(name, context, root),
@@ -228,7 +228,7 @@ export const show: ModuleFunction<JobContext> = fn({
 });
 
 export const execs: ModuleFunction<JobContext> = fn({
-  doc: describe("Return the program that each service starts.", "service.execs"),
+  doc: describe("Return the program of each service (ExecStart).", "service.execs"),
   permissions: "all",
   params: ROOT,
   async run({ root }, context) {
@@ -243,7 +243,7 @@ export const execs: ModuleFunction<JobContext> = fn({
 
 export const firstboot: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Set locale, keymap, timezone, hostname and machine id of a system that has not started yet.",
+    "Set locale, keymap, time zone, hostname and machine id of a system before its first boot.",
     "service.firstboot keymap=jp locale=en_US.UTF-8",
   ),
   permissions: "all",
@@ -275,7 +275,7 @@ export const firstboot: ModuleFunction<JobContext> = fn({
 });
 
 export const offline: ModuleFunction<JobContext> = fn({
-  doc: describe("Return whether this system was not started by systemd, as in a chroot.", "service.offline"),
+  doc: describe("Return whether systemd does not run this system, as in a chroot.", "service.offline"),
   permissions: "all",
   params: {},
   run: () => systemd.isOffline(),

@@ -50,13 +50,13 @@ export const false_: ModuleFunction<JobContext> = fn({
 });
 
 export const echo: ModuleFunction<JobContext> = fn({
-  doc: describe("Return the argument: what went through the wire comes back.", "test.echo 'foo bar baz quo qux'"),
+  doc: describe("Return the argument.", "test.echo 'foo bar baz quo qux'"),
   params: { text: any() },
   run: ({ text }) => text,
 });
 
 export const outputter: ModuleFunction<JobContext> = fn({
-  doc: describe("Return the argument, to see what an outputter makes of it.", "test.outputter foobar"),
+  doc: describe("Return the argument, to try an outputter.", "test.outputter foobar"),
   params: { data: any() },
   run: ({ data }) => data,
 });
@@ -177,7 +177,7 @@ export const rand_str: ModuleFunction<JobContext> = fn({
 });
 
 export const retcode: ModuleFunction<JobContext> = fn({
-  doc: describe("Return True, with a return code of one's choice.", "test.retcode 42"),
+  doc: describe("Return True, with the given return code.", "test.retcode 42"),
   params: { code: int(42) },
   run: ({ code }, context) => {
     context.setRetcode(code);
@@ -186,7 +186,7 @@ export const retcode: ModuleFunction<JobContext> = fn({
 });
 
 export const exception: ModuleFunction<JobContext> = fn({
-  doc: describe("Fail as a function with a bug does.", "test.exception 'Oh noes!'"),
+  doc: describe("Fail with an exception, as a function with a bug does.", "test.exception 'Oh noes!'"),
   params: { message: str("Test Exception") },
   run: ({ message }) => {
     throw new Error(message);

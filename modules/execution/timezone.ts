@@ -33,7 +33,7 @@ function dateFunction(name: string, format: string, what: string): ModuleFunctio
 }
 
 export const get_zone: ModuleFunction<JobContext> = fn({
-  doc: describe("Return the host's time zone: America/Denver.", "timezone.get_zone"),
+  doc: describe("Return the host's time zone, such as America/Denver.", "timezone.get_zone"),
   permissions: "all",
   params: {},
   run: (_bound, context) => getZone(family(context), context),
@@ -58,21 +58,24 @@ export const set_zone: ModuleFunction<JobContext> = fn({
 });
 
 export const zone_compare: ModuleFunction<JobContext> = fn({
-  doc: describe("Return whether a time zone is the host's.", "timezone.zone_compare 'America/Denver'"),
+  doc: describe("Return whether the host has a time zone.", "timezone.zone_compare 'America/Denver'"),
   permissions: "all",
   params: { timezone: str() },
   run: ({ timezone }, context) => isZone(timezone, family(context), context),
 });
 
 export const get_hwclock: ModuleFunction<JobContext> = fn({
-  doc: describe("Return what the host's clock keeps: UTC or localtime.", "timezone.get_hwclock"),
+  doc: describe("Return the setting of the hardware clock: UTC or localtime.", "timezone.get_hwclock"),
   permissions: "all",
   params: {},
   run: (_bound, context) => getClock(family(context), context),
 });
 
 export const set_hwclock: ModuleFunction<JobContext> = fn({
-  doc: describe("Have the host's clock keep UTC or localtime. Return whether it was done.", "timezone.set_hwclock UTC"),
+  doc: describe(
+    "Set the hardware clock to UTC or localtime. Return whether this succeeded.",
+    "timezone.set_hwclock UTC",
+  ),
   permissions: "all",
   params: { clock: str() },
   run: ({ clock }, context) => setClock(clock, family(context), context),

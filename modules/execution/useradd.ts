@@ -32,7 +32,7 @@ function names(given: Value): string[] {
 
 export const add: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Add a user. Return whether useradd did it. root names the root directory of another system; usergroup says whether the\n" +
+    "Add a user. Return whether useradd succeeded. root names the root directory of another system; usergroup says whether the\n" +
       "user gets a group of the same name; local=True uses libuser's programs.",
     "user.add name <uid> <gid> <groups> <home> <shell>",
   ),
@@ -68,7 +68,7 @@ export const add: ModuleFunction<JobContext> = fn({
 
 export const delete_: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Delete a user; remove=True with the home directory, force=True also if somebody is logged in.",
+    "Delete a user. remove=True: with the home directory; force=True: even if the user is logged in.",
     "user.delete name remove=True force=True",
   ),
   permissions: "all",
@@ -84,21 +84,24 @@ export const getent: ModuleFunction<JobContext> = fn({
 });
 
 export const chuid: ModuleFunction<JobContext> = fn({
-  doc: describe("Change a user's id. Return whether it is so now.", "user.chuid foo 4376"),
+  doc: describe("Change a user's id. Return whether it has this value now.", "user.chuid foo 4376"),
   permissions: "all",
   params: { name: str(), uid: int(), ...ROOT },
   run: ({ name, uid, root }, host) => users.setField(name, { field: "uid", option: "-u", value: uid }, { root, host }),
 });
 
 export const chgid: ModuleFunction<JobContext> = fn({
-  doc: describe("Change a user's primary group, given by its id. Return whether it is so now.", "user.chgid foo 4376"),
+  doc: describe(
+    "Change a user's primary group, given by its id. Return whether it has this value now.",
+    "user.chgid foo 4376",
+  ),
   permissions: "all",
   params: { name: str(), gid: int(), ...ROOT },
   run: ({ name, gid, root }, host) => users.setField(name, { field: "gid", option: "-g", value: gid }, { root, host }),
 });
 
 export const chshell: ModuleFunction<JobContext> = fn({
-  doc: describe("Change a user's shell. Return whether it is so now.", "user.chshell foo /bin/zsh"),
+  doc: describe("Change a user's shell. Return whether it has this value now.", "user.chshell foo /bin/zsh"),
   permissions: "all",
   params: { name: str(), shell: str(), ...ROOT },
   run: ({ name, shell, root }, host) =>
@@ -107,7 +110,7 @@ export const chshell: ModuleFunction<JobContext> = fn({
 
 export const chhome: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Change a user's home directory; persist=True moves what is in it. Return whether it is so now.",
+    "Change a user's home directory; persist=True moves what is in it. Return whether it has this value now.",
     "user.chhome foo /home/users/foo True",
   ),
   permissions: "all",
@@ -118,7 +121,7 @@ export const chhome: ModuleFunction<JobContext> = fn({
 
 export const chgroups: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Set the groups that a user is in beside the primary one; append=True adds to them.",
+    "Set the supplementary groups of a user; append=True adds to them.",
     "user.chgroups foo wheel,root",
     "user.chgroups foo wheel,root append=True",
   ),
@@ -129,7 +132,7 @@ export const chgroups: ModuleFunction<JobContext> = fn({
 
 function gecosFunction(name: string, part: GecosPart, what: string, example: string): ModuleFunction<JobContext> {
   return fn({
-    doc: describe(`Change a user's ${what}. Return whether it is so now.`, `user.${name} ${example}`),
+    doc: describe(`Change a user's ${what}. Return whether it has this value now.`, `user.${name} ${example}`),
     permissions: "all",
     params: { name: str(), [part]: str(), ...ROOT },
     run: (bound: Readonly<Record<string, string | null>>, host) =>
@@ -164,21 +167,21 @@ export const chother: ModuleFunction<JobContext> = gecosFunction(
 );
 
 export const chloginclass: ModuleFunction<JobContext> = fn({
-  doc: describe("Return False: login classes are of the BSDs.", "user.chloginclass foo staff"),
+  doc: describe("Return False: login classes exist only on BSD systems.", "user.chloginclass foo staff"),
   permissions: "all",
   params: { name: str(), loginclass: str(), ...ROOT },
   run: () => false,
 });
 
 export const get_loginclass: ModuleFunction<JobContext> = fn({
-  doc: describe("Return False: login classes are of the BSDs.", "user.get_loginclass foo"),
+  doc: describe("Return False: login classes exist only on BSD systems.", "user.get_loginclass foo"),
   permissions: "all",
   params: { name: str() },
   run: () => false,
 });
 
 export const info: ModuleFunction<JobContext> = fn({
-  doc: describe("Return what is known of a user; an empty map if there is no such user.", "user.info root"),
+  doc: describe("Return information about a user; an empty map if there is no such user.", "user.info root"),
   permissions: "all",
   params: { name: str(), ...ROOT },
   async run({ name, root }, context) {
@@ -212,7 +215,7 @@ export const list_users: ModuleFunction<JobContext> = fn({
 });
 
 export const rename: ModuleFunction<JobContext> = fn({
-  doc: describe("Rename a user. Return whether it was done.", "user.rename name new_name"),
+  doc: describe("Rename a user. Return whether this succeeded.", "user.rename name new_name"),
   permissions: "all",
   params: { name: str(), new_name: str(), ...ROOT },
   async run({ name, new_name, root }, host) {

@@ -125,7 +125,7 @@ export const create: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Create a virtual environment. venv_bin: the program, by default that of the option venv_bin, virtualenv or the module venv\n" +
       "of Python; a path of a Python takes its venv. pip: also install pip. The other arguments are options of virtualenv or\n" +
-      "venv. Return a map with what the program has said.",
+      "venv. Return the result of the program, a map.",
     "virtualenv.create /path/to/new/virtualenv",
   ),
   permissions: "all",

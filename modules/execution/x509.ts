@@ -41,8 +41,8 @@ export {
 
 export const write_pem: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Write the first block of PEM in a text to a file that only its owner may read. `pem_type` is a regular expression for its\n" +
-      "label. A CERTIFICATE that overwrites nothing keeps a private key and DH parameters that are in the file.",
+    "Write the first PEM block of a text to a file that only its owner may read. `pem_type` is a regular expression for its\n" +
+      "label. With overwrite=False, a CERTIFICATE keeps the private key and the DH parameters of the file.",
     "x509.write_pem '-----BEGIN CERTIFICATE-----MIIGMzCCBBug…' path=/etc/pki/mycert.crt",
   ),
   permissions: "all",

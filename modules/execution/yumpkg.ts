@@ -72,8 +72,8 @@ async function latest(names: readonly string[], kwargs: ValueMap, context: JobCo
 
 export const latest_version: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return the version of a package that an installation or upgrade would bring, and an empty text if the newest is\n" +
-      "installed or there is none; of several packages a map. refresh=False leaves out asking the repositories. More\n" +
+    "Return the version of a package that an installation or upgrade would bring, and an empty string if the newest is\n" +
+      "installed or there is none; for several packages, a map. refresh=False does not ask the repositories first. More\n" +
       "keywords: fromrepo, enablerepo, disablerepo, disableexcludes, branch, setopt.",
     "pkg.latest_version <package name>",
     "pkg.latest_version <package name> fromrepo=epel-testing",
@@ -92,7 +92,7 @@ export const available_version: ModuleFunction<JobContext> = {
 };
 
 export const upgrade_available: ModuleFunction<JobContext> = fn({
-  doc: describe("Return whether a newer version of a package is there.", "pkg.upgrade_available <package name>"),
+  doc: describe("Return whether a package has a newer version.", "pkg.upgrade_available <package name>"),
   permissions: "all",
   params: { name: str() },
   varKwargs: "kwargs",
@@ -101,7 +101,7 @@ export const upgrade_available: ModuleFunction<JobContext> = fn({
 
 export const version: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return the installed version of a package, an empty text if it is not installed; of several, or of a glob, a map.",
+    "Return the installed version of a package, an empty string if it is not installed; for several packages or a glob, a map.",
     "pkg.version <package name>",
     "pkg.version <package1> <package2> <package3> ...",
   ),
@@ -151,7 +151,7 @@ export const refresh_db: ModuleFunction<JobContext> = fn({
   ...REFRESH,
   doc: describe(
     "Ask the repositories anew. Return True if there are updates, None if there are none, False if they cannot be asked.\n" +
-      "check_update=False only forgets what is known of them.",
+      "check_update=False only clears the cache.",
     "pkg.refresh_db",
   ),
   run: (_bound, context, { kwargs }) => refreshYum(kwargs, context),
@@ -285,8 +285,8 @@ const UPGRADE = {
 
 export const upgrade: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Upgrade packages, all without names, and return what has changed. obsoletes=False leaves those that others replace.\n" +
-      "minimal=True: only to the next version that mends something. Further keywords are options of yum.",
+    "Upgrade the named packages, or all packages, and return what has changed. obsoletes=False leaves those that others replace.\n" +
+      "minimal=True: only to the next version that fixes something. More keywords are options of yum.",
     "pkg.upgrade",
     "pkg.upgrade name=openssl",
     "pkg.upgrade security=True",
@@ -326,7 +326,7 @@ function uninstall(action: "remove" | "purge", doc: string): ModuleFunction<JobC
 
 export const remove: ModuleFunction<JobContext> = uninstall(
   "remove",
-  "Remove packages; a name may be a glob. Return of each package that changed its old and its new version.",
+  "Remove packages; a name may be a glob. Return the old and the new version of each package that changed.",
 );
 
 export const purge: ModuleFunction<JobContext> = uninstall("purge", "The same as pkg.remove.");

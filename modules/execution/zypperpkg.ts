@@ -69,7 +69,7 @@ export const parse_arch: ModuleFunction<JobContext> = fn({
 
 export const version: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return the installed version of a package, an empty map if it is not installed; of several, or of a glob, a map.",
+    "Return the installed version of a package, an empty map if it is not installed; for several packages or a glob, a map.",
     "pkg.version <package name>",
     "pkg.version <package1> <package2> <package3> ...",
   ),
@@ -117,7 +117,7 @@ export const list_pkgs: ModuleFunction<JobContext> = fn({
 
 export const refresh_db: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Read the lists of packages of the repositories anew. Return of each whether it was read (True), or is up to date (False).\n" +
+    "Update the package lists of the repositories. Return for each repository True (updated) or False (up to date).\n" +
       "force=False reads what has changed; repos: only these; gpgautoimport=True accepts their keys.",
     "pkg.refresh_db",
     "pkg.refresh_db repos='[myrepo1, myrepo2]'",
@@ -182,7 +182,7 @@ export const install: ModuleFunction<JobContext> = fn({
 
 export const upgrade: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Upgrade packages, all without names, with dist_upgrade=True also where others must be removed or added. Return what has\n" +
+    "Upgrade the named packages, or all packages, with dist_upgrade=True also where others must be removed or added. Return what has\n" +
       "changed, or with dryrun=True what zypper says.",
     "pkg.upgrade",
     "pkg.upgrade name=mypackage",
@@ -252,7 +252,7 @@ function uninstall(action: "remove" | "purge", doc: string): ModuleFunction<JobC
 
 export const remove: ModuleFunction<JobContext> = uninstall(
   "remove",
-  "Remove packages. Return of each package that changed its old and its new version.",
+  "Remove packages. Return the old and the new version of each package that changed.",
 );
 
 export const purge: ModuleFunction<JobContext> = uninstall("purge", "The same as pkg.remove.");

@@ -20,9 +20,9 @@ export function httpPillar(
 ): PillarSource {
   return pillarSource({
     doc:
-      `Get \`url\` and take it for ${kind}; \`%s\` in it is the minion's id. With \`with_grains\` \`<os>\` is the value of that grain.\n` +
+      `Fetch \`url\` and parse it as ${kind}; \`%s\` in it is the minion's id. With \`with_grains\`, \`<os>\` is the value of that grain.\n` +
       "`header_dict` are more headers, `username` and `password` those of basic authentication, `namespace` a key to put all under.\n" +
-      "What cannot be had is logged, and gives nothing. Such a pillar is never kept.",
+      "Errors are logged, and the result is then empty. The result is never cached.",
     params: {
       url: str(),
       with_grains: bool(false),

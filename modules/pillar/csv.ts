@@ -11,9 +11,9 @@ import type { Value, ValueMap } from "../../lib/values/value.ts";
 
 export const ext_pillar: PillarSource = pillarSource({
   doc:
-    "Give the first row of the file `path` whose column `idkey` is the minion's id, as a map by the names of the columns, which are\n" +
-    "the first row or `fieldnames`. `namespace` is a key to put it under; `restkey` the key of what a row has too much,\n" +
-    "`restval` the value of what it lacks; `dialect` one of `excel`, `excel-tab`, `unix`.",
+    "Return the first row of the file `path` whose column `idkey` is the minion's id, as a map by the names of the columns, which are\n" +
+    "the first row or `fieldnames`. `namespace` is a key to put it under; `restkey` the key for excess fields of a row, `restval`\n" +
+    "the value of missing ones; `dialect` one of `excel`, `excel-tab`, `unix`.",
   params: {
     path: str(),
     idkey: str("id"),

@@ -9,7 +9,8 @@ import { any } from "../../lib/plugins/module.ts";
 import { isMap, str, type Value, type ValueMap } from "../../lib/values/value.ts";
 
 export const ext_pillar: PillarSource = pillarSource({
-  doc: "Give what the minion passes: with `include: <all>` or `*` all of it, else the values at the paths of a list.",
+  doc:
+    "Return the data that the minion passes: all of it with `include: <all>` or `*`, else the values at the paths of a list.",
   params: { include: any() },
   run({ include }, { extraMinionData }) {
     if (include === "*" || include === "<all>") return extraMinionData;

@@ -27,9 +27,9 @@ interface Options {
 
 export const ext_pillar: PillarSource = pillarSource({
   doc:
-    "Give the files below `<root_dir>/hosts/<minion id>`, over those below `<root_dir>/nodegroups/<group>` of the groups that the\n" +
-    "minion is in: a directory is a map, a file its bytes without the last line end. `keep_newline` keeps that of all files, or\n" +
-    "of those that a glob of a list matches. With `template` files are rendered, by `render_default` if they name no renderer.\n" +
+    "Return the files below `<root_dir>/hosts/<minion id>`, over those below `<root_dir>/nodegroups/<group>` of the groups that the\n" +
+    "minion is in: a directory is a map, a file its bytes without the last line end. `keep_newline` keeps it in all files, or\n" +
+    "in those that match a glob of a list. With `template`, files are rendered, by `render_default` if they name no renderer.\n" +
     "A relative `root_dir` is below the pillar roots of the environment.",
   params: {
     root_dir: str(null),

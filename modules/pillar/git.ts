@@ -24,7 +24,7 @@ export const ext_pillar = pillarSource({
 
 repos
     A branch or tag and a URL for each: \`main https://git.example.org/pillar.git\`; or a map of that to a list of options: name, root,
-    mountpoint, env, base, fallback, all_saltenvs, and those of access. The branch \`__env__\` is that of the environment that is asked for.`,
+    mountpoint, env, base, fallback, all_saltenvs, and those of access. The branch \`__env__\` stands for the requested environment.`,
   params: {},
   varArgs: "repos",
   async run(_bound, context, { args: repos }) {

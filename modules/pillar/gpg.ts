@@ -7,7 +7,8 @@
 import { type PillarSource, pillarSource } from "../../lib/plugins/pillar_source.ts";
 
 export const ext_pillar: PillarSource = pillarSource({
-  doc: "Decrypt what of the pillar is encrypted with PGP, by the gpg program and the keys of `gpg_keydir`.",
+  doc:
+    "Decrypt the values of the pillar that are encrypted with PGP, with the gpg program and the keys of `gpg_keydir`.",
   params: {},
   varArgs: "args",
   varKwargs: "kwargs",

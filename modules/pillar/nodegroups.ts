@@ -9,7 +9,7 @@ import { str } from "../../lib/plugins/module.ts";
 
 export const ext_pillar: PillarSource = pillarSource({
   doc:
-    "Give a list of the node groups of the master's options that the minion is in, under `pillar_name`. Its grains decide,\n" +
+    "Return a list of the master's node groups that contain the minion, under `pillar_name`. The groups are matched by its grains\n" +
     "and the pillar so far.",
   params: { pillar_name: str(null) },
   run: ({ pillar_name }, { nodegroups }) => new Map([[pillar_name || "nodegroups", nodegroups()]]),

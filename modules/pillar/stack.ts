@@ -21,7 +21,7 @@ const MAX_FILES = 10_000;
 export const ext_pillar: PillarSource = pillarSource({
   doc:
     "Merge the YAML files that configuration files list. Both are Jinja templates, which see `pillar`, `minion_id`, `pillarenv`,\n" +
-    "`__grains__`, `__opts__` and `__salt__`; the YAML files also see `stack`, what was merged before, and `ymlpath`. A keyword such as\n" +
+    "`__grains__`, `__opts__` and `__salt__`; the YAML files also see `stack`, the data merged so far, and `ymlpath`. A keyword such as\n" +
     "`pillar:role`, `grains:os` or `opts:saltenv` is a map from its values to configuration files. A map, or the first item of a list,\n" +
     "says by `__` how it is merged: merge-last, merge-first, remove, overwrite.",
   params: {},

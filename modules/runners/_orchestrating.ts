@@ -22,8 +22,8 @@ async function ofMaster(
 
 export const orchestrate: RunnerFunction = runner({
   doc: runnerDoc(
-    `Run the states of SLS files on the master's own host: those of the module \`salt\` have minions, runners and wheel functions
-work, in the order that their requisites say. ${OF_MASTER}
+    `Run the states of SLS files on the master's host. The states of the module \`salt\` run functions on minions, runners and
+wheel functions, in the order of their requisites. ${OF_MASTER}
 
 mods
     The names of the files: a list, or a text with commas.
@@ -56,7 +56,7 @@ async function shown(data: ValueMap, context: RunnerContext): Promise<ValueMap> 
 
 export const orchestrate_single: RunnerFunction = runner({
   doc: runnerDoc(
-    `Run one state on the master's own host.
+    `Run one state on the master's host.
 
 fun, name
     The state function, and its name. All other arguments are its own.
@@ -65,7 +65,7 @@ test, queue
     Accepted for compatibility with Salt; without effect, as in Salt.
 
 pillar
-    Pillar data that win over the others, as a dictionary.`,
+    Pillar data that override others, as a dictionary.`,
     "state.orchestrate_single fun=salt.wheel name=key.list_all",
   ),
   params: { fun: str(), name: str(), test: any(null), queue: any(false), pillar: any(null) },
@@ -78,7 +78,7 @@ pillar
 
 export const orchestrate_high: RunnerFunction = runner({
   doc: runnerDoc(
-    `Run high data, the states that SLS files would be rendered to, on the master's own host.
+    `Run high data (the form of rendered SLS files) on the master's host.
 
 data
     The high data, a map.
@@ -122,6 +122,6 @@ export const pause: RunnerFunction = steering(
   true,
 );
 export const set_pause: RunnerFunction = pause;
-export const resume: RunnerFunction = steering("resume", "Have a run go on that waits.", "");
+export const resume: RunnerFunction = steering("resume", "Resume a paused run.", "");
 export const rm_pause: RunnerFunction = resume;
 export const soft_kill: RunnerFunction = steering("soft_kill", "Have a run end before one of its states.", "");

@@ -12,9 +12,9 @@ import { str } from "../../lib/plugins/module.ts";
 
 export const mk_token: RunnerFunction = runner({
   doc: runnerDoc(
-    "Make a token by the name and the password of a user, and return its data: `token`, `name`, `eauth`, `start` and `expire`;\n" +
-      "an empty text if the master does not let that user. `token_expire` is its life in seconds, where the option\n" +
-      "`token_expire_user_override` lets the user choose it.",
+    "Create a token with the name and password of a user, and return its data: `token`, `name`, `eauth`, `start` and `expire`;\n" +
+      "an empty string if the master does not allow it. `token_expire` is its lifetime in seconds, if the option `token_expire_user_override`\n" +
+      "allows it.",
     "auth.mk_token username=saltdev password=saltdev eauth=file",
     "auth.mk_token username=saltdev password=saltdev eauth=file token_expire=94670856",
   ),

@@ -13,7 +13,7 @@ import { float, map, type ValueMap } from "../../lib/values/value.ts";
 
 export const status: RunnerFunction = runner({
   doc: runnerDoc(
-    "Show how far a batch job is; None if there is no such job, or it is no batch job.",
+    "Show the progress of a batch job; None if there is no such job, or if it is no batch job.",
     "batch.status 20240610120000000000",
   ),
   params: { jid: str() },
@@ -24,7 +24,7 @@ export const status: RunnerFunction = runner({
 });
 
 export const list_active: RunnerFunction = runner({
-  doc: runnerDoc("List the batch jobs that are not over, each as batch.status shows it.", "batch.list_active"),
+  doc: runnerDoc("List the running batch jobs, each as batch.status shows it.", "batch.list_active"),
   params: {},
   run: (_, context) => context.jobs.batches.active().filter((state) => !isLost(state)).map(summary),
 });
@@ -34,7 +34,7 @@ export const stop: RunnerFunction = runner({
     `Stop a batch job: no further minion gets the job. Return whether there was something to stop.
 
 kill : False
-    Kill the job on the minions that run it, too. Without it they run it to its end, and their returns are stored.`,
+    Also kill the job on the minions that run it. Otherwise they complete it, and their returns are stored.`,
     "batch.stop 20240610120000000000",
     "batch.stop 20240610120000000000 kill=True",
   ),

@@ -9,8 +9,8 @@ import { runner, runnerDoc, type RunnerFunction } from "../../lib/client/runner_
 
 export const subscribers: RunnerFunction = runner({
   doc: runnerDoc(
-    `List who listens to the master's event bus: the process, the tags that it asked for, whether it reads, and how many
-events it has missed because it did not. As the bus last wrote it: at every change, and each second while somebody does not
+    `List the subscribers of the master's event bus: the process, the tags that it subscribed to, whether it reads, and the number
+of events that it missed. The bus writes this at every change, and each second while a subscriber does not
 read.`,
     "bus.subscribers",
   ),

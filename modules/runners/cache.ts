@@ -32,7 +32,7 @@ export const grains: RunnerFunction = runner({
 
 export const pillar: RunnerFunction = runner({
   doc: runnerDoc(
-    `Return the cached pillar of minions, by id; without \`tgt\` of all of which there is one.${TARGETED}`,
+    `Return the cached pillar of minions, by id; without \`tgt\`, of all that have one.${TARGETED}`,
     "cache.pillar",
     "cache.pillar 'web*'",
   ),
@@ -46,7 +46,7 @@ export const pillar: RunnerFunction = runner({
 
 export const mine: RunnerFunction = runner({
   doc: runnerDoc(
-    `Return the cached mine of minions, by id; without \`tgt\` of all of which grains are cached.${TARGETED}`,
+    `Return the cached mine of minions, by id; without \`tgt\`, of all that have cached grains.${TARGETED}`,
     "cache.mine",
     "cache.mine 'web*'",
   ),
@@ -107,13 +107,13 @@ export const clear_git_lock: RunnerFunction = runner({
     `Remove the update locks of git remotes.
 
 role
-    What they belong to: gitfs, git_pillar.
+    The user of the remotes: gitfs, git_pillar.
 
 remote : None
     Only remotes whose URL matches this glob.
 
 type : update
-    The kinds of locks; there is one here, and Salt's others are passed over.`,
+    The kind of lock; there is one here, and Salt's others are ignored.`,
     "cache.clear_git_lock gitfs",
     "cache.clear_git_lock gitfs remote='*github*'",
   ),
@@ -179,7 +179,7 @@ export const list_: RunnerFunction = runner({
 
 export const fetch: RunnerFunction = runner({
   doc: runnerDoc(
-    `Return what is stored under a key of a bank; an empty map if that is nothing.${BANK}`,
+    `Return the data of a key of a bank; an empty map if there are none.${BANK}`,
     "cache.fetch grains web1",
   ),
   params: { bank: str(), key: str(), cachedir: str(null) },
@@ -188,7 +188,7 @@ export const fetch: RunnerFunction = runner({
 
 export const flush: RunnerFunction = runner({
   doc: runnerDoc(
-    `Remove a key of a bank, or without a key the whole bank. Returns whether there was one.${BANK}`,
+    `Remove a key of a bank, or, without a key, the whole bank. Returns whether there was one.${BANK}`,
     "cache.flush mycache mykey",
     "cache.flush mycache",
   ),

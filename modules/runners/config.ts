@@ -17,10 +17,10 @@ key
     Its name, or a path into it: \`file_roots:base\`.
 
 default
-    What is returned if there is no such option.
+    The result if there is no such option.
 
 delimiter : ":"
-    What separates the steps of the path.`,
+    The separator of the path's steps.`,
     "config.get file_roots:base",
     "config.get file_roots,base delimiter=','",
   ),

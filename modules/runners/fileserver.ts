@@ -25,7 +25,7 @@ export const envs: RunnerFunction = runner({
     `List the environments of the file server.${BACKEND}
 
 sources : False
-    List the backends in place of the environments, as Salt does.`,
+    List the backends instead of the environments, as Salt does.`,
     "fileserver.envs",
     "fileserver.envs backend=roots,git",
   ),
@@ -73,7 +73,7 @@ export const symlink_list: RunnerFunction = listing(
 
 export const clear_file_list_cache: RunnerFunction = runner({
   doc: runnerDoc(
-    `Remove the kept lists of files, so that the next request reads the disk. Returns the environments of each backend that had some.
+    `Remove the cached file lists, so that the next request reads the disk. Returns the environments of each backend that had some.
 
 saltenv : None
     Only of these environments, as a list or with commas.${BACKEND}`,
@@ -115,7 +115,7 @@ remotes : None
 
 export const clear_cache: RunnerFunction = runner({
   doc: runnerDoc(
-    `Remove all that backends keep: the repositories of gitfs.${BACKEND}`,
+    `Remove the caches of the backends: the repositories of gitfs.${BACKEND}`,
     "fileserver.clear_cache backend=git",
   ),
   params: { backend: any(null) },
@@ -131,7 +131,7 @@ remote : None
 
 export const clear_lock: RunnerFunction = runner({
   doc: runnerDoc(
-    `Allow updates again that were locked, or whose process ended in the middle.${REMOTE}`,
+    `Remove the update locks, also those of processes that were interrupted.${REMOTE}`,
     "fileserver.clear_lock",
     "fileserver.clear_lock backend=git remote='*github*'",
   ),

@@ -13,8 +13,8 @@ import type { ValueMap } from "../../lib/values/value.ts";
 
 export const update: RunnerFunction = runner({
   doc: runnerDoc(
-    `Fetch the git repositories of pillar. Returns for each True if something has changed, None if nothing has, and False if it could
-not be fetched, which the log explains.
+    `Fetch the git repositories of pillar. Returns for each repository True (changed), None (unchanged) or False (not fetched; the log has the
+reason).
 
 branch : None
     Only repositories of this branch.

@@ -39,10 +39,10 @@ limit
     How many of the newest to list; 0: all. Default: all, and 50 on a terminal. Not in Salt.
 
 filter_find_job : True
-    Leave out saltutil.find_job and saltutil.running, with which running jobs are watched, unless search_function names
+    Omit saltutil.find_job and saltutil.running, which commands use to watch jobs, unless search_function names
     them. Not in Salt.
 
-Of several filters a job must fit all:
+A job must match all filters:
 
 search_metadata
     A dictionary; the job's metadata must hold one of its pairs.
@@ -54,7 +54,7 @@ search_target
     Globs for the target, as it was given.
 
 start_time, end_time
-    The job must have begun not before, not after. UTC: 2015, Mar 16 19:00 or 2015-03-16 19:00.`,
+    The earliest and the latest start of the job, in UTC: 2015, Mar 16 19:00 or 2015-03-16 19:00.`,
     "jobs.list_jobs",
     "jobs.list_jobs search_function='test.*,pkg.install' search_target='web*'",
     `jobs.list_jobs search_metadata='{"team": "ops"}'`,
@@ -97,7 +97,7 @@ count
     How many.
 
 filter_find_job : True
-    Leave out saltutil.find_job and saltutil.running, with which running jobs are watched.`,
+    Omit saltutil.find_job and saltutil.running, which commands use to watch jobs.`,
     "jobs.list_jobs_filter 50",
     "jobs.list_jobs_filter 100 filter_find_job=False",
   ),
@@ -124,7 +124,7 @@ filter_find_job : True
 
 export const list_job: RunnerFunction = runner({
   doc: runnerDoc(
-    "Show one job: what was asked of whom and when, and what came back.",
+    "Show one job: function, target, time and returns.",
     "jobs.list_job 20130916125524463507",
     "jobs.list_job 20130916125524463507 --out=pprint",
   ),
@@ -138,7 +138,7 @@ export const list_job: RunnerFunction = runner({
 
 export const print_job: RunnerFunction = runner({
   doc: runnerDoc(
-    "Show one job under its id: what was asked of whom and when, and what came back.",
+    "Show one job under its id: function, target, time and returns.",
     "jobs.print_job 20130916125524463507",
   ),
   params: { jid: str(), ext_source: EXT_SOURCE },
@@ -150,17 +150,17 @@ export const print_job: RunnerFunction = runner({
 
 export const lookup_jid: RunnerFunction = runner({
   doc: runnerDoc(
-    `Show what a job gave back, with the outputter that its minions asked for. Minions that have not returned are named in
-the log, with what is known of them.
+    `Show the returns of a job, with the outputter that its minions requested. Minions that have not returned are listed in the
+log, with their state.
 
 returned : True
     Show the minions that returned.
 
 missing : False
-    Show also those that did not, and why, in the words of jobs.outcomes.
+    Also show those that did not, with the reason, as in jobs.outcomes.
 
 display_progress : False
-    Tell on the event bus of each step.`,
+    Fire an event for each step.`,
     "jobs.lookup_jid 20130916125524463507",
     "jobs.lookup_jid 20130916125524463507 missing=True",
   ),
@@ -203,7 +203,7 @@ display_progress : False
 
 export const exit_success: RunnerFunction = runner({
   doc: runnerDoc(
-    "Tell of each minion of a job whether it returned something that is true.",
+    "Return for each minion of a job whether its return is true.",
     "jobs.exit_success 20160520145827701627",
   ),
   params: { jid: str(), ext_source: EXT_SOURCE },
@@ -218,7 +218,7 @@ export const exit_success: RunnerFunction = runner({
 
 export const last_run: RunnerFunction = runner({
   doc: runnerDoc(
-    "Show the newest job, as jobs.print_job does, of those that fit the filters of jobs.list_jobs; False if none does.",
+    "Show the newest job, as jobs.print_job does, of those that match the filters of jobs.list_jobs; False if none does.",
     "jobs.last_run",
     "jobs.last_run target=nodename",
     "jobs.last_run function='cmd.run'",
@@ -277,7 +277,7 @@ export const active: RunnerFunction = runner({
 
 export const outcomes: RunnerFunction = runner({
   doc: runnerDoc(
-    `Say in one word what became of a job on each of its minions, and when the master last got news of it: returned, failed,
+    `Return the outcome of a job on each of its minions, and when the master last received news of it: returned, failed,
 running, received, interrupted, not received, not connected, no such minion. Not in Salt.`,
     "jobs.outcomes 20130916125524463507",
   ),
@@ -294,8 +294,8 @@ running, received, interrupted, not received, not connected, no such minion. Not
 
 export const attach: RunnerFunction = runner({
   doc: runnerDoc(
-    `Print what has come of a job, then what comes, until every minion has answered or is known not to: for a command that
-was cut off, or ran with --async. Of a job with --live, the lines that its commands wrote come first. The result is the
+    `Print the returns of a job so far, then further ones, until every minion has returned or will not: for a command that was
+interrupted, or ran with --async. For a job with --live, the output of its commands is printed first. The result is the
 outcome of each minion. Not in Salt.`,
     "jobs.attach 20130916125524463507",
   ),

@@ -31,7 +31,7 @@ timeout, gather_job_timeout
 
 export const status: RunnerFunction = runner({
   doc: runnerDoc(
-    `Ask the minions whether they are there, and list those that answered and those that did not.${TARGETED}`,
+    `Ping the minions, and list those that answered and those that did not.${TARGETED}`,
     "manage.status",
     "manage.status tgt='web*' timeout=5 gather_job_timeout=10",
   ),
@@ -81,7 +81,7 @@ show_ip : False
 function connected(name: string): RunnerFunction {
   return runner({
     doc: runnerDoc(
-      `List the minions that are connected now. No minion is asked: the master knows.${LISTED}`,
+      `List the minions that are connected now. The master answers; no minion is asked.${LISTED}`,
       `manage.${name}`,
       `manage.${name} show_ip=True`,
     ),
@@ -98,7 +98,7 @@ function connected(name: string): RunnerFunction {
 function notConnected(name: string): RunnerFunction {
   return runner({
     doc: runnerDoc(
-      `List the accepted minions that are not connected now. No minion is asked: the master knows.${LISTED}`,
+      `List the accepted minions that are not connected now. The master answers; no minion is asked.${LISTED}`,
       `manage.${name}`,
     ),
     params: { subset: any(null), show_ip: bool(false) },
@@ -179,8 +179,8 @@ regeneration via a local call to
 
 export const key_regen: RunnerFunction = runner({
   doc: runnerDoc(
-    `Have ALL KEYS of the fleet made anew: tell every minion to delete its keys, then delete all keys of this master. The
-master must be restarted within 60 seconds, and the minions' new keys be accepted.`,
+    `Renew ALL KEYS of the fleet: every minion deletes its keys, then all keys of this master are deleted. You must restart the
+master within 60 seconds, and accept the minions' new keys.`,
     "manage.key_regen",
   ),
   params: {},

@@ -13,10 +13,10 @@ import { map } from "../../lib/values/value.ts";
 
 export const compound_matches: RunnerFunction = runner({
   doc: runnerDoc(
-    `Whether a compound target matches a minion, by what the master knows of it: \`{res: <its id>}\`, else \`{res: False}\`.
+    `Return whether a compound target matches a minion, by the master's cached data: \`{res: <its id>}\`, else \`{res: False}\`.
 
-Pillar values must be named exactly, so that nobody can search for them. A minion of which no data is known does not match
-a term of grains, pillar or addresses.
+Pillar values must be named exactly, so that nobody can search for them. A minion without cached data does not match a term of
+grains, pillar or addresses.
 
 expr
     The compound target.

@@ -65,8 +65,8 @@ const MAX_LINES = 100_000;
 
 export const wolmatch: RunnerFunction = runner({
   doc: runnerDoc(
-    `Send a Wake-on-LAN packet to each hardware address that the cached grains of the minions name, but for the loopback
-interface.${ADDRESSED}`,
+    `Send a Wake-on-LAN packet to each hardware address in the cached grains of the minions, except the loopback
+interface's.${ADDRESSED}`,
     "network.wolmatch web1",
     "network.wolmatch 'web*' bcast=192.168.0.255 destport=7",
   ),

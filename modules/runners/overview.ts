@@ -27,8 +27,8 @@ The result is a list of maps, for --query as well: --query "[?key=='pending'].id
 
 export const minions: RunnerFunction = runner({
   doc: runnerDoc(
-    `Show a row for each minion: its key's state, since when it is connected, its Salt version and operating system as it
-reported them last, and its last job.${MATCHING}`,
+    `Show a row for each minion: its key's state, the start of its connection, its Salt version and operating system as last
+reported, and its last job.${MATCHING}`,
     "overview.minions",
     "overview.minions match='web*'",
     `overview.minions --out=json --query "[?connected==''].id"`,
@@ -64,8 +64,8 @@ export const keys: RunnerFunction = runner({
 
 export const jobs: RunnerFunction = runner({
   doc: runnerDoc(
-    `Show a row for each of the newest jobs, the newest last: when it began, what was asked of whom, how many minions it is
-for, and how many of them returned and failed.
+    `Show a row for each of the newest jobs, the newest last: start, function, target, the number of its minions, and how many of them
+returned and failed.
 
 limit : 20
     How many jobs.

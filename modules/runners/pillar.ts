@@ -13,10 +13,10 @@ import { isMap, map, str as text, type Value, type ValueMap } from "../../lib/va
 
 export const show_top: RunnerFunction = runner({
   doc: runnerDoc(
-    `Return the top files of pillar as one, by environment and target.
+    `Return the merged top files of pillar, by environment and target.
 
 minion
-    The minion whose grains the top files see. Default: the first that the master knows.
+    The minion whose grains the top files see. Default: the first known minion.
 
 saltenv : base
     The environment of states.`,
@@ -59,7 +59,7 @@ saltenv : base
 
 export const clear_pillar_cache: RunnerFunction = runner({
   doc: runnerDoc(
-    `Remove the kept pillar of minions. False if the master keeps none.
+    `Remove the cached pillar of minions. False if the master has no pillar cache.
 
 minion : *
     A glob of minions' ids.
@@ -80,7 +80,7 @@ pillarenv
 
 export const show_pillar_cache: RunnerFunction = runner({
   doc: runnerDoc(
-    `Return the kept pillar of minions, by id. False if the master keeps none.
+    `Return the cached pillar of minions, by id. False if the master has no pillar cache.
 
 minion : *
     A glob of minions' ids.

@@ -164,7 +164,7 @@ export const returns: RunnerFunction = runner({
 and the job's id. Not in Salt; for saltutil.cmd, whose results are such. Arguments as of salt.execute, and:
 
 batch
-    How many minions are at work at the same time: a number, or a percentage.
+    How many minions run the job at the same time: a number, or a percentage.
 
 subset
     How many of the minions, at random.
@@ -195,7 +195,7 @@ failhard : False
 
 export const wheel: RunnerFunction = runner({
   doc: runnerDoc(
-    `Run a function of a wheel module: what is done to the master itself, its keys, its configuration and its file roots.
+    `Run a function of a wheel module. They manage the master: its keys, its configuration and its file roots.
 Not in Salt, which has no command for them. \`doc.wheel\` lists them.
 
 fun

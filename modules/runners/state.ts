@@ -17,14 +17,14 @@ import { truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
 export const event: RunnerFunction = runner({
   doc: runnerDoc(
     `Print the events of an event bus as they come: the tag, a tab, and the data as JSON, a line for each. Ends with
-Ctrl-C, when nobody reads its output any more, or after \`count\` events. The bus sends only events that begin as
-\`tagmatch\` does.
+Ctrl-C, when its output is closed, or after \`count\` events. The bus sends only events whose tags begin like
+\`tagmatch\`.
 
 tagmatch : *
     A glob or a regular expression for the tags of the events that are wanted.
 
 count : -1
-    End after so many events; -1: never.
+    End after this number of events; -1: never.
 
 quiet : False
     Print nothing, only wait.
@@ -114,7 +114,7 @@ mods
     The names of the files: a list, or a text with commas.
 
 tgt, tgt_type : glob
-    Ask these minions for theirs instead; the result is by minion.${OF_SLS}
+    Ask these minions for their graphs instead; the result is by minion.${OF_SLS}
 
 timeout
     Seconds to wait for minions; the master's option of that name, unless given.`,
@@ -131,7 +131,7 @@ export const graph_highstate: RunnerFunction = runner({
     `Show the requisites of what the top file gives as a graph in Graphviz's language. ${OF_MASTER}
 
 tgt, tgt_type : glob
-    Ask these minions for theirs instead; the result is by minion.${ASKED}
+    Ask these minions for their graphs instead; the result is by minion.${ASKED}
 
 timeout
     Seconds to wait for minions; the master's option of that name, unless given.`,

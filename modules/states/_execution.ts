@@ -26,7 +26,7 @@ export function failureText(error: unknown): string {
   throw error;
 }
 
-/** The result of a state whose change has failed: what is known of it, or `what` and the failure's text. */
+/** The result of a state whose change has failed: information about it, or `what` and the failure's text. */
 export function failedChange(name: Value, what: string, error: unknown): StateResult {
   const text = failureText(error);
   const info = error instanceof CommandError ? error.info : undefined;

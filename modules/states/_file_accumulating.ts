@@ -23,8 +23,8 @@ function isForFile(requisite: Value): boolean {
 
 export const accumulated: ModuleFunction<StateContext> = stateFn({
   doc:
-    `Gather texts for a file: its template finds them in the variable \`accumulator\`, by this state's name, and file.blockreplace
-puts them into its block. The state names the file's state in \`require_in\` or \`watch_in\`.
+    `Collect texts for a file. The file's template has them in the variable \`accumulator\`, under this state's name; file.blockreplace
+inserts them into its block. This state must name the file's state in \`require_in\` or \`watch_in\`.
 
 name
     The accumulator.
@@ -33,7 +33,7 @@ filename
     The path of the file.
 
 text
-    A text, or a list of them. Each is kept once.`,
+    A text, or a list of them. Duplicates are dropped.`,
   params: { name: str(), filename: str(), text: any() },
   varKwargs: "kwargs",
   keywords: [],

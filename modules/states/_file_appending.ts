@@ -19,10 +19,10 @@ import { unifiedDiff } from "../../lib/text/unified_diff.ts";
 import { map, truthy, type Value } from "../../lib/values/value.ts";
 
 const DOC = `name
-    The path of the file. One that is not there is made.
+    The path of the file. A missing file is created.
 
 text
-    A text, or a list of them. One that the file has already is not put in again.
+    A text, or a list of them. Texts that the file already contains are not added again.
 
 makedirs : False
     Whether missing directories are made.
@@ -30,7 +30,7 @@ makedirs : False
 ${TEMPLATE_DOC}
 
 show_changes : True
-    Whether the changes have the diff.`;
+    Whether the changes show the diff.`;
 
 interface Given extends TemplatesGiven {
   readonly text: Value;
@@ -76,12 +76,12 @@ async function has(name: string, regex: string, context: StateContext): Promise<
 }
 
 export const append: ModuleFunction<StateContext> = stateFn({
-  doc: `Put lines at the end of a file, unless it has them.
+  doc: `Append lines to a file, unless it contains them.
 
 ${DOC}
 
 ignore_whitespace : True
-    Whether a text with other white space counts as the same. Otherwise the text is taken for a regular expression.`,
+    Whether a text with other white space counts as the same. Otherwise the text is used as a regular expression.`,
   params: {
     name: str(),
     text: any(null),
@@ -115,7 +115,7 @@ ignore_whitespace : True
 });
 
 export const prepend: ModuleFunction<StateContext> = stateFn({
-  doc: `Put lines at the beginning of a file, unless it has them.
+  doc: `Insert lines at the beginning of a file, unless it contains them.
 
 ${DOC}
 

@@ -127,7 +127,7 @@ export const cached: ModuleFunction<StateContext> = stateFn({
   doc: `Make sure that a file is in the minion's cache.
 
 name
-    Its URL, or the path of a file of this host, which is only looked at.
+    Its URL, or the path of a file on this host, which is only checked.
 
 source_hash, source_hash_name, skip_verify, use_etag
     As for file.managed.

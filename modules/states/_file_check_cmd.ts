@@ -10,7 +10,7 @@ import { type ModuleFunction, str } from "../../lib/plugins/module.ts";
 import { startResult, stateFn } from "../../lib/plugins/state_module.ts";
 
 export const mod_run_check_cmd: ModuleFunction<StateContext> = stateFn({
-  doc: "Run a command with a file's path behind it: how states of this module obey `check_cmd`.\n\n" +
+  doc: "Run a command with a file's path as its last argument, as `check_cmd` of this module's states does.\n\n" +
     "cmd\n    The command.\n\nfilename\n    The path.",
   params: { cmd: str(), filename: str() },
   varKwargs: "check_cmd_opts",

@@ -171,7 +171,7 @@ async function change(wanted: DirectoryWanted, start: StateResult, context: Stat
 }
 
 export const directory: ModuleFunction<StateContext> = stateFn({
-  doc: `Make sure that there is a directory, with owner and mode, and with \`recurse\` that all in it has them.
+  doc: `Make sure that a directory exists, with this owner and mode; with \`recurse\`, they apply to its contents too.
 
 name
     The absolute path.
@@ -180,8 +180,8 @@ user, group
     Owner and group, by name or number.
 
 recurse
-    A list of what is brought about for all below the directory too: \`user\`, \`group\`, \`mode\`; with \`ignore_files\` or
-    \`ignore_dirs\` it leaves those out, and with \`silent\` the changes do not list them.
+    A list of what applies to everything below the directory too: \`user\`, \`group\`, \`mode\`. \`ignore_files\` and \`ignore_dirs\` exclude those;
+    with \`silent\`, the changes do not list them.
 
 max_depth
     How many directories deep \`recurse\` goes.
@@ -190,7 +190,7 @@ dir_mode, file_mode
     Modes of directories and of files; \`mode\` is another name of \`dir_mode\`. Default of \`file_mode\`: \`dir_mode\`.
 
 makedirs : False
-    Whether to make the directories above it.
+    Whether to create the parent directories.
 
 clean : False
     Whether all in the directory is removed, but what states manage that this one requires, and what \`exclude_pat\` has.
@@ -199,19 +199,19 @@ exclude_pat
     Globs, or regular expressions behind \`E@\`, of paths below the directory.
 
 follow_symlinks : False
-    Whether links count as what they lead to.
+    Whether links are followed.
 
 force : False
     Whether a file, or a link, at the path is removed.
 
 backupname
-    The path that what is there gets instead.
+    The path that an existing file is renamed to instead.
 
 allow_symlink : True
     Whether the path may be a link to a directory.
 
 children_only : False
-    Whether the directory itself stays as it is.
+    Whether the directory itself is left unchanged.
 
 win_owner, win_perms, win_deny_perms, win_inheritance, win_perms_reset
     For Windows; ignored.`,

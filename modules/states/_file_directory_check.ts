@@ -28,7 +28,7 @@ export interface DirectoryWanted {
   readonly require: Value;
   readonly excludePat: Value;
   readonly follow: boolean;
-  /** Whether the directory itself stays as it is. */
+  /** Whether the directory itself is left unchanged. */
   readonly childrenOnly: boolean;
 }
 

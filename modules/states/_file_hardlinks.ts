@@ -67,25 +67,25 @@ async function makeHardLink(name: string, target: string, context: StateContext)
 }
 
 export const hardlink: ModuleFunction<StateContext> = stateFn({
-  doc: `Make sure that a path is another name of a file.
+  doc: `Make sure that a path is a hard link to a file.
 
 name
-    The absolute path of the new name.
+    The absolute path of the link.
 
 target
     The absolute path of the file.
 
 force : False
-    Whether to replace a file that is there and has no other name.
+    Whether to replace an existing file that is no hard link.
 
 makedirs : False
-    Whether to make the directories above it.
+    Whether to create the parent directories.
 
 user, group
-    Owner and group of directories that are made. Default: the minion's user, and that user's group.
+    Owner and group of created directories. Default: the minion's user, and that user's group.
 
 dir_mode
-    The mode of directories that are made.`,
+    The mode of created directories.`,
   params: {
     name: str(),
     target: str(),

@@ -27,7 +27,7 @@ function pairsOf(key: Value, value: Value, pairs: Value): ReadonlyMap<string, Va
 }
 
 export const keyvalue: ModuleFunction<StateContext> = stateFn({
-  doc: `Edit lines of a key and a value, such as \`PermitRootLogin no\`.
+  doc: `Edit lines with a key and a value, such as \`PermitRootLogin no\`.
 
 name
     The path of the file.
@@ -39,13 +39,13 @@ key_values
     A map of several.
 
 separator : =
-    What stands between a key and its value.
+    The text between a key and its value.
 
 append_if_not_found, prepend_if_not_found : False
-    Whether a key that is not there is put at the end or the beginning.
+    Whether a missing key is added at the end or the beginning.
 
 search_only : False
-    Taken, and of no effect, as in Salt.
+    Accepted without effect, as in Salt.
 
 show_changes : True
     Whether the changes have the lines.
@@ -54,19 +54,19 @@ ignore_if_missing : False
     Whether a missing file is no error.
 
 count : 1
-    How many lines of a key are kept, the first ones; -1: all.
+    How many lines with the key are kept, from the first one; further ones are deleted. -1: all are kept.
 
 uncomment
-    Characters that a line may begin with: then it is a comment, and is made a line again.
+    Characters at the start of commented lines, which are uncommented.
 
 key_ignore_case, value_ignore_case : False
-    Whether cases of letters are no difference.
+    Whether upper and lower case are equal.
 
 create_if_missing : False
     Whether a missing file is made.
 
 prune : False
-    Whether lines of other keys are taken out.`,
+    Whether lines with other keys are removed.`,
   params: {
     name: str(),
     key: any(null),

@@ -54,7 +54,7 @@ async function copyInto({ name, source, user, group }: Copy, context: StateConte
 }
 
 export const copy: ModuleFunction<StateContext> = stateFn({
-  doc: `Copy a file or directory of this host, unless something is at its place already.
+  doc: `Copy a file or directory on this host, unless the target exists.
 
 name
     The absolute path of the copy.
@@ -166,10 +166,10 @@ async function withPermissions(
 }
 
 export const rename: ModuleFunction<StateContext> = stateFn({
-  doc: `Rename a file or directory. A source that is not there counts as renamed already.
+  doc: `Rename a file or directory. A missing source counts as already renamed.
 
 name
-    The absolute path that it gets.
+    The new absolute path.
 
 source
     What is renamed.
@@ -178,7 +178,7 @@ force : False
     Whether to replace what is there.
 
 makedirs : False
-    Whether to make the directories above it.`,
+    Whether to create the parent directories.`,
   params: { name: str(), source: str(), force: bool(false), makedirs: bool(false) },
   varKwargs: "kwargs",
   keywords: [],

@@ -30,7 +30,7 @@ function title(word: string): string {
 }
 
 export const mknod: ModuleFunction<StateContext> = stateFn({
-  doc: `Make sure that there is a special file.
+  doc: `Make sure that a special file exists.
 
 name
     The absolute path.
@@ -102,7 +102,7 @@ async function encodedOf(encoded: Value, pillar: Value, context: StateContext): 
 }
 
 export const decode: ModuleFunction<StateContext> = stateFn({
-  doc: `Make sure that a file has contents that are told in base64.
+  doc: `Make sure that a file has contents that are given in base64.
 
 name
     The absolute path.
@@ -117,7 +117,7 @@ encoding_type : base64
     The encoding; there is no other.
 
 checksum : md5
-    The digest that contents are compared by, and that the changes show: md5, sha256 or sha512.`,
+    The digest to compare contents by, which the changes show: md5, sha256 or sha512.`,
   params: {
     name: str(),
     encoded_data: any(null),
@@ -143,7 +143,7 @@ checksum : md5
 });
 
 export const mod_beacon: ModuleFunction<StateContext> = stateFn({
-  doc: "Set up the beacon that watches what a state manages: how file.managed and file.directory obey `beacon`.\n\n" +
+  doc: "Set up the beacon that watches the path of a state, as `beacon` of file.managed and file.directory does.\n\n" +
     "name\n    The path.\n\nsfun\n    The function of the state.",
   params: { name: str(), sfun: str(null) },
   varKwargs: "kwargs",

@@ -164,7 +164,7 @@ name
     The path of the file or the directory.
 
 source
-    The patch: a URL or a path, or a list of which the first that is there counts.
+    The patch: a URL or a path, or a list, of which the first that exists is used.
 
 source_hash, source_hash_name, skip_verify
     As for file.managed.
@@ -176,10 +176,10 @@ options
     More options of \`patch\`, other than those that the state sets itself.
 
 reject_file
-    Where rejected pieces are kept. Default: they are not.
+    The file for rejected hunks. Default: they are discarded.
 
 strip
-    How many leading directories the patch's paths lose. For directories.
+    How many leading directories to remove from the paths in the patch. For directories.
 
 saltenv
     The environment of the patch. Default: that of the state.`,

@@ -13,7 +13,7 @@ import { failed, startResult, stateFn, type StateResult } from "../../lib/plugin
 import { compareStrings, isMap, map, str as text, truthy, type Value } from "../../lib/values/value.ts";
 
 export const absent: ModuleFunction<StateContext> = stateFn({
-  doc: "Make sure that there is nothing at a path: a file or link is removed, a directory with all in it.\n\n" +
+  doc: "Make sure that a path does not exist: a file or link is removed, a directory with its contents.\n\n" +
     "name\n    The absolute path.",
   params: { name: str() },
   varKwargs: "kwargs",
@@ -40,7 +40,7 @@ export const absent: ModuleFunction<StateContext> = stateFn({
 });
 
 export const exists: ModuleFunction<StateContext> = stateFn({
-  doc: "Check that there is something at a path.\n\nname\n    The absolute path.",
+  doc: "Check that a path exists.\n\nname\n    The absolute path.",
   params: { name: str() },
   varKwargs: "kwargs",
   run: ({ name: given }) => {
@@ -52,7 +52,7 @@ export const exists: ModuleFunction<StateContext> = stateFn({
 });
 
 export const missing: ModuleFunction<StateContext> = stateFn({
-  doc: "Check that there is nothing at a path.\n\nname\n    The absolute path.",
+  doc: "Check that a path does not exist.\n\nname\n    The absolute path.",
   params: { name: str() },
   varKwargs: "kwargs",
   run: ({ name: given }) => {
@@ -81,7 +81,7 @@ async function wouldTouch(
 }
 
 export const touch: ModuleFunction<StateContext> = stateFn({
-  doc: `Make an empty file unless it is there, and set its times; each run changes them.
+  doc: `Create an empty file unless it exists, and set its times; each run changes them.
 
 name
     The absolute path.
@@ -90,7 +90,7 @@ atime, mtime
     Times in seconds since the epoch. Default: now.
 
 makedirs : False
-    Whether to make the directories above it.`,
+    Whether to create the parent directories.`,
   params: { name: str(), atime: any(null), mtime: any(null), makedirs: bool(false) },
   run: async ({ name: given, atime, mtime, makedirs }, context) => {
     const name = home(given);
@@ -109,7 +109,7 @@ makedirs : False
 });
 
 export const pruned: ModuleFunction<StateContext> = stateFn({
-  doc: `Remove a directory that is empty, or with \`recurse\` the empty ones in it.
+  doc: `Remove a directory if it is empty, or, with \`recurse\`, the empty directories in it.
 
 name
     The absolute path.
@@ -118,7 +118,7 @@ recurse : False
     Whether to go into the directory.
 
 ignore_errors : False
-    Whether directories that stay are no failure; implies \`recurse\`.
+    Whether directories that cannot be removed are no failure; implies \`recurse\`.
 
 older_than
     Only directories that were not changed for so many days.`,

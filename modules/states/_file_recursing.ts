@@ -116,7 +116,7 @@ function byDepth(symlinks: ReadonlyMap<string, string>): [string, string][] {
 const OWN_ARGUMENTS = ["mode", "makedirs", "env", "owner"];
 
 export const recurse: ModuleFunction<StateContext> = stateFn({
-  doc: `Make sure that a directory has the files of one of the file server.
+  doc: `Make sure that a directory has the files of a directory on the file server.
 
 name
     The absolute path of the directory.
@@ -158,7 +158,7 @@ keep_symlinks : False
     Whether links of the file server become links.
 
 force_symlinks : False
-    Whether links replace what is there.
+    Whether links replace existing files.
 
 merge : False
     Whether the files of all sources come together; of those with the same path the first counts.

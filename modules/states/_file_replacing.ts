@@ -30,7 +30,7 @@ match
     The line that is replaced or deleted: a part of it, or a regular expression. Default: \`content\`.
 
 mode
-    ensure (the line is there, where \`before\` and \`after\` say), replace, delete or insert.
+    ensure (the line exists, at the place given by \`before\` and \`after\`), replace, delete or insert.
 
 location
     Where a line is inserted: start or end.
@@ -39,7 +39,7 @@ before, after
     The lines around it: parts of them, or regular expressions.
 
 show_changes : True
-    Whether the changes have the diff.
+    Whether the changes show the diff.
 
 backup : False
     Whether the old file is kept under its name with the time.
@@ -90,13 +90,13 @@ user, group, file_mode
 });
 
 export const replace: ModuleFunction<StateContext> = stateFn({
-  doc: `Replace what a regular expression matches in a file.
+  doc: `Replace the matches of a regular expression in a file.
 
 name
     The path of the file.
 
 pattern, repl
-    The regular expression, and what takes the place of its matches.
+    The regular expression, and the replacement of its matches.
 
 count : 0
     How many matches are replaced; 0: all.
@@ -105,7 +105,7 @@ flags : 8
     Flags of \`re\`: a number, a name or a list of names. Default: MULTILINE.
 
 bufsize
-    Taken, and of no effect.
+    Accepted without effect.
 
 append_if_not_found, prepend_if_not_found, not_found_content
     What is put at the end or the beginning if nothing matches: \`not_found_content\`, or \`repl\`.
@@ -114,13 +114,13 @@ backup : .bak
     What is added to the name of the old file; False: it is not kept.
 
 show_changes : True
-    Whether the changes have the diff.
+    Whether the changes show the diff.
 
 ignore_if_missing : False
     Whether a missing file is no error.
 
 backslash_literal : False
-    Whether backslashes in \`repl\` are nothing special.
+    Whether backslashes in \`repl\` are literal.
 
 encoding
     The encoding of the file. Default: it is edited as bytes.`,
@@ -168,7 +168,7 @@ marker_start, marker_end
     The lines, or parts of them.
 
 content
-    What is between them. Texts of file.accumulated for this file come behind it, then rendered sources.
+    The text between them. Texts of file.accumulated for this file follow it, then rendered sources.
 
 ${TEMPLATE_DOC}
 
@@ -179,7 +179,7 @@ backup : .bak
     What is added to the name of the old file; False: it is not kept.
 
 show_changes : True
-    Whether the changes have the diff.
+    Whether the changes show the diff.
 
 append_newline
     Whether the end marker is put on a line of its own. Default: if the content does not end with a line end.`,
@@ -290,7 +290,7 @@ regex
     Matches the lines from their start.
 
 char : #
-    What is put before them.
+    The comment character to insert.
 
 backup : .bak
     What is added to the name of the old file; False: it is not kept.
@@ -314,16 +314,16 @@ ignore_missing : False
 });
 
 export const uncomment: ModuleFunction<StateContext> = stateFn({
-  doc: `Make lines of comments.
+  doc: `Uncomment lines.
 
 name
     The path of the file.
 
 regex
-    Matches the lines behind the comment's character.
+    Matches the lines after the comment character.
 
 char : #
-    What is taken away before them.
+    The comment character to remove.
 
 backup : .bak
     What is added to the name of the old file; False: it is not kept.`,

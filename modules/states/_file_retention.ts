@@ -122,7 +122,7 @@ retain
     first_of_year.
 
 strptime_format
-    The format of names, from which the times are read; files with other names stay. Default: the times of change count.
+    The format of names, from which the times are read; files with other names stay. Default: the modification times are used.
 
 timezone
     Ignored: times are those of the host.`,

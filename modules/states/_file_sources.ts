@@ -24,16 +24,16 @@ export const TEMPLATE_PARAMS = {
 
 /** Their documentation. */
 export const TEMPLATE_DOC = `source, sources
-    Files of the file server, which are rendered, in place of a text.
+    Files on the file server, which are rendered and used instead of a text.
 
 source_hash, source_hashes
-    Taken, and of no effect, as in Salt.
+    Accepted without effect, as in Salt.
 
 template : jinja
     The engine that renders them.
 
 defaults, context
-    Variables of the templates; those of \`context\` win.`;
+    Variables of the templates; those of \`context\` take precedence.`;
 
 /** The variables of templates. */
 export interface TemplatesGiven {

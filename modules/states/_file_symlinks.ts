@@ -164,22 +164,22 @@ async function makeLink(wanted: Wanted, context: StateContext): Promise<StateRes
 }
 
 export const symlink: ModuleFunction<StateContext> = stateFn({
-  doc: `Make sure that there is a symbolic link at a path, that it says the right thing, and whose it is.
+  doc: `Make sure that a path is a symbolic link with this target, owner and group.
 
 name
     The absolute path of the link.
 
 target
-    What it says.
+    The target of the link.
 
 force : False
-    Whether to remove what is there and is no link.
+    Whether to remove an existing file that is no link.
 
 backupname
-    The path, or the name beside the link, that what is there gets instead.
+    The path, or the name in the link's directory, that an existing file is renamed to instead.
 
 makedirs : False
-    Whether to make the directories above it.
+    Whether to create the parent directories.
 
 user, group
     Owner and group of the link. Default: the minion's user, and that user's group.
@@ -188,16 +188,16 @@ mode
     The mode of directories that \`makedirs\` makes.
 
 atomic : False
-    Whether what is there is replaced at once.
+    Whether an existing file is replaced atomically.
 
 disallow_copy_and_unlink : False
     Whether a backup may be a rename only, and no copy to another file system.
 
 inherit_user_and_group : False
-    Whether a link that is there keeps its owner and group unless they are given.
+    Whether an existing link keeps its owner and group unless they are given.
 
 follow_symlinks : True
-    Whether a link that leads nowhere counts as nothing.
+    Whether a dangling link counts as missing.
 
 win_owner, win_perms, win_deny_perms, win_inheritance
     For Windows; ignored.`,

@@ -127,10 +127,10 @@ full_path_match : False
     Whether the expressions are for paths.
 
 followlinks : False
-    Whether to go where links lead.
+    Whether to follow links.
 
 time_comparison : atime
-    Which time tells the age: atime, mtime or ctime.
+    Which time determines the age: atime, mtime or ctime.
 
 age_size_logical_operator : OR
     Whether age and size count together (AND) or alone (OR).

@@ -69,7 +69,7 @@ output_encoding
     The encoding of git's output. Default: UTF-8.
 
 global : False
-    Whether it is the user's own configuration.`;
+    Whether it is the user's global configuration.`;
 
 const CONFIG_UNSET = { name: any(), value_regex: any(null), ...WHERE, all: bool(false) };
 
@@ -77,10 +77,10 @@ export const config_unset: ModuleFunction<StateContext> = stateFn({
   doc: `Make sure that options of git are not set.
 
 name
-    The name, or an expression that whole names match.
+    The name, or a regular expression for whole names.
 
 value_regex
-    An expression that the values match which are removed. Default: all.
+    A regular expression for the values to remove. Default: all.
 
 all : False
     Whether several values of an option are removed.${WHERE_DOC}`,

@@ -16,13 +16,13 @@ async function mapFrom(context: StateContext, fun: string, args: Value[] = []): 
 }
 
 export const swap: ModuleFunction<StateContext> = stateFn({
-  doc: `Swap space is in use, now and at each start.
+  doc: `A swap space is in use, now and at each boot.
 
 name
     Its device or file.
 
 persist : True
-    Whether it is put into the table of file systems.
+    Whether it is added to the table of file systems.
 
 config : /etc/fstab
     The table.`,
@@ -100,7 +100,7 @@ function place(path: string): string {
 }
 
 export const fstab_present: ModuleFunction<StateContext> = stateFn({
-  doc: `A line of the table of file systems is there.
+  doc: `The table of file systems has this entry.
 
 name
     The device.
@@ -118,7 +118,7 @@ fs_freq, fs_passno : 0
     The last fields of the line.
 
 mount_by
-    The name of the device in the line: device, label, uuid, partlabel or partuuid. Default: as it is given.
+    The name of the device in the line: device, label, uuid, partlabel or partuuid. Default: as given.
 
 config : /etc/fstab
     The table.
@@ -127,10 +127,10 @@ mount : True
     Whether a new line is mounted.
 
 match_on : auto
-    Which fields of a line say that it is this one.
+    Which fields identify the entry.
 
 not_change : False
-    Whether a line that is there stays as it is.
+    Whether an existing entry is left unchanged.
 
 fs_mount : True
     For AIX.`,
@@ -220,7 +220,7 @@ async function reportLine(
 }
 
 export const fstab_absent: ModuleFunction<StateContext> = stateFn({
-  doc: `A line of the table of file systems is not there.
+  doc: `The table of file systems does not have this entry.
 
 name
     The device.
@@ -229,7 +229,7 @@ fs_file
     Where it is mounted.
 
 mount_by
-    The name of the device in the line: device, label, uuid, partlabel or partuuid. Default: as it is given.
+    The name of the device in the line: device, label, uuid, partlabel or partuuid. Default: as given.
 
 config : /etc/fstab
     The table.`,

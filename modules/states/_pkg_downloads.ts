@@ -102,7 +102,7 @@ async function downloadTargets(
 export interface PatchArguments {
   readonly name: string;
   readonly advisory_ids: Value;
-  /** Whether they are only fetched. */
+  /** Whether they are only downloaded. */
   readonly downloadonly: boolean | null;
 }
 

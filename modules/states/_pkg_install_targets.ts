@@ -167,7 +167,7 @@ class TargetSearch {
     const answer = await this.#context.call("pkg.latest_version", names, keywords({ refresh }, kwargs));
     const versions: ValueMap = names.length === 1 ? new Map([[names[0], answer]]) : isMap(answer) ? answer : new Map();
     for (const [name, version] of versions) {
-      // An empty text: the newest is installed, or there is none.
+      // An empty string: the newest is installed, or there is none.
       const known = this.#installed.get(str(name))?.at(-1) ?? null;
       desired.set(str(name), truthy(version) ? str(version) : known);
     }

@@ -21,7 +21,7 @@ function identifier(data: ValueMap, field: string): Value {
 }
 
 export const wait_for_event: ModuleFunction<StateContext> = stateFn({
-  doc: `Wait until events with all of these identifiers have come.
+  doc: `Wait until events with all of these identifiers have been received.
 
 name
     The tag of the events, a glob.
@@ -30,7 +30,7 @@ id_list
     The identifiers, mostly ids of minions.
 
 event_id : id
-    The field of an event's data that has one, or a list of them.
+    The field of the event data with the identifier, or with a list of them.
 
 timeout : 300
     Seconds after which the state fails.

@@ -31,7 +31,7 @@ export const runner: ModuleFunction<StateContext> = stateFn({
   doc: `Run a runner of the master.
 
 name
-    The runner's function. All else are its keyword arguments; \`arg\`, a list, and \`kwarg\`, a map, too.`,
+    The runner's function. All other arguments are its keyword arguments; \`arg\` (a list) and \`kwarg\` (a map) are passed too.`,
   params: { name: str() },
   varKwargs: "kwargs",
   async run({ name }, context, { kwargs }) {
@@ -47,7 +47,7 @@ export const wheel: ModuleFunction<StateContext> = stateFn({
   doc: `Run a wheel function of the master.
 
 name
-    The function. All else are its keyword arguments.`,
+    The function. All other arguments are its keyword arguments.`,
   params: { name: str() },
   varKwargs: "kwargs",
   async run({ name }, context, { kwargs }) {
@@ -119,7 +119,7 @@ name
     A text, unique in the run.
 
 runners
-    A map: under a name of one's own the runner's function, \`name\`, and its keyword arguments, \`kwarg\`; or the name of one.`,
+    A map from any name to a map with the runner's function (\`name\`) and its keyword arguments (\`kwarg\`), or to a function's name.`,
   params: { name: str(), runners: any() },
   varKwargs: "kwargs",
   async run({ name, runners }, context) {

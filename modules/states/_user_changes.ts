@@ -20,7 +20,7 @@ export interface WantedUser {
   readonly groups: readonly string[] | null;
   /** Those of the optional groups that are there. */
   readonly optional_groups: readonly string[] | null;
-  /** Whether the user leaves other groups. */
+  /** Whether the user is removed from other groups. */
   readonly remove_groups: boolean;
   readonly home: string | null;
   readonly createhome: boolean;

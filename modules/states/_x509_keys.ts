@@ -17,7 +17,7 @@ import { PASSPHRASE_ERRORS, spkiOf } from "../../lib/x509/loading.ts";
 import type { KeyObject } from "node:crypto";
 
 export const pem_managed: ModuleFunction<StateContext> = stateFn({
-  doc: `A file holds a block of PEM.\n\ntext\n    The block.\n\n${FILE_DOC}`,
+  doc: `A file has the contents of a PEM block.\n\ntext\n    The PEM block.\n\n${FILE_DOC}`,
   params: { name: str(), text: any() },
   varKwargs: "kwargs",
   run: async ({ name, text }, context, { kwargs }) => {
@@ -103,13 +103,13 @@ keysize
     2048 (default), 3072 or 4096 bits of RSA; 256 (default), 384 or 521 of curves.
 
 passphrase, encoding : pem
-    What it is encrypted with, and pem or der.
+    The passphrase to encrypt it with, and pem or der.
 
 new : False
-    Whether it is made anew each time.
+    Whether a new key is created in each run.
 
 overwrite : False
-    Whether a file that cannot be read as a key, or not with this passphrase, is replaced.
+    Whether a file is replaced that is no key, or that this passphrase does not decrypt.
 
 ${FILE_DOC} The default of \`mode\` is 0400.`,
   params: {

@@ -23,13 +23,13 @@ function kept(kwargs: ValueMap): ValueMap {
 }
 
 export const certificate_managed_ssh: ModuleFunction<StateContext> = stateFn({
-  doc: `A file is a certificate that was made elsewhere: for the wrapper of salt-ssh.
+  doc: `A file is a certificate that was created elsewhere. Used by the wrapper of salt-ssh.
 
 result, comment, changes
-    What the wrapper found.
+    The wrapper's result.
 
 encoding, contents
-    How the contents are encoded, and the text, or the base64 of the bytes. Default: the file stays.
+    The encoding of the contents, and the text, or base64 of the bytes. Default: the file is kept.
 
 Other arguments are those of file.managed.`,
   params: {
@@ -56,13 +56,13 @@ Other arguments are those of file.managed.`,
 });
 
 export const private_key_managed_ssh: ModuleFunction<StateContext> = stateFn({
-  doc: `A file is a private key that was made elsewhere: for the wrapper of salt-ssh.
+  doc: `A file is a private key that was created elsewhere. Used by the wrapper of salt-ssh.
 
 result, comment, changes
-    What the wrapper found.
+    The wrapper's result.
 
 tempfile
-    Where the key is; it is moved. Default: the file stays.
+    The file with the key, which is moved. Default: the current file is kept.
 
 Other arguments are those of file.managed.`,
   params: { name: str(), result: any(), comment: str(), changes: dict(), tempfile: str(null) },

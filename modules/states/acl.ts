@@ -124,8 +124,8 @@ const COMMON_DOC =
 
 export const present: ModuleFunction<StateContext> = stateFn({
   doc:
-    `Make sure that a file's list has an entry.${COMMON_DOC}\n\nacl_name\n    The user or group; without it the owner.\n\nperms\n    rwx, ` +
-    "r-X, ….\n\nrecurse\n    Whether of everything below it, too.\n\nforce\n    Whether all other entries are removed first.",
+    `Make sure that a file's access control list has an entry.${COMMON_DOC}\n\nacl_name\n    The user or group. Default: the owner.\n\nperms\n    rwx, ` +
+    "r-X, ….\n\nrecurse\n    Whether everything below it is included.\n\nforce\n    Whether all other entries are removed first.",
   params: {
     name: str(),
     acl_type: str(),
@@ -167,8 +167,8 @@ export const present: ModuleFunction<StateContext> = stateFn({
 
 export const absent: ModuleFunction<StateContext> = stateFn({
   doc:
-    `Make sure that a file's list has no such entry.${COMMON_DOC}\n\nacl_name\n    The user or group; without it the owner.\n\nperms\n` +
-    "    Accepted as by Salt, and without effect.\n\nrecurse\n    Whether of everything below it, too.",
+    `Make sure that a file's access control list does not have this entry.${COMMON_DOC}\n\nacl_name\n    The user or group. Default: the owner.\n\nperms\n` +
+    "    Accepted without effect, as in Salt.\n\nrecurse\n    Whether everything below it is included.",
   params: { name: str(), acl_type: str(), acl_name: str(""), perms: str(""), recurse: bool(false) },
   async run({ name, acl_type, acl_name, recurse }, context) {
     if (!isAnything(name)) return failed(name, `${name} does not exist`);
@@ -196,8 +196,8 @@ function namesOf(given: Value): string[] {
 
 export const list_present: ModuleFunction<StateContext> = stateFn({
   doc:
-    `Make sure that a file's list has entries for several users or groups.${COMMON_DOC}\n\nacl_names\n    The users or groups.\n\nperms\n` +
-    "    rwx, r-x, ….\n\nrecurse\n    Whether of everything below it, too.\n\nforce\n    Whether all other entries are removed first.",
+    `Make sure that a file's access control list has entries for several users or groups.${COMMON_DOC}\n\nacl_names\n    The users or groups.\n\nperms\n` +
+    "    rwx, r-x, ….\n\nrecurse\n    Whether everything below it is included.\n\nforce\n    Whether all other entries are removed first.",
   params: {
     name: str(),
     acl_type: str(),
@@ -249,8 +249,8 @@ export const list_present: ModuleFunction<StateContext> = stateFn({
 
 export const list_absent: ModuleFunction<StateContext> = stateFn({
   doc:
-    `Make sure that a file's list has no entries for several users or groups.${COMMON_DOC}\n\nacl_names\n    The users or groups.\n\n` +
-    "recurse\n    Whether of everything below it, too.",
+    `Make sure that a file's access control list has no entries for these users or groups.${COMMON_DOC}\n\nacl_names\n    The users or groups.\n\n` +
+    "recurse\n    Whether everything below it is included.",
   params: { name: str(), acl_type: str(), acl_names: any(null), recurse: bool(false) },
   async run({ name, acl_type, acl_names, recurse }, context) {
     if (!isAnything(name)) return failed(name, `${name} does not exist`);

@@ -16,7 +16,7 @@ name
     The local user or address.
 
 target
-    Where its mail goes: an address, or a list of them.`,
+    Where its mail is delivered: an address, or a list of them.`,
   params: { name: str(), target: any() },
   async run({ name, target }, context) {
     if (truthy(await context.call("aliases.has_target", [name, target]))) {
@@ -32,7 +32,7 @@ target
 });
 
 export const absent: ModuleFunction<StateContext> = stateFn({
-  doc: `There is no such alias.
+  doc: `The alias does not exist.
 
 name
     The alias.`,

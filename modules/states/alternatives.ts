@@ -27,18 +27,18 @@ async function current(name: string, context: StateContext): Promise<Value> {
 }
 
 export const install: ModuleFunction<StateContext> = stateFn({
-  doc: `A program is one of those that a name may stand for.
+  doc: `A program is an alternative for a name.
 
 ${NAME_DOC}
 
 link
-    The link that has the name: \`/usr/bin/editor\`.
+    The link of the name, such as \`/usr/bin/editor\`.
 
 path
     The program.
 
 priority
-    The highest one counts, unless somebody chose.`,
+    The highest one is used, unless a program was chosen manually.`,
   params: { name: str(), link: str(), path: str(), priority: int() },
   run: async ({ name, link, path, priority }, context) => {
     const told = { link, path, priority };
@@ -62,7 +62,7 @@ priority
 });
 
 export const remove: ModuleFunction<StateContext> = stateFn({
-  doc: `A program is none of those that a name may stand for.\n\n${PATH_DOC}`,
+  doc: `A program is no alternative for a name.\n\n${PATH_DOC}`,
   params: { name: str(), path: str() },
   run: async ({ name, path }, context) => {
     const told = { path };
@@ -82,7 +82,7 @@ export const remove: ModuleFunction<StateContext> = stateFn({
 });
 
 export const auto: ModuleFunction<StateContext> = stateFn({
-  doc: `Priorities say which program a name stands for.\n\n${NAME_DOC}`,
+  doc: `The alternative with the highest priority is the current one for a name.\n\n${NAME_DOC}`,
   params: { name: str() },
   run: async ({ name }, context) => {
     const [first = ""] = splitLines(text(await context.call("alternatives.display", [name])));
@@ -93,7 +93,7 @@ export const auto: ModuleFunction<StateContext> = stateFn({
 });
 
 export const set: ModuleFunction<StateContext> = stateFn({
-  doc: `A name stands for this program.\n\n${PATH_DOC}`,
+  doc: `A program is the current alternative for a name.\n\n${PATH_DOC}`,
   params: { name: str(), path: str() },
   run: async ({ name, path }, context) => {
     const told = { path };

@@ -68,13 +68,13 @@ const JOB_DOC =
   "this tag waits.";
 
 export const present: ModuleFunction<StateContext> = stateFn({
-  doc: `Have a command run once, later.${JOB_DOC}`,
+  doc: `Schedule a command to run once.${JOB_DOC}`,
   params: JOB,
   run: (wanted, context) => makeJob(wanted, context),
 });
 
 export const watch: ModuleFunction<StateContext> = stateFn({
-  doc: `Have a command run once, later, if a state that is watched has changes.${JOB_DOC}`,
+  doc: `Schedule a command to run once if a watched state has changes.${JOB_DOC}`,
   params: JOB,
   run: ({ name }) => startResult(name),
 });
@@ -102,8 +102,8 @@ export const mod_watch: ModuleFunction<StateContext> = stateFn({
 
 export const absent: ModuleFunction<StateContext> = stateFn({
   doc:
-    "Remove jobs: the one of an id, those that match, or without arguments all.\n\nname\n    A text, unique in the run.\n\njobid\n    " +
-    "The number of the job.\n\ntag, runas, hour, minute, day, month, year\n    What the jobs to be removed have.",
+    "Remove jobs: by id, by these conditions, or, without arguments, all.\n\nname\n    A text, unique in the run.\n\njobid\n    " +
+    "The number of the job.\n\ntag, runas, hour, minute, day, month, year\n    Conditions for the jobs to remove.",
   params: { name: str(), jobid: any(null) },
   varKwargs: "kwargs",
   keywords: ["tag", "runas", "hour", "minute", "day", "month", "year", "limit"],

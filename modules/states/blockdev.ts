@@ -59,7 +59,7 @@ read-ahead, filesystem-read-ahead
     How far the kernel reads ahead, in sectors of 512 bytes.
 
 read-only, read-write
-    Whether the device cannot be written, or can.`,
+    Whether the device is read-only, or writable.`,
   params: { name: str() },
   varKwargs: "kwargs",
   run: async ({ name }, context, { kwargs }) => {
@@ -88,7 +88,7 @@ async function fileSystemOn(name: string, context: StateContext): Promise<string
 
 export const formatted: ModuleFunction<StateContext> = stateFn({
   doc:
-    `A device has a file system of this type. Where it has another one, or none, it is formatted, and what was on it is lost.
+    `A device has a file system of this type. A device with another type, or none, is formatted, and its contents are lost.
 
 name
     The path of the device.
@@ -97,7 +97,7 @@ fs_type : ext4
     The type.
 
 force : False
-    Format what is no block device too, or what has a file system.
+    Also format a path that is no block device, or a device with a file system.
 
 Further arguments go to \`disk.format\`.`,
   params: { name: str(), fs_type: str("ext4"), force: any(false) },

@@ -264,8 +264,7 @@ const WATCHING: Readonly<Record<string, string>> = {
 };
 
 export const mod_watch: ModuleFunction<StateContext> = stateFn({
-  doc:
-    "What a state of this module does when something that it watches has changed: it runs its command or script.\n\n" +
+  doc: "Called when a watched state has changes: runs the command or script.\n\n" +
     "name\n    As in the state.\n\nsfun\n    The state's function.",
   params: { name: any(), sfun: str() },
   varKwargs: "kwargs",

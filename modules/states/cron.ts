@@ -18,9 +18,9 @@ export const virtual: Virtual = {
 };
 
 const USER = `user : root
-    The user whose crontab it is.`;
+    The user of the crontab.`;
 const IDENTIFIER = `identifier
-    A text by which Salt finds the job again although its command changes. Default: the command.`;
+    A text that identifies the job even if its command changes. Default: the command.`;
 
 /** The identifier of a job: what is given, by default its command; None: none. */
 function identifierOf(given: Value, name: string): string | null {
@@ -69,7 +69,7 @@ function removed(answer: Value, { name, user, kind }: Entry): StateResult {
 }
 
 export const present: ModuleFunction<StateContext> = stateFn({
-  doc: `A job is in a user's crontab.
+  doc: `A user's crontab has a job.
 
 name
     The command.
@@ -83,12 +83,12 @@ comment
     A comment above the job.
 
 commented : False
-    Whether the job is there, and switched off.
+    Whether the job is commented out.
 
 ${IDENTIFIER}
 
 special
-    An occasion in place of a time: @reboot, @yearly, @monthly, @weekly, @daily, @hourly.`,
+    A special time instead of the fields: @reboot, @yearly, @monthly, @weekly, @daily, @hourly.`,
   params: {
     name: str(),
     user: str("root"),
@@ -120,7 +120,7 @@ special
 });
 
 export const absent: ModuleFunction<StateContext> = stateFn({
-  doc: `A job is not in a user's crontab.
+  doc: `A user's crontab does not have a job.
 
 name
     The command.
@@ -130,9 +130,9 @@ ${USER}
 ${IDENTIFIER}
 
 special
-    The occasion of the job, if it has one in place of a time.
+    The special time of the job, if it has one.
 
-Other arguments of cron.present are taken and not looked at.`,
+Other arguments of cron.present are accepted and ignored.`,
   params: { name: str(), user: str("root"), identifier: any(false), special: str(null) },
   varKwargs: "kwargs",
   async run({ name: given, user, special, ...bound }, context) {
@@ -149,16 +149,16 @@ Other arguments of cron.present are taken and not looked at.`,
 });
 
 export const file: ModuleFunction<StateContext> = stateFn({
-  doc: `A user's crontab is what a file says, and nothing else.
+  doc: `A user's crontab has exactly the contents of a file.
 
 name
-    The file: a URL (salt, http, https, ftp, file) or a path, or a list, of which the first that is there counts.
+    The file: a URL (salt, http, https, ftp, file) or a path, or a list, of which the first that exists is used.
 
 source_hash
-    The digest of a file from elsewhere, or a file with digests.
+    The digest of a remote file, or a file with digests.
 
 source_hash_name
-    The name by which the file is looked up among those digests.
+    The name of the file in the file with digests.
 
 ${USER}
 
@@ -169,13 +169,13 @@ context
     A map of variables for the template.
 
 replace : True
-    Whether a crontab that is there is replaced.
+    Whether an existing crontab is replaced.
 
 defaults
-    A map of variables that count where the context has none of their name.
+    A map of variables for names that the context does not have.
 
 backup
-    Where the crontab is kept before it is replaced: minion.
+    Where the old crontab is kept: minion.
 
 More arguments are those of file.check_managed and file.get_managed.`,
   params: {
@@ -194,13 +194,13 @@ More arguments are those of file.check_managed and file.get_managed.`,
 });
 
 export const env_present: ModuleFunction<StateContext> = stateFn({
-  doc: `A variable is in a user's crontab.
+  doc: `A user's crontab has a variable.
 
 name
     The variable.
 
 value
-    Its value. Default: an empty text.
+    Its value. Default: an empty string.
 
 ${USER}`,
   params: { name: str(), value: str(null), user: str("root") },
@@ -212,7 +212,7 @@ ${USER}`,
 });
 
 export const env_absent: ModuleFunction<StateContext> = stateFn({
-  doc: `A variable is not in a user's crontab.
+  doc: `A user's crontab does not have a variable.
 
 name
     The variable.

@@ -33,7 +33,7 @@ context
     A map of variables for the template.
 
 defaults
-    A map of variables that count where the context has none of their name.`,
+    A map of variables for names that the context does not have.`,
   params: { name: any(), source: str(), template: str(null), context: any(null), defaults: any(null) },
   varKwargs: "kwargs",
   async run({ name, source, template, ...bound }, context, { kwargs }) {
@@ -62,7 +62,7 @@ function answerOf(given: Value): { readonly type: string; readonly value: string
 }
 
 export const set: ModuleFunction<StateContext> = stateFn({
-  doc: `Answers to the questions of a package are set.
+  doc: `The answers to the questions of a package are set.
 
 name
     The package.

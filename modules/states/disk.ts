@@ -75,19 +75,19 @@ function violation({ used, available }: Space, { minimum, maximum, absolute, fre
 }
 
 export const status: ModuleFunction<StateContext> = stateFn({
-  doc: `What a file system has used, or has left, is within bounds. The result's \`data\` has the numbers.
+  doc: `The used or free space of a file system is within bounds. The result's \`data\` has the numbers.
 
 name
-    Where it is mounted, or a directory on it.
+    The mount point, or a directory on the file system.
 
 maximum, minimum
     The bounds, in percent.
 
 absolute : False
-    Whether the bounds are kilobytes.
+    Whether the bounds are in kilobytes.
 
 free : False
-    Whether they are of what is left.`,
+    Whether they are for the free space.`,
   params: { name: str(), maximum: any(null), minimum: any(null), absolute: bool(false), free: bool(false) },
   run: async ({ name, maximum: max, minimum: min, absolute, free }, context) => {
     const ret = (result: boolean, comment: string, data: Value = new Map()): StateResult => (

@@ -19,20 +19,19 @@ function newValue(wanted: Value, current: string | undefined, unset: boolean): V
 }
 
 export const setenv: ModuleFunction<StateContext> = stateFn({
-  doc:
-    `Variables of the minion's environment have these values. They last until the minion ends, and its commands inherit them.
+  doc: `Environment variables of the minion have these values, until the minion ends. Its commands inherit them.
 
 name
-    The variable, or with a map of values a text, unique in the run.
+    The variable, or, with a map of values, a text that is unique in the run.
 
 value
-    A text, False, or a map of variables and such values. False makes a variable empty.
+    A text, False, or a map of variables and such values. False empties a variable.
 
 false_unsets : False
-    Whether False takes a variable away.
+    Whether False removes a variable.
 
 clear_all : False
-    Whether all other variables are made empty, or with \`false_unsets\` taken away.
+    Whether all other variables are emptied, or, with \`false_unsets\`, removed.
 
 update_minion : False
     Whether the event \`environ_setenv\` is fired.

@@ -19,13 +19,13 @@ data
     Its data. More keywords are added to it.
 
 preload
-    A map that goes beside the event, to the master.
+    A map that is added to the request to the master.
 
 with_env, with_grains, with_pillar : False
     Whether the data has the environment, grains and pillar: True for all of it, or a list of names.
 
 show_changed : True
-    Whether the changes have the tag and the data.`,
+    Whether the changes show the tag and the data.`,
   params: {
     name: str(),
     data: any(null),
@@ -48,12 +48,11 @@ export const fire_master: ModuleFunction<StateContext> = { ...send, doc: `The sa
 
 export const mod_watch: ModuleFunction<StateContext> = {
   ...send,
-  doc: `Send an event because something that the state watches has changed.\n\n${send.doc}`,
+  doc: `Send an event because a watched state has changes.\n\n${send.doc}`,
 };
 
 export const wait: ModuleFunction<StateContext> = stateFn({
-  doc:
-    "Send an event if something that the state watches has changed: then it is event.send.\n\nname\n    The event's tag." +
+  doc: "Send an event, as event.send does, if a watched state has changes.\n\nname\n    The event's tag." +
     "\n\ndata\n    Its data.",
   params: { name: str(), sfun: any(null), data: any(null) },
   run: ({ name }) => startResult(name),

@@ -36,13 +36,13 @@ source
 
 source_hash
     The digest of a source that is not on the file server: hexadecimal digits, \`sha256=digits\`, or the path or URL of a file of
-    digests. \`skip_verify\` does without.
+    digests. Not needed with \`skip_verify\`.
 
 source_hash_name
-    The name that the file of digests has for the source.
+    The name of the source in the file of digests.
 
 keep_source : True
-    Whether the copy of the source in the cache stays.
+    Whether the cached copy of the source is kept.
 
 user, group
     Owner and group, by name or number.
@@ -57,7 +57,7 @@ template
     The template engine that the source or the contents go through: \`jinja\`.
 
 makedirs, dir_mode
-    Whether to make the directories above the file, and their mode. Default: the file's, with the right to enter.
+    Whether to create the parent directories, and their mode. Default: the file's mode plus execute permission.
 
 context, defaults
     Variables of the template: \`context\` wins.
@@ -69,31 +69,31 @@ backup
     \`minion\` keeps the old file below the cache's \`file_backup\`.
 
 show_changes : True
-    Whether the changes have the diff.
+    Whether the changes show the diff.
 
 create : True
     Whether the file is made if it is not there.
 
 contents, contents_pillar, contents_grains
-    The contents, or where in pillar or grains they are: a text, or a list of lines. \`contents_delimiter\` is between the keys.
+    The contents, or their key in pillar or grains: a text, or a list of lines. \`contents_delimiter\` separates nested keys.
 
 contents_newline : True
     Whether the contents end with a newline.
 
 tmp_dir, tmp_ext
-    The directory, and the end of the name, of the file that \`check_cmd\` gets.
+    The directory and the name's suffix of the file that \`check_cmd\` gets.
 
 encoding, encoding_errors
-    The encoding of \`contents\`, and what becomes of characters that it has not: as Python's \`str.encode\`.
+    The encoding of \`contents\`, and the handling of characters that it lacks, as in Python's \`str.encode\`.
 
 allow_empty : True
     Whether contents may be empty.
 
 follow_symlinks : True
-    Whether a link at the path counts as what it leads to.
+    Whether a link at the path is followed.
 
 check_cmd
-    A command that gets the path of the new file as its last argument before it is put in place. If it fails, the file stays as it is.
+    A command that gets the path of the new file as its last argument before it is put in place. If it fails, the file is not changed.
 
 skip_verify : False
     Whether a source needs no digest.
@@ -102,16 +102,16 @@ selinux
     A dict with \`seuser\`, \`serole\`, \`setype\`, \`serange\`.
 
 verify_ssl, use_etag
-    For sources by https: whether certificates are verified, and whether the server is asked if its file has changed.
+    For https sources: whether certificates are verified, and whether the server is asked if the file has changed.
 
 ignore_ordering, ignore_whitespace, ignore_comment_characters
-    What counts as no change for states that watch this one; the file is changed nonetheless.
+    Differences that are no change for states that watch this one; the file is changed nevertheless.
 
 new_file_diff : False
-    Whether the changes have the diff of a new file too.
+    Whether the changes also show the diff of a new file.
 
 signature, source_hash_sig, signed_by_any, signed_by_all, keyring, gnupghome, sig_backend
-    Signatures of the source and of the file of digests: the URL of one or a list of them, or True if the file has it inside. The
+    Signatures of the source and of the file of digests: a URL, a list of URLs, or True for a signature in the file itself. The
     function \`verify\` of the module \`sig_backend\` checks them.
 
 win_owner, win_perms, win_deny_perms, win_inheritance, win_perms_reset

@@ -245,8 +245,8 @@ async function attempted(name: string, run: (changes: ValueMap) => Promise<void>
 
 export const present: ModuleFunction<StateContext> = stateFn({
   doc:
-    "Make sure that there is a zone, and what is in it; for the next start, and after a reload now.\n\nname\n    The zone.\n\nblock_icmp\n" +
-    "    ICMP types to block.\n\ndefault\n    Whether it is to be the default zone.\n\nmasquerade\n    Whether it masquerades.\n\nports\n    " +
+    "Make sure that a zone exists with these settings: permanently, and, after a reload, now.\n\nname\n    The zone.\n\nblock_icmp\n" +
+    "    ICMP types to block.\n\ndefault\n    Whether it becomes the default zone.\n\nmasquerade\n    Whether it masquerades.\n\nports\n    " +
     "Ports like 22/tcp.\n\nport_fwd\n    Forwardings: srcport:destport:protocol:destaddr.\n\nservices, interfaces, sources, rich_rules\n    " +
     "Lists.\n\nprune_block_icmp, prune_ports, prune_port_fwd, prune_services, prune_interfaces, prune_sources, prune_rich_rules\n    Whether " +
     "others are removed. Default: False.",

@@ -24,7 +24,7 @@ export const virtual: Virtual = {
 };
 
 export const latest: ModuleFunction<StateContext> = stateFn({
-  doc: `Make sure that a repository is cloned, and at the newest state of a revision.
+  doc: `Make sure that a repository is cloned, and up to date with a revision.
 
 name
     The URL of the remote repository, or its path on the minion.
@@ -36,7 +36,7 @@ rev : HEAD
     A branch, a tag or a commit of the remote repository.
 
 branch
-    The local branch, which is checked out, or made. Default: the one that there is.
+    The local branch, which is checked out or created. Default: the current one.
 
 user, password
     The user who runs git. The password is for Windows.
@@ -51,7 +51,7 @@ force_clone : False
     Whether the contents of a directory that is no repository are removed.
 
 force_fetch : False
-    Whether references are fetched that are no fast forward.
+    Whether references are fetched that are not a fast-forward.
 
 force_reset : False
     Whether commits and changes may be lost; \`remote-changes\`: changes only if the remote has something new.
@@ -66,7 +66,7 @@ remote : origin
     The name of the remote.
 
 fetch_tags, sync_tags : True
-    Whether tags are fetched, and those are removed that the remote does not have.
+    Whether tags are fetched, and whether tags are removed that the remote does not have.
 
 depth
     How many commits are cloned, for a branch or a tag.
@@ -107,7 +107,7 @@ const PRESENT = {
 };
 
 export const present: ModuleFunction<StateContext> = stateFn({
-  doc: `Make sure that there is a repository in a directory.
+  doc: `Make sure that a directory has a repository.
 
 name
     The directory.
@@ -122,7 +122,7 @@ template
     The directory that \`git init\` copies from.
 
 separate_git_dir
-    The directory of git's own files.
+    The directory for git's own files.
 
 shared
     Who may write it, as \`git init\` has it: group, world, an octal number.
@@ -190,7 +190,7 @@ const CLONED = {
 };
 
 export const cloned: ModuleFunction<StateContext> = stateFn({
-  doc: `Make sure that a repository is cloned, and on a branch. It is not fetched again.
+  doc: `Make sure that a repository is cloned, with a branch checked out. An existing clone is not updated.
 
 name
     The URL of the remote repository.
@@ -199,7 +199,7 @@ target
     The directory of the clone.
 
 branch
-    The branch. Default: that of the remote repository's HEAD, and later the one that there is.
+    The branch. Default: that of the remote repository's HEAD; in an existing clone, the current one.
 
 user, password
     The user who runs git. The password is for Windows.

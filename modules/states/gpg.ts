@@ -304,7 +304,7 @@ async function trustKey(
 }
 
 export const present: ModuleFunction<StateContext> = stateFn({
-  doc: `Public keys are in a keyring, and have not expired.
+  doc: `A keyring has public keys that have not expired.
 
 name
     The long id of a key.
@@ -313,25 +313,25 @@ keys
     An id, or a list of them, in place of the name.
 
 user, gnupghome, keyring
-    Whose keys, their home directory, and the path of a keyring that is used instead of its own.
+    The user of the keyring, its home directory, and the path of another keyring.
 
 keyserver
     The server that keys are fetched from.
 
 trust
-    ${Object.keys(TRUST).join(", ")}: how far the owner is trusted. Default: as it is.
+    ${Object.keys(TRUST).join(", ")}: the trust in the owner. Default: unchanged.
 
 source
-    A URL or path of keys, or a list of them: where a key is looked for if the server does not have it.
+    A URL or path of keys, or a list of them: used if the server does not have the key.
 
 skip_keyserver : False
-    Whether no server is asked.
+    Whether the key server is not used.
 
 text
-    The keys; nothing is fetched then.
+    The keys themselves; nothing is fetched then.
 
 subkey_maxage : 100
-    A key is fetched again if a subkey has expired in so many days; 0: never.`,
+    A key is fetched again if a subkey expires within this number of days; 0: never.`,
   params: {
     name: str(),
     keys: any(null),
@@ -378,7 +378,7 @@ subkey_maxage : 100
 });
 
 export const absent: ModuleFunction<StateContext> = stateFn({
-  doc: `Public keys are not in a keyring.
+  doc: `A keyring does not have public keys.
 
 name
     The long id of a key.
@@ -387,7 +387,7 @@ keys
     An id, or a list of them, in place of the name.
 
 user, gnupghome, keyring
-    Whose keys, their home directory, and the path of a keyring that is used instead of its own.
+    The user of the keyring, its home directory, and the path of another keyring.
 
 keyring_absent_if_empty : False
     Whether a keyring without a key is removed.`,

@@ -16,7 +16,7 @@ const DOC = `name
     The grain, or a path such as \`apps:web:port\`.
 
 delimiter : ":"
-    What stands between the steps of the path.`;
+    The separator of the path's steps.`;
 
 /** The path with Salt's own delimiter. */
 function pathOf(name: string, delimiter: string): string {
@@ -38,7 +38,7 @@ async function setGrain(path: string, value: Value, options: Record<string, Valu
 }
 
 export const exists: ModuleFunction<StateContext> = stateFn({
-  doc: `A grain is there. Nothing is changed.\n\n${DOC}`,
+  doc: `A grain exists. Nothing is changed.\n\n${DOC}`,
   params: { name: str(), ...DELIMITER },
   run: ({ name, delimiter }, context) => {
     const path = pathOf(name, delimiter);
@@ -55,7 +55,7 @@ value
     The value.
 
 force : False
-    Whether a list or a map may be replaced, or take the place of a value.`,
+    Whether a list or a map may be replaced, or may replace a value.`,
   params: { name: str(), value: any(), ...DELIMITER, force: bool(false) },
   run: async ({ name, value, delimiter, force }, context) => {
     const path = pathOf(name, delimiter);
@@ -86,7 +86,7 @@ function pendingValues(path: string, { shared }: StateContext): Value[] {
 const PENDING = "grains.pending";
 
 export const list_present: ModuleFunction<StateContext> = stateFn({
-  doc: `A list that is a grain has these values. A list that is not there is made.\n\n${DOC}
+  doc: `A grain that is a list has these values. A missing list is created.\n\n${DOC}
 
 value
     A value, or a list of them.`,
@@ -131,7 +131,7 @@ value
 });
 
 export const list_absent: ModuleFunction<StateContext> = stateFn({
-  doc: `A list that is a grain does not have these values.\n\n${DOC}
+  doc: `A grain that is a list does not have these values.\n\n${DOC}
 
 value
     A value, or a list of them.`,
@@ -163,10 +163,10 @@ value
 });
 
 export const absent: ModuleFunction<StateContext> = stateFn({
-  doc: `A grain has no value, or is not there.\n\n${DOC}
+  doc: `A grain has no value, or does not exist.\n\n${DOC}
 
 destructive : False
-    Whether the grain goes, and not just its value.
+    Whether the grain is removed, and not only its value.
 
 force : False
     Whether this may be done to a list or a map.`,
@@ -193,13 +193,13 @@ force : False
 });
 
 export const append: ModuleFunction<StateContext> = stateFn({
-  doc: `A list that is a grain, and is there, has this value.\n\n${DOC}
+  doc: `A grain that is an existing list has this value.\n\n${DOC}
 
 value
     The value.
 
 convert : False
-    Whether a grain that is no list is made one.`,
+    Whether a grain that is no list is converted to one.`,
   params: { name: str(), value: any(), convert: bool(false), ...DELIMITER },
   run: async ({ name, value, convert, delimiter }, context) => {
     const path = pathOf(name, delimiter);

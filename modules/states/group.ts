@@ -11,7 +11,7 @@ import { failed, startResult, stateFn, type StateResult } from "../../lib/plugin
 import { isMap, map, repr, str as text, toNumber, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
 
 const LOCAL = `local : False
-    Whether only the host's own files count, and not a directory's groups: for libuser's programs.`;
+    Whether only local groups are used, not those of a directory service, with libuser's programs.`;
 
 /** What a group should be. */
 interface WantedGroup {
@@ -126,25 +126,25 @@ async function addGroup(
 }
 
 export const present: ModuleFunction<StateContext> = stateFn({
-  doc: `A group is there.
+  doc: `The group exists.
 
 name
     The group.
 
 gid
-    Its id. Default: the next that is free, and for a group that is there its own.
+    Its id. Default: the next free one, or the current id of an existing group.
 
 system : False
-    Whether a new group gets an id of those for the system.
+    Whether a new group gets a system id.
 
 addusers
-    A list of users who are in it besides those who are.
+    A list of users to add to its members.
 
 delusers
-    A list of users who are not in it.
+    A list of users to remove from its members.
 
 members
-    A list of exactly the users who are in it; not together with addusers and delusers.
+    The list of all its members; not together with addusers and delusers.
 
 non_unique : False
     Whether another group may have the id.
@@ -186,7 +186,7 @@ ${LOCAL}`,
 });
 
 export const absent: ModuleFunction<StateContext> = stateFn({
-  doc: `A group is not there.
+  doc: `The group does not exist.
 
 name
     The group.

@@ -71,10 +71,10 @@ ip
     An address, or a list of them.
 
 comment
-    What stands behind the names of each address.
+    The comment after the names of each address.
 
 clean : False
-    Whether the name is taken from all other addresses.`,
+    Whether the name is removed from all other addresses.`,
   params: { name: str(), ip: any(), comment: str(""), clean: bool(false) },
   run: async ({ name, ip, comment, clean }, context) => {
     const hosts = await context.call("hosts.list_hosts");
@@ -164,7 +164,7 @@ name
     The address.
 
 hostnames
-    A name, or a list of them; an empty list takes the address out.`,
+    A name, or a list of them; an empty list removes the address.`,
   params: { name: str(), hostnames: any() },
   run: async ({ name, hostnames }, context) => {
     const aliases = await context.call("hosts.get_alias", [name]);

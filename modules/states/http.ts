@@ -109,12 +109,12 @@ async function ask(
 }
 
 export const query: ModuleFunction<StateContext> = stateFn({
-  doc: `Send a request, and succeed if the answer is as expected. The result's \`data\` has it.
+  doc: `Send a request, and succeed if the response is as expected. The response is in the result's \`data\`.
 
 ${DOC}
 
 wait_for
-    For how many seconds at most a request is sent again that fails.`,
+    The maximum time in seconds for repeating a request that fails.`,
   params: { ...PARAMS, wait_for: any(null) },
   varKwargs: "kwargs",
   run: (given, context, { kwargs }) => ask(given, kwargs, context),
@@ -142,12 +142,12 @@ function expectedOf(given: ValueMap): { readonly expected: Expected; readonly kw
 const INTERVAL = 0.1;
 
 export const wait_for_successful_query: ModuleFunction<StateContext> = stateFn({
-  doc: `Send a request again until the answer is as expected.
+  doc: `Repeat a request until the response is as expected.
 
 ${DOC}
 
 wait_for : 300
-    For how many seconds at most.
+    The maximum time in seconds.
 
 request_interval
     Seconds between two requests.`,

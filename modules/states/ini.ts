@@ -21,7 +21,7 @@ const FILE_DOC = `name
     The path of the file.
 
 separator : =
-    What stands between an option and its value.
+    The separator between an option and its value.
 
 encoding
     The encoding of the file. Default: UTF-8.`;
@@ -157,13 +157,13 @@ export const options_present: ModuleFunction<StateContext> = stateFn({
   doc: `Options have these values.
 
 sections
-    By section a map of options and values. An option that stands outside of sections is here with its value.
+    A map from each section to its options and values. An option outside of sections is here with its value.
 
 strict : False
-    Whether what is not named here is taken out: other options of these sections, and other sections.
+    Whether everything else is removed: other options of these sections, and other sections.
 
 no_spaces : False
-    Whether nothing stands around the separator.
+    Whether there are no spaces around the separator.
 
 ${FILE_DOC}`,
   params: { ...PARAMS, strict: bool(false), ...ENCODING, no_spaces: bool(false) },
@@ -187,10 +187,10 @@ function outcome(name: string, changes: ValueMap, otherwise: string): StateResul
 }
 
 export const options_absent: ModuleFunction<StateContext> = stateFn({
-  doc: `Options are not there.
+  doc: `Options do not exist.
 
 sections
-    By section a list of options. An option that stands outside of sections is here with nothing.
+    A map from each section to a list of options. An option outside of sections is here without a value.
 
 ${FILE_DOC}`,
   params: { ...PARAMS, ...ENCODING },
@@ -241,7 +241,7 @@ async function removeOptions(file: File, asked: ValueMap, context: StateContext)
 }
 
 export const sections_present: ModuleFunction<StateContext> = stateFn({
-  doc: `Sections are there, be they empty.
+  doc: `Sections exist, even if they are empty.
 
 sections
     A list of names.
@@ -263,7 +263,7 @@ ${FILE_DOC}`,
 });
 
 export const sections_absent: ModuleFunction<StateContext> = stateFn({
-  doc: `Sections are not there.
+  doc: `Sections do not exist.
 
 sections
     A list of names.

@@ -23,7 +23,7 @@ function setResult(name: string, said: Value, done: string, failure: string): St
 }
 
 export const set_present: ModuleFunction<StateContext> = stateFn({
-  doc: `There is a set. Other arguments are those of ipset.new_set.
+  doc: `A set exists. Other arguments are those of ipset.new_set.
 
 set_type
     \`hash:ip\`, \`hash:net\`, ….
@@ -45,7 +45,7 @@ ${FAMILY_DOC}`,
 });
 
 export const set_absent: ModuleFunction<StateContext> = stateFn({
-  doc: `There is no such set; its entries are removed before it.\n\n${FAMILY_DOC}`,
+  doc: `A set does not exist. Its entries are removed first.\n\n${FAMILY_DOC}`,
   params: { name: str(), family: str("ipv4") },
   varKwargs: "kwargs",
   run: async ({ name, family }, context) => {
@@ -86,7 +86,7 @@ function entryOf(given: Value, kwargs: ValueMap): Entry {
 }
 
 const ENTRY_DOC = `entry
-    An entry, or a list of them; options of it after a blank.
+    An entry, or a list of them. The options of an entry follow it after a space.
 
 set_name
     The set.
@@ -118,7 +118,7 @@ async function eachEntry(
 }
 
 export const present: ModuleFunction<StateContext> = stateFn({
-  doc: `Entries are in a set.\n\n${ENTRY_DOC}`,
+  doc: `A set has entries.\n\n${ENTRY_DOC}`,
   params: { name: str(), entry: any(null), family: str("ipv4") },
   varKwargs: "kwargs",
   run: ({ name, entry, family }, context, { kwargs }) =>
@@ -139,7 +139,7 @@ export const present: ModuleFunction<StateContext> = stateFn({
 });
 
 export const absent: ModuleFunction<StateContext> = stateFn({
-  doc: `Entries are not in a set.\n\n${ENTRY_DOC}`,
+  doc: `A set does not have entries.\n\n${ENTRY_DOC}`,
   params: { name: str(), entry: any(null), entries: any(null), family: str("ipv4") },
   varKwargs: "kwargs",
   run: ({ name, entry, family }, context, { kwargs }) =>

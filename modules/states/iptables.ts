@@ -22,7 +22,7 @@ const PLACE_DOC =
   "\n\nname\n    The chain.\n\ntable\n    The table. Default: filter.\n\nfamily\n    ipv4 or ipv6. Default: ipv4.";
 
 export const chain_present: ModuleFunction<StateContext> = stateFn({
-  doc: `Make sure that there is a chain.${PLACE_DOC}`,
+  doc: `Make sure that a chain exists.${PLACE_DOC}`,
   params: PLACE,
   async run({ name, table, family }, context) {
     if (await context.call("iptables.check_chain", [table, name, family]) === true) {
@@ -36,7 +36,7 @@ export const chain_present: ModuleFunction<StateContext> = stateFn({
 });
 
 export const chain_absent: ModuleFunction<StateContext> = stateFn({
-  doc: `Make sure that there is no such chain: its rules go first.${PLACE_DOC}`,
+  doc: `Make sure that a chain does not exist; its rules are removed first.${PLACE_DOC}`,
   params: PLACE,
   async run({ name, table, family }, context) {
     if (!truthy(await context.call("iptables.check_chain", [table, name, family]))) {
@@ -218,7 +218,7 @@ function ruleState(change: Change, doc: string): ModuleFunction<StateContext> {
     doc:
       `${doc}\n\nname\n    A text, unique in the run; an option --name of iptables is the argument name_.\n\ntable\n    The table. ` +
       "Default: filter.\n\nfamily\n    ipv4 or ipv6. Default: ipv4.\n\nchain\n    The chain.\n\nsave\n    True saves the rules for the " +
-      "next start, a path into that file.\n\nAll other arguments are options of iptables, as of `iptables.build_rule`.",
+      "next boot; a path saves them to that file.\n\nAll other arguments are options of iptables, as of `iptables.build_rule`.",
     params: PLACE,
     varKwargs: "kwargs",
     run({ name, table, family }, context, { kwargs }) {
@@ -299,7 +299,7 @@ export const flush: ModuleFunction<StateContext> = stateFn({
 const AGGREGATED: readonly Value[] = ["append", "insert"];
 
 export const mod_aggregate: ModuleFunction<StateContext> = declare({
-  doc: "Puts the rules of all chunks of one function that have not run into the chunk that runs first.",
+  doc: "Aggregates the rules of all pending states of one function into the state that runs first.",
   params: { low: dict(), chunks: list(), running: any() },
   run({ low, chunks, running }) {
     if (!AGGREGATED.includes(low.get("fun") ?? null)) return low;

@@ -86,12 +86,12 @@ class Outcomes {
 }
 
 export const present: ModuleFunction<StateContext> = stateFn({
-  doc: `Modules are loaded.
+  doc: `Kernel modules are loaded.
 
 ${DOC}
 
 persist : False
-    Whether they are also loaded at each start.`,
+    Whether they are also loaded at each boot.`,
   params: { ...PARAMS, mods: any(null) },
   run: async ({ name, persist, mods }, context) => {
     const names = namesOf(name, mods);
@@ -139,15 +139,15 @@ function result(name: string, outcomes: Outcomes, comments: readonly string[], o
 }
 
 export const absent: ModuleFunction<StateContext> = stateFn({
-  doc: `Modules are not loaded.
+  doc: `Kernel modules are not loaded.
 
 ${DOC}
 
 persist : False
-    Whether they are also not loaded at the start.
+    Whether they are also not loaded at boot.
 
 comment : True
-    Whether \`persist\` comments the line in the file, and does not take it out.`,
+    Whether \`persist\` comments the line out instead of removing it.`,
   params: { ...PARAMS, comment: bool(true), mods: any(null) },
   run: async ({ name, persist, comment, mods }, context) => {
     const names = namesOf(name, mods);

@@ -16,7 +16,7 @@ export const virtual: Virtual = {
 };
 
 export const system: ModuleFunction<StateContext> = stateFn({
-  doc: "The host's locale is this one.\n\nname\n    The locale, such as `de_DE.UTF-8`.",
+  doc: "The host has this locale.\n\nname\n    The locale, such as `de_DE.UTF-8`.",
   params: { name: str() },
   run: async ({ name }, context) => {
     try {

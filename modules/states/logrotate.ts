@@ -22,8 +22,8 @@ function asInt(value: Value): Value {
 
 export const set_: ModuleFunction<StateContext> = stateFn({
   doc:
-    "Set a command of the configuration, or one of a block.\n\nname\n    A text, unique in the run.\n\nkey\n    The command, or the " +
-    "files of the block.\n\nvalue\n    Its value, or the command in the block.\n\nsetting\n    The value of the command in the block.\n\n" +
+    "Set a directive of the configuration, or one of a block.\n\nname\n    A text, unique in the run.\n\nkey\n    The directive, or the " +
+    "files of the block.\n\nvalue\n    Its value, or the directive in the block.\n\nsetting\n    The value of the directive in the block.\n\n" +
     "conf_file\n    Default: /etc/logrotate.conf.",
   params: {
     name: str(),

@@ -35,7 +35,7 @@ function mapOf(value: Value): ValueMap {
 }
 
 export const until: ModuleFunction<StateContext> = stateFn({
-  doc: `Call a function again and again, until a condition holds.
+  doc: `Call a function repeatedly until a condition holds.
 
 name
     The execution function.
@@ -44,7 +44,7 @@ m_args, m_kwargs
     Its arguments: a list, and a map.
 
 condition
-    A Python expression with \`m_ret\`, the function's result. It is read as an expression of Jinja, in which \`len\`, \`str\`,
+    A Python expression with \`m_ret\`, the function's result. It is evaluated as a Jinja expression, in which \`len\`, \`str\`,
     \`bool\`, \`any\` and \`all\` can be called.
 
 period : 1
@@ -114,13 +114,13 @@ function errorClass(error: unknown): string {
 }
 
 export const until_no_eval: ModuleFunction<StateContext> = stateFn({
-  doc: `Call a function again and again, until its result compares as wanted.
+  doc: `Call a function repeatedly until its result compares as expected.
 
 name
     The execution function.
 
 expected
-    What its result is compared with.
+    The value to compare its result with.
 
 compare_operator : eq
     \`lt\`, \`le\`, \`eq\`, \`ne\`, \`ge\`, \`gt\`, \`contains\`, or an execution function of two arguments.

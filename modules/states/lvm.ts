@@ -138,7 +138,7 @@ async function extended(name: string, devices: readonly string[], context: State
 
 export const vg_present: ModuleFunction<StateContext> = stateFn({
   doc:
-    "Make sure that there is a volume group, and that devices are in it.\n\nname\n    The group.\n\ndevices\n    A list, or a text with " +
+    "Make sure that a volume group exists and contains devices.\n\nname\n    The group.\n\ndevices\n    A list, or a text with " +
     "commas.\n\nAll other arguments are those of `lvm.vgcreate`.",
   params: { name: str(), devices: any(null) },
   varKwargs: "kwargs",
@@ -152,7 +152,7 @@ export const vg_present: ModuleFunction<StateContext> = stateFn({
 });
 
 export const vg_absent: ModuleFunction<StateContext> = stateFn({
-  doc: "Make sure that there is no such volume group.\n\nname\n    The group.",
+  doc: "Make sure that a volume group does not exist.\n\nname\n    The group.",
   params: { name: str() },
   run: ({ name }, context) =>
     removed(
@@ -217,10 +217,10 @@ async function resized(
 
 export const lv_present: ModuleFunction<StateContext> = stateFn({
   doc:
-    "Make sure that there is a logical volume of a size.\n\nname\n    The volume.\n\nvgname\n    Its group; of a thin volume group/pool.\n\n" +
-    "size, extents\n    Its size, like 10G, or its extents, like 100%FREE: one of them.\n\nsnapshot\n    The volume of which it is a " +
-    "snapshot.\n\npv\n    The physical volume to use.\n\nthinvolume, thinpool\n    Whether it is thin, or a pool of such.\n\nforce\n    " +
-    "Whether it may be made smaller.\n\nresizefs\n    Whether the file system on it is resized, too.\n\nAll other arguments are those of " +
+    "Make sure that a logical volume with a size exists.\n\nname\n    The volume.\n\nvgname\n    Its group; for a thin volume: group/pool.\n\n" +
+    "size, extents\n    Its size, like 10G, or its extents, like 100%FREE: one of them.\n\nsnapshot\n    The volume to " +
+    "snapshot.\n\npv\n    The physical volume to use.\n\nthinvolume, thinpool\n    Whether it is a thin volume, or a thin pool.\n\nforce\n    " +
+    "Whether it may shrink.\n\nresizefs\n    Whether the file system on it is resized, too.\n\nAll other arguments are those of " +
     "`lvm.lvcreate`.",
   params: {
     name: str(),
@@ -261,7 +261,7 @@ export const lv_present: ModuleFunction<StateContext> = stateFn({
 });
 
 export const lv_absent: ModuleFunction<StateContext> = stateFn({
-  doc: "Make sure that there is no such logical volume.\n\nname\n    The volume.\n\nvgname\n    Its group.",
+  doc: "Make sure that a logical volume does not exist.\n\nname\n    The volume.\n\nvgname\n    Its group.",
   params: { name: str(), vgname: str(null) },
   run({ name, vgname }, context) {
     const path = `/dev/${vgname ?? "None"}/${name}`;

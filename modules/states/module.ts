@@ -12,8 +12,8 @@ import { failed, startResult, stateFn, type StateResult } from "../../lib/plugin
 import { isMap, str as text, type Value, type ValueMap } from "../../lib/values/value.ts";
 
 const WAIT = {
-  doc: "Call a function only if something that the state watches has changed: then it does what `run` does.\n\n" +
-    "name\n    As `run` has it.",
+  doc: "Call functions, as `run` does, only if a watched state has changes.\n\n" +
+    "name\n    As in `run`.",
   params: { name: any() },
   varKwargs: "kwargs",
   run: ({ name }: { readonly name: Value }) => startResult(name),
@@ -133,7 +133,7 @@ function runEither(context: StateContext, kwargs: ValueMap): Promise<StateResult
 
 export const run: ModuleFunction<StateContext> = stateFn({
   doc:
-    `Call functions of execution modules. What they return is among the changes; False, and a map whose \`result\` is False or
+    `Call functions of execution modules. Their results are in the changes; False, and a map whose \`result\` is False or
 whose \`retcode\` is not 0, is a failure.
 
 There are two forms. In the new one each argument is a function, with the list of its arguments:
@@ -144,9 +144,9 @@ There are two forms. In the new one each argument is a function, with the list o
       - 1
       - key: value
 
-In the old one \`name\` is the function, and the other arguments are its parameters. Those that are called name, fun,
-names, state or saltenv get \`m_\` before them; \`args\` is a list of further positional arguments and \`kwargs\` a map of
-further keywords, where the function takes such.
+In the old one \`name\` is the function, and the other arguments are its parameters. Parameters called name, fun, names, state
+or saltenv need the prefix \`m_\`; \`args\` is a list of further positional arguments and \`kwargs\` a map of
+further keywords, if the function accepts them.
 
     - name: test.arg
     - args: [1]
@@ -157,7 +157,7 @@ further keywords, where the function takes such.
 });
 
 export const mod_watch: ModuleFunction<StateContext> = stateFn({
-  doc: "What a state of this module does when something that it watches has changed: what `run` does.",
+  doc: "Called when a watched state has changes: does what `run` does.",
   params: {},
   varKwargs: "kwargs",
   run: (_bound, context, { kwargs }) => runEither(context, kwargs),

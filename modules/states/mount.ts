@@ -247,7 +247,7 @@ const PERSISTED: Readonly<Record<string, { says: string; change?: string; fails?
 };
 
 export const mounted: ModuleFunction<StateContext> = stateFn({
-  doc: `A device is mounted, now and at each start.
+  doc: `A device is mounted, now and at each boot.
 
 name
     Where.
@@ -259,7 +259,7 @@ fstype
     The file system.
 
 mkmnt : False
-    Whether a missing directory is made.
+    Whether a missing mount point is created.
 
 opts : defaults
     Options: a list, or a text with commas.
@@ -271,7 +271,7 @@ config : /etc/fstab
     The table.
 
 persist : True
-    Whether it is put into the table.
+    Whether it is added to the table.
 
 mount : True
     Whether it is mounted now.
@@ -283,19 +283,19 @@ match_on : auto
     Which fields of a line say that it is this one: name, device, fstype or a list of them.
 
 device_name_regex
-    Regular expressions of devices that are not unmounted although they are others.
+    Regular expressions for other devices that count as this one and are not unmounted.
 
 extra_mount_invisible_options, extra_mount_invisible_keys, hidden_opts
-    More options that the kernel does not show, so that they force no remount; keys of such with values.
+    Additional options that the kernel does not show, so that they force no remount; keys of such options with values.
 
 extra_mount_ignore_fs_keys
-    By file system, more options that force no remount.
+    Additional options that force no remount, by file system.
 
 extra_mount_translate_options
-    More options that the kernel shows otherwise.
+    Additional options that the kernel shows under another name.
 
 bind_mount_copy_active_opts : True
-    Whether a bind mount has the options of what it binds.`,
+    Whether a bind mount gets the options of its source.`,
   params: PARAMS,
   varKwargs: "kwargs",
   run: async (given, context) => {
@@ -323,7 +323,7 @@ bind_mount_copy_active_opts : True
 });
 
 export const unmounted: ModuleFunction<StateContext> = stateFn({
-  doc: `Nothing is mounted at a place.
+  doc: `Nothing is mounted at a mount point.
 
 name
     Where.
@@ -335,7 +335,7 @@ config : /etc/fstab
     The table.
 
 persist : False
-    Whether it is taken out of the table.
+    Whether it is removed from the table.
 
 user
     Who runs \`umount\`.`,
@@ -388,7 +388,7 @@ async function purge(
 }
 
 export const mod_watch: ModuleFunction<StateContext> = stateFn({
-  doc: "Mount again because something that the state watches has changed.",
+  doc: "Remount because a watched state has changes.",
   params: { name: str(), user: str(null) },
   varKwargs: "kwargs",
   run: async ({ name, user }, context, { kwargs }) => {

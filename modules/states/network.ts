@@ -159,15 +159,15 @@ name
     The interface.
 
 type : eth
-    What kind of interface it is, which says what else may be set.
+    The kind of the interface, which determines the other settings.
 
 enabled : True
-    Whether it is up, and started with the host.
+    Whether it is up, now and at boot.
 
 noifupdown
-    With this the interface is neither started nor stopped.
+    With True, the interface is neither started nor stopped.
 
-All else is a setting of the interface, as \`ip.build_interface\` takes it.`,
+All other arguments are settings of the interface, as \`ip.build_interface\` takes it.`,
   params: { name: str(), enabled: any(true) },
   varKwargs: "kwargs",
   async run({ name, enabled }, context, { kwargs }) {
@@ -250,7 +250,7 @@ routes
 });
 
 export const system: ModuleFunction<StateContext> = stateFn({
-  doc: `The network of the host is set like this.
+  doc: `The host has these network settings.
 
 name
     A text, unique in the run.
@@ -259,13 +259,13 @@ enabled, hostname, search, gateway, nozeroconf, …
     The settings, as \`ip.build_network_settings\` takes them.
 
 apply_hostname
-    Whether the host gets the name at once.
+    Whether the hostname is set immediately.
 
 require_reboot
-    Whether the settings wait for a restart of the host.
+    Whether the settings are applied only at the next boot.
 
 retain_settings
-    Whether settings that are not named stay, where the system keeps them in one file.`,
+    Whether other settings are kept, on systems that keep them in one file.`,
   params: { name: str() },
   varKwargs: "kwargs",
   async run({ name }, context, { kwargs }) {

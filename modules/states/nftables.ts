@@ -33,8 +33,8 @@ const FAMILY = "\n\nfamily\n    ipv4, ipv6, inet, …. Default: ipv4.";
 
 export const chain_present: ModuleFunction<StateContext> = stateFn({
   doc:
-    "Make sure that there is a chain.\n\nname\n    The chain.\n\ntable\n    The table. Default: filter.\n\ntable_type, hook, priority\n" +
-    `    What a base chain is registered with; all of them, or none.${FAMILY}`,
+    "Make sure that a chain exists.\n\nname\n    The chain.\n\ntable\n    The table. Default: filter.\n\ntable_type, hook, priority\n" +
+    `    The type, hook and priority of a base chain: all of them, or none.${FAMILY}`,
   params: {
     name: str(),
     table: str("filter"),
@@ -60,7 +60,7 @@ export const chain_present: ModuleFunction<StateContext> = stateFn({
 
 export const chain_absent: ModuleFunction<StateContext> = stateFn({
   doc:
-    `Make sure that there is no such chain: its rules go first.\n\nname\n    The chain.\n\ntable\n    The table. Default: filter.${FAMILY}`,
+    `Make sure that a chain does not exist; its rules are removed first.\n\nname\n    The chain.\n\ntable\n    The table. Default: filter.${FAMILY}`,
   params: { name: str(), table: str("filter"), family: str("ipv4") },
   async run({ name, table, family }, context) {
     if ((await ask(context, "check_chain", [table, name, family])).result !== true) {
@@ -163,7 +163,7 @@ function ruleState(change: Change, doc: string): ModuleFunction<StateContext> {
   return stateFn({
     doc:
       `${doc}\n\nname\n    A text, unique in the run.${FAMILY}\n\ntable, chain\n    Where the rule is.\n\nsave\n    Whether the rules ` +
-      "are saved for the next start.\n\nAll other arguments are parts of the rule, as of `nftables.build_rule`.",
+      "are saved for the next boot.\n\nAll other arguments are parts of the rule, as in `nftables.build_rule`.",
     params: { name: str(), family: str("ipv4") },
     varKwargs: "kwargs",
     run: ({ name, family }, context, { kwargs }) => changeRule(change, { name, family, kwargs }, context),
@@ -185,7 +185,7 @@ export const delete_: ModuleFunction<StateContext> = ruleState(DELETE, "Make sur
 export const flush: ModuleFunction<StateContext> = stateFn({
   doc:
     `Delete all rules of a chain, or of a whole table.\n\nname\n    A text, unique in the run.${FAMILY}\n\nignore_absence\n    Whether a ` +
-    "table or chain that is not there is as good as an empty one.\n\ntable\n    The table. Default: filter.\n\nchain\n    The chain. " +
+    "missing table or chain counts as an empty one.\n\ntable\n    The table. Default: filter.\n\nchain\n    The chain. " +
     "Default: all of the table.",
   params: { name: str(), family: str("ipv4"), ignore_absence: bool(false) },
   varKwargs: "kwargs",
@@ -243,7 +243,7 @@ export const set_policy: ModuleFunction<StateContext> = stateFn({
 const TABLE = { name: str(), family: str("ipv4") };
 
 export const table_present: ModuleFunction<StateContext> = stateFn({
-  doc: `Make sure that there is a table.\n\nname\n    The table.${FAMILY}`,
+  doc: `Make sure that a table exists.\n\nname\n    The table.${FAMILY}`,
   params: TABLE,
   varKwargs: "kwargs",
   keywords: [],
@@ -260,7 +260,7 @@ export const table_present: ModuleFunction<StateContext> = stateFn({
 });
 
 export const table_absent: ModuleFunction<StateContext> = stateFn({
-  doc: `Make sure that there is no such table.\n\nname\n    The table.${FAMILY}`,
+  doc: `Make sure that a table does not exist.\n\nname\n    The table.${FAMILY}`,
   params: TABLE,
   varKwargs: "kwargs",
   keywords: [],

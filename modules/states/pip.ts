@@ -1,5 +1,5 @@
 /**
- * State module `pip`: packages of Python.
+ * State module `pip`: Python packages.
  * Source: Salt 3008.3 `salt/states/pip_state.py`.
  * @module
  */
@@ -85,25 +85,25 @@ cwd
     The directory that it runs in.`;
 
 export const installed: ModuleFunction<StateContext> = stateFn({
-  doc: `Make sure that packages of Python are installed.
+  doc: `Make sure that Python packages are installed.
 
 name
     The package, with versions: \`requests >= 2, < 3\`; or a URL or a directory.
 
 pkgs
-    A list of packages, in place of the name.
+    A list of packages, instead of the name.
 
 requirements
-    A file of requirements, or a list: salt:// or a path. Then pip decides what is to be done.
+    A requirements file, or a list of them: salt:// or a path. Then pip decides what to install.
 
 editable
-    What is installed for development: a directory or a URL.
+    A directory or a URL to install in development mode.
 
 upgrade : False
     Whether the newest version that fits is installed.
 
 force_reinstall, ignore_installed : False
-    Whether pip installs what is there again.
+    Whether pip installs existing packages again.
 
 ${WHERE_DOC}
 
@@ -325,13 +325,13 @@ const REMOVED = {
 };
 
 export const removed: ModuleFunction<StateContext> = stateFn({
-  doc: `Make sure that a package of Python is not installed.
+  doc: `Make sure that a Python package is not installed.
 
 name
     The package.
 
 requirements
-    A file of requirements, whose packages are removed as well.
+    A requirements file, whose packages are removed too.
 
 ${WHERE_DOC}
 
@@ -360,7 +360,7 @@ use_vt : False
 });
 
 export const uptodate: ModuleFunction<StateContext> = stateFn({
-  doc: `Make sure that all packages of Python are of their newest versions.
+  doc: `Make sure that all Python packages have their newest versions.
 
 name
     A text, unique in the run.

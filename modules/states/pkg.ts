@@ -29,19 +29,19 @@ const MORE =
   `Further arguments are passed on to the functions of the module pkg, such as pkg.install; what one does not know it
 ignores.`;
 const PKGS = `pkgs
-    A list of packages, in place of the name. An entry is a name, or a map from a name to a version.`;
+    A list of packages, instead of the name. An entry is a name, or a map from a name to a version.`;
 const VERSION = `version
     The version, or conditions separated by commas: \`1.2.3-4\`, \`>=1.2, <2, !=1.4\`. An equal version may have the
     wildcards of a shell; \`latest\` is the newest that the repositories have.`;
 const IGNORE_EPOCH = `ignore_epoch
-    Whether what stands before a version's colon does not count. Default: it does not where the version that is
-    asked for has none, and must be equal.`;
+    Whether the epoch of versions (before the colon) is ignored. Default: it is ignored if an equal version without
+    an epoch is requested.`;
 const NORMALIZE = `normalize : True
-    Whether the architecture is taken off a package's name where it is the host's own.`;
+    Whether the host's own architecture is removed from package names.`;
 const FROMREPO = `fromrepo
     The repository, or on Debian the release, to take packages from.`;
 const REFRESH = `refresh
-    Whether the lists of the repositories are read first. Default: once in a run.`;
+    Whether the package lists are updated first. Default: once in a run.`;
 const SKIP_VERIFY = `skip_verify : False
     Whether packages without a valid signature are installed.`;
 
@@ -49,10 +49,10 @@ const PACKAGES = { name: str(), version: any(null), pkgs: any(null) };
 const NAMES = { normalize: bool(true), ignore_epoch: bool(null) };
 
 export const installed: ModuleFunction<StateContext> = stateFn({
-  doc: `Packages are installed, in a version that may be given.
+  doc: `Packages are installed, optionally in given versions.
 
 name
-    The package. Not looked at if there are pkgs or sources.
+    The package. Ignored if there are pkgs or sources.
 
 ${VERSION}
 
@@ -63,7 +63,7 @@ ${FROMREPO}
 ${SKIP_VERIFY}
 
 skip_suggestions : False
-    Whether names are not looked up in the package database first, where the package manager can do that.
+    Whether names are not checked in the package database first, on package managers that support this.
 
 ${PKGS}
 
@@ -71,24 +71,24 @@ sources
     A list of maps from a package's name to its file: a path, or a URL (salt, http, https, ftp, file).
 
 allow_updates : False
-    Whether a newer version than the one that is asked for will do.
+    Whether a newer version than the requested one is accepted.
 
 pkg_verify : False
-    Whether the files of installed packages are compared with what was installed; a package that differs is
-    installed again. Or a list with \`ignore_types\` and \`verify_options\`, lists themselves. (rpm)
+    Whether the files of installed packages are verified; a package that differs is installed
+    again. Or a list with \`ignore_types\` and \`verify_options\`, lists themselves. (rpm)
 
 ${NORMALIZE}
 
 ${IGNORE_EPOCH}
 
 reinstall : False
-    Whether packages that are there are installed again.
+    Whether installed packages are installed again.
 
 update_holds : False
-    Whether packages that are held are updated. (yum, zypper)
+    Whether held packages are updated. (yum, zypper)
 
 hold
-    Whether the packages are held, or released, afterwards. Without it they stay as they are.
+    Whether the packages are held, or released, afterwards. Default: unchanged.
 
 ${MORE}`,
   params: {
@@ -132,7 +132,7 @@ ${MORE}`,
 });
 
 const ADVISORY_IDS = `name
-    The advisory's id. Not looked at if there are advisory_ids.
+    The advisory's id. Ignored if there are advisory_ids.
 
 advisory_ids
     A list of advisories' ids.`;
@@ -143,7 +143,7 @@ export const patch_installed: ModuleFunction<StateContext> = stateFn({
 ${ADVISORY_IDS}
 
 downloadonly
-    Whether they are only fetched.
+    Whether they are only downloaded.
 
 ${MORE}`,
   params: { name: str(), advisory_ids: any(null), downloadonly: bool(null) },
@@ -167,7 +167,7 @@ export const latest: ModuleFunction<StateContext> = stateFn({
   doc: `Packages are installed in the newest version that the repositories have.
 
 name
-    The package. Not looked at if there are pkgs.
+    The package. Ignored if there are pkgs.
 
 ${REFRESH}
 
@@ -176,10 +176,10 @@ ${FROMREPO}
 ${SKIP_VERIFY}
 
 pkgs
-    A list of packages, in place of the name.
+    A list of packages, instead of the name.
 
 watch_flags : True
-    For Gentoo; not looked at here.
+    For Gentoo; ignored here.
 
 ${MORE}`,
   params: {
@@ -199,10 +199,10 @@ function removal(action: Removal, doc: string): ModuleFunction<StateContext> {
     doc: `${doc}
 
 name
-    The package. Not looked at if there are pkgs.
+    The package. Ignored if there are pkgs.
 
 version
-    The version that must go; another one stays.
+    The version to remove; another version is kept.
 
 ${PKGS}
 
@@ -228,13 +228,13 @@ export const purged: ModuleFunction<StateContext> = removal(
 );
 
 export const uptodate: ModuleFunction<StateContext> = stateFn({
-  doc: `All packages of the host, or some of them, are as new as the repositories have them.
+  doc: `All packages of the host, or some of them, have the newest versions of the repositories.
 
 name
     A text, unique in the run.
 
 refresh : False
-    Whether the lists of the repositories are read first.
+    Whether the package lists are updated first.
 
 pkgs
     A list of the packages to upgrade. Default: all.
@@ -246,16 +246,16 @@ ${MORE}`,
 });
 
 export const group_installed: ModuleFunction<StateContext> = stateFn({
-  doc: `A group of packages is installed: what it must have, and what it has by default. (yum, pacman)
+  doc: `A package group is installed: its mandatory and its default packages. (yum, pacman)
 
 name
     The group, by its name or its id.
 
 skip
-    A list of packages that are not installed although the group has them by default.
+    A list of default packages of the group that are not installed.
 
 include
-    A list of packages that are installed although they are optional in the group.
+    A list of optional packages of the group that are installed.
 
 ${MORE}`,
   params: { name: str(), skip: any(null), include: any(null) },
@@ -267,7 +267,7 @@ export const held: ModuleFunction<StateContext> = stateFn({
   doc: `Packages are held at their version.
 
 name
-    The package. Not looked at if there are pkgs.
+    The package. Ignored if there are pkgs.
 
 version
     The version to hold, where the package manager holds versions. (zypper)
@@ -285,7 +285,7 @@ export const unheld: ModuleFunction<StateContext> = stateFn({
   doc: `Packages are not held.
 
 name
-    The package. Not looked at if there are pkgs.
+    The package. Ignored if there are pkgs.
 
 version
     The version that is held. (zypper)
@@ -302,7 +302,8 @@ all : False
 const LOW = { low: dict() };
 
 export const mod_init: ModuleFunction<StateContext> = declare<typeof LOW, StateContext>({
-  doc: `Have the lists of the repositories read by the first state of the run that installs packages. For the runtime.
+  doc:
+    `Make the first state of the run that installs packages update the package lists. Called by the state runtime only.
 
 low
     The first chunk of this module.`,
@@ -320,13 +321,14 @@ low
 const AGGREGATE = { low: dict(), chunks: list(), running: dict() };
 
 export const mod_aggregate: ModuleFunction<StateContext> = declare<typeof AGGREGATE, StateContext>({
-  doc: `Take the packages of later states into one, so that the package manager runs once. For the runtime.
+  doc:
+    `Aggregate the packages of later states into one, so that the package manager runs once. Called by the state runtime only.
 
 low
     The chunk that is about to run.
 
 chunks
-    The chunks of the run; those that are taken in are marked.
+    The chunks of the run; those that are aggregated are marked.
 
 running
     The results so far.`,
@@ -337,7 +339,7 @@ running
 const WATCHED: readonly string[] = ["purged", "latest", "removed", "installed"];
 
 export const mod_watch: ModuleFunction<StateContext> = stateFn({
-  doc: `Do the same again, because a state that is watched has made changes. For the runtime.
+  doc: `Run the state again, because a watched state has changes. Called by the state runtime only.
 
 name
     The state's name.`,

@@ -93,40 +93,40 @@ name
     On yum, dnf and zypper its id.
 
 ppa
-    A personal archive of Ubuntu: \`owner/name\`.
+    A personal package archive (PPA) of Ubuntu: \`owner/name\`.
 
 copr
     A copr project of Fedora: \`owner/name\`.
 
 aptkey : True
-    Whether apt-key keeps the keys, where it is there.
+    Whether apt-key manages the keys, if it is installed.
 
 enabled, disabled
-    Whether the repository is used; one of the two. Default: it is.
+    Whether the repository is enabled; give one of the two. Default: enabled.
 
 humanname, baseurl, mirrorlist, metalink, gpgcheck, gpgkey, gpgautoimport, priority
-    As in the files of yum, dnf and zypper: what the repository is called, where it is, its keys.
+    As in the files of yum, dnf and zypper: its name, address and keys.
 
 comps, architectures
-    Of a line of Debian, in place of what it says: with commas between.
+    For Debian: override the values of the line; separated by commas.
 
 dist, uri, signedby, trusted, types, suites, uris
-    Of a line or a paragraph of Debian, in place of what it says.
+    For Debian: override the values of the line or paragraph.
 
 file
     The file to write it to, below /etc/apt/sources.list.d.
 
 clean_file : False
-    Whether that file is to hold nothing else.
+    Whether all other entries of that file are removed.
 
 refresh : True
-    Whether the lists of the repositories are read after a change.
+    Whether the package lists are updated after a change.
 
 comments
-    A text or a list that is written beside it.
+    A comment, or a list of comments, for the entry.
 
 keyid, keyserver
-    The id of its key, or a list, and the server to fetch it from.
+    The id of its key, or a list of ids, and the server to fetch them from.
 
 key_url
     The file or URL of its key.
@@ -135,10 +135,10 @@ key_text
     The key as text.
 
 allow_insecure_key : True
-    Whether a key may come by plain http.
+    Whether a key may be fetched by unencrypted http.
 
 consolidate : False
-    Whether entries of sources.list that are otherwise the same become one.
+    Whether entries of sources.list that differ only in components are merged.
 
 More arguments are passed on to pkg.mod_repo.`,
   params: { name: str(), ppa: any(null), copr: any(null), aptkey: bool(true) },
@@ -262,7 +262,7 @@ name
     As in pkgrepo.managed.
 
 ppa
-    A personal archive of Ubuntu: \`owner/name\`.
+    A personal package archive (PPA) of Ubuntu: \`owner/name\`.
 
 copr
     A copr project of Fedora: \`owner/name\`.

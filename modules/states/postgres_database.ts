@@ -15,9 +15,9 @@ export const virtual: Virtual = needsPostgres("user_exists");
 
 export const present: ModuleFunction<StateContext> = stateFn({
   doc:
-    "Make sure that there is a database.\n\nname\n    The database.\n\ntablespace, owner\n    Are changed where they differ.\n\nencoding, " +
-    "lc_collate, lc_ctype\n    Cannot be changed: the state fails where they differ.\n\nowner_recurse\n    Whether all that is in it gets " +
-    `the owner, too.\n\ntemplate\n    From which a new one is made.${DB_DOC}`,
+    "Make sure that a database exists.\n\nname\n    The database.\n\ntablespace, owner\n    Are changed if they differ.\n\nencoding, " +
+    "lc_collate, lc_ctype\n    Cannot be changed: the state fails if they differ.\n\nowner_recurse\n    Whether all its objects get the owner " +
+    `too.\n\ntemplate\n    The template of a new database.${DB_DOC}`,
   params: {
     name: str(),
     tablespace: str(null),
@@ -69,7 +69,7 @@ export const present: ModuleFunction<StateContext> = stateFn({
 });
 
 export const absent: ModuleFunction<StateContext> = stateFn({
-  doc: `Make sure that there is no such database.\n\nname\n    The database.${DB_DOC}`,
+  doc: `Make sure that a database does not exist.\n\nname\n    The database.${DB_DOC}`,
   params: { name: str(), ...DB_ARGS },
   run({ name, ...given }, context) {
     const args = dbArgs(given);

@@ -15,9 +15,9 @@ export const virtual: Virtual = needsPostgres("create_extension");
 
 export const present: ModuleFunction<StateContext> = stateFn({
   doc:
-    "Make sure that an extension is installed.\n\nname\n    The extension.\n\nif_not_exists\n    Whether the command says so. Default: yes.\n\n" +
-    "schema\n    The schema in which it is to be.\n\next_version\n    The version that it must have at least.\n\nfrom_version\n    The version that " +
-    `the update begins with.${DB_DOC}`,
+    "Make sure that an extension is installed.\n\nname\n    The extension.\n\nif_not_exists\n    Whether the command has IF NOT EXISTS. Default: True.\n\n" +
+    "schema\n    The schema in which it is to be.\n\next_version\n    The minimum version.\n\nfrom_version\n    The version to " +
+    `update from.${DB_DOC}`,
   params: {
     name: str(),
     if_not_exists: any(null),
@@ -51,8 +51,8 @@ export const present: ModuleFunction<StateContext> = stateFn({
 
 export const absent: ModuleFunction<StateContext> = stateFn({
   doc:
-    "Make sure that an extension is not installed.\n\nname\n    The extension.\n\nif_exists, restrict, cascade\n    What the command says. " +
-    `Default: cascade, what stands on it goes, too.${DB_DOC}`,
+    "Make sure that an extension is not installed.\n\nname\n    The extension.\n\nif_exists, restrict, cascade\n    Parts of the command. " +
+    `Default: cascade, dependent objects are removed too.${DB_DOC}`,
   params: { name: str(), if_exists: any(null), restrict: any(null), cascade: any(null), ...DB_USER_FIRST },
   run({ name, if_exists, restrict, cascade, ...connection }, context) {
     const args = dbArgs(connection);

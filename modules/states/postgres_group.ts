@@ -14,7 +14,7 @@ import type { Virtual } from "../../lib/plugins/virtual.ts";
 export const virtual: Virtual = needsPostgres("group_create");
 
 export const present: ModuleFunction<StateContext> = stateFn({
-  doc: `Make sure that there is a group as described.\n\nname\n    The group.${ROLE_DOC}${DB_DOC}`,
+  doc: `Make sure that a group exists with these properties.\n\nname\n    The group.${ROLE_DOC}${DB_DOC}`,
   params: {
     name: str(),
     createdb: any(null),
@@ -33,7 +33,7 @@ export const present: ModuleFunction<StateContext> = stateFn({
 });
 
 export const absent: ModuleFunction<StateContext> = stateFn({
-  doc: `Make sure that there is no such group.\n\nname\n    The group.${DB_DOC}`,
+  doc: `Make sure that a group does not exist.\n\nname\n    The group.${DB_DOC}`,
   params: { name: str(), ...DB_ARGS },
   run: (given, context) => roleAbsent("group", given.name, given, context),
 });

@@ -1,5 +1,5 @@
 /**
- * State module `postgres_initdb`: the directories of PostgreSQL's clusters of databases.
+ * State module `postgres_initdb`: the directories of PostgreSQL's database clusters.
  * Source: Salt 3008.3 `salt/states/postgres_initdb.py`.
  * @module
  */
@@ -15,9 +15,9 @@ export const virtual: Virtual = needsPostgres("datadir_init");
 
 export const present: ModuleFunction<StateContext> = stateFn({
   doc:
-    "Make sure that a directory holds a cluster of databases.\n\nname\n    The directory.\n\nuser\n    The superuser of the databases.\n\npassword\n" +
-    "    That user's password.\n\nauth\n    How connections of this host are let in. Default: password.\n\nencoding, locale\n    Of new databases.\n\n" +
-    "runas\n    The user of this host who runs the server.\n\nwaldir\n    The directory of the log.\n\nchecksums\n    Whether pages have checksums.",
+    "Make sure that a directory holds a database cluster.\n\nname\n    The directory.\n\nuser\n    The superuser of the databases.\n\npassword\n" +
+    "    That user's password.\n\nauth\n    The authentication method of local connections. Default: password.\n\nencoding, locale\n    Of new databases.\n\n" +
+    "runas\n    The user of this host who runs the server.\n\nwaldir\n    The directory of the write-ahead log.\n\nchecksums\n    Whether pages have checksums.",
   params: {
     name: str(),
     user: str(null),

@@ -53,7 +53,7 @@ export const present: ModuleFunction<StateContext> = stateFn({
 });
 
 export const absent: ModuleFunction<StateContext> = stateFn({
-  doc: `Make sure that a role has no such privileges.${DOC}`,
+  doc: `Make sure that a role does not have privileges.${DOC}`,
   params: {
     name: str(),
     object_name: str(),

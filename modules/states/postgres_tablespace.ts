@@ -20,7 +20,7 @@ const OPTIONS_PLANNED = " options to be\n                        altered";
 
 export const present: ModuleFunction<StateContext> = stateFn({
   doc:
-    "Make sure that there is a tablespace.\n\nname\n    The tablespace.\n\ndirectory\n    Where it is; cannot be changed.\n\noptions\n    A map: " +
+    "Make sure that a tablespace exists.\n\nname\n    The tablespace.\n\ndirectory\n    Its location, which cannot be changed.\n\noptions\n    A map: " +
     `seq_page_cost, random_page_cost, ….\n\nowner\n    Its owner.${DB_DOC}`,
   params: { name: str(), directory: str(), options: dict(null), owner: str(null), ...DB_ARGS },
   async run({ name, directory, options, owner, ...connection }, context) {
@@ -86,7 +86,7 @@ async function altered(
 }
 
 export const absent: ModuleFunction<StateContext> = stateFn({
-  doc: `Make sure that there is no such tablespace.\n\nname\n    The tablespace.${DB_DOC}`,
+  doc: `Make sure that a tablespace does not exist.\n\nname\n    The tablespace.${DB_DOC}`,
   params: { name: str(), ...DB_USER_FIRST },
   run({ name, ...connection }, context) {
     const args = dbArgs(connection);

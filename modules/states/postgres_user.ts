@@ -15,8 +15,8 @@ export const virtual: Virtual = needsPostgres("user_exists");
 
 export const present: ModuleFunction<StateContext> = stateFn({
   doc:
-    `Make sure that there is a user as described.\n\nname\n    The user.${ROLE_DOC}\n\ndefault_password\n    The password of a new user ` +
-    `only.\n\nvalid_until\n    The time at which the password ends.${DB_DOC}`,
+    `Make sure that a user exists with these properties.\n\nname\n    The user.${ROLE_DOC}\n\ndefault_password\n    The password of a new user ` +
+    `only.\n\nvalid_until\n    The time at which the password expires.${DB_DOC}`,
   params: {
     name: str(),
     createdb: any(null),
@@ -37,7 +37,7 @@ export const present: ModuleFunction<StateContext> = stateFn({
 });
 
 export const absent: ModuleFunction<StateContext> = stateFn({
-  doc: `Make sure that there is no such user.\n\nname\n    The user.${DB_DOC}`,
+  doc: `Make sure that a user does not exist.\n\nname\n    The user.${DB_DOC}`,
   params: { name: str(), ...DB_ARGS },
   run: (given, context) => roleAbsent("user", given.name, given, context),
 });

@@ -14,16 +14,16 @@ function count(list: Value | undefined): number {
 }
 
 export const absent: ModuleFunction<StateContext> = stateFn({
-  doc: `No process runs whose command line has this text.
+  doc: `No process runs whose command line contains a text.
 
 name
     The text.
 
 user
-    The user whose processes are meant.
+    Only processes of this user.
 
 signal
-    The number of the signal that they get. Default: 15.`,
+    The number of the signal to send. Default: 15.`,
   params: { name: str(), user: any(null), signal: any(null) },
   async run({ name, user, signal }, context) {
     const none = "No matching processes running";

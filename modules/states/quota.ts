@@ -24,7 +24,7 @@ mode
     Whether they are on: \`on\` or \`off\`.
 
 quotatype
-    \`user\` or \`group\`: whose are looked at. Both are turned on and off.`,
+    \`user\` or \`group\`: the quotas to check. Both kinds are turned on and off.`,
   params: { name: str(), mode: bool(), quotatype: str() },
   run: async ({ name, mode: wanted, quotatype }, context) => {
     const word = wanted ? "on" : "off";

@@ -177,7 +177,7 @@ name
 ${JOB_DOC}
 
 highstate, top, sls
-    What is run: the highstate, what a top file of that name gives, or SLS files.
+    What to run: the highstate, a top file of that name, or SLS files.
 
 saltenv, test, pillar, pillarenv, exclude, queue, concurrent
     Arguments of that run.
@@ -276,7 +276,7 @@ arg, kwarg
 ${JOB_DOC}
 
 fail_function
-    An execution function that says of each return whether it is good.`,
+    An execution function that returns for each return whether it counts as a success.`,
   params: {
     name: str(),
     tgt: any(),

@@ -1,5 +1,5 @@
 /**
- * State module `selinux`: the mode of SELinux, booleans, modules of policy, contexts of files and ports.
+ * State module `selinux`: the mode of SELinux, booleans, policy modules, contexts of files and ports.
  * Source: Salt 3008.3 `salt/states/selinux.py`.
  * @module
  */
@@ -33,7 +33,7 @@ function modeOf(given: string): string | undefined {
   return word.startsWith("d") ? "Disabled" : undefined;
 }
 
-/** `on` or `off`, or what a word says of a module of policy. */
+/** `on` or `off`, or what a word says of a policy module. */
 function switchOf(given: Value, [on, off]: readonly [string, string] = ["on", "off"]): string | undefined {
   const word = text(given).toLowerCase();
   if (["1", "on", "yes", "true"].includes(word)) return on;
@@ -45,7 +45,7 @@ const moduleSwitch = (given: Value) => switchOf(given, ["enabled", "disabled"]);
 
 export const mode: ModuleFunction<StateContext> = stateFn({
   doc:
-    "Set the mode of SELinux, now and in its configuration.\n\nname\n    enforcing, permissive or disabled; disabled takes a restart.",
+    "Set the mode of SELinux, now and in its configuration.\n\nname\n    enforcing, permissive or disabled; disabled needs a reboot.",
   params: { name: str() },
   async run({ name }, context) {
     const wanted = modeOf(name);
@@ -77,7 +77,7 @@ function wantedBooleans(given: Value, value: Value): ValueMap {
 export const boolean: ModuleFunction<StateContext> = stateFn({
   doc:
     "Set booleans of the policy.\n\nname\n    The boolean, unless `booleans` names them.\n\nvalue\n    on or off.\n\nbooleans\n    A map, or a " +
-    "list of names and maps.\n\npersist\n    Whether for the next start, too. Default: False.",
+    "list of names and maps.\n\npersist\n    Whether they also apply after the next boot. Default: False.",
   params: { name: str(), value: any(null), booleans: any(null), persist: bool(false) },
   async run({ name, value, booleans, persist }, context) {
     const wanted = truthy(booleans) ? wantedBooleans(booleans, value) : new Map<Value, Value>([[name, value]]);
@@ -142,8 +142,8 @@ async function removeModule(name: string, context: StateContext): Promise<StateR
 
 export const module: ModuleFunction<StateContext> = stateFn({
   doc:
-    "Enable or disable a module of policy.\n\nname\n    The module.\n\nmodule_state\n    Enabled or Disabled.\n\nversion\n    Accepted as by " +
-    "Salt: newer semodules know no versions.\n\ninstall\n    Whether it is installed first, from the file `source`.\n\nremove\n    Whether it " +
+    "Enable or disable a policy module.\n\nname\n    The module.\n\nmodule_state\n    Enabled or Disabled.\n\nversion\n    Accepted without effect: " +
+    "newer versions of semodule have no module versions.\n\ninstall\n    Whether it is installed first, from the file `source`.\n\nremove\n    Whether it " +
     "is removed.",
   params: { name: str(), module_state: any("Enabled"), version: any("any") },
   varKwargs: "opts",
@@ -187,13 +187,13 @@ export const module: ModuleFunction<StateContext> = stateFn({
 });
 
 export const module_install: ModuleFunction<StateContext> = stateFn({
-  doc: "Install a module of policy.\n\nname\n    The file, of this host or of the master.",
+  doc: "Install a policy module.\n\nname\n    The file, of this host or of the master.",
   params: { name: str() },
   run: ({ name }, context) => installModule(name, context),
 });
 
 export const module_remove: ModuleFunction<StateContext> = stateFn({
-  doc: "Remove a module of policy.\n\nname\n    The module.",
+  doc: "Remove a policy module.\n\nname\n    The module.",
   params: { name: str() },
   run: ({ name }, context) => removeModule(name, context),
 });
@@ -230,7 +230,7 @@ export const fcontext_policy_present: ModuleFunction<StateContext> = stateFn({
 
 export const fcontext_policy_absent: ModuleFunction<StateContext> = stateFn({
   doc:
-    "Make sure that the list of file contexts has no such entry.\n\nname\n    The expression of paths.\n\nfiletype\n    a for all files, f, d, " +
+    "Make sure that the list of file contexts does not have an entry.\n\nname\n    The expression of paths.\n\nfiletype\n    a for all files, f, d, " +
     "c, b, s, l, p.\n\nsel_type, sel_user, sel_level\n    The parts of the context.",
   params: { name: str(), filetype: str("a"), sel_type: str(null), sel_user: str(null), sel_level: str(null) },
   async run({ name, filetype, sel_type, sel_user, sel_level }, context) {
@@ -253,7 +253,7 @@ export const fcontext_policy_absent: ModuleFunction<StateContext> = stateFn({
 
 export const fcontext_policy_applied: ModuleFunction<StateContext> = stateFn({
   doc:
-    "Make sure that files have the contexts that the list says.\n\nname\n    The path.\n\nrecursive\n    Whether everything below it, too.",
+    "Make sure that files have the contexts of the list.\n\nname\n    The path.\n\nrecursive\n    Whether everything below it is included.",
   params: { name: str(), recursive: bool(false) },
   async run({ name, recursive }, context) {
     if (await context.call("selinux.fcontext_policy_is_applied", [name, recursive]) === "") {
@@ -298,7 +298,7 @@ function portComment(word: string, { name, sel_type, protocol, port }: Readonly<
 }
 
 export const port_policy_absent: ModuleFunction<StateContext> = stateFn({
-  doc: `Make sure that the list of ports has no such entry.${PORT_DOC}`,
+  doc: `Make sure that the list of ports does not have an entry.${PORT_DOC}`,
   params: { name: str(), sel_type: str(null), ...PORT },
   async run({ name, sel_type, protocol, port }, context) {
     const query = map({ name, sel_type, protocol, port });
@@ -325,7 +325,7 @@ function addBooleans(chunk: ValueMap, into: ValueMap): void {
 }
 
 export const mod_aggregate: ModuleFunction<StateContext> = declare({
-  doc: "Puts the booleans of all chunks that have not run, and are as persistent, into the chunk that runs first.",
+  doc: "Aggregates the booleans of all pending states with the same `persist` into the state that runs first.",
   params: { low: dict(), chunks: list(), running: any() },
   run({ low, chunks, running }) {
     if (low.get("fun") !== "boolean") return low;

@@ -19,25 +19,25 @@ export const virtual: Virtual = {
 };
 
 const SYSTEMD = `no_block : False
-    Whether systemd's jobs are not waited for.`;
+    Whether the state does not wait for systemd's jobs.`;
 const SERVICE = `name
-    The service, as the host's system of services names it.
+    The service, as the host's service manager names it.
 
 enable
-    Whether it starts with the system. Without it that stays as it is.
+    Whether it starts at boot. Default: unchanged.
 
 sig
-    What to look for among the processes, where the host cannot tell whether a service runs.
+    A text to find in the process list, on hosts that cannot report whether a service runs.
 
 init_delay
-    Seconds to wait after a start or stop, before the state looks at the service and goes on.
+    Seconds to wait after a start or stop, before the state checks the service.
 
 ${SYSTEMD}`;
 
 const ARGUMENTS = { name: str(), enable: any(null), sig: any(null), init_delay: float(null) };
 
 export const running: ModuleFunction<StateContext> = stateFn({
-  doc: `A service runs. Where a state that it watches has changed something, it is restarted.
+  doc: `A service runs. If a watched state has changes, it is restarted.
 
 ${SERVICE}
 
@@ -45,16 +45,16 @@ unmask : False
     Whether a masked unit is unmasked first. (systemd)
 
 unmask_runtime : False
-    Whether that is a mask until the next start of the system. (systemd)
+    Whether that mask lasts only until the next boot. (systemd)
 
 reload : False
-    Whether the service only reads its configuration again when a watched state has changed something.
+    Whether the service is reloaded, not restarted, if a watched state has changes.
 
 full_restart : False
-    Whether it is stopped and started then, where the host tells that from a restart.
+    Whether it is stopped and started then, on hosts where that differs from a restart.
 
 force : False
-    Whether it is made to reload then.`,
+    Whether a reload is forced then.`,
   params: ARGUMENTS,
   varKwargs: "kwargs",
   keywords: ["enabled", "no_block", "unmask", "unmask_runtime", "runlevel", "runlevels", "provider", "root", "timeout"],
@@ -71,7 +71,7 @@ ${SERVICE}`,
 });
 
 export const enabled: ModuleFunction<StateContext> = stateFn({
-  doc: `A service starts with the system. Whether it runs now is not looked at.
+  doc: `A service starts at boot. Whether it runs now is not checked.
 
 name
     The service.
@@ -88,7 +88,7 @@ ${SYSTEMD}`,
 });
 
 export const disabled: ModuleFunction<StateContext> = stateFn({
-  doc: `A service does not start with the system. Whether it runs now is not looked at.
+  doc: `A service does not start at boot. Whether it runs now is not checked.
 
 name
     The service.
@@ -110,7 +110,7 @@ name
     The unit.
 
 runtime : False
-    Whether that is until the next start of the system.`,
+    Whether that lasts only until the next boot.`,
     params: { name: str(), runtime: bool(false) },
     run: ({ name, runtime }, context) => maskService(name, { wanted, runtime }, context),
   });
@@ -124,8 +124,7 @@ export const masked: ModuleFunction<StateContext> = masking(
 export const unmasked: ModuleFunction<StateContext> = masking("A unit of systemd is not masked.", false);
 
 export const mod_watch: ModuleFunction<StateContext> = stateFn({
-  doc:
-    `Restart, reload, start or stop a service, because a state that is watched has changed something. For the runtime.
+  doc: `Restart, reload, start or stop a service, because a watched state has changes. Called by the state runtime only.
 
 name
     The service.
@@ -137,13 +136,13 @@ sig, init_delay
     As in service.running.
 
 reload : False
-    Whether the service only reads its configuration again.
+    Whether the service is reloaded, not restarted.
 
 full_restart : False
-    Whether it is stopped and started, where the host tells that from a restart.
+    Whether it is stopped and started, on hosts where that differs from a restart.
 
 force : False
-    Whether it is made to reload.`,
+    Whether a reload is forced.`,
   params: {
     name: str(),
     sfun: str(null),

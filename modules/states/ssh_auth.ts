@@ -25,16 +25,16 @@ const DOC = `user
     The user.
 
 enc : ssh-rsa
-    The kind of the key, where the key does not tell it.
+    The kind of the key, if the key does not contain it.
 
 comment
-    The comment, where the key does not tell it.
+    The comment, if the key does not contain it.
 
 source
     A file with keys, by a URL or a path, in place of the key.
 
 options
-    A list of options, where the key does not tell them.
+    A list of options, if the key does not contain them.
 
 config : .ssh/authorized_keys
     The file: below the user's home directory, or an absolute path; %h is that directory and %u the user.
@@ -191,7 +191,7 @@ export const present: ModuleFunction<StateContext> = stateFn({
   doc: `A key may log in as a user.
 
 name
-    The key: as it stands in such a file, or without its kind and options.
+    The key: a line of such a file, or the key without its kind and options.
 
 ${DOC}`,
   params: { name: str(), ...PARAMS },
@@ -236,7 +236,7 @@ export const absent: ModuleFunction<StateContext> = stateFn({
   doc: `A key may not log in as a user.
 
 name
-    The key: as it stands in such a file, or without its kind and options.
+    The key: a line of such a file, or the key without its kind and options.
 
 ${DOC}`,
   params: { name: str(), ...PARAMS },

@@ -14,7 +14,7 @@ const DOC = `name
     The host.
 
 user
-    Whose file it is. Default: that of all users.
+    The user of the file. Default: the system-wide file.
 
 config
     The file: \`.ssh/known_hosts\` of the user, or \`/etc/ssh/ssh_known_hosts\`.`;
@@ -80,10 +80,10 @@ export const present: ModuleFunction<StateContext> = stateFn({
 ${DOC}
 
 fingerprint
-    What the host's key must have, which is then asked of the host.
+    The required fingerprint of the host's key, which is then requested from the host.
 
 key
-    The key, with its kind in \`enc\`; then the host is not asked.
+    The key, with its kind in \`enc\`; the host is not asked then.
 
 port
     The host's port.
@@ -92,10 +92,10 @@ enc
     The kind of the key.
 
 hash_known_hosts : True
-    Whether the file has a digest of the host's name.
+    Whether the file has a hash of the host's name.
 
 timeout : 5
-    For how many seconds the host is asked.
+    The timeout for asking the host, in seconds.
 
 fingerprint_hash_type
     The digest of the fingerprint.`,

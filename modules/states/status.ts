@@ -25,7 +25,7 @@ name
     Which: \`1-min\`, \`5-min\` or \`15-min\`.
 
 maximum, minimum
-    The bounds, as texts.`,
+    The bounds, as strings.`,
   params: { name: str(), maximum: any(null), minimum: any(null) },
   async run({ name, maximum, minimum }, context) {
     const ret: StateResult = { ...startResult(name, false), data: new Map() };
@@ -48,7 +48,7 @@ maximum, minimum
 });
 
 export const process: ModuleFunction<StateContext> = stateFn({
-  doc: `A process runs that a regular expression finds.
+  doc: `A process runs that matches a regular expression.
 
 name
     The expression, as for \`status.pid\`.`,

@@ -50,7 +50,7 @@ function spaced(value: string): string {
 }
 
 export const present: ModuleFunction<StateContext> = stateFn({
-  doc: `A parameter of the kernel has this value, now and at each start.
+  doc: `A kernel parameter has this value, now and at each boot.
 
 name
     The parameter, such as \`net.ipv4.ip_forward\`.
@@ -59,7 +59,7 @@ value
     Its value.
 
 config
-    The file that keeps it. Default: what sysctl.default_config says.`,
+    The file for the setting. Default: that of sysctl.default_config.`,
   params: { name: str(), value: any(), config: str(null) },
   run: async ({ name, value, config: given }, context) => {
     const config = given ?? await defaultConfig(context);

@@ -20,8 +20,7 @@ function chosen(current: Value): Value {
 }
 
 export const present: ModuleFunction<StateContext> = stateFn({
-  doc:
-    "An attribute has this value. It has it until the host starts again.\n\nname\n    The path of the attribute below " +
+  doc: "An attribute has this value, until the next boot.\n\nname\n    The path of the attribute below " +
     "`/sys`, such as `kernel/mm/transparent_hugepage/enabled`.\n\nvalue\n    The value.\n\nconfig\n    Has no effect.",
   params: { name: str(), value: any(), config: any(null) },
   run: async ({ name, value }, context) => {

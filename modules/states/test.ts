@@ -85,7 +85,7 @@ function boolOrChance(value: Value, refusal: string): boolean {
 }
 
 export const configurable_test_state: ModuleFunction<StateContext> = stateFn({
-  doc: `Return what the arguments say.
+  doc: `Return the result that the arguments describe.
 
 name
     A text, unique in the run.
@@ -153,7 +153,7 @@ export const show_notification: ModuleFunction<StateContext> = stateFn({
 });
 
 export const mod_watch: ModuleFunction<StateContext> = stateFn({
-  doc: "What a state of this module does when something that it watches has changed: it reports which of them.",
+  doc: "Called when a watched state has changes: reports which ones.",
   params: { name: any(), sfun: str(null) },
   varKwargs: "kwargs",
   run: ({ name }, { low, running }, { kwargs }) => {

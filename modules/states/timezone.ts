@@ -16,13 +16,13 @@ export const virtual: Virtual = {
 };
 
 export const system: ModuleFunction<StateContext> = stateFn({
-  doc: `The host's zone is this one.
+  doc: `The host has this time zone.
 
 name
     The zone, such as \`Europe/Berlin\`.
 
 utc : True
-    Whether the hardware's clock is to have UTC.`,
+    Whether the hardware clock is set to UTC.`,
   params: { name: str(), utc: any(true) },
   run: async ({ name, utc: given }, context) => {
     const utc = truthy(given);

@@ -41,28 +41,28 @@ function textOrNull(value: Value): string | null {
 }
 
 export const present: ModuleFunction<StateContext> = stateFn({
-  doc: `A user is there.
+  doc: `The user exists.
 
 name
     The user.
 
 uid
-    The user's id. Default: the next that is free, and for a user who is there the own.
+    The user's id. Default: the next free one, or the current id of an existing user.
 
 gid
     The primary group, its id or its name. Default: what useradd chooses.
 
 usergroup
-    Whether a group of the user's name is made, and is the primary one. Default: what useradd does.
+    Whether a group with the user's name is created as the primary group. Default: what useradd does.
 
 groups
-    A list of the groups that the user is in beside the primary one. They must be there.
+    A list of the user's supplementary groups. They must exist.
 
 optional_groups
-    A list of groups that the user is in if they are there.
+    A list of supplementary groups that are used only if they exist.
 
 remove_groups : True
-    Whether the user leaves other groups.
+    Whether the user is removed from other groups.
 
 home
     The home directory. Default: what useradd chooses.
@@ -71,7 +71,7 @@ createhome : True
     Whether the home directory is made.
 
 persist_home : False
-    Whether what is in the home directory moves when it changes.
+    Whether the contents of the home directory are moved when it changes.
 
 password
     The password's hash, or with hash_password the password.
@@ -80,7 +80,7 @@ hash_password : False
     Whether the password is plain and is hashed here.
 
 enforce_password : True
-    Whether a password that the user has set is changed back.
+    Whether a password that was changed by the user is set again.
 
 empty_password : False
     Whether the user has no password, so that none is asked for.
@@ -92,13 +92,13 @@ unique : True
     Whether the uid must be free.
 
 system : False
-    Whether a new user gets an id of those for the system.
+    Whether a new user gets a system id.
 
 fullname, roomnumber, workphone, homephone, other
-    What the comment of the account has. No commas in the first three.
+    The fields of the account's comment. The first three cannot contain commas.
 
 loginclass
-    For the BSDs; not looked at here.
+    For the BSDs; ignored here.
 
 date
     The day of the last change of the password, in days since 1970.
@@ -107,13 +107,13 @@ mindays, maxdays
     The days before a password may be changed again, and after which it must be.
 
 inactdays
-    The days for which an expired password still counts.
+    The days for which an expired password is still accepted.
 
 warndays
-    The days before its end in which the user is told.
+    The days before its expiration in which the user is warned.
 
 expire
-    The day from which on the account is closed, in days since 1970; -1 for never.
+    The day on which the account expires, in days since 1970; -1 for never.
 
 nologinit : False
     Whether a new user is left out of lastlog and faillog.
@@ -125,10 +125,10 @@ allow_gid_change : False
     Whether the primary group of a user who is there may change.
 
 password_lock
-    Whether the password is locked, or is not. Without it that stays as it is.
+    Whether the password is locked. Default: unchanged.
 
 win_homedrive, win_profile, win_logonscript, win_description
-    For Windows; not looked at here.
+    For Windows; ignored here.
 
 ${LOCAL}`,
   params: {
@@ -226,7 +226,7 @@ ${LOCAL}`,
 });
 
 export const absent: ModuleFunction<StateContext> = stateFn({
-  doc: `A user is not there.
+  doc: `The user does not exist.
 
 name
     The user.

@@ -56,7 +56,7 @@ const MANAGED = {
 
 type Given = Bound<typeof MANAGED>;
 
-const DOC = `Make sure that there is a virtual environment, with packages.
+const DOC = `Make sure that a virtual environment with packages exists.
 
 name
     Its directory.
@@ -68,13 +68,13 @@ pip_pkgs
     Packages that pip installs.
 
 clear : False
-    Whether it is made anew each time.
+    Whether the environment is created again in each run.
 
 venv_bin, python, system_site_packages, distribute, extra_search_dir, never_download, prompt
-    How it is made: as virtualenv.create takes them.
+    Options of virtualenv.create.
 
 user
-    Who makes it, and runs pip.
+    The user who creates it and runs pip.
 
 cwd
     The directory that pip runs in. Default: that of a relative file of requirements.
@@ -82,7 +82,7 @@ cwd
 pip_upgrade, pip_download, pip_download_cache, pip_exists_action, pip_ignore_installed, pip_no_cache_dir, pip_cache_dir,
 index_url, extra_index_url, pre_releases, no_deps, proxy, env_vars, process_dependency_links, no_binary, use_wheel,
 no_use_wheel
-    As pip.install takes them, without \`pip_\`.
+    Options of pip.install, there without \`pip_\`.
 
 use_vt : False
     Without effect.`;

@@ -69,10 +69,10 @@ export const certificate_managed: ModuleFunction<StateContext> = stateFn({
   doc: `A file is a certificate. Other arguments are those of x509.create_certificate.
 
 days_remaining : 90
-    It is made anew if it ends within so many days; 0: when it has ended.
+    It is renewed if it expires within this number of days; 0: when it has expired.
 
 append_certs
-    Certificates that follow it in the file.
+    Certificates to append to it in the file.
 
 ${FILE_DOC}`,
   params: {
@@ -181,10 +181,10 @@ export const csr_managed: ModuleFunction<StateContext> = stateFn({
 
 export const crl_managed: ModuleFunction<StateContext> = stateFn({
   doc:
-    `A file is a revocation list. The arguments are those of x509.create_crl; \`cRLNumber: auto\` in \`extensions\` counts.
+    `A file is a certificate revocation list. The arguments are those of x509.create_crl; \`cRLNumber: auto\` in \`extensions\` increments the number.
 
 days_remaining : 30
-    It is made anew if it ends within so many days; 0: never for that.
+    It is renewed if it expires within this number of days; 0: never for that reason.
 
 ${FILE_DOC}`,
   params: {

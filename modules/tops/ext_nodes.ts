@@ -13,7 +13,7 @@ const LIMIT_MS = 60_000;
 
 export const top: TopSource = topSource({
   doc:
-    "Run the command that `master_tops:ext_nodes` is, with the minion's id behind it. It prints YAML: `classes`, a list or a map of SLS\n" +
+    "Run the command in `master_tops:ext_nodes`, with the minion's id as its last argument. It prints YAML: `classes`, a list or a map of SLS\n" +
     "files, and `environment`, `base` by default.",
   params: {},
   async run(_bound, { minionId, setting, signal, log }) {

@@ -27,7 +27,7 @@ export function rootsModule(
   return {
     find: runner({
       doc: wheelDoc(
-        `List the files of this path in each directory of an environment, with txt or bin for what is in them.${SALTENV}`,
+        `List the files of this path in each directory of an environment, with txt or bin for their contents.${SALTENV}`,
         `${option}.find top.sls`,
       ),
       params: { path: str(), saltenv: str("base") },

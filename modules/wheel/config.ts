@@ -11,7 +11,7 @@ import { runner, type RunnerFunction, wheelDoc } from "../../lib/client/runner_c
 import { any, str } from "../../lib/plugins/module.ts";
 
 export const values: RunnerFunction = runner({
-  doc: wheelDoc("Return the master's options as its configuration files have them now.", "config.values"),
+  doc: wheelDoc("Return the master's options, as its configuration files set them now.", "config.values"),
   params: {},
   run: (_, { opts }) => optsValues(loadMasterConfig({ configDir: opts.config_dir }).opts),
 });

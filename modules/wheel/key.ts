@@ -80,8 +80,8 @@ const ACCEPTING = { include_rejected: bool(false), include_denied: bool(false) }
 
 export const accept: RunnerFunction = runner({
   doc: wheelDoc(
-    `Accept the pending keys that match; also rejected and denied ones, if asked to. Returns all that match, by the state
-that they have then.${MATCH}`,
+    `Accept the pending keys that match; with include_rejected and include_denied, also those. Returns all matching keys by their new
+state.${MATCH}`,
     "key.accept 'web*'",
     "key.accept web1 include_rejected=True",
   ),
@@ -95,7 +95,7 @@ that they have then.${MATCH}`,
 });
 
 export const accept_dict: RunnerFunction = runner({
-  doc: wheelDoc(`Accept the keys named, as key.accept does.${BY_STATE}`, `key.accept_dict '{"minions_pre": ["web1"]}'`),
+  doc: wheelDoc(`Accept the named keys, as key.accept does.${BY_STATE}`, `key.accept_dict '{"minions_pre": ["web1"]}'`),
   params: { match: dict(), ...ACCEPTING },
   async run({ match, include_rejected, include_denied }, context) {
     const from = states({ rejected: include_rejected, denied: include_denied });
@@ -108,8 +108,8 @@ const REJECTING = { include_accepted: bool(false), include_denied: bool(false) }
 
 export const reject: RunnerFunction = runner({
   doc: wheelDoc(
-    `Reject the pending keys that match; also accepted and denied ones, if asked to. Returns all that match, by the state
-that they have then.${MATCH}`,
+    `Reject the pending keys that match; with include_accepted and include_denied, also those. Returns all matching keys by their new
+state.${MATCH}`,
     "key.reject 'web*'",
   ),
   params: { match: any(), ...REJECTING },
@@ -122,7 +122,7 @@ that they have then.${MATCH}`,
 });
 
 export const reject_dict: RunnerFunction = runner({
-  doc: wheelDoc(`Reject the keys named, as key.reject does.${BY_STATE}`, `key.reject_dict '{"minions_pre": ["web1"]}'`),
+  doc: wheelDoc(`Reject the named keys, as key.reject does.${BY_STATE}`, `key.reject_dict '{"minions_pre": ["web1"]}'`),
   params: { match: dict(), ...REJECTING },
   async run({ match, include_accepted, include_denied }, context) {
     const from = states({ accepted: include_accepted, denied: include_denied });
@@ -143,7 +143,7 @@ export const delete_: RunnerFunction = runner({
 
 export const delete_dict: RunnerFunction = runner({
   doc: wheelDoc(
-    `Delete the keys named. Returns those of them that are left.${BY_STATE}`,
+    `Delete the named keys. Returns those that are left.${BY_STATE}`,
     `key.delete_dict '{"minions": ["web1"]}'`,
   ),
   params: { match: dict() },
@@ -221,7 +221,7 @@ keysize : 2048
 
 export const gen_accept: RunnerFunction = runner({
   doc: wheelDoc(
-    `Make a key pair for a minion, accept its public key, and return both keys. The private key is kept nowhere: neither
+    `Make a key pair for a minion, accept its public key, and return both keys. The private key is not stored: neither
 the job cache nor the event bus gets it.
 
 id_
@@ -231,7 +231,7 @@ keysize : 2048
     Bits; fewer than 2048 are 2048.
 
 force : False
-    Replace a key that the minion has already. Otherwise the result is empty, and nothing is done.`,
+    Replace an existing key of the minion. Otherwise the result is empty, and nothing is done.`,
     "key.gen_accept web1",
   ),
   params: { id_: str(), keysize: int(MIN_BITS), force: bool(false) },
