@@ -16,6 +16,7 @@ import {
   splitRemote,
   stringList,
   withoutSlashes,
+  withUrls,
 } from "./remote_fields.ts";
 
 /** Stands for the environment that is asked for, as a branch or as an environment. */
@@ -51,11 +52,16 @@ const GIT_PILLAR: RemoteRole = {
 
 /**
  * The repositories of an `ext_pillar` entry.
- * @param remotes What the entry lists. @param opts The options of the node.
+ * @param remotes What the entry lists; what has no URL is left out, as by Salt. @param opts The options of the node.
+ * @param warn Is told of it, with Salt's words.
  * @throws {ConfigError} If one cannot be used, with Salt's words.
  */
-export function pillarRemotes(remotes: readonly Value[], opts: ValueMap): PillarRemoteOptions[] {
-  const read = remotes.map((remote) => readRemote(remote, opts));
+export function pillarRemotes(
+  remotes: readonly Value[],
+  opts: ValueMap,
+  warn: (message: string) => void,
+): PillarRemoteOptions[] {
+  const read = withUrls(remotes, warn, (id) => splitBranch(id)?.url ?? id).map((remote) => readRemote(remote, opts));
   checkDirectories(read, GIT_PILLAR);
   return read;
 }
@@ -68,11 +74,17 @@ export function pillarRemoteLists(extPillar: readonly Value[]): Value[][] {
   });
 }
 
+/** The branch and the URL of `main https://…`; `undefined` if it names no branch. */
+function splitBranch(id: string): { readonly branch: string; readonly url: string } | undefined {
+  const [, branch, url] = /^\s*(\S+)\s+(.*)$/s.exec(id) ?? [];
+  return branch === undefined ? undefined : { branch, url };
+}
+
 function readRemote(remote: Value, opts: ValueMap): PillarRemoteOptions {
   const { id, own } = splitRemote(remote, GIT_PILLAR);
   const at = (name: string): Value => own.get(name) ?? opts.get(`git_pillar_${name}`) ?? "";
   const [text, number] = [(name: string) => str(at(name)), (name: string) => toNumber(at(name)) ?? 0];
-  const [, branch, url] = /^\s*(\S+)\s+(.*)$/s.exec(id) ?? ["", str(opts.get("git_pillar_branch") ?? "master"), id];
+  const { branch, url } = splitBranch(id) ?? { branch: str(opts.get("git_pillar_branch") ?? "master"), url: id };
   if (branch !== ANY_ENV && own.has("base")) {
     refuseRemote(
       `Invalid per-remote configuration for git_pillar remote '${id}'. base can only be specified if __env__ is specified as the branch name.`,

@@ -20,9 +20,15 @@ export function openPillarRepositories(remotes: readonly PillarRemoteOptions[], 
   return remotes.map((options) => new GitRemote(options, { cacheRoot, hashType }));
 }
 
-/** All repositories that `ext_pillar` names, each once. @throws {ConfigError} If one cannot be used. */
-export function configuredPillarRepositories(opts: ValueMap): PillarRepository[] {
-  const read = pillarRemoteLists(extPillarOf(opts)).flatMap((remotes) => pillarRemotes(remotes, opts));
+/**
+ * All repositories that `ext_pillar` names, each once.
+ * @param warn Is told of what has no URL. @throws {ConfigError} If one cannot be used.
+ */
+export function configuredPillarRepositories(
+  opts: ValueMap,
+  warn: (message: string) => void = () => {},
+): PillarRepository[] {
+  const read = pillarRemoteLists(extPillarOf(opts)).flatMap((remotes) => pillarRemotes(remotes, opts, warn));
   const unique = new Map(read.map((remote) => [remote.name ?? remote.id, remote]));
   return openPillarRepositories([...unique.values()], opts);
 }

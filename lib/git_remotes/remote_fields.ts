@@ -101,8 +101,25 @@ export function checkDirectories(remotes: readonly Pick<RepositoryOptions, "id" 
   );
 }
 
-/** Whether a URL of `gitfs_remotes` can be one; Salt goes on without those that cannot. */
-export function isUrl(url: string): boolean {
+/**
+ * The remotes that have a URL; Salt goes on without the others.
+ * @param warn Is told of each other, with Salt's words. @param urlOf The URL in the id of a remote.
+ */
+export function withUrls(
+  remotes: readonly Value[],
+  warn: (message: string) => void,
+  urlOf: (id: string) => string,
+): Value[] {
+  return remotes.filter((remote) => {
+    const [id] = isMap(remote) ? remote.keys() : [remote];
+    if (typeof id !== "string" || isUrl(urlOf(id).trim())) return true;
+    warn(`Found bad url data ${repr(id)}`);
+    return false;
+  });
+}
+
+/** Whether it can be a URL. */
+function isUrl(url: string): boolean {
   return /^(\w[\w+.-]*:\/\/|[^-:/\s][^:/\s]*:|\/)[^\s]/.test(url) && !url.includes("::");
 }
 

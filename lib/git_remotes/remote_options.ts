@@ -6,12 +6,11 @@
 
 import type { FileServerOpts } from "../files/backend.ts";
 import { mountPoint } from "../files/salt_url.ts";
-import { isMap, repr, str, toNumber, truthy, type Value, type ValueMap } from "../values/value.ts";
+import { str, toNumber, truthy, type Value, type ValueMap } from "../values/value.ts";
 import {
   AUTH_OPTIONS,
   checkDirectories,
   checkRepository,
-  isUrl,
   joinMaps,
   optionalText,
   refuseRemote,
@@ -20,6 +19,7 @@ import {
   splitRemote,
   stringList,
   withoutSlashes,
+  withUrls,
 } from "./remote_fields.ts";
 
 /** What an environment may have of its own. */
@@ -71,13 +71,7 @@ const REF_TYPES = ["branch", "tag", "sha"];
  * @throws {ConfigError} If one cannot be used, with Salt's words.
  */
 export function gitfsRemotes(opts: FileServerOpts, warn: (message: string) => void): RemoteOptions[] {
-  const hasUrl = (remote: Value): boolean => {
-    const [id] = isMap(remote) ? remote.keys() : [remote];
-    if (typeof id !== "string" || isUrl(id)) return true;
-    warn(`Found bad url data ${repr(id)}`);
-    return false;
-  };
-  const remotes = opts.gitfs_remotes.filter(hasUrl).map((remote) => readRemote(remote, opts));
+  const remotes = withUrls(opts.gitfs_remotes, warn, (id) => id).map((remote) => readRemote(remote, opts));
   checkDirectories(remotes, GITFS);
   return remotes;
 }

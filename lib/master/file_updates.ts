@@ -73,7 +73,7 @@ export class FileUpdates {
   async #startPillar(): Promise<void> {
     const { opts, log } = this.#parts;
     const { configuredPillarRepositories, fetchPillarRepository } = await import("../git_remotes/pillar_updates.ts");
-    for (const remote of configuredPillarRepositories(optsValues(opts))) {
+    for (const remote of configuredPillarRepositories(optsValues(opts), (message) => log.warning(message))) {
       const { id } = remote.options;
       const fetch = async () => {
         try {

@@ -83,18 +83,37 @@ class Compilation {
       renderer: opts.renderer,
       mergeLists: opts.pillar_merge_lists,
     };
-    const changed = () => this.#noting.changing("a template changes data that all files share");
+    const changed = () => this.#changed();
     this.#grains = new WatchedMap(request.grains, {
       key: (key, value) => this.#noting.grain(key, value),
       all: () => this.#noting.grains(request.grains),
       changed,
     });
-    const own = ownOptions({ ...request, pillarenv: this.#pillarenv });
-    const values = new Map([...host.values, ...own, ["grains", this.#grains], ["file_client", "local"]] as const);
-    this.#opts = new WatchedMap(values, {
+    this.#opts = this.#watchedOpts(this.#ownOptions());
+  }
+
+  #ownOptions(): ValueMap {
+    return ownOptions({ ...this.#request, pillarenv: this.#pillarenv });
+  }
+
+  #changed(): void {
+    this.#noting.changing("a template changes data that all files share");
+  }
+
+  /** What sources of external pillar see: as Salt's, they have the id of the node. */
+  #sourceOpts(): ValueMap {
+    const own = this.#ownOptions();
+    own.delete("id");
+    return this.#watchedOpts(own);
+  }
+
+  /** The node's options with those of the request over them. */
+  #watchedOpts(own: ValueMap): WatchedMap {
+    const { values } = this.#host;
+    return new WatchedMap(new Map([...values, ...own, ["grains", this.#grains], ["file_client", "local"]] as const), {
       key: (key, value) => own.has(key) && this.#noting.option(key, value),
       all: () => this.#noting.changing("all options are read"),
-      changed,
+      changed: () => this.#changed(),
     });
   }
 
@@ -118,7 +137,8 @@ class Compilation {
     const external = new ExternalPillar(this.#request, this.#host, {
       merging: this.#merging,
       errors: this.#errors,
-      scope: () => this.#scope(),
+      world: () => this.#world(),
+      sourceOpts: () => this.#sourceOpts(),
       nodegroups: () => this.#nodegroups(),
       compile: (files) => this.#compileOther(files),
     });

@@ -5,19 +5,23 @@
  */
 
 import { type PillarSource, pillarSource } from "../../lib/plugins/pillar_source.ts";
-import { str } from "../../lib/plugins/module.ts";
-import { map, str as text } from "../../lib/values/value.ts";
+import { any } from "../../lib/plugins/module.ts";
+import { map, repr, str } from "../../lib/values/value.ts";
 
 export const ext_pillar: PillarSource = pillarSource({
   doc:
-    "Run a command, `%s` in it being the minion's id, and parse its output as JSON. Errors are logged, and the result is\n" +
-    "then empty. The result is never cached: the command runs each time.",
-  params: { command: str() },
+    "Run a command without a shell, `%s` in it being the minion's id, and take its output for JSON. What cannot be read is logged, and\n" +
+    "gives nothing. Such a pillar is never kept: the command runs each time.",
+  params: { command: any() },
   async run({ command }, { minionId, notes, call, render, log }) {
+    if (typeof command !== "string") {
+      log("error", `cmd_json: the command must be a text, not ${repr(command)}`);
+      return new Map();
+    }
     const line = command.replaceAll("%s", minionId);
     notes.changing(`cmd_json: ${line}`);
     try {
-      const output = text(await call("cmd.run", [line], map({ python_shell: true })));
+      const output = str(await call("cmd.run", [line], map({ python_shell: false })));
       return await render({ text: output, path: line, renderer: "json" });
     } catch (error) {
       if (!(error instanceof Error)) throw error;

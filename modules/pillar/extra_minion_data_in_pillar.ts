@@ -6,7 +6,7 @@
 
 import { type PillarSource, pillarSource } from "../../lib/plugins/pillar_source.ts";
 import { any } from "../../lib/plugins/module.ts";
-import { isMap, str, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { isMap, str, typeName, type Value, type ValueMap } from "../../lib/values/value.ts";
 
 export const ext_pillar: PillarSource = pillarSource({
   doc:
@@ -14,8 +14,9 @@ export const ext_pillar: PillarSource = pillarSource({
   params: { include: any() },
   run({ include }, { extraMinionData }) {
     if (include === "*" || include === "<all>") return extraMinionData;
+    if (extraMinionData.size === 0) return extraMinionData;
     const data: ValueMap = new Map();
-    for (const path of Array.isArray(include) ? include : []) {
+    for (const path of pathsOf(include)) {
       const steps = str(path).split(":");
       let at: Value | undefined = extraMinionData;
       for (const step of steps) at = isMap(at) ? at.get(step) : undefined;
@@ -26,3 +27,10 @@ export const ext_pillar: PillarSource = pillarSource({
     return data;
   },
 });
+
+/** What Python goes through: the items of a list, the keys of a map, the characters of a text. */
+function pathsOf(include: Value): Iterable<Value> {
+  if (Array.isArray(include) || typeof include === "string") return include;
+  if (isMap(include)) return include.keys();
+  throw new Error(`include must be a list of paths, not ${typeName(include)}`);
+}

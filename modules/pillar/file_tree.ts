@@ -4,11 +4,11 @@
  * @module
  */
 
-import { any, bool, str } from "../../lib/plugins/module.ts";
+import { any } from "../../lib/plugins/module.ts";
 import { isDirectory, isFile } from "../../lib/os/file_kind.ts";
 import { matchesGlob } from "../../lib/text/glob.ts";
 import { type PillarContext, type PillarSource, pillarSource } from "../../lib/plugins/pillar_source.ts";
-import { compareStrings, isMap, repr, str as text, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { compareStrings, isMap, repr, str, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { updateMap } from "../../lib/values/dict_update.ts";
 
 /** Most bytes of all files of one minion, and most of them. */
@@ -32,25 +32,37 @@ export const ext_pillar: PillarSource = pillarSource({
     "in those that match a glob of a list. With `template`, files are rendered, by `render_default` if they name no renderer.\n" +
     "A relative `root_dir` is below the pillar roots of the environment.",
   params: {
-    root_dir: str(null),
-    follow_dir_links: bool(false),
-    debug: bool(false),
+    root_dir: any(null),
+    follow_dir_links: any(false),
+    debug: any(false),
     keep_newline: any(false),
-    render_default: str(null),
+    render_default: any(null),
     renderer_blacklist: any(null),
     renderer_whitelist: any(null),
-    template: bool(false),
+    template: any(false),
   },
-  async run({ root_dir, keep_newline, debug: _debug, ...options }, context) {
+  async run({ root_dir, keep_newline, render_default, debug: _debug, ...flags }, context) {
     const nothing: ValueMap = new Map();
-    if (!root_dir) {
+    if (!truthy(root_dir)) {
       context.log("error", "file_tree: no root_dir specified");
       return nothing;
+    }
+    if (typeof root_dir !== "string") throw new Error(`root_dir must be a path, not ${repr(root_dir)}`);
+    if (render_default !== null && typeof render_default !== "string") {
+      throw new Error(`render_default must name renderers, not ${repr(render_default)}`);
     }
     if (typeof keep_newline !== "boolean" && !Array.isArray(keep_newline)) {
       context.log("error", "file_tree: keep_newline must be either True/False or a list of file globs");
       return nothing;
     }
+    const options: Options = {
+      ...flags,
+      follow_dir_links: truthy(flags.follow_dir_links),
+      // As in Salt: a word such as `yes` is none.
+      template: flags.template === true,
+      render_default,
+      keep_newline,
+    };
     let pillar = nothing;
     for (const root of directories(root_dir, context)) {
       context.notes.path(root);
@@ -58,7 +70,7 @@ export const ext_pillar: PillarSource = pillarSource({
         context.log("error", `file_tree: root_dir ${root} does not exist or is not a directory`);
         continue;
       }
-      pillar = updateMap(pillar, await treeOf(root, { ...options, keep_newline }, context), { mergeLists: false });
+      pillar = updateMap(pillar, await treeOf(root, options, context), { mergeLists: false });
     }
     return pillar;
   },
@@ -74,7 +86,7 @@ function directories(root: string, { opts, log }: PillarContext): string[] {
     log("error", `file_tree: root_dir is relative but there are no pillar_roots for pillarenv ${repr(pillarenv)}`);
     return [];
   }
-  return [...new Set(listed.map((directory) => `${text(directory)}/${root}`))];
+  return [...new Set(listed.map((directory) => `${str(directory)}/${root}`))];
 }
 
 async function treeOf(root: string, options: Options, context: PillarContext): Promise<ValueMap> {
@@ -152,7 +164,7 @@ function rendered(path: string, bytes: Uint8Array, { options, context }: Reading
 /** Without the last line end, unless it is to be kept. */
 function trimmed(bytes: Uint8Array, path: string, { keep_newline: kept }: Options): Uint8Array {
   if (bytes.at(-1) !== 0x0a) return bytes;
-  const keeps = typeof kept === "boolean" ? kept : kept.some((pattern) => matchesGlob(text(pattern), path));
+  const keeps = typeof kept === "boolean" ? kept : kept.some((pattern) => matchesGlob(str(pattern), path));
   return keeps ? bytes : bytes.slice(0, -1);
 }
 

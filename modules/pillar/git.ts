@@ -5,7 +5,7 @@
  * @module
  */
 
-import { messageOf } from "../../lib/errors.ts";
+import { ConfigError, messageOf } from "../../lib/errors.ts";
 import { commitFiles, mountedDirectory } from "../../lib/git_remotes/commit_files.ts";
 import { ANY_ENV, type PillarRemoteOptions, pillarRemotes } from "../../lib/git_remotes/pillar_remotes.ts";
 import {
@@ -29,7 +29,7 @@ repos
   varArgs: "repos",
   async run(_bound, context, { args: repos }) {
     const { opts } = context;
-    const directories = await pillarDirectories(pillarRemotes(repos, opts), context);
+    const directories = await pillarDirectories(remotesOf(repos, context), context);
     const strategy = str(opts.get("pillar_source_merging_strategy") ?? "smart");
     const merging = { strategy, renderer: "yaml", mergeLists: truthy(opts.get("pillar_merge_lists")) };
     const includes = truthy(opts.get("git_pillar_includes") ?? true);
@@ -47,6 +47,17 @@ repos
     return merged;
   },
 });
+
+/** The repositories. @throws {Error} With Salt's words, for the minion; what is wrong is logged, since it may show a password. */
+function remotesOf(repos: readonly Value[], { opts, log }: PillarContext): PillarRemoteOptions[] {
+  try {
+    return pillarRemotes(repos, opts, (message) => log("warning", message));
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    log("error", error.message);
+    throw new Error("Failed to load git_pillar", { cause: error });
+  }
+}
 
 /** Where files of a repository are, and in which environment. */
 interface PillarDirectory {
@@ -74,14 +85,19 @@ async function pillarDirectories(
   return found;
 }
 
-/** The directory with the files of a repository; `undefined` if it has no such branch. */
+/**
+ * The directory with the files of a repository; `undefined` if it has no such branch.
+ * @throws {Error} If it cannot be asked whether there is one: a pillar without these files would not be whole.
+ */
 async function filesOf(remote: PillarRepository, context: PillarContext): Promise<string | undefined> {
   const { options } = remote;
   const target = checkoutTarget(options, context.opts);
   context.notes.path(remote.refsFile);
   let commit = await commitOf(remote, target);
   if (commit === undefined) {
-    await fetchRemote(remote, context);
+    if (!await fetchRemote(remote, context)) {
+      throw new Error(`a repository with the branch ${target} cannot be fetched: see the master's log`);
+    }
     commit = await commitOf(remote, target);
   }
   if (commit === undefined) {
@@ -108,22 +124,26 @@ async function commitOf(remote: PillarRepository, target: string): Promise<strin
 /** How long another process that fetches the same repository is waited for, in milliseconds. */
 const LOCKED_MS = 5_000, PAUSE_MS = 100;
 
-async function fetchRemote(remote: PillarRepository, { signal, log }: PillarContext): Promise<void> {
+/** Fetches. @returns Whether git could; a failure is logged. */
+async function fetchRemote(remote: PillarRepository, { signal, log }: PillarContext): Promise<boolean> {
   const { id } = remote.options;
   try {
     const end = Date.now() + LOCKED_MS;
     while (await fetchPillarRepository(remote, signal) === "locked") {
       if (Date.now() > end) {
-        return log(
+        log(
           "error",
           `Timed out waiting for update lock to be released for git_pillar remote '${id}'. If this error persists, run ` +
             "'salt-run cache.clear_git_lock git_pillar type=update' to clear it.",
         );
+        return true;
       }
       await new Promise<void>((resolve) => setTimeout(resolve, PAUSE_MS));
     }
+    return true;
   } catch (error) {
     log("error", `The git_pillar remote '${id}' cannot be updated: ${messageOf(error)}`);
+    return false;
   }
 }
 

@@ -13,7 +13,7 @@ import { type PillarContext, type PillarSource, pillarSource } from "../../lib/p
 import { splitLines } from "../../lib/text/split_lines.ts";
 import { strip } from "../../lib/values/python_text.ts";
 import { traverse } from "../../lib/yaml/traverse.ts";
-import { isMap, str, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { isMap, repr, str, type Value, type ValueMap } from "../../lib/values/value.ts";
 
 /** Most files that one configuration may list. */
 const MAX_FILES = 10_000;
@@ -29,7 +29,7 @@ export const ext_pillar: PillarSource = pillarSource({
   varKwargs: "kwargs",
   async run(_bound, context, { args, kwargs }) {
     let stack: ValueMap = new Map();
-    for (const path of [...args.map(str), ...chosen(kwargs, context)]) {
+    for (const path of [...args.map(pathOf), ...chosen(kwargs, context)]) {
       context.notes.path(path);
       if (isFile(path)) stack = await mergeConfiguration(path, stack, context);
       else context.log("info", `Ignoring pillar stack cfg "${path}": file does not exist`);
@@ -53,8 +53,13 @@ function chosen(kwargs: ValueMap, { pillar, grains, opts }: PillarContext): stri
     const value = traverse(source, path.join(":")) ?? null;
     const entry = table.get(value) ?? (value === pillarenv ? table.get("__env__") : undefined) ?? [];
     const files = Array.isArray(entry) ? entry : [entry];
-    return files.map((file) => str(file).replaceAll("__env__", pillarenv));
+    return files.map((file) => pathOf(file).replaceAll("__env__", pillarenv));
   });
+}
+
+function pathOf(file: Value): string {
+  if (typeof file !== "string") throw new Error(`a configuration file must be a path, not ${repr(file)}`);
+  return file;
 }
 
 /** `stack` with the files that a configuration lists. */

@@ -79,7 +79,7 @@ Deno.test("a repository that is not there costs no other, and one whose updates 
     const service = new PillarService(opts, host);
     assertEquals(
       repr(decode(await service.pillar(plainRequest("web1", new Map())), "wire")),
-      "{'a': 1}",
+      "{'a': 1, '_errors': [\"Failed to load ext_pillar git: a repository with the branch master cannot be fetched: see the master's log\"]}",
     );
     assertStringIncludes(lines.join("\n"), `The git_pillar remote 'master file://${root}/nowhere' cannot be updated`);
     const [, remote] = configuredPillarRepositories(optsValues(opts));
@@ -93,8 +93,6 @@ Deno.test("what a repository's options may not be is told as Salt tells it, befo
     ["[{'master https://x.example.org/p': []}]", "there may be a trailing colon after the URL"],
     ["[{'master https://x.example.org/p': [{mount: x}]}]", "Invalid git_pillar configuration parameter 'mount'"],
     ["[{'master https://x.example.org/p': [{base: x}]}]", "base can only be specified if __env__"],
-    ["['master ext::sh -c id']", "Found bad url data"],
-    ["['master --upload-pack=id']", "Found bad url data"],
     ["[{'master https://x.example.org/p': [{root: ../../etc}]}]", "leads out of it"],
     ["[{'master https://x.example.org/p': [{mountpoint: a/../../b}]}]", "leads out of it"],
     ["[{'master https://x.example.org/p': [{name: ../x}]}]", "its name cannot name a directory"],
@@ -103,11 +101,26 @@ Deno.test("what a repository's options may not be is told as Salt tells it, befo
   ];
   for (const [extPillar, words] of refused) {
     const { remotes, opts } = values(extPillar);
-    assertThrows(() => pillarRemotes(remotes, opts), ConfigError, words);
+    assertThrows(() => pillarRemotes(remotes, opts, () => {}), ConfigError, words);
     const asked = new Map(opts).set("ext_pillar", [new Map<Value, Value>([["git", remotes]])]);
     assertThrows(() => checkPillarRepositories(asked), PreflightError, words);
     checkPillarRepositories(asked.set("git_pillar_verify_config", false));
   }
+});
+
+Deno.test("what has no URL is left out with a warning, as by Salt", () => {
+  const warned: string[] = [];
+  const { remotes, opts } = values(
+    "['master ext::sh -c id', 'master --upload-pack=id', {'master x y': [{root: x}]}, 'main /srv/p', '']",
+  );
+  const ids = pillarRemotes(remotes, opts, (message) => warned.push(message)).map(({ id }) => id);
+  assertEquals(ids, ["main /srv/p"]);
+  assertEquals(warned, [
+    "Found bad url data 'master ext::sh -c id'",
+    "Found bad url data 'master --upload-pack=id'",
+    "Found bad url data 'master x y'",
+    "Found bad url data ''",
+  ]);
 });
 
 Deno.test("a repository over SSH gets the key's passphrase from a program, and no other question an answer", () =>
