@@ -25,7 +25,7 @@ const HELPER = readingHelper(`git credential-store --file "$(git rev-parse --git
 const WRITE = 'umask 077 && rm -f "$1.new" && set -C && cat > "$1.new" && mv -f "$1.new" "$1"';
 
 /** The directory with the configuration of the repository that `path` is in; `undefined` if it is in none. */
-export function gitDirectory(path: string): string | undefined {
+function gitDirectory(path: string): string | undefined {
   const inside = `${path}/.git`;
   if (isDirectory(inside)) return inside;
   if (isFile(inside)) {

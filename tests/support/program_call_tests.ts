@@ -5,6 +5,7 @@
  */
 
 import { DENO_RUN } from "../../lib/process/self_command.ts";
+import { UNSHARE_MOUNTS, whyNoMountNamespace } from "./mount_namespace.ts";
 import { caseLabel, placesOf, ProgramNames, readTable, runCase } from "./program_calls.ts";
 
 /**
@@ -13,8 +14,9 @@ import { caseLabel, placesOf, ProgramNames, readTable, runCase } from "./program
  */
 async function privateRuns(file: URL): Promise<(i: number) => void> {
   const script = new URL("./private_program_calls.ts", import.meta.url).pathname;
-  const { stdout, stderr } = await new Deno.Command("unshare", {
-    args: ["-m", Deno.execPath(), ...DENO_RUN, script, file.href],
+  const [unshare, ...args] = UNSHARE_MOUNTS;
+  const { stdout, stderr } = await new Deno.Command(unshare, {
+    args: [...args, Deno.execPath(), ...DENO_RUN, script, file.href],
     stdout: "piped",
     stderr: "piped",
   }).output();
@@ -27,11 +29,15 @@ async function privateRuns(file: URL): Promise<(i: number) => void> {
 
 /** Runs the cases of all files of a directory, a test for each file. @param directory With a slash at the end. */
 export function testProgramCalls(directory: URL): void {
-  for (const { name } of [...Deno.readDirSync(directory)].sort((a, b) => a.name < b.name ? -1 : 1)) {
-    Deno.test(`${name}: functions start the programs that Python Salt starts, and return what it returns`, async (t) => {
-      const file = new URL(name, directory);
-      const { table, cases } = readTable(file);
-      const run = placesOf(table).length > 0 ? await privateRuns(file) : undefined;
+  const missing = whyNoMountNamespace();
+  for (const name of [...Deno.readDirSync(directory)].map((entry) => entry.name).sort()) {
+    const file = new URL(name, directory);
+    const { table, cases } = readTable(file);
+    const isPrivate = placesOf(table).length > 0;
+    const ignore = isPrivate && missing !== undefined;
+    const says = "functions start the programs that Python Salt starts, and return what it returns";
+    Deno.test({ name: `${name}: ${says}${ignore ? ` (skipped: ${missing})` : ""}`, ignore }, async (t) => {
+      const run = isPrivate ? await privateRuns(file) : undefined;
       using names = new ProgramNames();
       for (const [i, one] of cases.entries()) {
         await t.step(caseLabel(one, i), () => run === undefined ? runCase(table, one, names) : run(i));

@@ -119,7 +119,7 @@ Deno.test("network shows the names of this host and its connections", onLinux, a
     assertEquals(await call(name), Deno.hostname());
   }
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  using client = await Deno.connect(listener.addr as Deno.NetAddr);
+  using client = await Deno.connect({ hostname: "127.0.0.1", port: (listener.addr as Deno.NetAddr).port });
   using server = await listener.accept();
   const [{ port: ours }, { port: theirs }] = [client.localAddr, server.localAddr] as Deno.NetAddr[];
   const found = [...(await mapOf("network.active_tcp")).values()].map(asMap).find((one) =>
