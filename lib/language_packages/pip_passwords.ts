@@ -7,6 +7,7 @@
 
 import { CommandError } from "../errors.ts";
 import { findUser } from "../os/users.ts";
+import { hasPassword } from "../text/url_credentials.ts";
 import type { ValueMap } from "../values/value.ts";
 
 /** The options whose values are URLs, with the variables of the same meaning. */
@@ -26,10 +27,6 @@ export interface PipCall {
   readonly requirements: readonly string[];
 }
 
-function hasPassword(word: string | undefined): word is string {
-  return word !== undefined && /[a-z][a-z0-9+.-]*:\/\/[^/@\s]*:[^/@\s]+@/i.test(word);
-}
-
 /** `words` without URLs that have a password. */
 export function withoutPasswords(words: readonly string[]): PipCall {
   const left: string[] = [];
@@ -37,11 +34,11 @@ export function withoutPasswords(words: readonly string[]): PipCall {
   const requirements: string[] = [];
   for (let i = 0; i < words.length; i++) {
     const [word, value] = [words[i], words[i + 1]];
-    if (Object.hasOwn(VARIABLES, word) && hasPassword(value)) {
+    if (Object.hasOwn(VARIABLES, word) && value !== undefined && hasPassword(value)) {
       const known = environment.get(VARIABLES[word]);
       environment.set(VARIABLES[word], known === undefined ? value : `${known} ${value}`);
       i++;
-    } else if (word === "--editable" && hasPassword(value)) {
+    } else if (word === "--editable" && value !== undefined && hasPassword(value)) {
       requirements.push(`--editable ${value}`);
       i++;
     } else if (!word.startsWith("-") && hasPassword(word)) requirements.push(word);

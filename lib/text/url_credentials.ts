@@ -11,6 +11,11 @@ export function hideCredentials(text: string): string {
   return text.replaceAll(/(https?):\/\/.*@/gi, "$1://<redacted>@");
 }
 
+/** Whether there is a URL with a password in a text. */
+export function hasPassword(text: string): boolean {
+  return /[a-z][a-z0-9+.-]*:\/\/[^/@\s]*:[^/@\s]+@/i.test(text);
+}
+
 /** The URL with those credentials; without any, the URL itself. @throws {InvocationError} If it is not of https. */
 export function withCredentials(url: string, user: string | null, password: string | null): string {
   if (user === null && password === null) return url;

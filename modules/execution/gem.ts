@@ -10,6 +10,7 @@ import { parseList, parseOutdated, parseSources, parseVersion } from "../../lib/
 import { describe } from "../../lib/plugins/docs.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
+import { hasPassword } from "../../lib/text/url_credentials.ts";
 import { str as text, type Value } from "../../lib/values/value.ts";
 
 /** Which gem runs, and as whom. */
@@ -17,11 +18,18 @@ interface Gem {
   readonly ruby: string | null;
   readonly runas: string | null;
   readonly gem_bin: string | null;
+  /** More variables of its environment. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** What gem prints. @throws {CommandError} If it fails. */
-async function gem(words: readonly string[], { runas, gem_bin }: Gem, context: JobContext): Promise<string> {
+async function gem(
+  words: readonly string[],
+  { runas, gem_bin, env }: Gem,
+  context: JobContext,
+): Promise<string> {
   const { retcode, stdout, stderr } = await runProgram([gem_bin || "gem", ...words], context, {
+    env,
     setsRetcode: true,
     ...runas && { runas },
   });
@@ -66,16 +74,19 @@ export const install: ModuleFunction<JobContext> = fn({
     const documents = isThird
       ? (rdoc && ri ? [] : ["--no-document"])
       : [...rdoc ? [] : ["--no-rdoc"], ...ri ? [] : ["--no-ri"]];
+    // With a password it is in gem's environment, since others can read arguments.
+    const hidden = proxy !== null && hasPassword(proxy);
+    const env = hidden ? { http_proxy: proxy, https_proxy: proxy } : undefined;
     const words = [
       "install",
       ...names(gems),
       ...version ? ["--version", version] : [],
       ...documents,
       ...pre_releases ? [isThird ? "--prerelease" : "--pre"] : [],
-      ...proxy ? ["-p", proxy] : [],
+      ...proxy && !hidden ? ["-p", proxy] : [],
       ...source ? ["--source", source] : [],
     ];
-    return await gem(words, which, context);
+    return await gem(words, { ...which, env }, context);
   },
 });
 

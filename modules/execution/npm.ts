@@ -13,7 +13,8 @@ import { describe } from "../../lib/plugins/docs.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
 import type { Virtual } from "../../lib/plugins/virtual.ts";
-import { isMap, str as text, toNumber, truthy, type Value } from "../../lib/values/value.ts";
+import { hasPassword } from "../../lib/text/url_credentials.ts";
+import { isMap, map, str as text, toNumber, truthy, type Value } from "../../lib/values/value.ts";
 
 export const virtual: Virtual = {
   serves: [{
@@ -71,16 +72,23 @@ export const install: ModuleFunction<JobContext> = fn({
   },
   async run({ pkg, pkgs, dir, registry, dry_run, silent, ...run }, context) {
     const names = pkg ? [pkg] : Array.isArray(pkgs) ? pkgs.map(text) : [];
+    // With a password it is in npm's environment, since others can read arguments.
+    const hidden = registry !== null && hasPassword(registry);
     const words = [
       "install",
       "--json",
       ...silent ? ["--silent"] : [],
       ...dir ? [] : ["--global"],
-      ...registry ? [`--registry=${registry}`] : [],
+      ...registry && !hidden ? [`--registry=${registry}`] : [],
       ...dry_run ? ["--dry-run"] : [],
       ...names.map((name) => checkedWord(name, "package name")),
     ];
-    const { retcode, stdout, stderr } = await npm(words, { ...run, dir: dir || "/tmp", setsRetcode: true }, context);
+    const { retcode, stdout, stderr } = await npm(words, {
+      ...run,
+      env: hidden ? map({ ...parseEnvironment(run.env), npm_config_registry: registry }) : run.env,
+      dir: dir || "/tmp",
+      setsRetcode: true,
+    }, context);
     if (retcode !== 0) throw new CommandError(stderr);
     const told = stdout || stderr;
     return findJson(told) ?? told;

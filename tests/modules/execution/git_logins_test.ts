@@ -57,7 +57,7 @@ class World implements AsyncDisposable {
   }
 
   /** The URL as Salt keeps it. */
-  url_with(password: string): string {
+  urlWith(password: string): string {
     return this.url.replace("//", `//deploy%40example.com:${password}@`);
   }
 
@@ -125,7 +125,7 @@ Deno.test("git with https_pass: the password is in no arguments, and later calls
   const refs = await world.call("ls_remote", [], { remote: url, ...HTTPS, ref: "main" });
   assertEquals(refs, map({ "refs/heads/main": first }));
   assertEquals(await world.call("remote_refs", [url], { ...HTTPS, heads: true }), refs);
-  assertEquals(await world.call("remote_refs", [world.url_with(QUOTED)], { heads: true }), refs);
+  assertEquals(await world.call("remote_refs", [world.urlWith(QUOTED)], { heads: true }), refs);
   await world.call("branch", [clone, "mine"]);
   await world.call("push", [clone, "origin", "mine"]);
   assertStringIncludes(world.shell("git -C served/repo.git branch"), "mine");
@@ -135,7 +135,7 @@ Deno.test("git with https_pass: the password is in no arguments, and later calls
     fetch: `https://<redacted>@${world.server.host}/repo.git`,
     push: `https://<redacted>@${world.server.host}/repo.git`,
   });
-  const whole = map({ fetch: world.url_with(QUOTED), push: world.url_with(QUOTED) });
+  const whole = map({ fetch: world.urlWith(QUOTED), push: world.urlWith(QUOTED) });
   assertEquals(await world.call("remote_get", [clone]), hidden);
   assertEquals(await world.call("remotes", [clone]), map({ origin: hidden }));
   assertEquals(await world.call("remotes", [clone], { redact_auth: false }), map({ origin: whole }));
@@ -189,10 +189,10 @@ Deno.test("git.remote_set keeps the password of each remote, and forgets that of
   const whole = await world.call("remote_get", [bare, "other"], { redact_auth: false });
   assertEquals(
     whole,
-    map({ fetch: world.url_with("s3cret%20new"), push: "https://two:s3cret%20two@two.example.com/r" }),
+    map({ fetch: world.urlWith("s3cret%20new"), push: "https://two:s3cret%20two@two.example.com/r" }),
   );
   await world.call("remote_set", [bare, "https://example.com/r"], { remote: "other" });
-  assertEquals(Deno.readTextFileSync(file), `${world.url_with("s3cret%20new").slice(0, -"/repo.git".length)}\n`);
+  assertEquals(Deno.readTextFileSync(file), `${world.urlWith("s3cret%20new").slice(0, -"/repo.git".length)}\n`);
   world.assertSecret(await set(undefined));
   assertEquals([...Deno.readDirSync(bare)].some(({ name }) => name.startsWith("salt-")), false);
   assert(!Deno.readTextFileSync(`${bare}/config`).includes("salt-credentials"));
@@ -226,7 +226,7 @@ Deno.test("git.latest and git.detached with https_pass: nothing on the second ru
 Deno.test("git: a repository in whose URL Salt has left a password is fetched, and is no other remote", async () => {
   await using world = new World();
   const { root, url } = world;
-  await world.later(`git clone -q '${world.url_with(QUOTED)}' theirs`);
+  await world.later(`git clone -q '${world.urlWith(QUOTED)}' theirs`);
   assert([...world.server.seen].some((line) => line.includes(QUOTED)), "git alone shows it");
   world.server.seen.clear();
   const config = Deno.readTextFileSync(`${root}/theirs/.git/config`);
