@@ -29,11 +29,11 @@ function gitDirectory(path: string): string | undefined {
   const inside = `${path}/.git`;
   if (isDirectory(inside)) return inside;
   if (isFile(inside)) {
-    const named = /^gitdir: (.+)/.exec(Deno.readTextFileSync(inside))?.[1];
+    const named = /^gitdir: (.+)/.exec(linesOf(inside)[0] ?? "")?.[1];
     if (named === undefined) return undefined;
     const directory = joinPath(path, named);
     const common = `${directory}/commondir`;
-    return isFile(common) ? joinPath(directory, Deno.readTextFileSync(common).trimEnd()) : directory;
+    return isFile(common) ? joinPath(directory, linesOf(common)[0] ?? "") : directory;
   }
   if (isFile(`${path}/HEAD`) && isDirectory(`${path}/objects`)) return path;
   const above = dirName(path);
@@ -58,8 +58,14 @@ function loginsOf(urls: readonly string[]): Login[] {
   return urls.flatMap((url) => splitLogin(url).login ?? []);
 }
 
+/** The lines of a file; none if it is not there, or another user's, whose passwords are not for this one. */
 function linesOf(path: string): string[] {
-  return isFile(path) ? splitLines(Deno.readTextFileSync(path)) : [];
+  try {
+    return isFile(path) ? splitLines(Deno.readTextFileSync(path)) : [];
+  } catch (error) {
+    if (error instanceof Deno.errors.PermissionDenied) return [];
+    throw error;
+  }
 }
 
 /** A repository, and who writes in it. */
