@@ -137,7 +137,7 @@ class Compilation {
     const external = new ExternalPillar(this.#request, this.#host, {
       merging: this.#merging,
       errors: this.#errors,
-      world: () => this.#world(),
+      scope: () => this.#scope(),
       sourceOpts: () => this.#sourceOpts(),
       nodegroups: () => this.#nodegroups(),
       compile: (files) => this.#compileOther(files),

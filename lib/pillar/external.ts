@@ -20,7 +20,7 @@ export interface ExternalParts {
   readonly merging: MergeHow;
   /** Receives the texts for `_errors`. */
   readonly errors: string[];
-  world(): PillarWorld;
+  scope(): PillarScope;
   /** What sources see as `__opts__`: those of the node, with its own id, and the environments of the request. */
   sourceOpts(): ValueMap;
   nodegroups(): string[];
@@ -102,19 +102,19 @@ export class ExternalPillar {
     const host = this.#host;
     const { extraMinionData, id, saltenv } = this.#request;
     // A copy: a source that changes it must not change the files' data, which are kept.
-    const world: PillarWorld = { ...this.#parts.world(), pillar: deepCopy(pillar) as ValueMap };
+    const scope: PillarScope = { ...this.#parts.scope(), pillar: deepCopy(pillar) as ValueMap };
     const opts = this.#parts.sourceOpts();
     return {
       minionId: id,
-      pillar: world.pillar,
-      grains: world.grains,
+      pillar: scope.pillar,
+      grains: scope.grains,
       opts,
       extraMinionData,
       notes: scope.notes,
       signal: host.signal,
-      call: (name, args, kwargs = new Map()) => host.call(name, args, kwargs, world),
-      render: (rendering) => host.render(asText(rendering, saltenv ?? "base"), { ...world, opts }),
-      decrypt: (data, renderer) => host.decrypt(data, renderer, world),
+      call: (name, args, kwargs = new Map()) => host.call(name, args, kwargs, scope),
+      render: (rendering) => host.render(asText(rendering, saltenv ?? "base"), { ...scope, opts }),
+      decrypt: (data, renderer) => host.decrypt(data, renderer, scope),
       nodegroups: () => this.#parts.nodegroups(),
       compile: (files) => this.#parts.compile(files),
       log: (level, message) => host.log(level, message),

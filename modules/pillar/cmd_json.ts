@@ -10,8 +10,8 @@ import { map, repr, str } from "../../lib/values/value.ts";
 
 export const ext_pillar: PillarSource = pillarSource({
   doc:
-    "Run a command without a shell, `%s` in it being the minion's id, and take its output for JSON. What cannot be read is logged, and\n" +
-    "gives nothing. Such a pillar is never kept: the command runs each time.",
+    "Run a command without a shell, `%s` in it being the minion's id, and parse its output as JSON. Errors are logged,\n" +
+    "and the result is then empty. The result is never cached: the command runs each time.",
   params: { command: any() },
   async run({ command }, { minionId, notes, call, render, log }) {
     if (typeof command !== "string") {

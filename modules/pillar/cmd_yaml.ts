@@ -11,8 +11,8 @@ import { map, repr, str } from "../../lib/values/value.ts";
 
 export const ext_pillar: PillarSource = pillarSource({
   doc:
-    "Run a command in a shell, `%s` in it being the minion's id, and take its output for YAML. What cannot be read is\n" +
-    "logged, and gives nothing. Such a pillar is never kept: the command runs each time.",
+    "Run a command in a shell, `%s` in it being the minion's id, and parse its output as YAML. Errors are logged, and the\n" +
+    "result is then empty. The result is never cached: the command runs each time.",
   params: { command: any() },
   async run({ command }, { minionId, notes, call, log }) {
     if (typeof command !== "string") throw new Error(`the command must be a text, not ${repr(command)}`);
