@@ -4,6 +4,7 @@
  * @module
  */
 
+import { hideLogins } from "../git/logins.ts";
 import { clearTimeout, setTimeout } from "../os/timers.ts";
 
 /** How a remote is reached. */
@@ -16,9 +17,6 @@ export interface GitAccess {
   readonly privkey: string;
   /** The passphrase of that key, or empty. */
   readonly passphrase: string;
-  /** For HTTP; `user` is empty without. */
-  readonly user: string;
-  readonly password: string;
 }
 
 /** The outcome of a run of git. */
@@ -41,6 +39,9 @@ export interface GitRun {
   readonly limitMs?: number;
   readonly signal?: AbortSignal;
 }
+
+/** git asks for no password but that of the URL it is given. */
+const NONE = { stored: [], configured: [] };
 
 /** Maximum bytes of git's output, such as the file names of a large repository. */
 const MAX_OUTPUT = 512 << 20;
@@ -86,12 +87,22 @@ interface StartedGit extends AsyncDisposable {
 function startGit(args: readonly string[], run: GitRun): StartedGit {
   let ended: string | undefined;
   let process: Deno.ChildProcess;
+  // Only a run that reaches the remote has a URL among its arguments.
+  const sent = run.access === undefined ? { words: args, env: {} } : hideLogins(args, NONE);
   try {
     process = new Deno.Command("git", {
-      args: ["-c", "core.quotepath=false", "-c", "gc.autoDetach=false", "-c", "maintenance.autoDetach=false", ...args],
+      args: [
+        "-c",
+        "core.quotepath=false",
+        "-c",
+        "gc.autoDetach=false",
+        "-c",
+        "maintenance.autoDetach=false",
+        ...sent.words,
+      ],
       cwd: run.directory,
       clearEnv: true,
-      env: environment(run),
+      env: { ...environment(run), ...sent.env },
       stdin: run.stdin === undefined ? "null" : "piped",
       stdout: "piped",
       stderr: "piped",
@@ -190,13 +201,6 @@ function environment({ access, indexFile, directory }: GitRun): Record<string, s
   } -o StrictHostKeyChecking=accept-new -o ConnectTimeout=${SILENCE_S} -o ServerAliveInterval=${SILENCE_S}${key}`;
   if (!access.sslVerify) variables.GIT_SSL_NO_VERIFY = "true";
   if (access.proxy !== "") variables.http_proxy = variables.https_proxy = access.proxy;
-  if (access.user !== "") {
-    // In a variable, as everybody on the host sees arguments.
-    const pair = new TextEncoder().encode(`${access.user}:${access.password}`).toBase64();
-    variables.GIT_CONFIG_COUNT = "1";
-    variables.GIT_CONFIG_KEY_0 = "http.extraHeader";
-    variables.GIT_CONFIG_VALUE_0 = `Authorization: Basic ${pair}`;
-  }
   return variables;
 }
 

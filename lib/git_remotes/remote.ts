@@ -12,6 +12,7 @@ import { isThere } from "../os/file_kind.ts";
 import { hashBytes } from "../crypto/hash.ts";
 import { messageOf, StoreError } from "../errors.ts";
 import { isGone } from "../os/deno_texts.ts";
+import { hideCredentials, replaceCredentials } from "../text/url_credentials.ts";
 import { BoundedMap } from "../values/bounded_map.ts";
 import { type GitResult, runGit, runGitInto } from "./git_program.ts";
 import type { RepositoryOptions } from "./remote_fields.ts";
@@ -84,16 +85,18 @@ export class GitRemote<O extends RepositoryOptions = RepositoryOptions> {
     if (held === undefined) return "locked";
     try {
       await this.#init();
-      const { url, depth, refspecs } = this.options;
+      const { url, user, password, depth, refspecs } = this.options;
+      const address = user === "" ? url : replaceCredentials(url, user, password);
       const args = ["fetch", "--prune", "--quiet", "--no-auto-maintenance", ...depth > 0 ? [`--depth=${depth}`] : []];
-      const fetched = await runGit([...args, "--end-of-options", url, ...refspecs], {
+      const fetched = await runGit([...args, "--end-of-options", address, ...refspecs], {
         directory: this.#repository,
         access: this.options,
         limitMs: FETCH_LIMIT_MS,
         signal,
       });
       if (!fetched.ok) {
-        throw new StoreError(`git fetch of ${url} failed: ${withoutPassword(fetched.stderr, this.options)}`, url);
+        const shown = hideCredentials(url);
+        throw new StoreError(`git fetch of ${shown} failed: ${withoutPassword(fetched.stderr, this.options)}`, shown);
       }
       const before = await this.refs();
       const now = await this.#readRefs();

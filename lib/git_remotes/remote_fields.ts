@@ -5,6 +5,7 @@
  */
 
 import { ConfigError } from "../errors.ts";
+import { hideCredentials } from "../text/url_credentials.ts";
 import { isMap, repr, str, type Value, type ValueMap } from "../values/value.ts";
 
 /** A repository, and how it is reached. */
@@ -40,7 +41,7 @@ export const AUTH_OPTIONS = ["user", "password", "pubkey", "privkey", "passphras
 
 /** @throws {ConfigError} Always. */
 export function refuseRemote(message: string, { option }: RemoteRole): never {
-  throw new ConfigError(message, { option });
+  throw new ConfigError(hideCredentials(message), { option });
 }
 
 /**

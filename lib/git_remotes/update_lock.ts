@@ -7,6 +7,7 @@
 import { messageOf } from "../errors.ts";
 import type { LockResult } from "../files/backend.ts";
 import { isGone } from "../os/deno_texts.ts";
+import { hideCredentials } from "../text/url_credentials.ts";
 
 /** A lock that was taken. */
 interface HeldLock {
@@ -20,7 +21,7 @@ export class UpdateLock {
 
   constructor(path: string, remote: { readonly id: string; readonly url: string }) {
     this.path = path;
-    this.#remote = remote;
+    this.#remote = { id: hideCredentials(remote.id), url: hideCredentials(remote.url) };
   }
 
   /** Takes the lock for an update; `undefined` if another process has it, or an operator has locked updates. */

@@ -19,11 +19,18 @@ export function hasPassword(text: string): boolean {
 /** The URL with those credentials; without any, the URL itself. @throws {InvocationError} If it is not of https. */
 export function withCredentials(url: string, user: string | null, password: string | null): string {
   if (user === null && password === null) return url;
-  const [, host, rest] = /^https:\/\/([^/?#]*)(.*)$/i.exec(url) ?? [];
-  if (host === undefined) throw new InvocationError("Basic Auth only supported for HTTPS");
+  if (!/^https:\/\//i.test(url)) throw new InvocationError("Basic Auth only supported for HTTPS");
+  return `https://${userInfo(user ?? "", password)}@${url.slice("https://".length)}`;
+}
+
+/** A URL of http or https with user and password in place of those in it; another URL is returned as it is. */
+export function replaceCredentials(url: string, user: string, password: string): string {
+  return url.replace(/^(https?:\/\/)(?:[^/?#]*@)?/i, (_, scheme) => `${scheme}${userInfo(user, password)}@`);
+}
+
+function userInfo(user: string, password: string | null): string {
   const quoted = (word: string) => encodeURIComponent(word).replace(/[!'()*]/g, (one) => `%${hex(one)}`);
-  const pair = [user ?? "", ...password === null ? [] : [password]].map(quoted).join(":");
-  return `https://${pair}@${host}${rest}`;
+  return [user, ...password === null ? [] : [password]].map(quoted).join(":");
 }
 
 function hex(character: string): string {

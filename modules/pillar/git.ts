@@ -16,6 +16,7 @@ import {
 import { isDirectory } from "../../lib/os/file_kind.ts";
 import { setTimeout } from "../../lib/os/timers.ts";
 import { type PillarContext, pillarSource } from "../../lib/plugins/pillar_source.ts";
+import { hideCredentials } from "../../lib/text/url_credentials.ts";
 import { mergeMaps } from "../../lib/values/dict_merge.ts";
 import { str, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
 
@@ -103,14 +104,17 @@ async function filesOf(remote: PillarRepository, context: PillarContext): Promis
   if (commit === undefined) {
     context.log(
       "error",
-      `Failed to checkout ${target} from git_pillar remote '${options.id}': remote ref does not exist`,
+      `Failed to checkout ${target} from git_pillar remote '${hideCredentials(options.id)}': remote ref does not exist`,
     );
     return undefined;
   }
   const files = await commitFiles(commit, remote.place);
   const path = options.root === "" ? files : `${files}/${options.root}`;
   if (isDirectory(path)) return path;
-  context.log("error", `Root path '${options.root}' not present in git_pillar remote '${options.id}', skipping.`);
+  context.log(
+    "error",
+    `Root path '${options.root}' not present in git_pillar remote '${hideCredentials(options.id)}', skipping.`,
+  );
   return undefined;
 }
 

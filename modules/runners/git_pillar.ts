@@ -9,6 +9,7 @@ import { optsValues } from "../../lib/config/opts_map.ts";
 import { CommandError, messageOf } from "../../lib/errors.ts";
 import { configuredPillarRepositories, fetchPillarRepository } from "../../lib/git_remotes/pillar_updates.ts";
 import { str } from "../../lib/plugins/module.ts";
+import { hideCredentials } from "../../lib/text/url_credentials.ts";
 import type { ValueMap } from "../../lib/values/value.ts";
 
 export const update: RunnerFunction = runner({
@@ -36,7 +37,7 @@ repo : None
         if (result === "locked") throw new Error("another process is fetching it, or its updates are locked");
         results.set(options.id, result === "changed" ? true : null);
       } catch (error) {
-        log("error", `git_pillar remote '${options.id}' could not be fetched: ${messageOf(error)}`);
+        log("error", `git_pillar remote '${hideCredentials(options.id)}' could not be fetched: ${messageOf(error)}`);
         results.set(options.id, false);
       }
     }

@@ -1,0 +1,84 @@
+/**
+ * User and password of the master's git remotes: they work, and they are in no process's arguments, no error, and with no
+ * other server.
+ * @module
+ */
+
+import { loadMasterConfig } from "../../lib/config/load.ts";
+import { optsValues } from "../../lib/config/opts_map.ts";
+import { StoreError } from "../../lib/errors.ts";
+import { configuredPillarRepositories, fetchPillarRepository } from "../../lib/git_remotes/pillar_updates.ts";
+import { toValue } from "../../lib/values/value.ts";
+import { assert, assertEquals, assertRejects } from "../support/assert.ts";
+import { makeCertificate } from "../support/certificate.ts";
+import { git } from "../support/file_server.ts";
+import { GitServer } from "../support/git_server.ts";
+
+const USER = "fleet@example.com", SECRET = "p/w:s3cret @1%";
+const QUOTED = "fleet%40example.com:p%2Fw%3As3cret%20%401%25";
+
+/** Fetches the one remote of a master in `root`. */
+async function fetchRemote(root: string, url: string, options: Readonly<Record<string, unknown>>): Promise<unknown> {
+  const remote = toValue({ [`master ${url}`]: Object.entries(options).map(([key, value]) => ({ [key]: value })) });
+  const overrides = { root_dir: root, id: "m_master", ext_pillar: toValue([{ git: [remote] }]) };
+  const { opts } = loadMasterConfig({ configDir: root, readsFiles: false, overrides });
+  const [repository] = configuredPillarRepositories(optsValues(opts));
+  return await fetchPillarRepository(repository);
+}
+
+Deno.test("git remotes of the master: a password, of an option or a URL, is in no arguments and no error", async () => {
+  const root = Deno.makeTempDirSync({ prefix: "git_remote_logins_" });
+  await git(["init", "--quiet", "--bare", "--initial-branch=master", `${root}/repo.git`]);
+  const commit =
+    "commit refs/heads/master\ncommitter t <t@example.com> 1 +0000\ndata 1\nx\nM 644 inline a\ndata 1\na\n";
+  await git(["-C", `${root}/repo.git`, "fast-import", "--quiet"], commit);
+  const server = new GitServer(root, makeCertificate(root), USER, SECRET);
+  try {
+    const options = { ssl_verify: false };
+    const url = `https://${server.host}/repo.git`;
+    assertEquals(await fetchRemote(`${root}/a`, url, { ...options, user: USER, password: SECRET }), "changed");
+    const inUrl = url.replace("//", `//${QUOTED}@`);
+    assertEquals(await fetchRemote(`${root}/b`, inUrl, options), "changed");
+    server.password = "other";
+    for (const [place, given] of [[inUrl, options], [url, { ...options, user: USER, password: SECRET }]] as const) {
+      const error = await assertRejects(
+        () => fetchRemote(`${root}/c`, place, given),
+        StoreError,
+        "Authentication failed",
+      );
+      assert(!error.message.includes("s3cret"), error.message);
+    }
+    const seen = [...server.seen];
+    assert(
+      seen.some((line) => line.includes("remote-https") && line.includes("fleet%40example.com@")),
+      seen.join("\n"),
+    );
+    assert(!seen.some((line) => line.includes("s3cret")), seen.join("\n"));
+  } finally {
+    await server[Symbol.asyncDispose]();
+    Deno.removeSync(root, { recursive: true });
+  }
+});
+
+Deno.test("git remotes of the master: a server that redirects to another does not make git tell it the password", async () => {
+  const root = Deno.makeTempDirSync({ prefix: "git_remote_logins_" });
+  const told: (string | null)[] = [];
+  const options = { hostname: "127.0.0.1", port: 0, onListen: () => {} };
+  const other = Deno.serve(options, ({ headers }) => {
+    told.push(headers.get("authorization"));
+    return new Response("", { status: 401, headers: { "www-authenticate": 'Basic realm="other"' } });
+  });
+  const first = Deno.serve(options, ({ url }) => {
+    const { pathname, search } = new URL(url);
+    return Response.redirect(`http://127.0.0.1:${other.addr.port}${pathname}${search}`);
+  });
+  try {
+    const url = `http://127.0.0.1:${first.addr.port}/repo.git`;
+    const given = { user: USER, password: SECRET, insecure_auth: true };
+    await assertRejects(() => fetchRemote(root, url, given), StoreError);
+    assertEquals(told, [null]);
+  } finally {
+    await Promise.all([first.shutdown(), other.shutdown()]);
+    Deno.removeSync(root, { recursive: true });
+  }
+});
