@@ -60,13 +60,20 @@ Deno.test("git remotes of the master: a password, of an option or a URL, is in n
   }
 });
 
+const ADVERTISED = `${"1".repeat(40)} refs/heads/master\0shallow\n`;
+/** What a server of git says first. Source: gitprotocol-http(5). */
+const ADVERTISEMENT = `001e# service=git-upload-pack\n0000${
+  (ADVERTISED.length + 4).toString(16).padStart(4, "0")
+}${ADVERTISED}0000`;
+
 Deno.test("git remotes of the master: a server that redirects to another does not make git tell it the password", async () => {
   const root = Deno.makeTempDirSync({ prefix: "git_remote_logins_" });
   const told: (string | null)[] = [];
   const options = { hostname: "127.0.0.1", port: 0, onListen: () => {} };
-  const other = Deno.serve(options, ({ headers }) => {
+  const type = { "content-type": "application/x-git-upload-pack-advertisement" };
+  const other = Deno.serve(options, ({ headers, method }) => {
     told.push(headers.get("authorization"));
-    return new Response("", { status: 401, headers: { "www-authenticate": 'Basic realm="other"' } });
+    return method === "GET" ? new Response(ADVERTISEMENT, { headers: type }) : new Response("", { status: 500 });
   });
   const first = Deno.serve(options, ({ url }) => {
     const { pathname, search } = new URL(url);
@@ -76,7 +83,8 @@ Deno.test("git remotes of the master: a server that redirects to another does no
     const url = `http://127.0.0.1:${first.addr.port}/repo.git`;
     const given = { user: USER, password: SECRET, insecure_auth: true };
     await assertRejects(() => fetchRemote(root, url, given), StoreError);
-    assertEquals(told, [null]);
+    // git asks the other one for its references, and then for a commit.
+    assertEquals(told, [null, null]);
   } finally {
     await Promise.all([first.shutdown(), other.shutdown()]);
     Deno.removeSync(root, { recursive: true });
