@@ -2,8 +2,7 @@
  * Core grains: facts of the host that every minion reads itself, under Salt's names.
  *
  * Everything is read from files and from the runtime, in a few milliseconds; no process is started and no name looked up.
- * Differences to Salt are in the parts: `os.ts`, `hardware.ts`, `virtual.ts`, `network.ts`. Of Python's own grains,
- * `denoversion` stands for `pythonversion`. Source: Salt 3008.3 `salt/grains/core.py`, `extra.py`, `minion_process.py`.
+ * Differences to Salt are in the parts: `os.ts`, `hardware.ts`, `virtual.ts`, `network.ts`, `python.ts`. Source: Salt 3008.3 `salt/grains/core.py`, `extra.py`, `minion_process.py`.
  * @module
  */
 
@@ -16,6 +15,7 @@ import { which } from "../../lib/host/which.ts";
 import { hardwareGrains } from "./hardware.ts";
 import { type InterfaceAddress, networkGrains } from "./network.ts";
 import { type Grains, osGrains } from "./os.ts";
+import { pythonGrains } from "./python.ts";
 import { timeZoneName } from "./time_zone.ts";
 import { virtualGrains } from "./virtual.ts";
 
@@ -61,6 +61,7 @@ export function coreGrains(opts: CoreGrainsOpts, host: Host = thisHost()): Grain
     zmqversion: LIBZMQ_VERSION,
     ca_truststore: trustStore(),
     denoversion: Deno.version.deno.split(".").map(Number),
+    ...pythonGrains(files),
     transactional: which("transactional-update") !== undefined,
     package: null,
   };

@@ -3,6 +3,7 @@ import { coreGrains, thisHost } from "../../../modules/grains/core.ts";
 import { hardwareGrains } from "../../../modules/grains/hardware.ts";
 import { fqdnsGrain, type InterfaceAddress, networkGrains } from "../../../modules/grains/network.ts";
 import { osGrains } from "../../../modules/grains/os.ts";
+import { pythonGrains } from "../../../modules/grains/python.ts";
 import { cpuMs } from "../../support/time.ts";
 import { abbreviation } from "../../../modules/grains/time_zone.ts";
 import { virtualGrains } from "../../../modules/grains/virtual.ts";
@@ -386,4 +387,19 @@ Deno.test("a static grains file that cannot be read is a warning", async () => {
     const grains = await loadGrains(testOpts({ root_dir: root }), { warn: (message) => warnings.push(message) });
     assertEquals([grains.get("id"), warnings.length], ["web1", 1]);
   });
+});
+
+Deno.test("the version of the host's Python is in the name of its program, behind any links", async () => {
+  const hosts: readonly (readonly [files: Record<string, string>, expected: Record<string, unknown>])[] = [
+    [{ "/usr/bin/python3": "-> python3.11" }, { pythonversion: [3, 11] }],
+    [
+      { "/usr/bin/python3": "-> /etc/alternatives/python3", "/etc/alternatives/python3": "-> /usr/bin/python3.6" },
+      { pythonversion: [3, 6] },
+    ],
+    [{ "/usr/local/bin/python3": "-> ../python/bin/python3.13" }, { pythonversion: [3, 13] }],
+    [{ "/usr/bin/python3": "a program" }, {}],
+    [{ "/usr/bin/python3": "-> python3" }, {}],
+    [{}, {}],
+  ];
+  for (const [files, expected] of hosts) await withHost(files, (host) => assertEquals(pythonGrains(host), expected));
 });
