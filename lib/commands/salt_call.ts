@@ -224,10 +224,13 @@ async function connect(
 ): Promise<CallMaster> {
   if (isLocal(opts)) {
     log.named("salt.minion").debug("No master is asked (file_client: local)");
-    if (!hasPillarFiles(opts)) return WITHOUT_MASTER;
-    // Templates are loaded only if there is pillar.
-    const { localPillar } = await import("../local_call/pillar.ts");
-    return await localPillar(opts, { grains, catalogue, log, signal: io.signal });
+    // Templates are loaded only if there is pillar, or the function asks for it: values of the caller are pillar, too.
+    const compiled = async () => {
+      const { localPillar } = await import("../local_call/pillar.ts");
+      return await localPillar(opts, { grains, catalogue, log, signal: io.signal });
+    };
+    if (hasPillarFiles(opts)) return await compiled();
+    return { ...WITHOUT_MASTER, freshPillar: async (asked) => await (await compiled()).freshPillar(asked) };
   }
   log.named("salt.minion").debug(`Connecting to the master ${opts.master}, port ${opts.master_port}`);
   // Sockets and keys are loaded only with a master.

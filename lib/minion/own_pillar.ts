@@ -47,8 +47,9 @@ export class OwnPillar {
    */
   async compile(load: ValueMap): Promise<ValueMap> {
     const { id = "" } = this.#opts;
-    if (!hasPillarFiles(this.#opts)) return new Map();
-    const request = packPillarRequest(readPillarRequest(load, id ?? ""));
+    const asked = readPillarRequest(load, id ?? "");
+    if (!hasPillarFiles(this.#opts) && asked.ext === null) return asked.override;
+    const request = packPillarRequest(asked);
     const { state, pillar } = await new Promise<{ state: string; pillar: Uint8Array }>((resolve) => {
       this.#processes.take({ kind: "pillar", key: "own", id: id ?? "", request }, resolve);
     });

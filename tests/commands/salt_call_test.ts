@@ -108,6 +108,11 @@ const LOCAL_CASES: Readonly<Record<string, Case>> = {
       "        JID\n    metadata:\n        ----------\n        a:\n            1\n    retcode:\n        0\n    return:\n" +
       "        1\n",
   },
+  "has an empty pillar where there is none": { words: ["pillar.items"], out: "local:\n    ----------\n" },
+  "takes a pillar where there is none": {
+    words: ["pillar.items", "unmask=True", "pillar={a: 1}"],
+    out: "local:\n    ----------\n    a:\n        1\n",
+  },
   "uses another id": { words: ["--id=db7", "grains.get", "id"], out: "local:\n    db7\n" },
   "goes without grains": { words: ["--skip-grains", "grains.items"], out: "local:\n    ----------\n" },
   "shows documentation": { words: ["-d", "test.pi"], out: /^test\.ping:\n\n {4}Answer True[^]*\n {4}\n\n$/ },
