@@ -161,7 +161,9 @@ function blockWords(text: string, offset: number): Words | undefined {
   }
   if (!begins && !afterQuotes && /^[,\]}]/.test(rest)) return noContent("block");
   const open = openCollections(text, offset).at(-1);
-  if (open === undefined || open.kind.startsWith("flow")) return undefined;
+  // The one value has ended: a further one would be another document.
+  if (open === undefined) return { problem: "did not find expected <document start>" };
+  if (open.kind.startsWith("flow")) return undefined;
   const sequence = open.kind === "block sequence";
   return {
     context: `while parsing a block ${sequence ? "collection" : "mapping"}`,

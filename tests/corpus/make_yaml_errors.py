@@ -31,6 +31,8 @@ TEXTS = [
     # Names, tags, documents.
     "'['x', 'y']': 1\nb: 2\n", "b: 2\n'['x', 'y']': 1\n",
     "a: *nope\n", "*a : b\n", "a: *\n", "a: &a &b c\n", "a: !x y\n", "a: =\n", "!!map [a]\n", "a: !!set [x]\n", "<<: 1\n", "<<: [1]\n", "--- a\n--- b\n",
+    # What goes on after the end of the one value.
+    "  pkg:\n    - installed\n\nfoo:\n  - x\n", "  - a\nb: 1\n", "'a' b\n", "[a]\nb: 1\n", "{a: 1}\n- b\n",
     "# c\na: 1\n--- \nb: 2\n", "a: 1\na: 2\n", "a: \x00b\n", "é: \x07\n",
 ]
 
