@@ -1,6 +1,6 @@
 /**
- * Salt's own functional tests, run against a `salt-call`: those of states and of the state modules for files, from Salt's source
- * archive on PyPI. Their fixtures are black_box.py's, which start the program as a process.
+ * Salt's own functional tests, run against a `salt-call`: those of states, of the state modules for files and of execution modules
+ * that change nothing of the host, from Salt's source archive on PyPI. Their fixtures are black_box.py's, which start the program as a process.
  *
  * The archive and an environment with pytest are made once, beside the virtual environments of python_salt.ts. Nothing of the
  * archive is in this repository.
@@ -35,6 +35,22 @@ export const PARTS: readonly Part[] = [
       "states/test_archive.py",
       "states/test_module.py",
       "states/test_slots_documented.py",
+    ],
+  },
+  {
+    name: "execution modules",
+    below: "modules",
+    paths: [
+      "modules/cmd/test_enabled.py",
+      "modules/cmd/test_run.py",
+      "modules/cmd/test_script.py",
+      "modules/file",
+      "modules/pillar",
+      "modules/test_aliases.py",
+      "modules/test_archive.py",
+      "modules/test_cmdmod.py",
+      "modules/test_data.py",
+      "modules/test_defaults.py",
     ],
   },
 ];
@@ -139,6 +155,9 @@ export async function runPart(
       "env",
       `PYTHONPATH=${source}:${plugin}`,
       "PYTHONDONTWRITEBYTECODE=1",
+      // Tests look for pip, and for the shell of who runs them.
+      `PATH=${python.replace(/\/[^/]*$/, "")}:${Deno.env.get("PATH") ?? "/usr/bin:/bin"}`,
+      "SHELL=/bin/bash",
       `SALT_CALL=${JSON.stringify(saltCall)}`,
       `SALT_SUITE_RESULTS=${results}`,
       ...[python, "-m", "pytest", "-q", "-p", "black_box", "-p", "no:cacheprovider", "-c", "/dev/null"],

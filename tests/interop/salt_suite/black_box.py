@@ -15,6 +15,7 @@ import pathlib
 import re
 import shutil
 import subprocess
+import tempfile
 
 import pytest
 import salt.exceptions
@@ -45,6 +46,10 @@ MARKERS = (
 made = {"calls": 0}
 
 
+class ProgramFailed(salt.exceptions.CommandExecutionError, salt.exceptions.SaltInvocationError):
+    """The program wrote an error instead of a result. Of what class it was in the program is not seen: what judges is its text."""
+
+
 class BlackBox:
     """The configuration of a minion without a master, and calls of the program with it."""
 
@@ -65,7 +70,7 @@ class BlackBox:
     def call(self, fun, args, kwargs):
         made["calls"] += 1
         self.write_config()
-        words = [a if isinstance(a, str) else json.dumps(a, default=str) for a in args]
+        words = [typed(value) for value in args]
         words += [f"{name}={typed(value)}" for name, value in kwargs.items()]
         command = [*SALT_CALL, "--local", "-c", str(self.config_dir), "--out=json", "-l", "quiet", fun, *words]
         # In the session of its own, so that what the call leaves behind is not of this one.
@@ -74,7 +79,7 @@ class BlackBox:
             return json.loads(done.stdout)["local"]
         except (ValueError, KeyError, TypeError):
             error = done.stderr.strip() or done.stdout.strip()
-            raise salt.exceptions.CommandExecutionError(f"salt-call ended with {done.returncode}: {error[:2000]}") from None
+            raise ProgramFailed(f"salt-call ended with {done.returncode}: {error[:2000]}") from None
 
     def state(self, fun, args, kwargs):
         """Calls one state: by `state.single`, or by an SLS file where an argument is none for a command line."""
@@ -95,12 +100,10 @@ class BlackBox:
 
 
 def typed(value):
-    """A value as salt-call reads it from its command line."""
-    if isinstance(value, (str, pathlib.PurePath)):
+    """A value as salt-call reads it from its command line: YAML, in which a `#` is never the begin of a comment."""
+    if isinstance(value, pathlib.PurePath):
         value = str(value)
-        if "#" in value or "\n" in value:
-            return value
-    return json.dumps(value, default=str)
+    return json.dumps(value, default=str).replace("#", "\\u0023")
 
 
 def texts(value):
@@ -171,6 +174,12 @@ class Loaders:
     def reset_state(self):
         shutil.rmtree(self.opts["cachedir"], ignore_errors=True)
         os.makedirs(self.opts["cachedir"])
+
+
+@pytest.fixture(scope="session", autouse=True)
+def scratch(tmp_path_factory):
+    """Tests that make files of fixed names in the system's folder for temporary files have one of their own, one in each process."""
+    tempfile.tempdir = str(tmp_path_factory.mktemp("scratch"))
 
 
 @pytest.fixture(scope="module")
@@ -254,13 +263,13 @@ def pytest_configure(config):
     for marker in MARKERS:
         config.addinivalue_line("markers", marker)
     # Salt's own helpers, which register themselves; not before now, as another plugin makes the place for them.
-    importlib.import_module("tests.support.pytest.helpers")
+    helpers = importlib.import_module("tests.support.pytest.helpers")
+    helpers.TestAccount = helpers.TestGroup = no_account
 
 
-def pytest_collection_modifyitems(items):
-    for item in items:
-        if "state_file_account" in item.fixturenames:
-            item.add_marker(pytest.mark.skip("makes an account on this host"))
+def no_account(**_):
+    """In place of what makes an account or a group for a test."""
+    pytest.skip("makes an account on this host")
 
 
 @pytest.hookimpl(hookwrapper=True)
