@@ -96,9 +96,6 @@ const OPTIONS: Readonly<Record<string, MakeOption>> = {
   owner: (value) => ({
     match: byId(value, { kind: "user", find: (name) => findUser(name)?.uid, id: (info) => info.uid }),
   }),
-  user: (value) => ({
-    match: byId(value, { kind: "user", find: (name) => findUser(name)?.uid, id: (info) => info.uid }),
-  }),
   group: (value) => ({
     match: byId(value, { kind: "group", find: (name) => findGroup(name)?.gid, id: (info) => info.gid }),
   }),

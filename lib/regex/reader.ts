@@ -5,6 +5,7 @@
  */
 
 import { messageOf, RegexError } from "../errors.ts";
+import { repr } from "../values/value.ts";
 import { type Assertion, type CharTest, type RegexNode, widthOf } from "./nodes.ts";
 import { classEscape, PythonSet } from "./set.ts";
 
@@ -96,8 +97,9 @@ export class RegexReader {
     return this.#chars.slice(this.#at, this.#at + count).join("");
   }
 
-  #fail(problem: string): never {
-    throw new RegexError(this.#pattern, `${problem} at position ${this.#at}`);
+  /** @param at The place that Python names for it. */
+  #fail(problem: string, at = this.#at): never {
+    throw new RegexError(this.#pattern, `${problem} at position ${at}`);
   }
 
   #addFlags(flags: Flags, letters: string, value = true): Flags {
@@ -133,11 +135,12 @@ export class RegexReader {
         this.#at++;
         continue;
       }
+      const at = this.#at;
       const quantifier = this.#quantifier();
       if (quantifier !== undefined) {
         const item = items.at(-1);
-        if (last === "nothing" || item === undefined) this.#fail("nothing to repeat");
-        if (last === "repeated") this.#fail("multiple repeat");
+        if (last === "nothing" || item === undefined) this.#fail("nothing to repeat", at);
+        if (last === "repeated") this.#fail("multiple repeat", at);
         items[items.length - 1] = { kind: "repeat", item, ...quantifier };
         last = "repeated";
         continue;
@@ -155,6 +158,7 @@ export class RegexReader {
   #quantifier(): { min: number; max: number; lazy: boolean } | undefined {
     const found = /^(?:([*+?])|\{(?:(\d+)(,?)(\d*)|,(\d*))\})/.exec(this.#ahead(24));
     if (found === null) return undefined;
+    const start = this.#at;
     this.#at += found[0].length;
     const next = this.#chars[this.#at];
     if (next === "+") this.#fail("possessive quantifiers are not supported");
@@ -163,7 +167,7 @@ export class RegexReader {
     const min = sign === "+" ? 1 : sign === undefined ? Number(low) : 0;
     const bound = only ?? (comma === "" ? low : high);
     const max = sign === "?" ? 1 : sign !== undefined || bound === "" ? Infinity : Number(bound);
-    if (min > max) this.#fail("min repeat greater than max repeat");
+    if (min > max) this.#fail("min repeat greater than max repeat", start + 1);
     return { min, max, lazy: next === "?" };
   }
 
@@ -218,35 +222,45 @@ export class RegexReader {
   }
 
   #group(flags: Flags): Piece {
-    if (this.#chars[this.#at] !== "?") return this.#captured(flags);
+    const start = this.#at - 1;
+    if (this.#chars[this.#at] !== "?") return this.#captured(flags, start);
     const rest = this.#ahead(300);
     if (rest.startsWith("?#")) {
       const end = this.#chars.indexOf(")", this.#at);
-      if (end < 0) this.#fail("missing ), unterminated comment");
+      if (end < 0) this.#fail("missing ), unterminated comment", start);
       this.#at = end + 1;
       return { node: undefined, last: "nothing" };
     }
     const named = /^\?P<([^>]*)>/.exec(rest);
     if (named !== null) {
-      const name = this.#groupName(named[1]);
-      if (this.#names.has(name)) this.#fail(`redefinition of group name "${name}"`);
+      const name = this.#groupName(named[1], start + 4);
+      const known = this.#names.get(name);
+      if (known !== undefined) {
+        const again = `redefinition of group name '${name}' as group ${this.#groups + 1}; was group ${known}`;
+        this.#fail(again, start + 4);
+      }
       this.#names.set(name, this.#groups + 1);
       this.#at += [...named[0]].length;
-      return this.#captured(flags);
+      return this.#captured(flags, start);
     }
+    if (rest.startsWith("?P<")) this.#fail("missing >, unterminated name", start + 4);
     const reference = /^\?P=([^)]*)\)/.exec(rest);
     if (reference !== null) {
-      const number = this.#names.get(this.#groupName(reference[1]));
-      if (number === undefined) this.#fail(`unknown group name "${reference[1]}"`);
+      const at = start + 4;
+      const number = this.#names.get(this.#groupName(reference[1], at));
+      if (number === undefined) this.#fail(`unknown group name '${reference[1]}'`, at);
       this.#at += [...reference[0]].length;
-      return this.#backReference(number, flags);
+      return this.#backReference(number, { flags, at });
     }
     const assertion = /^\?(<?)([=!])/.exec(rest);
     if (assertion !== null) {
       this.#at += assertion[0].length;
-      const item = this.#inside(flags);
+      const item = this.#inside(flags, start);
       const [min, max] = widthOf(item);
-      if (assertion[1] === "<" && min !== max) this.#fail("look-behind requires fixed-width pattern");
+      if (assertion[1] === "<" && min !== max) {
+        // Python names no place for it.
+        throw new RegexError(this.#pattern, "look-behind requires fixed-width pattern");
+      }
       const node: RegexNode = {
         kind: "look",
         item,
@@ -259,45 +273,48 @@ export class RegexReader {
     if (scoped !== null) {
       this.#at += scoped[0].length;
       const inner = this.#addFlags(this.#addFlags(flags, scoped[1]), scoped[2] ?? "", false);
-      return { node: this.#inside(inner), last: "item" };
+      return { node: this.#inside(inner, start), last: "item" };
     }
     if (rest.startsWith("?>")) this.#fail("atomic groups are not supported");
     if (rest.startsWith("?(")) this.#fail("conditional groups are not supported");
-    if (/^\?[aiLmsux]+\)/.test(rest)) this.#fail("global flags not at the start of the expression");
-    return this.#fail(`unknown extension ${rest.slice(0, 3)}`);
+    if (/^\?[aiLmsux]+\)/.test(rest)) this.#fail("global flags not at the start of the expression", start);
+    return this.#fail(`unknown extension ${rest.slice(0, "<P".includes(rest[1] ?? " ") ? 3 : 2)}`);
   }
 
-  #captured(flags: Flags): Piece {
+  #captured(flags: Flags, start: number): Piece {
     const number = ++this.#groups;
     this.#open.add(number);
-    const item = this.#inside(flags);
+    const item = this.#inside(flags, start);
     this.#open.delete(number);
     return { node: { kind: "group", number, item }, last: "item" };
   }
 
-  #inside(flags: Flags): RegexNode {
+  /** What is in a group that begins at `start`, with the parenthesis that ends it. */
+  #inside(flags: Flags, start: number): RegexNode {
     if (++this.#depth > MAX_DEPTH) this.#fail(`groups lie in each other more than ${MAX_DEPTH} deep`);
     const body = this.#alternatives(flags);
-    if (this.#chars[this.#at] !== ")") this.#fail("missing ), unterminated subpattern");
+    if (this.#chars[this.#at] !== ")") this.#fail("missing ), unterminated subpattern", start);
     this.#at++;
     this.#depth--;
     return body;
   }
 
-  #groupName(name: string): string {
-    if (!/^[\p{L}_][\p{L}\p{N}_]*$/u.test(name)) this.#fail(`bad character in group name "${name}"`);
+  #groupName(name: string, at: number): string {
+    if (name === "") this.#fail("missing group name", at);
+    if (!/^[\p{L}_][\p{L}\p{N}_]*$/u.test(name)) this.#fail(`bad character in group name ${repr(name)}`, at);
     return name;
   }
 
-  #backReference(number: number, { ignoreCase }: Flags): Piece {
-    if (number > this.#groups) this.#fail(`invalid group reference ${number}`);
-    if (this.#open.has(number)) this.#fail("cannot refer to an open group");
-    return { node: { kind: "same", number, ignoreCase }, last: "item" };
+  /** @param setting.at The place that Python names if it is the group's own. */
+  #backReference(number: number, { flags, at }: { readonly flags: Flags; readonly at: number }): Piece {
+    if (number > this.#groups) this.#fail(`invalid group reference ${number}`, at + 1);
+    if (this.#open.has(number)) this.#fail("cannot refer to an open group", at);
+    return { node: { kind: "same", number, ignoreCase: flags.ignoreCase }, last: "item" };
   }
 
   #escape(flags: Flags): Piece {
     const char = this.#chars[this.#at];
-    if (char === undefined) this.#fail("bad escape (end of pattern)");
+    if (char === undefined) this.#fail("bad escape (end of pattern)", this.#at - 1);
     if ("AZbB".includes(char)) {
       this.#at++;
       if (char === "A" || char === "Z") return place(char === "A" ? START : END);
@@ -310,8 +327,9 @@ export class RegexReader {
     const rest = this.#ahead(12);
     const number = /^[1-9]\d?/.exec(rest);
     if (number !== null && !/^[0-7]{3}/.test(rest)) {
+      const start = this.#at - 1;
       this.#at += number[0].length;
-      return this.#backReference(Number(number[0]), flags);
+      return this.#backReference(Number(number[0]), { flags, at: start });
     }
     const set = new PythonSet(this.#pattern, this.#chars, this.#at - 1);
     const text = set.escape(flags.ascii);

@@ -59,7 +59,14 @@ export function regexFlags(flags: Value): number {
 export function regexWithFlags(pattern: string, bits: number): PythonRegex {
   const letters = new Set(Object.values(FLAGS).filter(([bit]) => (bits & bit) !== 0).map(([, letter]) => letter));
   const flags = [...letters].join("");
-  return pythonRegex(flags === "" ? pattern : `(?${flags})${pattern}`, { search: true });
+  if (flags === "") return pythonRegex(pattern, { search: true });
+  try {
+    return pythonRegex(`(?${flags})${pattern}`, { search: true });
+  } catch (error) {
+    // What is wrong with it is told without the flags, so that places in it are counted from its own beginning.
+    if (error instanceof RegexError) pythonRegex(pattern, { search: true });
+    throw error;
+  }
 }
 
 /** Compiles `pattern` with flags of `re`, for searching {@linkcode byteText}s. @throws {RegexError} */

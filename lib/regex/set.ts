@@ -30,6 +30,8 @@ export class PythonSet {
   readonly #chars: readonly string[];
   /** Position of the next character to read, in code points. */
   at: number;
+  /** Position of the bracket that opens the set. */
+  #open = 0;
 
   /**
    * @param chars The code points of `pattern`.
@@ -43,12 +45,14 @@ export class PythonSet {
 
   /** The set in JavaScript's syntax. @throws {RegexError} If it has no end, or a bad range. */
   read(ascii: boolean): string {
+    this.#open = this.at - 1;
     const negated = this.#chars[this.at] === "^";
     if (negated) this.at++;
     // Without duplicates, and bounded: JavaScript needs half a minute for thousands of members.
     const members = new Set<string>();
     for (let first = true; first || this.#chars[this.at] !== "]"; first = false) {
       if (members.size >= MAX_MEMBERS) this.#fail(`a set of more than ${MAX_MEMBERS} members`);
+      const start = this.at;
       const low = this.#member(ascii);
       const ranged = this.#chars[this.at] === "-" && this.at + 1 < this.#chars.length &&
         this.#chars[this.at + 1] !== "]";
@@ -58,7 +62,9 @@ export class PythonSet {
       }
       this.at++;
       const high = this.#member(ascii);
-      if (typeof low !== "number" || typeof high !== "number" || high < low) this.#fail("bad character range");
+      if (typeof low !== "number" || typeof high !== "number" || high < low) {
+        this.#fail(`bad character range ${this.#chars.slice(start, this.at).join("")}`, start);
+      }
       members.add(`${spell(low)}-${spell(high)}`);
     }
     this.at++;
@@ -71,14 +77,15 @@ export class PythonSet {
     return typeof member === "number" ? spell(member) : member;
   }
 
-  #fail(problem: string): never {
-    throw new RegexError(this.#pattern, `${problem} at position ${this.at}`);
+  /** @param at The place that Python names for it. */
+  #fail(problem: string, at = this.at): never {
+    throw new RegexError(this.#pattern, `${problem} at position ${at}`);
   }
 
   /** Reads one member: a code point, or a class in brackets. */
   #member(ascii: boolean): number | string {
     const char = this.#chars[this.at];
-    if (char === undefined) this.#fail("unterminated character set");
+    if (char === undefined) this.#fail("unterminated character set", this.#open);
     if (char === "\\") return this.#escaped(ascii);
     this.at++;
     return char.codePointAt(0) ?? 0;
@@ -105,12 +112,14 @@ export class PythonSet {
     }
     const octal = /^[0-7]{1,3}/.exec(rest);
     if (octal !== null) {
-      this.at += 1 + octal[0].length;
       const code = parseInt(octal[0], 8);
-      if (code > 0o377) this.#fail("octal escape value outside of range 0-0o377");
+      if (code > 0o377) this.#fail(`octal escape value \\${octal[0]} outside of range 0-0o377`);
+      this.at += 1 + octal[0].length;
       return code;
     }
     if (char === "N") this.#fail("\\N{…} is not supported");
+    const [cut] = /^(?:x[0-9a-fA-F]?|u[0-9a-fA-F]{0,3}|U[0-9a-fA-F]{0,7})/.exec(rest) ?? [];
+    if (cut !== undefined) this.#fail(`incomplete escape \\${cut}`);
     if (/[a-zA-Z0-9]/.test(char)) this.#fail(`bad escape \\${char}`);
     this.at += 2;
     return char.codePointAt(0) ?? 0;

@@ -58,6 +58,13 @@ for kw in [
     c("file.line", f"{R}/f", content="new", mode="insert", tree=L, **kw)
     c("file.line", f"{R}/f", content="new", mode="ensure", tree=L, **kw)
 c("file.line", f"{R}/f", content="  beta", mode="ensure", after="alpha", tree=L)
+FAR = {"f": "alpha\nx\ny\ngamma\nbeta"}
+for content in ["beta", "new", "x"]:
+    c("file.line", f"{R}/f", content=content, mode="ensure", before="gamma", after="alpha", tree=FAR)
+for content, before in [("beta", "gamma"), ("  beta", "gamma"), ("beta\n", "gamma"), ("gamma", "alpha")]:
+    c("file.line", f"{R}/f", content=content, mode="ensure", before=before, tree=L), c("file.line", f"{R}/f", content=content, mode="insert", before=before, tree=L)
+for regex in ["(", "[a", "*", "a{2,1}"]:
+    c("file.line", f"{R}/f", mode="delete", match=regex, tree=L)
 c("file.line", f"{R}/f", content="beta", mode="ensure", before="gamma", after="alpha", tree=L)
 c("file.line", f"{R}/f", content="zeta", mode="replace", match="beta", tree=L)
 c("file.line", f"{R}/f", content="zeta", mode="replace", match="beta", indent=False, tree=L)
@@ -210,6 +217,12 @@ for kw in [{}, dict(name="*.txt"), dict(iname="*.txt"), dict(regex="^[ab]"), dic
            dict(print="user group", name="m"), dict(name="a?txt"), dict(name="c.txt", exec="echo {}"), dict(delete="f", name="*.txt"), dict(delete="d", name="deep"),
            dict(delete="f", name="*.txt", test=True), dict(delete="l"), dict(delete="z"), dict(name="*.log", type="f", print="path")]:
     c("file.find", R, tree=F, **kw)
+for kw in [dict(user="root"), dict(owner="0"), dict(owner="nosuchuser"), dict(group="nosuchgroup"), dict(maxdepth=None), dict(maxdepth=-1)]:
+    c("file.find", R, tree=F, **kw)
+for printed in ["path,md5,type", "md5", "odd", "odd,type", "path,user,group", ""]:
+    c("file.find", R, tree={"f": "x", "d": {"dir": {"g": ""}}, "broken": {"link": "nowhere"}, "there": {"link": "f"}}, print=printed)
+for command in ["cat {}", "nosuchprogram {}", "false"]:
+    c("file.find", R, tree={"f": "x"}, type="f", exec=command)
 c("file.find", f"{R}/*.txt", tree=F), c("file.find", f"{R}/none", tree=F), c("file.find", f"{R}/sub", "delete", name="*.txt", tree=F), c("file.find", f"{R}/s*", "print", type="f", tree=F)
 
 # trees
@@ -285,6 +298,18 @@ c("file.get_managed", f"{R}/old", None, "", None, None, None, None, None, None, 
 c("file.list_backups_dir", f"{R}/", tree=G)
 PATCH = "--- a\n+++ b\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n"
 c("file.patch", f"{R}/a.txt", f"{R}/p", tree={**T, "p": PATCH}, drop=["pid"]), c("file.patch", f"{R}/a.txt", f"{R}/p", dry_run=True, tree={**T, "p": PATCH}, drop=["pid"]), c("file.patch", f"{R}/a.txt", f"{R}/p", tree={"a.txt": "other\n", "p": PATCH}, drop=["pid"])
+
+LINKS = {"d1": {"dir": {"x": ""}}, "d2": {"dir": {".h": "", "y": ""}}, "abs": {"link": "{ROOT}/d1/x"}, "rel": {"link": "d1/../d2/y"}, "up": {"link": "./d1"}, "loop1": {"link": "loop2"}, "loop2": {"link": "loop1"}, "deep": {"link": "up"}}
+for flags in ["X", ["MULTILINE", "Q"], "IGNORECASE", ["I"], 8, "8"]:
+    c("file.replace", f"{R}/a.txt", "ONE", "1", flags=flags, tree=T)
+for source in ["relative", "file://relative", f"file://{R}/new", f"{R}/new/"]:
+    c("file.get_managed", f"{R}/old", None, source, None, None, None, None, None, None, "base", None, None, skip_verify=True, tree=G)
+c("file.get_managed", f"{R}/new", None, f"{R}/new", None, None, None, None, None, None, "base", None, None, tree=G)
+c("file.get_managed", f"{R}/old", "nosuch", f"{R}/new", None, None, None, None, None, None, "base", {}, {}, skip_verify=True, tree=G)
+for link in ["abs", "rel", "up", "loop1", "deep/x"]:
+    c("file.readlink", f"{R}/{link}", tree=LINKS), c("file.readlink", f"{R}/{link}", canonicalize=True, tree=LINKS)
+for pattern in ["d*/x", "*/x", "d?/", "*/", "[", "d[12]/*", "*/.h", "none/*", "*x*/x"]:
+    c("file.path_exists_glob", f"{R}/{pattern}", tree=LINKS)
 
 EXTRA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "file_calls_more.py")
 if os.path.exists(EXTRA):

@@ -31,8 +31,18 @@ def matches(pattern):
     return [[i, match.group(0)] for i, match in found if match]
 
 
+def refusal(pattern):
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        return str(error)
+
+
+PLACES = ["x(", "a(b(c)", "(?:a", "(?i:a", "(?P<n>a", "(?=a", "x[a", "[^]", "ab*+x**", "a{1}{2}", "ab{3,1}", "(?P<a>x)(?P<a>y)", "a(?P=no)", "(?P<a b>x)", "(?P<>x)", "(a)\\2", "(?P<n>a(?P=n))", "x[z-a]", "[a\\d-z]", "ab\\", "x(?i)b", "a\\x4", "a\\u12", "a\\400", "x(?#y", "x\\q", "[a\\q]", "(?<=a*)b", "(?~a)", "(?Pa)", "(?<a)", "a)"]
+
 write("glob.json", {
     "texts": GLOB_TEXTS,
     "globs": [[glob, [i for i, text in enumerate(GLOB_TEXTS) if fnmatch.fnmatchcase(text, glob)]] for glob in GLOBS],
 })
-write("regex.json", {"texts": TEXTS, "patterns": [[pattern, matches(pattern)] for pattern in PATTERNS]})
+write("regex.json", {"texts": TEXTS, "patterns": [[pattern, matches(pattern)] for pattern in PATTERNS],
+    "refused": [[pattern, refusal(pattern)] for pattern in [*PATTERNS, *PLACES] if refusal(pattern)]})

@@ -115,3 +115,16 @@ Deno.test("a text too long for a search is refused, not searched for minutes", (
   const tookMs = cpuMs(() => void assertThrows(() => regex.test("a".repeat(200_000)), RegexError));
   assert(tookMs < 5_000, `${tookMs} ms`);
 });
+
+Deno.test("what is wrong with a pattern is told in Python's words, with Python's place", () => {
+  const wrong = corpus.refused.flatMap(([pattern, expected]) => {
+    try {
+      pythonRegex(pattern, { search: true });
+      return [`${pattern}: read`];
+    } catch (error) {
+      const told = error instanceof RegexError ? error.problem : String(error);
+      return told === expected || told.includes("not supported") ? [] : [`${pattern}: ${told}, and not ${expected}`];
+    }
+  });
+  assertEquals(wrong, []);
+});
