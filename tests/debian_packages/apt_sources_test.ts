@@ -133,6 +133,8 @@ Deno.test("components are deleted one by one, then the entry; what is no definit
   withSources([["sources.list", text]], (root) => {
     const left = () => Deno.readTextFileSync(`${root}/etc/apt/sources.list`);
     const remove = (repo: string) => deleteRepository(repo, root);
+    assertThrows(() => remove("nonsense"), Error, "Repo nonsense doesn't exist in the sources.list(s)");
+    assertThrows(() => remove("deb [arch=amd64]"), Error, "Invalid repository definition");
     assertEquals(
       remove("deb http://a.example sid contrib other"),
       "Repo 'deb http://a.example sid contrib other' has been removed from /etc/apt/sources.list.\n",
@@ -141,8 +143,6 @@ Deno.test("components are deleted one by one, then the entry; what is no definit
     remove("deb http://a.example sid main non-free other");
     assertEquals(left(), "deb [arch=amd64] http://a.example sid main\n");
     assertThrows(() => remove("deb http://a.example sid main"), Error, "doesn't exist in the sources.list(s)");
-    assertThrows(() => remove("nonsense"), Error, "Error: repo 'nonsense' not a well formatted definition");
-    assertThrows(() => remove("deb [arch=amd64]"), Error, "Invalid repository definition");
     assertEquals(getRepository("nonsense", root), map({}));
     assertEquals(getRepository("deb http://a.example sid nosuch", root), map({}));
   });
