@@ -77,15 +77,16 @@ export async function persistParameter(
 ): Promise<"Updated" | "Already set"> {
   parameterName(name);
   const text = readTextFileIfExists(config) ?? "#\n# Kernel sysctl configuration\n#\n";
-  const lines = text.replace(/\n$/, "").split("\n");
-  const at = lines.findIndex((line) => parseParameterFile(line).has(name));
-  const old = at < 0 ? undefined : parseParameterFile(lines[at]).get(name);
-  if (old !== undefined && plain(old) === plain(value)) {
+  const lines = text === "" ? [] : text.replace(/\n$/, "").split("\n");
+  const isMeant = (line: string) => parseParameterFile(line).has(name);
+  // The last of several lines counts at the start of the host.
+  const old = lines.filter(isMeant).map((line) => plain(parseParameterFile(line).get(name) ?? ""));
+  if (old.length > 0 && old.every((one) => one === plain(value))) {
     if (plain(await getParameter(name, host)) === plain(value)) return "Already set";
   } else {
     if (/[\n\0]/.test(value)) throw new InvocationError(`Invalid value: ${JSON.stringify(value)}`);
     const line = `${name} = ${value}`;
-    writeLines(config, at < 0 ? [...lines, line] : lines.with(at, line));
+    writeLines(config, old.length === 0 ? [...lines, line] : lines.map((one) => isMeant(one) ? line : one));
   }
   await setParameter(name, value, host);
   return "Updated";
