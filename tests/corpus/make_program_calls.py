@@ -98,7 +98,7 @@ def write_file(name, contents):
     else:
         with open(path, "w", encoding="utf-8") as file:
             file.write(within(contents, ROOT))
-        if contents.startswith("#!") or "bin/" in name or "/init.d/" in name or "/rc.d/" in name:
+        if contents.startswith("#!") or "bin/" in name or name.startswith(("/etc/init.d/", "/etc/rc.d/")):
             os.chmod(path, 0o755)
 
 

@@ -129,7 +129,7 @@ function listOf(value: Value | undefined): Value[] {
 
 /** Whether a file is one that programs may start, by its place or its contents. */
 function isProgram(name: string, contents: string): boolean {
-  return contents.startsWith("#!") || /\/(s?bin|init\.d|rc\.d)\//.test(`/${name}`);
+  return contents.startsWith("#!") || /\/s?bin\//.test(`/${name}`) || /^\/etc\/(init|rc)\.d\//.test(name);
 }
 
 /** Files below `root`, and those of the host whose names begin with a slash: texts, links, and null for a directory. */
