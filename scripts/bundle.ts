@@ -10,6 +10,7 @@
 
 import { type OutputChunk, type Plugin, rolldown, type SourceMap } from "rolldown";
 import { type FunctionNames, withEagerFunctions } from "./eager_functions.ts";
+import { HASH_FILES, withHashTables } from "./hash_tables.ts";
 import { withLateImports } from "./late_imports.ts";
 
 /** A source that cannot be bundled; the message is for the developer. */
@@ -109,7 +110,7 @@ async function scriptsOf(
       platform: "neutral",
       resolve: { mainFields: ["module", "main"], conditionNames: ["import", "node", "default"] },
       external: [/^node:/],
-      plugins: [packages(project), ownUrls(project), pureTables(), importsIn(graph)],
+      plugins: [packages(project), ownUrls(project), pureTables(), hashTables(), importsIn(graph)],
       onLog: () => {},
       preserveEntrySignatures: "allow-extension",
     });
@@ -234,6 +235,17 @@ function pureTables(): Plugin {
           ),
         map: null,
       }),
+    },
+  };
+}
+
+/** Has the tables of digests made now: see {@linkcode withHashTables}. */
+function hashTables(): Plugin {
+  return {
+    name: "hash tables",
+    transform: {
+      filter: { id: HASH_FILES },
+      handler: (text, path) => ({ code: withHashTables(path, text), map: null }),
     },
   };
 }
