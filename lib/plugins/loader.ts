@@ -82,7 +82,8 @@ export interface FamilyOptions {
 /** A loaded module. */
 interface Loaded<C> {
   readonly virtual: Virtual;
-  readonly functions: ReadonlyMap<string, ModuleFunction<C>>;
+  /** What makes each function, once. */
+  readonly functions: ReadonlyMap<string, () => ModuleFunction<C>>;
 }
 
 /** A loaded module: its file, and its exports. */
@@ -125,7 +126,9 @@ export function loadFamily<C>(table: ModuleTable, options: FamilyOptions = {}): 
     if (known !== undefined) return known;
     const source = sources.get(file);
     if (source === undefined) return Promise.resolve(undefined);
-    const module = source().then((exports) => moduleOf<C>(exports, options.plainFunctions ?? true)).catch(
+    const module = source().then((exports) =>
+      moduleOf<C>(exports, { plain: options.plainFunctions ?? true, isChecked: paths.has(file) })
+    ).catch(
       (error: unknown) => {
         const text = messageOf(error);
         // A syntax error has several lines, a log message one.
@@ -203,11 +206,11 @@ export function loadFamily<C>(table: ModuleTable, options: FamilyOptions = {}): 
     async get(name) {
       const dot = name.indexOf(".");
       const [module, fun] = [name.slice(0, dot), name.slice(dot + 1)];
-      return dot < 0 ? undefined : (await serving(module, fun))?.functions.get(fun);
+      return dot < 0 ? undefined : (await serving(module, fun))?.functions.get(fun)?.();
     },
     async all() {
       const entries = (await all()).flatMap(([module, { functions }]) =>
-        [...functions].map(([name, fun]) => ({ name: `${module}.${name}`, fun }))
+        [...functions].map(([name, fun]) => ({ name: `${module}.${name}`, fun: fun() }))
       );
       return entries.sort((a, b) => compareStrings(a.name, b.name));
     },
@@ -248,23 +251,39 @@ async function importFile(path: string): Promise<object> {
   return exports;
 }
 
-/** What a module exports: its functions by Salt's names, and where it serves. */
-function moduleOf<C>(exports: object, plain: boolean): Loaded<C> {
-  const functions = new Map<string, ModuleFunction<C>>();
+/**
+ * What a module exports: its functions by Salt's names, and where it serves. Those of a built-in module are looked at when they are asked for, as most
+ * commands call one.
+ * @param options.plain Whether plain functions are functions of the family.
+ * @param options.isChecked Whether all functions are checked now.
+ */
+function moduleOf<C>(
+  exports: object,
+  { plain, isChecked }: { readonly plain: boolean; readonly isChecked: boolean },
+): Loaded<C> {
+  const functions = new Map<string, () => ModuleFunction<C>>();
   for (const [exported, candidate] of Object.entries(exports)) {
     if (exported.startsWith("_") || exported === "default" || exported === "virtual") continue;
     if (!plain && isPlainFunction(candidate)) {
       throw new TypeError(`${exported} is a plain function; it must be an object with "params" and "run"`);
     }
-    const fun = asFunction<C>(candidate, exported);
-    if (fun !== undefined) functions.set(exported.replace(/_$/, ""), fun);
+    if (!isFunction(candidate)) continue;
+    let made: ModuleFunction<C> | undefined;
+    const make = () => made ??= asFunction<C>(candidate, exported);
+    if (isChecked) make();
+    functions.set(exported.replace(/_$/, ""), make);
   }
   return { functions, virtual: "virtual" in exports ? parseVirtual(exports.virtual) : {} };
 }
 
-function asFunction<C>(candidate: unknown, name: string): ModuleFunction<C> | undefined {
+/** Whether an export is a function of the family, as far as one look tells. */
+function isFunction(candidate: unknown): candidate is object {
+  return isPlainFunction(candidate) || typeof candidate === "object" && candidate !== null && "run" in candidate;
+}
+
+/** @throws {TypeError} If a part of it is of another type. */
+function asFunction<C>(candidate: object, name: string): ModuleFunction<C> {
   if (isPlainFunction(candidate)) return ofPlainFunction<C>(candidate);
-  if (typeof candidate !== "object" || candidate === null || !("run" in candidate)) return undefined;
   const { run, doc, params, varArgs, varKwargs, keywords, outputter, secret, permissions, resumable } =
     candidate as Record<
       string,
