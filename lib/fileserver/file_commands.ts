@@ -1,9 +1,9 @@
 /**
- * The commands by which minions ask for files: a load in, Salt's reply out. A master answers its minions by them, and a minion
+ * The commands of minions for files: they take a load and return Salt's reply. A master answers its minions by them, and a minion
  * without a master itself.
  *
- * Salt answers `""` where a load makes one of its functions fail: `path: 5`, `loc: -1`, `gzip: 99`. So does this,
- * without logging it: any minion with an accepted key may send such loads. Source: salt-states.md section 7; Salt
+ * Salt answers `""` if a load makes one of its functions fail: `path: 5`, `loc: -1`, `gzip: 99`. So does this,
+ * without a log entry: any minion with an accepted key may send such loads. Source: salt-states.md section 7; Salt
  * 3008.3 `salt/fileserver/__init__.py` Fileserver.
  * @module
  */
@@ -101,17 +101,17 @@ async function serveFile(server: FileServer, load: ValueMap): Promise<Value> {
   return new Map<Value, Value>([["data", await compress(data)], ["dest", dest], ["gzip", gzip]]);
 }
 
-/** Whether zlib has such a level of compression. One level serves all: readers cannot tell. */
+/** Whether zlib has this level of compression. One level is used for all: readers see no difference. */
 function isLevel(level: Value | undefined): level is Value {
   if (typeof level === "boolean") return true;
   const n = toNumber(level);
   return isInt(level ?? null) && n !== undefined && n >= -1 && n <= 9;
 }
 
-/** Largest offset that a system has. */
+/** The largest file offset. */
 const MAX_OFFSET = 2 ** 63;
 
-/** Where to read; `undefined` for what no file can be read at. */
+/** The offset to read at; `undefined` if no file can be read there. */
 function offset(loc: Value): number | undefined {
   if (typeof loc !== "boolean" && !isInt(loc)) return undefined;
   const at = toNumber(loc);

@@ -1,5 +1,5 @@
 /**
- * States that an operator switched off on this minion: the grain `state_runs_disabled`.
+ * States that an operator disabled on this minion: the grain `state_runs_disabled`.
  * Source: Salt 3008.3, `_disabled`, `enable`, `disable` of `salt/modules/state.py`.
  * @module
  */

@@ -1,7 +1,7 @@
 /**
- * A run that its minion did not survive: a state restarted salt-minion, and the command continued. The run continues with the state
- * behind it; what the record has is not run again. Only commands that do a state's work count for it: one that was asking is asked again.
- * Without a command that continued the run ends, with what it had done.
+ * A run whose minion ended: a state restarted salt-minion, and the command continued. The run continues with the next state; states in
+ * its record are not run again. Only a command that does a state's work counts as its outcome: one that only read something is run again. Without
+ * such a command, the run ends with the results so far.
  * @module
  */
 
@@ -15,14 +15,14 @@ import { hideResult } from "./hidden_result.ts";
 import { isReadOnly } from "./read_only_commands.ts";
 import { readRun, type RunState, type Unfinished } from "./record.ts";
 
-/** A command of a state that continued without the minion. */
+/** A command of a state that continued after its minion ended. */
 export interface SurvivingCommand {
   readonly words: readonly string[];
-  /** How it ended; a text if that is not known. The outputs of one that ended before the minion did are not kept. */
+  /** How it ended; a text if that is not known. The output of a command that ended before the minion is not known. */
   readonly outcome: Pick<ChildOutcome, "pid" | "retcode"> & Partial<Pick<ChildOutcome, "stdout" | "stderr">> | string;
 }
 
-/** Waits for the commands that continued. None: the job is no second attempt. */
+/** Waits for the commands that continued. There are none if the job is a first attempt. */
 export async function survivingCommands(
   { keptCommands = [], runChild, signal, child }: JobContext,
 ): Promise<readonly SurvivingCommand[]> {
@@ -44,9 +44,9 @@ export async function survivingCommands(
 export interface FormerRun {
   /** The results by tag: those of its record, and those of the states that had been called. */
   readonly results: ReadonlyMap<string, ValueMap>;
-  /** What functions of states returned whose `check_cmd` has not ended, by tag. */
+  /** The returns of state functions whose `check_cmd` had not ended, by tag. */
   readonly unchecked: ReadonlyMap<string, ValueMap>;
-  /** What commands had done for states that are called again, by tag. */
+  /** The commands that had done work for states that are called again, by tag. */
   readonly work: ReadonlyMap<string, readonly SurvivingCommand[]>;
 }
 
@@ -72,27 +72,27 @@ export function formerRun(
   return { results, unchecked, work: allWork };
 }
 
-/** The commands that did the work of a state: those that its record has, and of those that continued the ones that do not only look. */
+/** The commands that did the work of a state: those in its record, and those that continued and are not read-only. */
 function workOf({ progress, work }: Unfinished, commands: readonly SurvivingCommand[]): SurvivingCommand[] {
   const ended = work.map(({ words, pid, retcode }) => ({ words, outcome: { pid, retcode } }));
   return progress.at === "called" ? [...ended, ...commands.filter(({ words }) => !isReadOnly(words))] : ended;
 }
 
 /**
- * Modules whose states say what is to be, and need several commands for it: of the first of them nothing follows for the state.
- * A second call ends with what is true then. Others act, and might end the minion once more.
+ * Modules whose states describe a result and need several commands for it: the outcome of the first command says nothing about the state, and
+ * a second call completes it. States of other modules act, and might end the minion again.
  */
 const CALLED_AGAIN = new Set(["archive", "file", "git", "group", "pip", "pkg", "pkgrepo", "user", "virtualenv"]);
-/** So often a state is called: then what ends the minion is the state itself. */
+/** After this number of attempts, the state itself is the cause of the minion's end. */
 const MAX_ATTEMPTS = 3;
 
-/** Whether a state that had begun is called again. */
+/** Whether a state that had started is called again. */
 function isCalledAgain(chunk: Chunk, { progress, attempts }: Unfinished, work: readonly SurvivingCommand[]): boolean {
   if (attempts >= MAX_ATTEMPTS) return false;
   return progress.at === "asking" || work.length === 0 || CALLED_AGAIN.has(field(chunk, "state"));
 }
 
-/** The commands of `file` only look: a `check_cmd` of its own runs before the file is put there. */
+/** All commands of `file` are read-only: its own `check_cmd` runs before the file is put in place. */
 function isFile(chunk: Chunk): boolean {
   return field(chunk, "state") === "file";
 }
@@ -116,7 +116,7 @@ function ofUnfinished(chunk: Chunk, work: readonly SurvivingCommand[], runNum: n
   return truthy(chunk.get("no_log")) ? hideResult(result) : result;
 }
 
-/** Adds to the result of a state that was called again what its commands had done before: states that watch it are to see that. */
+/** Adds the earlier work of a state's commands to its result after a second call, so that states that watch it see it. */
 export function addFormerWork(chunk: Chunk, result: ValueMap, work: readonly SurvivingCommand[]): void {
   const { lines, changes } = told(chunk, work);
   const comment = result.get("comment") ?? "";
@@ -126,7 +126,7 @@ export function addFormerWork(chunk: Chunk, result: ValueMap, work: readonly Sur
   result.set("changes", new Map([...changes, ...isMap(own) ? own : []]));
 }
 
-/** What commands came to: in words, and as changes. */
+/** The outcomes of commands: as text, and as changes. */
 function told(
   chunk: Chunk,
   work: readonly SurvivingCommand[],
@@ -173,7 +173,7 @@ function shownTag(tag: string): string {
   return `${state}.${fun} of ${id}`;
 }
 
-/** Whether the name of a job's function is one that runs states. */
+/** Whether a job's function runs states. */
 export function runsStates(fun: Value | undefined): boolean {
   return typeof fun === "string" && fun.startsWith("state.");
 }

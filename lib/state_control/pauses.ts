@@ -1,5 +1,5 @@
 /**
- * Pauses and ends of runs at a state, by order of an operator: `<cachedir>/state_pause/<jid>`, which `state.pause` and
+ * Pauses and soft kills of runs, requested by an operator: `<cachedir>/state_pause/<jid>`, which `state.pause` and
  * similar functions write. Source: Salt 3008.3, `State.check_pause` of `salt/state.py`, `state.pause`,
  * `state.soft_kill` of `salt/modules/state.py`.
  * @module
@@ -17,16 +17,16 @@ import { isMap, str, toNumber, type Value, type ValueMap } from "../values/value
 /** Stands for every state. */
 export const ALL_STATES = "__all__";
 
-/** Time between two looks of a run that waits, in milliseconds. */
+/** Interval at which a paused run checks the file, in milliseconds. */
 const LOOK_MS = 200;
-/** Time in which a run does not look twice: a look takes longer than many states. */
+/** Minimum time between two checks of a run, in milliseconds: a check takes longer than many states. */
 const FRESH_MS = 20;
 
 function pauseDirectory(cachedir: string): string {
   return `${cachedir}/state_pause`;
 }
 
-/** The orders for a run, by the ID of the state; `undefined`: none. */
+/** The requests for a run, by the ID of the state; `undefined`: none. */
 function readPauses(cachedir: string, jid: string): ValueMap | undefined {
   const bytes = readFileIfExists(`${pauseDirectory(cachedir)}/${jid}`);
   if (bytes === undefined) return undefined;
@@ -44,12 +44,12 @@ function writePauses(cachedir: string, jid: string, pauses: ValueMap): void {
   writeFileAtomic(`${pauseDirectory(cachedir)}/${jid}`, encode(pauses, "disk"), { mode: 0o600 });
 }
 
-/** Removes the orders of a run that has ended. */
+/** Removes the requests for a run that has ended. */
 export function dropPauses(cachedir: string, jid: string): void {
   removeIfExists(`${pauseDirectory(cachedir)}/${jid}`);
 }
 
-/** Where one run waits or ends. */
+/** The pauses of one run. */
 export class RunPauses {
   readonly #cachedir: string;
   readonly #jid: string;
@@ -82,7 +82,7 @@ export class RunPauses {
   }
 }
 
-/** An order of an operator for one state or all. */
+/** The request of an operator for one state or all. */
 export interface PauseOptions {
   readonly id: string;
   /** Seconds after which the run continues. */
@@ -91,7 +91,7 @@ export interface PauseOptions {
   readonly kill?: boolean;
 }
 
-/** Has a run wait or end before a state. */
+/** Requests that a run pauses or ends before a state. */
 export function pauseRun(cachedir: string, jid: string, { id, duration, kill }: PauseOptions): null {
   const path = checkedJid(jid);
   const pauses = readPauses(cachedir, path) ?? new Map();
@@ -103,7 +103,7 @@ export function pauseRun(cachedir: string, jid: string, { id, duration, kill }: 
   return null;
 }
 
-/** Has a run continue that waits before a state; with {@linkcode ALL_STATES} whatever it waits for. */
+/** Resumes a run that is paused before a state; with {@linkcode ALL_STATES}, before any state. */
 export function resumeRun(cachedir: string, jid: string, id: string): null {
   const path = checkedJid(jid);
   const pauses = readPauses(cachedir, path) ?? new Map();
@@ -112,7 +112,7 @@ export function resumeRun(cachedir: string, jid: string, id: string): null {
   return null;
 }
 
-/** The orders for running jobs, by job; those for other jobs are removed. */
+/** The requests for running jobs, by job; those for other jobs are removed. */
 export async function knownPauses(jids: Value, { opts, jobs }: Pick<JobContext, "opts" | "jobs">): Promise<ValueMap> {
   const { cachedir } = opts;
   const asked = jids === null ? pausedJobs(cachedir) : Array.isArray(jids) ? jids.map(str) : [str(jids)];
@@ -134,7 +134,7 @@ function pausedJobs(cachedir: string): string[] {
   }
 }
 
-/** A job id that is a file name as well. */
+/** A job id that is a valid file name. */
 function checkedJid(jid: string): string {
   if (isJid(jid)) return jid;
   throw new CommandError(`'${jid}' is no job id`);

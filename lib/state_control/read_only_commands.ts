@@ -1,15 +1,15 @@
 /**
- * Commands that only look at the host, or renew what a package manager knows: what states of packages, repositories, services and
- * accounts run before and after the program that does their work. A command that is not known here counts as work.
+ * Read-only commands, which only read the host's state or update a package manager's data: states of packages, repositories, services and accounts
+ * run them before and after the program that does their work. An unknown command counts as work.
  * @module
  */
 
-/** Words that may follow options and begin what only looks. */
+/** Matches read-only verbs, which may follow options. */
 function verbs(words: string): RegExp {
   return RegExp(`^(-\\S+ )*(${words.replaceAll(" ", "|")})( |$)`);
 }
 
-/** Options, by their beginning, that make any call one that only looks. */
+/** Matches options, by their beginning, that make a call read-only. */
 function options(words: string): RegExp {
   return RegExp(`^(-\\S+ )*(${words.replaceAll(" ", "|")})`);
 }
@@ -17,7 +17,7 @@ function options(words: string): RegExp {
 const DNF = verbs("check-update clean grouplist info list makecache provides repolist repoquery search");
 const PIP = [verbs("freeze index list search show"), options("--version")];
 
-/** By program, what its words are where it only looks, without the options that have their own value. */
+/** The arguments of read-only calls, by program, without options that have a value. */
 const PROGRAMS: Readonly<Record<string, RegExp | readonly RegExp[]>> = {
   apk: verbs("info list policy search update version"),
   "apt-cache": /^/,
@@ -48,10 +48,10 @@ const PROGRAMS: Readonly<Record<string, RegExp | readonly RegExp[]>> = {
   zypper: verbs("if info list-updates locks lr lu ref refresh repos se search"),
 };
 
-/** Options before the verb whose value is its own word. */
+/** Options before the verb whose value is a separate word. */
 const VALUED = new Set(["-C", "-c", "-o", "-p", "-t", "-u", "--output", "--property", "--releasever", "--root"]);
 
-/** Whether a command, given as its words, only looks. */
+/** Whether a command, given as its words, is read-only. */
 export function isReadOnly(words: readonly string[]): boolean {
   // `python -m pip list`
   const [path = "", ...rest] = words[1] === "-m" ? words.slice(2) : words;

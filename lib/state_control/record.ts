@@ -39,16 +39,16 @@ export type Progress =
   /** Its function had returned, and its `check_cmd` ran. */
   | { readonly at: "checking"; readonly result: ValueMap };
 
-/** What is known of a state that has no result. */
+/** The data of a state without a result. */
 export interface Unfinished {
   readonly progress: Progress;
-  /** The commands of its function that had ended, but for those that only look. */
+  /** The commands of its function that had ended, without read-only ones. */
   readonly work: readonly Work[];
-  /** In how many attempts of the run it was begun: in more than one if the minion ended before in its middle. */
+  /** The number of attempts of the run that started it: more than one if the minion ended during it before. */
   readonly attempts: number;
 }
 
-/** What is known of a run. */
+/** The data of a run. */
 export interface RunState {
   readonly jid: string;
   readonly fun: string;
@@ -58,11 +58,11 @@ export interface RunState {
   readonly end: RunEnd | undefined;
   /** The results by tag, in the order of running. */
   readonly results: ReadonlyMap<string, ValueMap>;
-  /** The states that had begun and had no result, by tag. */
+  /** The states that had started and had no result, by tag. */
   readonly unfinished: ReadonlyMap<string, Unfinished>;
 }
 
-/** Runs whose records stay. */
+/** Number of runs whose records are kept. */
 const KEPT_RUNS = 20;
 /**
  * Time for which records are collected before a write, in milliseconds, while the run does not wait: a write takes
@@ -86,7 +86,7 @@ export class RunRecord implements Disposable {
   #writtenAt = -Infinity;
   #syncedAt = performance.now();
 
-  /** Opens a record, that of a run which continues in its place. @throws What the system says. */
+  /** Opens a record; a continued run keeps its record. @throws What the system says. */
   constructor(cachedir: string, { jid, fun }: { readonly jid: string; readonly fun: string }) {
     const directory = recordDirectory(cachedir);
     Deno.mkdirSync(directory, { recursive: true, mode: 0o700 });
@@ -95,12 +95,12 @@ export class RunRecord implements Disposable {
     this.#add({ kind: "begin", jid, fun, begun: Date.now() });
   }
 
-  /** A state begins to be called. */
+  /** A state starts. */
   started(tag: string): void {
     this.#add({ kind: "started", tag });
   }
 
-  /** A state that has begun comes so far. */
+  /** A started state makes progress. */
   progress(tag: string, progress: Progress): void {
     this.#add({ kind: "progress", tag, ...progress });
   }
@@ -164,7 +164,7 @@ function stateOf(records: readonly ValueMap[]): RunState | undefined {
   if (begin === undefined) return undefined;
   const results = new Map<string, ValueMap>();
   const unfinished = new Map<string, Unfinished>();
-  /** The states that the last attempt has begun. */
+  /** The states that the last attempt has started. */
   const begunNow = new Set<string>();
   let end: RunEnd | undefined;
   for (const record of records) {

@@ -52,7 +52,7 @@ export function clearRequest(cachedir: string, name: string | null): boolean {
   return true;
 }
 
-/** The call that waits under a name; `undefined` if none does. */
+/** The waiting call of a name; `undefined` if there is none. */
 export function requestNamed(cachedir: string, name: string): StateRequest | undefined {
   const all = readRequests(cachedir, null);
   const kept = isMap(all) ? all.get(name) : undefined;

@@ -14,7 +14,7 @@ import type { JobContext } from "../plugins/job_context.ts";
 export interface EventsWanted {
   /** A glob or a regular expression. */
   readonly tagmatch: string;
-  /** How many; a negative number: as long as the job runs. */
+  /** Number of events; negative: as long as the job runs. */
   readonly count: number;
   readonly quiet: boolean;
   readonly sock_dir: string | null;
@@ -22,7 +22,7 @@ export interface EventsWanted {
   readonly node: string;
 }
 
-/** Prints events to this process's standard output until enough have come, or nobody reads it any more. */
+/** Prints events to this process's standard output until it has printed `count`, or the output is closed. */
 export async function awaitEvents(wanted: EventsWanted, context: JobContext): Promise<null> {
   const { tagmatch, count, quiet, pretty } = wanted;
   let left = count;

@@ -94,7 +94,7 @@ async function onlyIf(entries: readonly Value[], options: ValueMap, host: Condit
 async function unless(entries: readonly Value[], options: ValueMap, host: ConditionHost): Promise<Check> {
   let check: Check = { skip: false, comment: "", skipWatch: false };
   for (const entry of entries) {
-    // A command that cannot run is as one that succeeded: the state is skipped.
+    // A command that cannot run counts as successful: the state is skipped.
     const holds = await holdsEntry(entry, { what: "unless", onFailure: true, options, host });
     if (typeof holds !== "boolean") {
       check = { skip: holds.ends && check.skip, comment: holds.text, skipWatch: check.skipWatch };

@@ -18,7 +18,7 @@ function pathOf({ context, kwargs }: ApplyCall): string {
   return `${context.opts.cachedir}/${name}${END}`;
 }
 
-/** The high data that a call wants to run again; `undefined` if it does not, or there are none. */
+/** The cached high data for a call with `cache: True`; `undefined` for other calls, or if there are none. */
 export function cachedHigh(call: ApplyCall): ValueMap | undefined {
   if (!truthy(call.kwargs.get("cache"))) return undefined;
   const bytes = readFileIfExists(pathOf(call));
@@ -36,7 +36,7 @@ export function keepHigh(high: ValueMap, call: ApplyCall): void {
   }
 }
 
-/** Removes what is kept. @returns The names of the files. */
+/** Removes the cached high data. @returns The names of the files. */
 export function clearHigh(cachedir: string): string[] {
   const names = [...Deno.readDirSync(cachedir)].filter(({ name, isFile }) => isFile && name.endsWith(END))
     .map(({ name }) => name).sort(compareStrings);

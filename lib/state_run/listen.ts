@@ -16,7 +16,7 @@ export interface Listening {
   readonly errors: ReadonlyMap<string, ValueMap>;
 }
 
-/** One that listens, and to what. */
+/** A chunk that listens, and its targets. */
 interface Listener {
   readonly state: Value;
   /** IDs or names that it may have. */
@@ -55,7 +55,7 @@ class ChunkIndex {
   readonly #found = new Map<Value, Map<Value, Chunk[]>>();
 
   constructor(chunks: readonly Chunk[]) {
-    // Of a chunk that is in the list twice, for `prereq`, one counts.
+    // A chunk that is in the list twice, for `prereq`, is called once.
     for (const chunk of new Set(chunks)) {
       const [module, id, name] = [chunk.get("state") ?? null, chunk.get("__id__") ?? null, chunk.get("name") ?? null];
       for (const key of new Set([module, id, name])) this.#add(module, key, chunk);

@@ -9,7 +9,7 @@ import { isMap, type Value, type ValueMap } from "../values/value.ts";
 
 /** Return codes of state functions. */
 export const RETCODE = {
-  /** Everything is as wanted, or would be. */
+  /** All states succeeded, or would succeed. */
   ok: 0,
   /** The states could not be compiled, or may not run now: the return is a list of texts. */
   compile: 1,
@@ -25,7 +25,7 @@ export function retcodeOf(returned: Value): number {
   return isMap(returned) && succeeded(returned) ? RETCODE.ok : RETCODE.failure;
 }
 
-/** Whether there are results and none is False; results may be in results. @param isInner Whether what is not a result may be among them. */
+/** Whether there are results and none is False; results may contain results. @param isInner Whether other values may be among them. */
 export function succeeded(results: ValueMap, isInner = false): boolean {
   if (results.size === 0) return false;
   for (const [id, result] of results) {
@@ -38,7 +38,7 @@ export function succeeded(results: ValueMap, isInner = false): boolean {
   return true;
 }
 
-/** What is left of results with `terse`: those that failed, and those that changed something. */
+/** The results with `terse`: failed ones, and those with changes. */
 export function terse(results: ValueMap): ValueMap {
   return new Map(
     [...results].filter(([, result]) => {

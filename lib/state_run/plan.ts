@@ -35,7 +35,7 @@ export interface Plan {
   readonly parts: PlanParts;
 }
 
-/** Plans that stay. */
+/** Number of plans that are kept. */
 const KEPT_PLANS = 20;
 /** Hexadecimal digits of a plan's name: enough to avoid hitting another plan by mistake. */
 const NAME_DIGITS = 32;
@@ -89,7 +89,7 @@ export function planName(parts: PlanParts): string {
   return hashHex(encode(partsMap(parts), "disk"), "sha256").slice(0, NAME_DIGITS);
 }
 
-/** The hash of a value, whatever the order of maps and without what passes. */
+/** The hash of a value, independent of the order of maps and without transient fields. */
 function hashOf(value: Value): string {
   return hashHex(encode(sorted(value), "disk"), "sha256").slice(0, NAME_DIGITS);
 }
@@ -125,7 +125,7 @@ export function movedSince(then: PlanParts, now: PlanParts): string[] {
   });
 }
 
-/** A tag as `file.managed of /etc/x`; anything else as it is. */
+/** A tag as `file.managed of /etc/x`; other texts unchanged. */
 function shownName(name: string): string {
   const [state, id, , fun] = name.split("_|-");
   return fun === undefined ? name : `${state}.${fun} of ${id}`;

@@ -49,7 +49,7 @@ export async function applyPlan(name: string, call: ApplyCall): Promise<Value> {
   return await applyBoth(plan.mods, { ...planned, test: false });
 }
 
-/** What was asked for beside the job's own fields. */
+/** The call's arguments, without the job's own fields. */
 function ownArguments({ kwargs }: ApplyCall): ValueMap {
   return new Map([...kwargs].filter(([key]) => !str(key).startsWith("__pub_") && key !== "plan"));
 }

@@ -33,7 +33,7 @@ export type Required = ReadonlyMap<Requisite, readonly Chunk[]>;
 export interface Results {
   /** The result of a chunk that has run; of a `prereq` that of its run in test mode. */
   of(required: Chunk, isPrereq: boolean): ValueMap | undefined;
-  /** Whether the chunk still runs beside others. */
+  /** Whether the chunk still runs in parallel. */
   isRunning(required: Chunk): boolean;
 }
 

@@ -17,7 +17,7 @@ import { notRun, withOwner } from "./results.ts";
 import { callHook, fullName, StateCalls } from "./state_calls.ts";
 import type { RunContext } from "./run_context.ts";
 
-/** What a run depends on besides its states. */
+/** The settings of a run. */
 export interface RunSetting {
   readonly runContext: RunContext;
   readonly dependencies: Dependencies;
@@ -35,9 +35,9 @@ export interface RunSetting {
 export interface RunWatch {
   /** Called before a state. @returns Whether the run ends here. */
   before?(chunk: Chunk): Promise<"run" | "kill"> | "run" | "kill";
-  /** A state begins to be called. */
+  /** A state starts. */
   started?(chunk: Chunk, tag: string): void;
-  /** A state with conditions or a `check_cmd` comes so far. */
+  /** A state with conditions or a `check_cmd` makes progress. */
   progress?(tag: string, progress: Progress): void;
   /** A command that did work for a state has ended. */
   worked?(tag: string, work: Work): void;

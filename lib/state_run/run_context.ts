@@ -41,7 +41,7 @@ export class RunContext {
     return this.#job;
   }
 
-  /** From now on states see other grains, or another pillar. */
+  /** Replaces the grains or the pillar for later states. */
   renew(data: { readonly grains?: ValueMap; readonly pillar?: ValueMap }): void {
     this.#job = { ...this.#job, ...data };
   }

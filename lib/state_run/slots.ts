@@ -65,7 +65,7 @@ async function inItems(given: Value[], fill: (value: Value) => Promise<Value>): 
   return made;
 }
 
-/** Nearly no argument holds one: waiting for each would take longer than many states. */
+/** Almost no argument has a slot: waiting for each would take longer than many states. */
 function mayHoldSlot(value: Value): boolean {
   return typeof value === "string" ? value.startsWith(SLOT) : typeof value === "object" && value !== null;
 }

@@ -319,7 +319,7 @@ function runsInParallel(chunk: Chunk, isTest: boolean): boolean {
   return !isTest && truthy(chunk.get("parallel"));
 }
 
-/** Runs `run` with the mask that the chunk names. The mask applies to the whole process. */
+/** Runs `run` with the chunk's `umask`. The mask applies to the whole process. */
 async function withUmask<T>(chunk: Chunk, run: () => Promise<T>): Promise<T> {
   const mask = chunk.get("__umask__");
   if (typeof mask !== "number" || truthy(chunk.get("parallel"))) return await run();

@@ -1,6 +1,6 @@
 /**
- * Certificates, signing requests and revocation lists that are to be signed, made of Salt's arguments. What is built can also be
- * compared with what is there.
+ * Builds certificates, signing requests and revocation lists from Salt's arguments, before they are signed. They can also be compared with existing
+ * ones.
  * Source: RFC 5280 sections 4.1 and 5.1, RFC 2986; Salt 3008.3 `salt/utils/x509.py` build_crt, build_csr, build_crl.
  * @module
  */
@@ -53,7 +53,7 @@ export interface RequestPlan {
 
 /** A revocation list before it is signed. */
 export interface ListPlan {
-  /** `undefined`: nobody, which cannot be signed. */
+  /** `undefined`: no issuer; such a list cannot be signed. */
   readonly issuer: Certificate | undefined;
   readonly lastUpdate: number;
   readonly nextUpdate: number;
@@ -91,7 +91,7 @@ function subjectOf(given: ValueMap): Name {
   return nameOf(truthy(subject) ? subject : given);
 }
 
-/** The key that a certificate is of, where it does not sign itself. */
+/** The public key of a certificate that is not self-signed. */
 function subjectKey(given: ValueMap): Uint8Array {
   if (truthy(argument(given, "private_key"))) return spkiOf(privateKeyOf(given, "private_key"));
   if (truthy(argument(given, "public_key"))) return spkiOf(loadPublicKey(referenceOf(argument(given, "public_key"))));
@@ -211,7 +211,7 @@ export async function signRequest({ subject, extensions, key }: RequestPlan, dig
   return await signPart(part, key, digest);
 }
 
-/** Entries of a list as they are now, whatever form they were given in. */
+/** The entries of a revocation list in today's form, from any form that Salt accepts. */
 export function revokedEntries(given: Value): ValueMap[] {
   if (!Array.isArray(given)) throw new InvocationError(`The revoked certificates are a list, not ${typeName(given)}`);
   return given.map((entry) => {
@@ -256,7 +256,7 @@ function revokedOf(entry: ValueMap, { includeExpired, now, warn }: {
   return [{ serial, date, extensions }];
 }
 
-/** A revocation list. @param warn Told what is skipped. @throws {CommandError | InvocationError} */
+/** A revocation list. @param warn Called with what is skipped. @throws {CommandError | InvocationError} */
 export function planList(given: ValueMap, warn: (text: string) => void): ListPlan {
   const signing = argument(given, "signing_cert");
   const issuer = truthy(signing) ? loadCertificate(referenceOf(signing)) : undefined;

@@ -5,7 +5,7 @@
  * @module
  */
 
-/** Bytes that are not DER, or not of the expected form. */
+/** Thrown for bytes that are not DER, or not of the expected form. */
 export class DerError extends Error {
   override name = "DerError";
 }
@@ -32,7 +32,7 @@ export const TAG = {
   set: 0x31,
 } as const;
 
-/** One value as it is read. */
+/** One value that was read. */
 export interface Der {
   readonly tag: number;
   /** The contents, without tag and length. */
@@ -41,7 +41,7 @@ export interface Der {
   readonly whole: Uint8Array;
 }
 
-/** The one value that `bytes` are. @throws {DerError} If they are none, or more follows. */
+/** Reads `bytes` as one value. @throws {DerError} If they are none, or more follows. */
 export function readDer(bytes: Uint8Array): Der {
   const [value, end] = readAt(bytes, 0);
   if (end !== bytes.length) throw new DerError("More bytes follow the value");
@@ -66,7 +66,7 @@ function readAt(bytes: Uint8Array, start: number): [Der, number] {
   return [{ tag, body: bytes.subarray(at, end), whole: bytes.subarray(start, end) }, end];
 }
 
-/** The values one after another in the contents of another. @throws {DerError} If they are none. */
+/** The values in the contents of a constructed value. @throws {DerError} If they are none. */
 export function children(of: Der, tag?: number): Der[] {
   if (tag !== undefined) expectTag(of, tag);
   const found: Der[] = [];
@@ -96,7 +96,7 @@ export function readBoolean({ body }: Der): boolean {
   return body.length > 0 && body[0] !== 0;
 }
 
-/** The most bytes of an identifier; the library that Salt uses reads no longer ones either. */
+/** Maximum bytes of an identifier; the library that Salt uses reads no longer ones either. */
 const MAX_OID_BYTES = 63;
 
 /** An OBJECT IDENTIFIER as `1.2.840.…`. */
@@ -116,7 +116,7 @@ export function readOid({ body }: Der): string {
   return [root, first - root * 40n, ...rest].join(".");
 }
 
-/** The bytes of a BIT STRING that are whole. */
+/** The bytes of a BIT STRING without unused bits. */
 export function bitBytes({ body }: Der): Uint8Array {
   if (body.length === 0) throw new DerError("A bit string without its first byte");
   return body.subarray(1);
@@ -161,13 +161,13 @@ export function sequence(...pieces: readonly Uint8Array[]): Uint8Array {
   return der(TAG.sequence, ...pieces);
 }
 
-/** A SET OF, in the order that DER wants. */
+/** A SET OF, in DER's order. */
 export function setOf(pieces: readonly Uint8Array[]): Uint8Array {
   const inOrder = pieces.map((piece) => piece.toHex()).sort().map((hex) => Uint8Array.fromHex(hex));
   return der(TAG.set, ...inOrder);
 }
 
-/** The tag of a context: `[n]`. @param constructed Whether there are values in it. */
+/** A context-specific tag: `[n]`. @param constructed Whether it contains values. */
 export function contextTag(n: number, constructed: boolean): number {
   return (constructed ? 0xa0 : 0x80) | n;
 }
@@ -218,7 +218,7 @@ export function namedBits(set: readonly number[], tag: number = TAG.bitString): 
   return der(tag, new Uint8Array([7 - (last & 7)]), bytes);
 }
 
-/** A text in UTF-8, or in what its tag is a part of. */
+/** A text in UTF-8, or in a subset of it if the tag demands this. */
 export function text(tag: number, value: string): Uint8Array {
   return der(tag, new TextEncoder().encode(value));
 }

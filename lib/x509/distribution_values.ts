@@ -1,5 +1,5 @@
 /**
- * Extensions that say where lists and rules are found, made of Salt's arguments: points of distribution, policies, constraints.
+ * Extensions for distribution points, policies and constraints, built from Salt's arguments.
  * Source: RFC 5280 section 4.2 and 5.2; Salt 3008.3 `salt/utils/x509.py` _parse_distribution_points and so on.
  * @module
  */
@@ -32,7 +32,7 @@ function reasonBits(value: Value, { tag, point }: { readonly tag: number; readon
   return namedBits(bits, tag);
 }
 
-/** The names of a point: whole, or relative to the issuer's. */
+/** The names of a distribution point: full, or relative to the issuer's. */
 function pointName(fullname: readonly Given[] | undefined, relative: Value): Uint8Array[] {
   if (fullname !== undefined && truthy(relative)) {
     throw new InvocationError("You cannot provide both full_name and relative_name, at least one must be None.");
@@ -94,7 +94,7 @@ export function issuingPoint(given: Value): Made {
   const reasons = field(given, "onlysomereasons");
   const fullname = fullNames(given);
   const parts = [
-    // Salt passes over a relative name beside a full one.
+    // Salt ignores a relative name if there is a full one.
     ...pointName(fullname, fullname === undefined ? field(given, "relativename") : null),
     ...flag("onlyuser", 1),
     ...flag("onlyCA", 2),
@@ -148,7 +148,7 @@ export function policies(given: Value): Made {
   return { value: sequence(...parsed), critical: truthy(given.get("critical") ?? false) };
 }
 
-/** The extension that bounds how many certificates on the way may go without policies, or map them. */
+/** `policyConstraints`: limits the certificates of a path without explicit policies, or with mapped ones. */
 export function policyConstraints(given: Value): Made {
   const { critical, words } = wordsOf(given);
   const number = (name: string, n: number) => {
@@ -164,7 +164,7 @@ export function policyConstraints(given: Value): Made {
   return { value: sequence(...parts), critical };
 }
 
-/** The extension that says after how many certificates `anyPolicy` counts no more. */
+/** `inhibitAnyPolicy`: the number of certificates after which `anyPolicy` is no longer valid. */
 export function inhibitAnyPolicy(given: Value): Made {
   if (typeof given === "string") {
     const { critical, pairs } = confWords(given);
@@ -177,7 +177,7 @@ export function inhibitAnyPolicy(given: Value): Made {
   return { value: integer(wholeNumber(value, "skip_certs")), critical: mentions(given, "critical") };
 }
 
-/** The extension with the subtrees of names that certificates of an authority may be for, and may not. */
+/** `nameConstraints`: the permitted and the excluded subtrees of names. */
 export function nameConstraints(given: Value): Made {
   const critical = mentions(given, "critical");
   const scopes = new Map<string, Given[]>();

@@ -21,22 +21,22 @@ import { type Extension, readExtensions } from "./extension_texts.ts";
 import { type Name, readName } from "./names.ts";
 import { digestOf, EC_KEY, ED25519, ED448, RSA_KEY, RSA_PSS } from "./oids.ts";
 
-/** What a signature is of, and how it was made. */
+/** The signed parts of a document and its signature. */
 export interface Signed {
   /** The whole document. */
   readonly der: Uint8Array;
-  /** DER without the way of signing and the signature: what those are of. */
+  /** The signed bytes: DER without the signature algorithm and the signature. */
   readonly signedPart: Uint8Array;
-  /** What the signer made of it, without the count of unused bits. */
+  /** The signature, without the count of unused bits. */
   readonly signature: Uint8Array;
-  /** The identifier of the way of signing. */
+  /** The identifier of the signature algorithm. */
   readonly algorithm: string;
   /** Node's name of the digest; `undefined`: there is none, as with Ed25519. */
   readonly digest: string | undefined;
   readonly extensions: readonly Extension[];
 }
 
-/** What has a subject and its public key. */
+/** The subject and its public key. */
 export interface Subject {
   readonly subject: Name;
   /** The subject as DER. */
@@ -73,7 +73,7 @@ export interface RevocationList extends Signed {
   readonly revoked: readonly Revoked[];
 }
 
-/** The kinds of keys that Salt takes, and others. */
+/** The kind of a key; `null` for kinds that Salt does not support. */
 export interface KeyKind {
   readonly type: "rsa" | "ec" | "ed25519" | "ed448" | null;
   /** In bits; `null` where Salt shows none. */
@@ -92,7 +92,7 @@ const CURVE_BITS: Readonly<Record<string, number>> = {
   "1.3.36.3.3.2.8.1.1.13": 512,
 };
 
-/** What kind of key a SubjectPublicKeyInfo holds. @throws {DerError} If it is none. */
+/** The kind of key in a SubjectPublicKeyInfo. @throws {DerError} If it is none. */
 export function keyKind(spki: Uint8Array): KeyKind {
   const [algorithm, bits] = children(readDer(spki), TAG.sequence);
   const [type, parameters] = children(algorithm, TAG.sequence);
@@ -171,7 +171,7 @@ export function readCertificate(bytes: Uint8Array): Certificate {
 /** The attribute of requests that holds extensions. */
 export const EXTENSION_REQUEST = "1.2.840.113549.1.9.14";
 
-/** A signing request with a version that there is not; M2Crypto, which Salt used before, wrote such. */
+/** A signing request with an invalid version; M2Crypto, which Salt used before, wrote such requests. */
 export class RequestVersionError extends DerError {}
 
 /** @throws {DerError} If the bytes are no signing request. */

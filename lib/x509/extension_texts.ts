@@ -58,7 +58,7 @@ export function timeText(ms: number): string {
   return new Date(ms).toISOString().slice(0, 19).replace("T", " ");
 }
 
-/** What a key may be used for, by the number of its bit. */
+/** The key usages, by the number of the bit. */
 export const USAGES = [
   "digitalSignature",
   "nonRepudiation",
@@ -98,7 +98,7 @@ export const REASON_CODES: ReadonlyMap<number, string> = new Map([
   [10, "aACompromise"],
 ]);
 
-/** Features of TLS that a certificate may want, by number. */
+/** TLS features that a certificate can require, by number. */
 export const TLS_FEATURES: ReadonlyMap<number, string> = new Map([[5, "status_request"], [17, "status_request_v2"]]);
 
 type Shower = (value: Der) => ValueMap;
@@ -291,7 +291,7 @@ export function shownEntryExtensions(extensions: readonly Extension[]): ValueMap
   return shown(extensions, ENTRY_EXTENSION_OIDS);
 }
 
-/** The names of subjects' alternatives as they are, for a copy of them. */
+/** The subject alternative names, unchanged, for a copy. */
 export function rawNames(extension: Extension): Uint8Array[] {
   return children(readDer(extension.value), TAG.sequence).map(({ whole }) => whole);
 }
@@ -306,7 +306,7 @@ export function keyIdentifier(extension: Extension): Uint8Array {
   return expectTag(readDer(extension.value), TAG.octetString).body;
 }
 
-/** The identifier of a public key by its SubjectPublicKeyInfo: the part that is hashed. */
+/** The part of a SubjectPublicKeyInfo that is hashed for the key identifier. */
 export function keyBits(spki: Uint8Array): Uint8Array {
   return bitBytes(expectTag(children(readDer(spki), TAG.sequence)[1], TAG.bitString));
 }

@@ -1,5 +1,5 @@
 /**
- * Extensions made of Salt's arguments.
+ * Extensions, built from Salt's arguments.
  * Source: RFC 5280 section 4.2 and 5; Salt 3008.3 `salt/utils/x509.py` EXTENSION_BUILDERS.
  * @module
  */
@@ -32,7 +32,7 @@ import { hashBytes } from "../crypto/hash.ts";
 import { CommandError, InvocationError } from "../errors.ts";
 import { isMap, repr, str, truthy, type Value } from "../values/value.ts";
 
-/** Whose certificate an extension is of, as far as it is known. Keys are SubjectPublicKeyInfo. */
+/** The subject and issuer of the certificate of an extension, as far as they are known. Keys are SubjectPublicKeyInfo. */
 export interface Parties {
   readonly subjectKey?: Uint8Array;
   readonly issuer?: Certificate;
@@ -271,7 +271,7 @@ const MAKERS: Readonly<Record<string, Maker>> = {
 };
 
 /**
- * An extension of Salt's arguments.
+ * Builds an extension from Salt's arguments.
  * @param name Salt's name of it.
  * @throws {CommandError | InvocationError} If the arguments do not fit.
  */

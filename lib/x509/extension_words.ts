@@ -33,7 +33,7 @@ export function confWords(text: string): Words {
   return { critical, pairs };
 }
 
-/** What a map or a text says, by word. */
+/** The values of a map or a text, by word. */
 export function wordsOf(value: Value): { readonly critical: boolean; readonly words: ReadonlyMap<string, Value> } {
   if (typeof value === "string") {
     const { critical, pairs } = confWords(value);
@@ -69,7 +69,7 @@ export function givenNames(value: Value): { readonly critical: boolean; readonly
   return { critical: mentions(value, "critical"), names };
 }
 
-/** Points of distribution: a map each, or one name. */
+/** Distribution points: a map each, or one name. */
 export function givenPoints(value: Value): { readonly critical: boolean; readonly points: (Given | Value)[] } {
   if (typeof value === "string") {
     const { critical, pairs } = confWords(value);

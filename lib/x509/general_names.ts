@@ -1,5 +1,5 @@
 /**
- * General names: of hosts, addresses, mail boxes and so on, as DER, as text, and as Salt is given them.
+ * General names (hosts, addresses, mailboxes and so on): as DER, as text, and in the form of Salt's arguments.
  * Source: RFC 5280 section 4.2.1.6; Salt 3008.3 `salt/utils/x509.py` _parse_general_names, render_gn.
  * @module
  */
@@ -15,7 +15,7 @@ import { repr, str, typeName, type Value } from "../values/value.ts";
 export interface GeneralName {
   /** How Salt shows it: `DNS:example.org`. */
   readonly shown: string;
-  /** What Python's value of it is as a text. */
+  /** The text of Python's value. */
   readonly value: string;
 }
 
@@ -78,7 +78,7 @@ function domain(given: string, { dot = false, wildcard = false } = {}): string {
   return (hasDot ? "." : hasWildcard ? "*." : "") + asciiDomain(name);
 }
 
-/** IDNA as Python's library `idna` has it for what is ASCII; other letters become punycode as URLs have it. */
+/** IDNA as in Python's library `idna` for ASCII; other letters become punycode, as in URLs. */
 function asciiDomain(name: string): string {
   if (name === "") throw new CommandError("Empty domain");
   const labels = name.split(/[.\u3002\uff0e\uff61]/);
@@ -95,7 +95,7 @@ function asciiDomain(name: string): string {
     }
     // deno-lint-ignore no-control-regex
     const plain = /^[\x00-\x7f]*$/.test(label);
-    // As the library has it: letters are not made small for their own sake, only those are allowed that names have.
+    // As in the library: letters are not converted to lower case; only the letters of host names are allowed.
     const wrong = plain ? /[^a-zA-Z0-9-]/.exec(label) : null;
     if (wrong !== null) {
       const code = (wrong[0].codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
@@ -134,7 +134,7 @@ function addressBytes(given: string): Uint8Array {
 
 function mailBox(given: string): string {
   const at = given.lastIndexOf("@");
-  // Without a box it is a host or a domain, which constraints of names have.
+  // Without a mailbox it is a host or a domain, as in name constraints.
   if (at < 0) return domain(given, { dot: true });
   const address = asciiName(`${given.slice(0, at)}@${domain(given.slice(at + 1))}`, "RFC822Name");
   if (given.slice(0, at).includes("@")) throw new CommandError("Invalid rfc822name value");
@@ -193,7 +193,7 @@ export function generalName([kind, value]: Given): Uint8Array {
   }
 }
 
-/** An object identifier that was given. @throws {CommandError} If it is none. */
+/** A given object identifier. @throws {CommandError} If it is none. */
 export function checkedOid(given: string): string {
   if (!/^[012](?:\.\d+)+$/.test(given)) throw new CommandError(`Invalid oid: ${given}`);
   return given;

@@ -46,16 +46,16 @@ export function referenceOf(given: Value): Reference {
   );
 }
 
-/** What is not as it should be; Salt's DeserializationError. */
+/** Thrown for invalid input; Salt's DeserializationError. */
 export class LoadError extends InvocationError {}
 
-/** A signing request whose version there is not. */
+/** Thrown for a signing request with an invalid version. */
 export class VersionError extends LoadError {}
 
 /** How a document was encoded. */
 export type Encoding = "pem" | "der" | "pkcs7_pem" | "pkcs7_der";
 
-/** A certificate with those that came along. */
+/** A certificate with the others of its input. */
 export interface LoadedCertificate {
   readonly certificate: Certificate;
   readonly chain: readonly Certificate[];
@@ -107,7 +107,7 @@ function orUndefined<T>(read: () => T): T | undefined {
 const CERTIFICATE_LABELS = ["CERTIFICATE", "X509 CERTIFICATE"] as const;
 const SIGNED_DATA = "1.2.840.113549.1.7.2";
 
-/** The certificates in a container of PKCS#7. */
+/** The certificates in a PKCS#7 container. */
 function pkcs7Certificates(bytes: Uint8Array): Certificate[] {
   const [type, content] = children(readDer(bytes), TAG.sequence);
   if (readOid(expectTag(type, TAG.oid)) !== SIGNED_DATA) throw new DerError("No signed data");
@@ -118,7 +118,7 @@ function pkcs7Certificates(bytes: Uint8Array): Certificate[] {
   return found;
 }
 
-/** A container of PKCS#7 with certificates and nothing that is signed. */
+/** A PKCS#7 container with certificates and no signed content. */
 export function pkcs7Of(certificates: readonly Certificate[]): Uint8Array {
   const set = setOf(certificates.map((one) => one.der));
   const inner = readDer(set).body;
@@ -169,7 +169,7 @@ export function loadCertificate(reference: Reference): Certificate {
   return loadCertificateChain(reference).certificate;
 }
 
-/** What is either PEM or DER. */
+/** Input that is either PEM or DER. */
 function load<T>(
   reference: Reference,
   labels: readonly string[],
@@ -226,7 +226,7 @@ export function keyOfSpki(spki: Uint8Array): KeyObject {
   return loadPublicKey(spki);
 }
 
-/** What the error of a wrong passphrase says. */
+/** The error text for a wrong passphrase. */
 export const PASSPHRASE_ERRORS: readonly string[] = [
   "Bad decrypt - is the password correct?",
   "Private key is encrypted. Please provide a password.",
@@ -234,7 +234,7 @@ export const PASSPHRASE_ERRORS: readonly string[] = [
 ];
 
 /**
- * The public key of whatever has one: a public key, a certificate, a private key, a request.
+ * The public key of any document that has one: a public key, a certificate, a private key, a request.
  * @throws {CommandError} If it has none, or the passphrase of a private key is not right.
  */
 export function publicKeyOf(reference: Reference, passphrase: string | null): Uint8Array {

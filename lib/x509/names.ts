@@ -1,6 +1,6 @@
 /**
- * Distinguished names: as DER, as RFC 4514 writes them, and as Salt is given them (a text, a list of parts, or a map).
- * Source: RFC 4514, RFC 5280; Salt 3008.3 `salt/utils/x509.py` _get_dn, _get_rdn; `cryptography` for what it takes.
+ * Distinguished names: as DER, in the notation of RFC 4514, and in the form of Salt's arguments (a text, a list of parts, or a map).
+ * Source: RFC 4514, RFC 5280; Salt 3008.3 `salt/utils/x509.py` _get_dn, _get_rdn; `cryptography` for the accepted values.
  * @module
  */
 
@@ -33,14 +33,14 @@ const SHORT_NAMES: ReadonlyMap<string, string> = new Map([
 const PRINTABLE: readonly string[] = ["2.5.4.6", "1.3.6.1.4.1.311.60.2.1.3", "2.5.4.5", "2.5.4.46"];
 const IA5: readonly string[] = ["1.2.840.113549.1.9.1", "0.9.2342.19200300.100.1.25"];
 
-/** The least and most bytes of attributes that have a limit. */
+/** The minimum and maximum bytes of attributes that have a limit. */
 const LIMITS: Readonly<Record<string, readonly [number, number]>> = {
   "2.5.4.6": [2, 2],
   "1.3.6.1.4.1.311.60.2.1.3": [2, 2],
   "2.5.4.3": [1, 64],
 };
 
-/** The text of one of DER's kinds of text. */
+/** The text of a DER string of any type. */
 export function readText(value: Der): string {
   switch (value.tag) {
     case TAG.bmp:
@@ -60,12 +60,12 @@ export function readText(value: Der): string {
   }
 }
 
-/** The name that a SEQUENCE of sets is. @throws {DerError} If it is none. */
+/** Reads a name from a SEQUENCE of sets. @throws {DerError} If it is none. */
 export function readName(value: Der): Name {
   return children(value, TAG.sequence).map(readNamePart);
 }
 
-/** The part that a SET of attributes is, whatever its tag. @throws {DerError} If it is none. */
+/** Reads a part from a SET of attributes, with any tag. @throws {DerError} If it is none. */
 export function readNamePart(value: Der): NamePart {
   return children(value).map((attribute) => {
     const [type, content] = children(attribute, TAG.sequence);
@@ -104,7 +104,7 @@ function escaped(value: string): string {
   return led.endsWith(" ") ? `${led.slice(0, -1)}\\ ` : led;
 }
 
-/** Whether both are the same, whatever kinds of text they are encoded as. */
+/** Whether both are the same, independent of their string types. */
 export function sameName(one: Name, other: Name): boolean {
   const parts = (name: Name) => name.map((part) => part.map(({ oid, value }) => `${oid}=${value}`).sort());
   return JSON.stringify(parts(one)) === JSON.stringify(parts(other));
@@ -136,7 +136,7 @@ function attribute(type: string, value: string): NameAttribute {
   return { oid: type, value };
 }
 
-/** Characters that a backslash makes plain, and pairs of hexadecimal digits. */
+/** Characters that a backslash escapes, and pairs of hexadecimal digits. */
 const PAIR = String.raw`\\(?:[\\ #="+,;<>]|[\da-zA-Z]{2})`;
 const STRING = new RegExp(
   String.raw`(?:(?:[\x01-\x1f!$-*\--:=?-\[\]-\u{10ffff}]|${PAIR})` +
@@ -209,7 +209,7 @@ export function namePart(given: Value): NamePart {
 }
 
 /**
- * The name that Salt's arguments are.
+ * Builds a name from Salt's arguments.
  * @throws {CommandError} If a text cannot be read, or a value does not fit.
  * @throws {InvocationError} For what is not a text, list or map.
  */

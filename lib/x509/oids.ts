@@ -93,7 +93,7 @@ export const USAGE_OIDS: Readonly<Record<string, string>> = {
   msEFS: "1.3.6.1.4.1.311.10.3.4",
 };
 
-/** Ways to the information of an authority. */
+/** Access methods of authority information. */
 export const ACCESS_OIDS: Readonly<Record<string, string>> = {
   OCSP: "1.3.6.1.5.5.7.48.1",
   caIssuers: "1.3.6.1.5.5.7.48.2",
@@ -103,7 +103,7 @@ export const ACCESS_OIDS: Readonly<Record<string, string>> = {
 const ANY_RSA = "1.2.840.113549.1.1";
 const NIST = "2.16.840.1.101.3.4.3";
 
-/** A way of signing. */
+/** A signature algorithm. */
 interface Algorithm {
   readonly oid: string;
   readonly key: "rsa" | "ec";
@@ -121,7 +121,7 @@ function both(digest: string, rsa: string, ec: string, names: boolean): Algorith
   ];
 }
 
-/** Ways of signing with a digest. */
+/** Signature algorithms with a digest. */
 const ALGORITHMS: readonly Algorithm[] = [
   { oid: `${ANY_RSA}.4`, key: "rsa", digest: "md5", shown: "md5WithRSAEncryption" },
   ...both("sha1", `${ANY_RSA}.5`, "1.2.840.10045.4.1", true),
@@ -143,17 +143,17 @@ export const ED448 = "1.3.101.113";
 export const RSA_KEY = `${ANY_RSA}.1`;
 export const EC_KEY = "1.2.840.10045.2.1";
 
-/** The identifier of a way of signing; `undefined` if there is none. @param digest Node's name. */
+/** The identifier of a signature algorithm; `undefined` if there is none. @param digest Node's name. */
 export function algorithmOid(key: "rsa" | "ec", digest: string): string | undefined {
   return ALGORITHMS.find((one) => one.key === key && one.digest === digest)?.oid;
 }
 
-/** Node's name of the digest of a way of signing; `undefined`: it has none, or is not known. */
+/** Node's name of the digest of a signature algorithm; `undefined`: it has none, or is unknown. */
 export function digestOf(algorithm: string): string | undefined {
   return ALGORITHMS.find(({ oid }) => oid === algorithm)?.digest;
 }
 
-/** Names that extensions have in a comparison where they are not Salt's own. */
+/** Names of extensions in comparisons, if they differ from Salt's own. */
 const EXTENSION_NAMES: Readonly<Record<string, string>> = {
   crlDistributionPoints: "cRLDistributionPoints",
   noCheck: "OCSPNoCheck",
@@ -199,7 +199,7 @@ const SHOWN: ReadonlyMap<string, string> = new Map([
   [ED448, "ed448"],
 ]);
 
-/** What an identifier of a use, a way or an algorithm is shown as; `undefined`: as it is. */
+/** The shown name of an identifier of a usage, an access method or an algorithm; `undefined`: the identifier itself. */
 export function shownName(oid: string): string | undefined {
   return SHOWN.get(oid);
 }

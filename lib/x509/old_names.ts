@@ -1,5 +1,5 @@
 /**
- * Long names of arguments that Salt still takes, the arguments of files among others, and signing policies.
+ * Long names of arguments that Salt still accepts, among them those of files, and signing policies.
  * Source: Salt 3008.3 `salt/utils/x509.py` NAME_ATTRS_ALT_NAMES, EXTENSIONS_ALT_NAMES, merge_signing_policy.
  * @module
  */
@@ -7,7 +7,7 @@
 import { NAME_OIDS } from "./oids.ts";
 import { isMap, type Value, type ValueMap } from "../values/value.ts";
 
-/** Names as they are now, by the long ones. */
+/** Current names, by the long ones. */
 const NOW: ReadonlyMap<Value, string> = new Map([
   ["commonName", "CN"],
   ["localityName", "L"],
@@ -43,12 +43,12 @@ const NOW: ReadonlyMap<Value, string> = new Map([
   ["x509v3 Freshest CRL", "freshestCRL"],
 ]);
 
-/** The arguments with the names that they have now. */
+/** The arguments under their current names. */
 export function currentNames(given: ValueMap): ValueMap {
   return new Map([...given].map(([name, value]) => [NOW.get(name) ?? name, value]));
 }
 
-/** The arguments of a certificate as a signing policy has them: what it says wins; of a subject both may say a part. */
+/** The arguments of a certificate, merged with a signing policy, which takes precedence; both may give parts of the subject. */
 export function withPolicy(policy: ValueMap, given: ValueMap): ValueMap {
   if (policy.size === 0) return given;
   const merged = currentNames(given);

@@ -1,5 +1,5 @@
 /**
- * One block of PEM in a text, put in order: on one line, with other text around it, or with `\n` written out.
+ * Normalizes a PEM block of a text that is on one line, has other text around it, or has `\n` as two characters.
  * Source: Salt 3008.3 `salt/modules/x509_v2.py` get_pem_entry.
  * @module
  */
@@ -14,7 +14,7 @@ function blocks(kind: string): RegExp {
   );
 }
 
-/** A text on one line, as the mine has it, in lines again. */
+/** Restores the lines of a PEM text on one line, as the mine has it. */
 function unfolded(text: string): string {
   const pieces: string[] = [];
   let rest = text;
@@ -25,7 +25,7 @@ function unfolded(text: string): string {
       : rest.slice(0, 64).includes("-")
       ? rest.slice(0, rest.indexOf("-"))
       : rest.slice(0, 64);
-    // A single dash at the start would be an empty piece for ever.
+    // A single dash at the start would give empty pieces forever.
     if (piece === "") return text;
     pieces.push(piece);
     rest = rest.slice(piece.length);

@@ -44,7 +44,7 @@ function checkCurve(key: KeyObject, digest: string): void {
   if (/(?:224|256)$/.test(digest)) throw new CommandError(`Keys of P-521 are not used with ${digest} here`);
 }
 
-/** The way of signing of a key, as DER. @throws {CommandError} If it does not sign so; SHA-1 is verified, but not made. */
+/** The signature algorithm of a key, as DER. @throws {CommandError} If the key does not support it; SHA-1 is verified, but not created. */
 export function signatureAlgorithm(key: KeyObject, digest: string): Uint8Array {
   const type = key.asymmetricKeyType;
   if (type === "ed25519") return sequence(oid(ED25519));
@@ -58,7 +58,7 @@ export function signatureAlgorithm(key: KeyObject, digest: string): Uint8Array {
   return type === "rsa" ? sequence(oid(found), der(TAG.null)) : sequence(oid(found));
 }
 
-/** A document with its signature. @param part What is signed; it names the same way of signing. */
+/** A document with its signature. @param part The part to sign; it names the same signature algorithm. */
 export async function signPart(part: Uint8Array, key: KeyObject, digest: string): Promise<Uint8Array> {
   const signature = key.asymmetricKeyType === "rsa"
     ? new Uint8Array(nodeBuiltin("node:crypto").sign(digestName(digest), part, key))

@@ -171,7 +171,7 @@ function certificateArguments(given: ValueMap): ValueMap {
   const algorithm = kwargs.get("algorithm");
   if (algorithm !== undefined) kwargs.set("digest", algorithm);
   kwargs.delete("algorithm");
-  // Of Salt 3009 it is 30.
+  // In Salt 3009 it is 30.
   if (!kwargs.has("days_valid") && !kwargs.has("not_after")) kwargs.set("days_valid", 365);
   return kwargs;
 }
@@ -302,7 +302,7 @@ extensions
   },
 });
 
-/** @throws {InvocationError} For arguments that there are not. */
+/** @throws {InvocationError} For unknown arguments. */
 function refuseUnknown(kwargs: ValueMap, ignored: readonly string[]): void {
   const unknown = [...kwargs.keys()].map(textOf).filter((name) => !ignored.includes(name) && !name.startsWith("_"));
   if (unknown.length > 0) {

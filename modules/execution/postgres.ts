@@ -295,7 +295,7 @@ export const owner_to: ModuleFunction<JobContext> = fn({
     ownAll(dbname, ownername, { ...connection, maintenance_db: dbname }, context),
 });
 
-/** The parameters of functions of schemas, in which `user` is who runs psql. */
+/** The parameters of functions of schemas, in which `user` runs psql. */
 const SCHEMA_CONNECTION = {
   user: str(null),
   db_user: str(null),

@@ -87,7 +87,7 @@ output_encoding
   run: (given, context) => orRefused(startResult(given.name), () => detach(given, context)),
 });
 
-/** What the state works with. */
+/** The data of the state. */
 interface Work {
   readonly given: Bound<typeof DETACHED>;
   readonly url: string;

@@ -1,5 +1,5 @@
 /**
- * Which packages of `pip.installed` are there already.
+ * Which packages of `pip.installed` are installed already.
  * Source: Salt 3008.3 `salt/states/pip_state.py` _check_pkg_version_format, _check_if_installed.
  * @module
  */
@@ -21,7 +21,7 @@ export interface NamedPackage extends Requirement {
   readonly given: string;
 }
 
-/** Reads a package's name and versions; or says why not, in Salt's words. */
+/** Reads a package's name and versions, or returns Salt's error text. */
 export function readPackage(given: string): NamedPackage | { readonly problem: string } {
   const read = parseRequirement(given, isDirectory);
   if (read !== undefined) return { ...read, given };
@@ -33,7 +33,7 @@ export function readPackage(given: string): NamedPackage | { readonly problem: s
   return { problem: `pip raised an exception while parsing '${given}': Invalid requirement: '${given}'` };
 }
 
-/** How packages are looked for. */
+/** How packages are found. */
 export interface Looking {
   readonly ignore_installed: Value;
   readonly force_reinstall: Value;
@@ -51,7 +51,7 @@ function versionsIn(listed: Value): ReadonlyMap<string, string> {
   return new Map([...isMap(listed) ? listed : []].map(([name, version]) => [str(name).toLowerCase(), str(version)]));
 }
 
-/** What `pip.list` tells of packages that begin with `prefix`. */
+/** The result of `pip.list` for packages that begin with `prefix`. */
 export async function installedVersions(
   prefix: string | undefined,
   { bin_env, user, cwd, env_vars }: Looking,
@@ -62,7 +62,7 @@ export async function installedVersions(
   return versionsIn(await context.call("pip.list", [], new Map([...asked, ...more])));
 }
 
-/** The comment for a package that is installed as wanted; `undefined`: it is not. */
+/** The comment for a package that is installed as requested; `undefined`: it is not. */
 export async function alreadyInstalled(
   { name, given, specs }: NamedPackage,
   looking: Looking,
@@ -88,7 +88,7 @@ export async function alreadyInstalled(
   return comparePythonVersions(version, newest) === 0 ? there : undefined;
 }
 
-/** The newest version that fits. */
+/** The newest version that matches. */
 async function newestVersion(
   name: string,
   specs: readonly VersionSpec[],

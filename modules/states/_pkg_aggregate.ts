@@ -9,7 +9,7 @@ import { isMap, str, type Value, type ValueMap } from "../../lib/values/value.ts
 
 const AGGREGATED = ["installed", "latest", "removed", "purged"];
 
-/** Names with the versions, or files, that states ask for; `null`: any. */
+/** Names with the requested versions, or files; `null`: any. */
 class Wanted {
   readonly #versions = new Map<string, Set<string | null>>();
 
@@ -30,7 +30,7 @@ class Wanted {
     return this.#versions.size === 0;
   }
 
-  /** As the list of a state. A version that one state names is wanted by the others too. */
+  /** The result as the list of a state. A version that one state requests applies to the others too. */
   list(): Value[] {
     return [...this.#versions].flatMap(([name, versions]) => {
       const named = [...versions].filter((version) => version !== null);
@@ -40,9 +40,9 @@ class Wanted {
 }
 
 /**
- * Takes the packages of later states of the same kind into this one.
+ * Aggregates the packages of later states of the same kind into this one.
  * @param low The chunk that is about to run; it gets the list.
- * @param chunks Chunks of the run; those that are taken in are marked by `__agg__`.
+ * @param chunks Chunks of the run; those that are aggregated are marked by `__agg__`.
  * @param running The results so far.
  */
 export function aggregatePackages(

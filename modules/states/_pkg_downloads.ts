@@ -65,7 +65,7 @@ export async function runDownloaded(
   return { name, result: true, comment, changes: made };
 }
 
-/** The packages that are not there yet. @returns A result if there are none, or something is wrong. */
+/** The packages that are missing. @returns A result if there are none, or after an error. */
 async function downloadTargets(
   { name, pkgs, ignore_epoch }: DownloadedArguments,
   kwargs: ValueMap,
@@ -106,7 +106,7 @@ export interface PatchArguments {
   readonly downloadonly: boolean | null;
 }
 
-/** Runs `pkg.patch_installed` or `pkg.patch_downloaded`. @param state The one of them. */
+/** Runs `pkg.patch_installed` or `pkg.patch_downloaded`. @param state Which of them. */
 export async function runPatches(
   state: "patch_installed" | "patch_downloaded",
   { name, advisory_ids, downloadonly }: PatchArguments,

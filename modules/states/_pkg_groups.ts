@@ -11,7 +11,7 @@ import { ownKeywords } from "../../lib/plugins/keywords.ts";
 import { failed, startResult, type StateResult } from "../../lib/plugins/state_module.ts";
 import { isMap, str, type Value, type ValueMap } from "../../lib/values/value.ts";
 
-/** What a group consists of. */
+/** The packages of a group. */
 interface GroupPart {
   readonly installed: string[];
   readonly missing: string[];
@@ -67,7 +67,7 @@ export async function runGroupInstalled(
   } catch (error) {
     return failedChange(name, `An error was encountered while installing/updating group '${name}'`, error);
   }
-  // What a group has by default may be missing from the repositories; the package managers skip it as well.
+  // Default packages of a group may be missing from the repositories; the package managers skip them too.
   const installed = await context.call("pkg.list_pkgs", [], keywords({}, kwargs));
   const missing = [...mandatory.missing, ...include].filter((one) => !isMap(installed) || !installed.has(one));
   if (missing.length > 0) {

@@ -1,5 +1,5 @@
 /**
- * What a package manager answers when a state of packages holds or releases them.
+ * The package manager's results when a state holds or releases packages.
  * Source: Salt 3008.3 `salt/states/pkg.py`, `hold` of its modules `pkg`.
  * @module
  */
@@ -25,7 +25,7 @@ export interface HoldAnswers {
   readonly failed: readonly HoldAnswer[];
 }
 
-/** Why nothing was held. */
+/** The reason why nothing was held. */
 export interface HoldProblem {
   readonly problem: string;
   /** Whether the package manager could not even be asked. */

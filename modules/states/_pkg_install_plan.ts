@@ -12,13 +12,13 @@ import type { StateContext } from "../../lib/plugins/job_context.ts";
 import type { StateResult } from "../../lib/plugins/state_module.ts";
 import { map, type Value, type ValueMap } from "../../lib/values/value.ts";
 
-/** What `pkg.verify` found, as comments show it. */
+/** The findings of `pkg.verify`, as comments show them. */
 export function shownFiles(altered: Value, { opts }: StateContext): string {
   return formatNested(altered, { color: opts.color }).trimEnd();
 }
 
 /**
- * Says what would be installed, and from which version to which.
+ * Reports what would be installed, with the old and new versions.
  * @param plan.isSources Whether the packages are files. @param how.reinstalls Whether all of them are installed again.
  */
 export async function plannedInstallation(

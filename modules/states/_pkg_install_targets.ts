@@ -23,7 +23,7 @@ import type { StateContext } from "../../lib/plugins/job_context.ts";
 import { failed, startResult, type StateResult } from "../../lib/plugins/state_module.ts";
 import { isMap, str, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
 
-/** What `pkg.installed` is asked for. */
+/** The request of `pkg.installed`. */
 export interface InstallRequest {
   readonly name: string;
   readonly pkgs: Value;
@@ -40,18 +40,18 @@ export interface InstallRequest {
   readonly kwargs: ValueMap;
 }
 
-/** What has to be done. */
+/** The needed work. */
 export interface InstallTargets {
-  /** All packages that were asked for; the values of sources are files. */
+  /** All requested packages; the values of sources are files. */
   readonly desired: WantedPackages;
   readonly targets: Map<string, string | null>;
   /** Packages that are marked to be purged. */
   readonly unpurge: readonly string[];
   readonly reinstall: Map<string, string | null>;
-  /** What `pkg.verify` found of packages that are installed again. */
+  /** The findings of `pkg.verify` for packages that are installed again. */
   readonly altered: Map<string, Value>;
   readonly warnings: readonly string[];
-  /** Whether the lists of the repositories have been read on the way. */
+  /** Whether the package lists have been updated already. */
   readonly refreshed: boolean;
 }
 
@@ -64,7 +64,7 @@ export function verifyKeywords(verify: Value, kwargs: ValueMap): ValueMap {
   return keywords({ ignore_types: option("ignore_types"), verify_options: option("verify_options") }, kwargs);
 }
 
-/** Finds them. @returns A result if nothing is to be done, or something is wrong. */
+/** Finds them. @returns A result if nothing has to be done, or after an error. */
 export async function findInstallTargets(
   request: InstallRequest,
   context: StateContext,
@@ -116,7 +116,7 @@ export function isTargets(found: InstallTargets | StateResult): found is Install
   return "desired" in found;
 }
 
-/** Looks at one package after the other. */
+/** Checks the packages one by one. */
 class TargetSearch {
   readonly targets = new Map<string, string | null>();
   readonly reinstall = new Map<string, string | null>();
@@ -146,7 +146,7 @@ class TargetSearch {
     this.#context = context;
   }
 
-  /** The failure for names that are not installed and that nobody knows. */
+  /** The failure for names that are neither installed nor known to the package manager. */
   async unknown(desired: WantedPackages): Promise<StateResult | undefined> {
     const { name, kwargs, ignoreEpoch } = this.#request;
     const missing = new Map<string, string | null>();
@@ -159,7 +159,7 @@ class TargetSearch {
     return missing.size === 0 ? undefined : await unknownPackages(name, missing, kwargs, this.#context);
   }
 
-  /** Puts versions in the place of `latest`. @returns Whether the repositories have been read. */
+  /** Replaces `latest` by versions. @returns Whether the package lists have been updated. */
   async resolveLatest(desired: Map<string, string | null>): Promise<boolean> {
     const { refresh, kwargs } = this.#request;
     const names = [...desired].filter(([, version]) => version === "latest").map(([name]) => name);
@@ -174,7 +174,7 @@ class TargetSearch {
     return refresh;
   }
 
-  /** Notes what is to be done with a package. @param version The wanted version, or the file of a source. */
+  /** Adds a package to the needed work. @param version The wanted version, or the file of a source. */
   async examine(name: string, version: string | null): Promise<void> {
     const versions = await this.#versionsOf(name);
     if (versions === undefined) return void this.targets.set(name, version);
@@ -210,7 +210,7 @@ class TargetSearch {
     return own ?? versionsOf(this.#provided.get(name)?.[0] ?? "", this.#installed);
   }
 
-  /** Notes whether files of a package have been altered. */
+  /** Checks whether files of a package have been changed. */
   async #verify(name: string, version: string | null): Promise<void> {
     const { verify, kwargs } = this.#request;
     try {

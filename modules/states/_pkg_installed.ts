@@ -43,7 +43,7 @@ export interface InstalledArguments {
 
 /** Below this many characters the names of what was installed are listed. */
 const LISTED_CHARACTERS = 20;
-/** Up to so many packages that were there already are listed. */
+/** Up to this number, packages that were installed already are listed. */
 const LISTED_PACKAGES = 20;
 
 /** Runs the state. @param more Keywords for the package manager. */
@@ -105,7 +105,7 @@ async function holdOnly(
   };
 }
 
-/** One run of the package manager, and what is told of it. */
+/** One run of the package manager, and its report. */
 class Installation {
   readonly #args: InstalledArguments;
   readonly #request: InstallRequest;
@@ -173,7 +173,7 @@ class Installation {
     return this.#isSources ? name : shownPackage(name, packages);
   }
 
-  /** Installs the targets. @returns What the package manager says has changed. */
+  /** Installs the targets. @returns The changes that the package manager reports. */
   async #install(): Promise<ValueMap> {
     const { targets, reinstall } = this.#found;
     const { refresh, sources } = this.#request;
@@ -204,7 +204,7 @@ class Installation {
     return reported;
   }
 
-  /** Tells of the packages that were to be installed. @returns Whether all are there. */
+  /** Reports the packages to install. @returns Whether all are installed. */
   async #tellInstalled({ modified: held, unmodified: heldBefore, failed: unheld }: HoldAnswers): Promise<boolean> {
     const { targets, reinstall } = this.#found;
     const { there, missing } = this.#isSources ? this.#reportedSources() : await this.#installedTargets();
@@ -225,7 +225,7 @@ class Installation {
     return missing.length === 0 && unheld.length === 0;
   }
 
-  /** Of packages from files, those that are there, and those that should have changed. */
+  /** Of packages from files: the installed ones, and those that should have changed. */
   #reportedSources(): { readonly there: string[]; readonly missing: string[] } {
     const { desired, targets } = this.#found;
     const changed = [...this.#changes.keys()].map(str).filter((name) => targets.has(name));
@@ -235,7 +235,7 @@ class Installation {
     };
   }
 
-  /** The packages that are there in their version now, and the targets that are not. */
+  /** The packages that are installed in their version now, and the targets that are not. */
   async #installedTargets(): Promise<{ readonly there: string[]; readonly missing: string[] }> {
     const { desired, targets } = this.#found;
     const { ok, failed: missing } = await verifiedPackages(desired, {
@@ -275,7 +275,7 @@ class Installation {
     known.set("old", joined(known.get("old"), str(hold.get("old") ?? "")));
   }
 
-  /** Tells of the packages that were installed again. @returns Whether all were. */
+  /** Reports the packages that were installed again. @returns Whether all were. */
   async #tellReinstalled(reported: ValueMap): Promise<boolean> {
     const { reinstall, altered } = this.#found;
     const [done, missed]: [string[], string[]] = [[], []];

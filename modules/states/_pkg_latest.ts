@@ -22,7 +22,7 @@ export interface LatestArguments {
   readonly pkgs: Value;
 }
 
-/** Up to so many packages are listed. */
+/** Up to this number, packages are listed. */
 const LISTED = 10;
 
 /** Runs the state. @param more Keywords for the package manager. */
@@ -73,7 +73,7 @@ export async function runLatest(args: LatestArguments, more: ValueMap, context: 
     : await upgrade(args, { targets, upToDate, kwargs }, context);
 }
 
-/** What a function says of one package, or of several, by name. */
+/** The results of a function for one package, or for several, by name. */
 function asVersions(versions: Value, names: readonly string[]): ValueMap {
   return isMap(versions) ? versions : new Map([[names[0] ?? "", versions]]);
 }
@@ -89,7 +89,7 @@ function allCurrent(names: readonly string[]): string {
     : `Package ${names[0]} is already up-to-date`;
 }
 
-/** What is to be upgraded, and what needs not. */
+/** The packages to upgrade, and those that are up to date. */
 interface Upgrade {
   readonly targets: ReadonlyMap<string, string>;
   readonly upToDate: readonly string[];

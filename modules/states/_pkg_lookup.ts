@@ -15,7 +15,7 @@ import { compareStrings, isMap, map, str, type Value, type ValueMap } from "../.
 /** The versions of installed packages. */
 export type InstalledVersions = ReadonlyMap<string, readonly string[]>;
 
-/** Makes the names of packages those of the host, without its own architecture. */
+/** Normalizes package names: removes the host's own architecture. */
 async function normalized(names: readonly string[], context: StateContext): Promise<(name: string) => string> {
   const known = new Map<string, string>();
   if (await hasFunction("pkg.normalize_name", context)) {
@@ -24,7 +24,7 @@ async function normalized(names: readonly string[], context: StateContext): Prom
   return (name) => known.get(name) ?? name;
 }
 
-/** One name as the host's package manager writes it. */
+/** One name in the notation of the host's package manager. */
 export async function normalizedName(name: string, context: StateContext): Promise<string> {
   return (await normalized([name], context))(name);
 }
@@ -125,7 +125,7 @@ export async function unknownPackages(
   return failed(name, comments.length > 1 ? `${comments.join(". ")}.` : comments[0]);
 }
 
-/** The packages that were asked for and are there in the version that was asked for, and the others. */
+/** The packages that are installed in the requested version, and the others. */
 export async function verifiedPackages(
   wanted: WantedPackages,
   { installed, provided = new Map(), ignoreEpoch }: {
@@ -156,7 +156,7 @@ export function versionsOf(name: string, installed: InstalledVersions): readonly
   return versions.length > 0 ? versions : undefined;
 }
 
-/** The changes that an installation would make, by what the repositories offer. */
+/** The changes of an installation, according to the repositories. */
 export async function installableChanges(
   targets: WantedPackages,
   context: StateContext,
@@ -166,7 +166,7 @@ export async function installableChanges(
   const newest = await context.call("pkg.latest_version", latest);
   const changes: ValueMap = new Map();
   const offered = latest.length === 0
-    ? changes // As in Salt, where one map serves for both.
+    ? changes // As in Salt, where one map is used for both.
     : typeof newest === "string"
     ? map({ [latest[0]]: newest })
     : isMap(newest)

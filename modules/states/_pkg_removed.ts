@@ -14,7 +14,7 @@ import type { StateContext } from "../../lib/plugins/job_context.ts";
 import { failed, startResult, type StateResult } from "../../lib/plugins/state_module.ts";
 import { compareStrings, isMap, map, str, type Value, type ValueMap } from "../../lib/values/value.ts";
 
-/** What is done: `removed` leaves the configuration. */
+/** The action: `removed` keeps the configuration. */
 export type Removal = "remove" | "purge";
 
 /** The arguments of both states, as they are given. */
@@ -148,7 +148,7 @@ async function installedTargets(
   return { ...startResult(name), comment: `All specified packages${matching} are already absent` };
 }
 
-/** The named packages that are still there; where several versions may be, those of the named version. */
+/** The named packages that are still installed; if several versions are possible, those of the named version. */
 function stillInstalled(named: WantedPackages, installed: InstalledVersions, { grains }: StateContext): string[] {
   const family = str(grains.get("os_family") ?? "");
   return [...named].flatMap(([name, version]) => {

@@ -28,16 +28,16 @@ function parseConditions(wanted: string): VersionCondition[] {
   });
 }
 
-/** Whether a wanted version asks for exactly one. */
+/** Whether a version condition requires exactly one version. */
 export function wantsExactly(wanted: string): boolean {
   return parseConditions(wanted).some(({ operator }) => operator === "==");
 }
 
 /** How versions are compared. */
 export interface ComparisonOptions {
-  /** Leaves out what is before a colon. `null`: if the wanted version has none, and only equal ones are wanted. */
+  /** Ignores the epoch (before the colon). `null`: if the requested version has no epoch and must be equal. */
   readonly ignoreEpoch: boolean | null;
-  /** Whether a newer version is as good as the one that is wanted. */
+  /** Whether a newer version is accepted too. */
   readonly allowUpdates?: boolean;
 }
 

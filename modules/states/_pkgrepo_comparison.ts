@@ -41,7 +41,7 @@ function sortedLine(line: string): string[] {
 }
 
 /**
- * Whether the repository that is there is the one that is asked for.
+ * Whether the existing repository equals the requested one.
  * @param wanted The fields that it should have. @param kwargs The state's keywords.
  */
 export function isConfigured(
@@ -51,7 +51,7 @@ export function isConfigured(
 ): boolean {
   return [...wanted].every(([key, value]) => {
     const name = str(key);
-    // Where it stands is no matter.
+    // Its file is not compared.
     if (name === "file") return true;
     const now = there.get(key);
     if (now === undefined) return isFineWithout(name, value, family);
@@ -70,7 +70,7 @@ export function isConfigured(
   });
 }
 
-/** Whether a field may be missing: yum's repositories are enabled unless they say otherwise. */
+/** Whether a field may be missing: yum's repositories are enabled by default. */
 function isFineWithout(name: string, value: Value, family: RepoFamily): boolean {
   if (name === "enabled") return family === "RedHat" && isTrue(value);
   return name !== "comps" && name !== "key_url";

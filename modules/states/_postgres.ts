@@ -1,5 +1,5 @@
 /**
- * What the states of PostgreSQL share: their arguments for the connection, and a thing that is to be there, or not.
+ * Shared parts of the states of PostgreSQL: the arguments for the connection, and the removal of objects.
  * Source: Salt 3008.3, `salt/states/postgres_*.py`.
  * @module
  */
@@ -10,13 +10,13 @@ import { failed, startResult, type StateResult } from "../../lib/plugins/state_m
 import type { Virtual } from "../../lib/plugins/virtual.ts";
 import { map, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
 
-/** The states serve where the execution module has what they stand on. */
+/** The states are available where the execution module finds PostgreSQL's programs. */
 export function needsPostgres(fun: string): Virtual {
   const otherwise = "Unable to load postgres module.  Make sure `postgres.bins_dir` is set.";
   return { serves: [{ functions: [`postgres.${fun}`], otherwise }] };
 }
 
-/** The arguments for the connection, in the order that most of these states have. `user` is who runs psql. */
+/** The arguments for the connection, in the order that most of these states have. `user` runs psql. */
 export const DB_ARGS = {
   user: str(null),
   maintenance_db: str(null),
@@ -36,7 +36,7 @@ export const DB_USER_FIRST = {
   db_port: str(null),
 };
 
-/** The part of the documentation that they all need. */
+/** The shared part of the documentation. */
 export const DB_DOC =
   "\n\nuser\n    The user of this host who runs psql.\n\nmaintenance_db\n    The database to be connected to.\n\ndb_user, db_password, db_host, " +
   "db_port\n    Where and as whom psql connects. Default: the options `postgres.user` and so on.";
@@ -56,7 +56,7 @@ export function dbArgs(given: DbArgs & { readonly maintenance_db?: string | null
   });
 }
 
-/** Calls a function of `postgres` whose answer says whether something is so, or was done. */
+/** Calls a function of `postgres` that returns a bool. */
 export async function succeeds(
   context: StateContext,
   fun: string,
@@ -66,20 +66,20 @@ export async function succeeds(
   return truthy(await context.call(`postgres.${fun}`, args, kwargs));
 }
 
-/** A thing that is not to be there. */
+/** An object to remove. */
 export interface Unwanted {
   readonly name: string;
-  /** `Database db`, as texts begin. */
+  /** The beginning of texts: `Database db`. */
   readonly what: string;
-  /** Behind `is not present`. */
+  /** The text after `is not present`. */
   readonly place?: string;
   readonly exists: () => Promise<boolean>;
   readonly remove: () => Promise<boolean>;
-  /** What is said if it could not be removed. Default: `… failed to be removed`. */
+  /** The text if it could not be removed. Default: `… failed to be removed`. */
   readonly failure?: string;
 }
 
-/** Removes a thing that is there. */
+/** Removes an existing object. */
 export async function removed(
   { name, what, place = "", exists, remove, failure }: Unwanted,
   context: StateContext,

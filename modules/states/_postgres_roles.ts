@@ -12,7 +12,7 @@ import type { StateContext } from "../../lib/plugins/job_context.ts";
 import { failed, startResult, type StateResult } from "../../lib/plugins/state_module.ts";
 import { isMap, map, str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
 
-/** What a user or a group is to be. */
+/** The requested properties of a user or a group. */
 export interface WantedRole {
   readonly name: string;
   readonly createdb: Value;
@@ -25,7 +25,7 @@ export interface WantedRole {
   readonly password: Value;
   /** Of a new user. */
   readonly default_password?: Value;
-  /** Whether the password is set without a look at the one that there is. */
+  /** Whether the password is set without a check of the current one. */
   readonly refresh_password: Value;
   readonly valid_until?: string | null;
   readonly groups: Value;
@@ -34,7 +34,7 @@ export interface WantedRole {
 /** Where and as whom psql connects. */
 export type RoleConnection = Parameters<typeof dbArgs>[0];
 
-/** The password to be set, as the server keeps it; None: it is to stay. */
+/** The password to set, as the server stores it; None: unchanged. */
 function newPassword(wanted: WantedRole, known: Value): Value {
   const { name, encrypted, refresh_password } = wanted;
   const isThere = isRole(known);
@@ -46,7 +46,7 @@ function newPassword(wanted: WantedRole, known: Value): Value {
   return encryptedPassword(name, text(given), method);
 }
 
-/** The end of a user as wanted, if it differs. */
+/** The requested expiry of a user, if it differs. */
 async function newEnd(wanted: WantedRole, known: ValueMap, args: ValueMap, context: StateContext): Promise<Value> {
   if (!wanted.valid_until) return wanted.valid_until ?? null;
   const query = `SELECT ${literal(wanted.valid_until)}::timestamp(0) as dt;`;
@@ -56,7 +56,7 @@ async function newEnd(wanted: WantedRole, known: ValueMap, args: ValueMap, conte
   return time === (known.get("expiry time") ?? null) ? null : wanted.valid_until;
 }
 
-/** Makes a user or a group as wanted. */
+/** Creates or changes a user or a group. */
 export async function rolePresent(
   kind: "user" | "group",
   wanted: WantedRole,

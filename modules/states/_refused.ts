@@ -1,5 +1,5 @@
 /**
- * A state that stops deep inside with what it has to say, which becomes its result.
+ * An error that ends a state early; it carries the state's result.
  * @module
  */
 
@@ -8,13 +8,13 @@ import type { StateResult } from "../../lib/plugins/state_module.ts";
 /** Ends a state. */
 export class Refused extends Error {
   override name = "Refused";
-  /** @param comment The result's comment. @param more What else of the result differs: `result` from False, `changes`, …. */
+  /** @param comment The result's comment. @param more Other fields of the result: `result` from False, `changes`, …. */
   constructor(comment: string | string[], readonly more: Partial<StateResult> = {}) {
     super(Array.isArray(comment) ? comment.join("\n") : comment);
   }
 }
 
-/** What `run` returns, or `start` with what {@linkcode Refused} says. */
+/** The return of `run`, or `start` with the values of {@linkcode Refused}. */
 export async function orRefused(start: StateResult, run: () => Promise<StateResult>): Promise<StateResult> {
   try {
     return await run();

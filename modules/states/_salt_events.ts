@@ -13,7 +13,7 @@ import { startResult, stateFn } from "../../lib/plugins/state_module.ts";
 import { compileGlob } from "../../lib/text/glob.ts";
 import { equals, float as floatValue, isMap, str as text, type Value, type ValueMap } from "../../lib/values/value.ts";
 
-/** What an event is known by: a field of its data, or of the data in that. */
+/** The identifier of an event: a field of its data, or of nested data. */
 function identifier(data: ValueMap, field: string): Value {
   const own = data.get(field) ?? null;
   const inner = data.get("data");

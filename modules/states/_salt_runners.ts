@@ -12,7 +12,7 @@ import { any, type ModuleFunction, str } from "../../lib/plugins/module.ts";
 import { failed, startResult, stateFn, type StateResult } from "../../lib/plugins/state_module.ts";
 import { isMap, map, str as text, toNumber, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
 
-/** What a function of the master came to. */
+/** The outcome of a function of the master. */
 function outcomeOf(name: string, kind: "Runner" | "Wheel", answer: Value): StateResult {
   const out: ValueMap = isMap(answer) ? answer : new Map();
   const returned = out.get("return") ?? null;
@@ -58,7 +58,7 @@ name
   },
 });
 
-/** The runners that are asked for, by the names that the state gives them. */
+/** The requested runners, by the names that the state gives them. */
 function wantedRunners(given: ValueMap): Map<string, { readonly fun: string; readonly kwarg: ValueMap }> {
   return new Map([...given].map(([id, config]) => {
     const pairs = Array.isArray(config) ? config.flatMap((one) => isMap(one) ? [...one] : []) : [];
@@ -81,7 +81,7 @@ function changesIn(value: Value): Value {
   );
 }
 
-/** What runners that all run states came to. */
+/** The outcome of runners that all run states. */
 function judgeRuns(name: string, outputs: ReadonlyMap<string, ValueMap>): StateResult {
   const data = (output: ValueMap) => {
     const inner = output.get("data");

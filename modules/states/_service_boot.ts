@@ -10,12 +10,12 @@ import type { StateResult } from "../../lib/plugins/state_module.ts";
 import { isTrue } from "../../lib/values/is_true.ts";
 import { map, truthy, type ValueMap } from "../../lib/values/value.ts";
 
-/** The parts of a result that were found out. */
+/** Parts of a result. */
 export type ResultParts = Partial<Pick<StateResult, "result" | "comment" | "changes">>;
 
-/** What is known of a service when it is enabled or disabled. */
+/** The data of a service when it is enabled or disabled. */
 export interface BootRequest {
-  /** Whether it runs after what the state has done; `null`: it is as it should be. */
+  /** Whether it runs after the state's work; `null`: unchanged. */
   readonly started: boolean | null;
   /** The result if it is enabled or disabled now. Default: true. */
   readonly result?: boolean;
@@ -33,7 +33,7 @@ async function unavailable(name: string, context: StateContext): Promise<ResultP
   return isThere ? undefined : { result: false, comment: `The named service ${name} is not available` };
 }
 
-/** The same, with the text of an error in place of it. */
+/** The same, but returns the text of an error. */
 export async function lookUpService(
   name: string,
   context: StateContext,
@@ -46,12 +46,12 @@ export async function lookUpService(
   }
 }
 
-/** How the state of a service is put. */
+/** The texts for the state of a service. */
 function condition(started: boolean | null): string {
   return started === null ? "is in the desired state" : started ? "is running" : "is dead";
 }
 
-/** Has a service start with the system. */
+/** Enables a service. */
 export async function enableService(
   name: string,
   { started, result = true }: BootRequest,
@@ -108,7 +108,7 @@ function failedStart(started: boolean | null): string {
     : " and the service is dead";
 }
 
-/** Has a service no longer start with the system. */
+/** Disables a service. */
 export async function disableService(
   name: string,
   { started, result = true }: BootRequest,

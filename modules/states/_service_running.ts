@@ -38,11 +38,11 @@ async function systemdKeywords(
   return { own: new Map(given.map((key) => [key, kwargs.get(key) ?? null])), warnings: [] };
 }
 
-/** What both states find out first. */
+/** The data that both states need first. */
 interface Beginning {
   readonly result: StateResult;
   readonly enable: Value;
-  /** Whether nothing more is to be done. */
+  /** Whether nothing more has to be done. */
   readonly isDone: boolean;
 }
 
@@ -73,7 +73,7 @@ async function begin(
       const comment = `Service ${name} not present; if created in this state run, it would have been ${would}`;
       return done({ result: null, comment });
     }
-    // A service that is not there is dead.
+    // A missing service counts as dead.
     return done(state === "dead" ? { ...missing, result: true } : missing);
   }
   return { result: startResult(name), enable: wanted, isDone: false };
@@ -107,7 +107,7 @@ class ServiceRun {
     return this.context.call("service.status", [this.args.name, sig], this.#statusKeywords);
   }
 
-  /** Whether it starts with the system; `true` where nobody can tell. */
+  /** Whether it is enabled; `true` if this is unknown. */
   async isEnabled(): Promise<boolean> {
     if (!await hasFunction("service.enabled", this.context)) return true;
     return truthy(await this.context.call("service.enabled", [this.args.name]));
@@ -120,7 +120,7 @@ class ServiceRun {
     return await this.context.call(fun, [this.args.name], own);
   }
 
-  /** Enables or disables it, if the state says so. */
+  /** Enables or disables it, if the state requests it. */
   async setBoot(enable: Value, started: boolean | null, result?: boolean): Promise<ResultParts> {
     const { name } = this.args;
     if (enable === true) return await enableService(name, { started, result }, this.kwargs, this.context);
@@ -214,7 +214,7 @@ export async function runDead(args: ServiceArguments, kwargs: ValueMap, context:
   return run.done(result, parts, await run.setBoot(enable, runs, !runs));
 }
 
-/** What a watching state is told. */
+/** The arguments of `mod_watch`. */
 export interface WatchArguments {
   readonly name: string;
   /** The state's function. */
@@ -259,7 +259,7 @@ export async function runWatch(args: WatchArguments, kwargs: ValueMap, context: 
   });
 }
 
-/** The function that has a running service notice what has changed, and its verb. */
+/** The function that applies changes to a running service, and its verb. */
 async function restarting(
   { reload, force, full_restart }: WatchArguments,
   context: StateContext,

@@ -1,5 +1,5 @@
 /**
- * Commands that tell their own outcome (`stateful`): the last line of their output says whether they changed anything.
+ * Commands that report their own outcome (`stateful`): the last line of their output says whether they changed anything.
  * Source: Salt 3008.3 `salt/states/cmd.py` _reinterpreted_state.
  * @module
  */
@@ -13,13 +13,13 @@ import { isMap, str, truthy, type Value, type ValueMap } from "../../lib/values/
 
 const UNREADABLE = "Failed parsing script output! Stdout must be JSON or a line of name=value pairs.";
 
-/** What a script said: its fields, and how many characters of the output come before them; JSON is all of it. */
+/** The report of a script: its fields, and the number of characters before them; JSON is the whole output. */
 interface Said {
   readonly fields: ValueMap;
   readonly before: number | undefined;
 }
 
-/** The result of a command whose output tells the outcome: `result.changes` holds what `cmd.run_all` returned. */
+/** The result of a command whose output reports the outcome: `result.changes` holds what `cmd.run_all` returned. */
 export function reinterpreted(result: StateResult): StateResult {
   const ran = result.changes;
   const plain: StateResult = { ...result, changes: new Map(), comment: "" };
@@ -40,7 +40,7 @@ export function reinterpreted(result: StateResult): StateResult {
   fields.delete("comment");
   if (!changed) return { ...plain, comment };
   for (const [key, value] of ran) if (!fields.has(key)) fields.set(key, value);
-  // Salt cuts the last character where the words are the only line.
+  // Salt removes the last character if the words are the only line.
   const stdout = str(fields.get("stdout") ?? "");
   fields.set("stdout", before === undefined ? "" : stdout.slice(0, before));
   return { ...plain, comment, changes: fields };

@@ -11,14 +11,14 @@ import { formatNested } from "../../lib/output/nested.ts";
 import type { StateContext } from "../../lib/plugins/job_context.ts";
 import { compareStrings, equals, isMap, str, type Value, type ValueMap } from "../../lib/values/value.ts";
 
-/** What a user should be; `null`: as it is. */
+/** The requested properties of a user; `null`: unchanged. */
 export interface WantedUser {
   readonly name: string;
   readonly uid: number | null;
   /** Id or name. */
   readonly gid: Value;
   readonly groups: readonly string[] | null;
-  /** Those of the optional groups that are there. */
+  /** The optional groups that exist. */
   readonly optional_groups: readonly string[] | null;
   /** Whether the user is removed from other groups. */
   readonly remove_groups: boolean;
@@ -26,7 +26,7 @@ export interface WantedUser {
   readonly createhome: boolean;
   /** A hash. */
   readonly password: string | null;
-  /** Whether a password that was set is changed back. */
+  /** Whether a changed password is set again. */
   readonly enforce_password: boolean;
   readonly empty_password: boolean;
   readonly shell: string | null;
@@ -47,19 +47,19 @@ export interface WantedUser {
   readonly local: boolean;
 }
 
-/** Which changes of ids are allowed. */
+/** Whether changes of ids are allowed. */
 export interface AllowedChanges {
   readonly uid: boolean;
   readonly gid: boolean;
 }
 
-/** What is known of a user; empty if there is none. @param local Whether only the host's own files count. */
+/** The data of a user; empty if there is none. @param local Whether only local files are used. */
 export async function userInfo(name: string, local: boolean, context: StateContext): Promise<ValueMap> {
   const info = await context.call("user.info", [name], keywords({ root: local ? "/" : null }));
   return isMap(info) ? new Map(info) : new Map();
 }
 
-/** What shadow says of a user; `undefined` where there is no shadow. */
+/** The shadow data of a user; `undefined` if there is no shadow. */
 export async function shadowInfo(name: string, context: StateContext): Promise<ValueMap | undefined> {
   if (!await hasFunction("shadow.info", context)) return undefined;
   const info = await context.call("shadow.info", [name]);
@@ -113,7 +113,7 @@ function refuseIds(changes: ValueMap, user: ValueMap, allowed: AllowedChanges): 
   throw new CommandError(`Encountered error checking for needed changes. Additional info follows:\n\n${shown}`);
 }
 
-/** The groups beside the primary one that the user is to be in; `undefined`: they are as they should be. */
+/** The requested supplementary groups of the user; `undefined`: no change is needed. */
 async function changedGroups(
   { name, gid, groups, optional_groups, remove_groups }: WantedUser,
   user: ValueMap,
@@ -124,7 +124,7 @@ async function changedGroups(
   const asked = [...groups ?? [], ...optional_groups ?? []];
   const keepsOthers = !remove_groups || (groups === null && !optional_groups?.length);
   const gids = await Promise.all(own.map((group) => context.call("file.group_to_gid", [group])));
-  /** The groups that have another one's id as well, all of them by one of their names. */
+  /** Groups with the same id, mapped to one of their names. */
   const sameId = (group: string) => {
     const i = own.indexOf(group);
     const alike = own.filter((_, j) => i >= 0 && equals(gids[i], gids[j]));
@@ -136,7 +136,7 @@ async function changedGroups(
     str(await context.call("file.gid_to_group", [gid ?? ownGid])),
     str(await context.call("file.gid_to_group", [ownGid])),
   ];
-  // What a user is in by the primary group is no matter of the list.
+  // Membership by the primary group is independent of the list.
   let now = own.filter((group) => !sameId(primary).includes(group));
   wanted = wanted.filter((group) => !sameId(primary).includes(group));
   if (before !== primary) now = now.filter((group) => !sameId(before).includes(group));
@@ -145,7 +145,7 @@ async function changedGroups(
   return wanted.length > 0 || remove_groups ? wanted : undefined;
 }
 
-/** Whether a user must enter a group, or with `remove` leave one. Two names of one id are one group. */
+/** Whether a user must be added to a group, or, with `remove`, removed from one. Two names of one id are one group. */
 async function differ(
   now: readonly string[],
   wanted: readonly string[],
@@ -167,7 +167,7 @@ async function differ(
   return diff.some((group) => !isDouble(group));
 }
 
-/** What is to be changed in shadow. */
+/** The needed changes in shadow. */
 async function shadowChanges(wanted: WantedUser, context: StateContext): Promise<ValueMap> {
   const changes: ValueMap = new Map();
   const shadow = await shadowInfo(wanted.name, context);

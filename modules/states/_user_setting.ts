@@ -11,15 +11,15 @@ import type { StateContext } from "../../lib/plugins/job_context.ts";
 import { failed, startResult, type StateResult } from "../../lib/plugins/state_module.ts";
 import { equals, map, repr, str, toNumber, type Value, type ValueMap } from "../../lib/values/value.ts";
 
-/** What results show in the place of a password. */
+/** The text that results show instead of a password. */
 const REDACTED = "XXX-REDACTED-XXX";
 
-/** Changes as people read them. */
+/** Changes in readable form. */
 export function shownChanges(changes: ValueMap): ValueMap {
   return new Map([...changes].map(([key, value]) => [key, key === "passwd" ? REDACTED : value]));
 }
 
-/** Makes the changes to a user. @param persistHome Whether what is in the home directory moves with it. */
+/** Makes the changes to a user. @param persistHome Whether the contents of the home directory are moved. */
 export async function changeUser(
   wanted: WantedUser,
   needed: ValueMap,
@@ -46,7 +46,7 @@ export async function changeUser(
     ...changed(before, after),
     ...shownChanges(changed(shadow ?? new Map(), shadowAfter)),
   ]);
-  // What may not change was refused before anything was done.
+  // Changes that are not allowed were refused before.
   const left = await neededChanges(wanted, { uid: true, gid: true }, context);
   if (left !== undefined && left.size > 0) {
     return failed(name, `These values could not be changed: ${repr(shownChanges(left))}`, changes);
@@ -55,7 +55,7 @@ export async function changeUser(
   return { name, result: true, comment, changes };
 }
 
-/** The fields of `after` that were otherwise before. */
+/** The fields of `after` that differ from before. */
 function changed(before: ValueMap, after: ValueMap): ValueMap {
   return new Map([...after].filter(([key, value]) => !equals(value, before.get(key) ?? null)));
 }
@@ -92,7 +92,7 @@ async function changeHome(
   await context.call("file.mkdir", [missing, before.get("uid") ?? null, before.get("gid") ?? null, "0755"]);
 }
 
-/** What only a new user gets. */
+/** Properties that only a new user gets. */
 export interface NewUser {
   readonly unique: boolean;
   readonly system: boolean;
@@ -101,7 +101,7 @@ export interface NewUser {
   readonly loginclass: string | null;
 }
 
-/** Has useradd make the account, and sets what it cannot: the password and its ages. */
+/** Creates the account with useradd, and sets the password and its ages, which useradd cannot. */
 export async function addUser(wanted: WantedUser, more: NewUser, context: StateContext): Promise<StateResult> {
   const { name, uid, gid, home, shell, fullname, roomnumber, workphone, homephone, other } = wanted;
   const groups = [...wanted.groups ?? [], ...wanted.optional_groups ?? []];
@@ -127,7 +127,7 @@ export async function addUser(wanted: WantedUser, more: NewUser, context: StateC
   });
   if (await context.call("user.add", [], own) !== true) return failed(name, `Failed to create new user ${name}`);
   const changes = await userInfo(name, wanted.local, context);
-  // The account names a directory that was not made.
+  // The account names a directory that was not created.
   if (!wanted.createhome) changes.set("home", "");
   const result: StateResult = { ...startResult(name), comment: `New user ${name} created`, changes };
   return await hasFunction("shadow.info", context) ? await setNewShadow(result, wanted, context) : result;

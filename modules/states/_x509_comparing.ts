@@ -1,5 +1,5 @@
 /**
- * How certificates, requests and revocation lists that are there differ from what they should be.
+ * The differences of existing certificates, requests and revocation lists from requested ones.
  * Source: Salt 3008.3 `salt/utils/x509.py` check_cert_changes, compare_exts; `salt/states/x509_v2.py` _compare_crl.
  * @module
  */
@@ -22,7 +22,7 @@ function extensionOf(all: readonly Extension[], { oid }: Extension): Extension |
   return all.find((one) => one.oid === oid);
 }
 
-/** The extensions that are not the same in both. */
+/** The extensions that differ. */
 function differing(now: readonly Extension[], wanted: readonly Extension[]): Extension[] {
   const other = wanted.filter((one) => {
     const before = extensionOf(now, one);
@@ -43,12 +43,12 @@ function extensionChanges(now: readonly Extension[], wanted: readonly Extension[
   return different.length === 0 ? new Map() : map({ extensions: changes });
 }
 
-/** Whether a document is signed with another digest than is wanted. Those of Ed25519 have none. */
+/** Whether a document is signed with another digest than requested. Ed25519 has no digest. */
 export function hasOtherDigest({ digest }: Signed, wanted: string): boolean {
   return digest !== undefined && digest !== digestName(wanted);
 }
 
-/** What is to be changed in a certificate. @param serial The number that is asked for. */
+/** The changes that a certificate needs. @param serial The requested number. */
 export async function certificateChanges(
   now: Certificate,
   plan: CertificatePlan,
@@ -76,7 +76,7 @@ async function isOf(document: Signed, spki: Uint8Array): Promise<boolean> {
   }
 }
 
-/** What is to be changed in a request. */
+/** The changes that a request needs. */
 export function requestChanges(now: SigningRequest, plan: RequestPlan): ValueMap {
   const changes: ValueMap = new Map();
   if (!isPair(now.spki, plan.key)) changes.set("private_key", true);
@@ -84,7 +84,7 @@ export function requestChanges(now: SigningRequest, plan: RequestPlan): ValueMap
   return new Map([...changes, ...extensionChanges(now.extensions, plan.extensions)]);
 }
 
-/** What is to be changed in a revocation list. @param isCounted Whether its number is not compared. */
+/** The changes that a revocation list needs. @param isCounted Whether its number is not compared. */
 export async function listChanges(now: RevocationList, plan: ListPlan, isCounted: boolean): Promise<ValueMap> {
   const changes: ValueMap = new Map();
   const { issuer } = plan;
@@ -109,7 +109,7 @@ export async function listChanges(now: RevocationList, plan: ListPlan, isCounted
   return new Map([...changes, ...extensionChanges(counted(now.extensions), plan.extensions)]);
 }
 
-/** Whether nothing else is changed than these. */
+/** Whether only these are changed. */
 export function changesOnly(changes: ValueMap, names: readonly string[]): boolean {
   return [...changes.keys()].every((name) => names.includes(str(name)));
 }

@@ -1,5 +1,5 @@
 /**
- * How the states of the module `x509` manage a file: file.managed says what it would do, then what the file should hold is made.
+ * How the states of the module `x509` manage a file: file.managed is run in test mode first, then the contents are created.
  * Source: Salt 3008.3 `salt/states/x509_v2.py`.
  * @module
  */
@@ -12,7 +12,7 @@ import type { StateContext } from "../../lib/plugins/job_context.ts";
 import { failed, startResult, type StateResult } from "../../lib/plugins/state_module.ts";
 import { isMap, map, str, truthy, typeName, type Value, type ValueMap } from "../../lib/values/value.ts";
 
-/** What the documents of these states say of those arguments. */
+/** The documentation of those arguments. */
 export const FILE_DOC = "Arguments of file.managed (user, group, mode, makedirs, backup, …) are for the file.";
 
 /** Arguments that go to file.managed. */
@@ -33,14 +33,14 @@ export function splitArguments(kwargs: ValueMap): { readonly file: ValueMap; rea
   return { file, others };
 }
 
-/** @throws {InvocationError} For arguments that there are not. */
+/** @throws {InvocationError} For unknown arguments. */
 export function refuseOthers(others: ValueMap): void {
   const unknown = [...others.keys()].map(str);
   if (unknown.length === 0) return;
   throw new InvocationError(`Unrecognized keyword arguments: [${unknown.map((name) => `'${name}'`).join(", ")}]`);
 }
 
-/** Where a document is, or is to be. */
+/** The place of a document. */
 export interface Place {
   /** The path; of a link that is followed, what it leads to. */
   readonly path: string;
@@ -50,17 +50,17 @@ export interface Place {
   readonly unlinks: boolean;
 }
 
-/** What was found of a document. */
+/** The state of an existing document. */
 export interface Checked {
-  /** What is to be changed, by name; an empty map: nothing. */
+  /** The needed changes, by name; an empty map: none. */
   readonly changes: ValueMap;
   /** Whether the file holds a document of this kind. */
   readonly current: boolean;
-  /** Whether what is made takes the place of another; default: `current`. */
+  /** Whether the new document replaces another one; default: `current`. */
   readonly recreates?: boolean;
 }
 
-/** What a state wants of a file. */
+/** The request of a state for a file. */
 export interface Wanted {
   /** `certificate`: for comments. */
   readonly what: string;
@@ -68,24 +68,24 @@ export interface Wanted {
   readonly file: ValueMap;
   /** Containers of PKCS#12 are refused; `pem` and `pkcs7_pem` are text; others are base64 as they are made. */
   readonly encoding: string;
-  /** Compares what is there. */
+  /** Compares the existing document. */
   check(place: Place): Checked | Promise<Checked>;
   /** Makes the contents. @param changes What {@linkcode Wanted.check} found. */
   make(changes: ValueMap): Promise<Value>;
 }
 
-/** What is found where no document is. */
+/** The state if there is no document. */
 export function absent(name: string, { unlinks }: Place): Checked {
   return { changes: map({ created: name, ...unlinks && { replaced: name } }), current: false };
 }
 
-/** What is found where the file holds something else. */
+/** The state if the file holds something else. */
 export function somethingElse(name: string): Checked {
   return { changes: map({ replaced: name }), current: false };
 }
 
 /**
- * Calls file.managed as a run of its own, as Salt does.
+ * Calls file.managed as a separate run, as Salt does.
  * @throws {CommandError} If it could not be run.
  */
 export async function fileManaged(
@@ -108,7 +108,7 @@ export function addInner(ret: StateResult, inner: ValueMap, context: StateContex
   ret.sub_state_run = [...ret.sub_state_run ?? [], inner];
 }
 
-/** Makes a result the failure that file.managed was. @returns Whether it failed. */
+/** Makes a result fail as file.managed failed. @returns Whether it failed. */
 export function hasFailed(ret: StateResult, inner: ValueMap, current: boolean): boolean {
   if (inner.get("result") !== false) return false;
   ret.result = false;
@@ -117,7 +117,7 @@ export function hasFailed(ret: StateResult, inner: ValueMap, current: boolean): 
   return true;
 }
 
-/** Writes bytes to a file that is there, and makes the backup of it that is asked for. */
+/** Writes bytes to an existing file, after the requested backup. */
 export async function writeBytes(
   path: string,
   bytes: Uint8Array,
@@ -135,7 +135,7 @@ function placeOf(name: string, follows: boolean): Place {
   return { path, exists: !unlinks && isFile(path), unlinks };
 }
 
-/** Sees to it that a file holds what is wanted. */
+/** Makes sure that a file holds the requested document. */
 export async function manage(name: string, wanted: Wanted, context: StateContext): Promise<StateResult> {
   const ret = startResult(name);
   try {

@@ -42,7 +42,7 @@ interface CurrentKey {
   readonly passphrase: boolean;
 }
 
-/** What the key in a file is. @throws {CommandError} If it cannot be read and may not be replaced. */
+/** Reads the key of a file. @throws {CommandError} If it cannot be read and may not be replaced. */
 function currentKey(path: string, passphrase: string | null, overwrite: boolean): CurrentKey {
   const replaced = (passphrase: boolean, refusal: string): CurrentKey => {
     if (overwrite) return { key: undefined, passphrase };
@@ -76,7 +76,7 @@ function currentKey(path: string, passphrase: string | null, overwrite: boolean)
   }
 }
 
-/** How a key differs from what is wanted. */
+/** The differences of a key from the requested one. */
 function keyChanges(
   key: KeyObject,
   path: string,
@@ -85,7 +85,7 @@ function keyChanges(
   const changes: ValueMap = new Map();
   const { type, size } = keyKind(spkiOf(key));
   const wanted = keysize ?? (algo === "rsa" ? 2048 : 256);
-  // An algorithm that there is not is told when the key is made.
+  // An unknown algorithm is reported when the key is created.
   if (["rsa", "ec", "ed25519", "ed448"].includes(algo) && type !== algo) changes.set("algo", algo);
   else if ((algo === "rsa" || algo === "ec") && size !== wanted) changes.set("keysize", wanted);
   const isPem = new TextDecoder("latin1").decode(Deno.readFileSync(path)).includes("-----BEGIN");
@@ -134,7 +134,7 @@ ${FILE_DOC} The default of \`mode\` is 0400.`,
     }
     let key: KeyObject | undefined;
     const check = (place: Place): Checked => {
-      // Of a link that is not followed Salt says no more here.
+      // Salt adds nothing here for a link that is not followed.
       if (!place.exists) return absent(name, { ...place, unlinks: false });
       if (anew) return { changes: new Map([["replaced", name]]), current: false, recreates: true };
       const found = currentKey(place.path, passphrase, overwrite);

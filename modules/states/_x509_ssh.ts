@@ -1,6 +1,6 @@
 /**
- * The functions of the state module `x509` that Salt's wrapper of it for salt-ssh ends with: the minion is handed a result, and
- * what belongs into the file.
+ * The functions of the state module `x509` that Salt's wrapper for salt-ssh calls: the minion gets a result and the contents of the
+ * file.
  * Source: Salt 3008.3 `salt/states/x509_v2.py` certificate_managed_ssh, private_key_managed_ssh.
  * @module
  */
@@ -17,7 +17,7 @@ const NOT_UPDATED =
   '. The file was not actually updated - please pass test=opts.get("test") into the wrapper to enable ' +
   "proper test mode support.";
 
-/** Arguments of file.managed for a file whose contents stay. */
+/** Arguments of file.managed for a file whose contents are kept. */
 function kept(kwargs: ValueMap): ValueMap {
   return new Map([...kwargs, ["replace", false]]);
 }

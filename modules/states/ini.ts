@@ -42,7 +42,7 @@ async function readIni(file: File, context: StateContext): Promise<ValueMap> {
   return isMap(ini) ? ini : new Map();
 }
 
-/** What Python's loop over `sections` sees: the keys of a map, the items of a list. */
+/** The items of Python's loop over `sections`: the keys of a map, the items of a list. */
 function namesIn(sections: Value): string[] {
   if (isMap(sections)) return [...sections.keys()].map(text);
   return Array.isArray(sections) ? sections.map(text) : [];
@@ -63,7 +63,7 @@ function split(ini: ValueMap): { readonly sections: Map<string, ValueMap>; reado
   return { sections, options };
 }
 
-/** What options_present is asked for. */
+/** The request of options_present. */
 interface Wanted {
   readonly file: File;
   readonly strict: boolean;
@@ -74,7 +74,7 @@ interface Wanted {
   readonly now: { readonly sections: ReadonlyMap<string, ValueMap>; readonly options: ValueMap };
 }
 
-/** The keys of `now` that are not wanted. */
+/** The keys of `now` that are not requested. */
 function extra(now: Iterable<Value>, wanted: { has(key: string): boolean }): string[] {
   return [...now].map(text).filter((key) => !wanted.has(key));
 }
@@ -83,7 +83,7 @@ function textKeys(of: ValueMap): Set<string> {
   return new Set([...of.keys()].map(text));
 }
 
-/** What test mode says. */
+/** The comment of test mode. */
 function predict({ strict, options, sections, now }: Wanted): { readonly lines: string[]; readonly changes: boolean } {
   const lines: string[] = [];
   let changes = false;
@@ -124,7 +124,7 @@ async function setOptions(
   return isMap(changes) ? changes : new Map();
 }
 
-/** Makes the file as it is wanted. @returns What changed. */
+/** Writes the requested file. @returns The changes. */
 async function apply(wanted: Wanted, context: StateContext): Promise<ValueMap> {
   const { file, strict, options, sections, now } = wanted;
   const removed = (before: Value) => map({ before, after: null });

@@ -16,7 +16,7 @@ export const virtual: Virtual = {
 
 const FAMILY_DOC = "family : ipv4\n    ipv4 or ipv6.";
 
-/** What a change of a whole set gives. @param said True, or what ipset says. */
+/** The result of a change of a whole set. @param said True, or the output of ipset. */
 function setResult(name: string, said: Value, done: string, failure: string): StateResult {
   if (said === true) return { ...startResult(name), comment: done, changes: map({ locale: name }) };
   return failed(name, `${failure}${text(said).trim()}`);
@@ -64,13 +64,13 @@ export const set_absent: ModuleFunction<StateContext> = stateFn({
   },
 });
 
-/** An entry of a state: what it is, and with its options. */
+/** An entry of a state, without and with its options. */
 interface Entry {
   readonly plain: string;
   readonly whole: string;
 }
 
-/** An entry with the options of the state that it does not have itself. */
+/** An entry, completed with the options of the state. */
 function entryOf(given: Value, kwargs: ValueMap): Entry {
   const all = text(given);
   const end = all.indexOf(" ");
@@ -96,7 +96,7 @@ timeout, comment
 
 ${FAMILY_DOC}`;
 
-/** What is to be done with each entry of a state that is, or is not, in the set. */
+/** The action for each entry of a state that is, or is not, in the set. */
 async function eachEntry(
   { name, entry, family }: { readonly name: string; readonly entry: Value; readonly family: string },
   { kwargs, context }: { readonly kwargs: ValueMap; readonly context: StateContext },
@@ -111,7 +111,7 @@ async function eachEntry(
     const one = entryOf(given, kwargs);
     const isThere = await context.call("ipset.check", [set, one.whole, family]) === true;
     const said = await act(one, isThere, ret, set);
-    // Of a failure Salt tells nothing that came before it.
+    // On a failure, Salt reports nothing of the entries before it.
     comment = ret.result === false && said.startsWith("Failed") ? said : comment + said;
   }
   return { ...ret, comment };

@@ -55,7 +55,7 @@ export const chain_absent: ModuleFunction<StateContext> = stateFn({
   },
 });
 
-/** One rule: what is called and what is said of it. */
+/** One rule: its calls and its texts. */
 interface Rule {
   readonly name: string;
   readonly family: string;
@@ -77,7 +77,7 @@ interface Change {
   readonly done: (rule: Rule) => string;
   readonly saved: string;
   readonly failed: (rule: Rule) => string;
-  /** Makes it. @returns Whether it went well. */
+  /** Makes the change. @returns Whether it succeeded. */
   readonly make: (rule: Rule, context: StateContext) => Promise<boolean>;
 }
 
@@ -124,7 +124,7 @@ const DELETE: Change = {
   },
 };
 
-/** The file that `save` names; None where it only says that the rules are to be saved. */
+/** The file that `save` names; None if it only requests a save. */
 function fileOf(save: Value): Value {
   return save === true ? null : save;
 }
@@ -181,7 +181,7 @@ async function changeRule(
   return changed(name, `${change.saved} iptables rule ${name} for ${family}\n${command}\n${out}`);
 }
 
-/** Several rules, which `state_aggregate` has put together; they are saved once, at the end. */
+/** Several rules, aggregated by `state_aggregate`; they are saved once, at the end. */
 async function changeRules(
   change: Change,
   { name, family, rules }: { readonly name: string; readonly family: string; readonly rules: readonly Value[] },
@@ -285,7 +285,7 @@ export const flush: ModuleFunction<StateContext> = stateFn({
   async run({ name, table, family }, context, { kwargs }) {
     const chain = kwargs.get("chain") ?? "";
     if (context.test) {
-      // The words are Salt's, which puts name, table and family in the places of table, chain and family.
+      // Salt's text, which has name, table and family instead of table, chain and family.
       return told(name, null, `iptables rules in ${name} table ${table} chain ${family} family needs to be flushed`);
     }
     if (truthy(await context.call("iptables.flush", [table, chain, family]))) {
@@ -295,7 +295,7 @@ export const flush: ModuleFunction<StateContext> = stateFn({
   },
 });
 
-/** Functions whose chunks `state_aggregate` puts together. */
+/** Functions whose chunks `state_aggregate` aggregates. */
 const AGGREGATED: readonly Value[] = ["append", "insert"];
 
 export const mod_aggregate: ModuleFunction<StateContext> = declare({

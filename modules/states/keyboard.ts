@@ -14,7 +14,7 @@ export const virtual: Virtual = {
   serves: [{ functions: ["keyboard.get_sys"], otherwise: "keyboard module could not be loaded" }],
 };
 
-/** A layout, by the functions that read and set it. @param where How comments begin. @param failure How they name it where it failed. */
+/** A layout, by the functions that read and set it. @param where The beginning of comments. @param failure Its name in comments of a failure. */
 function layoutState(
   what: string,
   { get, set, where, failure }: {

@@ -31,23 +31,23 @@ async function modules(context: StateContext, fun: string, args: Value[] = []): 
   return Array.isArray(listed) ? listed.map(text) : [];
 }
 
-/** A line for one module, another one for several; none for none. */
+/** The line for one module, or that for several; none without modules. */
 function line(names: readonly string[], one: (name: string) => string, many: (names: string) => string): string[] {
   if (names.length === 0) return [];
   return [names.length === 1 ? one(names[0]) : many(names.join(", "))];
 }
 
-/** What came of each module that was to be loaded or removed. */
+/** The outcome for each module to load or remove. */
 class Outcomes {
   readonly changes: ValueMap = new Map();
   readonly #done: string[] = [];
   readonly #not: string[] = [];
   readonly #failed: [string, Value][] = [];
 
-  /** @param word What is said of the modules that a call changed. */
+  /** @param word The verb for the modules that a call changed. */
   constructor(readonly word: "loaded" | "removed") {}
 
-  /** Notes what a call for `mod` returned: the modules that it changed, or why it failed. */
+  /** Records the result of a call for `mod`: the modules that it changed, or its error. */
   note(mod: string, answer: Value): void {
     if (!Array.isArray(answer)) this.#failed.push([mod, answer]);
     else if (answer.length === 0) this.#not.push(mod);
@@ -57,12 +57,12 @@ class Outcomes {
     }
   }
 
-  /** Whether another module brought this one along. */
+  /** Whether this module was loaded as a dependency of another. */
   has(mod: string): boolean {
     return this.changes.has(mod);
   }
 
-  /** Notes a module that another one brought along. */
+  /** Records a module that was loaded as a dependency. */
   already(mod: string): void {
     this.#done.push(mod);
   }

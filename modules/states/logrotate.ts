@@ -14,7 +14,7 @@ export const virtual: Virtual = {
   serves: [{ functions: ["logrotate.show_conf"], otherwise: "logrotate module could not be loaded" }],
 };
 
-/** A text that is an int as the int. */
+/** Converts a text that is an int to the int. */
 function asInt(value: Value): Value {
   const shown = text(value).trim();
   return /^[+-]?\d+$/.test(shown) ? Number(shown) : value;

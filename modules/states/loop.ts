@@ -21,7 +21,7 @@ import {
   type ValueMap,
 } from "../../lib/values/value.ts";
 
-/** Seconds as a number; `undefined` for what is none. */
+/** Seconds as a number; `undefined` for other values. */
 function seconds(value: Value): number | undefined {
   return typeof value === "string" ? undefined : toNumber(value);
 }
@@ -81,7 +81,7 @@ timeout : 60
 
 type Comparison = (got: Value, expected: Value) => boolean | Promise<boolean>;
 
-/** Those of Python's operators that compare. */
+/** Python's comparison operators. */
 const OPERATORS: Readonly<Record<string, Comparison>> = {
   lt: (got, expected) => compare(got, expected) < 0,
   le: (got, expected) => compare(got, expected) <= 0,

@@ -17,7 +17,7 @@ export const virtual: Virtual = {
 
 const QUIET: ValueMap = new Map([["quiet", true]]);
 
-/** What one of the commands that show volumes knows of `name`; an empty map: it is not there. */
+/** The data of `name` from a command that shows volumes; an empty map: it does not exist. */
 async function shown(
   command: "pvdisplay" | "vgdisplay" | "lvdisplay",
   name: string,
@@ -28,7 +28,7 @@ async function shown(
   return isMap(found) ? found : new Map();
 }
 
-/** A volume, or a group of them, as texts name it. */
+/** The name of a volume or volume group in texts. */
 interface Thing {
   readonly name: string;
   /** `Physical Volume`. */
@@ -37,7 +37,7 @@ interface Thing {
   readonly isThere: (quiet: boolean) => Promise<boolean>;
 }
 
-/** Makes what is not there. */
+/** Creates what is missing. */
 async function made({ name, kind, isThere }: Thing, make: () => Promise<Value>, context: StateContext) {
   if (context.test) return { ...startResult(name, null), comment: `${kind} ${name} is set to be created` };
   const created = await make();
@@ -45,7 +45,7 @@ async function made({ name, kind, isThere }: Thing, make: () => Promise<Value>, 
   return { ...startResult(name), comment: `Created ${kind} ${name}`, changes: map({ created }) };
 }
 
-/** Removes what is there. @param gone Salt's word for what is not there already. */
+/** Removes an existing object. @param gone Salt's word for a missing one. */
 async function removed(
   { name, kind, isThere }: Thing,
   { gone, remove }: { readonly gone: string; readonly remove: () => Promise<Value> },
@@ -98,7 +98,7 @@ async function groupOf(device: string, context: StateContext): Promise<string | 
   return isMap(found) ? text(found.get("Volume Group Name") ?? "") : undefined;
 }
 
-/** Names of the group of a volume that is in none. */
+/** Names of the group of a volume without a group. */
 const NO_GROUP = ["", "#orphans_lvm2"];
 
 function realPath(path: string): string {
@@ -109,7 +109,7 @@ function realPath(path: string): string {
   }
 }
 
-/** Takes the devices into a group that is there already. */
+/** Adds the devices to an existing group. */
 async function extended(name: string, devices: readonly string[], context: StateContext): Promise<StateResult> {
   const result = startResult(name);
   const comments = [`Volume Group ${name} already present`];
@@ -162,7 +162,7 @@ export const vg_absent: ModuleFunction<StateContext> = stateFn({
     ),
 });
 
-/** How many megabytes a unit is. */
+/** The size of a unit in megabytes. */
 const UNITS: Readonly<Record<string, number>> = { s: 1 / 2048, m: 1, g: 1024, t: 1024 ** 2, p: 1024 ** 3 };
 
 /** The megabytes of a size like `1G` or `512mb`; a number alone is megabytes. @throws {InvocationError} If it is none. */
@@ -174,7 +174,7 @@ function megabytes(size: Value): number {
   return Number(number) * UNITS[letter];
 }
 
-/** Changes the size of a logical volume that is there. */
+/** Changes the size of an existing logical volume. */
 async function resized(
   { name, path, volume, size, extents, resizefs, force }: {
     readonly name: string;

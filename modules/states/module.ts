@@ -23,10 +23,10 @@ export const wait: ModuleFunction<StateContext> = stateFn(WAIT);
 
 export const watch: ModuleFunction<StateContext> = stateFn({ ...WAIT, doc: "Another name of `wait`." });
 
-/** Keywords that say nothing of the function and its arguments. */
+/** Keywords that are not for the function or its arguments. */
 const OF_THE_RUN: readonly string[] = ["name", "__reqs__", "sfun"];
 
-/** Whether a function's return says that it succeeded: False does not, nor a map with such a `result` or `retcode`. */
+/** Whether a function's return is a success: not False, and no map with such a `result` or `retcode`. */
 function succeeded(returned: Value): boolean {
   if (typeof returned === "boolean") return returned;
   return !isMap(returned) || [...returned].every(([key, value]) => {
@@ -36,7 +36,7 @@ function succeeded(returned: Value): boolean {
   });
 }
 
-/** No returners are here: Salt skips those that it does not have in silence. */
+/** There are no returners here: Salt silently skips missing ones. */
 function returnerWarning(kwargs: ValueMap): { warnings?: string[] } {
   const returner = kwargs.get("returner") ?? null;
   return returner === null ? {} : { warnings: [`There is no returner '${text(returner)}'. Nothing was sent to it.`] };
@@ -51,7 +51,7 @@ async function runListed(kwargs: ValueMap, context: StateContext): Promise<State
   const known = functions.filter((_, i) => found[i] !== undefined).map(functionOf);
   if (functions.length === 0) return failed(name, "No function provided.");
   if (missing.length > 0 || context.test) {
-    // Salt writes the truth value where a plural's letter was meant.
+    // Salt writes a bool instead of the plural's letter.
     const plural = (listed: readonly string[]) => listed.length > 1 ? "True" : "";
     const sentences = [
       missing.length > 0 ? `Unavailable function${plural(missing)}: ${missing.join(", ")}.` : "",

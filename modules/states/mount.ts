@@ -43,13 +43,13 @@ function optionList(given: Value): string[] {
   return typeof given === "string" ? given.split(",") : texts(given);
 }
 
-/** A mount on its way to what is wanted. */
+/** The work of one mount state. */
 class Mounting {
   readonly ret: StateResult;
-  /** Where it is mounted, without links, and as the kernel shows it. */
+  /** The mount point, without links, and as the kernel shows it. */
   readonly path: string;
   readonly place: string;
-  /** Whether what was done is to be written for the next run. */
+  /** Whether the mount is cached for the next run. */
   remembers = false;
 
   constructor(
@@ -58,7 +58,7 @@ class Mounting {
     readonly context: StateContext,
     /** What is mounted now. */
     public active: ValueMap,
-    /** The options that are wanted. */
+    /** The requested options. */
     public opts: string[],
   ) {
     this.ret = startResult(name);
@@ -86,8 +86,8 @@ class Mounting {
   }
 
   /**
-   * Mounts again so that other options count. @returns The state's result if that fails.
-   * @param tellsLazy Whether the changes say so when only a lazy unmount succeeds.
+   * Remounts with other options. @returns The state's result if that fails.
+   * @param tellsLazy Whether the changes report that only a lazy unmount succeeded.
    */
   async remount(why: string, tellsLazy = true): Promise<StateResult | undefined> {
     const { device, fstype } = this.given;
@@ -111,7 +111,7 @@ class Mounting {
   }
 }
 
-/** Looks whether the options of a mount that is there are those that are wanted, and mounts again if not. */
+/** Remounts an existing mount if its options differ from the requested ones. */
 async function settleOptions(mounting: Mounting, found: FoundDevice): Promise<StateResult | undefined> {
   const { given, context, path, active, place } = mounting;
   if (mounting.opts.length === 0) return undefined;
@@ -139,7 +139,7 @@ async function settleOptions(mounting: Mounting, found: FoundDevice): Promise<St
   return await mounting.remount(last, false);
 }
 
-/** Looks whether the device of a mount that is there is the one that is wanted, and unmounts it if not. */
+/** Unmounts an existing mount if its device is not the requested one. */
 async function settleDevice(mounting: Mounting, found: FoundDevice): Promise<StateResult | undefined> {
   const { given: { device, user, device_name_regex }, context, ret } = mounting;
   const entry = entryOf(mounting.active, mounting.place);
@@ -176,7 +176,7 @@ async function settleDevice(mounting: Mounting, found: FoundDevice): Promise<Sta
   return undefined;
 }
 
-/** Mounts what is not mounted, or says why it is not to be. */
+/** Mounts what is not mounted, or reports why not. */
 async function settleMount(mounting: Mounting): Promise<StateResult | undefined> {
   const { given: { device, mkmnt, fstype, mount, user }, name, context: { test, call }, ret } = mounting;
   const there = pathExists(name);
@@ -213,7 +213,7 @@ async function settleMount(mounting: Mounting): Promise<StateResult | undefined>
   return undefined;
 }
 
-/** Puts the mount into the table of file systems. */
+/** Adds the mount to the table of file systems. */
 async function settleTable(mounting: Mounting): Promise<StateResult> {
   const { given, name, ret, context: { test } } = mounting;
   const { device, fstype, dump, pass_num, config, match_on, mount, mkmnt } = given;
@@ -238,7 +238,7 @@ async function settleTable(mounting: Mounting): Promise<StateResult> {
   return { ...ret, result: persisted.fails ? false : ret.result, comment: `${text(ret.comment)}. ${persisted.says}` };
 }
 
-/** What mount.set_fstab did, and what is said of it. */
+/** The results of mount.set_fstab, and their texts. */
 const PERSISTED: Readonly<Record<string, { says: string; change?: string; fails?: boolean } | undefined>> = {
   present: { says: "Entry already exists in the fstab." },
   new: { says: "Added new entry to the fstab.", change: "new" },
@@ -363,7 +363,7 @@ user
   },
 });
 
-/** Takes a mount out of the table of file systems. */
+/** Removes a mount from the table of file systems. */
 async function purge(
   { name, device, config }: { readonly name: string; readonly device: string | null; readonly config: string },
   ret: StateResult,
@@ -397,7 +397,7 @@ export const mod_watch: ModuleFunction<StateContext> = stateFn({
     const [device, fstype] = ["device", "fstype"].map((key) => kwargs.get(key) ?? null);
     const args = [name, device, false, fstype, kwargs.get("opts") ?? "defaults"];
     const out = await context.call("mount.remount", args, map({ user }));
-    // What mount complains of is no success, though Salt takes it for one.
+    // An error of mount is no success, although Salt treats it as one.
     if (out === true) return { ...startResult(name), comment: `${name} remounted` };
     return failed(name, `${name} failed to remount: ${text(out)}`);
   },

@@ -18,7 +18,7 @@ export const virtual: Virtual = {
   serves: [{ functions: ["ip.get_interface"], otherwise: "ip module could not be loaded" }],
 };
 
-/** A result that is being made: it may say why the host is not as wanted. */
+/** A result under construction: it may report a failure. */
 function failedAs(ret: StateResult, error: unknown): StateResult {
   return { ...ret, result: false, comment: messageOf(error) };
 }
@@ -28,7 +28,7 @@ function lines(value: Value): string[] {
   return Array.isArray(value) ? value.map(text) : [];
 }
 
-/** What is configured before and after. */
+/** The configuration before and after. */
 interface Built {
   readonly old: Value;
   readonly now: Value;
@@ -42,18 +42,18 @@ function isNew({ old, now }: Built): boolean {
   return !truthy(old) && truthy(now);
 }
 
-/** What is said of something that is built. */
+/** The texts for a built object. */
 interface Words {
-  /** What it is: `Interface eth0`. */
+  /** Its name: `Interface eth0`. */
   readonly what: string;
-  /** How the comment of test mode continues. */
+  /** The rest of test mode's comment. */
   readonly are: string;
   /** The key of the changes, and what is under it for something new. */
   readonly key: string;
   readonly added: string;
 }
 
-/** Says what test mode would do. */
+/** Reports what would be done in test mode. */
 function told(ret: StateResult, built: Built, { what, are }: Words): void {
   if (isNew(built)) {
     ret.result = null;
@@ -64,7 +64,7 @@ function told(ret: StateResult, built: Built, { what, are }: Words): void {
   }
 }
 
-/** Notes what was changed. @returns Whether anything was. */
+/** Records the changes. @returns Whether there are any. */
 function noted(ret: StateResult, built: Built, { what, key, added }: Words): boolean {
   if (isNew(built)) {
     ret.comment = `${what} added.`;
@@ -93,7 +93,7 @@ function status(interfaces: ValueMap, name: string): Value {
   });
 }
 
-/** Starts the interface, stops it, or starts it again. @returns Whether it was up before. */
+/** Starts, stops or restarts the interface. @returns Whether it was up before. */
 async function bring(
   ret: StateResult,
   { name, type, enabled }: { readonly name: string; readonly type: string; readonly enabled: Value },
@@ -115,7 +115,7 @@ async function bring(
   return up;
 }
 
-/** Gives a bond the interfaces that it does not have yet. */
+/** Adds the missing interfaces to a bond. */
 async function enslave(ret: StateResult, name: string, settings: ValueMap, context: StateContext): Promise<void> {
   const wanted = settings.get("slaves");
   if (!truthy(wanted)) return;
@@ -130,7 +130,7 @@ async function enslave(ret: StateResult, name: string, settings: ValueMap, conte
   ret.changes.set("enslave", `Added slaves '${missing.join(" ")}' to master '${name}'`);
 }
 
-/** The settings, in which `addr` is another word for `hwaddr`; says so. */
+/** The settings, with `addr` as an alias of `hwaddr`, and a warning for it. */
 function withHardware(ret: StateResult, settings: ValueMap): void {
   const address = settings.get("addr");
   if (address === undefined) return;
@@ -281,7 +281,7 @@ retain_settings
       };
       if (context.test) told(ret, built, words);
       else if (noted(ret, built, words)) {
-        // Salt's comment is the same where something has changed.
+        // Salt's comment is the same after a change.
         ret.comment = unchanged;
         await context.call("ip.apply_network_settings", [], new Map(settings));
       }

@@ -15,7 +15,7 @@ export const virtual: Virtual = {
   serves: [{ functions: ["nftables.version"], otherwise: "nftables module could not be loaded" }],
 };
 
-/** What a function of `nftables` answers: `result`, `comment`, and what else it has. */
+/** The result of a function of `nftables`: `result`, `comment`, and what else it has. */
 interface Answer {
   readonly result: Value;
   readonly comment: string;
@@ -79,12 +79,12 @@ export const chain_absent: ModuleFunction<StateContext> = stateFn({
   },
 });
 
-/** One rule, as texts say it. */
+/** One rule, for texts. */
 interface Rule {
   readonly name: string;
   readonly family: string;
   readonly command: string;
-  /** Why it could not be changed. */
+  /** The error of the change. */
   readonly why: string;
 }
 

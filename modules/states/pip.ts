@@ -65,7 +65,7 @@ const OPTIONS = {
   extra_args: any(null),
 };
 
-/** Arguments that pip.install does not get: of older Salt, without effect. */
+/** Arguments of older Salt without effect, which pip.install does not get. */
 const NOT_PASSED = ["cache_dir", "repo"];
 
 const INSTALLED = {
@@ -175,7 +175,7 @@ async function install(given: Bound<typeof INSTALLED>, context: StateContext, mo
       null,
     );
   }
-  // Commas part packages for pip.install, so those between versions are written otherwise.
+  // Commas separate packages for pip.install, so commas between versions are replaced.
   const names = wanted.map((one) => one.given.replaceAll(",", ";"));
   const ran = await runPip(names.join(","), bound, context, more);
   if (ran.get("retcode") !== 0) {
@@ -185,14 +185,14 @@ async function install(given: Bound<typeof INSTALLED>, context: StateContext, mo
   return { name, result: true, changes, comment: [...there, ...comments].join("\n") };
 }
 
-/** What the states of a package are found out with. */
+/** The data to determine the states of packages. */
 interface Work {
   readonly bound: Bound<typeof INSTALLED>;
   readonly context: StateContext;
   readonly more: ValueMap;
 }
 
-/** The packages that are to be installed, and what is said of the others. */
+/** The packages to install, and the comments for the others. */
 async function missingPackages(
   packages: readonly NamedPackage[],
   { bound, context, more }: Work,
@@ -232,7 +232,7 @@ function errorOf(ran: ValueMap): string {
   return ran.has("stdout") ? `Error: ${text("stdout")} ${text("stderr")}` : `Error: ${text("comment")}`;
 }
 
-/** What test mode says of requirements. */
+/** The comment of test mode for requirements. */
 function wouldProcess({ requirements, editable }: Bound<typeof INSTALLED>): string {
   return [
     ...truthy(requirements) ? [`Requirements file '${str(requirements)}' will be processed.`] : [],
@@ -242,7 +242,7 @@ function wouldProcess({ requirements, editable }: Bound<typeof INSTALLED>): stri
   ].join(" ");
 }
 
-/** Lines of pip that tell of no change. */
+/** Lines of pip that report no change. */
 const NO_CHANGE: readonly string[] = [
   "Requirement already satisfied",
   "Requirement already up-to-date",
@@ -284,7 +284,7 @@ function processed({ requirements, editable }: Bound<typeof INSTALLED>, ran: Val
   return { name: null, result: true, changes, comment: comments.join(" ") };
 }
 
-/** Looks whether the packages are there now. */
+/** Checks whether the packages are installed now. */
 async function verified(
   wanted: readonly NamedPackage[],
   ran: ValueMap,

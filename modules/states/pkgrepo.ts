@@ -21,11 +21,11 @@ import { saltenvOf } from "./_saltenv.ts";
 
 export const virtual: Virtual = { serves: [{ functions: ["pkg.mod_repo"], otherwise: "" }] };
 
-/** What an operator should know of a plan that has repositories in it. */
+/** A note for plans with repositories. */
 const PLANNED = "This may cause pkg states to behave differently than stated if this action is repeated without " +
   "test=True, due to the differences in the configured repositories.";
 
-/** Arguments that do not go together. Salt says so of the last pair, and continues. */
+/** Arguments that exclude each other. Salt reports the last pair and continues. */
 function contradiction(kwargs: ValueMap): string | undefined {
   const hasServer = kwargs.has("keyid") || kwargs.has("keyserver");
   if (kwargs.has("key_text") && kwargs.has("key_url")) {
@@ -39,17 +39,17 @@ function contradiction(kwargs: ValueMap): string | undefined {
     : undefined;
 }
 
-/** What a state asks for, after its arguments have been understood. */
+/** The request of a state, after its arguments are parsed. */
 interface Wanted {
   readonly name: string;
-  /** What the package manager is asked for: the name, or a personal archive. */
+  /** The name for the package manager: the name, or a personal archive. */
   readonly repo: string;
   readonly kwargs: ValueMap;
   /** The fields that the repository should have. */
   readonly fields: ValueMap;
 }
 
-/** Puts the keywords into the form of the distribution's package manager. */
+/** Converts the keywords to the form of the distribution's package manager. */
 function understand(
   { name, ppa, copr }: { readonly name: string; readonly ppa: Value; readonly copr: Value },
   given: ValueMap,
@@ -77,7 +77,7 @@ function understand(
   return { repo: name, kwargs };
 }
 
-/** Whether a file that is to hold this repository alone has other lines. */
+/** Whether a file has other lines although it should have only this repository. */
 function hasOtherLines(name: string, kwargs: ValueMap): boolean {
   const file = kwargs.get("file");
   if (!truthy(kwargs.get("clean_file")) || typeof file !== "string" || file === "") return false;
@@ -197,7 +197,7 @@ async function getRepo(repo: string, kwargs: ValueMap, context: StateContext): P
   return isMap(found) ? new Map(found) : new Map();
 }
 
-/** Has an address that differs only in its form be written. */
+/** Makes an address that differs only in its form be written. */
 function keepAddress(kwargs: ValueMap, fields: ValueMap, before: ValueMap): void {
   const uri = fields.get("uri");
   if (!kwargs.has("uri") && uri !== undefined && before.has("uri") && before.get("uri") !== uri) kwargs.set("uri", uri);
@@ -249,7 +249,7 @@ function withoutSlash(definition: string): string {
   return words.map((word) => /^(https?|ftp):\/\//.test(word) ? word.replace(/\/+$/, "") : word).join(" ");
 }
 
-/** The name with a prefix that it has once. */
+/** The name with exactly one prefix. */
 function prefixed(prefix: string, given: Value): string {
   const name = text(given);
   return name.startsWith(prefix) ? name : prefix + name;
@@ -318,7 +318,7 @@ function hasArchitectures(there: ValueMap, definition: string): boolean {
   return wanted.size === own.size && [...wanted].every((one) => own.has(one));
 }
 
-/** Deletes a repository, and its key if that is asked for. */
+/** Deletes a repository, and, if requested, its key. */
 async function remove(
   id: string,
   { name, repo, kwargs, removesKey }: {

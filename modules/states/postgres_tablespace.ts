@@ -13,7 +13,7 @@ import { isMap, map, str as text, type ValueMap } from "../../lib/values/value.t
 
 export const virtual: Virtual = needsPostgres("tablespace_exists");
 
-/** Where the texts are broken, as Salt's are. */
+/** Line breaks of the texts, as in Salt's. */
 const WRONG_PLACE =
   " is not at the right location. This is\n            unfixable without dropping and recreating the tablespace.";
 const OPTIONS_PLANNED = " options to be\n                        altered";

@@ -34,7 +34,7 @@ quotatype
     if (now === undefined) return failed(name, `There are no quotas of type ${quotatype} on ${name}`);
     if (now === word) return { ...startResult(name), comment: `Quota for ${name} already set to ${word}` };
     if (context.test) return { ...startResult(name, null), comment: `Quota for ${name} needs to be set to ${word}` };
-    // True, whatever became of it.
+    // Always True, even after a failure.
     await context.call(`quota.${word}`, [name]);
     return { ...startResult(name), comment: `Set quota for ${name} to ${word}`, changes: map({ quota: name }) };
   },

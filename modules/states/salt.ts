@@ -12,7 +12,7 @@ import { parseInteger } from "../../lib/python/parse_number.ts";
 import { succeeded } from "../../lib/state_run/outcome.ts";
 import { isMap, map, repr, str as text, toNumber, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
 
-/** How a job on minions is asked for, by both functions. */
+/** The arguments of a job on minions, for both functions. */
 const JOB = {
   ssh: any(false),
   tgt_type: any("glob"),
@@ -63,7 +63,7 @@ function jobKeywords(
   return roster === undefined ? asked : asked.set("roster", roster);
 }
 
-/** What a job came to, by minion. */
+/** The outcome of a job, by minion. */
 type Returned = ReadonlyMap<string, ValueMap>;
 
 function returnedOf(value: Value): Returned {
@@ -79,7 +79,7 @@ function putJid(result: StateResult, returned: Returned): void {
   if (typeof jid === "string") result.__jid__ = jid;
 }
 
-/** The minions that may fail; with a word if they are given as something else. */
+/** The minions that may fail; with a warning if they have another type. */
 function mayFail(given: Value, result: StateResult): readonly Value[] {
   if (given === null) return [];
   if (typeof given === "string") return given.split(",").map((id) => id.trim());
@@ -93,7 +93,7 @@ function returnOf(answer: ValueMap): Value | undefined {
   return answer.get(answer.has("ret") ? "ret" : "return");
 }
 
-/** Why a minion's return is not a result of states: one line, or nothing for results of states. */
+/** Why a minion's return is no result of states, in one line; nothing for results of states. */
 function failureDetail(id: string, returned: Value | undefined): string {
   if (returned === undefined) return `Minion ${id} did not return a state result.`;
   if (Array.isArray(returned)) {
@@ -109,7 +109,7 @@ function hasChanges(results: Value): boolean {
   return isMap(results) && [...results.values()].some((one) => isMap(one) && truthy(one.get("changes")));
 }
 
-/** Says what states did on minions. */
+/** Reports the results of states on minions. */
 function judgeStates(
   result: StateResult,
   returned: Returned,
@@ -148,7 +148,7 @@ function wantedStates(highstate: Value, top: Value, sls: Value): { fun: string; 
   return { fun: "state.sls", arg: [Array.isArray(sls) ? sls.map(text).join(",") : sls] };
 }
 
-/** Runs the states on this minion, which has no master: the target does not count. */
+/** Runs the states on this minion, which has no master: the target is ignored. */
 async function runHere(
   { fun, arg }: { readonly fun: string; readonly arg: readonly Value[] },
   asked: ValueMap,
@@ -235,7 +235,7 @@ allow_fail : 0
   },
 });
 
-/** Says what a function did on minions. @param judge What else says whether a return is good. */
+/** Reports the results of a function on minions. @param judge An additional check of returns. */
 async function judgeReturns(
   result: StateResult,
   returned: Returned,

@@ -10,7 +10,7 @@ import { type ModuleFunction, str } from "../../lib/plugins/module.ts";
 import { failed, startResult, stateFn } from "../../lib/plugins/state_module.ts";
 import { isMap, map, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
 
-/** A state that runs one function, and says what it fetched. */
+/** A state that runs one function, and reports what it fetched. */
 function syncing(
   family: string,
   doc: string,

@@ -25,7 +25,7 @@ export const virtual: Virtual = {
   serves: [{ functions: ["selinux.getenforce"], otherwise: "selinux module could not be loaded" }],
 };
 
-/** The mode that a word means. */
+/** The mode that a word stands for. */
 function modeOf(given: string): string | undefined {
   const word = given.toLowerCase();
   if (word.startsWith("e") || word === "1" || word === "on") return "Enforcing";
@@ -33,7 +33,7 @@ function modeOf(given: string): string | undefined {
   return word.startsWith("d") ? "Disabled" : undefined;
 }
 
-/** `on` or `off`, or what a word says of a policy module. */
+/** Parses the word for a boolean or a policy module. */
 function switchOf(given: Value, [on, off]: readonly [string, string] = ["on", "off"]): string | undefined {
   const word = text(given).toLowerCase();
   if (["1", "on", "yes", "true"].includes(word)) return on;
@@ -198,7 +198,7 @@ export const module_remove: ModuleFunction<StateContext> = stateFn({
   run: ({ name }, context) => removeModule(name, context),
 });
 
-/** Runs a function that gives what became of a program. @returns What it gave, if it failed. */
+/** Runs a function that returns a program's result. @returns The result, if it failed. */
 async function failure(context: StateContext, fun: string, kwargs: ValueMap): Promise<Value | undefined> {
   const answer = await context.call(`selinux.${fun}`, [], kwargs);
   return isMap(answer) && answer.get("retcode") === 0 ? undefined : answer;

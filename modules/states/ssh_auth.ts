@@ -53,7 +53,7 @@ interface Given {
   readonly fingerprint_hash_type: string | null;
 }
 
-/** A key as it is in a line. */
+/** A key in a line. */
 interface Key extends Given {
   readonly key: string;
 }
@@ -73,7 +73,7 @@ function split(line: string, count: number): string[] {
   return rest === "" ? words : [...words, rest];
 }
 
-/** Takes a line apart: `[options] kind key [comment]`, or `key [comment]`. @throws {InvocationError} If there is none. */
+/** Parses a line: `[options] kind key [comment]`, or `key [comment]`. @throws {InvocationError} If there is none. */
 function parseKey(line: string, given: Given): Key {
   const found = FULL_KEY.exec(line);
   if (found === null) {
@@ -90,7 +90,7 @@ function where({ config, fingerprint_hash_type }: Given): Record<string, Value> 
   return { config, fingerprint_hash_type };
 }
 
-/** What `ssh.check_key_file` says of the keys of a source: by key `add`, `update` or `exists`; or that there are none. */
+/** The result of `ssh.check_key_file` for the keys of a source: by key `add`, `update` or `exists`; or that there are none. */
 async function sourceKeys(given: Given, context: StateContext): Promise<[string, string][] | string> {
   const args = [given.user, given.source];
   const kwargs = map({ ...where(given), saltenv: saltenvOf(context) });
@@ -99,7 +99,7 @@ async function sourceKeys(given: Given, context: StateContext): Promise<[string,
   return `No keys detected in ${given.source}. Is file properly formatted?`;
 }
 
-/** Test mode for the keys of a source. @param shown The lines that are said of the keys that would change. */
+/** Test mode for the keys of a source. @param shown The lines for keys that would change. */
 async function predictSource(
   given: Given,
   { shown, state }: { readonly shown: (key: string, status: string) => string; readonly state: string },
@@ -134,7 +134,7 @@ async function predictPresent(key: Key, context: StateContext): Promise<[boolean
   }
 }
 
-/** Puts the key, or those of the source, into the file. @returns What the execution module says of it. */
+/** Adds the key, or those of the source, to the file. @returns The result of the execution module. */
 async function setKey(key: Key, context: StateContext): Promise<string> {
   if (key.source === "") {
     const kwargs = {
@@ -205,7 +205,7 @@ async function predictAbsent(name: string, given: Given, context: StateContext):
     return await predictSource(given, { shown, state: "absent" }, context);
   }
   const key = parseKey(name, given);
-  // Salt takes a comment of several words for none here.
+  // Salt treats a comment of several words as missing here.
   const comment = /\s/.test(key.comment) ? given.comment : key.comment;
   const status = await checkKey({ ...key, comment }, context);
   if (status !== "update" && status !== "exists") return [true, "Key is already absent"];

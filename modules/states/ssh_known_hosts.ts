@@ -19,7 +19,7 @@ user
 config
     The file: \`.ssh/known_hosts\` of the user, or \`/etc/ssh/ssh_known_hosts\`.`;
 
-/** The file; or what is wrong with it. */
+/** The file, or the error. */
 function fileOf(
   user: string | null,
   config: string | null,

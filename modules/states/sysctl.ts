@@ -15,7 +15,7 @@ export const virtual: Virtual = {
   serves: [{ functions: ["sysctl.show"], otherwise: "sysctl module could not be loaded" }],
 };
 
-/** What test mode says of a parameter; `undefined` if it is as it is wanted. */
+/** The comment of test mode for a parameter; `undefined` if it has the value. */
 async function prediction(
   { name, value, config }: { readonly name: string; readonly value: Value; readonly config: string },
   context: StateContext,

@@ -14,7 +14,7 @@ export const virtual: Virtual = {
   serves: [{ functions: ["sysfs.attr"], otherwise: "sysfs module could not be loaded" }],
 };
 
-/** What is chosen in an attribute that lists what may be chosen, such as `always [madvise] never`. */
+/** The chosen value of an attribute that lists its possible values, such as `always [madvise] never`. */
 function chosen(current: Value): Value {
   return typeof current === "string" ? current.replace(/.*\[|\].*/g, "") : current;
 }

@@ -11,7 +11,7 @@ import { type GivenResult, startResult, stateFn } from "../../lib/plugins/state_
 import { chunkTag } from "../../lib/states/chunks.ts";
 import { isInt, isMap, str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
 
-/** The changes of a state that changes nothing but says so. */
+/** The changes of a state that only pretends to change something. */
 function pretended(): ValueMap {
   return new Map([[
     "testing",
@@ -19,7 +19,7 @@ function pretended(): ValueMap {
   ]]);
 }
 
-/** The argument `comment`, of whatever type it is, as Salt's states give it back. */
+/** The argument `comment`, of any type, as Salt's states return it. */
 function commentOf(kwargs: ValueMap, otherwise: string): Value {
   return kwargs.has("comment") ? kwargs.get("comment") ?? null : otherwise;
 }
@@ -135,7 +135,7 @@ allow_test_mode_failure : False
       );
     }
     if (!test) return ret;
-    // Salt looks at the argument here, and "Random" is not False.
+    // Salt checks the argument here, and "Random" is not False.
     ret.result = allow_test_mode_failure && result === false ? false : changes === false ? true : null;
     if (!truthy(comment)) ret.comment = "This is a test";
     return ret;
@@ -173,7 +173,7 @@ export const mod_watch: ModuleFunction<StateContext> = stateFn({
   },
 });
 
-/** A kind of pillar value that is checked: how Python prints it, and what belongs to it. */
+/** A checked kind of pillar value: its Python name, and the check. */
 interface Kind {
   readonly printed: string;
   has(value: Value): boolean;

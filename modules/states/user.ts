@@ -15,7 +15,7 @@ import { compareStrings, map, str as text, truthy, type Value, type ValueMap } f
 const LOCAL = `local : False
     Whether only the host's own files count, and not a directory's users: for libuser's programs.`;
 
-/** The methods of password hashes, by what comes after their first dollar. */
+/** The methods of password hashes, by the text after the first dollar sign. */
 const HASHES: Readonly<Record<string, string>> = { "1": "md5", "2a": "blowfish", "5": "sha256", "6": "sha512" };
 
 /** The hash of a password, with the salt that the user's hash has, so that an equal password has an equal hash. */
@@ -29,7 +29,7 @@ async function hashed(password: string, name: string, context: StateContext): Pr
   return text(await context.call("shadow.gen_password", [password], how));
 }
 
-/** Those of the groups that are there, and the others. */
+/** The existing groups, and the others. */
 async function sortedGroups(groups: readonly string[], context: StateContext) {
   const [there, missing]: [string[], string[]] = [[], []];
   for (const group of groups) (truthy(await context.call("group.info", [group])) ? there : missing).push(group);

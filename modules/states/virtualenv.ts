@@ -87,7 +87,7 @@ no_use_wheel
 use_vt : False
     Without effect.`;
 
-/** The local path of a file of requirements, of which the newest copy is fetched. @throws {Refused} If there is none. */
+/** The local path of a requirements file; its newest copy is fetched. @throws {Refused} If there is none. */
 async function localRequirements(requirements: Value, context: StateContext): Promise<Value> {
   if (typeof requirements !== "string" || !requirements.startsWith("salt://")) return requirements;
   const copy = await context.call("cp.cache_file", [requirements, saltenvOf(context)]);
@@ -95,7 +95,7 @@ async function localRequirements(requirements: Value, context: StateContext): Pr
   throw new Refused(`pip requirements file '${requirements}' not found`);
 }
 
-/** What a Python says of its version. */
+/** The version that a Python reports. */
 async function versionOf(python: string, context: StateContext): Promise<string> {
   return str(await context.call("cmd.run_stderr", [`${python} -V`])).replace(/^\n+|\n+$/g, "");
 }
@@ -134,7 +134,7 @@ async function manageEnvironment(given: Given, context: StateContext, more: Valu
   return { ...start, result: false, comment: retcode > 0 ? told : comment };
 }
 
-/** What the state works with. */
+/** The data of the state. */
 interface Work {
   readonly context: StateContext;
   readonly more: ValueMap;
@@ -159,7 +159,7 @@ async function create(given: Given, { context, more, changes }: Work): Promise<v
   throw new Refused(text("stdout") + text("stderr"), { changes });
 }
 
-/** Installs packages, and reports those that are new or gone. @returns What pip has said. */
+/** Installs packages, and reports new and removed ones. @returns The output of pip. */
 async function populate(given: Given, { context, more, changes }: Work): Promise<ValueMap> {
   const { name, user, use_vt, requirements } = given;
   const frozen = async (asked: Readonly<Record<string, unknown>>): Promise<string[]> => {

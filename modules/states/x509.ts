@@ -36,7 +36,7 @@ import { EXTENSION_OIDS } from "../../lib/x509/oids.ts";
 
 const DAY_MS = 86_400_000;
 
-/** What a loader finds; `undefined` if the file is something else. */
+/** The result of a loader; `undefined` if the file is something else. */
 function orSomethingElse<T>(load: () => T): T | undefined {
   try {
     return load();
@@ -46,7 +46,7 @@ function orSomethingElse<T>(load: () => T): T | undefined {
   }
 }
 
-/** A signing request, or that its version is none. */
+/** A signing request, or that its version is invalid. */
 function requestOrVersion(path: string): ReturnType<typeof loadSigningRequest> | "version" {
   try {
     return loadSigningRequest(path);
@@ -56,7 +56,7 @@ function requestOrVersion(path: string): ReturnType<typeof loadSigningRequest> |
   }
 }
 
-/** Whether something ends within so many days. */
+/** Whether a document expires within this number of days. */
 function endsSoon(end: number, days: Value, otherwise: number): boolean {
   return end < Date.now() + (toNumber(days) ?? otherwise) * DAY_MS;
 }
@@ -107,7 +107,7 @@ ${FILE_DOC}`,
     const used = others.get("algorithm") ?? digest;
     others.delete("algorithm");
     const given = new Map<Value, Value>([...currentNames(others), ["digest", used], ...Object.entries(own)]);
-    // Of Salt 3009 it is 30.
+    // In Salt 3009 it is 30.
     if (own.days_valid === null && own.not_after === null) given.set("days_valid", 365);
     const chain = listOf(append_certs);
     let now: Certificate | undefined;
@@ -126,7 +126,7 @@ ${FILE_DOC}`,
       }
       const asked = withPolicy(isMap(policy) ? policy : new Map(), given);
       const plan = planCertificate(asked, truthy(ca_server));
-      // A policy may ask for another digest; told is what the state was given.
+      // A policy may request another digest; the changes show the state's argument.
       if (hasOtherDigest(now, textOf(asked.get("digest") ?? used))) changes.set("digest", used);
       const more = await certificateChanges(now, plan, own.serial_number);
       return { changes: new Map([...changes, ...more]), current: true };
@@ -223,9 +223,9 @@ ${FILE_DOC}`,
       if (encoding !== loaded.encoding) changes.set("encoding", encoding);
       const days = days_remaining ?? 30;
       if (truthy(days) && endsSoon(now.nextUpdate ?? 0, days, 30)) changes.set("expiration", true);
-      // What is passed over is told when the list is made.
+      // Skipped entries are reported when the list is created.
       const more = await listChanges(now, planList(given, () => {}), isCounted);
-      // A list without entries is none to Salt here.
+      // For Salt, a list without entries is no list here.
       return { changes: new Map([...changes, ...more]), current: now.revoked.length > 0 };
     };
     const make = (changes: ValueMap): Promise<Value> => {
