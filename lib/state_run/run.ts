@@ -17,7 +17,7 @@ import { notRun, withOwner } from "./results.ts";
 import { callHook, fullName, StateCalls } from "./state_calls.ts";
 import type { RunContext } from "./run_context.ts";
 
-/** The settings of a run. */
+/** The shared data of a run, and the options that decide on its order and its end. */
 export interface RunSetting {
   readonly runContext: RunContext;
   readonly dependencies: Dependencies;

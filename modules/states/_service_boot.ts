@@ -10,7 +10,7 @@ import type { StateResult } from "../../lib/plugins/state_module.ts";
 import { isTrue } from "../../lib/values/is_true.ts";
 import { map, truthy, type ValueMap } from "../../lib/values/value.ts";
 
-/** Parts of a result. */
+/** The fields of a result that these functions set. */
 export type ResultParts = Partial<Pick<StateResult, "result" | "comment" | "changes">>;
 
 /** The data of a service when it is enabled or disabled. */
@@ -51,7 +51,7 @@ function condition(started: boolean | null): string {
   return started === null ? "is in the desired state" : started ? "is running" : "is dead";
 }
 
-/** Enables a service. */
+/** Makes a service start at boot. */
 export async function enableService(
   name: string,
   { started, result = true }: BootRequest,
@@ -108,7 +108,7 @@ function failedStart(started: boolean | null): string {
     : " and the service is dead";
 }
 
-/** Disables a service. */
+/** Makes a service not start at boot. */
 export async function disableService(
   name: string,
   { started, result = true }: BootRequest,

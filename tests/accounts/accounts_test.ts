@@ -103,7 +103,7 @@ Deno.test({
   },
 });
 
-Deno.test("names of users and groups are no options and no lists", async () => {
+Deno.test("names of users and groups cannot be options or lists", async () => {
   for (const name of ["-R", "a:b", "a\nb", "", "a,b"]) {
     for (
       const fun of ["user.add", "user.delete", "group.add", "group.delete", "shadow.del_password", "user.primary_group"]
@@ -131,7 +131,7 @@ Deno.test({
   },
 });
 
-Deno.test("what this host's users and groups are is what getent says", async () => {
+Deno.test("users and groups of this host equal the output of getent", async () => {
   const info = await call("user.info", "root") as Map<Value, Value>;
   assertEquals([info.get("uid"), info.get("gid"), info.get("home")], [0, 0, "/root"]);
   const users = await call("user.list_users");

@@ -34,7 +34,7 @@ for (const [i, sequence] of SEQUENCES.entries()) {
   });
 }
 
-Deno.test("a random time is within its range, and stays as it is", () => {
+Deno.test("a random time is within its range, and does not change in later runs", () => {
   const time = { minute: "random", hour: "3:5", daymonth: "random", month: "2", dayweek: "*" };
   const wanted = { cmd: "x", identifier: null, comment: null, commented: false, time };
   const highest = setJob(parseCrontab(""), wanted, (_low, high) => high).table;

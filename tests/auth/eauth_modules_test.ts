@@ -32,7 +32,7 @@ async function make(root: string, name: string, options: Record<string, Value>):
 const knows = async (module: EauthModule, username: string, password: string) =>
   await module.authenticate({ username, password }) !== undefined;
 
-Deno.test("external_auth: file is read as its parameters say, each time anew; wrong parameters are named", async () => {
+Deno.test("external_auth: file is read with its parameters at each use; wrong parameters are named", async () => {
   await withRoot(async (root) => {
     const path = `${root}/users`;
     const provider = { "^filename": path, "^username_field": "2", "^password_field": 1, "^field_separator": "|" };
@@ -69,7 +69,7 @@ Deno.test("external_auth: sharedsecret refuses every user if no secret is set", 
   });
 });
 
-Deno.test("external_auth: rest asks by POST, goes by the status, adds the rules, and follows no redirection", async () => {
+Deno.test("external_auth: rest sends a POST, uses the status, adds the rules, and follows no redirection", async () => {
   const asked: string[] = [];
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, async (request) => {
     const form = await request.text();
@@ -107,7 +107,7 @@ Deno.test("external_auth: rest asks by POST, goes by the status, adds the rules,
   }
 });
 
-Deno.test("external_auth: systems that are not built are not there, nor what every object has", async () => {
+Deno.test("external_auth: systems that are not built do not exist, and names of object properties neither", async () => {
   await withRoot(async (root) => {
     for (const name of ["auto", "keystone", "yubico", "constructor", "__proto__", "../file"]) {
       await assertRejects(() => make(root, name, {}), Error, "there is no");

@@ -173,7 +173,7 @@ Deno.test("a token is its user's: rules as they are now, the groups as they were
   });
 });
 
-Deno.test("token_expire holds; a user chooses another time only if token_expire_user_override lets", async () => {
+Deno.test("token_expire applies; a user can choose another time only with token_expire_user_override", async () => {
   const lives = async (override: Value, wish: unknown): Promise<number> => {
     let seconds = 0;
     await withAuth({ token_expire: 100, token_expire_user_override: override }, async (auth) => {

@@ -81,7 +81,7 @@ Deno.test("ldap: an account finds the user, who binds with the password; the acc
   });
 });
 
-Deno.test("ldap: without an account the user's own DN is made of the name, and sees its groups", async () => {
+Deno.test("ldap: without an account, the DN is built from the user's name, and the bind with it finds the groups", async () => {
   const own = { "auth.ldap.binddn": `uid={{ username }},${PEOPLE}`, "auth.ldap.basedn": "dc=example,dc=com" };
   await withDirectory(async (ask) => {
     const [fred, eve, dead] = await Promise.all([

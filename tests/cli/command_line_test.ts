@@ -125,7 +125,7 @@ Deno.test("help and version end the parsing; versions do not", () => {
   assertThrows(() => parseCommandLine(COMMAND, ["-V", "--zzz"]), UsageError);
 });
 
-Deno.test("an option called like a property of every object is no option", () => {
+Deno.test("an option with the name of an object property is unknown", () => {
   assertThrows(() => parse("--constructor"), UsageError, "no such option");
   assertThrows(() => parse("--__proto__=1"), UsageError, "no such option");
 });

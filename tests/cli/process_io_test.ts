@@ -49,7 +49,7 @@ async function withKeys(act: (config: string, waiting: () => string[]) => Promis
   }
 }
 
-Deno.test("a reader that stops, as head does, ends the output and not the command", () =>
+Deno.test("a reader that closes the pipe, as head does, ends the output but not the command", () =>
   withKeys(async (config) => {
     const child = salt("salt-run", "-c", config, "-d");
     await type(child, "");
@@ -61,7 +61,7 @@ Deno.test("a reader that stops, as head does, ends the output and not the comman
     assertEquals([code, err], [0, ""]);
   }));
 
-Deno.test("a question takes one line of standard input; its end is no answer", () =>
+Deno.test("a question reads one line of standard input; end of file is no answer", () =>
   withKeys(async (config, waiting) => {
     const cases: [typed: string, code: number, left: string[]][] = [
       ["n\ny\n", 0, ["web1", "web2"]],
@@ -97,7 +97,7 @@ Deno.test("the first Ctrl-C asks the command to end, the second ends it", async 
   assertEquals(await new Response(child.stderr).text(), "");
 });
 
-Deno.test("a name that is none of a program's is refused, and the names that there are told", async () => {
+Deno.test("an unknown program name is refused, and the error lists the known names", async () => {
   for (
     const [entry, name, known] of [
       ["salt.ts", "salt-ssh", "salt, salt-key, salt-run, salt-cp"],
@@ -111,7 +111,7 @@ Deno.test("a name that is none of a program's is refused, and the names that the
   }
 });
 
-Deno.test("the width and the kind of the terminal come from the environment, where it says them", async () => {
+Deno.test("the width and the kind of the terminal come from the environment if it has them", async () => {
   const program = `import { commandIo } from "./lib/cli/process_io.ts";
     const { columns, isDumb, noColor } = commandIo();
     console.log(JSON.stringify([columns ?? null, isDumb, noColor ?? ""]));`;

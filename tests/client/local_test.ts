@@ -184,7 +184,7 @@ Deno.test("only returns of this job and these minions count, each once", async (
   assertEquals(seen, ["a: 1", "b: 3"]);
 });
 
-Deno.test("states that are done are told as they come; of other jobs, by others, or without a result they are not", async () => {
+Deno.test("finished states are reported as they arrive, but not those of other jobs, of other senders, or without a result", async () => {
   await using host = await Host.start();
   const { seen, states, done } = await collect(host, ["a"], { timeoutMs: LONG, gatherMs: LONG });
   const state = (jid: string, id: string, number: number, more: Record<string, unknown> = {}) =>
@@ -263,7 +263,7 @@ Deno.test("a minion that ran the job and stops answering is given up", async () 
   assertEquals(seen, ["a is silent"]);
 });
 
-Deno.test("a return before the answer that the job runs ends the wait", async () => {
+Deno.test("a return that arrives before the answer that the job runs ends the wait", async () => {
   await using host = await Host.start();
   const { seen, done } = await collect(host, ["a", "b"], { timeoutMs: 40, gatherMs: 3_000 });
   await eventually(() => host.questions.length === 1, { what: "the question" });
@@ -304,7 +304,7 @@ Deno.test("a silent minion is not connected if its address is not, as far as one
   assertEquals(seen, ["away is not connected", "here is silent", "new is silent"]);
 });
 
-Deno.test("a minion that the master knows not to be connected is not asked, and named at the time-out", async () => {
+Deno.test("a minion that is known to be disconnected is not asked, and is reported at the time-out", async () => {
   await using host = await Host.start();
   host.accept("away", "here");
   writePresence(host.opts.cachedir, { present: new Map([["here", 1]]), gone: new Map([["away", 1]]) });
@@ -384,7 +384,7 @@ Deno.test("a publish has Salt's fields in Salt's order, and the key of the maste
   assertEquals([...load.keys()], ["cmd", "tgt", "fun", "arg", "key", "tgt_type", "ret", "jid", "kwargs", "user"]);
 });
 
-Deno.test("a refused publish is tried once more with a key that was read again", async () => {
+Deno.test("after a refused publish, the key is read again and the publish repeated once", async () => {
   await using host = await Host.start();
   const path = accessKeyPath(host.opts.cachedir, "root");
   Deno.writeTextFileSync(path, "old");

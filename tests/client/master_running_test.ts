@@ -26,7 +26,7 @@ Deno.test("a master is running if a process listens, and not if only a socket fi
 
 // Root may do everything.
 Deno.test(
-  "a user who may not reach the master is told where it would be",
+  "a user without access to the master gets an error with its address",
   { ignore: Deno.uid() === 0 },
   () =>
     inDirectory(async (sockDir) => {

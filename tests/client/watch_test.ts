@@ -18,7 +18,7 @@ Deno.test("no minion is asked before the time-out; then silent minions are asked
   assertEquals([watch.toAsk(6_000), watch.nextAt], [[], 15_000]);
 });
 
-Deno.test("a minion that says no is given up at once, one that runs the job is asked again, and a silent one is given up in the end", () => {
+Deno.test("a minion that denies the job is given up at once, one that runs it is asked again, and a silent one is given up after the limit", () => {
   const watch = watchOf("idle", "busy", "mute");
   watch.asked(watch.toAsk(5_000), 15_000);
   watch.answered("idle", false, 5_100);

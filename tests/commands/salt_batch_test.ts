@@ -131,7 +131,7 @@ fleetTest("a batch in the background continues after its master was away for lon
   assertEquals(Deno.readTextFileSync(`${fleet.root}/runs`), "ran\n".repeat(3));
 });
 
-Deno.test("a batch whose master stays away ends with a reason", async () => {
+Deno.test("a batch without a master ends with a reason", async () => {
   const sock_dir = Deno.makeTempDirSync({ prefix: "batch_" });
   const { log, lines } = keptLog();
   const session = { io: { signal: new AbortController().signal }, opts: { sock_dir }, log } as unknown as Session;

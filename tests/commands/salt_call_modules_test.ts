@@ -30,7 +30,7 @@ class Host implements Disposable {
   }
 }
 
-Deno.test("salt-call runs an operator's own function with what its file declares, and no more", async () => {
+Deno.test("salt-call runs a custom function with exactly the permissions that its file declares", async () => {
   using host = new Host(`
     const shadow = () => Deno.readTextFileSync("/etc/shadow").length > 0;
     export const plain = { run: shadow };
@@ -53,14 +53,14 @@ Deno.test("salt-call runs an operator's own function with what its file declares
   assertEquals((await run(host.words("test.cross_test", "own.asked"))).out, "local:\n    True\n");
 });
 
-Deno.test("salt-call -m takes what lies in _modules below the directory, and runs it in its process", async () => {
+Deno.test("salt-call -m loads modules from _modules below the directory, and runs them in the module process", async () => {
   using host = new Host("export const one = { run: () => 1 };");
   Deno.mkdirSync(`${host.root}/tree/_modules`, { recursive: true });
   Deno.writeTextFileSync(`${host.root}/tree/_modules/own.js`, "export const one = { run: () => 2 };");
   assertEquals((await run(host.words("-m", `${host.root}/tree`, "own.one"))).out, "local:\n    2\n");
 });
 
-Deno.test("the process of an operator's own function ends with a salt-call that is killed", async () => {
+Deno.test("the process of a custom function ends when salt-call is killed", async () => {
   using host = new Host(`export const hang = { permissions: { write: ["{root_dir}"] },
     run(_b, { opts }) { Deno.writeTextFileSync(opts.root_dir + "/pid", String(Deno.pid)); for (;;); } };`);
   const [command, ...args] = host.words("own.hang");
@@ -84,7 +84,7 @@ Deno.test("the process of an operator's own function ends with a salt-call that 
   }, { what: "the end of the function's process" });
 });
 
-Deno.test("a command that writes 400 MB ends no program with a small heap", async () => {
+Deno.test("a command that writes 400 MB does not end a program with a small heap", async () => {
   using host = new Host("");
   const [command, ...args] = host.words("--out=json", "cmd.run", "head -c 400000000 /dev/zero | tr '\\0' x");
   const { code, signal, stdout } = await new Deno.Command(command, {

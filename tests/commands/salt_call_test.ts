@@ -152,7 +152,7 @@ Deno.test("salt-call --local", async () => {
   assertEquals([...Deno.readDirSync(`${fleet.root}/web1/var/cache/salt/minion/proc`)], [], "no note is left");
 });
 
-Deno.test("salt-call loads modules of the host's own", async () => {
+Deno.test("salt-call loads custom modules of the host", async () => {
   await using fleet = new Fleet({});
   const directory = `${fleet.root}/more`;
   Deno.mkdirSync(`${directory}/modules`, { recursive: true });

@@ -166,7 +166,7 @@ Deno.test("pieces have the size that is asked for, and an empty file has one", a
   }
 });
 
-Deno.test("what was gzipped comes back, and what was not is refused", async () => {
+Deno.test("gunzip restores gzipped data and refuses other data", async () => {
   const bytes = new TextEncoder().encode("abc".repeat(1000));
   const packed = await gzip(bytes);
   assert(packed.length < 100);
@@ -174,7 +174,7 @@ Deno.test("what was gzipped comes back, and what was not is refused", async () =
   await assertRejects(() => gunzip(bytes));
 });
 
-Deno.test("cp.recv_chunked of nonsense fails, and says so with its return code", async () => {
+Deno.test("cp.recv_chunked of invalid data fails with a return code", async () => {
   const directory = Deno.makeTempDirSync({ prefix: "cp_" });
   try {
     for (const chunk of ["no base64!", "AAAA"]) {

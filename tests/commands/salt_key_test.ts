@@ -230,7 +230,7 @@ Deno.test("salt-key -a asks, accepts on yes and fires an event with the key", as
   assertEquals(bench.dropfile, undefined, "accepting a key is no reason for a new AES key");
 });
 
-Deno.test("salt-key without an answer does nothing and says so", async () => {
+Deno.test("salt-key without an answer to its question changes nothing, and says so", async () => {
   using bench = new Bench();
   const run = await bench.run(["-A"]);
   assertEquals(run.code, 1);
@@ -244,7 +244,7 @@ Deno.test("salt-key -a of keys that are not pending says what they are", async (
   assertEquals((await bench.run(["-a", "nosuch"])).err, "");
 });
 
-Deno.test("salt-key -A twice: the second time there is nothing to do, which is no failure", async () => {
+Deno.test("salt-key -A twice: the second run has nothing to do and succeeds", async () => {
   using bench = new Bench();
   assertEquals((await bench.run(["-y", "-A"])).code, 0);
   const again = await bench.run(["-y", "-A"]);
@@ -263,7 +263,7 @@ Deno.test("salt-key -a takes rejected and denied keys only if they are included"
   assert(!bench.has("den1", "denied") && !bench.has("rej1", "rejected"));
 });
 
-Deno.test("salt-key -a leaves a file that is no key where it is, and exits 1", async () => {
+Deno.test("salt-key -a does not move a file that is no key, and exits 1", async () => {
   using bench = new Bench();
   bench.put("bad", "pending", "no key at all");
   const run = await bench.run(["-y", "-a", "bad,new1"]);

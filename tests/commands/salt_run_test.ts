@@ -198,7 +198,7 @@ for (
     }));
 }
 
-Deno.test("a runner that throws is a failure, told without a stack trace", () =>
+Deno.test("a runner that throws is a failure, reported without a stack trace", () =>
   withWorld(async ({ run, jobs, events }) => {
     const { code, out } = await run("jobs.list_jobs", "ext_source=mysql", "--jid=20250102030405000001");
     assertEquals(code, 1);
@@ -362,7 +362,7 @@ Deno.test("--query picks parts of a result, and one that cannot be read is wrong
     assertStringIncludes(broken.err, "salt-run: error: option --query: ");
   }));
 
-Deno.test("jobs.lookup_jid of a job that there is not says so, and fails; a program still gets an empty map", () =>
+Deno.test("jobs.lookup_jid of an unknown job reports this and fails; a program gets an empty map", () =>
   withWorld(async ({ run }) => {
     for (const jid of ["123", "20300102030405000001"]) {
       const { code, out, err } = await run("jobs.lookup_jid", jid);
@@ -386,7 +386,7 @@ Deno.test("salt.cmd runs execution modules on this host, with the master's optio
     assertStringIncludes(failed.out, "Exception occurred in runner salt.cmd: boom");
   }, "ret_port: 4599\n"));
 
-Deno.test("salt-run salt.wheel runs wheel functions, and names the nearest of one that there is not", () =>
+Deno.test("salt-run salt.wheel runs wheel functions, and names the nearest one for an unknown name", () =>
   withWorld(async ({ run }) => {
     const listed = await run("salt.wheel", "key.list", "accepted", "--out=json", "--out-indent=-1");
     assertEquals(listed.out, '{"minions": []}\n');

@@ -74,7 +74,7 @@ Deno.test("defaults are not shared between two loads", () => {
   assertEquals(loadMasterConfig(place.request()).opts.file_roots.size, 1);
 });
 
-Deno.test("what the files say is typed as the tables say", () => {
+Deno.test("values of the files get the types of the option tables", () => {
   using place = new Place({
     "etc/salt/master": `
 ret_port: "14506"
@@ -265,7 +265,7 @@ Deno.test("a sock_dir that is much longer than the cache directory is replaced",
   assertEquals(loadMasterConfig(place.request()).opts.sock_dir, place.path("var/cache/salt/master/.salt-unix"));
 });
 
-Deno.test("log_dir holds the log file that is unset or relative", () => {
+Deno.test("log_dir is the directory of a log file that is unset or relative", () => {
   using place = new Place({ "etc/salt/master": "log_dir: /logs" });
   assertEquals(loadMasterConfig(place.request()).opts.log_file, place.path("logs/master"));
   place.write("etc/salt/master", "log_dir: /logs\nlog_file: m.log");
@@ -303,7 +303,7 @@ for (const [yaml, master, port] of MASTERS) {
   });
 }
 
-Deno.test("a master that is no host is an error, and no master is one unless the minion needs none", () => {
+Deno.test("an invalid master address is an error; a missing one too, unless the minion needs none", () => {
   using place = new Place({ "etc/salt/minion": "master: m:x" });
   assertThrows(() => loadMinionConfig(place.request()), ConfigError, 'master: "x" in "m:x" is no port');
   place.write("etc/salt/minion", "master: []");
@@ -312,7 +312,7 @@ Deno.test("a master that is no host is an error, and no master is one unless the
   assertEquals(loadMinionConfig(place.request()).opts.master, "");
 });
 
-Deno.test("an id that is made from the host's name is cached when the minion asks for it, and then stays", () => {
+Deno.test("an id from the host's name is cached at the minion's first start, and then used", () => {
   using place = new Place();
   assertEquals(loadMinionConfig(place.request()).opts.id, "box.example.org");
   const cache = place.path("etc/salt/minion_id");

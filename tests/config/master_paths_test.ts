@@ -4,7 +4,7 @@ import { masterBus } from "../../lib/bus/paths.ts";
 import { portsPath, readPorts } from "../../lib/config/master_paths.ts";
 import { assertEquals } from "../support/assert.ts";
 
-Deno.test("files of a master that a power failure has left empty say nothing, as if they were not there", () => {
+Deno.test("empty files of a master, left by a power failure, count as missing", () => {
   const sockDir = Deno.makeTempDirSync({ prefix: "ports_" });
   try {
     const bus = masterBus(sockDir);

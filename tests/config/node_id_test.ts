@@ -28,6 +28,6 @@ for (const [what, names, id] of IDS) {
   });
 }
 
-Deno.test("the full name of a host that the hosts file does not know is its name", () => {
+Deno.test("the full name of a host that is not in the hosts file is its name", () => {
   assertEquals(fullHostname("box", "10.0.0.1 boxes.example.org boxes"), "box");
 });

@@ -69,7 +69,7 @@ Deno.test("AES-192-CBC agrees with node:crypto's AES-192 in ECB mode, block by b
   }
 });
 
-Deno.test("decryptCbc() gives nothing for bytes that are no blocks, or blocks without padding", () => {
+Deno.test("decryptCbc() returns undefined for bytes that are no blocks, or blocks without padding", () => {
   const aes = new AesKey(Uint8Array.fromHex(CBC[1][0]));
   const whole = Uint8Array.fromHex(CBC[1][1]);
   assertEquals(aes.decryptCbc(IV, new Uint8Array()), undefined);

@@ -45,7 +45,7 @@ Deno.test("encrypt() and decrypt() are each other's undoing at every length abou
   }
 });
 
-Deno.test("messages and data at odd offsets of larger buffers are taken, and left as they were", () => {
+Deno.test("messages and data at odd offsets of larger buffers are accepted and not modified", () => {
   const data = text("0123456789abcdefXYZ").subarray(3);
   const message = crypticle.encrypt(data);
   const shifted = new Uint8Array([9, ...message]).subarray(1);
@@ -107,7 +107,7 @@ Deno.test("loads() refuses a reply with another nonce, or with none", () => {
   assertThrows(() => crypticle.loads(crypticle.dumps("x", nonce)), MsgpackError);
 });
 
-Deno.test("what lacks the prefix is an empty map, and what is no value an error", () => {
+Deno.test("a message without the prefix is an empty map; an invalid value is an error", () => {
   for (const data of ["", "pickle:", "Pickle::\x01", "no prefix"]) {
     const value = crypticle.loads(crypticle.encrypt(text(data)), nonce);
     assert(value instanceof Map && value.size === 0, data);

@@ -131,7 +131,7 @@ Deno.test("what the faster operations cannot do, the runtime does", () => {
   assertEquals(key.decrypt("OAEP-SHA1", key.publicKey.encrypt("OAEP-SHA1", BYTES)), BYTES);
 });
 
-Deno.test("a text that is no key has no operations", () => {
+Deno.test("a text that is no key supports no operation", () => {
   assertEquals(
     opensslOperations("-----BEGIN RSA PRIVATE KEY-----\nnonsense\n-----END RSA PRIVATE KEY-----\n"),
     undefined,

@@ -128,7 +128,7 @@ Deno.test("the block of X9.31 is OpenSSL's, and no other block is taken", () => 
   for (const block of refused) assertEquals(unpadX931(Uint8Array.fromHex(block)), undefined, block);
 });
 
-Deno.test("PKCS#1 v1.5 signatures are Salt's byte for byte, and hold for their data, key and hash only", () => {
+Deno.test("PKCS#1 v1.5 signatures equal Salt's byte for byte, and verify only with their data, key and hash", () => {
   for (const { key, algorithm, data, signature } of corpus.pkcs1v15) {
     const message = `${key} ${algorithm} ${data}`;
     const name = signingAlgorithm(algorithm);
@@ -162,7 +162,7 @@ Deno.test("a signature with e = 3 and a forged rest after the digest does not ve
   assert(!publicKey.verify("PKCS1v15-SHA1", text("anything"), forged));
 });
 
-Deno.test("what Salt encrypted with OAEP is decrypted, and what we encrypt comes back", () => {
+Deno.test("OAEP: data that Salt encrypted are decrypted, and our own too", () => {
   for (const { key, algorithm, data, ciphertext } of corpus.oaep) {
     const message = `${key} ${algorithm} ${data}`;
     const name = encryptionAlgorithm(algorithm);
@@ -279,7 +279,7 @@ Deno.test("samePem() ignores line ends and space around, and nothing else", () =
   for (const other of [corpus.keys.other2048.public, "", pem.replaceAll("\n", "")]) assert(!samePem(pem, other));
 });
 
-Deno.test("algorithms off the wire are known by their own names only", () => {
+Deno.test("names of algorithms from the wire are looked up as own properties only", () => {
   for (const name of ["OAEP-SHA1", "OAEP-SHA224"]) assert(isEncryptionAlgorithm(name));
   for (const name of ["PKCS1v15-SHA1", "PKCS1v15-SHA224"]) assert(isSigningAlgorithm(name));
   for (const name of ["OAEP-SHA256", "", "constructor", "toString", null, 1, undefined]) {

@@ -12,7 +12,7 @@ function sealed(sealing: Sealing, plain: Uint8Array): Uint8Array {
   return out;
 }
 
-Deno.test("the system's OpenSSL, where there is one, seals and opens as code of our own does, at any length and offset", () => {
+Deno.test("the system's OpenSSL, if present, encrypts and decrypts like our own code, at any length and offset", () => {
   const openssl = opensslSealing(...KEYS);
   const own = ownSealing(...KEYS);
   // Without one every message goes the other way, which the tests of crypticles are about.
@@ -36,7 +36,7 @@ Deno.test("data that is not a whole number of blocks, or has no padding, is refu
   }
 });
 
-Deno.test("where a policy of the system's forbids AES, large messages go the own way", async () => {
+Deno.test("if a system policy forbids AES, large messages are encrypted by our own code", async () => {
   const config = await Deno.makeTempFile({ suffix: ".cnf" });
   try {
     const lines = [

@@ -3,7 +3,7 @@ import { assertEquals } from "../support/assert.ts";
 
 const SIZE = 16;
 
-Deno.test("what is padded comes back, up to the length that the block has room for", () => {
+Deno.test("padding can be removed again, up to the maximum length of a block", () => {
   for (let length = 0; length <= SIZE; length++) {
     const data = new Uint8Array(length).fill(length);
     const block = padX931(data, SIZE);

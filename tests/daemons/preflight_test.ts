@@ -68,7 +68,7 @@ Deno.test("the minion's directories are made with their modes", () => {
   assertEquals(paths.map((path) => root.mode(path)), ["700", "700", "700"]);
 });
 
-Deno.test("a pki directory that others may enter is closed; 0750 stays", () => {
+Deno.test("access of others to a pki directory is removed; 0750 is kept", () => {
   using root = new Root();
   const opts = root.master();
   Deno.mkdirSync(opts.pki_dir, { recursive: true });

@@ -25,7 +25,7 @@ Deno.test("scramPassword() is what Salt makes, also of letters that SASLprep cha
   );
 });
 
-Deno.test("encryptedPassword() leaves what is encrypted already, and isPassword() knows its own", () => {
+Deno.test("encryptedPassword() keeps encrypted passwords, and isPassword() verifies its results", () => {
   assertEquals(encryptedPassword("jim", "sec'ret", "md5"), "md507ebf599bfb6eb31897e8ace947a332e");
   assertEquals(encryptedPassword("jim", "md5abc", "md5"), "md5abc");
   assertEquals(encryptedPassword("jim", SECRET, "scram-sha-256"), SECRET);
@@ -37,7 +37,7 @@ Deno.test("encryptedPassword() leaves what is encrypted already, and isPassword(
   assertEquals(isPassword("jim", "secret", "md5abc", "scram-sha-256"), false);
 });
 
-Deno.test("passwordMethod() knows Salt's words", () => {
+Deno.test("passwordMethod() accepts Salt's words", () => {
   assertEquals([null, true, "md5", "scram-sha-256", false].map(passwordMethod), [
     "md5",
     "md5",

@@ -48,7 +48,7 @@ Deno.test("listRepositories() shows what Salt's pkg.list_repos shows", () => {
   withSources(files, (root) => assertEquals(listRepositories(root), part("repos")));
 });
 
-Deno.test("a repository is added, changed and deleted; comments and lines that are none stay", () => {
+Deno.test("a repository is added, changed and deleted; comments and other lines are kept", () => {
   const main = "# my own\ndeb http://a.example/ sid main\nnonsense\n";
   withSources([["sources.list", main]], (root) => {
     const file = "/etc/apt/sources.list.d/new.list";
@@ -121,7 +121,7 @@ for (
   });
 }
 
-Deno.test("splitComparison() takes the operator off", () => {
+Deno.test("splitComparison() separates the operator", () => {
   assertEquals([">=1.0", "1.0", "<< 2", ">=<1"].map(splitComparison), [[">=", "1.0"], ["", "1.0"], ["<<", "2"], [
     "",
     ">=<1",

@@ -74,7 +74,7 @@ Deno.test("an interrupted transfer continues where it stopped, also in another c
   assertEquals([s.read(copy ?? ""), s.tree()], ["0123456789abcdef", ["cache/files/base/f"]]);
 });
 
-Deno.test("a master that has gone is waited for as long as one request is, not once more for each try of a piece", async () => {
+Deno.test("a lost master is waited for once, as long as for one request, not again for each retry of a chunk", async () => {
   await using s = await scene({ base: { f: "0123456789abcdef" } });
   s.server.before = (asked) => {
     if (asked === "_serve_file f 8") throw new RequestTimeoutError("tcp://master", 180_000);
@@ -105,7 +105,7 @@ Deno.test("a piece that does not come once is asked for again", async () => {
   assertEquals([times, s.logged.filter((line) => line.includes("asks again for byte 4")).length], [3, 2]);
 });
 
-Deno.test("a file that changes while it is sent is noticed: the new one is fetched, and the old copy stays until then", async () => {
+Deno.test("a file that changes during a transfer is detected: the new one is fetched, and the old copy is kept until then", async () => {
   await using s = await scene({ base: { f: "old" } });
   const copy = await s.client.cacheFile("salt://f", "base") ?? "";
   s.server.files.base.f = "first version";
@@ -119,7 +119,7 @@ Deno.test("a file that changes while it is sent is noticed: the new one is fetch
   assertMatch(s.logged.join("\n"), /warning The file f changed while it was sent, attempt 1 of 3/);
 });
 
-Deno.test("a file that never comes as the server says is an error, and the old copy stays", async () => {
+Deno.test("a file that never matches the server's digest is an error, and the old copy is kept", async () => {
   await using s = await scene({ base: { f: "old" } });
   const copy = await s.client.cacheFile("salt://f", "base") ?? "";
   s.server.files.base.f = "new";
@@ -130,7 +130,7 @@ Deno.test("a file that never comes as the server says is an error, and the old c
   assertEquals([s.read(copy), s.tree()], ["old", ["cache/files/base/f"]]);
 });
 
-Deno.test("a file that goes while it is sent is not there", async () => {
+Deno.test("a file that is deleted during a transfer counts as missing", async () => {
   await using s = await scene({ base: { f: "01234567" } });
   s.server.before = (asked) => {
     if (asked === "_serve_file f 4") delete s.server.files.base.f;
@@ -145,7 +145,7 @@ Deno.test("two that fetch the same file at once both get it", async () => {
   assertEquals(s.tree(), ["cache/files/base/f"]);
 });
 
-Deno.test("what was a file in the cache may become a directory, and the other way round", async () => {
+Deno.test("a file in the cache can become a directory, and the other way round", async () => {
   await using s = await scene({ base: { "a": "file" } });
   await s.client.cacheFile("salt://a", "base");
   s.server.files.base = { "a/b/c": "below" };

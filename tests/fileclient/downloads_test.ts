@@ -33,7 +33,7 @@ async function scene(answer: (request: Request) => Response | Promise<Response>)
   };
 }
 
-Deno.test("a file of a web server lies in the cache under its host and query; user and password go in a header", async () => {
+Deno.test("a file of a web server is cached under its host and query; user and password are sent in a header", async () => {
   const asked: (string | null)[] = [];
   await using s = await scene((request) => {
     asked.push(new URL(request.url).pathname, request.headers.get("authorization"));
@@ -65,7 +65,7 @@ Deno.test("a copy with the wanted digest is not fetched again, nor one whose ETa
   assertEquals([sent, Deno.readTextFileSync(`${s.cached}/f`)], [3, 'text "two"']);
 });
 
-Deno.test("what a web server refuses or breaks off is an error in words, and the old copy stays", async () => {
+Deno.test("a refused or interrupted download is an error with a text, and the old copy is kept", async () => {
   let broken = false;
   await using s = await scene((request) => {
     if (request.url.endsWith("/nope")) return new Response("no", { status: 404 });

@@ -9,7 +9,7 @@ import { assertEquals, assertRejects } from "../support/assert.ts";
 
 const hashOf = (text: string) => ({ hashType: "sha256", hsum: hashHex(new TextEncoder().encode(text), "sha256") });
 
-Deno.test("copyOwnFile() copies a file that has its digest, and leaves all others to the transfer", async () => {
+Deno.test("copyOwnFile() copies a file with the right digest, and leaves all others to the transfer", async () => {
   const root = await Deno.makeTempDir({ prefix: "own_" });
   try {
     const place = (from: string) => {

@@ -26,7 +26,7 @@ function recordingHost() {
 const LISTS = { files: ["a"], dirs: [], emptyDirs: [], links: new Map([["l", "a"]]) };
 const OTHERS = { files: ["b"], dirs: ["d"], emptyDirs: ["d"], links: new Map<string, string>() };
 
-Deno.test("lists of files are read by other threads, and made anew where the file holds something else", async () => {
+Deno.test("file lists are shared with other threads, and rebuilt if the file has other contents", async () => {
   await inDirectory(async (root) => {
     const host = recordingHost();
     const cache = () => new ListCache(`${root}/lists`, 60, host);
@@ -64,7 +64,7 @@ Deno.test("lists and digests that cannot be stored are still returned", async ()
   });
 });
 
-Deno.test("there is no digest of a directory, nor of what is not there", async () => {
+Deno.test("directories and missing files have no digest", async () => {
   await inDirectory(async (root) => {
     const digests = new HashCache(`${root}/hash`, "md5", recordingHost());
     for (const rel of ["", "x"]) {
@@ -86,7 +86,7 @@ Deno.test("digests of files that have gone are removed, with the directories tha
   });
 });
 
-Deno.test("modification times leave out what is ignored and links that lead nowhere; what changed is told by them", async () => {
+Deno.test("modification times omit ignored files and dangling links, and show the changed files", async () => {
   await inDirectory(async (root) => {
     Deno.mkdirSync(`${root}/d`);
     for (const path of ["a", "d/b", "d/b~"]) {

@@ -33,7 +33,7 @@ Deno.test("a salt:// URL is made of a path and an environment", () => {
   assertEquals(createSaltUrl("a\\b"), "salt://a/b");
 });
 
-Deno.test("behind the ? of a path that a minion sends are options, unless | says otherwise", () => {
+Deno.test("a path from a minion has options after its ?, unless it begins with |", () => {
   assertEquals(splitQuery("a?saltenv=dev&index=1&x&env=y"), {
     path: "a",
     query: new Map([["saltenv", "dev"], ["index", "1"]]),

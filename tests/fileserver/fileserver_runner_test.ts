@@ -56,7 +56,7 @@ Deno.test("a backend may be left out, for one call", async () => {
   assertEquals(await list(""), both);
 });
 
-Deno.test("an update tells of what changed, was added and was removed, if fileserver_events is on", async () => {
+Deno.test("an update reports changed, added and removed files, if fileserver_events is on", async () => {
   using server = await makeFileServer(map({ fileserver_events: true }));
   const { root, services } = server;
   const events = () => services.fired.splice(0).map(({ tag, data }) => [tag, data.get("changed"), data.get("files")]);

@@ -147,7 +147,7 @@ Deno.test("a thousand requests at once are all answered, and the thread takes ot
   assertEquals(new Set(lengths).size, 2);
 });
 
-Deno.test("what is no file is not read: directories, pipes and links that lead nowhere or in a circle", async () => {
+Deno.test("only files are read: no directories, pipes, dangling or circular links", async () => {
   using server = await makeFileServer();
   const base = `${server.root}/salt`;
   const { success } = await new Deno.Command("mkfifo", { args: [`${base}/pipe`] }).output();
@@ -277,7 +277,7 @@ Deno.test("a git remote that could run a program, or looks like an option of git
   }
 });
 
-Deno.test("a file server backend that there is not is named in the log, and the others serve", async () => {
+Deno.test("an unknown file server backend is named in the log, and the others are used", async () => {
   using server = await makeFileServer(map({ fileserver_backend: ["hgfs", "roots"] }));
   const logged: string[] = [];
   const files = new FileServer(server.services.opts, {

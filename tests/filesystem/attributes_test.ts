@@ -8,7 +8,7 @@ Deno.test("the output of lsattr gives each file its letters, and errors none", (
   assertEquals(parseLsattr(output, false).get("/tmp/a file"), ["i", "a"]);
 });
 
-Deno.test("tune2fs tells of letters that are newer than 1.41.12", () => {
+Deno.test("the version of tune2fs decides about letters that are newer than 1.41.12", () => {
   const said = (version: string) => isNewE2fsprogs(`tune2fs ${version} (17-Aug-2026)\nUsage: tune2fs`);
   assertEquals(["1.41.12", "1.41.11", "1.41.14", "1.47.0", "1.4", "2.0"].map(said), [
     false,

@@ -7,7 +7,7 @@ async function scratch(): Promise<{ path: string } & AsyncDisposable> {
   return { path, [Symbol.asyncDispose]: () => Deno.remove(path, { recursive: true }) };
 }
 
-Deno.test("a file that is written anew keeps its mode and its owner, and leaves nothing beside it", async () => {
+Deno.test("a file that is replaced keeps its mode and owner, and no temporary file is left", async () => {
   await using root = await scratch();
   const file = `${root.path}/f`;
   await Deno.writeTextFile(file, "old");
@@ -21,14 +21,14 @@ Deno.test("a file that is written anew keeps its mode and its owner, and leaves 
   assertEquals([...Deno.readDirSync(root.path)].length, 1);
 });
 
-Deno.test("a file that cannot be put in place leaves the old one and nothing beside it", async () => {
+Deno.test("if a file cannot be put in place, the old one is kept and no temporary file is left", async () => {
   await using root = await scratch();
   await Deno.mkdir(`${root.path}/d/x`, { recursive: true });
   assertThrows(() => replaceFile(`${root.path}/d`, new Uint8Array(1)));
   assertEquals([...Deno.readDirSync(root.path)].map(({ name }) => name), ["d"]);
 });
 
-Deno.test("a link that was planted at a backup's path is replaced, and its target stays", async () => {
+Deno.test("a link at a backup's path is replaced, and its target is not changed", async () => {
   await using root = await scratch();
   await Deno.writeTextFile(`${root.path}/victim`, "precious");
   await Deno.writeTextFile(`${root.path}/f`, "text");

@@ -55,7 +55,7 @@ Deno.test("a bank is read from its files, then from the pack", () => {
   assertEquals(Deno.statSync(bank.path).mode! & 0o777, 0o600);
 });
 
-Deno.test("files that are written, changed and removed are seen, whatever the pack says", () => {
+Deno.test("written, changed and removed files are noticed in spite of the pack", () => {
   using bank = new Bank({ web1: "a", web2: "b", web3: "c" });
   bank.age();
   bank.scan();
@@ -77,7 +77,7 @@ Deno.test("a file that is written twice within one tick of the clock is read aga
   }
 });
 
-Deno.test("a pack that is cut off, damaged, of another start of the machine or not there is made anew", () => {
+Deno.test("a pack that is truncated, damaged, missing or from before the last boot is rebuilt", () => {
   using bank = new Bank({ web1: "a", web2: "b".repeat(3_000_000) });
   bank.age();
   const expected = bank.scan();

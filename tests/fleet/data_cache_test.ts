@@ -57,7 +57,7 @@ Deno.test("a cache that cannot be written is a StoreError with its cause", () =>
   }));
 
 // corpus/job_cache.json holds the data files of Salt's localfs cache too: those of 3008, and one as 3006 and 3007 name it.
-Deno.test("what Salts of any version left is read, and forgotten", () =>
+Deno.test("data files of all Salt versions are read, and removed", () =>
   withCache((cache, root) => {
     for (const [path, base64] of Object.entries(corpus.files)) {
       Deno.mkdirSync(`${root}/${path}`.replace(/\/[^/]*$/, ""), { recursive: true });

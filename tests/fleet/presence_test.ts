@@ -71,7 +71,7 @@ Deno.test("a topic is valid once: a recorded one does not make a disconnected mi
   for (const topic of topics) assertEquals([present.receive(frame(1, topic)), present.since.size], [undefined, 0]);
 });
 
-Deno.test("a topic goes with the shared key: with that of now, and the one before, once under each", () => {
+Deno.test("a topic depends on the shared key: the current and the previous one are accepted, once each", () => {
   let shared = "first";
   const present = book(() => shared);
   const of = (sharedKey: string) => topicOf("web1", SESSIONS.get("web1"), sharedKey);

@@ -63,7 +63,7 @@ Deno.test("an error that is not declared is a fault, once for each kind, with it
   assert(outcomes.TypeError > 0 && outcomes.taken > 0 && outcomes.SyntaxError > 0);
 });
 
-Deno.test("a property that does not hold is a fault, in an input and at the end", async () => {
+Deno.test("a violated property is a fault, for an input and at the end", async () => {
   const { faults } = await faulty((n) => {
     hold(n !== 7, "seven");
     return "taken";

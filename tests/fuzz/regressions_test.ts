@@ -51,7 +51,7 @@ Deno.test("an argument with a long run of blanks is read at once", () => {
 const ENDLESS = "(a*)*\\1b";
 const LONG_ID = `${"a".repeat(254)}!`;
 
-Deno.test("a target whose references take no end is refused", () => {
+Deno.test("a target with endless references is refused", () => {
   assertThrows(
     () => soon(() => resolveTarget({ tgt: ENDLESS, tgtType: "pcre" }, { ids: [LONG_ID], nodegroups: new Map() })),
     TargetError,

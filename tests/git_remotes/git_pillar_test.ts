@@ -65,7 +65,7 @@ Deno.test("a pillar of git is kept until a fetch brings a new commit", () =>
     assertEquals(repr(await ask()), "{'a': 2}");
   }));
 
-Deno.test("a repository that is not there costs no other, and one whose updates are locked is left", () =>
+Deno.test("a missing repository does not affect others, and one with locked updates is skipped", () =>
   withRepository(async (root, repository) => {
     const opts = masterOf(
       root,
@@ -87,7 +87,7 @@ Deno.test("a repository that is not there costs no other, and one whose updates 
     assertEquals(await fetchPillarRepository(remote), "locked");
   }));
 
-Deno.test("what a repository's options may not be is told as Salt tells it, before the master starts", () => {
+Deno.test("invalid options of a repository give Salt's errors before the master starts", () => {
   const refused: readonly [string, string][] = [
     ["[1]", "Invalid git_pillar remote 1. Remotes must be strings"],
     ["[{'master https://x.example.org/p': []}]", "there may be a trailing colon after the URL"],

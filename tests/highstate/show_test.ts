@@ -122,7 +122,7 @@ Deno.test("state.sls_exists and state.id_exists", async () => {
   assertEquals((await call("state.id_exists", { args: ["web,db", "web"] })).shown, false);
 });
 
-Deno.test("state.lint tells of every mistake of a tree once, and of names in the top file that are for others", async () => {
+Deno.test("state.lint reports every error of a tree once, and names in the top file that are for other minions", async () => {
   const { shown, retcode } = await call("state.lint");
   assertEquals(retcode, 1);
   assertEquals(firstLines(shown).map((line) => line.replace(/(failed: Jinja).*/, "$1")), [
@@ -134,7 +134,7 @@ Deno.test("state.lint tells of every mistake of a tree once, and of names in the
   assertEquals(await call("state.lint", { more: fine }), { shown: "5 SLS files, nothing wrong", retcode: 0 });
 });
 
-Deno.test("state.lint tells of arguments and functions that there are not, with what was meant", async () => {
+Deno.test("state.lint reports unknown arguments and functions, with the nearest known ones", async () => {
   const web = "web:\n  file.managed:\n    - name: /x\n    - usr: root\n    - mde: '0644'\nb:\n  test.nope: []\n" +
     "c:\n  test:\n    - noop\nd:\n  tset.nop: []\ne:\n  of_another_host.present: []\n";
   const { shown, retcode } = await call("state.lint", { args: ["web"], more: { "web/init.sls": web } });
@@ -198,7 +198,7 @@ Deno.test("lock_saltenv refuses another environment", async () => {
   assertEquals(shown, "ERROR: lock_saltenv is enabled, saltenv cannot be changed");
 });
 
-Deno.test("withMasterOpts() takes from the master what it decides, and from both what either does", () => {
+Deno.test("withMasterOpts() uses the master's value for its options, and both for shared ones", () => {
   const own: ValueMap = map({ renderer: "yaml", state_top: "own.sls", state_aggregate: ["pkg"], test: true });
   const master: ValueMap = map({
     renderer: "jinja|yaml",

@@ -103,7 +103,7 @@ Deno.test("clean_env leaves out the minion's own environment", async () => {
   assertEquals(stdout.split("\n").sort(), ["A=1", "PATH=/usr/bin:/bin"]);
 });
 
-Deno.test("of a watched command both outputs are told apart, and joined in the order in which they are read", async () => {
+Deno.test("a watched command's two outputs are distinguished, and joined in the order of reading", async () => {
   await inTemporaryDirectory(async (dir) => {
     const seen: string[] = [];
     const watching = {
@@ -307,7 +307,7 @@ Deno.test("a command in the background outlives the call and is none of the job'
   });
 });
 
-Deno.test("a child that reads nothing of much input does no harm", async () => {
+Deno.test("a child that does not read a large input does no harm", async () => {
   assertEquals((await sh("exit 4", { stdin: "x".repeat(1_000_000) })).retcode, 4);
 });
 
@@ -355,7 +355,7 @@ Deno.test("group accepts only a primary group", asRoot, async () => {
   assertEquals((await sh("id -u; id -gn", { group: "daemon" })).stdout, "0\ndaemon");
 });
 
-Deno.test("startable() tells a program that is there from one that is not and one that may not run", () => {
+Deno.test("startable() distinguishes an existing program from a missing and a not executable one", () => {
   assertEquals(startable("sh", { cwd: "/", path: "/usr/bin:/bin" }), "yes");
   assertEquals(startable("bin/sh", { cwd: "/", path: undefined }), "yes");
   assertEquals(startable("sh", { cwd: "/", path: "/etc" }), "missing");
@@ -370,7 +370,7 @@ Deno.test("which() finds executables by name and by path, and no directories", (
   assertEquals(which("no-such-program"), undefined);
 });
 
-Deno.test("textDecoder() says whether every byte meant something", () => {
+Deno.test("textDecoder() reports whether every byte was valid", () => {
   assertEquals(textDecoder("ascii")(new Uint8Array([97, 200])), { text: "a\ufffd", exact: false });
   assertEquals(textDecoder("UTF_8")(new Uint8Array([0xc3, 0xa9])), { text: "é", exact: true });
   assertThrows(() => textDecoder(""), InvocationError);

@@ -131,7 +131,7 @@ Deno.test("an error of the host's function is thrown as it is, with its places: 
   assertEquals(framesOf(failed), [{ name: undefined, path: undefined, line: 2, column: 9, statementLine: 2 }]);
 });
 
-Deno.test("an undefined name tells which names there were", () => {
+Deno.test("the error of an undefined name lists the known names", () => {
   const template = environment().fromString("{{ piller }}");
   const error = assertThrows(() => template.render(new Map<string, Obj>([["pillar", null]])), TemplateError);
   assertEquals([error.type, error.missing?.name], ["UndefinedError", "piller"]);

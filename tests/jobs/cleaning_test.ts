@@ -68,7 +68,7 @@ Deno.test("a round removes old jobs, ruins and their empty parents, and nothing 
   assertEquals([place.clean(), place.log], [0, []]);
 });
 
-Deno.test("a job goes when it has become old, though nothing else has happened since the last round", () => {
+Deno.test("an expired job is removed even if nothing else has happened since the last round", () => {
   using place = new Place();
   assertEquals(place.clean(), 1);
   place.settle();
@@ -84,7 +84,7 @@ Deno.test("where nothing is old and nothing has changed, a round looks at no job
   assertEquals([place.looked(), place.looked()], [1, 0]);
 });
 
-Deno.test("a job that came since the last round is looked at, in a directory that was seen", () => {
+Deno.test("a job that arrived since the last round is checked, even in a known directory", () => {
   using place = new Place();
   place.clean();
   place.settle();

@@ -98,7 +98,7 @@ Deno.test("two caches over one directory store a return once", () =>
     assertEquals(other.saveReturn(returned("web2")), "stored");
   }));
 
-Deno.test("a directory that another thread was faster to write stays as that one wrote it", () =>
+Deno.test("a directory that another thread wrote first is not changed", () =>
   withCache((_, root) => {
     const write = (byte: number, temporary: string) =>
       writeDirectoryOnce(`${root}/web1`, new Map([["return.p", Uint8Array.of(byte)], ["out.p", Uint8Array.of(byte)]]), {
@@ -267,7 +267,7 @@ Deno.test("minions are merged, sorted, and those below syndics count", () =>
     assertEquals(cache.getLoad(JID)?.get("Minions"), ["a", "b", "c", "z"]);
   }));
 
-Deno.test("files that hold no msgpack are passed over, and the log names them", () =>
+Deno.test("files without valid msgpack are skipped, and the log names them", () =>
   withCache((cache, root, log) => {
     cache.prepare(JID);
     cache.saveLoad(JID, load(), ["web1"]);

@@ -119,7 +119,7 @@ Deno.test("a failure in the place of a return fits, whatever the return had", ()
   ]);
 });
 
-Deno.test("in the place of a return comes the return without its arguments, then a failure, then nothing; of an event nothing", () => {
+Deno.test("a return that is too large is replaced by one without its arguments, then by a failure, then dropped; an event is dropped", () => {
   const { log } = keptLog();
   const parts = { id: "web1", log, kept: { keep: () => 10 } };
   const large = "x".repeat(60_000);

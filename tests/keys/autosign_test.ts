@@ -186,7 +186,7 @@ Deno.test(
 );
 
 Deno.test(
-  "what is no id reaches no stub, and a directory is none",
+  "an invalid id matches no stub, and a directory is no stub",
   setUp(({ dir, make }) => {
     Deno.mkdirSync(`${dir}/minions_autosign/directory`, { recursive: true });
     write(`${dir}/precious`, "x");

@@ -52,7 +52,7 @@ Deno.test("a session that is older than its lifetime is replaced at the next sig
     assertEquals(other.crypticle("web1")?.keyString, fresh);
   }));
 
-Deno.test("what one thread has read of a session the others take from memory, as long as the file is the same", () =>
+Deno.test("a session that one thread has read is shared in memory until its file changes", () =>
   inTempDir((root) => {
     const sessions = new SessionKeys(root, DAY_MS);
     const text = sessions.forSignIn("web1");

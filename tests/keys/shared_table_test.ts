@@ -5,7 +5,7 @@ import { assert, assertEquals, assertThrows } from "../support/assert.ts";
 const SIZE = 8;
 const record = (n: number) => new Uint8Array(BigUint64Array.of(BigInt(n)).buffer);
 
-Deno.test("what one thread has put is there for all, under its name and in its version alone", () => {
+Deno.test("an entry of one thread is visible to all threads, under its name and version only", () => {
   const first = new SharedTable(SIZE);
   const second = new SharedTable(SIZE, first.memory);
   assertEquals(second.get("web1", "1"), undefined);
@@ -43,7 +43,7 @@ Deno.test("the end of a name is not taken for the beginning of a version", () =>
   }
 });
 
-Deno.test("ids that differ in one letter do not push each other out, wherever it stands", () => {
+Deno.test("ids that differ in one letter do not evict each other", () => {
   for (const id of [(letter: string) => `${letter}-web`, (letter: string) => `web-${letter}`]) {
     const table = new SharedTable(SIZE);
     const letters = [..."abcdefghijklmnopqrstuvwxyz"];

@@ -99,7 +99,7 @@ Deno.test(
 );
 
 Deno.test(
-  "an id that a crash left in several states counts as rejected, then as accepted",
+  "an id in several states after a crash counts as rejected, else as accepted",
   withStore((store, pkiDir) => {
     store.put("web1", "pending", PEM);
     Deno.mkdirSync(`${pkiDir}/minions`);
@@ -114,7 +114,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a denied key alone is no state",
+  "a denied key alone gives the id no state",
   withStore((store) => {
     store.put("web1", "denied", PEM);
     assertEquals(store.state("web1"), undefined);
@@ -122,7 +122,7 @@ Deno.test(
 );
 
 Deno.test(
-  "move() takes the key along, and a second time changes nothing",
+  "move() moves the key, and a second call changes nothing",
   withStore((store) => {
     store.put("web1", "pending", PEM);
     const accept = () => store.move("web1", "pending", "accepted");
@@ -160,7 +160,7 @@ Deno.test(
 );
 
 Deno.test(
-  "what is no plain file under an id's name is not there",
+  "a key file that is no regular file counts as missing",
   withStore((store, pkiDir) => {
     store.put("b", "pending", PEM);
     store.put("B", "pending", PEM);
@@ -194,7 +194,7 @@ Deno.test(
 );
 
 Deno.test(
-  "the version of a key is another one when another key takes its place, and none where there is none",
+  "the version of a key changes when the key is replaced, and is undefined without a key",
   withStore((store) => {
     assertEquals(store.version("web1", "accepted"), undefined);
     store.put("web1", "accepted", PEM);

@@ -45,7 +45,7 @@ const WITHOUT = openLibrary(LIBC, {
   getpid: { parameters: [], result: "i32" },
 }, []);
 
-Deno.test("what is not there: an optional function is null, another an error", () => {
+Deno.test("a missing function is null if it is optional, else an error", () => {
   assertEquals(WITHOUT.no_such_function, null);
   assertEquals(WITHOUT.getpid(), Deno.pid);
   assertThrows(() => openLibrary(LIBC, { no_such_function: { parameters: [], result: "i32" } }, []));

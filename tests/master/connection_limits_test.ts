@@ -228,7 +228,7 @@ const HOARDERS: [name: string, first: string, again: Uint8Array][] = [
   ],
 ];
 
-Deno.test("what connections hold without an answer is bounded, and the peer that holds most is disconnected", async () => {
+Deno.test("the memory of unanswered requests is bounded, and the peer with the most is disconnected", async () => {
   await using fleet = await ProcessFleet.start({ minions: 1, master: { max_request_memory: BOUND } });
   const ping = async () => assertEquals((await fleet.salt("salt", "m00", "test.ping")).code, 0);
   await ping();

@@ -184,7 +184,7 @@ Deno.test("with unique_jid the jobs of salt-call have the master's process id in
   }
 });
 
-Deno.test("an end time that cannot be noted costs nothing but itself: the return is kept and told", async () => {
+Deno.test("if an end time cannot be stored, the return is still kept and reported", async () => {
   using services = await testServices({ job_cache_store_endtime: true });
   const jid = services.jobs.store.prepare();
   const directory = `${services.opts.cachedir}/jobs/${jidDirectory(jid, "sha256")}`;
@@ -194,7 +194,7 @@ Deno.test("an end time that cannot be noted costs nothing but itself: the return
   assertStringIncludes(services.logged.join("\n"), `ERROR: The end time of job ${jid} is not in the job cache`);
 });
 
-Deno.test("of a return that was too large the master's log says whose it was, of which job, and how large", async () => {
+Deno.test("the master's log names minion, job and size of a return that was too large", async () => {
   using services = await testServices();
   const jid = makeJid();
   const oversized = { bytes: 200_000_000, limit: 104_857_600 };

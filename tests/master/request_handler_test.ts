@@ -135,7 +135,7 @@ const STRANGERS: [name: string, frame: Uint8Array, reply: unknown][] = [
   ["a publish without anything", envelope({ enc: "clear", load: { cmd: "publish" }, version: 3 }), FAILED],
 ];
 
-Deno.test("every frame of a stranger is answered as the protocol says, with one log line or none", async (t) => {
+Deno.test("every unauthenticated frame is answered according to the protocol, with at most one log line", async (t) => {
   using site = await openSite();
   for (const [name, frame, reply] of STRANGERS) {
     await t.step(name, async () => {
@@ -149,7 +149,7 @@ Deno.test("every frame of a stranger is answered as the protocol says, with one 
   assertEquals(site.services.fired, []);
 });
 
-Deno.test("a clear request may be as deep as a stranger's may be, and comes back; one that is deeper is refused", async () => {
+Deno.test("an unencrypted request is decoded up to the depth limit for unauthenticated peers; a deeper one is refused", async () => {
   using site = await openSite();
   let deep: Value = null;
   for (let i = 0; i < STRANGER.depth - 2; i++) deep = [deep];

@@ -31,7 +31,7 @@ Deno.test("minions that sign in more than ten times a minute share a limit, and 
   for (let n = 0; n < 10; n++) assertEquals(one.take("web1", `z${n}`, START + 60_000), "granted");
 });
 
-Deno.test("a replay uses up no turn of the minion's own", () => {
+Deno.test("a replay does not count against the minion's limit", () => {
   const [one] = turns(1);
   for (let n = 0; n < 1_000; n++) one.take("web1", "recorded", START);
   for (let n = 0; n < 7; n++) assertEquals(one.take("web1", `own${n}`, START), "granted");

@@ -122,7 +122,7 @@ Deno.test("hostile publishes cost one line in the log each, and the next job is 
   assert(dropped.every((line) => !line.includes("\n")));
 });
 
-Deno.test("odd functions and arguments are failures of their job alone", async () => {
+Deno.test("unusual functions and arguments fail only their own job", async () => {
   await using world = await start();
   const odd: readonly (readonly [fun: unknown, arg: unknown[], says: string])[] = [
     [5, [], "'5' is not available"],

@@ -11,7 +11,7 @@ import { recordingLogger } from "../support/services.ts";
 const JIDS = [1, 2, 3].map((i) => `2026010100000000000${i}`);
 const SPOOLED = "00000000000000000001.p";
 
-Deno.test("what a minion's journal tells of is put back: accepted jobs, their notes, returns; what was over goes", async () => {
+Deno.test("a minion's journal restores accepted jobs, their notes and returns, and drops finished ones", async () => {
   const cachedir = Deno.makeTempDirSync({ prefix: "minion_journal_" });
   try {
     const logged: string[] = [];

@@ -42,7 +42,7 @@ Deno.test("minion_sign_messages signs everything but nonce, tok and the signatur
   assert(minion.publicKey.verify("PKCS1v15-SHA1", encode(load, "disk"), sig));
 });
 
-Deno.test("a request that is larger than the master takes is not sent, and says how large it is; what no master can mean is no limit", async () => {
+Deno.test("a request above the master's limit is not sent, and the error names its size; an invalid limit is ignored", async () => {
   const large = map({ cmd: "_return", jid: "1", return: "x".repeat(70_000) });
   for (const [said, sent] of [[70_000, false], [80_000, true], [1, true], [-1, true], ["70000", true], [null, true]]) {
     await using world = await start({

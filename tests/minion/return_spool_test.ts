@@ -182,7 +182,7 @@ Deno.test("flush ends the wait", async () => {
   await spool.close();
 });
 
-Deno.test("a return that the master will not have does not hold up the others", async () => {
+Deno.test("a return that the master refuses does not delay the others", async () => {
   using world = new World();
   world.take = (load) => {
     if (load.get("jid") === "bad") throw new WireError("The master answered Some exception handling minion payload");
@@ -195,7 +195,7 @@ Deno.test("a return that the master will not have does not hold up the others", 
   assertEquals([spool.size, world.files.length], [1, 1]);
 });
 
-Deno.test("one return that a master is silent about, while it answers other questions, goes behind the others", async () => {
+Deno.test("a return without an answer, while the master answers other requests, is queued behind the others", async () => {
   using world = new World();
   world.take = (load) => {
     if (load.get("jid") === "mute") throw DOWN;

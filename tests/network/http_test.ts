@@ -32,7 +32,7 @@ function asked(result: ValueMap): { method: string; path: string; body: string; 
   return { ...rest, headers: Object.fromEntries(headers) };
 }
 
-Deno.test("http.query sends what it is told and returns what it is asked for", async () => {
+Deno.test("http.query sends the given request and returns the requested parts", async () => {
   const server = echo();
   try {
     const plain = await query(`${server.url}/200`);
@@ -104,7 +104,7 @@ function hex(text: string): number[] {
   return (text.match(/../g) ?? []).map((byte) => parseInt(byte, 16));
 }
 
-Deno.test("http.query tells failures as Salt does, and refuses what is not built by name", async () => {
+Deno.test("http.query reports failures as Salt does, and refuses unbuilt arguments by name", async () => {
   const server = echo();
   try {
     const missing = await query(`${server.url}/404`);

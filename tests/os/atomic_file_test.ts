@@ -44,7 +44,7 @@ for (const mode of [0o400, 0o600, 0o644, 0o666]) {
 }
 
 Deno.test(
-  "writeFileAtomic() makes files that only the owner can read unless told otherwise",
+  "writeFileAtomic() creates files that only the owner can read, unless a mode is given",
   inTemporaryDirectory((dir) => {
     writeFileAtomic(`${dir}/key`, "a");
     assertEquals((Deno.statSync(`${dir}/key`).mode ?? 0) & 0o777, 0o600);
@@ -75,7 +75,7 @@ Deno.test(
 );
 
 Deno.test(
-  "writeFileAtomic() takes a name as long as the file system allows",
+  "writeFileAtomic() accepts names up to the file system's limit",
   inTemporaryDirectory((dir) => {
     const name = "n".repeat(255);
     writeFileAtomic(`${dir}/${name}`, "x");
@@ -98,7 +98,7 @@ Deno.test(
 );
 
 Deno.test(
-  "what is not there reads as undefined and is not removed; a directory is an error",
+  "a missing file reads as undefined and is not removed; a directory is an error",
   inTemporaryDirectory((dir) => {
     writeFileAtomic(`${dir}/file`, "x");
     for (const path of [`${dir}/none`, `${dir}/none/below`, `${dir}/file/below`]) {
@@ -113,7 +113,7 @@ Deno.test(
 );
 
 Deno.test(
-  "writeFileAtomic() makes the directories that are missing if it is told to, and only then",
+  "writeFileAtomic() creates missing directories only with the option for it",
   inTemporaryDirectory((dir) => {
     const path = `${dir}/a/b/key`;
     assertThrows(() => writeFileAtomic(path, "a"), Deno.errors.NotFound);

@@ -47,7 +47,7 @@ for (const [what, act, expected] of SYSTEM_ERRORS) {
 }
 
 Deno.test(
-  "isGone() holds for files and processes that are not there, and for those that end meanwhile",
+  "isGone() is true for missing files and processes, and for processes that end meanwhile",
   LINUX,
   async () => {
     assert(isGone(await errorOf(() => Deno.readTextFileSync("/no/such"))));

@@ -46,7 +46,7 @@ Deno.test("what was committed is read by the next process, once; what ended in g
     assertEquals(files(directory), ["notes.txt"]);
   }));
 
-Deno.test("a journal that has grown goes, when what it tells of is on the disk; it does not grow without bound", () =>
+Deno.test("a large journal is removed when its data are on the disk; it does not grow without bound", () =>
   withDirectory(async (directory) => {
     const journal = new Journal(options(directory));
     const large = "x".repeat(1 << 20);

@@ -30,7 +30,7 @@ for (const checked of [false, true]) {
   });
 }
 
-Deno.test("zeros behind the last record of a file are no records", () => {
+Deno.test("zeros after the last record of a file are ignored", () => {
   for (const checked of [false, true]) {
     const { file, ends } = fileOf(checked);
     const holed = new Uint8Array(file.length + 100);
@@ -60,7 +60,7 @@ Deno.test("a file of records is not read beyond one that cannot be parsed", () =
   assertEquals([records, bytes], [RECORDS.slice(0, 1), ends[0]]);
 });
 
-Deno.test("a record is written whole, however little a write takes, and the form of the file is that of earlier versions", () => {
+Deno.test("a record is written completely even with short writes, in the format of earlier versions", () => {
   const framed = frameRecord(utf8.encode("abc"), { checked: false });
   assertEquals([...framed], [0, 0, 0, 3, 97, 98, 99]);
   assertEquals(frameRecord(utf8.encode("abc"), { checked: true }).toHex(), "00000003352441c2616263");

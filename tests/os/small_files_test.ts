@@ -15,7 +15,7 @@ Deno.test("small files are read one after the other, whole, whatever their size"
   }
 });
 
-Deno.test("a file that is not there is undefined, and one that cannot be read an error", () => {
+Deno.test("a missing file is undefined, and an unreadable one is an error", () => {
   const directory = Deno.makeTempDirSync({ prefix: "small_files_" });
   try {
     const files = new SmallFiles();

@@ -115,7 +115,7 @@ Deno.test("nested keeps a key with a newline on its line, so that no minion can 
   assertEquals(formatOutput(new Map([["a\nweb2", 1]]), { out: "nested", color: false }), "a\\x0aweb2:\n    1");
 });
 
-Deno.test("txt takes the line ends of other systems for line ends", () => {
+Deno.test("txt accepts the line ends of other systems", () => {
   assertEquals(formatOutput("a\r\nb\rc\r\n", { out: "txt", color: false }), "a\nb\\x0dc");
   assertEquals(formatOutput(new Map([["web1", "a\r\nb"]]), { out: "text", color: false }), "web1: a\nweb1: b");
 });

@@ -52,7 +52,7 @@ Deno.test("an endless template is ended with its process, with an error text, an
   });
 });
 
-Deno.test("a minion may not have many questions wait, and those that wait when the master ends are told so", async () => {
+Deno.test("the waiting pillar requests of a minion are bounded, and are answered when the master ends", async () => {
   await withProcesses(LOOP, async (ask, close) => {
     const running = ask("first");
     const waiting = ["a", "b", "c", "d"].map((env) => ask("second", env));

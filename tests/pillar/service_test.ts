@@ -108,7 +108,7 @@ Deno.test("minions that a file looks the same for share it; one that reads the i
   });
 });
 
-Deno.test("a file that takes the place of another, or is gone, is noticed", async () => {
+Deno.test("a replaced or deleted file is noticed", async () => {
   await withService({}, async ({ ask, write }) => {
     write("top.sls", "base:\n  '*': [common]\n");
     assertEquals(await ask(), "{'c': 1}");

@@ -113,7 +113,7 @@ Deno.test("a function with **kwargs gets the fields of the publication", async (
   assertEquals((await run("test.kwarg", ["k=1"], context)).return, expected);
 });
 
-Deno.test("no argument of a job passes for a field of the publication", async () => {
+Deno.test("an argument of a job cannot replace a field of the publication", async () => {
   const context = testContext({ job: { fun: "test.kwarg" } });
   for (const arg of [["k=1", "__pub_id=ca"], [map({ __kwarg__: true, k: 1, __pub_id: "ca" })]]) {
     assertEquals((await run("test.kwarg", arg, context)).return, map({ k: 1, __pub_fun: "test.kwarg" }));

@@ -25,7 +25,7 @@ async function call(directory: string, name: string, args: Value[] = [], kwargs:
   return invoke(fun, { name, args, kwargs: new Map(Object.entries(kwargs)), context: null });
 }
 
-Deno.test("a trailing underscore is no part of a function's name", async () => {
+Deno.test("a trailing underscore is removed from a function's name", async () => {
   const catalogue = loadCatalogue();
   assert(await catalogue.get("test.true") !== undefined);
   assertEquals(await catalogue.get("test.true_"), undefined);

@@ -205,7 +205,7 @@ Deno.test("a program starts itself again as it was started", () => {
   assertEquals(selfCommand({ ...facts, launcher: "/opt/salt-master" }), { command: "/opt/salt-master", args: [] });
 });
 
-Deno.test("operatorCommand() is the command beside this executable, or of the same sources", () => {
+Deno.test("operatorCommand() is the command in this executable's directory, or of the same sources", () => {
   const facts = { launcher: undefined, standalone: false, execPath: "/bin/deno", mainModule: "file:///x/minion.ts" };
   const words = operatorCommand("salt-run", facts);
   assertEquals([words[0], ...words.slice(-2)], ["/bin/deno", "--as", "salt-run"]);

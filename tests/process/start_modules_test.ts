@@ -17,7 +17,7 @@ function loadedBy(entry: string): Set<string> {
   return loaded;
 }
 
-Deno.test("what an entry loads before it knows its command line is little: no configuration, no sockets, no packages", () => {
+Deno.test("before the command line is parsed, an entry loads no configuration, no sockets and no packages", () => {
   for (
     const [entry, needed] of [["salt.ts", "lib/commands/salt_options.ts"], ["minion.ts", "lib/cli/program_name.ts"]]
   ) {

@@ -32,7 +32,7 @@ Deno.test("a revoked lease refuses every turn, and is free when the last one is 
   }
 });
 
-Deno.test("a thread whose lease is revoked touches nothing of libzmq's, and no descriptor", async () => {
+Deno.test("a thread whose lease is revoked uses no libzmq objects and no descriptors", async () => {
   const notes = new ThreadNotes();
   const said: unknown[] = [];
   const url = new URL("../support/replaced_thread.ts", import.meta.url);

@@ -43,7 +43,7 @@ Deno.test("memory, processors, network and disks are what psutil makes of the sa
   );
 });
 
-Deno.test("mounts of devices are told from others", () => {
+Deno.test("mounts of devices are distinguished from others", () => {
   const types = deviceTypes("nodev\tsysfs\nnodev\tzfs\n\text4\n\tvfat\n");
   assertEquals(types, ["zfs", "ext4", "vfat"]);
   const mounts = "/dev/vda / ext4 rw 0 0\nnone /sys sysfs rw 0 0\n/dev/sdb /media/my\\040disk vfat ro,user 0 0\n";

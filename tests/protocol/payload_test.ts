@@ -69,7 +69,7 @@ Deno.test("versions are read as Python's int() reads them, as far as they make s
   }
 });
 
-Deno.test("ids and algorithms that are no text are as absent", () => {
+Deno.test("ids and algorithms that are no text count as missing", () => {
   const request = parseRequest(envelope({ enc: "aes", load: "x", version: 3, id: 5, enc_algo: [], sig_algo: null }));
   assert(request.enc === "aes");
   assertEquals([request.id, request.encAlgorithm, request.sigAlgorithm], [undefined, undefined, undefined]);

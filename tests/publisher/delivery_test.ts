@@ -44,7 +44,7 @@ function pushed(more: Readonly<Record<string, Value>> = {}): Uint8Array {
   return encode(map({ load: LOAD, minions: MINIONS, ttl_ms: 60_000, live: false, ...more }), "disk");
 }
 
-Deno.test("a job goes out once, and again by name to minions that come and have given no sign of it", async () => {
+Deno.test("a job is published once, and again by id for minions that connect and have not acknowledged it", async () => {
   using place = new Place();
   const delivery = place.open();
   await delivery.deliver(pushed());

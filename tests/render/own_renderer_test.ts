@@ -76,7 +76,7 @@ Deno.test("an own renderer is a step of a pipe, on a minion and in pillar", () =
     assertStringIncludes(repr(await show("shown")), "{'pillar': {'__sls__': 'shown'");
   }));
 
-Deno.test("an own renderer takes the place of a built-in one, and says why it cannot", () =>
+Deno.test("a custom renderer replaces a built-in one, and reports why it cannot", () =>
   withRenderers({
     "ext/renderers/json.js": LINES,
     "salt/a.sls": "#!jinja|json _x\nwith{{ 1 + 1 }}=test.nop\n",

@@ -14,7 +14,7 @@ function asMap(value: Value | undefined): ValueMap {
   return value;
 }
 
-Deno.test("a text goes through the renderers that its first line names, or the option", async () => {
+Deno.test("a text is rendered by the renderers of its first line, or of the option", async () => {
   assertEquals(await data("a: {{ 1 + 1 }}"), map({ a: 2 }));
   assertEquals(await data("#!yaml\na: '{{ 1 + 1 }}'\n", {}, "/x"), map({ a: "{{ 1 + 1 }}" }));
   assertEquals(await data('#!jinja|json\n{"a": {{ 2 }} }\n', {}, "/x"), map({ a: 2 }));
@@ -29,7 +29,7 @@ Deno.test("a text goes through the renderers that its first line names, or the o
   await assertRejects(() => data("#!jinja -x|yaml\na: 1\n", {}, "/x"), RenderError, "Unknown renderer option: -x");
 });
 
-Deno.test("nothing, blanks and a renderer that nobody knows give an empty map", async () => {
+Deno.test("an empty text, blanks and an unknown renderer give an empty map", async () => {
   for (const text of ["", " \n\t\n", "#!nosuch\na: 1\n", "# a comment\n", "---\n"]) {
     assertEquals(await data(text, {}, "/x"), new Map());
   }
@@ -197,7 +197,7 @@ Deno.test("a template renders to text: it has no pipe and no variables of state 
   assertEquals(await renderTemplate("jinja", { text: "" }, world), "");
 });
 
-Deno.test("renderValue refuses a renderer that there is not", async () => {
+Deno.test("renderValue refuses an unknown renderer", async () => {
   await assertRejects(
     () => renderValue("nosuch", "x", renderWorld()),
     RenderError,

@@ -132,7 +132,7 @@ Deno.test("a packed executable that is called as a command runs that command's s
   assertStringIncludes(out, `/${scriptOf(COMMAND_ENTRIES["salt-call"])}\nword=a\n`);
 });
 
-Deno.test("a person at a terminal is told that the first start unpacks, and of no other start", async () => {
+Deno.test("only the first start reports, on a terminal, that it unpacks", async () => {
   await using packed = await Packed.make();
   const atTerminal = async () => {
     const command = new Deno.Command(which("script"), {
@@ -150,7 +150,7 @@ Deno.test("a person at a terminal is told that the first start unpacks, and of n
   assertEquals(again.includes("unpacking"), false);
 });
 
-Deno.test("a packed executable runs the script for --version alone with the name that it was started by, or its own", async () => {
+Deno.test("a packed executable runs only the script for --version, with the name that it was started by, or its own", async () => {
   await using packed = await Packed.make();
   const script = `word=${packed.unpackDir}/${packed.release}/${scriptOf(VERSION_SOURCE)}`;
   await Deno.symlink("salt-minion", `${packed.root}/a directory/other`);
@@ -184,7 +184,7 @@ Deno.test("a packed executable has the scripts compiled when it has unpacked its
   ]);
 });
 
-Deno.test("a packed executable knows the name of the link that it was started by, relative or not", async () => {
+Deno.test("a packed executable finds the name of the link that started it, relative or not", async () => {
   await using packed = await Packed.make();
   const link = packed.executable.replace("salt-minion", "salt-call");
   for (
@@ -243,7 +243,7 @@ Deno.test("a second process that unpacked at the same time removes its copy", as
   ]);
 });
 
-Deno.test("a directory that lost files is unpacked anew", async () => {
+Deno.test("a directory with missing files is unpacked again", async () => {
   await using packed = await Packed.make();
   await packed.run();
   await Deno.remove(`${packed.unpackDir}/${packed.release}/deno`);

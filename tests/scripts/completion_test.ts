@@ -237,7 +237,7 @@ Deno.test({
   },
 });
 
-Deno.test("every option of every command stands in every completion, and every option whose values are told is one", async () => {
+Deno.test("every option of every command is in every completion, and every option with completed values exists", async () => {
   const flags = COMMANDS.flatMap(({ options }) => Object.values(options).flatMap(({ flags }) => flags));
   for (const shell of ["bash", "zsh", "fish"] as const) {
     const script = await completionScript(shell);

@@ -80,7 +80,7 @@ Deno.test("deno task coverage: figures that were kept are the same when they are
   assertEquals(again, counted());
 });
 
-Deno.test("deno task coverage: a rule names lines with its reason, and one that names none is told of", () => {
+Deno.test("deno task coverage: a rule names lines with its reason, and a rule without lines is reported", () => {
   const text = report(counted(), [
     { path: "lib/values/one.ts", line: /function two/, why: "the machine would end" },
     { path: "lib/values/one.ts", line: /return "one"/, why: "nobody counts so far" },

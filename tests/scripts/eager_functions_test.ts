@@ -50,7 +50,7 @@ Deno.test("functions that a start calls become variables at the beginning of the
   assertEquals(first.name, "first");
 });
 
-Deno.test("functions of other sources, methods and what nobody calls stay as they are", () => {
+Deno.test("functions of other sources, methods and uncalled functions are not changed", () => {
   const code = file([
     [0, 0, "function called() { return { method() {}, get getter() { return 1; }, value: function () {} }; }"],
     [1, 0, "function called$1() {}"],
@@ -83,7 +83,7 @@ Deno.test("mappings are read as they are written, over many lines, and backwards
   assertEquals(mappingsOf([{ from: 0, to: 2 }], "ab", placesIn("AAAA,CAAC", "ab")), "AAAA,CAAC");
 });
 
-Deno.test("nine of ten functions of the list are still there: else scripts/start_functions.ts is to make it anew", () => {
+Deno.test("nine of ten functions of the list still exist: else run scripts/start_functions.ts again", () => {
   const texts = new Map<string, string>();
   const textOf = (source: string) => {
     const known = texts.get(source);

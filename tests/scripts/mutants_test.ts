@@ -96,7 +96,7 @@ Deno.test("there is room", () => {
 `,
 };
 
-Deno.test("a mutant is caught, survives, takes for ever or does not compile; the tree stays as it is", async () => {
+Deno.test("a mutant is caught, survives, runs forever or does not compile; the tree is not changed", async () => {
   using tree = new Tree(SMALL);
   const before = tree.texts;
   const mutants = await findMutants(tree.root, ["lib/limit.ts", "lib/alone.ts"]);
@@ -168,7 +168,7 @@ async function mutants(...args: readonly string[]): Promise<{ code: number; out:
   return { code, out: text(stdout), err: text(stderr) };
 }
 
-Deno.test("a seed is a sample; survivors are told with their tests, and with --strict by the exit code", async () => {
+Deno.test("a seed gives a sample; survivors are reported with their tests, and, with --strict, by the exit code", async () => {
   const list = async (seed: string) =>
     (await mutants("--list", "--area", "crypto", "--count", "20", "--seed", seed)).out;
   const first = await list("1");

@@ -27,7 +27,7 @@ async function withFiles(files: Record<string, string>, test: (root: string) => 
   }
 }
 
-Deno.test("a line of settings is found, replaced and added; all others stay", async () => {
+Deno.test("a line of settings is found, replaced and added; all others are kept", async () => {
   await withFiles({ "/f": '# A=0\nA="1"\n B = x y\n' }, (root) => {
     assertEquals([settingIn(`${root}/f`, "A"), settingIn(`${root}/f`, "B"), settingIn(`${root}/f`, "C")], [
       "1",
@@ -93,7 +93,7 @@ Deno.test("modules of the kernel are listed, and kept for the next start", async
   });
 });
 
-Deno.test("kmod.load tells which modules are new, and what modprobe complains of", async () => {
+Deno.test("kmod.load returns the new modules, or the error of modprobe", async () => {
   using programs = new RecordedPrograms();
   programs.answer("lsmod", [{ args: "", stdout: "Module Size Used\nloop 1 0\n" }]);
   programs.answer("modprobe", [{ args: "bad", stderr: "modprobe: FATAL: no bad\n", code: 1 }]);
@@ -106,7 +106,7 @@ Deno.test("kmod.load tells which modules are new, and what modprobe complains of
 const TIMEDATECTL =
   "               Local time: Sun\n                Time zone: Europe/Berlin (CEST, +0200)\n          RTC in local TZ: no\n";
 
-Deno.test("the time zone is what timedatectl tells", async () => {
+Deno.test("the time zone is that of timedatectl", async () => {
   assertEquals([parseZone(TIMEDATECTL), parseLocalClock(TIMEDATECTL)], ["Europe/Berlin", false]);
   using programs = new RecordedPrograms();
   programs.answer("timedatectl", [{ args: "", stdout: TIMEDATECTL }]);

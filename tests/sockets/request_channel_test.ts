@@ -92,7 +92,7 @@ Deno.test("a request without a reply is sent again on a new connection; its late
   assertEquals(text(await reply), "re: b");
 });
 
-Deno.test("one that fails does not hold up the next", async () => {
+Deno.test("a failed request does not delay the next", async () => {
   await using port = await Port.open();
   using channel = new RequestChannel(port.address);
   port.answer = (body) => body === "lost" ? undefined : "here";

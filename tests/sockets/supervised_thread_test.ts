@@ -80,7 +80,7 @@ class Echo implements AsyncDisposable {
 
 const numbers = (from: number, count: number) => Array.from({ length: count }, (_, i) => from + i);
 
-Deno.test("the next thread begins when the last turn of the one before it is over, and has its socket alone", async () => {
+Deno.test("a successor starts when the last turn of its predecessor has ended, and is the only user of its socket", async () => {
   await using echo = new Echo({ canOverlap: false });
   await echo.hangAndKill();
   echo.send(numbers(1, 10));

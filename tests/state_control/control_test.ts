@@ -18,7 +18,7 @@ function ids(returned: Value): unknown {
   return isMap(returned) ? [...returned.keys()].map((tag) => String(tag).split("_|-")[1]) : returned;
 }
 
-Deno.test("an argument that a state function does not take is an error with its place, and nothing runs", async () => {
+Deno.test("an unknown argument of a state function is an error with its place, and nothing runs", async () => {
   const sls =
     "ok: test.succeed_with_changes\na:\n  test.configurable_test_state:\n    - changes: True\n    - reslut: True\n";
   await using tree = await openTree({ files: { "t.sls": sls } });
@@ -34,7 +34,7 @@ Deno.test("an argument that a state function does not take is an error with its 
   }
 });
 
-Deno.test("a state function that takes other arguments beside its parameters says which", async () => {
+Deno.test("a state function that accepts arguments besides its parameters declares them", async () => {
   const sls =
     "/x/y:\n  file.managed:\n    - usr: root\n    - owner: root\nb:\n  file.absent:\n    - name: /x/y\n    - contents: x\n";
   await using tree = await openTree({ files: { "t.sls": sls } });
@@ -90,7 +90,7 @@ Deno.test("a requested run is tried, kept, and run when it is asked for", async 
   assertEquals((await tree.call("state.check_request")).returned, new Map());
 });
 
-Deno.test("the record of a run has every result, and one that was cut off says how far it came", async () => {
+Deno.test("the record of a run has every result, and that of an interrupted run shows its progress", async () => {
   await using tree = await openTree({
     files: { "t.sls": "a: test.succeed_with_changes\nb: test.fail_without_changes\n" },
   });
@@ -224,7 +224,7 @@ Deno.test("grains and pillar that a state renews are those of the states behind 
   assertEquals([resultOf(returned, "b").get("result"), resultOf(returned, "c").get("comment")], [true, "yes"]);
 });
 
-Deno.test("a run waits for those that came before it, and refuses where it is not to wait", async () => {
+Deno.test("a run waits for earlier ones, or is refused without queue", async () => {
   const other = { fun: "state.apply", arg: [], tgt: "*", tgt_type: "glob", ret: "", user: "root", pid: 5 };
   let looks = 0;
   const jobs = (jids: readonly string[]) => ({

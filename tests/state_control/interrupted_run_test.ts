@@ -113,7 +113,7 @@ Deno.test("killed while the check_cmd of file.managed ran: the file is written, 
 
 const USER = "so:\n  user.present:\n    - name: interrupted_user\n    - createhome: false\n";
 
-Deno.test("killed while a state looked: it is called again, and what the look came to is not its outcome", async () => {
+Deno.test("killed during a read-only command: the state is called again, and the command's outcome is not the state's", async () => {
   const { results: [user], words } = await interrupted(USER, {
     survivor: 0,
     later: 0,

@@ -38,7 +38,7 @@ const OTHERS: Readonly<Record<string, string>> = {
 };
 
 for (const [what, script] of Object.entries(OTHERS)) {
-  Deno.test(`who ${what} between the check and the put finds the whole new file, and nothing beside it`, async () => {
+  Deno.test(`who ${what} between the check and the replacement finds the complete new file, and no temporary file`, async () => {
     await using tree = await scene(script);
     const first = only((await tree.call("state.sls", ["t"])).returned);
     assertEquals(first.result, true);

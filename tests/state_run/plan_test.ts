@@ -101,7 +101,7 @@ for (const [what, said, move] of MOVES) {
   });
 }
 
-Deno.test("a plan that there is not is not applied", async () => {
+Deno.test("an unknown plan is not applied", async () => {
   await using tree = await openTree({ files: FILES });
   const { returned, retcode } = await tree.call("state.apply", [], { plan: "../../etc/passwd" });
   assertEquals([returned, retcode], [[

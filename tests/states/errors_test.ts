@@ -105,7 +105,7 @@ Deno.test("an error shows the line of its requisite", async () => {
   ]);
 });
 
-Deno.test("a requisite that names nothing says the nearest name that there is", async () => {
+Deno.test("the error of an unknown requisite names the nearest known one", async () => {
   const hints = async (requisite: string) => {
     const tree =
       `nginx:\n  pkg.installed: []\nweb:\n  file.managed:\n    - name: /etc/web\n    - require: [${requisite}]\n`;
@@ -163,7 +163,7 @@ Deno.test("errors of form stand at the ID, the state or the argument that is mea
   assertEquals(await places("include: x\n"), [[1, 1], [1, 1]]);
 });
 
-Deno.test("chunks know their places, those that an extend or a name changed too", async () => {
+Deno.test("chunks have their places, also after an extend or a name", async () => {
   const { chunks, places } = await compiled({
     t: "a:\n  test.nop:\n    - names: [x, y]\nb:\n  pkg.installed: []\n  test.nop:\n    - require_in: [{pkg: b}]\n",
   });
@@ -173,7 +173,7 @@ Deno.test("chunks know their places, those that an extend or a name changed too"
   );
 });
 
-Deno.test("every broken stage is passed over by the next: all mistakes are told at once", async () => {
+Deno.test("each stage continues after errors of the previous ones: all errors are reported at once", async () => {
   const text = `include: [nothere]
 extend:
   zz:

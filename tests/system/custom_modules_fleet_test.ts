@@ -16,7 +16,7 @@ async function fleetWith(modules: Readonly<Record<string, string>>): Promise<Fle
   return fleet;
 }
 
-Deno.test("saltutil.kill_job frees the processor that an endless custom function takes, and test.ping goes on", async () => {
+Deno.test("saltutil.kill_job frees the processor of an endless custom function, and test.ping continues", async () => {
   await using fleet = await fleetWith({ own: "export function loop() { for (;;); }" });
   const started = await fleet.salt("--async", "web1", "own.loop");
   const jid = /\b\d{20}\b/.exec(started.out)?.[0] ?? "";
@@ -42,7 +42,7 @@ Deno.test("saltutil.kill_job frees the processor that an endless custom function
   assertStringIncludes(lookup, "The job was ended by signal 9");
 });
 
-Deno.test("a function that takes all memory is one failed job of a minion that lives", async () => {
+Deno.test("a function that uses all memory fails its job, and the minion survives", async () => {
   await using fleet = await fleetWith({
     own: "export function greedy() { const all = []; for (;;) all.push(new Array(1000).fill({ a: 1 })); }",
   });

@@ -51,7 +51,7 @@ function begun(root: string, name: string): Promise<number> {
   }, { what: `the command of ${name}` });
 }
 
-Deno.test("commands go on when their minion is stopped or killed, and the next minion returns what came of them", async (t) => {
+Deno.test("commands continue when their minion is stopped or killed, and the next minion returns their results", async (t) => {
   await using fleet = await ProcessFleet.start({ minions: 1 });
   const { root } = fleet;
 

@@ -103,7 +103,7 @@ Deno.test("a no_log job leaves its secret in no log, cache, event and file, and 
   );
 });
 
-Deno.test("a no_log job that waits for its minion outlives the master, and is on no disk in clear", async () => {
+Deno.test("a waiting no_log job survives the master, and is never unencrypted on a disk", async () => {
   const master = { ...TALKATIVE, job_ttl: 600 };
   await using fleet = await ProcessFleet.start({ minions: 1, master, minion: TALKATIVE });
   await fleet.stopMinion("m00");

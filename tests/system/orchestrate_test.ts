@@ -46,7 +46,7 @@ after:
   "late.sls": "wait:\n  salt.wait_for_event:\n    - name: my/tag/*\n    - id_list: [never]\n    - timeout: 0.2\n",
 };
 
-Deno.test("an orchestration has minions work, in order, and says what came of it", async () => {
+Deno.test("an orchestration runs functions on minions, in order, and reports their results", async () => {
   const root = Deno.makeTempDirSync({ prefix: "orchestrate_" });
   try {
     for (const [name, text] of Object.entries(STATES)) Deno.writeTextFileSync(`${root}/${name}`, text);

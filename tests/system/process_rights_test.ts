@@ -142,7 +142,7 @@ Deno.test(
 );
 
 Deno.test(
-  "with publisher_acl others reach their key and the bus, and nothing else: of a master that is nobody's",
+  "with publisher_acl, other users can access their key and the bus, and nothing else, on a master that runs as nobody",
   LINUX_ROOT,
   (t) => aclUsersOf("nobody", t),
 );

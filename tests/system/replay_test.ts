@@ -36,7 +36,7 @@ async function runs(fleet: Fleet): Promise<number> {
   return Deno.readTextFileSync(`${fleet.root}/ran`).split("\n").filter((line) => line === "ran").length;
 }
 
-Deno.test("a job that is published again is run once, also by a minion or a master that was started anew", async () => {
+Deno.test("a job that is published again is run once, also after a restart of minion or master", async () => {
   await using fleet = await startFleet();
   const init = { opts: [packOpts("minion", fleet.minionOpts("web1"))] };
   const url = new URL("../support/minion_thread.ts", import.meta.url);

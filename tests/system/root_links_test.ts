@@ -247,7 +247,7 @@ Deno.test("root follows no link that the service's user has planted: the command
 });
 
 Deno.test(
-  "files that root's commands write belong to the master's user: it starts again, and knows the caller",
+  "files that root's commands write belong to the master's user: it starts again, and authenticates the caller",
   ROOT_ONLY,
   async () => {
     await using fleet = await ProcessFleet.start({ minions: 0, master: { user: "nobody", auto_accept: true } });

@@ -55,6 +55,6 @@ Deno.test("an invalid target matches no minion, which is logged with the reason"
   assertEquals(logged.length, 2);
 });
 
-Deno.test("a matcher that there is not is refused by name", () => {
+Deno.test("an unknown matcher is refused by name", () => {
   assertThrows(() => matches("*", "nope"), TargetError, "'nope'");
 });

@@ -11,7 +11,7 @@ async function failure(text: string, host: RenderWorld = renderWorld()): Promise
   return made.message;
 }
 
-Deno.test("a template's relative names stay within the state tree", async () => {
+Deno.test("a template's relative names cannot leave the state tree", async () => {
   for (const name of ["../../../etc/passwd", "./../../x", "../../.."]) {
     const host = renderWorld();
     assertEquals(await failure(`{% include '${name}' %}`, host), `Jinja error: ${name}; line 1`);
@@ -39,7 +39,7 @@ Deno.test("a template reaches neither private attributes nor what JavaScript's o
   );
 });
 
-Deno.test("a template that takes all memory, or never ends, fails with an error text", async () => {
+Deno.test("a template that uses all memory, or never ends, fails with an error text", async () => {
   const cases = [
     "{{ range(10**9)|list }}",
     "{{ 'x' * 10**12 }}",

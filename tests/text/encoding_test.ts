@@ -22,13 +22,13 @@ for (const [name, hex] of Object.entries(WRITTEN)) {
   });
 }
 
-Deno.test("a mark tells the byte order, and is part of the text where the name tells it", () => {
+Deno.test("a mark determines the byte order, and is part of the text if the encoding's name does", () => {
   assertEquals(textDecoder("utf-16")(Uint8Array.of(0xfe, 0xff, 0, 0x61)).text, "a");
   assertEquals(textDecoder("utf-16-le")(Uint8Array.of(0xff, 0xfe, 0x61, 0)).text, "\ufeffa");
   assertEquals(textDecoder("utf-32")(Uint8Array.of(0, 0, 0xfe, 0xff, 0, 1, 0xf6, 0)).text, "😀");
 });
 
-Deno.test("what is no character is found", () => {
+Deno.test("invalid characters are found", () => {
   assertEquals(textDecoder("utf-32")(Uint8Array.of(0x61, 0, 0, 0, 0x62)), { text: "a\ufffd", exact: false });
   assertEquals(textDecoder("utf-32")(Uint8Array.of(0, 0xd8, 0, 0)).exact, false);
   assertEquals(textDecoder("utf-16")(Uint8Array.of(0x61)).exact, false);

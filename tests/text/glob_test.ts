@@ -13,7 +13,7 @@ for (const [glob, expected] of globs) {
   });
 }
 
-Deno.test("a glob with many stars does not take ages to fail", () => {
+Deno.test("a glob with many stars fails quickly", () => {
   const tookMs = cpuMs(() => assertEquals(matchesGlob("*a".repeat(40) + "b", "a".repeat(2_000)), false));
   assert(tookMs < 1_000, `backtracking without bounds: ${tookMs} ms`);
 });
@@ -29,6 +29,6 @@ Deno.test("filterGlob() keeps the order of the texts", () => {
   assertEquals(filterGlob("*b", ["web", "a", "db"]), ["web", "db"]);
 });
 
-Deno.test("isGlob() tells a pattern from a plain name", () => {
+Deno.test("isGlob() distinguishes patterns from plain names", () => {
   assertEquals(["web1", "web*", "w?b", "[w]"].map(isGlob), [false, true, true, true]);
 });

@@ -11,7 +11,7 @@ function mapAt(row: Value, name: string): ValueMap {
   return value;
 }
 
-Deno.test("maps are merged by each strategy as Salt merges them, and stay what they were", () => {
+Deno.test("maps are merged by each strategy as in Salt, and are not changed", () => {
   assert(Array.isArray(rows) && rows.length > 100);
   for (const row of rows) {
     assert(isMap(row));

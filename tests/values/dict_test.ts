@@ -39,7 +39,7 @@ const KEYS: readonly (readonly Value[])[] = [
   ["x".repeat(20_000)],
 ];
 
-Deno.test("a Dict tells keys apart as Python does, and keeps the first of those that are equal", () => {
+Deno.test("a Dict distinguishes keys as Python does, and keeps the first of equal ones", () => {
   const dict = new Dict();
   for (const [i, group] of KEYS.entries()) for (const key of group) dict.set(key, i);
   assertEquals([...dict.keys()], KEYS.map(([first]) => first));

@@ -37,7 +37,7 @@ Deno.test("each entry of a large map is found as it is", () => {
   }
 });
 
-Deno.test("what is cut off or no map is an error, and takes no time", () => {
+Deno.test("truncated data, or data that are no map, are an error without delay", () => {
   const bytes = encode(map({ a: [1, { b: "text" }], c: 1.5, d: "x".repeat(300) }), "disk");
   const find = (bytes: Uint8Array) => {
     const entries = new EntryReader();

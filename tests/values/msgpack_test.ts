@@ -172,7 +172,7 @@ Deno.test("decode() reads bytes in the text family of the disk dialect as bytes"
   assertEquals(decode(Uint8Array.of(0xa2, 0xc3, 0xa9), "disk"), "é");
 });
 
-Deno.test("decode() tells text from bytes wherever in a long one the first wrong byte is", () => {
+Deno.test("decode() distinguishes text from bytes at any position of the first invalid byte", () => {
   for (const length of [40, 60, 255, 256, 257, 300, 70_000]) {
     for (const at of [0, 1, 47, 254, 255, 256, length - 1]) {
       const bytes = new TextEncoder().encode("aé".repeat(length)).slice(0, length - length % 3);
@@ -200,7 +200,7 @@ Deno.test("decode() reads from within a larger buffer", () => {
   assertEquals(decode(buffer.subarray(2, 5), "wire"), 256);
 });
 
-Deno.test("encode() leaves what it gave before alone", () => {
+Deno.test("encode() does not change its earlier results", () => {
   const first = encode("first", "wire");
   encode("other", "wire");
   assertEquals(decode(first, "wire"), "first");
@@ -243,7 +243,7 @@ Deno.test("encode() and decode() go as deep as MAX_DEPTH and no deeper", () => {
   assertThrows(() => decode(new Uint8Array(MAX_DEPTH + 2).fill(0x91), "wire"), MsgpackError, "deep");
 });
 
-Deno.test("encode() writes an integer alike in whatever type it is, and refuses what is no value", () => {
+Deno.test("encode() writes an integer of any type the same way, and refuses other objects", () => {
   for (const dialect of DIALECTS) {
     assertEquals(encode(5n, dialect), encode(5, dialect));
     assertEquals(encode(2 ** 60, dialect), encode(2n ** 60n, dialect));
@@ -322,7 +322,7 @@ function nested(depth: number): Value {
 }
 
 for (const [name, within, beyond] of AT_THE_BOUNDS) {
-  Deno.test(`decode() holds to the bounds that it is given: ${name}`, () => {
+  Deno.test(`decode() observes the given bounds: ${name}`, () => {
     for (const dialect of DIALECTS) {
       assertEquals(decode(encode(within, dialect), dialect, BOUNDS), within);
       assertThrows(() => decode(encode(beyond, dialect), dialect, BOUNDS), MsgpackError);

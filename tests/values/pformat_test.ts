@@ -19,7 +19,7 @@ for (const layout of ["80", "40", "80,4"]) {
   });
 }
 
-Deno.test("pformat() wraps to 80 characters unless told otherwise", () => {
+Deno.test("pformat() wraps to 80 characters by default", () => {
   assertEquals(pformat(["x".repeat(40), "y".repeat(40)]), `['${"x".repeat(40)}',\n '${"y".repeat(40)}']`);
   assertEquals(pformat(["x".repeat(40), "y".repeat(30)]), `['${"x".repeat(40)}', '${"y".repeat(30)}']`);
 });

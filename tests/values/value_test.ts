@@ -122,7 +122,7 @@ Deno.test("toValue() makes values of what is one only in parts", () => {
   assertEquals(toValue(new Map<unknown, unknown>([["a", undefined]])), map({ a: null }));
 });
 
-Deno.test("toValue() refuses what contains itself, and what is no data", () => {
+Deno.test("toValue() refuses cyclic values, and values that are no data", () => {
   const cycle: unknown[] = [];
   cycle.push([cycle]);
   for (const plain of [cycle, () => 1, Symbol("x")]) assertThrows(() => toValue(plain), TypeError);

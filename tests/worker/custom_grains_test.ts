@@ -51,7 +51,7 @@ Deno.test("custom grains that never end are killed and logged, and other grains 
   assertMatch(warnings[0], /endless\.js are missing: they took longer than 4 seconds \(custom_grains_timeout\)/);
 });
 
-Deno.test("custom grains that take all memory, die, or declare what cannot be read are missing, and named", async () => {
+Deno.test("custom grains that use all memory, crash, or have unreadable permissions are omitted, and named", async () => {
   const { found, warnings } = await load(
     {
       good: "export function f() { return { good: 1 }; }",

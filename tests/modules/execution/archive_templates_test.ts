@@ -29,7 +29,7 @@ Deno.test("archive renders paths, sources and words of programs by template=jinj
   }
 });
 
-Deno.test("archive refuses an engine that there is not, before anything runs", async () => {
+Deno.test("archive refuses an unknown template engine before anything runs", async () => {
   const context = testContext();
   const kwargs: ValueMap = new Map([["template", "nope"]]);
   for (const fun of ["archive.zip", "archive.tar"]) {

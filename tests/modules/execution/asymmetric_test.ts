@@ -67,7 +67,7 @@ for (const key of keys) {
   });
 }
 
-Deno.test("asymmetric.sign tells what is wrong with a passphrase", async () => {
+Deno.test("asymmetric.sign reports errors of a passphrase", async () => {
   const [{ private: plain, encrypted }] = keys;
   const refused = (kwargs: Readonly<Record<string, unknown>>, reason: string) =>
     assertRejects(() => call("sign", { text, ...kwargs }), InvocationError, reason);

@@ -289,7 +289,7 @@ for (const ignore_retcode of [false, true]) {
 }
 
 for (const name of ["run", "run_all", "run_stdout", "run_stderr", "retcode", "shell", "run_bg", "script"]) {
-  Deno.test(`cmd.${name} refuses a keyword that nobody knows, with the nearest one, and runs nothing`, async () => {
+  Deno.test(`cmd.${name} refuses an unknown keyword, with the nearest known one, and runs nothing`, async () => {
     await inTemporaryDirectory(async (dir) => {
       Deno.writeTextFileSync(`${dir}/touch.sh`, `touch ${dir}/ran`);
       const cmd = name === "script" ? `${dir}/touch.sh` : `touch ${dir}/ran`;
@@ -303,7 +303,7 @@ for (const name of ["run", "run_all", "run_stdout", "run_stderr", "retcode", "sh
   });
 }
 
-Deno.test("cmd.run takes what Salt's takes, also where it has no effect", async () => {
+Deno.test("cmd.run accepts Salt's arguments, including those without effect", async () => {
   const kwargs = { pillar: {}, pillarenv: "base", __env__: "base", stdin_raw_newlines: true };
   assertEquals(await call("run", { args: ["echo a"], kwargs }), ["a", 0]);
 });

@@ -51,7 +51,7 @@ Deno.test("saltutil.wheel returns what Salt's does: fun, jid, user, fun_args, re
   ]);
 });
 
-Deno.test("saltutil.runner says what failed, and where there is no master", async () => {
+Deno.test("saltutil.runner reports failures, and that there is no master", async () => {
   using p = place("");
   await assertRejects(() => p.context.call("saltutil.runner", ["nope.nope"]), CommandError, "nope.nope");
   using none = place(undefined);

@@ -29,7 +29,7 @@ Deno.test("match.* and grains.filter_by return what Salt's do", async () => {
   }
 });
 
-Deno.test("a table that is merged into stays as its caller has it", async () => {
+Deno.test("merging does not change the caller's table", async () => {
   const table = map({ "web*": { a: 1 } });
   await minion().call("match.filter_by", [table], map({ merge: { a: 2 } }));
   await minion().call("grains.filter_by", [map({ Debian: table })], map({ merge: { "web*": { a: 3 } } }));

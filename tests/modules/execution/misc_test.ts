@@ -94,7 +94,7 @@ Deno.test("event.send gathers its data: keywords, grains, pillar, options, and d
   assertEquals(loads.map((load) => [load.get("tag"), load.get("data")]), [["my/tag", map(expected)]]);
 });
 
-Deno.test("event.send takes names of the environment, and all of it", async () => {
+Deno.test("event.send accepts names of environment variables, and True for all", async () => {
   Deno.env.set("MODULES_MISC_TEST", "here");
   const { context, loads } = withMaster();
   await context.call("event.send", ["t"], map({ with_env: ["MODULES_MISC_TEST"] }));

@@ -120,7 +120,7 @@ Deno.test("mount's notes are kept in its file, and forgotten", async () => {
   });
 });
 
-Deno.test("what ss, ip and ifconfig tell is read where netstat and ip are not there", () => {
+Deno.test("the output of ss, ip and ifconfig is used if netstat and ip are missing", () => {
   const ss =
     'tcp ESTAB 0 0 10.1.2.3:22 10.1.2.9:515 users:(("sshd",pid=9,fd=3)) timer:(keepalive,1min,0) uid:7 ino:123 sk:1 <->\n' +
     "Netid State\nudp UNCONN 0 0 *:68 *:* ino:5 sk:2 <->\n";
@@ -178,7 +178,7 @@ Deno.test("a full name is that of the hosts file, else the resolver's, else the 
   assertEquals(renamedInSysconfig('NETWORKING=yes\nHOSTNAME="old"\n', "new"), 'NETWORKING=yes\nHOSTNAME="new"\n');
 });
 
-Deno.test("the locale that localectl tells, and the pretty name of a machine, are read", () => {
+Deno.test("the locale of localectl and the pretty name of a machine are read", () => {
   const told =
     "   System Locale: LANG=de_DE.UTF-8\n                  LC_TIME=C\n       VC Keymap: n/a\n      X11 Layout: us\n";
   assertEquals([...parseLocalectl(told)], [["LANG", "de_DE.UTF-8"], ["LC_TIME", "C"]]);

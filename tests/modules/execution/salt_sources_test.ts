@@ -46,7 +46,7 @@ Deno.test("cmd.script runs a script of the file server, of the environment that 
   assertEquals(await s.call("cmd.run", ["echo {{ saltenv }}"], { template: "jinja", python_shell: true }), "base");
 });
 
-Deno.test("the functions behind file.managed take sources of the file server: the first that is there, with its digest and mode", async () => {
+Deno.test("the functions of file.managed accept sources on the file server: the first existing one, with its digest and mode", async () => {
   await using s = await scene({ base: { "a.conf": "text\n", "sub/x": "y" } });
   const sum = map({ hash_type: "sha256", hsum: hashHex("text\n", "sha256") });
   const list = (source: unknown) => s.call("file.source_list", [source, "", "base"]);

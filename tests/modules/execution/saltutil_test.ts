@@ -131,7 +131,7 @@ function served(dir: string, files: Record<string, Record<string, string>>, over
   return { server, asked, context: { ...context, outside, call } };
 }
 
-Deno.test("sync_modules brings what came or changed, removes what went and leaves what was put there by hand", async () => {
+Deno.test("sync_modules copies new and changed files, removes deleted ones and keeps files that were added by hand", async () => {
   await inRoot(async (dir) => {
     const files = {
       base: { "_modules/b.ts": "1", "_modules/sub/a.js": "1", "_modules/c.py": "1", "_modules/README.md": "" },
@@ -175,7 +175,7 @@ Deno.test("only modules of the whitelist are copied, and with clean_dynamic_modu
   });
 });
 
-Deno.test("sync_modules takes several environments, the last one's of equal names, and says what a file server refuses", async () => {
+Deno.test("sync_modules accepts several environments, of which the last one wins, and reports errors of the file server", async () => {
   await inRoot(async (dir) => {
     const files = { base: { "_modules/a.ts": "base" }, dev: { "_modules/a.ts": "dev", "_modules/d.ts": "" } };
     const { context, server } = served(dir, files);

@@ -197,7 +197,7 @@ Deno.test("slsutil finds files and directories of the state tree", async () => {
   assert(await run(context, "boolstr", [""]) === "false");
 });
 
-Deno.test("defaults.merge and defaults.update change the maps that they are given, unless they are told not to", async () => {
+Deno.test("defaults.merge and defaults.update change their argument, unless in_place is False", async () => {
   const context = testContext();
   const dest = map({ a: { b: 1 } });
   await context.call("defaults.merge", [dest, map({ a: { c: 2 } })]);

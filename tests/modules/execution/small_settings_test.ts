@@ -47,7 +47,7 @@ Deno.test("state.disable and state.enable say what they do with each name, and k
   });
 });
 
-Deno.test("dnsutil.serial is the day with a counter, which goes on where it was", async () => {
+Deno.test("dnsutil.serial is the day with a counter, which continues", async () => {
   await withGrains(async (call) => {
     const today = strftime(new Date(), "%Y%m%d01");
     assertEquals(await call("dnsutil.serial", "example.com"), today);

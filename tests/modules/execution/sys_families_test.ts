@@ -45,7 +45,7 @@ Deno.test("sys.state_schema is the schema that Python Salt makes of these argume
   assertEquals(await call("sys.state_schema", ["nope"]), []);
 });
 
-Deno.test("sys.list_renderers has the renderers that there are, and each is documented", async () => {
+Deno.test("sys.list_renderers lists all renderers, and each is documented", async () => {
   const { call } = testContext();
   assertEquals(await call("sys.list_renderers"), Object.keys(RENDERERS).sort());
   assertEquals(await call("sys.list_renderers", ["j*"]), ["jinja", "json", "json5"]);

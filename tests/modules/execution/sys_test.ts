@@ -37,7 +37,7 @@ for (
   Deno.test(`asDocstring() lays out ${what}`, () => assertEquals(asDocstring(doc), DOCSTRING));
 }
 
-Deno.test("stripRst() takes out the directives of reStructuredText", () => {
+Deno.test("stripRst() removes the directives of reStructuredText", () => {
   const rst = "Text.\n\n.. code-block:: bash\n\n    salt\n\n.. note::\n    x\n\n.. versionadded:: 2014.7.0";
   assertEquals(stripRst(rst), "Text.\n\n    salt\n\nNote:\n    x\n\nNew in version 2014.7.0");
 });

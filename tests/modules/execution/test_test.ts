@@ -68,7 +68,7 @@ Deno.test("test.raise_exception fails with the name of a Python exception that S
   assertMatch(String(result), /^The minion function caused an exception: .*bad value/);
 });
 
-Deno.test("test.assertion fails for what Python takes for false", async () => {
+Deno.test("test.assertion fails for values that Python treats as false", async () => {
   for (const value of [false, null, 0, "", [], map({})]) {
     assertMatch(String((await run("test.assertion", [value])).return), /^The minion function caused an exception: /);
   }

@@ -314,7 +314,7 @@ for (
   });
 }
 
-Deno.test("addresses are told apart and put in the order of their numbers", () => {
+Deno.test("addresses are distinguished and ordered numerically", () => {
   assertEquals(["1.2.3.4", "256.1.1.1", "1.2.3", "01.2.3.4", "::1"].map(isIpv4), [true, false, false, false, false]);
   assertEquals(
     ["::", "::1", "1::", "fe80::1%eth0", "::ffff:1.2.3.4", "1:2:3:4:5:6:7:8", "1:2", ":::", "1::2::3", "g::", "1.2.3.4"]

@@ -42,7 +42,7 @@ Deno.test("gpg decrypts the messages in the texts of data, each once, and keeps 
   });
 });
 
-Deno.test("gpg: what cannot be decrypted is an error, or stays as it is", async () => {
+Deno.test("gpg: a text that cannot be decrypted is an error, or is kept unchanged", async () => {
   await withGpg(async () => {
     const broken = message("broken");
     const failed = () => renderValue("gpg", map({ a: broken }), renderWorld());
@@ -53,7 +53,7 @@ Deno.test("gpg: what cannot be decrypted is an error, or stays as it is", async 
   });
 });
 
-Deno.test("gpg: bytes that are no text stay bytes, and written line ends are read if asked for", async () => {
+Deno.test("gpg: bytes that are no text are kept as bytes, and escaped line ends are read with the option", async () => {
   await withGpg(async () => {
     const host = renderWorld();
     assertEquals(await renderValue("gpg", [message("bytes")], host), [new Uint8Array([255, 254])]);
@@ -62,7 +62,7 @@ Deno.test("gpg: bytes that are no text stay bytes, and written line ends are rea
   });
 });
 
-Deno.test("gpg: its directory of keys is beside the configuration, or what config.get says", async () => {
+Deno.test("gpg: its key directory is in the configuration directory, or the value of config.get", async () => {
   await withGpg(async (calls) => {
     await renderValue("gpg", message("x"), renderWorld({ opts: { config_dir: "/etc/mine" } }));
     const functions = { "config.get": ([name]: Value[]) => name === "gpg_keydir" ? "/asked" : "" };

@@ -64,7 +64,7 @@ Deno.test("a stored value whose time is over is gone", async () => {
   assertEquals(await call(services, "cache.fetch", ["b", "new"]), "x");
 });
 
-Deno.test("a master that keeps no data of minions says nothing of them", async () => {
+Deno.test("a master without a minion data cache returns no data of minions", async () => {
   using services = await filledMaster({ minion_data_cache: false });
   assertEquals(await call(services, "cache.grains", ["web1"]), map({ web1: {} }));
   assertEquals(await call(services, "cache.pillar", []), new Map());

@@ -102,7 +102,7 @@ Deno.test("network.wol sends the magic packet, and refuses what is no hardware a
   }
 });
 
-Deno.test("network.wolmatch wakes the interfaces that the cached grains name, but for the loopback", () =>
+Deno.test("network.wolmatch wakes the interfaces in the cached grains, except the loopback", () =>
   withRunnerWorld(async ({ call, context, root }) => {
     Deno.mkdirSync(`${root}/pki/minions`, { recursive: true });
     for (const id of ["web1", "web2", "db1"]) Deno.writeTextFileSync(`${root}/pki/minions/${id}`, "PEM");

@@ -268,7 +268,7 @@ Deno.test("doc.runner documents every runner, doc.execution what the minions say
     assertEquals(await call("doc.execution"), map({ "test.ping": "a", "test.echo": "b" }));
   }));
 
-Deno.test("the test runner prints, waits and tells of its progress", () =>
+Deno.test("the test runner prints, waits and fires progress events", () =>
   withWorld(async ({ call, done }) => {
     assertEquals(await call("test.stdout_print"), "bar");
     assertEquals(await call("test.sleep", [0.001]), true);
@@ -331,7 +331,7 @@ for (
   });
 }
 
-Deno.test("a time alone is today's", () => {
+Deno.test("a time without a date is today's", () => {
   const today = () => new Date().toISOString().replace(/-/g, "").slice(0, 8);
   const before = today();
   const read = parseTime("19:30");
@@ -426,7 +426,7 @@ function rows(table: Value, ...columns: string[]): unknown[][] {
   return data.map((row) => columns.map((name) => isMap(row) ? row.get(name) : undefined));
 }
 
-Deno.test("overview.minions has a row for each key, with what the master knows of the minion", () =>
+Deno.test("overview.minions has a row for each key, with the master's data of the minion", () =>
   withWorld(async ({ call, context, root, here }) => {
     Deno.mkdirSync(`${root}/pki/minions_pre`, { recursive: true });
     Deno.writeTextFileSync(`${root}/pki/minions_pre/new1`, "PEM");
@@ -457,7 +457,7 @@ Deno.test("overview.minions has a row for each key, with what the master knows o
     ]);
   }));
 
-Deno.test("overview.jobs has a row for each of the newest jobs, with what came of it", () =>
+Deno.test("overview.jobs has a row for each of the newest jobs, with its outcome", () =>
   withWorld(async ({ call, context }) => {
     const jid = context.jobs.prepare("20250102030405000001");
     const tgt = Array.from({ length: 20 }, (_, i) => `m${i}`);

@@ -17,7 +17,7 @@ function chunk(state: string, fun: string, id: string, more: Record<string, unkn
   return map({ state, fun, name: id, __id__: id, ...more });
 }
 
-Deno.test("iptables.mod_aggregate takes in the rules of one function that have not run, and marks them", async () => {
+Deno.test("iptables.mod_aggregate aggregates the pending rules of one function, and marks them", async () => {
   const chunks = [
     chunk("iptables", "append", "a", { __agg__: true }), // as the runtime marks the chunk that runs
     chunk("iptables", "append", "done"),
@@ -34,7 +34,7 @@ Deno.test("iptables.mod_aggregate takes in the rules of one function that have n
   assertEquals((await aggregated("iptables", [chunk("iptables", "delete", "x")])).has("rules"), false);
 });
 
-Deno.test("selinux.mod_aggregate takes in the booleans of all chunks that are as persistent", async () => {
+Deno.test("selinux.mod_aggregate aggregates the booleans of all chunks with the same persist", async () => {
   const chunks = [
     chunk("selinux", "boolean", "one", { value: "on" }),
     chunk("selinux", "boolean", "two", { booleans: ["two", { three: "off" }], value: "on" }),

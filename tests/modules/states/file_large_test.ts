@@ -12,7 +12,7 @@ const SIZE = 192 * 1024 * 1024;
 /** What the states may take besides the program itself. */
 const MAX_MEMORY = 96 * 1024 * 1024;
 
-Deno.test("file.managed and file.copy of a large file take little memory, and make no diff of it", async () => {
+Deno.test("file.managed and file.copy of a large file need little memory, and make no diff", async () => {
   const root = await Deno.makeTempDir({ prefix: "large_" });
   try {
     const job = testContext({ opts: testOpts({ root_dir: `${root}/minion`, file_client: "local" }) });

@@ -41,7 +41,7 @@ for (const [name, args, kwargs, expected] of corpus.wheel as [string, unknown[],
     }));
 }
 
-Deno.test("changes of keys by wheel are told on the bus; deleting and rejecting ask for a new AES key", () =>
+Deno.test("wheel functions fire events for changes of keys; deleting and rejecting request a new AES key", () =>
   withFiles(async ({ call, done }) => {
     await call("wheel.key.accept", ["new1"]);
     await call("wheel.key.reject", ["new2"]);
@@ -90,7 +90,7 @@ Deno.test("the master's own key is listed, printed and fingerprinted", () =>
     assertEquals(fingers.get("local"), (await call("wheel.key.finger_master") as ValueMap).get("local"));
   }));
 
-Deno.test("key.gen_keys and key.gen_signature write where they are told, and overwrite nothing", () =>
+Deno.test("key.gen_keys and key.gen_signature write to the given paths, and overwrite nothing", () =>
   withFiles(async ({ call, root }) => {
     const first = await call("wheel.key.gen_keys", [], { keydir: `${root}/made`, keyname: "web9" });
     assertEquals(await call("wheel.key.gen_keys", [], { keydir: `${root}/made`, keyname: "web9" }), first);
