@@ -296,7 +296,7 @@ export class TemplateError extends Error {
 
 /** A place in a file that is rendered; lines and columns count from 1. */
 export interface RenderPlace {
-  /** The path of the file, as it was asked for: `web/init.sls`. `undefined` for a text that came from no file. */
+  /** The path of the file, as requested: `web/init.sls`. `undefined` for a text that came from no file. */
   readonly file?: string;
   readonly line: number;
   /** `undefined` where a template made the text. */

@@ -51,14 +51,14 @@ export interface ShadowEntry {
   readonly expire: number;
 }
 
-/** The entries in a passwd file; lines that are none are left out. */
+/** The entries of a passwd file; invalid lines are ignored. */
 function parsePasswd(text: string): PasswdEntry[] {
   return records(text, 7).flatMap(([name, passwd, uid, gid, gecos, home, shell]) =>
     isId(uid) && isId(gid) ? [{ name, passwd, uid: Number(uid), gid: Number(gid), gecos, home, shell }] : []
   );
 }
 
-/** The entries in a group file; lines that are none are left out. */
+/** The entries of a group file; invalid lines are ignored. */
 function parseGroups(text: string): GroupEntry[] {
   return records(text, 4).flatMap(([name, passwd, gid, members]) =>
     isId(gid) ? [{ name, passwd, gid: Number(gid), members: members === "" ? [] : members.split(",") }] : []

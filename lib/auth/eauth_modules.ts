@@ -16,7 +16,7 @@ const MODULES: Readonly<Record<string, EauthLoader>> = {
   sharedsecret: async (context) => (await import("./eauth_sharedsecret.ts")).sharedSecretEauth(context),
 };
 
-/** The systems that there are, sorted. */
+/** The available systems, sorted. */
 export const EAUTH_NAMES: readonly string[] = Object.keys(MODULES);
 
 /** Makes the system `name`; `undefined` if there is none. */

@@ -54,7 +54,7 @@ export function minionBusIn(sockDir: string): string[] {
   }
 }
 
-/** Removes a socket file, or a file beside it, if it exists. */
+/** Removes a socket file, or another file of its directory, if it exists. */
 export function removeSocketFile(path: string): void {
   try {
     Deno.removeSync(path);

@@ -215,7 +215,7 @@ async function* sentEvents(connection: Deno.Conn): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** Reads exactly as many bytes as are asked for. */
+/** Reads exactly the requested number of bytes. */
 class ExactReader {
   readonly #connection: Deno.Conn;
   #parts: Uint8Array[] = [];

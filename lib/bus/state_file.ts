@@ -1,5 +1,5 @@
 /**
- * The file beside a bus's sockets that lists its subscribers, for commands on this host.
+ * The file in a bus's socket directory that lists its subscribers, for commands on this host.
  * @module
  */
 

@@ -1,5 +1,5 @@
 /**
- * The user who gives a command, as told to the master; with sudo, the user who called sudo. The master believes it only
+ * The user who runs a command, as sent to the master; with sudo, the user who called sudo. The master believes it only
  * with a key of that user.
  * Source: Salt 3008.3 `salt/utils/user.py` (`get_specific_user`).
  * @module

@@ -215,7 +215,7 @@ class Parser {
     }
   }
 
-  /** Parses everything; says so if help or version was asked for. */
+  /** Parses everything; reports whether help or version was requested. */
   parse(argv: readonly string[]): "help" | "version" | undefined {
     this.#rest = [...argv];
     for (let word = this.#rest.shift(); word !== undefined; word = this.#rest.shift()) {

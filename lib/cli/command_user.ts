@@ -23,7 +23,7 @@ export interface ServiceUserOpts {
 
 /**
  * Takes the rights of the service's user permanently, if this process is root's.
- * @returns The user who gives the command, as told to the master.
+ * @returns The user who runs the command, as sent to the master.
  * @throws {PreflightError} If there is no such user.
  */
 export function becomeServiceUser(opts: ServiceUserOpts): string {

@@ -16,7 +16,7 @@ export interface JobRequest {
   readonly tgtType: string;
   /** A function, or the list of a compound job's. */
   readonly fun: Value;
-  /** The arguments as they go on the wire: positionals, then one `__kwarg__` map. */
+  /** The arguments in the wire format: positionals, then one `__kwarg__` map. */
   readonly arg: Value[];
   /** Returners, comma-separated. */
   readonly ret?: string;

@@ -153,7 +153,7 @@ export interface RunnerContext {
   /** Fires the event `salt/run/<jid>/progress`, and shows it. */
   progress(data: ValueMap): Promise<void>;
   /**
-   * Writes a line beside the result: to standard output, or to standard error if a program reads the result.
+   * Writes a line in addition to the result: to standard output, or to standard error if a program reads the result.
    * @returns False if nobody reads it any more.
    */
   print(line: string): boolean;

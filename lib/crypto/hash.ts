@@ -31,7 +31,7 @@ function isHashType(name: string): name is HashType {
 }
 
 /**
- * The lower-case hexadecimal digest of `data` (a text stands for its UTF-8).
+ * The lower-case hexadecimal digest of `data` (a text is encoded as UTF-8).
  * @throws {ConfigError} If `hashType` is not one of {@linkcode HASH_TYPES}.
  */
 export function hashHex(data: Uint8Array | string, hashType: string): string {

@@ -1,5 +1,5 @@
 /**
- * The sources of apt: `sources.list`, and the files of one-line (`.list`) and of deb822 (`.sources`) entries beside it.
+ * The sources of apt: `sources.list`, and the files of one-line (`.list`) and of deb822 (`.sources`) entries in `sources.list.d`.
  * Reads and writes their text; knows no repository.
  * Source: sources.list(5); Salt 3008.3, `salt/utils/pkg/deb.py`.
  * @module

@@ -37,7 +37,7 @@ class KeptAnswers {
     return this.#packages.getOrInsertComputed(architecture, () => ({}));
   }
 
-  /** dpkg's selections, by the pattern that was asked for. */
+  /** dpkg's selections, by the requested pattern. */
   selections(): Map<string, ReadonlyMap<string, string[]>> {
     this.#checkDpkg();
     return this.#selections;

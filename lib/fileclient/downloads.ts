@@ -120,7 +120,7 @@ async function request(
   }
 }
 
-/** @throws {CommandError} In Salt's words, unless the server gives what was asked for. */
+/** @throws {CommandError} In Salt's words, unless the server sends the file. */
 async function accepted(response: Response, url: string): Promise<Response> {
   if (response.ok) return response;
   await response.body?.cancel();

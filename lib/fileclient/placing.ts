@@ -66,7 +66,7 @@ export function placeOnHost(from: string, dest: string, { mode }: { readonly mod
   moveOver(from, realPath(dest));
 }
 
-/** Renames; to another file system it copies first, beside the target. */
+/** Renames; to another file system it copies first, into the target's directory. */
 function moveOver(from: string, to: string): void {
   try {
     Deno.renameSync(from, to);

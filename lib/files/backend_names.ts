@@ -5,7 +5,7 @@
 
 import { PreflightError } from "../errors.ts";
 
-/** The backends that there are; modules/fileserver has a file for each. */
+/** All backends; modules/fileserver has a file for each. */
 export const BACKEND_NAMES = ["gitfs", "minionfs", "roots"] as const;
 
 /** One of them. */

@@ -42,7 +42,7 @@ export interface ListOptions {
   readonly backend?: Backends;
 }
 
-/** Names of backends, in a list or with commas; those that are none are left out. */
+/** Names of backends, in a list or with commas; unknown ones are ignored. */
 export type Backends = string | readonly string[] | undefined;
 
 /** The reply to a request for a piece of a file. */

@@ -63,7 +63,7 @@ export async function changeAttributes(
   return (await host.run([...words, ...files], { joined: true })).stdout === "";
 }
 
-/** The letters that are wanted and not set, and those that are set and not wanted; each `null` if there are none. */
+/** The letters to set and those to remove; each `null` if there are none. */
 export interface AttributeDifference {
   readonly added: string | null;
   readonly removed: string | null;

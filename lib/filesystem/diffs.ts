@@ -111,7 +111,7 @@ function reading<T>(path: string, read: () => T): T {
   }
 }
 
-/** Whether a diff has changes beside those that are ignored. */
+/** Whether a diff has changes other than ignored ones. */
 function differs(diff: readonly string[], ignoring: Ignoring): boolean {
   if (!ignoresSomething(ignoring)) return diff.length > 0;
   const kept = (sign: string) =>

@@ -45,7 +45,7 @@ export type RunFound = (command: string) => Promise<string>;
 
 /**
  * Reads the keyword arguments of `file.find`.
- * @throws {CommandError} For an option that there is not, or a value that it does not take.
+ * @throws {CommandError} For an unknown option, or an invalid value.
  */
 export function readSearch(options: ValueMap, run: RunFound): Search {
   const criteria: Readonly<Record<Reach, Criterion[]>> = { path: [], status: [], contents: [] };

@@ -13,10 +13,10 @@ type Part =
   | { readonly kind: "range"; readonly networks: readonly IpInterface[] }
   | { readonly kind: "text"; readonly text: string };
 
-/** A member of a set: its parts, and what stands behind them (`timeout 30`). */
+/** A member of a set: its parts, and its options (`timeout 30`). */
 export type SetMember = readonly Part[];
 
-/** The least networks that have the addresses from `first` to `last` and no other; `undefined`: there are none. */
+/** The smallest list of networks with exactly the addresses from `first` to `last`; `undefined`: there is none. */
 function networksBetween(first: IpAddress, last: IpAddress): IpInterface[] | undefined {
   const { version } = first;
   if (version !== last.version || first.value > last.value) return undefined;

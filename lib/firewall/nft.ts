@@ -50,7 +50,7 @@ export function ruleWords(rule: string): string[] {
   return words;
 }
 
-/** The maps of nft's JSON, without the one that tells of nft itself; none if it prints no JSON. */
+/** The maps of nft's JSON, without the one about nft itself; none if it prints no JSON. */
 export async function nftJson(words: readonly string[], context: JobContext): Promise<ValueMap[]> {
   try {
     const told: Value = parseJson(await nft(words, context) || "{}");

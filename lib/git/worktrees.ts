@@ -57,7 +57,7 @@ export async function listWorktrees(
   return found;
 }
 
-/** Whether `run.cwd` is a worktree beside the repository itself. */
+/** Whether `run.cwd` is an additional worktree, not the repository itself. */
 export async function isWorktree(run: GitRun, context: JobContext): Promise<boolean> {
   let top: string;
   try {

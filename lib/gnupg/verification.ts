@@ -33,7 +33,7 @@ export interface Verification {
   username: string | null;
   /** Of the last signature. */
   keyId: string | null;
-  /** Of the last signature whose key's trust gpg told; `null`: there is none, and nothing is verified. */
+  /** The last signature for which gpg reported the key's trust; `null`: there is none, and nothing is verified. */
   trustLevel: string | null;
   /** What happened last, in words; `null`: nothing. */
   status: string | null;

@@ -11,7 +11,7 @@ import { isMap, str, truthy, type Value, type ValueMap } from "../values/value.t
 export interface HighStateSettings {
   /** The minion's options with what the master gives, as renderers see them. */
   readonly opts: ValueMap;
-  /** The environment that is asked for, if one is. */
+  /** The requested environment, if any. */
   readonly saltenv: string | undefined;
 }
 

@@ -16,7 +16,7 @@ import { then } from "./results.ts";
 import type { Scope } from "./scope.ts";
 import { TemplateModule } from "./template_module.ts";
 
-/** What `escape` makes of a value: one that is marked stays as it is. */
+/** The result of `escape`: a marked value is not changed. */
 export function escaped(value: Obj): Markup {
   if (value instanceof Markup) return value;
   return new Markup(value instanceof TemplateModule ? value.text : escapeHtml(str(value)));
@@ -44,7 +44,7 @@ export function captor(scope: Scope): (text: string, frame: Frame) => Obj {
   return (text, frame) => escapes(scope, frame) ? new Markup(text) : text;
 }
 
-/** What `~` makes of its operands. Jinja does so only where it is known beforehand that texts are escaped. */
+/** The result of `~`. Jinja does this only if it is known at compile time that texts are escaped. */
 export function joiner({ autoescape }: Scope): (items: readonly Obj[]) => Obj {
   if (autoescape !== true) return (items) => items.map(str).join("");
   return (items) =>

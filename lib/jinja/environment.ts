@@ -90,7 +90,7 @@ export class Environment implements Surroundings {
     });
   }
 
-  /** The first of several names that there is; of one name that one. @throws {TemplateError} Kind `notFound`. */
+  /** The first of several names that exists; a single name is returned itself. @throws {TemplateError} Kind `notFound`. */
   getOrSelectTemplate(names: Obj): Maybe<Template> {
     if (textOf(names) !== undefined || names instanceof Undefined) return this.getTemplate(names);
     const list = toList(names);

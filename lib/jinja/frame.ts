@@ -22,7 +22,7 @@ export type Flow = "break" | "continue" | undefined;
 /** A compiled statement. */
 export type Exec = (frame: Frame) => Maybe<Flow>;
 
-/** The filters and tests that there are. */
+/** All filters and tests. */
 export interface Operations {
   readonly filters: ReadonlyMap<string, Run>;
   readonly tests: ReadonlyMap<string, Run>;
@@ -42,7 +42,7 @@ export interface Surroundings {
   undefined(what: Omit<Undefinition, "kind">): Undefined;
   /** The template of a name. @throws {TemplateError} Kind `notFound`. */
   getTemplate(name: Obj): Maybe<LoadedTemplate>;
-  /** The first of several names that there is. @throws {TemplateError} Kind `notFound`. */
+  /** The first of several names that exists. @throws {TemplateError} Kind `notFound`. */
   getOrSelectTemplate(names: Obj): Maybe<LoadedTemplate>;
 }
 
@@ -154,7 +154,7 @@ export class Frame implements CallContext {
   readonly depth: number;
   readonly inheritance: Inheritance;
   out: Output;
-  /** Where the operation stands that is run. */
+  /** The place of the running operation. */
   at: Position = START;
   /** Variables of this iteration of the loop, and of this block. */
   loopVars: Map<string, Obj> | undefined;

@@ -1,5 +1,5 @@
 /**
- * A language of templates: their syntax, the filters, tests and tags that there are. It keeps compiled templates by their text.
+ * A template language: its syntax, filters, tests and tags. It keeps compiled templates by their text.
  * @module
  */
 
@@ -15,7 +15,7 @@ export interface LanguageSetup {
   readonly options?: Partial<SyntaxOptions>;
   readonly filters: ReadonlyMap<string, Run>;
   readonly tests: ReadonlyMap<string, Run>;
-  /** Tags beside Jinja's own. */
+  /** Tags in addition to Jinja's. */
   readonly tags?: ReadonlyMap<string, Tag>;
 }
 

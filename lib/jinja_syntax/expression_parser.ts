@@ -39,7 +39,7 @@ export interface TupleOptions {
   readonly simplified?: boolean;
   /** Whether `a if b` may be in it. Default: yes. */
   readonly withCondition?: boolean;
-  /** Tokens that end it, beside those that always do. */
+  /** Tokens that end it, in addition to those that always do. */
   readonly endTokens?: readonly string[];
   /** Whether it is in parentheses, so that it may be empty. */
   readonly parenthesized?: boolean;

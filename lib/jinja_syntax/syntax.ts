@@ -12,9 +12,9 @@ export interface SyntaxOptions {
   readonly variableEnd: string;
   readonly commentStart: string;
   readonly commentEnd: string;
-  /** What begins a line that is a statement; `null`: there are none. */
+  /** The prefix of line statements; `null`: there are none. */
   readonly lineStatementPrefix: string | null;
-  /** What begins a comment to the end of the line; `null`: there are none. */
+  /** The prefix of line comments; `null`: there are none. */
   readonly lineCommentPrefix: string | null;
   /** Whether a line end after a block's tag is removed. */
   readonly trimBlocks: boolean;

@@ -58,7 +58,7 @@ export interface FileJobStoreOptions {
   readonly journal?: RecordTaker;
 }
 
-/** Names of files beside the minions' directories. A minion with such a name cannot be stored. */
+/** Names of files in the same directory as the minions' directories. A minion with such a name cannot be stored. */
 const RESERVED: ReadonlySet<string> = new Set(["jid", "nocache", "endtime"]);
 const LOAD = ".load.p", MINIONS = ".minions.p", RETURN = "return.p", OUT = "out.p", END_TIME = "endtime";
 /** Number of jids that are tried for a new job: another process may choose the same one. */

@@ -30,7 +30,7 @@ export interface Delivery {
   readonly minions: readonly string[];
   /** How long it may be delivered, in milliseconds. */
   readonly ttlMs: number;
-  /** Whether minions that can are asked for live output. */
+  /** Whether minions that support it are asked for live output. */
   readonly live: boolean;
 }
 

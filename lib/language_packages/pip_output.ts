@@ -56,7 +56,7 @@ export function parseOutdated(text: string, { isOldest }: { readonly isOldest: b
   );
 }
 
-/** The versions that pip tells of, the oldest first. @param isWanted Whether a version is to be listed. */
+/** The versions that pip lists, the oldest first. @param isWanted Whether to include a version. */
 export function parseVersions(text: string, isWanted: (version: string) => boolean): string[] {
   for (const line of splitLines(text)) {
     const [, listed] = /\s*(?:Available versions: (.*)|Could not find a version.* \(from versions: (.*)\))/.exec(line)

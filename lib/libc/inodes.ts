@@ -43,7 +43,7 @@ export function fileTimes(path: string, { follow }: { readonly follow: boolean }
   return { atime: time(64), ctime: time(96), mtime: time(112) };
 }
 
-/** What POSIX tells of a file system. */
+/** POSIX's data of a file system. */
 export interface FileSystemFacts {
   readonly bsize: number;
   readonly frsize: number;

@@ -27,7 +27,7 @@ export interface MinionReply {
   readonly sealed?: Uint8Array;
 }
 
-/** The reason that the minion is told; the log has the details. */
+/** The reason for the minion; the log has the details. */
 const FAILED = "Some exception handling minion payload";
 
 const HANDLERS: MinionCommands<keyof MasterServices> = {

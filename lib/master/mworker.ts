@@ -57,7 +57,7 @@ export class MWorker implements ThreadService {
   #parking = Promise.withResolvers<void>();
   #running: Promise<void> = Promise.resolve();
   #handled = 0;
-  /** When the request in hand was taken; 0 if there is none. */
+  /** The time at which the current request was received; 0 if there is none. */
   #since = 0;
   #stopping = false;
   readonly #host: ThreadHost;

@@ -137,7 +137,7 @@ async function publishAndWait(load: ValueMap, id: string, services: PeerNeeds & 
     services.warn(`Minion ${id} may not publish now: ${waiting} minions wait for returns`);
     return new Map();
   }
-  // Counted before it is published: others are asked for meanwhile.
+  // Counted before it is published: other requests may come meanwhile.
   waiting++;
   try {
     return await publishWithReturns(load, id, services);

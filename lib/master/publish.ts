@@ -165,7 +165,7 @@ export async function issueJob(load: ValueMap, addressees: Addressees, services:
 }
 
 /**
- * Minions know no node groups: the job has the compound target that they stand for.
+ * Minions have no node groups: the job gets their compound target.
  * @throws {TargetError} If a group is not configured, or contains itself.
  */
 export function withPortableTarget(load: ValueMap, { opts }: Needs<"opts">): ValueMap {

@@ -111,6 +111,6 @@ export interface DeliveryOptions {
   readonly minions: readonly string[];
   /** How long it may be delivered, in milliseconds. */
   readonly ttlMs: number;
-  /** Whether minions that can are asked for live output. */
+  /** Whether minions that support it are asked for live output. */
   readonly live: boolean;
 }

@@ -1,6 +1,6 @@
 /**
- * Reaching other hosts: their names as arguments of programs, the hops that `traceroute` tells, and what `ethtool` tells of
- * buffers.
+ * Reaching other hosts: their names as arguments of programs, the hops of `traceroute`, and the buffers from
+ * `ethtool`.
  * Source: Salt 3008.3, `salt/modules/network.py`, `salt/utils/network.py`; traceroute(8), ethtool(8).
  * @module
  */
@@ -18,7 +18,7 @@ export function sanitizeHost(host: string): string {
   return host.slice(0, NAME_LENGTH).replace(/[^A-Za-z0-9._-]/g, "").replace(/^-+/, "");
 }
 
-/** A version of `traceroute`: its numbers, or words where they are none. */
+/** A version of `traceroute`: its numbers, or other words. */
 function tracerouteVersion(text: string): (number | string)[] {
   const found = /[Vv]ersion (\d+)\.([\w+]+)\.*(\w*)/.exec(text);
   if (found === null) return [0, 0, 0];
@@ -56,7 +56,7 @@ function oldHop(line: string): Record<string, Value> {
   return { count, hostname, ip, ms1, ms2, ms3, ping1, ping2, ping3 };
 }
 
-/** The buffers of an interface that `ethtool -g` tells, or as `comment` what it says instead. */
+/** The buffers of an interface from `ethtool -g`, or its other output as `comment`. */
 export function parseBuffers(text: string): Record<string, Value> {
   const sizes: Record<string, Value> = {};
   let suffix = "max-";

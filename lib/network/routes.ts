@@ -94,7 +94,7 @@ export function parseIpRoutes6(text: string): Route[] {
   });
 }
 
-/** What `ip route get` tells of the way to an address; `undefined` if it tells none. */
+/** The route to an address from `ip route get`; `undefined` if there is none. */
 export function parseRouteTo(text: string): { gateway: string | null; interface: string; source: string } | undefined {
   const found = /(?:via\s+([\w.:]+))?\s+dev\s+([\w.:-]+)\s+.*src\s+([\w.:]+)/.exec(text.split("\n", 1)[0]);
   return found === null ? undefined : { gateway: found[1] ?? null, interface: found[2], source: found[3] };

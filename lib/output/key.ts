@@ -19,7 +19,7 @@ const GROUPS: ReadonlyMap<string, readonly [heading: string, headingColour: Colo
 
 /**
  * Formats `data` as `salt-key` lists it: a map from a group (`minions`, `minions_pre`, …) to a list of ids, or to a map
- * from ids to a text beside them (a fingerprint, a PEM).
+ * from ids to a text to show with them (a fingerprint, a PEM).
  * @returns The text without a final newline, or `undefined` if `data` has another form.
  */
 export function formatKeys(data: Value, options: { readonly color: boolean }): string | undefined {

@@ -19,7 +19,7 @@ export function parseInstalled(text: string): PackageVersions {
   return packages.done();
 }
 
-/** Names with versions of `--print-format '%n %v'`, without the lines that tell of downloads. */
+/** Names with versions of `--print-format '%n %v'`, without the lines about downloads. */
 export function parsePrinted(text: string): ValueMap {
   const isPair = (words: readonly string[]) => words.length === 2;
   const isDownload = ([first, second]: readonly string[]) =>

@@ -22,7 +22,7 @@ export interface RpmPackage {
   readonly install_date_time_t: number | null;
 }
 
-/** The format of {@linkcode parsePackageLine}. @param repository What stands for the repository. */
+/** The format of {@linkcode parsePackageLine}. @param repository The placeholder of the repository. */
 export function packageFormat(repository: string): string {
   return `%{NAME}_|-%{EPOCH}_|-%{VERSION}_|-%{RELEASE}_|-%{ARCH}_|-${repository}_|-%{INSTALLTIME}`;
 }
@@ -193,7 +193,7 @@ export function infoFormat(attributes: readonly string[] | undefined, hasLongSiz
   return `${formats.join("")}-----\\n`;
 }
 
-/** The packages that rpm tells of in {@linkcode infoFormat}, by their names, the newest of each first. */
+/** The packages in rpm's output of {@linkcode infoFormat}, by name, the newest of each first. */
 export function parseInfo(
   text: string,
   { hasDescription }: { readonly hasDescription: boolean },

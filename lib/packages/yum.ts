@@ -124,7 +124,7 @@ export async function refreshYum(
   return Object.hasOwn(UPDATES, retcode) ? UPDATES[retcode] : false;
 }
 
-/** The packages that `yum list` tells of. */
+/** The packages of `yum list`. */
 export function listingOf({ stdout }: ProgramResult, context: JobContext): RpmPackage[] {
   return parseListing(stdout, ownArchitecture(context));
 }

@@ -143,7 +143,7 @@ export function parseDnf5Groups(text: string): ValueMap {
 /** What a package may be for a group. */
 export const GROUP_KINDS = ["mandatory", "optional", "default", "conditional"] as const;
 
-/** One group as yum tells of it. */
+/** One group in yum's output. */
 export interface GroupInfo {
   readonly type: string;
   readonly group: string | null;

@@ -19,7 +19,7 @@ export function parseRefresh(text: string): ValueMap {
   return repositories;
 }
 
-/** The packages that `zypper info` tells of, by name, with their fields. */
+/** The packages of `zypper info`, by name, with their fields. */
 export function parseInfo(text: string): Map<string, ValueMap> {
   const packages = new Map<string, ValueMap>();
   for (const paragraph of text.split(/Information for package*/)) {

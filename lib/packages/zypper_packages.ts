@@ -39,7 +39,7 @@ export async function refreshZypper(kwargs: ValueMap, context: JobContext): Prom
   return output.parseRefresh((await runZypper(words, context, run)).stdout);
 }
 
-/** The packages of the repositories, by name, with what zypper tells of them. */
+/** The packages of the repositories, by name, with zypper's data. */
 export async function availableInfo(
   names: readonly string[],
   root: Value | undefined,

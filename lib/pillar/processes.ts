@@ -1,6 +1,6 @@
 /**
- * The processes that a master or a minion compiles pillars in, apart from its own threads: whatever a template does, sign-ins and returns go
- * on. A few processes, started when they are needed; each has one minion's pillar in hand, so it can be ended with it. Knows nothing of
+ * The processes that a master or a minion compiles pillars in, apart from its own threads: so sign-ins and returns continue whatever a template
+ * does. A few processes, started when they are needed; each compiles one minion's pillar at a time, so it can be ended with it. Knows nothing of
  * what pillar is.
  * @module
  */

@@ -18,7 +18,7 @@ import { SlsKeeper } from "./kept_sls.ts";
 import { StoreError } from "../errors.ts";
 import { isMap, map, type ValueMap } from "../values/value.ts";
 
-/** The options that it reads, beside those of the compiler. */
+/** The options that it reads, in addition to those of the compiler. */
 export type PillarServiceOpts = Pick<
   MasterOpts,
   | "cachedir"

@@ -135,7 +135,7 @@ export interface JobContext {
   readonly chunks?: readonly ValueMap[];
   /** Shows the result of a state, one of `total`, to the user of this process. With a master, events report states. */
   readonly watchState?: (result: ValueMap, total: number) => void;
-  /** Whether `pillar.*` show values without being told to: the caller is a template. Default: they are masked. */
+  /** Whether `pillar.*` show values without `unmask`: the caller is a template. Default: they are masked. */
   readonly showsPillar?: boolean;
   /** Commands of this job that continued when its minion ended: the job is run again. The first ones that `runChild` gets are these. */
   readonly keptCommands?: readonly KeptCommand[];

@@ -9,7 +9,7 @@ import type { Value, ValueMap } from "../values/value.ts";
 
 /** Records what a pillar depends on, so that it is compiled again when that has changed. */
 export interface PillarNotes {
-  /** It depends on what is at a path: a file, the entries of a directory, or that there is nothing. */
+  /** It depends on a path: on a file, the entries of a directory, or that nothing exists there. */
   path(path: string): void;
   /** The result may differ the next time, so it must not be cached. @param reason The cause, for the log. */
   changing(reason: string): void;

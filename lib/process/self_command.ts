@@ -93,8 +93,8 @@ function innerProcess(entry: URL, name: string): string[] {
 }
 
 /**
- * The words that start one of the operator's commands, `salt-run`, of this installation: of the same sources, or beside this
- * executable. The caller must check whether the file exists.
+ * The words that start one of the operator's commands, `salt-run`, of this installation: of the same sources, or in this
+ * executable's directory. The caller must check whether the file exists.
  */
 export function operatorCommand(name: string, facts: SelfFacts = thisProcess()): string[] {
   const own = facts.launcher ?? (facts.standalone ? facts.execPath : undefined);

@@ -32,7 +32,7 @@ export function toList(obj: Obj): Obj[] {
   return items;
 }
 
-/** What `pick` makes of each entry. @throws {TemplateError} RuntimeError if the dict changes its size meanwhile. */
+/** The results of `pick` for each entry. @throws {TemplateError} RuntimeError if the dict changes its size meanwhile. */
 export function* mapEntries(map: ObjMap, pick: (key: Obj, value: Obj) => Obj): Iterator<Obj> {
   const size = map.size;
   for (const [key, value] of map) {

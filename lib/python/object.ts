@@ -50,7 +50,7 @@ export interface CallContext {
   undefined(hint: string, name?: string): Obj;
   /** The line end that the environment writes. */
   readonly newline: string;
-  /** Whether printed text is escaped for HTML where the call stands: in `{% autoescape true %}`. */
+  /** Whether printed text is escaped for HTML at the place of the call: in `{% autoescape true %}`. */
   readonly autoescape: boolean;
 }
 

@@ -51,7 +51,7 @@ function charAt(text: string, key: Obj): string | undefined {
   return [...text].at(indexOf(key));
 }
 
-/** Python's `obj[start:stop:step]`; None stands for what is left out. */
+/** Python's `obj[start:stop:step]`; None stands for a missing bound. */
 export function slice(obj: Obj, start: Obj, stop: Obj, step: Obj): Obj {
   if (Array.isArray(obj)) return sliced(obj, bounds(obj.length, start, stop, step));
   if (typeof obj === "string") return sliceText(obj, start, stop, step);

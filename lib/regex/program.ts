@@ -102,7 +102,7 @@ export class RegexProgram {
         return from === undefined || to === undefined ? undefined : { start: from, end: to };
       });
       yield { start, end: found.place, groups: spans };
-      // Python tries the place of an empty match once more, where a match must then advance.
+      // Python tries the place of an empty match again; a match must then advance.
       emptyAt = found.place === start ? start : -1;
       start = found.place;
     }
@@ -198,7 +198,7 @@ class Run {
   readonly #steps: readonly Step[];
   readonly #codes: readonly number[];
   readonly #references: boolean;
-  /** Whether the groups are kept: for back references, or because they are asked for. */
+  /** Whether the groups are kept: for back references, or on request. */
   readonly #keepsGroups: boolean;
   readonly #maxSteps: number;
   readonly #maxBits: number;

@@ -104,7 +104,7 @@ export interface Substitution {
  * Python's `re.subn`.
  * @param options.count How many matches to replace; 0 for all.
  * @param options.literal Whether a backslash in `replacement` means nothing.
- * @throws {RegexError} If `replacement` refers to a group that there is not, or matching takes too long.
+ * @throws {RegexError} If `replacement` refers to an unknown group, or matching takes too long.
  */
 export function substitute(
   regex: PythonRegex,

@@ -21,7 +21,7 @@ export interface Banner {
   readonly text: string;
 }
 
-/** Python's `str.center`: an odd blank more stands on the left if the width is odd. */
+/** Python's `str.center`: an odd blank is on the left if the width is odd. */
 function centered(text: string, width: number): string {
   const room = Math.max(0, width - [...text].length);
   const left = (room >> 1) + (room & width & 1);

@@ -52,7 +52,7 @@ export function readConfigParser(
     const bare = line.trim();
     if (/^[#;]/.test(bare)) continue;
     const indent = line.length - line.trimStart().length;
-    // A line goes on with the option's value if it is further in than the option.
+    // A line continues the option's value if it is indented more than the option.
     if (value !== undefined && (bare === "" || indent > level)) {
       value.push(bare);
       continue;

@@ -12,7 +12,7 @@ import { jobRenderHost } from "./job_host.ts";
 import { renderValue } from "./render_value.ts";
 
 /**
- * What `renderer` makes of it; a text is read as YAML.
+ * The result of `renderer`; a text is read as YAML.
  * @throws {CommandError} If the renderer may not be used for it, or cannot decrypt it.
  */
 export async function decryptOverride(pillar: Value, renderer: string, context: JobContext): Promise<Value> {

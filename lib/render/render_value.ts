@@ -11,7 +11,7 @@ import { TextOrigin } from "../templates/text_origin.ts";
 import type { Value } from "../values/value.ts";
 
 /**
- * What the renderer makes of `data`, whose maps and lists are changed in place, as in Salt.
+ * The renderer's result for `data`, whose maps and lists are changed in place, as in Salt.
  * @param options.translateNewlines Whether `\n` written as two characters is a line end, as in data from a command line.
  * @throws {RenderError} If there is no such renderer, or it cannot render.
  */

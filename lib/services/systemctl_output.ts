@@ -46,7 +46,7 @@ export function parseUnitFiles(text: string, state: string): string[] {
   });
 }
 
-/** Whether `systemctl status` of an old systemd tells of a unit that is there; `undefined` if it says nothing of it. */
+/** Whether a unit exists, from `systemctl status` of an old systemd; `undefined` if the output does not show it. */
 export function parseLoaded(text: string): boolean | undefined {
   const lower = text.toLowerCase();
   if (lower.includes("could not be found")) return false;

@@ -263,7 +263,7 @@ export async function unmask(name: string, context: JobContext, options: MaskOpt
   throw new CommandError(`Failed to unmask service '${name}'`);
 }
 
-/** What `systemctl show` tells of a unit, empty texts for one that is not there. */
+/** The properties of a unit from `systemctl show`; empty strings for a missing unit. */
 export async function unitProperties(name: string, context: JobContext, root: string | null): Promise<ValueMap> {
   const { stdout } = await systemctl(["show", output.unitName(serviceName(name))], context, { root });
   return output.parseProperties(stdout);

@@ -33,7 +33,7 @@ export async function loadedModules(host: CommandHost): Promise<LoadedModule[]> 
   return parseLsmod((await runProgram([requireProgram("lsmod")], host)).stdout);
 }
 
-/** The names of the modules that there are for this kernel, sorted. @param directory `/lib/modules/<release>` */
+/** The names of this kernel's modules, sorted. @param directory `/lib/modules/<release>` */
 export function availableModules(directory: string): string[] {
   const builtIn = (readTextFileIfExists(`${directory}/modules.builtin`) ?? "").split("\n");
   const names = builtIn.flatMap((path) => /([^/]+)\.ko$/.exec(path.trim())?.[1] ?? []);

@@ -20,7 +20,7 @@ const CLOSED_MS = 20;
 /** The newest connections of one listening socket, by their descriptors. */
 export class CutConnections {
   readonly #held = new Map<number, number>();
-  /** Closed connections that are checked once more. */
+  /** Closed connections that are checked again. */
   readonly #looking = new Map<Timer, number>();
 
   /** A connection was accepted. */

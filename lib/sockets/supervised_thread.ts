@@ -49,7 +49,7 @@ export interface SupervisedThreadOptions<Init extends SupervisedInit> {
   /** Whether its death is irrelevant at this time: during start and stop. */
   unwanted(): boolean;
   /**
-   * Whether a successor can work beside a thread that hangs in libzmq forever; not possible if it must bind the same
+   * Whether a successor can run while its predecessor hangs in libzmq forever; not possible if it must bind the same
    * addresses. The hanging thread keeps the messages that it had received.
    */
   readonly canOverlap: boolean;

@@ -34,7 +34,7 @@ export function makeChunks(high: ValueMap, places: Places, orchestrationJid?: Va
   return chunks;
 }
 
-/** The chunk with the arguments of `run`: one for each of its `names`, or the one that there is. None without a function. */
+/** The chunk with the arguments of `run`: one for each of its `names`, or the single one. None without a function. */
 function* named(chunk: Chunk, run: readonly Value[]): Generator<Chunk> {
   const names: Value[] = [];
   let fun: string | undefined;

@@ -29,7 +29,7 @@ export function mergeFile(high: ValueMap, file: ValueMap, places: Places): Compi
   return errors;
 }
 
-/** The error of a file that rendered to no map, beside the one that says so. */
+/** The second error of a file that rendered to no map. */
 export function notMergeable(data: Value): CompileError {
   return { text: `Error when rendering state with contents: ${renderedText(data)}`, repeats: true };
 }

@@ -36,7 +36,7 @@ export class Places {
   /** The maps of IDs of files. What is under an ID is looked for when somebody asks for its place. */
   readonly #declared: ValueMap[] = [];
   #bodies: Map<Value, Place> | undefined;
-  /** The document of each map or list that was asked for: a tree may have ten thousand. */
+  /** The document of each requested map or list: a tree may have ten thousand. */
   readonly #known = new Map<object, Positions>();
 
   /** Adds a document. */

@@ -13,7 +13,7 @@ import { equals, isMap, typeName, type Value, type ValueMap } from "../values/va
 
 /** What reading and matching of top files depends on. */
 export interface TopOptions extends TopMerging {
-  /** The environment that is asked for; without one all are read. */
+  /** The requested environment; without one, all are read. */
   readonly saltenv: string | undefined;
   /** `state_top_saltenv`: the one environment whose top file is read. */
   readonly stateTopSaltenv: string | undefined;

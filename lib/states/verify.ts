@@ -90,7 +90,7 @@ function* verifyArgument(known: Verified, argument: ValueMap): Generator<Compile
   const { id, sls, places } = known;
   const [key, value] = firstPair(argument) ?? [];
   if (key === undefined || value === undefined || (key !== "names" && !REQUISITE_KEYWORDS.has(key))) return;
-  // A place is looked for only when it is told: that takes as long as the file.
+  // A place is searched only when it is shown: that takes as long as reading the file.
   const place = () => places.of(argument);
   if (key === "names" && !Array.isArray(value)) {
     yield {

@@ -1,5 +1,5 @@
 /**
- * What programs tell of block devices: `blkid`, `hdparm`, `smartctl`, `iostat`.
+ * Output of programs about block devices: `blkid`, `hdparm`, `smartctl`, `iostat`.
  * Source: Salt 3008.3, `salt/modules/disk.py`; blkid(8), hdparm(8), smartctl(8), iostat(1).
  * @module
  */

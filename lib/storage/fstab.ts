@@ -18,7 +18,7 @@ export interface TableForm {
   readonly required: number;
   /** A line with these fields, its end included. */
   format(entry: TableEntry): string;
-  /** Types of file systems that are told by where they are mounted, not by their device. */
+  /** Types of file systems that are identified by their mount point, not by their device. */
   readonly special: readonly string[];
 }
 

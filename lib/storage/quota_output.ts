@@ -35,8 +35,8 @@ export function parseReport(text: string, kind: "Users" | "Groups"): ValueMap {
 }
 
 /**
- * What `quotaon -p` prints of a device: by mount point its device, and `on` or `off` of users and groups.
- * @param device What was asked for.
+ * Parses the output of `quotaon -p` for a device: by mount point its device, and `on` or `off` for users
+ * and groups. @param device The requested device.
  */
 export function parseModes(text: string, device: string): ValueMap {
   const modes: ValueMap = new Map();

@@ -67,7 +67,7 @@ export class DataExpression {
     for (let i = steps.length - 1; i > 0; i--) {
       const path = steps.slice(0, i).join(delimiter);
       budget.spend(expression.length);
-      // A star on the first level stands for every key, and is dealt with below.
+      // A star on the first level matches every key; it is handled below.
       const found = path === "*" ? facts.whole() : valueAt(facts, { steps, path, delimiter });
       const pattern = path === "*" ? expression : steps.slice(i).join(delimiter);
       if (found !== undefined && this.#inValue(found, pattern, budget)) return true;

@@ -24,7 +24,7 @@ export function needText(obj: Obj, wanted = "expected string or bytes-like objec
   throw pythonError("TypeError", `${wanted}, got '${typeName(obj)}'`);
 }
 
-/** What Salt's `to_bytes` makes of a str or bytes. @throws {TemplateError} TypeError. */
+/** The result of Salt's `to_bytes` for a str or bytes. @throws {TemplateError} TypeError. */
 export function needBytes(obj: Obj): Uint8Array {
   if (obj instanceof Uint8Array) return obj;
   const text = textOf(obj);

@@ -50,7 +50,7 @@ function stepIntoList(list: readonly Obj[], step: Obj): Obj | undefined {
 function stepInto(at: Obj, step: Obj): Obj | undefined {
   if (at instanceof Map) {
     if (dictHas(at, step)) return dictGet(at, step);
-    // Salt tries what YAML makes of a text: `1` finds the key 1.
+    // Salt tries the text as YAML: `1` finds the key 1.
     const written = textOf(step);
     return written === undefined ? undefined : dictGet(at, yamlifyArg(written));
   }

@@ -27,7 +27,7 @@ function beginning(path: Obj, max: number): Uint8Array | undefined {
   }
 }
 
-/** What Python calls an OSError. Missing permissions of this code are none. */
+/** The errors that Python calls OSError, without missing permissions of this code. */
 function isFileError(error: unknown): boolean {
   return error instanceof Error && !(error instanceof Deno.errors.NotCapable) &&
     ("code" in error || Object.values(Deno.errors).some((kind) => error instanceof kind));

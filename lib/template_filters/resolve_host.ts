@@ -11,7 +11,7 @@ import { clearTimeout, setTimeout } from "../os/timers.ts";
 const CONNECT_MS = 2_000;
 
 /**
- * The first address of `host` that takes a connection on `port`; if none does, the first one.
+ * The first address of `host` that accepts a connection on `port`; if none does, the first one.
  * @param options.family Addresses of this version alone; if there are none of version 6, those of version 4.
  * @throws {CommandError} If the name has no address.
  */

@@ -86,7 +86,7 @@ function readYaml(value: Obj): Obj {
   }
 }
 
-/** How deep a document may be that stands for itself. */
+/** The maximum depth of a document that contains itself. */
 const DEEPEST = 500;
 
 /** A copy as Salt's `data.decode` makes it: what an alias stands for is another object then, and bytes are text. */

@@ -24,7 +24,7 @@ export interface TemplateLoader {
   readonly names: ReadonlyMap<string, string>;
 }
 
-/** The loader for files of `saltenv`; without an environment, for files beside the one at `path`. */
+/** The loader for files of `saltenv`; without an environment, for files in the directory of `path`. */
 export function templateLoader(
   host: RenderHost,
   { saltenv, path }: { readonly saltenv: string; readonly path: string | undefined },

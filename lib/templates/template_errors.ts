@@ -63,7 +63,7 @@ function salt(error: unknown): string {
   }
   const called = error instanceof CommandError || (error instanceof InvocationError && error.usage === undefined);
   if (called) return `Problem running salt function in Jinja template: ${message}`;
-  // What the template raised itself is told by its class, the last line of the traceback that Salt shows here.
+  // An error that the template raised is shown with its class, as in the last line of Salt's traceback.
   const raised = error instanceof TemplateError && error.type === "TemplateError";
   return raised ? `Jinja error: ${message}\nTemplateError: ${message}` : `Jinja error: ${message}`;
 }

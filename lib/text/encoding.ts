@@ -107,7 +107,7 @@ export function streamDecoder(name: string | null): (bytes: Uint8Array, last: bo
   return (bytes, last) => decoder.decode(bytes, { stream: !last });
 }
 
-/** The bytes that stand for characters in a table of one byte each, by decoding all bytes. */
+/** The bytes of the characters of a single-byte encoding, found by decoding all bytes. */
 function byteTable(name: string | null): Map<string, number> {
   const decode = textDecoder(name);
   const table = new Map<string, number>();

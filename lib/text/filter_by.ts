@@ -9,7 +9,7 @@ import { matchesGlob } from "./glob.ts";
 import { updateMap } from "../values/dict_update.ts";
 import { isMap, str, truthy, type Value, type ValueMap } from "../values/value.ts";
 
-/** What a look-up does beside finding a key. */
+/** The options of a look-up. */
 export interface FilterOptions {
   /** A map that is put over what was found. */
   readonly merge: Value;

@@ -48,7 +48,7 @@ const JOINED: Readonly<Record<string, string>> = {
   X: "%H:%M:%S",
 };
 
-/** The expression for a format; `undefined` if it has a code that there is not, or one twice. */
+/** The expression for a format; `undefined` if it has an unknown code, or one twice. */
 function expressionOf(format: string): RegExp | undefined {
   const whole = format.replaceAll(/%([cxX])/g, (_code, letter: string) => JOINED[letter]);
   const seen = new Set<string>();

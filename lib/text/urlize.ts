@@ -12,7 +12,7 @@ export interface UrlizeOptions {
   readonly limit: number | undefined;
   readonly rel: string;
   readonly target: string | undefined;
-  /** Schemes beside those of the web and of mail: `tel:`. */
+  /** Additional schemes besides those of the web and of mail: `tel:`. */
   readonly schemes: readonly string[];
 }
 

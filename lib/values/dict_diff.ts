@@ -6,7 +6,7 @@
 
 import { equals, isMap, map, type Value, type ValueMap } from "./value.ts";
 
-/** What stands for a value that is not there. */
+/** The placeholder of a missing value. */
 const NOTHING = "<_null_>";
 
 /**

@@ -1,5 +1,5 @@
 /**
- * JSON as Python's `json` writes it: the order of keys kept, `1.0` told from `1`, ints of any size, `NaN`. What Salt itself has
+ * JSON as Python's `json` writes it: the order of keys kept, `1.0` distinguished from `1`, ints of any size, `NaN`. What Salt itself has
  * written so, `JSON.parse` reads. Knows nothing of terminals or outputters.
  * Source: docs.python.org, "json"; Salt's output/json_out.py for what is not JSON (bytes).
  * @module

@@ -1,6 +1,6 @@
 /**
- * Reading JSON as Python's `json.loads` does: the order of keys kept, ints and floats told apart, `NaN` and `Infinity` read. Of a key
- * that occurs twice the last value counts.
+ * Reading JSON as Python's `json.loads` does: the order of keys kept, ints and floats distinguished, `NaN` and `Infinity` read. If a key occurs
+ * twice, the last value is used.
  * Source: docs.python.org, "json"; RFC 8259.
  * @module
  */
@@ -21,7 +21,7 @@ export function parseJson(text: string): Value {
 
 const NUMBER = /-?(?:0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?/y;
 const BLANKS = /[ \t\n\r]*/y;
-/** What a string holds up to its next quote, escape or control character. */
+/** The part of a string up to its next quote, escape or control character. */
 // deno-lint-ignore no-control-regex
 const PLAIN = /[^"\\\x00-\x1f]*/y;
 

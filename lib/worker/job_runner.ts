@@ -31,7 +31,7 @@ export interface RunnerParts {
   readonly opts: MinionOpts;
   /** What it knows at first. */
   readonly hostData: HostData;
-  /** The functions that there are. */
+  /** All functions. */
   readonly catalogue: Catalogue;
   readonly log: Logger;
   /** Whether outcomes contain thrown errors. */
@@ -131,7 +131,7 @@ export class JobRunner {
     const fun = load.get("fun") ?? null;
     const listed = load.get("arg");
     const arg = message.call === undefined ? Array.isArray(listed) ? listed : [] : exactArguments(message.call);
-    this.#abort = new AbortController(); // before the first wait: the job may be told to end from now on
+    this.#abort = new AbortController(); // before the first wait: from now on the job may be ended
     const names = (Array.isArray(fun) ? fun : [fun]).map(str);
     const functions = await Promise.all(names.map((name) => this.#parts.catalogue.get(name)));
     const instead = this.#parts.admit(new Map(names.map((name, i) => [name, functions[i]])), message);

@@ -83,7 +83,7 @@ class BlockReader {
     this.#nextLine();
     if (this.#indent < 0) throw new Unusual();
     const value = this.#collection(0);
-    // Something stands further left than the document began.
+    // A line is indented less than the document's beginning.
     if (this.#indent >= 0) throw new Unusual();
     return { value, containers: this.#containers };
   }
@@ -241,7 +241,7 @@ class BlockReader {
     return made;
   }
 
-  /** Where the colon of a key stands that begins at `at`; negative if there is none on its line. */
+  /** The position of the colon of a key that begins at `at`; negative if there is none on its line. */
   #endOfKey(at: number): number {
     const text = this.#text;
     const first = text.charCodeAt(at);

@@ -51,7 +51,7 @@ export interface TextPlace {
   readonly column: number;
 }
 
-/** Where the keys and items of a document stand. They are asked by the very map or list that the document's value holds. */
+/** The positions of the keys and items of a document, looked up by the map or list object in the document's value. */
 export class YamlPlaces {
   readonly #source: YamlSource;
   readonly #offsetsOf: (container: Value) => Offsets | undefined;
@@ -79,7 +79,7 @@ export class YamlPlaces {
 }
 
 /**
- * The offsets of a document. Nearly no document is ever asked: one that is, is read once more, and what it is made of noted.
+ * The offsets of a document. They are rarely needed: then the document is read again, and its parts are recorded.
  * @param containers Its maps and lists in the order in which they were made.
  */
 function lazyOffsets(source: YamlSource, containers: readonly Value[]): (container: Value) => Offsets | undefined {
@@ -157,11 +157,11 @@ function containsItself(value: Value, open: Set<Value>, done: Set<Value> = new S
   return false;
 }
 
-/** What is noted of a document beside its value. */
+/** The data that are recorded for a document in addition to its value. */
 interface Notes {
   /** Takes its maps and lists, in the order in which they are made. */
   readonly made: Value[];
-  /** Takes where their keys and items stand. */
+  /** Receives the positions of their keys and items. */
   readonly offsets?: Map<Value, Offsets>;
 }
 

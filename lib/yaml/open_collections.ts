@@ -100,7 +100,7 @@ class Scan {
     else this.#token();
   }
 
-  /** One token of block context, at whose first character it stands. */
+  /** One token of block context, at its first character. */
   #token(): void {
     const start = this.#at;
     const indicator = this.#skip(/[-?](?=\s|$)/y);

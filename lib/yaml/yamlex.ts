@@ -90,7 +90,7 @@ class YamlexConstructor {
   #list(node: YamlNode): Value {
     if (node.kind !== "sequence") throw this.#error(`expected a sequence node, but found ${node.kind}`, node);
     const items: Value[] = [];
-    // Known before it is filled: an alias within it stands for the list itself.
+    // Registered before it is filled: an alias within it refers to the list itself.
     this.#made.set(node, items);
     for (const item of node.items) items.push(this.value(item));
     this.#starts.set(items, new Map(node.items.map((item, i) => [i, item.start])));
@@ -116,7 +116,7 @@ class YamlexConstructor {
     this.#starts.set(map, starts);
     for (const [keyNode, valueNode] of this.#flattened(node)) {
       const key = this.#key(keyNode, node);
-      // The tag is the value's, wherever it stands.
+      // The tag belongs to the value, at any position.
       const value = keyNode.tag === AGGREGATE
         ? this.#aggregate(this.value(valueNode), valueNode)
         : this.value(valueNode);
