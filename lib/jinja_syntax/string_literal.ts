@@ -4,19 +4,9 @@
  * @module
  */
 
-const SIMPLE: Readonly<Record<string, string>> = {
-  "\n": "",
-  "\\": "\\",
-  "'": "'",
-  '"': '"',
-  a: "\x07",
-  b: "\b",
-  f: "\f",
-  n: "\n",
-  r: "\r",
-  t: "\t",
-  v: "\v",
-};
+import { CONTROL_ESCAPES } from "../values/control_escapes.ts";
+
+const SIMPLE: Readonly<Record<string, string>> = { ...CONTROL_ESCAPES, "\n": "", "'": "'", '"': '"' };
 
 const DIGITS: Readonly<Record<string, number>> = { x: 2, u: 4, U: 8 };
 

@@ -7,6 +7,7 @@
  */
 
 import { codePoints } from "../values/code_points.ts";
+import { CONTROL_ESCAPES } from "../values/control_escapes.ts";
 import { CommandError, RegexError } from "../errors.ts";
 import { type PythonRegex, pythonRegex } from "./regex.ts";
 import type { Capture, Span } from "./program.ts";
@@ -159,17 +160,6 @@ function slice(codes: readonly number[], { start, end }: Span): string {
   return text;
 }
 
-const ESCAPES: Readonly<Record<string, string>> = {
-  a: "\x07",
-  b: "\b",
-  f: "\f",
-  n: "\n",
-  r: "\r",
-  t: "\t",
-  v: "\v",
-  "\\": "\\",
-};
-
 /** The parts of a replacement: texts, and numbers of groups. */
 function readTemplate(template: string, regex: PythonRegex): (string | number)[] {
   const parts: (string | number)[] = [];
@@ -202,8 +192,8 @@ function readTemplate(template: string, regex: PythonRegex): (string | number)[]
       if (known === undefined) throw refuse(`unknown group name '${named[1]}'`);
       group(known, i + 3);
       i += named[0].length;
-    } else if (Object.hasOwn(ESCAPES, rest[0])) {
-      text += ESCAPES[rest[0]];
+    } else if (Object.hasOwn(CONTROL_ESCAPES, rest[0])) {
+      text += CONTROL_ESCAPES[rest[0]];
       i++;
     } else if (/^[A-Za-z]/.test(rest)) {
       throw refuse(`bad escape \\${rest[0]} at position ${i}`);

@@ -11,7 +11,19 @@ import { splitInput } from "../values/split_input.ts";
 import { str, type Value, type ValueMap } from "../values/value.ts";
 import { RETCODE, retcodeOf } from "./outcome.ts";
 import { type ApplyCall, prepare, Refusal } from "./prepared.ts";
+import type { StateRun } from "./run.ts";
 import { openRun } from "./run_high.ts";
+
+/** Opens a run for one chunk outside of a compilation; a chunk that cannot be called is refused. */
+async function openFor(chunk: Chunk, call: ApplyCall): Promise<StateRun | Refusal> {
+  const prepared = await prepare(call);
+  if (prepared instanceof Refusal) return prepared;
+  const { run } = openRun(undefined, prepared);
+  const errors = await run.calls.verify(chunk);
+  if (errors.length === 0) return run;
+  call.context.setRetcode(RETCODE.compile);
+  return new Refusal(errors);
+}
 
 /** Calls a state function with the arguments of the call. */
 export async function applySingle(fun: string, name: Value, call: ApplyCall): Promise<Value> {
@@ -24,14 +36,8 @@ export async function applySingle(fun: string, name: Value, call: ApplyCall): Pr
   const chunk: Chunk = new Map(call.kwargs);
   for (const key of [...chunk.keys()].map(str)) if (key.startsWith("__pub_")) chunk.delete(key);
   chunk.set("state", state).set("fun", short).set("__id__", name).set("name", name);
-  const prepared = await prepare(call);
-  if (prepared instanceof Refusal) return prepared.returned;
-  const { run } = openRun(undefined, prepared);
-  const errors = await run.calls.verify(chunk);
-  if (errors.length > 0) {
-    context.setRetcode(RETCODE.compile);
-    return errors;
-  }
+  const run = await openFor(chunk, call);
+  if (run instanceof Refusal) return run.returned;
   await run.initialize(chunk);
   const results: ValueMap = new Map([[chunkTag(chunk), await run.alone(chunk)]]);
   context.setRetcode(retcodeOf(results));
@@ -41,14 +47,8 @@ export async function applySingle(fun: string, name: Value, call: ApplyCall): Pr
 /** Calls one low chunk. */
 export async function applyLow(chunk: Chunk, call: ApplyCall): Promise<Value> {
   const { context } = call;
-  const prepared = await prepare(call);
-  if (prepared instanceof Refusal) return prepared.returned;
-  const { run } = openRun(undefined, prepared);
-  const errors = await run.calls.verify(chunk);
-  if (errors.length > 0) {
-    context.setRetcode(RETCODE.compile);
-    return errors;
-  }
+  const run = await openFor(chunk, call);
+  if (run instanceof Refusal) return run.returned;
   const result = await run.alone(chunk);
   context.setRetcode(retcodeOf(result));
   return result;

@@ -91,6 +91,7 @@ export const EXECUTION_MODULES: ModuleTable = {
       import("./_postgres_extensions.ts"),
       import("./_postgres_privileges.ts"),
       import("./_postgres_roles.ts"),
+      import("./_postgres_schemas.ts"),
     ]),
   publish: () => import("./publish.ts"),
   quota: () => import("./quota.ts"),
