@@ -50,6 +50,9 @@ Deno.test({
     assertEquals(await call("user.info", "ann", within()), map(ann));
     assertEquals(await call("user.list_users", within()), ["ann", "root"]);
     assertEquals(await call("user.chuid", "ann", 1600, within()), true);
+    assertEquals(await call("user.chgid", "ann", 60, within()), true);
+    assertMatch(root.read("passwd"), /^ann:x:1600:60:/m);
+    assertEquals(await call("user.chgid", "ann", 1500, within()), true);
     assertEquals(await call("user.chshell", "ann", "/bin/bash", within()), true);
     assertEquals(await call("user.chhome", "ann", "/srv/ann", within()), true);
     assertEquals(await call("user.chother", "ann", "x,y", within()), true);
