@@ -10,7 +10,7 @@ import type { Grains } from "./os.ts";
 /** Where a host's Python is. */
 const PLACES = ["/usr/bin/python3", "/bin/python3", "/usr/local/bin/python3"];
 /** Most links from there to the program: `/etc/alternatives` is one. */
-const MOST_LINKS = 5;
+const MAX_LINKS = 5;
 
 /** The major and the minor number, which the name of the program has: no program is started. Nothing if the host has no Python 3. */
 export function pythonGrains(files: HostFiles): Grains {
@@ -23,7 +23,7 @@ export function pythonGrains(files: HostFiles): Grains {
 
 function versionAt(place: string, files: HostFiles): number[] | undefined {
   let path = place;
-  for (let links = 0; links < MOST_LINKS; links++) {
+  for (let links = 0; links < MAX_LINKS; links++) {
     const target = files.link(path);
     if (target === undefined) return undefined;
     const [, major, minor] = /python(\d+)\.(\d+)$/.exec(target) ?? [];

@@ -159,6 +159,7 @@ Deno.test("one worker without permissions waits, at most one that may do more, a
 const ARGUMENTS: Readonly<Record<string, readonly Value[]>> = {
   "cmd.exec_code": ["sh", "true"],
   "cmd.exec_code_all": ["sh", "true"],
+  "hashutil.base64_decodefile": ["true", "/nonesuch/file"],
   "cmd.script": ["/nonesuch"],
   "cmd.tty": ["tty0", "x"],
   "test.sleep": [0],
