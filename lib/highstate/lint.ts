@@ -36,8 +36,10 @@ export async function lint({ context, mods, kwargs, pillarFile, grainsFile }: Li
   if (pillarFile !== null) given.set("pillar", await readMap(pillarFile));
   const own = grainsFile === null ? undefined : await readMap(grainsFile);
   const state = await openHighState(own === undefined ? context : { ...context, grains: own }, given);
-  const known = new Set((await context.catalogue.states.all()).map(({ name }) => name));
-  const options = async (high: ValueMap) => ({ ...await state.compileOptions(high), allFunctions: known });
+  const { states } = context.catalogue;
+  const allFunctions = new Set((await states.all()).map(({ name }) => name));
+  const otherModules = new Set([...states.refusals().keys(), ...await state.source.ownStateModules()]);
+  const options = async (high: ValueMap) => ({ ...await state.compileOptions(high), allFunctions, otherModules });
   const { files, errors } = mods === null
     ? await lintAll(state, options)
     : await lintMods(state, splitInput(mods), options);

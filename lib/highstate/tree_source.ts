@@ -15,6 +15,7 @@ export interface TreeFiles {
   getState(sls: string, saltenv: string): Promise<{ readonly source: string; readonly dest: string } | undefined>;
   cacheFile(url: string, saltenv: string): Promise<string | undefined>;
   listStates(saltenv: string): Promise<string[]>;
+  fileList(saltenv: string, prefix?: string): Promise<string[]>;
   envs(): Promise<string[]>;
   masterTops(): Promise<ValueMap>;
 }
@@ -62,6 +63,13 @@ export class TreeSource implements TopSource {
   /** @throws {CommandError} If the file server cannot list its files. */
   available(saltenv: string): Promise<readonly string[]> {
     return this.#setting.files.listStates(saltenv);
+  }
+
+  /** The names of the state modules that the tree brings in `_states`, in a language that is loaded here. */
+  async ownStateModules(): Promise<string[]> {
+    const { files } = this.#setting;
+    const paths = await Promise.all((await this.envs()).map((env) => files.fileList(env, "_states")));
+    return paths.flat().flatMap((path) => /([^/]+)\.[jt]s$/.exec(path)?.[1] ?? []);
   }
 
   /** @throws {SlsRenderError} With the renderer's words. @throws {CommandError} If the file cannot be fetched. */

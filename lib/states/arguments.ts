@@ -62,28 +62,32 @@ export function unknownArguments({ chunks, high, places, signature }: Declared):
   return errors;
 }
 
-/** The functions that are not there although others of their module are, or a module of nearly their name is. A state says it once. */
-export function missingFunctions({ chunks, high, places, known }: {
+/** The functions that are not there, and neither is their module for another host or in the tree. A state says it once. */
+export function missingFunctions({ chunks, high, places, known, otherModules }: {
   readonly chunks: readonly Chunk[];
   readonly high: ValueMap;
   readonly places: Places;
   /** All functions of the host. */
   readonly known: ReadonlySet<string>;
+  /** Modules that do not load on this host, and those that the tree brings. */
+  readonly otherModules: ReadonlySet<string>;
 }): CompileError[] {
   const errors = new Map<string, CompileError>();
   const modules = new Set([...known].map(moduleOf));
   for (const chunk of chunks) {
     const fun = `${field(chunk, "state")}.${field(chunk, "fun")}`;
+    const module = moduleOf(fun);
+    if (known.has(fun) || otherModules.has(module)) continue;
     const near = nearestName(fun, known);
-    // An unknown module may be one for another host, or of the tree itself.
-    if (known.has(fun) || (!modules.has(moduleOf(fun)) && near === undefined)) continue;
     const id = field(chunk, "__id__");
     const body = high.get(id);
     const key = isMap(body) ? [...body.keys()].find((key) => moduleOf(str(key)) === field(chunk, "state")) : undefined;
     errors.set(`${id}\n${fun}`, {
       text: `State '${fun}' was not found in SLS '${field(chunk, "__sls__")}'`,
       place: (isMap(body) && key !== undefined ? places.key(body, key) : undefined) ?? places.of(chunk),
-      ...near !== undefined && { hint: `Did you mean ${near}?` },
+      ...near !== undefined
+        ? { hint: `Did you mean ${near}?` }
+        : !modules.has(module) && { hint: `There is no state module ${module}` },
     });
   }
   return [...errors.values()];

@@ -31,6 +31,8 @@ export interface CompileOptions {
   readonly modules: StateModules;
   /** The state functions of the host, if those that are missing are looked for. */
   readonly allFunctions?: ReadonlySet<string>;
+  /** State modules that are there, for other hosts or in the tree: their functions are not looked for. */
+  readonly otherModules?: ReadonlySet<string>;
   /** Of an orchestration: its job. */
   readonly orchestrationJid?: Value;
 }
@@ -69,8 +71,8 @@ export const STAGES = {
   },
   arguments: ({ chunks, high, places }, { modules }) =>
     unknownArguments({ chunks, high, places, signature: (fun) => modules.signature(fun) }),
-  functions: ({ chunks, high, places }, { allFunctions }) =>
-    allFunctions === undefined ? [] : missingFunctions({ chunks, high, places, known: allFunctions }),
+  functions: ({ chunks, high, places }, { allFunctions: known, otherModules = new Set() }) =>
+    known === undefined ? [] : missingFunctions({ chunks, high, places, known, otherModules }),
   requisites: ({ chunks, graph, places }, options) => {
     const disabled = new Set(options.disabledRequisites);
     return chunks.flatMap((chunk) => {

@@ -136,14 +136,16 @@ Deno.test("state.lint reports every error of a tree once, and names in the top f
 
 Deno.test("state.lint reports unknown arguments and functions, with the nearest known ones", async () => {
   const web = "web:\n  file.managed:\n    - name: /x\n    - usr: root\n    - mde: '0644'\nb:\n  test.nope: []\n" +
-    "c:\n  test:\n    - noop\nd:\n  tset.nop: []\ne:\n  of_another_host.present: []\n";
-  const { shown, retcode } = await call("state.lint", { args: ["web"], more: { "web/init.sls": web } });
+    "c:\n  test:\n    - noop\nd:\n  tset.nop: []\ne:\n  not_built.present: []\nf:\n  ours.present: []\n";
+  const more = { "web/init.sls": web, "_states/ours.ts": "", "_states/theirs.py": "" };
+  const { shown, retcode } = await call("state.lint", { args: ["web"], more });
   assertEquals(retcode, 1);
   const told = (Array.isArray(shown) ? shown : []).map((text) => String(text).split("\n").slice(0, 3).join("; "));
   assertEquals(told, [
     "State 'test.nope' was not found in SLS 'web'; Did you mean test.nop?; web/init.sls:7:3",
     "State 'test.noop' was not found in SLS 'web'; Did you mean test.nop?; web/init.sls:9:3",
     "State 'tset.nop' was not found in SLS 'web'; Did you mean test.nop?; web/init.sls:12:3",
+    "State 'not_built.present' was not found in SLS 'web'; There is no state module not_built; web/init.sls:14:3",
     "unknown argument `usr` of file.managed in state 'web' in SLS 'web'; Did you mean user?; web/init.sls:4:7",
     "unknown argument `mde` of file.managed in state 'web' in SLS 'web'; Did you mean mode?; web/init.sls:5:7",
   ]);
