@@ -155,7 +155,7 @@ export const manage_file: ModuleFunction<JobContext> = fn({
         source: textOr(given.source),
         saltenv: textOr(given.saltenv, "base"),
         sum: sumOf(given.source_sum),
-        attrs: given.attrs === null ? null : text(given.attrs),
+        attrs: lettersOf(given.attrs),
         backup: text(mode),
         dirMode: given.dir_mode,
         showChanges: given.show_changes,
@@ -174,3 +174,9 @@ export const manage_file: ModuleFunction<JobContext> = fn({
     }
   },
 });
+
+/** Attributes that are a text or, as `cron.file` gives them, a list of letters; null if they are not looked at. */
+function lettersOf(attrs: Value): string | null {
+  if (attrs === null) return null;
+  return Array.isArray(attrs) ? attrs.map(text).join("") : text(attrs);
+}
