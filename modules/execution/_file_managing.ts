@@ -24,7 +24,7 @@ import { chooseSource, findManaged } from "../../lib/filesystem/sources.ts";
 import { describe } from "../../lib/plugins/docs.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { map, str as text, truthy } from "../../lib/values/value.ts";
+import { map, str as text, truthy, type Value } from "../../lib/values/value.ts";
 
 export const source_list: ModuleFunction<JobContext> = fn({
   doc: describe(
