@@ -25,14 +25,13 @@ export const EQUIVALENT: readonly Equivalent[] = [
   },
   {
     file: "lib/sockets/connection_shares.ts",
-    code: "#most = 0;",
+    code: "#max = 0;",
     change: "0 → 1",
     why: "it is not read while there is no connection, and the first makes it 1",
   },
   {
     file: "lib/sockets/connection_shares.ts",
-    code:
-      "this.#most = to > from ? Math.max(this.#most, to) : this.#bySize.has(this.#most) ? this.#most : this.#most - 1;",
+    code: "this.#max = to > from ? Math.max(this.#max, to) : this.#bySize.has(this.#max) ? this.#max : this.#max - 1;",
     change: "> → >=",
     why: "the count of an address changes by one each time: it is never the same",
   },
