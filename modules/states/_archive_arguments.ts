@@ -108,7 +108,7 @@ trim_output : False
     How many lines the changes hold; True: 100.
 
 use_cmd_unzip
-    Whether the program \`unzip\` is used. Default: with \`options\`.
+    Whether the program \`unzip\` is used. Default: with \`options\`. Not with a password, unless there are \`options\`.
 
 extract_perms : True
     Whether files of a ZIP archive get the modes that it keeps.
@@ -213,6 +213,8 @@ export function methodOf(given: ExtractedArguments, format: ArchiveFormat, warni
       "Using a password in combination with setting 'use_cmd_unzip' to True is considered insecure. It is recommended to remove the " +
         "'use_cmd_unzip' argument (or set it to False) and allow Salt to extract the archive using Python's built-in ZIP file support.",
     );
+    // Every process of the host could read the password among the program's arguments.
+    if (!options) unzipProgram = false;
   }
   return { options, strip: undefined, unzipProgram };
 }
