@@ -5,6 +5,7 @@
  * @module
  */
 
+import { sameBytes } from "../crypto/same_bytes.ts";
 import { clearTimeout, setTimeout, type Timer } from "../os/timers.ts";
 import { describeError, messageOf } from "../errors.ts";
 import { encode } from "../values/msgpack.ts";
@@ -70,7 +71,7 @@ export class PillarProcesses {
     if (this.#closed) return answer("lost");
     // A minion that repeats its request waits for the first one's answer.
     const same = this.#waiting.find(({ question: { id, request } }) =>
-      id === question.id && isEqual(request, question.request)
+      id === question.id && sameBytes(request, question.request)
     );
     if (same !== undefined) return void same.tell.push(answer);
     const its = this.#waiting.filter(({ question: { id } }) => id === question.id).length;
@@ -143,10 +144,6 @@ export class PillarProcesses {
 function news(key: string, pillar: Uint8Array | "full" | "lost"): PillarMessage {
   if (typeof pillar === "string") return { kind: "pillar", key, state: pillar, pillar: new Uint8Array() };
   return { kind: "pillar", key, state: "compiled", pillar };
-}
-
-function isEqual(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && a.every((byte, i) => byte === b[i]);
 }
 
 /** One process. */

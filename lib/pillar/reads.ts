@@ -4,6 +4,7 @@
  * @module
  */
 
+import { sameBytes } from "../crypto/same_bytes.ts";
 import { encode } from "../values/msgpack.ts";
 import type { PillarNotes } from "../plugins/pillar_source.ts";
 import { equals, type Value, type ValueMap } from "../values/value.ts";
@@ -70,7 +71,7 @@ export class PillarReads implements PillarNotes {
   holds({ grains, own }: ReadFacts, stamps: (path: string) => string = stampOf): boolean {
     for (const [key, value] of this.#own) if (!isSame(value, own.get(key))) return false;
     for (const [key, value] of this.#grains) if (!isSame(value, grains.get(key))) return false;
-    if (this.#allGrains !== undefined && !isEqual(this.#allGrains, encode(grains, "disk"))) return false;
+    if (this.#allGrains !== undefined && !sameBytes(this.#allGrains, encode(grains, "disk"))) return false;
     for (const [path, stamp] of this.#paths) if (stamps(path) !== stamp) return false;
     return true;
   }
@@ -78,9 +79,5 @@ export class PillarReads implements PillarNotes {
 
 function isSame(a: Value | undefined, b: Value | undefined): boolean {
   if (a === undefined || b === undefined) return a === b;
-  return equals(a, b) && (typeof a === "string" || isEqual(encode(a, "disk"), encode(b, "disk")));
-}
-
-function isEqual(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && a.every((byte, i) => byte === b[i]);
+  return equals(a, b) && (typeof a === "string" || sameBytes(encode(a, "disk"), encode(b, "disk")));
 }

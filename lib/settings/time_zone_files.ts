@@ -4,6 +4,7 @@
  * @module
  */
 
+import { sameBytes } from "../crypto/same_bytes.ts";
 import { CommandError, InvocationError } from "../errors.ts";
 import { isLink, joinPath, normalPath, walk } from "../filesystem/paths.ts";
 import { readFileIfExists, readTextFileIfExists } from "../os/atomic_file.ts";
@@ -57,9 +58,7 @@ function zoneNames(root: string): string[] {
 }
 
 function sameContents(own: Uint8Array, path: string): boolean {
-  if (!isFile(path) || Deno.statSync(path).size !== own.length) return false;
-  const other = Deno.readFileSync(path);
-  return own.every((byte, i) => byte === other[i]);
+  return isFile(path) && Deno.statSync(path).size === own.length && sameBytes(own, Deno.readFileSync(path));
 }
 
 /** The file of a zone below `root`. @throws {InvocationError} If the name leads out of the zones. */
