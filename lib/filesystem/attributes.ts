@@ -7,10 +7,17 @@
 import { CommandError, InvocationError } from "../errors.ts";
 import { isThereOrHidden } from "../os/file_kind.ts";
 import { which } from "../host/which.ts";
+import { str, type Value } from "../values/value.ts";
 import type { FileHost, SelinuxContext } from "./file_host.ts";
 
 /** Letters of attributes that old and newer versions know. */
 const LETTERS = { old: /[acdijstuADST]/g, newer: /[aAcCdDeijPsStTu]/g };
+
+/** The argument `attrs`: a text or, as `cron.file` gives it, a list of letters; null if attributes are not looked at. */
+export function attributeLetters(attrs: Value): string | null {
+  if (attrs === null) return null;
+  return Array.isArray(attrs) ? attrs.map(str).join("") : str(attrs);
+}
 
 /** The attributes of each file in the output of `lsattr`. @param extended Whether the version is above 1.41.12. */
 export function parseLsattr(output: string, extended: boolean): Map<string, string[]> {

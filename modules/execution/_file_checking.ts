@@ -4,6 +4,7 @@
  * @module
  */
 
+import { attributeLetters } from "../../lib/filesystem/attributes.ts";
 import { fileHost, home, sourceFiles } from "./_file_host.ts";
 import {
   contentsOf,
@@ -159,7 +160,7 @@ async function checkManaged(
   const file: ManagedFile = {
     ...given,
     mode,
-    attrs: truthy(given.attrs) ? text(given.attrs) : null,
+    attrs: truthy(given.attrs) ? attributeLetters(given.attrs) : null,
     follow: given.follow_symlinks,
     sfn,
     source: textOr(source),
@@ -260,7 +261,7 @@ export const check_file_meta: ModuleFunction<JobContext> = fn({
       source: textOr(given.source),
       saltenv: textOr(given.saltenv, "base"),
       sum: sumOf(given.source_sum),
-      attrs: truthy(given.attrs) ? text(given.attrs) : null,
+      attrs: truthy(given.attrs) ? attributeLetters(given.attrs) : null,
       follow: given.follow_symlinks,
       contents: contentsOf(given.contents),
       ignoring,

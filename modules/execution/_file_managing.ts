@@ -4,6 +4,7 @@
  * @module
  */
 
+import { attributeLetters } from "../../lib/filesystem/attributes.ts";
 import { fileHost, home, sourceFiles } from "./_file_host.ts";
 import {
   contentsOf,
@@ -24,7 +25,7 @@ import { chooseSource, findManaged } from "../../lib/filesystem/sources.ts";
 import { describe } from "../../lib/plugins/docs.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { map, str as text, truthy, type Value } from "../../lib/values/value.ts";
+import { map, str as text, truthy } from "../../lib/values/value.ts";
 
 export const source_list: ModuleFunction<JobContext> = fn({
   doc: describe(
@@ -155,7 +156,7 @@ export const manage_file: ModuleFunction<JobContext> = fn({
         source: textOr(given.source),
         saltenv: textOr(given.saltenv, "base"),
         sum: sumOf(given.source_sum),
-        attrs: lettersOf(given.attrs),
+        attrs: attributeLetters(given.attrs),
         backup: text(mode),
         dirMode: given.dir_mode,
         showChanges: given.show_changes,
@@ -174,9 +175,3 @@ export const manage_file: ModuleFunction<JobContext> = fn({
     }
   },
 });
-
-/** Attributes that are a text or, as `cron.file` gives them, a list of letters; null if they are not looked at. */
-function lettersOf(attrs: Value): string | null {
-  if (attrs === null) return null;
-  return Array.isArray(attrs) ? attrs.map(text).join("") : text(attrs);
-}
