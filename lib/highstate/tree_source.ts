@@ -4,6 +4,7 @@
  */
 
 import { RenderError, type RenderErrorDetail } from "../errors.ts";
+import { moduleNameOf } from "../plugins/loader.ts";
 import { type RenderMistake, SlsRenderError } from "../states/compile_error.ts";
 import { placeText } from "../states/place.ts";
 import type { RenderedFile, TopSource } from "../states/source.ts";
@@ -69,7 +70,7 @@ export class TreeSource implements TopSource {
   async ownStateModules(): Promise<string[]> {
     const { files } = this.#setting;
     const paths = await Promise.all((await this.envs()).map((env) => files.fileList(env, "_states")));
-    return paths.flat().flatMap((path) => /([^/]+)\.[jt]s$/.exec(path)?.[1] ?? []);
+    return paths.flat().flatMap((path) => moduleNameOf(path.slice(path.lastIndexOf("/") + 1)) ?? []);
   }
 
   /** @throws {SlsRenderError} With the renderer's words. @throws {CommandError} If the file cannot be fetched. */

@@ -224,6 +224,11 @@ export function loadFamily<C>(table: ModuleTable, options: FamilyOptions = {}): 
   };
 }
 
+/** The name of the module that a user's file holds; `undefined` if it holds none. */
+export function moduleNameOf(file: string): string | undefined {
+  return /^([A-Za-z][A-Za-z0-9_]*)\.(ts|js)$/.exec(file)?.[1];
+}
+
 /** The paths of the user's files by module name. */
 export function userFiles(directory: string): Map<string, string> {
   const files = new Map<string, string>();
@@ -235,7 +240,7 @@ export function userFiles(directory: string): Map<string, string> {
     throw error;
   }
   for (const entry of entries) {
-    const module = /^([A-Za-z][A-Za-z0-9_]*)\.(ts|js)$/.exec(entry.name)?.[1];
+    const module = moduleNameOf(entry.name);
     if (module !== undefined && !entry.isDirectory) files.set(module, `${directory}/${entry.name}`);
   }
   return files;
