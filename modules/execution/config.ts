@@ -8,7 +8,7 @@ import { describe } from "../../lib/plugins/docs.ts";
 import { filterGlob } from "../../lib/text/glob.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { masterOpts, optionSources } from "../../lib/config/option_sources.ts";
+import { masterOpts, type OmittedSources, optionSources } from "../../lib/config/option_sources.ts";
 import { optsValues } from "../../lib/config/opts_map.ts";
 import { DEFAULT_TARGET_DELIM, traverse, traverseOr } from "../../lib/yaml/traverse.ts";
 import { isMap, map, str as text, type Value, type ValueMap } from "../../lib/values/value.ts";
@@ -50,12 +50,10 @@ export const get: ModuleFunction<JobContext> = fn({
         context.log("warning", `Unsupported merge strategy '${merge}'. Falling back to 'recurse'.`);
       }
       // Salt's merge ignores the options to omit.
-      const all = [...optionSources(context), DEFAULTS].reverse().reduce((merged, next) =>
-        mergeMaps(merged, next, merge !== "overwrite")
-      );
+      const all = sources(context).reverse().reduce((merged, next) => mergeMaps(merged, next, merge !== "overwrite"));
       return traverseOr(all, key, { delimiter, fallback });
     }
-    for (const source of [...optionSources(context, omit), DEFAULTS]) {
+    for (const source of sources(context, omit)) {
       const found = traverse(source, key, delimiter);
       if (found !== undefined) return found;
     }
@@ -78,7 +76,7 @@ export const option: ModuleFunction<JobContext> = fn({
     wildcard: bool(false),
   },
   run: ({ value, default: fallback, omit_all, wildcard, ...omit }, context) => {
-    const looked = omit_all ? [DEFAULTS] : [...optionSources(context, omit), DEFAULTS];
+    const looked = omit_all ? [DEFAULTS] : sources(context, omit);
     if (!wildcard) {
       const source = looked.find((source) => source.has(value));
       return source === undefined ? fallback ?? "" : source.get(value);
@@ -163,6 +161,11 @@ export const valid_fileproto: ModuleFunction<JobContext> = fn({
   params: { uri: str() },
   run: ({ uri }) => FILE_SCHEMES.includes(/^([a-z][a-z0-9+.-]*):/i.exec(uri)?.[1].toLowerCase() ?? ""),
 });
+
+/** The sources of options, in the order of precedence; the defaults are the last. */
+function sources(context: JobContext, omit?: OmittedSources): ValueMap[] {
+  return [...optionSources(context, omit), DEFAULTS];
+}
 
 function mergeMaps(into: ValueMap, from: ValueMap, recurse: boolean): ValueMap {
   const merged = new Map(into);
