@@ -60,6 +60,8 @@ export const FLOORS: readonly (readonly string[])[] = [
   ["lib/commands"],
   ["master.ts", "minion.ts", "salt.ts"],
   ["scripts"],
+  ["scripts/coverage/rules"],
+  ["scripts/coverage"],
   ["tests/support"],
   ["tests/bench", "tests/fuzz", "tests/interop"],
   ["tests/chaos"],

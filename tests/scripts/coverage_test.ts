@@ -1,4 +1,5 @@
-import { addLcov, coverageReport, type CoverageRule, type LineCounts, toLcov } from "../../scripts/coverage_report.ts";
+import { addLcov, coverageReport, type LineCounts, toLcov } from "../../scripts/coverage/report.ts";
+import type { CoverageRule } from "../../scripts/coverage/rules/rule.ts";
 import { assertEquals, assertStringIncludes } from "../support/assert.ts";
 
 const TEXT = `import { a } from "./a.ts";
@@ -62,7 +63,7 @@ lib/values/one.ts:11-13: export function two(): void {
 lib/os/idle.ts:2-4: export const A = 1;
 salt.ts:1: await main();
 
-Named by a rule (scripts/coverage_rules.ts):
+Named by a rule (scripts/coverage/rules/):
 `,
   );
 });
@@ -88,4 +89,10 @@ Deno.test("deno task coverage: a rule names lines with its reason, and a rule wi
   assertStringIncludes(text, "lib/values                  9        4        3        2     44.4\n");
   assertStringIncludes(text, "\nlib/values/one.ts:11-13: the machine would end\n");
   assertStringIncludes(text, '\nlib/values/one.ts: a rule for /return "one"/, which every test run reaches');
+});
+
+Deno.test("deno task coverage: a rule of a folder names lines of all files below it", () => {
+  const text = report(counted(), [{ path: "lib/", line: /return "many"|function two|const A/, why: "so be it" }]);
+  assertStringIncludes(text, "all                        12        4        7        1     33.3\n");
+  assertStringIncludes(report(counted(), [{ path: "lib/val", line: /./, why: "no folder" }]), "/./, which every test");
 });

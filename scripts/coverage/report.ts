@@ -3,19 +3,11 @@
  * @module
  */
 
-import type { Source } from "./structure.ts";
+import type { Source } from "../structure.ts";
+import type { CoverageRule } from "./rules/rule.ts";
 
 /** How often each line ran, by path and number of the line; a line that is no code is not in it. */
 export type LineCounts = Map<string, Map<number, number>>;
-
-/** Lines that no test can reach, or whose run the tool cannot see. */
-export interface CoverageRule {
-  /** The file, from the root of the tree. @default every file */
-  readonly path?: string;
-  /** What each of these lines, or the first line of their block, contains. */
-  readonly line: RegExp;
-  readonly why: string;
-}
 
 /** A run of lines that did not run, without a line between them that did. */
 interface Gap {
@@ -71,7 +63,7 @@ export function coverageReport(
     sum.lines += code.size;
     sum.reached += [...code.values()].filter((count) => count > 0).length;
     for (const gap of gaps) {
-      const rule = rules.find(({ path, line }) => (path ?? gap.path) === gap.path && line.test(gap.text));
+      const rule = rules.find(({ path, line }) => isBelow(gap.path, path) && line.test(gap.text));
       if (rule === undefined) open.push(gap);
       else {
         used.set(rule, [...used.get(rule) ?? [], gap]);
@@ -88,7 +80,7 @@ export function coverageReport(
     `Lines that nothing reaches (${open.length} places):`,
     ...open.map((gap) => `${place(gap)}: ${gap.text}`),
     "",
-    "Named by a rule (scripts/coverage_rules.ts):",
+    "Named by a rule (scripts/coverage/rules/):",
     ...[...used].flatMap(([{ why }, gaps]) => gaps.map((gap) => `${place(gap)}: ${why}`)),
     ...unused.map(({ path, line }) =>
       `${path ?? "every file"}: a rule for ${line}, which every test run reaches or which is gone`
@@ -149,6 +141,10 @@ function roomRow(room: string, { lines, reached, named }: Sum): string {
 
 function row(room: string, ...cells: readonly string[]): string {
   return room.padEnd(20) + cells.map((cell) => cell.padStart(9)).join("");
+}
+
+function isBelow(path: string, rule: string | undefined): boolean {
+  return rule === undefined || rule === path || (rule.endsWith("/") && path.startsWith(rule));
 }
 
 function place({ path, first, last }: Gap): string {

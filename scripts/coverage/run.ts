@@ -9,15 +9,15 @@
  * @module
  */
 
-import { OptionError, parseOptions } from "./options.ts";
-import { COVERAGE_RULES } from "./coverage_rules.ts";
-import { addLcov, coverageReport, type LineCounts, toLcov } from "./coverage_report.ts";
-import { sourceFiles } from "./source_files.ts";
-import { testFiles } from "./test.ts";
-import { runTestFile } from "./test_file.ts";
-import { coveredNothing } from "./deno_output.ts";
+import { OptionError, parseOptions } from "../options.ts";
+import { COVERAGE_RULES } from "./rules.ts";
+import { addLcov, coverageReport, type LineCounts, toLcov } from "./report.ts";
+import { sourceFiles } from "../source_files.ts";
+import { testFiles } from "../test.ts";
+import { runTestFile } from "../test_file.ts";
+import { coveredNothing } from "../deno_output.ts";
 
-const ROOT = decodeURIComponent(new URL("..", import.meta.url).pathname).replace(/\/$/, "");
+const ROOT = decodeURIComponent(new URL("../..", import.meta.url).pathname).replace(/\/$/, "");
 
 /** What is measured. */
 const MEASURED = ["lib", "modules"] as const;
@@ -67,7 +67,7 @@ async function lcov(figures: string): Promise<string> {
   }
   const escaped = ROOT.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
   const include = `--include=^file://${escaped}/(${MEASURED.join("|")}|[a-z]+\\.ts)`;
-  // Without it Deno leaves out more; what is called test.ts it leaves out with it, too (coverage_rules.ts).
+  // Without it Deno leaves out more; what is called test.ts it leaves out with it, too (rules/modules.ts).
   const exclude = "--exclude=_test\\.ts$";
   const command = new Deno.Command(Deno.execPath(), { args: ["coverage", "--lcov", include, exclude, figures] });
   const { success, stdout, stderr } = await command.output();

@@ -1,0 +1,20 @@
+/**
+ * The lines of the product that `deno task coverage` cannot see, or that no test can reach, each with its reason.
+ * @module
+ */
+
+import type { CoverageRule } from "./rules/rule.ts";
+import { EVERYWHERE_RULES } from "./rules/everywhere.ts";
+import { HOST_RULES } from "./rules/host.ts";
+import { LANGUAGE_RULES } from "./rules/language.ts";
+import { MODULES_RULES } from "./rules/modules.ts";
+import { PROCESSES_RULES } from "./rules/processes.ts";
+
+/** See {@linkcode CoverageRule}; the first that fits names a line. */
+export const COVERAGE_RULES: readonly CoverageRule[] = [
+  ...EVERYWHERE_RULES,
+  ...PROCESSES_RULES,
+  ...HOST_RULES,
+  ...LANGUAGE_RULES,
+  ...MODULES_RULES,
+];
