@@ -60,10 +60,19 @@ export const FLOORS: readonly (readonly string[])[] = [
   ["lib/commands"],
   ["master.ts", "minion.ts", "salt.ts"],
   ["scripts"],
-  ["scripts/coverage/rules"],
-  ["scripts/coverage"],
+  ["scripts/coverage/rules", "scripts/mutants", "scripts/reference"],
+  ["scripts/build", "scripts/coverage"],
+  ["scripts/fleet"],
   ["tests/support"],
+  ["tests/support/fleet"],
+  ["tests/support/calls", "tests/support/files", "tests/support/threads"],
+  ["tests/bench/harness"],
+  ["tests/bench/fleets"],
+  ["tests/bench/programs"],
+  ["tests/bench/rows"],
   ["tests/bench", "tests/fuzz", "tests/interop"],
+  ["tests/chaos/harness"],
+  ["tests/chaos/faults"],
   ["tests/chaos"],
   ["tests/docs", "tests/scripts", "tests/system"],
 ];
@@ -121,7 +130,7 @@ export function structureProblems(sources: readonly Source[], known: Known = {})
   ];
 }
 
-/** A room of `lib` with more files is split by subject. Rooms of `modules` have as many files as Salt has modules. */
+/** A room with more files is split by subject. Families of `modules` have as many files as Salt has modules. */
 const MAX_FILES = 30;
 
 /** Rooms that have too many files for a reader who looks for one. */
@@ -129,7 +138,7 @@ function crowded(sources: readonly Source[]): string[] {
   const files = new Map<string, number>();
   for (const { path } of sources) {
     const room = roomOf(path);
-    if (room?.startsWith("lib/") && room !== path) files.set(room, (files.get(room) ?? 0) + 1);
+    if (!/^(tests\/)?modules\//.test(path) && room !== path) files.set(room, (files.get(room) ?? 0) + 1);
   }
   return [...files].filter(([, count]) => count > MAX_FILES).map(([room, count]) => {
     return `room: ${room} has ${count} files; split it by subject`;

@@ -32,7 +32,7 @@ const LOCALE = [
   "LANGUAGE",
 ];
 
-/** Variables that scripts/launcher.sh sets. */
+/** Variables that scripts/build/launcher.sh sets. */
 const LAUNCHER_VARIABLES = ["SALT_EXECUTABLE", "DENO_DIR", "DENO_NO_UPDATE_CHECK"];
 
 /** Maximum time of a login, in milliseconds; then the command runs without that user's environment, as in Salt. */

@@ -4,7 +4,7 @@ import { hashPassword } from "../../lib/accounts/password_hash.ts";
 import { which } from "../../lib/host/which.ts";
 import { canCrypt } from "../../lib/libc/crypt.ts";
 import { map, toValue, type Value } from "../../lib/values/value.ts";
-import { AccountRoot } from "../support/account_root.ts";
+import { AccountRoot } from "../support/calls/account_root.ts";
 import {
   assert,
   assertEquals,
@@ -13,7 +13,7 @@ import {
   assertStringIncludes,
   assertThrows,
 } from "../support/assert.ts";
-import { run, testContext } from "../support/job_context.ts";
+import { run, testContext } from "../support/calls/job_context.ts";
 
 async function call(name: string, ...args: unknown[]): Promise<Value> {
   return (await run(name, args.map(toValue), testContext())).return;

@@ -2,9 +2,9 @@ import { parseCrontab, removeJob, setJob } from "../../lib/accounts/crontab.ts";
 import { findUser } from "../../lib/os/users.ts";
 import { isMap, map, str, type Value } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
-import { run, testContext } from "../support/job_context.ts";
+import { run, testContext } from "../support/calls/job_context.ts";
 import { parseJson } from "../../lib/values/json_read.ts";
-import { RecordedPrograms } from "../support/recorded_program.ts";
+import { RecordedPrograms } from "../support/calls/recorded_program.ts";
 
 const SEQUENCES = parseJson(Deno.readTextFileSync(new URL("../corpus/cron.json", import.meta.url)));
 const USER = findUser(Deno.uid() ?? 0)?.name ?? "root";

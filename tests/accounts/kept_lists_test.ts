@@ -3,7 +3,7 @@ import { findPasswdEntry, groupEntries, passwdEntries } from "../../lib/accounts
 import type { ChildRunner } from "../../lib/host/child_process.ts";
 import { which } from "../../lib/host/which.ts";
 import { assertEquals } from "../support/assert.ts";
-import { testContext } from "../support/job_context.ts";
+import { testContext } from "../support/calls/job_context.ts";
 
 Deno.test({
   name: "a job has getent list users once, until the files that they come from change",

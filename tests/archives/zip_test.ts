@@ -3,7 +3,7 @@ import { extractMember } from "../../lib/archives/zip_extracting.ts";
 import { readZipDirectory } from "../../lib/archives/zip_directory.ts";
 import { writeZip } from "../../lib/archives/zip_writing.ts";
 import { CommandError } from "../../lib/errors.ts";
-import { testContext } from "../support/job_context.ts";
+import { testContext } from "../support/calls/job_context.ts";
 import { which } from "../../lib/host/which.ts";
 
 async function scratch(): Promise<{ path: string } & AsyncDisposable> {

@@ -6,7 +6,7 @@ import { publishCalls } from "../../lib/auth/rules.ts";
 import { matchesGlob } from "../../lib/text/glob.ts";
 import { map, toValue, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertNotEquals, assertThrows } from "../support/assert.ts";
-import { asMap } from "../support/scripted_minion.ts";
+import { asMap } from "../support/fleet/scripted_minion.ts";
 
 function rules(value: unknown): ValueMap {
   return asMap(toValue(value));

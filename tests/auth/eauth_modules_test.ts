@@ -10,7 +10,7 @@ import { loadMasterConfig } from "../../lib/config/load.ts";
 import { ConfigError } from "../../lib/errors.ts";
 import { isMap, map, type Value } from "../../lib/values/value.ts";
 import { assertEquals, assertRejects } from "../support/assert.ts";
-import { recordingLogger } from "../support/services.ts";
+import { recordingLogger } from "../support/fleet/services.ts";
 
 async function withRoot(act: (root: string) => Promise<void>): Promise<void> {
   const root = Deno.makeTempDirSync({ prefix: "eauth_" });

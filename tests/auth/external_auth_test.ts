@@ -7,7 +7,7 @@ import { loadMasterConfig } from "../../lib/config/load.ts";
 import { RefusedError } from "../../lib/errors.ts";
 import { isMap, map, str, toValue, type Value } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertRejects } from "../support/assert.ts";
-import { recordingLogger } from "../support/services.ts";
+import { recordingLogger } from "../support/fleet/services.ts";
 
 /** A clock that passes when somebody waits. */
 function testClock(): AttemptClock & { readonly slept: number[] } {

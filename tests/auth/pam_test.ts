@@ -9,7 +9,7 @@ import { pamEauth } from "../../lib/auth/eauth_pam.ts";
 import { loadMasterConfig } from "../../lib/config/load.ts";
 import { map } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertMatch } from "../support/assert.ts";
-import { recordingLogger } from "../support/services.ts";
+import { recordingLogger } from "../support/fleet/services.ts";
 
 /** `password` takes the user fred by his password, as pam_exec's script sees both; `locked` refuses his account, `broken` is not a service. */
 function writeServices(directory: string): void {

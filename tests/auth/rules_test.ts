@@ -8,7 +8,7 @@ import { allowsJob, allowsMasterCall, publishCalls } from "../../lib/auth/rules.
 import { idsOf } from "../../lib/master/rule_targets.ts";
 import { isMap, repr, str, toValue, type Value } from "../../lib/values/value.ts";
 import { assert, assertEquals } from "../support/assert.ts";
-import { asMap } from "../support/scripted_minion.ts";
+import { asMap } from "../support/fleet/scripted_minion.ts";
 
 /** One row: the kind, rules, the question, Salt's answer. */
 type Row = readonly [

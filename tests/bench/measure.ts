@@ -7,8 +7,8 @@
 
 import { messageOf } from "../../lib/errors.ts";
 import type { Measured } from "./report.ts";
-import type { Row, Stage } from "./row.ts";
-import type { Side } from "./sides.ts";
+import type { Row, Stage } from "./rows/row.ts";
+import type { Side } from "./harness/sides.ts";
 
 /** No more runs of a row are begun after so long, in milliseconds: one slow side must not block the run. */
 const ROW_MS = 180_000;

@@ -3,9 +3,9 @@
  * @module
  */
 
-import type { Machine } from "./machine.ts";
-import type { Unit } from "./row.ts";
-import { median } from "./statistics.ts";
+import type { Machine } from "./harness/machine.ts";
+import type { Unit } from "./rows/row.ts";
+import { median } from "./harness/statistics.ts";
 
 /** One row, measured. */
 export interface Measured {

@@ -5,29 +5,29 @@
  * @module
  */
 
-import { COMMAND_ROWS } from "./command_rows.ts";
-import { COMPLETION_ROWS } from "./completion_rows.ts";
-import { EXECUTABLE_ROWS } from "./executable_rows.ts";
-import { removeRoots } from "./fleet.ts";
-import { FILE_ROWS } from "./file_rows.ts";
-import { FLEET_OF_ONE_ROWS } from "./fleet_of_one_rows.ts";
-import { LOAD_ROWS } from "./load_rows.ts";
-import { thisMachine } from "./machine.ts";
+import { COMMAND_ROWS } from "./rows/command.ts";
+import { COMPLETION_ROWS } from "./rows/completion.ts";
+import { EXECUTABLE_ROWS } from "./rows/executable.ts";
+import { removeRoots } from "./fleets/fleet.ts";
+import { FILE_ROWS } from "./rows/file.ts";
+import { FLEET_OF_ONE_ROWS } from "./rows/fleet_of_one.ts";
+import { LOAD_ROWS } from "./rows/load.ts";
+import { thisMachine } from "./harness/machine.ts";
 import { measure } from "./measure.ts";
-import { MEMORY_ROWS } from "./memory_rows.ts";
+import { MEMORY_ROWS } from "./rows/memory.ts";
 import { minionsPlot } from "./plot.ts";
-import { findPythonSalt, NEWEST_PYTHON, PYTHON_SALTS, type PythonVersion } from "./python_salt.ts";
+import { findPythonSalt, NEWEST_PYTHON, PYTHON_SALTS, type PythonVersion } from "./harness/python_salt.ts";
 import { type Measured, type Report, reportText } from "./report.ts";
-import { type Row, Stage } from "./row.ts";
-import { OURS } from "./sides.ts";
-import { START_ROWS } from "./start_rows.ts";
-import { DURABILITY_ROWS } from "./durability_rows.ts";
-import { APPLY_FLEET_ROWS } from "./apply_fleet_rows.ts";
-import { APPLY_ROWS } from "./apply_rows.ts";
-import { STATE_ROWS } from "./state_rows.ts";
-import { STORE_ROWS } from "./store_rows.ts";
-import { SWARM_ROWS } from "./swarm_rows.ts";
-import { TEMPLATE_ROWS } from "./template_rows.ts";
+import { type Row, Stage } from "./rows/row.ts";
+import { OURS } from "./harness/sides.ts";
+import { START_ROWS } from "./rows/start.ts";
+import { DURABILITY_ROWS } from "./rows/durability.ts";
+import { APPLY_FLEET_ROWS } from "./rows/apply_fleet.ts";
+import { APPLY_ROWS } from "./rows/apply.ts";
+import { STATE_ROWS } from "./rows/state.ts";
+import { STORE_ROWS } from "./rows/store.ts";
+import { SWARM_ROWS } from "./rows/swarm.ts";
+import { TEMPLATE_ROWS } from "./rows/template.ts";
 import { OptionError, parseOptions } from "../../scripts/options.ts";
 
 const ROWS: readonly Row[] = [

@@ -6,11 +6,11 @@
  * @module
  */
 
-import { DemoFleet } from "../../scripts/demo_fleet.ts";
+import { DemoFleet } from "../../scripts/fleet/demo_fleet.ts";
 import { OptionError, parseOptions } from "../../scripts/options.ts";
 import { writeError, writeOut } from "../../lib/cli/process_io.ts";
 import { LibcError } from "../../lib/errors.ts";
-import { median } from "./statistics.ts";
+import { median } from "./harness/statistics.ts";
 
 const USAGE = `Usage: deno task bench-starts [options]
 
@@ -95,7 +95,7 @@ async function main(argv: string[]): Promise<void> {
   try {
     const dist = options.dist ?? `${directory}/dist`;
     if (options.dist === undefined) {
-      await run([Deno.execPath(), "run", "-A", "--quiet", `${ROOT}/scripts/build.ts`, "--pack", "--out", dist]);
+      await run([Deno.execPath(), "run", "-A", "--quiet", `${ROOT}/scripts/build/build.ts`, "--pack", "--out", dist]);
     }
     const empty = `${directory}/empty.ts`;
     await Deno.writeTextFile(empty, "");

@@ -3,7 +3,7 @@ import * as event from "../../lib/bus/event.ts";
 import { jobReturn } from "../../lib/protocol/tags.ts";
 import { encode } from "../../lib/values/msgpack.ts";
 import { map, type ValueMap } from "../../lib/values/value.ts";
-import { unpackEvent } from "../support/events.ts";
+import { unpackEvent } from "../support/fleet/events.ts";
 import { assert, assertEquals, assertMatch, assertThrows } from "../support/assert.ts";
 
 const JID = "20240102030405678901";

@@ -13,7 +13,7 @@ import { decode, encode } from "../../lib/values/msgpack.ts";
 import { map, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
-import { keptLog } from "../support/scripted_master.ts";
+import { keptLog } from "../support/fleet/scripted_master.ts";
 import { strictTest } from "../support/strict.ts";
 
 const BOUND_MS = 60_000;

@@ -8,7 +8,7 @@ import { PIECE_BYTES } from "../../lib/bus/pieces.ts";
 import { Outbox } from "../../lib/sockets/endpoint.ts";
 import { map } from "../../lib/values/value.ts";
 import { SILENT_LOGGER } from "../../lib/process/log.ts";
-import { keptLog } from "../support/scripted_master.ts";
+import { keptLog } from "../support/fleet/scripted_master.ts";
 import { strictTest } from "../support/strict.ts";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";

@@ -3,24 +3,24 @@
  * @module
  */
 
-import { lossyLink, slowLink } from "./bad_link.ts";
-import { cacheRemoved } from "./cache_removed.ts";
-import { clock } from "./clock.ts";
-import { corruptFiles } from "./corrupt_files.ts";
-import { blackHole, cutLink } from "./cut_link.ts";
-import { deleteKey } from "./delete_key.ts";
-import { disk } from "./disk.ts";
-import type { Fault } from "./fault.ts";
-import { killCli } from "./kill_cli.ts";
-import { killMaster } from "./kill_master.ts";
-import { killMinion } from "./kill_minion.ts";
-import { moveMaster } from "./move_master.ts";
-import { oldJobs } from "./old_jobs.ts";
-import { power } from "./power.ts";
-import { soak } from "./soak.ts";
-import { stuckSubscriber } from "./stuck_subscriber.ts";
-import { killWorker } from "./kill_worker.ts";
-import { restartMaster } from "./restart_master.ts";
+import { lossyLink, slowLink } from "./faults/bad_link.ts";
+import { cacheRemoved } from "./faults/cache_removed.ts";
+import { clock } from "./faults/clock.ts";
+import { corruptFiles } from "./faults/corrupt_files.ts";
+import { blackHole, cutLink } from "./faults/cut_link.ts";
+import { deleteKey } from "./faults/delete_key.ts";
+import { disk } from "./faults/disk.ts";
+import type { Fault } from "./harness/fault.ts";
+import { killCli } from "./faults/kill_cli.ts";
+import { killMaster } from "./faults/kill_master.ts";
+import { killMinion } from "./faults/kill_minion.ts";
+import { moveMaster } from "./faults/move_master.ts";
+import { oldJobs } from "./faults/old_jobs.ts";
+import { power } from "./faults/power.ts";
+import { soak } from "./faults/soak.ts";
+import { stuckSubscriber } from "./faults/stuck_subscriber.ts";
+import { killWorker } from "./faults/kill_worker.ts";
+import { restartMaster } from "./faults/restart_master.ts";
 
 /** All of them. */
 export const FAULTS: readonly Fault[] = [

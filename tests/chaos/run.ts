@@ -8,7 +8,7 @@
 import { messageOf } from "../../lib/errors.ts";
 import { type FlakyRun, judgeFlaky, readFlakyList } from "../../scripts/flaky.ts";
 import { Random } from "../fuzz/mutate.ts";
-import { type Fault, type Figure, holds } from "./fault.ts";
+import { type Fault, type Figure, holds } from "./harness/fault.ts";
 import { FAULTS } from "./faults.ts";
 import { EX_USAGE } from "../../lib/cli/exit_codes.ts";
 import { writeError, writeOut as say } from "../../lib/cli/process_io.ts";

@@ -1,5 +1,5 @@
 import { assertEquals } from "../support/assert.ts";
-import type { Fault } from "./fault.ts";
+import type { Fault } from "./harness/fault.ts";
 import { makeAll } from "./run.ts";
 
 /** A fault whose runs give these figures, of which each must be 0; a run without one throws. */

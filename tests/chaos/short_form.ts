@@ -3,7 +3,7 @@
  * @module
  */
 
-import { type Fault, holds } from "./fault.ts";
+import { type Fault, holds } from "./harness/fault.ts";
 import { Random } from "../fuzz/mutate.ts";
 
 /** A test that the promise holds; where this machine cannot make the fault, it is left out, and the name says why. */

@@ -1,5 +1,5 @@
 /** @module */
-import { dataCache, jobStore } from "../support/job_store.ts";
+import { dataCache, jobStore } from "../support/fleet/job_store.ts";
 import { BusPump } from "../../lib/bus/pump.ts";
 import { loadMasterConfig } from "../../lib/config/load.ts";
 import { NoMasterError, RefusedError, TargetError, WireError } from "../../lib/errors.ts";
@@ -19,7 +19,7 @@ import { PrivateKey } from "../../lib/crypto/rsa.ts";
 import { map, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertRejects } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
-import { MasterKeys, ScriptedMaster, TEST_KEY_BITS } from "../support/scripted_master.ts";
+import { MasterKeys, ScriptedMaster, TEST_KEY_BITS } from "../support/fleet/scripted_master.ts";
 import { AT_ONCE_MS } from "../support/time.ts";
 
 const masterKey = await PrivateKey.generate(TEST_KEY_BITS);

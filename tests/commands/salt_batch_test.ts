@@ -5,9 +5,9 @@ import { sleep } from "../../lib/os/sleep.ts";
 import { batchSize } from "../../lib/jobs/batch_size.ts";
 import { assert, assertEquals, assertRejects, assertStringIncludes, assertThrows } from "../support/assert.ts";
 import { eventually, WITHIN_MS } from "../support/eventually.ts";
-import { fleetTest } from "../support/fleet.ts";
-import { keptLog } from "../support/scripted_master.ts";
-import { failedText } from "../support/salt_texts.ts";
+import { fleetTest } from "../support/fleet/fleet.ts";
+import { keptLog } from "../support/fleet/scripted_master.ts";
+import { failedText } from "../support/fleet/salt_texts.ts";
 
 fleetTest("salt -b runs on a few at a time, as one job", { minions: ["a1", "a2", "a3"] }, async (fleet) => {
   const run = await fleet.salt("-b", "2", "*", "test.ping");

@@ -1,11 +1,11 @@
-import { jobStore } from "../support/job_store.ts";
+import { jobStore } from "../support/fleet/job_store.ts";
 import { encode } from "../../lib/values/msgpack.ts";
 import { notedJobs } from "../../lib/minion/proc_jobs.ts";
 import { isMap, map, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { loadYaml } from "../../lib/yaml/load.ts";
 import { assert, assertEquals, assertMatch } from "../support/assert.ts";
 import { eventually, WITHIN_MS } from "../support/eventually.ts";
-import { Fleet, fleetTest, untilKey } from "../support/fleet.ts";
+import { Fleet, fleetTest, untilKey } from "../support/fleet/fleet.ts";
 
 /** What one run is to give; a text is exact, `JID` in it stands for any job id. */
 interface Case {

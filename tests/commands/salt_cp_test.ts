@@ -9,9 +9,9 @@ import { gunzip, gzip } from "../../lib/values/gzip.ts";
 import { listSources, readPieces } from "../../lib/commands/salt_cp_files.ts";
 import { map, type Value } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertRejects, assertStringIncludes, assertThrows } from "../support/assert.ts";
-import { type Fleet, fleetTest, type Run } from "../support/fleet.ts";
-import { run as runFunction, testContext } from "../support/job_context.ts";
-import { failedText, IMPATIENT } from "../support/salt_texts.ts";
+import { type Fleet, fleetTest, type Run } from "../support/fleet/fleet.ts";
+import { run as runFunction, testContext } from "../support/calls/job_context.ts";
+import { failedText, IMPATIENT } from "../support/fleet/salt_texts.ts";
 
 async function saltCp(fleet: Fleet, ...argv: string[]): Promise<Run> {
   let out = "", err = "";

@@ -2,8 +2,8 @@ import { readPresence } from "../../lib/fleet/presence_file.ts";
 import { reportUnexpected } from "../../lib/cli/unexpected_error.ts";
 import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
-import { Fleet, fleetTest } from "../support/fleet.ts";
-import { failedText, IMPATIENT, NOBODY } from "../support/salt_texts.ts";
+import { Fleet, fleetTest } from "../support/fleet/fleet.ts";
+import { failedText, IMPATIENT, NOBODY } from "../support/fleet/salt_texts.ts";
 import { AT_ONCE_MS } from "../support/time.ts";
 
 const LOOKUP = "The minions may not have all finished running and any remaining minions will return upon completion. " +

@@ -1,9 +1,9 @@
-import { jobStore } from "../support/job_store.ts";
+import { jobStore } from "../support/fleet/job_store.ts";
 import type { JobStore } from "../../lib/jobs/store.ts";
 import { NoMasterError, RefusedError } from "../../lib/errors.ts";
 import { isJid } from "../../lib/protocol/jid.ts";
 import { packEvent } from "../../lib/bus/event.ts";
-import { unpackEvent } from "../support/events.ts";
+import { unpackEvent } from "../support/fleet/events.ts";
 import { decode } from "../../lib/values/msgpack.ts";
 import type { LocalCommands, LocalReturn } from "../../lib/client/runner_context.ts";
 import { runSaltRun, type SaltRunIo } from "../../lib/commands/salt_run.ts";

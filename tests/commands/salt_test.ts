@@ -3,8 +3,8 @@ import { isMap, map, type ValueMap } from "../../lib/values/value.ts";
 import { loadYaml } from "../../lib/yaml/load.ts";
 import { assert, assertEquals, assertMatch, assertNotEquals, assertStringIncludes } from "../support/assert.ts";
 import { eventually, WITHIN_MS } from "../support/eventually.ts";
-import { fleetTest, type Run, untilKey } from "../support/fleet.ts";
-import { failedText, NO_MATCH, NOBODY } from "../support/salt_texts.ts";
+import { fleetTest, type Run, untilKey } from "../support/fleet/fleet.ts";
+import { failedText, NO_MATCH, NOBODY } from "../support/fleet/salt_texts.ts";
 
 /** What one run on `web1` is to give; a text is exact, `JID` in it stands for any. */
 interface Case {

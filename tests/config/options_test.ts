@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "../support/assert.ts";
-import { configReference } from "../../scripts/config_reference.ts";
+import { configReference } from "../../scripts/reference/config_reference.ts";
 import { sourceFiles } from "../../scripts/source_files.ts";
 import { editDistance, nearestName } from "../../lib/text/nearest_name.ts";
 import {
@@ -191,9 +191,9 @@ Deno.test("the nearest name is suggested only if it is near", () => {
   assertEquals(nearestName("zzzzzzzz", Object.keys(masterOptions())), undefined);
 });
 
-Deno.test("docs/configuration.md is what scripts/config_reference.ts makes of the tables", () => {
+Deno.test("docs/configuration.md is what scripts/reference/config_reference.ts makes of the tables", () => {
   const page = Deno.readTextFileSync(new URL("../../docs/configuration.md", import.meta.url));
-  assertEquals(page, configReference(), "stale: run deno run -A scripts/config_reference.ts");
+  assertEquals(page, configReference(), "stale: run deno run -A scripts/reference/config_reference.ts");
 });
 
 Deno.test("maps and lists among the defaults are of Python's kinds", () => {

@@ -1,5 +1,5 @@
 """Trees of files as data: what the scripts that record Salt's calls build, and what they find afterwards. A tree is a map of names: a text is
-a file with it; a map is a directory (`dir`), a link (`link`), or a file with bytes (`hex`) or a mode. tests/support/call_cases.ts reads them."""
+a file with it; a map is a directory (`dir`), a link (`link`), or a file with bytes (`hex`) or a mode. tests/support/calls/call_cases.ts reads them."""
 import os
 import stat
 

@@ -2,7 +2,7 @@
 
 
 def record(directory, programs):
-    """Programs that answer for arguments that match a pattern of the shell: as tests/support/recorded_program.ts."""
+    """Programs that answer for arguments that match a pattern of the shell: as tests/support/calls/recorded_program.ts."""
     directory.mkdir(parents=True, exist_ok=True)
     for name, answers in programs.items():
         arms = ""

@@ -9,7 +9,7 @@ import { compareDebianVersions } from "../../lib/debian_packages/debian_version.
 import { matchingVersion, splitComparison } from "../../lib/packages/version_match.ts";
 import { isMap, map, str, type Value } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertThrows } from "../support/assert.ts";
-import { testContext } from "../support/job_context.ts";
+import { testContext } from "../support/calls/job_context.ts";
 import { parseJson } from "../../lib/values/json_read.ts";
 
 const CORPUS = parseJson(Deno.readTextFileSync(new URL("../corpus/packages.json", import.meta.url)));

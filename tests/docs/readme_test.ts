@@ -1,7 +1,7 @@
 import configuration from "../../deno.json" with { type: "json" };
-import { functionTables } from "../../scripts/function_tables.ts";
-import { freePort } from "../../scripts/free_port.ts";
-import { EXECUTABLES, TARGETS } from "../../scripts/production.ts";
+import { functionTables } from "../../scripts/reference/function_tables.ts";
+import { freePort } from "../../scripts/fleet/free_port.ts";
+import { EXECUTABLES, TARGETS } from "../../scripts/build/production.ts";
 import { sourceFiles } from "../../scripts/source_files.ts";
 import { UNBUILT_COMMANDS } from "../../lib/master/unbuilt_commands.ts";
 import { repr } from "../../lib/values/value.ts";
@@ -80,14 +80,18 @@ Deno.test("the README gives a reason for each dependency, and for no other", () 
   assertEquals(named.sort(), [...new Set(imported)].sort());
 });
 
-Deno.test("the README names the runners that there are, and docs/functions.md is what scripts/function_tables.ts makes", async () => {
+Deno.test("the README names the runners that there are, and docs/functions.md is what scripts/reference/function_tables.ts makes", async () => {
   const text = read("README.md");
   const runners = sourceFiles(`${ROOT}/modules/runners`, ".ts").filter((name) => !name.startsWith("_"));
   assertEquals(
     words(/runners ([^.]*)\./.exec(text)?.[1] ?? "").sort(),
     runners.map((name) => name.replace(/\.ts$/, "")),
   );
-  assertEquals(read("docs/functions.md"), await functionTables(), "stale: run deno run -A scripts/function_tables.ts");
+  assertEquals(
+    read("docs/functions.md"),
+    await functionTables(),
+    "stale: run deno run -A scripts/reference/function_tables.ts",
+  );
 });
 
 Deno.test("docs/differences.md shows the commands that the master answers without acting", () => {

@@ -1,7 +1,7 @@
 import { assertEquals, assertMatch, assertRejects } from "../support/assert.ts";
 import { openFileClient } from "../../lib/fileclient/client.ts";
 import { CommandError, RequestTimeoutError } from "../../lib/errors.ts";
-import { ScriptedFileServer } from "../support/scripted_file_server.ts";
+import { ScriptedFileServer } from "../support/files/scripted_file_server.ts";
 import { filesBelow } from "../support/tree.ts";
 
 /** A client of a file server in memory, and the directories that it uses. */

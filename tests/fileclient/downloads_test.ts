@@ -4,7 +4,7 @@ import { openFileClient } from "../../lib/fileclient/client.ts";
 import { CommandError } from "../../lib/errors.ts";
 import { callFunction } from "../../lib/plugins/execution.ts";
 import type { JobContext } from "../../lib/plugins/job_context.ts";
-import { testContext, testOpts } from "../support/job_context.ts";
+import { testContext, testOpts } from "../support/calls/job_context.ts";
 import { filesBelow } from "../support/tree.ts";
 
 /** A web server, and a file client without a file server. */

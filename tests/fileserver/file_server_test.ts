@@ -1,5 +1,5 @@
 /** Files of the backends `roots` and `minionfs`, as Salt's file server gives them. */
 
-import { testWorlds } from "../support/file_server_worlds.ts";
+import { testWorlds } from "../support/files/file_server_situations.ts";
 
 testWorlds("roots and minionfs");

@@ -9,8 +9,8 @@ import { loadFamily } from "../../lib/plugins/loader.ts";
 import { isMap, map, repr, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { RUNNERS } from "../../modules/runners/_built_in.ts";
 import { assert, assertEquals } from "../support/assert.ts";
-import { git, makeFileServer, makeRepository, SALT_FILES, type TestFileServer } from "../support/file_server.ts";
-import { withRunnerWorld } from "../support/runner_world.ts";
+import { git, makeFileServer, makeRepository, SALT_FILES, type TestFileServer } from "../support/files/file_server.ts";
+import { withRunnerWorld } from "../support/fleet/runner_services.ts";
 import { fromTyped } from "../support/typed_values.ts";
 
 /** Calls a runner of the master that `server` is a part of. */

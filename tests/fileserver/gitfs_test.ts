@@ -3,9 +3,9 @@
 import { ConfigError } from "../../lib/errors.ts";
 import { gitfsRemotes } from "../../lib/git_remotes/remote_options.ts";
 import { assert, assertThrows } from "../support/assert.ts";
-import { placed, SALT_OPTIONS } from "../support/file_server.ts";
-import { testWorlds } from "../support/file_server_worlds.ts";
-import { testServices } from "../support/services.ts";
+import { placed, SALT_OPTIONS } from "../support/files/file_server.ts";
+import { testWorlds } from "../support/files/file_server_situations.ts";
+import { testServices } from "../support/fleet/services.ts";
 import { fromTyped } from "../support/typed_values.ts";
 
 testWorlds("gitfs");

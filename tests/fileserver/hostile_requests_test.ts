@@ -7,7 +7,7 @@ import { isThere } from "../../lib/os/file_kind.ts";
 import { eventually } from "../support/eventually.ts";
 import { isMap, map, repr, type Value } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "../support/assert.ts";
-import { makeFileServer, type TestFileServer } from "../support/file_server.ts";
+import { makeFileServer, type TestFileServer } from "../support/files/file_server.ts";
 
 const NONE = { _file_find: map({ path: "", rel: "" }), _file_hash: "", _serve_file: map({ data: "", dest: "" }) };
 const LISTS = ["_file_list", "_dir_list", "_file_list_emptydirs", "_symlink_list"];

@@ -1,4 +1,4 @@
-import { dataCache } from "../support/job_store.ts";
+import { dataCache } from "../support/fleet/job_store.ts";
 import { DataCache } from "../../lib/fleet/data_cache.ts";
 import { StoreError } from "../../lib/errors.ts";
 import { decode } from "../../lib/values/msgpack.ts";

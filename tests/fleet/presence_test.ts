@@ -5,8 +5,8 @@ import { RequestChannel } from "../../lib/sockets/request_channel.ts";
 import { Inbox } from "../../lib/sockets/endpoint.ts";
 import { assertEquals } from "../support/assert.ts";
 import { WITHIN_MS } from "../support/eventually.ts";
-import { eventually, fleetTest } from "../support/fleet.ts";
-import { ScriptedMinion, testKey } from "../support/scripted_minion.ts";
+import { eventually, fleetTest } from "../support/fleet/fleet.ts";
+import { ScriptedMinion, testKey } from "../support/fleet/scripted_minion.ts";
 
 const SESSIONS = new Map([["web1", "key of web1"], ["web2", "key of web2"]]);
 const frame = (first: number, topic: string) => new Uint8Array([first, ...new TextEncoder().encode(topic)]);

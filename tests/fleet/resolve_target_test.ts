@@ -4,7 +4,7 @@ import { type KnownFleet, type ResolveOptions, resolveTarget } from "../../lib/f
 import { encode } from "../../lib/values/msgpack.ts";
 import { map, type Value } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertThrows } from "../support/assert.ts";
-import { dataCache } from "../support/job_store.ts";
+import { dataCache } from "../support/fleet/job_store.ts";
 import { cpuMs } from "../support/time.ts";
 import { MINIONS, NODEGROUPS, ROWS } from "../support/targets_corpus.ts";
 

@@ -6,7 +6,7 @@ import { isAlive, readNotes } from "../../lib/jobs/proc_notes.ts";
 import { map, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
-import { testServices } from "../support/services.ts";
+import { testServices } from "../support/fleet/services.ts";
 
 const CLOSE = () => new TimeBudget(10_000);
 

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { dataCache, jobStore } from "../support/job_store.ts";
+import { dataCache, jobStore } from "../support/fleet/job_store.ts";
 import { ConfigError, KeyError, StoreError, UsageError } from "../../lib/errors.ts";
 import { Autosign } from "../../lib/keys/autosign.ts";
 import { parseCommandLine } from "../../lib/cli/command_line.ts";

@@ -13,7 +13,7 @@ import { loadMasterConfig } from "../../lib/config/load.ts";
 import { Crypticle } from "../../lib/crypto/crypticle.ts";
 import { DataCache } from "../../lib/fleet/data_cache.ts";
 import { stamp } from "../../lib/bus/event.ts";
-import { unpackEvent } from "../support/events.ts";
+import { unpackEvent } from "../support/fleet/events.ts";
 import { packEvent } from "../../lib/bus/event.ts";
 import { VerifiedTokens } from "../../lib/keys/verified_tokens.ts";
 import { KeyStore } from "../../lib/keys/store.ts";

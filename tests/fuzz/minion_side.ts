@@ -13,7 +13,7 @@ import { PublishReader } from "../../lib/minion/publish_reader.ts";
 import { PrivateKey } from "../../lib/crypto/rsa.ts";
 import { masterKeyPath, SignIn } from "../../lib/minion/sign_in.ts";
 import { isMap, map, type ValueMap } from "../../lib/values/value.ts";
-import { applicant, MasterKeys } from "../support/scripted_master.ts";
+import { applicant, MasterKeys } from "../support/fleet/scripted_master.ts";
 import { COSTLY } from "./codecs.ts";
 import { costlyValue, ordinaryValue } from "./costly.ts";
 import { Cage, FUZZ_KEY_BITS } from "./master_fixture.ts";

@@ -7,7 +7,7 @@ import { Autosign } from "../../lib/keys/autosign.ts";
 import { yamlifyArg } from "../../lib/yaml/arguments.ts";
 import { TargetError, YamlError } from "../../lib/errors.ts";
 import { packEvent } from "../../lib/bus/event.ts";
-import { unpackEvent } from "../support/events.ts";
+import { unpackEvent } from "../support/fleet/events.ts";
 import { formatOutput } from "../../lib/output/outputters.ts";
 import { pformat } from "../../lib/values/pformat.ts";
 import { resolveTarget } from "../../lib/fleet/resolve_target.ts";

@@ -16,7 +16,7 @@ import { mutateBytes, NASTY_TEXTS, type Random } from "./mutate.ts";
 import type { FuzzTarget, Session } from "./target.ts";
 import { hold } from "./target.ts";
 import { mutateMap, randomMsgpack, randomValue } from "./values.ts";
-import { allKeys } from "../support/keys.ts";
+import { allKeys } from "../support/fleet/keys.ts";
 
 /** Honest clear requests, to spoil. */
 function clearLoads(): ValueMap[] {

@@ -11,7 +11,7 @@ import { HONEST_ID, openMaster } from "./master_fixture.ts";
 import { mutateBytes, mutateText, NASTY_TEXTS, type Random } from "./mutate.ts";
 import { type FuzzTarget, hold } from "./target.ts";
 import { mutateMap, randomValue } from "./values.ts";
-import { allKeys } from "../support/keys.ts";
+import { allKeys } from "../support/fleet/keys.ts";
 
 const ALGORITHMS = ["OAEP-SHA1", "OAEP-SHA224", "PKCS1v15-SHA1", "PKCS1v15-SHA224", "OAEP", "", "toString"];
 

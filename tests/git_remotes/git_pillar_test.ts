@@ -16,7 +16,7 @@ import { decode } from "../../lib/values/msgpack.ts";
 import { repr, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { loadYaml } from "../../lib/yaml/load.ts";
 import { assert, assertEquals, assertRejects, assertStringIncludes, assertThrows } from "../support/assert.ts";
-import { git } from "../support/file_server.ts";
+import { git } from "../support/files/file_server.ts";
 
 const commit = (repository: string, message: string) =>
   git(["-C", repository, "-c", "user.name=t", "-c", "user.email=t@example.org", "commit", "--quiet", "-am", message]);

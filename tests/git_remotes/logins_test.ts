@@ -11,8 +11,8 @@ import { configuredPillarRepositories, fetchPillarRepository } from "../../lib/g
 import { toValue } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertRejects } from "../support/assert.ts";
 import { makeCertificate } from "../support/certificate.ts";
-import { git } from "../support/file_server.ts";
-import { GitServer } from "../support/git_server.ts";
+import { git } from "../support/files/file_server.ts";
+import { GitServer } from "../support/files/git_server.ts";
 
 const USER = "fleet@example.com", SECRET = "p/w:s3cret @1%";
 const QUOTED = "fleet%40example.com:p%2Fw%3As3cret%20%401%25";

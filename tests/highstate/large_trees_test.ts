@@ -6,8 +6,8 @@
 import { isMap, map, repr } from "../../lib/values/value.ts";
 import { loadCatalogue } from "../../lib/worker/catalogue.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
-import { run, testContext, testOpts } from "../support/job_context.ts";
-import { withPillar } from "../support/pillar_world.ts";
+import { run, testContext, testOpts } from "../support/calls/job_context.ts";
+import { withPillar } from "../support/files/pillar_scope.ts";
 
 Deno.test("a file that includes 10,000 others is compiled, and a circle among them ends", async () => {
   const root = await Deno.makeTempDir({ prefix: "large_tree_" });

@@ -10,7 +10,7 @@ import { withMasterOpts } from "../../lib/highstate/settings.ts";
 import { loadCatalogue } from "../../lib/worker/catalogue.ts";
 import type { PillarAsked } from "../../lib/plugins/job_context.ts";
 import { isMap, map, type Value, type ValueMap } from "../../lib/values/value.ts";
-import { run, testContext, testOpts } from "../support/job_context.ts";
+import { run, testContext, testOpts } from "../support/calls/job_context.ts";
 
 const TREE: Readonly<Record<string, string>> = {
   "top.sls": "base:\n  '*':\n    - web\n  'db*':\n    - db\n",

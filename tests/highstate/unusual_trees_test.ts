@@ -9,7 +9,7 @@ import { parseJson } from "../../lib/values/json_read.ts";
 import { isMap, map, repr, str, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { loadCatalogue } from "../../lib/worker/catalogue.ts";
 import { assert, assertEquals } from "../support/assert.ts";
-import { run, testContext, testOpts } from "../support/job_context.ts";
+import { run, testContext, testOpts } from "../support/calls/job_context.ts";
 
 const corpus = parseJson(await Deno.readTextFile(new URL("../corpus/unusual_trees.json", import.meta.url)));
 assert(isMap(corpus));

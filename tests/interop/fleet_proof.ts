@@ -5,7 +5,7 @@
  * @module
  */
 
-import { dataCache } from "../support/job_store.ts";
+import { dataCache } from "../support/fleet/job_store.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
 import { dumpJson } from "../../lib/values/json.ts";
 import { sameBytes } from "../../lib/crypto/same_bytes.ts";

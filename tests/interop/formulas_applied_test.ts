@@ -14,8 +14,8 @@ import { isMap, map, repr, str, type Value, type ValueMap } from "../../lib/valu
 import { loadYaml } from "../../lib/yaml/load.ts";
 import { loadCatalogue } from "../../lib/worker/catalogue.ts";
 import { assertEquals } from "../support/assert.ts";
-import { type Formula, formulasArchive, unpackFormulas } from "../support/formulas.ts";
-import { run, testContext, testOpts } from "../support/job_context.ts";
+import { type Formula, formulasArchive, unpackFormulas } from "../support/files/formulas.ts";
+import { run, testContext, testOpts } from "../support/calls/job_context.ts";
 import { fromTyped } from "../support/typed_values.ts";
 import { type ApplyAnswer, PythonCompiler } from "./python_compiler.ts";
 import { testWithPython } from "./salts.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { TestPackage } from "../support/apt_root.ts";
+import type { TestPackage } from "../support/calls/apt_root.ts";
 
 /** The SLS files that are applied together, of thirteen formulas. */
 export const SLS = [

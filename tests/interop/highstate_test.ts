@@ -5,7 +5,7 @@
  */
 
 import { assert, assertEquals } from "../support/assert.ts";
-import { snapshot } from "../support/call_cases.ts";
+import { snapshot } from "../support/calls/call_cases.ts";
 import { dumpJson } from "../../lib/values/json.ts";
 import { isThere } from "../../lib/os/file_kind.ts";
 import { PYTHON_SALTS } from "./python_salt.ts";

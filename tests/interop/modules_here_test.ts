@@ -7,7 +7,7 @@ import { loadGrains } from "../../lib/minion/grains.ts";
 import { equals, isMap, toValue, type Value } from "../../lib/values/value.ts";
 import { loadCatalogue } from "../../lib/worker/catalogue.ts";
 import { assert, assertEquals } from "../support/assert.ts";
-import { run, testContext, testOpts } from "../support/job_context.ts";
+import { run, testContext, testOpts } from "../support/calls/job_context.ts";
 import { parseJson } from "../../lib/values/json_read.ts";
 import { type Call, GIT_CALLS, makeRepositories } from "./git_calls.ts";
 import { testWithPython } from "./salts.ts";

@@ -7,7 +7,7 @@
 import { which } from "../../lib/host/which.ts";
 import { parseJson } from "../../lib/values/json_read.ts";
 import { isMap, type ValueMap } from "../../lib/values/value.ts";
-import { AptRoot } from "../support/apt_root.ts";
+import { AptRoot } from "../support/calls/apt_root.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { OURS, type Salt, testWithPython } from "./salts.ts";
 

@@ -7,7 +7,7 @@
 
 import { messageOf } from "../../lib/errors.ts";
 import { isThere } from "../../lib/os/file_kind.ts";
-import { freePort } from "../../scripts/free_port.ts";
+import { freePort } from "../../scripts/fleet/free_port.ts";
 import { assertEquals } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Ran, run, Service } from "../support/processes.ts";

@@ -1,5 +1,5 @@
 /** @module */
-import { jobStore } from "../support/job_store.ts";
+import { jobStore } from "../support/fleet/job_store.ts";
 import { jidDirectory } from "../../lib/protocol/jid.ts";
 import { map } from "../../lib/values/value.ts";
 import { assert, assertEquals } from "../support/assert.ts";

@@ -1,7 +1,7 @@
 /** @module */
 import type { FileJobStoreOptions } from "../../lib/jobs/file_store.ts";
 import { masterRecord, type MasterRecords } from "../../lib/jobs/journal_record.ts";
-import { jobStore } from "../support/job_store.ts";
+import { jobStore } from "../support/fleet/job_store.ts";
 import type { JobStore } from "../../lib/jobs/store.ts";
 import { StoreError } from "../../lib/errors.ts";
 import { isJid } from "../../lib/protocol/jid.ts";

@@ -6,7 +6,7 @@ import { insteadOf, oversizedFailure } from "../../lib/jobs/oversized_return.ts"
 import { Float, map, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { beginningOf } from "../../lib/values/beginning.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
-import { keptLog } from "../support/scripted_master.ts";
+import { keptLog } from "../support/fleet/scripted_master.ts";
 
 const ERROR = new RequestTooLargeError(200_000_000, 104_857_600);
 const jid = (i: number) => `202601010000000000${String(i).padStart(2, "0")}`;

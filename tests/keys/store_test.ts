@@ -4,7 +4,7 @@ import { KEY_DIRECTORIES, type KeyState, KeyStore } from "../../lib/keys/store.t
 import { isValidId } from "../../lib/protocol/minion_id.ts";
 import { assert, assertEquals, assertThrows } from "../support/assert.ts";
 import corpus from "../corpus/crypto.json" with { type: "json" };
-import { allKeys } from "../support/keys.ts";
+import { allKeys } from "../support/fleet/keys.ts";
 
 const PEM = corpus.keys.rsa2048.public.trim();
 const OTHER = corpus.keys.other2048.public.trim();

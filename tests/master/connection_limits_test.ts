@@ -5,13 +5,13 @@
  */
 
 import { connect, type Socket } from "node:net";
-import { ProcessFleet } from "../chaos/process_fleet.ts";
-import { treeMemory } from "../bench/process_figures.ts";
+import { ProcessFleet } from "../chaos/harness/process_fleet.ts";
+import { treeMemory } from "../bench/harness/process_figures.ts";
 import { type ByteCounts, heaviest, Subscribed, Unanswered } from "../../lib/sockets/connection_memory.ts";
 import { ConnectionShares } from "../../lib/sockets/connection_shares.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
-import { fleetTest } from "../support/fleet.ts";
+import { fleetTest } from "../support/fleet/fleet.ts";
 
 /** Counts connections 1, 2, …, one for each address, and gives those that had to go. */
 function ends(shares: ConnectionShares, addresses: readonly string[]): (number | undefined)[] {

@@ -5,9 +5,9 @@
 import { RequestChannel } from "../../lib/sockets/request_channel.ts";
 import { isMap } from "../../lib/values/value.ts";
 import { assert, assertEquals } from "../support/assert.ts";
-import { eventually, fleetTest } from "../support/fleet.ts";
-import { Peer } from "../support/peer.ts";
-import { ScriptedMinion, testKey } from "../support/scripted_minion.ts";
+import { eventually, fleetTest } from "../support/fleet/fleet.ts";
+import { Peer } from "../support/fleet/peer.ts";
+import { ScriptedMinion, testKey } from "../support/fleet/scripted_minion.ts";
 
 const PIECE = 1 << 18;
 const ASKED = 1_200;

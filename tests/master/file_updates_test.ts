@@ -5,7 +5,7 @@ import type { ValueMap } from "../../lib/values/value.ts";
 import { isMap, map, type Value } from "../../lib/values/value.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
-import { git, makeFileServer, makeRepository } from "../support/file_server.ts";
+import { git, makeFileServer, makeRepository } from "../support/files/file_server.ts";
 
 Deno.test("backends are updated at once and then at their intervals, each remote for itself, until the master ends", async () => {
   // A server that takes connections and says nothing.

@@ -3,7 +3,7 @@ import { isJid } from "../../lib/protocol/jid.ts";
 import { requestArguments } from "../../lib/protocol/low.ts";
 import { isMap, map, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "../support/assert.ts";
-import { type TestServices, testServices } from "../support/services.ts";
+import { type TestServices, testServices } from "../support/fleet/services.ts";
 
 /** Forms of arguments that Salt's clients send: a runner's, and what is run. */
 const ARGUMENTS: readonly (readonly [

@@ -10,9 +10,9 @@ import { Inbox } from "../../lib/sockets/endpoint.ts";
 import type { Frames } from "../../lib/sockets/libzmq.ts";
 import { equals, map, repr, type Value } from "../../lib/values/value.ts";
 import { assert, assertEquals } from "../support/assert.ts";
-import { eventually, type Fleet, fleetTest } from "../support/fleet.ts";
-import { envelope, opened, ScriptedMinion, testKey } from "../support/scripted_minion.ts";
-import { Peer } from "../support/peer.ts";
+import { eventually, type Fleet, fleetTest } from "../support/fleet/fleet.ts";
+import { envelope, opened, ScriptedMinion, testKey } from "../support/fleet/scripted_minion.ts";
+import { Peer } from "../support/fleet/peer.ts";
 
 const BOUND_MS = 60_000;
 const TIMEOUTS = { timeoutMs: BOUND_MS, tries: 1 };

@@ -3,7 +3,7 @@
  * @module
  */
 
-import { ProcessFleet } from "../chaos/process_fleet.ts";
+import { ProcessFleet } from "../chaos/harness/process_fleet.ts";
 import { collidingDigits, collidingFloats, collidingTexts } from "../fuzz/colliding_keys.ts";
 import { Dict } from "../../lib/values/dict.ts";
 import { decode, encode } from "../../lib/values/msgpack.ts";

@@ -4,8 +4,8 @@ import { jidDirectory } from "../../lib/protocol/jid.ts";
 import { map } from "../../lib/values/value.ts";
 import { assertEquals } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
-import { jobStore } from "../support/job_store.ts";
-import { testServices } from "../support/services.ts";
+import { jobStore } from "../support/fleet/job_store.ts";
+import { testServices } from "../support/fleet/services.ts";
 
 const OLD = "20240102030405000000", YOUNG = "20240102030405000001";
 

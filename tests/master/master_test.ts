@@ -18,13 +18,13 @@ import {
   assertStringIncludes,
 } from "../support/assert.ts";
 import { AT_ONCE_MS } from "../support/time.ts";
-import { eventually, type Fleet, fleetTest, startFleet } from "../support/fleet.ts";
+import { eventually, type Fleet, fleetTest, startFleet } from "../support/fleet/fleet.ts";
 import { openDescriptors, workerThreads } from "../support/descriptors.ts";
-import { HangingFleet, strangersSignIn } from "../support/hanging_worker.ts";
-import { ObservedWorkers } from "../support/observed_workers.ts";
-import { Publishes, publishRequest } from "../support/publishes.ts";
-import { asMap, makeNonce, opened, ScriptedMinion, testKey } from "../support/scripted_minion.ts";
-import { Peer } from "../support/peer.ts";
+import { HangingFleet, strangersSignIn } from "../support/fleet/hanging_worker.ts";
+import { ObservedWorkers } from "../support/threads/observed_workers.ts";
+import { Publishes, publishRequest } from "../support/fleet/publishes.ts";
+import { asMap, makeNonce, opened, ScriptedMinion, testKey } from "../support/fleet/scripted_minion.ts";
+import { Peer } from "../support/fleet/peer.ts";
 
 /** What a request is answered with whose MWorker has died. */
 const WORKER_FAILED = "Some exception handling minion payload";

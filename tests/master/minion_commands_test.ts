@@ -9,8 +9,8 @@ import { StoreError, WireError } from "../../lib/errors.ts";
 import { eventually } from "../support/eventually.ts";
 import { decode } from "../../lib/values/msgpack.ts";
 import { sleep } from "../../lib/os/sleep.ts";
-import { testKey } from "../support/scripted_minion.ts";
-import { type TestServices, testServices } from "../support/services.ts";
+import { testKey } from "../support/fleet/scripted_minion.ts";
+import { type TestServices, testServices } from "../support/fleet/services.ts";
 
 async function run(services: TestServices, load: Record<string, unknown>, id = "web1"): Promise<Value> {
   const { value, sealed } = await minionCommand(map({ id, ...load }), id, services);

@@ -4,7 +4,7 @@
  */
 
 import { assertEquals, assertStringIncludes } from "../support/assert.ts";
-import { fleetTest } from "../support/fleet.ts";
+import { fleetTest } from "../support/fleet/fleet.ts";
 
 function filesOf(directory: string): string[] {
   return [...Deno.readDirSync(directory)].filter(({ isFile }) => isFile).map(({ name }) => name).sort();

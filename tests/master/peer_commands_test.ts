@@ -5,8 +5,8 @@ import { minionCommand } from "../../lib/master/minion_commands.ts";
 import { isMap, map, type Value } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
-import { testKey } from "../support/scripted_minion.ts";
-import { type TestServices, testServices } from "../support/services.ts";
+import { testKey } from "../support/fleet/scripted_minion.ts";
+import { type TestServices, testServices } from "../support/fleet/services.ts";
 
 async function openSite(): Promise<TestServices> {
   const services = await testServices({ peer: map({ web1: ["test.*"] }), peer_run: map({ web1: ["manage.*"] }) });

@@ -5,8 +5,8 @@ import { sleep } from "../../lib/os/sleep.ts";
 import { equals, map, repr, toValue, type Value } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
-import { testKey } from "../support/scripted_minion.ts";
-import { type TestServices, testServices } from "../support/services.ts";
+import { testKey } from "../support/fleet/scripted_minion.ts";
+import { type TestServices, testServices } from "../support/fleet/services.ts";
 
 async function openSite(opts: Record<string, Value> = {}, ids = ["web1", "web2", "db1"]): Promise<TestServices> {
   const services = await testServices(opts);

@@ -5,8 +5,8 @@ import { asBytes, clearRequest, STRANGER } from "../../lib/protocol/payload.ts";
 import { RequestHandler } from "../../lib/master/request_handler.ts";
 import { equals, map, repr, toValue, type Value } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
-import { asMap, envelope, makeNonce, opened, ScriptedMinion, testKey } from "../support/scripted_minion.ts";
-import { type TestServices, testServices } from "../support/services.ts";
+import { asMap, envelope, makeNonce, opened, ScriptedMinion, testKey } from "../support/fleet/scripted_minion.ts";
+import { type TestServices, testServices } from "../support/fleet/services.ts";
 
 const BAD_LOAD = "bad load";
 const NO_DICT = "payload and load must be a dict";

@@ -7,9 +7,9 @@ import { RequestHandler } from "../../lib/master/request_handler.ts";
 import { PrivateKey } from "../../lib/crypto/rsa.ts";
 import { map, type Value } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "../support/assert.ts";
-import { asMap, makeNonce, ScriptedMinion, testKey } from "../support/scripted_minion.ts";
+import { asMap, makeNonce, ScriptedMinion, testKey } from "../support/fleet/scripted_minion.ts";
 import { SIGN_IN_ROWS } from "./sign_in_rows.ts";
-import { type TestServices, testServices } from "../support/services.ts";
+import { type TestServices, testServices } from "../support/fleet/services.ts";
 
 interface Site extends Disposable {
   readonly services: TestServices;

@@ -11,7 +11,7 @@ import { encode } from "../../lib/values/msgpack.ts";
 import { map, repr, toValue, type Value } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
-import { type Asked, keptLog, MasterKeys, ScriptedMaster } from "../support/scripted_master.ts";
+import { type Asked, keptLog, MasterKeys, ScriptedMaster } from "../support/fleet/scripted_master.ts";
 
 interface World extends AsyncDisposable {
   readonly master: ScriptedMaster;

@@ -5,8 +5,8 @@ import { isThere } from "../../lib/os/file_kind.ts";
 import { decode } from "../../lib/values/msgpack.ts";
 import { map, type Value } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
-import { testOpts } from "../support/job_context.ts";
-import { recordingLogger } from "../support/services.ts";
+import { testOpts } from "../support/calls/job_context.ts";
+import { recordingLogger } from "../support/fleet/services.ts";
 
 const JIDS = [1, 2, 3].map((i) => `2026010100000000000${i}`);
 const SPOOLED = "00000000000000000001.p";

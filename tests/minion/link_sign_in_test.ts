@@ -6,7 +6,7 @@
 import { SignInError } from "../../lib/errors.ts";
 import { encode } from "../../lib/values/msgpack.ts";
 import { assert, assertEquals, assertRejects } from "../support/assert.ts";
-import { FULL, PENDING, REJECTED, signInsWith, start, WRONG } from "../support/linked.ts";
+import { FULL, PENDING, REJECTED, signInsWith, start, WRONG } from "../support/fleet/minion_link.ts";
 
 Deno.test("a minion whose key is pending asks again until it is accepted, and says that it waits", async () => {
   await using world = await start({ script: signInsWith(PENDING, PENDING) });

@@ -5,7 +5,7 @@
 
 import { SignInError } from "../../lib/errors.ts";
 import type { SignInTimeouts } from "../../lib/minion/link.ts";
-import { freePort } from "../../scripts/free_port.ts";
+import { freePort } from "../../scripts/fleet/free_port.ts";
 import { assert, assertEquals, assertRejects } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
 import {
@@ -18,8 +18,8 @@ import {
   start,
   type WorldOptions,
   WRONG,
-} from "../support/linked.ts";
-import { MasterKeys, ScriptedMaster } from "../support/scripted_master.ts";
+} from "../support/fleet/minion_link.ts";
+import { MasterKeys, ScriptedMaster } from "../support/fleet/scripted_master.ts";
 import { AT_ONCE_MS } from "../support/time.ts";
 
 /**

@@ -16,8 +16,8 @@ import { asBytes } from "../../lib/protocol/payload.ts";
 import { map, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
-import { minion, REJECTED, requestsWith, signInsWith, start, stranger } from "../support/linked.ts";
-import { type PillarLies, ScriptedMaster } from "../support/scripted_master.ts";
+import { minion, REJECTED, requestsWith, signInsWith, start, stranger } from "../support/fleet/minion_link.ts";
+import { type PillarLies, ScriptedMaster } from "../support/fleet/scripted_master.ts";
 import { AT_ONCE_MS } from "../support/time.ts";
 
 Deno.test("a request carries its fields, then nonce, ts, id and tok; its reply is opened", async () => {

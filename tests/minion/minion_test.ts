@@ -1,5 +1,5 @@
 /** @module */
-import { dataCache, jobStore } from "../support/job_store.ts";
+import { dataCache, jobStore } from "../support/fleet/job_store.ts";
 import { writeDropfile } from "../../lib/keys/dropfile.ts";
 import { SignInError } from "../../lib/errors.ts";
 import { type BusEvent, stamp } from "../../lib/bus/event.ts";
@@ -11,8 +11,8 @@ import { notedJobs } from "../../lib/minion/proc_jobs.ts";
 import { Outbox } from "../../lib/sockets/endpoint.ts";
 import { isMap, map, type Value } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertMatch, assertRejects } from "../support/assert.ts";
-import { eventually, type Fleet, fleetTest, startFleet, untilKey } from "../support/fleet.ts";
-import { runJob, runOn, startJob } from "../support/jobs.ts";
+import { eventually, type Fleet, fleetTest, startFleet, untilKey } from "../support/fleet/fleet.ts";
+import { runJob, runOn, startJob } from "../support/fleet/jobs.ts";
 
 async function event(events: EventSubscriber, tag: string | RegExp): Promise<BusEvent> {
   const deadline = performance.now() + 20_000;

@@ -6,8 +6,8 @@ import { extraMinionData, pillarRequest } from "../../lib/minion/pillar_request.
 import { map, repr } from "../../lib/values/value.ts";
 import { loadYaml } from "../../lib/yaml/load.ts";
 import { assertEquals, assertStringIncludes } from "../support/assert.ts";
-import { testOpts } from "../support/job_context.ts";
-import { recordingLogger } from "../support/services.ts";
+import { testOpts } from "../support/calls/job_context.ts";
+import { recordingLogger } from "../support/fleet/services.ts";
 
 async function inDirectory(act: (root: string) => Promise<void>): Promise<void> {
   const root = Deno.makeTempDirSync({ prefix: "pillar_request_" });

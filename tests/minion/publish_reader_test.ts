@@ -7,7 +7,7 @@ import { PrivateKey } from "../../lib/crypto/rsa.ts";
 import type { Credentials } from "../../lib/minion/sign_in.ts";
 import { map, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "../support/assert.ts";
-import { keptLog, MasterKeys, type PublishLies, TEST_KEY_BITS } from "../support/scripted_master.ts";
+import { keptLog, MasterKeys, type PublishLies, TEST_KEY_BITS } from "../support/fleet/scripted_master.ts";
 
 const [stranger, masterKey] = await Promise.all([1, 2].map(() => PrivateKey.generate(TEST_KEY_BITS)));
 

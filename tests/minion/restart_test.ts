@@ -3,12 +3,12 @@
  * @module
  */
 
-import { jobStore } from "../support/job_store.ts";
+import { jobStore } from "../support/fleet/job_store.ts";
 import { readPresence } from "../../lib/fleet/presence_file.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { eventually, WITHIN_MS } from "../support/eventually.ts";
-import { fleetTest } from "../support/fleet.ts";
-import { runJob, startJob } from "../support/jobs.ts";
+import { fleetTest } from "../support/fleet/fleet.ts";
+import { runJob, startJob } from "../support/fleet/jobs.ts";
 
 const IDS = ["db1", "web1"];
 /** The old subscription's own reconnection takes up to five minutes by chance: who waits for it is too late. Sign-ins are tried at once. */

@@ -5,7 +5,7 @@ import { ReturnSpool, type SpoolLimits } from "../../lib/minion/return_spool.ts"
 import { Float, isMap, map, type ValueMap } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
-import { keptLog } from "../support/scripted_master.ts";
+import { keptLog } from "../support/fleet/scripted_master.ts";
 import { AT_ONCE_MS } from "../support/time.ts";
 
 const DOWN = new RequestTimeoutError("tcp://master:4506", 1);

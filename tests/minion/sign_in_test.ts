@@ -7,7 +7,7 @@ import { fingerprint } from "../../lib/crypto/pem.ts";
 import { type Applicant, masterKeyPath, SignIn, type SignInReply } from "../../lib/minion/sign_in.ts";
 import { isMap, map, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "../support/assert.ts";
-import { applicant, type Lies, MasterKeys, TEST_KEY_BITS } from "../support/scripted_master.ts";
+import { applicant, type Lies, MasterKeys, TEST_KEY_BITS } from "../support/fleet/scripted_master.ts";
 
 const [minion, stranger, signing, master] = await Promise.all([
   PrivateKey.generate(TEST_KEY_BITS),

@@ -2,9 +2,9 @@ import { startupJob } from "../../lib/minion/startup_states.ts";
 import { isMap, str, type Value } from "../../lib/values/value.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { WITHIN_MS } from "../support/eventually.ts";
-import { fleetTest } from "../support/fleet.ts";
-import { testOpts } from "../support/job_context.ts";
-import { jobStore } from "../support/job_store.ts";
+import { fleetTest } from "../support/fleet/fleet.ts";
+import { testOpts } from "../support/calls/job_context.ts";
+import { jobStore } from "../support/fleet/job_store.ts";
 
 const CALLS: readonly [Record<string, Value>, string | undefined, Value[]?][] = [
   [{}, undefined],

@@ -2,7 +2,7 @@
 
 import { isMap, map, str, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { assert, assertEquals } from "../support/assert.ts";
-import { testContext } from "../support/job_context.ts";
+import { testContext } from "../support/calls/job_context.ts";
 
 const AGENT = "Salt/3008.3 http.query()";
 

@@ -2,9 +2,9 @@
 import { which } from "../../lib/host/which.ts";
 import { loadCatalogue } from "../../lib/worker/catalogue.ts";
 import { map, toValue, type Value } from "../../lib/values/value.ts";
-import { AptRoot } from "../support/apt_root.ts";
+import { AptRoot } from "../support/calls/apt_root.ts";
 import { assertEquals, assertStringIncludes } from "../support/assert.ts";
-import { run, testContext } from "../support/job_context.ts";
+import { run, testContext } from "../support/calls/job_context.ts";
 
 const GRAINS = map({ os: "Debian", os_family: "Debian", osarch: "amd64", cpuarch: "x86_64", kernel: "Linux" });
 const there = which("apt-get") !== undefined && which("dpkg-deb") !== undefined && Deno.uid() === 0;

@@ -2,8 +2,8 @@
 import { map, toValue, type Value } from "../../lib/values/value.ts";
 import { loadCatalogue } from "../../lib/worker/catalogue.ts";
 import { assertEquals, assertStringIncludes } from "../support/assert.ts";
-import { run, testContext, testOpts } from "../support/job_context.ts";
-import { RecordedPrograms } from "../support/recorded_program.ts";
+import { run, testContext, testOpts } from "../support/calls/job_context.ts";
+import { RecordedPrograms } from "../support/calls/recorded_program.ts";
 
 const GRAINS = map({ os: "Debian", os_family: "Debian", kernel: "Linux" });
 const SELECTIONS = "# Choices:\ntzdata\ttzdata/Zones/Europe\tselect\tVienna\nmysql mysql/root password \nbad\n";

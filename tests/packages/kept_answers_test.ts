@@ -7,7 +7,7 @@ import type { ChildRunner } from "../../lib/host/child_process.ts";
 import type { JobContext } from "../../lib/plugins/job_context.ts";
 import { map, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { assert, assertEquals } from "../support/assert.ts";
-import { testContext } from "../support/job_context.ts";
+import { testContext } from "../support/calls/job_context.ts";
 
 /** dpkg's directory, with a list of packages; programs that answer from maps and note that they were asked. */
 class Host implements Disposable {

@@ -1,8 +1,8 @@
 import { scopeWords } from "../../lib/packages/scope.ts";
 import { map } from "../../lib/values/value.ts";
 import { assertEquals } from "../support/assert.ts";
-import { testContext, testOpts } from "../support/job_context.ts";
-import { RecordedPrograms } from "../support/recorded_program.ts";
+import { testContext, testOpts } from "../support/calls/job_context.ts";
+import { RecordedPrograms } from "../support/calls/recorded_program.ts";
 
 const SYSTEMD = { init: "systemd", systemd: { version: "252" } };
 

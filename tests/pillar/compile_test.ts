@@ -3,7 +3,7 @@ import { masterPillarHost } from "../../lib/master_processes/pillar_compiler.ts"
 import { SILENT_LOGGER } from "../../lib/process/log.ts";
 import { equals, isMap, repr, str, type Value } from "../../lib/values/value.ts";
 import { assert, assertEquals } from "../support/assert.ts";
-import { pillarCases, placeCase } from "../support/pillar_cases.ts";
+import { pillarCases, placeCase } from "../support/files/pillar_cases.ts";
 
 /** Each error is Salt's text; more may follow, such as the place. */
 function assertErrors(errors: Value = [], expected: Value = []): void {

@@ -8,7 +8,7 @@ import { renderValue } from "../../lib/render/render_value.ts";
 import { parseJson } from "../../lib/values/json_read.ts";
 import { isMap, repr, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { assert, assertEquals } from "../support/assert.ts";
-import { renderWorld } from "../support/render_world.ts";
+import { renderWorld } from "../support/files/render_scope.ts";
 
 function asMap(value: Value | undefined): ValueMap {
   assert(value !== undefined && isMap(value));

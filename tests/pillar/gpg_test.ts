@@ -6,8 +6,8 @@
 import { which } from "../../lib/host/which.ts";
 import { map, repr } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
-import { run, testContext, testOpts } from "../support/job_context.ts";
-import { withPillar } from "../support/pillar_world.ts";
+import { run, testContext, testOpts } from "../support/calls/job_context.ts";
+import { withPillar } from "../support/files/pillar_scope.ts";
 
 const ignore = which("gpg") === undefined;
 

@@ -6,7 +6,7 @@
 
 import { eventually } from "../support/eventually.ts";
 import { assertEquals, assertStringIncludes } from "../support/assert.ts";
-import { withPillar } from "../support/pillar_world.ts";
+import { withPillar } from "../support/files/pillar_scope.ts";
 
 const TABLE = 'id,role,note\nweb1,web,"a, ""b""\nc"\n\ndb1,db\ncache1,cache,x,y,z\nweb1,second,n\n';
 

@@ -2,7 +2,7 @@ import { assert, assertEquals, assertMatch, assertStringIncludes } from "../supp
 import { executeMany } from "../../lib/plugins/execution.ts";
 import { loadCatalogue } from "../../lib/worker/catalogue.ts";
 import { isMap, map, type Value } from "../../lib/values/value.ts";
-import { run, testContext } from "../support/job_context.ts";
+import { run, testContext } from "../support/calls/job_context.ts";
 
 Deno.test("a function that succeeds returns its result with retcode 0 and no outputter", async () => {
   assertEquals(await run("test.echo", ["hello"]), { return: "hello", retcode: 0, success: true });

@@ -5,7 +5,7 @@ import { loadCatalogue } from "../../lib/worker/catalogue.ts";
 import { map, type Value } from "../../lib/values/value.ts";
 import { EXECUTION_MODULES, VIRTUAL_NAMES } from "../../modules/execution/_built_in.ts";
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "../support/assert.ts";
-import { run, testContext } from "../support/job_context.ts";
+import { run, testContext } from "../support/calls/job_context.ts";
 
 function host(grains: Record<string, Value>, programs: readonly string[] | undefined = []): VirtualHost {
   return {

@@ -5,8 +5,8 @@
  */
 
 import process from "node:process";
-import { wakeUps } from "../bench/process_figures.ts";
-import { ProcessFleet } from "../chaos/process_fleet.ts";
+import { wakeUps } from "../bench/harness/process_figures.ts";
+import { ProcessFleet } from "../chaos/harness/process_fleet.ts";
 import { processorTime } from "../../lib/libc/libc.ts";
 import { type CpuTimeClocks, CpuTimeWatch, LOOK_MS, WORK_MS } from "../../lib/process/cpu_time_watch.ts";
 import { assert, assertEquals } from "../support/assert.ts";

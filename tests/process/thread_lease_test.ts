@@ -8,7 +8,7 @@ import { ThreadNotes } from "../../lib/process/thread_notes.ts";
 import { closeSocketsOf } from "../../lib/sockets/context.ts";
 import { assert, assertEquals, assertThrows } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
-import type { Uses } from "../support/replaced_thread.ts";
+import type { Uses } from "../support/threads/replaced_thread.ts";
 
 const word = () => new Int32Array(new SharedArrayBuffer(4));
 
@@ -35,7 +35,7 @@ Deno.test("a revoked lease refuses every turn, and is free when the last one is 
 Deno.test("a thread whose lease is revoked uses no libzmq objects and no descriptors", async () => {
   const notes = new ThreadNotes();
   const said: unknown[] = [];
-  const url = new URL("../support/replaced_thread.ts", import.meta.url);
+  const url = new URL("../support/threads/replaced_thread.ts", import.meta.url);
   const onMessage = (message: unknown) => said.push(message);
   const thread = new Thread({ name: "Replaced", url, init: notes.memory, log: SILENT_LOGGER, onMessage });
   await eventually(() => said.length > 0, { what: "what came of it" });

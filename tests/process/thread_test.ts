@@ -5,7 +5,7 @@ import { TimeBudget } from "../../lib/os/time_budget.ts";
 import { strictTest } from "../support/strict.ts";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
-import { recordingLogger } from "../support/services.ts";
+import { recordingLogger } from "../support/fleet/services.ts";
 import { AT_ONCE_MS } from "../support/time.ts";
 
 interface Init {
@@ -15,7 +15,7 @@ interface Init {
 }
 
 function startThread(options: Partial<ThreadOptions<Init>> = {}): Thread<Init> {
-  const url = new URL("../support/thread_service.ts", import.meta.url);
+  const url = new URL("../support/threads/thread_service.ts", import.meta.url);
   return new Thread<Init>({ name: "Test-0", url, init: {}, log: SILENT_LOGGER, ...options });
 }
 

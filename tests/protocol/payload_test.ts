@@ -12,7 +12,7 @@ import {
 } from "../../lib/protocol/payload.ts";
 import { map } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertThrows } from "../support/assert.ts";
-import { envelope } from "../support/scripted_minion.ts";
+import { envelope } from "../support/fleet/scripted_minion.ts";
 
 Deno.test("requests have Salt's bytes", () => {
   // {enc: clear, load: {cmd: ping}, version: 3}: a map of three, in this order, text in the raw family.

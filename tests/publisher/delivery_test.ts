@@ -5,7 +5,7 @@ import { UndeliveredJobs } from "../../lib/jobs/undelivered.ts";
 import { encode } from "../../lib/values/msgpack.ts";
 import { map, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { assertEquals, assertRejects } from "../support/assert.ts";
-import { jobStore } from "../support/job_store.ts";
+import { jobStore } from "../support/fleet/job_store.ts";
 
 const JID = "20240102030405000001";
 

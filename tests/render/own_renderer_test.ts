@@ -7,7 +7,7 @@ import { CallModules } from "../../lib/local_call/modules.ts";
 import { localPillar } from "../../lib/local_call/pillar.ts";
 import { repr, type Value } from "../../lib/values/value.ts";
 import { assertEquals, assertStringIncludes } from "../support/assert.ts";
-import { run, testContext, testOpts } from "../support/job_context.ts";
+import { run, testContext, testOpts } from "../support/calls/job_context.ts";
 import { SILENT_LOGGER } from "../../lib/process/log.ts";
 
 /** Lines `name=value` as a map; fails for others. */

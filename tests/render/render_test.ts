@@ -3,7 +3,7 @@ import { RenderError } from "../../lib/errors.ts";
 import { renderSls, renderTemplate } from "../../lib/render/render.ts";
 import { renderValue } from "../../lib/render/render_value.ts";
 import { isMap, map, type Value, type ValueMap } from "../../lib/values/value.ts";
-import { renderWorld } from "../support/render_world.ts";
+import { renderWorld } from "../support/files/render_scope.ts";
 
 async function data(text: string, opts: Record<string, unknown> = {}, path?: string): Promise<Value> {
   return (await renderSls({ text, ...path === undefined ? {} : { path } }, renderWorld({ opts }))).data;

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
 import { COMMAND_V8_FLAGS, V8_FLAGS } from "../../lib/process/self_command.ts";
-import { packedExecutable, packPayload, releaseName } from "../../scripts/pack.ts";
+import { packedExecutable, packPayload, releaseName } from "../../scripts/build/pack.ts";
 import {
   COMMAND_ENTRIES,
   packageFiles,
@@ -8,10 +8,10 @@ import {
   VERSION_SOURCE,
   WARM_SOURCE,
   WORKERS,
-} from "../../scripts/production.ts";
-import { scriptOf } from "../../scripts/bundle.ts";
+} from "../../scripts/build/production.ts";
+import { scriptOf } from "../../scripts/build/bundle.ts";
 import { sourceFiles } from "../../scripts/source_files.ts";
-import { type TarFile, tarStream } from "../../scripts/tar.ts";
+import { type TarFile, tarStream } from "../../scripts/build/tar.ts";
 
 const ROOT = decodeURIComponent(new URL("../..", import.meta.url).pathname).replace(/\/$/, "");
 

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertMatch, assertRejects } from "../support/assert.ts";
 import { DENO_RUN } from "../../lib/process/self_command.ts";
 import { VERSION_TEXT } from "../../lib/version.ts";
-import { bundle, BundleError, isOf, scriptOf, stemOf } from "../../scripts/bundle.ts";
+import { bundle, BundleError, isOf, scriptOf, stemOf } from "../../scripts/build/bundle.ts";
 import {
   type Command,
   COMMAND_ENTRIES,
@@ -11,9 +11,9 @@ import {
   STARTS,
   VERSION_SOURCE,
   WARM_SOURCE,
-} from "../../scripts/production.ts";
+} from "../../scripts/build/production.ts";
 
-import called from "../../scripts/start_functions.json" with { type: "json" };
+import called from "../../scripts/build/start_functions.json" with { type: "json" };
 
 const ROOT = decodeURIComponent(new URL("../..", import.meta.url).pathname).replace(/\/$/, "");
 

@@ -1,8 +1,8 @@
 /** Shell completion in the shells themselves: bash; zsh and fish where they are installed. */
 
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
-import { COMMANDS } from "../../scripts/commands.ts";
-import { completionScript, OPTION_VALUES } from "../../scripts/completion.ts";
+import { COMMANDS } from "../../scripts/reference/commands.ts";
+import { completionScript, OPTION_VALUES } from "../../scripts/reference/completion.ts";
 
 const JIDS = ["20250523101112123456", "20240523101112123456"];
 /** What somebody may call a minion, so that an operator's shell runs it. */

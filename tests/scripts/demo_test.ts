@@ -15,7 +15,7 @@ async function run(command: string, args: readonly string[]): Promise<Result> {
 }
 
 function demo(...args: string[]): Promise<Result> {
-  return run(Deno.execPath(), ["run", "--allow-all", "--quiet", `${ROOT}/scripts/demo.ts`, ...args]);
+  return run(Deno.execPath(), ["run", "--allow-all", "--quiet", `${ROOT}/scripts/fleet/demo.ts`, ...args]);
 }
 
 /** A directory whose path is short enough for sockets. */

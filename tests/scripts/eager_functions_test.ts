@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertMatch } from "../support/assert.ts";
-import { type MappedCode, withEagerFunctions } from "../../scripts/eager_functions.ts";
-import { mappingsOf, placesIn } from "../../scripts/source_map.ts";
-import called from "../../scripts/start_functions.json" with { type: "json" };
+import { type MappedCode, withEagerFunctions } from "../../scripts/build/eager_functions.ts";
+import { mappingsOf, placesIn } from "../../scripts/build/source_map.ts";
+import called from "../../scripts/build/start_functions.json" with { type: "json" };
 
 const ROOT = decodeURIComponent(new URL("../..", import.meta.url).pathname).replace(/\/$/, "");
 
@@ -83,7 +83,7 @@ Deno.test("mappings are read as they are written, over many lines, and backwards
   assertEquals(mappingsOf([{ from: 0, to: 2 }], "ab", placesIn("AAAA,CAAC", "ab")), "AAAA,CAAC");
 });
 
-Deno.test("nine of ten functions of the list still exist: else run scripts/start_functions.ts again", () => {
+Deno.test("nine of ten functions of the list still exist: else run scripts/fleet/start_functions.ts again", () => {
   const texts = new Map<string, string>();
   const textOf = (source: string) => {
     const known = texts.get(source);

@@ -1,5 +1,5 @@
 import { assertEquals, assertThrows } from "../support/assert.ts";
-import { withLateImports } from "../../scripts/late_imports.ts";
+import { withLateImports } from "../../scripts/build/late_imports.ts";
 
 const START = { fileName: "salt.start.mjs", code: `var a=1,b=()=>2;export{a as x,b}` };
 const PASSES = { fileName: "salt.a.mjs", code: `export{x as one,b}from"./salt.start.mjs";` };

@@ -1,9 +1,9 @@
-import { AREAS } from "../../scripts/mutants_areas.ts";
-import { EQUIVALENT } from "../../scripts/mutants_equivalent.ts";
-import { findMutants, isEquivalent } from "../../scripts/mutants_find.ts";
-import { tryMutants } from "../../scripts/mutants_run.ts";
+import { AREAS } from "../../scripts/mutants/areas.ts";
+import { EQUIVALENT } from "../../scripts/mutants/equivalent.ts";
+import { findMutants, isEquivalent } from "../../scripts/mutants/find.ts";
+import { tryMutants } from "../../scripts/mutants/mutant_run.ts";
 import { EX_INTERRUPTED } from "../../lib/cli/exit_codes.ts";
-import { TestFinder } from "../../scripts/mutants_tests.ts";
+import { TestFinder } from "../../scripts/mutants/tests.ts";
 import { assert, assertEquals, assertMatch, assertNotEquals, assertStringIncludes } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
 import { filesBelow, ifThere } from "../support/tree.ts";
@@ -160,7 +160,7 @@ Deno.test("what is said to be equivalent is a mutant still", async () => {
 
 async function mutants(...args: readonly string[]): Promise<{ code: number; out: string; err: string }> {
   const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["run", "--allow-all", "--quiet", `${ROOT}/scripts/mutants.ts`, ...args],
+    args: ["run", "--allow-all", "--quiet", `${ROOT}/scripts/mutants/run.ts`, ...args],
     env: { NO_COLOR: "1" },
     stdin: "null",
   }).output();
@@ -204,7 +204,7 @@ Deno.test("a run that is ended leaves no copy and no process", async () => {
         "run",
         "--allow-all",
         "--quiet",
-        `${ROOT}/scripts/mutants.ts`,
+        `${ROOT}/scripts/mutants/run.ts`,
         "--root",
         tree.root,
         "--file",

@@ -1,22 +1,22 @@
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
-import { COMMANDS } from "../../scripts/commands.ts";
-import { commandReference, manPage } from "../../scripts/man_pages.ts";
-import { configSample, ROLES } from "../../scripts/config_samples.ts";
+import { COMMANDS } from "../../scripts/reference/commands.ts";
+import { commandReference, manPage } from "../../scripts/reference/man_pages.ts";
+import { configSample, ROLES } from "../../scripts/reference/config_samples.ts";
 import { loadMasterConfig, loadMinionConfig } from "../../lib/config/load.ts";
 import { OPTION_TABLES } from "../../lib/config/options.ts";
-import { sharedFiles, writeShared } from "../../scripts/share.ts";
+import { sharedFiles, writeShared } from "../../scripts/build/share.ts";
 
 const ROOT = decodeURIComponent(new URL("../..", import.meta.url).pathname).replace(/\/$/, "");
 
-Deno.test("docs/commands.md is what scripts/man_pages.ts makes of the option tables", () => {
+Deno.test("docs/commands.md is what scripts/reference/man_pages.ts makes of the option tables", () => {
   const page = Deno.readTextFileSync(`${ROOT}/docs/commands.md`);
-  assertEquals(page, commandReference(), "stale: run deno run -A scripts/man_pages.ts");
+  assertEquals(page, commandReference(), "stale: run deno run -A scripts/reference/man_pages.ts");
 });
 
 for (const role of ROLES) {
-  Deno.test(`docs/samples/${role} is what scripts/config_samples.ts makes of the option tables`, () => {
+  Deno.test(`docs/samples/${role} is what scripts/reference/config_samples.ts makes of the option tables`, () => {
     const sample = Deno.readTextFileSync(`${ROOT}/docs/samples/${role}`);
-    assertEquals(sample, configSample(role), "stale: run deno run -A scripts/config_samples.ts");
+    assertEquals(sample, configSample(role), "stale: run deno run -A scripts/reference/config_samples.ts");
   });
 
   Deno.test(`docs/samples/${role} changes nothing, nor does it with every # of an option taken away`, () => {

@@ -6,8 +6,8 @@ import * as systemd from "../../lib/services/systemd.ts";
 import { loadCatalogue } from "../../lib/worker/catalogue.ts";
 import { map, toValue, type Value } from "../../lib/values/value.ts";
 import { assertEquals, assertRejects, assertStringIncludes } from "../support/assert.ts";
-import { run, testContext } from "../support/job_context.ts";
-import { RecordedPrograms } from "../support/recorded_program.ts";
+import { run, testContext } from "../support/calls/job_context.ts";
+import { RecordedPrograms } from "../support/calls/recorded_program.ts";
 
 const SYSTEMD = map({ kernel: "Linux", os: "Ubuntu", systemd: { version: "252" } });
 const ALPINE = map({ kernel: "Linux", os: "Alpine", init: "unknown" });

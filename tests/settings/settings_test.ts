@@ -10,8 +10,8 @@ import { replaceLines, settingIn } from "../../lib/settings/settings_file.ts";
 import { parseParameterFile, parseParameters, persistParameter } from "../../lib/settings/sysctl.ts";
 import { getClock, getZone, parseLocalClock, parseZone, setClock, setZone } from "../../lib/settings/time_zone.ts";
 import { assertEquals, assertRejects } from "../support/assert.ts";
-import { run, testContext } from "../support/job_context.ts";
-import { RecordedPrograms } from "../support/recorded_program.ts";
+import { run, testContext } from "../support/calls/job_context.ts";
+import { RecordedPrograms } from "../support/calls/recorded_program.ts";
 
 /** Runs `test` with a root directory that holds these files. */
 async function withFiles(files: Record<string, string>, test: (root: string) => void | Promise<void>): Promise<void> {

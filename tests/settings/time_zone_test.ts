@@ -2,8 +2,8 @@
 import { clockInFiles, writeClock, writeZone, zoneInFiles } from "../../lib/settings/time_zone_files.ts";
 import { isZone } from "../../lib/settings/time_zone.ts";
 import { assertEquals, assertRejects, assertThrows } from "../support/assert.ts";
-import { testContext } from "../support/job_context.ts";
-import { RecordedPrograms } from "../support/recorded_program.ts";
+import { testContext } from "../support/calls/job_context.ts";
+import { RecordedPrograms } from "../support/calls/recorded_program.ts";
 
 /** Runs `test` with a root directory that holds these files. */
 function withFiles(files: Record<string, string>, test: (root: string) => void): void {

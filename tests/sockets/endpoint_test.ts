@@ -3,11 +3,11 @@ import { ZmqProxy } from "../../lib/sockets/proxy.ts";
 import { MANY_REQUESTERS } from "../../lib/sockets/settings.ts";
 import { Duplex, Inbox, Outbox } from "../../lib/sockets/endpoint.ts";
 import type { Frames } from "../../lib/sockets/libzmq.ts";
-import { freePort } from "../../scripts/free_port.ts";
+import { freePort } from "../../scripts/fleet/free_port.ts";
 import { strictTest } from "../support/strict.ts";
 import { assert, assertEquals, assertRejects } from "../support/assert.ts";
 import { AT_ONCE_MS } from "../support/time.ts";
-import { Peer } from "../support/peer.ts";
+import { Peer } from "../support/fleet/peer.ts";
 
 /** Far above what anything here takes: a wait that is lost fails with this, and does not hang the run. */
 const BOUND_MS = 60_000;

@@ -3,11 +3,11 @@ import { RequestTimeoutError } from "../../lib/errors.ts";
 import { RequestChannel, tcpAddress } from "../../lib/sockets/request_channel.ts";
 import { Duplex } from "../../lib/sockets/endpoint.ts";
 import type { Frames } from "../../lib/sockets/libzmq.ts";
-import { freePort } from "../../scripts/free_port.ts";
+import { freePort } from "../../scripts/fleet/free_port.ts";
 import { assert, assertEquals, assertRejects } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
 import { AT_ONCE_MS } from "../support/time.ts";
-import { Peer } from "../support/peer.ts";
+import { Peer } from "../support/fleet/peer.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const text = (frame: Uint8Array) => new TextDecoder().decode(frame);

@@ -3,9 +3,9 @@ import { SupervisedThread, type SupervisedThreadOptions } from "../../lib/socket
 import { ZmqContext, type ZmqSocket } from "../../lib/sockets/libzmq.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
-import { HAPPENED, type KeptServiceInit } from "../support/kept_service.ts";
-import { ObservedWorkers } from "../support/observed_workers.ts";
-import { recordingLogger } from "../support/services.ts";
+import { HAPPENED, type KeptServiceInit } from "../support/threads/supervised_service.ts";
+import { ObservedWorkers } from "../support/threads/observed_workers.ts";
+import { recordingLogger } from "../support/fleet/services.ts";
 
 /** A service that echoes, what its threads say, and the other end of its socket. */
 class Echo implements AsyncDisposable {
@@ -25,7 +25,7 @@ class Echo implements AsyncDisposable {
     const place = { context: this.#context.address, address: "inproc://echo" };
     this.thread = new SupervisedThread<KeptServiceInit>({
       name: "Echo",
-      url: new URL("../support/kept_service.ts", import.meta.url),
+      url: new URL("../support/threads/supervised_service.ts", import.meta.url),
       log: recordingLogger(this.logged),
       init: () => ({ place, story: this.#story.buffer, release: this.#release.buffer }),
       unwanted: () => false,

@@ -4,9 +4,9 @@
  */
 
 import { assert, assertEquals } from "../support/assert.ts";
-import { testContext } from "../support/job_context.ts";
-import { resultOf } from "../support/returned_states.ts";
-import { openTree, withoutTimes } from "../support/state_tree.ts";
+import { testContext } from "../support/calls/job_context.ts";
+import { resultOf } from "../support/calls/returned_states.ts";
+import { openTree, withoutTimes } from "../support/calls/state_tree.ts";
 import { interruptedRunLines } from "../../lib/state_control/interrupted_run.ts";
 import { readRun, RunRecord } from "../../lib/state_control/record.ts";
 import { isMap, map, type Value, type ValueMap } from "../../lib/values/value.ts";

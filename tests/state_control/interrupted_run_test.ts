@@ -4,7 +4,7 @@
  */
 
 import { assert, assertEquals } from "../support/assert.ts";
-import { openTree } from "../support/state_tree.ts";
+import { openTree } from "../support/calls/state_tree.ts";
 import { formerRun } from "../../lib/state_control/interrupted_run.ts";
 import { RunRecord } from "../../lib/state_control/record.ts";
 import { chunkTag } from "../../lib/states/chunks.ts";

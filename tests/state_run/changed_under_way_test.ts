@@ -5,7 +5,7 @@
 
 import { isMap, type Value } from "../../lib/values/value.ts";
 import { assert, assertEquals } from "../support/assert.ts";
-import { openTree, type StateTree } from "../support/state_tree.ts";
+import { openTree, type StateTree } from "../support/calls/state_tree.ts";
 
 const LINES = 20_000;
 const WHOLE = "new line\n".repeat(LINES);

@@ -5,8 +5,8 @@
 
 import { isMap, toNumber } from "../../lib/values/value.ts";
 import { assert, assertEquals } from "../support/assert.ts";
-import { resultOf } from "../support/returned_states.ts";
-import { openTree } from "../support/state_tree.ts";
+import { resultOf } from "../support/calls/returned_states.ts";
+import { openTree } from "../support/calls/state_tree.ts";
 
 const DAY_MS = 86_400_000;
 

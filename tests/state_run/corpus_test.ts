@@ -4,7 +4,7 @@
  */
 
 import { assertEquals } from "../support/assert.ts";
-import { openTree, withoutTimes } from "../support/state_tree.ts";
+import { openTree, withoutTimes } from "../support/calls/state_tree.ts";
 import { fromTyped, readCorpus, type Typed } from "../support/typed_values.ts";
 import { compareStrings, isMap, map, str, toValue, type Value } from "../../lib/values/value.ts";
 

@@ -5,7 +5,7 @@
 
 import { assert, assertEquals } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
-import { openTree } from "../support/state_tree.ts";
+import { openTree } from "../support/calls/state_tree.ts";
 import { isMap, repr, type Value } from "../../lib/values/value.ts";
 
 function outcomes(returned: Value): Record<string, Value> {

@@ -6,8 +6,8 @@
 import { RequestTimeoutError } from "../../lib/errors.ts";
 import { isMap, str, type ValueMap } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
-import { openTree } from "../support/state_tree.ts";
-import { testContext } from "../support/job_context.ts";
+import { openTree } from "../support/calls/state_tree.ts";
+import { testContext } from "../support/calls/job_context.ts";
 
 const MAX_WAIT_MS = 180_000;
 

@@ -5,7 +5,7 @@
 
 import { isMap, type Value } from "../../lib/values/value.ts";
 import { assert, assertEquals } from "../support/assert.ts";
-import { openTree } from "../support/state_tree.ts";
+import { openTree } from "../support/calls/state_tree.ts";
 
 const STATES = 10_000;
 

@@ -4,7 +4,7 @@
  */
 
 import { assert, assertEquals } from "../support/assert.ts";
-import { openTree } from "../support/state_tree.ts";
+import { openTree } from "../support/calls/state_tree.ts";
 import { isMap, type Value } from "../../lib/values/value.ts";
 
 const OUTCOME = { pid: 7, retcode: 0, stdout: new Uint8Array(), stderr: new Uint8Array(), timedOut: false };

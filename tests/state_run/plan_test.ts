@@ -4,7 +4,7 @@
  */
 
 import { assert, assertEquals } from "../support/assert.ts";
-import { openTree, type StateTree } from "../support/state_tree.ts";
+import { openTree, type StateTree } from "../support/calls/state_tree.ts";
 import { isMap, type Value } from "../../lib/values/value.ts";
 
 const FILES = {

@@ -11,7 +11,7 @@ import { isMap, map, truthy, type Value } from "../../lib/values/value.ts";
 import { Random } from "../fuzz/mutate.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { type Place, randomHost, type RandomState, randomState } from "./random_states.ts";
-import { openTree, type StateTree } from "../support/state_tree.ts";
+import { openTree, type StateTree } from "../support/calls/state_tree.ts";
 import { treeFacts } from "../support/tree_facts.ts";
 
 const TREES = Number(Deno.env.get("SALT_RANDOM_TREES") ?? 120);

@@ -5,7 +5,7 @@
  */
 
 import { assert, assertEquals } from "../support/assert.ts";
-import { openTree } from "../support/state_tree.ts";
+import { openTree } from "../support/calls/state_tree.ts";
 import type { ChildSpec } from "../../lib/host/child_process.ts";
 import { isMap, repr } from "../../lib/values/value.ts";
 

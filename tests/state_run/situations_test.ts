@@ -1,3 +1,3 @@
-import { testSituations } from "../support/state_situations.ts";
+import { testSituations } from "../support/calls/state_situations.ts";
 
 testSituations(["run", "tree", "test", "cmd", "environ", "module", "archive", "git", "ini"]);

@@ -4,7 +4,7 @@
  */
 
 import { assert, assertEquals, assertMatch } from "../support/assert.ts";
-import { fleetTest } from "../support/fleet.ts";
+import { fleetTest } from "../support/fleet/fleet.ts";
 
 const PASSWORD = "correct-horse-battery";
 const ENTRY = decodeURIComponent(new URL("../../salt.ts", import.meta.url).pathname);

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { ProcessFleet } from "../chaos/process_fleet.ts";
+import { ProcessFleet } from "../chaos/harness/process_fleet.ts";
 import { packEvent } from "../../lib/bus/event.ts";
 import { EventSubscriber } from "../../lib/bus/subscriber.ts";
 import { masterBus } from "../../lib/bus/paths.ts";
@@ -13,7 +13,7 @@ import { accessKeyPath } from "../../lib/config/master_paths.ts";
 import { asBytes } from "../../lib/protocol/payload.ts";
 import { RequestChannel } from "../../lib/sockets/request_channel.ts";
 import { assert, assertEquals } from "../support/assert.ts";
-import { ScriptedMinion, testKey } from "../support/scripted_minion.ts";
+import { ScriptedMinion, testKey } from "../support/fleet/scripted_minion.ts";
 import { filesBelow, ifThere } from "../support/tree.ts";
 
 const TALKATIVE = { log_level_logfile: "all" };

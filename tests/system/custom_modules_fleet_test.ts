@@ -4,7 +4,7 @@
  */
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
-import { eventually, type Fleet, startFleet } from "../support/fleet.ts";
+import { eventually, type Fleet, startFleet } from "../support/fleet/fleet.ts";
 
 async function fleetWith(modules: Readonly<Record<string, string>>): Promise<Fleet> {
   const fleet = await startFleet();

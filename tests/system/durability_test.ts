@@ -1,8 +1,8 @@
 /** @module */
 import { messageOf } from "../../lib/errors.ts";
-import { missingCompiler } from "../chaos/compiler.ts";
-import { ONLY_SYNCED } from "../chaos/power_disk.ts";
-import { PowerFleet } from "../chaos/power_fleet.ts";
+import { missingCompiler } from "../chaos/harness/compiler.ts";
+import { ONLY_SYNCED } from "../chaos/harness/power_disk.ts";
+import { PowerFleet } from "../chaos/harness/power_fleet.ts";
 import type { LocalClient } from "../../lib/client/local.ts";
 import { makeJid } from "../../lib/protocol/jid.ts";
 import { assert, assertEquals } from "../support/assert.ts";

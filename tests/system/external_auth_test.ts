@@ -11,8 +11,8 @@ import { RequestChannel } from "../../lib/sockets/request_channel.ts";
 import { isMap, map, repr, str, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
 import { WITHIN_MS } from "../support/eventually.ts";
-import { type Fleet, fleetTest } from "../support/fleet.ts";
-import { asMap, opened } from "../support/scripted_minion.ts";
+import { type Fleet, fleetTest } from "../support/fleet/fleet.ts";
+import { asMap, opened } from "../support/fleet/scripted_minion.ts";
 import { filesBelow, ifThere } from "../support/tree.ts";
 
 const PASSWORD = "correct-horse-battery";

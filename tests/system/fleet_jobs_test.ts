@@ -4,16 +4,16 @@
  */
 
 import { SILENT_LOGGER } from "../../lib/process/log.ts";
-import { jobStore } from "../support/job_store.ts";
+import { jobStore } from "../support/fleet/job_store.ts";
 import { LocalClient } from "../../lib/client/local.ts";
 import { packOpts } from "../../lib/config/opts_transfer.ts";
 import { Thread } from "../../lib/process/thread.ts";
 import { TimeBudget } from "../../lib/os/time_budget.ts";
 import type { Value } from "../../lib/values/value.ts";
 import { assertEquals } from "../support/assert.ts";
-import { eventually, type Fleet, startFleet } from "../support/fleet.ts";
-import type { MinionThreadInit } from "../support/minion_thread.ts";
-import { keptLog } from "../support/scripted_master.ts";
+import { eventually, type Fleet, startFleet } from "../support/fleet/fleet.ts";
+import type { MinionThreadInit } from "../support/fleet/minion_thread.ts";
+import { keptLog } from "../support/fleet/scripted_master.ts";
 
 const IDS = Array.from({ length: 20 }, (_, i) => `minion${String(i).padStart(2, "0")}`);
 const CONSECUTIVE = 200;
@@ -47,7 +47,7 @@ async function startMinions(fleet: Fleet): Promise<AsyncDisposable> {
   await fleet.untilServing(IDS, async () => {
     for (let i = 0; i < IDS.length; i += 5) {
       const opts = IDS.slice(i, i + 5).map((id) => packOpts("minion", fleet.minionOpts(id)));
-      const url = new URL("../support/minion_thread.ts", import.meta.url);
+      const url = new URL("../support/fleet/minion_thread.ts", import.meta.url);
       threads.push(new Thread<MinionThreadInit>({ name: `Minions-${i}`, url, init: { opts }, log }));
     }
     await Promise.all(threads.map((thread) => thread.ready));

@@ -3,7 +3,7 @@
  * @module
  */
 
-import { ProcessFleet } from "../chaos/process_fleet.ts";
+import { ProcessFleet } from "../chaos/harness/process_fleet.ts";
 import { keptDirectory } from "../../lib/host/kept_commands.ts";
 import type { PublishedJob } from "../../lib/client/job.ts";
 import { DENO_RUN } from "../../lib/process/self_command.ts";

@@ -11,14 +11,14 @@ import { Thread } from "../../lib/process/thread.ts";
 import { TimeBudget } from "../../lib/os/time_budget.ts";
 import { isMap, map, type Value } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
-import { startCli } from "../support/cli_process.ts";
+import { startCli } from "../support/fleet/cli_process.ts";
 import { WITHIN_MS } from "../support/eventually.ts";
-import { eventually, type Fleet, fleetTest, startFleet } from "../support/fleet.ts";
-import type { MinionThreadInit } from "../support/minion_thread.ts";
-import { Publishes } from "../support/publishes.ts";
-import { jobStore } from "../support/job_store.ts";
-import { keptLog } from "../support/scripted_master.ts";
-import { asMap, ScriptedMinion, testKey } from "../support/scripted_minion.ts";
+import { eventually, type Fleet, fleetTest, startFleet } from "../support/fleet/fleet.ts";
+import type { MinionThreadInit } from "../support/fleet/minion_thread.ts";
+import { Publishes } from "../support/fleet/publishes.ts";
+import { jobStore } from "../support/fleet/job_store.ts";
+import { keptLog } from "../support/fleet/scripted_master.ts";
+import { asMap, ScriptedMinion, testKey } from "../support/fleet/scripted_minion.ts";
 
 function outputs(fleet: Fleet): OutputStore {
   return jobStore(fleet.masterOpts.cachedir, { hashType: fleet.masterOpts.hash_type }).outputs;
@@ -193,7 +193,7 @@ fleetTest("more than is sent is left out with a mark, and the return has it all"
 Deno.test("a master that restarts under a watched job loses none of its lines", async () => {
   await using fleet = await startFleet();
   const init = { opts: [packOpts("minion", fleet.minionOpts("web1"))] };
-  const url = new URL("../support/minion_thread.ts", import.meta.url);
+  const url = new URL("../support/fleet/minion_thread.ts", import.meta.url);
   const thread = new Thread<MinionThreadInit>({ name: "Minions", url, init, log: keptLog().log });
   try {
     await fleet.untilServing(["web1"], () => thread.ready);

@@ -3,13 +3,13 @@
  * @module
  */
 
-import { jobStore } from "../support/job_store.ts";
-import { ProcessFleet } from "../chaos/process_fleet.ts";
+import { jobStore } from "../support/fleet/job_store.ts";
+import { ProcessFleet } from "../chaos/harness/process_fleet.ts";
 import { isThere } from "../../lib/os/file_kind.ts";
 import { map } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
-import { eventually, fleetTest } from "../support/fleet.ts";
-import { startJob } from "../support/jobs.ts";
+import { eventually, fleetTest } from "../support/fleet/fleet.ts";
+import { startJob } from "../support/fleet/jobs.ts";
 
 /** Sets how many descriptors a running process may have. @returns What it was allowed before. */
 function allowDescriptors(pid: number, max: string): string {

@@ -8,9 +8,9 @@ import { clearRequest } from "../../lib/protocol/payload.ts";
 import { RequestChannel, tcpAddress } from "../../lib/sockets/request_channel.ts";
 import { isMap, map, type ValueMap } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
-import { startCli } from "../support/cli_process.ts";
-import { eventually, type Fleet, fleetTest } from "../support/fleet.ts";
-import { opened } from "../support/scripted_minion.ts";
+import { startCli } from "../support/fleet/cli_process.ts";
+import { eventually, type Fleet, fleetTest } from "../support/fleet/fleet.ts";
+import { opened } from "../support/fleet/scripted_minion.ts";
 
 const TIMEOUTS = { timeoutMs: 60_000, tries: 1 };
 

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { ProcessFleet } from "../chaos/process_fleet.ts";
+import { ProcessFleet } from "../chaos/harness/process_fleet.ts";
 import { packEvent } from "../../lib/bus/event.ts";
 import { EventSubscriber } from "../../lib/bus/subscriber.ts";
 import { masterBus } from "../../lib/bus/paths.ts";
@@ -17,8 +17,8 @@ import { runSalt } from "../../lib/commands/salt.ts";
 import { isMap, map, type Value } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
-import { testKey } from "../support/scripted_minion.ts";
-import { type TestServices, testServices } from "../support/services.ts";
+import { testKey } from "../support/fleet/scripted_minion.ts";
+import { type TestServices, testServices } from "../support/fleet/services.ts";
 import { filesBelow, ifThere } from "../support/tree.ts";
 
 const CANARY = "canary-3f9c1b7e";

@@ -6,7 +6,7 @@
 
 import { map } from "../../lib/values/value.ts";
 import { assert, assertStringIncludes } from "../support/assert.ts";
-import { startFleet } from "../support/fleet.ts";
+import { startFleet } from "../support/fleet/fleet.ts";
 
 const STATES = {
   "web.sls": "changed:\n  test.succeed_with_changes: []\n",

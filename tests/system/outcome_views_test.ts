@@ -12,9 +12,9 @@ import { Inbox } from "../../lib/sockets/endpoint.ts";
 import { isMap, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
 import { eventually, WITHIN_MS } from "../support/eventually.ts";
-import { type Fleet, fleetTest } from "../support/fleet.ts";
-import { failedText } from "../support/salt_texts.ts";
-import { asMap, ScriptedMinion, testKey } from "../support/scripted_minion.ts";
+import { type Fleet, fleetTest } from "../support/fleet/fleet.ts";
+import { failedText } from "../support/fleet/salt_texts.ts";
+import { asMap, ScriptedMinion, testKey } from "../support/fleet/scripted_minion.ts";
 
 const LIST = "away,bad,busy,dead,ghost,good,mute,queued";
 

@@ -3,16 +3,16 @@
  * @module
  */
 
-import { jobStore } from "../support/job_store.ts";
+import { jobStore } from "../support/fleet/job_store.ts";
 import { RequestTimeoutError } from "../../lib/errors.ts";
 import { makeJid } from "../../lib/protocol/jid.ts";
 import { clearRequest } from "../../lib/protocol/payload.ts";
 import { RequestChannel } from "../../lib/sockets/request_channel.ts";
 import { isMap, map, str, type Value } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "../support/assert.ts";
-import { eventually, type Fleet, fleetTest } from "../support/fleet.ts";
-import { runOn, startJob } from "../support/jobs.ts";
-import { ScriptedMinion, testKey } from "../support/scripted_minion.ts";
+import { eventually, type Fleet, fleetTest } from "../support/fleet/fleet.ts";
+import { runOn, startJob } from "../support/fleet/jobs.ts";
+import { ScriptedMinion, testKey } from "../support/fleet/scripted_minion.ts";
 
 const LIMIT = 65_536;
 const SMALL = { master: { max_request_bytes: LIMIT }, minions: ["web1"] };

@@ -9,7 +9,7 @@ import { applicantOf, linkSettings } from "../../lib/minion/link_settings.ts";
 import { pillarRequest } from "../../lib/minion/pillar_request.ts";
 import { SILENT_LOGGER } from "../../lib/process/log.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
-import { eventually, startFleet } from "../support/fleet.ts";
+import { eventually, startFleet } from "../support/fleet/fleet.ts";
 import { filesBelow } from "../support/tree.ts";
 
 const FILES = {

@@ -1,6 +1,6 @@
 /** @module */
-import { ALL_NAMES, ONLY_SYNCED, PowerDisk } from "../chaos/power_disk.ts";
-import { buildLibrary, missingCompiler } from "../chaos/compiler.ts";
+import { ALL_NAMES, ONLY_SYNCED, PowerDisk } from "../chaos/harness/power_disk.ts";
+import { buildLibrary, missingCompiler } from "../chaos/harness/compiler.ts";
 import { loadPrivateKey } from "../../lib/keys/pair.ts";
 import { KeyStore } from "../../lib/keys/store.ts";
 import { samePem } from "../../lib/crypto/pem.ts";
@@ -10,7 +10,7 @@ import { run } from "../support/processes.ts";
 
 const PEM = corpus.keys.rsa2048.public;
 const OTHER = corpus.keys.other2048.public;
-const WRITER = new URL("../support/power_writer.ts", import.meta.url).pathname;
+const WRITER = new URL("../support/threads/power_writer.ts", import.meta.url).pathname;
 
 function checkPair(pki: string): void {
   const key = loadPrivateKey(`${pki}/minion.pem`);

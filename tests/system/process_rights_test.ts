@@ -3,7 +3,7 @@
  * @module
  */
 
-import { ProcessFleet } from "../chaos/process_fleet.ts";
+import { ProcessFleet } from "../chaos/harness/process_fleet.ts";
 
 import { accessKeyPath } from "../../lib/config/master_paths.ts";
 import { findUser, groupIdsOf } from "../../lib/os/users.ts";

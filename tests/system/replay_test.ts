@@ -13,14 +13,14 @@ import { Thread } from "../../lib/process/thread.ts";
 import { TimeBudget } from "../../lib/os/time_budget.ts";
 import { isMap, map } from "../../lib/values/value.ts";
 import { assert, assertEquals } from "../support/assert.ts";
-import { startCli } from "../support/cli_process.ts";
+import { startCli } from "../support/fleet/cli_process.ts";
 import { WITHIN_MS } from "../support/eventually.ts";
-import { eventually, type Fleet, fleetTest, startFleet } from "../support/fleet.ts";
-import { runJob } from "../support/jobs.ts";
-import type { MinionThreadInit } from "../support/minion_thread.ts";
-import { keptLog } from "../support/scripted_master.ts";
-import { ScriptedMinion, testKey } from "../support/scripted_minion.ts";
-import { Peer } from "../support/peer.ts";
+import { eventually, type Fleet, fleetTest, startFleet } from "../support/fleet/fleet.ts";
+import { runJob } from "../support/fleet/jobs.ts";
+import type { MinionThreadInit } from "../support/fleet/minion_thread.ts";
+import { keptLog } from "../support/fleet/scripted_master.ts";
+import { ScriptedMinion, testKey } from "../support/fleet/scripted_minion.ts";
+import { Peer } from "../support/fleet/peer.ts";
 
 /** Publishes a job that leaves a line in `ran`, under its own id or one that was used. @returns The id. */
 async function publish(fleet: Fleet, jid?: string): Promise<string> {
@@ -39,7 +39,7 @@ async function runs(fleet: Fleet): Promise<number> {
 Deno.test("a job that is published again is run once, also after a restart of minion or master", async () => {
   await using fleet = await startFleet();
   const init = { opts: [packOpts("minion", fleet.minionOpts("web1"))] };
-  const url = new URL("../support/minion_thread.ts", import.meta.url);
+  const url = new URL("../support/fleet/minion_thread.ts", import.meta.url);
   const start = async () => {
     const thread = new Thread<MinionThreadInit>({ name: "Minions", url, init, log: keptLog().log });
     await fleet.untilServing(["web1"], () => thread.ready);

@@ -3,7 +3,7 @@
  * @module
  */
 
-import { ProcessFleet } from "../chaos/process_fleet.ts";
+import { ProcessFleet } from "../chaos/harness/process_fleet.ts";
 import { accessKeyPath } from "../../lib/config/master_paths.ts";
 import { findUser } from "../../lib/os/users.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";

@@ -12,12 +12,12 @@ import { RequestChannel } from "../../lib/sockets/request_channel.ts";
 import { isMap, map, repr, type Value } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
 import { WITHIN_MS } from "../support/eventually.ts";
-import { type Fleet, fleetTest } from "../support/fleet.ts";
-import { startJob } from "../support/jobs.ts";
-import { Publishes } from "../support/publishes.ts";
-import { opened, ScriptedMinion, testKey } from "../support/scripted_minion.ts";
+import { type Fleet, fleetTest } from "../support/fleet/fleet.ts";
+import { startJob } from "../support/fleet/jobs.ts";
+import { Publishes } from "../support/fleet/publishes.ts";
+import { opened, ScriptedMinion, testKey } from "../support/fleet/scripted_minion.ts";
 import { filesBelow, ifThere } from "../support/tree.ts";
-import { allKeys } from "../support/keys.ts";
+import { allKeys } from "../support/fleet/keys.ts";
 
 const TIMEOUTS = { timeoutMs: WITHIN_MS, tries: 1 };
 

@@ -3,11 +3,11 @@
  * @module
  */
 
-import { ProcessFleet } from "../chaos/process_fleet.ts";
+import { ProcessFleet } from "../chaos/harness/process_fleet.ts";
 import { repr } from "../../lib/values/value.ts";
-import { serveStates, startApply, untilReturned } from "../chaos/applied_states.ts";
+import { serveStates, startApply, untilReturned } from "../chaos/harness/applied_states.ts";
 import { assert, assertEquals } from "../support/assert.ts";
-import { fieldOf } from "../support/returned_states.ts";
+import { fieldOf } from "../support/calls/returned_states.ts";
 
 const ID = "m00";
 

@@ -3,7 +3,7 @@
  * @module
  */
 
-import { ProcessFleet } from "../chaos/process_fleet.ts";
+import { ProcessFleet } from "../chaos/harness/process_fleet.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
 
@@ -33,7 +33,13 @@ Deno.test("20 hostile clients at full speed leave salt '*' test.ping of 10 hones
   await ping(fleet);
   const inPeace = [await ping(fleet)];
   const attackers = new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--no-check", "--quiet", new URL("../support/hostile_clients.ts", import.meta.url).pathname]
+    args: [
+      "run",
+      "-A",
+      "--no-check",
+      "--quiet",
+      new URL("../support/fleet/hostile_clients.ts", import.meta.url).pathname,
+    ]
       .concat(
         [String(ret_port), String(publish_port)],
       ),

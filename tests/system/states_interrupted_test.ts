@@ -4,14 +4,14 @@
  * @module
  */
 
-import { ProcessFleet } from "../chaos/process_fleet.ts";
+import { ProcessFleet } from "../chaos/harness/process_fleet.ts";
 import { isThere } from "../../lib/os/file_kind.ts";
 import { readRun } from "../../lib/state_control/record.ts";
 import { repr } from "../../lib/values/value.ts";
-import { serveStates, startApply, untilReturned } from "../chaos/applied_states.ts";
+import { serveStates, startApply, untilReturned } from "../chaos/harness/applied_states.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
-import { fieldOf } from "../support/returned_states.ts";
+import { fieldOf } from "../support/calls/returned_states.ts";
 
 const ID = "m00";
 

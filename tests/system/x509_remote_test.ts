@@ -4,7 +4,7 @@
  */
 
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
-import { startFleet } from "../support/fleet.ts";
+import { startFleet } from "../support/fleet/fleet.ts";
 import { dumpJson } from "../../lib/values/json.ts";
 import { parseJson } from "../../lib/values/json_read.ts";
 import { isMap, map, str } from "../../lib/values/value.ts";

@@ -4,7 +4,7 @@ import { renderJinja } from "../../lib/templates/render_jinja.ts";
 import { TextOrigin } from "../../lib/templates/text_origin.ts";
 import { FILTERS } from "../../lib/templates/language.ts";
 import corpus from "../corpus/templates.json" with { type: "json" };
-import { renderWorld } from "../support/render_world.ts";
+import { renderWorld } from "../support/files/render_scope.ts";
 
 /** A template, and what Salt makes of it. */
 interface Row {

@@ -8,7 +8,7 @@ import { dumpJson } from "../../lib/values/json.ts";
 import { isMap, map, str, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { traverse } from "../../lib/yaml/traverse.ts";
 import golden from "../corpus/jinja.json" with { type: "json" };
-import { renderWorld } from "../support/render_world.ts";
+import { renderWorld } from "../support/files/render_scope.ts";
 
 /** A template, and what Salt makes of it. */
 interface Case {

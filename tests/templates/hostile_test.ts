@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { RenderError } from "../../lib/errors.ts";
 import { renderJinja } from "../../lib/templates/render_jinja.ts";
 import { TextOrigin } from "../../lib/templates/text_origin.ts";
-import { type RenderWorld, renderWorld } from "../support/render_world.ts";
+import { type RenderWorld, renderWorld } from "../support/files/render_scope.ts";
 
 async function failure(text: string, host: RenderWorld = renderWorld()): Promise<string> {
   const request = { text, sls: "a.b", path: "/srv/a/b.sls" };

@@ -2,7 +2,7 @@
 import { loadGrains } from "../../lib/minion/grains.ts";
 import type { Value } from "../../lib/values/value.ts";
 import { assertEquals, assertMatch } from "../support/assert.ts";
-import { testOpts } from "../support/job_context.ts";
+import { testOpts } from "../support/calls/job_context.ts";
 
 /** Loads the grains of a host whose operator has these files. @returns What `names` are, and the warnings. */
 async function load(

@@ -12,8 +12,8 @@ import { packOpts } from "../../lib/config/opts_transfer.ts";
 import { isMap, map, str, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
 import { eventually, WITHIN_MS } from "../support/eventually.ts";
-import { testOpts } from "../support/job_context.ts";
-import { keptLog } from "../support/scripted_master.ts";
+import { testOpts } from "../support/calls/job_context.ts";
+import { keptLog } from "../support/fleet/scripted_master.ts";
 
 class World implements AsyncDisposable {
   readonly root = Deno.makeTempDirSync({ prefix: "custom_" });

@@ -1,9 +1,9 @@
 import { CallModules } from "../../lib/local_call/modules.ts";
 import { map, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "../support/assert.ts";
-import { testContext, testOpts } from "../support/job_context.ts";
-import { keptLog } from "../support/scripted_master.ts";
-import { callState } from "../support/state_call.ts";
+import { testContext, testOpts } from "../support/calls/job_context.ts";
+import { keptLog } from "../support/fleet/scripted_master.ts";
+import { callState } from "../support/calls/state_call.ts";
 
 const APP = `
 export const virtual = { serves: [{ grains: { kernel: ["Linux"] }, otherwise: "not a Linux" }] };

@@ -8,8 +8,8 @@ import { pack } from "../../lib/worker/job_protocol.ts";
 import { packOpts } from "../../lib/config/opts_transfer.ts";
 import { isMap, map, repr, type Value } from "../../lib/values/value.ts";
 import { assert, assertEquals } from "../support/assert.ts";
-import { testOpts } from "../support/job_context.ts";
-import { keptLog } from "../support/scripted_master.ts";
+import { testOpts } from "../support/calls/job_context.ts";
+import { keptLog } from "../support/fleet/scripted_master.ts";
 
 Deno.test("functions for files, hosts, environment and data do their work with what they declare", async (t) => {
   const root = await Deno.makeTempDir({ prefix: "file_jobs_" });

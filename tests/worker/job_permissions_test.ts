@@ -11,8 +11,8 @@ import { permissionKey } from "../../lib/plugins/permissions.ts";
 import { map, repr, str, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { eventually } from "../support/eventually.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
-import { testOpts } from "../support/job_context.ts";
-import { keptLog } from "../support/scripted_master.ts";
+import { testOpts } from "../support/calls/job_context.ts";
+import { keptLog } from "../support/fleet/scripted_master.ts";
 
 /** Modules of an operator's own. Each does what it can to the host. */
 const MODULES = {

@@ -8,8 +8,8 @@ import { sendSignal } from "../../lib/libc/libc.ts";
 import { isMap, map, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
 import { eventually, WITHIN_MS } from "../support/eventually.ts";
-import { testOpts } from "../support/job_context.ts";
-import { keptLog } from "../support/scripted_master.ts";
+import { testOpts } from "../support/calls/job_context.ts";
+import { keptLog } from "../support/fleet/scripted_master.ts";
 
 /** A user's module: what a minion has to survive. */
 const MODULE = `
@@ -351,7 +351,7 @@ Deno.test("a job that is ended before its worker has its permissions never begin
 });
 
 Deno.test("a thread whose job is killed while it waits ends; for one that never waits, the outcome says that it continues", async () => {
-  await using world = new World(WITHIN_MS, new URL("../support/looping_worker.ts", import.meta.url));
+  await using world = new World(WITHIN_MS, new URL("../support/threads/looping_worker.ts", import.meta.url));
   const waiting = world.start("wait");
   const spinning = world.start("spin", 15_000);
   // A thread that still starts does not answer either, so all others must answer.

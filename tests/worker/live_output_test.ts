@@ -3,7 +3,7 @@
  * @module
  */
 
-import { jobStore } from "../support/job_store.ts";
+import { jobStore } from "../support/fleet/job_store.ts";
 import type { JobStore, OutputStore } from "../../lib/jobs/store.ts";
 import { batchFromMap, batchToMap, type LiveBatch, type LivePart } from "../../lib/protocol/live_batch.ts";
 import { LiveLines } from "../../lib/output/live_lines.ts";

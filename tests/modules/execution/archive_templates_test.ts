@@ -1,7 +1,7 @@
 /** Templates in the arguments of the module `archive`: paths that it reads itself, and words of programs. */
 
 import { assert, assertEquals, assertRejects } from "../../support/assert.ts";
-import { testContext } from "../../support/job_context.ts";
+import { testContext } from "../../support/calls/job_context.ts";
 import { CommandError } from "../../../lib/errors.ts";
 import { toValue, type Value, type ValueMap } from "../../../lib/values/value.ts";
 

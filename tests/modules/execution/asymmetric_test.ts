@@ -1,7 +1,7 @@
 /** The module `asymmetric` with keys and signatures of Python Salt's: tests/corpus/asymmetric.json, made by make_asymmetric.py. */
 
 import { assertEquals, assertRejects } from "../../support/assert.ts";
-import { testContext } from "../../support/job_context.ts";
+import { testContext } from "../../support/calls/job_context.ts";
 import { InvocationError } from "../../../lib/errors.ts";
 import { map, type Value } from "../../../lib/values/value.ts";
 

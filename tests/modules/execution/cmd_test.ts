@@ -9,7 +9,7 @@ import * as scripts from "../../../modules/execution/_cmd_scripts.ts";
 import * as commands from "../../../modules/execution/cmd.ts";
 import { assert, assertEquals, assertMatch, assertRejects } from "../../support/assert.ts";
 import { eventually } from "../../support/eventually.ts";
-import { testContext, testOpts } from "../../support/job_context.ts";
+import { testContext, testOpts } from "../../support/calls/job_context.ts";
 
 const FUNCTIONS: Readonly<Record<string, ModuleFunction<JobContext>>> = { ...commands, ...scripts };
 

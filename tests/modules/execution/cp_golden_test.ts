@@ -9,7 +9,7 @@ import { messageOf } from "../../../lib/errors.ts";
 import { dumpJson } from "../../../lib/values/json.ts";
 import { isMap, map, str, toNumber, toValue, type Value, type ValueMap } from "../../../lib/values/value.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
-import { testContext } from "../../support/job_context.ts";
+import { testContext } from "../../support/calls/job_context.ts";
 import { parseJson } from "../../../lib/values/json_read.ts";
 import { filesBelow } from "../../support/tree.ts";
 

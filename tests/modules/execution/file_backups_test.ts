@@ -3,7 +3,7 @@
 import { map, type Value } from "../../../lib/values/value.ts";
 import { makeBackup } from "../../../lib/filesystem/backups.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
-import { run, testContext, testOpts } from "../../support/job_context.ts";
+import { run, testContext, testOpts } from "../../support/calls/job_context.ts";
 
 Deno.test("a backup is put back and removed; what was there becomes a backup first", async () => {
   const root = Deno.makeTempDirSync({ prefix: "backups_" });

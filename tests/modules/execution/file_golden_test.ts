@@ -5,7 +5,7 @@
  */
 
 import { assert, assertEquals } from "../../support/assert.ts";
-import { compareCase } from "../../support/call_cases.ts";
+import { compareCase } from "../../support/calls/call_cases.ts";
 import { which } from "../../../lib/host/which.ts";
 import { parseJson } from "../../../lib/values/json_read.ts";
 import { isMap, repr, str, type Value, type ValueMap } from "../../../lib/values/value.ts";

@@ -8,9 +8,9 @@ import { runChild } from "../../../lib/host/child_process.ts";
 import { isMap, map, str, toValue, type Value, type ValueMap } from "../../../lib/values/value.ts";
 import { assert, assertEquals, assertStringIncludes } from "../../support/assert.ts";
 import { makeCertificate } from "../../support/certificate.ts";
-import { GitServer } from "../../support/git_server.ts";
-import { run, type TestContext, testContext } from "../../support/job_context.ts";
-import { callState } from "../../support/state_call.ts";
+import { GitServer } from "../../support/files/git_server.ts";
+import { run, type TestContext, testContext } from "../../support/calls/job_context.ts";
+import { callState } from "../../support/calls/state_call.ts";
 
 const USER = "deploy@example.com";
 /** With characters that a URL has no place for. */

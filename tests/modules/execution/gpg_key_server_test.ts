@@ -4,7 +4,7 @@ import { messageOf } from "../../../lib/errors.ts";
 import { which } from "../../../lib/host/which.ts";
 import { isMap, map, type Value, type ValueMap } from "../../../lib/values/value.ts";
 import { assert, assertEquals, assertStringIncludes } from "../../support/assert.ts";
-import { testContext, testOpts } from "../../support/job_context.ts";
+import { testContext, testOpts } from "../../support/calls/job_context.ts";
 import { run } from "../../support/processes.ts";
 
 const missing = ["gpg", "gpgconf", "dirmngr"].find((name) => which(name) === undefined);

@@ -4,9 +4,9 @@
  */
 
 import { assert, assertEquals } from "../../support/assert.ts";
-import { testContext, testOpts } from "../../support/job_context.ts";
+import { testContext, testOpts } from "../../support/calls/job_context.ts";
 import { run } from "../../support/processes.ts";
-import { callState } from "../../support/state_call.ts";
+import { callState } from "../../support/calls/state_call.ts";
 import { CommandError, InvocationError } from "../../../lib/errors.ts";
 import { which } from "../../../lib/host/which.ts";
 import { isMap, str, toValue, type Value } from "../../../lib/values/value.ts";

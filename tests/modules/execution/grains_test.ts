@@ -3,7 +3,7 @@ import { isMap, toValue, type Value, type ValueMap } from "../../../lib/values/v
 import { loadYaml } from "../../../lib/yaml/load.ts";
 import { YamlError } from "../../../lib/errors.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
-import { testContext, testOpts } from "../../support/job_context.ts";
+import { testContext, testOpts } from "../../support/calls/job_context.ts";
 
 interface Call {
   readonly fun: string;

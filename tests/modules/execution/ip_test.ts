@@ -13,8 +13,8 @@ import type { ModuleFunction } from "../../../lib/plugins/module.ts";
 import { parseJson } from "../../../lib/values/json_read.ts";
 import { isMap, map, str, type Value, type ValueMap } from "../../../lib/values/value.ts";
 import { assertEquals } from "../../support/assert.ts";
-import { listAt, mapAt, replaceIn } from "../../support/call_cases.ts";
-import { testContext } from "../../support/job_context.ts";
+import { listAt, mapAt, replaceIn } from "../../support/calls/call_cases.ts";
+import { testContext } from "../../support/calls/job_context.ts";
 
 const JOB = testContext();
 

@@ -6,7 +6,7 @@
 import { CommandError } from "../../../lib/errors.ts";
 import { isMap, map, str, type Value } from "../../../lib/values/value.ts";
 import { assert, assertEquals, assertRejects } from "../../support/assert.ts";
-import { type TestContext, testContext, testOpts } from "../../support/job_context.ts";
+import { type TestContext, testContext, testOpts } from "../../support/calls/job_context.ts";
 
 interface Place extends Disposable {
   readonly context: TestContext;

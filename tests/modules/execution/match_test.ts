@@ -2,7 +2,7 @@ import { CommandError, InvocationError } from "../../../lib/errors.ts";
 import { dumpJson } from "../../../lib/values/json.ts";
 import { isMap, map, repr, str, type Value, type ValueMap } from "../../../lib/values/value.ts";
 import { assert, assertEquals, assertRejects } from "../../support/assert.ts";
-import { testContext } from "../../support/job_context.ts";
+import { testContext } from "../../support/calls/job_context.ts";
 import { parseJson } from "../../../lib/values/json_read.ts";
 
 function asMap(value: Value | undefined): ValueMap {

@@ -2,8 +2,8 @@ import { assert, assertEquals, assertStringIncludes } from "../../support/assert
 import { fingerprint } from "../../../lib/crypto/pem.ts";
 import type { JobContext } from "../../../lib/plugins/job_context.ts";
 import { isMap, map, type Value, type ValueMap } from "../../../lib/values/value.ts";
-import { run, testContext, testOpts } from "../../support/job_context.ts";
-import { RecordedPrograms } from "../../support/recorded_program.ts";
+import { run, testContext, testOpts } from "../../support/calls/job_context.ts";
+import { RecordedPrograms } from "../../support/calls/recorded_program.ts";
 
 const PEM = "-----BEGIN PUBLIC KEY-----\nMFwwDQYJKoZIhvcNAQEBBQADSwAwSAJBAK\n-----END PUBLIC KEY-----\n";
 

@@ -11,8 +11,8 @@ import { prettyName, withPrettyName } from "../../../lib/settings/machine_info.t
 import { isMap, map, type Value } from "../../../lib/values/value.ts";
 import { runInChroot } from "../../../modules/execution/_chroot.ts";
 import { assert, assertEquals, assertRejects } from "../../support/assert.ts";
-import { testContext, testOpts } from "../../support/job_context.ts";
-import { RecordedPrograms } from "../../support/recorded_program.ts";
+import { testContext, testOpts } from "../../support/calls/job_context.ts";
+import { RecordedPrograms } from "../../support/calls/recorded_program.ts";
 
 async function withDirectory(test: (directory: string) => Promise<void>): Promise<void> {
   const directory = Deno.makeTempDirSync({ prefix: "more_" });

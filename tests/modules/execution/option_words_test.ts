@@ -4,8 +4,8 @@ import type { ChildRunner } from "../../../lib/host/child_process.ts";
 import { map, toValue, type Value } from "../../../lib/values/value.ts";
 import { loadCatalogue } from "../../../lib/worker/catalogue.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
-import { run, testContext } from "../../support/job_context.ts";
-import { RecordedPrograms } from "../../support/recorded_program.ts";
+import { run, testContext } from "../../support/calls/job_context.ts";
+import { RecordedPrograms } from "../../support/calls/recorded_program.ts";
 
 /** Functions by the module that serves, with arguments in which `X` stands for the word. */
 const CALLS: Readonly<Record<string, readonly (readonly [fun: string, ...args: unknown[]])[]>> = {

@@ -3,7 +3,7 @@ import { messageOf } from "../../../lib/errors.ts";
 import type { PillarAsked } from "../../../lib/plugins/job_context.ts";
 import { isMap, map, repr, str, type Value, type ValueMap } from "../../../lib/values/value.ts";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "../../support/assert.ts";
-import { run, testContext, testOpts } from "../../support/job_context.ts";
+import { run, testContext, testOpts } from "../../support/calls/job_context.ts";
 import { parseJson } from "../../../lib/values/json_read.ts";
 
 function asMap(value: Value | undefined): ValueMap {

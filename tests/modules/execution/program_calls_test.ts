@@ -3,6 +3,6 @@
  * @module
  */
 
-import { testProgramCalls } from "../../support/program_call_tests.ts";
+import { testProgramCalls } from "../../support/calls/program_call_tests.ts";
 
 testProgramCalls(new URL("../../corpus/program_calls/", import.meta.url));

@@ -5,8 +5,8 @@ import { isAnything } from "../../../lib/os/file_kind.ts";
 import { hashHex } from "../../../lib/crypto/hash.ts";
 import { map, toValue, type Value } from "../../../lib/values/value.ts";
 import { assertEquals, assertRejects, assertStringIncludes } from "../../support/assert.ts";
-import { testContext, testOpts } from "../../support/job_context.ts";
-import { ScriptedFileServer } from "../../support/scripted_file_server.ts";
+import { testContext, testOpts } from "../../support/calls/job_context.ts";
+import { ScriptedFileServer } from "../../support/files/scripted_file_server.ts";
 
 /** A minion whose master serves `files`. */
 async function scene(files: Record<string, Record<string, string>>) {

@@ -8,7 +8,7 @@ import { assert, assertEquals } from "../../support/assert.ts";
 import { dumpJson } from "../../../lib/values/json.ts";
 import { parseJson } from "../../../lib/values/json_read.ts";
 import { isMap, repr, str, type Value, type ValueMap } from "../../../lib/values/value.ts";
-import { testContext, testOpts } from "../../support/job_context.ts";
+import { testContext, testOpts } from "../../support/calls/job_context.ts";
 
 /** Undoes what JSON cannot say: maps whose keys are not strings. */
 function unpack(value: Value): Value {

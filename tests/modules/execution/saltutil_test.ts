@@ -8,8 +8,8 @@ import { map, toValue, type Value, type ValueMap } from "../../../lib/values/val
 import * as own from "../../../modules/execution/saltutil.ts";
 import * as syncing from "../../../modules/execution/_syncing.ts";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "../../support/assert.ts";
-import { type TestContext, testContext, testOpts } from "../../support/job_context.ts";
-import { ScriptedFileServer } from "../../support/scripted_file_server.ts";
+import { type TestContext, testContext, testOpts } from "../../support/calls/job_context.ts";
+import { ScriptedFileServer } from "../../support/files/scripted_file_server.ts";
 import { filesBelow } from "../../support/tree.ts";
 
 const FUNCTIONS: Readonly<Record<string, ModuleFunction<JobContext>>> = { ...own, ...syncing };

@@ -4,7 +4,7 @@ import { callFunction } from "../../../lib/plugins/execution.ts";
 import { strftime } from "../../../lib/text/strftime.ts";
 import { map, type Value, type ValueMap } from "../../../lib/values/value.ts";
 import { assertEquals } from "../../support/assert.ts";
-import { testContext, testOpts } from "../../support/job_context.ts";
+import { testContext, testOpts } from "../../support/calls/job_context.ts";
 
 /** A context with grains that grains.setval changes as the minion does after it. */
 async function withGrains(test: (call: (name: string, ...args: Value[]) => Promise<Value>) => Promise<void>) {

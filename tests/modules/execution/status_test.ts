@@ -11,8 +11,8 @@ import { which } from "../../../lib/host/which.ts";
 import * as status from "../../../modules/execution/status.ts";
 import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
 import { eventually } from "../../support/eventually.ts";
-import { testContext, testOpts } from "../../support/job_context.ts";
-import { Peer } from "../../support/peer.ts";
+import { testContext, testOpts } from "../../support/calls/job_context.ts";
+import { Peer } from "../../support/fleet/peer.ts";
 
 const FUNCTIONS: Readonly<Record<string, ModuleFunction<JobContext>>> = status;
 const onLinux = { ignore: Deno.build.os !== "linux" };

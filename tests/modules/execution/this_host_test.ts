@@ -8,7 +8,7 @@ import { createSocket } from "node:dgram";
 import { isThere } from "../../../lib/os/file_kind.ts";
 import { isMap, map, str, type Value, type ValueMap } from "../../../lib/values/value.ts";
 import { assert, assertEquals, assertRejects } from "../../support/assert.ts";
-import { testContext } from "../../support/job_context.ts";
+import { testContext } from "../../support/calls/job_context.ts";
 
 const onLinux = { ignore: Deno.build.os !== "linux" };
 

@@ -9,11 +9,11 @@ import { hashHex } from "../../../lib/crypto/hash.ts";
 import { KeptReturns } from "../../../lib/jobs/kept_returns.ts";
 import { isMap, map, type Value, type ValueMap } from "../../../lib/values/value.ts";
 import { assert, assertEquals, assertRejects } from "../../support/assert.ts";
-import { testContext, testOpts } from "../../support/job_context.ts";
-import { RecordedPrograms } from "../../support/recorded_program.ts";
-import { ScriptedFileServer } from "../../support/scripted_file_server.ts";
-import { keptLog } from "../../support/scripted_master.ts";
-import { openTree } from "../../support/state_tree.ts";
+import { testContext, testOpts } from "../../support/calls/job_context.ts";
+import { RecordedPrograms } from "../../support/calls/recorded_program.ts";
+import { ScriptedFileServer } from "../../support/files/scripted_file_server.ts";
+import { keptLog } from "../../support/fleet/scripted_master.ts";
+import { openTree } from "../../support/calls/state_tree.ts";
 
 async function withDirectory(test: (directory: string) => Promise<void>): Promise<void> {
   const directory = Deno.makeTempDirSync({ prefix: "unrecorded_" });

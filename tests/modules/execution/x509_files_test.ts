@@ -4,7 +4,7 @@
  */
 
 import { assert, assertEquals } from "../../support/assert.ts";
-import { type TestContext, testContext } from "../../support/job_context.ts";
+import { type TestContext, testContext } from "../../support/calls/job_context.ts";
 import { messageOf } from "../../../lib/errors.ts";
 import { callFunction } from "../../../lib/plugins/execution.ts";
 import { isMap, map, str, type Value, type ValueMap } from "../../../lib/values/value.ts";

@@ -3,7 +3,7 @@
 import { messageOf } from "../../../lib/errors.ts";
 import { isMap, map, type Value } from "../../../lib/values/value.ts";
 import { assertEquals } from "../../support/assert.ts";
-import { testContext } from "../../support/job_context.ts";
+import { testContext } from "../../support/calls/job_context.ts";
 
 /** A call, and the error's text or what is read from what was made. */
 interface Case {

@@ -1,7 +1,7 @@
 /** The module `x509` with what Python Salt's makes and reads: tests/corpus/x509.json, made by make_x509.py. */
 
 import { assert, assertEquals } from "../../support/assert.ts";
-import { testContext } from "../../support/job_context.ts";
+import { testContext } from "../../support/calls/job_context.ts";
 import { messageOf } from "../../../lib/errors.ts";
 import { isMap, map, str, type Value, type ValueMap } from "../../../lib/values/value.ts";
 

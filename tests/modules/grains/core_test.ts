@@ -12,7 +12,7 @@ import { libzmqVersion } from "../../../lib/sockets/libzmq.ts";
 import { HostFiles } from "../../../lib/host/files.ts";
 import { expandIpv6, isIpv4, isIpv6, sortAddresses } from "../../../lib/text/ip_address.ts";
 import { map } from "../../../lib/values/value.ts";
-import { testOpts } from "../../support/job_context.ts";
+import { testOpts } from "../../support/calls/job_context.ts";
 
 /** Runs `test` with a host that has these files and no others; `-> target` makes a link. */
 async function withHost<T>(host: Record<string, string>, test: (files: HostFiles) => T | Promise<T>): Promise<T> {

@@ -4,7 +4,7 @@ import { RenderError } from "../../../lib/errors.ts";
 import { renderValue } from "../../../lib/render/render_value.ts";
 import { renderSls } from "../../../lib/render/render.ts";
 import { map, type Value } from "../../../lib/values/value.ts";
-import { renderWorld } from "../../support/render_world.ts";
+import { renderWorld } from "../../support/files/render_scope.ts";
 
 const message = (text: string) => `-----BEGIN PGP MESSAGE-----\n\n${text}\n-----END PGP MESSAGE-----`;
 

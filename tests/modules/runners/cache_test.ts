@@ -6,7 +6,7 @@ import type { RunnerContext } from "../../../lib/client/runner_context.ts";
 import { RUNNERS } from "../../../modules/runners/_built_in.ts";
 import { map, repr, toValue, type Value } from "../../../lib/values/value.ts";
 import { assert, assertEquals, assertRejects } from "../../support/assert.ts";
-import { type TestServices, testServices } from "../../support/services.ts";
+import { type TestServices, testServices } from "../../support/fleet/services.ts";
 import corpus from "../../corpus/cache_runner.json" with { type: "json" };
 
 /** Calls a runner of a master with these services. */

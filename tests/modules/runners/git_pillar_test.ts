@@ -1,8 +1,8 @@
 import { CommandError } from "../../../lib/errors.ts";
 import { repr } from "../../../lib/values/value.ts";
 import { assertEquals, assertRejects } from "../../support/assert.ts";
-import { git } from "../../support/file_server.ts";
-import { withRunnerWorld } from "../../support/runner_world.ts";
+import { git } from "../../support/files/file_server.ts";
+import { withRunnerWorld } from "../../support/fleet/runner_services.ts";
 
 Deno.test("git_pillar.update fetches the repositories of pillar, cache.clear_git_lock removes their locks", async () => {
   const repository = await Deno.makeTempDir({ prefix: "git_pillar_" });

@@ -2,7 +2,7 @@ import { CommandError, InvocationError } from "../../../lib/errors.ts";
 import { isThere } from "../../../lib/os/file_kind.ts";
 import { isMap, map, repr, type ValueMap } from "../../../lib/values/value.ts";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "../../support/assert.ts";
-import { withRunnerWorld } from "../../support/runner_world.ts";
+import { withRunnerWorld } from "../../support/fleet/runner_services.ts";
 
 const ROOTS = 'file_roots:\n  base: ["/srv/a", "/srv/b"]\nmy_option: {deep: [1, {k: v}]}\n';
 

@@ -1,6 +1,6 @@
 import { repr } from "../../../lib/values/value.ts";
 import { assertEquals } from "../../support/assert.ts";
-import { withRunnerWorld } from "../../support/runner_world.ts";
+import { withRunnerWorld } from "../../support/fleet/runner_services.ts";
 
 Deno.test("pillar.show_pillar compiles with the cached grains, or those that are given", () =>
   withRunnerWorld(async ({ call, context }) => {

@@ -1,4 +1,4 @@
-import { dataCache, jobStore } from "../../support/job_store.ts";
+import { dataCache, jobStore } from "../../support/fleet/job_store.ts";
 import { invoke } from "../../../lib/plugins/call.ts";
 import { CommandError, InvocationError } from "../../../lib/errors.ts";
 import type { BatchState } from "../../../lib/jobs/store.ts";

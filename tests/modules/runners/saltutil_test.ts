@@ -1,7 +1,7 @@
 /** @module */
 import { isMap, map } from "../../../lib/values/value.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
-import { withRunnerWorld } from "../../support/runner_world.ts";
+import { withRunnerWorld } from "../../support/fleet/runner_services.ts";
 import { filesBelow } from "../../support/tree.ts";
 
 const ROOTS = "file_roots:\n  base: ['{root}/srv']\n  dev: ['{root}/dev']\n";

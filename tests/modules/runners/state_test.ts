@@ -3,7 +3,7 @@ import { executeOnMaster } from "../../../lib/master_processes/master_execution.
 import { SILENT_LOGGER } from "../../../lib/process/log.ts";
 import { repr } from "../../../lib/values/value.ts";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "../../support/assert.ts";
-import { type RunnerWorld, withRunnerWorld } from "../../support/runner_world.ts";
+import { type RunnerWorld, withRunnerWorld } from "../../support/fleet/runner_services.ts";
 
 const FILES = {
   "salt/top.sls": "base:\n  '*_master': [orch]\n",

@@ -3,10 +3,10 @@ import { which } from "../../../lib/host/which.ts";
 import { callFunction } from "../../../lib/plugins/execution.ts";
 import type { JobContext } from "../../../lib/plugins/job_context.ts";
 import { isMap, map, str, type Value, type ValueMap } from "../../../lib/values/value.ts";
-import { AccountRoot } from "../../support/account_root.ts";
+import { AccountRoot } from "../../support/calls/account_root.ts";
 import { assert, assertEquals, assertStringIncludes } from "../../support/assert.ts";
-import { testContext } from "../../support/job_context.ts";
-import { callState } from "../../support/state_call.ts";
+import { testContext } from "../../support/calls/job_context.ts";
+import { callState } from "../../support/calls/state_call.ts";
 
 const there = Deno.uid() === 0 && which("useradd") !== undefined && which("chage") !== undefined;
 

@@ -1,6 +1,6 @@
 import { isMap, map, str, type ValueMap } from "../../../lib/values/value.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
-import { stateContext } from "../../support/state_call.ts";
+import { stateContext } from "../../support/calls/state_call.ts";
 
 /** What `mod_aggregate` of a module makes of the first chunk. */
 async function aggregated(module: string, chunks: ValueMap[], running: ValueMap = new Map()): Promise<ValueMap> {

@@ -2,7 +2,7 @@
 
 import { map } from "../../../lib/values/value.ts";
 import { assertEquals } from "../../support/assert.ts";
-import { callState } from "../../support/state_call.ts";
+import { callState } from "../../support/calls/state_call.ts";
 
 Deno.test("a device is formatted by disk.format, and counts as formatted when blkid reports the type", async () => {
   const root = await Deno.makeTempDir({ prefix: "blockdev_" });

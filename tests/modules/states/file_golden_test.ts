@@ -6,8 +6,8 @@
  */
 
 import { assert, assertEquals } from "../../support/assert.ts";
-import { mapAt } from "../../support/call_cases.ts";
-import { FileStateCases } from "../../support/file_state_cases.ts";
+import { mapAt } from "../../support/calls/call_cases.ts";
+import { FileStateCases } from "../../support/calls/file_state_cases.ts";
 import { parseJson } from "../../../lib/values/json_read.ts";
 import { isMap, repr, str, type ValueMap } from "../../../lib/values/value.ts";
 

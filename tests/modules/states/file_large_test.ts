@@ -5,8 +5,8 @@
 
 import { isMap } from "../../../lib/values/value.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
-import { testContext, testOpts } from "../../support/job_context.ts";
-import { callState } from "../../support/state_call.ts";
+import { testContext, testOpts } from "../../support/calls/job_context.ts";
+import { callState } from "../../support/calls/state_call.ts";
 
 const SIZE = 192 * 1024 * 1024;
 /** What the states may take besides the program itself. */

@@ -1,6 +1,6 @@
 import { map } from "../../../lib/values/value.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
-import { callState } from "../../support/state_call.ts";
+import { callState } from "../../support/calls/state_call.ts";
 
 Deno.test("http.query and http.wait_for_successful_query judge what a server answers", async () => {
   let requests = 0;

@@ -2,7 +2,7 @@
 
 import { map } from "../../../lib/values/value.ts";
 import { assertEquals } from "../../support/assert.ts";
-import { callState } from "../../support/state_call.ts";
+import { callState } from "../../support/calls/state_call.ts";
 
 Deno.test("virtualenv.manage is virtualenv.managed", async () => {
   const name = "/nonexistent/environment";

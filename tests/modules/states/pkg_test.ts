@@ -6,10 +6,10 @@ import type { JobContext } from "../../../lib/plugins/job_context.ts";
 import { isMap, map, str, type Value, type ValueMap } from "../../../lib/values/value.ts";
 import { loadCatalogue } from "../../../lib/worker/catalogue.ts";
 import { mod_aggregate, mod_init } from "../../../modules/states/pkg.ts";
-import { AptRoot } from "../../support/apt_root.ts";
+import { AptRoot } from "../../support/calls/apt_root.ts";
 import { assert, assertEquals, assertStringIncludes } from "../../support/assert.ts";
-import { testContext, testOpts } from "../../support/job_context.ts";
-import { callState, stateContext } from "../../support/state_call.ts";
+import { testContext, testOpts } from "../../support/calls/job_context.ts";
+import { callState, stateContext } from "../../support/calls/state_call.ts";
 import { filesBelow } from "../../support/tree.ts";
 
 const GRAINS = map({ os: "Debian", os_family: "Debian", osarch: "amd64", cpuarch: "x86_64", kernel: "Linux" });

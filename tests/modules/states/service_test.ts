@@ -4,9 +4,9 @@ import { callFunction } from "../../../lib/plugins/execution.ts";
 import { map, str, type Value, type ValueMap } from "../../../lib/values/value.ts";
 import { loadCatalogue } from "../../../lib/worker/catalogue.ts";
 import { assertEquals } from "../../support/assert.ts";
-import { testContext } from "../../support/job_context.ts";
-import { RecordedPrograms } from "../../support/recorded_program.ts";
-import { callState } from "../../support/state_call.ts";
+import { testContext } from "../../support/calls/job_context.ts";
+import { RecordedPrograms } from "../../support/calls/recorded_program.ts";
+import { callState } from "../../support/calls/state_call.ts";
 
 const GRAINS = map({
   kernel: "Linux",

@@ -13,8 +13,8 @@ import { isMap, map, str, toValue, type Value, type ValueMap } from "../../../li
 import { loadCatalogue } from "../../../lib/worker/catalogue.ts";
 import { EXECUTION_MODULES } from "../../../modules/execution/_built_in.ts";
 import { assertEquals } from "../../support/assert.ts";
-import { testContext, testOpts } from "../../support/job_context.ts";
-import { callState } from "../../support/state_call.ts";
+import { testContext, testOpts } from "../../support/calls/job_context.ts";
+import { callState } from "../../support/calls/state_call.ts";
 
 const DIRECTORY = new URL("../../corpus/state_answers/", import.meta.url);
 

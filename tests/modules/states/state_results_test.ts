@@ -8,7 +8,7 @@ import { which } from "../../../lib/host/which.ts";
 import { parseJson } from "../../../lib/values/json_read.ts";
 import { equals, isMap, repr, str, type Value, type ValueMap } from "../../../lib/values/value.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
-import { compareState } from "../../support/state_results.ts";
+import { compareState } from "../../support/calls/state_results.ts";
 
 const DIRECTORY = new URL("../../corpus/state_results/", import.meta.url);
 

@@ -1,8 +1,8 @@
 /** `cRLNumber: auto` of `x509.crl_managed` beyond what the situations of Salt's have. */
 
 import { assert, assertEquals } from "../../support/assert.ts";
-import { openTree } from "../../support/state_tree.ts";
-import { callState } from "../../support/state_call.ts";
+import { openTree } from "../../support/calls/state_tree.ts";
+import { callState } from "../../support/calls/state_call.ts";
 import { isMap, map, type Value } from "../../../lib/values/value.ts";
 
 Deno.test("x509.crl_managed counts numbers of lists that are beyond 2^53", async () => {

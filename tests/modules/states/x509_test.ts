@@ -2,6 +2,6 @@
  * The state module `x509`, as Python Salt's: tests/corpus/state_situations/x509.json, made by make_state_situations.py.
  */
 
-import { testSituations } from "../../support/state_situations.ts";
+import { testSituations } from "../../support/calls/state_situations.ts";
 
 testSituations(["x509"]);

@@ -3,7 +3,7 @@ import { isThere } from "../../../lib/os/file_kind.ts";
 import { dumpJson } from "../../../lib/values/json.ts";
 import { isMap, map, type ValueMap } from "../../../lib/values/value.ts";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "../../support/assert.ts";
-import { type RunnerWorld, withRunnerWorld } from "../../support/runner_world.ts";
+import { type RunnerWorld, withRunnerWorld } from "../../support/fleet/runner_services.ts";
 import corpus from "../../corpus/wheel.json" with { type: "json" };
 
 const ROOTS =

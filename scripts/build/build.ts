@@ -1,0 +1,202 @@
+/**
+ * `deno task build`: makes the three executables, and shared files (share.ts), in `dist/`. It uses `deno compile`; if
+ * denort cannot be fetched, it makes self-extracting files that contain Deno itself.
+ *
+ * Both start from the same directory: the scripts, one for each entry and thread (bundle.ts), and the files of packages
+ * that no script contains.
+ * @module
+ */
+
+import { bundle, BundleError, isOf, scriptOf } from "./bundle.ts";
+import {
+  COMMAND_ENTRIES,
+  EXECUTABLES,
+  packageFiles,
+  productionConfig,
+  SCRIPT_SOURCES,
+  STARTS,
+  TARGETS,
+  WARM_SOURCE,
+  WORKERS,
+} from "./production.ts";
+import { packedExecutable, packPayload } from "./pack.ts";
+import { sharedFiles, writeShared } from "./share.ts";
+import type { TarFile } from "./tar.ts";
+import { COMMAND_V8_FLAGS, V8_FLAGS } from "../../lib/process/self_command.ts";
+import { VERSION } from "../../lib/version.ts";
+import { writeError, writeOut as say } from "../../lib/cli/process_io.ts";
+import { OptionError, parseOptions } from "../options.ts";
+import { lacksDenort } from "../deno_output.ts";
+import called from "./start_functions.json" with { type: "json" };
+
+const USAGE = `Usage: deno task build [options]
+
+  --target TRIPLE   The platform to build for: ${TARGETS.join(", ")}.
+                    Default: this one.
+  --out DIR         Where to. Default: dist.
+  --pack            Pack self-extracting executables without trying deno compile.
+
+DENORT_BIN names a denort to compile with, where none can be fetched.
+`;
+
+const ROOT = decodeURIComponent(new URL("../..", import.meta.url).pathname).replace(/\/$/, "");
+
+/** How long one `deno compile` may take, in milliseconds: the first may have 40 MB to fetch, from a host that may not answer. */
+const COMPILE_MS = 300_000;
+
+/** What is to be built. */
+interface Build {
+  /** Directory of the production files. */
+  readonly stage: string;
+  readonly files: readonly TarFile[];
+  readonly target: string;
+  readonly out: string;
+}
+
+/** A build that cannot be; its message is for the user. */
+class BuildError extends Error {
+  override name = "BuildError";
+}
+
+async function main(argv: string[]): Promise<number> {
+  const { values: options } = parseOptions({
+    args: argv,
+    options: {
+      target: { type: "string", default: Deno.build.target },
+      out: { type: "string", default: "dist" },
+      pack: { type: "boolean", default: false },
+      help: { type: "boolean", short: "h", default: false },
+    },
+  });
+  if (options.help) return say(USAGE), 0;
+  if (!TARGETS.includes(options.target)) {
+    throw new BuildError(`cannot build for ${options.target}; there are ${TARGETS.join(", ")}`);
+  }
+  const out = await Deno.realPath(await made(options.out));
+  const stage = await Deno.makeTempDir({ prefix: "salt_build_" });
+  try {
+    const build = { stage, files: await fillStage(stage, options.target), target: options.target, out };
+    if (options.pack || !await compiled(build)) await pack(build);
+    for (const { name, links } of EXECUTABLES) {
+      for (const link of links) await linkTo(name, `${out}/${link}`);
+    }
+  } finally {
+    await Deno.remove(stage, { recursive: true });
+  }
+  writeShared(await sharedFiles(ROOT), `${out}/share`);
+  for (const { name, links } of EXECUTABLES) {
+    const { size } = await Deno.stat(`${out}/${name}`);
+    const also = links.length > 0 ? `, also ${links.join(" and ")}` : "";
+    say(`${options.out}/${name}  ${(size / 1e6).toFixed(1)} MB${also}\n`);
+  }
+  say(`${options.out}/share  manual pages, shell completion, documentation: cp -r ${options.out}/share /usr/local/\n`);
+  return 0;
+}
+
+async function made(directory: string): Promise<string> {
+  await Deno.mkdir(directory, { recursive: true });
+  return directory;
+}
+
+/** Makes the scripts in `stage`, and copies there what else is shipped. @returns The files there, by name. */
+async function fillStage(stage: string, target: string): Promise<TarFile[]> {
+  const scripts = await bundle(ROOT, stage, [...SCRIPT_SOURCES, WARM_SOURCE], { starts: STARTS, called });
+  const packages = packageFiles(ROOT, target);
+  for (const { name, path } of packages) {
+    Deno.mkdirSync(`${stage}/${name}`.replace(/\/[^/]*$/, ""), { recursive: true });
+    Deno.copyFileSync(path, `${stage}/${name}`);
+  }
+  await Deno.writeTextFile(`${stage}/deno.json`, productionConfig(ROOT));
+  return [...packages.map(({ name }) => name), ...scripts, "deno.json"]
+    .map((name) => ({ name, path: `${stage}/${name}`, executable: false }));
+}
+
+/** Runs `deno compile` for each executable. @returns Whether it could; false if there is no denort. */
+async function compiled(build: Build): Promise<boolean> {
+  for (const { name, entry } of EXECUTABLES) {
+    const output = `${build.stage}/${name}.compiled`;
+    const flags = Object.hasOwn(COMMAND_ENTRIES, name) ? COMMAND_V8_FLAGS : V8_FLAGS;
+    const late = AbortSignal.timeout(COMPILE_MS);
+    const result = await new Deno.Command(Deno.execPath(), {
+      // The types were checked by `deno task ok`, where they are at hand.
+      args: ["compile", "--quiet", "--allow-all", "--no-prompt", "--no-check", "--no-lock", `--v8-flags=${flags}`]
+        .concat(
+          ["--config", `${build.stage}/deno.json`, "--target", build.target, "--output", output],
+          // These are not imported: threads are started, Deno looks for a map beside its script, and the addon is
+          // opened by its path.
+          build.files.map(({ name }) => name)
+            .filter((name) => [entry, ...WORKERS].some((source) => isOf(source, name)))
+            .flatMap((name) => ["--include", `${build.stage}/${name}`]),
+          ["--include", `${build.stage}/node_modules/zeromq`, `${build.stage}/${scriptOf(entry)}`],
+        ),
+      env: { NO_COLOR: "1" },
+      stdin: "null",
+      signal: late,
+    }).output();
+    const errors = new TextDecoder().decode(result.stderr).trim();
+    const unreachable = late.aborted || lacksDenort(errors);
+    if (!result.success && Deno.env.get("DENORT_BIN") === undefined && unreachable) {
+      say(
+        "deno compile cannot fetch denort, and DENORT_BIN is not set: packing self-extracting executables instead.\n",
+      );
+      return false;
+    }
+    if (!result.success) throw new BuildError(`deno compile of ${entry} failed:\n${errors}`);
+    await replace(output, `${build.out}/${name}`);
+  }
+  return true;
+}
+
+/** Writes the self-extracting executables. They differ in their head: one unpacked directory serves all three. */
+async function pack({ stage, files, target, out }: Build): Promise<void> {
+  if (target !== Deno.build.target) {
+    throw new BuildError(
+      `cannot pack for ${target} on ${Deno.build.target}: what is packed is this machine's own Deno. ` +
+        "Build there, or give deno compile a denort.",
+    );
+  }
+  const deno = { name: "deno", path: Deno.execPath(), executable: true };
+  const payload = await packPayload([deno, ...denoLicence(), ...files]);
+  for (const { name, links, entry } of EXECUTABLES) {
+    const file = await Deno.open(`${stage}/${name}.packed`, { write: true, createNew: true });
+    await packedExecutable({ name, links, entry: scriptOf(entry), version: VERSION, target }, payload).stream().pipeTo(
+      file.writable,
+    );
+    await replace(`${stage}/${name}.packed`, `${out}/${name}`);
+  }
+}
+
+/** Deno's licence asks to be shipped with it. The npm package has it beside the executable. */
+function denoLicence(): TarFile[] {
+  const path = Deno.execPath().replace(/[^/]*$/, "LICENSE");
+  try {
+    return Deno.statSync(path).isFile ? [{ name: "LICENSE.deno", path, executable: false }] : [];
+  } catch {
+    return [];
+  }
+}
+
+/** Moves a file, to another file system if need be, in one step: a running executable is left alone. */
+async function replace(from: string, to: string): Promise<void> {
+  await Deno.copyFile(from, `${to}.new`);
+  await Deno.chmod(`${to}.new`, 0o755);
+  await Deno.rename(`${to}.new`, to);
+}
+
+async function linkTo(target: string, path: string): Promise<void> {
+  await Deno.remove(path).catch((error) => {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+  });
+  await Deno.symlink(target, path);
+}
+
+if (import.meta.main) {
+  try {
+    Deno.exit(await main(Deno.args));
+  } catch (error) {
+    const isUsage = error instanceof OptionError;
+    if (!isUsage && !(error instanceof BuildError) && !(error instanceof BundleError)) throw error;
+    writeError(`build: ${error.message}\n`);
+    Deno.exit(isUsage ? 64 : 1);
+  }
+}

@@ -1,0 +1,54 @@
+/**
+ * What @noble/hashes computes when it is loaded, computed when executables are built, or when it is first asked for: the tables of
+ * SHA-512 (80 big integers) and MD5 (64 sines), and of each digest an instance that is only asked for its sizes. Nearly
+ * every program loads the library, and few starts use it.
+ * @module
+ */
+
+/** What is replaced in a file of the library. */
+interface Change {
+  readonly found: RegExp;
+  readonly by: (...found: string[]) => string;
+}
+
+const CHANGES: Readonly<Record<string, Change>> = {
+  "sha2.js": {
+    found: /\(\(\) => u64\.split\(\[([^\]]*)\]\.map\(n => BigInt\(n\)\)\)\)\(\);/,
+    by: (_, words) => {
+      const numbers = [...words.matchAll(/'(0x[\da-f]{16})'/g)].map(([, word]) => BigInt(word));
+      const table = (half: (word: bigint) => bigint) => `new Uint32Array([${numbers.map(half).join()}])`;
+      return `[${table((word) => word >> 32n)}, ${table((word) => word & 0xffffffffn)}];${linesOf(words)}`;
+    },
+  },
+  "legacy.js": {
+    found: /Array\.from\(\{ length: 64 \}, \(_, i\) => Math\.floor\(p32 \* Math\.abs\(Math\.sin\(i \+ 1\)\)\)\);/,
+    // Source: RFC 1321, section 3.4.
+    by: () => `[${Array.from({ length: 64 }, (_, i) => Math.floor(2 ** 32 * Math.abs(Math.sin(i + 1)))).join()}];`,
+  },
+  "utils.js": {
+    found:
+      /const tmp = hashCons\(undefined\);(\s+)hashC\.outputLen = tmp\.outputLen;\s+hashC\.blockLen = tmp\.blockLen;\s+hashC\.canXOF = tmp\.canXOF;/,
+    by: (_, line) => {
+      const size = (name: string) => `${name}: { get: () => (tmp ??= hashCons(undefined)).${name}, enumerable: true }`;
+      return `let tmp;${line}Object.defineProperties(hashC, {${line}${size("outputLen")},${line}${size("blockLen")}, ` +
+        `${size("canXOF")} });`;
+    },
+  },
+};
+
+/** The files of the library that {@linkcode withHashTables} changes, as they end. */
+export const HASH_FILES = /\/@noble\/hashes\/(sha2|legacy|utils)\.js$/;
+
+/**
+ * The text of a file of @noble/hashes, with the same lines and the same outcome, that computes less when it is loaded.
+ * @throws {Error} If the library's text has changed, so that this file must follow.
+ */
+export function withHashTables(path: string, text: string): string {
+  const { found, by } = CHANGES[path.slice(path.lastIndexOf("/") + 1)];
+  if (!found.test(text)) throw new Error(`${path} is not as scripts/build/hash_tables.ts knows it`);
+  return text.replace(found, by);
+}
+
+function linesOf(text: string): string {
+  return "\n".repeat(text.split("\n").length - 1);
+}

@@ -1,0 +1,158 @@
+/**
+ * What an executable holds: the scripts that are made of the sources, and of the npm packages what no script holds: the addon of one
+ * platform, and licences.
+ * @module
+ */
+
+import type { Starts } from "./bundle.ts";
+import type { TarFile } from "./tar.ts";
+
+/** The entries, by executable, with the other names that each answers to. */
+export const EXECUTABLES = [
+  { name: "salt-master", entry: "master.ts", links: [] },
+  { name: "salt-minion", entry: "minion.ts", links: ["salt-call"] },
+  { name: "salt", entry: "salt.ts", links: ["salt-key", "salt-run", "salt-cp"] },
+] as const;
+
+/** The threads. No import names these files, so a tool that follows imports needs this list. */
+export const WORKERS = [
+  "lib/bus/thread.ts",
+  "lib/master/mworker_thread.ts",
+  "lib/publisher/publisher_thread.ts",
+  "lib/worker/job_worker.ts",
+  "lib/worker/module_worker.ts",
+] as const;
+
+/** What answers `--version` alone, in all of them. */
+export const VERSION_SOURCE = "lib/commands/version_alone.ts";
+
+/** What has every script compiled once, where a packed executable has unpacked itself. */
+export const WARM_SOURCE = "scripts/build/warm.ts";
+
+/** What packed executables start for the names that are commands and no services: a script that holds nothing of a service. */
+export const COMMAND_ENTRIES = {
+  "salt-call": "lib/commands/salt_call_process.ts",
+  "salt": "salt.ts",
+  "salt-key": "salt.ts",
+  "salt-run": "salt.ts",
+  "salt-cp": "salt.ts",
+} as const;
+
+/** The name of one of them. */
+export type Command = keyof typeof COMMAND_ENTRIES;
+
+/** The sources of which scripts are made, for every kind of executable. */
+export const SCRIPT_SOURCES: readonly string[] = [
+  ...EXECUTABLES.map(({ entry }) => entry),
+  ...WORKERS,
+  COMMAND_ENTRIES["salt-call"],
+  VERSION_SOURCE,
+];
+
+/**
+ * What usual starts of the entries load with `import()`: `salt TARGET test.ping`, `salt-call --local test.ping` and the
+ * services. Other starts read more files, which only takes more time.
+ */
+export const STARTS: Starts = {
+  "salt.ts": [
+    ["lib/commands/salt_publish.ts", "lib/bus/paths.ts", "lib/cli/calling_user.ts"],
+    ["lib/commands/salt_key.ts"],
+    ["lib/commands/salt_run.ts", "lib/client/runner_local.ts", "lib/process/daemon.ts"],
+  ],
+  "minion.ts": [["lib/minion/minion.ts", "lib/daemons/service.ts", "lib/daemons/service_options.ts"]],
+  "lib/commands/salt_call_process.ts": [["lib/host/versions.ts", "lib/libc/libc.ts", "modules/execution/test.ts"]],
+  "lib/worker/job_worker.ts": "one file",
+  "lib/worker/module_worker.ts": "one file",
+  "master.ts": [["lib/master/master.ts", "lib/daemons/service.ts", "lib/daemons/service_options.ts"]],
+};
+
+/**
+ * The packages that scripts have parts of: their licences are shipped, and package.json, which names it where there is no other file. A package that is not listed here stops the build, so that a new
+ * dependency is looked at.
+ */
+const PACKAGES: readonly string[] = [
+  "@noble/hashes",
+  "deno-std",
+  "jmespath",
+  "js-yaml",
+  "json5",
+  "ldapts",
+  "smol-toml",
+  "zeromq",
+];
+
+/**
+ * Packages that are installed and not in any script: what zeromq is compiled and loaded with in Node, what js-yaml's command needs, types alone,
+ * and rolldown, which makes the scripts.
+ */
+const UNUSED_PACKAGES =
+  /^(argparse|cmake-ts|node-addon-api|strict-event-emitter-types|rolldown|@rolldown\/.*|@oxc-project\/types|@emnapi\/.*|@napi-rs\/.*|@tybys\/.*|tslib)$/;
+
+/** A platform as Deno names it, `x86_64-unknown-linux-gnu`, in the words of Node and of zeromq. */
+interface Platform {
+  readonly os: string;
+  readonly arch: string;
+  readonly libc: string;
+}
+
+const PLATFORMS: Readonly<Record<string, Platform>> = {
+  "x86_64-unknown-linux-gnu": { os: "linux", arch: "x64", libc: "glibc" },
+  "aarch64-unknown-linux-gnu": { os: "linux", arch: "arm64", libc: "glibc" },
+  "x86_64-apple-darwin": { os: "darwin", arch: "x64", libc: "libc" },
+  "aarch64-apple-darwin": { os: "darwin", arch: "arm64", libc: "libc" },
+};
+
+/** The platforms that can be built for. Windows has neither the sockets nor the calls that the programs need. */
+export const TARGETS: readonly string[] = Object.keys(PLATFORMS);
+
+/** The files of the packages, of the project at `root`, that are shipped for `target`, by name. */
+export function packageFiles(root: string, target: string): TarFile[] {
+  return installedPackages(root).flatMap((installed) => filesOf(installed, PLATFORMS[target]))
+    .sort((a, b) => a.name < b.name ? -1 : 1);
+}
+
+/** The shipped `deno.json`: Deno's options, without a search for packages. */
+export function productionConfig(root: string): string {
+  const { unstable }: Record<string, unknown> = JSON.parse(Deno.readTextFileSync(`${root}/deno.json`));
+  return JSON.stringify({ nodeModulesDir: "manual", unstable }, null, 2) + "\n";
+}
+
+interface InstalledPackage {
+  readonly name: string;
+  readonly path: string;
+}
+
+/** What is in Deno's node_modules: `.deno/<package>@<version>/node_modules/<package>`. */
+function installedPackages(root: string): InstalledPackage[] {
+  const store = `${root}/node_modules/.deno`;
+  const locked: Record<string, unknown> = JSON.parse(Deno.readTextFileSync(`${root}/deno.lock`)).npm;
+  return Object.keys(locked).sort().flatMap((id) => {
+    const name = id.slice(0, id.lastIndexOf("@"));
+    if (UNUSED_PACKAGES.test(name)) return [];
+    if (!PACKAGES.includes(name)) {
+      throw new Error(
+        `Cannot pack the package "${name}": scripts/build/production.ts does not know it`,
+      );
+    }
+    return [{ name, path: `${store}/${id.replace("/", "+")}/node_modules/${name}` }];
+  });
+}
+
+function filesOf({ name, path }: InstalledPackage, platform: Platform): TarFile[] {
+  const files = [...Deno.readDirSync(path)].flatMap((entry) =>
+    entry.isFile && /^(package\.json|licen[cs]e.*)$/i.test(entry.name) ? [entry.name] : []
+  );
+  if (name === "zeromq") files.push(addon(path, platform));
+  return files.map((file) => ({ name: `node_modules/${name}/${file}`, path: `${path}/${file}`, executable: false }));
+}
+
+/** The addon that `lib/sockets/libzmq.ts` tries first: the newest for the platform. */
+function addon(path: string, { os, arch, libc }: Platform): string {
+  const manifest: Record<string, string> = JSON.parse(Deno.readTextFileSync(`${path}/build/manifest.json`));
+  const [newest] = Object.entries(manifest)
+    .map(([build, file]) => ({ file, ...JSON.parse(build) as Platform & { abi: number } }))
+    .filter((build) => build.os === os && build.arch === arch && build.libc === libc)
+    .sort((a, b) => b.abi - a.abi);
+  if (newest === undefined) throw new Error(`zeromq brings no addon for ${os} ${arch} ${libc}`);
+  return `build/${newest.file}`;
+}

@@ -1,0 +1,117 @@
+/**
+ * `deno task demo`: a master and two minions on this machine, and an operator's first commands, each shown with its
+ * real output.
+ * @module
+ */
+
+import { stripVTControlCharacters } from "node:util";
+import { DemoError, DemoFleet } from "./demo_fleet.ts";
+import { writeError, writeOut as say } from "../../lib/cli/process_io.ts";
+import { OptionError, parseOptions } from "../options.ts";
+
+const USAGE = `Usage: deno task demo [options]
+
+  --keep       Leave the fleet running; say how to use and how to stop it.
+  --dist DIR   Run the executables in DIR, as deno task build made them, instead of the sources.
+  --root DIR   Where the fleet's files go. Default: .demo in the project's directory.
+`;
+
+const ROOT = decodeURIComponent(new URL("../..", import.meta.url).pathname).replace(/\/$/, "");
+
+/** One command of the operator. */
+interface Step {
+  /** What it is for. */
+  readonly about: string;
+  readonly command: readonly string[];
+  /** A pattern that its output must match. */
+  readonly expect: RegExp;
+}
+
+const BEFORE: readonly Step[] = [
+  { about: "Whose keys are there?", command: ["salt-key"], expect: /Unaccepted Keys:\s+db1\s+web1/ },
+  { about: "Accept them.", command: ["salt-key", "-A", "-y"], expect: /Key for minion web1 accepted/ },
+];
+
+const AFTER: readonly Step[] = [
+  { about: "Is everybody there?", command: ["salt", "*", "test.ping"], expect: /^(?=[^]*db1:\s+True)[^]*web1:\s+True/ },
+  { about: "Run a command on some.", command: ["salt", "web*", "cmd.run", "uname -sr"], expect: /^web1:\s+\S/ },
+  { about: "What was run?", command: ["salt-run", "jobs.list_jobs"], expect: /- uname -sr\s+Function:\s+cmd\.run/ },
+];
+
+async function main(argv: string[]): Promise<number> {
+  const { values: options } = parseOptions({
+    args: argv,
+    options: {
+      keep: { type: "boolean", default: false },
+      dist: { type: "string" },
+      root: { type: "string", default: `${ROOT}/.demo` },
+      help: { type: "boolean", short: "h", default: false },
+    },
+  });
+  if (options.help) return say(USAGE), 0;
+
+  const stop = new AbortController();
+  const interrupt = () => stop.abort(new DemoError("interrupted"));
+  for (const signal of ["SIGINT", "SIGTERM"] as const) Deno.addSignalListener(signal, interrupt);
+
+  const started = performance.now();
+  const fleet = await DemoFleet.make({ root: options.root, dist: options.dist, project: ROOT });
+  let keep = false;
+  try {
+    say(`A master and the minions web1 and db1, on 127.0.0.1, below ${fleet.shownRoot}${fleet.note}\n`);
+    await fleet.start(stop.signal);
+    await fleet.keysPending(stop.signal);
+    for (const step of BEFORE) await show(fleet, step, stop.signal);
+    await fleet.signedIn(stop.signal);
+    for (const step of AFTER) await show(fleet, step, stop.signal);
+    keep = options.keep;
+  } catch (error) {
+    if (!(error instanceof DemoError)) throw error;
+    writeError(`\ndemo: ${error.message}\n${stop.signal.aborted ? "" : fleet.lastWords()}`);
+    return 1;
+  } finally {
+    if (!keep) await fleet.stop();
+  }
+  const seconds = ((performance.now() - started) / 1000).toFixed(1);
+  say(keep ? fleet.farewell() : `\n${bold("Done")} in ${seconds} s; everything is stopped.\n`);
+  return 0;
+}
+
+/**
+ * Runs a step and shows it as a terminal would. A minion that has signed in may still be connecting to the publisher, so
+ * one that does not answer at first is asked once more.
+ * @throws {DemoError} If its output is wrong.
+ */
+async function show(fleet: DemoFleet, { about, command, expect }: Step, signal: AbortSignal): Promise<void> {
+  say(`\n${bold(`# ${about}`)}\n${bold(`$ ${command.map(quoted).join(" ")}`)}\n`);
+  const colour = colours ? ["--force-color"] : [];
+  const words = [command[0], ...colour, ...command.slice(1)];
+  let result = await fleet.run(words, signal);
+  if (result.code === 1) result = await fleet.run(words, signal);
+  say(result.output);
+  if (result.code !== 0) throw new DemoError(`${command[0]} ended with exit code ${result.code}`);
+  if (!expect.test(stripVTControlCharacters(result.output))) {
+    throw new DemoError(`that is not what ${command[0]} should have answered`);
+  }
+}
+
+function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}
+
+const colours = Deno.stdout.isTerminal() && !Deno.env.get("NO_COLOR");
+
+function bold(text: string): string {
+  return colours ? `\x1b[1m${text}\x1b[0m` : text;
+}
+
+if (import.meta.main) {
+  try {
+    Deno.exit(await main(Deno.args));
+  } catch (error) {
+    const isUsage = error instanceof OptionError;
+    if (!isUsage && !(error instanceof DemoError)) throw error;
+    writeError(`demo: ${error.message}\n`);
+    Deno.exit(isUsage ? 64 : 1);
+  }
+}

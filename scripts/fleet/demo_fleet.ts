@@ -1,0 +1,311 @@
+/**
+ * A master and two minions on the loopback address, below one directory: their configuration, their processes, and small
+ * scripts that run the operator's commands against them. The processes are the real programs, started as services.
+ * @module
+ */
+
+import process from "node:process";
+import { MAX_SOCKET_PATH } from "../../lib/daemons/preflight.ts";
+import { DENO_RUN } from "../../lib/process/self_command.ts";
+import { freePort } from "./free_port.ts";
+import { EXECUTABLES } from "../build/production.ts";
+
+/** What went wrong, for the user. */
+export class DemoError extends Error {
+  override name = "DemoError";
+}
+
+/** How to make a {@linkcode DemoFleet}. */
+export interface DemoFleetOptions {
+  /** Directory of the fleet; what an earlier fleet left there is removed. */
+  readonly root: string;
+  /** Directory of executables; without it the sources are run. */
+  readonly dist: string | undefined;
+  /** Directory of the sources. */
+  readonly project: string;
+}
+
+/** What a command said. */
+export interface CommandResult {
+  readonly code: number;
+  /** Standard output, then standard error. */
+  readonly output: string;
+}
+
+interface Service {
+  /** Its directory below the root, and a minion's id. */
+  readonly node: string;
+  readonly role: "master" | "minion";
+}
+
+const SERVICES: readonly Service[] = [
+  { node: "master", role: "master" },
+  { node: "web1", role: "minion" },
+  { node: "db1", role: "minion" },
+];
+
+const MINIONS = SERVICES.filter(({ role }) => role === "minion").map(({ node }) => node);
+
+/** The longest path of a socket below the root. */
+const LONGEST_SOCKET = "/master/var/run/salt/minion/minion_event_0123456789_pull.ipc";
+
+/** How long the fleet may take for each thing that is waited for, in milliseconds. */
+const MAX_WAIT_MS = 20_000;
+
+/** How long a service may take to end, in milliseconds. */
+const STOP_MS = 5_000;
+
+/** See the module's comment. */
+export class DemoFleet {
+  readonly #root: string;
+  readonly #options: DemoFleetOptions;
+  readonly #isTemporary: boolean;
+  readonly #started: Service[] = [];
+
+  private constructor(root: string, options: DemoFleetOptions, isTemporary: boolean) {
+    this.#root = root;
+    this.#options = options;
+    this.#isTemporary = isTemporary;
+  }
+
+  /**
+   * Writes the files of a fleet.
+   * @throws {DemoError} If a fleet is running there, or other files are there.
+   */
+  static async make(options: DemoFleetOptions): Promise<DemoFleet> {
+    const wished = absolute(options.root);
+    const isTooLong = new TextEncoder().encode(wished + LONGEST_SOCKET).length > MAX_SOCKET_PATH;
+    const root = isTooLong ? await Deno.makeTempDir({ prefix: "salt_demo_" }) : wished;
+    const fleet = new DemoFleet(root, { ...options, dist: options.dist && absolute(options.dist) }, isTooLong);
+    fleet.#clear();
+    await fleet.#write();
+    return fleet;
+  }
+
+  /** The root as a user in the current directory would write it. */
+  get shownRoot(): string {
+    const here = `${Deno.cwd()}/`;
+    return this.#root.startsWith(here) ? this.#root.slice(here.length) : this.#root;
+  }
+
+  /** What is to be said about the root; empty if nothing. */
+  get note(): string {
+    return this.#isTemporary ? `\n(${this.#options.root} is too long a path for Unix sockets)` : "";
+  }
+
+  /** Starts the services; resolves when all serve. @throws {DemoError} With what a service said when it ended. */
+  async start(signal: AbortSignal): Promise<void> {
+    // Not to be interrupted half-way: a service has written its process id when its starter ends, not before.
+    const results = await Promise.all(SERVICES.map(async (service) => {
+      const { node, role } = service;
+      this.#started.push(service);
+      const words = [...this.#command(`salt-${role}`), "-c", `${this.#root}/${node}/etc/salt`, "-d"];
+      return { node, ...await runCommand(words) };
+    }));
+    signal.throwIfAborted();
+    const failed = results.find(({ code }) => code !== 0);
+    if (failed !== undefined) throw new DemoError(`${failed.node} does not start: ${failed.output.trim()}`);
+  }
+
+  /** Resolves when the keys of both minions are pending. */
+  async keysPending(signal: AbortSignal): Promise<void> {
+    const directory = `${this.#root}/master/etc/salt/pki/master/minions_pre`;
+    await until("the minions' keys to arrive", signal, () => MINIONS.every((id) => isThere(`${directory}/${id}`)));
+  }
+
+  /** Resolves when both minions have signed in and have sent their grains. */
+  async signedIn(signal: AbortSignal): Promise<void> {
+    const grains = `${this.#root}/master/var/cache/salt/master/grains`;
+    await until("the minions to sign in", signal, () => MINIONS.every((id) => isThere(`${grains}/${id}.p`)));
+  }
+
+  /** Runs a command of the operator: a name and its arguments. */
+  async run([name, ...args]: readonly string[], signal: AbortSignal): Promise<CommandResult> {
+    return await runCommand([`${this.#root}/bin/${name}`, ...args], signal);
+  }
+
+  /** The last lines of each log; for when something went wrong. */
+  lastWords(): string {
+    return SERVICES.map(({ node, role }) => {
+      const path = `${this.#root}/${node}/var/log/salt/${role}`;
+      const lines = readIfThere(path)?.trimEnd().split("\n").slice(-10) ?? ["(none)"];
+      return `\nThe end of ${path}:\n${lines.map((line) => `  ${line}\n`).join("")}`;
+    }).join("");
+  }
+
+  /** What a user can do with a fleet that keeps running. */
+  farewell(): string {
+    const bin = `${this.shownRoot}/bin`;
+    return `
+The fleet keeps running. Try:
+  ${bin}/salt '*' test.ping
+  ${bin}/salt '*' sys.doc cmd.run
+  ${bin}/salt web1 grains.items
+  ${bin}/salt-call test.ping        (on web1 itself)
+Logs are in ${this.shownRoot}/*/var/log/salt. Stop it:
+  ${bin}/stop
+`;
+  }
+
+  /** Ends all started processes, by force if necessary. Removes the temporary directory of {@linkcode make}. */
+  async stop(): Promise<void> {
+    await Promise.all(
+      this.#started.splice(0).map(async (service) => {
+        const pid = this.#pid(service);
+        if (pid === undefined || !isRunning(pid)) return;
+        process.kill(pid, "SIGTERM");
+        const deadline = Date.now() + STOP_MS;
+        while (isRunning(pid)) {
+          if (Date.now() > deadline) process.kill(pid, "SIGKILL");
+          await pause();
+        }
+      }),
+    );
+    if (this.#isTemporary) await Deno.remove(this.#root, { recursive: true });
+  }
+
+  #pid({ node, role }: Service): number | undefined {
+    const pid = Number(readIfThere(`${this.#root}/${node}/var/run/salt-${role}.pid`));
+    return Number.isSafeInteger(pid) && pid > 0 ? pid : undefined;
+  }
+
+  #clear(): void {
+    for (const service of SERVICES) {
+      const pid = this.#pid(service);
+      if (pid !== undefined && isRunning(pid)) {
+        throw new DemoError(`a fleet is running below ${this.shownRoot}; stop it with ${this.shownRoot}/bin/stop`);
+      }
+    }
+    if (!isThere(this.#root)) return;
+    const strangers = [...Deno.readDirSync(this.#root)].map(({ name }) => name)
+      .filter((name) => name !== "bin" && !SERVICES.some(({ node }) => node === name));
+    if (strangers.length > 0) throw new DemoError(`${this.#root} holds ${strangers[0]}, which no demo put there`);
+    Deno.removeSync(this.#root, { recursive: true });
+  }
+
+  async #write(): Promise<void> {
+    const root = this.#root;
+    const [publishPort, requestPort] = [freePort(), freePort()];
+    for (const { node, role } of SERVICES) {
+      await Deno.mkdir(`${root}/${node}/etc/salt`, { recursive: true, mode: 0o755 });
+      const ofRole = role === "master"
+        ? {
+          interface: "127.0.0.1",
+          publish_port: publishPort,
+          ret_port: requestPort,
+          timeout: 2,
+          gather_job_timeout: 2,
+        }
+        // Keys are accepted at once here, so the minion asks more often than every ten seconds.
+        : { id: node, master: "127.0.0.1", master_port: requestPort, acceptance_wait_time: 0.3 };
+      const settings = { root_dir: `${root}/${node}`, log_level_logfile: "info", ...ofRole };
+      // Words as people write them, which are read without the YAML parser; else JSON, which is YAML.
+      const text = (value: string | number) => /^[\w./-]+$/.test(String(value)) ? value : JSON.stringify(value);
+      const lines = Object.entries(settings).map(([name, value]) => `${name}: ${text(value)}\n`);
+      await Deno.writeTextFile(`${root}/${node}/etc/salt/${role}`, lines.join(""));
+    }
+    await Deno.mkdir(`${root}/bin`);
+    for (const name of ["salt", "salt-key", "salt-run"]) await this.#writeScript(name, "master");
+    await this.#writeScript("salt-call", "web1");
+    await executable(`${root}/bin/stop`, stopScript(root));
+  }
+
+  /** A script that runs a command with the configuration of one node. */
+  async #writeScript(name: string, node: string): Promise<void> {
+    const command = [...this.#command(name), "-c", `${this.#root}/${node}/etc/salt`].map(shellWord).join(" ");
+    await executable(`${this.#root}/bin/${name}`, `#!/bin/sh\nexec ${command} "$@"\n`);
+  }
+
+  /** The command line of a program, without its own arguments. */
+  #command(name: string): string[] {
+    const { dist, project } = this.#options;
+    if (dist !== undefined) return [`${dist}/${name}`];
+    const found = EXECUTABLES.find((one) => one.name === name || one.links.some((link) => link === name));
+    if (found === undefined) throw new RangeError(`no entry answers to ${name}`);
+    const run = [Deno.execPath(), ...DENO_RUN, `${project}/${found.entry}`];
+    return found.name === name ? run : [...run, "--as", name];
+  }
+}
+
+/** Runs a command to its end. The signal kills it. */
+async function runCommand([command, ...args]: readonly string[], signal?: AbortSignal): Promise<CommandResult> {
+  signal?.throwIfAborted();
+  let result: Deno.CommandOutput;
+  try {
+    result = await new Deno.Command(command, { args, stdin: "null", signal }).output();
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) throw new DemoError(`there is no ${command}`);
+    throw error;
+  }
+  signal?.throwIfAborted();
+  const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+  return { code: result.code, output: text(result.stdout) + text(result.stderr) };
+}
+
+async function until(
+  what: string,
+  signal: AbortSignal,
+  holds: () => boolean,
+): Promise<void> {
+  const deadline = Date.now() + MAX_WAIT_MS;
+  while (!holds()) {
+    signal.throwIfAborted();
+    if (Date.now() > deadline) {
+      throw new DemoError(`waited ${MAX_WAIT_MS / 1000} s for ${what}`);
+    }
+    await pause();
+  }
+}
+
+function pause(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "EPERM";
+  }
+}
+
+function absolute(path: string): string {
+  return (path.startsWith("/") ? path : `${Deno.cwd()}/${path}`).replace(/\/+$/, "");
+}
+
+function isThere(path: string): boolean {
+  return readable(() => Deno.statSync(path)) !== undefined;
+}
+
+function readIfThere(path: string): string | undefined {
+  return readable(() => Deno.readTextFileSync(path));
+}
+
+function readable<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return undefined;
+    throw error;
+  }
+}
+
+async function executable(path: string, text: string): Promise<void> {
+  await Deno.writeTextFile(path, text, { mode: 0o755 });
+}
+
+function shellWord(word: string): string {
+  return `'${word.replaceAll("'", `'\\''`)}'`;
+}
+
+/** Ends the services and waits until they are gone. */
+function stopScript(root: string): string {
+  return `#!/bin/sh
+for file in ${SERVICES.map(({ node, role }) => shellWord(`${root}/${node}/var/run/salt-${role}.pid`)).join(" ")}; do
+  pid=$(cat "$file" 2>/dev/null) || continue
+  kill "$pid" 2>/dev/null
+  while kill -0 "$pid" 2>/dev/null; do sleep 0.1; done
+done
+`;
+}

@@ -1,0 +1,182 @@
+/**
+ * `deno task mutants`: changes lines of the files that guard promises, one at a time and in a copy of the tree, and
+ * checks whether a test fails. A mutant that survives is in a line that no test covers, in a line that is not needed,
+ * or an equivalent change.
+ *
+ * Sources are read by Deno's own parser, through a plugin of its linter: no dependency, and what is no code is not taken for code.
+ * @module
+ */
+
+import { AREAS } from "./areas.ts";
+import { findMutants, isEquivalent, type Mutant, sample } from "./find.ts";
+import { KINDS } from "./plugin.ts";
+import { tryMutants, type Verdict } from "./mutant_run.ts";
+import { EX_INTERRUPTED, EX_USAGE } from "../../lib/cli/exit_codes.ts";
+import { terminalColumns, writeError, writeOut as say } from "../../lib/cli/process_io.ts";
+import { OptionError, parseOptions } from "../options.ts";
+
+const USAGE = `Usage: deno task mutants [options]
+
+  --area NAME   Of that area alone: ${AREAS.map(({ name }) => name).join(", ")}. May be repeated.
+  --file FILE   Of that file alone, or of one line: lib/auth/access.ts:57. May be repeated.
+  --count N     A sample of so many. Default: all, which takes hours.
+  --seed N      Another sample; the same seed gives the same one. Default: 1.
+  --jobs N      So many at once. Default: one for each processor.
+  --list        List the mutants and run nothing.
+  --strict      Exit with 1 if one survives.
+  --root DIR    The tree. Default: this one.
+  --help        Show this.
+
+A mutant is one of these:
+${Object.entries(KINDS).map(([kind, what]) => `  ${kind.padEnd(12)}${what}\n`).join("")}
+One that does not compile is discarded, and counted apart; one of which scripts/mutants/equivalent.ts says why nobody can
+tell is not made. One is caught when a test fails, or takes far longer than it does
+without: its own file's test comes first, then those that import the file, then those which look at its area from outside;
+the first failure is enough.
+`;
+
+const ROOT = decodeURIComponent(new URL("../..", import.meta.url).pathname).replace(/\/$/, "");
+
+async function main(argv: string[]): Promise<number> {
+  const { values: options } = parseOptions({
+    args: argv,
+    options: {
+      area: { type: "string", multiple: true, default: [] },
+      file: { type: "string", multiple: true, default: [] },
+      count: { type: "string" },
+      seed: { type: "string", default: "1" },
+      jobs: { type: "string", default: String(navigator.hardwareConcurrency) },
+      list: { type: "boolean", default: false },
+      strict: { type: "boolean", default: false },
+      root: { type: "string", default: ROOT },
+      help: { type: "boolean", default: false },
+    },
+  });
+  if (options.help) return say(USAGE), 0;
+  const seed = wholeNumber("seed", options.seed, 0);
+  const jobs = wholeNumber("jobs", options.jobs, 1);
+  const root = await Deno.realPath(options.root);
+  const all = await chosen(root, options.area, options.file);
+  const mutants = options.count === undefined ? all : sample(all, wholeNumber("count", options.count, 1), seed);
+  if (options.list) return say(mutants.map((mutant) => `${described(mutant)}\n`).join("")), 0;
+
+  const started = performance.now();
+  say(`Seed ${seed}: ${mutants.length} of ${all.length} mutants\n`);
+  const status = statusLine();
+  const signal = endSignal();
+  const verdicts: Verdict[] = [];
+  const whole = await tryMutants({
+    root,
+    mutants,
+    jobs,
+    signal,
+    onStep: (what, done, of) => status.show(`${what}: ${done}/${of}`),
+    onVerdict: (verdict) => {
+      verdicts.push(verdict);
+      if (verdict.fate === "survived") status.say(`${survivor(verdict)}\n`);
+    },
+    onUseless: (test, output) => status.say(`${test} fails without a mutant, and is left out:\n${output}\n`),
+  }).then(() => true, (error) => {
+    if (signal.aborted) return false;
+    throw error;
+  });
+  status.end();
+  say(summary(verdicts));
+  const reason = whole ? "" : `Ended early by ${signal.reason.message}. `;
+  say(`${reason}Seed ${seed}, ${((performance.now() - started) / 60_000).toFixed(1)} minutes\n`);
+  if (!whole) return EX_INTERRUPTED;
+  return options.strict && verdicts.some(({ fate }) => fate === "survived") ? 1 : 0;
+}
+
+/** Ctrl-C and SIGTERM: the tests that run are ended, and the copies go. */
+function endSignal(): AbortSignal {
+  const controller = new AbortController();
+  for (const name of ["SIGINT", "SIGTERM"] as const) {
+    Deno.addSignalListener(name, () => controller.abort(new Error(name)));
+  }
+  return controller.signal;
+}
+
+/** The requested mutants. */
+async function chosen(root: string, areas: readonly string[], places: readonly string[]): Promise<Mutant[]> {
+  for (const name of areas) {
+    if (!AREAS.some((area) => area.name === name)) throw new OptionError(`--area: there is no area ${name}`);
+  }
+  const lines = new Map<string, number[]>();
+  for (const place of places) {
+    const [, file, line] = /^(.*?)(?::(\d+))?$/.exec(place) ?? [];
+    lines.set(file, [...lines.get(file) ?? [], ...line === undefined ? [] : [Number(line)]]);
+  }
+  const ofAreas = AREAS.filter(({ name }) => areas.includes(name) || areas.length === 0 && places.length === 0);
+  const files = [...new Set([...ofAreas.flatMap((area) => area.files), ...lines.keys()])];
+  for (const file of files) {
+    try {
+      await Deno.lstat(`${root}/${file}`);
+    } catch (error) {
+      if (!(error instanceof Deno.errors.NotFound)) throw error;
+      throw new OptionError(`${file}: there is no such file`);
+    }
+  }
+  return (await findMutants(root, files)).filter((mutant) => {
+    const wanted = lines.get(mutant.file) ?? [];
+    return (wanted.length === 0 || wanted.includes(mutant.line)) && !isEquivalent(mutant);
+  });
+}
+
+function wholeNumber(option: string, text: string, min: number): number {
+  const number = Number(text);
+  if (!/^\d+$/.test(text) || number < min) throw new OptionError(`--${option}: ${text} is no number from ${min}`);
+  return number;
+}
+
+function described({ file, line, kind, change }: Mutant): string {
+  return `${file}:${line} ${kind}: ${change}`;
+}
+
+function survivor({ mutant, tests }: Verdict): string {
+  return `SURVIVED ${described(mutant)}\n  ${tests.length === 0 ? "no test covers this file" : tests.join(" ")}`;
+}
+
+/** A line that changes in place on a terminal, and is not there elsewhere. */
+function statusLine() {
+  const columns = terminalColumns();
+  const show = (text: string) => {
+    if (columns !== undefined) say(`\r\x1b[K${text.slice(0, columns - 1)}`);
+  };
+  return {
+    show,
+    say: (text: string) => {
+      show("");
+      say(text);
+    },
+    end: () => show(""),
+  };
+}
+
+function summary(verdicts: readonly Verdict[]): string {
+  const count = (of: readonly Verdict[], fate: Verdict["fate"]) => of.filter((one) => one.fate === fate).length;
+  const row = (name: string, of: readonly Verdict[]) => {
+    const discarded = count(of, "discarded");
+    return [name, of.length - discarded, count(of, "caught"), count(of, "timedOut"), count(of, "survived"), discarded];
+  };
+  const areaOf = ({ mutant }: Verdict) => AREAS.find(({ files }) => files.includes(mutant.file))?.name ?? "other files";
+  const rows = [...Map.groupBy(verdicts, areaOf)].sort(([a], [b]) => a < b ? -1 : 1).map(([name, of]) => row(name, of));
+  const table = [
+    ["area", "mutants", "caught", "timed out", "survived", "discarded"],
+    ...rows,
+    row("all", verdicts),
+  ];
+  return table.map(([name, ...figures]) =>
+    `${String(name).padEnd(14)}${figures.map((figure) => String(figure).padStart(11)).join("")}\n`
+  ).join("");
+}
+
+if (import.meta.main) {
+  try {
+    Deno.exit(await main(Deno.args));
+  } catch (error) {
+    if (!(error instanceof OptionError)) throw error;
+    writeError(`mutants: ${error.message}\n${USAGE}`);
+    Deno.exit(EX_USAGE);
+  }
+}

@@ -1,0 +1,77 @@
+/**
+ * Finds the tests of a file, nearest first: those that import it, and those of its area.
+ * @module
+ */
+
+import { AREAS } from "./areas.ts";
+
+/** Directories without sources. */
+const LEFT_OUT: readonly string[] = [".git", ".demo", "dist", "node_modules"];
+/** The test files that `deno task test` runs. */
+const TEST_FILE = /^tests\/(?!interop\/).*_test\.ts$/;
+/** Maximum number of tests that import a file. */
+const NEAREST = 8;
+/** A test that comes to a file by more imports than this is about something else. */
+const FARTHEST = 2;
+
+/** What is known of the tree. */
+export class TestFinder {
+  /** For each test file, how many imports each file is away. */
+  readonly #distances = new Map<string, ReadonlyMap<string, number>>();
+
+  /** Reads the imports of the tree at `root`. */
+  constructor(root: string) {
+    const imports = new Map(
+      [...sources(root)].map((path) => [path, importsOf(path, Deno.readTextFileSync(`${root}/${path}`))]),
+    );
+    for (const path of imports.keys()) if (TEST_FILE.test(path)) this.#distances.set(path, distances(path, imports));
+  }
+
+  /**
+   * The tests that guard `file`: that of its name, then by their distance, and of equal ones that which imports least;
+   * at last the black-box tests of its area.
+   */
+  testsOf(file: string): string[] {
+    const own = `/${file.replace(/^.*\/|\.ts$/g, "")}_test.ts`;
+    const importing = [...this.#distances].flatMap(([path, from]) => {
+      const distance = path.endsWith(own) ? 0 : from.get(file) ?? Infinity;
+      return distance <= FARTHEST ? [{ path, distance, size: from.size }] : [];
+    });
+    const nearest = importing.sort((a, b) => a.distance - b.distance || a.size - b.size).slice(0, NEAREST);
+    const outside = blackBoxTests(file).filter((path) => this.#distances.has(path));
+    return [...new Set([...nearest.map(({ path }) => path), ...outside])];
+  }
+}
+
+/** The black-box tests of the area of `file`; none for a file of no area. */
+export function blackBoxTests(file: string): readonly string[] {
+  return AREAS.find(({ files }) => files.includes(file))?.blackBox ?? [];
+}
+
+/** The sources below `root`, in no order. */
+function* sources(root: string, directory = ""): Generator<string> {
+  for (const { name, isDirectory, isFile } of Deno.readDirSync(`${root}/${directory}`)) {
+    if (isFile && name.endsWith(".ts")) yield `${directory}${name}`;
+    if (isDirectory && !LEFT_OUT.includes(name)) yield* sources(root, `${directory}${name}/`);
+  }
+}
+
+/** The files of the tree that the file `path` loads: what it imports types from is not among them. */
+function importsOf(path: string, text: string): string[] {
+  const statements = /^(?:import|export) (?!type )[^;]*?from "(\.[^"]+\.ts)";/gm;
+  const later = /import\("(\.[^"]+\.ts)"\)/g;
+  return [statements, later].flatMap((form) =>
+    [...text.matchAll(form)].map(([, specifier]) => new URL(specifier, `file:///${path}`).pathname.slice(1))
+  );
+}
+
+/** How many imports each file is away from `start`. */
+function distances(start: string, imports: ReadonlyMap<string, readonly string[]>): Map<string, number> {
+  const found = new Map([[start, 0]]);
+  for (const path of found.keys()) { // which grows meanwhile
+    for (const next of imports.get(path) ?? []) {
+      if (!found.has(next)) found.set(next, (found.get(path) ?? 0) + 1);
+    }
+  }
+  return found;
+}

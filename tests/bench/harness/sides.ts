@@ -1,0 +1,49 @@
+/**
+ * The implementations that are measured: ours, and Python's. Each starts the same programs with the same arguments.
+ * @module
+ */
+
+import { DENO_RUN } from "../../../lib/process/self_command.ts";
+
+/** A program of Salt. */
+export type Program = "salt-master" | "salt-minion" | "salt-call" | "salt" | "salt-key" | "salt-run";
+
+/** One implementation. */
+export interface Side {
+  /** Heading of its column. */
+  readonly name: string;
+  /** The words that start a program; its own arguments are to be added. */
+  command(program: Program): readonly string[];
+  /** The interpreter, for a script that uses Salt's own client; ours needs none. */
+  readonly python?: string;
+}
+
+const ROOT = decodeURIComponent(new URL("../../..", import.meta.url).pathname);
+
+const ENTRIES: Readonly<Record<Program, readonly string[]>> = {
+  "salt-master": ["master.ts"],
+  "salt-minion": ["minion.ts"],
+  "salt-call": ["minion.ts", "--as", "salt-call"],
+  "salt": ["salt.ts", "--as", "salt"],
+  "salt-key": ["salt.ts", "--as", "salt-key"],
+  "salt-run": ["salt.ts", "--as", "salt-run"],
+};
+
+/** Ours, from the sources; `installed` of executables.ts gives the executables. */
+export const OURS: Side = {
+  name: "ours",
+  command(program) {
+    const [entry, ...words] = ENTRIES[program];
+    return [Deno.execPath(), ...DENO_RUN, `${ROOT}${entry}`, ...words];
+  },
+};
+
+/** The words that run a program below `tests/bench`: as our own, but with V8's memory as it is, for what must not be the limit. */
+export function benchCommand(file: string): string[] {
+  return [Deno.execPath(), ...DENO_RUN.filter((word) => !word.startsWith("--v8-flags")), `${ROOT}tests/bench/${file}`];
+}
+
+/** The path of a script below `tests/bench`. */
+export function benchScript(file: string): string {
+  return `${ROOT}tests/bench/${file}`;
+}

@@ -1,0 +1,29 @@
+/**
+ * The least that a command over ZeroMQ can take: a Deno program that sends one request and gets its reply.
+ * @module
+ */
+
+import { Duplex } from "../../../lib/sockets/endpoint.ts";
+import { run } from "../harness/processes.ts";
+import { benchCommand } from "../harness/sides.ts";
+import { Peer } from "../../support/fleet/peer.ts";
+
+/** One whole process, against an echo in this one. @returns Milliseconds. */
+export async function bareRoundTrip(): Promise<number> {
+  using echo = Peer.router();
+  await echo.bind("tcp://127.0.0.1:0");
+  void (async () => {
+    for (let frames = await echo.receive(); frames !== undefined; frames = await echo.receive()) {
+      await echo.send(frames);
+    }
+  })();
+  return (await run([...benchCommand("programs/bare_round_trip.ts"), echo.address])).ms;
+}
+
+if (import.meta.main) {
+  using socket = Duplex.request();
+  socket.connect(Deno.args[0]);
+  await socket.send([new Uint8Array(200)]);
+  await socket.receive();
+  Deno.exit(0);
+}

@@ -1,0 +1,75 @@
+/**
+ * Minions that all fetch the same file at once, piece after piece, or list an environment: what they get is counted and thrown away.
+ *
+ * Arguments: the master's host and `ret_port`, its `pki_dir`, how many minions, and the path of a file or `--list`. Writes
+ * `{"bytes": …, "entries": …, "seconds": …}`: the time from the first request to the last answer.
+ * @module
+ */
+
+import { KeyStore } from "../../../lib/keys/store.ts";
+import { MasterLink } from "../../../lib/minion/link.ts";
+import { backoff } from "../../../lib/minion/backoff.ts";
+import { SILENT_LOGGER } from "../../../lib/process/log.ts";
+import { asBytes } from "../../../lib/protocol/payload.ts";
+import { tcpAddress } from "../../../lib/sockets/request_channel.ts";
+import { isMap, map } from "../../../lib/values/value.ts";
+import { keyPool } from "../fleets/key_pool.ts";
+import { applicantOf } from "../../support/fleet/applicant.ts";
+
+const TIMEOUTS = { timeoutMs: 120_000, tries: 1 };
+const SIGN_IN_TIMEOUTS = {
+  authTimeoutMs: 120_000,
+  authTries: 1,
+  masterTries: 1,
+  acceptanceWaitMs: 1_000,
+  acceptanceWaitMaxMs: 1_000,
+  rejectedRetry: false,
+  rejectedWaitMs: [0, 0],
+  failOnPending: true,
+} as const;
+
+if (import.meta.main) {
+  const [host, port, masterPki, count, path] = Deno.args;
+  const pkiDir = Deno.makeTempDirSync({ prefix: "file_load_" });
+  const keys = await keyPool(16, 2048);
+  const store = new KeyStore(masterPki);
+  const { signal } = new AbortController();
+  const links = Array.from({ length: Number(count) }, (_, i) => {
+    const applicant = applicantOf(`fetcher-${i}`, keys[i % keys.length], pkiDir);
+    store.put(applicant.id, "accepted", applicant.key.publicKey.pem);
+    return {
+      id: applicant.id,
+      link: new MasterLink({
+        address: tcpAddress(host, Number(port)),
+        applicant,
+        timeouts: SIGN_IN_TIMEOUTS,
+        backoff: backoff({ leastMs: 1_000, mostMs: 1_000, randomize: false }),
+        requestTimeouts: TIMEOUTS,
+        signMessages: false,
+        log: SILENT_LOGGER,
+      }),
+    };
+  });
+  for (const { link } of links) await link.signIn(signal);
+
+  let bytes = 0, entries = 0;
+  const started = performance.now();
+  await Promise.all(links.map(async ({ id, link }) => {
+    if (path === "--list") {
+      const listed = await link.request(map({ cmd: "_file_list", id, saltenv: "base", prefix: "" }), signal);
+      entries += Array.isArray(listed) ? listed.length : 0;
+      return;
+    }
+    for (let loc = 0;;) {
+      const piece = await link.request(map({ cmd: "_serve_file", id, path, saltenv: "base", loc }), signal);
+      const length = (isMap(piece) ? asBytes(piece.get("data")) : undefined)?.length ?? 0;
+      if (length === 0) return;
+      loc += length;
+      bytes += length;
+    }
+  }));
+  const seconds = (performance.now() - started) / 1000;
+  Deno.removeSync(pkiDir, { recursive: true });
+  Deno.stdout.writeSync(new TextEncoder().encode(JSON.stringify({ bytes, entries, seconds })));
+  Deno.exit(0);
+}

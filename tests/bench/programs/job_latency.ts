@@ -1,0 +1,42 @@
+/**
+ * How long a job to one minion takes inside the system, by each side's own client: from the publish to the return's event.
+ * The counterpart of job_latency.py.
+ * @module
+ */
+
+import { SILENT_LOGGER } from "../../../lib/process/log.ts";
+import { callingUser } from "../../../lib/cli/calling_user.ts";
+import { loadClientConfig } from "../../../lib/config/load.ts";
+import { LocalClient } from "../../../lib/client/local.ts";
+import type { Fleet } from "../fleets/fleet.ts";
+import { pingAll } from "./ping_all.ts";
+import { run } from "../harness/processes.ts";
+import { benchScript } from "../harness/sides.ts";
+import { median } from "../harness/statistics.ts";
+
+/** Jobs of which one measurement is the median. */
+export const LATENCY_JOBS = 25;
+
+/** The median in milliseconds, of a `test.ping` at a time. @throws {Error} If one does not come back. */
+export async function jobLatency(fleet: Fleet, minion: string): Promise<number> {
+  if (fleet.side.python !== undefined) {
+    const { out } = await run([
+      fleet.side.python,
+      benchScript("programs/job_latency.py"),
+      `${fleet.configDir}/master`,
+      minion,
+      String(LATENCY_JOBS),
+    ]);
+    return median(JSON.parse(out));
+  }
+  const { opts } = loadClientConfig({ configDir: fleet.configDir });
+  using client = await LocalClient.connect(opts, { user: callingUser(), log: SILENT_LOGGER });
+  const timeouts = { timeoutMs: opts.timeout * 1000, gatherMs: opts.gather_job_timeout * 1000 };
+  const times: number[] = [];
+  for (let i = 0; i < LATENCY_JOBS; i++) {
+    const started = performance.now();
+    await pingAll(client, minion, timeouts);
+    times.push(performance.now() - started);
+  }
+  return median(times);
+}

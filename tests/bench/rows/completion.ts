@@ -1,0 +1,63 @@
+/**
+ * Rows: what a person waits for who presses the tabulator in bash. A whole bash that reads the script and answers once, so a little more than
+ * a shell that has read it; beside it a bash that does nothing. The aim is 50 ms.
+ * @module
+ */
+
+import { completionScript } from "../../../scripts/reference/completion.ts";
+import { run } from "../harness/processes.ts";
+import { FINE_MS, type Row, type Stage } from "./row.ts";
+
+const MINIONS = 10_000;
+
+/** Directories of a master with many keys, and the script; made once for the group. */
+const places = new WeakMap<Stage, Promise<string>>();
+
+async function makePlace(stage: Stage): Promise<string> {
+  const root = stage.directory();
+  Deno.mkdirSync(`${root}/etc/salt/pki/master/minions`, { recursive: true });
+  Deno.writeTextFileSync(`${root}/etc/salt/master`, `root_dir: ${root}\n`);
+  Deno.writeTextFileSync(`${root}/etc/salt/minion`, `root_dir: ${root}\n`);
+  for (let i = 0; i < MINIONS; i++) Deno.writeTextFileSync(`${root}/etc/salt/pki/master/minions/web${i}`, "");
+  const modules = `${root}/var/cache/salt/minion/extmods/modules`;
+  Deno.mkdirSync(modules, { recursive: true });
+  Deno.writeTextFileSync(`${modules}/racks.js`, "export function where() {}\n");
+  Deno.writeTextFileSync(`${root}/salt.bash`, await completionScript("bash"));
+  return root;
+}
+
+/** A row that completes `line`, of which `min` answers are expected. */
+function row(name: string, { title, line, min }: { title: string; line: string; min: number }): Row {
+  return {
+    name,
+    title: `bash completes \`${title}\`, whole process`,
+    unit: FINE_MS,
+    group: "completion",
+    pythons: [],
+    async measure(stage) {
+      const place = places.get(stage) ?? makePlace(stage);
+      places.set(stage, place);
+      const root = await place;
+      const ask = `. ${root}/salt.bash; export SALT_CONFIG_DIR=${root}/etc/salt
+COMP_LINE=$1 COMP_POINT=\${#1}; _salt salt "\${1##* }" ""; echo \${#COMPREPLY[@]}`;
+      const { out, err, ms } = await run(["bash", "-c", ask, "bash", line]);
+      if (Number(out) < min) throw new Error(`${line}: ${out} answers, not ${min}\n${err}`);
+      return ms;
+    },
+  };
+}
+
+/** Minions by a few letters and all at once, functions with those of own modules. */
+export const COMPLETION_ROWS: readonly Row[] = [
+  {
+    name: "tab_nothing",
+    title: "a bash that does nothing, whole process",
+    unit: FINE_MS,
+    group: "completion",
+    pythons: [],
+    measure: async () => (await run(["bash", "-c", "true"])).ms,
+  },
+  row("tab_minions", { title: "salt web99<Tab> of 10,000 minions", line: "salt web99", min: 111 }),
+  row("tab_all_minions", { title: "salt <Tab> of 10,000 minions", line: "salt ", min: MINIONS }),
+  row("tab_functions", { title: "salt web1 racks.<Tab>", line: "salt web1 racks.", min: 1 }),
+];

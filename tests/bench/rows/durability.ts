@@ -1,0 +1,60 @@
+/**
+ * Rows: what `durability: machine` costs. The same under `process` are the rows `returns`, `latency` and `jobs-one`.
+ * @module
+ */
+
+import type { Fleet } from "../fleets/fleet.ts";
+import { jobLatency, LATENCY_JOBS } from "../programs/job_latency.ts";
+import { FINE_MS, PER_SECOND, type Row, type Stage } from "./row.ts";
+import type { Side } from "../harness/sides.ts";
+import { BUSY_LIMIT } from "../fleets/swarm_jobs.ts";
+import { publishToSwarm, warmSwarm } from "./swarm.ts";
+
+const RETURNING = 500;
+const MINION = "bench-1";
+const MACHINE = { durability: "machine" };
+
+async function masterAlone(stage: Stage, side: Side): Promise<Fleet> {
+  return await stage.fleet(side, async (fleet) => {
+    fleet.setOptions(MACHINE);
+    await fleet.startMaster();
+  });
+}
+
+/** Durability. */
+export const DURABILITY_ROWS: readonly Row[] = [
+  {
+    name: "latency-machine",
+    title: `job: publish sent → return event, 1 minion (median of ${LATENCY_JOBS}), both \`durability: machine\``,
+    unit: FINE_MS,
+    group: "durable fleet of one",
+    pythons: [],
+    async measure(stage, side) {
+      const fleet = await stage.fleet(side, async (fleet) => {
+        fleet.setOptions(MACHINE);
+        await fleet.startMaster();
+        await fleet.startMinion(MINION);
+        await fleet.warmUp("*", 1);
+      });
+      return await jobLatency(fleet, MINION);
+    },
+  },
+  {
+    name: "returns-machine",
+    title:
+      `returns a second, ${RETURNING} simulated minions at once, on the disk before they are acknowledged (\`durability: machine\`)`,
+    unit: PER_SECOND,
+    group: "durable returns",
+    pythons: [],
+    async measure(stage, side) {
+      await masterAlone(stage, side);
+      const fleet = await warmSwarm(stage, side, RETURNING);
+      const [{ acknowledged, failed, ms, busy }] = await publishToSwarm(fleet, "test.ping");
+      if (acknowledged !== RETURNING || failed > 0) {
+        stage.remarks.add(`${side.name}: only ${acknowledged} acknowledged`);
+      }
+      if (busy > BUSY_LIMIT) stage.remarks.add(`${side.name}: the swarm itself was busy ${Math.round(busy * 100)}%`);
+      return acknowledged / ms * 1000;
+    },
+  },
+];

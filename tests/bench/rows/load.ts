@@ -1,0 +1,181 @@
+/**
+ * Rows: what a master carries when many want something at once: operators, sign-ins, events; and how soon it is back.
+ * @module
+ */
+
+import { masterBus } from "../../../lib/bus/paths.ts";
+import { eventually } from "../../support/eventually.ts";
+import { run } from "../harness/processes.ts";
+import type { Fleet } from "../fleets/fleet.ts";
+import { growth } from "./memory.ts";
+import { MB, MS, PER_SECOND, type Row, type Stage } from "./row.ts";
+import { benchCommand, benchScript, type Side } from "../harness/sides.ts";
+import { BUSY_LIMIT } from "../fleets/swarm_jobs.ts";
+import { warmSwarm } from "./swarm.ts";
+
+const OPERATORS = 16;
+const OPERATED = 20;
+const OPERATING_S = 3;
+const SIGN_INS = 300;
+const PILLARS = 500;
+/** A few files of a usual tree: by grains, by role, each minion's own. */
+const PILLAR_FILES: Readonly<Record<string, string>> = {
+  "top.sls":
+    "base:\n  '*': [common, users, own]\n  'G@os:Debian': [apt]\n  'G@os:Rocky': [dnf]\n  'roles:web': [{match: grain}, web]\n",
+  "common.sls": "ntp: {servers: [a, b, c]}\nsearch: {{ ['one', 'two'] }}\n",
+  "users.sls":
+    "users:\n{%- for i in range(40) %}\n  user{{ i }}: {uid: {{ 1000 + i }}, groups: [a, b], shell: /bin/sh}\n{%- endfor %}\n",
+  "own.sls": "id: {{ grains.id }}\nthreads: {{ grains['num_cpus'] * 2 }}\nfqdn: {{ grains.id }}.example.com\n",
+  "apt.sls": "repos:\n{%- for i in range(10) %}\n  - deb http://example.com/{{ i }} stable main\n{%- endfor %}\n",
+  "dnf.sls": "repos: {{ ['baseos', 'appstream']|join(',') }}\n",
+  "web.sls":
+    "vhosts:\n{%- for i in range(20) %}\n  site{{ i }}: {port: {{ 8000 + i }}, root: /srv/{{ grains.id }}/{{ i }}}\n{%- endfor %}\n",
+};
+const RETURNING_FLEET = 300;
+const SUBSCRIBERS = 8;
+/** Events of one measurement: enough for a second or two. Python Salt's bus carries a tenth. */
+const EVENTS = { ours: 30_000, python: 2_000 };
+const GROWTH_EVENTS = 100_000;
+const WARMING_EVENTS = 2_000;
+/** How long a fleet may take to be back, in milliseconds. */
+const BACK_MS = 120_000;
+
+async function masterAlone(stage: Stage, side: Side): Promise<Fleet> {
+  return await stage.fleet(side, async (fleet) => void await fleet.startMaster());
+}
+
+function operators(target: string): Row["measure"] {
+  return async (stage, side) => {
+    const fleet = await warmSwarm(stage, side, OPERATED);
+    const program = side.python === undefined
+      ? benchCommand("programs/operators.ts")
+      : [side.python, benchScript("programs/operators.py")];
+    const { result, busy } = await fleet.swarmBusy(() =>
+      run([...program, fleet.configDir, target, String(OPERATORS), String(OPERATING_S)])
+    );
+    if (busy > BUSY_LIMIT) stage.remarks.add(`${side.name}: the swarm itself was busy ${Math.round(busy * 100)}%`);
+    const { jobs, seconds } = JSON.parse(result.out);
+    return jobs / seconds;
+  };
+}
+
+async function carryEvents(fleet: Fleet, count: number): Promise<{ events: number; seconds: number }> {
+  const { python } = fleet.side;
+  const { pull, pub } = masterBus(fleet.sockDir);
+  const words = python === undefined
+    ? [...benchCommand("programs/bus_load.ts"), pull, pub]
+    : [python, benchScript("programs/bus_load.py"), `${fleet.configDir}/master`];
+  const { out } = await run([...words, String(SUBSCRIBERS), String(count)]);
+  return JSON.parse(out);
+}
+
+/** Load. */
+export const LOAD_ROWS: readonly Row[] = [
+  {
+    name: "jobs-one",
+    title: `jobs a second, ${OPERATORS} operators at once, each job to one of ${OPERATED} simulated minions`,
+    unit: PER_SECOND,
+    group: "operators",
+    measure: operators(`each of ${OPERATED}`),
+  },
+  {
+    name: "jobs-all",
+    title: `jobs a second, ${OPERATORS} operators at once, each job to all ${OPERATED}`,
+    unit: PER_SECOND,
+    group: "operators",
+    measure: operators("*"),
+  },
+  {
+    name: "sign-ins",
+    title: `sign-ins a second, ${SIGN_INS} minions at once, on the master alone`,
+    unit: PER_SECOND,
+    group: "sign-ins",
+    pythons: ["3008.3", "3006.28"],
+    async measure(stage, side) {
+      const fleet = await masterAlone(stage, side);
+      const { host, port } = fleet.requestAddress;
+      const words = [...benchCommand("programs/sign_in_load.ts"), host, String(port), fleet.pkiDir, String(SIGN_INS)];
+      const { signIns, seconds } = JSON.parse((await run(words)).out);
+      if (signIns !== SIGN_INS) stage.remarks.add(`${side.name}: only ${signIns} were let in`);
+      return signIns / seconds;
+    },
+  },
+  {
+    name: "pillars",
+    title:
+      `${PILLARS} minions ask for their pillar at once after a restart, of 7 files that are templates: until all have it`,
+    unit: MS,
+    group: "pillars",
+    pythons: ["3008.3"],
+    async measure(stage, side) {
+      const fleet = await stage.fleet(side, (fleet) => {
+        const roots = `${fleet.root}/pillar`;
+        Deno.mkdirSync(roots);
+        for (const [name, text] of Object.entries(PILLAR_FILES)) Deno.writeTextFileSync(`${roots}/${name}`, text);
+        fleet.setOptions({ pillar_roots: `{base: [${roots}]}` });
+        return Promise.resolve();
+      });
+      // A master that has just started has no pillar in memory, in any run.
+      await fleet.stopMaster();
+      await fleet.startMaster();
+      const { host, port } = fleet.requestAddress;
+      const words = [...benchCommand("programs/pillar_load.ts"), host, String(port), fleet.pkiDir, String(PILLARS)];
+      const { pillars, seconds } = JSON.parse((await run(words)).out);
+      if (pillars !== PILLARS) throw new Error(`only ${pillars} got their pillar`);
+      return seconds * 1000;
+    },
+  },
+  {
+    name: "back",
+    title: `${RETURNING_FLEET} simulated minions back after their master's kill -9: until one job is answered by all`,
+    unit: MS,
+    group: "back",
+    async measure(stage, side) {
+      const fleet = await warmSwarm(stage, side, RETURNING_FLEET);
+      const started = performance.now();
+      await fleet.killMaster();
+      await fleet.startMaster();
+      await eventually(async () => {
+        fleet.checkSwarms();
+        // A job that some did not get ends with an error, which is no reason to give up.
+        const { out } = await run([...fleet.words("salt"), "-t", "2", "*", "test.ping"]).catch(() => ({ out: "" }));
+        return (out.match(/^ +True$/gm) ?? []).length === RETURNING_FLEET;
+      }, { what: `${RETURNING_FLEET} answers`, withinMs: BACK_MS });
+      return performance.now() - started;
+    },
+  },
+  {
+    name: "events",
+    title: `events a second through the bus to ${SUBSCRIBERS} subscribers, who read them`,
+    unit: PER_SECOND,
+    group: "bus",
+    pythons: ["3008.3", "3006.28"],
+    async measure(stage, side) {
+      const fleet = await masterAlone(stage, side);
+      const wanted = side.python === undefined ? EVENTS.ours : EVENTS.python;
+      const { events, seconds } = await carryEvents(fleet, wanted);
+      if (events !== wanted) stage.remarks.add(`${side.name}: a subscriber got ${events} of ${wanted} events`);
+      return events / seconds;
+    },
+  },
+  {
+    name: "events-growth",
+    title: `master's growth (PSS) by ${GROWTH_EVENTS} events to ${SUBSCRIBERS} subscribers`,
+    unit: MB,
+    group: "bus",
+    runs: 1,
+    // So many take Python Salt's bus minutes, as the row before tells.
+    pythons: [],
+    long: true,
+    async measure(stage, side) {
+      const fleet = await masterAlone(stage, side);
+      await carryEvents(fleet, WARMING_EVENTS); // what the first ones warm up is no growth
+      return await growth(fleet, async () => {
+        const { events } = await carryEvents(fleet, GROWTH_EVENTS);
+        if (events !== GROWTH_EVENTS) {
+          stage.remarks.add(`${side.name}: a subscriber got ${events} of ${GROWTH_EVENTS} events`);
+        }
+      }) / 1024;
+    },
+  },
+];

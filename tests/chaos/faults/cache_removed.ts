@@ -1,0 +1,40 @@
+/**
+ * The master's cache directory, removed under the running master.
+ * @module
+ */
+
+import { eventually } from "../../support/eventually.ts";
+import { echo, ended } from "./disk.ts";
+import type { Fault, Figure } from "../harness/fault.ts";
+import { ProcessFleet } from "../harness/process_fleet.ts";
+
+/** See {@linkcode Fault}. */
+export const cacheRemoved: Fault = {
+  name: "cache-removed",
+  what: "rm -rf of the master's cache directory under the running master",
+  promise: "the master makes it again, with the operators' keys in it; nobody has to restart anything",
+  async run({ say }): Promise<Figure[]> {
+    const minions = 2;
+    await using fleet = await ProcessFleet.start({ minions, master: { loop_interval: 1 } });
+    await echo(fleet, "before");
+    Deno.removeSync(fleet.cacheDir, { recursive: true });
+    const removed = performance.now();
+    await eventually(async () => await echo(fleet, "after") === minions, {
+      what: "answers",
+    }).catch(() => {});
+    const afterMs = Math.round(performance.now() - removed);
+    say(`answers again after ${afterMs} ms`);
+    const stored = fleet.jobs.list().length;
+    await fleet.stopMinion(fleet.ids[0]);
+    await fleet.startMinion(fleet.ids[0]);
+    await fleet.allPresent([fleet.ids[0]]).catch(() => {});
+    const present = fleet.present().length;
+    return [
+      { name: "answers to all again after, ms", value: afterMs, atMost: 10_000 },
+      { name: "jobs stored", value: stored, atLeast: 1 },
+      { name: "present after one signed in anew", value: present, atLeast: 1 },
+      { name: "answers at the end", value: await echo(fleet, "end"), atLeast: minions },
+      { name: "processes that ended", value: ended(fleet), atMost: 0 },
+    ];
+  },
+};

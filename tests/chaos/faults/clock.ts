@@ -1,0 +1,98 @@
+/**
+ * Clocks that jump by an hour, of the master and of the minions, either way, while jobs run. The clock of monotonic time does
+ * not jump, as it does not when an operator or NTP sets the time.
+ *
+ * A library that is preloaded to the processes (clock.c) moves their clocks; it is built when it is needed.
+ * @module
+ */
+
+import { eventually } from "../../support/eventually.ts";
+import { buildLibrary, missingCompiler } from "../harness/compiler.ts";
+import { echo, ended } from "./disk.ts";
+import type { Fault, Figure } from "../harness/fault.ts";
+import { NumberedJobs } from "../harness/numbered_jobs.ts";
+import { pingFor } from "../harness/pings.ts";
+import { type Places, ProcessFleet } from "../harness/process_fleet.ts";
+
+/** A clock that a process is started with. */
+class Clock {
+  readonly #library: string;
+  readonly #path: string;
+
+  constructor(library: string, path: string) {
+    this.#library = library;
+    this.#path = path;
+    this.jump(0);
+  }
+
+  /** Seconds from the true time from now on. */
+  jump(seconds: number): void {
+    // In place: the processes have the file in their memory.
+    const bytes = new DataView(new ArrayBuffer(8));
+    bytes.setBigInt64(0, BigInt(seconds), true);
+    using file = Deno.openSync(this.#path, { write: true, create: true });
+    file.writeSync(new Uint8Array(bytes.buffer));
+  }
+
+  /** In front of a command that is to go by it. */
+  get words(): string[] {
+    return ["env", `LD_PRELOAD=${this.#library}`, `CHAOS_CLOCK=${this.#path}`];
+  }
+}
+
+/** Seconds that the last line of a node's log, which is of this moment, is from the true time. */
+function offInLog(fleet: ProcessFleet, node: string): number {
+  const [date, time] = (fleet.log(node).trimEnd().split("\n").at(-1) ?? "").split(/[ ,]/);
+  return Math.round((new Date(`${date}T${time}`).getTime() - Date.now()) / 1_000);
+}
+
+/** How old the last line of a log may be, in seconds. */
+const OLD_S = 600;
+
+/** See {@linkcode Fault}. */
+export const clock: Fault = {
+  name: "clock",
+  what: "the clock of the master, then of the minions, jumps by an hour either way, while jobs run",
+  promise: "nothing is lost, nothing runs twice, and the fleet answers at once",
+  missing: missingCompiler,
+  async run({ random, say, long }): Promise<Figure[]> {
+    const directory = Deno.makeTempDirSync({ prefix: "chaosclock_" });
+    try {
+      const library = buildLibrary("clock", directory);
+      const [master, minion] = ["master", "minion"].map((name) => new Clock(library, `${directory}/${name}`));
+      const places: Places = {
+        masterAddress: "127.0.0.1",
+        masterName: "127.0.0.1",
+        master: master.words,
+        minion: () => minion.words,
+      };
+      const minions = long ? 5 : 2;
+      await using fleet = await ProcessFleet.start({ minions, places });
+      using jobs = await NumberedJobs.make(fleet);
+      const figures: Figure[] = [];
+      for (const [who, it] of [["master", master], ["minions", minion]] as const) {
+        for (const by of [3_600, 0, -3_600, 0]) {
+          const what = `${who} at ${by} s`;
+          for (let i = 0; i < 6; i++) await jobs.publish([random.pick(fleet.ids)], random.int(1_000) / 1_000);
+          it.jump(by);
+          for (let i = 0; i < 6; i++) await jobs.publish([random.pick(fleet.ids)], random.int(1_000) / 1_000);
+          const { firstMs } = await pingFor(fleet, () => fleet.ids, () => false, 60_000);
+          await eventually(() => jobs.outstanding === 0, { what: "the returns" }).catch(() => {});
+          say(`${what}: ${jobs.outstanding} returns missing`);
+          const off = offInLog(fleet, who === "master" ? who : fleet.ids[0]);
+          figures.push(
+            { name: `${what}: its log is off by, s`, value: off, atLeast: by - OLD_S, atMost: by + 1 },
+            { name: `${what}: test.ping after, ms`, value: firstMs, atMost: 30_000 },
+          );
+        }
+      }
+      figures.push(
+        { name: "answers at the end", value: await echo(fleet, "end"), atLeast: minions },
+        { name: "processes that ended", value: ended(fleet), atMost: 0 },
+      );
+      return [...figures, ...jobs.figures()];
+    } finally {
+      Deno.removeSync(directory, { recursive: true });
+    }
+  },
+};

@@ -1,0 +1,57 @@
+/**
+ * The deletion of one minion's key, which rotates the shared key of all.
+ * @module
+ */
+
+import { sleep } from "../../../lib/os/sleep.ts";
+import { eventually } from "../../support/eventually.ts";
+import type { Fault, Figure } from "../harness/fault.ts";
+import { answers } from "../harness/pings.ts";
+import { ProcessFleet } from "../harness/process_fleet.ts";
+import { SignIns, startSwarm } from "../harness/swarm.ts";
+
+const LONG = { minions: 500, quietMs: 10_000 };
+const SHORT = { minions: 50, quietMs: 3_000 };
+
+/** See {@linkcode Fault}. */
+export const deleteKey: Fault = {
+  name: "delete-key",
+  what: "the deletion of one minion's key, which rotates the shared key",
+  promise: "the others sign in once each, with the next job and not before, as the protocol forces; no job is lost",
+  async run({ long, say }): Promise<Figure[]> {
+    const { minions, quietMs } = long ? LONG : SHORT;
+    await using fleet = await ProcessFleet.start({ minions: 1, master: { loop_interval: 1, ping_on_rotate: false } });
+    const swarm = await startSwarm(fleet, minions);
+    try {
+      await answers(fleet, "*", minions + 1, 30_000);
+      using signIns = await SignIns.listen(fleet);
+      await fleet.salt("salt-key", "-y", "-d", "sim-1");
+      await eventually(() => fleet.log("master").includes("Rotating the AES key"), {
+        what: "the rotation",
+      });
+      await sleep(quietMs);
+      const before = signIns.received.length;
+      say(`${before} sign-ins in ${quietMs / 1000} s of rest`);
+      const began = performance.now();
+      const answered = await answers(fleet, "*", minions, 60_000);
+      const tookMs = Math.round(performance.now() - began);
+      const others = signIns.received.filter(({ id }) => id !== "sim-1").length;
+      const again = await answers(fleet, "*", minions, 60_000);
+      return [
+        { name: "minions that stay", value: minions },
+        { name: "sign-ins before the next job", value: before, atMost: 0 },
+        { name: "answers to the next job", value: answered, atLeast: minions },
+        { name: "the last of them after, ms", value: tookMs, atMost: 30_000 },
+        { name: "sign-ins of the others for it", value: others, atMost: minions },
+        { name: "answers to the job after that", value: again, atLeast: minions },
+        {
+          name: "sign-ins of the others for that",
+          value: signIns.received.filter(({ id }) => id !== "sim-1").length - others,
+          atMost: 0,
+        },
+      ];
+    } finally {
+      await swarm.stop(5_000);
+    }
+  },
+};

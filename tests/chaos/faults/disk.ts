@@ -1,0 +1,78 @@
+/**
+ * Disks that take nothing more: full, or read-only; under the master's cache, and under a minion's.
+ * @module
+ */
+
+import { eventually } from "../../support/eventually.ts";
+import type { Fault, Figure } from "../harness/fault.ts";
+import { ProcessFleet } from "../harness/process_fleet.ts";
+import { Tmpfs } from "../harness/tmpfs.ts";
+
+const MEGABYTES = 8;
+
+/** Runs `test.echo` on all with the real `salt`. @returns How many minions' answers it showed. */
+export async function echo(fleet: ProcessFleet, text: string): Promise<number> {
+  const { out } = await fleet.salt("salt", "-t", "5", "--static", "--out=json", "*", "test.echo", text);
+  return (out.match(new RegExp(`: "${text}"`, "g")) ?? []).length;
+}
+
+type Trouble = (disk: Tmpfs, on: boolean) => void;
+
+const TROUBLES: Readonly<Record<string, Trouble>> = {
+  "full": (disk, on) => on ? disk.fill() : disk.drain(),
+  "read-only": (disk, on) => disk.readOnly = on,
+};
+
+/** See {@linkcode Fault}. */
+export const disk: Fault = {
+  name: "disk",
+  what: "the disk below the master's cache, then below a minion's, is full, then read-only",
+  promise:
+    "jobs run and their returns reach the operator; the log says what was not stored; with room again, all is stored",
+  missing: () => Tmpfs.missing(),
+  async run({ say }): Promise<Figure[]> {
+    const figures: Figure[] = [];
+    for (const whose of ["master", "minion"] as const) {
+      using disk = Tmpfs.mount(MEGABYTES);
+      const minions = whose === "master" ? 2 : 1;
+      const node = whose === "master" ? "master" : "m00";
+      await using fleet = await ProcessFleet.start({
+        minions,
+        prepare: (root) => {
+          Deno.mkdirSync(`${disk.path}/cache`);
+          Deno.mkdirSync(`${root}/${node}/var/cache/salt`, { recursive: true });
+          Deno.symlinkSync(`${disk.path}/cache`, `${root}/${node}/var/cache/salt/${whose}`);
+        },
+      });
+      for (const [name, trouble] of Object.entries(TROUBLES)) {
+        const what = `${whose}, ${name}`;
+        say(what);
+        await echo(fleet, "before");
+        const logged = fleet.log(node).length;
+        trouble(disk, true);
+        const during = await echo(fleet, "during") + await echo(fleet, "again");
+        const told = /\[ERROR/.test(fleet.log(node).slice(logged)) ? 1 : 0;
+        trouble(disk, false);
+        const after = await echo(fleet, "after");
+        const stored = await eventually(
+          () => fleet.jobs.list().some(({ load }) => String(load.get("arg")) === "after"),
+          { what: "the job in the cache" },
+        ).catch(() => false);
+        figures.push(
+          { name: `${what}: answers`, value: during, atLeast: 2 * minions },
+          { name: `${what}: said in the log`, value: told, atLeast: 1 },
+          { name: `${what}: answers afterwards`, value: after, atLeast: minions },
+          { name: `${what}: jobs stored afterwards`, value: stored ? 1 : 0, atLeast: 1 },
+          { name: `${what}: processes that ended`, value: ended(fleet), atMost: 0 },
+        );
+      }
+    }
+    return figures;
+  },
+};
+
+/** How many of a fleet's processes are gone. */
+export function ended(fleet: ProcessFleet): number {
+  return [fleet.master, ...fleet.ids.map((id) => fleet.minion(id))].filter(({ exitCode }) => exitCode !== undefined)
+    .length;
+}

@@ -1,0 +1,45 @@
+/**
+ * A master that comes back under another address, to which its name has been pointed meanwhile.
+ * @module
+ */
+
+import { eventually } from "../../support/eventually.ts";
+import type { Fault, Figure } from "../harness/fault.ts";
+import { Network } from "../harness/network.ts";
+import { NumberedJobs } from "../harness/numbered_jobs.ts";
+import { ProcessFleet } from "../harness/process_fleet.ts";
+
+const BACK_MS = 20_000;
+
+/** See {@linkcode Fault}. */
+export const moveMaster: Fault = {
+  name: "move-master",
+  what: "the master dies and comes back under another address, behind the same name",
+  promise:
+    "the minions ask for the name again, and are back within the longest wait between two tries; nothing is lost",
+  missing: () => Network.missing(),
+  async run({ random, say, long }): Promise<Figure[]> {
+    using network = Network.make();
+    const minions = long ? 6 : 2;
+    await using fleet = await ProcessFleet.start({
+      minions,
+      places: network.places(),
+      minion: { recon_default: 1_000, recon_max: 10_000 },
+    });
+    using jobs = await NumberedJobs.make(fleet);
+    for (let i = 0; i < 6; i++) await jobs.publish([random.pick(fleet.ids)], 1 + random.int(1_000) / 1_000);
+    await fleet.killMaster();
+    jobs.hangUp();
+    network.move();
+    fleet.configure("master", { interface: network.movedAddress });
+    await fleet.startMaster();
+    say(`the master is at ${network.movedAddress} now`);
+    const started = performance.now();
+    const whole = () => fleet.present().length === minions && jobs.outstanding === 0;
+    await eventually(whole, { withinMs: 90_000, what: "all to be back", everyMs: 50 }).catch(() => {});
+    const backMs = Math.round(performance.now() - started);
+    for (const id of fleet.ids) await jobs.publish([id], 0);
+    await eventually(whole, { what: "the returns", everyMs: 50 }).catch(() => {});
+    return [{ name: "all back, and every return, ms", value: backMs, atMost: BACK_MS }, ...jobs.figures()];
+  },
+};

@@ -1,0 +1,267 @@
+/**
+ * The power of the master's machine fails, of a minion's, of all, at random points, while jobs run and an operator accepts keys. What was
+ * not synced may be gone, or there in part.
+ * @module
+ */
+
+import { EventSubscriber } from "../../../lib/bus/subscriber.ts";
+import { masterBus } from "../../../lib/bus/paths.ts";
+import { jobSign } from "../../../lib/protocol/tags.ts";
+import { loadPrivateKey } from "../../../lib/keys/pair.ts";
+import { KeyStore } from "../../../lib/keys/store.ts";
+import { PrivateKey } from "../../../lib/crypto/rsa.ts";
+import { samePem } from "../../../lib/crypto/pem.ts";
+import { sleep } from "../../../lib/os/sleep.ts";
+import type { Random } from "../../fuzz/mutate.ts";
+import { eventually } from "../../support/eventually.ts";
+import { missingCompiler } from "../harness/compiler.ts";
+import type { Fault, FaultRun, Figure } from "../harness/fault.ts";
+import { NumberedJobs } from "../harness/numbered_jobs.ts";
+import { PowerFleet } from "../harness/power_fleet.ts";
+import type { ProcessFleet } from "../harness/process_fleet.ts";
+
+const LONG = { cuts: 100, perCut: 12, minions: 4 };
+const SHORT = { cuts: 3, perCut: 6, minions: 2 };
+/**
+ * Maximum number of disk operations before a machine's power is cut; a job is some ten of the master's, and as many of
+ * its minion's.
+ */
+const OPERATIONS = 150;
+/** An idle machine's power is cut after this time, in milliseconds. */
+const IDLE_MS = 5_000;
+const SETTLE_MS = 90_000;
+/** Of that, how long nothing may come before what is missing under `process` counts as lost, in milliseconds. */
+const QUIET_MS = 10_000;
+/** One in this number of cuts comes right after a new minion was accepted. */
+const STRANGER_EACH = 10;
+
+/** Time of jobs that are over soon, in seconds. */
+const BRIEF_S = 60;
+
+type Durability = "process" | "machine";
+
+/** See {@linkcode Fault}. */
+export const power: Fault = {
+  name: "power",
+  what: "the power of the master's machine, of a minion's or of all fails while jobs run and keys are accepted",
+  promise: "no key is lost; under `durability: machine` no job, no acknowledged return, and nothing runs twice",
+  missing: missingCompiler,
+  async run(run): Promise<Figure[]> {
+    const figures: Figure[] = [];
+    for (const durability of ["machine", "process"] as const) {
+      const cuts = new Cuts(run, durability);
+      for (const figure of await cuts.make()) figures.push({ ...figure, name: `${durability}: ${figure.name}` });
+    }
+    return figures;
+  },
+};
+
+/** The events of returns: tag → the first one. */
+class Told implements Disposable {
+  readonly #first = new Map<string, string>();
+  readonly #events: EventSubscriber;
+
+  private constructor(events: EventSubscriber) {
+    this.#events = events;
+    void this.#listen();
+  }
+
+  static async of(fleet: ProcessFleet): Promise<Told> {
+    return new Told(await EventSubscriber.connect(masterBus(fleet.masterOpts.sock_dir).pub, ["salt/job/"]));
+  }
+
+  async #listen(): Promise<void> {
+    for (let event = await this.#events.next(); event !== undefined; event = await this.#events.next()) {
+      if (jobSign(event.tag)?.kind !== "ret" || this.#first.has(event.tag)) continue;
+      this.#first.set(event.tag, JSON.stringify(event.data.get("return")));
+    }
+  }
+
+  /** Number of returns that are stored differently from their events. */
+  otherwise({ jobs }: ProcessFleet): number {
+    return [...this.#first].filter(([tag, told]) => {
+      const sign = jobSign(tag);
+      const stored = sign === undefined ? undefined : jobs.getReturn(sign.jid, sign.id);
+      return stored !== undefined && JSON.stringify(stored.return) !== told;
+    }).length;
+  }
+
+  [Symbol.dispose](): void {
+    this.#events.close();
+  }
+}
+
+/** The cuts of one run. */
+class Cuts {
+  readonly #random: Random;
+  readonly #long: boolean;
+  readonly #say: (text: string) => void;
+  readonly #durability: Durability;
+  #keysLost = 0;
+  #keysKept = 0;
+
+  constructor({ random, long, say }: FaultRun, durability: Durability) {
+    this.#random = random;
+    this.#long = long;
+    this.#say = (text) => say(`${durability}: ${text}`);
+    this.#durability = durability;
+  }
+
+  async make(): Promise<Figure[]> {
+    const { cuts, perCut, minions } = this.#long ? LONG : SHORT;
+    const random = this.#random;
+    const options = { durability: this.#durability };
+    await using machines = await PowerFleet.start({
+      minions,
+      master: { ...options, auto_accept: true },
+      minion: options,
+    });
+    const { fleet } = machines;
+    using told = await Told.of(fleet);
+    using jobs = await NumberedJobs.make(fleet);
+    for (let cut = 1; cut <= cuts; cut++) {
+      const stranger = cut % STRANGER_EACH === 1 ? `new${cut}` : undefined;
+      const keys = random.chance(0.3) ? await this.#decideKeys(machines, cut) : [];
+      const publishing = (async () => {
+        for (let i = 0; i < perCut; i++) {
+          // A job for a moment is a record of a log, and over when its minion is away for longer.
+          const brief = random.chance(0.5);
+          const ids = brief ? [random.pick(fleet.ids)] : [...new Set([random.pick(fleet.ids), random.pick(fleet.ids)])];
+          await jobs.publish(ids, random.int(300) / 1_000, brief ? BRIEF_S : undefined);
+          await sleep(random.int(60));
+        }
+      })();
+      if (stranger !== undefined) {
+        fleet.startStranger(stranger);
+        await fleet.allPresent([stranger]);
+      }
+      const victims = stranger !== undefined || random.chance(0.4)
+        ? ["master", ...fleet.ids, ...stranger === undefined ? [] : [stranger]]
+        : [random.chance(0.6) ? "master" : random.pick(fleet.ids)];
+      const first = await this.#cut(machines, victims);
+      if (victims.includes("master")) jobs.hangUp();
+      this.#checkKeys(fleet, keys);
+      if (stranger !== undefined) this.#checkStranger(fleet, stranger);
+      this.#say(
+        `cut ${cut} of ${cuts}: ${
+          victims.length > 1 ? `all, ${first} first` : first
+        }; ${jobs.published.length} jobs so far`,
+      );
+      await sleep(random.int(200));
+      if (victims.includes("master")) await fleet.startMaster();
+      await Promise.all(fleet.ids.filter((id) => victims.includes(id)).map((id) => fleet.startMinion(id)));
+      if (stranger !== undefined) {
+        fleet.startStranger(stranger);
+        await fleet.allPresent([stranger]);
+        await fleet.stopMinion(stranger);
+      }
+      await fleet.allPresent();
+      await publishing;
+    }
+    await settled(jobs);
+    const lost = jobs.published.flatMap((job) => jobs.missing(job).map((id) => `${job.jid} on ${id}`));
+    if (lost.length > 0) this.#say(`lost: ${lost.join(", ")}`);
+    const machine = this.#durability === "machine";
+    const bound = machine ? { atMost: 0 } : {};
+    const names = ["returns lost", "runs too many"];
+    return [
+      { name: "cuts", value: cuts },
+      ...jobs.figures().map(({ name, value }) => ({ name, value, ...names.includes(name) ? bound : {} })),
+      {
+        name: "jobs lost",
+        value:
+          jobs.published.filter(({ jid }) => !fleet.jobs.exists(jid) || fleet.jobs.getLoad(jid) === undefined).length,
+        ...bound,
+      },
+      { name: "returns stored otherwise than told", value: told.otherwise(fleet), ...bound },
+      { name: "keys decided or made", value: this.#keysKept + this.#keysLost, atLeast: 1 },
+      { name: "keys lost", value: this.#keysLost, atMost: 0 },
+    ];
+  }
+
+  /** Cuts the machines off: one at an operation on its disk, the others in that moment. @returns Whose came first. */
+  async #cut(machines: PowerFleet, victims: readonly string[]): Promise<string> {
+    const random = this.#random;
+    const first = random.pick(victims);
+    const { fleet } = machines;
+    const service = (node: string) => node === "master" ? fleet.master : fleet.minion(node);
+    machines.disk(first).cutAt(1 + random.int(OPERATIONS), random.chance(0.5) ? "before" : "after");
+    await eventually(() => service(first).exitCode !== undefined, { withinMs: IDLE_MS, what: "the cut", everyMs: 2 })
+      .catch(() => {}); // nothing happens there any more
+    await machines.cut(victims, random);
+    return first;
+  }
+
+  /** Has an operator accept, reject and delete a key each. @returns What must be so afterwards. */
+  async #decideKeys(machines: PowerFleet, cut: number): Promise<KeyDecision[]> {
+    const acts = [["accept", "accepted"], ["reject", "rejected"], ["delete", undefined]] as const;
+    const [act, state] = this.#random.pick(acts);
+    const id = `key${cut}`;
+    // It came while the master's machine was well; the disk has it.
+    const { fleet } = machines;
+    await fleet.stopMaster();
+    machines.disk("master").fail(this.#random);
+    const { publicKey: { pem } } = await PrivateKey.generate(2048);
+    new KeyStore(`${fleet.configDir}/pki/master`).put(id, "pending", pem);
+    await fleet.startMaster();
+    const { code, err } = await fleet.salt("salt-key", "-y", `--${act}`, id);
+    if (code !== 0) throw new Error(`salt-key --${act}: ${err}`);
+    return [{ id, state, pem }];
+  }
+
+  #checkKeys(fleet: ProcessFleet, keys: readonly KeyDecision[]): void {
+    const store = new KeyStore(`${fleet.configDir}/pki/master`);
+    for (const { id, state, pem } of keys) {
+      this.#count(
+        store.state(id) === state && (state === undefined || store.get(id, state) === pem),
+        `the key of ${id}`,
+      );
+    }
+  }
+
+  /** A minion that was accepted has its key, and its master's; and the master has the minion's. */
+  #checkStranger(fleet: ProcessFleet, id: string): void {
+    const own = `${fleet.root}/${id}/etc/salt/pki/minion`;
+    const accepted = new KeyStore(`${fleet.configDir}/pki/master`).get(id, "accepted");
+    const pem = keyOf(`${own}/minion.pem`);
+    this.#count(pem !== undefined && accepted !== undefined && samePem(accepted, pem), `the key pair of ${id}`);
+    const master = keyOf(`${fleet.configDir}/pki/master/master.pem`);
+    const known = Deno.readTextFileSync(`${own}/minion_master.pub`);
+    this.#count(master !== undefined && samePem(known, master), `the master's key at ${id}`);
+  }
+
+  #count(kept: boolean, what: string): void {
+    if (kept) this.#keysKept++;
+    else {
+      this.#keysLost++;
+      this.#say(`lost: ${what}`);
+    }
+  }
+}
+
+/** An operator's decision about a key. */
+interface KeyDecision {
+  readonly id: string;
+  readonly state: "accepted" | "rejected" | undefined;
+  readonly pem: string;
+}
+
+function keyOf(path: string): string | undefined {
+  try {
+    return loadPrivateKey(path)?.publicKey.pem;
+  } catch {
+    return undefined; // cut
+  }
+}
+
+/** Waits until all returns are there, or none has come for long. */
+async function settled(jobs: NumberedJobs): Promise<void> {
+  const end = performance.now() + SETTLE_MS;
+  let missing = jobs.outstanding, since = performance.now();
+  while (missing > 0 && performance.now() < end && performance.now() - since < QUIET_MS) {
+    await sleep(200);
+    const now = jobs.outstanding;
+    if (now < missing) since = performance.now();
+    missing = now;
+  }
+}

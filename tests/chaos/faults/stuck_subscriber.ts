@@ -1,0 +1,91 @@
+/**
+ * Subscribers of the event bus that do not read: one stopped for good, one for a while.
+ * @module
+ */
+
+import { EventSubscriber } from "../../../lib/bus/subscriber.ts";
+import { EventSender } from "../../../lib/bus/sender.ts";
+import { masterBus } from "../../../lib/bus/paths.ts";
+import { stamp } from "../../../lib/bus/event.ts";
+import { map } from "../../../lib/values/value.ts";
+import { treeMemory } from "../../bench/harness/process_figures.ts";
+import { eventually } from "../../support/eventually.ts";
+import { Service } from "../../support/processes.ts";
+import type { Fault, Figure } from "../harness/fault.ts";
+import { ProcessFleet } from "../harness/process_fleet.ts";
+
+const LONG = { events: 200_000, bytes: 2_000, others: 7 };
+const SHORT = { events: 60_000, bytes: 2_000, others: 3 };
+/** How many events are under way before the others are waited for: theirs is not a queue of a stuck one. */
+const AHEAD = 2_000;
+const MEBI = 1024;
+
+/** See {@linkcode Fault}. */
+export const stuckSubscriber: Fault = {
+  name: "stuck-subscriber",
+  what: "a subscriber of the event bus is stopped (SIGSTOP), in a burst of events, and goes on later",
+  promise: "the others lose nothing, the master's memory is bounded, and what was dropped is counted, logged and shown",
+  async run({ long, say }): Promise<Figure[]> {
+    const { events, bytes, others } = long ? LONG : SHORT;
+    await using fleet = await ProcessFleet.start({ minions: 1 });
+    const { pub, pull } = masterBus(fleet.masterOpts.sock_dir);
+    const reader = new URL("../harness/bus_reader.ts", import.meta.url).pathname;
+    const stuck = Service.start("reader", [Deno.execPath(), "run", "-A", reader, pub], `${fleet.root}/reader.out`);
+    const output = () => Deno.readTextFileSync(stuck.output);
+    const subscribers = await Promise.all(
+      Array.from({ length: others }, () => EventSubscriber.connect(pub, ["chaos/"])),
+    );
+    const counts = subscribers.map(() => 0);
+    const counting = subscribers.map(async (subscriber, i) => {
+      for (let event = await subscriber.next(); event !== undefined; event = await subscriber.next()) counts[i]++;
+    });
+    try {
+      await eventually(() => output().includes("listening"), { what: "the reader" });
+      Deno.kill(stuck.pid, "SIGSTOP");
+      const before = treeMemory(fleet.master.pid).rssKb;
+      let max = before;
+      using sender = new EventSender(pull);
+      const text = "x".repeat(bytes);
+      for (let i = 0; i < events; i++) {
+        await sender.fire(`chaos/${i}`, stamp(map({ text })));
+        if (i % AHEAD > 0) continue;
+        max = Math.max(max, treeMemory(fleet.master.pid).rssKb);
+        await eventually(() => Math.min(...counts) > i - AHEAD, { what: "the others", everyMs: 5 });
+      }
+      await eventually(() => Math.min(...counts) === events, { what: "every event" }).catch(() => {});
+      max = Math.max(max, treeMemory(fleet.master.pid).rssKb);
+      say(`${events} events of ${bytes} bytes published`);
+      const shown = await fleet.salt("salt-run", "--out=json", "bus.subscribers");
+      const dropped = Math.max(0, ...[...shown.out.matchAll(/"dropped": (\d+)/g)].map(([, count]) => Number(count)));
+      const told = (fleet.log("master").match(/does not read/g) ?? []).length;
+      Deno.kill(stuck.pid, "SIGCONT");
+      // One more, which it must get: then it has read all that there was for it.
+      let ends = 0;
+      await eventually(async () => {
+        ends++;
+        await sender.fire("chaos/end", map({}));
+        return output().includes("end ");
+      }, { what: "the reader's end", everyMs: 500 });
+      const [, got, missed] = (/end (\d+) (\d+)/.exec(output()) ?? []).map(Number);
+      await eventually(() => fleet.log("master").includes("reads again"), { what: "the log" })
+        .catch(() => {});
+      return [
+        { name: "events", value: events },
+        { name: "subscribers that read", value: others },
+        { name: "the fewest that one of them got", value: Math.min(...counts), atLeast: events },
+        { name: "the master's memory grew by, MiB", value: Math.round((max - before) / MEBI), atMost: 200 },
+        { name: "dropped, by salt-run bus.subscribers", value: dropped, atLeast: 1 },
+        { name: "the stopped one got", value: got },
+        { name: "missed, by its own count", value: missed, atLeast: 1 },
+        { name: "counted wrongly", value: Math.max(0, events - got - missed, got + missed - events - ends), atMost: 0 },
+        { name: "told in the log, stuck", value: told, atLeast: 1 },
+        { name: "told in the log, reads again", value: /reads again/.test(fleet.log("master")) ? 1 : 0, atLeast: 1 },
+      ];
+    } finally {
+      for (const subscriber of subscribers) subscriber.close();
+      await Promise.all(counting);
+      if (stuck.exitCode === undefined) Deno.kill(stuck.pid, "SIGCONT");
+      await stuck.stop(5_000);
+    }
+  },
+};

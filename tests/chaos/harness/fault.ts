@@ -1,0 +1,45 @@
+/**
+ * The definition of a fault: a name, a promise, and a run that gives figures, each with its limit.
+ * @module
+ */
+
+import type { Random } from "../../fuzz/mutate.ts";
+
+/** One figure of a run. */
+export interface Figure {
+  /** What was counted or measured, with its unit: `returns lost`, `slowest answer, ms`. */
+  readonly name: string;
+  readonly value: number;
+  /** The promise does not hold above this. */
+  readonly atMost?: number;
+  /** The promise does not hold below this. */
+  readonly atLeast?: number;
+}
+
+/** How a fault is run. */
+export interface FaultRun {
+  /** The long form, of minutes, or the short one, of seconds. */
+  readonly long: boolean;
+  /** The source of every random choice. */
+  readonly random: Random;
+  /** Prints the progress. */
+  say(text: string): void;
+}
+
+/** A fault. */
+export interface Fault {
+  /** As `--only` takes it. */
+  readonly name: string;
+  readonly what: string;
+  /** What is promised anyway. */
+  readonly promise: string;
+  /** What this machine lacks for it: rights, or a tool. */
+  missing?(): string | undefined;
+  /** Causes the fault in real processes, and counts. */
+  run(run: FaultRun): Promise<readonly Figure[]>;
+}
+
+/** Whether a figure keeps its bounds. */
+export function holds({ value, atMost = Infinity, atLeast = -Infinity }: Figure): boolean {
+  return value <= atMost && value >= atLeast;
+}

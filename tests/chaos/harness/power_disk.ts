@@ -1,0 +1,285 @@
+/**
+ * A directory on a disk that loses its power: what processes have synced is there afterwards, what they have not may be there, or as
+ * it was, or cut, or empty. A library that is preloaded to them (power.c) notes what they do.
+ *
+ * The model is harsher than most file systems. What a file holds survives by a sync of the file alone, its name by a sync of
+ * its directory alone. Of the changes to the names in a directory since its last sync, those up to any one of them may be there, and each
+ * directory has its own such point. What a file got since its last sync is there, or missing, or cut anywhere. Only a rename between two directories is
+ * never half done in the sense that the file is in neither.
+ * @module
+ */
+
+import { sameBytes } from "../../../lib/crypto/same_bytes.ts";
+import { isThere } from "../../../lib/os/file_kind.ts";
+import type { Random } from "../../fuzz/mutate.ts";
+
+/** Where a disk's choices come from. */
+export interface Choices extends Pick<Random, "int" | "chance"> {
+  /** Whether the file of that name has all that it got, whatever else is chosen. Default: none is known to have. */
+  keeps?(name: string): boolean;
+}
+
+/** A disk that has nothing but what was synced. */
+export const ONLY_SYNCED: Choices = { int: () => 0, chance: () => true };
+
+/** A disk that has all names, and of no file more than was synced. */
+export const ALL_NAMES: Choices = { int: (below) => below === OUTCOMES ? 1 : 0, chance: () => true };
+
+/** What may become of the changes to a directory: none is there, all are, or some. */
+const OUTCOMES = 3;
+
+/** A file, by its inode. */
+interface File {
+  readonly kind: "file";
+  readonly inode: string;
+}
+
+/** A change of the names in a directory. */
+interface Change {
+  readonly name: string;
+  /** What is under the name from then on; `undefined`: nothing. */
+  readonly node: Node | undefined;
+  /** The other half of a rename within the directory: the name that goes. */
+  readonly gone?: string;
+  /** Of a name that goes by a rename to another directory: the change there, without which it stays. */
+  readonly arrival?: { readonly directory: Directory; readonly change: Change };
+}
+
+/** A directory. */
+interface Directory {
+  readonly kind: "directory";
+  readonly mode: number;
+  /** What is in it now. */
+  readonly names: Map<string, Node>;
+  /** What is sure to be in it. */
+  synced: Map<string, Node>;
+  /** What has happened since. */
+  changes: Change[];
+}
+
+type Node = File | Directory;
+
+function newDirectory(mode = 0o700): Directory {
+  return { kind: "directory", mode, names: new Map(), synced: new Map(), changes: [] };
+}
+
+/** The directory. */
+export class PowerDisk {
+  readonly #library: string;
+  readonly #root: string;
+  readonly #shadow: string;
+  #tree: Directory | undefined;
+
+  /**
+   * @param root The directory, which may not be there yet.
+   * @param options.library The library, built.
+   * @param options.shadow A directory on the same file system, for what is noted; it is emptied.
+   */
+  constructor(root: string, { library, shadow }: { readonly library: string; readonly shadow: string }) {
+    this.#root = root;
+    this.#library = library;
+    this.#shadow = shadow;
+  }
+
+  /** In front of a command that writes to it. At the first, what is there is taken to be on the disk. */
+  get words(): string[] {
+    if (this.#tree === undefined) this.#begin();
+    return ["env", `LD_PRELOAD=${this.#library}`, `POWER_ROOT=${this.#root}`, `POWER_SHADOW=${this.#shadow}`];
+  }
+
+  #begin(): void {
+    Deno.mkdirSync(this.#root, { recursive: true });
+    removeAll(this.#shadow);
+    for (const name of ["", "/files", "/synced"]) Deno.mkdirSync(this.#shadow + name);
+    this.#tree = this.#take(this.#root);
+  }
+
+  #take(path: string): Directory {
+    const directory = newDirectory((Deno.statSync(path).mode ?? 0) & 0o777);
+    for (const { name, isFile, isDirectory } of Deno.readDirSync(path)) {
+      const child = `${path}/${name}`;
+      if (isDirectory) directory.names.set(name, this.#take(child));
+      if (!isFile) continue;
+      const inode = String(Deno.statSync(child).ino);
+      const kept = `${this.#shadow}/files/${inode}`;
+      if (!isThere(kept)) {
+        Deno.linkSync(child, kept);
+        Deno.writeFileSync(`${this.#shadow}/synced/${inode}`, Deno.readFileSync(child));
+      }
+      directory.names.set(name, { kind: "file", inode });
+    }
+    directory.synced = new Map(directory.names);
+    return directory;
+  }
+
+  /** Has the process that writes to it killed, before or after the last of so many operations more. */
+  cutAt(operations: number, when: "before" | "after"): void {
+    Deno.writeTextFileSync(`${this.#shadow}/cut.new`, `${operations} ${when}\n`);
+    Deno.renameSync(`${this.#shadow}/cut.new`, `${this.#shadow}/cut`);
+  }
+
+  /** Leaves in the directory what a disk could have of it. All that write to it have been killed. */
+  fail(random: Choices): void {
+    const tree = this.#tree;
+    if (tree === undefined) throw new Error("nothing was written to this disk");
+    const all = [tree];
+    this.#readOps(tree, all);
+    const kept = chosenNames(all, random);
+    const contents = new Map<string, Uint8Array>();
+    const rebuilt = `${this.#root}.rebuilt`;
+    removeAll(rebuilt);
+    this.#build(tree, rebuilt, { kept, contents, random });
+    removeAll(this.#root);
+    Deno.renameSync(rebuilt, this.#root);
+    this.#tree = undefined;
+  }
+
+  /** Has the tree go through what was noted. @param all Gets every directory that there is or was. */
+  #readOps(tree: Directory, all: Directory[]): void {
+    const path = `${this.#shadow}/ops`;
+    let number = 0;
+    const refuse = (problem: string): never => {
+      throw new Error(`${path}:${number}: ${problem}`);
+    };
+    const find = (path: string): Directory => {
+      let directory = tree;
+      for (const name of path.split("/").filter((part) => part !== "")) {
+        const node = directory.names.get(name);
+        if (node?.kind !== "directory") return refuse(`no directory ${path}`);
+        directory = node;
+      }
+      return directory;
+    };
+    const collect = (directory: Directory) => {
+      for (const node of directory.names.values()) {
+        if (node.kind === "directory") all.push(node), collect(node);
+      }
+    };
+    collect(tree);
+    const place = (path: string): [Directory, string] => {
+      const slash = path.lastIndexOf("/");
+      return [find(slash < 0 ? "" : path.slice(0, slash)), path.slice(slash + 1)];
+    };
+    const change = (directory: Directory, change: Change) => {
+      if (change.gone !== undefined) directory.names.delete(change.gone);
+      if (change.node === undefined) directory.names.delete(change.name);
+      else directory.names.set(change.name, change.node);
+      directory.changes.push(change);
+    };
+    const sync = (directory: Directory) => {
+      // What has left for another directory is there, whatever becomes of that one's other changes.
+      for (const { arrival } of directory.changes) {
+        const at = arrival === undefined ? -1 : arrival.directory.changes.indexOf(arrival.change);
+        if (arrival !== undefined && at >= 0) {
+          applyTo(arrival.directory.synced, arrival.directory.changes.splice(0, at + 1));
+        }
+      }
+      directory.synced = new Map(directory.names);
+      directory.changes = [];
+    };
+    for (const line of Deno.readTextFileSync(path).split("\n").slice(0, -1)) {
+      number++;
+      const [what, first, second] = line.split("\t");
+      if (what === "create") {
+        const [directory, name] = place(second);
+        change(directory, { name, node: { kind: "file", inode: first } });
+      } else if (what === "mkdir") {
+        const [directory, name] = place(first);
+        const node = newDirectory();
+        all.push(node);
+        change(directory, { name, node });
+      } else if (what === "remove") {
+        const [directory, name] = place(first);
+        if (directory.names.has(name)) change(directory, { name, node: undefined }); // else a socket
+      } else if (what === "rename" || what === "link") {
+        const [from, old] = place(first);
+        const [to, name] = place(second);
+        const node = from.names.get(old) ?? refuse(`no ${first}`);
+        if (from === to) change(to, { name, node, gone: what === "rename" ? old : undefined });
+        else {
+          const arrival: Change = { name, node };
+          change(to, arrival);
+          if (what === "rename") {
+            change(from, { name: old, node: undefined, arrival: { directory: to, change: arrival } });
+          }
+        }
+      } else if (what === "directory") sync(find(first));
+      else if (what === "all") all.forEach(sync);
+      else refuse(`what is ${what}?`);
+    }
+  }
+
+  #build(
+    directory: Directory,
+    path: string,
+    to: {
+      readonly kept: ReadonlyMap<Directory, Map<string, Node>>;
+      readonly contents: Map<string, Uint8Array>;
+      readonly random: Choices;
+    },
+  ): void {
+    Deno.mkdirSync(path);
+    for (const [name, node] of to.kept.get(directory) ?? []) {
+      if (node.kind === "directory") this.#build(node, `${path}/${name}`, to);
+      else {
+        const bytes = to.contents.get(node.inode) ?? this.#contents(node.inode, name, to.random);
+        to.contents.set(node.inode, bytes);
+        const { mode } = Deno.statSync(`${this.#shadow}/files/${node.inode}`);
+        Deno.writeFileSync(`${path}/${name}`, bytes);
+        Deno.chmodSync(`${path}/${name}`, (mode ?? 0o600) & 0o777);
+      }
+    }
+    Deno.chmodSync(path, directory.mode);
+  }
+
+  #contents(inode: string, name: string, random: Choices): Uint8Array {
+    const now = Deno.readFileSync(`${this.#shadow}/files/${inode}`);
+    if (random.keeps?.(name)) return now;
+    const path = `${this.#shadow}/synced/${inode}`;
+    const synced = isThere(path) ? Deno.readFileSync(path) : undefined;
+    if (synced !== undefined && sameBytes(synced, now)) return now;
+    const kind = random.int(10);
+    if (kind < 5) return synced ?? new Uint8Array();
+    if (kind > 7) return now;
+    // What was appended to what is sure stays in part.
+    const min = synced !== undefined && sameBytes(synced, now.subarray(0, synced.length)) ? synced.length : 0;
+    if (synced !== undefined && min === 0 && synced.length > 0) return random.chance(0.5) ? synced : now;
+    return now.slice(0, min + random.int(now.length - min + 1));
+  }
+
+  /** Removes what was noted. */
+  close(): void {
+    removeAll(this.#shadow);
+  }
+}
+
+/** For each directory, what a disk could have of it. */
+function chosenNames(all: readonly Directory[], random: Choices): Map<Directory, Map<string, Node>> {
+  const counts = new Map(all.map((directory) => {
+    const { length } = directory.changes;
+    const kind = random.int(OUTCOMES);
+    return [directory, kind === 0 ? 0 : kind === 1 ? length : random.int(length + 1)];
+  }));
+  return new Map(all.map((directory) => {
+    const names = new Map(directory.synced);
+    const changes = directory.changes.slice(0, counts.get(directory)).filter(({ arrival }) => {
+      if (arrival === undefined) return true;
+      const at = arrival.directory.changes.indexOf(arrival.change);
+      return at < 0 || at < (counts.get(arrival.directory) ?? 0);
+    });
+    applyTo(names, changes);
+    return [directory, names];
+  }));
+}
+
+function applyTo(names: Map<string, Node>, changes: readonly Change[]): void {
+  for (const { name, node, gone } of changes) {
+    if (gone !== undefined) names.delete(gone);
+    if (node === undefined) names.delete(name);
+    else names.set(name, node);
+  }
+}
+
+function removeAll(path: string): void {
+  if (isThere(path)) Deno.removeSync(path, { recursive: true });
+}

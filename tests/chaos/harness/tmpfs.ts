@@ -1,0 +1,70 @@
+/**
+ * A file system of its own, in memory, that can be filled and made read-only. Needs root.
+ * @module
+ */
+
+import { messageOf } from "../../../lib/errors.ts";
+
+/** The file system. */
+export class Tmpfs implements Disposable {
+  /** Where it is mounted. */
+  readonly path: string = Deno.makeTempDirSync({ prefix: "chaosfs_" });
+
+  private constructor(megabytes: number) {
+    run("mount", "-t", "tmpfs", "-o", `size=${megabytes}m,mode=0755`, "tmpfs", this.path);
+  }
+
+  /** What this machine lacks for one; `undefined` if nothing. */
+  static missing(): string | undefined {
+    if (Deno.uid() !== 0) return "mounting needs root";
+    try {
+      Tmpfs.mount(1)[Symbol.dispose]();
+      return undefined;
+    } catch (error) {
+      return `nothing can be mounted: ${messageOf(error)}`;
+    }
+  }
+
+  /** Mounts one of so many MiB. */
+  static mount(megabytes: number): Tmpfs {
+    return new Tmpfs(megabytes);
+  }
+
+  /** Takes all the room that is left. */
+  fill(): void {
+    const file = Deno.openSync(`${this.path}/filler`, { write: true, create: true });
+    try {
+      // In ever smaller pieces, so that no page is left.
+      for (const piece of [65_536, 4_096, 1]) {
+        try {
+          for (;;) file.writeSync(new Uint8Array(piece));
+        } catch (error) {
+          if (!(error instanceof Error && /os error 28|space/i.test(error.message))) throw error;
+        }
+      }
+    } finally {
+      file.close();
+    }
+  }
+
+  /** Returns it. */
+  drain(): void {
+    Deno.removeSync(`${this.path}/filler`);
+  }
+
+  /** Makes it read-only, or writable again. */
+  set readOnly(on: boolean) {
+    run("mount", "-o", `remount,${on ? "ro" : "rw"}`, this.path);
+  }
+
+  /** Unmounts it. */
+  [Symbol.dispose](): void {
+    run("umount", "-l", this.path);
+    Deno.removeSync(this.path);
+  }
+}
+
+function run(command: string, ...args: string[]): void {
+  const { success, stderr } = new Deno.Command(command, { args, stdin: "null", stdout: "null" }).outputSync();
+  if (!success) throw new Error(`${command} ${args.join(" ")}: ${new TextDecoder().decode(stderr).trim()}`);
+}

@@ -1,0 +1,163 @@
+/**
+ * States in a directory of files, with what Python Salt made of them: the cases of `corpus/file_states.json`. A case is run in test mode, then
+ * twice for real, in its own directory.
+ * @module
+ */
+
+import { build, listAt, mapAt, replaceIn, snapshot, unpack, without } from "./call_cases.ts";
+import { testContext, testOpts } from "./job_context.ts";
+import { callState, stateContext } from "./state_call.ts";
+import { hashHex } from "../../../lib/crypto/hash.ts";
+import { dumpJson } from "../../../lib/values/json.ts";
+import { loadCatalogue } from "../../../lib/worker/catalogue.ts";
+import { compareStrings, isMap, str, type Value, type ValueMap } from "../../../lib/values/value.ts";
+
+/** What all cases have in common. */
+export interface StateWorld {
+  /** The files of the file server. */
+  readonly served: ValueMap;
+  readonly pillar: ValueMap;
+  readonly grains: ValueMap;
+}
+
+/** One thing that a case came to: what Python Salt's did, and ours. */
+export interface Outcome {
+  /** `test`, `run`, `again`, or the tree after one of them. */
+  readonly what: string;
+  readonly expected: string;
+  readonly actual: string;
+}
+
+const SHA = hashHex(new TextEncoder().encode("first\nsecond\n"), "sha256");
+
+/** The fields of a result that are compared. */
+const KEPT = ["name", "result", "comment", "changes", "skip_watch", "skip_req", "warnings"];
+
+/** The fields that are compared, in one order. */
+function fields(result: Value): ValueMap {
+  const given: ValueMap = isMap(result) ? result : new Map();
+  return new Map([...KEPT, "error"].filter((key) => given.has(key)).map((key) => [key, given.get(key) ?? null]));
+}
+
+/** Whether a change says that a directory was made: in which order Python makes those of a tree, and so which of them make others, is chance. */
+function isNewDirectory([path, change]: readonly [Value, Value]): boolean {
+  return dumpJson(change) === dumpJson(new Map([[path, new Map([["directory", "new"]])]]));
+}
+
+/** A result whose lists and lines have no order. */
+function unordered(value: Value): Value {
+  if (typeof value === "string") return value.split("\n").sort(compareStrings).join("\n");
+  if (Array.isArray(value)) {
+    return value.map(unordered).sort((a, b) => compareStrings(dumpJson(a), dumpJson(b)));
+  }
+  if (!isMap(value)) return value;
+  const pairs = [...value].filter((pair) => !isNewDirectory(pair)).map((
+    [key, item],
+  ): [Value, Value] => [key, unordered(item)]);
+  return new Map(pairs.sort(([a], [b]) => compareStrings(str(a), str(b))));
+}
+
+/** A place for the cases: the file server's files. */
+export class FileStateCases implements AsyncDisposable {
+  readonly #world: StateWorld;
+  readonly #served: string;
+  /** One for all cases: reading the modules takes longer than a case. */
+  readonly #catalogue = loadCatalogue();
+
+  private constructor(world: StateWorld, served: string) {
+    this.#world = world;
+    this.#served = served;
+  }
+
+  static async open(world: StateWorld): Promise<FileStateCases> {
+    const served = await Deno.makeTempDir({ prefix: "served_" });
+    const files = replaceIn(world.served, "{SUM}", SHA);
+    if (isMap(files)) await build(served, files);
+    return new FileStateCases(world, served);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Deno.remove(this.#served, { recursive: true });
+  }
+
+  /** Runs a case. @returns What can be compared. */
+  async run(entry: ValueMap): Promise<Outcome[]> {
+    const root = await Deno.makeTempDir({ prefix: "states_" });
+    await Deno.chmod(root, 0o755);
+    const home = await Deno.makeTempDir({ prefix: "minion_" });
+    try {
+      const opts = testOpts({
+        file_client: "local",
+        root_dir: home,
+        file_roots: new Map([["base", [this.#served]]]),
+      });
+      const place = (value: Value) => replaceIn(replaceIn(value, "{ROOT}", root), "{SUM}", SHA);
+      const back = (value: Value) =>
+        replaceIn(replaceIn(replaceIn(value, root, "{ROOT}"), opts.cachedir, "{CACHE}"), SHA, "{SUM}");
+      const tree = place(mapAt(entry, "tree"));
+      if (isMap(tree)) await build(root, tree);
+      const shown = () => dumpJson(back(snapshot(root, { owners: true })));
+      const expectedTree = (...keys: string[]) => {
+        const key = keys.find((one) => entry.has(one));
+        return key === undefined ? undefined : dumpJson(entry.get(key) ?? null);
+      };
+      const sort = entry.get("sort") === true, drop = listAt(entry, "drop");
+      const steps = place(listAt(entry, "steps"));
+      const job = {
+        ...testContext({ opts, pillar: this.#world.pillar, grains: this.#world.grains, catalogue: this.#catalogue }),
+      };
+      const outcomes: Outcome[] = [];
+      const before = shown();
+      for (
+        const [what, test, after] of [["test", true, ""], ["run", false, "after"], ["again", false, "twice"]] as const
+      ) {
+        const results = await this.#steps(Array.isArray(steps) ? steps : [], { job, test });
+        const expected = unpack(entry.get(what) ?? null);
+        const ours = back(results.map((one) => without(one, drop)));
+        results.forEach((_result, i) => {
+          const [theirs, own] = [expected, ours].map((all) => fields(Array.isArray(all) ? all[i] : null));
+          // An error that is none of Salt's own is a stack trace there; ours says something.
+          if (theirs.get("error") === "" && own.has("error")) own.set("error", "");
+          const text = (result: ValueMap) => dumpJson(sort ? unordered(result) : result);
+          outcomes.push({ what: `${what} ${i + 1}`, expected: text(theirs), actual: text(own) });
+        });
+        const wanted = test ? before : expectedTree(...after === "after" ? ["after"] : ["twice", "after"]) ?? before;
+        outcomes.push({ what: `the tree after ${what}`, expected: wanted, actual: shown() });
+        if (test) await Deno.remove(`${opts.cachedir}/files`, { recursive: true }).catch(ignoreMissing);
+      }
+      return outcomes;
+    } finally {
+      await Deno.remove(root, { recursive: true });
+      await Deno.remove(home, { recursive: true });
+    }
+  }
+
+  async #steps(
+    steps: readonly Value[],
+    { job, test }: { readonly job: ReturnType<typeof testContext>; readonly test: boolean },
+  ): Promise<ValueMap[]> {
+    const shared = new Map<string, unknown>();
+    const calls = steps.map((step): readonly [fun: string, kwargs: ValueMap] => {
+      const [fun, kwargs] = Array.isArray(step) ? step : [null, null];
+      return [`file.${str(fun)}`, isMap(kwargs) ? kwargs : new Map()];
+    });
+    const chunks = calls.map(([fun, kwargs], i): ValueMap =>
+      new Map([...stateContext(fun, kwargs).low, ["__id__", `id${i}`], ["__sls__", "sls"], ["order", i]])
+    );
+    const results: ValueMap[] = [];
+    for (const [i, [fun, kwargs]] of calls.entries()) {
+      try {
+        const low = chunks[i];
+        const ret = await callState(fun, kwargs, { job, test, state: { shared, chunks, low } });
+        results.push(new Map([...ret].filter(([key]) => KEPT.some((one) => one === key))));
+      } catch (error) {
+        results.push(new Map([["error", error instanceof Error ? `${error.name}: ${error.message}` : String(error)]]));
+      }
+    }
+    return results;
+  }
+}
+
+function ignoreMissing(error: unknown): void {
+  if (!(error instanceof Deno.errors.NotFound)) throw error;
+}

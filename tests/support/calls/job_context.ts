@@ -1,0 +1,76 @@
+/**
+ * A context for tests of execution modules: real options, the real catalogue, real calls between functions. What leaves the
+ * process (requests, events, refreshes) is recorded and answered from the test's own `overrides`.
+ * @module
+ */
+
+import { loadMinionConfig } from "../../../lib/config/load.ts";
+import { NoMasterError } from "../../../lib/errors.ts";
+import { callFunction, execute, type ExecutionResult } from "../../../lib/plugins/execution.ts";
+import type { JobContext, Outside } from "../../../lib/plugins/job_context.ts";
+import { loadCatalogue } from "../../../lib/worker/catalogue.ts";
+import type { MinionOpts } from "../../../lib/config/options.ts";
+import type { Value, ValueMap } from "../../../lib/values/value.ts";
+
+/** A {@linkcode JobContext} that also tells what was done with it. */
+export interface TestContext extends JobContext {
+  /** The last return code that was set. */
+  retcode: number;
+  /** Lines of the log, `level: message`. */
+  readonly logged: string[];
+  /** Events fired on the minion's bus. */
+  readonly fired: { tag: string; data: ValueMap }[];
+  /** Children started and ended. */
+  readonly children: { pid: number; state: "started" | "ended" }[];
+}
+
+/** Options of a minion called `web1` whose configuration directory is empty; `root_dir` keeps it off the host's files. */
+export function testOpts(overrides: Readonly<Record<string, Value>> = {}): MinionOpts {
+  const root = overrides.root_dir ?? "/nonexistent/test-root";
+  return loadMinionConfig({
+    configDir: `${root}/etc/salt`,
+    overrides: { id: "web1", root_dir: root, ...overrides },
+  }).opts;
+}
+
+/** A context; without an `outside` of the test's own there is no master, and events are recorded. */
+export function testContext(overrides: Partial<JobContext> = {}): TestContext {
+  const logged: string[] = [];
+  const fired: { tag: string; data: ValueMap }[] = [];
+  const children: { pid: number; state: "started" | "ended" }[] = [];
+  const outside: Outside = {
+    request: () => Promise.reject(new NoMasterError("This test has no master")),
+    pillar: () => Promise.reject(new NoMasterError("This test has no master")),
+    fire: (data, tag) => {
+      fired.push({ tag, data });
+      return Promise.resolve(true);
+    },
+    grains: () => Promise.resolve(new Map()),
+    refresh: () => Promise.resolve(true),
+  };
+  const context: TestContext = {
+    retcode: 0,
+    logged,
+    fired,
+    children,
+    opts: overrides.opts ?? testOpts(),
+    grains: new Map(),
+    pillar: new Map(),
+    job: { jid: "20260101000000000000", fun: "test.ping", user: "root" },
+    catalogue: loadCatalogue(),
+    jobs: { running: () => Promise.resolve([]), signal: () => Promise.resolve(false) },
+    outside,
+    signal: new AbortController().signal,
+    call: (name, args, kwargs) => callFunction(name, { args, kwargs, context }),
+    setRetcode: (retcode) => context.retcode = retcode,
+    child: (pid, state) => children.push({ pid, state }),
+    log: (level, message) => logged.push(`${level}: ${message}`),
+    ...overrides,
+  };
+  return context;
+}
+
+/** Runs a function as a job does, arguments in the form of a load's `arg`. */
+export function run(name: string, arg: Value[] = [], context: JobContext = testContext()): Promise<ExecutionResult> {
+  return execute(name, arg, context);
+}

@@ -1,0 +1,278 @@
+/**
+ * Functions of modules, called with what programs of the host would print: the cases of files that
+ * tests/corpus/make_program_calls.py has made with Python Salt. No program runs.
+ * @module
+ */
+
+import { messageOf } from "../../../lib/errors.ts";
+import type { ChildRunner } from "../../../lib/host/child_process.ts";
+import { shlexSplit } from "../../../lib/text/shlex.ts";
+import { str, toValue, type Value, type ValueMap } from "../../../lib/values/value.ts";
+import { equals, isMap, map } from "../../../lib/values/value.ts";
+import { loadCatalogue } from "../../../lib/worker/catalogue.ts";
+import { assertEquals } from "../assert.ts";
+import type { JobContext } from "../../../lib/plugins/job_context.ts";
+import { SearchPath } from "../search_path.ts";
+import { callState } from "./state_call.ts";
+import { run, testContext, testOpts } from "./job_context.ts";
+import { parseJson } from "../../../lib/values/json_read.ts";
+import { ACCOUNTS, bindFile, coverPlace } from "./private_host.ts";
+
+/** One program that was started: its words, and its input. */
+interface Call {
+  readonly words: readonly string[];
+  readonly stdin?: string;
+}
+
+/** The words without the programs that only prepare the start of another one. */
+function unwrapped(argv: readonly string[]): readonly string[] {
+  if (argv[0] === "/bin/sh" && argv[1] === "-c" && argv[3] === "sh") return unwrapped(argv.slice(4));
+  if (argv[0].endsWith("/setpriv")) return unwrapped(argv.slice(argv.indexOf("--") + 1));
+  return argv;
+}
+
+/** Commands with secrets, which psql reads here and Salt gives it as an argument, as Salt gives them. */
+function asSaltCalls(argv: readonly string[], input: Uint8Array | undefined): Call {
+  const stdin = input === undefined ? undefined : new TextDecoder().decode(input);
+  const isRead = stdin !== undefined && argv[0].endsWith("psql") &&
+    argv.slice(-4).join(" ") === "-v ON_ERROR_STOP=1 -f -";
+  if (isRead) return { words: [...argv.slice(0, -4), "-c", stdin] };
+  return { words: argv, ...stdin !== undefined && { stdin } };
+}
+
+/** What Salt has a shell start, or by its path, as words. */
+function plainWords(words: readonly string[]): string[] {
+  const plain = words[0] === "/bin/sh" && words[1] === "-c" ? shlexSplit(words[2]) : [...words];
+  return [plain[0].replace(/^\/usr\/bin\//, ""), ...plain.slice(1)];
+}
+
+function isJoined(argv: readonly string[]): boolean {
+  return argv[0] === "/bin/sh" && argv[3] === "sh" && argv[2].includes("exec 2>&1");
+}
+
+/** Answers in the place of programs, as make_program_calls.py says. */
+class Programs {
+  readonly calls: Call[] = [];
+  readonly #counts = new Map<string, number>();
+
+  /** @param place Where the programs are, with a slash at the end: their words are told without it. */
+  constructor(readonly outputs: ValueMap, readonly place: string) {}
+
+  readonly run: ChildRunner = (spec) => {
+    const [program, ...given] = unwrapped(spec.argv);
+    const name = program.startsWith(this.place) ? program.slice(this.place.length) : program;
+    const call = asSaltCalls([name, ...given], spec.stdin);
+    const { words } = call;
+    this.calls.push(call);
+    let [stdout, stderr, retcode] = this.#answer(words.join(" "));
+    if (isJoined(spec.argv)) [stdout, stderr] = [stdout + stderr, ""];
+    const encoder = new TextEncoder();
+    const dropped = { stdout: 0, stderr: 0 };
+    return Promise.resolve({
+      pid: 1,
+      retcode,
+      stdout: encoder.encode(stdout),
+      stderr: encoder.encode(stderr),
+      timedOut: false,
+      dropped,
+    });
+  };
+
+  #answer(line: string): [string, string, number] {
+    const key = this.outputs.has(line)
+      ? line
+      : [...this.outputs.keys()].find((one) => str(one).endsWith("*") && line.startsWith(str(one).slice(0, -1)));
+    let output: Value = key === undefined ? "" : this.outputs.get(key) ?? "";
+    if (Array.isArray(output)) {
+      const count = this.#counts.get(str(key ?? "")) ?? 0;
+      this.#counts.set(str(key ?? ""), count + 1);
+      output = output[Math.min(count, output.length - 1)];
+    }
+    if (!isMap(output)) return [str(output), "", 0];
+    return [str(output.get("stdout") ?? ""), str(output.get("stderr") ?? ""), Number(output.get("retcode") ?? 0)];
+  }
+}
+
+/** A value in all of whose texts, keys too, `from` is `to`. */
+function replaced(value: Value, from: string, to: string): Value {
+  if (typeof value === "string") return value.replaceAll(from, to);
+  if (Array.isArray(value)) return value.map((one) => replaced(one, from, to));
+  if (!isMap(value)) return value;
+  return new Map([...value].map(([key, one]) => [replaced(key, from, to), replaced(one, from, to)]));
+}
+
+function within(value: Value, root: string): Value {
+  return replaced(value, "{root}", root);
+}
+
+function without(value: Value, root: string): Value {
+  return replaced(value, root, "{root}");
+}
+
+/** A result with programs where they usually are. */
+function placed(value: Value, directory: string): Value {
+  return replaced(value, `${directory}/`, "/usr/bin/");
+}
+
+function mapOf(value: Value | undefined): ValueMap {
+  return isMap(value ?? null) ? value as ValueMap : new Map();
+}
+
+/** The directories of the host that are others in the cases. */
+export function placesOf(table: ValueMap): string[] {
+  return listOf(table.get("places")).map(str);
+}
+
+function listOf(value: Value | undefined): Value[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** Whether a file is one that programs may start, by its place or its contents. */
+function isProgram(name: string, contents: string): boolean {
+  return contents.startsWith("#!") || /\/s?bin\//.test(`/${name}`) || /^\/etc\/(init|rc)\.d\//.test(name);
+}
+
+/** Files below `root`, and those of the host whose names begin with a slash: texts, links, and null for a directory. */
+function writeFiles(root: string, files: ValueMap): void {
+  for (const [key, contents] of files) {
+    const name = str(key);
+    const path = name.startsWith("/") ? name : `${root}/${name}`;
+    if (path.startsWith("/proc/")) {
+      bindFile(path, str(contents));
+      continue;
+    }
+    Deno.mkdirSync(contents === null ? path : path.slice(0, path.lastIndexOf("/")), { recursive: true });
+    if (isMap(contents)) Deno.symlinkSync(str(contents.get("link") ?? ""), path);
+    else if (contents !== null) {
+      Deno.writeTextFileSync(path, str(within(contents, root)), isProgram(name, str(contents)) ? { mode: 0o755 } : {});
+    }
+  }
+}
+
+function filesBelow(directory: string, prefix = ""): [string, Value][] {
+  return [...Deno.readDirSync(`${directory}/${prefix}`)].flatMap((entry): [string, Value][] => {
+    const name = prefix + entry.name;
+    const path = `${directory}/${name}`;
+    if (entry.isDirectory) return filesBelow(directory, `${name}/`);
+    return [[name, entry.isSymlink ? map({ link: Deno.readLinkSync(path) }) : Deno.readTextFileSync(path)]];
+  });
+}
+
+/** The files of the case's directory, and of the places, by name. */
+function filesThere(root: string, places: readonly string[]): ValueMap {
+  const there = places.flatMap((place) => filesBelow(place).map(([name, text]) => [`${place}/${name}`, text] as const));
+  const found: ValueMap = new Map([...filesBelow(root), ...there]);
+  for (const name of places.includes("/etc") ? Object.keys(ACCOUNTS) : []) found.delete(name);
+  return new Map([...found].map(([name, contents]) => [name, without(contents, root)]));
+}
+
+function sorted(files: ValueMap): ValueMap {
+  const isKept = ([name, contents]: [Value, Value]) => contents !== null && !str(name).startsWith("/proc/");
+  return new Map([...files].filter(isKept).sort());
+}
+
+/** A directory with files that may be started, and never are. */
+export class ProgramNames implements Disposable {
+  readonly path = Deno.makeTempDirSync({ prefix: "programs_" });
+  readonly #place = new SearchPath(this.path);
+
+  set(names: readonly string[]): void {
+    for (const { name } of Deno.readDirSync(this.path)) Deno.removeSync(`${this.path}/${name}`);
+    for (const name of names) Deno.writeTextFileSync(`${this.path}/${name}`, "", { mode: 0o755 });
+  }
+
+  [Symbol.dispose](): void {
+    this.#place[Symbol.dispose]();
+    Deno.removeSync(this.path, { recursive: true });
+  }
+}
+
+/** An error without what the minion says before its reason. */
+function withoutPreface(text: string): string {
+  return text.replace(/^(ERROR executing '[^']+'|Command required for '[^']+' not found): /, "ERROR: ");
+}
+
+/** What a state function gives; an error as a job has it. */
+async function stateOutcome(args: ValueMap, one: ValueMap, job: JobContext): Promise<Value> {
+  try {
+    return await callState(str(one.get("fun") ?? ""), args, { test: one.get("test") === true, job });
+  } catch (error) {
+    return `ERROR: ${messageOf(error)}`;
+  }
+}
+
+/** Of a case in which Salt fails for its own fault, `ours` is the result here, and `our_calls` are the programs. */
+export async function runCase(table: ValueMap, one: ValueMap, names: ProgramNames): Promise<void> {
+  const root = Deno.makeTempDirSync({ prefix: "program_calls_" });
+  try {
+    const grains: ValueMap = new Map<Value, Value>([["id", "m1"], ["kernel", "Linux"], ...mapOf(table.get("grains"))]);
+    const places = placesOf(table);
+    for (const place of places) coverPlace(place);
+    writeFiles(root, mapOf(one.get("files")));
+    names.set(listOf(one.get("programs") ?? table.get("programs")).map(str));
+    const programs = new Programs(
+      within(new Map([...mapOf(table.get("outputs")), ...mapOf(one.get("outputs"))]), root) as ValueMap,
+      `${names.path}/`,
+    );
+    const options = [...mapOf(table.get("opts")), ...mapOf(within(one.get("opts") ?? null, root))];
+    const opts = testOpts(Object.fromEntries(options.map(([key, value]) => [str(key), value])));
+    const virtual = table.get("virtual");
+    const providers: ValueMap = virtual === undefined ? new Map() : new Map([[virtual, table.get("module") ?? null]]);
+    const context = testContext({
+      opts,
+      grains,
+      catalogue: loadCatalogue({ grains: () => grains, providers }),
+      runChild: programs.run,
+    });
+    const kwargs = [...mapOf(one.get("kwargs"))];
+    const given = [
+      ...listOf(one.get("args")),
+      ...kwargs.length === 0 ? [] : [new Map<Value, Value>([["__kwarg__", true], ...kwargs])],
+    ].map((value) => within(value, root));
+    const result = table.get("family") === "states"
+      ? await stateOutcome(mapOf(within(one.get("kwargs") ?? null, root)), one, context)
+      : (await run(str(one.get("fun") ?? ""), given, context)).return;
+    const expected = one.has("ours")
+      ? one.get("ours")!
+      : one.has("error")
+      ? `ERROR: ${str(one.get("error")!)}`
+      : one.get("result")!;
+    const shown = placed(without(result, root), names.path);
+    const calls = programs.calls.map(({ words, stdin }) =>
+      map({ words: [...words], ...stdin !== undefined && { stdin } })
+    );
+    const theirs = listOf(one.get("our_calls") ?? one.get("calls")).map((call) => {
+      const { words, stdin } = Object.fromEntries(mapOf(call));
+      return map({ words: plainWords(listOf(words).map(str)), ...stdin !== undefined && { stdin } });
+    });
+    // Where Salt looks again at what it has seen, a call counts once.
+    const counted = (all: Value[]) =>
+      table.get("once") === true ? all.filter((call, i) => all.findIndex((other) => equals(other, call)) === i) : all;
+    const files = one.has("files") ? sorted(filesThere(root, places)) : null;
+    const left = one.has("files") ? mapOf(one.get("our_files") ?? one.get("files_after") ?? one.get("files")) : null;
+    assertEquals(
+      map({
+        result: one.has("error") && !one.has("ours") ? withoutPreface(str(shown)) : shown,
+        calls: counted(listOf(without(calls, root))),
+        files,
+      }),
+      map({ result: expected, calls: counted(theirs), files: left === null ? null : sorted(left) }),
+    );
+  } finally {
+    Deno.removeSync(root, { recursive: true });
+  }
+}
+
+/** What a case calls, for people. */
+export function caseLabel(one: ValueMap, i: number): string {
+  const { fun, args = [], kwargs } = Object.fromEntries(one);
+  const shown = [...listOf(args), ...mapOf(kwargs).values()].map((value) => str(toValue(value))).join(" ");
+  return `${i} ${str(fun)} ${shown}`.slice(0, 100);
+}
+
+/** The table of a file, and its cases. */
+export function readTable(file: URL): { readonly table: ValueMap; readonly cases: readonly ValueMap[] } {
+  const table = parseJson(Deno.readTextFileSync(file));
+  if (!isMap(table)) throw new TypeError(`${file.pathname} is no map`);
+  return { table, cases: listOf(table.get("cases")).map(mapOf) };
+}

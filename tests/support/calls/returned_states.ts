@@ -1,0 +1,20 @@
+/**
+ * Parts of what a run of states returned.
+ * @module
+ */
+
+import { isMap, repr, type Value, type ValueMap } from "../../../lib/values/value.ts";
+import { assert } from "../assert.ts";
+
+/** The result of the state with this id. @throws {Error} If there is none. */
+export function resultOf(returned: Value, id: string): ValueMap {
+  assert(isMap(returned), repr(returned));
+  const found = [...returned].find(([tag]) => String(tag).split("_|-")[1] === id)?.[1];
+  assert(isMap(found), `${id} has no result: ${repr(returned)}`);
+  return found;
+}
+
+/** One field of the result of each of these states. */
+export function fieldOf(returned: Value, ids: readonly string[], field: string): (Value | undefined)[] {
+  return ids.map((id) => resultOf(returned, id).get(field));
+}

@@ -1,0 +1,209 @@
+/**
+ * Trees of states applied to directories, with what Python Salt's runs returned and left there: the cases of
+ * `corpus/state_situations/`, made by tests/corpus/make_state_situations.py. Each is applied in its own directory, in this
+ * process, as `state.sls` of a minion without a master.
+ * @module
+ */
+
+import { parseJson } from "../../../lib/values/json_read.ts";
+import { dumpJson } from "../../../lib/values/json.ts";
+import { isMap, map, str, type Value, type ValueMap } from "../../../lib/values/value.ts";
+import { loadCatalogue } from "../../../lib/worker/catalogue.ts";
+import { assert, assertEquals } from "../assert.ts";
+import { build, listAt, mapAt, replaceIn, snapshot } from "./call_cases.ts";
+import { run, testContext, testOpts } from "./job_context.ts";
+
+/** Stands for the directory of a situation. */
+const ROOT = "@@";
+
+const GRAINS: ValueMap = map({
+  id: "m1",
+  kernel: "Linux",
+  os: "Debian",
+  os_family: "Debian",
+  osmajorrelease: 12,
+  shell: "/bin/sh",
+  username: "root",
+});
+
+/** What git reads from outside of a situation: as make_state_situations.py has it. */
+const ENVIRONMENT: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(
+    ["AUTHOR", "COMMITTER"].flatMap((who) => [
+      [`GIT_${who}_NAME`, "A"],
+      [`GIT_${who}_EMAIL`, "a@b"],
+      [`GIT_${who}_DATE`, "1700000000 +0000"],
+    ]),
+  ),
+  GIT_CONFIG_GLOBAL: "/dev/null",
+  GIT_CONFIG_SYSTEM: "/dev/null",
+  LC_ALL: "C.UTF-8",
+};
+
+/** Registers a test for each situation of these families. */
+export function testSituations(families: readonly string[]): void {
+  for (const family of families) {
+    const url = new URL(`../../corpus/state_situations/${family}.json`, import.meta.url);
+    const cases = parseJson(Deno.readTextFileSync(url));
+    assert(Array.isArray(cases) && cases.length > 0);
+    for (const situation of cases.filter(isMap)) {
+      const name = str(situation.get("name") ?? "");
+      const why = situation.get("why");
+      Deno.test({
+        name: `${name}: as Python Salt applies it${why === undefined ? "" : ` (but: ${str(why)})`}`,
+        // The situations were recorded as root.
+        ignore: Deno.uid() !== 0,
+        fn: () => check(situation),
+      });
+    }
+  }
+}
+
+async function check(situation: ValueMap): Promise<void> {
+  const home = await Deno.makeTempDir({ prefix: "situation_" });
+  const environment = Deno.env.toObject();
+  for (const [name, value] of Object.entries(ENVIRONMENT)) Deno.env.set(name, value);
+  try {
+    await prepare(situation, home);
+    await apply(situation, home);
+  } finally {
+    for (const name of Object.keys(Deno.env.toObject())) if (!(name in environment)) Deno.env.delete(name);
+    for (const [name, value] of Object.entries(environment)) Deno.env.set(name, value);
+    await Deno.remove(home, { recursive: true });
+  }
+}
+
+/** Makes the directories of a situation: its files in `root`, its states in `srv`, those of further saltenvs in `srv_NAME`. */
+async function prepare(situation: ValueMap, home: string): Promise<void> {
+  const filled = (value: Value) => replaceIn(value, ROOT, `${home}/root`);
+  const tree = new Map([["situation.sls", situation.get("sls") ?? ""], ...mapAt(situation, "tree")]);
+  for (const [name, files] of [["root", mapAt(situation, "before")], ["srv", tree]] as const) {
+    await Deno.mkdir(`${home}/${name}`);
+    await build(`${home}/${name}`, mapAt(new Map([["files", filled(files)]]), "files"));
+  }
+  for (const [name, files] of mapAt(situation, "environments")) {
+    await Deno.mkdir(`${home}/srv_${str(name)}`);
+    await build(`${home}/srv_${str(name)}`, mapAt(new Map([["files", filled(files)]]), "files"));
+  }
+  const setup = situation.get("setup");
+  if (typeof setup !== "string") return;
+  const { success, stderr } = await new Deno.Command("sh", {
+    args: ["-ec", str(filled(setup))],
+    cwd: `${home}/root`,
+  }).output();
+  assert(success, new TextDecoder().decode(stderr));
+}
+
+async function apply(situation: ValueMap, home: string): Promise<void> {
+  const root = `${home}/root`;
+  const pillar = replaceIn(mapAt(situation, "pillar"), ROOT, root);
+  const context = testContext({
+    opts: testOpts({
+      id: "m1",
+      root_dir: home,
+      cachedir: `${home}/cache`,
+      file_client: "local",
+      file_roots: new Map([
+        ["base", [`${home}/srv`]],
+        ...[...mapAt(situation, "environments").keys()].map((
+          name,
+        ): [Value, Value] => [name, [`${home}/srv_${str(name)}`]]),
+      ]),
+      ...Object.fromEntries(mapAt(situation, "options")),
+    }),
+    grains: GRAINS,
+    pillar: isMap(pillar) ? pillar : new Map(),
+    catalogue: loadCatalogue({ grains: () => GRAINS }),
+    outside: { ...testContext().outside, pillar: () => Promise.resolve(isMap(pillar) ? pillar : new Map()) },
+  });
+  const unseen = listAt(situation, "unseen");
+  let before = files(root, unseen);
+  for (const expected of listAt(situation, "runs").filter(isMap)) {
+    const name = str(expected.get("run") ?? "");
+    const test = name.startsWith("would");
+    const { return: returned } = await run(
+      "state.sls",
+      ["situation", map({ __kwarg__: true, test })],
+      context,
+    );
+    const own = mapAt(mapAt(situation, "ours"), name);
+    const wantedReturn = withOurs(expected.get("return") ?? null, mapAt(own, "return"));
+    const [ours, theirs] = [bare(returned, home), wantedReturn].map(firstLines)
+      .map((value) => situation.get("unordered") === true ? ordered(value) : value);
+    assertEquals(shown(ours), shown(theirs), `the return of "${name}"`);
+    const after = files(root, unseen);
+    const wanted = own.get("files") ?? expected.get("files") ?? before;
+    assertEquals(
+      shown(replaceIn(after, root, ROOT)),
+      shown(replaceIn(wanted, root, ROOT)),
+      `the files after "${name}"`,
+    );
+    before = after;
+  }
+}
+
+/** What Python Salt returned, but with our fields of the results where they are to be others. */
+function withOurs(theirs: Value, ours: ValueMap): Value {
+  if (!isMap(theirs)) return theirs;
+  return new Map(
+    [...theirs].map(([tag, result]) => [tag, isMap(result) ? new Map([...result, ...mapAt(ours, str(tag))]) : result]),
+  );
+}
+
+/** Errors of the compiler without the places that ours names behind Salt's words. */
+function firstLines(value: Value): Value {
+  return Array.isArray(value) ? value.map((text) => str(text).split("\n")[0]) : value;
+}
+
+/** A return of a situation in which Salt goes through a set: with the lines of its texts, and its lists, in one order. */
+function ordered(value: Value): Value {
+  if (typeof value === "string") return value.split("\n").sort().join("\n");
+  if (Array.isArray(value)) return value.map(ordered).sort((a, b) => dumpJson(a) < dumpJson(b) ? -1 : 1);
+  return isMap(value) ? new Map([...value].map(([key, item]) => [key, ordered(item)])) : value;
+}
+
+/** A return without what differs from run to run, as make_state_situations.py makes it. */
+function bare(value: Value, home: string): Value {
+  if (typeof value === "string") {
+    return value.replaceAll(`${home}/root`, ROOT).replaceAll(`${home}/cache`, "@cache@").replaceAll(
+      `${home}/srv`,
+      "@srv@",
+    )
+      .replace(/(An exception occurred in this state: ).*/s, "$1");
+  }
+  if (Array.isArray(value)) return value.map((item) => bare(item, home));
+  if (!isMap(value)) return value;
+  return new Map(
+    [...value].filter(([key]) => key !== "start_time" && key !== "duration").map(([key, item]) => [
+      bare(key, home),
+      key === "pid" && item !== null && item !== 0 ? 1 : bare(item, home),
+    ]),
+  );
+}
+
+/** What is in the root, but for what git keeps for itself. */
+function files(root: string, unseen: readonly Value[]): Value {
+  return seen(snapshot(root), unseen);
+}
+
+function seen(tree: ValueMap, unseen: readonly Value[]): ValueMap {
+  return new Map(
+    [...tree].filter(([name]) => name !== ".git" && !unseen.includes(name)).map(([name, what]) => [
+      name,
+      isMap(what) && what.has("dir") ? new Map([...what, ["dir", seen(mapAt(what, "dir"), [])]]) : what,
+    ]),
+  );
+}
+
+/** As text, a line for each entry, with its keys in one order. */
+function shown(value: Value): string {
+  return dumpJson(sorted(value), { indent: 1, ensureAscii: false });
+}
+
+function sorted(value: Value): Value {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (!isMap(value)) return value;
+  return new Map(
+    [...value].map(([key, item]): [string, Value] => [str(key), sorted(item)]).sort(([a], [b]) => a < b ? -1 : 1),
+  );
+}

@@ -1,0 +1,119 @@
+/**
+ * A master's file server over the trees of tests/corpus/file_server.json, and what Salt's answers are.
+ * @module
+ */
+
+import { type TestServices, testServices } from "../fleet/services.ts";
+import type { Typed } from "../typed_values.ts";
+import { FileServer } from "../../../lib/fileserver/file_server.ts";
+import { updateBackends } from "../../../lib/fileserver/upkeep.ts";
+import { isMap, map, type Value } from "../../../lib/values/value.ts";
+
+/** A text for a file, a list for a link, null for a directory. */
+type Tree = Readonly<Record<string, string | readonly [link: string] | null>>;
+
+/** A configuration, what minions ask in it and what runners are called with, each with what Salt answered. */
+export interface World {
+  readonly name: string;
+  readonly opts: Typed;
+  readonly loads: readonly (readonly [load: Typed, reply: Typed])[];
+  readonly runs: readonly (readonly [fun: string, args: Value[], kwargs: Record<string, unknown>, result: Typed])[];
+}
+
+interface Corpus {
+  /** The repository, as `git fast-import` takes it. */
+  readonly repository: string;
+  readonly trees: Readonly<Record<string, Tree>>;
+  readonly roots: Readonly<Record<string, string[]>>;
+  readonly worlds: readonly World[];
+}
+
+/** The corpus. `{root}` in its texts stands for the directory of the trees. */
+export const SALT_FILES: Corpus = JSON.parse(
+  Deno.readTextFileSync(new URL("../../corpus/file_server.json", import.meta.url)),
+);
+
+/** The options of gitfs and minionfs, one after the other: worlds of the same trees, and remotes with which Salt's gitfs does not start. */
+export const SALT_OPTIONS: {
+  readonly refused: readonly (readonly [remotes: Typed, told: readonly string[]])[];
+  readonly worlds: readonly World[];
+} = JSON.parse(Deno.readTextFileSync(new URL("../../corpus/file_server_options.json", import.meta.url)));
+
+/** The time of the first file, in seconds since the epoch; each has another, as make_file_server.py says. */
+const TIME = 1_700_000_000;
+
+/** The trees on disk, and services with a file server over them. */
+export interface TestFileServer extends Disposable {
+  readonly root: string;
+  readonly services: TestServices;
+}
+
+/** Makes the trees, and services with the corpus's options and these. */
+export async function makeFileServer(opts: Value = new Map()): Promise<TestFileServer> {
+  const root = Deno.realPathSync(Deno.makeTempDirSync({ prefix: "file_server_" }));
+  for (const [number, [top, tree]] of Object.entries(SALT_FILES.trees).entries()) {
+    makeTree(`${root}/${top}`, tree, { root, time: TIME + 100 * number });
+  }
+  const defaults = map({ file_roots: SALT_FILES.roots, file_buffer_size: 1024, file_recv_max_size: 2 });
+  const written = new Map<Value, Value>([...defaults, ...isMap(opts) ? opts : []]);
+  const overrides = Object.fromEntries([...written].map(([name, value]) => [name, placed(value, "{root}", root)]));
+  const services = await testServices({ ...overrides, cachedir: `${root}/cache` });
+  if (services.opts.gitfs_remotes.length > 0) {
+    await makeRepository(`${root}/repo`);
+    await updateBackends(new FileServer(services.opts, { log: (level, message) => services.log[level](message) }), {
+      changes: false,
+      signal: new AbortController().signal,
+    }, {
+      log: (level, message) => services.log[level](message),
+      tell: () => Promise.resolve(),
+    });
+  }
+  return {
+    root,
+    services,
+    [Symbol.dispose]() {
+      services[Symbol.dispose]();
+      Deno.removeSync(root, { recursive: true });
+    },
+  };
+}
+
+/** Makes the corpus's repository in a directory. */
+export async function makeRepository(directory: string): Promise<void> {
+  await git(["init", "--quiet", "--bare", directory]);
+  await git(["-C", directory, "fast-import", "--quiet"], SALT_FILES.repository);
+}
+
+/** Runs git. @throws {Error} If it fails. */
+export async function git(args: readonly string[], stdin = ""): Promise<void> {
+  const process = new Deno.Command("git", { args: [...args], stdin: "piped", stdout: "null", stderr: "piped" }).spawn();
+  const writer = process.stdin.getWriter();
+  await writer.write(new TextEncoder().encode(stdin));
+  await writer.close();
+  const { success, stderr } = await process.output();
+  if (!success) throw new Error(`git ${args.join(" ")} failed: ${new TextDecoder().decode(stderr)}`);
+}
+
+/** `value` with one text in place of another, wherever it stands. */
+export function placed(value: Value, old: string, now: string): Value {
+  if (typeof value === "string") return value.replaceAll(old, now);
+  if (Array.isArray(value)) return value.map((item) => placed(item, old, now));
+  if (!isMap(value)) return value;
+  return new Map([...value].map(([key, item]) => [placed(key, old, now), placed(item, old, now)]));
+}
+
+function makeTree(top: string, tree: Tree, { root, time }: { readonly root: string; readonly time: number }): void {
+  for (const [number, [path, content]] of Object.entries(tree).entries()) {
+    const at = `${top}/${path}`;
+    Deno.mkdirSync(at.slice(0, at.lastIndexOf("/")), { recursive: true });
+    if (content === null) {
+      Deno.mkdirSync(at, { recursive: true });
+    } else if (typeof content === "string") {
+      Deno.writeTextFileSync(at, content);
+      Deno.chmodSync(at, 0o640);
+      Deno.utimeSync(at, TIME, time + number);
+    } else {
+      Deno.symlinkSync(content[0].replace("{root}", root), at);
+    }
+  }
+}

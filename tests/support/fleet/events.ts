@@ -1,0 +1,14 @@
+/**
+ * Events, read whole.
+ * @module
+ */
+
+import { type BusEvent, unpackWanted } from "../../../lib/bus/event.ts";
+import { assert } from "../assert.ts";
+
+/** The event in `frame`. @throws {WireError} If it holds none. */
+export function unpackEvent(frame: Uint8Array): BusEvent {
+  const event = unpackWanted(frame, () => true);
+  assert(event !== undefined);
+  return event;
+}

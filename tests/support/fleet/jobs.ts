@@ -1,0 +1,77 @@
+/**
+ * Jobs on a fleet through the local client, for tests that look at more than what `salt` prints.
+ * @module
+ */
+
+import { SILENT_LOGGER } from "../../../lib/process/log.ts";
+import { toWireArgs } from "../../../lib/yaml/arguments.ts";
+import type { PublishedJob, Returned, Silent } from "../../../lib/client/job.ts";
+import { LocalClient } from "../../../lib/client/local.ts";
+import { map, type Value } from "../../../lib/values/value.ts";
+import type { Fleet } from "./fleet.ts";
+
+/** What a job may have besides its function. */
+export interface JobOptions {
+  /** Default: every minion. */
+  readonly tgt?: Value;
+  /** Default: `glob`. */
+  readonly tgtType?: string;
+  /** Positional arguments. */
+  readonly arg?: readonly unknown[];
+  readonly kwargs?: Readonly<Record<string, unknown>>;
+  /** Fields for the master and the minions. */
+  readonly fields?: Readonly<Record<string, unknown>>;
+  /** Milliseconds before silent minions are asked whether they run it, and for their answers. */
+  readonly timeoutMs?: number;
+  readonly gatherMs?: number;
+  /** Ends the collecting. */
+  readonly signal?: AbortSignal;
+}
+
+/** A job that was published, and what comes of it. */
+export interface StartedJob extends PublishedJob {
+  /** Everything that was collected, in order. */
+  readonly done: Promise<(Returned | Silent)[]>;
+}
+
+/** Publishes a job; collecting continues by itself. */
+export async function startJob(fleet: Fleet, fun: Value, options: JobOptions = {}): Promise<StartedJob> {
+  const { tgt = "*", tgtType = "glob", arg = [], kwargs = {}, fields = {} } = options;
+  const client = await LocalClient.connect(fleet.masterOpts, { user: "root", log: SILENT_LOGGER });
+  try {
+    const wire = toWireArgs([...arg] as Value[], map(kwargs));
+    const job = await client.publish({ tgt, tgtType, fun, arg: wire, kwargs: map(fields) });
+    return { ...job, done: collect(client, job, options) };
+  } catch (error) {
+    client.close();
+    throw error;
+  }
+}
+
+async function collect(client: LocalClient, job: PublishedJob, options: JobOptions): Promise<(Returned | Silent)[]> {
+  const { timeoutMs = 15_000, gatherMs = 5_000, signal } = options;
+  const collected: (Returned | Silent)[] = [];
+  try {
+    for await (const one of client.collect(job, { timeoutMs, gatherMs }, { signal })) collected.push(one);
+  } finally {
+    client.close();
+  }
+  return collected;
+}
+
+/** Runs a job. @returns What each minion returned. @throws {Error} If one stayed silent. */
+export async function runJob(fleet: Fleet, fun: Value, options: JobOptions = {}): Promise<Map<string, Value>> {
+  const job = await startJob(fleet, fun, options);
+  const returns = new Map<string, Value>();
+  for (const one of await job.done) {
+    if (one.kind === "silent") throw new Error(`${one.id} did not return for ${fun} (${job.jid})`);
+    if (returns.has(one.id)) throw new Error(`${one.id} returned twice for ${fun} (${job.jid})`);
+    returns.set(one.id, one.return);
+  }
+  return returns;
+}
+
+/** Runs a job on one minion. @returns What it returned. */
+export async function runOn(fleet: Fleet, id: string, fun: Value, ...arg: unknown[]): Promise<Value> {
+  return (await runJob(fleet, fun, { tgt: id, arg })).get(id) ?? null;
+}

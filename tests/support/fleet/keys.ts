@@ -1,0 +1,16 @@
+/**
+ * What is in a key store.
+ * @module
+ */
+
+import type { KeyState, KeyStore } from "../../../lib/keys/store.ts";
+
+/** The ids of every state. */
+export function allKeys(store: KeyStore): Record<KeyState, string[]> {
+  return {
+    accepted: store.list("accepted"),
+    pending: store.list("pending"),
+    rejected: store.list("rejected"),
+    denied: store.list("denied"),
+  };
+}

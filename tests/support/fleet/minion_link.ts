@@ -1,0 +1,128 @@
+/**
+ * A minion's link to a scripted master: what it asks, and what it makes of the answers.
+ * @module
+ */
+
+import { type Backoff, backoff } from "../../../lib/minion/backoff.ts";
+import { MasterLink, type SignInTimeouts } from "../../../lib/minion/link.ts";
+import type { RequestTimeouts } from "../../../lib/sockets/request_channel.ts";
+import { PrivateKey } from "../../../lib/crypto/rsa.ts";
+import { map, type Value, type ValueMap } from "../../../lib/values/value.ts";
+import {
+  applicant,
+  keptLog,
+  type Lies,
+  MasterKeys,
+  type Script,
+  ScriptedMaster,
+  TEST_KEY_BITS,
+} from "./scripted_master.ts";
+
+/** The keys of the minion, of a stranger, and of the master. */
+export const [minion, stranger, masterKey] = await Promise.all(
+  Array.from({ length: 3 }, () => PrivateKey.generate(TEST_KEY_BITS)),
+);
+
+/** A port without a listener. */
+export const NOWHERE = "tcp://127.0.0.1:1";
+
+/** Waits for answers as long as a busy machine may take, and as short as can be for all else. */
+const TIMEOUTS: SignInTimeouts = {
+  authTimeoutMs: 60_000,
+  authTries: 2,
+  masterTries: -1,
+  acceptanceWaitMs: 10,
+  acceptanceWaitMaxMs: 0,
+  rejectedRetry: false,
+  rejectedWaitMs: [10, 20],
+  failOnPending: false,
+};
+
+/** A link, and the scripted master that it is to. */
+export interface World extends AsyncDisposable {
+  readonly master: ScriptedMaster;
+  readonly link: MasterLink;
+  /** What it logged, `LEVEL message`. */
+  readonly lines: string[];
+  /** A signal that is never aborted. */
+  readonly never: AbortSignal;
+  /** Sends a request. @returns The outcome as text. */
+  ask(load?: ValueMap): Promise<Value>;
+}
+
+/** How a world differs from the usual one. */
+export interface WorldOptions {
+  /** The master's answers. Default: those of a master that accepts every minion. */
+  readonly script?: (honest: Script, master: ScriptedMaster) => Script;
+  /** Of sign-ins. */
+  readonly timeouts?: Partial<SignInTimeouts>;
+  /** After a lost connection. */
+  readonly backoff?: Backoff;
+  /** Of requests. */
+  readonly requestTimeouts?: RequestTimeouts;
+  /** Where the link looks for the master. Default: where it is. */
+  readonly address?: string;
+  /** `minion_sign_messages`. */
+  readonly signMessages?: boolean;
+}
+
+/** A link that has not signed in yet, and its master. */
+export async function start(options: WorldOptions = {}): Promise<World> {
+  const master = await ScriptedMaster.start(new MasterKeys(masterKey));
+  if (options.script !== undefined) master.script = options.script(master.honest, master);
+  const pkiDir = Deno.makeTempDirSync({ prefix: "link_" });
+  const { log, lines } = keptLog();
+  const link = new MasterLink({
+    address: options.address ?? master.address,
+    applicant: applicant(minion, pkiDir),
+    timeouts: { ...TIMEOUTS, ...options.timeouts },
+    backoff: options.backoff ?? backoff({ leastMs: 10, mostMs: 50, randomize: true }),
+    requestTimeouts: options.requestTimeouts ?? { timeoutMs: 60_000, tries: 1 },
+    signMessages: options.signMessages ?? false,
+    log,
+  });
+  const never = new AbortController().signal;
+  return {
+    master,
+    link,
+    lines,
+    never,
+    ask: (load = map({ cmd: "_return", jid: "1" })) => link.request(load, never),
+    async [Symbol.asyncDispose]() {
+      link.close();
+      await master[Symbol.asyncDispose]();
+      Deno.removeSync(pkiDir, { recursive: true });
+    },
+  };
+}
+
+/** The script of a master, made from that of an honest one. */
+export type ScriptChange = (honest: Script, master: ScriptedMaster) => Script;
+
+/** Answers sign-ins with these lies, one after the other, then honestly. */
+export function signInsWith(...lies: Lies[]): ScriptChange {
+  return (honest: Script, master: ScriptedMaster): Script => {
+    const left = [...lies];
+    return (asked) => {
+      const lie = asked.cmd === "_auth" ? left.shift() : undefined;
+      return lie === undefined ? honest(asked) : master.keys.signIn(asked.load, lie);
+    };
+  };
+}
+
+/** The script for everything except sign-ins. */
+export function requestsWith(
+  answer: (asked: Parameters<Script>[0], honest: Script, master: ScriptedMaster) => Uint8Array | undefined,
+): ScriptChange {
+  return (honest: Script, master: ScriptedMaster): Script => (asked) =>
+    asked.cmd === "_auth" ? honest(asked) : answer(asked, honest, master);
+}
+
+/** The key waits for an operator. */
+export const PENDING: Lies = { ret: true };
+/** The key was rejected. */
+export const REJECTED: Lies = { ret: false };
+/** The master has no room. */
+export const FULL: Lies = { ret: "full" };
+/** Signed with another key. */
+export const WRONG: Lies = { signer: stranger };

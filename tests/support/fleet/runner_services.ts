@@ -1,0 +1,111 @@
+/**
+ * What runners and wheel modules run with, for tests that call them without a master: a scratch directory, and a record
+ * of all their actions besides the return.
+ * @module
+ */
+
+import { invoke } from "../../../lib/plugins/call.ts";
+import type { LocalOptions, LocalReturn, RunnerContext } from "../../../lib/client/runner_context.ts";
+import { loadMasterConfig } from "../../../lib/config/load.ts";
+import { KeyManager } from "../../../lib/keys/manager.ts";
+import { KeyStore } from "../../../lib/keys/store.ts";
+import { loadFamily } from "../../../lib/plugins/loader.ts";
+import { RUNNERS } from "../../../modules/runners/_built_in.ts";
+import { WHEEL } from "../../../modules/wheel/_built_in.ts";
+import { map, repr, toValue, type Value, type ValueMap } from "../../../lib/values/value.ts";
+import { assert } from "../assert.ts";
+import { dataCache, jobStore } from "./job_store.ts";
+
+/** The world of one test. */
+export interface RunnerWorld {
+  readonly root: string;
+  readonly context: RunnerContext;
+  /** Actions besides the return, a line each. */
+  readonly done: string[];
+  /** What minions will answer. */
+  readonly answers: Map<string, LocalReturn>;
+  /** Connected minions. */
+  readonly here: Map<string, string | undefined>;
+  /** Minions that have disconnected. */
+  readonly gone: Set<string>;
+  /** Calls a runner, or with `wheel.` before it a wheel function. */
+  call(name: string, args?: readonly unknown[], kwargs?: Readonly<Record<string, unknown>>): Promise<Value>;
+}
+
+/** Runs `test` in its own world. @param config Lines of the master's configuration; `{root}` is the directory. */
+export async function withRunnerWorld(test: (world: RunnerWorld) => Promise<void>, config = ""): Promise<void> {
+  const root = Deno.realPathSync(Deno.makeTempDirSync({ prefix: "runner_world_" }));
+  try {
+    Deno.mkdirSync(`${root}/etc`);
+    const text = `id: host_master\npki_dir: ${root}/pki\ncachedir: ${root}/cache\nsock_dir: ${root}/sock\n${config}`;
+    Deno.writeTextFileSync(`${root}/etc/master`, text.replaceAll("{root}", root));
+    const { opts } = loadMasterConfig({ configDir: `${root}/etc` });
+    const done: string[] = [];
+    const note = (line: string) => void done.push(line);
+    const answers = new Map<string, LocalReturn>();
+    const here = new Map<string, string | undefined>();
+    const gone = new Set<string>();
+    const keys = new KeyStore(opts.pki_dir);
+    const context: RunnerContext = {
+      opts,
+      jobs: jobStore(opts.cachedir),
+      keys,
+      data: dataCache(opts.cachedir),
+      local: {
+        attach: () => {
+          throw new Error("no job is attached to here");
+        },
+        present: () => Promise.resolve(new Map([...here].sort())),
+        gone: () => gone,
+        outcomes: () => Promise.resolve(new Map()),
+        run(tgt, fun, options: LocalOptions = {}) {
+          const given = `${repr([...options.arg ?? []])}${repr(options.kwargs ?? new Map())}`;
+          note(`${fun}${given} on ${repr(tgt)} (${options.tgtType ?? "glob"})`);
+          return Promise.resolve(new Map(answers));
+        },
+        job: async (tgt, fun, asked) => ({
+          jid: "20240102030405000002",
+          returns: await context.local.run(tgt, fun, asked),
+          silent: [...gone],
+        }),
+      },
+      catalogue: loadFamily<RunnerContext>(RUNNERS),
+      wheel: loadFamily<RunnerContext>(WHEEL),
+      jid: "20240102030405000001",
+      user: "root",
+      signal: new AbortController().signal,
+      manager: new KeyManager(keys, {
+        fire: (tag, data) => Promise.resolve(note(`${tag} ${data.get("act")} ${data.get("id")}`)),
+        forget: (id) => note(`forget ${id}`),
+      }),
+      rotateKey: () => note("rotate"),
+      fire: (tag, data) => Promise.resolve(done.push(`fire ${tag} ${repr(toValue(data))}`) > 0),
+      pillar: {
+        compile: ({ id, pillarenv, grains }) => Promise.resolve(map({ id, pillarenv, grains })),
+        top: ({ id }) => Promise.resolve({ top: map({ base: { "*": [id] } }), errors: [] }),
+      },
+      execute: ({ fun, args, kwargs, withPillar }) =>
+        Promise.resolve(`${fun}${repr([...args])}${repr(kwargs)}${withPillar ? " with pillar" : ""}`),
+      progress: (data: ValueMap) => Promise.resolve(note(repr(data))),
+      print: (line) => done.push(`print ${line}`) > 0,
+      setRetcode: (retcode) => note(`retcode ${retcode}`),
+      log: (level, line) => note(`${level}: ${line}`),
+    };
+    const call = async (
+      name: string,
+      args: readonly unknown[] = [],
+      kwargs: Readonly<Record<string, unknown>> = {},
+    ) => {
+      const [family, wanted] = name.startsWith("wheel.")
+        ? [context.wheel, name.slice("wheel.".length)]
+        : [context.catalogue, name];
+      const fun = await family.get(wanted);
+      assert(fun !== undefined, `no function ${name}`);
+      const named = new Map(Object.entries(kwargs).map(([key, value]): [Value, Value] => [key, toValue(value)]));
+      return await invoke(fun, { name: wanted, args: args.map(toValue), kwargs: named, context });
+    };
+    await test({ root, context, done, answers, here, gone, call });
+  } finally {
+    Deno.removeSync(root, { recursive: true });
+  }
+}

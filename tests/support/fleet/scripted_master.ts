@@ -1,0 +1,274 @@
+/**
+ * A scripted master, which may also send wrong answers: it has the project's own keys and envelopes, and the two
+ * sockets that a minion connects to. It stores no keys of minions and no jobs, and has no rules.
+ * @module
+ */
+
+import { applicantOf } from "./applicant.ts";
+import { Crypticle, generateKeyString } from "../../../lib/crypto/crypticle.ts";
+import { hashHex } from "../../../lib/crypto/hash.ts";
+import { createLogger, levelName, type Logger } from "../../../lib/process/log.ts";
+import { encode } from "../../../lib/values/msgpack.ts";
+import { asBytes, parseRequest } from "../../../lib/protocol/payload.ts";
+import { isEncryptionAlgorithm, isSigningAlgorithm, PrivateKey, PublicKey } from "../../../lib/crypto/rsa.ts";
+import type { Applicant } from "../../../lib/minion/sign_in.ts";
+import { Duplex } from "../../../lib/sockets/endpoint.ts";
+import { isMap, map, type Value, type ValueMap } from "../../../lib/values/value.ts";
+import { Peer } from "./peer.ts";
+
+const utf8 = new TextEncoder();
+
+/** Small keys are quick to make, and as good as large ones for a test. */
+export const TEST_KEY_BITS = 1024;
+
+/** A logger that keeps its lines, `LEVEL message`. */
+export function keptLog(): { readonly log: Logger; readonly lines: string[] } {
+  const lines: string[] = [];
+  const write = ({ level, message }: { level: number; message: string }) =>
+    void lines.push(`${levelName(level)} ${message}`);
+  return { log: createLogger([{ level: 0, write, close: () => {} }]), lines };
+}
+
+/** How an answer to a sign-in differs from an honest one. */
+export interface Lies {
+  /** Refuses with this `ret` in place of handing out keys. */
+  readonly ret?: Value;
+  /** Changes what is going to be signed. */
+  readonly inner?: (inner: ValueMap) => void;
+  /** Changes the envelope, after it was signed. */
+  readonly outer?: (outer: ValueMap) => void;
+  /** Signs the envelope in place of the master. */
+  readonly signer?: PrivateKey;
+  /** Is presented as the master's key and signs the shared key, in place of the master. */
+  readonly key?: PrivateKey;
+}
+
+/** A master's secrets, and its honest answers. */
+export class MasterKeys {
+  /** The key of everything that is published; a new one is what a restart or a rotation makes. */
+  sharedKey = generateKeyString();
+  /** The key of the one minion that a test has. */
+  sessionKey = generateKeyString();
+  /** What sign-ins name. */
+  publishPort = 4505;
+
+  constructor(readonly key: PrivateKey) {}
+
+  /** A master with a new key. */
+  static async make(): Promise<MasterKeys> {
+    return new MasterKeys(await PrivateKey.generate(TEST_KEY_BITS));
+  }
+
+  /** The answer to a sign-in. @param request The load of the `_auth` request. */
+  signIn(request: ValueMap, lies: Lies = {}): Uint8Array {
+    const { inner, algorithm } = lies.ret === undefined ? this.#accept(request, lies) : {
+      inner: map({ ret: lies.ret }),
+      algorithm: algorithms(request),
+    };
+    inner.set("nonce", request.get("nonce") ?? null);
+    lies.inner?.(inner);
+    const load = encode(inner, "wire");
+    const outer = map({ enc: "clear", load, sig: (lies.signer ?? lies.key ?? this.key).sign(algorithm.sig, load) });
+    lies.outer?.(outer);
+    return encode(outer, "wire");
+  }
+
+  #accept(request: ValueMap, lies: Lies) {
+    const algorithm = algorithms(request);
+    const key = lies.key ?? this.key;
+    const minion = PublicKey.fromPem(String(request.get("pub")));
+    const seal = (text: string) => minion.encrypt(algorithm.enc, utf8.encode(text));
+    const inner = map({ enc: "pub", pub_key: key.publicKey.pem, publish_port: this.publishPort });
+    const token = asBytes(request.get("token"));
+    if (token !== undefined) {
+      try {
+        inner.set("token", minion.encrypt(algorithm.enc, key.decrypt(algorithm.enc, token)));
+      } catch {
+        // As Salt: a token that does not open is left out.
+      }
+    }
+    inner.set("aes", seal(this.sharedKey));
+    inner.set("session", seal(this.sessionKey));
+    inner.set("sig", key.signX931(utf8.encode(hashHex(this.sharedKey, "sha256"))));
+    return { inner, algorithm };
+  }
+
+  /** The load of an encrypted request, with its nonce. */
+  open(frame: Uint8Array): ValueMap {
+    const request = parseRequest(frame);
+    if (request.enc !== "aes") throw new Error("not an encrypted request");
+    const load = new Crypticle(this.sessionKey).loads(request.load);
+    if (!isMap(load)) throw new Error("a request that is no map");
+    return load;
+  }
+
+  /** The answer to an encrypted request. */
+  reply(load: ValueMap, value: Value): Uint8Array {
+    return encode(new Crypticle(this.sessionKey).dumps(value, String(load.get("nonce"))), "wire");
+  }
+
+  /** The answer to a `_pillar` request. @param change Changes what is signed, or the whole. */
+  pillar(load: ValueMap, minion: PublicKey, change: PillarLies = {}): Uint8Array {
+    const keyString = generateKeyString();
+    const key = minion.encrypt("OAEP-SHA1", utf8.encode(keyString));
+    const signed = map({ key, pillar: { role: "web" }, nonce: load.get("nonce") });
+    change.signed?.(signed);
+    const data = encode(signed, "wire");
+    const sig = (change.signer ?? this.key).sign("PKCS1v15-SHA1", data);
+    const sealed = map({ data, sig });
+    change.sealed?.(sealed);
+    return encode(map({ key, pillar: new Crypticle(keyString).dumps(sealed) }), "wire");
+  }
+
+  /** A publish as the PUB socket carries it. */
+  publish(load: Readonly<Record<string, unknown>>, change: PublishLies = {}): Uint8Array {
+    const sealed = new Crypticle(change.sharedKey ?? this.sharedKey).dumps(
+      change.value === undefined ? map(load) : change.value,
+    );
+    const envelope = map({ enc: "aes", load: sealed });
+    if (change.signer !== undefined) {
+      envelope.set("sig_algo", "PKCS1v15-SHA1");
+      envelope.set("sig", change.signer.sign("PKCS1v15-SHA1", sealed));
+    }
+    change.envelope?.(envelope);
+    return encode(envelope, "wire");
+  }
+}
+
+/** How a pillar differs from an honest one. */
+export interface PillarLies {
+  /** Changes what is going to be signed. */
+  readonly signed?: (signed: ValueMap) => void;
+  /** Changes what is going to be encrypted. */
+  readonly sealed?: (sealed: ValueMap) => void;
+  /** Signs in place of the master. */
+  readonly signer?: PrivateKey;
+}
+
+/** How a publish differs from a usual one. */
+export interface PublishLies {
+  /** Another key than the shared one. */
+  readonly sharedKey?: string;
+  /** Signs it; without, it is not signed. */
+  readonly signer?: PrivateKey;
+  /** What is published in place of a load. */
+  readonly value?: Value;
+  /** Changes the envelope. */
+  readonly envelope?: (envelope: ValueMap) => void;
+}
+
+function algorithms(request: ValueMap) {
+  const enc = request.get("enc_algo");
+  const sig = request.get("sig_algo");
+  if (!isEncryptionAlgorithm(enc) || !isSigningAlgorithm(sig)) throw new Error("a sign-in with unknown algorithms");
+  return { enc, sig };
+}
+
+/** One request that came in: decoded, and its bytes. */
+export interface Asked {
+  /** The load; of an encrypted one, what was encrypted, and an empty map if that cannot be opened. */
+  readonly load: ValueMap;
+  /** `_auth`, `_return`, … */
+  readonly cmd: string;
+  /** As received. */
+  readonly frame: Uint8Array;
+}
+
+/** The answer of a scripted master to a request: bytes; `undefined`: no answer. */
+export type Script = (asked: Asked) => Uint8Array | undefined;
+
+/** A master's two sockets, on ports of the system's choice, and a script for its answers. */
+export class ScriptedMaster implements AsyncDisposable {
+  /** Every request that came in, in order. */
+  readonly asked: Asked[] = [];
+  /** The script; may be changed at any time. */
+  script: Script;
+  /** The secrets. */
+  readonly keys: MasterKeys;
+  readonly #router: Duplex;
+  readonly #publisher: Duplex;
+  #running: Promise<void> = Promise.resolve();
+
+  private constructor(keys: MasterKeys, script: Script | undefined) {
+    this.keys = keys;
+    this.script = script ?? this.honest;
+    this.#router = Peer.router();
+    this.#publisher = Duplex.xpub({ highWaterMark: 0 });
+  }
+
+  /** Starts it. @param options.ports Where to listen; default: ports of the system's choice. */
+  static async start(
+    keys: MasterKeys,
+    options: { readonly script?: Script; readonly ports?: { readonly request: number; readonly publish: number } } = {},
+  ): Promise<ScriptedMaster> {
+    const master = new ScriptedMaster(keys, options.script);
+    await master.#router.bind(`tcp://127.0.0.1:${options.ports?.request ?? 0}`);
+    await master.#publisher.bind(`tcp://127.0.0.1:${options.ports?.publish ?? 0}`);
+    keys.publishPort = Number(master.#publisher.address.split(":").at(-1));
+    master.#running = master.#serve();
+    return master;
+  }
+
+  /** `tcp://127.0.0.1:<port>` for requests. */
+  get address(): string {
+    return this.#router.address;
+  }
+
+  /** How many requests of this command came in. */
+  count(cmd: string): number {
+    return this.asked.filter((asked) => asked.cmd === cmd).length;
+  }
+
+  /** The answers of a master that accepts every minion: keys, an empty pillar, and None. */
+  readonly honest: Script = ({ load, cmd, frame }) => {
+    if (cmd === "_auth") {
+      this.#minion = PublicKey.fromPem(String(load.get("pub")));
+      return this.keys.signIn(load);
+    }
+    if (cmd === "") return encode("bad load", "wire");
+    if (cmd === "_pillar" && this.#minion !== undefined) return this.keys.pillar(load, this.#minion);
+    return this.keys.reply(this.keys.open(frame), null);
+  };
+  #minion: PublicKey | undefined;
+
+  /** Publishes a frame, `MasterKeys.publish` made. */
+  async publish(frame: Uint8Array): Promise<void> {
+    await this.#publisher.send([frame]);
+  }
+
+  async #serve(): Promise<void> {
+    for (;;) {
+      const frames = await this.#router.receive();
+      if (frames === undefined) return;
+      const frame = frames[frames.length - 1];
+      const asked = this.#read(frame);
+      this.asked.push(asked);
+      const reply = this.script(asked);
+      if (reply !== undefined) await this.#router.send([...frames.slice(0, -1), reply]);
+    }
+  }
+
+  #read(frame: Uint8Array): Asked {
+    const request = parseRequest(frame);
+    let load: ValueMap = new Map();
+    try {
+      load = request.enc === "clear" ? request.load : this.keys.open(frame);
+    } catch {
+      // Under another session key than ours.
+    }
+    const cmd = load.get("cmd");
+    return { load, cmd: typeof cmd === "string" ? cmd : "", frame };
+  }
+
+  /** Ends it; both ports are free then. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#router.close();
+    this.#publisher.close();
+    await this.#running;
+  }
+}
+
+/** A minion's side of a sign-in, with a key and its own directory. */
+export function applicant(key: PrivateKey, pkiDir: string, changes: Partial<Applicant> = {}): Applicant {
+  return { ...applicantOf("web1", key, pkiDir), ...changes };
+}

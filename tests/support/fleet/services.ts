@@ -1,0 +1,130 @@
+/**
+ * Real services of a master over its own directory, without sockets: what would be fired, published and logged is kept.
+ * @module
+ */
+
+import { Access, createAccessKeys } from "../../../lib/auth/access.ts";
+import { Callers } from "../../../lib/auth/callers.ts";
+import { ExternalAuth } from "../../../lib/auth/external_auth.ts";
+import { Autosign } from "../../../lib/keys/autosign.ts";
+import { openFiles } from "../../../lib/master/master_files.ts";
+import { throttledWarnings } from "../../../lib/master/throttled_warnings.ts";
+import { loadMasterConfig } from "../../../lib/config/load.ts";
+import { DataCache } from "../../../lib/fleet/data_cache.ts";
+import { KeyStore } from "../../../lib/keys/store.ts";
+import { createLogger, levelName, type Logger } from "../../../lib/process/log.ts";
+import type { FunctionJob } from "../../../lib/functions/messages.ts";
+import type { MasterServices } from "../../../lib/master/services.ts";
+import { openJobStore } from "../../../lib/jobs/open_store.ts";
+import type { MasterOpts } from "../../../lib/config/options.ts";
+import { VerifiedTokens } from "../../../lib/keys/verified_tokens.ts";
+import { PrivateKey } from "../../../lib/crypto/rsa.ts";
+import { RateLimit } from "../../../lib/master/rate_limit.ts";
+import { BoundedMap } from "../../../lib/values/bounded_map.ts";
+import { SessionKeys } from "../../../lib/keys/sessions.ts";
+import { SharedKey } from "../../../lib/keys/shared_key.ts";
+import { SignInTurns } from "../../../lib/master/sign_in_turns.ts";
+import { encode } from "../../../lib/values/msgpack.ts";
+import type { Value, ValueMap } from "../../../lib/values/value.ts";
+
+/** Services, and what they were used for. */
+export interface TestServices extends MasterServices, Disposable {
+  /** The directory that everything is in. */
+  readonly root: string;
+  readonly fired: { readonly tag: string; readonly data: ValueMap }[];
+  /** The loads for the publisher, in order. */
+  readonly published: ValueMap[];
+  /** The functions of runners and wheel modules that were asked for, in order. */
+  readonly functionJobs: readonly FunctionJob[];
+  /** `WARNING: text`, in order. */
+  readonly logged: string[];
+  /** What proves each user. */
+  readonly accessKeys: ReadonlyMap<string, string>;
+  readonly opts: MasterOpts;
+}
+
+let masterKey: Promise<PrivateKey> | undefined;
+
+/** Services of a master with these options. The shared and the master's key live as long as the test file. */
+export async function testServices(overrides: Readonly<Record<string, Value>> = {}): Promise<TestServices> {
+  masterKey ??= PrivateKey.generate(2048);
+  const root = Deno.makeTempDirSync({ prefix: "services_" });
+  const { opts } = loadMasterConfig({
+    configDir: `${root}/etc/salt`,
+    overrides: { root_dir: root, id: "test_master", user: "root", ...overrides },
+  });
+  for (const directory of [opts.pki_dir, opts.cachedir]) Deno.mkdirSync(directory, { recursive: true });
+  const logged: string[] = [];
+  const log = recordingLogger(logged);
+  const fired: { tag: string; data: ValueMap }[] = [];
+  const published: ValueMap[] = [];
+  const functions: FunctionJob[] = [];
+  const accessKeys = createAccessKeys(opts.cachedir, [
+    "root",
+    ...[...opts.publisher_acl.keys()].filter((name) => typeof name === "string"),
+  ]);
+  return {
+    root,
+    opts,
+    fired,
+    published,
+    logged,
+    accessKeys,
+    auth: {
+      masterKey: await masterKey,
+      sharedKey: new SharedKey(),
+      sessions: new SessionKeys(opts.cachedir, opts.publish_session * 1000),
+      keys: new KeyStore(opts.pki_dir),
+      verified: new VerifiedTokens(),
+      callers: new Callers({
+        access: new Access(accessKeys, {
+          owner: "root",
+          acl: opts.publisher_acl,
+          blacklist: opts.publisher_acl_blacklist,
+          sudoAcl: opts.sudo_acl,
+        }),
+        external: new ExternalAuth({ opts, log, warn: log.warning }),
+      }),
+      autosign: new Autosign(opts, { warn: log.warning }),
+      signInLimit: new RateLimit(opts.max_sign_ins),
+      signInTurns: new SignInTurns(new RateLimit(opts.max_sign_ins)),
+    },
+    jobs: {
+      store: openJobStore(opts, { log: log.error }),
+      told: new BoundedMap(100),
+      durable: () => Promise.resolve(),
+      publish: (load) => {
+        published.push(load);
+        return Promise.resolve();
+      },
+    },
+    minions: {
+      data: new DataCache(opts.cachedir, { log: log.error }),
+      publishPort: 4505,
+    },
+    files: openFiles(opts, log),
+    functions: {
+      start: (job) => Promise.resolve(void functions.push(job)),
+      call: (job) => Promise.resolve((functions.push(job), { return: "done", success: true })),
+    },
+    pillars: { compile: ({ override }) => Promise.resolve(encode(override, "wire")) },
+    functionJobs: functions,
+    park: () => {},
+    warn: throttledWarnings(log),
+    log,
+    fire: (tag, data) => {
+      fired.push({ tag, data });
+      return Promise.resolve();
+    },
+    [Symbol.dispose]: () => Deno.removeSync(root, { recursive: true }),
+  };
+}
+
+/** A logger whose lines end in `logged`. */
+export function recordingLogger(logged: string[]): Logger {
+  return createLogger([{
+    level: 0,
+    write: ({ level, message }) => logged.push(`${levelName(level)}: ${message}`),
+    close: () => {},
+  }]);
+}

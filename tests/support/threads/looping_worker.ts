@@ -1,0 +1,24 @@
+/**
+ * A job worker that waits for ever, or works without looking up for as long as its job says: what no built-in module is known to do.
+ * @module
+ */
+
+import { type ToJob, unpack } from "../../../lib/worker/job_protocol.ts";
+import { serveThread } from "../../../lib/process/thread.ts";
+import { isMap } from "../../../lib/values/value.ts";
+
+function run(message: ToJob): void {
+  if (message.kind !== "run") return;
+  const load = unpack(message.load);
+  const [ms = 0] = isMap(load) ? [load.get("arg") ?? []].flat() : [];
+  const end = performance.now() + Number(ms);
+  while (performance.now() < end);
+}
+
+serveThread<unknown>(() =>
+  Promise.resolve({
+    describe: () => "",
+    onMessage: (message) => run(message as ToJob),
+    close: () => Promise.resolve(),
+  })
+);

@@ -1,0 +1,39 @@
+/**
+ * A process that does one operation on keys in a directory, which must be on the disk afterwards; for
+ * tests/system/power_test.ts, which cuts its power at once.
+ * @module
+ */
+
+import { Autosign } from "../../../lib/keys/autosign.ts";
+import { loadOrCreateKeyPair } from "../../../lib/keys/pair.ts";
+import { KeyStore } from "../../../lib/keys/store.ts";
+import { loadMasterConfig } from "../../../lib/config/load.ts";
+import corpus from "../../corpus/crypto.json" with { type: "json" };
+
+const [what, root] = Deno.args;
+const pki = `${root}/etc/pki/master`;
+const store = new KeyStore(pki);
+const pem = corpus.keys.rsa2048.public;
+
+const ACTS: Readonly<Record<string, () => unknown>> = {
+  pair: () => loadOrCreateKeyPair(pki, "minion", 1024),
+  // In directories that were made without a sync, as a service does before it changes its user.
+  laterPair: () => {
+    Deno.mkdirSync(pki, { recursive: true });
+    return loadOrCreateKeyPair(pki, "minion", 1024);
+  },
+  put: () => store.put("new", "accepted", pem),
+  replace: () => store.put("old", "accepted", pem),
+  deny: () => store.put("old", "denied", pem),
+  accept: () => store.move("old", "pending", "accepted"),
+  reject: () => store.move("old", "pending", "rejected"),
+  delete: () => store.delete("old", "pending"),
+  remove: () => store.remove("old"),
+  stub: () =>
+    new Autosign({ ...loadMasterConfig({ configDir: root }).opts, pki_dir: pki }, { warn: () => {} }).accepts("stub"),
+};
+
+await ACTS[what]();
+Deno.stdout.writeSync(new TextEncoder().encode("done\n"));
+// Nothing may be synced by the end of the process.
+Deno.kill(Deno.pid, "SIGKILL");

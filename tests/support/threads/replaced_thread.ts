@@ -1,0 +1,72 @@
+/**
+ * The thread of tests/process/thread_lease_test.ts: uses everything that it has of libzmq's after its lease was revoked, and says what came of it.
+ * @module
+ */
+
+import { waitForDescriptor } from "../../../lib/sockets/epoll.ts";
+import { ThreadReplacedError } from "../../../lib/errors.ts";
+import { ZmqContext, ZmqSocket } from "../../../lib/sockets/libzmq.ts";
+import { Inbox, Outbox } from "../../../lib/sockets/endpoint.ts";
+import { serveThread, surviveErrors } from "../../../lib/process/thread.ts";
+import { revokeLease } from "../../../lib/process/thread_lease.ts";
+import { keepNotes, ThreadNotes, WAIT_NOTES } from "../../../lib/process/thread_notes.ts";
+import { Peer } from "../fleet/peer.ts";
+
+/** What came of each use: "refused", what it gave, or another error. */
+export type Uses = Readonly<Record<string, string>>;
+
+serveThread<SharedArrayBuffer>(async (memory, { post, log }) => {
+  surviveErrors(log);
+  keepNotes(memory);
+  const context = ZmqContext.create();
+  const [socket, other] = [context.socket("pair"), context.socket("pair")];
+  socket.bind("inproc://replaced");
+  other.connect("inproc://replaced");
+  other.trySend([new Uint8Array(1)]);
+  const [inbox, outbox, dealer] = [Inbox.pull(), Outbox.push(), Peer.dealer()];
+  await inbox.bind("inproc://inbox");
+  outbox.connect("inproc://inbox");
+  const wait = waitForDescriptor(other.descriptor);
+  const receiving = inbox.receive();
+  const notes = new ThreadNotes(memory);
+  while (notes.wait[WAIT_NOTES.waiting] === 0n) await new Promise((resolve) => setTimeout(resolve, 1));
+
+  revokeLease(notes.lease);
+  const uses: Record<string, string> = {};
+  const use = async (name: string, run: () => unknown) => {
+    try {
+      uses[name] = `gave ${await run()}`;
+    } catch (error) {
+      uses[name] = error instanceof ThreadReplacedError ? "refused" : String(error);
+    }
+  };
+  const args: Record<string, unknown[]> = {
+    set: ["linger", 0],
+    bind: ["inproc://more"],
+    connect: ["inproc://replaced"],
+    monitorLosses: ["inproc://losses"],
+    monitorConnections: [other],
+    trySend: [[new Uint8Array(1)]],
+    socket: ["pair"],
+  };
+  for (const target of [socket, context]) {
+    const prototype = Object.getPrototypeOf(target);
+    for (const [name, { get, value }] of Object.entries(Object.getOwnPropertyDescriptors(prototype))) {
+      if (name === "constructor" || name === "address") continue; // which libzmq is not asked for
+      await use(`${target instanceof ZmqSocket ? "socket" : "context"}.${name}`, () => {
+        return get === undefined ? value.apply(target, args[name] ?? []) : get.call(target);
+      });
+    }
+  }
+  await use("inbox.receive", () => inbox.receive(0));
+  await use("outbox.send", () => outbox.send([new Uint8Array(1)]));
+  await use("dealer.connect", () => dealer.connect("inproc://inbox"));
+  await use("dealer.close", () => dealer.close());
+  await use("a new socket", () => Peer.dealer());
+  await use("a new wait", () => waitForDescriptor(0));
+  await use("wait.wait", () => wait.wait(0));
+  await use("wait.close", () => wait.close());
+  receiving.catch(() => {}); // it waits for ever: nobody looks at its socket any more
+  post(uses);
+  return { describe: () => "replaced", close: () => Promise.resolve() };
+});

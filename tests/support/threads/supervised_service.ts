@@ -1,0 +1,61 @@
+/**
+ * The thread of tests/sockets/supervised_thread_test.ts: echoes, and hangs on request, as if in a call of libzmq.
+ * @module
+ */
+
+import { ThreadReplacedError } from "../../../lib/errors.ts";
+import type { SupervisedInit } from "../../../lib/sockets/supervised_thread.ts";
+import { Duplex, type SharedPlace } from "../../../lib/sockets/endpoint.ts";
+import { serveThread } from "../../../lib/process/thread.ts";
+import { leased } from "../../../lib/process/thread_lease.ts";
+import { noteSockets } from "../../../lib/sockets/context.ts";
+
+/** What happens in the threads, in the numbers by which they say it. */
+export const HAPPENED = ["nothing", "started", "hangs", "released", "refused", "touched"] as const;
+
+/** What it starts with. */
+export interface KeptServiceInit extends SupervisedInit {
+  /** Where the messages come from that it echoes. */
+  readonly place: SharedPlace;
+  /** Int32: the events of all these threads, in order; the first number is their count. */
+  readonly story: SharedArrayBuffer;
+  /** Int32: it hangs until this is not 0. */
+  readonly release: SharedArrayBuffer;
+}
+
+serveThread<KeptServiceInit>((init) => {
+  noteSockets(init.sockets);
+  const story = new Int32Array(init.story);
+  const say = (what: typeof HAPPENED[number]) => {
+    story[1 + Atomics.add(story, 0, 1)] = HAPPENED.indexOf(what);
+  };
+  const socket = Duplex.inherited(init.place, { highWaterMark: 0 });
+  const running = (async () => {
+    for (let frames = await socket.receive(); frames !== undefined; frames = await socket.receive()) {
+      await socket.send(frames);
+    }
+  })();
+  const hang = () => {
+    leased(() => {
+      say("hangs");
+      Atomics.wait(new Int32Array(init.release), 0, 0);
+      say("released");
+    });
+    try {
+      socket.offer([new Uint8Array([0])]);
+      say("touched");
+    } catch (error) {
+      if (!(error instanceof ThreadReplacedError)) throw error;
+      say("refused");
+    }
+  };
+  say("started");
+  return Promise.resolve({
+    describe: () => "echoing",
+    onMessage: hang,
+    async close() {
+      socket.close();
+      await running;
+    },
+  });
+});

@@ -1,0 +1,40 @@
+/**
+ * The thread of `tests/process/thread_test.ts`: does what a test requests, including crashes.
+ * @module
+ */
+
+import { serveThread, surviveErrors } from "../../../lib/process/thread.ts";
+
+serveThread<{ readonly start?: "throw" | "hang"; readonly survive?: boolean; readonly close?: "hang" | "tell" }>(
+  async (init, host) => {
+    if (init.start === "throw") throw new Error("cannot start");
+    if (init.start === "hang") await new Promise(() => {});
+    if (init.survive) surviveErrors(host.log);
+    host.log.info("started");
+    return {
+      describe: () => "doing what it is told",
+      close: (budget) => {
+        if (init.close === "tell") host.post(budget.leftMs);
+        return init.close === "hang" ? new Promise(() => {}) : Promise.resolve();
+      },
+      onMessage(message) {
+        switch (message) {
+          case "reject":
+            Promise.reject(new Error("nobody caught this"));
+            break;
+          case "throw later":
+            setTimeout(() => {
+              throw new Error("nor this");
+            });
+            break;
+          case "fail":
+            host.fail("it cannot go on");
+            break;
+          case "spin":
+            for (;;);
+        }
+        host.post(`did ${message}`);
+      },
+    };
+  },
+);
