@@ -61,7 +61,7 @@ function withLate(
   },
 ): string {
   const [body, comment = ""] = code.split(/(?=\/\/# sourceMappingURL=)/);
-  const file = `import("../${stem}."+name+".mjs")`;
+  const file = `import("./${stem}."+name+".mjs")`;
   if (needed.size === 0) return `${body}\nfunction __late([name]){return ${file}}\n${comment}`;
   const here = [...needed].map(([name, exports]) => `${JSON.stringify(name)}:()=>(${exports})`).join();
   return `${body}\nimport*as __start from"./${startFile}";\n` +
