@@ -203,7 +203,7 @@ function ownUrls({ root, sources }: Project): Plugin {
             if (target !== "" && !sources.includes(target)) {
               throw new BundleError(`${path} names ${target}, which has no script of its own`);
             }
-            return `new URL("../${target && scriptOf(target)}", import.meta.url)`;
+            return `new URL("./${target && scriptOf(target)}", import.meta.url)`;
           })
           .replace(/import\.meta\.resolve\("(\w[^"]*)"\)/g, 'new URL("./node_modules/$1", import.meta.url).href');
         const left = code.replace(/new URL\("\.\/[^"]*", import\.meta\.url\)|import\.meta\.main/g, "");

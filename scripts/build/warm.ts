@@ -18,8 +18,8 @@ else await compileScripts((name) => stems.some((stem) => name.startsWith(`${stem
 async function compileScripts(asked: (name: string) => boolean): Promise<void> {
   // A thread's script sends messages to the thread that started it; here there is none.
   Object.assign(globalThis, { postMessage: () => {} });
-  for (const { name } of Deno.readDirSync(new URL("../", Deno.mainModule))) {
-    const script = new URL(`../${name}`, Deno.mainModule).href;
+  for (const { name } of Deno.readDirSync(new URL("./", Deno.mainModule))) {
+    const script = new URL(`./${name}`, Deno.mainModule).href;
     const isFile = name.endsWith(".mjs") && !name.includes(".modules-") && script !== Deno.mainModule;
     if (isFile && asked(name)) await import(script);
   }
