@@ -87,6 +87,6 @@ function escape(text: string): string {
 
 if (import.meta.main) {
   const page = new URL("../../docs/configuration.md", import.meta.url);
-  Deno.mkdirSync(new URL("..", page), { recursive: true });
+  Deno.mkdirSync(new URL(".", page), { recursive: true });
   Deno.writeTextFileSync(page, configReference());
 }
