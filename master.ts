@@ -3,7 +3,7 @@
  * @module
  */
 
-import { AUTH_PROCESS } from "./lib/auth/auth_question.ts";
+import { AUTH_PROCESS } from "./lib/auth/auth_messages.ts";
 import { EX_USAGE } from "./lib/cli/exit_codes.ts";
 import { writeError } from "./lib/cli/process_io.ts";
 import { programName, unknownNameText } from "./lib/cli/program_name.ts";
@@ -34,7 +34,7 @@ async function main(): Promise<number> {
   nameProcess(name, args);
   if (name === AUTH_PROCESS) {
     // Not a command: what the master asks PAM and LDAP in.
-    const { runAuthProcess } = await import("./lib/auth/auth_answer.ts");
+    const { runAuthProcess } = await import("./lib/auth/run_auth_process.ts");
     return await runAuthProcess();
   }
   if (name === FUNCTION_PROCESS) {

@@ -115,7 +115,7 @@ function commentLines({ identifier, comment: given }: CronEntry, comment: string
 }
 
 /** Whether a job is the wanted one: by its identifier, or without one by its command. */
-export function isMeant(job: CronEntry, cmd: string, identifier: string | null): boolean {
+export function isSameJob(job: CronEntry, cmd: string, identifier: string | null): boolean {
   const wanted = identifier || NO_IDENTIFIER;
   const own = job.identifier || NO_IDENTIFIER;
   if (own === NO_IDENTIFIER && wanted === NO_IDENTIFIER) return job.cmd === cmd;
@@ -143,7 +143,7 @@ export type WantedJob = CronEntry & ({ readonly time: CronTime } | { readonly sp
 
 /** Adds a job, or changes the wanted one. @param random A number from `low` to `high`. */
 export function setJob(table: Crontab, wanted: WantedJob, random: (low: number, high: number) => number): CronChange {
-  const known = [...table.crons, ...table.special].find((job) => isMeant(job, wanted.cmd, wanted.identifier));
+  const known = [...table.crons, ...table.special].find((job) => isSameJob(job, wanted.cmd, wanted.identifier));
   if (known === undefined) return { answer: "new", table: withJob(table, wanted, random) };
   const old: Partial<CronJob & SpecialJob> = known;
   const fields: [string | boolean | null, string | boolean | null][] = [
@@ -232,7 +232,7 @@ export function removeJob(
       const wanted = time[field];
       return wanted === undefined || job[field] === wanted || (wanted.toLowerCase() === "random" && job[field] !== "*");
     });
-  const found = table.crons.find((job) => isMeant(job, cmd, identifier) && hasTime(job));
+  const found = table.crons.find((job) => isSameJob(job, cmd, identifier) && hasTime(job));
   if (found === undefined) return { answer: "absent" };
   return { answer: "removed", table: { ...table, crons: table.crons.filter((job) => job !== found) } };
 }
@@ -242,7 +242,7 @@ export function removeSpecial(
   table: Crontab,
   { cmd, identifier, spec }: { readonly cmd: string; readonly identifier: string | null; readonly spec: string | null },
 ): CronChange {
-  const found = table.special.find((job) => isMeant(job, cmd, identifier) && (spec === null || job.spec === spec));
+  const found = table.special.find((job) => isSameJob(job, cmd, identifier) && (spec === null || job.spec === spec));
   if (found === undefined) return { answer: "absent" };
   return { answer: "removed", table: { ...table, special: table.special.filter((job) => job !== found) } };
 }

@@ -1,11 +1,11 @@
 /**
  * A process for one question to PAM or LDAP: both may wait for a minute and load foreign code, and PAM may need a
  * process that can be killed. Its question comes on standard input, so that no password is in an argument or in the
- * environment. What runs in it: auth_answer.ts.
+ * environment. What runs in it: run_auth_process.ts.
  * @module
  */
 
-import { AUTH_PROCESS, type AuthAnswer, type AuthQuestion } from "./auth_question.ts";
+import { AUTH_PROCESS, type AuthReply, type AuthRequest } from "./auth_messages.ts";
 import { masterProcess } from "../process/self_command.ts";
 import { clearTimeout, setTimeout } from "../os/timers.ts";
 
@@ -13,7 +13,7 @@ import { clearTimeout, setTimeout } from "../os/timers.ts";
 const ANSWER_MS = 30_000;
 
 /** Starts a process, and returns its answer. @throws {Error} If it gives none. */
-export async function askAuthProcess(question: AuthQuestion): Promise<AuthAnswer> {
+export async function askAuthProcess(question: AuthRequest): Promise<AuthReply> {
   const [command, ...args] = masterProcess(AUTH_PROCESS);
   const child = new Deno.Command(command, { args, stdin: "piped", stdout: "piped", stderr: "piped" }).spawn();
   const timer = setTimeout(() => child.kill("SIGKILL"), ANSWER_MS);

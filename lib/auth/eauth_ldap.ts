@@ -5,7 +5,7 @@
  */
 
 import { askAuthProcess } from "./auth_process.ts";
-import type { AuthAnswer, AuthQuestion } from "./auth_question.ts";
+import type { AuthReply, AuthRequest } from "./auth_messages.ts";
 import { ConfigError } from "../errors.ts";
 import type { EauthContext, EauthModule } from "./eauth_module.ts";
 import { ldapSettings } from "./ldap_settings.ts";
@@ -13,7 +13,7 @@ import { ldapSettings } from "./ldap_settings.ts";
 /** Makes it. @param ask For tests. @throws {ConfigError} For options that exclude each other. */
 export function ldapEauth(
   { opts, log }: EauthContext,
-  ask: (question: AuthQuestion) => Promise<AuthAnswer> = askAuthProcess,
+  ask: (question: AuthRequest) => Promise<AuthReply> = askAuthProcess,
 ): EauthModule {
   if (opts["auth.ldap.starttls"] && opts["auth.ldap.tls"]) {
     throw new ConfigError("not together with auth.ldap.tls", { option: "auth.ldap.starttls" });

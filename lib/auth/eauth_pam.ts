@@ -5,14 +5,14 @@
  */
 
 import { askAuthProcess } from "./auth_process.ts";
-import type { AuthAnswer, AuthQuestion } from "./auth_question.ts";
+import type { AuthReply, AuthRequest } from "./auth_messages.ts";
 import type { EauthContext, EauthModule } from "./eauth_module.ts";
 import { groupNamesOf } from "../os/users.ts";
 
 /** Makes it. @param ask For tests. */
 export function pamEauth(
   { opts, log }: EauthContext,
-  ask: (question: AuthQuestion) => Promise<AuthAnswer> = askAuthProcess,
+  ask: (question: AuthRequest) => Promise<AuthReply> = askAuthProcess,
 ): EauthModule {
   let told = false;
   return {

@@ -6,7 +6,7 @@
  */
 
 import { Client, type Entry, InvalidCredentialsError } from "ldapts";
-import type { AuthAnswer } from "./auth_question.ts";
+import type { AuthReply } from "./auth_messages.ts";
 import type { Credentials } from "./eauth_module.ts";
 import { isIpv4, isIpv6 } from "../text/ip_address.ts";
 import { escapedForFilter, firstValue, type LdapSettings, rendered, renderedDn } from "./ldap_settings.ts";
@@ -17,7 +17,7 @@ const ANSWER_MS = 10_000;
 const MAX_ENTRIES = 1_000;
 
 /** Asks the directory. @throws {Error} If it cannot be asked. */
-export async function authenticateByLdap(settings: LdapSettings, credentials: Credentials): Promise<AuthAnswer> {
+export async function authenticateByLdap(settings: LdapSettings, credentials: Credentials): Promise<AuthReply> {
   // A bind without a password succeeds, and proves nothing (RFC 4513, 5.1.2).
   if (credentials.username === "" || credentials.password === "") return unknown("an empty name or password");
   const asAccount = settings.bindDn !== "" && settings.bindPassword !== "";
@@ -36,7 +36,7 @@ export async function authenticateByLdap(settings: LdapSettings, credentials: Cr
   return { known: true, groups };
 }
 
-function unknown(problem: string): AuthAnswer {
+function unknown(problem: string): AuthReply {
   return { known: false, groups: [], problem };
 }
 

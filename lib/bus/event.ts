@@ -45,7 +45,7 @@ export function packEvent(tag: string, data: EventData): Uint8Array {
  * tag is not `wanted`: on a busy bus most events are for other subscribers, and their data are not read.
  * @throws {WireError} If it is an event of neither form.
  */
-export function unpackWanted(frame: Uint8Array, wanted: (tag: string) => boolean): BusEvent | undefined {
+export function unpackMatching(frame: Uint8Array, wanted: (tag: string) => boolean): BusEvent | undefined {
   const end = tagEnd(frame);
   // An unwanted tag is recognised as the current form by the bytes after it, without reading the data.
   if (end >= 0 && startsMap(frame[end + 2]) && !wanted(decoder.decode(frame.subarray(0, end)))) return undefined;

@@ -16,7 +16,7 @@ import {
   type Subscriber,
   type SubscriberNotice,
 } from "./subscribers.ts";
-import { ANSWERS_NAMES, BUS_WELCOME, KEPT_EVENTS } from "./subscriber.ts";
+import { ANSWERS_NAMES, BUS_WELCOME, MAX_WAITING_EVENTS } from "./subscriber.ts";
 import { type BusPaths, removeSocketFile } from "./paths.ts";
 import { piecesOf } from "./pieces.ts";
 import { PythonBus } from "./python_bus.ts";
@@ -43,7 +43,7 @@ export interface BusPumpOptions {
   /** Logs subscribers that do not read. */
   readonly log: Logger;
   /** Events queued per subscriber. Default: as many as a subscriber queues itself. */
-  readonly keptEvents?: number;
+  readonly maxWaitingEvents?: number;
   /**
    * The address at which threads of this process push events. With it, the successor of the pump's thread takes over
    * the PULL socket: senders stay connected, and no event is lost.
@@ -69,18 +69,18 @@ export class BusPump {
   #trying: Timer | undefined;
   #running: Promise<unknown> | undefined;
 
-  private constructor(paths: BusPaths, { log, keptEvents = KEPT_EVENTS, place }: BusPumpOptions) {
+  private constructor(paths: BusPaths, { log, maxWaitingEvents = MAX_WAITING_EVENTS, place }: BusPumpOptions) {
     this.#paths = paths;
     this.#log = log;
-    this.#kept = keptEvents;
-    this.#mostPieces = Math.max(1, Math.floor(keptEvents / EVENT_SHARE));
+    this.#kept = maxWaitingEvents;
+    this.#mostPieces = Math.max(1, Math.floor(maxWaitingEvents / EVENT_SHARE));
     const settings = { highWaterMark: PUSHED };
     this.#inbox = place === undefined
       ? Inbox.pull(settings)
       : Inbox.inherited(place.context, [place.address, `ipc://${paths.pull}`], settings);
     // The limit never changes: libzmq learns how much was read at multiples of half of it. When it was lowered for large events, queues
     // that had been read counted as full for good, and their subscribers got nothing any more.
-    this.#outlet = Duplex.xpub({ highWaterMark: keptEvents });
+    this.#outlet = Duplex.xpub({ highWaterMark: maxWaitingEvents });
     this.#outlet.welcome(BUS_WELCOME + ANSWERS_NAMES);
     this.#outlet.dropSilently = false;
   }

@@ -9,7 +9,7 @@
 
 import { type SubscriberName, subscriberTopic } from "./subscribers.ts";
 import { NoMasterError, WireError } from "../errors.ts";
-import { type BusEvent, unpackWanted } from "./event.ts";
+import { type BusEvent, unpackMatching } from "./event.ts";
 import { sameBytes, startsWith } from "../crypto/same_bytes.ts";
 import { sleep } from "../os/sleep.ts";
 import { Inbox } from "../sockets/endpoint.ts";
@@ -25,7 +25,7 @@ export const BUS_WELCOME = "\u0001welcome";
 export const ANSWERS_NAMES = ", and a note follows";
 
 /** Number of events queued for a subscriber that does not read. */
-export const KEPT_EVENTS = 20_000;
+export const MAX_WAITING_EVENTS = 20_000;
 
 /** A subscriber that has waited and got only events of others pauses for one fifth of that time. */
 const REST_SHARE = 5;
@@ -57,7 +57,7 @@ export class EventSubscriber {
    * @throws {NoMasterError} If no bus answers at `pubPath`.
    */
   static async connect(pubPath: string, prefixes: readonly string[]): Promise<EventSubscriber> {
-    const inbox = Inbox.subscriber({ highWaterMark: KEPT_EVENTS, reconnectMs: 20 });
+    const inbox = Inbox.subscriber({ highWaterMark: MAX_WAITING_EVENTS, reconnectMs: 20 });
     const name = { key: crypto.randomUUID(), pid: Deno.pid, prefixes, missed: 0 };
     inbox.subscribe(BUS_WELCOME);
     for (const prefix of prefixes) inbox.subscribe(prefix);
@@ -145,7 +145,7 @@ export class EventSubscriber {
       if (frame === undefined) return;
       for (; frame !== undefined; frame = await this.#frame(0)) {
         try {
-          unpackWanted(frame, (tag) => (onTag(tag), false));
+          unpackMatching(frame, (tag) => (onTag(tag), false));
         } catch (error) {
           if (!(error instanceof WireError)) throw error;
         }
@@ -184,7 +184,7 @@ export class EventSubscriber {
 /** The event in a frame if it is wanted; invalid frames are ignored. */
 function readWanted(frame: Uint8Array, wanted: (tag: string) => boolean): BusEvent | undefined {
   try {
-    return unpackWanted(frame, wanted);
+    return unpackMatching(frame, wanted);
   } catch (error) {
     if (error instanceof WireError) return undefined;
     throw error;

@@ -15,7 +15,7 @@ export interface BusThreadInit {
   /** Where Python programs of this host reach it. */
   readonly python: BusPaths;
   /** Number of events queued per subscriber. */
-  readonly keptEvents: number;
+  readonly maxWaitingEvents: number;
   /** Memory for its notes of sockets. */
   readonly sockets: SharedArrayBuffer;
   /** Ids of the users that may listen, besides the master's. */
@@ -24,9 +24,9 @@ export interface BusThreadInit {
   readonly place: SharedPlace;
 }
 
-serveThread<BusThreadInit>(async ({ paths, python, keptEvents, sockets, place, listeners }, { log }) => {
+serveThread<BusThreadInit>(async ({ paths, python, maxWaitingEvents, sockets, place, listeners }, { log }) => {
   surviveErrors(log);
   noteSockets(sockets);
-  const pump = await BusPump.open(paths, { log, keptEvents, place, listeners, python });
+  const pump = await BusPump.open(paths, { log, maxWaitingEvents, place, listeners, python });
   return { describe: () => pump.describe(), close: () => pump.close() };
 });

@@ -8,7 +8,7 @@
 /** A minion failed or did not return. */
 export const EX_MINIONS = 1;
 /** No minion matched, or none returned. */
-export const EX_NOBODY = 2;
+export const EX_NO_MINIONS = 2;
 /** An incomplete command line, or a file to send that does not exist: Salt's own number. */
 export const EX_INCOMPLETE = 42;
 /** A command line that cannot be understood (sysexits EX_USAGE). */

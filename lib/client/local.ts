@@ -30,7 +30,7 @@ import { NO_LOG } from "../protocol/no_log.ts";
 import type { MasterOpts } from "../config/options.ts";
 import { outcomeOfReturn } from "../protocol/outcome.ts";
 import type { ReturnKey } from "../protocol/return_key.ts";
-import { type KeptOutputs, OutputFollower, type OutputListener } from "./output_follower.ts";
+import { OutputFollower, type OutputListener, type StoredOutputs } from "./output_follower.ts";
 import { clearRequest } from "../protocol/payload.ts";
 import { RequestChannel, tcpAddress } from "../sockets/request_channel.ts";
 import { truncateValue } from "../text/truncate.ts";
@@ -253,7 +253,7 @@ export class LocalClient {
   #follow(jid: string, listener: OutputListener): OutputFollower {
     const { outputs } = this.#jobs;
     // A user who may not read the stored output sees only new output.
-    const readable: KeptOutputs = {
+    const readable: StoredOutputs = {
       read: (job, id) => ifReadable(() => outputs.read(job, id)) ?? [],
       ids: (job) => ifReadable(() => outputs.ids(job)) ?? [],
     };

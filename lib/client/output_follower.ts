@@ -11,17 +11,17 @@ import type { LiveBatch, LivePart } from "../protocol/live_batch.ts";
 export type OutputListener = (id: string, parts: readonly LivePart[]) => void;
 
 /** The part of the output store that is used here. */
-export type KeptOutputs = Pick<OutputStore, "read" | "ids">;
+export type StoredOutputs = Pick<OutputStore, "read" | "ids">;
 
 /** Follows one job. */
 export class OutputFollower {
   readonly #jid: string;
-  readonly #outputs: KeptOutputs;
+  readonly #outputs: StoredOutputs;
   readonly #listener: OutputListener;
   /** The number of the last batch of each minion. */
   readonly #seen = new Map<string, number>();
 
-  constructor(jid: string, options: { readonly outputs: KeptOutputs; readonly listener: OutputListener }) {
+  constructor(jid: string, options: { readonly outputs: StoredOutputs; readonly listener: OutputListener }) {
     this.#jid = jid;
     this.#outputs = options.outputs;
     this.#listener = options.listener;

@@ -35,7 +35,7 @@ export interface LocalCommandsOptions {
 export function localCommands(opts: MasterOpts, options: LocalCommandsOptions): LocalCommands {
   const dataCache = () => new DataCache(opts.cachedir, { log: options.log.warning });
   const commands: LocalCommands = {
-    run: async (tgt, fun, asked) => (await commands.job(tgt, fun, asked)).returns,
+    run: async (tgt, fun, options) => (await commands.job(tgt, fun, options)).returns,
     async job(tgt, fun, { arg = [], kwargs = new Map(), tgtType = "glob", timeoutS, gatherJobTimeoutS } = {}) {
       const returns = new Map<string, LocalReturn>();
       const silent: string[] = [];
@@ -82,8 +82,8 @@ export function localCommands(opts: MasterOpts, options: LocalCommandsOptions): 
         outcome === "not received" && !acknowledges
       );
       if (unsure.length === 0) return outcomes;
-      const asked = unsure.map(([id]) => id);
-      const answers = await commands.run(asked, "saltutil.find_job", {
+      const unsureIds = unsure.map(([id]) => id);
+      const answers = await commands.run(unsureIds, "saltutil.find_job", {
         tgtType: "list",
         arg: [jid],
         ...FIND_JOB_WAITS,

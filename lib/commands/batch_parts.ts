@@ -23,19 +23,19 @@ const LOOK_MS = 500;
 const COMEBACK_MS = 30_000;
 
 /** What a batch does while no master is running. */
-export interface LastingOptions {
+export interface BackgroundOptions {
   /** How long it waits for the master. Default: {@linkcode AWAY_MS}. */
   readonly awayMs?: number;
 }
 
 /** Runs the parts of one batch. */
-export class LastingParts {
+export class BackgroundParts {
   readonly #session: Session;
   readonly #awayMs: number;
   /** When the master came back, by `performance.now()`. */
   #backAt = -Infinity;
 
-  constructor(session: Session, { awayMs = AWAY_MS }: LastingOptions = {}) {
+  constructor(session: Session, { awayMs = AWAY_MS }: BackgroundOptions = {}) {
     this.#session = session;
     this.#awayMs = awayMs;
   }

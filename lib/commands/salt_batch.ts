@@ -10,7 +10,7 @@ import { masterBus } from "../bus/paths.ts";
 import { EventSubscriber } from "../bus/subscriber.ts";
 import { NoMasterError, UsageError } from "../errors.ts";
 import { batchSize } from "../jobs/batch_size.ts";
-import { EX_MINIONS, EX_NOBODY } from "../cli/exit_codes.ts";
+import { EX_MINIONS, EX_NO_MINIONS } from "../cli/exit_codes.ts";
 import { openJobStore } from "../jobs/open_store.ts";
 import type { BatchState, BatchStore } from "../jobs/store.ts";
 import { makeJid } from "../protocol/jid.ts";
@@ -22,7 +22,7 @@ import { MACHINE_OUTPUTTERS } from "../output/outputters.ts";
 import { hasReturned } from "../protocol/outcome.ts";
 import { type Answer, answers } from "../report/answers.ts";
 import { failuresText } from "../report/failures.ts";
-import { LastingParts } from "./batch_parts.ts";
+import { BackgroundParts } from "./batch_parts.ts";
 import { BatchRecord } from "./batch_record.ts";
 import { MASK } from "../protocol/no_log.ts";
 import { BatchRun } from "./batch_run.ts";
@@ -62,7 +62,7 @@ export async function runBatch(job: JobRequest, { session, spec }: BatchOptions)
   }
   if (up.length === 0) {
     io.writeError(NO_RETURN_TEXT);
-    return EX_NOBODY;
+    return EX_NO_MINIONS;
   }
   const jobs = openJobStore(opts, { log: (text) => session.log.debug(text) });
   const jid = makeJid(undefined, { unique: opts.unique_jid });
@@ -134,7 +134,7 @@ export async function runStoredBatch(jid: string, session: Session): Promise<num
   const state = batches.read(jid);
   if (state === undefined) throw new UsageError(`There is no batch job ${jid}`);
   const timeouts = { timeoutMs: state.timeoutS * 1000, gatherMs: state.gatherS * 1000 };
-  await drive(state, { session: { ...session, timeouts }, store: batches, lasting: true });
+  await drive(state, { session: { ...session, timeouts }, store: batches, inBackground: true });
   return 0;
 }
 
@@ -146,13 +146,13 @@ interface Driving {
   readonly show?: BatchPrinter;
   readonly noLog?: ReturnKey;
   /** Whether it continues after a restart of the master. */
-  readonly lasting?: boolean;
+  readonly inBackground?: boolean;
 }
 
 /** Runs a batch to its end: its last answer, a failure with `failhard`, `batch.stop`, or Ctrl-C. */
 async function drive(
   state: BatchState,
-  { session, store, show, noLog, lasting }: Driving,
+  { session, store, show, noLog, inBackground }: Driving,
 ): Promise<{ readonly all: readonly Answer[]; readonly halted: string | undefined }> {
   const { jid, fun, arg, kwargs, ret } = state;
   const { opts, io: { signal } } = session;
@@ -163,7 +163,7 @@ async function drive(
   // The state is in the job store, where other commands read it.
   const kept = noLog === undefined ? state : { ...state, arg: [MASK], kwargs: new Map() };
   const record = new BatchRecord(kept, { store, fire: (tag, data) => fireEvent(bus, tag, data) });
-  const lastingParts = lasting ? new LastingParts(parts) : undefined;
+  const backgroundParts = inBackground ? new BackgroundParts(parts) : undefined;
   const part = { tgtType: "list", fun, arg, kwargs, ret, jid, noLog };
   const run = new BatchRun({
     ids: state.pending,
@@ -172,7 +172,7 @@ async function drive(
     failhard: state.failhard,
     run: (ids) => {
       const job = { ...part, tgt: [...ids] };
-      return lastingParts?.answers(job, ids) ?? publishedAnswers(job, parts);
+      return backgroundParts?.answers(job, ids) ?? publishedAnswers(job, parts);
     },
     started(ids) {
       record.started(ids);

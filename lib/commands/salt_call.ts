@@ -53,7 +53,7 @@ export function runSaltCall(argv: readonly string[], io: JobIo): Promise<number>
 
 function failure(error: Error): Failure | undefined {
   if (error instanceof SignInError) return { exitCode: error.exitCode, text: `${error.message}\n` };
-  const foreseen = [
+  const expected = [
     PreflightError,
     KeyError,
     AuthenticationError,
@@ -61,7 +61,7 @@ function failure(error: Error): Failure | undefined {
     RequestTooLargeError,
     WireError,
   ];
-  return foreseen.some((kind) => error instanceof kind) ? { exitCode: 1 } : undefined;
+  return expected.some((kind) => error instanceof kind) ? { exitCode: 1 } : undefined;
 }
 
 async function runParsed(parsed: Parsed<SaltCallTable>, io: JobIo): Promise<number> {
@@ -253,12 +253,12 @@ async function giveBack(
   { master, opts, log }: { master: CallMaster; opts: MinionOpts; log: Logger },
 ): Promise<void> {
   const load = new Map([...map({ cmd: "_return", id: opts.id }), ...result]).set("jid", "req");
-  const foreseen = [RequestTimeoutError, RequestTooLargeError, WireError, AuthenticationError];
+  const expected = [RequestTimeoutError, RequestTooLargeError, WireError, AuthenticationError];
   try {
     const answer = await sendFitting(load, { master, log });
     if (!isDone("_return", answer)) log.warning("The result did not get to the master, which could not store it");
   } catch (error) {
-    if (!(error instanceof Error) || !foreseen.some((kind) => error instanceof kind)) throw error;
+    if (!(error instanceof Error) || !expected.some((kind) => error instanceof kind)) throw error;
     log.warning(`The result did not get to the master: ${error.message}`);
   }
 }

@@ -13,7 +13,7 @@ import type { Parsed } from "../cli/command_line.ts";
 import { actAsServiceUser, type ActingCommand } from "../cli/command_user.ts";
 import { loadClientConfig } from "../config/load.ts";
 import { NoMasterError, RefusedError, SourceError, TargetError, UsageError } from "../errors.ts";
-import { EX_MINIONS, EX_NOBODY, EX_NOPERM, EX_UNAVAILABLE } from "../cli/exit_codes.ts";
+import { EX_MINIONS, EX_NO_MINIONS, EX_NOPERM, EX_UNAVAILABLE } from "../cli/exit_codes.ts";
 import { gzip } from "../values/gzip.ts";
 import { KeyStore } from "../keys/store.ts";
 import { timeoutsOf } from "../client/job.ts";
@@ -41,7 +41,7 @@ export function runSaltCp(argv: readonly string[], io: JobIo): Promise<number> {
 
 function failure(error: Error): Failure | undefined {
   if (error instanceof SourceError) return { exitCode: error.exitCode };
-  if (error instanceof TargetError) return { exitCode: EX_NOBODY, text: NO_RETURN_TEXT };
+  if (error instanceof TargetError) return { exitCode: EX_NO_MINIONS, text: NO_RETURN_TEXT };
   if (error instanceof RefusedError) return { exitCode: EX_NOPERM };
   if (error instanceof NoMasterError) return { exitCode: EX_UNAVAILABLE };
 }
@@ -83,9 +83,9 @@ async function runParsed(parsed: Parsed<SaltCpTable>, io: JobIo): Promise<number
         return EX_MINIONS;
       } catch (error) {
         if (error instanceof TargetError) {
-          const { NOBODY_MATCHED, nobodyHint } = await import("./nobody_hint.ts");
-          io.write(NOBODY_MATCHED);
-          io.writeError(nobodyHint({ tgt, tgtType }, new KeyStore(opts.pki_dir), opts));
+          const { NO_MINIONS_MATCHED, noMinionsHint } = await import("./no_minions_hint.ts");
+          io.write(NO_MINIONS_MATCHED);
+          io.writeError(noMinionsHint({ tgt, tgtType }, new KeyStore(opts.pki_dir), opts));
         }
         throw error;
       }

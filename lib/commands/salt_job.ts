@@ -14,10 +14,10 @@ import { targetType } from "./target_type.ts";
 import type { Value, ValueMap } from "../values/value.ts";
 
 /** The job, or why the command line is incomplete. */
-export type Wanted = { readonly job: JobRequest } | { readonly incomplete: string };
+export type ParsedJob = { readonly job: JobRequest } | { readonly incomplete: string };
 
 /** The job of a command line. @throws {UsageError} For target options that exclude each other. */
-export function wantedJob(parsed: Parsed<SaltTable>): Wanted {
+export function jobOfCommandLine(parsed: Parsed<SaltTable>): ParsedJob {
   const { options } = parsed;
   const [target, fun, ...words] = withDoc(parsed);
   const tgtType = targetType(parsed.options);

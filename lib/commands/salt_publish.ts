@@ -10,7 +10,7 @@ import { addStdinArgs, type Parsed } from "../cli/command_line.ts";
 import { becomeServiceUser } from "../cli/command_user.ts";
 import { loadClientConfig, loadMasterConfig } from "../config/load.ts";
 import { NoMasterError, RefusedError, TargetError } from "../errors.ts";
-import { EX_INCOMPLETE, EX_NOBODY, EX_NOPERM, EX_UNAVAILABLE } from "../cli/exit_codes.ts";
+import { EX_INCOMPLETE, EX_NO_MINIONS, EX_NOPERM, EX_UNAVAILABLE } from "../cli/exit_codes.ts";
 import { KeyStore } from "../keys/store.ts";
 import { DataCache } from "../fleet/data_cache.ts";
 import { type JobRequest, type PublishedJob, timeoutsOf } from "../client/job.ts";
@@ -19,7 +19,7 @@ import { checkEauthOptions, eauthCredentials } from "./eauth.ts";
 import { MACHINE_OUTPUTTERS } from "../output/outputters.ts";
 import { coloured } from "../output/printer.ts";
 import { type AnswerOptions, answers } from "../report/answers.ts";
-import { wantedJob } from "./salt_job.ts";
+import { jobOfCommandLine } from "./salt_job.ts";
 import { SALT, type SaltTable } from "./salt_options.ts";
 import { interrupted, NO_RETURN_TEXT, type SaltIo, type Session } from "./salt_session.ts";
 import { QUIET_MS, showAnswers } from "./salt_show.ts";
@@ -41,7 +41,7 @@ export async function operateSalt(parsed: Parsed<SaltTable>, terminal: SaltIo): 
   const io: SaltIo = progress === undefined ? terminal : { ...terminal, ...progress.io };
   if (parsed.options.args_stdin) addStdinArgs(SALT, parsed, await io.readStdin());
   if (parsed.options.config_dump) return dumpConfig(parsed, io);
-  const wanted = wantedJob(parsed);
+  const wanted = jobOfCommandLine(parsed);
   if ("incomplete" in wanted) {
     io.writeError(`salt: ${wanted.incomplete}\n${briefHelp(SALT)}`);
     return EX_INCOMPLETE;
@@ -110,12 +110,12 @@ async function dispatch(job: JobRequest, session: Session): Promise<number> {
 async function reportMaster(error: unknown, job: JobRequest, session: Session): Promise<number> {
   const { io, log, print, opts } = session;
   if (error instanceof TargetError) {
-    const { NOBODY_MATCHED, nobodyHint } = await import("./nobody_hint.ts");
-    io.write(NOBODY_MATCHED);
+    const { NO_MINIONS_MATCHED, noMinionsHint } = await import("./no_minions_hint.ts");
+    io.write(NO_MINIONS_MATCHED);
     if (!session.options.async) print(new Map());
-    const hint = nobodyHint(job, new KeyStore(opts.pki_dir), opts);
+    const hint = noMinionsHint(job, new KeyStore(opts.pki_dir), opts);
     io.writeError(`${hint}${await dataHint(job, session)}${NO_RETURN_TEXT}`);
-    return EX_NOBODY;
+    return EX_NO_MINIONS;
   }
   if (error instanceof RefusedError) {
     print(error.message, { retcode: 1 });
@@ -168,7 +168,7 @@ async function preview(job: JobRequest, session: Session): Promise<number> {
   session.print(minions);
   if (minions.length > 0) return 0;
   session.io.writeError(NO_RETURN_TEXT);
-  return EX_NOBODY;
+  return EX_NO_MINIONS;
 }
 
 /** Publishes the job and shows its results. */

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { EX_INTERRUPTED, EX_MINIONS, EX_NOBODY } from "../cli/exit_codes.ts";
+import { EX_INTERRUPTED, EX_MINIONS, EX_NO_MINIONS } from "../cli/exit_codes.ts";
 import { MACHINE_OUTPUTTERS } from "../output/outputters.ts";
 import { hasReturned } from "../protocol/outcome.ts";
 import { sanitize } from "../text/terminal.ts";
@@ -54,7 +54,7 @@ export async function showAnswers(
   if (options.static && !all.some(({ outcome }) => hasReturned(outcome))) {
     print(new Map());
     io.writeError(NO_RETURN_TEXT);
-    return EX_NOBODY;
+    return EX_NO_MINIONS;
   }
   if (options.group) showGroups(all, session);
   else if (options.static) showStatic(all, { fun, session });
@@ -97,7 +97,7 @@ function showGroups(all: readonly Answer[], { print, options, opts }: Session): 
 function showDocs(all: readonly Answer[], { opts, io, print, errorColor }: Session): number {
   if (all.length === 0) {
     io.writeError("No minions found to gather docs from\n");
-    return EX_NOBODY;
+    return EX_NO_MINIONS;
   }
   const { docs, failures } = mergedDocs(all);
   for (const [name, doc] of docs) {

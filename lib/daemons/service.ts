@@ -83,14 +83,14 @@ export async function runService<O extends ServiceOpts>(
     }
     return await serve(definition, loaded, daemon);
   } catch (error) {
-    const text = isForeseen(error) ? error.message : String(error);
+    const text = isExpected(error) ? error.message : String(error);
     writeError(sanitize(`${command.prog}: ${text}\n`));
-    return isForeseen(error) ? 1 : EX_SOFTWARE;
+    return isExpected(error) ? 1 : EX_SOFTWARE;
   }
 }
 
 /** Whether an error's text tells an operator everything. */
-function isForeseen(error: unknown): error is Error {
+function isExpected(error: unknown): error is Error {
   return [ConfigError, PreflightError, KeyError, LibcError].some((kind) => error instanceof kind);
 }
 
@@ -137,7 +137,7 @@ async function serve<O extends ServiceOpts>(
     for (const step of steps) config.debug(step);
     for (const warning of [...warnings, ...odd]) config.warning(warning);
     const service = await definition.start(opts, log).catch((error) => {
-      if (!isForeseen(error)) log.critical(`Cannot start: ${describeError(error)}`);
+      if (!isExpected(error)) log.critical(`Cannot start: ${describeError(error)}`);
       throw error;
     });
     undo.push(onDiagnostics({

@@ -7,8 +7,8 @@
 
 import { runApt } from "./run_apt.ts";
 import { archiveInfo, select, selections } from "./dpkg.ts";
-import { foreseenPackages } from "./foreseen_packages.ts";
-import { keptAnswers } from "./kept_answers.ts";
+import { packagesOfStates } from "./packages_of_states.ts";
+import { aptCache } from "./package_cache.ts";
 import * as output from "./apt_output.ts";
 import { changeFailure, changesBetween } from "../packages/changes.ts";
 import { compareDebianVersions } from "./debian_version.ts";
@@ -30,7 +30,7 @@ const REFRESH_SECONDS = 30;
 
 /** The packages of this host. */
 export async function debianPackages(context: JobContext): Promise<output.DebianPackages> {
-  const answers = keptAnswers(context);
+  const answers = aptCache(context);
   const [own, cpu] = [context.grains.get("osarch"), context.grains.get("cpuarch")];
   const kept = answers.packages(`${str(own ?? "")} ${str(cpu ?? "")}`);
   if (kept.packages !== undefined) return kept.packages;
@@ -91,7 +91,7 @@ export async function refreshPackages(context: JobContext, options: RefreshOptio
   }
   if (result.retcode !== 0) throw new CommandError(result.stderr);
   const { sources, failed } = output.parseUpdate(result.stdout);
-  if ([...sources.values()].includes(true)) keptAnswers(context).forget();
+  if ([...sources.values()].includes(true)) aptCache(context).forget();
   if (options.failhard && failed.length > 0) throw new CommandError(`Error getting repos: ${failed.join(", ")}`);
   return sources;
 }
@@ -147,10 +147,10 @@ async function candidatesOf(
   { packages, release }: { readonly packages: PackageVersions; readonly release: string },
   context: JobContext,
 ): Promise<ReadonlyMap<string, string>> {
-  const kept = keptAnswers(context).candidates(release);
+  const kept = aptCache(context).candidates(release);
   const asked = names.map((name) => checkedWord(name, "package name")).filter((name) => !kept.asked.has(name));
   if (asked.length === 0) return kept.versions;
-  const more = foreseenPackages(context, packages).filter((name) => !kept.asked.has(name) && !asked.includes(name));
+  const more = packagesOfStates(context, packages).filter((name) => !kept.asked.has(name) && !asked.includes(name));
   const options = release === "" ? [] : ["-o", `APT::Default-Release=${release}`];
   const ask = (them: readonly string[]) =>
     runApt(["apt-cache", "-q", "policy", ...them, ...options], context, { scope: false });

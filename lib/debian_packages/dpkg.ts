@@ -5,7 +5,7 @@
  */
 
 import { runApt } from "./run_apt.ts";
-import { keptAnswers } from "./kept_answers.ts";
+import { aptCache } from "./package_cache.ts";
 import * as output from "./apt_output.ts";
 import { CommandError } from "../errors.ts";
 import { checkedWord, outputOf, runProgram } from "../host/run_program.ts";
@@ -16,7 +16,7 @@ import { map, type Value, type ValueMap } from "../values/value.ts";
 /** Packages by the state that dpkg has for them: `install`, `hold`, … */
 export async function selections(context: JobContext, pattern = "*"): Promise<ReadonlyMap<string, string[]>> {
   const asked = checkedWord(pattern || "*", "pattern");
-  const kept = keptAnswers(context).selections();
+  const kept = aptCache(context).selections();
   const known = kept.get(asked);
   if (known !== undefined) return known;
   const { retcode, stdout } = await runProgram(["dpkg", "--get-selections", asked], context);

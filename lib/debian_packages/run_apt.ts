@@ -4,7 +4,7 @@
  * @module
  */
 
-import { keptAnswers } from "./kept_answers.ts";
+import { aptCache } from "./package_cache.ts";
 import { scopeWords } from "../packages/scope.ts";
 import { type ProgramOptions, type ProgramResult, runProgram } from "../host/run_program.ts";
 import { sleep } from "../os/sleep.ts";
@@ -29,7 +29,7 @@ export async function runApt(
 ): Promise<ProgramResult> {
   const { scope = true, env, ...how } = options;
   const inScope = scope ? scopeWords(context, '"salt.modules.aptpkg"') : [];
-  if (words[0] !== "apt-cache" && !words.includes("update")) keptAnswers(context).forget();
+  if (words[0] !== "apt-cache" && !words.includes("update")) aptCache(context).forget();
   const run = () => runProgram([...inScope, ...words], context, { ...how, env: { ...DPKG_ENVIRONMENT, ...env } });
   let result = await run();
   for (let tries = 1; tries <= LOCK_TRIES && result.stderr.includes("Could not get lock"); tries++) {

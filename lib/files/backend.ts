@@ -79,7 +79,7 @@ export interface FileBackend {
    * @param targets The ids of what is updated; all if there are none.
    * @returns The data of the event about it; `undefined` if the backend has no event.
    */
-  update(targets: readonly string[], wanted: UpdateWanted): Promise<ValueMap | undefined>;
+  update(targets: readonly string[], wanted: UpdateOptions): Promise<ValueMap | undefined>;
   /** Removes cached data of files that no longer exist. */
   reap?(): Promise<void>;
   /** Removes all that it keeps. @returns What went wrong. */
@@ -98,8 +98,7 @@ export interface UpdateTarget {
   readonly intervalS?: number;
 }
 
-/** Options of an update. */
-export interface UpdateWanted {
+export interface UpdateOptions {
   /** Whether the list of changes is needed. Otherwise a backend need not compute it. */
   readonly changes: boolean;
   /** Aborted when it is to end early. */

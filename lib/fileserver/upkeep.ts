@@ -6,7 +6,7 @@
 
 import { namesIn } from "../os/directory_names.ts";
 import { describeError, messageOf } from "../errors.ts";
-import type { LockResult, UpdateWanted } from "../files/backend.ts";
+import type { LockResult, UpdateOptions } from "../files/backend.ts";
 import { isGone } from "../os/deno_texts.ts";
 import type { Backends, FileServer } from "./file_server.ts";
 import { compareStrings, type ValueMap } from "../values/value.ts";
@@ -19,7 +19,7 @@ export interface UpdateHost {
 }
 
 /** What to update, and whether the list of changes is needed. */
-export interface UpdateChoice extends UpdateWanted {
+export interface UpdateChoice extends UpdateOptions {
   readonly backend?: Backends;
   /** The remotes of the backend; all if there are none. */
   readonly targets?: readonly string[];

@@ -20,7 +20,7 @@ import { RefusedError } from "../errors.ts";
 /** Maximum wait for an outcome, in milliseconds: by then the client has given up too. */
 const CALL_MS = 300_000;
 
-interface Asked {
+interface Pending {
   taken(): void;
   ended(outcome: FunctionOutcome): void;
   failed(error: Error): void;
@@ -28,7 +28,7 @@ interface Asked {
 
 /** The functions that this thread has requested. */
 export class FunctionRequests implements FunctionServices {
-  readonly #asked = new Map<string, Asked>();
+  readonly #pending = new Map<string, Pending>();
   readonly #post: (request: FunctionRequest) => void;
   readonly #park: () => void;
 
@@ -43,7 +43,7 @@ export class FunctionRequests implements FunctionServices {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const key = this.#ask(job, {
       taken: () => {
-        this.#asked.delete(key);
+        this.#pending.delete(key);
         resolve();
       },
       ended: () => resolve(),
@@ -61,13 +61,13 @@ export class FunctionRequests implements FunctionServices {
       return await promise;
     } finally {
       clearTimeout(timer);
-      this.#asked.delete(key);
+      this.#pending.delete(key);
     }
   }
 
-  #ask(job: FunctionJob, asked: Asked): string {
+  #ask(job: FunctionJob, pending: Pending): string {
     const key = crypto.randomUUID();
-    this.#asked.set(key, asked);
+    this.#pending.set(key, pending);
     this.#post({ key, job: packFunctionJob(job) });
     this.#park();
     return key;
@@ -76,12 +76,12 @@ export class FunctionRequests implements FunctionServices {
   /** Takes news from the main thread. Those for a predecessor of this thread are ignored. */
   receive(message: unknown): void {
     const news: FunctionMessage = parseFunctionMessage(message);
-    const asked = this.#asked.get(news.key);
-    if (asked === undefined) return;
-    if (news.state === "taken") return asked.taken();
-    this.#asked.delete(news.key);
-    if (news.state === "ended") asked.ended(unpackOutcome(news.outcome));
-    else {asked.failed(
+    const pending = this.#pending.get(news.key);
+    if (pending === undefined) return;
+    if (news.state === "taken") return pending.taken();
+    this.#pending.delete(news.key);
+    if (news.state === "ended") pending.ended(unpackOutcome(news.outcome));
+    else {pending.failed(
         refused(news.state === "full" ? "too many functions are running already" : "its process has ended"),
       );}
   }

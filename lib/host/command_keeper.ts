@@ -2,7 +2,7 @@
  * The keeper: a process that starts the commands of a minion's jobs and reads their output, so that they outlive the
  * minion. While the minion is there it gets everything over a connection for each command (keeper_messages.ts), and
  * nothing is written. When the minion has gone (its pipe to this process is closed), the keeper notes its commands in
- * files (kept_commands.ts), waits for their ends, notes these too, and ends.
+ * files (detached_commands.ts), waits for their ends, notes these too, and ends.
  * @module
  */
 
@@ -18,7 +18,7 @@ import {
   packAnswer,
   parseRequest,
 } from "./keeper_messages.ts";
-import { type KeptCommand, keptDirectory, markOf, READY, writeKept } from "./kept_commands.ts";
+import { type DetachedCommand, detachedDirectory, markOf, READY, writeDetached } from "./detached_commands.ts";
 import { returnLargeBlocks, trimMemory } from "../libc/libc.ts";
 import { removeIfExists, writeFileAtomic } from "../os/atomic_file.ts";
 import { clearTimeout, setTimeout, type Timer } from "../os/timers.ts";
@@ -84,7 +84,7 @@ class CommandKeeper {
 
   constructor(place: KeeperPlace) {
     this.#place = place;
-    Deno.mkdirSync(keptDirectory(place.cachedir), { recursive: true, mode: 0o700 });
+    Deno.mkdirSync(detachedDirectory(place.cachedir), { recursive: true, mode: 0o700 });
     writeFileAtomic(this.#file("keeper"), this.#self.at, { mode: 0o600 });
     // A client that connects may start anything: from the first moment it must be this user's.
     const umask = Deno.umask(0o177);
@@ -94,7 +94,7 @@ class CommandKeeper {
   }
 
   #file(state: "keeper" | "alone"): string {
-    return `${keptDirectory(this.#place.cachedir)}/${Deno.pid}.${state}`;
+    return `${detachedDirectory(this.#place.cachedir)}/${Deno.pid}.${state}`;
   }
 
   /** Serves, and resolves when this process may end. */
@@ -150,7 +150,7 @@ class CommandKeeper {
   #note({ request, pid, outcome }: Command): void {
     if (request.hidden || pid === 0) return;
     const { jid, number, spec } = request;
-    const kept: KeptCommand = {
+    const kept: DetachedCommand = {
       jid,
       number,
       words: spec.argv,
@@ -159,7 +159,7 @@ class CommandKeeper {
       ...outcome !== undefined && { outcome },
     };
     try {
-      writeKept(this.#place.cachedir, kept);
+      writeDetached(this.#place.cachedir, kept);
     } catch (error) {
       tell(`it cannot note a command of job ${jid}: ${messageOf(error)}`);
     }

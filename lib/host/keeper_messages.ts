@@ -8,7 +8,7 @@
 import type { ChildOutcome, ChildSpec } from "./child_process.ts";
 import { WireError } from "../errors.ts";
 import { frame } from "../protocol/frames.ts";
-import { packOutcome, unpackOutcome } from "./kept_commands.ts";
+import { packOutcome, unpackOutcome } from "./detached_commands.ts";
 import {
   blob,
   fieldsOf,

@@ -263,14 +263,14 @@ const MSG_PEEK = 2, MSG_DONTWAIT = 0x40;
 
 /**
  * Duplicates the descriptor of the TCP connection `fd`, so that the connection lasts until both are closed; close it
- * with {@linkcode letGo}. `undefined` if `fd` is not a connection any more, or this is not Linux.
+ * with {@linkcode releaseConnection}. `undefined` if `fd` is not a connection any more, or this is not Linux.
  */
 export function holdConnection(fd: number): number | undefined {
   if (Deno.build.os !== "linux") return undefined;
   const held = libc().fcntl(fd, F_DUPFD_CLOEXEC, 0);
   if (held < 0) return undefined;
   if (peerAddress(held) !== undefined) return held;
-  letGo(held);
+  releaseConnection(held);
   return undefined;
 }
 
@@ -294,7 +294,7 @@ function socketCookie(fd: number): bigint | undefined {
 }
 
 /** Closes a descriptor of {@linkcode holdConnection}. */
-export function letGo(held: number): void {
+export function releaseConnection(held: number): void {
   libc().close(held);
 }
 

@@ -135,7 +135,7 @@ function outsideOf({ opts, master }: CallHost): Outside {
   };
   return {
     request: (load) => master.request(load),
-    pillar: (asked) => master.freshPillar(asked),
+    pillar: (query) => master.freshPillar(query),
     grains: async () => await (await import("../minion/grains.ts")).loadGrains(opts),
     fire,
     refresh: (what) => fire(new Map(), REFRESH_TAGS[what]),

@@ -10,11 +10,11 @@ import { CommandError, CommandNotFoundError, InvocationError, UnavailableError }
 import type { ExecutionResult } from "../plugins/execution.ts";
 import type { Catalogue, CommandWatch, JobContext } from "../plugins/job_context.ts";
 import type { JobPool } from "../worker/job_pool.ts";
-import { type Asked, pack, unpack } from "../worker/job_protocol.ts";
+import { type MinionRequest, pack, unpack } from "../worker/job_protocol.ts";
 import { loadCatalogue } from "../worker/catalogue.ts";
 import type { Logger } from "../process/log.ts";
 import type { MinionOpts } from "../config/options.ts";
-import { unpackPillarAsked } from "../worker/pillar_asked.ts";
+import { unpackPillarQuery } from "../worker/pillar_query.ts";
 import { packOpts } from "../config/opts_transfer.ts";
 import { isMap, map, str, toNumber, toValue, type Value, type ValueMap } from "../values/value.ts";
 
@@ -95,34 +95,34 @@ export class CallModules implements AsyncDisposable {
       hostData: { grains: pack(this.#context?.grains ?? new Map()), pillar: pack(this.#context?.pillar ?? new Map()) },
       log: this.#options.log,
       customOnly: true,
-      answer: (asked) => this.#answer(asked),
+      answer: (request) => this.#answer(request),
     });
   }
 
-  async #answer(asked: Asked): Promise<Value> {
+  async #answer(request: MinionRequest): Promise<Value> {
     const context = this.#context;
     if (context === undefined) throw new Error("nothing is run yet");
     const asMap = (packed: Uint8Array): ValueMap => {
       const value = unpack(packed);
       return isMap(value) ? value : map({ data: value });
     };
-    switch (asked.what) {
+    switch (request.what) {
       case "request":
-        return await context.outside.request(asMap(asked.load));
+        return await context.outside.request(asMap(request.load));
       case "fire":
-        return await context.outside.fire(asMap(asked.data), asked.tag);
+        return await context.outside.fire(asMap(request.data), request.tag);
       case "refresh":
-        return await context.outside.refresh(asked.refresh);
+        return await context.outside.refresh(request.refresh);
       case "pillar":
-        return await context.outside.pillar(unpackPillarAsked(asked.asked));
+        return await context.outside.pillar(unpackPillarQuery(request.query));
       case "grains":
         return await context.outside.grains();
       case "running":
         return toValue(await context.jobs.running());
       case "signal":
-        return await context.jobs.signal(asked.jid, asked.signal);
+        return await context.jobs.signal(request.jid, request.signal);
       default:
-        throw new Error(`nobody answers ${asked.what}`);
+        throw new Error(`nobody answers ${request.what}`);
     }
   }
 

@@ -4,7 +4,7 @@
  */
 
 import type { CallMaster } from "../minion/call_master.ts";
-import type { Catalogue, PillarAsked } from "../plugins/job_context.ts";
+import type { Catalogue, PillarQuery } from "../plugins/job_context.ts";
 import { compilePillar } from "../pillar/compile.ts";
 import { extraMinionData } from "../minion/pillar_request.ts";
 import type { Logger } from "../process/log.ts";
@@ -38,7 +38,7 @@ export function localPillarHost(opts: MinionOpts, parts: LocalPillarParts): Pill
 /** No master, and the pillar of this host. */
 export async function localPillar(opts: MinionOpts, parts: LocalPillarParts): Promise<CallMaster> {
   const host = localPillarHost(opts, parts);
-  const freshPillar = async ({ override, pillarenv, saltenv, ext }: PillarAsked): Promise<ValueMap> => {
+  const freshPillar = async ({ override, pillarenv, saltenv, ext }: PillarQuery): Promise<ValueMap> => {
     const request = plainRequest(opts.id, parts.grains, {
       override,
       pillarenv: pillarenv ?? null,

@@ -23,7 +23,7 @@ import { masterBus, pythonBus, removeSocketFile } from "../bus/paths.ts";
 import { type AclUser, findAclUsers, openKeysToAclUsers, openToAclUsers } from "../bus/acl_users.ts";
 import { FunctionProcesses } from "../functions/processes.ts";
 import { type FunctionMessage, parseFunctionRequest } from "../functions/messages.ts";
-import { isAboutPillar, parsePillarQuestion, type PillarMessage } from "../pillar/messages.ts";
+import { isAboutPillar, parsePillarRequestMessage, type PillarReplyMessage } from "../pillar/messages.ts";
 import { PillarProcesses } from "../pillar/processes.ts";
 import { heldMemory, MAX_HELD } from "./in_flight_request.ts";
 import { jidMemory, makeJid } from "../protocol/jid.ts";
@@ -182,7 +182,7 @@ export class Master {
     const busInit = {
       paths: masterBus(opts.sock_dir),
       python: pythonBus(opts.sock_dir),
-      keptEvents: opts.event_publisher_pub_hwm,
+      maxWaitingEvents: opts.event_publisher_pub_hwm,
       place: events,
       listeners,
     };
@@ -260,8 +260,8 @@ export class Master {
         init: (apart) => ({ ...init, held: apart ? held = heldMemory(MAX_HELD) : held }),
         canOverlap: true,
         onMessage: (message) => {
-          const tell = (news: FunctionMessage | PillarMessage) => this.#workers[i].post(news);
-          if (isAboutPillar(message)) pillars.take(parsePillarQuestion(message), tell);
+          const tell = (news: FunctionMessage | PillarReplyMessage) => this.#workers[i].post(news);
+          if (isAboutPillar(message)) pillars.take(parsePillarRequestMessage(message), tell);
           else functions.take(parseFunctionRequest(message), tell);
         },
       });

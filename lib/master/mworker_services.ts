@@ -22,7 +22,7 @@ import { openFiles } from "./master_files.ts";
 import { publishPullPath } from "../config/master_paths.ts";
 import { encode } from "../values/msgpack.ts";
 import { isAboutPillar } from "../pillar/messages.ts";
-import { PillarQuestions } from "../pillar/questions.ts";
+import { PillarRequests } from "../pillar/requests.ts";
 import { opensslOperations } from "../crypto/openssl_rsa.ts";
 import type { MasterOpts } from "../config/options.ts";
 import { VerifiedTokens } from "../keys/verified_tokens.ts";
@@ -93,7 +93,7 @@ export function openServices(
   const jobs = openJobs(opts, init.masterPem, { ...parts, journal });
   const functions = new FunctionRequests(parts.post, parts.onWait);
   // The process gets its time, and others before it theirs.
-  const pillars = new PillarQuestions(parts.post, parts.onWait, opts.pillar_timeout * 1000 + LATE_PILLAR_MS);
+  const pillars = new PillarRequests(parts.post, parts.onWait, opts.pillar_timeout * 1000 + LATE_PILLAR_MS);
   return {
     receive: (message) => isAboutPillar(message) ? pillars.receive(message) : functions.receive(message),
     services: {

@@ -13,7 +13,7 @@ import type { KeyStore } from "../keys/store.ts";
 import type { Logger } from "../process/log.ts";
 import type { MasterOpts } from "../config/options.ts";
 import type { VerifiedTokens } from "../keys/verified_tokens.ts";
-import type { PillarServices } from "../pillar/questions.ts";
+import type { PillarServices } from "../pillar/requests.ts";
 import type { PrivateKey } from "../crypto/rsa.ts";
 import type { RateLimit } from "./rate_limit.ts";
 import type { BoundedMap } from "../values/bounded_map.ts";

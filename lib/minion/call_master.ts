@@ -5,14 +5,14 @@
  */
 
 import { NoMasterError } from "../errors.ts";
-import type { PillarAsked } from "../plugins/job_context.ts";
+import type { PillarQuery } from "../plugins/job_context.ts";
 import type { Value, ValueMap } from "../values/value.ts";
 
 /** The master of a call, or none. */
 export interface CallMaster extends Disposable {
   readonly pillar: ValueMap;
   /** The minion's pillar, made now. @throws {NoMasterError} If there is no master, and this host compiles none. */
-  freshPillar(asked: PillarAsked): Promise<ValueMap>;
+  freshPillar(query: PillarQuery): Promise<ValueMap>;
   /** Sends an encrypted request. @throws {NoMasterError} If there is no master. */
   request(load: ValueMap): Promise<Value>;
 }

@@ -10,8 +10,8 @@ import { stampNow } from "../bus/event.ts";
 import { jobAck, jobOutput, jobStart } from "../protocol/tags.ts";
 import { interruptedRunLines, runsStates } from "../state_control/interrupted_run.ts";
 import { interruptedReturn } from "../worker/interrupted.ts";
-import { type JobPool, LEFT } from "../worker/job_pool.ts";
-import { removeKept, takeOverKept } from "../host/kept_commands.ts";
+import { type JobPool, LEFT_TO_NEXT_MINION } from "../worker/job_pool.ts";
+import { removeDetached, takeOverDetached } from "../host/detached_commands.ts";
 import { batchToMap, type LiveBatch } from "../protocol/live_batch.ts";
 import { hideReturn } from "../protocol/hidden_return.ts";
 import { LiveOutput } from "../worker/live_output.ts";
@@ -125,7 +125,7 @@ export class MinionJobs {
       const live = load.get("live") === true && !resumed ? this.#liveOutput(load) : undefined;
       const outcome = await this.#parts.pool.run(load, (written) => live?.write(written), { resumed });
       clearTimeout(acknowledging);
-      if (outcome === LEFT) {
+      if (outcome === LEFT_TO_NEXT_MINION) {
         // Its commands continue; the next minion finds its proc file, and returns their outcome.
         await live?.end(0);
         return;
@@ -144,7 +144,7 @@ export class MinionJobs {
       // The note is removed only when the return is durable: with neither, the job would never end.
       if (this.#parts.journal !== undefined) await this.#durable(load);
       this.#parts.proc.remove(jid);
-      if (resumed) removeKept(this.#parts.opts.cachedir, jid);
+      if (resumed) removeDetached(this.#parts.opts.cachedir, jid);
     } catch (error) {
       this.#parts.log.critical(`Job ${jid} was lost: ${describeError(error)}`);
     }
@@ -200,7 +200,7 @@ export class MinionJobs {
 
   async #jobsThatGoOn(open: readonly { readonly jid: string }[]): Promise<Set<string>> {
     try {
-      return await takeOverKept(this.#parts.opts.cachedir, new Set(open.map(({ jid }) => jid)));
+      return await takeOverDetached(this.#parts.opts.cachedir, new Set(open.map(({ jid }) => jid)));
     } catch (error) {
       this.#parts.log.error(`The commands that went on cannot be read: ${messageOf(error)}`);
       return new Set();

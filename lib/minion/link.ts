@@ -20,7 +20,7 @@ import {
 import type { Logger } from "../process/log.ts";
 import { type Reach, reachOf } from "./master_diagnosis.ts";
 import { decode, encode } from "../values/msgpack.ts";
-import { asBytes, clearRequest, encryptedRequest, STRANGER } from "../protocol/payload.ts";
+import { asBytes, clearRequest, encryptedRequest, UNAUTHENTICATED_BOUNDS } from "../protocol/payload.ts";
 import { RequestChannel, type RequestOptions, type RequestTimeouts } from "../sockets/request_channel.ts";
 import { type Applicant, type Credentials, SignIn, type SignInReply } from "./sign_in.ts";
 import { sleep } from "../os/sleep.ts";
@@ -302,7 +302,7 @@ export class MasterLink {
       const reply = decode(
         await this.#send(load, nonce, { ...timeouts ?? this.#settings.requestTimeouts, signal }),
         "wire",
-        STRANGER,
+        UNAUTHENTICATED_BOUNDS,
       );
       const sealed = asBytes(reply);
       if (sealed === undefined || this.#session === undefined) throw new WireError(`The master answered ${str(reply)}`);
@@ -321,7 +321,7 @@ export class MasterLink {
     return await this.#twice(signal, async () => {
       const nonce = crypto.randomUUID().replaceAll("-", "");
       const answer = await this.#send(load, nonce, { ...this.#settings.requestTimeouts, signal });
-      const reply = decode(answer, "wire", STRANGER);
+      const reply = decode(answer, "wire", UNAUTHENTICATED_BOUNDS);
       const key = isMap(reply) ? asBytes(reply.get("key")) : undefined;
       const sealed = isMap(reply) ? asBytes(reply.get("pillar")) : undefined;
       if (key === undefined || sealed === undefined) throw new WireError(`The master answered ${str(reply)}`);

@@ -26,7 +26,7 @@ import { minionBus } from "../bus/paths.ts";
 import { loadGrains } from "./grains.ts";
 import { JidMemory } from "./jid_memory.ts";
 import { JobPool } from "../worker/job_pool.ts";
-import { type Asked, pack, unpack } from "../worker/job_protocol.ts";
+import { type MinionRequest, pack, unpack } from "../worker/job_protocol.ts";
 import type { Journal } from "../os/journal.ts";
 import { KeeperProcess } from "../worker/keeper_process.ts";
 import { KeptReturns } from "../jobs/kept_returns.ts";
@@ -41,8 +41,8 @@ import { insteadOf } from "../jobs/oversized_return.ts";
 import { compilesOwnPillar, OwnPillar } from "./own_pillar.ts";
 import { packOpts } from "../config/opts_transfer.ts";
 import { pillarRequest } from "./pillar_request.ts";
-import type { PillarAsked } from "../plugins/job_context.ts";
-import { unpackPillarAsked } from "../worker/pillar_asked.ts";
+import type { PillarQuery } from "../plugins/job_context.ts";
+import { unpackPillarQuery } from "../worker/pillar_query.ts";
 import { writePillarCache } from "./pillar_cache.ts";
 import type { Refresh } from "../plugins/job_context.ts";
 import { ProcFiles } from "../worker/proc_files.ts";
@@ -125,7 +125,7 @@ export class Minion {
       opts: packOpts("minion", opts),
       hostData: this.#hostData(),
       log,
-      answer: (asked) => this.#answer(asked),
+      answer: (request) => this.#answer(request),
     });
     const kept = this.#kept = new KeptReturns(opts.cachedir, log);
     const min = Math.max(opts.minion_jid_queue_hwm, REMEMBERED_JIDS), jidFile = `${opts.cachedir}/jids`;
@@ -265,8 +265,8 @@ export class Minion {
   }
 
   /** A newly compiled pillar. */
-  async #pillarFor(asked: PillarAsked): Promise<ValueMap> {
-    const request = pillarRequest(this.#opts, this.#grains, asked);
+  async #pillarFor(query: PillarQuery): Promise<ValueMap> {
+    const request = pillarRequest(this.#opts, this.#grains, query);
     if (compilesOwnPillar(this.#opts)) return await this.#compiler().compile(request);
     return await this.#connected().requestPillar(request, this.#closing.signal);
   }
@@ -275,8 +275,8 @@ export class Minion {
     return this.#ownPillar ??= new OwnPillar(this.#opts, this.#log);
   }
 
-  async #refreshPillar(asked: PillarAsked = {}): Promise<void> {
-    this.#pillar = await this.#pillarFor(asked);
+  async #refreshPillar(query: PillarQuery = {}): Promise<void> {
+    this.#pillar = await this.#pillarFor(query);
     await writePillarCache(this.#opts, this.#pillar, this.#log);
     this.#log.named("salt.pillar").debug(() => `The pillar has ${this.#pillar.size} keys`);
     this.#pool?.setHostData(this.#hostData());
@@ -360,29 +360,29 @@ export class Minion {
   };
 
   /** Answers the requests of jobs. */
-  async #answer(asked: Asked): Promise<Value> {
-    switch (asked.what) {
+  async #answer(request: MinionRequest): Promise<Value> {
+    switch (request.what) {
       case "request": {
-        const load = unpack(asked.load);
+        const load = unpack(request.load);
         if (!isMap(load)) throw new WireError("a request is not a map");
         return await this.#connected().request(load, this.#closing.signal);
       }
       case "fire": {
-        const data = unpack(asked.data);
-        return await this.#fireLocal(asked.tag, isMap(data) ? data : map({ data }));
+        const data = unpack(request.data);
+        return await this.#fireLocal(request.tag, isMap(data) ? data : map({ data }));
       }
       case "pillar":
-        return await this.#pillarFor(unpackPillarAsked(asked.asked));
+        return await this.#pillarFor(unpackPillarQuery(request.query));
       case "grains":
         await this.refreshGrains();
         return this.#grains;
       case "keeper":
         return await this.#keeper?.socket() ?? null;
       case "refresh":
-        await this.#refreshes[asked.refresh]();
+        await this.#refreshes[request.refresh]();
         return true;
       default:
-        throw new Error(`nobody answers ${asked.what}`);
+        throw new Error(`nobody answers ${request.what}`);
     }
   }
 

@@ -6,13 +6,13 @@
 
 import type { MinionOpts } from "../config/options.ts";
 import { optsValues } from "../config/opts_map.ts";
-import type { PillarAsked } from "../plugins/job_context.ts";
+import type { PillarQuery } from "../plugins/job_context.ts";
 import { updateMap } from "../values/dict_update.ts";
 import { isMap, map, type Value, type ValueMap } from "../values/value.ts";
 
 /** The pillar request of a minion with these grains. */
-export function pillarRequest(opts: MinionOpts, grains: ValueMap, asked: PillarAsked = {}): ValueMap {
-  const { override = new Map(), pillarenv = opts.pillarenv, saltenv = opts.saltenv, ext } = asked;
+export function pillarRequest(opts: MinionOpts, grains: ValueMap, query: PillarQuery = {}): ValueMap {
+  const { override = new Map(), pillarenv = opts.pillarenv, saltenv = opts.saltenv, ext } = query;
   const request = map({
     id: opts.id,
     grains,
@@ -24,7 +24,7 @@ export function pillarRequest(opts: MinionOpts, grains: ValueMap, asked: PillarA
     cmd: "_pillar",
   });
   if (ext !== undefined && ext !== null) request.set("ext", ext);
-  if (asked.cleanCache) request.set("clean_cache", true);
+  if (query.cleanCache) request.set("clean_cache", true);
   return request;
 }
 

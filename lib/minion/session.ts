@@ -7,7 +7,7 @@ import type { Logger } from "../process/log.ts";
 import { MasterLink } from "./link.ts";
 import { applicantOf, linkSettings } from "./link_settings.ts";
 import type { MinionOpts } from "../config/options.ts";
-import type { PillarAsked } from "../plugins/job_context.ts";
+import type { PillarQuery } from "../plugins/job_context.ts";
 import { pillarRequest } from "./pillar_request.ts";
 import type { CallMaster } from "./call_master.ts";
 import type { ValueMap } from "../values/value.ts";
@@ -28,7 +28,7 @@ export async function openMasterSession(
   signal.addEventListener("abort", close);
   try {
     await link.signIn(signal);
-    const freshPillar = (asked: PillarAsked) => link.requestPillar(pillarRequest(opts, grains, asked), signal);
+    const freshPillar = (query: PillarQuery) => link.requestPillar(pillarRequest(opts, grains, query), signal);
     const pillar = await freshPillar({});
     return { pillar, freshPillar, request: (load) => link.request(load, signal), [Symbol.dispose]: close };
   } catch (error) {

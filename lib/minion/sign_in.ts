@@ -11,7 +11,7 @@ import { Crypticle, generateKeyString } from "../crypto/crypticle.ts";
 import { AuthenticationError, KeyError, MsgpackError, SignInError, WireError } from "../errors.ts";
 import { hashHex } from "../crypto/hash.ts";
 import { decode } from "../values/msgpack.ts";
-import { asBytes, clearRequest, STRANGER, stringField } from "../protocol/payload.ts";
+import { asBytes, clearRequest, stringField, UNAUTHENTICATED_BOUNDS } from "../protocol/payload.ts";
 import { type EncryptionAlgorithm, type PrivateKey, PublicKey, type SigningAlgorithm } from "../crypto/rsa.ts";
 import { fingerprint, samePem } from "../crypto/pem.ts";
 import { isMap, map, repr, toNumber, type Value, type ValueMap } from "../values/value.ts";
@@ -115,7 +115,7 @@ export class SignIn {
   }
 
   #check(frame: Uint8Array): SignInReply {
-    const outer = decode(frame, "wire", STRANGER);
+    const outer = decode(frame, "wire", UNAUTHENTICATED_BOUNDS);
     if (!isMap(outer)) throw new WireError(`the master answered ${repr(outer)} to a sign-in`);
     const load = outer.get("load");
     if (isMap(load)) {
@@ -128,7 +128,7 @@ export class SignIn {
     }
     const signed = asBytes(load);
     if (signed === undefined) throw new WireError("a sign-in reply without a load", "load");
-    const inner = decode(signed, "wire", STRANGER);
+    const inner = decode(signed, "wire", UNAUTHENTICATED_BOUNDS);
     if (!isMap(inner)) throw new WireError("a sign-in reply whose load is not a map", "load");
     const credentials = inner.has("pub_key") ? this.#credentials(inner) : undefined;
     this.#checkSignature(signed, asBytes(outer.get("sig")), credentials?.masterKey);

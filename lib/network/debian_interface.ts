@@ -11,7 +11,7 @@ import { linkOptions, putOffloads, putSwitch } from "./link_options.ts";
 import { compareStrings, isInt, isMap, str, truthy, type Value, type ValueMap } from "../values/value.ts";
 
 /** Facts of an interface besides its settings. */
-export interface InterfaceAsked {
+export interface DebianInterfaceOptions {
   readonly name: string;
   readonly type: string;
   /** Whether it is started with the host. */
@@ -109,7 +109,7 @@ function pppOptions(settings: ValueMap, iface: string): ValueMap {
 }
 
 /** What a type of interface adds to the block of a family. */
-function putType(block: ValueMap, family: string, settings: ValueMap, asked: InterfaceAsked): void {
+function putType(block: ValueMap, family: string, settings: ValueMap, asked: DebianInterfaceOptions): void {
   const { name: iface, type } = asked;
   if (type !== "bridge") {
     const ethtool = ethtoolPart(settings, iface);
@@ -162,7 +162,7 @@ function putSetting(blocks: ReadonlyMap<string, ValueMap>, setting: string, valu
 }
 
 /** The adapter. @throws Python's AttributeError for a setting that is not what is expected. */
-export function debianInterface(given: ValueMap, asked: InterfaceAsked): ValueMap {
+export function debianInterface(given: ValueMap, asked: DebianInterfaceOptions): ValueMap {
   const settings: ValueMap = new Map(given);
   const blocks = new Map<string, ValueMap>(FAMILIES.map((family) => [family, new Map()]));
   const adapter: ValueMap = new Map([["type", asked.type]]);

@@ -25,7 +25,7 @@ import { dumpJson } from "../values/json.ts";
 import { equals, isMap, str, toNumber, truthy, type Value, type ValueMap } from "../values/value.ts";
 
 /** Facts of an interface besides its settings. */
-export interface RhInterfaceAsked {
+export interface RhInterfaceOptions {
   readonly name: string;
   readonly type: string;
   readonly enabled: Value;
@@ -41,7 +41,7 @@ const ADVERTISED = [
   ..."0x800000 0x1000000 0x2000000 0x4000000".split(" "),
 ];
 
-function ethtoolOptions(settings: ValueMap, { name: iface, processors }: RhInterfaceAsked): ValueMap {
+function ethtoolOptions(settings: ValueMap, { name: iface, processors }: RhInterfaceOptions): ValueMap {
   const options = linkOptions(settings, iface);
   const advertise = settings.get("advertise");
   if (advertise !== undefined) {
@@ -64,7 +64,7 @@ function ethtoolOptions(settings: ValueMap, { name: iface, processors }: RhInter
 }
 
 /** What belongs to one type of interface. */
-function putType(result: ValueMap, settings: ValueMap, asked: RhInterfaceAsked): void {
+function putType(result: ValueMap, settings: ValueMap, asked: RhInterfaceOptions): void {
   const { name: iface, type } = asked;
   const put = (name: string, value: Value) => result.set(name, value);
   const json = (name: string) => {
@@ -106,7 +106,7 @@ function putVlan(result: ValueMap, settings: ValueMap, iface: string): void {
 }
 
 /** The address of the card: the one that is set, or with `auto` or none the card's own. */
-async function putHardware(result: ValueMap, settings: ValueMap, asked: RhInterfaceAsked): Promise<void> {
+async function putHardware(result: ValueMap, settings: ValueMap, asked: RhInterfaceOptions): Promise<void> {
   if (["bond", "team", "vlan", "bridge", "ipip"].includes(asked.type)) return;
   const given = settings.get("hwaddr");
   if (given !== undefined) {
@@ -171,7 +171,7 @@ const SWITCHES = [
   ..."ipv6_autoconf ipv4_failure_fatal dhcpv6c".split(" "),
 ];
 
-function putSwitches(result: ValueMap, settings: ValueMap, asked: RhInterfaceAsked): void {
+function putSwitches(result: ValueMap, settings: ValueMap, asked: RhInterfaceOptions): void {
   const put = (name: string) => {
     const given = settings.get(name);
     if (given === undefined) return;
@@ -206,7 +206,7 @@ function bypassesFirewall(settings: ValueMap, iface: string): boolean {
  */
 export async function rhInterface(
   settings: ValueMap,
-  asked: RhInterfaceAsked,
+  asked: RhInterfaceOptions,
   bridge: (bypass: boolean) => Promise<void>,
 ): Promise<ValueMap> {
   const { name: iface, type } = asked;

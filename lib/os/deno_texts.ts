@@ -59,7 +59,7 @@ export function isUnknownHost(error: Error): boolean {
 }
 
 /** Whether a line that a process wrote says that it had no more memory: V8, Rust or the system says it, whichever meets the limit first. */
-export function tellsOutOfMemory(line: string): boolean {
+export function isOutOfMemory(line: string): boolean {
   return /out of memory|memory allocation of|allocation failed|cannot allocate memory|\(os error 12\)/i.test(line);
 }
 
@@ -76,7 +76,7 @@ export class PrintedLines {
   add(line: string): void {
     // Without memory for its stack a thread cannot be started, which the system reports as EAGAIN: pthread_create(3).
     // Deno has its own text for that, where it happens while V8 asks for a thread.
-    this.#outOfMemory ||= tellsOutOfMemory(line) || line.includes("unable to create worker threads") ||
+    this.#outOfMemory ||= isOutOfMemory(line) || line.includes("unable to create worker threads") ||
       (this.#panics > 0 && /resource temporarily unavailable/i.test(line));
     if (line.startsWith("Deno has panicked")) this.#panics++;
     else if (line.includes(" panicked at ")) this.#places++;

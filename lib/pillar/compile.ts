@@ -15,7 +15,7 @@ import type { PillarHost, PillarScope } from "./host.ts";
 import { PillarReads } from "./reads.ts";
 import { PillarRoots } from "./roots.ts";
 import { type PillarRequest, plainRequest } from "./request.ts";
-import { renderKept, type SlsKeeper } from "./kept_sls.ts";
+import { renderCached, type SlsCache } from "./sls_cache.ts";
 import { SlsFiles } from "./sls.ts";
 import { VERSION } from "../version.ts";
 import { WatchedMap } from "./watched_map.ts";
@@ -31,7 +31,7 @@ export interface CompiledPillar {
 export async function compilePillar(
   request: PillarRequest,
   host: PillarHost,
-  keeper?: SlsKeeper,
+  keeper?: SlsCache,
 ): Promise<CompiledPillar> {
   const compilation = new Compilation(request, host, keeper);
   return { pillar: await compilation.compile(), reads: compilation.reads };
@@ -54,7 +54,7 @@ class Compilation {
   readonly reads = new PillarReads();
   readonly #request: PillarRequest;
   readonly #host: PillarHost;
-  readonly #keeper: SlsKeeper | undefined;
+  readonly #keeper: SlsCache | undefined;
   readonly #roots: PillarRoots;
   readonly #pillarenv: string | null;
   readonly #merging: MergeHow;
@@ -66,7 +66,7 @@ class Compilation {
   /** The reads of the current file. */
   #noting = this.reads;
 
-  constructor(request: PillarRequest, host: PillarHost, keeper: SlsKeeper | undefined) {
+  constructor(request: PillarRequest, host: PillarHost, keeper: SlsCache | undefined) {
     const { opts } = host;
     this.#request = request;
     this.#host = host;
@@ -291,7 +291,7 @@ class Compilation {
     try {
       // A file's imports depend on the directories of its environment.
       const key = [saltenv, sls, path, ...this.#roots.directories(saltenv)].join("\0");
-      return await renderKept({ key, facts, reads, keeper }, async () => {
+      return await renderCached({ key, facts, reads, keeper }, async () => {
         reads.path(path);
         const text = Deno.readTextFileSync(path);
         const renderer = this.#host.opts.renderer;

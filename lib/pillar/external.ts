@@ -7,7 +7,7 @@
 import { InvocationError, messageOf } from "../errors.ts";
 import { invoke } from "../plugins/call.ts";
 import { type MergeHow, mergeMaps } from "../values/dict_merge.ts";
-import { deepCopy } from "./kept_sls.ts";
+import { deepCopy } from "./sls_cache.ts";
 import type { PillarContext, PillarRendering, PillarSource } from "../plugins/pillar_source.ts";
 import { NOT_BUILT, PILLAR_SOURCES } from "../../modules/pillar/_built_in.ts";
 import { didYouMean } from "../text/nearest_name.ts";

@@ -11,7 +11,7 @@ import { WireError } from "../errors.ts";
 import { isMap, map } from "../values/value.ts";
 
 /** A request of an MWorker for a pillar. */
-export interface PillarQuestion {
+export interface PillarRequestMessage {
   readonly kind: "pillar";
   /** Its own key, for the answer. */
   readonly key: string;
@@ -21,7 +21,7 @@ export interface PillarQuestion {
 }
 
 /** The answer of the main thread. */
-export interface PillarMessage {
+export interface PillarReplyMessage {
   readonly kind: "pillar";
   readonly key: string;
   /** `compiled`; `full`: too many wait; `lost`: the master is ending. */
@@ -37,14 +37,14 @@ export function isAboutPillar(message: unknown): boolean {
   return typeof message === "object" && message !== null && "kind" in message && message.kind === "pillar";
 }
 
-/** Parses a {@linkcode PillarQuestion}. @throws {WireError} If it is something else. */
-export function parsePillarQuestion(message: unknown): PillarQuestion {
+/** Parses a {@linkcode PillarRequestMessage}. @throws {WireError} If it is something else. */
+export function parsePillarRequestMessage(message: unknown): PillarRequestMessage {
   const fields = fieldsOf(message);
   return { kind: "pillar", key: text(fields, "key"), id: text(fields, "id"), request: blob(fields, "request") };
 }
 
-/** Parses a {@linkcode PillarMessage}. @throws {WireError} If it is something else. */
-export function parsePillarMessage(message: unknown): PillarMessage {
+/** Parses a {@linkcode PillarReplyMessage}. @throws {WireError} If it is something else. */
+export function parsePillarReplyMessage(message: unknown): PillarReplyMessage {
   const fields = fieldsOf(message);
   return {
     kind: "pillar",

@@ -12,7 +12,7 @@ import { encode } from "../values/msgpack.ts";
 import { frame, FrameReader } from "../protocol/frames.ts";
 import type { Logger } from "../process/log.ts";
 import { masterProcess, PILLAR_PROCESS, V8_FLAGS } from "../process/self_command.ts";
-import { packNumbered, type PillarMessage, type PillarQuestion } from "./messages.ts";
+import { packNumbered, type PillarReplyMessage, type PillarRequestMessage } from "./messages.ts";
 import type { TimeBudget } from "../os/time_budget.ts";
 import { map } from "../values/value.ts";
 
@@ -44,7 +44,7 @@ export interface PillarProcessesParts {
 
 /** The requests that wait for the answer to one question. */
 interface Waiting {
-  readonly question: PillarQuestion;
+  readonly question: PillarRequestMessage;
   readonly tell: ((pillar: Uint8Array | "full" | "lost") => void)[];
 }
 
@@ -66,7 +66,7 @@ export class PillarProcesses {
   }
 
   /** Takes a question. @param tell Called once with the answer. */
-  take(question: PillarQuestion, tell: (news: PillarMessage) => void): void {
+  take(question: PillarRequestMessage, tell: (news: PillarReplyMessage) => void): void {
     const answer = (pillar: Uint8Array | "full" | "lost") => tell(news(question.key, pillar));
     if (this.#closed) return answer("lost");
     // A minion that repeats its request waits for the first one's answer.
@@ -141,7 +141,7 @@ export class PillarProcesses {
   }
 }
 
-function news(key: string, pillar: Uint8Array | "full" | "lost"): PillarMessage {
+function news(key: string, pillar: Uint8Array | "full" | "lost"): PillarReplyMessage {
   if (typeof pillar === "string") return { kind: "pillar", key, state: pillar, pillar: new Uint8Array() };
   return { kind: "pillar", key, state: "compiled", pillar };
 }
@@ -197,7 +197,7 @@ class PillarProcess {
   }
 
   /** Compiles a pillar. @throws {Error} If the process ends, or takes too long. */
-  async compile({ id, request }: PillarQuestion): Promise<Uint8Array> {
+  async compile({ id, request }: PillarRequestMessage): Promise<Uint8Array> {
     clearTimeout(this.#idle);
     this.#known.add(id);
     const { timeoutMs, idleMs = IDLE_MS } = this.#parts;

@@ -68,7 +68,7 @@ export function unpackPillarRequest(bytes: Uint8Array): PillarRequest {
 }
 
 /** A request with default options. */
-export function plainRequest(id: string, grains: ValueMap, asked: Partial<PillarRequest> = {}): PillarRequest {
+export function plainRequest(id: string, grains: ValueMap, options: Partial<PillarRequest> = {}): PillarRequest {
   const request: PillarRequest = {
     id,
     grains: new Map(grains).set("id", id),
@@ -80,7 +80,7 @@ export function plainRequest(id: string, grains: ValueMap, asked: Partial<Pillar
     cleanCache: false,
     tops: false,
   };
-  return { ...request, ...asked, override: asked.override ?? request.override };
+  return { ...request, ...options, override: options.override ?? request.override };
 }
 
 function asMap(value: Value | undefined): ValueMap {

@@ -7,14 +7,14 @@
 import { compilePillar, ownOptions } from "./compile.ts";
 import { DataCache } from "../fleet/data_cache.ts";
 import { decode, encode } from "../values/msgpack.ts";
-import { KeptPillars } from "./kept_pillars.ts";
+import { PillarCache } from "./pillar_cache.ts";
 import type { MasterOpts } from "../config/options.ts";
 import { masterTops } from "./master_tops.ts";
 import { mergeMaps } from "../values/dict_merge.ts";
 import { PillarReads } from "./reads.ts";
 import type { PillarHost } from "./host.ts";
 import type { PillarRequest } from "./request.ts";
-import { SlsKeeper } from "./kept_sls.ts";
+import { SlsCache } from "./sls_cache.ts";
 import { StoreError } from "../errors.ts";
 import { isMap, map, type ValueMap } from "../values/value.ts";
 
@@ -34,8 +34,8 @@ export class PillarService {
   readonly #opts: PillarServiceOpts;
   readonly #host: PillarHost;
   readonly #data: DataCache;
-  readonly #files = new SlsKeeper();
-  readonly #pillars = new KeptPillars();
+  readonly #files = new SlsCache();
+  readonly #pillars = new PillarCache();
 
   constructor(opts: PillarServiceOpts, host: PillarHost) {
     this.#opts = opts;

@@ -3,11 +3,11 @@
  * @module
  */
 
-import type { JobContext, PillarAsked } from "./job_context.ts";
+import type { JobContext, PillarQuery } from "./job_context.ts";
 import type { ValueMap } from "../values/value.ts";
 
 /** The pillar of the requested environment, else of that in the options. The pillar in memory is not changed. */
-export function askPillar(asked: PillarAsked, { opts, outside }: JobContext): Promise<ValueMap> {
-  const fromSaltenv = opts.pillarenv_from_saltenv ? asked.saltenv ?? opts.saltenv : null;
-  return outside.pillar({ ...asked, pillarenv: asked.pillarenv ?? fromSaltenv ?? opts.pillarenv });
+export function askPillar(query: PillarQuery, { opts, outside }: JobContext): Promise<ValueMap> {
+  const fromSaltenv = opts.pillarenv_from_saltenv ? query.saltenv ?? opts.saltenv : null;
+  return outside.pillar({ ...query, pillarenv: query.pillarenv ?? fromSaltenv ?? opts.pillarenv });
 }

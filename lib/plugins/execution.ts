@@ -149,7 +149,7 @@ function withRetcode(context: JobContext, setRetcode: (retcode: number) => void)
     watchCommand: context.watchCommand,
     watchState: context.watchState,
     showsPillar: context.showsPillar,
-    keptCommands: context.keptCommands,
+    detachedCommands: context.detachedCommands,
     runas: context.runas,
     log: (level, message) => context.log(level, message),
   };

@@ -6,7 +6,7 @@
  */
 
 import type { ChildRunner } from "../host/child_process.ts";
-import type { KeptCommand } from "../host/kept_commands.ts";
+import type { DetachedCommand } from "../host/detached_commands.ts";
 import { type Declaration, declare, type ModuleFunction, type Parameters } from "./module.ts";
 import type { MinionOpts } from "../config/options.ts";
 import type { Value, ValueMap } from "../values/value.ts";
@@ -40,7 +40,7 @@ export interface Jobs {
 export type Refresh = "modules" | "grains" | "pillar";
 
 /** A function's request for a pillar. */
-export interface PillarAsked {
+export interface PillarQuery {
   /** Values that win over all others. */
   readonly override?: ValueMap;
   /** The environment to take it from. Default: the minion's. */
@@ -63,7 +63,7 @@ export interface Outside {
    * Compiles this minion's pillar again: on its master, or here if it has none. The pillar in memory stays. @throws
    * {NoMasterError} If neither is possible.
    */
-  pillar(asked: PillarAsked): Promise<ValueMap>;
+  pillar(query: PillarQuery): Promise<ValueMap>;
   /** This minion's grains, made now. A minion that runs this has them from now on, too. */
   grains(): Promise<ValueMap>;
   /** Makes the minion repeat a step of its start. */
@@ -138,7 +138,7 @@ export interface JobContext {
   /** Whether `pillar.*` show values without `unmask`: the caller is a template. Default: they are masked. */
   readonly showsPillar?: boolean;
   /** Commands of this job that continued when its minion ended: the job is run again. The first ones that `runChild` gets are these. */
-  readonly keptCommands?: readonly KeptCommand[];
+  readonly detachedCommands?: readonly DetachedCommand[];
   /** The user that commands run as where a call names none: a state's argument `runas`. */
   readonly runas?: string;
   /** Writes to the minion's log. */

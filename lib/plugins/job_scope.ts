@@ -4,7 +4,7 @@
  */
 
 import type { ChildRunner } from "../host/child_process.ts";
-import type { KeptCommand } from "../host/kept_commands.ts";
+import type { DetachedCommand } from "../host/detached_commands.ts";
 import { callFunction } from "./execution.ts";
 import type { Catalogue, CommandWatch, JobContext, Jobs, Outside } from "./job_context.ts";
 import type { Logger } from "../process/log.ts";
@@ -27,7 +27,7 @@ export interface ScopeParts {
   /** Runs a command so that it outlives the minion. */
   readonly runChild?: ChildRunner;
   /** Commands of the job that continued when its minion ended. */
-  readonly keptCommands?: readonly KeptCommand[];
+  readonly detachedCommands?: readonly DetachedCommand[];
   /** Begins to send a command's output, if somebody watches the job. */
   readonly watchCommand?: (encoding: string | null) => CommandWatch;
   /** Shows the result of a state. */

@@ -8,22 +8,22 @@
 import { joinBytes } from "../values/join_bytes.ts";
 
 /** Who sends a frame: the process itself, in JSON (0), or the code that it runs, in MessagePack (1). */
-export type Speaker = 0 | 1;
+export type FrameSender = 0 | 1;
 
 /** Bytes before the content. */
 const HEAD = 5;
 
 /** One message. */
 export interface Frame {
-  readonly speaker: number;
+  readonly sender: number;
   readonly content: Uint8Array<ArrayBuffer>;
 }
 
 /** Encodes a frame. */
-export function frame(speaker: Speaker, content: Uint8Array): Uint8Array<ArrayBuffer> {
+export function frame(sender: FrameSender, content: Uint8Array): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(HEAD + content.length);
   new DataView(bytes.buffer).setUint32(0, content.length);
-  bytes[4] = speaker;
+  bytes[4] = sender;
   bytes.set(content, HEAD);
   return bytes;
 }
@@ -52,7 +52,7 @@ export class FrameReader {
       if (size > this.#max) throw new RangeError(`a message of ${size} bytes, of at most ${this.#max}`);
       this.#needed = HEAD + size;
       if (this.#length < this.#needed) break;
-      frames.push({ speaker: whole[4], content: whole.slice(HEAD, HEAD + size) });
+      frames.push({ sender: whole[4], content: whole.slice(HEAD, HEAD + size) });
       this.#pieces = [whole.subarray(HEAD + size)];
       this.#length -= HEAD + size;
       this.#needed = HEAD;

@@ -17,7 +17,7 @@ export const PROTOCOL_VERSION = 3;
  * minion's own load is decoded after its key is verified, and may cost eight times as much. An operator's clear request
  * may name about a hundred thousand minions.
  */
-export const STRANGER: Bounds = { memory: 1_000_000, depth: 100, keyBytes: 4_096, otherKeys: 1_000 };
+export const UNAUTHENTICATED_BOUNDS: Bounds = { memory: 1_000_000, depth: 100, keyBytes: 4_096, otherKeys: 1_000 };
 
 /** Maximum number of fields in a request's load: handlers may copy it, which must be cheap for any field names. */
 export const MAX_FIELDS = 1_000;
@@ -43,7 +43,7 @@ export type Request =
  * @throws {MsgpackError} If `frame` is not a value, or is out of bounds.
  */
 export function parseRequest(frame: Uint8Array): Request {
-  const outer = decode(frame, "wire", STRANGER);
+  const outer = decode(frame, "wire", UNAUTHENTICATED_BOUNDS);
   if (!isMap(outer) || !outer.has("enc") || !outer.has("load")) throw new WireError("bad load");
   const enc = outer.get("enc");
   const load = outer.get("load");
@@ -108,7 +108,7 @@ export interface Published {
 
 /** Parses the publish in `frame`. @throws {WireError} If it is not a publish. */
 export function parsePublished(frame: Uint8Array): Published {
-  const outer = decode(frame, "wire", STRANGER);
+  const outer = decode(frame, "wire", UNAUTHENTICATED_BOUNDS);
   if (!isMap(outer) || outer.get("enc") !== "aes") throw new WireError("not an encrypted publish", "enc");
   const load = asBytes(outer.get("load"));
   if (load === undefined) throw new WireError("a publish without a load", "load");

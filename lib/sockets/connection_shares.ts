@@ -17,7 +17,7 @@ export interface ConnectionLimits {
 }
 
 /** A connection that has to go. */
-export interface Leaving {
+export interface ClosingConnection {
   /** Its descriptor. */
   readonly connection: number;
   /** The peer's address, as passed to `add`. */
@@ -55,7 +55,7 @@ export class ConnectionShares {
   }
 
   /** Adds a connection. @returns The connection to close for it, maybe itself; it is removed from the counts. */
-  add(connection: number, address: string): Leaving | undefined {
+  add(connection: number, address: string): ClosingConnection | undefined {
     this.remove(connection);
     const own = this.#connections.get(address) ?? new Set();
     this.#connections.set(address, own);
@@ -64,9 +64,9 @@ export class ConnectionShares {
     this.#moved(address, own.size - 1, own.size);
     const leaves = this.#tooMany(connection, address);
     if (leaves === undefined) return undefined;
-    const leaving = { connection: leaves, address: this.#addresses.get(leaves) ?? address };
+    const closing = { connection: leaves, address: this.#addresses.get(leaves) ?? address };
     this.remove(leaves);
-    return leaving;
+    return closing;
   }
 
   #tooMany(connection: number, address: string): number | undefined {

@@ -6,7 +6,7 @@
  * @module
  */
 
-import { hasUnread, holdConnection, isSameSocket, letGo } from "../libc/libc.ts";
+import { hasUnread, holdConnection, isSameSocket, releaseConnection } from "../libc/libc.ts";
 import { clearTimeout, setTimeout, type Timer } from "../os/timers.ts";
 
 /** Number of connections with a second descriptor. */
@@ -45,7 +45,7 @@ export class CutConnections {
     const timer = setTimeout(() => {
       this.#looking.delete(timer);
       if (!isSameSocket(held, connection)) tell();
-      letGo(held);
+      releaseConnection(held);
     }, CLOSED_MS);
     this.#looking.set(timer, held);
   }
@@ -55,7 +55,7 @@ export class CutConnections {
     const held = this.#held.get(connection);
     if (held === undefined) return;
     this.#held.delete(connection);
-    letGo(held);
+    releaseConnection(held);
   }
 
   /** Stops watching all connections. */
@@ -63,7 +63,7 @@ export class CutConnections {
     for (const connection of [...this.#held.keys()]) this.forget(connection);
     for (const [timer, held] of this.#looking) {
       clearTimeout(timer);
-      letGo(held);
+      releaseConnection(held);
     }
     this.#looking.clear();
   }

@@ -119,7 +119,7 @@ export abstract class Endpoint {
    * @param given Called in the same turn: a thread that takes over finds that both have happened, or neither.
    */
   protected async give(frames: Frames, timeoutMs: number, given?: () => void): Promise<boolean> {
-    const now = this.#givers === 0 && this.giveNow(frames, given);
+    const now = this.#givers === 0 && this.sendNow(frames, given);
     if (!now && !(await this.#giveWhenWritable(frames, timeoutMs, given))) return false;
     socketMemory.worked(bytesOf(frames));
     await yieldToOthers(); // after the send, so that sends keep their order
@@ -131,7 +131,7 @@ export abstract class Endpoint {
     this.#givers++;
     try {
       while (await this.#wait.until(() => this.#socket.writable, deadline)) {
-        if (this.giveNow(frames, given)) return true;
+        if (this.sendNow(frames, given)) return true;
       }
       return false;
     } finally {
@@ -169,7 +169,7 @@ export abstract class Endpoint {
   }
 
   /** Sends a message if that is possible without waiting. @returns Whether it was sent. */
-  protected giveNow(frames: Frames, given?: () => void): boolean {
+  protected sendNow(frames: Frames, given?: () => void): boolean {
     return this.#unlessClosed(() => {
       const sent = this.#socket.trySend(frames);
       if (sent) given?.();
@@ -242,7 +242,7 @@ export class Duplex extends Endpoint {
 
   /** Sends a message if it can be sent at once. @returns Whether it was sent. */
   offer(frames: Frames): boolean {
-    return this.giveNow(frames);
+    return this.sendNow(frames);
   }
 
   /**

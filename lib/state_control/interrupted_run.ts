@@ -24,10 +24,10 @@ export interface SurvivingCommand {
 
 /** Waits for the commands that continued. There are none if the job is a first attempt. */
 export async function survivingCommands(
-  { keptCommands = [], runChild, signal, child }: JobContext,
+  { detachedCommands = [], runChild, signal, child }: JobContext,
 ): Promise<readonly SurvivingCommand[]> {
   const found: SurvivingCommand[] = [];
-  for (const { words } of keptCommands) {
+  for (const { words } of detachedCommands) {
     if (runChild === undefined) break;
     try {
       const outcome = await runChild({ argv: words, cwd: "/", env: {} }, { signal, child, outputMax: 0 });

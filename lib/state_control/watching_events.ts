@@ -11,7 +11,7 @@ import { CommandError } from "../errors.ts";
 import type { JobContext } from "../plugins/job_context.ts";
 
 /** The arguments of `state.event`. */
-export interface EventsWanted {
+export interface EventFilter {
   /** A glob or a regular expression. */
   readonly tagmatch: string;
   /** Number of events; negative: as long as the job runs. */
@@ -23,7 +23,7 @@ export interface EventsWanted {
 }
 
 /** Prints events to this process's standard output until it has printed `count`, or the output is closed. */
-export async function awaitEvents(wanted: EventsWanted, context: JobContext): Promise<null> {
+export async function awaitEvents(wanted: EventFilter, context: JobContext): Promise<null> {
   const { tagmatch, count, quiet, pretty } = wanted;
   let left = count;
   if (left === 0) return null;
@@ -46,7 +46,7 @@ function print(line: string): boolean {
   }
 }
 
-function busOf({ node, sock_dir }: EventsWanted, { opts }: JobContext): string {
+function busOf({ node, sock_dir }: EventFilter, { opts }: JobContext): string {
   if (node === "master") return masterBus(sock_dir ?? opts.sock_dir).pub;
   if (node !== "minion") throw new CommandError(`node must be master or minion, not ${node}`);
   if (sock_dir === null) return minionBus(opts).pub;

@@ -89,7 +89,7 @@ const PROGRESS = [
 ];
 
 /** What mke2fs says besides. */
-export function tellingLines(lines: readonly string[]): string[] {
+export function withoutProgress(lines: readonly string[]): string[] {
   return lines.filter((line) => line !== "" && !PROGRESS.some((one) => line.startsWith(one)));
 }
 

@@ -44,12 +44,12 @@ export class ChildPids {
   }
 
   /** Counts a command that is given to the keeper (1), or whose outcome has come (-1). */
-  countKept(change: 1 | -1): void {
+  countKeeperCommands(change: 1 | -1): void {
     Atomics.add(this.#pids, KEPT, change);
   }
 
   /** Whether a command of the job runs in the keeper, or is on its way there: it outlives the minion. */
-  get hasKept(): boolean {
+  get hasKeeperCommands(): boolean {
     return Atomics.load(this.#pids, KEPT) > 0;
   }
 }

@@ -5,7 +5,7 @@
 
 import type { ChildCare, ChildRunner } from "../host/child_process.ts";
 import { CommandLostError, JobEndedError } from "../errors.ts";
-import type { KeptCommand } from "../host/kept_commands.ts";
+import type { DetachedCommand } from "../host/detached_commands.ts";
 import { map, type ValueMap } from "../values/value.ts";
 import type { ProcState } from "./proc_files.ts";
 
@@ -26,10 +26,10 @@ export function interruptedReturn(state: ProcState, more: readonly string[] = []
 
 /**
  * The same for a job whose commands continued without the minion: waits until they end, and reports how each ended.
- * @param run Gives the outcome of the next of these commands (kept_child.ts).
+ * @param run Gives the outcome of the next of these commands (keeper_runner.ts).
  */
 export async function interruptedWithCommands(
-  kept: readonly KeptCommand[],
+  kept: readonly DetachedCommand[],
   run: ChildRunner,
   care: ChildCare,
 ): Promise<ValueMap> {

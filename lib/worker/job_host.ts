@@ -18,7 +18,7 @@ export interface JobHost {
   /** The process groups of its job's commands, each verified to belong to that job. */
   commands(): number[];
   /** Whether a command of its job outlives this minion, so that the next one takes the job over. */
-  readonly hasKept: boolean;
+  readonly hasKeeperCommands: boolean;
   /** Kills it. @returns Whether it has ended, as far as the system reports. */
   kill(): Promise<boolean>;
   /** Ends it when it has no job. */

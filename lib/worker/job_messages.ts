@@ -5,7 +5,7 @@
  */
 
 import { WireError } from "../errors.ts";
-import type { Asked, FromJob, HostData, ToJob } from "./job_protocol.ts";
+import type { FromJob, HostData, MinionRequest, ToJob } from "./job_protocol.ts";
 import type { WrittenOutput } from "./live_output.ts";
 import { parsePermissions, type Permissions } from "../plugins/permissions.ts";
 import type { Refresh } from "../plugins/job_context.ts";
@@ -40,7 +40,7 @@ export function parseFromJob(message: unknown): FromJob {
     case "not_permitted":
       return { kind, permissions: permissionsOf(fields) };
     case "ask":
-      return { kind, id: messageId(fields), asked: askedByWorker(part(fields, "asked")) };
+      return { kind, id: messageId(fields), request: requestByWorker(part(fields, "request")) };
     default:
       throw new WireError("a message of no known kind");
   }
@@ -99,7 +99,7 @@ export function written(fields: Fields): WrittenOutput {
 }
 
 /** Parses a request to the minion that any job may send. @throws {WireError} */
-export function askedByJob(fields: Fields): Asked {
+export function requestByJob(fields: Fields): MinionRequest {
   const what = text(fields, "what");
   switch (what) {
     case "request":
@@ -109,7 +109,7 @@ export function askedByJob(fields: Fields): Asked {
     case "refresh":
       return { what, refresh: oneOf(fields, "refresh", REFRESHES) };
     case "pillar":
-      return { what, asked: blob(fields, "asked") };
+      return { what, query: blob(fields, "query") };
     case "grains":
     case "running":
       return { what };
@@ -121,13 +121,13 @@ export function askedByJob(fields: Fields): Asked {
 }
 
 /** Parses the other requests of a worker: it does not load the custom modules. */
-function askedByWorker(fields: Fields): Asked {
+function requestByWorker(fields: Fields): MinionRequest {
   const what = text(fields, "what");
   if (what === "describe" || what === "keeper") return { what };
   // Any number that an operator typed: the system checks it.
   if (what === "signal") return { what, jid: text(fields, "jid"), signal: number(fields, "signal") };
   if (what === "call") return { what, fun: text(fields, "fun"), call: blob(fields, "call") };
-  return askedByJob(fields);
+  return requestByJob(fields);
 }
 
 function permissionsOf(fields: Fields): Permissions {

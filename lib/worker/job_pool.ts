@@ -11,7 +11,7 @@
 import type { RunningJob } from "../plugins/job_context.ts";
 import type { JobHost } from "./job_host.ts";
 import { JobHosts, type JobHostsOptions } from "./job_hosts.ts";
-import { type Asked, type FromJob, type FromModule, type HostData, pack, type ToJob } from "./job_protocol.ts";
+import { type FromJob, type FromModule, type HostData, type MinionRequest, pack, type ToJob } from "./job_protocol.ts";
 import { messageOf, RequestTimeoutError } from "../errors.ts";
 import { sendSignal } from "../libc/libc.ts";
 import type { WrittenOutput } from "./live_output.ts";
@@ -47,7 +47,7 @@ const SIGINT = 2;
 /** Options of a {@linkcode JobPool}. */
 export interface JobPoolOptions extends JobHostsOptions {
   /** Answers requests of jobs to the minion, except `running` and `signal`, which the pool answers itself. */
-  answer(asked: Asked): Promise<Value>;
+  answer(request: MinionRequest): Promise<Value>;
   /** Time for a job to end after its signal, before its worker is killed, in milliseconds. Default: 5,000. */
   readonly termMs?: number;
   /** Whether the pool runs only custom modules, and outcomes contain the thrown error (`error`); for `salt-call`. */
@@ -73,7 +73,7 @@ interface Job {
  * The outcome of a job that this minion leaves to the next one, because the minion ends and the job's command
  * continues.
  */
-export const LEFT: ValueMap = new Map();
+export const LEFT_TO_NEXT_MINION: ValueMap = new Map();
 
 /** Starts, reuses and ends the workers that run jobs. */
 export class JobPool {
@@ -116,7 +116,7 @@ export class JobPool {
   /**
    * Runs the job in `load`. @param onOutput Called with its commands' output, if the load asks for it (`live`).
    * @param options.resumed Whether an earlier minion began the job, and its commands continued. Default: false.
-   * @returns Its outcome: `return`, `retcode`, `success`, maybe `out`; or {@linkcode LEFT}. Never rejects.
+   * @returns Its outcome: `return`, `retcode`, `success`, maybe `out`; or {@linkcode LEFT_TO_NEXT_MINION}. Never rejects.
    */
   run(
     load: ValueMap,
@@ -299,9 +299,9 @@ export class JobPool {
     for (const host of [...this.#busy.keys()]) {
       end(host.name, host.kill()); // from now on it starts nothing
       // Commands that continue without this minion; the next minion returns their jobs.
-      const goesOn = host.hasKept && this.#busy.get(host)?.ended === undefined;
+      const goesOn = host.hasKeeperCommands && this.#busy.get(host)?.ended === undefined;
       if (!goesOn) children.push(...host.commands());
-      this.#finish(host, goesOn ? LEFT : interruptedReturn("running"), false);
+      this.#finish(host, goesOn ? LEFT_TO_NEXT_MINION : interruptedReturn("running"), false);
     }
     for (const pid of children) sendSignal(-pid, SIGTERM);
     for (const host of [...this.#idle.clear(), ...this.#warmProcesses.clear()]) end(host.name, host.stop());
@@ -377,13 +377,13 @@ export class JobPool {
       case "not_permitted":
         return this.#move(host, message.permissions);
       case "ask":
-        return void this.#answer(host, message.id, message.asked);
+        return void this.#answer(host, message.id, message.request);
     }
   }
 
-  async #answer(host: JobHost, id: number, asked: Asked): Promise<void> {
+  async #answer(host: JobHost, id: number, request: MinionRequest): Promise<void> {
     try {
-      const value = await this.#valueFor(host, asked);
+      const value = await this.#valueFor(host, request);
       this.#tell(host, { kind: "answer", id, value: pack(value) });
     } catch (error) {
       const timeout = error instanceof RequestTimeoutError
@@ -393,21 +393,23 @@ export class JobPool {
     }
   }
 
-  async #valueFor(host: JobHost, asked: Asked): Promise<Value> {
-    switch (asked.what) {
+  async #valueFor(host: JobHost, request: MinionRequest): Promise<Value> {
+    switch (request.what) {
       case "running":
-        return this.#options.customOnly ? await this.#options.answer(asked) : toValue(this.running());
+        return this.#options.customOnly ? await this.#options.answer(request) : toValue(this.running());
       case "signal":
         if (host instanceof ModuleProcess && !mayStartAnything(this.#hosts.permissionsOf(host))) {
           throw new Error('a function that signals jobs declares the permission "all" or { run: true }');
         }
-        return this.#options.customOnly ? await this.#options.answer(asked) : this.signal(asked.jid, asked.signal);
+        return this.#options.customOnly
+          ? await this.#options.answer(request)
+          : this.signal(request.jid, request.signal);
       case "describe":
         return await this.#hosts.describeCustom();
       case "call":
-        return await this.#call(host, asked.fun, asked.call);
+        return await this.#call(host, request.fun, request.call);
       default:
-        return await this.#options.answer(asked);
+        return await this.#options.answer(request);
     }
   }
 

@@ -51,12 +51,12 @@ export interface HostData {
 }
 
 /** A request of a job to its minion: a name and its arguments. */
-export type Asked =
+export type MinionRequest =
   | { readonly what: "request"; readonly load: Uint8Array }
   | { readonly what: "fire"; readonly data: Uint8Array; readonly tag: string }
   | { readonly what: "refresh"; readonly refresh: Refresh }
-  /** This minion's pillar, made now. The packed {@linkcode PillarAsked}. */
-  | { readonly what: "pillar"; readonly asked: Uint8Array }
+  /** This minion's pillar, made now. The packed {@linkcode PillarQuery}. */
+  | { readonly what: "pillar"; readonly query: Uint8Array }
   /** This minion's grains, made now. */
   | { readonly what: "grains" }
   | { readonly what: "running" }
@@ -123,7 +123,7 @@ export type FromJob =
   | { readonly kind: "output"; readonly written: WrittenOutput }
   /** The job was not begun: its functions declare other permissions than this worker has. */
   | { readonly kind: "not_permitted"; readonly permissions: Permissions }
-  | { readonly kind: "ask"; readonly id: number; readonly asked: Asked };
+  | { readonly kind: "ask"; readonly id: number; readonly request: MinionRequest };
 
 /** From a process of a custom module. */
 export type FromModule =

@@ -10,16 +10,24 @@ import type { ChildRunner } from "../host/child_process.ts";
 import { CommandLostError, InvocationError, JobEndedError, RequestTimeoutError, WireError } from "../errors.ts";
 import { execute, executeLogged, executeMany, type ExecutionResult, type MultiResult } from "../plugins/execution.ts";
 import type { Catalogue, JobContext, RunningJob } from "../plugins/job_context.ts";
-import { type Asked, type FromJob, type HostData, pack, type ThrownError, type ToJob, unpack } from "./job_protocol.ts";
+import {
+  type FromJob,
+  type HostData,
+  type MinionRequest,
+  pack,
+  type ThrownError,
+  type ToJob,
+  unpack,
+} from "./job_protocol.ts";
 import { type Logger, SILENT_LOGGER } from "../process/log.ts";
 import { IdleMemory } from "../process/idle_memory.ts";
 import { fieldsOf, has, text, whole } from "../process/message_fields.ts";
 import { makeContext } from "../plugins/job_scope.ts";
 import type { ModuleFunction } from "../plugins/module.ts";
 import { interruptedReturn, interruptedWithCommands } from "./interrupted.ts";
-import { type KeptCommand, keptCommands } from "../host/kept_commands.ts";
+import { type DetachedCommand, detachedCommands } from "../host/detached_commands.ts";
 import { isNoLog } from "../protocol/no_log.ts";
-import { packPillarAsked } from "./pillar_asked.ts";
+import { packPillarQuery } from "./pillar_query.ts";
 import type { MinionOpts } from "../config/options.ts";
 import { isMap, map, str, type Value, type ValueMap } from "../values/value.ts";
 
@@ -46,7 +54,7 @@ export interface RunnerParts {
    * Runs the commands of a job so that they outlive the minion. Default: they end with this process.
    * @param kept Those that outlived an earlier minion, in the order of their start.
    */
-  runChild?(load: ValueMap, kept: readonly KeptCommand[]): ChildRunner;
+  runChild?(load: ValueMap, kept: readonly DetachedCommand[]): ChildRunner;
   /** Called with a job's commands. */
   child(pid: number, state: "started" | "ended"): void;
   /**
@@ -63,7 +71,7 @@ const LARGE_BYTES = 1 << 16;
 export class JobRunner {
   readonly #parts: RunnerParts;
   readonly #memory = new IdleMemory();
-  readonly #asked = new Map<number, PromiseWithResolvers<Value>>();
+  readonly #pending = new Map<number, PromiseWithResolvers<Value>>();
   #grains: ValueMap = new Map();
   #pillar: ValueMap = new Map();
   #asks = 0;
@@ -86,11 +94,11 @@ export class JobRunner {
   }
 
   /** Asks the main thread for something. */
-  ask(asked: Asked): Promise<Value> {
+  ask(request: MinionRequest): Promise<Value> {
     const id = this.#asks++;
     const waiting = Promise.withResolvers<Value>();
-    this.#asked.set(id, waiting);
-    this.#parts.post({ kind: "ask", id, asked });
+    this.#pending.set(id, waiting);
+    this.#parts.post({ kind: "ask", id, request });
     return waiting.promise;
   }
 
@@ -115,8 +123,8 @@ export class JobRunner {
   }
 
   #settle(id: number): PromiseWithResolvers<Value> | undefined {
-    const waiting = this.#asked.get(id);
-    this.#asked.delete(id);
+    const waiting = this.#pending.get(id);
+    this.#pending.delete(id);
     return waiting;
   }
 
@@ -142,7 +150,7 @@ export class JobRunner {
     if (typeof returners === "string" && returners !== "") {
       log.error(`Returners are not built yet: only the master gets the result, not ${returners}`);
     }
-    const kept = message.resumed ? keptCommands(this.#parts.opts.cachedir, str(load.get("jid") ?? "")) : [];
+    const kept = message.resumed ? detachedCommands(this.#parts.opts.cachedir, str(load.get("jid") ?? "")) : [];
     const context = this.#context(load, kept);
     if (message.resumed && !names.every((_name, i) => functions[i]?.resumable)) {
       const told = await this.#interrupted(context, kept);
@@ -164,7 +172,7 @@ export class JobRunner {
   }
 
   /** The outcome of a job that cannot be run again, but whose commands continued. */
-  async #interrupted({ runChild, signal, child }: JobContext, kept: readonly KeptCommand[]): Promise<ValueMap> {
+  async #interrupted({ runChild, signal, child }: JobContext, kept: readonly DetachedCommand[]): Promise<ValueMap> {
     if (runChild === undefined) return interruptedReturn("running");
     return await interruptedWithCommands(kept, runChild, { signal, child, outputMax: 0 });
   }
@@ -189,7 +197,7 @@ export class JobRunner {
     };
   }
 
-  #context(load: ValueMap, kept: readonly KeptCommand[]): JobContext {
+  #context(load: ValueMap, kept: readonly DetachedCommand[]): JobContext {
     return makeContext({
       opts: this.#parts.opts,
       grains: this.#grains,
@@ -201,7 +209,7 @@ export class JobRunner {
       watchCommand: load.get("live") === true ? this.#watch() : undefined,
       child: (pid, state) => this.#parts.child(pid, state),
       runChild: this.#parts.runChild?.(load, kept),
-      ...kept.length > 0 && { keptCommands: kept },
+      ...kept.length > 0 && { detachedCommands: kept },
       jobs: {
         running: async () => runningJobs(await this.ask({ what: "running" })),
         signal: async (jid, signal) => await this.ask({ what: "signal", jid, signal }) === true,
@@ -209,7 +217,7 @@ export class JobRunner {
       outside: {
         request: (request) => this.ask({ what: "request", load: pack(request) }),
         fire: async (data, tag) => await this.ask({ what: "fire", data: pack(data), tag }) === true,
-        pillar: async (asked) => asMap(await this.ask({ what: "pillar", asked: packPillarAsked(asked) })),
+        pillar: async (query) => asMap(await this.ask({ what: "pillar", query: packPillarQuery(query) })),
         grains: async () => asMap(await this.ask({ what: "grains" })),
         refresh: async (refresh) => await this.ask({ what: "refresh", refresh }) === true,
       },

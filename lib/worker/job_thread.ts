@@ -82,8 +82,8 @@ export class JobThread implements JobHost {
     return this.#children.list();
   }
 
-  get hasKept(): boolean {
-    return this.#children.hasKept;
+  get hasKeeperCommands(): boolean {
+    return this.#children.hasKeeperCommands;
   }
 
   /** The runtime ends a thread when it next waits for something; a thread that never waits continues. */

@@ -14,8 +14,8 @@ import { loadCatalogue } from "./catalogue.ts";
 import { unpackOpts } from "../config/opts_transfer.ts";
 import { joinPermissions, mayStartAnything, permissionKey } from "../plugins/permissions.ts";
 import { isNoLog } from "../protocol/no_log.ts";
-import { keptChildren } from "../host/kept_child.ts";
-import type { KeptCommand } from "../host/kept_commands.ts";
+import { keeperRunner } from "../host/keeper_runner.ts";
+import type { DetachedCommand } from "../host/detached_commands.ts";
 import { str, type Value, type ValueMap } from "../values/value.ts";
 import { fieldsOf } from "../process/message_fields.ts";
 import { serveThread, type ThreadHost } from "../process/thread.ts";
@@ -49,14 +49,14 @@ function openRunner(init: JobWorkerInit, host: ThreadHost): JobRunner {
     post: (message) => host.post(message),
     begin: () => children.clear(),
     ...mayStartAnything(init.permissions) && {
-      runChild: (load: ValueMap, kept: readonly KeptCommand[]) =>
-        keptChildren({
+      runChild: (load: ValueMap, kept: readonly DetachedCommand[]) =>
+        keeperRunner({
           jid: str(load.get("jid") ?? ""),
           hidden: isNoLog(load),
           cachedir: opts.cachedir,
           kept,
           connect: () => keeper.connect(),
-          count: (change) => children.countKept(change),
+          count: (change) => children.countKeeperCommands(change),
         }),
     },
     child: (pid, state) => children[state === "started" ? "add" : "delete"](pid),

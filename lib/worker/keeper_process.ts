@@ -5,7 +5,7 @@
  */
 
 import { messageOf } from "../errors.ts";
-import { READY } from "../host/kept_commands.ts";
+import { READY } from "../host/detached_commands.ts";
 import type { Logger } from "../process/log.ts";
 import type { MinionOpts } from "../config/options.ts";
 import { ownProcess } from "../process/self_command.ts";

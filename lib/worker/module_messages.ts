@@ -7,7 +7,7 @@
  */
 
 import { WireError } from "../errors.ts";
-import { askedByJob, hostDataOf, messageId, parseToJob, written } from "./job_messages.ts";
+import { hostDataOf, messageId, parseToJob, requestByJob, written } from "./job_messages.ts";
 import { type FromModule, type ModuleProcessInit, pack, type ToModule } from "./job_protocol.ts";
 import {
   blob,
@@ -85,7 +85,7 @@ export function parseFromModule(bytes: Uint8Array): FromModule {
       return { kind, written: written(part(fields, "written")) };
     case "ask":
       // It does not call functions through the minion: its own process has them.
-      return { kind, id: messageId(fields), asked: askedByJob(part(fields, "asked")) };
+      return { kind, id: messageId(fields), request: requestByJob(part(fields, "request")) };
     default:
       throw new WireError("a message of no known kind");
   }

@@ -7,7 +7,7 @@
  */
 
 import { LibcError, messageOf } from "../errors.ts";
-import { type Frame, frame, FrameReader, type Speaker } from "../protocol/frames.ts";
+import { type Frame, frame, FrameReader, type FrameSender } from "../protocol/frames.ts";
 import type { JobHost } from "./job_host.ts";
 import type { FromModule, ModuleProcessInit, ToModule } from "./job_protocol.ts";
 import { limitProcess } from "../libc/limits.ts";
@@ -33,7 +33,7 @@ const SHELL_LINE = `trap '' XFSZ; exec 3>&1 1>&2; exec "$@"`;
 const MAX_LINES = 1_000;
 const MAX_LINE = 2_000;
 /** Maximum number of unanswered requests of a job. */
-const MAX_ASKED = 256;
+const MAX_PENDING = 256;
 /** Maximum number of known commands of a job. */
 const MAX_CHILDREN = 256;
 /** Interval of the memory checks where the kernel sets no limit, in milliseconds. */
@@ -64,14 +64,14 @@ export interface ModuleProcessOptions {
 export class ModuleProcess implements JobHost {
   readonly name: string;
   /** Its commands end with it. */
-  readonly hasKept = false;
+  readonly hasKeeperCommands = false;
   readonly #options: ModuleProcessOptions;
   readonly #child: Deno.ChildProcess;
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
   readonly #messages: ReadableStreamDefaultReader<Uint8Array>;
   readonly #printed: ReadableStreamDefaultReader<Uint8Array>;
   readonly #gone: Promise<void>;
-  readonly #asked = new Set<number>();
+  readonly #pending = new Set<number>();
   /** The commands of the job, with the system's start time of each. */
   readonly #children = new Map<number, string>();
   #waiting: ToModule[] | undefined = [];
@@ -112,7 +112,7 @@ export class ModuleProcess implements JobHost {
 
   /** Sends `message` to the process, or keeps it until the process has started. */
   tell(message: ToModule): void {
-    if (message.kind === "answer" || message.kind === "refused") this.#asked.delete(message.id);
+    if (message.kind === "answer" || message.kind === "refused") this.#pending.delete(message.id);
     if (this.#waiting !== undefined) this.#waiting.push(message);
     else this.#send(1, packMessage(message));
   }
@@ -214,9 +214,9 @@ export class ModuleProcess implements JobHost {
     return this.#lastPrinted === "" ? what : `${what}, and its last words were: ${this.#lastPrinted}`;
   }
 
-  #send(speaker: Speaker, content: Uint8Array): void {
+  #send(sender: FrameSender, content: Uint8Array): void {
     // If the process cannot read it any more, its end is noticed elsewhere.
-    this.#writer.write(frame(speaker, content)).catch(() => {});
+    this.#writer.write(frame(sender, content)).catch(() => {});
   }
 
   async #readMessages(): Promise<void> {
@@ -228,9 +228,9 @@ export class ModuleProcess implements JobHost {
     }
   }
 
-  #take({ speaker, content }: Frame): void {
+  #take({ sender, content }: Frame): void {
     if (this.#ending) return;
-    if (speaker === 0) return this.#receiveFromPump(content);
+    if (sender === 0) return this.#receiveFromPump(content);
     const message = parseFromModule(content);
     switch (message.kind) {
       case "ready":
@@ -243,8 +243,10 @@ export class ModuleProcess implements JobHost {
         this.#doing = this.#begun;
         return;
       case "ask":
-        if (this.#asked.size >= MAX_ASKED || this.#asked.has(message.id)) throw new RangeError("too many questions");
-        this.#asked.add(message.id);
+        if (this.#pending.size >= MAX_PENDING || this.#pending.has(message.id)) {
+          throw new RangeError("too many questions");
+        }
+        this.#pending.add(message.id);
         return this.#options.onMessage(message);
       case "done":
         this.#doing = "waiting for a job";

@@ -8,7 +8,7 @@
  */
 
 import { messageOf } from "../errors.ts";
-import { type Frame, frame, FrameReader, type Speaker } from "../protocol/frames.ts";
+import { type Frame, frame, FrameReader, type FrameSender } from "../protocol/frames.ts";
 import { writeAll } from "../os/write_all.ts";
 
 /** Messages of the process itself. */
@@ -24,8 +24,8 @@ export async function runModulePump(): Promise<number> {
   // The limits of this process are not for the commands of a module.
   Deno.env.delete("DENO_V8_FLAGS");
   const output = Deno.openSync("/dev/fd/3", { write: true });
-  const send = (speaker: Speaker, content: Uint8Array) => {
-    const bytes = frame(speaker, content);
+  const send = (sender: FrameSender, content: Uint8Array) => {
+    const bytes = frame(sender, content);
     writeAll(output, bytes);
   };
   let started = false;

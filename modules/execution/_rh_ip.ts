@@ -8,7 +8,7 @@ import { applying, install, type IpFunctions, isTest, reading, startOrStop } fro
 import { CommandError } from "../../lib/errors.ts";
 import { isIpv6Setting, required, settingError, wrongSetting } from "../../lib/network/interface_settings.ts";
 import { routesOf } from "../../lib/network/debian_settings.ts";
-import { ifcfgText, rhInterface, type RhInterfaceAsked } from "../../lib/network/rh_interface.ts";
+import { ifcfgText, rhInterface, type RhInterfaceOptions } from "../../lib/network/rh_interface.ts";
 import {
   checkedNetwork,
   linesOf,
@@ -85,7 +85,7 @@ async function setBridgeParameters(bypass: boolean, context: JobContext): Promis
   }
 }
 
-function askedOf(iface: string, type: string, enabled: Value, context: JobContext): RhInterfaceAsked {
+function askedOf(iface: string, type: string, enabled: Value, context: JobContext): RhInterfaceOptions {
   const number = (name: string) => toNumber(context.grains.get(name)) ?? 0;
   return {
     name: iface,

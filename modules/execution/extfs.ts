@@ -13,8 +13,8 @@ import {
   MKFS_OPTIONS,
   optionWords,
   parseDumpe2fs,
-  tellingLines,
   TUNE_OPTIONS,
+  withoutProgress,
 } from "../../lib/storage/ext_file_system.ts";
 import { splitLines } from "../../lib/text/split_lines.ts";
 import { str as text, type ValueMap } from "../../lib/values/value.ts";
@@ -46,7 +46,7 @@ export const mkfs: ModuleFunction<JobContext> = fn({
   run({ device, fs_type, full_return }, context, { kwargs }) {
     const options = optionWords(given(kwargs), MKFS_OPTIONS);
     const words = ["mke2fs", "-F", "-t", checkedWord(fs_type, "type"), ...options, checkedWord(device, "device")];
-    return said(words, context, { full: full_return, lines: tellingLines });
+    return said(words, context, { full: full_return, lines: withoutProgress });
   },
 });
 

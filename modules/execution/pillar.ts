@@ -8,7 +8,7 @@ import { CommandError } from "../../lib/errors.ts";
 import { describe } from "../../lib/plugins/docs.ts";
 import { askPillar } from "../../lib/plugins/ask_pillar.ts";
 import { filterBy } from "../../lib/text/filter_by.ts";
-import { fn, type JobContext, type PillarAsked } from "../../lib/plugins/job_context.ts";
+import { fn, type JobContext, type PillarQuery } from "../../lib/plugins/job_context.ts";
 import { isFile } from "../../lib/os/file_kind.ts";
 import { loadYaml } from "../../lib/yaml/load.ts";
 import { masked, obfuscated } from "../../lib/protocol/masked.ts";
@@ -30,7 +30,7 @@ function shown(value: Value, unmask: boolean | null, { showsPillar }: JobContext
 }
 
 /** The pillar in memory, or that of an environment. */
-async function pillarOf(asked: PillarAsked, context: JobContext): Promise<ValueMap> {
+async function pillarOf(asked: PillarQuery, context: JobContext): Promise<ValueMap> {
   const isOther = (asked.pillarenv ?? null) !== null || (asked.saltenv ?? null) !== null;
   return isOther ? await askPillar(asked, context) : context.pillar;
 }

@@ -15,8 +15,8 @@ import {
   type FoundFile,
   type LockResult,
   NO_LISTS,
+  type UpdateOptions,
   type UpdateTarget,
-  type UpdateWanted,
 } from "../../lib/files/backend.ts";
 import { isExposed } from "../../lib/files/exposed.ts";
 import { digestFile } from "../../lib/files/pieces.ts";
@@ -123,7 +123,7 @@ class GitFiles implements FileBackend {
   }
 
   /** Fetches all remotes at once: one that does not answer holds up no other. */
-  async update(targets: readonly string[], { signal }: UpdateWanted): Promise<ValueMap> {
+  async update(targets: readonly string[], { signal }: UpdateOptions): Promise<ValueMap> {
     const wanted = this.#remotes.filter(({ remote: { options } }) =>
       targets.length === 0 || targets.includes(options.id) || targets.includes(options.name ?? "")
     );

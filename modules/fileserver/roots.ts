@@ -12,8 +12,8 @@ import {
   type FileServerOpts,
   type FoundFile,
   NO_LISTS,
+  type UpdateOptions,
   type UpdateTarget,
-  type UpdateWanted,
 } from "../../lib/files/backend.ts";
 import { findBelow } from "../../lib/files/find_below.ts";
 import { HashCache } from "../../lib/files/hash_cache.ts";
@@ -86,7 +86,7 @@ class Roots implements FileBackend {
   }
 
   /** Reads the times of all files, if somebody wants to know what changed: nothing else depends on them. */
-  async update(_targets: readonly string[], { changes }: UpdateWanted): Promise<ValueMap | undefined> {
+  async update(_targets: readonly string[], { changes }: UpdateOptions): Promise<ValueMap | undefined> {
     if (!changes) return undefined;
     const path = `${this.#opts.cachedir}/roots/mtime_map`;
     const roots = [...this.#opts.file_roots.keys()].flatMap((saltenv) =>

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type CronEntry, differs, isMeant, TIME_FIELDS } from "../../lib/accounts/crontab.ts";
+import { type CronEntry, differs, isSameJob, TIME_FIELDS } from "../../lib/accounts/crontab.ts";
 import type { StateContext } from "../../lib/plugins/job_context.ts";
 import { isMap, str, type Value, type ValueMap } from "../../lib/values/value.ts";
 
@@ -12,7 +12,7 @@ import { isMap, str, type Value, type ValueMap } from "../../lib/values/value.ts
 export type Found = "absent" | "present" | "update";
 
 /** A job as a state asks for it. A time that is not given may be any. */
-export interface AskedJob {
+export interface WantedCronJob {
   readonly cmd: string;
   readonly identifier: string | null;
   readonly comment?: string | null;
@@ -35,7 +35,7 @@ function field(entry: ValueMap, key: string): string | null {
 }
 
 /** Whether a job is in a user's crontab. */
-export async function findJob(user: string, asked: AskedJob, context: StateContext): Promise<Found> {
+export async function findJob(user: string, asked: WantedCronJob, context: StateContext): Promise<Found> {
   const special = asked.special ?? null;
   for (const entry of await entries(user, special === null ? "crons" : "special", context)) {
     const known: CronEntry = {
@@ -44,7 +44,7 @@ export async function findJob(user: string, asked: AskedJob, context: StateConte
       comment: field(entry, "comment"),
       commented: entry.get("commented") === true,
     };
-    if (!isMeant(known, asked.cmd, asked.identifier)) continue;
+    if (!isSameJob(known, asked.cmd, asked.identifier)) continue;
     const times = TIME_FIELDS.map((name) => [field(entry, name), asked.time?.get(name) ?? null] as const);
     const pairs: (readonly [string | boolean | null, string | boolean | null])[] = [
       ...special === null ? times : [[field(entry, "spec"), special] as const],

@@ -6,7 +6,7 @@
 
 import { argumentText, home, textList } from "./_file_common.ts";
 import { missingFile, shownDiff } from "./_file_edited.ts";
-import { sourcesOf, TEMPLATE_DOC, TEMPLATE_PARAMS, type TemplatesGiven, templateTexts } from "./_file_sources.ts";
+import { sourcesOf, TEMPLATE_DOC, TEMPLATE_PARAMS, type TemplateArguments, templateTexts } from "./_file_sources.ts";
 import { keptLines, readText } from "../../lib/filesystem/contents.ts";
 import { dirName } from "../../lib/filesystem/paths.ts";
 import { whitespaceRegex } from "../../lib/filesystem/whitespace_regex.ts";
@@ -32,7 +32,7 @@ ${TEMPLATE_DOC}
 show_changes : True
     Whether the changes show the diff.`;
 
-interface Given extends TemplatesGiven {
+interface Given extends TemplateArguments {
   readonly text: Value;
   readonly makedirs: boolean;
 }

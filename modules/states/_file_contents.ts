@@ -12,7 +12,7 @@ import { splitLines } from "../../lib/text/split_lines.ts";
 import { isMap, map, repr, str as text, truthy, type Value } from "../../lib/values/value.ts";
 
 /** The arguments of `file.managed` that count. */
-export interface ContentsGiven {
+export interface ContentsArguments {
   readonly contents: Value;
   readonly contents_pillar: Value;
   readonly contents_grains: Value;
@@ -26,7 +26,7 @@ export interface ContentsGiven {
 }
 
 /** How many of the three arguments are given. */
-export function contentsCount({ contents, contents_pillar, contents_grains }: ContentsGiven): number {
+export function contentsCount({ contents, contents_pillar, contents_grains }: ContentsArguments): number {
   return [contents, contents_pillar, contents_grains].filter((one) => one !== null).length;
 }
 
@@ -36,7 +36,7 @@ export type Contents =
   | { readonly problem: string; readonly result: boolean };
 
 /** What the three arguments say. A template is rendered. */
-export async function toldContents(given: ContentsGiven, context: StateContext): Promise<Contents> {
+export async function resolveContents(given: ContentsArguments, context: StateContext): Promise<Contents> {
   const told = await lookUp(given, context);
   if ("problem" in told || told.value === null) return "problem" in told ? told : { contents: null };
   if (!truthy(given.allow_empty) && !truthy(told.value)) {
@@ -65,13 +65,13 @@ function refused(problem: string): Contents & { readonly problem: string } {
   return { problem, result: false };
 }
 
-function nameOf({ contents_pillar: pillar, contents_grains: grains }: ContentsGiven): string {
+function nameOf({ contents_pillar: pillar, contents_grains: grains }: ContentsArguments): string {
   if (truthy(pillar)) return `contents_pillar ${text(pillar)}`;
   return truthy(grains) ? `contents_grains ${text(grains)}` : "'contents'";
 }
 
 async function lookUp(
-  given: ContentsGiven,
+  given: ContentsArguments,
   context: StateContext,
 ): Promise<{ readonly value: Value } | (Contents & { readonly problem: string })> {
   const { contents_delimiter: delimiter } = given;
@@ -104,7 +104,7 @@ function joined(parts: readonly string[], newline: boolean): string {
   return newline ? contents : contents.replace(/\n+$/, "").replace(/\r+$/, "");
 }
 
-async function rendered(contents: Value, given: ContentsGiven, context: StateContext): Promise<Contents> {
+async function rendered(contents: Value, given: ContentsArguments, context: StateContext): Promise<Contents> {
   const { template, context: variables, defaults } = given;
   const made = await context.call(
     "file.apply_template_on_contents",

@@ -15,7 +15,7 @@ import {
   reasonOf,
   unknownOwners,
 } from "./_file_common.ts";
-import { checkDirectory, type DirectoryWanted, limited, readRecurse, walkedTo } from "./_file_directory_check.ts";
+import { checkDirectory, type DirectoryOptions, limited, readRecurse, walkedTo } from "./_file_directory_check.ts";
 import { permissionResult } from "./_file_permissions.ts";
 import { CommandError } from "../../lib/errors.ts";
 import { normalizeMode } from "../../lib/filesystem/ownership.ts";
@@ -68,7 +68,7 @@ async function makeWay(
 
 /** Makes the directory. */
 async function makeNew(
-  { name, user, group, dirMode }: DirectoryWanted,
+  { name, user, group, dirMode }: DirectoryOptions,
   { makedirs, ret }: { readonly makedirs: boolean; readonly ret: StateResult },
   context: StateContext,
 ): Promise<StateResult> {
@@ -84,7 +84,7 @@ async function makeNew(
 
 /** Why an owner or a group of all in the directory cannot be brought about. */
 async function recursionProblems(
-  { user, group }: DirectoryWanted,
+  { user, group }: DirectoryOptions,
   words: ReadonlySet<string>,
   context: StateContext,
 ): Promise<string[]> {
@@ -109,7 +109,7 @@ async function recursionProblems(
 
 /** Brings all below the directory to what `recurse` says. @returns The result, and what could not be done. */
 async function recurseInto(
-  wanted: DirectoryWanted,
+  wanted: DirectoryOptions,
   { words, ret }: { readonly words: ReadonlySet<string>; readonly ret: StateResult },
   context: StateContext,
 ): Promise<{ readonly ret: StateResult; readonly errors: string[] }> {
@@ -137,7 +137,7 @@ async function recurseInto(
 }
 
 /** Changes an existing directory to the wanted state. */
-async function change(wanted: DirectoryWanted, start: StateResult, context: StateContext): Promise<StateResult> {
+async function change(wanted: DirectoryOptions, start: StateResult, context: StateContext): Promise<StateResult> {
   const { name, childrenOnly } = wanted;
   let ret = start;
   if (!childrenOnly) {
@@ -258,7 +258,7 @@ win_owner, win_perms, win_deny_perms, win_inheritance, win_perms_reset
       const stopped = await makeWay({ name, force, backupname: given.backupname, allowSymlink }, ret, context);
       if (stopped !== undefined) return stopped;
     }
-    const wanted: DirectoryWanted = {
+    const wanted: DirectoryOptions = {
       name,
       user,
       group,

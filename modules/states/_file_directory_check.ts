@@ -15,7 +15,7 @@ import type { StateResult } from "../../lib/plugins/state_module.ts";
 import { isMap, map, str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
 
 /** The wanted state of a directory. */
-export interface DirectoryWanted {
+export interface DirectoryOptions {
   readonly name: string;
   readonly user: Value;
   readonly group: Value;
@@ -98,7 +98,7 @@ async function directoryChanges(
 
 /** What would change, by path: the result, comment and changes of test mode. */
 export async function checkDirectory(
-  wanted: DirectoryWanted,
+  wanted: DirectoryOptions,
   context: StateContext,
 ): Promise<Pick<StateResult, "result" | "comment" | "changes">> {
   const { name, follow } = wanted;
@@ -153,9 +153,9 @@ export async function checkDirectory(
 
 /** What `recurse` leaves of owner and modes: for all below the directory, and as in Salt for the directory itself in this check. */
 export function limited(
-  { user, group, dirMode, fileMode }: Pick<DirectoryWanted, "user" | "group" | "dirMode" | "fileMode">,
+  { user, group, dirMode, fileMode }: Pick<DirectoryOptions, "user" | "group" | "dirMode" | "fileMode">,
   words: ReadonlySet<string>,
-): Pick<DirectoryWanted, "user" | "group" | "dirMode" | "fileMode"> {
+): Pick<DirectoryOptions, "user" | "group" | "dirMode" | "fileMode"> {
   return {
     user: words.has("user") ? user : null,
     group: words.has("group") ? group : null,
@@ -166,7 +166,7 @@ export function limited(
 
 /** What the directory is to be cleaned of. */
 async function junkOf(
-  { name, require, excludePat }: DirectoryWanted,
+  { name, require, excludePat }: DirectoryOptions,
   walked: readonly Walked[],
   context: StateContext,
 ): Promise<string[]> {

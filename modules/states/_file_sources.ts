@@ -36,7 +36,7 @@ defaults, context
     Variables of the templates; those of \`context\` take precedence.`;
 
 /** The variables of templates. */
-export interface TemplatesGiven {
+export interface TemplateArguments {
   readonly source: Value;
   readonly source_hash: Value;
   readonly template: string;
@@ -48,7 +48,7 @@ export interface TemplatesGiven {
 
 /** The sources that a state tells, none if it tells a text; or what is wrong. */
 export function sourcesOf(
-  given: TemplatesGiven,
+  given: TemplateArguments,
 ): { readonly sources: readonly string[] } | { readonly problem: string } {
   const { source, sources, source_hash, source_hashes } = given;
   if (truthy(source) && truthy(sources)) return { problem: "source and sources are mutually exclusive" };
@@ -62,7 +62,7 @@ export function sourcesOf(
 /** The rendered templates, or the result of a state whose templates cannot be had. */
 export async function templateTexts(
   sources: readonly string[],
-  { template, defaults, context: more }: TemplatesGiven,
+  { template, defaults, context: more }: TemplateArguments,
   context: StateContext,
 ): Promise<string[] | StateResult> {
   const variables: ValueMap = new Map([...isMap(defaults) ? defaults : [], ...isMap(more) ? more : []]);

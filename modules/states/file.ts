@@ -10,7 +10,7 @@
 import { accumulators } from "./_file_accumulators.ts";
 import { home, isAbsolute, isHostError, notAbsolute, ownerOf, reasonOf, unknownOwners } from "./_file_common.ts";
 import { saltenvOf } from "./_saltenv.ts";
-import { contentsCount, toldContents } from "./_file_contents.ts";
+import { contentsCount, resolveContents } from "./_file_contents.ts";
 import { type Given, isKeep, type Managed, PARAMS, wrongArguments } from "./_file_managed_arguments.ts";
 import { permissionResult, selinuxOf } from "./_file_permissions.ts";
 import { chosenSource, plan, put } from "./_file_putting.ts";
@@ -133,7 +133,7 @@ win_owner, win_perms, win_deny_perms, win_inheritance, win_perms_reset
       const missing = await missingBackend(given, context);
       if (missing !== undefined) return { ...ret, result: false, comment: missing };
     }
-    const told = await toldContents(given, context);
+    const told = await resolveContents(given, context);
     if ("problem" in told) return { ...ret, result: told.result, comment: told.problem };
     const user = ownerOf(given.user, kwargs, context);
     if (!truthy(given.create) && !isFile(name)) {

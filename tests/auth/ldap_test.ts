@@ -4,7 +4,7 @@
  */
 
 import { askAuthProcess } from "../../lib/auth/auth_process.ts";
-import type { AuthAnswer } from "../../lib/auth/auth_question.ts";
+import type { AuthReply } from "../../lib/auth/auth_messages.ts";
 import { escapedForFilter, firstValue, ldapSettings, renderedDn } from "../../lib/auth/ldap_settings.ts";
 import { loadMasterConfig } from "../../lib/config/load.ts";
 import type { Value } from "../../lib/values/value.ts";
@@ -29,7 +29,7 @@ const BY_SEARCH = {
 
 async function withDirectory(
   act: (
-    ask: (options: Record<string, Value>, username: string, password: string) => Promise<AuthAnswer>,
+    ask: (options: Record<string, Value>, username: string, password: string) => Promise<AuthReply>,
     directory: LdapDirectory,
   ) => Promise<void>,
 ): Promise<void> {

@@ -3,7 +3,7 @@
  * @module
  */
 
-import { AUTH_PROCESS, type AuthAnswer } from "../../lib/auth/auth_question.ts";
+import { AUTH_PROCESS, type AuthReply } from "../../lib/auth/auth_messages.ts";
 import { ldapSettings } from "../../lib/auth/ldap_settings.ts";
 import { loadMasterConfig } from "../../lib/config/load.ts";
 import { masterProcess } from "../../lib/process/self_command.ts";
@@ -26,7 +26,7 @@ const OPTIONS = {
 const SEARCH = "search dc=example,dc=com (&(memberUid=fred)(objectClass=posixGroup))";
 
 /** The process's answer for fred; `authority` is what DENO_CERT names, which only that process may see. */
-async function ask(root: string, options: Record<string, Value>, authority?: string): Promise<AuthAnswer | string> {
+async function ask(root: string, options: Record<string, Value>, authority?: string): Promise<AuthReply | string> {
   const { opts } = loadMasterConfig({ configDir: root, overrides: { root_dir: root, ...OPTIONS, ...options } });
   const [command, ...args] = masterProcess(AUTH_PROCESS);
   const env: Record<string, string> = authority === undefined ? {} : { DENO_CERT: authority };

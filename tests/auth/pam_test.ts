@@ -4,7 +4,7 @@
  */
 
 import { askAuthProcess } from "../../lib/auth/auth_process.ts";
-import type { AuthQuestion } from "../../lib/auth/auth_question.ts";
+import type { AuthRequest } from "../../lib/auth/auth_messages.ts";
 import { pamEauth } from "../../lib/auth/eauth_pam.ts";
 import { loadMasterConfig } from "../../lib/config/load.ts";
 import { map } from "../../lib/values/value.ts";
@@ -67,7 +67,7 @@ Deno.test("pam: the service of auth.pam.service is asked; groups are the host's;
   try {
     const { opts } = loadMasterConfig({ configDir: root, overrides: { root_dir: root, "auth.pam.service": "salt" } });
     const logged: string[] = [];
-    const asked: AuthQuestion[] = [];
+    const asked: AuthRequest[] = [];
     const pam = pamEauth({ opts, config: map({}), log: recordingLogger(logged) }, (question) => {
       asked.push(question);
       return Promise.resolve({

@@ -10,7 +10,7 @@ import { median } from "./harness/statistics.ts";
 
 const WIDTH = 760;
 const HEIGHT = 440;
-const LEFT = 70;
+const LEFT_TO_NEXT_MINION = 70;
 const RIGHT = 190;
 const TOP = 44;
 const BOTTOM = 54;
@@ -33,23 +33,29 @@ export function minionsPlot({ machine, sides, rows }: Report): string | undefine
       .filter(({ ms }) => Number.isFinite(ms)),
   })).filter(({ points }) => points.length > 0);
   const all = lines.flatMap(({ points }) => points);
-  const x = axis(all.map(({ minions }) => minions), LEFT, WIDTH - RIGHT);
+  const x = axis(all.map(({ minions }) => minions), LEFT_TO_NEXT_MINION, WIDTH - RIGHT);
   const y = axis(all.map(({ ms }) => ms), HEIGHT - BOTTOM, TOP);
   const text = (at: { x: number; y: number; anchor?: string; fill?: string }, words: string) =>
     `<text x="${at.x.toFixed(1)}" y="${at.y.toFixed(1)}" text-anchor="${at.anchor ?? "start"}" fill="${
       at.fill ?? GREY
     }">${words}</text>`;
   const parts = [
-    text({ x: LEFT, y: 24 }, "salt '*' test.ping until the last return is printed, by simulated minions"),
+    text(
+      { x: LEFT_TO_NEXT_MINION, y: 24 },
+      "salt '*' test.ping until the last return is printed, by simulated minions",
+    ),
     ...pings.map((row) => Number(row.name.slice(5))).map((count) =>
       text({ x: x.at(count), y: HEIGHT - BOTTOM + 20, anchor: "middle" }, count.toLocaleString("en"))
     ),
-    text({ x: (LEFT + WIDTH - RIGHT) / 2, y: HEIGHT - 12, anchor: "middle" }, `minions; ${machine.date.slice(0, 10)}`),
+    text(
+      { x: (LEFT_TO_NEXT_MINION + WIDTH - RIGHT) / 2, y: HEIGHT - 12, anchor: "middle" },
+      `minions; ${machine.date.slice(0, 10)}`,
+    ),
     ...y.ticks.flatMap((ms) => [
-      `<line x1="${LEFT}" x2="${WIDTH - RIGHT}" y1="${y.at(ms).toFixed(1)}" y2="${
+      `<line x1="${LEFT_TO_NEXT_MINION}" x2="${WIDTH - RIGHT}" y1="${y.at(ms).toFixed(1)}" y2="${
         y.at(ms).toFixed(1)
       }" stroke="${GREY}" stroke-opacity="0.35"/>`,
-      text({ x: LEFT - 8, y: y.at(ms) + 4, anchor: "end" }, ms < 1000 ? `${ms} ms` : `${ms / 1000} s`),
+      text({ x: LEFT_TO_NEXT_MINION - 8, y: y.at(ms) + 4, anchor: "end" }, ms < 1000 ? `${ms} ms` : `${ms / 1000} s`),
     ]),
     ...lines.flatMap(({ name, points }, i) => {
       const places = points.map(({ minions, ms }) => `${x.at(minions).toFixed(1)},${y.at(ms).toFixed(1)}`);

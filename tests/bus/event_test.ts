@@ -60,12 +60,12 @@ Deno.test("stamps are UTC with microseconds, and rise within one millisecond", (
 
 Deno.test("of an event whose tag is not wanted the data are not read; one in the old form is", () => {
   const frame = event.packEvent("salt/job/1/new", map({ a: 1 }));
-  assertEquals(event.unpackWanted(frame, (tag) => tag === "salt/job/1/new"), {
+  assertEquals(event.unpackMatching(frame, (tag) => tag === "salt/job/1/new"), {
     tag: "salt/job/1/new",
     data: map({ a: 1 }),
   });
-  assertEquals(event.unpackWanted(frame, () => false), undefined);
+  assertEquals(event.unpackMatching(frame, () => false), undefined);
   const broken = frame.slice(0, -1);
-  assertEquals(event.unpackWanted(broken, () => false), undefined);
-  assertThrows(() => event.unpackWanted(broken, () => true), WireError);
+  assertEquals(event.unpackMatching(broken, () => false), undefined);
+  assertThrows(() => event.unpackMatching(broken, () => true), WireError);
 });

@@ -3,7 +3,7 @@
  * @module
  */
 import { BusPump } from "../../lib/bus/pump.ts";
-import { packEvent, unpackWanted } from "../../lib/bus/event.ts";
+import { packEvent, unpackMatching } from "../../lib/bus/event.ts";
 import { type BusPaths, masterBus, pythonBus } from "../../lib/bus/paths.ts";
 import { PythonBus } from "../../lib/bus/python_bus.ts";
 import { EventSender } from "../../lib/bus/sender.ts";
@@ -84,7 +84,7 @@ strictTest(
       }
       const expected = framed("mine/1", map({ tag: "mine/1" }));
       const { body } = Object.fromEntries(decode(await readExactly(connection, expected.length), "disk") as ValueMap);
-      assertEquals(unpackWanted(body as Uint8Array, () => true)?.tag, "mine/1");
+      assertEquals(unpackMatching(body as Uint8Array, () => true)?.tag, "mine/1");
     }),
 );
 

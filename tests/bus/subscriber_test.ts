@@ -179,7 +179,7 @@ strictTest(
     const dir = Deno.makeTempDirSync({ prefix: "bus_" });
     const paths = minionBus({ sock_dir: dir, id: "web1", hash_type: "sha256" });
     const { log, lines } = keptLog();
-    const bus = await BusPump.open(paths, { log, keptEvents: 1_000 });
+    const bus = await BusPump.open(paths, { log, maxWaitingEvents: 1_000 });
     {
       using slow = await EventSubscriber.connect(paths.pub, ["n"]);
       using quick = await EventSubscriber.connect(paths.pub, ["n"]);
@@ -232,7 +232,7 @@ strictTest(
   async () => {
     const dir = Deno.makeTempDirSync({ prefix: "bus_" });
     const paths = masterBus(dir);
-    const bus = await BusPump.open(paths, { log: SILENT_LOGGER, keptEvents: 1_000 });
+    const bus = await BusPump.open(paths, { log: SILENT_LOGGER, maxWaitingEvents: 1_000 });
     {
       using slow = await EventSubscriber.connect(paths.pub, ["n"]);
       using quick = await EventSubscriber.connect(paths.pub, ["n"]);

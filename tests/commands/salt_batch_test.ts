@@ -1,5 +1,5 @@
 import { NoMasterError, UsageError } from "../../lib/errors.ts";
-import { LastingParts } from "../../lib/commands/batch_parts.ts";
+import { BackgroundParts } from "../../lib/commands/batch_parts.ts";
 import type { Session } from "../../lib/commands/salt_session.ts";
 import { sleep } from "../../lib/os/sleep.ts";
 import { batchSize } from "../../lib/jobs/batch_size.ts";
@@ -135,7 +135,7 @@ Deno.test("a batch without a master ends with a reason", async () => {
   const sock_dir = Deno.makeTempDirSync({ prefix: "batch_" });
   const { log, lines } = keptLog();
   const session = { io: { signal: new AbortController().signal }, opts: { sock_dir }, log } as unknown as Session;
-  const parts = new LastingParts(session, { awayMs: 600 });
+  const parts = new BackgroundParts(session, { awayMs: 600 });
   const all = async () => {
     for await (const _ of parts.answers({ tgt: ["a1"], tgtType: "list", fun: "test.ping", arg: [] }, ["a1"]));
   };

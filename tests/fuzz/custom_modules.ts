@@ -5,7 +5,7 @@
 
 import { declaredPermissions } from "../../lib/plugins/declared_permissions.ts";
 import { MsgpackError, WireError } from "../../lib/errors.ts";
-import { frame, FrameReader, type Speaker } from "../../lib/protocol/frames.ts";
+import { frame, FrameReader, type FrameSender } from "../../lib/protocol/frames.ts";
 import { packMessage, parseFromModule, unpackOutcome } from "../../lib/worker/module_messages.ts";
 import { encode } from "../../lib/values/msgpack.ts";
 import { map } from "../../lib/values/value.ts";
@@ -27,11 +27,11 @@ const MESSAGES = [
   { kind: "log", level: 30, message: "a line" },
   { kind: "child", pid: 4711, state: "started" },
   { kind: "output", written: { command: 1, stream: "stdout", bytes, encoding: null } },
-  { kind: "ask", id: 1, asked: { what: "request", load: bytes } },
-  { kind: "ask", id: 2, asked: { what: "fire", data: bytes, tag: "a/tag" } },
-  { kind: "ask", id: 3, asked: { what: "refresh", refresh: "grains" } },
-  { kind: "ask", id: 4, asked: { what: "running" } },
-  { kind: "ask", id: 5, asked: { what: "signal", jid: "20260101000000000000", signal: 15 } },
+  { kind: "ask", id: 1, request: { what: "request", load: bytes } },
+  { kind: "ask", id: 2, request: { what: "fire", data: bytes, tag: "a/tag" } },
+  { kind: "ask", id: 3, request: { what: "refresh", refresh: "grains" } },
+  { kind: "ask", id: 4, request: { what: "running" } },
+  { kind: "ask", id: 5, request: { what: "signal", jid: "20260101000000000000", signal: 15 } },
 ].map(map);
 
 function content(random: Random): Uint8Array {
@@ -68,8 +68,8 @@ export const moduleMessages: FuzzTarget = {
   refusals: [WireError, MsgpackError, RangeError],
   open: () => ({
     feed(random, note) {
-      const speaker: Speaker = random.chance(0.9) ? 1 : 0;
-      const framed = [...Array(1 + random.int(3))].map(() => frame(speaker, content(random)));
+      const sender: FrameSender = random.chance(0.9) ? 1 : 0;
+      const framed = [...Array(1 + random.int(3))].map(() => frame(sender, content(random)));
       const stream = new Uint8Array(framed.reduce((sum, { length }) => sum + length, 0));
       framed.reduce((at, part) => (stream.set(part, at), at + part.length), 0);
       const sent = random.chance(0.3) ? mutateBytes(random, stream) : stream;

@@ -8,7 +8,7 @@ import { CommandError, InvocationError } from "../../lib/errors.ts";
 import { openHighState } from "../../lib/highstate/high_state.ts";
 import { withMasterOpts } from "../../lib/highstate/settings.ts";
 import { loadCatalogue } from "../../lib/worker/catalogue.ts";
-import type { PillarAsked } from "../../lib/plugins/job_context.ts";
+import type { PillarQuery } from "../../lib/plugins/job_context.ts";
 import { isMap, map, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { run, testContext, testOpts } from "../support/calls/job_context.ts";
 
@@ -61,7 +61,7 @@ async function call(
 }
 
 /** What stands for the compiler of pillar: `who` of the environment, and what the call gives. */
-function compiled({ override, pillarenv }: PillarAsked): ValueMap {
+function compiled({ override, pillarenv }: PillarQuery): ValueMap {
   return new Map([...map({ who: pillarenv ?? "base" }), ...override ?? []]);
 }
 

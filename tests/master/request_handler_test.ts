@@ -1,7 +1,7 @@
 /** @module */
 import { Crypticle } from "../../lib/crypto/crypticle.ts";
 import { decode, encode } from "../../lib/values/msgpack.ts";
-import { asBytes, clearRequest, STRANGER } from "../../lib/protocol/payload.ts";
+import { asBytes, clearRequest, UNAUTHENTICATED_BOUNDS } from "../../lib/protocol/payload.ts";
 import { RequestHandler } from "../../lib/master/request_handler.ts";
 import { equals, map, repr, toValue, type Value } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
@@ -152,7 +152,7 @@ Deno.test("every unauthenticated frame is answered according to the protocol, wi
 Deno.test("an unencrypted request is decoded up to the depth limit for unauthenticated peers; a deeper one is refused", async () => {
   using site = await openSite();
   let deep: Value = null;
-  for (let i = 0; i < STRANGER.depth - 2; i++) deep = [deep];
+  for (let i = 0; i < UNAUTHENTICATED_BOUNDS.depth - 2; i++) deep = [deep];
   const ask = (deep: Value) => site.web1.send(envelope({ enc: "clear", load: map({ cmd: "ping", deep }), version: 3 }));
   assertReply(await ask(deep), map({ cmd: "ping", deep }));
   assertReply(await ask([deep]), map({ msg: "bad load" }));

@@ -5,11 +5,11 @@
 
 import {
   isGone,
+  isOutOfMemory,
   isUnknownHost,
   PrintedLines,
   refusedAccess,
   systemError,
-  tellsOutOfMemory,
   workerNumber,
 } from "../../lib/os/deno_texts.ts";
 import { assert, assertEquals } from "../support/assert.ts";
@@ -137,7 +137,7 @@ for (const [who, code] of Object.entries(GREEDY)) {
         `${root}/greedy.js`,
       ]);
       assert(exitCode !== 0);
-      assert(err.split("\n").some(tellsOutOfMemory), err);
+      assert(err.split("\n").some(isOutOfMemory), err);
     } finally {
       Deno.removeSync(root, { recursive: true });
     }

@@ -3,7 +3,7 @@ import { packOpts } from "../../lib/config/opts_transfer.ts";
 import { packPillarRequest, plainRequest } from "../../lib/pillar/request.ts";
 import { loadMasterConfig } from "../../lib/config/load.ts";
 import { PillarProcesses } from "../../lib/pillar/processes.ts";
-import type { PillarMessage } from "../../lib/pillar/messages.ts";
+import type { PillarReplyMessage } from "../../lib/pillar/messages.ts";
 import { SILENT_LOGGER } from "../../lib/process/log.ts";
 import { TimeBudget } from "../../lib/os/time_budget.ts";
 import { map, repr } from "../../lib/values/value.ts";
@@ -30,7 +30,7 @@ async function withProcesses(
   });
   let keys = 0;
   const ask = async (id: string, pillarenv: string | null = null) => {
-    const { promise, resolve } = Promise.withResolvers<PillarMessage>();
+    const { promise, resolve } = Promise.withResolvers<PillarReplyMessage>();
     const request = packPillarRequest(plainRequest(id, map({ os: "Debian" }), { pillarenv }));
     processes.take({ kind: "pillar", key: String(keys++), id, request }, resolve);
     const { state, pillar } = await promise;

@@ -10,8 +10,8 @@ Deno.test("frames come whole, however the stream is cut", () => {
     const reader = new FrameReader(5);
     const found: unknown[] = [];
     for (let at = 0; at < stream.length; at += size) {
-      for (const { speaker, content } of reader.push(Uint8Array.from(stream.slice(at, at + size)))) {
-        found.push([speaker, new TextDecoder().decode(content)]);
+      for (const { sender, content } of reader.push(Uint8Array.from(stream.slice(at, at + size)))) {
+        found.push([sender, new TextDecoder().decode(content)]);
       }
     }
     assertEquals(found, [[0, "one"], [1, ""], [1, "three"]]);

@@ -125,7 +125,7 @@ Deno.test("a run whose state restarted the minion continues with the next state"
         "c:\n  test.nop:\n    - require: [{test: b}]\n",
     },
     context: {
-      keptCommands: [{ jid: JID, number: 1, words, process: mark, keeper: mark }],
+      detachedCommands: [{ jid: JID, number: 1, words, process: mark, keeper: mark }],
       runChild: () =>
         Promise.resolve({
           pid: 7,

@@ -56,7 +56,7 @@ async function interrupted(sls: string, { survivor, later, at = () => true }: In
   await using second = await openTree({
     files: { "t.sls": sls },
     context: {
-      keptCommands: [{ jid: JID, number: 1, words: survived, process: MARK, keeper: MARK }],
+      detachedCommands: [{ jid: JID, number: 1, words: survived, process: MARK, keeper: MARK }],
       runChild: ({ argv }) => {
         if (kept) {
           kept = false;

@@ -148,9 +148,9 @@ const FORGED: Readonly<Record<string, unknown>> = {
   "a call of a function by the minion": {
     kind: "ask",
     id: 900,
-    asked: { what: "call", fun: "cmd.run", call: pack({}) },
+    request: { what: "call", fun: "cmd.run", call: pack({}) },
   },
-  "a signal without a number": { kind: "ask", id: 901, asked: { what: "signal", jid: "1", signal: "9" } },
+  "a signal without a number": { kind: "ask", id: 901, request: { what: "signal", jid: "1", signal: "9" } },
   "an output that is none": { kind: "output", written: { command: 1, stream: "stdin", bytes: "x" } },
   "a child that is no number": { kind: "child", pid: -1, state: "started" },
   "no map": ["done"],
@@ -168,7 +168,7 @@ for (const [what, message] of Object.entries(FORGED)) {
 }
 
 Deno.test("a custom module that sends invalid messages, or too many requests, is ended", async () => {
-  const ask = packMessage({ kind: "ask", id: 7, asked: { what: "running" } });
+  const ask = packMessage({ kind: "ask", id: 7, request: { what: "running" } });
   await using world = new World({
     noise: "export async function f() { postMessage(new Uint8Array(1000).fill(0xc1)); await new Promise(() => {}); }",
     large: "export async function f() { postMessage(new Uint8Array(70e6)); await new Promise(() => {}); }",

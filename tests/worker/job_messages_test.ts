@@ -34,21 +34,21 @@ const FROM_BOTH: readonly (FromJob & FromModule)[] = [
   { kind: "done", outcome: bytes },
   { kind: "output", written },
   { kind: "output", written: { ...written, stream: "stderr", encoding: "latin-1" } },
-  { kind: "ask", id: 1, asked: { what: "request", load: bytes } },
-  { kind: "ask", id: 2, asked: { what: "fire", data: bytes, tag: "a/tag" } },
-  { kind: "ask", id: 3, asked: { what: "refresh", refresh: "grains" } },
-  { kind: "ask", id: 4, asked: { what: "running" } },
-  { kind: "ask", id: 5, asked: { what: "signal", jid: "20260101000000000000", signal: 15 } },
+  { kind: "ask", id: 1, request: { what: "request", load: bytes } },
+  { kind: "ask", id: 2, request: { what: "fire", data: bytes, tag: "a/tag" } },
+  { kind: "ask", id: 3, request: { what: "refresh", refresh: "grains" } },
+  { kind: "ask", id: 4, request: { what: "running" } },
+  { kind: "ask", id: 5, request: { what: "signal", jid: "20260101000000000000", signal: 15 } },
 ];
 const FROM_JOB: readonly FromJob[] = [
   ...FROM_BOTH,
   { kind: "after_large_outcome" },
   { kind: "not_permitted", permissions: "all" },
   { kind: "not_permitted", permissions: { read: ["/x"], net: true } },
-  { kind: "ask", id: 6, asked: { what: "describe" } },
-  { kind: "ask", id: 7, asked: { what: "call", fun: "own.f", call: bytes } },
+  { kind: "ask", id: 6, request: { what: "describe" } },
+  { kind: "ask", id: 7, request: { what: "call", fun: "own.f", call: bytes } },
   // An operator may type any number: the system refuses it.
-  { kind: "ask", id: 8, asked: { what: "signal", jid: "1", signal: -100_000 } },
+  { kind: "ask", id: 8, request: { what: "signal", jid: "1", signal: -100_000 } },
 ];
 const FROM_MODULE: readonly FromModule[] = [
   ...FROM_BOTH,
@@ -116,8 +116,8 @@ Deno.test("an invalid message is refused", () => {
   assertThrows(() => parseFromModule(Uint8Array.of(0xc1)), MsgpackError);
   assertThrows(() => parseToModule(Uint8Array.of(0xc1)), MsgpackError);
   // A process may not ask for what only our own workers may, and its texts are bounded.
-  for (const asked of [{ what: "describe" }, { what: "call", fun: "x.y", call: bytes }]) {
-    assertThrows(() => parseFromModule(packMessage({ kind: "ask", id: 1, asked } as FromModule)), WireError);
+  for (const request of [{ what: "describe" }, { what: "call", fun: "x.y", call: bytes }]) {
+    assertThrows(() => parseFromModule(packMessage({ kind: "ask", id: 1, request } as FromModule)), WireError);
   }
   const long = packMessage({ kind: "log", level: 30, message: "x".repeat(100_000) });
   assertThrows(() => parseFromModule(long), WireError, "message is no text");

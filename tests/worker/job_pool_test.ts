@@ -1,6 +1,6 @@
 /** @module */
 import { statIfExists } from "../../lib/os/atomic_file.ts";
-import type { Asked } from "../../lib/worker/job_protocol.ts";
+import type { MinionRequest } from "../../lib/worker/job_protocol.ts";
 import { pack } from "../../lib/worker/job_protocol.ts";
 import { JobPool } from "../../lib/worker/job_pool.ts";
 import { packOpts } from "../../lib/config/opts_transfer.ts";
@@ -35,10 +35,10 @@ export async function ask(action) { return await new Promise(() => {}); }
 
 class World implements AsyncDisposable {
   readonly root = Deno.makeTempDirSync({ prefix: "pool_" });
-  readonly asked: Asked[] = [];
+  readonly asked: MinionRequest[] = [];
   readonly lines: string[];
   readonly pool: JobPool;
-  answer: (asked: Asked) => Promise<Value> = () => Promise.resolve(true);
+  answer: (asked: MinionRequest) => Promise<Value> = () => Promise.resolve(true);
   #jids = 0;
 
   /** @param termMs How long a job may take to end itself; by default as long as it may on a busy machine. */

@@ -1,6 +1,6 @@
 import { dumpJson } from "../../../lib/values/json.ts";
 import { messageOf } from "../../../lib/errors.ts";
-import type { PillarAsked } from "../../../lib/plugins/job_context.ts";
+import type { PillarQuery } from "../../../lib/plugins/job_context.ts";
 import { isMap, map, repr, str, type Value, type ValueMap } from "../../../lib/values/value.ts";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "../../support/assert.ts";
 import { run, testContext, testOpts } from "../../support/calls/job_context.ts";
@@ -35,7 +35,7 @@ Deno.test("pillar.* return what Salt's do", async () => {
 
 /** A minion whose master gives this pillar. */
 function minion(fresh: ValueMap, options: Readonly<Record<string, Value>> = {}, showsPillar?: boolean) {
-  const asked: PillarAsked[] = [];
+  const asked: PillarQuery[] = [];
   const context = testContext({
     opts: testOpts(options),
     pillar: map({ old: 1 }),

@@ -3,12 +3,12 @@
  * @module
  */
 
-import { type BusEvent, unpackWanted } from "../../../lib/bus/event.ts";
+import { type BusEvent, unpackMatching } from "../../../lib/bus/event.ts";
 import { assert } from "../assert.ts";
 
 /** The event in `frame`. @throws {WireError} If it holds none. */
 export function unpackEvent(frame: Uint8Array): BusEvent {
-  const event = unpackWanted(frame, () => true);
+  const event = unpackMatching(frame, () => true);
   assert(event !== undefined);
   return event;
 }

@@ -22,7 +22,7 @@ interface Form {
 }
 
 /** The rendered files of one process. */
-export class SlsKeeper {
+export class SlsCache {
   readonly #files = new BoundedMap<string, Form[]>(MAX_FILES);
 
   /** The cached result of a file for a request with the same reads. */
@@ -47,12 +47,12 @@ export class SlsKeeper {
 }
 
 /** Renders a file, or takes it from the cache. The result is a copy that the caller may change. */
-export async function renderKept(
+export async function renderCached(
   { key, facts, reads, keeper }: {
     readonly key: string;
     readonly facts: ReadFacts;
     readonly reads: PillarReads;
-    readonly keeper: SlsKeeper | undefined;
+    readonly keeper: SlsCache | undefined;
   },
   render: () => Promise<Value>,
 ): Promise<Value> {

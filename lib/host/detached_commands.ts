@@ -23,7 +23,7 @@ export type ProcessMark = Pick<Started, "at"> & {
 };
 
 /** A command that continued without its minion. */
-export interface KeptCommand {
+export interface DetachedCommand {
   /** The job that started it. */
   readonly jid: string;
   /** Which command of the job it is, from 1. */
@@ -46,7 +46,7 @@ const LOOK_MS = 100;
 const HANDOVER_MS = 10_000;
 
 /** The directory of the files. */
-export function keptDirectory(cachedir: string): string {
+export function detachedDirectory(cachedir: string): string {
   return `${cachedir}/commands`;
 }
 
@@ -78,12 +78,12 @@ export function unpackOutcome(fields: Fields): ChildOutcome {
   };
 }
 
-function pathOf(cachedir: string, { jid, number }: Pick<KeptCommand, "jid" | "number">): string {
-  return `${keptDirectory(cachedir)}/${jid}.${number}`;
+function pathOf(cachedir: string, { jid, number }: Pick<DetachedCommand, "jid" | "number">): string {
+  return `${detachedDirectory(cachedir)}/${jid}.${number}`;
 }
 
 /** Writes the file of a command, in place of an older one. @throws What writing throws. */
-export function writeKept(cachedir: string, kept: KeptCommand): void {
+export function writeDetached(cachedir: string, kept: DetachedCommand): void {
   const { process, keeper, outcome, words, ...same } = kept;
   const fields = map({
     ...same,
@@ -96,7 +96,7 @@ export function writeKept(cachedir: string, kept: KeptCommand): void {
 }
 
 /** Reads the file of a command; `undefined` if it is missing or broken. */
-function readKept(path: string): KeptCommand | undefined {
+function readDetached(path: string): DetachedCommand | undefined {
   try {
     const bytes = readFileIfExists(path);
     if (bytes === undefined) return undefined;
@@ -125,15 +125,15 @@ function namesIn(directory: string): string[] {
 }
 
 /** The commands of job `jid` that continued without their minion, in the order of their start. */
-export function keptCommands(cachedir: string, jid: string): KeptCommand[] {
-  const directory = keptDirectory(cachedir);
+export function detachedCommands(cachedir: string, jid: string): DetachedCommand[] {
+  const directory = detachedDirectory(cachedir);
   return namesIn(directory).filter((name) => name.startsWith(`${jid}.`))
-    .flatMap((name) => readKept(`${directory}/${name}`) ?? []).sort((a, b) => a.number - b.number);
+    .flatMap((name) => readDetached(`${directory}/${name}`) ?? []).sort((a, b) => a.number - b.number);
 }
 
 /** Removes the files of job `jid`. */
-export function removeKept(cachedir: string, jid: string): void {
-  const directory = keptDirectory(cachedir);
+export function removeDetached(cachedir: string, jid: string): void {
+  const directory = detachedDirectory(cachedir);
   for (const name of namesIn(directory)) if (name.startsWith(`${jid}.`)) removeIfExists(`${directory}/${name}`);
 }
 
@@ -142,8 +142,8 @@ export function removeKept(cachedir: string, jid: string): void {
  * @param jids The jobs that had no return when that minion ended.
  * @returns Those of them that have commands.
  */
-export async function takeOverKept(cachedir: string, jids: ReadonlySet<string>): Promise<Set<string>> {
-  const directory = keptDirectory(cachedir);
+export async function takeOverDetached(cachedir: string, jids: ReadonlySet<string>): Promise<Set<string>> {
+  const directory = detachedDirectory(cachedir);
   const end = performance.now() + HANDOVER_MS;
   for (const name of namesIn(directory).filter((name) => name.endsWith(".keeper"))) {
     const path = `${directory}/${name}`;
@@ -173,16 +173,16 @@ function isAlone(directory: string, name: string): boolean {
  * @returns How it ended; `undefined` if it is not known, because its keeper has ended.
  * @throws The reason of `signal`, if that aborts.
  */
-export async function keptOutcome(
+export async function detachedOutcome(
   cachedir: string,
-  kept: KeptCommand,
+  kept: DetachedCommand,
   signal: AbortSignal,
 ): Promise<ChildOutcome | undefined> {
   const path = pathOf(cachedir, kept);
   for (;;) {
     // In this order: a keeper ends after it has written.
     const keeps = runs(kept.keeper);
-    const outcome = readKept(path)?.outcome;
+    const outcome = readDetached(path)?.outcome;
     if (outcome !== undefined || !keeps) return outcome;
     await sleep(LOOK_MS, signal);
   }

@@ -14,7 +14,7 @@ import { truncateList } from "../text/truncate.ts";
 import { str, type Value } from "../values/value.ts";
 
 /** Salt's message. */
-export const NOBODY_MATCHED = "No minions matched the target. No command was sent, no jid was assigned.\n";
+export const NO_MINIONS_MATCHED = "No minions matched the target. No command was sent, no jid was assigned.\n";
 
 /** A target as it is sent to the master. */
 export interface UnmatchedTarget {
@@ -30,7 +30,7 @@ const OF_IDS: readonly string[] = ["glob", "pcre", "list"];
  * @param keys The master's keys; a user who may not read them gets no hint about them.
  * @param place The master's options, for commands that are shown.
  */
-export function nobodyHint(
+export function noMinionsHint(
   target: UnmatchedTarget,
   keys: Pick<KeyStore, "list">,
   place: { readonly config_dir: string },

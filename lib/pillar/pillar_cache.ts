@@ -17,7 +17,7 @@ interface Kept {
 }
 
 /** The compiled pillars of one process. */
-export class KeptPillars {
+export class PillarCache {
   readonly #kept = new Map<string, Kept>();
   readonly #max: number;
   #bytes = 0;

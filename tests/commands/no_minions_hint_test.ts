@@ -1,4 +1,4 @@
-import { nobodyHint } from "../../lib/commands/nobody_hint.ts";
+import { noMinionsHint } from "../../lib/commands/no_minions_hint.ts";
 import { assertEquals } from "../support/assert.ts";
 
 /** Keys of a master on which these minions wait, or were rejected. */
@@ -20,12 +20,12 @@ Deno.test("where the target matches only minions that wait for acceptance, a few
       `Not accepted yet, and so not asked: a, b, c, d, e and 2 more. ${ACCEPT} a\n`,
     ],
   ];
-  for (const [tgt, ids, hint] of cases) assertEquals(nobodyHint({ tgt, tgtType: "glob" }, keys(ids), HERE), hint);
+  for (const [tgt, ids, hint] of cases) assertEquals(noMinionsHint({ tgt, tgtType: "glob" }, keys(ids), HERE), hint);
 });
 
 Deno.test("a rejected key is named, with a command that reaches the same configuration", () => {
   assertEquals(
-    nobodyHint({ tgt: "db*", tgtType: "glob" }, keys([], ["db9"]), { config_dir: "/srv/my salt" }),
+    noMinionsHint({ tgt: "db*", tgtType: "glob" }, keys([], ["db9"]), { config_dir: "/srv/my salt" }),
     "Rejected, and so not asked: db9. " +
       "To accept a key all the same: salt-key -c '/srv/my salt' --include-rejected -a db9\n",
   );
@@ -33,7 +33,7 @@ Deno.test("a rejected key is named, with a command that reaches the same configu
 
 Deno.test("an id that a shell would run is quoted in a command that is shown", () => {
   assertEquals(
-    nobodyHint({ tgt: "*", tgtType: "glob" }, keys(["$(reboot)"]), HERE),
+    noMinionsHint({ tgt: "*", tgtType: "glob" }, keys(["$(reboot)"]), HERE),
     `Not accepted yet, and so not asked: $(reboot). ${ACCEPT} '$(reboot)'\n`,
   );
 });
@@ -60,13 +60,13 @@ const MEANT: readonly (readonly [tgt: string, tgtType: string, hint: string])[] 
 ];
 for (const [tgt, tgtType, hint] of MEANT) {
   Deno.test(`the target ${JSON.stringify(tgt)} (${tgtType}) that nobody matches is told ${JSON.stringify(hint)}`, () =>
-    assertEquals(nobodyHint({ tgt, tgtType }, keys([]), HERE), hint));
+    assertEquals(noMinionsHint({ tgt, tgtType }, keys([]), HERE), hint));
 }
 
 Deno.test("a user who may not read the keys gets no hint about them", () => {
   const list = () => {
     throw new Deno.errors.PermissionDenied("no right to read it");
   };
-  assertEquals(nobodyHint({ tgt: "*", tgtType: "glob" }, { list }, HERE), "");
-  assertEquals(nobodyHint({ tgt: "wbe1", tgtType: "glob" }, { list }, HERE), "");
+  assertEquals(noMinionsHint({ tgt: "*", tgtType: "glob" }, { list }, HERE), "");
+  assertEquals(noMinionsHint({ tgt: "wbe1", tgtType: "glob" }, { list }, HERE), "");
 });

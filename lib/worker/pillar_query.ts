@@ -3,17 +3,17 @@
  * @module
  */
 
-import type { PillarAsked } from "../plugins/job_context.ts";
+import type { PillarQuery } from "../plugins/job_context.ts";
 import { decode, encode } from "../values/msgpack.ts";
 import { isMap, map, type Value } from "../values/value.ts";
 
 /** Packs the request. */
-export function packPillarAsked(asked: PillarAsked): Uint8Array {
-  return encode(map({ ...asked }), "disk");
+export function packPillarQuery(query: PillarQuery): Uint8Array {
+  return encode(map({ ...query }), "disk");
 }
 
 /** Parses the request; invalid fields are left out. */
-export function unpackPillarAsked(bytes: Uint8Array): PillarAsked {
+export function unpackPillarQuery(bytes: Uint8Array): PillarQuery {
   const fields = decode(bytes, "disk");
   if (!isMap(fields)) return {};
   const override = fields.get("override");

@@ -7,12 +7,12 @@ import type { Credentials } from "./eauth_module.ts";
 import type { LdapSettings } from "./ldap_settings.ts";
 
 /** What a process is asked. */
-export type AuthQuestion =
+export type AuthRequest =
   | { readonly kind: "pam"; readonly service: string; readonly confdir?: string; readonly credentials: Credentials }
   | { readonly kind: "ldap"; readonly settings: LdapSettings; readonly credentials: Credentials };
 
 /** What it answers; `problem` is a sentence for the log, without secrets. */
-export interface AuthAnswer {
+export interface AuthReply {
   readonly known: boolean;
   /** The user's groups, if the system knows them. */
   readonly groups: readonly string[];

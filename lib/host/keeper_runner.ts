@@ -15,17 +15,17 @@ import {
   packRequest,
   parseAnswer,
 } from "./keeper_messages.ts";
-import { type KeptCommand, keptOutcome, runs } from "./kept_commands.ts";
+import { type DetachedCommand, detachedOutcome, runs } from "./detached_commands.ts";
 
 /** What the commands of a job need. */
-export interface KeptJob {
+export interface KeeperJob {
   readonly jid: string;
   /** Whether nothing of it may be written to the disk (`no_log`). */
   readonly hidden: boolean;
   /** The minion's cache directory. */
   readonly cachedir: string;
   /** Commands of this job that continued without their minion, in the order of their start. */
-  readonly kept: readonly KeptCommand[];
+  readonly kept: readonly DetachedCommand[];
   /** Connects to the keeper; `undefined` if there is none, so that commands end with this process. */
   connect(): Promise<Deno.UnixConn | undefined>;
   /** Called before a command is given to the keeper (1), and when its outcome is here (-1). */
@@ -33,7 +33,7 @@ export interface KeptJob {
 }
 
 /** Runs each command of a job in the keeper; the first ones are those that continued. */
-export function keptChildren(job: KeptJob): ChildRunner {
+export function keeperRunner(job: KeeperJob): ChildRunner {
   let number = 0;
   return async (spec, care) => {
     care.signal.throwIfAborted();
@@ -50,7 +50,7 @@ export function keptChildren(job: KeptJob): ChildRunner {
   };
 }
 
-async function counted<T>({ count }: KeptJob, run: () => Promise<T>): Promise<T> {
+async function counted<T>({ count }: KeeperJob, run: () => Promise<T>): Promise<T> {
   count(1);
   try {
     return await run();
@@ -112,7 +112,7 @@ function closeQuietly(connection: Deno.UnixConn): void {
 }
 
 /** Waits for a command that continued without its minion. */
-async function adopt(cachedir: string, kept: KeptCommand, care: ChildCare): Promise<ChildOutcome> {
+async function adopt(cachedir: string, kept: DetachedCommand, care: ChildCare): Promise<ChildOutcome> {
   const { pid } = kept.process;
   // A process that has another start took the id over: the command has ended.
   const there = kept.outcome === undefined && runs(kept.process);
@@ -129,7 +129,7 @@ async function adopt(cachedir: string, kept: KeptCommand, care: ChildCare): Prom
     if (care.signal.aborted) kill();
   }
   try {
-    const outcome = await keptOutcome(cachedir, kept, care.signal);
+    const outcome = await detachedOutcome(cachedir, kept, care.signal);
     if (outcome === undefined) {
       throw new CommandLostError("It is not known how the command ended: its keeper has ended");
     }

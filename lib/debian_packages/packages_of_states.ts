@@ -15,7 +15,7 @@ const MAX_NAMES = 1_000;
 const NAME = /^[a-z0-9][a-z0-9+.-]+$/i;
 
 /** The packages of `pkg.installed` that are not installed, and those of `pkg.latest`. */
-export function foreseenPackages({ chunks = [] }: JobContext, installed: PackageVersions): string[] {
+export function packagesOfStates({ chunks = [] }: JobContext, installed: PackageVersions): string[] {
   const names = new Set<string>();
   for (const chunk of chunks) {
     if (names.size >= MAX_NAMES) break;

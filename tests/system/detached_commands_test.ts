@@ -4,7 +4,7 @@
  */
 
 import { ProcessFleet } from "../chaos/harness/process_fleet.ts";
-import { keptDirectory } from "../../lib/host/kept_commands.ts";
+import { detachedDirectory } from "../../lib/host/detached_commands.ts";
 import type { PublishedJob } from "../../lib/client/job.ts";
 import { DENO_RUN } from "../../lib/process/self_command.ts";
 import { map, type Value } from "../../lib/values/value.ts";
@@ -92,14 +92,20 @@ Deno.test("commands continue when their minion is stopped or killed, and the nex
         log,
         `Job ${hidden.jid}, which was running when this minion ended, is returned as interrupted`,
       );
-      assertEquals(names(keptDirectory(fleet.minionCacheDir(ID))).filter((name) => name.startsWith(hidden.jid)), []);
+      assertEquals(
+        names(detachedDirectory(fleet.minionCacheDir(ID))).filter((name) => name.startsWith(hidden.jid)),
+        [],
+      );
       await eventually(() => !exists(`/proc/${pids[2]}`), { what: "the end of the no_log command" });
       const { ret: text } = await returned(fleet, several.jid);
       assertStringIncludes(String(text), "The minion ended while it ran this job\nIts command '");
       assertStringIncludes(String(text), "' ended with return code 0\nbefore\nafter");
-      await eventually(() => names(keptDirectory(fleet.minionCacheDir(ID))).every((name) => /\.keeper$/.test(name)), {
-        what: "the end of the files",
-      });
+      await eventually(
+        () => names(detachedDirectory(fleet.minionCacheDir(ID))).every((name) => /\.keeper$/.test(name)),
+        {
+          what: "the end of the files",
+        },
+      );
       for (const name of ["done", "began.all", "began.killed", "began.hidden", "began.several"]) {
         Deno.removeSync(`${root}/${name}`);
       }

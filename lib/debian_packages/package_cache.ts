@@ -11,7 +11,7 @@ import { aptPlaces, aptStamp, dpkgDirectory, dpkgStamp } from "./package_stamps.
 import type { JobContext } from "../plugins/job_context.ts";
 
 /** Cached output of `apt-cache policy`. */
-export interface KeptCandidates {
+export interface CachedCandidates {
   /** The names that have been asked for. */
   readonly asked: Set<string>;
   /** The candidate of each package that it knows; an empty text if it has none. */
@@ -19,20 +19,20 @@ export interface KeptCandidates {
 }
 
 /** The cached list of packages. */
-export interface KeptPackages {
+export interface CachedPackages {
   packages?: DebianPackages;
 }
 
 /** The cached answers of one job. */
-class KeptAnswers {
+class AptCache {
   #dpkgStamp?: string;
-  #packages = new Map<string, KeptPackages>();
+  #packages = new Map<string, CachedPackages>();
   #selections = new Map<string, ReadonlyMap<string, string[]>>();
   #aptStamp?: string;
-  #candidates = new Map<string, KeptCandidates>();
+  #candidates = new Map<string, CachedCandidates>();
 
   /** All packages, for a host of this architecture. */
-  packages(architecture: string): KeptPackages {
+  packages(architecture: string): CachedPackages {
     this.#checkDpkg();
     return this.#packages.getOrInsertComputed(architecture, () => ({}));
   }
@@ -46,7 +46,7 @@ class KeptAnswers {
   /**
    * The candidates where packages come from `release`; an empty text: from the release that apt's configuration names.
    */
-  candidates(release: string): KeptCandidates {
+  candidates(release: string): CachedCandidates {
     const stamp = aptStamp(dpkgDirectory(), aptPlaces());
     if (stamp === undefined || stamp !== this.#aptStamp) this.#candidates = new Map();
     this.#aptStamp = stamp;
@@ -71,9 +71,9 @@ class KeptAnswers {
 }
 
 /** One for each job: contexts of calls within a job share its way to the outside. */
-const BY_JOB = new WeakMap<JobContext["outside"], KeptAnswers>();
+const BY_JOB = new WeakMap<JobContext["outside"], AptCache>();
 
 /** The cached answers of the job of this context. */
-export function keptAnswers({ outside }: Pick<JobContext, "outside">): KeptAnswers {
-  return BY_JOB.getOrInsertComputed(outside, () => new KeptAnswers());
+export function aptCache({ outside }: Pick<JobContext, "outside">): AptCache {
+  return BY_JOB.getOrInsertComputed(outside, () => new AptCache());
 }

@@ -4,12 +4,12 @@
  */
 
 import { messageOf } from "../errors.ts";
-import type { AuthAnswer, AuthQuestion } from "./auth_question.ts";
+import type { AuthReply, AuthRequest } from "./auth_messages.ts";
 
 /** Answers the question on standard input. @returns The exit code. */
 export async function runAuthProcess(): Promise<number> {
-  const question: AuthQuestion = JSON.parse(await new Response(Deno.stdin.readable).text());
-  let answer: AuthAnswer;
+  const question: AuthRequest = JSON.parse(await new Response(Deno.stdin.readable).text());
+  let answer: AuthReply;
   try {
     answer = await answerOf(question);
   } catch (error) {
@@ -19,7 +19,7 @@ export async function runAuthProcess(): Promise<number> {
   return 0;
 }
 
-async function answerOf(question: AuthQuestion): Promise<AuthAnswer> {
+async function answerOf(question: AuthRequest): Promise<AuthReply> {
   if (question.kind === "pam") {
     const { authenticateByPam } = await import("./libpam.ts");
     return { groups: [], ...authenticateByPam(question) };

@@ -6,7 +6,7 @@
 
 import { clearTimeout, setTimeout } from "../os/timers.ts";
 import { packPillarRequest, type PillarRequest } from "./request.ts";
-import { parsePillarMessage, type PillarQuestion } from "./messages.ts";
+import { parsePillarReplyMessage, type PillarRequestMessage } from "./messages.ts";
 import { RefusedError } from "../errors.ts";
 
 /** What compiles pillars. */
@@ -18,20 +18,20 @@ export interface PillarServices {
   compile(request: PillarRequest): Promise<Uint8Array>;
 }
 
-interface Asked {
+interface Pending {
   readonly resolve: (pillar: Uint8Array) => void;
   readonly reject: (error: Error) => void;
 }
 
 /** The pillars that this thread has requested. */
-export class PillarQuestions implements PillarServices {
-  readonly #asked = new Map<string, Asked>();
-  readonly #post: (question: PillarQuestion) => void;
+export class PillarRequests implements PillarServices {
+  readonly #pending = new Map<string, Pending>();
+  readonly #post: (question: PillarRequestMessage) => void;
   readonly #park: () => void;
   readonly #waitMs: number;
 
   /** @param park Called when a request begins to wait. @param waitMs Longest wait for an answer, in milliseconds. */
-  constructor(post: (question: PillarQuestion) => void, park: () => void, waitMs: number) {
+  constructor(post: (question: PillarRequestMessage) => void, park: () => void, waitMs: number) {
     this.#post = post;
     this.#park = park;
     this.#waitMs = waitMs;
@@ -41,7 +41,7 @@ export class PillarQuestions implements PillarServices {
   async compile(request: PillarRequest): Promise<Uint8Array> {
     const key = crypto.randomUUID();
     const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
-    this.#asked.set(key, { resolve, reject });
+    this.#pending.set(key, { resolve, reject });
     const timer = setTimeout(() => reject(refused("it took too long")), this.#waitMs);
     this.#post({ kind: "pillar", key, id: request.id, request: packPillarRequest(request) });
     this.#park();
@@ -49,16 +49,16 @@ export class PillarQuestions implements PillarServices {
       return await promise;
     } finally {
       clearTimeout(timer);
-      this.#asked.delete(key);
+      this.#pending.delete(key);
     }
   }
 
   /** Takes news from the main thread. Those for a predecessor of this thread are ignored. */
   receive(message: unknown): void {
-    const { key, state, pillar } = parsePillarMessage(message);
-    const asked = this.#asked.get(key);
-    if (state === "compiled") asked?.resolve(pillar);
-    else asked?.reject(refused(state === "full" ? "too many minions wait for theirs" : "the master is ending"));
+    const { key, state, pillar } = parsePillarReplyMessage(message);
+    const pending = this.#pending.get(key);
+    if (state === "compiled") pending?.resolve(pillar);
+    else pending?.reject(refused(state === "full" ? "too many minions wait for theirs" : "the master is ending"));
   }
 }
 
