@@ -136,6 +136,16 @@ export function statIfExists(path: string): Deno.FileInfo | undefined {
   }
 }
 
+/** The status of the entry `path` itself, which may be a link; `undefined` if it does not exist. */
+export function lstatIfExists(path: string): Deno.FileInfo | undefined {
+  try {
+    return Deno.lstatSync(path);
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}
+
 /**
  * Removes the file `path`.
  * @param options.sync Whether the removal must survive a power failure. @default {false}

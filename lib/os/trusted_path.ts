@@ -5,6 +5,7 @@
  * @module
  */
 
+import { lstatIfExists } from "./atomic_file.ts";
 import { findGroup, type User } from "./users.ts";
 
 /** The kernel's maximum number of links in one path. */
@@ -52,14 +53,4 @@ function isRoots(directory: string, { user, entry }: { user: User; entry: Deno.F
 function isMember({ name, uid, gid }: User, group: number): boolean {
   if (uid === 0) return group !== 0;
   return gid === group || (findGroup(group)?.members.includes(name) ?? false);
-}
-
-function lstatIfExists(path: string): Deno.FileInfo | undefined {
-  try {
-    return Deno.lstatSync(path);
-  } catch (error) {
-    const missing = error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory;
-    if (missing) return undefined;
-    throw error;
-  }
 }

@@ -3,6 +3,7 @@
  * @module
  */
 
+import { lstatIfExists } from "../os/atomic_file.ts";
 import { isTrustedPath } from "../os/trusted_path.ts";
 import type { User } from "../os/users.ts";
 
@@ -69,13 +70,4 @@ export function giveLogFile(path: string, user: User): void {
   if (there === undefined) make(path)?.close();
   const { uid, isFile } = Deno.statSync(path);
   if (isFile && uid !== user.uid) Deno.chownSync(path, user.uid, user.gid);
-}
-
-function lstatIfExists(path: string): Deno.FileInfo | undefined {
-  try {
-    return Deno.lstatSync(path);
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return undefined;
-    throw error;
-  }
 }

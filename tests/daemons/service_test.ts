@@ -1,6 +1,7 @@
 import { loadMinionConfig } from "../../lib/config/load.ts";
 import type { MinionOpts } from "../../lib/config/options.ts";
 import { SALT_MINION } from "../../lib/daemons/service_options.ts";
+import { SignInError } from "../../lib/errors.ts";
 import { runService, type Service, type ServiceDefinition } from "../../lib/daemons/service.ts";
 import { assert, assertEquals, assertMatch } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
@@ -89,6 +90,20 @@ Deno.test("a fault of a service while it starts is one line, code 70, and a stac
   assertEquals(await place.run(() => Promise.reject(new TypeError("a fault"))), 70);
   assertMatch(place.log, /Cannot start: TypeError: a fault.* at /);
   assert(!place.isRunning);
+});
+
+Deno.test("a service that ends by itself is one line of the log, and the exit code of its reason", async () => {
+  const refused = new SignInError("the master rejected this key", 42);
+  for (const [reason, code] of [[refused, 42], [new Error("the bus is gone"), 1]] as const) {
+    using place = new Place();
+    const service = {
+      closed: Promise.reject(reason),
+      describeThreads: () => Promise.resolve([]),
+      close: () => Promise.resolve(),
+    };
+    assertEquals(await place.run(() => Promise.resolve(service)), code);
+    assertMatch(place.log, new RegExp(`\\[CRITICAL\\]\\[\\d+\\] ${reason.message}`));
+  }
 });
 
 Deno.test("an uncaught error is logged, and the service continues", async () => {

@@ -89,6 +89,8 @@ Deno.test("a pack that is truncated, damaged, missing or from before the last bo
     (bytes) => bytes.with(20, bytes[20] ^ 1),
     (bytes) => bytes.fill(0xff, 64, 68),
     (bytes) => bytes.fill(0, 64, 200),
+    // The length of a name that ends behind its record.
+    (bytes) => bytes.fill(0xff, 64 + 21, 64 + 23),
     () => new Uint8Array(0),
   ];
   for (const act of damage) {
@@ -98,6 +100,17 @@ Deno.test("a pack that is truncated, damaged, missing or from before the last bo
   }
   Deno.removeSync(bank.path);
   assertEquals(bank.scan(), expected);
+});
+
+Deno.test("what is no file of a bank is left out, and an empty bank has a pack, too", () => {
+  using bank = new Bank();
+  for (let i = 0; i < 2; i++) assertEquals(bank.scan(), {});
+  Deno.mkdirSync(`${bank.directory}/web1.p`);
+  Deno.symlinkSync("/etc/passwd", `${bank.directory}/web2.p`);
+  bank.write("web3", "c");
+  for (let i = 0; i < 2; i++) assertEquals(bank.scan(), { web3: "c" });
+  Deno.removeSync(bank.path);
+  assertEquals(bank.scan(), { web3: "c" });
 });
 
 Deno.test("a pack does not grow without end", () => {

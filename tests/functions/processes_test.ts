@@ -4,7 +4,7 @@ import { type FunctionMessage, packFunctionJob, unpackOutcome } from "../../lib/
 import { FunctionProcesses } from "../../lib/functions/processes.ts";
 import { isAlive, readNotes } from "../../lib/jobs/proc_notes.ts";
 import { map, type Value, type ValueMap } from "../../lib/values/value.ts";
-import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
 import { testServices } from "../support/fleet/services.ts";
 
@@ -116,4 +116,51 @@ Deno.test("unknown functions, wrong arguments and failures are outcomes of a pro
   } finally {
     await processes.close(CLOSE());
   }
+});
+
+Deno.test("a process that fails is lost, and what it printed is logged", async () => {
+  using services = await testServices();
+  const fired: string[] = [];
+  const processes = new FunctionProcesses({
+    opts: Uint8Array.of(0xc1), // no MessagePack
+    log: services.log,
+    fire: (tag) => Promise.resolve(void fired.push(tag)),
+  });
+  try {
+    const { state } = await new Promise<FunctionMessage>((resolve) => {
+      const job = {
+        kind: "runner" as const,
+        fun: "test.arg",
+        args: [],
+        kwargs: new Map(),
+        jid: "20240102030405000009",
+      };
+      processes.take(
+        { key: "k", job: packFunctionJob({ ...job, user: "ann" }) },
+        (news) => news.state !== "taken" && resolve(news),
+      );
+    });
+    assertEquals(state, "lost");
+  } finally {
+    await processes.close(CLOSE());
+  }
+  assertEquals(fired, ["salt/run/20240102030405000009/ret"]);
+  assertMatch(services.logged.join("\n"), /runner test\.arg: .*MsgpackError/s);
+});
+
+Deno.test("when the time for ending is over processes are killed, and those that wait for one are refused", async () => {
+  using services = await testServices();
+  const processes = new FunctionProcesses({
+    opts: packOpts("master", services.opts),
+    log: services.log,
+    fire: () => Promise.resolve(),
+    bounds: { runner: { running: 1, waiting: 1 }, wheel: { running: 1, waiting: 0 } },
+  });
+  const told: string[] = [];
+  for (const key of ["running", "waiting"]) {
+    const job = { kind: "runner" as const, fun: "test.sleep", args: [600], kwargs: new Map(), jid: key, user: "ann" };
+    processes.take({ key, job: packFunctionJob(job) }, ({ state }) => told.push(`${key} ${state}`));
+  }
+  await processes.close(new TimeBudget(0));
+  assertEquals(told, ["running taken", "waiting taken", "waiting lost", "running lost"]);
 });
