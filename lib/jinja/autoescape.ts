@@ -53,8 +53,7 @@ export function joiner({ autoescape }: Scope): (items: readonly Obj[]) => Obj {
 
 /** The closure of `{% autoescape %}`. */
 export function compileAutoescape(node: StmtOf<"ScopedEvalContextModifier">, scope: Scope): Exec {
-  const value = node.options.find(({ key }) => key === "autoescape")?.value;
-  if (value === undefined) return scope.body(node.body);
+  const [{ value }] = node.options;
   const evaluate = scope.expression(value);
   const known = constant(value);
   const body = scope.escaping(known === undefined ? "asked" : truthy(known)).body(node.body);

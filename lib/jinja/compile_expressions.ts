@@ -4,11 +4,11 @@
  * @module
  */
 
+import { syntaxError } from "../jinja_syntax/errors.ts";
 import type { Operator } from "../python/arithmetic.ts";
 import { contained, ordered } from "../python/compare.ts";
 import { dictSet } from "../python/dict.ts";
 import { equals } from "../python/equality.ts";
-import { pythonError } from "../python/errors.ts";
 import { truthy } from "../python/kinds.ts";
 import type { Obj, ObjMap, Result } from "../python/object.ts";
 import { binary, unary } from "../python/operators.ts";
@@ -36,6 +36,7 @@ const BINARY: ReadonlyMap<string, Operator> = new Map([
 export function compileExpression(node: Expr, scope: Scope): Eval {
   switch (node.type) {
     case "Name":
+    case "NSRef":
       return compileName(node.name, scope);
     case "Const":
       return constant(node.value);
@@ -60,9 +61,8 @@ export function compileExpression(node: Expr, scope: Scope): Eval {
     case "Getitem":
       return node.arg.type === "Slice" ? compileSlice(node, node.arg, scope) : compileItem(node, scope);
     case "Slice":
-      return () => {
-        throw pythonError("TypeError", "a slice stands alone between its brackets");
-      };
+      // Python does not compile what Jinja makes of it: a slice stands alone between its brackets.
+      throw syntaxError("invalid syntax", node, "SyntaxError");
     case "Concat":
       return compileItems(node.nodes, scope, joiner(scope), node);
     case "Compare":
@@ -75,8 +75,6 @@ export function compileExpression(node: Expr, scope: Scope): Eval {
     case "Neg":
     case "Pos":
       return compileSign(node, scope);
-    case "NSRef":
-      return compileName(node.name, scope);
     case "HostCall": {
       const args = node.args.map((arg) => scope.expression(arg));
       const at = scope.position(node);

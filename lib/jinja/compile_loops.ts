@@ -14,7 +14,7 @@ import { syntaxError } from "../jinja_syntax/errors.ts";
 import { type Eval, type Exec, type Flow, Frame, type FunctionCode, type Maybe } from "./frame.ts";
 import { Output } from "./output.ts";
 import { type Items, LoopContext } from "./loop.ts";
-import { findAll, type StmtOf } from "../jinja_syntax/nodes.ts";
+import { type Expr, findAll, type StmtOf } from "../jinja_syntax/nodes.ts";
 import { then } from "./results.ts";
 import { enterScope, type Scope, writeSlot } from "./scope.ts";
 import { undeclaredNames } from "../jinja_syntax/symbols.ts";
@@ -25,7 +25,7 @@ interface Loop {
   readonly enter: (frame: Frame) => void;
   readonly body: Exec;
   readonly orElse: Exec | undefined;
-  readonly filtered: ((frame: Frame, items: Items) => Items) | undefined;
+  readonly filtered: ((frame: Frame, items: Iterator<Obj>) => Items) | undefined;
   /** Puts the loop's variable; without it the loop has none. */
   readonly setLoop: ((frame: Frame, loop: Obj) => void) | undefined;
   /** What the text of a recursive loop is as a value. */
@@ -35,7 +35,7 @@ interface Loop {
 /** The closure of a loop. */
 export function compileFor(node: StmtOf<"For">, scope: Scope): Exec {
   for (const name of findAll(node, "Name")) {
-    if (name.type === "Name" && name.ctx === "store" && name.name === "loop") {
+    if (name.ctx === "store" && name.name === "loop") {
       throw syntaxError("Can't assign to special loop variable in for-loop target", name, "TemplateAssertionError");
     }
   }
@@ -55,7 +55,7 @@ export function compileFor(node: StmtOf<"For">, scope: Scope): Exec {
 function compileLoop(node: StmtOf<"For">, scope: Scope): Loop & { readonly size: () => number } {
   const inner = scope.inner({ exports: "loop", ownFunction: node.recursive });
   const extended = node.recursive || undeclaredNames(node.body, ["loop"]).has("loop") ||
-    [...findAll(node, "Block")].some((block) => block.type === "Block" && block.scoped);
+    [...findAll(node, "Block")].some(({ scoped }) => scoped);
   const loopSlot = extended ? inner.symbols.declare("loop") : undefined;
   inner.symbols.declareTarget(node.target);
   inner.symbols.visitAll(node.body);
@@ -64,7 +64,7 @@ function compileLoop(node: StmtOf<"For">, scope: Scope): Loop & { readonly size:
     body: inner.body(node.body),
     enter: enterScope(inner),
     orElse: node.orElse.length === 0 ? undefined : compileElse(node, scope, inner),
-    filtered: node.test === null ? undefined : compileTestOfLoop(node, scope, inner),
+    filtered: node.test === null ? undefined : compileTestOfLoop(node, node.test, node.recursive ? inner : scope),
     setLoop: loopSlot === undefined ? undefined : writeSlot(inner, loopSlot),
     captured: captor(inner),
     size: () => inner.symbols.scope.size,
@@ -84,14 +84,12 @@ function compileElse(node: StmtOf<"For">, scope: Scope, loop: Scope): Exec {
 }
 
 /** The `if` of a loop: it has variables of its own, because the loop may look at the next item in the middle of its body. */
-function compileTestOfLoop(node: StmtOf<"For">, scope: Scope, loop: Scope): Loop["filtered"] {
-  if (node.test === null) return undefined;
-  const outer = node.recursive ? loop : scope;
+function compileTestOfLoop(node: StmtOf<"For">, condition: Expr, outer: Scope): NonNullable<Loop["filtered"]> {
   const inner = outer.inner({ ownFunction: true });
   inner.symbols.declareTarget(node.target);
-  inner.symbols.visit(node.test);
+  inner.symbols.visit(condition);
   const assign = compileTarget(node.target, inner);
-  const test = inner.at(node.test).expression(node.test);
+  const test = inner.at(condition).expression(condition);
   const enter = enterScope(inner);
   const code: FunctionCode = { size: () => inner.symbols.scope.size, run: () => undefined };
   return (frame, items) => {
@@ -108,10 +106,9 @@ function compileTestOfLoop(node: StmtOf<"For">, scope: Scope, loop: Scope): Loop
   };
 }
 
-function nextAccepted(items: Items, accepts: (item: Obj) => Maybe<boolean>): Maybe<IteratorResult<Obj>> {
+function nextAccepted(items: Iterator<Obj>, accepts: (item: Obj) => Maybe<boolean>): Maybe<IteratorResult<Obj>> {
   while (true) {
     const next = items.next();
-    if (next instanceof Promise) return nextAcceptedLater(items, accepts, next);
     if (next.done === true) return next;
     const accepted = accepts(next.value);
     if (accepted instanceof Promise) {
@@ -119,16 +116,6 @@ function nextAccepted(items: Items, accepts: (item: Obj) => Maybe<boolean>): May
     }
     if (accepted) return next;
   }
-}
-
-async function nextAcceptedLater(
-  items: Items,
-  accepts: (item: Obj) => Maybe<boolean>,
-  pending: Promise<IteratorResult<Obj>>,
-): Promise<IteratorResult<Obj>> {
-  const next = await pending;
-  if (next.done === true || await accepts(next.value)) return next;
-  return nextAccepted(items, accepts);
 }
 
 /** How a recursive loop calls itself. */
@@ -140,7 +127,7 @@ function runLoop(
   iterable: Obj,
   recursion: { recurse: Recurse; depth: number } | undefined,
 ): Maybe<Flow> {
-  const all: Items = iterate(iterable);
+  const all = iterate(iterable);
   const items = loop.filtered === undefined ? all : loop.filtered(frame, all);
   if (loop.setLoop === undefined) return runItems(loop, frame, items);
   const length = loop.filtered === undefined ? iterable : undefined;

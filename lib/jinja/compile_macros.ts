@@ -94,7 +94,6 @@ export function compileMacro(node: StmtOf<"Macro">, scope: Scope): Exec {
 export function compileCallBlock(node: StmtOf<"CallBlock">, scope: Scope): Exec {
   const code = compileMacroCode(node, scope);
   const at = scope.position(node);
-  if (node.call.type !== "Call") throw syntaxError("expected call", node);
   const call = compileCall(node.call, scope, (frame) => new Map([["caller", new Macro(code, frame)]]));
   return (frame) =>
     then(call(frame), (value) => {

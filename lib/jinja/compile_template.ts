@@ -25,7 +25,6 @@ export function compileTemplate(node: TemplateNode, operations: Operations): Tem
   const hasExtends = !findAll(node, "Extends").next().done;
   const blocks = new Map<string, StmtOf<"Block">>();
   for (const block of findAll(node, "Block")) {
-    if (block.type !== "Block") continue;
     if (blocks.has(block.name)) {
       throw syntaxError(`block '${block.name}' defined twice`, block, "TemplateAssertionError");
     }

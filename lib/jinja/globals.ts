@@ -122,6 +122,9 @@ class Joiner extends PyObject {
   }
 }
 
+/** More words of `lipsum` are refused. */
+const MAX_WORDS = 1_000_000;
+
 /** A new table of the globals. */
 export function jinjaGlobals(): Map<string, Obj> {
   return new Map<string, Obj>([
@@ -179,8 +182,12 @@ export function jinjaGlobals(): Map<string, Obj> {
           "generate_lorem_ipsum",
           [["n", 5], ["html", true], ["min", 20], ["max", 100]],
           ([paragraphs, html, min, max]) => {
-            const text = lipsum(indexOf(paragraphs), indexOf(min), indexOf(max), truthy(html));
-            if (text === undefined) throw pythonError("ValueError", "empty or too large range of words");
+            const count = indexOf(paragraphs), low = indexOf(min), high = indexOf(max);
+            if (count > 0 && high <= low) {
+              throw pythonError("ValueError", `empty range for randrange() (${low}, ${high}, ${high - low})`);
+            }
+            if (count * high > MAX_WORDS) throw pythonError("MemoryError", `more than ${MAX_WORDS} words`);
+            const text = lipsum(count, low, high, truthy(html));
             return truthy(html) ? new Markup(text) : text;
           },
         ),

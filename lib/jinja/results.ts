@@ -76,38 +76,23 @@ async function resume(execs: readonly Exec[], from: number, frame: Frame, pendin
   return flow;
 }
 
-/** `act` for each item, one after another. @returns The first result that is not `undefined`; it ends the iteration. */
-function forEach<T, R>(items: Iterator<T>, act: (item: T) => Maybe<R | undefined>): Maybe<R | undefined> {
-  for (let next = items.next(); next.done !== true; next = items.next()) {
-    const answer = act(next.value);
-    if (answer instanceof Promise) return forEachLater(items, act, answer);
-    if (answer !== undefined) return answer;
-  }
-  return undefined;
-}
-
-async function forEachLater<T, R>(
-  items: Iterator<T>,
-  act: (item: T) => Maybe<R | undefined>,
-  pending: Promise<R | undefined>,
-): Promise<R | undefined> {
-  let made: Maybe<R | undefined> = pending;
-  while (true) {
-    const answer = made instanceof Promise ? await made : made;
-    if (answer !== undefined) return answer;
-    const next = items.next();
-    if (next.done === true) return undefined;
-    made = act(next.value);
-  }
-}
-
-/** The results of `make` for each item. */
+/** The results of `make` for each item, one after another. */
 export function mapAll<T>(items: Iterator<T>, make: (item: T) => Result): Maybe<Obj[]> {
   const made: Obj[] = [];
-  const done = forEach<T, never>(items, (item) =>
-    then(make(item), (value) => {
-      made.push(value);
-      return undefined;
-    }));
-  return then(done, () => made);
+  for (let next = items.next(); next.done !== true; next = items.next()) {
+    const result = make(next.value);
+    if (result instanceof Promise) return mapRest(items, make, { made, pending: result });
+    made.push(result);
+  }
+  return made;
+}
+
+async function mapRest<T>(
+  items: Iterator<T>,
+  make: (item: T) => Result,
+  { made, pending }: { readonly made: Obj[]; readonly pending: Promise<Obj> },
+): Promise<Obj[]> {
+  made.push(await pending);
+  for (let next = items.next(); next.done !== true; next = items.next()) made.push(await make(next.value));
+  return made;
 }

@@ -301,7 +301,7 @@ export class ExpressionParser {
   #filtersAndTests(node: Expr): Expr {
     while (true) {
       const { type } = this.#stream.current;
-      if (type === "pipe") node = this.filters(node) ?? node;
+      if (type === "pipe") node = this.filters(node);
       else if (this.#stream.test("name:is")) node = this.#test(node);
       else if (type === "lparen") node = this.#call(node);
       else return node;
@@ -380,18 +380,23 @@ export class ExpressionParser {
     return { type: "Call", node, ...this.#arguments(), ...place };
   }
 
-  /** Filters after a node. @param options.startInline Whether the first has no `|` before it. */
-  filters(node: Expr | null, { startInline = false }: { readonly startInline?: boolean } = {}): Expr | null {
-    let inline = startInline;
-    while (inline || this.#stream.current.type === "pipe") {
-      if (!inline) this.#stream.next();
-      inline = false;
-      const place = this.#place();
-      const name = this.#dottedName();
-      const args = this.#stream.current.type === "lparen" ? this.#arguments() : noArguments();
-      node = { type: "Filter", node, name, ...args, ...place };
-    }
-    return node;
+  /** The filters of a block: the first has no `|` before it, and no node. */
+  filterBlock(): Expr {
+    return this.filters(this.#filter(null));
+  }
+
+  /** Filters after a node. */
+  filters<T extends Expr | null>(node: T): T | Expr {
+    let filtered: T | Expr = node;
+    while (this.#stream.skipIf("pipe")) filtered = this.#filter(filtered);
+    return filtered;
+  }
+
+  #filter(node: Expr | null): Expr {
+    const place = this.#place();
+    const name = this.#dottedName();
+    const args = this.#stream.current.type === "lparen" ? this.#arguments() : noArguments();
+    return { type: "Filter", node, name, ...args, ...place };
   }
 
   #dottedName(): string {

@@ -112,7 +112,7 @@ export type Stmt =
     | { type: "For"; target: Expr; iter: Expr; body: Stmt[]; orElse: Stmt[]; test: Expr | null; recursive: boolean }
     | { type: "If"; test: Expr; body: Stmt[]; elif: IfNode[]; orElse: Stmt[] }
     | { type: "Macro"; name: string; args: NameNode[]; defaults: Expr[]; body: Stmt[] }
-    | { type: "CallBlock"; call: Expr; args: NameNode[]; defaults: Expr[]; body: Stmt[] }
+    | { type: "CallBlock"; call: CallNode; args: NameNode[]; defaults: Expr[]; body: Stmt[] }
     | { type: "FilterBlock"; body: Stmt[]; filter: Expr }
     | { type: "With"; targets: Expr[]; values: Expr[]; body: Stmt[] }
     | { type: "Block"; name: string; body: Stmt[]; scoped: boolean; required: boolean }
@@ -125,11 +125,13 @@ export type Stmt =
     | { type: "Continue" }
     | { type: "Break" }
     | { type: "Scope"; body: Stmt[] }
-    | { type: "ScopedEvalContextModifier"; options: Keyword[]; body: Stmt[] }
+    | { type: "ScopedEvalContextModifier"; options: readonly [autoescape: Keyword]; body: Stmt[] }
   );
 
 /** An expression that is a name. */
 export type NameNode = Extract<Expr, { type: "Name" }>;
+/** What a call block may call. */
+export type CallNode = Extract<Expr, { type: "Call" }>;
 /** An `if`, or an `elif` of one. */
 export type IfNode = Extract<Stmt, { type: "If" }>;
 /** The expression of one type. */
@@ -217,9 +219,10 @@ export function* children(node: Node): Generator<Node, void> {
 }
 
 /** All nodes below `node` of a type, in order. */
-export function* findAll(node: Node, type: Node["type"]): Generator<Node, void> {
+export function* findAll<T extends Node["type"]>(node: Node, type: T): Generator<Extract<Node, { type: T }>, void> {
+  const isWanted = (child: Node): child is Extract<Node, { type: T }> => child.type === type;
   for (const child of children(node)) {
-    if (child.type === type) yield child;
+    if (isWanted(child)) yield child;
     yield* findAll(child, type);
   }
 }

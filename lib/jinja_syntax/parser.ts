@@ -272,7 +272,9 @@ export class Parser {
     const value = this.parseExpression();
     const body = this.parseStatements(["name:endautoescape"], { dropNeedle: true });
     const { line, column } = value;
-    const options = [{ type: "Keyword" as const, key: "autoescape", value, line, column }];
+    const options: StmtOf<"ScopedEvalContextModifier">["options"] = [
+      { type: "Keyword", key: "autoescape", value, line, column },
+    ];
     return { type: "Scope", body: [{ type: "ScopedEvalContextModifier", options, body, ...start }], ...start };
   }
 
@@ -366,7 +368,7 @@ export class Parser {
     const start = this.#begin();
     const signature = this.stream.current.type === "lparen" ? this.#signature() : { args: [], defaults: [] };
     const call = this.parseExpression();
-    if (call.type !== "Call") this.fail("expected call", start);
+    if (call.type !== "Call") return this.fail("expected call", start);
     return {
       type: "CallBlock",
       call,
@@ -378,11 +380,9 @@ export class Parser {
 
   #filter(): Stmt {
     const start = this.#begin();
-    const filter = this.#expressions.filters(null, { startInline: true });
-    if (filter === null) return this.fail("expected a filter", start);
     return {
       type: "FilterBlock",
-      filter,
+      filter: this.#expressions.filterBlock(),
       body: this.parseStatements(["name:endfilter"], { dropNeedle: true }),
       ...start,
     };

@@ -180,8 +180,7 @@ export class Symbols {
   /** The target of a loop: its names are parameters. */
   declareTarget(target: Expr): void {
     if (target.type === "Name") this.declare(target.name);
-    else if (target.type === "Tuple") { for (const item of target.items) this.declareTarget(item); }
-    else this.visit(target);
+    if (target.type === "Tuple") { for (const item of target.items) this.declareTarget(item); }
   }
 }
 

@@ -45,7 +45,7 @@ export function* mapEntries(map: ObjMap, pick: (key: Obj, value: Obj) => Obj): I
 /** The items of a value, of which there must be `count`. @throws {TemplateError} ValueError or TypeError if not. */
 export function unpack(value: Obj, count: number): readonly Obj[] {
   if (!isIterable(value)) {
-    if (value instanceof PyObject) value.iterate();
+    if (value instanceof PyObject) value.checkOperand();
     throw pythonError("TypeError", `cannot unpack non-iterable ${typeName(value)} object`);
   }
   const items: Obj[] = [];

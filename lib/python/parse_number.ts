@@ -9,8 +9,8 @@ import { strip } from "../values/python_text.ts";
 
 const BASES: Readonly<Record<string, number>> = { b: 2, o: 8, x: 16 };
 
-/** Longer texts are not numbers: reading them would take long. */
-const MAX_DIGITS = 4300;
+/** Longer texts are not numbers: reading them would take long. Python has no such bound for bases that are powers of two. */
+const MAX_DIGITS = 4300, MAX_BINARY_DIGITS = 100_000;
 
 /** The int; `undefined` if the text is none. @param base 2 to 36, or 0 for the one that its prefix says. */
 export function parseInteger(text: string, base: number): number | bigint | undefined {
@@ -25,7 +25,7 @@ export function parseInteger(text: string, base: number): number | bigint | unde
   if (!taken && all.startsWith("_")) return undefined;
   const digits = all.replaceAll("_", "").toLowerCase();
   if (base === 0 && prefixed === undefined && /^0+[1-9]/.test(digits)) return undefined;
-  if (digits.length > MAX_DIGITS) return undefined;
+  if (digits.length > ((used & (used - 1)) === 0 ? MAX_BINARY_DIGITS : MAX_DIGITS)) return undefined;
   let value = 0n;
   for (const digit of digits) {
     const worth = parseInt(digit, 36);

@@ -4,17 +4,18 @@
  * @module
  */
 
-import { dictGet } from "./dict.ts";
 import { checkText, pythonError } from "./errors.ts";
 import { formatValue } from "./format_spec.ts";
-import { type CallContext, type Kwargs, type Obj, PyObject, type Result } from "./object.ts";
+import { type CallContext, type Kwargs, type Obj, PyObject } from "./object.ts";
 import { asciiRepr, repr, str } from "./repr.ts";
+import { getItem } from "./subscript.ts";
 
 /** What the fields of a template may name. */
 export interface FormatArguments {
   readonly args: readonly Obj[];
-  /** For `format_map`, the map itself. */
-  readonly kwargs: Kwargs | Map<Obj, Obj>;
+  readonly kwargs: Kwargs;
+  /** The one argument of `format_map`, in place of keywords: a map, or what cannot be one. */
+  readonly mapping?: Obj;
   readonly context: CallContext;
   /** What is done with each formatted field: Markup escapes it. */
   readonly escape?: (text: string) => string;
@@ -91,7 +92,10 @@ const FIELD = /^([^!:[{}]*(?:\[[^\]]*\](?:\.[^!:[{}]*)?)*)(?:!([^:]?))?(?::([^]*
 
 function formatField(field: string, given: FormatArguments, numbering: Numbering, depth: number): string {
   const match = FIELD.exec(field);
-  if (match === null) throw pythonError("ValueError", "expected ':' after conversion specifier");
+  // Python takes the `:` for the conversion, and wants another.
+  if (match === null || /^[^:]*!:/.test(field)) {
+    throw pythonError("ValueError", "expected ':' after conversion specifier");
+  }
   const [, path, conversion, spec = ""] = match;
   const value = readPath(path, given, numbering);
   const converted = conversion === undefined ? value : convert(value, conversion);
@@ -105,6 +109,7 @@ function convert(value: Obj, conversion: string): Obj {
   if (conversion === "s") return str(value);
   if (conversion === "r") return repr(value);
   if (conversion === "a") return asciiRepr(value);
+  if (conversion === "") throw pythonError("ValueError", "unmatched '{' in format spec");
   throw pythonError("ValueError", `Unknown conversion specifier ${conversion}`);
 }
 
@@ -121,19 +126,19 @@ function readPath(path: string, given: FormatArguments, numbering: Numbering): O
   return value;
 }
 
-function atOnce(result: Result): Obj {
+function atOnce<T>(result: T | Promise<T>): T {
   if (result instanceof Promise) {
     throw pythonError("TypeError", "a field of a format string cannot wait for a function");
   }
   return result;
 }
 
-function argument(key: string | number, { args, kwargs }: FormatArguments): Obj {
+function argument(key: string | number, { args, kwargs, mapping }: FormatArguments): Obj {
   if (typeof key === "number") {
     if (key < args.length) return args[key];
     throw pythonError("IndexError", "tuple index out of range");
   }
-  const value = dictGet(kwargs as Map<Obj, Obj>, key);
+  const value = mapping === undefined ? kwargs.get(key) : atOnce(getItem(mapping, key));
   if (value === undefined) throw pythonError("KeyError", repr(key));
   return value;
 }

@@ -237,10 +237,13 @@ export const STR_METHODS: ReadonlyMap<string, Run> = new Map([
   ["format", (args, kwargs, context) => formatString(textOf(args[0]) ?? "", { args: args.slice(1), kwargs, context })],
   [
     "format_map",
-    native("format_map", ["self", "mapping"], ([self, mapping], { context }) => {
-      if (!(mapping instanceof Map)) throw pythonError("TypeError", `'${typeName(mapping)}' object is not a mapping`);
-      return formatString(textOf(self) ?? "", { args: [], kwargs: mapping, context });
-    }),
+    ([self, ...args], kwargs, context) => {
+      if (kwargs.size > 0) throw pythonError("TypeError", "format_map() takes no keyword arguments");
+      if (args.length !== 1) {
+        throw pythonError("TypeError", `format_map() takes exactly one argument (${args.length} given)`);
+      }
+      return formatString(textOf(self) ?? "", { args: [], kwargs, mapping: args[0], context });
+    },
   ],
   findMethod("index", false, true),
   ...(["alnum", "alpha", "ascii", "decimal", "digit", "identifier", "numeric", "printable", "space"] as const).map(

@@ -27,7 +27,8 @@ class Host extends PyObject {
 
   override getitem(key: Obj): Promise<Obj | undefined> {
     const name = str(key);
-    return Promise.resolve(name === "echo" ? new Func(name, ([value]) => Promise.resolve(value)) : undefined);
+    const known = name === "echo" || name === "_own";
+    return Promise.resolve(known ? new Func(name, ([value]) => Promise.resolve(value)) : undefined);
   }
 
   override getattr(name: string): Promise<Obj | undefined> {
@@ -51,6 +52,7 @@ const FILES: Record<string, string> = {
   macros: "{% macro m(x) %}<{{ x|later }}{{ caller() if caller is defined }}>{% endmacro %}{% set v = 3|later %}",
   base: "{{ 'h'|later }}{% block b %}base{{ 1|later }}{% endblock %}",
   inc: "inc{{ q|later }}",
+  broken: "{% broken %}",
 };
 
 const files = (name: string) => Object.hasOwn(FILES, name) ? Promise.resolve({ text: FILES[name] }) : undefined;
@@ -101,6 +103,9 @@ const WAITING: readonly (readonly [template: string, text: string])[] = [
     "{{ 'echo' in host }}{{ 'nope' in host }}{{ 'nope' not in host }}{{ host.nope is defined }}{{ host['nope'] is defined }}",
     "TrueFalseTrueFalseFalse",
   ],
+  ["{% for x in [1, 2, 1, 1] if x is later_odd %}{{ loop.length }}{{ x|later }}{% endfor %}", "313131"],
+  ["{% for x in [1, 2] %}{{ x|later }}{% break %}{% endfor %}{% for x in [1, 2]|later %}{% break %}{% endfor %}", "1"],
+  ["{{ host._nope is defined }}", "False"],
 ];
 
 for (const [template, text] of WAITING) {
@@ -108,6 +113,70 @@ for (const [template, text] of WAITING) {
     assertEquals(await environment({ loader: files }).fromString(template).render(new Map()), text);
   });
 }
+
+/** What must be known at once, and what a template may not have: the error, late or at once. */
+const REFUSED: readonly (readonly [template: string, message: string])[] = [
+  [
+    "{% for x in [1, 1, 1] if x is later_odd %}{{ loop }}{% endfor %}",
+    "the length of this loop cannot be told at once",
+  ],
+  ["{{ 'echo' is in host }}", "'host' object cannot tell at once"],
+  ["{{ '{0[echo]}'.format(host) }}", "a field of a format string cannot wait for a function"],
+  ["{% set l = [2, 1] %}{% do l.sort(key=wait) %}", "the key of sort cannot wait for a function"],
+  ["{{ host._own }}", "access to attribute '_own' of 'host' object is unsafe."],
+  ["{% include ['broken', 'inc'] %}", "Encountered unknown tag 'broken'."],
+  ["{% include ['none', 'none'] %}", "none of the templates given were found: none, none"],
+];
+
+for (const [template, message] of REFUSED) {
+  Deno.test(`a template fails where something must be known at once, or is not to be had: ${template}`, async () => {
+    const wait = new Func("wait", ([value]) => Promise.resolve(value));
+    const rendered = () => environment({ loader: files }).fromString(template).render(new Map([["wait", wait]]));
+    const error = await assertRejects(async () => await rendered(), TemplateError);
+    assertEquals(error.message, message);
+  });
+}
+
+/** Where Python makes a complex number, or takes all memory. */
+const BOUNDS: readonly (readonly [expression: string, type: string])[] = [
+  ["(2 ** 4000000) * (2 ** 4000000)", "MemoryError"],
+  ["2 ** 5000000", "MemoryError"],
+  ["(-8) ** 0.5", "ValueError"],
+  ["lipsum(n=100000, min=99, max=100)", "MemoryError"],
+  ["('f' * 100001)|int('x', 16) + 1", "TypeError"],
+  ["deep|tojson", "ValueError"],
+];
+
+Deno.test("what a template would make without an end is refused", () => {
+  let deep: Obj = [];
+  for (let i = 0; i < 600; i++) deep = [deep];
+  for (const [expression, type] of BOUNDS) {
+    const made = environment().fromString(`{{ ${expression} }}`);
+    assertEquals(assertThrows(() => made.render(new Map([["deep", deep]])), TemplateError, "", expression).type, type);
+  }
+});
+
+Deno.test("a copy of a large dict has all its keys, and stays one of its own", () => {
+  const large = new Map<Obj, Obj>(Array.from({ length: 500 }, (_, i) => [`k${i}`, i]));
+  const text =
+    "{% set c = m.copy() %}{% do c.pop('k1') %}{{ c|length }}/{{ m|length }}/{{ c.k499 }}/{{ c.copy()|length }}";
+  assertEquals(environment().fromString(text).render(new Map([["m", large]])), "499/500/499/499");
+});
+
+Deno.test("what a host's function throws goes on as it is, whatever it is; an error of a tag likewise", async () => {
+  const f = new Func("f", () => Promise.reject("a text"));
+  const rendered = environment({ globals: new Map([["f", f]]) }).fromString("{{ f() }}").render(new Map());
+  assertEquals(await Promise.resolve(rendered).catch((error) => error), "a text");
+  const refuse: Tag = () => {
+    throw new CommandError("no such tag today");
+  };
+  const own = new Language({ filters: JINJA_FILTERS, tests: JINJA_TESTS, tags: new Map([["refuse", refuse]]) });
+  assertThrows(
+    () => new Environment(own, { globals: new Map() }).fromString("{% refuse %}"),
+    CommandError,
+    "no such tag",
+  );
+});
 
 Deno.test("a template of which nothing answers later is a text at once", () => {
   assertEquals(environment().fromString("{% for x in range(3) %}{{ x }}{% endfor %}").render(new Map()), "012");
@@ -318,7 +387,14 @@ Deno.test("toPlain() makes a value of what a template made", () => {
   )
     .render(new Map([["take", take]]));
   assertEquals(toPlain(taken.get("value") ?? null), map({ t: [1, 2], m: "x", k: [["a", 1]], g: ["1"], n: null }));
-  for (const wrong of ["{% do take([nope]) %}", "{% do take([range.x]) %}", "{% do take(take) %}"]) {
+  for (
+    const wrong of [
+      "{% do take([nope]) %}",
+      "{% do take([range.x]) %}",
+      "{% do take(take) %}",
+      "{% do take({(1, 2): 3}) %}",
+    ]
+  ) {
     environment().fromString(wrong).render(new Map([["take", take]]));
     assertThrows(() => toPlain(taken.get("value") ?? null), TemplateError);
   }
