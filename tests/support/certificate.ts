@@ -1,11 +1,11 @@
 /**
- * A certificate of an authority of its own, for tests that speak TLS. Made by openssl.
+ * A certificate with its own certificate authority, for tests that use TLS. Made by openssl.
  * @module
  */
 
 import { assert } from "./assert.ts";
 
-/** What a server needs, and what a client needs to believe it. */
+/** The server's certificate and key, and the authority that a client trusts. */
 export interface TestCertificate {
   readonly cert: string;
   readonly key: string;

@@ -3,21 +3,21 @@
  * @module
  */
 
-/** How many descriptors are open. */
+/** The number of open descriptors. */
 export function openDescriptors(): number {
   return [...Deno.readDirSync("/proc/self/fd")].length;
 }
 
-/** The names of such threads: Deno's own, until the thread has a name of ours. */
+/** The names of worker threads: Deno's name, until our code names the thread. */
 const WORKER = /^(worker-|MWorker-|Publisher|EventBus)/;
 
-/** The threads that run a worker of Deno's, by their numbers in the system. */
+/** The thread ids of Deno's workers. */
 export function workerThreads(): string[] {
   const name = (tid: string) => {
     try {
       return Deno.readTextFileSync(`/proc/self/task/${tid}/comm`);
     } catch {
-      return ""; // it has ended meanwhile
+      return ""; // the thread has ended meanwhile
     }
   };
   return [...Deno.readDirSync("/proc/self/task")].map((task) => task.name).filter((tid) => WORKER.test(name(tid)));

@@ -1,24 +1,24 @@
 /**
- * Waiting for a condition, never for a time.
+ * Waits for a condition instead of a fixed time.
  * @module
  */
 
-/** Far above the time of any condition here, also on a machine that stops for seconds. */
+/** Far above the time that any condition of the tests needs, also on a machine that stalls for seconds. */
 export const WITHIN_MS = 60_000;
 
-/** What to wait for, and how long. */
+/** The condition's name and the time limit. */
 export interface Waiting {
   /** Completes "… did not come in 60000 ms". */
   readonly what: string;
-  /** Milliseconds until the wait fails, if the test promises a time or needs longer. Default: a minute. */
+  /** Milliseconds until the wait fails, for a test that promises a time or needs more time. Default: a minute. */
   readonly withinMs?: number;
   /** Milliseconds between two checks. Default: 20. */
   readonly everyMs?: number;
 }
 
 /**
- * Waits until `condition` gives something that is neither false, null nor undefined, and gives that.
- * @throws {Error} If that does not come in time; its cause is the last error that the condition threw.
+ * Waits until `condition` returns a value that is neither false, null nor undefined, and returns it.
+ * @throws {Error} If the time is over; its cause is the last error that the condition threw.
  */
 export async function eventually<T>(
   condition: () => T | Promise<T>,

@@ -1,7 +1,6 @@
 /**
- * A directory that speaks as much of LDAP as `lib/auth/ldap_directory.ts` needs: binds, searches by equality and by presence,
- * combined by `&`. It has the entries that a test gives it, and keeps what it was asked.
- * Source: RFC 4511; X.690 (BER).
+ * An LDAP server with the operations that `lib/auth/ldap_directory.ts` needs: bind, and search by equality and presence
+ * filters combined by `&`. It has the entries of the test, and records its requests. Source: RFC 4511; X.690 (BER).
  * @module
  */
 
@@ -22,16 +21,16 @@ const BIND = 0x60, BIND_ANSWER = 0x61, UNBIND = 0x42, SEARCH_ENTRY = 0x64, SEARC
 const FILTER_AND = 0xa0, FILTER_EQUAL = 0xa3, FILTER_PRESENT = 0x87;
 const SUCCESS = 0, INVALID_CREDENTIALS = 49, INSUFFICIENT_RIGHTS = 50;
 
-/** A directory on a port of the system's choice; `close` ends it. */
+/** An LDAP server on a free port; `close` stops it. */
 export class LdapDirectory {
-  /** The DNs that were bound, and the bases of searches with their filters, in order. */
+  /** The DNs of binds, and the bases and filters of searches, in order. */
   readonly asked: string[] = [];
   readonly #entries: readonly DirectoryEntry[];
   readonly #listener: Deno.Listener<Deno.Conn, Deno.NetAddr>;
   readonly #connections: Promise<void>[] = [];
   readonly #serving: Promise<void>;
 
-  /** @param tls A certificate and its key in PEM: TLS is spoken from the start. */
+  /** @param tls A certificate and its key in PEM: the server uses TLS from the start. */
   constructor(entries: readonly DirectoryEntry[], tls?: { readonly cert: string; readonly key: string }) {
     this.#entries = entries;
     const place = { hostname: "127.0.0.1", port: 0 };
@@ -114,7 +113,7 @@ function describe(filter: Node): string {
   return `(${text(name)}=${text(value).replaceAll(/[\\*()\0]/g, escaped)})`;
 }
 
-/** A character as filters have it. Source: RFC 4515. */
+/** Escapes a character for a filter. Source: RFC 4515. */
 function escaped(char: string): string {
   return `\\${char.charCodeAt(0).toString(16).padStart(2, "0")}`;
 }
@@ -134,7 +133,7 @@ function ber(tag: number, ...parts: readonly Uint8Array[]): Uint8Array {
   return Uint8Array.from([tag, ...length < 128 ? [length] : [0x82, length >> 8, length & 0xff], ...content]);
 }
 
-/** The node at the beginning, and its bytes in all; `undefined` if it has not come whole. */
+/** The BER element at the beginning, and its total size in bytes; `undefined` if it is not complete. */
 function first(bytes: Uint8Array): Node & { readonly length: number } | undefined {
   if (bytes.length < 2) return undefined;
   const more = bytes[1] & 0x80 ? bytes[1] & 0x7f : 0;

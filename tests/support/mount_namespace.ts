@@ -1,6 +1,6 @@
 /**
- * Processes in a mount namespace of their own: what they mount is seen by nobody else. Needs root, and a host that gives such
- * namespaces; a container often gives none.
+ * Processes in their own mount namespace: no other process sees their mounts. Needs root, and a host that permits mount
+ * namespaces; many containers do not.
  * @module
  */
 
@@ -9,7 +9,7 @@ import { messageOf } from "../../lib/errors.ts";
 /** The words that start a program in a mount namespace. */
 export const UNSHARE_MOUNTS = ["unshare", "-m"] as const;
 
-/** Why there are no mount namespaces here; `undefined`: there are. */
+/** Why this host has no mount namespaces; `undefined` if it has. */
 export function whyNoMountNamespace(): string | undefined {
   if (Deno.build.os !== "linux" || Deno.uid() !== 0) return "mount namespaces need root on Linux";
   const [program, ...args] = [...UNSHARE_MOUNTS, "mount", "-t", "tmpfs", "none", "/mnt"];

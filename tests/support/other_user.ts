@@ -1,5 +1,5 @@
 /**
- * Another user of this host, as whom tests run commands. Only root can; Linux has `setpriv`.
+ * Runs commands as another user of this host. Needs root and Linux's `setpriv`.
  * @module
  */
 
@@ -9,29 +9,29 @@ import { type Ran, run } from "./processes.ts";
 
 const SOURCES = new URL("../..", import.meta.url).pathname;
 
-/** A user, and a directory that is theirs. */
+/** A user with their own directory. */
 export class OtherUser implements Disposable {
   readonly account: User;
   /** Their own directory. */
   readonly home = Deno.makeTempDirSync({ prefix: "user_" });
   readonly #deno: string;
 
-  /** Takes the account called `name`. */
+  /** @param name The name of an account of this host. */
   constructor(name: string) {
     const account = findUser(name);
     if (account === undefined) throw new Error(`this host has no user ${name}`);
     this.account = account;
-    // The one that runs the tests may be where others do not get to.
+    // The Deno executable may be in a directory that other users cannot enter.
     this.#deno = `${this.home}/deno`;
     try {
       Deno.linkSync(Deno.realPathSync(Deno.execPath()), this.#deno);
     } catch {
-      Deno.copyFileSync(Deno.execPath(), this.#deno); // another file system
+      Deno.copyFileSync(Deno.execPath(), this.#deno); // the directory is on another file system
     }
     Deno.chownSync(this.home, account.uid, account.gid);
   }
 
-  /** Runs any command to its end. */
+  /** Runs a command to its end. */
   run(...words: string[]): Promise<Ran> {
     const { uid, gid } = this.account;
     const as = ["setpriv", `--reuid=${uid}`, `--regid=${gid}`, "--clear-groups", "--reset-env"];

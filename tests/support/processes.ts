@@ -1,7 +1,7 @@
 /**
- * Programs as tests and benchmarks run them: commands that end within a time, and services that are ended by their process id.
+ * Runs programs for tests and benchmarks: commands with a time limit, and services that are stopped by process id.
  *
- * Each gets its own process group, so that its children end with it.
+ * Each program gets its own process group, so that its children end with it.
  * @module
  */
 
@@ -10,18 +10,18 @@ import { eventually } from "./eventually.ts";
 /** The outcome of a command. */
 export interface Ran {
   readonly code: number;
-  /** What it wrote to standard output. */
+  /** Its standard output. */
   readonly out: string;
-  /** What it wrote to standard error. */
+  /** Its standard error. */
   readonly err: string;
-  /** From its start to its end, in milliseconds. */
+  /** Its run time, in milliseconds. */
   readonly ms: number;
 }
 
-/** Process ids of all that runs. */
+/** The process ids of all running programs. */
 const running = new Set<number>();
 
-/** When the tests are interrupted, as CI does when time is up, no masters and minions may be left running. */
+/** An interrupted test run (CI interrupts it at its time limit) must leave no masters and minions running. */
 function endWithTests(pid: number): void {
   if (running.size === 0) {
     for (const signal of ["SIGINT", "SIGTERM"] as const) Deno.addSignalListener(signal, killAll);
@@ -74,14 +74,14 @@ export async function run(words: readonly string[], withinMs = COMMAND_MS): Prom
   }
 }
 
-/** Salt's programs behave alike in every environment of the tests: plain text, UTF-8, no warnings about Python itself. */
+/** Makes Salt's programs independent of the environment: plain text, UTF-8, no warnings of Python. */
 const ENVIRONMENT = { NO_COLOR: "1", LC_ALL: "C.UTF-8", PYTHONWARNINGS: "ignore" };
 
 function text(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes);
 }
 
-/** @returns Whether there was anything to kill. */
+/** @returns Whether a process was killed. */
 function killGroup(pid: number): boolean {
   try {
     Deno.kill(-pid, "SIGKILL");
@@ -98,11 +98,11 @@ const GONE_MS = 30_000;
 /** Default time limit for the normal end of a service, in milliseconds. */
 const STOP_MS = 20_000;
 
-/** A program that runs until it is stopped; what it writes is in a file. */
+/** A program that runs until it is stopped; its output goes to a file. */
 export class Service {
-  /** For failures: what runs. */
+  /** The command line, for failure messages. */
   readonly name: string;
-  /** Standard output and error. */
+  /** The file of standard output and standard error. */
   readonly output: string;
   readonly #child: Deno.ChildProcess;
   #code: number | undefined;
@@ -115,10 +115,10 @@ export class Service {
     endWithTests(child.pid);
   }
 
-  /** Starts `words`; `output` is the file that takes what it writes. */
+  /** Starts the command `words`; its output goes to the file `output`. */
   static start(name: string, words: readonly string[], output: string): Service {
     Deno.writeTextFileSync(output, "", { append: true });
-    // A file and no pipe: nobody has to read it while the service runs. `exec` keeps the process id.
+    // A file instead of a pipe: no reader is needed while the service runs. `exec` keeps the process id.
     const child = new Deno.Command("/bin/sh", {
       args: ["-c", 'output=$1; shift; exec "$@" </dev/null >>"$output" 2>&1', "sh", output, ...words],
       env: ENVIRONMENT,
@@ -140,7 +140,7 @@ export class Service {
     return this.#code;
   }
 
-  /** What it has written so far. */
+  /** Its output so far. */
   get written(): string {
     return Deno.readTextFileSync(this.output);
   }
@@ -158,8 +158,8 @@ export class Service {
   }
 
   /**
-   * Asks it to end, and kills what is left after `withinMs`. When it resolves, no process is left. May be called more
-   * than once.
+   * Sends the stop signal, and kills the remaining processes after `withinMs`. When it resolves, no process is left.
+   * May be called more than once.
    */
   async stop(withinMs = STOP_MS): Promise<void> {
     if (this.#code === undefined) {
@@ -169,7 +169,7 @@ export class Service {
     await this.kill();
   }
 
-  /** Kills it and all its children (SIGKILL). When it resolves nothing is left. */
+  /** Kills it and all its children (SIGKILL). When it resolves, no process is left. */
   async kill(): Promise<void> {
     const what = `the end of the processes of ${this.name}`;
     await eventually(() => !killGroup(this.#child.pid), { withinMs: GONE_MS, what });

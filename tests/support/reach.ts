@@ -1,5 +1,5 @@
 /**
- * Reports what its user may do with each given path: one JSON object, path → what succeeded.
+ * Reports the operations that its user may do on each given path, as one JSON object: path → operations that succeeded.
  * @module
  */
 

@@ -1,10 +1,10 @@
 /**
- * A directory in front of PATH, for the tests of one file alone: files run at the same time in threads of one process, which
- * share the environment, so that a variable that is set would be another test's, too.
+ * A directory in front of PATH, for the tests of one file alone. Test files run at the same time in threads of one
+ * process that share the environment, so a variable that one test sets would affect other tests.
  * @module
  */
 
-/** Until it is disposed of. */
+/** The directory; disposing of the object removes it from PATH. */
 export class SearchPath implements Disposable {
   readonly #get = Deno.env.get;
   readonly #toObject = Deno.env.toObject;

@@ -1,16 +1,19 @@
 /**
- * StartTLS in front of a directory that speaks TLS from the start: takes the request, and passes on everything that follows.
- * Source: RFC 4511, 4.14.
+ * StartTLS in front of an LDAP server that uses TLS from the start: answers the StartTLS request, and forwards all data
+ * that follows. Source: RFC 4511, 4.14.
  * @module
  */
 
-/** The number of an extended request and of its answer, whose places are fixed, since the messages are shorter than 128 bytes. */
+/**
+ * The tags of an extended request and its response. Their positions are fixed, since the messages are shorter than 128
+ * bytes.
+ */
 const EXTENDED = 0x77, EXTENDED_ANSWER = 0x78;
 const NUMBER_AT = 4, OPERATION_AT = 5;
 
-/** On a port of the system's choice, in front of the port `inner` of this host; `close` ends it. */
+/** A proxy on a free port in front of the port `inner` of this host; `close` stops it. */
 export class StartTls {
-  /** The operations that came before TLS, by their numbers. */
+  /** The tags of the operations received before TLS. */
   readonly asked: number[] = [];
   readonly #listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   readonly #serving: Promise<void>;
@@ -38,7 +41,7 @@ export class StartTls {
     const answer = [0x02, 1, message[NUMBER_AT], EXTENDED_ANSWER, success.length, ...success];
     await outside.write(Uint8Array.from([0x30, answer.length, ...answer]));
     const inside = await Deno.connect({ hostname: "127.0.0.1", port });
-    // Either side may end at any time, also before TLS is there.
+    // Either side may close the connection at any time, also before TLS is established.
     await Promise.allSettled([outside.readable.pipeTo(inside.writable), inside.readable.pipeTo(outside.writable)]);
   }
 

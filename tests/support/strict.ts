@@ -1,5 +1,5 @@
 /**
- * A test that fails when it leaves an operation or a resource behind, which Deno no longer checks by default.
+ * A test that fails when it leaks an operation or a resource. Deno no longer checks this by default.
  * @module
  */
 
@@ -7,10 +7,10 @@ import { ReadWait } from "../../lib/libc/libc.ts";
 import { epollCalls } from "../../lib/libc/epoll.ts";
 import { ZmqContext } from "../../lib/sockets/libzmq.ts";
 
-/** So many calls that each function that is called often has been compiled, for which its library is opened once more. */
+/** Enough calls that V8 compiles each frequently called function. At that moment Deno opens the library once more. */
 const MANY_CALLS = 100;
 
-// The C library and libzmq stay open once they are used: not by the first test.
+// The C library and libzmq stay open after their first use, so they are used here, before the first test.
 new ReadWait(0).close();
 callEpoll(epollCalls(16, 1));
 callLibzmq();
@@ -21,7 +21,7 @@ function callEpoll(calls: ReturnType<typeof epollCalls>): void {
   for (let i = 0; i < MANY_CALLS; i++) {
     calls.setEvent(event);
     calls.resetEvent(event);
-    calls.control(epoll, i % 2 === 0 ? 1 : 2, event, new Uint8Array(16)); // added and removed
+    calls.control(epoll, i % 2 === 0 ? 1 : 2, event, new Uint8Array(16)); // adds and removes
   }
   calls.close(event);
   calls.close(epoll);
@@ -32,7 +32,7 @@ function callLibzmq(): void {
   const [receiver, sender] = [context.socket("pair"), context.socket("pair")];
   receiver.bind("inproc://strict");
   sender.connect("inproc://strict");
-  // A message so large that its memory is given back at once.
+  // The message is large enough that its memory is released at once.
   const large = new Uint8Array(1 << 16);
   for (let i = 0; i < MANY_CALLS; i++) {
     if (!sender.trySend([large]) || receiver.tryReceive() === undefined) throw new Error("a message is lost");

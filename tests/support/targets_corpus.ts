@@ -1,5 +1,5 @@
 /**
- * Targets, with the answers of Salt's master and minions: `corpus/targets.json`.
+ * Targets with the matches of Salt's master and minions: `corpus/targets.json`.
  * @module
  */
 
@@ -12,7 +12,7 @@ export interface CorpusMinion {
   readonly id: string;
   readonly grains: ValueMap;
   readonly pillar: ValueMap;
-  /** Whether the master has no data of it. */
+  /** Whether the master has no cached data of it. */
   readonly unknown: boolean;
 }
 
@@ -24,11 +24,11 @@ export interface CorpusRow {
   /** The minions that Salt's master expects to answer, sorted. */
   readonly master: readonly string[];
   readonly missing: readonly string[];
-  /** The minions that match themselves, sorted. */
+  /** The minions whose own matcher matches, sorted. */
   readonly minions: readonly string[];
-  /** Why the answers here are others. */
+  /** Why our answers differ. */
   readonly differs: string | undefined;
-  /** The answer here, of the master and of the minions, if it is another one. */
+  /** Our answer, of the master and of the minions, if it differs. */
   readonly ours: readonly string[] | undefined;
 }
 

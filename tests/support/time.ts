@@ -1,17 +1,17 @@
 /**
- * How long something took, for tests that must hold on a machine that is busy with other things as well.
+ * Time limits and processor time for tests that must also pass on a busy machine.
  * @module
  */
 
 import { cpuUsage } from "node:process";
 
 /**
- * The bound for "at once", in milliseconds, where the opposite is to wait for twenty seconds or for ever: far above what the
- * act takes, for a machine may stand still for seconds.
+ * The limit for "at once", in milliseconds, where a failure would wait for twenty seconds or for ever. It is far above
+ * the normal time, since a machine may stall for seconds.
  */
 export const AT_ONCE_MS = 15_000;
 
-/** The processor time that `act` takes, in milliseconds: what other processes do does not count. */
+/** The processor time that `act` takes, in milliseconds, without that of other processes. */
 export function cpuMs(act: () => void): number {
   const before = cpuUsage();
   act();

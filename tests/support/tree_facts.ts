@@ -1,12 +1,15 @@
 /**
- * Everything that can be told of a directory tree, a line for each entry: kind, mode, owner, time of change, inode, and what is in it.
+ * Describes a directory tree, a line for each entry: type, mode, owner, modification time, inode, and content.
  * @module
  */
 
 import { hashHex } from "../../lib/crypto/hash.ts";
 import { compareStrings } from "../../lib/values/value.ts";
 
-/** The lines, sorted by path. Times are those of the last write; an entry that is made and removed again changes its directory's. */
+/**
+ * The lines, sorted by path. The time is that of the last write; an entry that is created and removed again changes the
+ * time of its directory.
+ */
 export function treeFacts(root: string): string[] {
   const lines: string[] = [];
   const add = (path: string): void => {

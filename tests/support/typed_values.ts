@@ -1,14 +1,14 @@
 /**
- * The corpora's notation of values, as `corpus/README.md` describes it.
+ * The notation of values in the corpora, described in `corpus/README.md`.
  * @module
  */
 
 import { float, int, type Value } from "../../lib/values/value.ts";
 
-/** A value in the notation of the corpora: `"i:1"`, `["L", "s:a"]`, `["M", ["s:key", "null"]]`. */
+/** A value in this notation: `"i:1"`, `["L", "s:a"]`, `["M", ["s:key", "null"]]`. */
 export type Typed = string | [string, ...(Typed | number)[]];
 
-/** The value that `typed` stands for. */
+/** Decodes `typed`. */
 export function fromTyped(typed: Typed): Value {
   if (typeof typed === "string") return scalar(typed);
   const [kind, ...rest] = typed;

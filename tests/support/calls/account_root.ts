@@ -1,13 +1,13 @@
 /**
- * A root directory with accounts of its own, for useradd, groupadd, chage and their like.
+ * A root directory with its own accounts, for useradd, groupadd, chage and similar programs.
  * @module
  */
 
-/** The directory, until it is disposed of. */
+/** The directory; disposing of the object removes it. */
 export class AccountRoot implements Disposable {
   readonly path = Deno.makeTempDirSync({ prefix: "accounts_" });
 
-  /** Writes the files: a root, the groups `staff` and `web`, and ids from 1000 on for new accounts. */
+  /** Writes the account files: the user root, the groups `staff` and `web`. New accounts get ids from 1000 on. */
   constructor() {
     const files = {
       passwd: "root:x:0:0:root:/root:/bin/sh\n",
@@ -23,7 +23,7 @@ export class AccountRoot implements Disposable {
     }
   }
 
-  /** A file of `/etc`. */
+  /** Reads a file of the root's `etc`. */
   read(name: string): string {
     return Deno.readTextFileSync(`${this.path}/etc/${name}`);
   }

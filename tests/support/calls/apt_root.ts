@@ -1,6 +1,6 @@
 /**
- * A root directory of its own for apt and dpkg, with a local repository of small packages. While it lasts, apt and dpkg
- * of this process's children work there.
+ * A root directory for apt and dpkg, with a local repository of small packages. While the object exists, apt and dpkg
+ * that this process starts work in that directory.
  * @module
  */
 
@@ -11,16 +11,16 @@ export interface TestPackage {
   readonly name: string;
   readonly version: string;
   readonly depends?: string;
-  /** More files than its configuration: text by path from the root directory; what begins with `#!` can be run. */
+  /** Further files: text by path from the root directory. A file that begins with `#!` is executable. */
   readonly files?: Readonly<Record<string, string>>;
 }
 
-/** The directory, until it is disposed of. */
+/** The directory; disposing of the object removes it. */
 export class AptRoot implements Disposable {
   readonly path = Deno.makeTempDirSync({ prefix: "apt_root_" });
   readonly #before = new Map(["APT_CONFIG", "DPKG_ADMINDIR"].map((name) => [name, Deno.env.get(name)]));
 
-  /** Builds the packages, and an empty list of installed ones. */
+  /** Builds the packages, and an empty list of installed packages. */
   constructor(packages: readonly TestPackage[]) {
     const directories = "etc/apt/apt.conf.d etc/apt/preferences.d etc/apt/sources.list.d var/lib/apt/lists/partial " +
       "var/lib/dpkg/updates var/lib/dpkg/info var/cache/apt/archives/partial var/log/apt repository";
@@ -55,7 +55,7 @@ export class AptRoot implements Disposable {
     }
   }
 
-  /** Builds a package's file. @returns Its path. */
+  /** Builds a package file. @returns Its path. */
   build({ name, version, depends, files = {} }: TestPackage): string {
     const tree = `${this.path}/build`;
     Deno.mkdirSync(`${tree}/DEBIAN`, { recursive: true });

@@ -1,6 +1,6 @@
 /**
  * Calls of execution modules in a directory of files, with the results of Python Salt: the cases of
- * `corpus/file_calls.json`. A case is run in a directory of its own.
+ * `corpus/file_calls.json`. Each case runs in its own directory.
  * @module
  */
 
@@ -9,16 +9,16 @@ import { dumpJson } from "../../../lib/values/json.ts";
 import { compare, isMap, str, type Value, type ValueMap } from "../../../lib/values/value.ts";
 import { testContext, testOpts } from "./job_context.ts";
 
-/** Stands for the directory of a case. */
+/** Placeholder for the directory of a case. */
 export const ROOT = "{ROOT}";
 
-/** The result of a case: Python Salt's and ours. Texts, so that a difference can be read. */
+/** The result of a case, Python Salt's and ours, as text: so a reader can compare them. */
 export interface Compared {
   readonly expected: string;
   readonly actual: string;
 }
 
-/** `value` with other text in its texts, keys among them. */
+/** `value` with `from` replaced by `to` in all strings, keys included. */
 export function replaceIn(value: Value, from: string, to: string): Value {
   if (typeof value === "string") return value.replaceAll(from, to);
   if (value instanceof Uint8Array) return new Map([["__bytes__", value.toHex()]]);
@@ -27,7 +27,7 @@ export function replaceIn(value: Value, from: string, to: string): Value {
   return new Map([...value].map(([key, item]) => [replaceIn(key, from, to), replaceIn(item, from, to)]));
 }
 
-/** Undoes what JSON cannot say: maps whose keys are not strings. */
+/** Restores maps whose keys are not strings, which JSON cannot hold. */
 export function unpack(value: Value): Value {
   if (Array.isArray(value)) return value.map(unpack);
   if (!isMap(value)) return value;
@@ -36,7 +36,7 @@ export function unpack(value: Value): Value {
   return new Map(pairs.map((pair): [Value, Value] => Array.isArray(pair) ? [pair[0], unpack(pair[1])] : [null, null]));
 }
 
-/** `value` without these keys, at every depth of maps. */
+/** `value` without these keys, at every depth of nested maps. */
 export function without(value: Value, keys: readonly Value[]): Value {
   if (!isMap(value)) return value;
   return new Map([...value].filter(([key]) => !keys.includes(key)).map(([key, item]) => [key, without(item, keys)]));
@@ -54,7 +54,7 @@ export function listAt(entry: ValueMap, key: string): Value[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Makes the files of a tree, a map of their names, in `root`. */
+/** Creates the files of a tree (a map from names to contents) in `root`. */
 export async function build(root: string, tree: ValueMap): Promise<void> {
   for (const [name, what] of tree) {
     const path = `${root}/${str(name)}`;
@@ -76,7 +76,7 @@ export async function build(root: string, tree: ValueMap): Promise<void> {
   }
 }
 
-/** What {@linkcode snapshot} tells besides modes and contents. */
+/** What {@linkcode snapshot} includes besides modes and contents. */
 export interface SnapshotOptions {
   /** Whether owners other than root, and link counts other than 1, are included. */
   readonly owners?: boolean;
@@ -151,7 +151,7 @@ export async function compareCase(entry: ValueMap): Promise<Compared> {
         key,
       ): [Value, Value] => [key, unpack(entry.get(key) ?? null)]),
     );
-    // Other errors than Salt's own are stack traces there; ours have a text.
+    // Python Salt shows other errors than its own as stack traces; ours have a message.
     if (python.get("error") === "" && typeof ours.get("error") === "string") ours.set("error", "");
     return { expected: shownText(python), actual: shownText(ours) };
   } finally {

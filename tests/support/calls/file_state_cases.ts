@@ -1,6 +1,6 @@
 /**
- * States in a directory of files, with what Python Salt made of them: the cases of `corpus/file_states.json`. A case is run in test mode, then
- * twice for real, in its own directory.
+ * State functions on a directory of files, with the results of Python Salt: the cases of `corpus/file_states.json`.
+ * Each case runs in its own directory: in test mode, then twice without it.
  * @module
  */
 
@@ -12,7 +12,7 @@ import { dumpJson } from "../../../lib/values/json.ts";
 import { loadCatalogue } from "../../../lib/worker/catalogue.ts";
 import { compareStrings, isMap, str, type Value, type ValueMap } from "../../../lib/values/value.ts";
 
-/** What all cases have in common. */
+/** The settings of all cases. */
 export interface StateWorld {
   /** The files of the file server. */
   readonly served: ValueMap;
@@ -20,7 +20,7 @@ export interface StateWorld {
   readonly grains: ValueMap;
 }
 
-/** One thing that a case came to: what Python Salt's did, and ours. */
+/** One result of a case: Python Salt's and ours. */
 export interface Outcome {
   /** `test`, `run`, `again`, or the tree after one of them. */
   readonly what: string;
@@ -39,12 +39,15 @@ function fields(result: Value): ValueMap {
   return new Map([...KEPT, "error"].filter((key) => given.has(key)).map((key) => [key, given.get(key) ?? null]));
 }
 
-/** Whether a change says that a directory was made: in which order Python makes those of a tree, and so which of them make others, is chance. */
+/**
+ * Whether a change reports a created directory. Python creates the directories of a tree in a random order, so it is
+ * random which of them are created as parents of others.
+ */
 function isNewDirectory([path, change]: readonly [Value, Value]): boolean {
   return dumpJson(change) === dumpJson(new Map([[path, new Map([["directory", "new"]])]]));
 }
 
-/** A result whose lists and lines have no order. */
+/** A result with its lists and lines sorted. */
 function unordered(value: Value): Value {
   if (typeof value === "string") return value.split("\n").sort(compareStrings).join("\n");
   if (Array.isArray(value)) {
@@ -57,11 +60,11 @@ function unordered(value: Value): Value {
   return new Map(pairs.sort(([a], [b]) => compareStrings(str(a), str(b))));
 }
 
-/** A place for the cases: the file server's files. */
+/** The directory of the cases, with the files of the file server. */
 export class FileStateCases implements AsyncDisposable {
   readonly #world: StateWorld;
   readonly #served: string;
-  /** One for all cases: reading the modules takes longer than a case. */
+  /** Shared by all cases: loading the modules takes longer than a case. */
   readonly #catalogue = loadCatalogue();
 
   private constructor(world: StateWorld, served: string) {
@@ -80,7 +83,7 @@ export class FileStateCases implements AsyncDisposable {
     await Deno.remove(this.#served, { recursive: true });
   }
 
-  /** Runs a case. @returns What can be compared. */
+  /** Runs a case. @returns Its results to compare. */
   async run(entry: ValueMap): Promise<Outcome[]> {
     const root = await Deno.makeTempDir({ prefix: "states_" });
     await Deno.chmod(root, 0o755);
@@ -116,7 +119,7 @@ export class FileStateCases implements AsyncDisposable {
         const ours = back(results.map((one) => without(one, drop)));
         results.forEach((_result, i) => {
           const [theirs, own] = [expected, ours].map((all) => fields(Array.isArray(all) ? all[i] : null));
-          // An error that is none of Salt's own is a stack trace there; ours says something.
+          // Python Salt shows an error other than its own as a stack trace; ours has a message.
           if (theirs.get("error") === "" && own.has("error")) own.set("error", "");
           const text = (result: ValueMap) => dumpJson(sort ? unordered(result) : result);
           outcomes.push({ what: `${what} ${i + 1}`, expected: text(theirs), actual: text(own) });

@@ -1,6 +1,6 @@
 /**
- * A context for tests of execution modules: real options, the real catalogue, real calls between functions. What leaves the
- * process (requests, events, refreshes) is recorded and answered from the test's own `overrides`.
+ * A context for tests of execution modules: real options, the real catalogue, real calls between functions. Requests,
+ * events and refreshes are recorded and answered by the test's `overrides`.
  * @module
  */
 
@@ -12,11 +12,11 @@ import { loadCatalogue } from "../../../lib/worker/catalogue.ts";
 import type { MinionOpts } from "../../../lib/config/options.ts";
 import type { Value, ValueMap } from "../../../lib/values/value.ts";
 
-/** A {@linkcode JobContext} that also tells what was done with it. */
+/** A {@linkcode JobContext} that records its use. */
 export interface TestContext extends JobContext {
   /** The last return code that was set. */
   retcode: number;
-  /** Lines of the log, `level: message`. */
+  /** The log lines, `level: message`. */
   readonly logged: string[];
   /** Events fired on the minion's bus. */
   readonly fired: { tag: string; data: ValueMap }[];
@@ -24,7 +24,10 @@ export interface TestContext extends JobContext {
   readonly children: { pid: number; state: "started" | "ended" }[];
 }
 
-/** Options of a minion called `web1` whose configuration directory is empty; `root_dir` keeps it off the host's files. */
+/**
+ * Options of a minion called `web1` whose configuration directory is empty; `root_dir` keeps it away from the host's
+ * files.
+ */
 export function testOpts(overrides: Readonly<Record<string, Value>> = {}): MinionOpts {
   const root = overrides.root_dir ?? "/nonexistent/test-root";
   return loadMinionConfig({
@@ -33,7 +36,7 @@ export function testOpts(overrides: Readonly<Record<string, Value>> = {}): Minio
   }).opts;
 }
 
-/** A context; without an `outside` of the test's own there is no master, and events are recorded. */
+/** Makes a context. Without the test's own `outside` there is no master, and events are recorded. */
 export function testContext(overrides: Partial<JobContext> = {}): TestContext {
   const logged: string[] = [];
   const fired: { tag: string; data: ValueMap }[] = [];
@@ -70,7 +73,7 @@ export function testContext(overrides: Partial<JobContext> = {}): TestContext {
   return context;
 }
 
-/** Runs a function as a job does, arguments in the form of a load's `arg`. */
+/** Runs a function as a job does; the arguments have the form of `arg` in a load. */
 export function run(name: string, arg: Value[] = [], context: JobContext = testContext()): Promise<ExecutionResult> {
   return execute(name, arg, context);
 }

@@ -1,29 +1,29 @@
 /**
- * Directories of the host that are others for a test: a process in a mount namespace of its own puts file systems over them,
- * which nobody else sees.
+ * Replaces directories of the host for a test: a process in its own mount namespace mounts file systems over them,
+ * which no other process sees.
  * @module
  */
 
 import { isDirectory } from "../../../lib/os/file_kind.ts";
 
-/** Accounts of a covered `/etc`. */
+/** The account files of a replaced `/etc`. */
 export const ACCOUNTS: Readonly<Record<string, string>> = {
   "/etc/passwd": "root:x:0:0:root:/root:/bin/sh\n",
   "/etc/group": "root:x:0:\n",
 };
 
-/** The namespace of a process. */
+/** The mount namespace of a process. */
 function namespaceOf(pid: number): string {
   return Deno.readLinkSync(`/proc/${pid}/ns/mnt`);
 }
 
-/** Where programs are looked for after PATH. */
+/** The directories where programs are searched after PATH. */
 const PROGRAM_DIRECTORIES = ["/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin"];
 
-/** What puts file systems over directories. */
+/** The path of the `mount` program. */
 let mountProgram = "/usr/bin/mount";
 
-/** Hides the host's programs from this process: none is where programs usually are, but for shells, and none is in PATH. */
+/** Hides the host's programs from this process: the usual directories hold only shells, and PATH is empty. */
 export function hidePrograms(): void {
   const mount = Deno.readFileSync(mountProgram);
   for (const directory of new Set(PROGRAM_DIRECTORIES.filter(isDirectory).map((one) => Deno.realPathSync(one)))) {
@@ -36,27 +36,27 @@ export function hidePrograms(): void {
   Deno.env.set("PATH", "/nonexistent");
 }
 
-/** @throws {Error} In the namespace of the process that started this one. */
+/** @throws {Error} If this process is in the same namespace as its parent. */
 function mount(args: readonly string[], place: string): void {
   if (namespaceOf(Deno.pid) === namespaceOf(Deno.ppid)) throw new Error(`${place} is the host's own`);
   const { success, stderr } = new Deno.Command(mountProgram, { args: ["-n", ...args, place] }).outputSync();
   if (!success) throw new Error(new TextDecoder().decode(stderr));
 }
 
-/** Puts an empty file system over a directory. */
+/** Mounts an empty file system over a directory. */
 export function coverPlace(place: string): void {
   mount(["-t", "tmpfs", "none"], place);
   if (place !== "/etc") return;
   for (const [path, text] of Object.entries(ACCOUNTS)) Deno.writeTextFileSync(path, text);
 }
 
-/** Files that are over those of the kernel. */
+/** The kernel's files that have a file mounted over them. */
 const bound = new Set<string>();
 
-/** Puts a file over one of the kernel, or writes it anew. */
+/** Mounts a file over a file of the kernel, or overwrites the mounted file. */
 export function bindFile(path: string, text: string): void {
   if (bound.has(path)) return Deno.writeTextFileSync(path, text);
-  // In the file system over the programs, which goes with the namespace.
+  // The file is in the file system over the programs, which ends with the namespace.
   const file = `${mountProgram.replace(/[^/]*$/, "")}${bound.size}`;
   Deno.writeTextFileSync(file, text);
   mount(["--bind", file], path);

@@ -1,6 +1,6 @@
 /**
- * Runs the cases of one file of program calls, in a mount namespace in which this process was started, and prints what was wrong
- * with each: a list of texts and nulls.
+ * Runs the cases of one file of program calls in the mount namespace of this process. Prints a JSON list: the failure
+ * of each case as text, or null.
  * @module
  */
 

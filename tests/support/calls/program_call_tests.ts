@@ -1,6 +1,6 @@
 /**
- * Tests of program calls: one for each file of a directory, in a mount namespace of its own where its cases want other
- * directories of the host.
+ * Registers the tests of program calls: one for each file of a directory. It runs in its own mount namespace if its
+ * cases replace directories of the host.
  * @module
  */
 
@@ -9,8 +9,8 @@ import { UNSHARE_MOUNTS, whyNoMountNamespace } from "../mount_namespace.ts";
 import { caseLabel, placesOf, ProgramNames, readTable, runCase } from "./program_calls.ts";
 
 /**
- * Runs the cases of a file of program calls in a namespace of their own.
- * @returns Throws what was wrong with a case, by its number.
+ * Runs the cases of a file of program calls in their own mount namespace.
+ * @returns A function that throws the failure of a case, by index.
  */
 async function privateRuns(file: URL): Promise<(i: number) => void> {
   const script = new URL("./private_program_calls.ts", import.meta.url).pathname;

@@ -1,6 +1,6 @@
 /**
- * Functions of modules, called with what programs of the host would print: the cases of files that
- * tests/corpus/make_program_calls.py has made with Python Salt. No program runs.
+ * Calls module functions with recorded answers of the host's programs: the cases of the files that
+ * tests/corpus/make_program_calls.py made with Python Salt. No program runs.
  * @module
  */
 
@@ -18,20 +18,20 @@ import { run, testContext, testOpts } from "./job_context.ts";
 import { parseJson } from "../../../lib/values/json_read.ts";
 import { ACCOUNTS, bindFile, coverPlace } from "./private_host.ts";
 
-/** One program that was started: its words, and its input. */
+/** A started program: its arguments and its standard input. */
 interface Call {
   readonly words: readonly string[];
   readonly stdin?: string;
 }
 
-/** The words without the programs that only prepare the start of another one. */
+/** The arguments without wrappers that only prepare the start of another program. */
 function unwrapped(argv: readonly string[]): readonly string[] {
   if (argv[0] === "/bin/sh" && argv[1] === "-c" && argv[3] === "sh") return unwrapped(argv.slice(4));
   if (argv[0].endsWith("/setpriv")) return unwrapped(argv.slice(argv.indexOf("--") + 1));
   return argv;
 }
 
-/** Commands with secrets, which psql reads here and Salt gives it as an argument, as Salt gives them. */
+/** Converts a call of psql: commands with secrets are standard input here, but an argument in Python Salt. */
 function asSaltCalls(argv: readonly string[], input: Uint8Array | undefined): Call {
   const stdin = input === undefined ? undefined : new TextDecoder().decode(input);
   const isRead = stdin !== undefined && argv[0].endsWith("psql") &&
@@ -40,7 +40,7 @@ function asSaltCalls(argv: readonly string[], input: Uint8Array | undefined): Ca
   return { words: argv, ...stdin !== undefined && { stdin } };
 }
 
-/** What Salt has a shell start, or by its path, as words. */
+/** The arguments of a command that Salt starts through a shell or by its path. */
 function plainWords(words: readonly string[]): string[] {
   const plain = words[0] === "/bin/sh" && words[1] === "-c" ? shlexSplit(words[2]) : [...words];
   return [plain[0].replace(/^\/usr\/bin\//, ""), ...plain.slice(1)];
@@ -50,12 +50,12 @@ function isJoined(argv: readonly string[]): boolean {
   return argv[0] === "/bin/sh" && argv[3] === "sh" && argv[2].includes("exec 2>&1");
 }
 
-/** Answers in the place of programs, as make_program_calls.py says. */
+/** Answers in place of the programs, as in make_program_calls.py. */
 class Programs {
   readonly calls: Call[] = [];
   readonly #counts = new Map<string, number>();
 
-  /** @param place Where the programs are, with a slash at the end: their words are told without it. */
+  /** @param place The directory of the programs, with a slash at the end: recorded arguments leave it out. */
   constructor(readonly outputs: ValueMap, readonly place: string) {}
 
   readonly run: ChildRunner = (spec) => {
@@ -93,7 +93,7 @@ class Programs {
   }
 }
 
-/** A value in all of whose texts, keys too, `from` is `to`. */
+/** A value with `from` replaced by `to` in all strings, keys included. */
 function replaced(value: Value, from: string, to: string): Value {
   if (typeof value === "string") return value.replaceAll(from, to);
   if (Array.isArray(value)) return value.map((one) => replaced(one, from, to));
@@ -109,7 +109,7 @@ function without(value: Value, root: string): Value {
   return replaced(value, root, "{root}");
 }
 
-/** A result with programs where they usually are. */
+/** A result with the usual directory of programs. */
 function placed(value: Value, directory: string): Value {
   return replaced(value, `${directory}/`, "/usr/bin/");
 }
@@ -118,7 +118,7 @@ function mapOf(value: Value | undefined): ValueMap {
   return isMap(value ?? null) ? value as ValueMap : new Map();
 }
 
-/** The directories of the host that are others in the cases. */
+/** The directories of the host that the cases replace. */
 export function placesOf(table: ValueMap): string[] {
   return listOf(table.get("places")).map(str);
 }
@@ -127,12 +127,15 @@ function listOf(value: Value | undefined): Value[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Whether a file is one that programs may start, by its place or its contents. */
+/** Whether a file is executable, by its directory or its contents. */
 function isProgram(name: string, contents: string): boolean {
   return contents.startsWith("#!") || /\/s?bin\//.test(`/${name}`) || /^\/etc\/(init|rc)\.d\//.test(name);
 }
 
-/** Files below `root`, and those of the host whose names begin with a slash: texts, links, and null for a directory. */
+/**
+ * Creates files below `root`, and files of the host, whose names begin with a slash: text, links, and null for a
+ * directory.
+ */
 function writeFiles(root: string, files: ValueMap): void {
   for (const [key, contents] of files) {
     const name = str(key);
@@ -158,7 +161,7 @@ function filesBelow(directory: string, prefix = ""): [string, Value][] {
   });
 }
 
-/** The files of the case's directory, and of the places, by name. */
+/** The files of the case's directory and of the replaced directories, by name. */
 function filesThere(root: string, places: readonly string[]): ValueMap {
   const there = places.flatMap((place) => filesBelow(place).map(([name, text]) => [`${place}/${name}`, text] as const));
   const found: ValueMap = new Map([...filesBelow(root), ...there]);
@@ -171,7 +174,7 @@ function sorted(files: ValueMap): ValueMap {
   return new Map([...files].filter(isKept).sort());
 }
 
-/** A directory with files that may be started, and never are. */
+/** A directory with executable files that are never started. */
 export class ProgramNames implements Disposable {
   readonly path = Deno.makeTempDirSync({ prefix: "programs_" });
   readonly #place = new SearchPath(this.path);
@@ -187,12 +190,12 @@ export class ProgramNames implements Disposable {
   }
 }
 
-/** An error without what the minion says before its reason. */
+/** An error without the minion's words before the reason. */
 function withoutPreface(text: string): string {
   return text.replace(/^(ERROR executing '[^']+'|Command required for '[^']+' not found): /, "ERROR: ");
 }
 
-/** What a state function gives; an error as a job has it. */
+/** The result of a state function; an error as a job reports it. */
 async function stateOutcome(args: ValueMap, one: ValueMap, job: JobContext): Promise<Value> {
   try {
     return await callState(str(one.get("fun") ?? ""), args, { test: one.get("test") === true, job });
@@ -201,7 +204,7 @@ async function stateOutcome(args: ValueMap, one: ValueMap, job: JobContext): Pro
   }
 }
 
-/** Of a case in which Salt fails for its own fault, `ours` is the result here, and `our_calls` are the programs. */
+/** In a case in which Salt fails by a bug, `ours` is our result, and `our_calls` are our programs. */
 export async function runCase(table: ValueMap, one: ValueMap, names: ProgramNames): Promise<void> {
   const root = Deno.makeTempDirSync({ prefix: "program_calls_" });
   try {
@@ -245,7 +248,7 @@ export async function runCase(table: ValueMap, one: ValueMap, names: ProgramName
       const { words, stdin } = Object.fromEntries(mapOf(call));
       return map({ words: plainWords(listOf(words).map(str)), ...stdin !== undefined && { stdin } });
     });
-    // Where Salt looks again at what it has seen, a call counts once.
+    // Salt repeats some calls; a repeated call counts once.
     const counted = (all: Value[]) =>
       table.get("once") === true ? all.filter((call, i) => all.findIndex((other) => equals(other, call)) === i) : all;
     const files = one.has("files") ? sorted(filesThere(root, places)) : null;
@@ -263,14 +266,14 @@ export async function runCase(table: ValueMap, one: ValueMap, names: ProgramName
   }
 }
 
-/** What a case calls, for people. */
+/** The name of a case for the test report. */
 export function caseLabel(one: ValueMap, i: number): string {
   const { fun, args = [], kwargs } = Object.fromEntries(one);
   const shown = [...listOf(args), ...mapOf(kwargs).values()].map((value) => str(toValue(value))).join(" ");
   return `${i} ${str(fun)} ${shown}`.slice(0, 100);
 }
 
-/** The table of a file, and its cases. */
+/** Reads a file: the table and its cases. */
 export function readTable(file: URL): { readonly table: ValueMap; readonly cases: readonly ValueMap[] } {
   const table = parseJson(Deno.readTextFileSync(file));
   if (!isMap(table)) throw new TypeError(`${file.pathname} is no map`);

@@ -1,12 +1,12 @@
 /**
- * Programs that are not run but recorded: a directory at the beginning of PATH has scripts of their names, which note
- * their arguments and answer what the test says.
+ * Recorded programs: a directory at the beginning of PATH has scripts with their names, which record their arguments
+ * and print the test's answers.
  * @module
  */
 
 import { SearchPath } from "../search_path.ts";
 
-/** What a program answers for arguments that match, a shell's pattern: `is-active cron.service`, `* status *`. */
+/** The answer of a program to arguments that match a shell pattern: `is-active cron.service`, `* status *`. */
 export interface RecordedAnswer {
   readonly args: string;
   readonly stdout?: string;
@@ -14,12 +14,12 @@ export interface RecordedAnswer {
   readonly code?: number;
 }
 
-/** The directory, until it is disposed of. */
+/** The directory; disposing of the object removes it. */
 export class RecordedPrograms implements Disposable {
   readonly path = Deno.makeTempDirSync({ prefix: "recorded_" });
   readonly #place = new SearchPath(this.path);
 
-  /** Sets a program's answers; the first one that matches is used, and without one it prints nothing. */
+  /** Sets a program's answers. The first match is used; without a match the program prints nothing. */
   answer(program: string, answers: readonly RecordedAnswer[] = []): void {
     const cases = answers.map(({ args, stdout = "", stderr = "", code = 0 }, i) => {
       Deno.writeTextFileSync(`${this.path}/${program}.${i}.out`, stdout);
@@ -35,7 +35,7 @@ export class RecordedPrograms implements Disposable {
     Deno.chmodSync(`${this.path}/${program}`, 0o755);
   }
 
-  /** Has a `crontab` keep one table. @returns The table's file, which is not there yet. */
+  /** Makes a `crontab` that keeps one table. @returns The path of the table, which does not exist yet. */
   keepCrontab(): string {
     const table = `${this.path}/tab`;
     Deno.writeTextFileSync(
@@ -46,7 +46,7 @@ export class RecordedPrograms implements Disposable {
     return table;
   }
 
-  /** The calls since the last time, a line each. */
+  /** The calls since the last call of this method, a line each. */
   calls(): string[] {
     try {
       return Deno.readTextFileSync(`${this.path}/calls`).split("\n").slice(0, -1);

@@ -1,5 +1,5 @@
 /**
- * Parts of what a run of states returned.
+ * Reads the return of a state run.
  * @module
  */
 

@@ -1,5 +1,5 @@
 /**
- * Calls one state function in a test as the runtime does, without requisites: real options, the real catalogue.
+ * Calls one state function as the state runtime does, without requisites: with real options and the real catalogue.
  * @module
  */
 
@@ -10,13 +10,13 @@ import { stateContext as contextOfRun } from "../../../lib/state_run/state_conte
 import { isMap, map, type Value, type ValueMap } from "../../../lib/values/value.ts";
 import { testContext } from "./job_context.ts";
 
-/** How a state is called. */
+/** The settings of a call. */
 export interface StateSetting {
   /** Test mode. Default: false. */
   readonly test?: boolean;
   /** The job's context. Default: {@linkcode testContext}. */
   readonly job?: JobContext;
-  /** More of the state's context: `running`, `chunks`, `shared`, …. */
+  /** Further fields of the state's context: `running`, `chunks`, `shared`, …. */
   readonly state?: Partial<StateContext>;
 }
 
@@ -36,11 +36,15 @@ export function stateContext(fun: string, args: ValueMap, setting: StateSetting 
   ]);
   const find = (called: string) => job.catalogue.states.get(called);
   const alone = { test, low, chunks: [low], running: new Map(), shared: new Map() };
-  // What a test gives is written into the same object, which calls from within the state get, too.
+  // The test's fields are written into the same object, so calls from within the state get them too.
   return Object.assign(contextOfRun(job, { ...alone, find }), setting.state);
 }
 
-/** Calls a state function. @returns Its result: `name`, `result`, `comment`, `changes`, …. @throws What it throws. */
+/**
+ * Calls a state function.
+ * @returns Its result: `name`, `result`, `comment`, `changes`, ….
+ * @throws The function's own errors.
+ */
 export async function callState(
   fun: string,
   args: Readonly<Record<string, unknown>> | ValueMap,

@@ -1,6 +1,6 @@
 /**
- * Calls of state functions in a directory of files, with what Python Salt made of them: the cases of `corpus/state_results`, as
- * `corpus/make_state_results.py` tells. Each run of a case has its own directory.
+ * Calls of state functions on a directory of files, with the results of Python Salt: the cases of
+ * `corpus/state_results`, in the format of `corpus/make_state_results.py`. Each run of a case has its own directory.
  * @module
  */
 
@@ -15,13 +15,13 @@ import { build, listAt, mapAt, replaceIn, ROOT, snapshot, unpack, without } from
 import { testContext, testOpts } from "./job_context.ts";
 import { callState } from "./state_call.ts";
 
-/** What a case came to: what Python Salt's did, and ours. */
+/** The result of a case: Python Salt's and ours. */
 export interface ComparedState {
   readonly expected: ValueMap;
   readonly actual: ValueMap;
 }
 
-/** Execution functions that answer what a case says, and the calls of them. */
+/** Execution functions with the answers of a case, and a record of their calls. */
 class Answers {
   readonly calls: ValueMap[] = [];
   readonly #answers: ValueMap;
@@ -56,11 +56,11 @@ class Answers {
     throw raised === "CommandNotFoundError" ? new CommandNotFoundError(message) : new CommandError(message);
   }
 
-  /** A call with the names of its arguments, without those that are the default. */
+  /** A call with named arguments, without arguments that have their default value. */
   async #call(name: string, args: readonly Value[], kwargs: ValueMap): Promise<ValueMap> {
     const fun = await this.catalogue.get(name);
     if (fun === undefined) throw new Error(`There is no function ${name}`);
-    // The function would refuse what does not fit its parameters.
+    // The function would refuse arguments that do not match its parameters.
     bind(fun, args, kwargs, name);
     const names = Object.keys(fun.params);
     const named: ValueMap = new Map(kwargs);
@@ -82,7 +82,7 @@ function mapOf(value: Value): ValueMap {
   return isMap(value) ? value : new Map();
 }
 
-/** A copy that may be changed. */
+/** A mutable copy. */
 function copy(value: Value): Value {
   if (Array.isArray(value)) return value.map(copy);
   return isMap(value) ? new Map([...value].map(([key, item]) => [key, copy(item)])) : value;
@@ -92,7 +92,7 @@ function sorted(value: ValueMap): ValueMap {
   return new Map([...value].sort(([a], [b]) => compare(a, b)));
 }
 
-/** The catalogue as a minion has it that lacks some functions. */
+/** The catalogue of a minion that lacks some functions. */
 function lacking(catalogue: Catalogue, absent: readonly Value[], answers: () => Answers): Catalogue {
   return {
     states: catalogue.states,
@@ -142,7 +142,7 @@ async function runOnce({ entry, table, root, home, grains }: Run, test: boolean)
             return Promise.resolve(copy(entry.get("interfaces") ?? null));
           }
           if (answers.has(name)) return answers.answer(name, args, named);
-          // A case with answers is one that must not touch the host.
+          // A case with answers must not touch the host.
           if (!answers.isEmpty && !listAt(table, "real").includes(name)) throw new Error(`${name} has no answer`);
           return callFunction(name, { args, kwargs: named, context: job });
         },
@@ -162,7 +162,7 @@ async function runOnce({ entry, table, root, home, grains }: Run, test: boolean)
   );
 }
 
-/** Without names and numbers that differ from run to run. */
+/** Replaces names and numbers that differ from run to run. */
 function steady(value: Value): Value {
   if (typeof value === "string") {
     return value.replace(/[^\s'"]*__salt\.tmp\.\w+/g, "{TMP}").replace(/(?<=pid:\n)( *)\d+/g, "$1{PID}");
@@ -171,7 +171,7 @@ function steady(value: Value): Value {
   return isMap(value) ? new Map([...value].map(([key, item]) => [key, steady(item)])) : value;
 }
 
-/** What Python Salt's run came to, beside which ours is laid: an error that is none of Salt's own is a stack trace there. */
+/** The expected result of a run. Python Salt shows an error other than its own as a stack trace. */
 function expectedRun(entry: ValueMap, key: string, ours: ValueMap): ValueMap {
   const other = mapAt(mapAt(entry, "ours"), key);
   const recorded = mapOf(unpack(entry.get(key) ?? null));
@@ -181,7 +181,7 @@ function expectedRun(entry: ValueMap, key: string, ours: ValueMap): ValueMap {
   return theirs;
 }
 
-/** Runs a case: in test mode, really, and again. @param table The file that it is of. */
+/** Runs a case in test mode, then twice without it. @param table The file of the case. */
 export async function compareState(table: ValueMap, entry: ValueMap): Promise<ComparedState> {
   const expected: ValueMap = new Map(), actual: ValueMap = new Map();
   const put = (key: string, ours: ValueMap) => {

@@ -1,6 +1,6 @@
 /**
- * Calls of states with what Python Salt answered: the cases of `corpus/state_runs/`, made by tests/corpus/make_state_runs.py.
- * Each case is run in its own directory.
+ * Calls of state functions with the results of Python Salt: the cases of `corpus/state_runs/`, made by
+ * tests/corpus/make_state_runs.py. Each case runs in its own directory.
  * @module
  */
 
@@ -24,7 +24,7 @@ const GRAINS: ValueMap = map({
   init: "systemd",
 });
 
-/** What a preparing script gets, besides PATH and HOME: as make_state_runs.py has it. */
+/** The environment of a preparing script besides PATH and HOME, as in make_state_runs.py. */
 const SCRIPT_ENVIRONMENT: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
     ["AUTHOR", "COMMITTER"].flatMap((who) => [
@@ -58,7 +58,7 @@ export function testStateRuns(module: string, setting: CaseSetting = {}): void {
   for (const [fun, entries] of byFunction) {
     Deno.test({
       name: `${fun} does what Salt's does, in ${entries.length} cases`,
-      // The table was made as root.
+      // The results were recorded as root.
       ignore: Deno.uid() !== 0,
       fn: async () => {
         const failures: string[] = [];
@@ -66,7 +66,7 @@ export function testStateRuns(module: string, setting: CaseSetting = {}): void {
         const work = async () => {
           for (const entry of left) await checkCase(entry, setting).catch((error) => failures.push(messageOf(error)));
         };
-        // Recorded programs are in PATH, which is one for all.
+        // Recorded programs are in PATH, which all tests of the process share.
         await Promise.all(entries.some((entry) => entry.has("programs")) ? [work()] : [work(), work(), work(), work()]);
         assert(failures.length === 0, `${failures.length} cases differ:\n\n${failures.join("\n")}`);
       },
@@ -127,7 +127,7 @@ async function checkSteps(
     if (observe !== undefined) ours.set("observed", await script(observe, root));
     const theirs = unpack(outcomes.shift() ?? null);
     assert(isMap(theirs));
-    // An error that is none of Salt's own is a stack trace there; ours says something.
+    // Python Salt shows an error other than its own as a stack trace; ours has a message.
     if (theirs.get("error") === "" && ours.has("error")) ours.set("error", "");
     assertEquals(
       shown(without(replaceIn(replaceIn(ours, root, ROOT), home, "{BASE}"), listAt(entry, "drop"))),
@@ -137,7 +137,7 @@ async function checkSteps(
   }
 }
 
-/** What `after` has otherwise, by name; `null`: it is gone. */
+/** The entries of `after` that differ, by name; `null` for a removed entry. */
 function differing(before: ValueMap, after: ValueMap): ValueMap {
   const names = [...new Set([...before.keys(), ...after.keys()])];
   const at = (tree: ValueMap, name: Value) => tree.get(name) ?? null;
@@ -159,7 +159,7 @@ async function outcome(call: () => Promise<ValueMap>): Promise<ValueMap> {
   }
 }
 
-/** As text, with its keys in one order, and without the names of temporary files. */
+/** As text, with sorted keys and without the names of temporary files. */
 function shown(value: Value): string {
   return dumpJson(sorted(value)).replace(/__salt\.tmp\.\w+(\.\w+)?/g, "__salt.tmp.X");
 }
@@ -187,7 +187,7 @@ function record(programs: RecordedPrograms, recorded: ValueMap): void {
   }
 }
 
-/** Runs a script of the shell in `root`. @returns What it writes. */
+/** Runs a shell script in `root`. @returns Its output. */
 async function script(text: string, root: string): Promise<string> {
   const { success, stdout, stderr } = await new Deno.Command("sh", {
     args: ["-e", "-c", text],

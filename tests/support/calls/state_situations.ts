@@ -1,7 +1,7 @@
 /**
- * Trees of states applied to directories, with what Python Salt's runs returned and left there: the cases of
- * `corpus/state_situations/`, made by tests/corpus/make_state_situations.py. Each is applied in its own directory, in this
- * process, as `state.sls` of a minion without a master.
+ * State trees applied to directories, with the returns of Python Salt and the files that it left: the cases of
+ * `corpus/state_situations/`, made by tests/corpus/make_state_situations.py. Each case runs in its own directory and in
+ * this process, as `state.sls` of a masterless minion.
  * @module
  */
 
@@ -13,7 +13,7 @@ import { assert, assertEquals } from "../assert.ts";
 import { build, listAt, mapAt, replaceIn, snapshot } from "./call_cases.ts";
 import { run, testContext, testOpts } from "./job_context.ts";
 
-/** Stands for the directory of a situation. */
+/** Placeholder for the directory of a situation. */
 const ROOT = "@@";
 
 const GRAINS: ValueMap = map({
@@ -26,7 +26,7 @@ const GRAINS: ValueMap = map({
   username: "root",
 });
 
-/** What git reads from outside of a situation: as make_state_situations.py has it. */
+/** The environment of git outside of a situation, as in make_state_situations.py. */
 const ENVIRONMENT: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
     ["AUTHOR", "COMMITTER"].flatMap((who) => [
@@ -73,7 +73,9 @@ async function check(situation: ValueMap): Promise<void> {
   }
 }
 
-/** Makes the directories of a situation: its files in `root`, its states in `srv`, those of further saltenvs in `srv_NAME`. */
+/**
+ * Creates the directories of a situation: files in `root`, states in `srv`, states of further saltenvs in `srv_NAME`.
+ */
 async function prepare(situation: ValueMap, home: string): Promise<void> {
   const filled = (value: Value) => replaceIn(value, ROOT, `${home}/root`);
   const tree = new Map([["situation.sls", situation.get("sls") ?? ""], ...mapAt(situation, "tree")]);
@@ -142,7 +144,7 @@ async function apply(situation: ValueMap, home: string): Promise<void> {
   }
 }
 
-/** What Python Salt returned, but with our fields of the results where they are to be others. */
+/** The return of Python Salt, with the fields that differ here replaced by ours. */
 function withOurs(theirs: Value, ours: ValueMap): Value {
   if (!isMap(theirs)) return theirs;
   return new Map(
@@ -150,19 +152,19 @@ function withOurs(theirs: Value, ours: ValueMap): Value {
   );
 }
 
-/** Errors of the compiler without the places that ours names behind Salt's words. */
+/** Errors of the compiler without the file positions that ours add to Salt's text. */
 function firstLines(value: Value): Value {
   return Array.isArray(value) ? value.map((text) => str(text).split("\n")[0]) : value;
 }
 
-/** A return of a situation in which Salt goes through a set: with the lines of its texts, and its lists, in one order. */
+/** The return of a situation in which Salt iterates over a set, with lists and lines of text sorted. */
 function ordered(value: Value): Value {
   if (typeof value === "string") return value.split("\n").sort().join("\n");
   if (Array.isArray(value)) return value.map(ordered).sort((a, b) => dumpJson(a) < dumpJson(b) ? -1 : 1);
   return isMap(value) ? new Map([...value].map(([key, item]) => [key, ordered(item)])) : value;
 }
 
-/** A return without what differs from run to run, as make_state_situations.py makes it. */
+/** A return without the parts that differ from run to run, as in make_state_situations.py. */
 function bare(value: Value, home: string): Value {
   if (typeof value === "string") {
     return value.replaceAll(`${home}/root`, ROOT).replaceAll(`${home}/cache`, "@cache@").replaceAll(
@@ -181,7 +183,7 @@ function bare(value: Value, home: string): Value {
   );
 }
 
-/** What is in the root, but for what git keeps for itself. */
+/** The content of the root without git's internal files. */
 function files(root: string, unseen: readonly Value[]): Value {
   return seen(snapshot(root), unseen);
 }
@@ -195,7 +197,7 @@ function seen(tree: ValueMap, unseen: readonly Value[]): ValueMap {
   );
 }
 
-/** As text, a line for each entry, with its keys in one order. */
+/** As text, a line for each entry, with sorted keys. */
 function shown(value: Value): string {
   return dumpJson(sorted(value), { indent: 1, ensureAscii: false });
 }

@@ -1,5 +1,5 @@
 /**
- * State functions called on a tree of files, without a master, as `salt-call --local` does it.
+ * Calls functions of the `state` module on a file tree without a master, as `salt-call --local` does.
  * @module
  */
 
@@ -7,25 +7,25 @@ import { isMap, map, type Value, type ValueMap } from "../../../lib/values/value
 import { loadCatalogue } from "../../../lib/worker/catalogue.ts";
 import { run, type TestContext, testContext, testOpts } from "./job_context.ts";
 
-/** What a call is made on. */
+/** The settings of a call. */
 export interface TreeSetting {
-  /** Text by path below the file root. */
+  /** File texts by path below the file root. */
   readonly files?: Readonly<Record<string, string>>;
   readonly opts?: Readonly<Record<string, Value>>;
   readonly pillar?: Readonly<Record<string, unknown>>;
-  /** More of the context. */
+  /** Further fields of the context. */
   readonly context?: Partial<TestContext>;
 }
 
-/** A host without a master, in a scratch directory of its own. */
+/** A masterless minion in its own scratch directory. */
 export interface StateTree extends AsyncDisposable {
   readonly root: string;
   readonly context: TestContext;
-  /** Calls a function with arguments as in a load. */
+  /** Calls a function; the arguments have the form of `arg` in a load. */
   call(fun: string, args?: readonly Value[], kwargs?: Readonly<Record<string, unknown>>): Promise<Called>;
 }
 
-/** What a call returned. */
+/** The return of a call. */
 export interface Called {
   readonly returned: Value;
   readonly retcode: number;
@@ -34,10 +34,10 @@ export interface Called {
 
 const GRAINS = { id: "m1", os: "Debian", os_family: "Debian", kernel: "Linux" };
 
-// Loading modules takes longer than most runs of states.
+// Loading modules takes longer than most state runs.
 const catalogue = loadCatalogue({ grains: () => map(GRAINS) });
 
-/** Opens a tree. */
+/** Creates a tree. */
 export async function openTree({ files = {}, opts = {}, pillar = {}, context: more }: TreeSetting): Promise<StateTree> {
   const root = await Deno.makeTempDir({ prefix: "state_tree_" });
   for (const [path, text] of Object.entries(files)) {
@@ -76,7 +76,7 @@ export async function openTree({ files = {}, opts = {}, pillar = {}, context: mo
   };
 }
 
-/** Results without their times. */
+/** Results without start times and durations. */
 export function withoutTimes(returned: Value): Value {
   if (!isMap(returned)) return returned;
   const made: ValueMap = new Map();

@@ -1,5 +1,5 @@
 /**
- * A master's file server over the trees of tests/corpus/file_server.json, and what Salt's answers are.
+ * A master's file server over the trees of tests/corpus/file_server.json, and Python Salt's answers.
  * @module
  */
 
@@ -12,7 +12,7 @@ import { isMap, map, type Value } from "../../../lib/values/value.ts";
 /** A text for a file, a list for a link, null for a directory. */
 type Tree = Readonly<Record<string, string | readonly [link: string] | null>>;
 
-/** A configuration, what minions ask in it and what runners are called with, each with what Salt answered. */
+/** A configuration, the requests of minions and the calls of runners, each with Python Salt's answer. */
 export interface World {
   readonly name: string;
   readonly opts: Typed;
@@ -21,25 +21,28 @@ export interface World {
 }
 
 interface Corpus {
-  /** The repository, as `git fast-import` takes it. */
+  /** The repository, as input of `git fast-import`. */
   readonly repository: string;
   readonly trees: Readonly<Record<string, Tree>>;
   readonly roots: Readonly<Record<string, string[]>>;
   readonly worlds: readonly World[];
 }
 
-/** The corpus. `{root}` in its texts stands for the directory of the trees. */
+/** The corpus. `{root}` is the placeholder for the directory of the trees. */
 export const SALT_FILES: Corpus = JSON.parse(
   Deno.readTextFileSync(new URL("../../corpus/file_server.json", import.meta.url)),
 );
 
-/** The options of gitfs and minionfs, one after the other: worlds of the same trees, and remotes with which Salt's gitfs does not start. */
+/**
+ * The options of gitfs and minionfs, one by one: configurations over the same trees, and remotes with which Salt's
+ * gitfs refuses to start.
+ */
 export const SALT_OPTIONS: {
   readonly refused: readonly (readonly [remotes: Typed, told: readonly string[]])[];
   readonly worlds: readonly World[];
 } = JSON.parse(Deno.readTextFileSync(new URL("../../corpus/file_server_options.json", import.meta.url)));
 
-/** The time of the first file, in seconds since the epoch; each has another, as make_file_server.py says. */
+/** The time of the first file, in seconds since the epoch; every file has a different time, as in make_file_server.py. */
 const TIME = 1_700_000_000;
 
 /** The trees on disk, and services with a file server over them. */
@@ -48,7 +51,7 @@ export interface TestFileServer extends Disposable {
   readonly services: TestServices;
 }
 
-/** Makes the trees, and services with the corpus's options and these. */
+/** Creates the trees, and services with the options of the corpus and these options. */
 export async function makeFileServer(opts: Value = new Map()): Promise<TestFileServer> {
   const root = Deno.realPathSync(Deno.makeTempDirSync({ prefix: "file_server_" }));
   for (const [number, [top, tree]] of Object.entries(SALT_FILES.trees).entries()) {
@@ -94,7 +97,7 @@ export async function git(args: readonly string[], stdin = ""): Promise<void> {
   if (!success) throw new Error(`git ${args.join(" ")} failed: ${new TextDecoder().decode(stderr)}`);
 }
 
-/** `value` with one text in place of another, wherever it stands. */
+/** `value` with `from` replaced by `to` in all strings. */
 export function placed(value: Value, old: string, now: string): Value {
   if (typeof value === "string") return value.replaceAll(old, now);
   if (Array.isArray(value)) return value.map((item) => placed(item, old, now));

@@ -1,6 +1,7 @@
 /**
- * Asks our file server what Salt's was asked in the worlds of tests/corpus/file_server.json and file_server_options.json. Each idea
- * has a test file of its own, and each world belongs to one idea.
+ * Sends our file server the requests that Python Salt's was sent, for each configuration of
+ * tests/corpus/file_server.json and file_server_options.json. Each topic has its own test file, and each configuration
+ * belongs to one topic.
  * @module
  */
 
@@ -12,7 +13,7 @@ import { gunzip } from "../../../lib/values/gzip.ts";
 import { decode, encode } from "../../../lib/values/msgpack.ts";
 import { isMap, map, repr, type Value } from "../../../lib/values/value.ts";
 
-/** By idea what the names of its worlds have in common; the first that fits counts, and `gitfs: refs` takes what is left. */
+/** The pattern of configuration names by topic. The first match counts; `gitfs: refs` gets the rest. */
 const IDEAS = {
   "roots and minionfs": /^(?!gitfs|pushed)|^gitfs behind roots/,
   "gitfs": /^(gitfs,|pushed)/,
@@ -22,18 +23,18 @@ const IDEAS = {
   "gitfs: refs": /^gitfs options, /,
 } as const satisfies Readonly<Record<string, RegExp>>;
 
-/** What a file of tests is about. */
+/** The topic of a test file. */
 export type Idea = keyof typeof IDEAS;
 
 function ideaOf({ name }: World): string | undefined {
   return Object.entries(IDEAS).find(([, names]) => names.test(name))?.[0];
 }
 
-/** Registers a test for each world of an idea. @throws {Error} If a world belongs to none. */
+/** Registers a test for each configuration of a topic. @throws {Error} If a configuration belongs to no topic. */
 export function testWorlds(idea: Idea): void {
   for (const world of [...SALT_FILES.worlds, ...SALT_OPTIONS.worlds]) {
     const own = ideaOf(world);
-    if (own === undefined) throw new Error(`No idea takes the world "${world.name}"`);
+    if (own === undefined) throw new Error(`No topic matches the configuration "${world.name}"`);
     if (own === idea) Deno.test(`the file server answers as Salt's: ${world.name}`, () => assertAnswers(world));
   }
 }
@@ -50,12 +51,12 @@ async function assertAnswers({ opts, loads }: World): Promise<void> {
       repr(fromTyped(load)),
     );
   }
-  // A remote that is not there is told of.
+  // A missing remote is logged as an error.
   const errors = server.services.logged.filter((line) => line.startsWith("ERROR") && !line.includes("/none"));
   assertEquals(errors, []);
 }
 
-/** A reply as a minion reads it, without what differs from host to host. */
+/** A reply as a minion decodes it, without the fields that differ from host to host. */
 async function shown(reply: Value): Promise<Value> {
   const data = isMap(reply) ? reply.get("data") : undefined;
   const plain = isMap(reply) && reply.has("gzip") && data instanceof Uint8Array

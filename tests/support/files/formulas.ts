@@ -1,6 +1,6 @@
 /**
- * The public formulas that states are tried with. They are not in this tree: `SALT_FORMULAS_ARCHIVE` names their archive
- * (`formulas.tar.xz`), or it is in a directory `shared` beside this tree, or one above.
+ * The public formulas that the tests apply. They are not in this repository: `SALT_FORMULAS_ARCHIVE` names their
+ * archive (`formulas.tar.xz`), or it is in a directory `shared` beside the working tree or one level above.
  * @module
  */
 
@@ -8,24 +8,23 @@ import { run } from "../processes.ts";
 
 const ROOT = decodeURIComponent(new URL("../../..", import.meta.url).pathname);
 
-/** Directories of a formula that hold no states of it. */
+/** Directories of a formula without states. */
 const NO_STATES = ["test", "dev", "docs", "bin"];
 
-/** The path of the archive; `undefined` if it is not here. */
+/** The path of the archive; `undefined` if it is missing. */
 export function formulasArchive(): string | undefined {
   const places = [`${ROOT}../shared/formulas.tar.xz`, `${ROOT}../../shared/formulas.tar.xz`];
   return [Deno.env.get("SALT_FORMULAS_ARCHIVE") ?? "", ...places].find((path) => path !== "" && isFile(path));
 }
 
-/** A formula. */
 export interface Formula {
   /** `docker-formula` */
   readonly name: string;
-  /** Its directory: a file root. */
+  /** Its directory, used as a file root. */
   readonly root: string;
   /** The names of its SLS files, sorted. */
   readonly sls: readonly string[];
-  /** Texts of pillar examples, by their path in the formula. */
+  /** The text of each pillar example, by its path in the formula. */
   readonly pillars: ReadonlyMap<string, string>;
 }
 

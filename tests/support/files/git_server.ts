@@ -1,19 +1,19 @@
 /**
- * Serves the repositories of a directory over https with basic authentication, by `git http-backend`. At each request it
- * reads the arguments of all processes, since git waits for its answer then.
- * Source: git-http-backend(1), RFC 3875.
+ * Serves the repositories of a directory over https with basic authentication, by `git http-backend`. At each request
+ * it records the arguments of all running git processes: git waits for the answer at that moment. Source:
+ * git-http-backend(1), RFC 3875.
  * @module
  */
 
 import type { TestCertificate } from "../certificate.ts";
 
-/** On a port of the system's choice, for one user. */
+/** A server for one user, on a free port. */
 export class GitServer implements AsyncDisposable {
-  /** The arguments of every program of git that ran during a request. */
+  /** The arguments of every git process that ran during a request. */
   readonly seen = new Set<string>();
   readonly #server: Deno.HttpServer<Deno.NetAddr>;
 
-  /** @param password The password of the one user, which may be changed. */
+  /** @param password The user's password, which may be changed. */
   constructor(readonly root: string, { cert, key }: TestCertificate, readonly user: string, public password: string) {
     const options = { hostname: "127.0.0.1", port: 0, cert, key, onListen: () => {} };
     this.#server = Deno.serve(options, (request) => this.#answer(request));
@@ -74,7 +74,7 @@ export class GitServer implements AsyncDisposable {
   }
 }
 
-/** The arguments of all programs of git that run now on this host. */
+/** The arguments of all git processes that run now on this host. */
 function runningGit(): string[] {
   return [...Deno.readDirSync("/proc")].flatMap(({ name }) => {
     if (!/^\d+$/.test(name)) return [];

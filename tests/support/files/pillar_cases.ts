@@ -1,5 +1,5 @@
 /**
- * The situations of tests/corpus/pillar: files, options and a request each, and what Salt compiled of them.
+ * The cases of tests/corpus/pillar: files, options, a request, and the pillar that Python Salt compiled.
  * @module
  */
 
@@ -11,13 +11,12 @@ import { parseJson } from "../../../lib/values/json_read.ts";
 
 const DIRECTORY = new URL("../../corpus/pillar/", import.meta.url);
 
-/** A situation. */
 export interface PillarCase {
   readonly name: string;
   readonly fields: ValueMap;
 }
 
-/** All situations, by their names. */
+/** All cases by name. */
 export function pillarCases(): PillarCase[] {
   const names = [...Deno.readDirSync(DIRECTORY)].map(({ name }) => name).filter((name) => name.endsWith(".json"))
     .sort();
@@ -28,15 +27,15 @@ export function pillarCases(): PillarCase[] {
   });
 }
 
-/** A situation whose files are in its own directory. */
+/** A case with its files in its own directory. */
 export interface PlacedCase extends Disposable {
   readonly opts: MasterOpts;
   readonly request: PillarRequest;
-  /** Salt's answer, or ours where it differs: the pillar, or the error that Salt ends with. */
+  /** The expected answer, Python Salt's or ours where it differs: the pillar or the error. */
   readonly answer: { readonly pillar: Value } | { readonly raises: string };
 }
 
-/** Writes the files of a situation. */
+/** Writes the files of a case. */
 export function placeCase({ fields }: PillarCase): PlacedCase {
   const root = Deno.makeTempDirSync({ prefix: "pillar_" });
   for (const [path, text] of mapAt(fields, "files")) {
@@ -74,7 +73,7 @@ export function placeCase({ fields }: PillarCase): PlacedCase {
   };
 }
 
-/** A git repository with the files of each branch; `tag:v1` is a tag. */
+/** A git repository with the files of each branch; a name such as `tag:v1` is a tag. */
 function makeRepository(path: string, branches: Value): void {
   const git = (...args: string[]) => {
     const { success, stderr } = new Deno.Command("git", {
@@ -112,7 +111,10 @@ function nameAt(fields: ValueMap, name: string): string | null {
   return typeof value === "string" ? value : null;
 }
 
-/** `value` with the directory in place of `{root}`, and the notation of JSON for other maps and bytes resolved. */
+/**
+ * `value` with `{root}` replaced by the directory; maps with other keys and bytes are restored from their JSON
+ * notation.
+ */
 function placed(value: Value, root: string): Value {
   if (typeof value === "string") return value.replaceAll("{root}", root);
   if (Array.isArray(value)) return value.map((item) => placed(item, root));

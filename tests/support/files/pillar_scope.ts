@@ -12,18 +12,18 @@ import { decode } from "../../../lib/values/msgpack.ts";
 import { map, repr, type ValueMap } from "../../../lib/values/value.ts";
 import { loadYaml } from "../../../lib/yaml/load.ts";
 
-/** What a test does with it. */
+/** The functions that a test uses. */
 export interface PillarWorldUse {
   readonly root: string;
-  /** What was logged as an error. */
+  /** The logged errors. */
   readonly errors: string[];
-  /** The pillar of a minion, as Python writes it. */
+  /** The pillar of a minion, as Python's repr. */
   pillar(id?: string, grains?: Readonly<Record<string, unknown>>): Promise<string>;
   write(path: string, text: string): void;
 }
 
 /**
- * @param files Texts by their paths below the root; pillar files are in `pillar`.
+ * @param files File texts by path below the root; pillar files are in `pillar`.
  * @param options YAML of the master's options; `{root}` is the root.
  */
 export async function withPillar(

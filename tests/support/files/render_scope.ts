@@ -1,16 +1,16 @@
 /**
- * What renders in tests: files of a tree in memory, functions that a test gives, and what was logged.
+ * The host of templates for tests: files of a tree in memory, the test's functions, and a recorded log.
  * @module
  */
 
 import type { RenderHost, SaltFunction } from "../../../lib/templates/host.ts";
 import { map, type ValueMap } from "../../../lib/values/value.ts";
 
-/** What a test gives. */
+/** The parts that a test passes. */
 export interface RenderWorldParts {
-  /** The texts of files, by their paths in the tree. They are written below `directory`. */
+  /** File texts by path in the tree. They are written below `directory`. */
   readonly files?: Readonly<Record<string, string>>;
-  /** Where the files are written. */
+  /** The directory for the files. */
   readonly directory?: string;
   readonly functions?: Readonly<Record<string, SaltFunction>>;
   readonly opts?: Record<string, unknown>;
@@ -18,14 +18,14 @@ export interface RenderWorldParts {
   readonly pillar?: ValueMap;
 }
 
-/** A host for rendering. */
+/** A host for templates. */
 export interface RenderWorld extends RenderHost {
   readonly logged: string[];
-  /** The URLs of files that were asked for. */
+  /** The URLs of requested files. */
   readonly asked: string[];
 }
 
-/** Makes a host. Files are there at once, as those that were fetched before are. */
+/** Makes a host. All files exist from the start, like files that were fetched before. */
 export function renderWorld(parts: RenderWorldParts = {}): RenderWorld {
   const { files = {}, directory = "", functions = {} } = parts;
   for (const [path, text] of Object.entries(files)) {

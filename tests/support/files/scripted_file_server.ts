@@ -9,20 +9,20 @@ import { map, str, toNumber, type Value, type ValueMap } from "../../../lib/valu
 
 /** A file server. */
 export class ScriptedFileServer {
-  /** Contents by path, by environment. */
+  /** File contents by environment and path. */
   readonly files: Record<string, Record<string, string>>;
-  /** What was asked for: `_serve_file a.txt 4`. */
+  /** The requests, such as `_serve_file a.txt 4`. */
   readonly asked: string[] = [];
-  /** Bytes of a piece. */
+  /** The size of a chunk in bytes. */
   piece = 4;
-  /** Called before each answer; what it throws is thrown at the client. @returns An answer in place of the true one. */
+  /** Called before each answer; its error is thrown to the client. @returns An answer that replaces the real one. */
   before: (asked: string, load: ValueMap) => Value | void = () => {};
 
   constructor(files: Record<string, Record<string, string>>) {
     this.files = files;
   }
 
-  /** What has been asked for since the last time. */
+  /** The requests since the last call of this method. */
   requests(): string[] {
     return this.asked.splice(0);
   }

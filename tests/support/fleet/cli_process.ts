@@ -1,11 +1,11 @@
 /**
- * An operator's command as its own process, on a fleet in this process: what it writes, when it came, and how it ended.
+ * An operator's command as a process, on a fleet in this process: its output with times, and its exit code.
  * @module
  */
 
 import type { Fleet, Run } from "./fleet.ts";
 
-/** A line of standard output, and when it came. */
+/** A line of standard output, and the time when it was received. */
 export interface TimedLine {
   /** Without its newline. */
   readonly text: string;
@@ -16,13 +16,13 @@ export interface TimedLine {
 /** A running command. */
 export interface CliProcess {
   readonly child: Deno.ChildProcess;
-  /** The lines of standard output so far. */
+  /** The lines of standard output received so far. */
   readonly lines: readonly TimedLine[];
   /** Resolves when it has ended. */
   readonly ended: Promise<Run>;
 }
 
-/** Starts one of the names of `salt.ts` with these words on a fleet. */
+/** Starts one of the commands of `salt.ts` with these arguments on a fleet. */
 export function startCli(fleet: Fleet, name: "salt" | "salt-run", ...words: readonly string[]): CliProcess {
   const entry = new URL("../../../salt.ts", import.meta.url).pathname;
   const child = new Deno.Command(Deno.execPath(), {

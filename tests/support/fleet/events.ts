@@ -1,5 +1,5 @@
 /**
- * Events, read whole.
+ * Reads events of the bus.
  * @module
  */
 

@@ -1,11 +1,11 @@
 /**
- * A whole fleet in this process: a real master and real minions on loopback, with ports of their own, in a
- * directory of its own that is removed at the end. The operator's commands run in this process too.
+ * A fleet in this process: a real master and real minions on loopback, with their own ports, in a temporary directory
+ * that is removed at the end. The operator's commands run in this process too.
  *
  *     await using fleet = await startFleet({ minions: ["web1", "db1"] });
  *     assertEquals((await fleet.salt("*", "test.ping")).code, 0);
  *
- * `fleetTest` is the same as its own test, and shows the logs when it fails. FLEET_LOG=1 shows them as they come.
+ * `fleetTest` registers a test with its own fleet, and shows the logs when it fails. FLEET_LOG=1 shows them at once.
  * @module
  */
 
@@ -36,11 +36,11 @@ export { eventually } from "../eventually.ts";
 export interface FleetOptions {
   /** The ids of its minions. Default: none. */
   readonly minions?: readonly string[];
-  /** Options of the master besides those of every fleet. */
+  /** Further options of the master. */
   readonly master?: Readonly<Record<string, unknown>>;
-  /** Options of each minion besides those of every fleet. */
+  /** Further options of each minion. */
   readonly minion?: Readonly<Record<string, unknown>>;
-  /** Whether keys are accepted as they come. Default: true. Without, nobody waits for minions either. */
+  /** Whether the master accepts all keys. Default: true. If false, the fleet does not wait for its minions either. */
   readonly autoAccept?: boolean;
 }
 
@@ -53,19 +53,19 @@ export interface Run {
   readonly err: string;
 }
 
-/** The environment of one run of a command, as far as it is not the default. */
+/** The environment of one run of a command, where it differs from the default. */
 export interface RunOptions {
-  /** What depends on standard input; also the answers to questions, a line each. */
+  /** Standard input; also the answers to questions, a line each. */
   readonly stdin?: string;
   /** Ctrl-C. */
   readonly signal?: AbortSignal;
-  /** Called with all output as it comes. */
+  /** Called with each piece of output. */
   readonly onOutput?: (text: string) => void;
   /** Whether standard output is a terminal. */
   readonly isTerminal?: boolean;
 }
 
-/** Options that make a fleet quick. */
+/** Options that shorten a fleet's waits. */
 const MASTER_OPTIONS = { interface: "127.0.0.1", worker_threads: 2, loop_interval: 60 };
 const MINION_OPTIONS = {
   master: "127.0.0.1",
@@ -79,16 +79,16 @@ const MINION_OPTIONS = {
   auth_timeout: 2,
 };
 
-/** How long a minion may take to serve, in milliseconds. */
+/** How long a minion may take until it serves jobs, in milliseconds. */
 const START_MS = 60_000;
 
 /** A running fleet. */
 export class Fleet implements AsyncDisposable {
-  /** The directory that everything is in. */
+  /** The directory of the whole fleet. */
   readonly root: string;
-  /** What master and minions logged, a line each. */
+  /** The log lines of the master and the minions. */
   readonly logs: string[] = [];
-  /** The runs of batches in the background. */
+  /** The batches that run in the background. */
   readonly startedBatches: Promise<Run>[] = [];
   /** The running minions by id. */
   readonly minions = new Map<string, Minion>();
@@ -103,12 +103,12 @@ export class Fleet implements AsyncDisposable {
     this.root = Deno.makeTempDirSync({ prefix: "fleet_" });
   }
 
-  /** The master's configuration directory, as `-c` takes it. */
+  /** The master's configuration directory, for `-c`. */
   get configDir(): string {
     return `${this.root}/master`;
   }
 
-  /** The master's options, with the ports that it really has. */
+  /** The master's options, with its actual ports. */
   get masterOpts(): MasterOpts {
     if (this.#masterOpts === undefined) throw new Error("the fleet has no master yet");
     return this.#masterOpts;
@@ -125,7 +125,7 @@ export class Fleet implements AsyncDisposable {
     return new KeyStore(this.masterOpts.pki_dir);
   }
 
-  /** Starts the master; again, on the ports that it had. */
+  /** Starts the master. A second start uses the same ports. */
   async startMaster(): Promise<Master> {
     const { autoAccept = true } = this.#options;
     writeConfig(this.configDir, "master", {
@@ -145,18 +145,18 @@ export class Fleet implements AsyncDisposable {
     return this.#master;
   }
 
-  /** Ends the master; its minions stay. */
+  /** Stops the master; its minions keep running. */
   async stopMaster(): Promise<void> {
     await this.#master?.close();
     this.#master = undefined;
   }
 
-  /** The configuration directory of a minion, as `-c` takes it. */
+  /** The configuration directory of a minion, for `-c`. */
   minionConfigDir(id: string): string {
     return `${this.root}/${id}`;
   }
 
-  /** The options of the minion `id`; makes its configuration and directories. */
+  /** The options of the minion `id`. Writes its configuration and creates its directories. */
   minionOpts(id: string, overrides: Readonly<Record<string, unknown>> = {}): MinionOpts {
     const configDir = this.minionConfigDir(id);
     writeConfig(configDir, "minion", {
@@ -175,7 +175,7 @@ export class Fleet implements AsyncDisposable {
   /** Starts a minion; does not wait until it serves ({@linkcode untilServing} does). */
   async startMinion(id: string, overrides: Readonly<Record<string, unknown>> = {}): Promise<Minion> {
     const minion = await Minion.start(this.minionOpts(id, overrides), this.#logger(id));
-    // A test that needs to know how it ends awaits `closed`; others must not fail because of it.
+    // A test that checks how the minion ends awaits `closed`; other tests must not fail because of it.
     minion.closed.catch((error) => this.logs.push(`${id}: ended: ${error.message}`));
     this.minions.set(id, minion);
     return minion;
@@ -200,12 +200,12 @@ export class Fleet implements AsyncDisposable {
     }
   }
 
-  /** Runs `salt` with these words. */
+  /** Runs `salt` with these arguments. */
   salt(...argv: string[]): Promise<Run> {
     return this.saltWith({}, ...argv);
   }
 
-  /** Runs `salt` with these words and options. */
+  /** Runs `salt` with these arguments and options. */
   saltWith(options: RunOptions, ...argv: string[]): Promise<Run> {
     // A batch in the background runs in this process; `startedBatches` waits for it.
     const startBatch = (words: readonly string[], { jid }: { readonly jid: string }) => {
@@ -215,19 +215,22 @@ export class Fleet implements AsyncDisposable {
     return capture(options, (io) => runSalt(["-c", this.configDir, ...argv], { ...io, startBatch }));
   }
 
-  /** Runs `salt --static --out=json` with these words, and gives what it shows. @throws {Error} If that is not JSON. */
+  /**
+   * Runs `salt --static --out=json` with these arguments, and returns the parsed output.
+   * @throws {Error} If that is not JSON.
+   */
   async saltJson(...argv: string[]): Promise<Value> {
     const { out, err } = await this.salt("--static", "--out=json", ...argv);
     if (out === "") throw new Error(`salt ${argv.join(" ")} shows nothing: ${err}`);
     return parseJson(out);
   }
 
-  /** Runs `salt-key` with these words. */
+  /** Runs `salt-key` with these arguments. */
   saltKey(...argv: string[]): Promise<Run> {
     return this.saltKeyWith({}, ...argv);
   }
 
-  /** Runs `salt-key` with these words and options. */
+  /** Runs `salt-key` with these arguments and options. */
   saltKeyWith(options: RunOptions, ...argv: string[]): Promise<Run> {
     return capture(options, (io) =>
       runSaltKey(["-c", this.configDir, ...argv], {
@@ -236,12 +239,12 @@ export class Fleet implements AsyncDisposable {
       }));
   }
 
-  /** Runs `salt-run` with these words. */
+  /** Runs `salt-run` with these arguments. */
   saltRun(...argv: string[]): Promise<Run> {
     return this.saltRunWith({}, ...argv);
   }
 
-  /** Runs `salt-run` with these words and options. */
+  /** Runs `salt-run` with these arguments and options. */
   saltRunWith(options: RunOptions & Pick<SaltRunIo, "outputGone">, ...argv: string[]): Promise<Run> {
     return capture(options, (io) =>
       runSaltRun(["-c", this.configDir, ...argv], {
@@ -255,19 +258,19 @@ export class Fleet implements AsyncDisposable {
       }));
   }
 
-  /** Runs `salt-call` with these words on the host of the minion `id`, which need not be running. */
+  /** Runs `salt-call` with these arguments as the minion `id`, which need not be running. */
   saltCall(id: string, ...argv: string[]): Promise<Run> {
     const configDir = this.minionConfigDir(id);
     if (!exists(`${configDir}/minion`)) this.minionOpts(id);
     return capture({}, (io) => runSaltCall(["-c", configDir, ...argv], io));
   }
 
-  /** Listens to the master's bus. */
+  /** Subscribes to the master's event bus. */
   async listen(...prefixes: string[]): Promise<EventSubscriber> {
     return await EventSubscriber.connect(masterBus(this.masterOpts.sock_dir).pub, prefixes);
   }
 
-  /** Fires an event on the master's bus. */
+  /** Fires an event on the master's event bus. */
   async fire(tag: string, data: ValueMap): Promise<void> {
     await fireEvent(masterBus(this.masterOpts.sock_dir), tag, data);
   }
@@ -284,7 +287,7 @@ export class Fleet implements AsyncDisposable {
     }]);
   }
 
-  /** Ends everything and removes the directory. */
+  /** Stops all services and removes the directory. */
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all([...this.minions.keys()].map((id) => this.stopMinion(id)));
     await this.stopMaster();
@@ -292,7 +295,7 @@ export class Fleet implements AsyncDisposable {
   }
 }
 
-/** Starts a fleet, and waits until all its minions serve. */
+/** Starts a fleet, and waits until all its minions serve jobs. */
 export async function startFleet(options: FleetOptions = {}): Promise<Fleet> {
   const fleet = new Fleet(options);
   try {
@@ -308,7 +311,7 @@ export async function startFleet(options: FleetOptions = {}): Promise<Fleet> {
   }
 }
 
-/** A test with its own fleet; when it fails, it shows the fleet's logs. */
+/** Registers a test with its own fleet. A failure shows the fleet's logs. */
 export function fleetTest(name: string, options: FleetOptions, run: (fleet: Fleet) => Promise<void>): void {
   Deno.test(name, async () => {
     await using fleet = await startFleet(options);
@@ -389,7 +392,7 @@ function exists(path: string): boolean {
   }
 }
 
-/** Waits until the minion `id` has a key in the state, as the master sees it. */
+/** Waits until the master has the key of the minion `id` in this state. */
 export async function untilKey(
   fleet: Fleet,
   id: string,

@@ -1,6 +1,6 @@
 /**
- * A master whose MWorkers hang in a system call when an unknown minion signs in: they read a pipe without a writer. So
- * a thread can be terminated while it works, and continue later: terminating a worker does not interrupt the call.
+ * A master whose MWorkers hang in a system call when an unknown minion signs in: they read a pipe without a writer.
+ * Terminating such a worker does not interrupt the call, so a test can release the thread after its termination.
  * @module
  */
 
@@ -8,9 +8,9 @@ import { eventually } from "../eventually.ts";
 import { type Fleet, type FleetOptions, startFleet } from "./fleet.ts";
 import { envelope, testKey } from "./scripted_minion.ts";
 
-/** The fleet of such a master. */
+/** The fleet of a master with hanging MWorkers. */
 export class HangingFleet implements AsyncDisposable {
-  /** The fleet itself; it has no minions. */
+  /** The fleet, without minions. */
   readonly fleet: Fleet;
   readonly #pipe: string;
 
@@ -19,9 +19,9 @@ export class HangingFleet implements AsyncDisposable {
     this.#pipe = pipe;
   }
 
-  /** Starts it. @param options Options of the master besides those of every fleet. */
+  /** @param options Further options of the master. */
   static async start(options: FleetOptions["master"] = {}): Promise<HangingFleet> {
-    // Below the fleet's root_dir, as each of the master's paths.
+    // A path below the fleet's root_dir, like all paths of the master.
     const fleet = await startFleet({ autoAccept: false, master: { ...options, autosign_file: "/autosign" } });
     const pipe = fleet.masterOpts.autosign_file ?? "";
     if (!new Deno.Command("mkfifo", { args: ["-m", "600", pipe] }).outputSync().success) {
@@ -31,7 +31,10 @@ export class HangingFleet implements AsyncDisposable {
     return new HangingFleet(fleet, pipe);
   }
 
-  /** The name of the MWorker that hangs, as soon as one does: it says nothing twice in a row, so it is not slow alone. */
+  /**
+   * Waits until an MWorker hangs, and returns its name. Two checks in a row must find it busy: a slow worker is no
+   * hanging one.
+   */
   async hanging(): Promise<string> {
     let before: string | undefined;
     return await eventually(async () => {
@@ -40,31 +43,31 @@ export class HangingFleet implements AsyncDisposable {
       const again = busy === before;
       before = busy;
       return again ? busy : undefined;
-    }, { what: "a worker that is at the request" });
+    }, { what: "an MWorker that handles the request" });
   }
 
-  /** Ends the system call of those that hang. */
+  /** Ends the system call of the hanging MWorkers. */
   release(): void {
     Deno.openSync(this.#pipe, { read: true, write: true }).close();
   }
 
-  /** Waits until all workers wait for a request. */
+  /** Waits until all MWorkers wait for a request. */
   async atRest(): Promise<void> {
     const waiting = (text: string) => /^MWorker-\d: waiting/.test(text);
     const { master, masterOpts } = this.fleet;
     await eventually(
       async () => (await master.describeThreads()).filter(waiting).length === masterOpts.worker_threads,
-      { what: "all workers at rest" },
+      { what: "all MWorkers to wait for a request" },
     );
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.release(); // of a thread that hangs the process would not end
+    this.release(); // a hanging thread would keep the process from ending
     await this.fleet[Symbol.asyncDispose]();
   }
 }
 
-/** A stranger's sign-in, at which an MWorker of such a master hangs. */
+/** The sign-in of an unknown minion, at which an MWorker of this master hangs. */
 export async function strangersSignIn(): Promise<Uint8Array> {
   const { publicKey } = await testKey("stranger");
   const load = { cmd: "_auth", id: "stranger", nonce: "n", pub: publicKey.pem };

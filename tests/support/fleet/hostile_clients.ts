@@ -1,6 +1,7 @@
 /**
- * Twenty hostile clients of a master, in their own process and as fast as they can: `deno run tests/support/fleet/hostile_clients.ts
- * <request port> <publish port>`. Prints a line when all have begun; runs until it is ended.
+ * Twenty hostile clients of a master, in their own process, without pauses:
+ * `deno run tests/support/fleet/hostile_clients.ts <request port> <publish port>`. Prints a line when all have started; runs
+ * until it is killed.
  * @module
  */
 
@@ -15,25 +16,27 @@ const EACH = 4;
 const none = new Uint8Array();
 const pem = (await PrivateKey.generate(2048)).publicKey.pem;
 
-/** Asks for `make`'s frames without waiting for answers; reads them as they come. */
+/** Sends the requests that `make` builds without waiting for the replies, and reads the replies. */
 async function flood(make: (n: number) => Uint8Array): Promise<void> {
   using peer = Peer.dealer({ highWaterMark: 200 });
   peer.connect(`tcp://127.0.0.1:${requestPort}`);
   for (let n = 0;; n++) {
     await peer.send([none, make(n)], 1_000);
     while (await peer.receive(0) !== undefined);
-    if (n % 50 === 0) await new Promise((resolve) => setTimeout(resolve)); // the others of this process
+    if (n % 50 === 0) await new Promise((resolve) => setTimeout(resolve)); // lets the other clients of this process run
   }
 }
 
 const noise = crypto.getRandomValues(new Uint8Array(500));
 
 const GREETING = "ff00000000000000017f0300" + "4e554c4c" + "00".repeat(48);
-/** More than the master's greeting: its READY has come. A client that sends frames before is disconnected. */
+/**
+ * More bytes than the master's greeting: its READY was received. A client that sends frames earlier is disconnected.
+ */
 const GREETED = 70;
 const READY = "04" + "1c" + "055245414459" + "0b536f636b65742d54797065" + "00000006" + "4445414c4552";
 
-/** Connects, says `words`, and `more` when it is greeted, and waits to be thrown out; again and again. */
+/** Connects, sends `words`, sends `more` after the greeting, and waits until it is disconnected; then starts again. */
 async function raw(port: number, words: Uint8Array, more?: Uint8Array): Promise<void> {
   for (;;) {
     try {
@@ -45,19 +48,19 @@ async function raw(port: number, words: Uint8Array, more?: Uint8Array): Promise<
       }
       while (await connection.read(new Uint8Array(100)) !== null);
     } catch {
-      // Thrown out.
+      // Disconnected by the master.
     }
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }
 
 const HELLO = Uint8Array.fromHex(GREETING + READY);
-/** The beginning of a request of 200 MB, which is too much, or of 50 MB, which is not. */
+/** The beginning of a request of 200 MB, which exceeds the limit, or of 50 MB, which does not. */
 const giants = ["02000000000c800000", "0100020000000003200000"].map((claim) =>
   new Uint8Array([...Uint8Array.fromHex(claim), ...new Uint8Array(4_000_000)])
 );
 
-/** Subscribes to everything, and never reads. */
+/** Subscribes to all publishes, and never reads. */
 async function slowReader(): Promise<void> {
   const subscriber = Inbox.subscriber({ highWaterMark: 1 });
   subscriber.subscribe("");

@@ -1,5 +1,5 @@
 /**
- * The stores of a master, as tests open them: what they log is an error, unless the test takes the log.
+ * The stores of a master. A log line of a store fails the test, unless the test passes its own log.
  * @module
  */
 
@@ -7,7 +7,7 @@ import { DataCache } from "../../../lib/fleet/data_cache.ts";
 import { fileJobStore, type FileJobStoreOptions } from "../../../lib/jobs/file_store.ts";
 import type { JobStore } from "../../../lib/jobs/store.ts";
 
-/** @throws Always: what a store logs is what no test has foreseen. */
+/** @throws Always: no test expects a log line of a store. */
 function refuse(message: string, cause?: unknown): never {
   throw new Error(message, { cause });
 }
@@ -18,7 +18,7 @@ export function jobStore(cachedir: string, options: Partial<FileJobStoreOptions>
   return fileJobStore({ cachedir, ...defaults, ...options });
 }
 
-/** What is known of the minions below `cachedir`. */
+/** The minion data cache below `cachedir`. */
 export function dataCache(cachedir: string, log: FileJobStoreOptions["log"] = refuse): DataCache {
   return new DataCache(cachedir, { log });
 }

@@ -1,5 +1,5 @@
 /**
- * Jobs on a fleet through the local client, for tests that look at more than what `salt` prints.
+ * Jobs on a fleet through the local client, for tests that check more than the output of `salt`.
  * @module
  */
 
@@ -10,7 +10,7 @@ import { LocalClient } from "../../../lib/client/local.ts";
 import { map, type Value } from "../../../lib/values/value.ts";
 import type { Fleet } from "./fleet.ts";
 
-/** What a job may have besides its function. */
+/** The options of a job. */
 export interface JobOptions {
   /** Default: every minion. */
   readonly tgt?: Value;
@@ -19,22 +19,22 @@ export interface JobOptions {
   /** Positional arguments. */
   readonly arg?: readonly unknown[];
   readonly kwargs?: Readonly<Record<string, unknown>>;
-  /** Fields for the master and the minions. */
+  /** Fields of the load for the master and the minions. */
   readonly fields?: Readonly<Record<string, unknown>>;
-  /** Milliseconds before silent minions are asked whether they run it, and for their answers. */
+  /** Milliseconds until silent minions are asked whether they run the job, and the timeout of their answers. */
   readonly timeoutMs?: number;
   readonly gatherMs?: number;
-  /** Ends the collecting. */
+  /** Ends the collection of returns. */
   readonly signal?: AbortSignal;
 }
 
-/** A job that was published, and what comes of it. */
+/** A published job and its returns. */
 export interface StartedJob extends PublishedJob {
-  /** Everything that was collected, in order. */
+  /** All collected items, in order. */
   readonly done: Promise<(Returned | Silent)[]>;
 }
 
-/** Publishes a job; collecting continues by itself. */
+/** Publishes a job; its returns are collected in the background. */
 export async function startJob(fleet: Fleet, fun: Value, options: JobOptions = {}): Promise<StartedJob> {
   const { tgt = "*", tgtType = "glob", arg = [], kwargs = {}, fields = {} } = options;
   const client = await LocalClient.connect(fleet.masterOpts, { user: "root", log: SILENT_LOGGER });
@@ -59,7 +59,7 @@ async function collect(client: LocalClient, job: PublishedJob, options: JobOptio
   return collected;
 }
 
-/** Runs a job. @returns What each minion returned. @throws {Error} If one stayed silent. */
+/** Runs a job. @returns The return of each minion. @throws {Error} If a minion did not return. */
 export async function runJob(fleet: Fleet, fun: Value, options: JobOptions = {}): Promise<Map<string, Value>> {
   const job = await startJob(fleet, fun, options);
   const returns = new Map<string, Value>();
@@ -71,7 +71,7 @@ export async function runJob(fleet: Fleet, fun: Value, options: JobOptions = {})
   return returns;
 }
 
-/** Runs a job on one minion. @returns What it returned. */
+/** Runs a job on one minion. @returns Its return. */
 export async function runOn(fleet: Fleet, id: string, fun: Value, ...arg: unknown[]): Promise<Value> {
   return (await runJob(fleet, fun, { tgt: id, arg })).get(id) ?? null;
 }

@@ -1,11 +1,11 @@
 /**
- * What is in a key store.
+ * The content of a key store.
  * @module
  */
 
 import type { KeyState, KeyStore } from "../../../lib/keys/store.ts";
 
-/** The ids of every state. */
+/** The minion ids of each key state. */
 export function allKeys(store: KeyStore): Record<KeyState, string[]> {
   return {
     accepted: store.list("accepted"),

@@ -1,5 +1,5 @@
 /**
- * A minion's link to a scripted master: what it asks, and what it makes of the answers.
+ * A minion's link to a scripted master.
  * @module
  */
 
@@ -18,7 +18,7 @@ import {
   TEST_KEY_BITS,
 } from "./scripted_master.ts";
 
-/** The keys of the minion, of a stranger, and of the master. */
+/** The keys of the minion, of an unknown party, and of the master. */
 export const [minion, stranger, masterKey] = await Promise.all(
   Array.from({ length: 3 }, () => PrivateKey.generate(TEST_KEY_BITS)),
 );
@@ -26,7 +26,7 @@ export const [minion, stranger, masterKey] = await Promise.all(
 /** A port without a listener. */
 export const NOWHERE = "tcp://127.0.0.1:1";
 
-/** Waits for answers as long as a busy machine may take, and as short as can be for all else. */
+/** A long limit for answers, for a busy machine; all other waits are as short as possible. */
 const TIMEOUTS: SignInTimeouts = {
   authTimeoutMs: 60_000,
   authTries: 2,
@@ -38,11 +38,11 @@ const TIMEOUTS: SignInTimeouts = {
   failOnPending: false,
 };
 
-/** A link, and the scripted master that it is to. */
+/** A link and its scripted master. */
 export interface World extends AsyncDisposable {
   readonly master: ScriptedMaster;
   readonly link: MasterLink;
-  /** What it logged, `LEVEL message`. */
+  /** The log lines, `LEVEL message`. */
   readonly lines: string[];
   /** A signal that is never aborted. */
   readonly never: AbortSignal;
@@ -50,23 +50,23 @@ export interface World extends AsyncDisposable {
   ask(load?: ValueMap): Promise<Value>;
 }
 
-/** How a world differs from the usual one. */
+/** Changes to the default setup. */
 export interface WorldOptions {
   /** The master's answers. Default: those of a master that accepts every minion. */
   readonly script?: (honest: Script, master: ScriptedMaster) => Script;
-  /** Of sign-ins. */
+  /** The timeouts of sign-ins. */
   readonly timeouts?: Partial<SignInTimeouts>;
-  /** After a lost connection. */
+  /** The backoff after a lost connection. */
   readonly backoff?: Backoff;
-  /** Of requests. */
+  /** The timeouts of requests. */
   readonly requestTimeouts?: RequestTimeouts;
-  /** Where the link looks for the master. Default: where it is. */
+  /** The master's address for the link. Default: its actual address. */
   readonly address?: string;
   /** `minion_sign_messages`. */
   readonly signMessages?: boolean;
 }
 
-/** A link that has not signed in yet, and its master. */
+/** Starts a scripted master, and opens a link that has not signed in yet. */
 export async function start(options: WorldOptions = {}): Promise<World> {
   const master = await ScriptedMaster.start(new MasterKeys(masterKey));
   if (options.script !== undefined) master.script = options.script(master.honest, master);
@@ -96,10 +96,10 @@ export async function start(options: WorldOptions = {}): Promise<World> {
   };
 }
 
-/** The script of a master, made from that of an honest one. */
+/** Makes a script from the honest script. */
 export type ScriptChange = (honest: Script, master: ScriptedMaster) => Script;
 
-/** Answers sign-ins with these lies, one after the other, then honestly. */
+/** Answers sign-ins with these lies in order, then honestly. */
 export function signInsWith(...lies: Lies[]): ScriptChange {
   return (honest: Script, master: ScriptedMaster): Script => {
     const left = [...lies];
@@ -110,7 +110,7 @@ export function signInsWith(...lies: Lies[]): ScriptChange {
   };
 }
 
-/** The script for everything except sign-ins. */
+/** Replaces the answers to all requests except sign-ins. */
 export function requestsWith(
   answer: (asked: Parameters<Script>[0], honest: Script, master: ScriptedMaster) => Uint8Array | undefined,
 ): ScriptChange {
@@ -122,7 +122,7 @@ export function requestsWith(
 export const PENDING: Lies = { ret: true };
 /** The key was rejected. */
 export const REJECTED: Lies = { ret: false };
-/** The master has no room. */
+/** The master has reached its limit of minions. */
 export const FULL: Lies = { ret: "full" };
 /** Signed with another key. */
 export const WRONG: Lies = { signer: stranger };

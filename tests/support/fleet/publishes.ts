@@ -1,5 +1,5 @@
 /**
- * What a master publishes, as a scripted minion that has signed in reads it: each job, in the order in which it goes out.
+ * The publishes of a master, as a scripted minion that has signed in reads them: each job, in order.
  * @module
  */
 
@@ -12,7 +12,7 @@ import { map, type ValueMap } from "../../../lib/values/value.ts";
 import { eventually, WITHIN_MS } from "../eventually.ts";
 import { asMap, type ScriptedMinion } from "./scripted_minion.ts";
 
-/** A publish of root's: `test.ping` for everybody, with `over` laid over it. */
+/** A publish by root: `test.ping` for all minions; the fields of `over` replace the defaults. */
 export function publishRequest({ cachedir }: MasterOpts, over: Record<string, unknown> = {}): Uint8Array {
   const key = Deno.readTextFileSync(accessKeyPath(cachedir, "root"));
   const job = { tgt: "*", fun: "test.ping", arg: [], tgt_type: "glob", ret: "", jid: "", kwargs: {}, user: "root" };
@@ -35,7 +35,7 @@ export class Publishes implements Disposable {
     this.inbox.connect(tcpAddress("127.0.0.1", opts.publish_port));
   }
 
-  /** Listens from now on: what is published after this has resolved is received, and nothing of before. */
+  /** Subscribes: receives all publishes after it has resolved, and none from before. */
   static async listen(opts: MasterOpts, minion: ScriptedMinion): Promise<Publishes> {
     const publishes = new Publishes(opts, minion);
     try {
@@ -51,7 +51,7 @@ export class Publishes implements Disposable {
     }
   }
 
-  /** Publishes a job that means nothing, for the scripted minion alone. @returns What it carries. */
+  /** Publishes a job without effect, for the scripted minion alone. @returns Its load. */
   async #mark(): Promise<string> {
     const mark = `mark ${++this.#marks}`;
     using channel = new RequestChannel(tcpAddress("127.0.0.1", this.#opts.ret_port));
@@ -60,7 +60,10 @@ export class Publishes implements Disposable {
     return mark;
   }
 
-  /** The next one of job `jid`: another may have come again meanwhile, for a minion that is slow. @throws {Error} If none comes. */
+  /**
+   * The next publish of job `jid`; skips other jobs, which may be published again for a slow minion.
+   * @throws {Error} If none is received.
+   */
   async of(jid: string): Promise<ValueMap> {
     for (;;) {
       const job = await this.#next();
@@ -75,7 +78,7 @@ export class Publishes implements Disposable {
     return asMap(shared.loads(parsePublished(frames[frames.length - 1]).load));
   }
 
-  /** All jobs that have been published by now and were not yet read. */
+  /** All jobs that were published but not read yet. */
   async rest(): Promise<ValueMap[]> {
     const last = await this.#mark();
     const jobs: ValueMap[] = [];
@@ -85,7 +88,6 @@ export class Publishes implements Disposable {
     return jobs;
   }
 
-  /** Ends listening. */
   [Symbol.dispose](): void {
     this.inbox.close();
   }

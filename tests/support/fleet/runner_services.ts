@@ -1,6 +1,6 @@
 /**
- * What runners and wheel modules run with, for tests that call them without a master: a scratch directory, and a record
- * of all their actions besides the return.
+ * The context of runners and wheel modules, for tests that call them without a master: a scratch directory, and a
+ * record of all their actions besides the return.
  * @module
  */
 
@@ -16,23 +16,23 @@ import { map, repr, toValue, type Value, type ValueMap } from "../../../lib/valu
 import { assert } from "../assert.ts";
 import { dataCache, jobStore } from "./job_store.ts";
 
-/** The world of one test. */
+/** The context of one test. */
 export interface RunnerWorld {
   readonly root: string;
   readonly context: RunnerContext;
   /** Actions besides the return, a line each. */
   readonly done: string[];
-  /** What minions will answer. */
+  /** The answers of minions. */
   readonly answers: Map<string, LocalReturn>;
-  /** Connected minions. */
+  /** The connected minions. */
   readonly here: Map<string, string | undefined>;
-  /** Minions that have disconnected. */
+  /** The minions that have disconnected. */
   readonly gone: Set<string>;
-  /** Calls a runner, or with `wheel.` before it a wheel function. */
+  /** Calls a runner; with the prefix `wheel.`, a wheel function. */
   call(name: string, args?: readonly unknown[], kwargs?: Readonly<Record<string, unknown>>): Promise<Value>;
 }
 
-/** Runs `test` in its own world. @param config Lines of the master's configuration; `{root}` is the directory. */
+/** Runs `test` with its own context. @param config Lines of the master's configuration; `{root}` is the directory. */
 export async function withRunnerWorld(test: (world: RunnerWorld) => Promise<void>, config = ""): Promise<void> {
   const root = Deno.realPathSync(Deno.makeTempDirSync({ prefix: "runner_world_" }));
   try {

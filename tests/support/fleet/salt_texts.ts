@@ -1,6 +1,6 @@
 /**
- * The exact texts of `salt` and `salt-cp` on standard error and without minions; and options of a master that gives up
- * silent minions quickly.
+ * The exact texts that `salt` and `salt-cp` write to standard error or without minions; and master options with short
+ * timeouts for silent minions.
  * @module
  */
 
@@ -13,5 +13,5 @@ export const NOBODY = "ERROR: No return received\n";
 /** No minion matched. */
 export const NO_MATCH = "No minions matched the target. No command was sent, no jid was assigned.\n";
 
-/** Options under which silence is soon certain. */
+/** Options with short timeouts for silent minions. */
 export const IMPATIENT = { timeout: 2, gather_job_timeout: 1 };

@@ -1,6 +1,6 @@
 /**
- * A scripted master, which may also send wrong answers: it has the project's own keys and envelopes, and the two
- * sockets that a minion connects to. It stores no keys of minions and no jobs, and has no rules.
+ * A scripted master, which may also send wrong answers. It uses the project's keys and envelopes, and has the two
+ * sockets that a minion connects to. It stores no minion keys and no jobs, and has no access rules.
  * @module
  */
 
@@ -18,10 +18,10 @@ import { Peer } from "./peer.ts";
 
 const utf8 = new TextEncoder();
 
-/** Small keys are quick to make, and as good as large ones for a test. */
+/** Small keys are generated quickly, and are sufficient for a test. */
 export const TEST_KEY_BITS = 1024;
 
-/** A logger that keeps its lines, `LEVEL message`. */
+/** A logger that records its lines, `LEVEL message`. */
 export function keptLog(): { readonly log: Logger; readonly lines: string[] } {
   const lines: string[] = [];
   const write = ({ level, message }: { level: number; message: string }) =>
@@ -31,25 +31,25 @@ export function keptLog(): { readonly log: Logger; readonly lines: string[] } {
 
 /** How an answer to a sign-in differs from an honest one. */
 export interface Lies {
-  /** Refuses with this `ret` in place of handing out keys. */
+  /** Refuses with this `ret` instead of sending the keys. */
   readonly ret?: Value;
-  /** Changes what is going to be signed. */
+  /** Changes the payload before it is signed. */
   readonly inner?: (inner: ValueMap) => void;
   /** Changes the envelope, after it was signed. */
   readonly outer?: (outer: ValueMap) => void;
-  /** Signs the envelope in place of the master. */
+  /** The key that signs the envelope instead of the master's. */
   readonly signer?: PrivateKey;
-  /** Is presented as the master's key and signs the shared key, in place of the master. */
+  /** The key that is presented as the master's and signs the shared key. */
   readonly key?: PrivateKey;
 }
 
-/** A master's secrets, and its honest answers. */
+/** The keys of a master, and its honest answers. */
 export class MasterKeys {
-  /** The key of everything that is published; a new one is what a restart or a rotation makes. */
+  /** The session key of all publishes. A restart or a rotation makes a new one. */
   sharedKey = generateKeyString();
-  /** The key of the one minion that a test has. */
+  /** The public key of the test's one minion. */
   sessionKey = generateKeyString();
-  /** What sign-ins name. */
+  /** The algorithms of the last sign-in. */
   publishPort = 4505;
 
   constructor(readonly key: PrivateKey) {}
@@ -84,7 +84,7 @@ export class MasterKeys {
       try {
         inner.set("token", minion.encrypt(algorithm.enc, key.decrypt(algorithm.enc, token)));
       } catch {
-        // As Salt: a token that does not open is left out.
+        // As in Salt: a token that cannot be decrypted is left out.
       }
     }
     inner.set("aes", seal(this.sharedKey));
@@ -107,7 +107,7 @@ export class MasterKeys {
     return encode(new Crypticle(this.sessionKey).dumps(value, String(load.get("nonce"))), "wire");
   }
 
-  /** The answer to a `_pillar` request. @param change Changes what is signed, or the whole. */
+  /** The answer to a `_pillar` request. @param change Changes the signed payload or the whole answer. */
   pillar(load: ValueMap, minion: PublicKey, change: PillarLies = {}): Uint8Array {
     const keyString = generateKeyString();
     const key = minion.encrypt("OAEP-SHA1", utf8.encode(keyString));
@@ -120,7 +120,7 @@ export class MasterKeys {
     return encode(map({ key, pillar: new Crypticle(keyString).dumps(sealed) }), "wire");
   }
 
-  /** A publish as the PUB socket carries it. */
+  /** A publish as the PUB socket sends it. */
   publish(load: Readonly<Record<string, unknown>>, change: PublishLies = {}): Uint8Array {
     const sealed = new Crypticle(change.sharedKey ?? this.sharedKey).dumps(
       change.value === undefined ? map(load) : change.value,
@@ -137,21 +137,21 @@ export class MasterKeys {
 
 /** How a pillar differs from an honest one. */
 export interface PillarLies {
-  /** Changes what is going to be signed. */
+  /** Changes the payload before it is signed. */
   readonly signed?: (signed: ValueMap) => void;
-  /** Changes what is going to be encrypted. */
+  /** Changes the payload before it is encrypted. */
   readonly sealed?: (sealed: ValueMap) => void;
-  /** Signs in place of the master. */
+  /** The key that signs instead of the master's. */
   readonly signer?: PrivateKey;
 }
 
 /** How a publish differs from a usual one. */
 export interface PublishLies {
-  /** Another key than the shared one. */
+  /** A session key other than the shared one. */
   readonly sharedKey?: string;
-  /** Signs it; without, it is not signed. */
+  /** The key that signs it; without it, the publish is not signed. */
   readonly signer?: PrivateKey;
-  /** What is published in place of a load. */
+  /** The published bytes in place of a load. */
   readonly value?: Value;
   /** Changes the envelope. */
   readonly envelope?: (envelope: ValueMap) => void;
@@ -164,26 +164,26 @@ function algorithms(request: ValueMap) {
   return { enc, sig };
 }
 
-/** One request that came in: decoded, and its bytes. */
+/** A received request: decoded, and its bytes. */
 export interface Asked {
-  /** The load; of an encrypted one, what was encrypted, and an empty map if that cannot be opened. */
+  /** The load, decrypted if necessary; an empty map if it cannot be decrypted. */
   readonly load: ValueMap;
   /** `_auth`, `_return`, … */
   readonly cmd: string;
-  /** As received. */
+  /** The bytes as received. */
   readonly frame: Uint8Array;
 }
 
 /** The answer of a scripted master to a request: bytes; `undefined`: no answer. */
 export type Script = (asked: Asked) => Uint8Array | undefined;
 
-/** A master's two sockets, on ports of the system's choice, and a script for its answers. */
+/** A master's two sockets on free ports, and a script for its answers. */
 export class ScriptedMaster implements AsyncDisposable {
-  /** Every request that came in, in order. */
+  /** All received requests, in order. */
   readonly asked: Asked[] = [];
   /** The script; may be changed at any time. */
   script: Script;
-  /** The secrets. */
+  /** The master's keys. */
   readonly keys: MasterKeys;
   readonly #router: Duplex;
   readonly #publisher: Duplex;
@@ -196,7 +196,7 @@ export class ScriptedMaster implements AsyncDisposable {
     this.#publisher = Duplex.xpub({ highWaterMark: 0 });
   }
 
-  /** Starts it. @param options.ports Where to listen; default: ports of the system's choice. */
+  /** @param options.ports The ports to listen on. Default: free ports. */
   static async start(
     keys: MasterKeys,
     options: { readonly script?: Script; readonly ports?: { readonly request: number; readonly publish: number } } = {},
@@ -214,7 +214,7 @@ export class ScriptedMaster implements AsyncDisposable {
     return this.#router.address;
   }
 
-  /** How many requests of this command came in. */
+  /** The number of received requests with this command. */
   count(cmd: string): number {
     return this.asked.filter((asked) => asked.cmd === cmd).length;
   }
@@ -231,7 +231,7 @@ export class ScriptedMaster implements AsyncDisposable {
   };
   #minion: PublicKey | undefined;
 
-  /** Publishes a frame, `MasterKeys.publish` made. */
+  /** Publishes a frame that `MasterKeys.publish` made. */
   async publish(frame: Uint8Array): Promise<void> {
     await this.#publisher.send([frame]);
   }
@@ -254,13 +254,13 @@ export class ScriptedMaster implements AsyncDisposable {
     try {
       load = request.enc === "clear" ? request.load : this.keys.open(frame);
     } catch {
-      // Under another session key than ours.
+      // Encrypted under a session key other than ours.
     }
     const cmd = load.get("cmd");
     return { load, cmd: typeof cmd === "string" ? cmd : "", frame };
   }
 
-  /** Ends it; both ports are free then. */
+  /** Stops it; both ports are free afterwards. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#router.close();
     this.#publisher.close();

@@ -9,20 +9,20 @@ import { asBytes } from "../../../lib/protocol/payload.ts";
 import { PrivateKey } from "../../../lib/crypto/rsa.ts";
 import { isMap, map, type Value, type ValueMap } from "../../../lib/values/value.ts";
 
-/** Sends a request's bytes and gives the reply's. */
+/** Sends the bytes of a request and returns those of the reply. */
 export type Ask = (frame: Uint8Array) => Promise<Uint8Array>;
 
-/** What a sign-in was answered with. */
+/** The answer to a sign-in. */
 export interface SignInAnswer {
   /** The whole reply. */
   readonly outer: ValueMap;
-  /** What the master signed: the keys, or `ret` and `nonce`. */
+  /** The payload that the master signed: the keys, or `ret` and `nonce`. */
   readonly inner: ValueMap;
 }
 
 const keys = new Map<string, Promise<PrivateKey>>();
 
-/** A key that the test file uses under `name`; made once. */
+/** The key of this name; generated once in each test file. */
 export function testKey(name: string, bits = 2048): Promise<PrivateKey> {
   const key = keys.get(name) ?? PrivateKey.generate(bits);
   keys.set(name, key);
@@ -39,7 +39,7 @@ export function envelope(fields: Record<string, unknown>): Uint8Array {
   return encode(map(fields), "wire");
 }
 
-/** What `frame` holds. */
+/** Decodes `frame`. */
 export function opened(frame: Uint8Array): Value {
   return decode(frame, "wire");
 }
@@ -62,12 +62,12 @@ export class ScriptedMinion {
     this.#ask = ask;
   }
 
-  /** The proof that it holds its key. */
+  /** The token that proves that it holds its key. */
   get token(): Uint8Array {
     return this.key.signX931(new TextEncoder().encode("salt"));
   }
 
-  /** Signs in; `fields` are laid over the load's. */
+  /** Signs in; `fields` replace fields of the load. */
   async signIn(fields: Record<string, unknown> = {}, version: number | undefined = 3): Promise<SignInAnswer> {
     const load = {
       cmd: "_auth",
@@ -96,7 +96,7 @@ export class ScriptedMinion {
     return { outer, inner };
   }
 
-  /** The bytes of an encrypted request; `inner` and `outer` are laid over what belongs there, `undefined` takes it away. */
+  /** The bytes of an encrypted request. `inner` and `outer` replace fields; the value `undefined` removes a field. */
   seal(
     cmd: Record<string, unknown>,
     over: { readonly inner?: Record<string, unknown>; readonly outer?: Record<string, unknown> } = {},
@@ -110,7 +110,7 @@ export class ScriptedMinion {
     return envelope(present(outer));
   }
 
-  /** Sends a command under the session key. @returns What the reply holds, its nonce checked. */
+  /** Sends a command under the session key, and checks the nonce of the reply. @returns The decrypted reply. */
   async request(cmd: Record<string, unknown>): Promise<Value> {
     const nonce = makeNonce();
     const reply = opened(await this.#ask(this.seal(cmd, { inner: { nonce } })));
@@ -123,7 +123,7 @@ export class ScriptedMinion {
     }
   }
 
-  /** Sends any bytes. @returns What the reply holds. */
+  /** Sends any bytes. @returns The decoded reply. */
   async send(frame: Uint8Array): Promise<Value> {
     return opened(await this.#ask(frame));
   }

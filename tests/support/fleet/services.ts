@@ -1,5 +1,5 @@
 /**
- * Real services of a master over its own directory, without sockets: what would be fired, published and logged is kept.
+ * Real services of a master with their own directory and without sockets. Events, publishes and log lines are recorded.
  * @module
  */
 
@@ -27,25 +27,25 @@ import { SignInTurns } from "../../../lib/master/sign_in_turns.ts";
 import { encode } from "../../../lib/values/msgpack.ts";
 import type { Value, ValueMap } from "../../../lib/values/value.ts";
 
-/** Services, and what they were used for. */
+/** The services, and records of their use. */
 export interface TestServices extends MasterServices, Disposable {
-  /** The directory that everything is in. */
+  /** The directory of all files. */
   readonly root: string;
   readonly fired: { readonly tag: string; readonly data: ValueMap }[];
   /** The loads for the publisher, in order. */
   readonly published: ValueMap[];
-  /** The functions of runners and wheel modules that were asked for, in order. */
+  /** The called functions of runners and wheel modules, in order. */
   readonly functionJobs: readonly FunctionJob[];
   /** `WARNING: text`, in order. */
   readonly logged: string[];
-  /** What proves each user. */
+  /** The credentials of each user. */
   readonly accessKeys: ReadonlyMap<string, string>;
   readonly opts: MasterOpts;
 }
 
 let masterKey: Promise<PrivateKey> | undefined;
 
-/** Services of a master with these options. The shared and the master's key live as long as the test file. */
+/** Services of a master with these options. The shared key and the master's key are made once in each test file. */
 export async function testServices(overrides: Readonly<Record<string, Value>> = {}): Promise<TestServices> {
   masterKey ??= PrivateKey.generate(2048);
   const root = Deno.makeTempDirSync({ prefix: "services_" });
@@ -120,7 +120,7 @@ export async function testServices(overrides: Readonly<Record<string, Value>> = 
   };
 }
 
-/** A logger whose lines end in `logged`. */
+/** A logger that appends its lines to `logged`. */
 export function recordingLogger(logged: string[]): Logger {
   return createLogger([{
     level: 0,

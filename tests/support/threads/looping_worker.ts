@@ -1,5 +1,5 @@
 /**
- * A job worker that waits for ever, or works without looking up for as long as its job says: what no built-in module is known to do.
+ * A job worker whose job waits for ever, or computes without yielding for a given time. No built-in module does either.
  * @module
  */
 

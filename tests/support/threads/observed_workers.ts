@@ -1,14 +1,14 @@
 /**
- * The threads of a service in this process, to be ended one by one.
+ * Records the workers of a service in this process, so that a test can terminate one of them.
  * @module
  */
 
-/** Every worker that was started, by name: what a thread of a master cannot do to itself, a test does to it. */
+/** All started workers by name. A test can terminate a thread of a master from outside. */
 export class ObservedWorkers implements Disposable {
   readonly #started = new Map<string, Worker[]>();
   readonly #original = globalThis.Worker;
 
-  /** Observes every worker that is made from now on. */
+  /** Records every worker that is created from now on. */
   constructor() {
     const started = this.#started;
     globalThis.Worker = class extends Worker {
@@ -20,12 +20,12 @@ export class ObservedWorkers implements Disposable {
     };
   }
 
-  /** How many workers of that name were started. */
+  /** The number of workers started under that name. */
   count(name: string): number {
     return this.#started.get(name)?.length ?? 0;
   }
 
-  /** Ends the worker in the middle of whatever it does, as a fault of the runtime would. */
+  /** Terminates the worker at any point of its work, as a fault of the runtime would. */
   kill(name: string): void {
     const worker = this.#started.get(name)?.at(-1);
     if (worker === undefined) throw new Error(`no worker ${name}`);
@@ -33,7 +33,7 @@ export class ObservedWorkers implements Disposable {
     worker.dispatchEvent(new ErrorEvent("error", { message: "killed by the test", cancelable: true }));
   }
 
-  /** Makes workers as before. */
+  /** Restores the original Worker class. */
   [Symbol.dispose](): void {
     globalThis.Worker = this.#original;
   }

@@ -1,6 +1,6 @@
 /**
- * A process that does one operation on keys in a directory, which must be on the disk afterwards; for
- * tests/system/power_test.ts, which cuts its power at once.
+ * A process that does one durable operation on the keys of a directory. tests/system/power_test.ts simulates a power
+ * failure right after it.
  * @module
  */
 
@@ -17,7 +17,7 @@ const pem = corpus.keys.rsa2048.public;
 
 const ACTS: Readonly<Record<string, () => unknown>> = {
   pair: () => loadOrCreateKeyPair(pki, "minion", 1024),
-  // In directories that were made without a sync, as a service does before it changes its user.
+  // The directories were created without a sync, as a service does before it changes its user.
   laterPair: () => {
     Deno.mkdirSync(pki, { recursive: true });
     return loadOrCreateKeyPair(pki, "minion", 1024);
@@ -35,5 +35,5 @@ const ACTS: Readonly<Record<string, () => unknown>> = {
 
 await ACTS[what]();
 Deno.stdout.writeSync(new TextEncoder().encode("done\n"));
-// Nothing may be synced by the end of the process.
+// The end of the process must not sync anything.
 Deno.kill(Deno.pid, "SIGKILL");

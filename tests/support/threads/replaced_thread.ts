@@ -1,5 +1,6 @@
 /**
- * The thread of tests/process/thread_lease_test.ts: uses everything that it has of libzmq's after its lease was revoked, and says what came of it.
+ * The thread of tests/process/thread_lease_test.ts: uses all its libzmq objects after its lease was revoked, and
+ * reports the results.
  * @module
  */
 
@@ -12,7 +13,7 @@ import { revokeLease } from "../../../lib/process/thread_lease.ts";
 import { keepNotes, ThreadNotes, WAIT_NOTES } from "../../../lib/process/thread_notes.ts";
 import { Peer } from "../fleet/peer.ts";
 
-/** What came of each use: "refused", what it gave, or another error. */
+/** The result of each use: "refused", the returned value, or another error. */
 export type Uses = Readonly<Record<string, string>>;
 
 serveThread<SharedArrayBuffer>(async (memory, { post, log }) => {
@@ -52,7 +53,7 @@ serveThread<SharedArrayBuffer>(async (memory, { post, log }) => {
   for (const target of [socket, context]) {
     const prototype = Object.getPrototypeOf(target);
     for (const [name, { get, value }] of Object.entries(Object.getOwnPropertyDescriptors(prototype))) {
-      if (name === "constructor" || name === "address") continue; // which libzmq is not asked for
+      if (name === "constructor" || name === "address") continue; // libzmq is not called for this
       await use(`${target instanceof ZmqSocket ? "socket" : "context"}.${name}`, () => {
         return get === undefined ? value.apply(target, args[name] ?? []) : get.call(target);
       });
@@ -66,7 +67,7 @@ serveThread<SharedArrayBuffer>(async (memory, { post, log }) => {
   await use("a new wait", () => waitForDescriptor(0));
   await use("wait.wait", () => wait.wait(0));
   await use("wait.close", () => wait.close());
-  receiving.catch(() => {}); // it waits for ever: nobody looks at its socket any more
+  receiving.catch(() => {}); // it waits for ever: no code polls its socket any more
   post(uses);
   return { describe: () => "replaced", close: () => Promise.resolve() };
 });

@@ -10,16 +10,16 @@ import { serveThread } from "../../../lib/process/thread.ts";
 import { leased } from "../../../lib/process/thread_lease.ts";
 import { noteSockets } from "../../../lib/sockets/context.ts";
 
-/** What happens in the threads, in the numbers by which they say it. */
+/** The events of the threads; a thread records the index. */
 export const HAPPENED = ["nothing", "started", "hangs", "released", "refused", "touched"] as const;
 
-/** What it starts with. */
+/** The thread's start data. */
 export interface KeptServiceInit extends SupervisedInit {
-  /** Where the messages come from that it echoes. */
+  /** The socket whose messages it echoes. */
   readonly place: SharedPlace;
   /** Int32: the events of all these threads, in order; the first number is their count. */
   readonly story: SharedArrayBuffer;
-  /** Int32: it hangs until this is not 0. */
+  /** Int32: the thread hangs until this is not 0. */
   readonly release: SharedArrayBuffer;
 }
 

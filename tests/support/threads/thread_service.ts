@@ -1,5 +1,5 @@
 /**
- * The thread of `tests/process/thread_test.ts`: does what a test requests, including crashes.
+ * The thread of `tests/process/thread_test.ts`: executes the requests of a test, including crashes.
  * @module
  */
 
