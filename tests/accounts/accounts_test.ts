@@ -1,4 +1,4 @@
-/** Users, groups and passwords in a root directory of their own, changed by the real programs. @module */
+/** Users, groups and passwords in a temporary root directory, changed by the real programs. @module */
 import { parseGecos } from "../../lib/accounts/gecos.ts";
 import { hashPassword } from "../../lib/accounts/password_hash.ts";
 import { which } from "../../lib/host/which.ts";

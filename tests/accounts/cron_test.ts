@@ -16,7 +16,7 @@ function field(value: Value, name: string): Value {
 
 assert(Array.isArray(SEQUENCES));
 for (const [i, sequence] of SEQUENCES.entries()) {
-  Deno.test(`cron.* answers and writes as Python Salt's, sequence ${i + 1}`, async () => {
+  Deno.test(`cron.* returns and writes what Python Salt's cron.* does, sequence ${i + 1}`, async () => {
     using programs = new RecordedPrograms();
     const tab = programs.keepCrontab();
     Deno.writeTextFileSync(tab, str(field(sequence, "before")));
@@ -45,7 +45,7 @@ Deno.test("a random time is within its range, and does not change in later runs"
   assertEquals(removeJob(highest, { cmd: "x", identifier: null, time: { minute: "random" } }).answer, "removed");
 });
 
-Deno.test("no field of a job becomes another line, and no user's name an option", async () => {
+Deno.test("no field of a job becomes a separate line, and no user name becomes an option", async () => {
   using programs = new RecordedPrograms();
   Deno.writeTextFileSync(programs.keepCrontab(), "");
   const said = async (fun: string, ...arg: Value[]) => String((await run(`cron.${fun}`, arg, testContext())).return);

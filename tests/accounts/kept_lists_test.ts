@@ -1,4 +1,4 @@
-/** The lists of users and groups that a job keeps. No program runs. @module */
+/** The lists of users and groups that a job caches. No program runs. @module */
 import { findPasswdEntry, groupEntries, passwdEntries } from "../../lib/accounts/account_entries.ts";
 import type { ChildRunner } from "../../lib/host/child_process.ts";
 import { which } from "../../lib/host/which.ts";
@@ -28,11 +28,11 @@ Deno.test({
     asked = [];
     assertEquals((await findPasswdEntry("bob", job, null))?.uid, 1501, "who is in no list is asked for by name");
     assertEquals(asked, ["getent passwd bob"]);
-    assertEquals(await names(testContext({ runChild })), ["ann", "bob"], "another job asks itself");
+    assertEquals(await names(testContext({ runChild })), ["ann", "bob"], "another job reads the list itself");
 
     const stat = Deno.statSync;
     try {
-      // As after `useradd`, which writes another file and renames it.
+      // As after `useradd`, which writes a new file and renames it.
       Deno.statSync = (path) => ({ ...stat(path), ...path === "/etc/passwd" && { ino: -1 } });
       asked = [];
       assertEquals(await names(job), ["ann", "bob"]);
@@ -44,6 +44,6 @@ Deno.test({
     asked = [];
     const failing = testContext({ runChild });
     for (let i = 0; i < 2; i++) await names(failing);
-    assertEquals(asked, ["getent passwd", "getent passwd"], "what failed is not kept");
+    assertEquals(asked, ["getent passwd", "getent passwd"], "a failure is not cached");
   },
 });

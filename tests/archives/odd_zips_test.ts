@@ -1,4 +1,4 @@
-/** Archives that are damaged, that lie about their members, or that are written as large ones are (ZIP64). */
+/** Archives that are damaged, that have wrong headers, or that use the format of large archives (ZIP64). */
 
 import { readZipDirectory, type ZipMember } from "../../lib/archives/zip_directory.ts";
 import { extractMember } from "../../lib/archives/zip_extracting.ts";
@@ -22,19 +22,19 @@ async function withArchive(act: (root: string, archive: string, member: ZipMembe
 }
 
 const LINK = 0o120777;
-/** What the directory says of the member, and why it is refused. */
+/** A wrong field of the central directory, and the reason of the refusal. */
 const LIES: readonly (readonly [what: string, changed: Partial<ZipMember>, why: string])[] = [
   ["another checksum", { crc: 1 }, "Bad CRC-32 for file 'f'"],
   ["a smaller size", { size: 10 }, "Bad CRC-32 for file 'f'"],
   ["a larger size", { size: 10_000 }, "Bad CRC-32 for file 'f'"],
-  ["a method of the future", { method: 99 }, "compressed by a method that is not supported: 99"],
+  ["an unknown compression method", { method: 99 }, "compressed by a method that is not supported: 99"],
   ["that it is encrypted", { encrypted: true }, "password required"],
-  ["more bytes than there are", { method: 0, compressedSize: 1 << 20 }, "'f' is cut off"],
-  ["a name that no file has", { name: "f\0g" }, "is none"],
+  ["more bytes than it has", { method: 0, compressedSize: 1 << 20 }, "'f' is cut off"],
+  ["an invalid name", { name: "f\0g" }, "is none"],
   ["a link that is too long", { mode: LINK }, "is too long"],
 ];
 for (const [what, changed, why] of LIES) {
-  Deno.test(`an archive that says ${what} is refused`, async () => {
+  Deno.test(`an archive that declares ${what} is refused`, async () => {
     await withArchive(async (root, archive, member) => {
       const how = { archive, dest: `${root}/out`, modes: true };
       await assertRejects(() => extractMember({ ...member, ...changed }, how), CommandError, why);
@@ -42,7 +42,7 @@ for (const [what, changed, why] of LIES) {
   });
 }
 
-Deno.test("a file in the place of a link replaces it; a link is made with its text", async () => {
+Deno.test("a file replaces a link of its name; a link is created with its target", async () => {
   await withArchive(async (root, archive, member) => {
     const how = { archive, dest: `${root}/out`, modes: true };
     Deno.symlinkSync(`${root}/f`, `${root}/out/f`);
@@ -57,7 +57,7 @@ Deno.test("a file in the place of a link replaces it; a link is made with its te
   });
 });
 
-Deno.test("the sizes and the place of a large archive's directory are read from their 64-bit records", async () => {
+Deno.test("the sizes and the offset of a large archive's directory are read from the 64-bit records", async () => {
   await withArchive(async (root, archive, member) => {
     const bytes = Deno.readFileSync(archive);
     const end = bytes.length - 22;
@@ -65,7 +65,7 @@ Deno.test("the sizes and the place of a large archive's directory are read from 
     const entry = bytes.slice(start, end);
     const head = new DataView(entry.buffer);
     const nameLength = head.getUint16(28, true);
-    // Both sizes and the offset stand in the extra field, behind another one.
+    // Both sizes and the offset are in an extra field that follows another one.
     const extra = new Uint8Array(4 + 2 + 4 + 24);
     const field = new DataView(extra.buffer);
     [0x7777, 2].forEach((value, i) => field.setUint16(2 * i, value, true));
@@ -92,7 +92,7 @@ Deno.test("the sizes and the place of a large archive's directory are read from 
     assertEquals(read, member);
     await extractMember(read, { archive: `${root}/big.zip`, dest: `${root}/out`, modes: true });
     assertEquals(Deno.readTextFileSync(`${root}/out/f`), TEXT);
-    // Without the record of 64 bits, and with an entry that is none, it is no archive.
+    // Without the 64-bit record, or with an invalid entry, the file is no archive.
     assert(await isNone(new Blob([...parts.slice(0, 3), last.buffer]), root));
     assert(
       await isNone(

@@ -11,7 +11,7 @@ async function scratch(): Promise<{ path: string } & AsyncDisposable> {
   return { path, [Symbol.asyncDispose]: () => Deno.remove(path, { recursive: true }) };
 }
 
-Deno.test("what is packed is unpacked again: contents, modes, directories, names beyond ASCII", async () => {
+Deno.test("unpacking restores contents, modes, directories and non-ASCII names", async () => {
   await using root = await scratch();
   const source = `${root.path}/in`;
   await Deno.mkdir(`${source}/sub`, { recursive: true });
@@ -26,7 +26,7 @@ Deno.test("what is packed is unpacked again: contents, modes, directories, names
   assertEquals(((await Deno.stat(`${root.path}/out/in/sub/run`)).mode ?? 0) & 0o777, 0o750);
 });
 
-Deno.test("an archive cannot write through a link that it brought, nor outside of its directory", async () => {
+Deno.test("an archive cannot write through its own links or outside of the directory", async () => {
   await using root = await scratch();
   await Deno.mkdir(`${root.path}/victim`);
   await Deno.writeTextFile(`${root.path}/f`, "evil");

@@ -8,7 +8,7 @@ const KEYS = new Map([["root", "root-key"], ["salt", "salt-key"], ["alice", "ali
 const rules = (value: Record<string, unknown>): ValueMap =>
   map(Object.fromEntries(Object.entries(value).map(([name, rule]) => [name, toValue(rule)])));
 
-Deno.test("root and the master's user stay operators where a rule is for everybody", () => {
+Deno.test("root and the master's user stay operators if a rule applies to all users", () => {
   const access = new Access(KEYS, { owner: "salt", acl: rules({ ".*": ["test.ping"] }) });
   for (const key of ["root-key", "salt-key"]) assertEquals(access.authenticate({ user: "nobody", key }), "nobody");
   assertEquals(access.authenticate({ user: "alice", key: "alice-key" }), "alice");
@@ -17,7 +17,7 @@ Deno.test("root and the master's user stay operators where a rule is for everybo
   }
 });
 
-Deno.test("a rule that is neither a text nor a map allows nothing", () => {
+Deno.test("a rule that is neither a string nor a map allows nothing", () => {
   const wrong: Value[] = [7, null, true, ["test.ping"], new Map([["*", 7]])];
   for (const rule of wrong) {
     const access = new Access(KEYS, { owner: "salt", acl: rules({ alice: [rule] }) });

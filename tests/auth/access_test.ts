@@ -12,7 +12,7 @@ function rules(value: unknown): ValueMap {
   return asMap(toValue(value));
 }
 
-/** Asks for a job without arguments. */
+/** Requests a job without arguments. */
 function authorizeJob(
   access: Access,
   user: string,
@@ -42,7 +42,7 @@ Deno.test("a key file authenticates its user; the user of the master may act as 
     ["nobody", "root-key", true],
     ["nobody", "alice-key", false],
     ["alice", "bob-key", false],
-    // In Salt these are let in, and may then do everything.
+    // Salt accepts these users, and permits them everything.
     ["root", "alice-key", false],
     ["salt", "alice-key", false],
     ["sudo_alice", "alice-key", false],
@@ -74,7 +74,7 @@ Deno.test("publisher_acl limits what its users may publish, and to which minions
     ["root", "cmd.run", ["db1"], true],
     ["salt", "cmd.run", ["db1"], true],
     ["sudo_alice", "cmd.run", ["db1"], true],
-    ["nobody", "cmd.run", ["db1"], true], // came with an operator's key
+    ["nobody", "cmd.run", ["db1"], true], // sent with an operator's key
     ["alice", "test.ping", ["db1"], true],
     ["alice", "testing.ping", ["db1"], true], // an expression, as in Salt
     ["alice", "grains.item", ["db1"], true],
@@ -100,7 +100,7 @@ Deno.test("publisher_acl limits what its users may publish, and to which minions
   }
 });
 
-Deno.test("publisher_acl_blacklist wins over everything, for operators too", () => {
+Deno.test("publisher_acl_blacklist takes precedence over all rules, also for operators", () => {
   const blacklist = rules({ users: ["^mallory.*$", "eve*"], modules: ["cmd.*", "test.echo"] });
   const access = new Access(KEYS, { owner: "salt", acl: ACL, blacklist });
   const refused = (user: string, fun: unknown) => {
@@ -124,7 +124,7 @@ Deno.test("publisher_acl_blacklist wins over everything, for operators too", () 
   ]);
 });
 
-Deno.test("sudo_acl holds users to their own rules when they come by sudo", () => {
+Deno.test("sudo_acl applies the rules of the user who called sudo", () => {
   const access = new Access(KEYS, { owner: "salt", acl: ACL, sudoAcl: true });
   authorizeJob(access, "sudo_alice", { fun: "test.ping", minions: ["db1"] });
   authorizeJob(access, "root", { fun: "cmd.run", minions: ["db1"] });
@@ -133,7 +133,7 @@ Deno.test("sudo_acl holds users to their own rules when they come by sudo", () =
   authorizeJob(open, "sudo_alice", { fun: "cmd.run", minions: ["db1"] });
 });
 
-Deno.test("a rule that is no expression allows nothing, as in Salt", () => {
+Deno.test("a rule that is no valid expression allows nothing, as in Salt", () => {
   const access = new Access(KEYS, { owner: "salt", acl: rules({ alice: ["(", "*"] }) });
   for (const fun of ["(", "*", "test.ping"]) {
     assertThrows(() => authorizeJob(access, "alice", { fun, minions: ["web1"] }), RefusedError);
@@ -177,7 +177,7 @@ Deno.test("removed key files are written again, also with the cache directory", 
   }
 });
 
-Deno.test("publisher_acl gives keys to whom it spells, and with client_acl_verify to the host's users of its patterns", () => {
+Deno.test("publisher_acl makes keys for the users that it names, and with client_acl_verify for the host's users that match its patterns", () => {
   const host = ["root", "web1", "web2", "john.doe", "ops"];
   const users = (names: string[], verify: boolean, listed: () => string[] = () => host) =>
     aclUsers(
@@ -188,7 +188,7 @@ Deno.test("publisher_acl gives keys to whom it spells, and with client_acl_verif
   assertEquals(users(["web?", "gone"], true), ["gone", "web1", "web2"]);
   assertEquals(users(["john.doe"], true), ["john.doe"]);
   assertEquals(users(["ops", "web.*"], false), ["ops"]);
-  // A directory of thousands is not listed for names that are spelled out.
+  // The users of the host are not listed if the rules hold only plain names.
   assertEquals(
     users(["ops", "gone"], true, () => {
       throw new Error("asked");

@@ -1,5 +1,6 @@
 /**
- * The systems of `external_auth` as the configuration makes them: file, sharedsecret, and rest against a web service of the test's own.
+ * The `external_auth` modules as the configuration sets them up: file, sharedsecret, and rest against the test's own
+ * web service.
  * @module
  */
 
@@ -107,7 +108,7 @@ Deno.test("external_auth: rest sends a POST, uses the status, adds the rules, an
   }
 });
 
-Deno.test("external_auth: systems that are not built do not exist, and names of object properties neither", async () => {
+Deno.test("external_auth: modules that are not built do not exist, and neither do names of object properties", async () => {
   await withRoot(async (root) => {
     for (const name of ["auto", "keystone", "yubico", "constructor", "__proto__", "../file"]) {
       await assertRejects(() => make(root, name, {}), Error, "there is no");

@@ -9,7 +9,7 @@ import { isMap, map, str, toValue, type Value } from "../../lib/values/value.ts"
 import { assert, assertEquals, assertRejects } from "../support/assert.ts";
 import { recordingLogger } from "../support/fleet/services.ts";
 
-/** A clock that passes when somebody waits. */
+/** A clock whose waits end at once, and that records them. */
 function testClock(): AttemptClock & { readonly slept: number[] } {
   const slept: number[] = [];
   return { slept, now: () => 0, random: () => 0.5, sleep: (ms) => Promise.resolve(void slept.push(ms)) };
@@ -17,7 +17,7 @@ function testClock(): AttemptClock & { readonly slept: number[] } {
 
 const SECRET = "correct horse";
 
-/** A system that knows fred and anna by one password. */
+/** An eauth module with the users fred and anna, who share a password. */
 const SYSTEM: EauthModule = {
   authenticate: ({ username, password }) =>
     Promise.resolve(
@@ -60,7 +60,7 @@ async function refusal(promise: Promise<unknown>): Promise<string> {
   return `${kind}: ${message}`;
 }
 
-Deno.test("a user has the rules of the name, else of everybody, and those of the groups", async () => {
+Deno.test("a user has the rules of the name or else of `*`, and the rules of the groups", async () => {
   await withAuth({}, async (auth, { slept }) => {
     assertEquals(await auth.identify(login("fred")), { user: "fred", rules: ["test.*"] });
     assertEquals(await auth.identify(login("anna")), { user: "anna", rules: ["@jobs", "test.ping"] });
@@ -102,7 +102,7 @@ Deno.test("CVE-2020-25592, CVE-2017-5192: wrong or missing credentials are refus
       assertEquals(await refusal(auth.makeToken(load)), text);
     }
     for (const token of ["", "x", null, 7, "ab".repeat(32), ["a"]]) {
-      // With a token nothing else counts: CVE-2020-25592 looked for one and continued without.
+      // With a token, other credentials are ignored: CVE-2020-25592 looked for a token and continued without it.
       const load = map({ token, eauth: "file", username: "fred", password: SECRET });
       assertEquals(
         await refusal(auth.identify(load)),
@@ -112,7 +112,7 @@ Deno.test("CVE-2020-25592, CVE-2017-5192: wrong or missing credentials are refus
   });
 });
 
-Deno.test("one attempt more than may be made at once is refused, and its system is not asked", async () => {
+Deno.test("an attempt above the limit of concurrent attempts is refused, and its eauth module is not called", async () => {
   const { promise: answered, resolve } = Promise.withResolvers<void>();
   let asked = 0;
   const slow: EauthModule = { authenticate: () => (asked++, answered.then(() => ({ groups: [] }))) };
@@ -126,7 +126,7 @@ Deno.test("one attempt more than may be made at once is refused, and its system 
   }, slow);
 });
 
-Deno.test("a failure takes a second, more or less, whatever the reason; few attempts are made at once", async () => {
+Deno.test("a failure takes about a second for every reason; few attempts run at the same time", async () => {
   await withAuth({}, async (auth, { slept }) => {
     await refusal(auth.identify(login("fred", "wrong")));
     await refusal(auth.identify(login("eve")));
@@ -148,7 +148,7 @@ Deno.test("a failure takes a second, more or less, whatever the reason; few atte
   assertEquals([attempts.full, max], [false, 4]);
 });
 
-Deno.test("a system that fails refuses every user, and the reason is logged", async () => {
+Deno.test("an eauth module that fails refuses every user, and the reason is logged", async () => {
   const broken: EauthModule = { authenticate: () => Promise.reject(new Error("no route to host")) };
   await withAuth({}, async (auth, { logged, slept }) => {
     await refusal(auth.identify(login("fred")));
@@ -157,7 +157,7 @@ Deno.test("a system that fails refuses every user, and the reason is logged", as
   }, broken);
 });
 
-Deno.test("a token is its user's: rules as they are now, the groups as they were; nothing without its system", async () => {
+Deno.test("a token gives its user the current rules and the groups of its creation; without its eauth module it gives nothing", async () => {
   await withAuth({}, async (auth) => {
     const data = await auth.makeToken(login("anna"));
     assertEquals([...data.keys()], ["start", "expire", "name", "eauth", "groups", "token"]);
@@ -190,7 +190,7 @@ Deno.test("token_expire applies; a user can choose another time only with token_
   assertEquals(await lives(map({ file: ["anna"], pam: ["fred"] }), 5000), 100);
 });
 
-Deno.test("keep_acl_in_token keeps what the system itself allows, and rest always does", async () => {
+Deno.test("keep_acl_in_token stores the rules of the eauth module in the token, and rest always does", async () => {
   const system: EauthModule = { ...SYSTEM, rules: () => Promise.resolve(["cmd.run"]) };
   for (const options of [{ keep_acl_in_token: true }, { external_auth: { file: {}, rest: {} } }]) {
     await withAuth(options, async (auth) => {

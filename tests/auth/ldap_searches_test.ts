@@ -1,6 +1,6 @@
 /**
- * A directory is asked what Salt asks it, with Active Directory, FreeIPA and without, and the groups are the same. The cases are made by
- * tests/corpus/make_ldap_searches.py.
+ * The LDAP server gets the searches that Salt makes, with Active Directory, FreeIPA and other servers, and the groups
+ * are the same. The cases are made by tests/corpus/make_ldap_searches.py.
  * @module
  */
 
@@ -14,7 +14,7 @@ import { type DirectoryEntry, LdapDirectory } from "../support/ldap_directory.ts
 interface Case {
   readonly username: string;
   readonly options: Record<string, Value>;
-  /** Base, scope and filter of each, in order. */
+  /** The base, scope and filter of each search, in order. */
   readonly searches: readonly (readonly [base: string, scope: number, filter: string])[];
   readonly groups: readonly string[];
 }

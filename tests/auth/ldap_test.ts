@@ -1,5 +1,5 @@
 /**
- * LDAP: the real client in its process, against a directory of the test's own.
+ * LDAP: the real client in its own process, against the test's own server.
  * @module
  */
 
@@ -52,7 +52,7 @@ async function withDirectory(
   }
 }
 
-Deno.test("ldap: an account finds the user, who binds with the password; the account reads the groups", async () => {
+Deno.test("ldap: the bind account finds the user's DN; the user binds with the password; the account reads the groups", async () => {
   await withDirectory(async (ask, { asked }) => {
     assertEquals(await ask(BY_SEARCH, "fred", "correct horse"), { known: true, groups: ["ops"] });
     assertEquals(asked, [

@@ -1,5 +1,5 @@
 /**
- * LDAP over TLS, from the start and by StartTLS: nothing is said to a directory whose certificate is not good.
+ * LDAP over TLS, from the start and by StartTLS: nothing is sent to a server with an invalid certificate.
  * @module
  */
 
@@ -25,8 +25,8 @@ const OPTIONS = {
 };
 const SEARCH = "search dc=example,dc=com (&(memberUid=fred)(objectClass=posixGroup))";
 
-/** The process's answer for fred; `authority` is what DENO_CERT names, which only that process may see. */
-async function ask(root: string, options: Record<string, Value>, authority?: string): Promise<AuthReply | string> {
+/** The answer of the auth process for fred. `authority` is the value of DENO_CERT, which only that process may see. */
+async function ask(root: string, options: Record<string, Value>, authority?: string): Promise<AuthAnswer | string> {
   const { opts } = loadMasterConfig({ configDir: root, overrides: { root_dir: root, ...OPTIONS, ...options } });
   const [command, ...args] = masterProcess(AUTH_PROCESS);
   const env: Record<string, string> = authority === undefined ? {} : { DENO_CERT: authority };
@@ -40,7 +40,7 @@ async function ask(root: string, options: Record<string, Value>, authority?: str
   return JSON.parse(new TextDecoder().decode(stdout).split("\n")[0]);
 }
 
-Deno.test("ldap: TLS from the start and by StartTLS, with a certificate that is good, that is not, and that is not asked for", async () => {
+Deno.test("ldap: TLS from the start and by StartTLS, with a valid, an invalid and an unchecked certificate", async () => {
   const root = Deno.makeTempDirSync({ prefix: "ldap_tls_" });
   const { cert, key, authority } = makeCertificate(root);
   const directory = new LdapDirectory(ENTRIES, { cert, key });
@@ -67,7 +67,7 @@ Deno.test("ldap: TLS from the start and by StartTLS, with a certificate that is 
       }
       assertEquals(asked(), [], "a name or a password was told to a directory that nobody knows");
     }
-    // Nothing but the request came before TLS.
+    // Only the StartTLS request was sent before TLS.
     assertEquals(new Set(front.asked), new Set([0x77]));
   } finally {
     await Promise.all([front.close(), directory.close()]);

@@ -1,5 +1,5 @@
 /**
- * PAM, the real one: services in a directory of the test's own, with modules of the system's.
+ * Real PAM: services in the test's own directory, with the system's PAM modules.
  * @module
  */
 
@@ -11,7 +11,10 @@ import { map } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertMatch } from "../support/assert.ts";
 import { recordingLogger } from "../support/fleet/services.ts";
 
-/** `password` takes the user fred by his password, as pam_exec's script sees both; `locked` refuses his account, `broken` is not a service. */
+/**
+ * `password` accepts the user fred with his password through a script of pam_exec; `locked` refuses his account;
+ * `broken` is no valid service.
+ */
 function writeServices(directory: string): void {
   const script = `${directory}/check`;
   Deno.writeTextFileSync(
@@ -62,7 +65,7 @@ Deno.test("CVE-2022-22967: PAM checks the password and then the account: a locke
   });
 });
 
-Deno.test("pam: the service of auth.pam.service is asked; groups are the host's; the log names no password", async () => {
+Deno.test("pam: the service of auth.pam.service is used; the groups are those of the host; the log has no password", async () => {
   const root = Deno.makeTempDirSync({ prefix: "pam_" });
   try {
     const { opts } = loadMasterConfig({ configDir: root, overrides: { root_dir: root, "auth.pam.service": "salt" } });

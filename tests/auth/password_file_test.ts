@@ -1,5 +1,5 @@
 /**
- * Files of users and passwords. The hashes were made by openssl passwd and crypt(3), of the password `correct horse`.
+ * Password files. The hashes of the password `correct horse` were made by openssl passwd and crypt(3).
  * @module
  */
 
@@ -32,7 +32,7 @@ function knows(text: string, form: Partial<PasswordFileForm>, username: string, 
 Deno.test("text files: plain and hashed passwords, in any fields", async () => {
   const plain = `dean:goneFishing\nfred:${PASSWORD}\nfred:second\n\nbroken\n`;
   assertEquals(await knows(plain, {}, "fred"), true);
-  assertEquals(await knows(plain, {}, "fred", "second"), false); // the first line of a user counts
+  assertEquals(await knows(plain, {}, "fred", "second"), false); // the first line of a user is used
   assertEquals(await knows(plain, {}, "dean"), false);
   assertEquals(await knows(plain, {}, "eve"), false);
   assertEquals(await knows(plain, {}, "broken", ""), false);

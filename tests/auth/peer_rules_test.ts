@@ -4,7 +4,7 @@ import { mayRun, peerJob, peerRules, publishesAgain } from "../../lib/auth/peer_
 import { map, repr, toValue } from "../../lib/values/value.ts";
 import { assertEquals } from "../support/assert.ts";
 
-Deno.test("peer: the rules are those of the expressions that match the whole id", () => {
+Deno.test("peer: the rules of an expression apply if it matches the whole id", () => {
   const peer = map({
     "web.*": ["test.*"],
     "web1|db1": ["a.b"],
@@ -18,7 +18,7 @@ Deno.test("peer: the rules are those of the expressions that match the whole id"
   assertEquals(peerRules(peer, "xweb1"), ["c.d"]);
 });
 
-Deno.test("peer_run: a rule must match the whole runner", () => {
+Deno.test("peer_run: a rule must match the whole runner function", () => {
   const option = map({ "web.*": ["manage.up", "jobs.*", 7, { "*": ["cache.x"] }] });
   const asked = ["manage.up", "jobs.list_jobs", "manage.up_all", "xjobs.a", "cache.x"].map((fun) =>
     mayRun(option, "web1", fun)
@@ -27,7 +27,7 @@ Deno.test("peer_run: a rule must match the whole runner", () => {
   assertEquals(mayRun(option, "db1", "manage.up"), false);
 });
 
-Deno.test("peer: texts are parsed as on a command line, before the rules look at them", () => {
+Deno.test("peer: arguments are parsed as on a command line before the rules are applied", () => {
   const read = (fun: string, arg: unknown[], noParse: string[] = []) => {
     const listed = toValue(arg);
     const { fun: name, arg: parsed } = peerJob(fun, Array.isArray(listed) ? listed : [], noParse);
@@ -42,7 +42,7 @@ Deno.test("peer: texts are parsed as on a command line, before the rules look at
   assertEquals(read("a.b,c.d", ["1"]), "['a.b', 'c.d'] [[1], []]");
 });
 
-Deno.test("peer: no function publishes again, in a compound job neither", () => {
+Deno.test("peer: no function may publish again, also not in a compound job", () => {
   const again = (fun: string) => publishesAgain(peerJob(fun, [], []));
   assertEquals(["publish.publish", "test.ping,publish.full_data", "test.ping, publish.runner"].map(again), [
     true,

@@ -1,5 +1,5 @@
 /**
- * What rules allow, against the answers of Python Salt: tests/corpus/auth_rules.json.
+ * Access rules, compared with the answers of Python Salt: tests/corpus/auth_rules.json.
  * @module
  */
 
@@ -10,7 +10,7 @@ import { isMap, repr, str, toValue, type Value } from "../../lib/values/value.ts
 import { assert, assertEquals } from "../support/assert.ts";
 import { asMap } from "../support/fleet/scripted_minion.ts";
 
-/** One row: the kind, rules, the question, Salt's answer. */
+/** One row: the kind, the rules, the request, Salt's answer. */
 type Row = readonly [
   what: "job" | "master" | "list",
   rules: unknown,
@@ -29,7 +29,7 @@ function list(value: unknown): readonly Value[] {
   return converted;
 }
 
-/** Our answer to a row's question. */
+/** Our answer to a row's request. */
 function answer([what, rules, question]: Row): Value {
   if (what === "list") {
     const groups = list(question.groups).map(str);
@@ -57,7 +57,7 @@ function disagreements(group: Group): string[] {
 }
 
 for (const group of ["jobs", "targets", "master", "lists"] as const) {
-  Deno.test(`rules allow what Python Salt's allow: ${CORPUS[group].length} questions about ${group}`, () => {
+  Deno.test(`rules allow what Python Salt allows: ${CORPUS[group].length} questions about ${group}`, () => {
     assertEquals(disagreements(group), []);
   });
 }

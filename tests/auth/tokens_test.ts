@@ -43,7 +43,7 @@ Deno.test("CVE-2021-3144: an expired token is refused at its first use, and its 
   });
 });
 
-Deno.test("CVE-2020-11652: a token names a file of the directory of tokens and no other", () => {
+Deno.test("CVE-2020-11652: a token names only files of the token directory", () => {
   withTokens((tokens, directory) => {
     const { data } = tokens.make(FRED, 60);
     Deno.writeFileSync(`${directory}/../outside.p`, encode(data, "disk"));

@@ -8,7 +8,7 @@ function mode(path: string): string {
   return ((Deno.statSync(path).mode ?? 0) & 0o7777).toString(8);
 }
 
-Deno.test("what is opened to users keeps what its group may, and is closed again", LINUX, () => {
+Deno.test("a file opened to users keeps the permissions of its group, and is closed again", LINUX, () => {
   const directory = Deno.makeTempDirSync({ prefix: "acl_" });
   try {
     const cases = [["700", "710"], ["750", "750"], ["740", "750"]] as const;
@@ -16,7 +16,7 @@ Deno.test("what is opened to users keeps what its group may, and is closed again
       Deno.chmodSync(directory, parseInt(before, 8));
       for (const uids of [[4711], [4712, 4711], [4712]]) {
         for (let twice = 0; twice < 2; twice++) openToAclUsers(directory, "pass", uids);
-        assertEquals(mode(directory), meanwhile); // the group's bits are the most that any of them may
+        assertEquals(mode(directory), meanwhile); // the group's bits are the mask: the maximum for all users
       }
       openToAclUsers(directory, "pass", []);
       assertEquals(mode(directory), before);
@@ -28,7 +28,7 @@ Deno.test("what is opened to users keeps what its group may, and is closed again
   }
 });
 
-Deno.test("users are users of the host that are neither root nor the master itself", () => {
+Deno.test("only users of the host that are neither root nor the master's user get access", () => {
   assertEquals(findAclUsers(["no such user", "root", "../evil"]), []);
   const self = findAclUsers([String(Deno.uid())]);
   assertEquals(self, []);

@@ -21,14 +21,14 @@ Deno.test("a frame is the tag, two newlines, and the map with bytes kept as byte
 
 const TAGS = ["key", "a".repeat(17), "a".repeat(18), "a".repeat(19), "a".repeat(20), jobReturn(JID, "wéb1"), ""];
 for (const tag of TAGS) {
-  Deno.test(`an event comes back as it was packed under a tag of ${tag.length} characters`, () => {
-    // Values with high bytes all over: none may be taken for the start of an old frame.
+  Deno.test(`an event is unpacked as it was packed, with a tag of ${tag.length} characters`, () => {
+    // Values with many high bytes: none may be mistaken for the start of a frame in the old format.
     const data: ValueMap = map({ "": "é\n\nü".repeat(9), list: [null, true, 200, -3, 1.5], deep: { a: { b: [] } } });
     assertEquals(unpackEvent(event.packEvent(tag, data)), { tag, data });
   });
 }
 
-Deno.test("frames of the old form are read: padded to 20 bytes, or 20 bytes bare", () => {
+Deno.test("frames of the old format are read: tags padded to 20 bytes, or exactly 20 bytes long", () => {
   const data = map({ id: "web1", text: "a\n\nb" });
   assertEquals(unpackEvent(concat("auth".padEnd(20, "|"), encode(data, "disk"))), { tag: "auth", data });
   assertEquals(unpackEvent(concat(JID, encode(data, "disk"))), { tag: JID, data });
@@ -48,7 +48,7 @@ for (
   });
 }
 
-Deno.test("stamps are UTC with microseconds, and rise within one millisecond", () => {
+Deno.test("time stamps are UTC with microseconds, and increase within one millisecond", () => {
   const now = Date.UTC(2024, 0, 2, 3, 4, 5, 678);
   const first = event.stampNow(now), second = event.stampNow(now);
   assertMatch(first, /^2024-01-02T03:04:05\.678\d{3}\+00:00$/);
@@ -58,7 +58,7 @@ Deno.test("stamps are UTC with microseconds, and rise within one millisecond", (
   assertEquals(data.has("_stamp"), false);
 });
 
-Deno.test("of an event whose tag is not wanted the data are not read; one in the old form is", () => {
+Deno.test("the data of an event with an unwanted tag are not decoded, except in the old format", () => {
   const frame = event.packEvent("salt/job/1/new", map({ a: 1 }));
   assertEquals(event.unpackMatching(frame, (tag) => tag === "salt/job/1/new"), {
     tag: "salt/job/1/new",

@@ -18,7 +18,7 @@ import { assertEquals } from "../support/assert.ts";
 
 const JID = "20240102030405678901";
 
-/** Tags that the minion web1 may fire: those of Python Salt's minions, ours, and whatever `event.send` is given. */
+/** Tags that the minion web1 may fire: the tags of Python Salt's minions, of our minions, and of `event.send`. */
 const OWN = [
   LEGACY_START_EVENT,
   "minion_ping",

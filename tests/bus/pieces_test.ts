@@ -8,7 +8,7 @@ import { strictTest } from "../support/strict.ts";
 
 const event = (tag: string, bytes: number) => packEvent(tag, map({ text: "\n\n".repeat(bytes / 2) }));
 
-/** What a subscriber makes of these messages. */
+/** Joins these messages as a subscriber does. */
 const received = (messages: Iterable<Uint8Array>) => {
   const pieces = new Pieces();
   return [...messages].map((message) => pieces.join(message)).filter((whole) => whole !== undefined);

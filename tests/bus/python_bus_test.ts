@@ -1,5 +1,6 @@
 /**
- * The bus for Python programs, read and written as Salt's transport does. Python's own programs: tests/interop/python_clients_test.ts.
+ * The event bus for Python programs, read and written as Salt's transport does. For the test with Python itself see
+ * tests/interop/python_clients_test.ts.
  * @module
  */
 import { BusPump } from "../../lib/bus/pump.ts";
@@ -18,12 +19,12 @@ import { strictTest } from "../support/strict.ts";
 
 const BOUND_MS = 60_000;
 
-/** What a subscriber of Salt 3008 would read of an event with this tag and data. */
+/** The bytes that a subscriber of Salt 3008 would read for an event with this tag and data. */
 function framed(tag: string, data: ValueMap): Uint8Array {
   return encode(new Map<string, Value>([["head", new Map()], ["body", packEvent(tag, data)]]), "disk");
 }
 
-/** What a sender of Salt would write. */
+/** The bytes that a sender of Salt would write. */
 function sent(content: Uint8Array): Uint8Array {
   const bytes = new Uint8Array(4 + content.length);
   new DataView(bytes.buffer).setUint32(0, content.length);

@@ -13,7 +13,7 @@ import { strictTest } from "../support/strict.ts";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
 
-/** Far above what anything here takes, on a busy machine too. */
+/** Far above the time that these tests need, also on a busy machine. */
 const BOUND_MS = 60_000;
 
 async function withBus(run: (paths: BusPaths, bus: BusPump) => Promise<void>): Promise<void> {
@@ -89,7 +89,7 @@ strictTest(
       const reading = receive();
       const expected: string[] = [];
       for (let round = 0; round < 5; round++) {
-        // Long enough for a rest, however soon it is over.
+        // Long enough that the subscriber pauses.
         for (const end = performance.now() + 60; performance.now() < end;) {
           assert(await sender.fire("other", map({ round })));
           await new Promise((resolve) => setTimeout(resolve, 2));
@@ -101,7 +101,7 @@ strictTest(
       }
       await eventually(() => received.length === expected.length, { what: "all of its own" });
       assertEquals(received, expected);
-      // Nothing comes of others' affairs, neither at the end of the time nor when it is closed.
+      // Events with other tags are not received, neither at the time-out nor after close.
       assert(await sender.fire("other", map({})));
       subscriber.close();
       await reading;
@@ -134,7 +134,7 @@ strictTest("subscriptions are live when connect() resolves, while the bus is flo
       using received = await EventSubscriber.connect(paths.pub, ["noise"]);
       while (flooding) {
         for (let i = 0; i < 200; i++) await outbox.fire("noise", noise);
-        // As fast as the bus carries, and no faster: a queue that grows would only measure itself.
+        // At the speed of the bus: a growing queue would delay the other events.
         for (let i = 0; i < 200; i++) assert(await received.next(BOUND_MS) !== undefined);
       }
     })();
@@ -158,7 +158,7 @@ strictTest("nothing is lost of 20,000 events to 8 subscribers, one of them slow"
     const sent = Promise.withResolvers<void>();
     const reading = subscribers.map(async (subscriber, i) => {
       for (let n = 0; n < count; n++) {
-        // The slow one reads nothing until all has been sent.
+        // The slow subscriber reads nothing until all events have been sent.
         if (i === 0 && n === 0) await sent.promise;
         const event = await subscriber.next(BOUND_MS);
         if (event?.data.get("n") !== n) return `${n} expected, ${event?.data.get("n")} came`;
@@ -184,7 +184,7 @@ strictTest(
       using slow = await EventSubscriber.connect(paths.pub, ["n"]);
       using quick = await EventSubscriber.connect(paths.pub, ["n"]);
       using sender = new EventSender(paths.pull);
-      const count = 30_000; // more than the 1,000 of the bus, the subscriber's own 20,000, and what is under way
+      const count = 30_000; // more than the queues of bus and subscriber (21,000) and the system buffers
       for (let n = 0; n < count; n++) {
         assert(await sender.fire("n", map({ n })));
         assertEquals((await quick.next(BOUND_MS))?.data.get("n"), n);
@@ -250,7 +250,7 @@ strictTest(
         while (await slow.next(20) !== undefined) received++;
         return received + slow.missed === count;
       }, { what: "the count of what was missed" });
-      // The bus's 1,000 messages, the subscriber's own 20,000, and what libzmq and the system have under way.
+      // The queues of the bus (1,000) and of the subscriber (20,000), and the buffers of libzmq and the system.
       assert(received < 2_500, `${received} received`);
     }
     await bus.close();

@@ -27,7 +27,7 @@ Deno.test("a subscriber's topic can be parsed; other topics, and invalid ones of
   }
 });
 
-Deno.test("events are counted for a subscriber that does not read, until it has got the first note of how many it missed", () => {
+Deno.test("dropped events are counted for a subscriber that does not read, until it has received the first note with their count", () => {
   const { subscribers, news } = bus();
   subscribers.subscriptionChanged(subscriberTopic(NAME), true);
   subscribers.subscriptionChanged("salt/job/", true);
@@ -37,7 +37,7 @@ Deno.test("events are counted for a subscriber that does not read, until it has 
   one.dropped = 3;
   assertEquals([subscribers.stuckOn("salt/job/1").length, subscribers.stuckOn("salt/auth").length], [1, 0]);
   assertEquals(missedNote(one), `${subscriberTopic(NAME)}\n3`);
-  one.dropped = 5; // what was counted after the note that came through has come through too
+  one.dropped = 5; // the events counted after the received note were delivered
   subscribers.subscriptionChanged(subscriberTopic({ ...NAME, missed: 3 }), true);
   subscribers.subscriptionChanged(subscriberTopic(NAME), false);
   assertEquals(subscribers.all.map(({ dropped, stuck }) => [dropped, stuck]), [[3, false]]);

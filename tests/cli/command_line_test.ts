@@ -88,7 +88,7 @@ for (const [argv, given, args] of PARSED) {
   });
 }
 
-// The texts are those of Salt 3008.3's own commands, but for the option that was probably meant.
+// The texts are those of Salt 3008.3's commands, except for the suggested option.
 const REFUSED: [argv: string[], message: string][] = [
   [["-c"], "-c option requires 1 argument"],
   [["--zzz"], "no such option: --zzz"],
@@ -99,7 +99,7 @@ const REFUSED: [argv: string[], message: string][] = [
   [["--static=1"], "--static option does not take a value"],
   [["-t", "abc"], "option -t: invalid floating-point value: 'abc'"],
   [["--subs", "abc"], "option --subset: invalid integer value: 'abc'"],
-  [["-t=5"], "option -t: invalid floating-point value: '=5'"], // a short option's value is what follows, "=" and all
+  [["-t=5"], "option -t: invalid floating-point value: '=5'"], // a short option's value includes "="
   [["--subset", "09"], "option --subset: invalid integer value: '09'"],
   [["-l", "loud"], "option -l: invalid choice: 'loud' (choose from 'quiet', 'critical', 'error', "],
   [["--st"], "ambiguous option: --st (--state-output, --state-verbose, --state_output, --state_verbose, --static?)"],
@@ -111,13 +111,13 @@ for (const [argv, message] of REFUSED) {
   });
 }
 
-Deno.test("options that are not given have their defaults, and two parses share nothing", () => {
+Deno.test("options that are not given have their defaults, and two parsed results share no objects", () => {
   const first = parse("-m", "x");
   assertEquals(parse().options.dirs, []);
   assertEquals([first.options.delimiter, first.options.timeout, first.options.static], [":", null, false]);
 });
 
-Deno.test("help and version end the parsing; versions do not", () => {
+Deno.test("--help and --version stop the parsing; --versions-report does not", () => {
   assertEquals(parseCommandLine(COMMAND, ["-h", "--zzz"]).kind, "help");
   assertEquals(parseCommandLine(COMMAND, ["x", "-vh"]).kind, "help");
   assertEquals(parseCommandLine(COMMAND, ["--version", "--zzz"]).kind, "version");
@@ -125,7 +125,7 @@ Deno.test("help and version end the parsing; versions do not", () => {
   assertThrows(() => parseCommandLine(COMMAND, ["-V", "--zzz"]), UsageError);
 });
 
-Deno.test("an option with the name of an object property is unknown", () => {
+Deno.test("an option named like an object property is unknown", () => {
   assertThrows(() => parse("--constructor"), UsageError, "no such option");
   assertThrows(() => parse("--__proto__=1"), UsageError, "no such option");
 });
@@ -137,7 +137,7 @@ Deno.test("--args-stdin adds options and arguments, one per line", () => {
   assertEquals([typed.options.timeout, typed.options.static, typed.options.verbose], [7, true, true]);
 });
 
-Deno.test("help is laid out as optparse lays it out", () => {
+Deno.test("help has the layout of optparse", () => {
   const options = {
     short: flag(["-s"], "Short."),
     config_dir: text(
@@ -178,7 +178,7 @@ Options:
   );
 });
 
-Deno.test("for an incomplete command line the usage, the examples and a reference to help are printed", () => {
+Deno.test("an incomplete command line prints the usage, the examples and a reference to --help", () => {
   const examples = [["salt-x a", "do a"]] as const;
   assertEquals(
     briefHelp({ prog: "salt-x", usage: "[options]", description: "Does x.", examples, options: {} }),
@@ -186,20 +186,20 @@ Deno.test("for an incomplete command line the usage, the examples and a referenc
   );
 });
 
-Deno.test("help never gets wider than the terminal", () => {
+Deno.test("help is never wider than the terminal", () => {
   for (const columns of [40, 60, 80, 120]) {
-    // The usage line, names of options and single long words are not broken.
+    // The usage line, option names and single long words are not broken.
     const lines = helpText(COMMAND, columns).split("\n").slice(1);
     const long = lines.filter((line) => line.length > columns && !/^ +(-|\S+$)/.test(line));
     assertEquals(long, []);
   }
 });
 
-Deno.test("wrapping may break after a hyphen", () => {
+Deno.test("lines may break after a hyphen", () => {
   assertEquals(wrap("created by batch-safe-limit", 18), ["created by batch-", "safe-limit"]);
 });
 
-Deno.test("no two options of the common sets share a name", () => {
+Deno.test("all options of the common sets have different names", () => {
   const salt = { ...OPTIONS };
   const key = {
     ...CONFIG_CLI_OPTIONS,
@@ -256,6 +256,6 @@ Deno.test("help, version and versions go to standard output and exit 0", async (
   }
 });
 
-Deno.test("a good command line is handed on", async () => {
+Deno.test("a valid command line is passed on", async () => {
   assertEquals(await open("*", "test.ping"), { out: "", err: "" });
 });

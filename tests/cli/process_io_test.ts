@@ -1,5 +1,5 @@
 /**
- * Standard input, output and Ctrl-C as only its own process has them.
+ * Standard input, standard output and Ctrl-C of a command in its own process.
  * @module
  */
 
@@ -7,10 +7,10 @@ import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts
 
 const ROOT = new URL("../../", import.meta.url);
 
-/** A program that fails rather than hang the run, in milliseconds. */
+/** Time limit of a command, in milliseconds. */
 const BOUND_MS = 120_000;
 
-/** Starts Deno with these arguments; standard input is a pipe, too. */
+/** Starts Deno with these arguments; standard input is also a pipe. */
 function start(...args: readonly string[]): Deno.ChildProcess {
   return new Deno.Command(Deno.execPath(), {
     args: [...args],
@@ -23,7 +23,7 @@ function start(...args: readonly string[]): Deno.ChildProcess {
   }).spawn();
 }
 
-/** Starts one of the names of `salt.ts`. */
+/** Starts one of the commands of `salt.ts`. */
 function salt(name: string, ...words: readonly string[]): Deno.ChildProcess {
   return start("run", "--allow-all", "--quiet", "salt.ts", "--as", name, ...words);
 }
@@ -35,7 +35,7 @@ async function type(child: Deno.ChildProcess, text: string): Promise<void> {
   await writer.close();
 }
 
-/** A master's configuration directory with two keys that wait. */
+/** A master's configuration directory with two pending keys. */
 async function withKeys(act: (config: string, waiting: () => string[]) => Promise<void>): Promise<void> {
   const root = Deno.makeTempDirSync({ prefix: "process_io_" });
   try {
@@ -77,7 +77,7 @@ Deno.test("a question reads one line of standard input; end of file is no answer
     }
   }));
 
-Deno.test("the first Ctrl-C asks the command to end, the second ends it", async () => {
+Deno.test("the first Ctrl-C makes the command end by itself, the second kills it", async () => {
   const child = start(
     "eval",
     "--ext=ts",
@@ -111,7 +111,7 @@ Deno.test("an unknown program name is refused, and the error lists the known nam
   }
 });
 
-Deno.test("the width and the kind of the terminal come from the environment if it has them", async () => {
+Deno.test("the width and the type of the terminal are read from the environment if it has them", async () => {
   const program = `import { commandIo } from "./lib/cli/process_io.ts";
     const { columns, isDumb, noColor } = commandIo();
     console.log(JSON.stringify([columns ?? null, isDumb, noColor ?? ""]));`;

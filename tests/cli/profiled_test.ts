@@ -1,7 +1,7 @@
 import { profiled } from "../../lib/cli/profiled.ts";
 import { assert, assertEquals, assertRejects } from "../support/assert.ts";
 
-Deno.test("--enable-profiling writes a profile where --profiling-path says, also of a command that fails; without it nothing", async () => {
+Deno.test("--enable-profiling writes a profile to --profiling-path, also for a command that fails; without it no file is written", async () => {
   const root = Deno.makeTempDirSync({ prefix: "profiled_" });
   try {
     let told = "";

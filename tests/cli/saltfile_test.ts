@@ -61,7 +61,7 @@ class Place {
   }
 }
 
-Deno.test("the Saltfile that counts: typed, then the variable, then here, then at home", () => {
+Deno.test("the order of Saltfiles: --saltfile, SALT_SALTFILE, the current directory, the home directory", () => {
   using place = new Place();
   const find = (typed: string | null = null) => findSaltfile(typed, place.surroundings);
   assertEquals(find(), undefined);
@@ -76,7 +76,7 @@ Deno.test("the Saltfile that counts: typed, then the variable, then here, then a
   assertThrows(() => find("/nowhere/x"), UsageError, "'/nowhere/x' file does not exist.");
 });
 
-Deno.test("a section fills in what was not typed, and the rest of it is configuration", () => {
+Deno.test("a section sets options that are not on the command line; its other keys are configuration", () => {
   using place = new Place();
   place.write(
     "cwd/Saltfile",
@@ -104,7 +104,7 @@ const FITTING: [yaml: string, name: keyof typeof OPTIONS, value: unknown][] = [
   ["config_dir: etc", "config_dir", "etc"],
 ];
 for (const [yaml, name, value] of FITTING) {
-  Deno.test(`a Saltfile may say ${yaml}`, () => {
+  Deno.test(`a Saltfile may have ${yaml}`, () => {
     using place = new Place();
     place.write("cwd/Saltfile", `salt-key:\n  ${yaml}\n`);
     const parsed = parse();
@@ -114,20 +114,20 @@ for (const [yaml, name, value] of FITTING) {
 }
 
 for (const yaml of ["quiet: maybe", "log_level: loud", "keysize: big", "timeout: true", "config_dir: {}"]) {
-  Deno.test(`a Saltfile may not say ${yaml}`, () => {
+  Deno.test(`a Saltfile may not have ${yaml}`, () => {
     using place = new Place();
     place.write("cwd/Saltfile", `salt-key:\n  ${yaml}\n`);
     assertThrows(() => place.apply(parse()), UsageError, `Saltfile: ${yaml.split(":")[0]}: invalid value`);
   });
 }
 
-Deno.test("a Saltfile that is no YAML is an error with file and line", () => {
+Deno.test("a Saltfile that is no YAML is an error with its path and line", () => {
   using place = new Place();
   const file = place.write("cwd/Saltfile", "salt-key:\n  yes: [\n");
   assertThrows(() => place.apply(parse()), ConfigError, `${file}:`);
 });
 
-Deno.test("start-up: the command line wins over the Saltfile, that over the files, those over the defaults", () => {
+Deno.test("the order of precedence is command line, Saltfile, configuration files, defaults", () => {
   using place = new Place();
   place.write("etc/master", `root_dir: ${place.root}\ntimeout: 1\nret_port: 1\nkeysize: 2049\npub_hwm: 7\n`);
   place.write("cwd/Saltfile", `salt-key:\n  config_dir: ${place.root}/etc\n  ret_port: 2\n  timeout: 2\n`);

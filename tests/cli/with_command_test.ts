@@ -3,14 +3,14 @@ import { withCommand } from "../../lib/cli/with_command.ts";
 import { UsageError } from "../../lib/errors.ts";
 import { assertEquals, assertRejects, assertStringIncludes } from "../support/assert.ts";
 
-/** Where a command runs: a directory with its log and its output file, and what it wrote to standard error. */
+/** The directory of a command with its log and its output file, and its standard error. */
 class Place implements Disposable {
   readonly root = Deno.makeTempDirSync({ prefix: "with_command_" });
   readonly log = `${this.root}/log`;
   readonly out = `${this.root}/out`;
   err = "";
 
-  /** What `withCommand` is given; `quiet` as `salt-run --quiet` has it. */
+  /** The arguments of `withCommand`; `quiet` as in `salt-run --quiet`. */
   start<R>(takeRights: () => R, { quiet = false, file = this.out } = {}) {
     return {
       io: {
@@ -55,7 +55,7 @@ class Place implements Disposable {
   }
 }
 
-Deno.test("the output file is opened before the rights are taken, and the log after", async () => {
+Deno.test("the output file is opened before permissions are dropped, the log file afterwards", async () => {
   using place = new Place();
   const rights = () => ({ out: place.exists(place.out), log: place.exists(place.log) });
   const code = await withCommand(place.start(rights), ({ rights, print }) => {
@@ -75,7 +75,7 @@ function openFiles(root: string): string[] {
     try {
       return [Deno.readLinkSync(`/proc/self/fd/${name}`)];
     } catch {
-      return []; // the descriptor of this very listing
+      return []; // the descriptor of this listing
     }
   }).filter((path) => path.startsWith(root));
 }
@@ -97,7 +97,7 @@ Deno.test({
   },
 });
 
-Deno.test("an outputter that does not exist is told in the log", async () => {
+Deno.test("an unknown outputter is named in the log", async () => {
   using place = new Place();
   await withCommand(place.start(() => 0), ({ print }) => {
     print(1, { out: "nested" });
@@ -113,7 +113,7 @@ Deno.test("an outputter that does not exist is told in the log", async () => {
   assertStringIncludes(place.err, "nosuch");
 });
 
-Deno.test("a quiet command prints nothing and opens no output file; others fail if theirs cannot be written", async () => {
+Deno.test("a quiet command prints nothing and opens no output file; other commands fail if their output file cannot be written", async () => {
   using place = new Place();
   await withCommand(place.start(() => 0, { quiet: true }), ({ print }) => {
     print(1);

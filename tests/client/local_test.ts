@@ -25,7 +25,7 @@ import { AT_ONCE_MS } from "../support/time.ts";
 const masterKey = await PrivateKey.generate(TEST_KEY_BITS);
 const JID = "20260101000000000001";
 
-/** A master's host without a master: its bus, its ports and its directories. */
+/** The host of a master without the master: an event bus, the ports and the directories. */
 class Host implements AsyncDisposable {
   readonly root: string;
   readonly opts: MasterOpts;
@@ -33,9 +33,9 @@ class Host implements AsyncDisposable {
   readonly #accepting: Promise<void>;
   readonly #events: EventSender;
   #dead = false;
-  /** The publishes that came, all for jobs with ids of their own. */
+  /** The received publishes; each job has its own jid. */
   readonly published: ValueMap[] = [];
-  /** What a find_job is answered with, by minion, at once; other minions stay silent. */
+  /** The immediate answer of each minion to find_job; other minions stay silent. */
   readonly running = new Map<string, Value>();
 
   private constructor(readonly master: ScriptedMaster, readonly bus: BusPump, opts: MasterOpts, root: string) {
@@ -81,19 +81,18 @@ class Host implements AsyncDisposable {
     await this.#events.fire(tag, map(data));
   }
 
-  /** Has the keys of these minions. */
   accept(...ids: string[]): void {
     for (const id of ids) new KeyStore(this.opts.pki_dir).put(id, "accepted", "a key");
   }
 
-  /** Who was asked whether the job runs, one list a question. */
+  /** The targets of each find_job. */
   get questions(): Value[] {
     return this.published.filter((load) => load.get("fun") === "saltutil.find_job").map((load) =>
       load.get("tgt") ?? null
     );
   }
 
-  /** Ends as a killed master does: the file of its socket stays. */
+  /** Ends like a killed master: its socket file stays. */
   async die(): Promise<void> {
     this.#dead = true;
     this.#listener.close();
@@ -117,9 +116,9 @@ interface Collecting {
   readonly all: (Returned | Silent)[];
   /** Each as `id: return`, `id is silent`, `id is not connected`. */
   readonly seen: string[];
-  /** Those that were named at the time-out. */
+  /** The minions reported as not connected at the time-out. */
   readonly absent: string[];
-  /** States that are done, each as `id number/of`. */
+  /** Finished states, each as `id number/total`. */
   readonly states: string[];
   readonly done: Promise<void>;
 }
@@ -150,7 +149,7 @@ async function collect(
   return { client, all, seen, absent, states, done: run() };
 }
 
-Deno.test("returns are given as they come, and with the last one it is over", async () => {
+Deno.test("returns are reported at once, and the last one ends the wait", async () => {
   await using host = await Host.start();
   const { all, seen, done } = await collect(host, ["a", "b", "c"], { timeoutMs: LONG, gatherMs: LONG });
   await host.returns(JID, "c", true, { out: "nested", retcode: 3 });
@@ -166,7 +165,7 @@ Deno.test("returns are given as they come, and with the last one it is over", as
   assertEquals(host.published, []);
 });
 
-Deno.test("only returns of this job and these minions count, each once", async () => {
+Deno.test("only returns of this job and of these minions are reported, each once", async () => {
   await using host = await Host.start();
   const { seen, done } = await collect(host, ["a", "b"], { timeoutMs: LONG, gatherMs: LONG });
   await host.returns("20260101000000000002", "a", "of another job");
@@ -199,14 +198,14 @@ Deno.test("finished states are reported as they arrive, but not those of other j
   assertEquals([states, seen], [["a 0/2", "a 1/2"], ["a: true"]]);
 });
 
-Deno.test("a job without minions is over at once", async () => {
+Deno.test("a job without minions ends at once", async () => {
   await using host = await Host.start();
   const { seen, done } = await collect(host, [], { timeoutMs: LONG, gatherMs: LONG });
   await done;
   assertEquals(seen, []);
 });
 
-Deno.test("after the timeout only missing minions are asked whether they run the job; no answer counts as no", async () => {
+Deno.test("after the timeout only missing minions are asked whether they run the job; no answer means no", async () => {
   await using host = await Host.start();
   const { seen, done } = await collect(host, ["a", "b", "c"], { timeoutMs: 3_000, gatherMs: 60 });
   await host.returns(JID, "b", 1);
@@ -253,7 +252,7 @@ Deno.test("a minion that does not run the job may still return while others run 
   assertEquals(seen, ["b: late", "a: at last"]);
 });
 
-Deno.test("a minion that ran the job and stops answering is given up", async () => {
+Deno.test("the client stops waiting for a minion that ran the job and stops answering", async () => {
   await using host = await Host.start();
   host.running.set("a", map({ jid: JID }));
   const { seen, done } = await collect(host, ["a"], { timeoutMs: 40, gatherMs: 3_000 });
@@ -273,7 +272,7 @@ Deno.test("a return that arrives before the answer that the job runs ends the wa
   assertEquals([seen, host.questions.length], [["a: 1", "b is silent"], 1]);
 });
 
-Deno.test("a return that only the job cache has is given in the end", async () => {
+Deno.test("a return that only the job cache has is reported at the end", async () => {
   await using host = await Host.start();
   host.accept("a", "b");
   const jobs = jobStore(host.opts.cachedir, { hashType: host.opts.hash_type });
@@ -288,7 +287,7 @@ Deno.test("a return that only the job cache has is given in the end", async () =
   ]);
 });
 
-Deno.test("a silent minion is not connected if its address is not, as far as one can tell", async () => {
+Deno.test("a silent minion is reported as not connected if no connection has its address", async () => {
   await using host = await Host.start();
   host.accept("away", "here", "new");
   const data = dataCache(host.opts.cachedir);
@@ -296,7 +295,7 @@ Deno.test("a silent minion is not connected if its address is not, as far as one
   data.setGrains("away", map({ ipv4: ["192.0.2.1"] }));
   const unknown = await collect(host, ["away", "here", "new"], QUICK);
   await unknown.done;
-  // Nobody is connected: that tells nothing.
+  // Without any connection, connections are no evidence.
   assertEquals(unknown.seen, ["away is silent", "here is silent", "new is silent"]);
   using _connection = await Deno.connect({ hostname: "127.0.0.1", port: host.opts.publish_port });
   const { seen, done } = await collect(host, ["away", "here", "new"], QUICK);
@@ -304,7 +303,7 @@ Deno.test("a silent minion is not connected if its address is not, as far as one
   assertEquals(seen, ["away is not connected", "here is silent", "new is silent"]);
 });
 
-Deno.test("a minion that is known to be disconnected is not asked, and is reported at the time-out", async () => {
+Deno.test("a minion with a recorded disconnection is not asked, and is reported at the time-out", async () => {
   await using host = await Host.start();
   host.accept("away", "here");
   writePresence(host.opts.cachedir, { present: new Map([["here", 1]]), gone: new Map([["away", 1]]) });
@@ -312,7 +311,7 @@ Deno.test("a minion that is known to be disconnected is not asked, and is report
   await alone.done;
   assertEquals([alone.seen, alone.absent, host.questions], [["away is not connected"], [], []]);
 
-  // While another is waited for, it is named at once, and told with the rest at the end.
+  // While another minion is awaited, it is named at once, and reported with the rest at the end.
   host.running.set("here", map({ jid: JID }));
   const both = await collect(host, ["away", "here"], { timeoutMs: 40, gatherMs: LONG });
   await eventually(() => host.questions.length > 0, { what: "a question" });
@@ -322,7 +321,7 @@ Deno.test("a minion that is known to be disconnected is not asked, and is report
   assertEquals(both.seen, ["here: 1", "away is not connected"]);
 });
 
-Deno.test("abort ends the collecting at once, and no minion is reported as silent", async () => {
+Deno.test("abort ends the collection at once, and no minion is reported as silent", async () => {
   await using host = await Host.start();
   const controller = new AbortController();
   const { seen, done } = await collect(host, ["a", "b"], { timeoutMs: LONG, gatherMs: LONG }, controller.signal);
@@ -338,7 +337,7 @@ Deno.test("abort ends the collecting at once, and no minion is reported as silen
   assertEquals(late.seen, []);
 });
 
-Deno.test("a master that dies while a minion has the job is an error after the timeout, and no wait for ever", async () => {
+Deno.test("a master that dies while a minion runs the job is an error after the timeout", async () => {
   await using host = await Host.start();
   const { seen, done } = await collect(host, ["a", "b"], { timeoutMs: 3_000, gatherMs: 60 });
   await host.fire(jobAck(JID, "a"), { id: "a" });
@@ -348,7 +347,7 @@ Deno.test("a master that dies while a minion has the job is an error after the t
   await assertRejects(() => done, NoMasterError, `salt-run jobs.attach ${JID}`);
 });
 
-Deno.test("a question that the master refuses to publish is answered by silence", async () => {
+Deno.test("a find_job that the master refuses to publish has no answers", async () => {
   await using host = await Host.start();
   host.master.script = () => encode(map({ enc: "clear", load: { jid: null, minions: [], error: "gone" } }), "wire");
   const { seen, done } = await collect(host, ["a"], QUICK);
@@ -422,11 +421,11 @@ for (const [what, reply, error] of REFUSALS) {
   });
 }
 
-Deno.test("without a master connecting fails at once", async () => {
+Deno.test("without a master, the connection fails at once", async () => {
   const host = await Host.start();
   await host[Symbol.asyncDispose]();
   const started = performance.now();
-  // Each would wait for five seconds, waited it for a bus.
+  // A wait for the bus would take five seconds each.
   for (let n = 0; n < 4; n++) {
     await assertRejects(
       () => LocalClient.connect(host.opts, { user: "root", log: SILENT_LOGGER }),
@@ -437,7 +436,7 @@ Deno.test("without a master connecting fails at once", async () => {
   assert(performance.now() - started < AT_ONCE_MS);
 });
 
-Deno.test("runners' commands return the answers of minions, and nothing without a match", async () => {
+Deno.test("commands of runners return the answers of minions, and nothing without a match", async () => {
   await using host = await Host.start();
   const minions = localCommands(host.opts, { user: "root", log: SILENT_LOGGER });
   const running = minions.run(["a", "b"], "test.ping", { tgtType: "list", timeoutS: 3, gatherJobTimeoutS: 0.1 });

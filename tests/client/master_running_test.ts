@@ -13,7 +13,7 @@ async function inDirectory(act: (sockDir: string) => Promise<void>): Promise<voi
   }
 }
 
-Deno.test("a master is running if a process listens, and not if only a socket file is left", () =>
+Deno.test("a master is running if a process listens on the socket, not if only a socket file is left", () =>
   inDirectory(async (sockDir) => {
     assert(!await isMasterRunning(sockDir), "nothing is there");
     const error = await assertRejects(() => checkMasterRunning(sockDir), NoMasterError);
@@ -24,7 +24,7 @@ Deno.test("a master is running if a process listens, and not if only a socket fi
     assertEquals(await isMasterRunning(sockDir), false);
   }));
 
-// Root may do everything.
+// root has every permission
 Deno.test(
   "a user without access to the master gets an error with its address",
   { ignore: Deno.uid() === 0 },

@@ -18,7 +18,7 @@ Deno.test("no minion is asked before the time-out; then silent minions are asked
   assertEquals([watch.toAsk(6_000), watch.nextAt], [[], 15_000]);
 });
 
-Deno.test("a minion that denies the job is given up at once, one that runs it is asked again, and a silent one is given up after the limit", () => {
+Deno.test("a minion that denies the job is dropped at once, one that runs it is asked again, and a silent one is dropped after the limit", () => {
   const watch = watchOf("idle", "busy", "mute");
   watch.asked(watch.toAsk(5_000), 15_000);
   watch.answered("idle", false, 5_100);
@@ -33,7 +33,7 @@ Deno.test("a minion that denies the job is given up at once, one that runs it is
   assertEquals([watch.done, [...watch.unreturned]], [true, ["idle", "busy", "mute"]]);
 });
 
-Deno.test("a minion that was given up and returns later counts as returned", () => {
+Deno.test("a dropped minion that returns later counts as returned", () => {
   const watch = watchOf("web1");
   watch.asked(watch.toAsk(5_000), 6_000);
   watch.tick(6_000);
@@ -46,7 +46,7 @@ Deno.test("a minion that acknowledges is awaited without a limit, and never aske
   assertEquals([watch.toAsk(1e9), watch.nextAt, watch.done], [[], Infinity, false]);
 });
 
-Deno.test("a minion that has the job and loses its connection has the time-out to reconnect", () => {
+Deno.test("a minion that runs the job and loses its connection has one time-out to reconnect", () => {
   const watch = watchOf("web1", "web2");
   watch.acknowledged("web1");
   watch.acknowledged("web2");
@@ -56,7 +56,7 @@ Deno.test("a minion that has the job and loses its connection has the time-out t
   assertEquals([watch.toAsk(14_999), watch.nextAt, watch.toAsk(15_000)], [[], 15_000, ["web1"]]);
 });
 
-Deno.test("without a master the minions of a job have one time-out to answer, however often its absence is noticed", () => {
+Deno.test("without a master the minions of a job have one time-out to answer, even if its absence is noticed several times", () => {
   const watch = watchOf("web1", "web2");
   watch.acknowledged("web1");
   watch.acknowledged("web2");
@@ -66,7 +66,7 @@ Deno.test("without a master the minions of a job have one time-out to answer, ho
   assertEquals([watch.toAsk(14_999), watch.nextAt, watch.toAsk(15_000)], [[], 15_000, ["web1"]]);
 });
 
-Deno.test("whose presence changes without an acknowledgement is waited for as before", () => {
+Deno.test("a change of presence does not change the wait for a minion that has not acknowledged", () => {
   const watch = watchOf("web1");
   watch.presence("web1", false, 1_000);
   assertEquals(watch.nextAt, 5_000);
@@ -84,7 +84,7 @@ Deno.test("a minion that returns or acknowledges has answered: find_job is not w
   }
 });
 
-Deno.test("a minion that has returned is not waited for again, also if other answers come late", () => {
+Deno.test("a minion that has returned is not awaited again, also after late answers", () => {
   const watch = watchOf("web1", "web2");
   watch.acknowledged("web2");
   watch.returned("web2");
@@ -95,7 +95,7 @@ Deno.test("a minion that has returned is not waited for again, also if other ans
   assertEquals(watch.done, true);
 });
 
-Deno.test("an answer counts once, and only from minions that were asked", () => {
+Deno.test("only the first answer of a minion counts, and only if it was asked", () => {
   const watch = watchOf("busy", "web1");
   watch.answered("web1", false, 1_000);
   assertEquals(watch.toAsk(5_000), ["busy", "web1"]);
@@ -106,13 +106,13 @@ Deno.test("an answer counts once, and only from minions that were asked", () => 
   assertEquals([watch.done, watch.toAsk(15_000)], [false, ["busy"]]);
 });
 
-Deno.test("of one that is connected and has not acknowledged, the time-out runs on", () => {
+Deno.test("the time-out of a connected minion that has not acknowledged continues", () => {
   const watch = watchOf("web1");
   watch.presence("web1", true, 1_000);
   assertEquals(watch.toAsk(5_000), ["web1"]);
 });
 
-Deno.test("a minion that is known to be disconnected is given up at the time-out, unless it has the job", () => {
+Deno.test("a minion with a recorded disconnection is dropped at the time-out, unless it runs the job", () => {
   const watch = watchOf("away", "begun", "here");
   watch.acknowledged("begun");
   watch.presence("begun", false, 0);
@@ -124,7 +124,7 @@ Deno.test("a minion that is known to be disconnected is given up at the time-out
   assertEquals([watch.done, watch.nextAt], [false, 15_000]);
 });
 
-Deno.test("a watch of minions that are all known not to be connected ends at the time-out", () => {
+Deno.test("a watch whose minions are all disconnected ends at the time-out", () => {
   const watch = watchOf("away", "off");
   watch.giveUp(watch.toAsk(5_000), new Set(["away", "off"]));
   assertEquals([watch.done, watch.nextAt, [...watch.unreturned]], [true, Infinity, ["away", "off"]]);

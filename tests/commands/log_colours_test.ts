@@ -1,5 +1,5 @@
 /**
- * The log on a terminal has colours by one rule, whichever command writes it.
+ * One rule decides for all commands whether the log on a terminal has colours.
  * @module
  */
 
@@ -13,7 +13,10 @@ import { assertStringIncludes } from "../support/assert.ts";
 
 const none = () => Promise.reject(new Error("nothing is fired or run here"));
 
-/** Each command with words that need no master, or end without one; its configuration has an option that nobody knows. */
+/**
+ * Each command with arguments that need no master, or fail without one. Its configuration has an unknown option, which
+ * is logged.
+ */
 const COMMANDS: Readonly<Record<string, (config: string, io: JobIo) => Promise<number>>> = {
   "salt": (config, io) => runSalt(["-c", config, "--preview-target", "*"], io),
   "salt-call": (config, io) => runSaltCall(["-c", config, "--local", "test.ping"], io),
@@ -30,7 +33,7 @@ const COMMANDS: Readonly<Record<string, (config: string, io: JobIo) => Promise<n
     }),
 };
 
-/** Where standard error is what, and how its warnings begin there. */
+/** The kinds of standard error, and the beginning of a warning on each. */
 const PLACES: Readonly<Record<string, [Partial<CommandIo>, config: string, begins: string]>> = {
   "a terminal": [{ isErrorTerminal: true }, "", "\x1b[0;1;33m[WARNING ]\x1b[0;0m"],
   "a file, with standard output on a terminal": [{ isTerminal: true }, "", "[WARNING ]"],

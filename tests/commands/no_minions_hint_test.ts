@@ -1,7 +1,7 @@
 import { noMinionsHint } from "../../lib/commands/no_minions_hint.ts";
 import { assertEquals } from "../support/assert.ts";
 
-/** Keys of a master on which these minions wait, or were rejected. */
+/** The keys of a master with these pending and rejected minions. */
 const keys = (pending: string[], rejected: string[] = []) => ({
   list: (state: string) => state === "pending" ? pending : state === "rejected" ? rejected : ["web1", "web2", "db1"],
 });
@@ -9,7 +9,7 @@ const keys = (pending: string[], rejected: string[] = []) => ({
 const HERE = { config_dir: "/etc/salt" };
 const ACCEPT = "To accept a key: salt-key -a";
 
-Deno.test("where the target matches only minions that wait for acceptance, a few of them are named", () => {
+Deno.test("if the target matches only pending minions, some of them are named", () => {
   const cases: [tgt: string, ids: string[], hint: string][] = [
     ["web*", [], ""],
     ["web*", ["db1"], ""],
@@ -23,7 +23,7 @@ Deno.test("where the target matches only minions that wait for acceptance, a few
   for (const [tgt, ids, hint] of cases) assertEquals(noMinionsHint({ tgt, tgtType: "glob" }, keys(ids), HERE), hint);
 });
 
-Deno.test("a rejected key is named, with a command that reaches the same configuration", () => {
+Deno.test("a rejected key is named, with a command that uses the same configuration", () => {
   assertEquals(
     noMinionsHint({ tgt: "db*", tgtType: "glob" }, keys([], ["db9"]), { config_dir: "/srv/my salt" }),
     "Rejected, and so not asked: db9. " +
@@ -31,7 +31,7 @@ Deno.test("a rejected key is named, with a command that reaches the same configu
   );
 });
 
-Deno.test("an id that a shell would run is quoted in a command that is shown", () => {
+Deno.test("an id with shell syntax is quoted in the suggested command", () => {
   assertEquals(
     noMinionsHint({ tgt: "*", tgtType: "glob" }, keys(["$(reboot)"]), HERE),
     `Not accepted yet, and so not asked: $(reboot). ${ACCEPT} '$(reboot)'\n`,
@@ -59,8 +59,8 @@ const MEANT: readonly (readonly [tgt: string, tgtType: string, hint: string])[] 
   ["wbe1\x1b[2J", "glob", ""],
 ];
 for (const [tgt, tgtType, hint] of MEANT) {
-  Deno.test(`the target ${JSON.stringify(tgt)} (${tgtType}) that nobody matches is told ${JSON.stringify(hint)}`, () =>
-    assertEquals(noMinionsHint({ tgt, tgtType }, keys([]), HERE), hint));
+  Deno.test(`the target ${JSON.stringify(tgt)} (${tgtType}) without a match gets the hint ${JSON.stringify(hint)}`, () =>
+    assertEquals(nobodyHint({ tgt, tgtType }, keys([]), HERE), hint));
 }
 
 Deno.test("a user who may not read the keys gets no hint about them", () => {

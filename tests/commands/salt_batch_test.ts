@@ -83,7 +83,7 @@ fleetTest("salt -b --async runs in the background; batch.* show it and stop it",
   assertEquals(tags[0], `salt/batch/${jid}/new`);
   assertEquals(await batch("batch.stop", jid), false);
 
-  // Stopped at its first minion, which continues.
+  // The batch was stopped at its first minion, which continues.
   const gate = `${fleet.root}/gate`;
   const words = ["cmd.run", `while [ ! -e ${gate} ]; do sleep 0.05; done`];
   const second = /\d{20}/.exec((await fleet.salt("-b", "1", "--async", "*", ...words)).out)?.[0] ?? "";
@@ -114,7 +114,7 @@ fleetTest("a batch in the background continues after its master was away for lon
   await eventually(async () => (await status(jid)).active === 1 || undefined, { what: "the first minion" });
   await fleet.stopMaster();
   await sleep(2_500);
-  // The first minion ends its job while there is nobody to tell.
+  // The first minion ends its job while no master is running.
   Deno.writeTextFileSync(gate, "");
   await sleep(500);
   await fleet.startMaster();
@@ -131,7 +131,7 @@ fleetTest("a batch in the background continues after its master was away for lon
   assertEquals(Deno.readTextFileSync(`${fleet.root}/runs`), "ran\n".repeat(3));
 });
 
-Deno.test("a batch without a master ends with a reason", async () => {
+Deno.test("a batch without a master ends with an error message", async () => {
   const sock_dir = Deno.makeTempDirSync({ prefix: "batch_" });
   const { log, lines } = keptLog();
   const session = { io: { signal: new AbortController().signal }, opts: { sock_dir }, log } as unknown as Session;

@@ -1,5 +1,5 @@
 /**
- * `salt-call` with an operator's own modules, as its own process.
+ * `salt-call` with custom modules, as its own process.
  * @module
  */
 

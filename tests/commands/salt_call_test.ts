@@ -7,7 +7,7 @@ import { assert, assertEquals, assertMatch } from "../support/assert.ts";
 import { eventually, WITHIN_MS } from "../support/eventually.ts";
 import { Fleet, fleetTest, untilKey } from "../support/fleet/fleet.ts";
 
-/** What one run is to give; a text is exact, `JID` in it stands for any job id. */
+/** The expected result of one run. A string is compared exactly, except that `JID` matches any job id. */
 interface Case {
   readonly words: readonly string[];
   readonly out: string | RegExp;
@@ -211,13 +211,13 @@ fleetTest(
     const seen = await fleet.saltCall("web1", "--local", "--out=json", "saltutil.running");
     assertEquals(JSON.parse(seen.out).local.map(({ jid }: { jid: string }) => jid), [job.jid]);
 
-    // Its process is the minion's: a signal would end the minion.
+    // The job runs in the minion's process: a signal would end the minion.
     const killed = await fleet.saltCall("web1", "--local", "saltutil.kill_job", job.jid);
     assertEquals(killed.code, 1);
     assertMatch(killed.err, /^Error running 'saltutil\.kill_job': Job \d+ is the running minion's/);
 
     using events = await fleet.listen("from/minion");
-    // `fire_master` on the minion's own bus continues to the master.
+    // `fire_master` on the minion's own bus is forwarded to the master.
     const words = ["--local", "event.fire", "{tag: from/minion, data: {a: 1}}", "fire_master"];
     assertEquals((await fleet.saltCall("web1", ...words)).out, "local:\n    True\n");
     assert(await events.next(WITHIN_MS) !== undefined);

@@ -83,7 +83,7 @@ fleetTest("salt-cp --chunked copies large files, binary ones, directories, modes
     assertEquals((Deno.statSync(paths[2]).mode ?? 0) & 0o7777, 0o750);
     assertEquals(Deno.statSync(paths[3]).size, 0);
   }
-  // Again: what is there is replaced, not added to.
+  // A second copy replaces the files and does not append.
   const again = await saltCp(fleet, "-C", "web1", `${from}/binary`, `${to}/1/binary`);
   assertEquals([again.code, Deno.statSync(`${to}/1/binary`).size], [0, 250_000]);
   Deno.writeTextFileSync(`${to}/file`, "");
@@ -130,7 +130,7 @@ fleetTest("salt-cp says what it cannot send, whom it cannot reach, and what is m
   }
 });
 
-Deno.test("where files go depends on how many there are, and on a slash at the end", () => {
+Deno.test("the destination depends on the number of files, and on a slash at the end", () => {
   const root = Deno.makeTempDirSync({ prefix: "cp_" });
   try {
     Deno.mkdirSync(`${root}/d/e`, { recursive: true });
@@ -152,7 +152,7 @@ Deno.test("where files go depends on how many there are, and on a slash at the e
   }
 });
 
-Deno.test("pieces have the size that is asked for, and an empty file has one", async () => {
+Deno.test("chunks have the requested size, and an empty file has one chunk", async () => {
   const path = Deno.makeTempFileSync();
   try {
     for (const [size, pieces] of [[0, [0]], [5, [5]], [10, [10]], [25, [10, 10, 5]]] as const) {

@@ -13,7 +13,7 @@ fleetTest("salt names silent minions", { minions: ["web1", "db1"], master: IMPAT
   await fleet.stopMinion("db1");
   const salt = async (...words: string[]) => {
     const run = await fleet.salt(...words);
-    // Where web1 takes longer than the time-out, this is said meanwhile.
+    // If web1 takes longer than the time-out, this line is printed meanwhile.
     return { ...run, err: run.err.replace("Not connected: db1. The others are waited for.\n", "") };
   };
   const silence = "db1:\n    Minion did not return. [Not connected]\n";
@@ -23,7 +23,7 @@ fleetTest("salt names silent minions", { minions: ["web1", "db1"], master: IMPAT
   const failed = failedText("not connected (db1)");
   assertEquals([run.err, run.code], [failed, 1]);
 
-  // It is not printed, and counts anyway.
+  // The silent minion is not printed, but it still sets the exit code.
   assertEquals(await salt("--hide-timeout", "*", "test.ping"), {
     code: 1,
     out: "web1:\n    True\n",
@@ -31,7 +31,7 @@ fleetTest("salt names silent minions", { minions: ["web1", "db1"], master: IMPAT
   });
   assertEquals(await salt("--static", "db1", "test.ping"), { code: 2, out: "", err: NOBODY });
   assertEquals(await salt("--static", "--out=json", "db1", "test.ping"), { code: 2, out: "{}\n", err: NOBODY });
-  // A program reads returns, and nothing else.
+  // Output for programs holds only returns.
   assertEquals(await salt("--static", "--out=json", "--out-indent=-1", "*", "test.ping"), {
     code: 1,
     out: '{"web1": true}\n',
@@ -67,7 +67,7 @@ fleetTest("a time-out of a second is a second, for a minion that is known not to
   assertEquals(run.out, "web1:\n    True\ndb1:\n    Minion did not return. [Not connected]\n");
   const status = await fleet.saltRun("manage.status", "timeout=1", "--out=json");
   assertEquals(JSON.parse(status.out), { up: ["web1"], down: ["db1"] });
-  // Nobody was asked whether it still runs the job, which would have taken a minute.
+  // No minion got a find_job, which would have taken a minute.
   const funs = new Set<unknown>();
   for (let event; (event = await events.next(0)) !== undefined;) funs.add(event.data.get("fun"));
   assertEquals(funs.has("test.ping") && !funs.has("saltutil.find_job"), true);
@@ -121,7 +121,7 @@ fleetTest("salt without a master says so at once", { minions: [] }, async (fleet
   const sockDir = fleet.masterOpts.sock_dir;
   await fleet.stopMaster();
   const started = performance.now();
-  // Each would wait for five seconds, waited it for a bus.
+  // A wait for the bus would take five seconds each.
   for (const words of [["*", "test.ping"], ["--async", "*", "test.ping"], ["-b1", "*", "test.ping"], ["*", "a.b"]]) {
     assertEquals(await fleet.salt(...words), {
       code: 69,
@@ -131,12 +131,12 @@ fleetTest("salt without a master says so at once", { minions: [] }, async (fleet
     });
   }
   assert(performance.now() - started < AT_ONCE_MS);
-  // Socket files that a master left behind when it was killed are no master.
+  // Socket files that a killed master left behind do not count as a master.
   Deno.listen({ transport: "unix", path: `${sockDir}/publish_pull.ipc` }).close();
   assertEquals((await fleet.salt("*", "test.ping")).code, 69);
 });
 
-Deno.test("salt with a broken configuration names file and line", async () => {
+Deno.test("salt with an invalid configuration names file and line", async () => {
   await using fleet = new Fleet({});
   Deno.mkdirSync(fleet.configDir);
   Deno.writeTextFileSync(`${fleet.configDir}/master`, "worker_threads: many\n");

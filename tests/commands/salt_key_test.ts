@@ -10,7 +10,7 @@ const KEY = await PrivateKey.generate(1024);
 const PEM = KEY.publicKey.pem;
 const FINGER = fingerprint(PEM, "sha256");
 
-/** What one run of the command did. */
+/** The result of one run of the command. */
 interface Run {
   code: number;
   out: string;
@@ -68,7 +68,7 @@ class Bench implements Disposable {
     }
   }
 
-  /** Runs the command; `answers` are typed at its prompts, then the input ends. */
+  /** Runs the command. `answers` are the input for its prompts, then the input ends. */
   async run(
     argv: string[],
     { answers = [] as string[], isTerminal = false, isErrorTerminal = false } = {},
@@ -107,7 +107,8 @@ const HEADED = {
 };
 const ALL = HEADED.acc + HEADED.den + HEADED.un + HEADED.rej;
 
-// Each row: the words, the exit code, standard output. The texts are those of salt-key 3008.3 on the same directory.
+// Each row: the arguments, the exit code, standard output. The texts are those of salt-key 3008.3 on the same
+// directory.
 const QUERIES: readonly (readonly [argv: string, code: number, out: string])[] = [
   ["", 0, ALL],
   ["-L", 0, ALL],
@@ -175,7 +176,7 @@ for (const [argv, code, out] of QUERIES) {
   });
 }
 
-Deno.test("salt-key -F prints all fingerprints, the master's own keys among them", async () => {
+Deno.test("salt-key -F prints all fingerprints, including the master's own keys", async () => {
   using bench = new Bench();
   Deno.writeTextFileSync(`${bench.pki}/master.pem`, KEY.pem, { mode: 0o600 });
   Deno.writeTextFileSync(`${bench.pki}/master.pub`, PEM + "\n");
@@ -189,7 +190,7 @@ Deno.test("salt-key -F prints all fingerprints, the master's own keys among them
   ));
 });
 
-Deno.test("salt-key -F master is -F, and -f master shows the master's own and says which one is for master_finger", async () => {
+Deno.test("salt-key -F master equals -F, and -f master shows the master's own keys and names the one for master_finger", async () => {
   using bench = new Bench();
   Deno.writeTextFileSync(`${bench.pki}/master_sign.pub`, PEM);
   Deno.writeTextFileSync(`${bench.pki}/host_master.pub`, PEM);
@@ -230,7 +231,7 @@ Deno.test("salt-key -a asks, accepts on yes and fires an event with the key", as
   assertEquals(bench.dropfile, undefined, "accepting a key is no reason for a new AES key");
 });
 
-Deno.test("salt-key without an answer to its question changes nothing, and says so", async () => {
+Deno.test("salt-key without an answer to its question changes nothing, and prints that", async () => {
   using bench = new Bench();
   const run = await bench.run(["-A"]);
   assertEquals(run.code, 1);
@@ -238,20 +239,20 @@ Deno.test("salt-key without an answer to its question changes nothing, and says 
   assert(bench.has("new1", "pending"));
 });
 
-Deno.test("salt-key -a of keys that are not pending says what they are", async () => {
+Deno.test("salt-key -a of keys that are not pending prints their state", async () => {
   using bench = new Bench();
   assertEquals((await bench.run(["-a", "web1"])).err, "It matches web1 (accepted), web1 (denied).\n");
   assertEquals((await bench.run(["-a", "nosuch"])).err, "");
 });
 
-Deno.test("salt-key -A twice: the second run has nothing to do and succeeds", async () => {
+Deno.test("the second run of salt-key -A has nothing to do and succeeds", async () => {
   using bench = new Bench();
   assertEquals((await bench.run(["-y", "-A"])).code, 0);
   const again = await bench.run(["-y", "-A"]);
   assertEquals([again.code, again.out], [0, "The key glob '*' does not match any unaccepted keys.\n"]);
 });
 
-Deno.test("salt-key -a takes rejected and denied keys only if they are included", async () => {
+Deno.test("salt-key -a accepts rejected and denied keys only with --include-rejected and --include-denied", async () => {
   using bench = new Bench();
   const run = await bench.run(["-y", "-a", "rej*,den*", "--include-rejected", "--include-denied"]);
   assertEquals(
@@ -274,7 +275,7 @@ Deno.test("salt-key -a does not move a file that is no key, and exits 1", async 
   assert(bench.has("bad", "pending") && bench.has("new1", "accepted"));
 });
 
-Deno.test("salt-key -r rejects pending keys, accepted ones if included, and asks for a new AES key", async () => {
+Deno.test("salt-key -r rejects pending keys, accepted keys with --include-accepted, and requests a new AES key", async () => {
   using bench = new Bench();
   bench.remember("web1");
   const run = await bench.run(["-r", "web1", "--include-accepted"], { answers: ["y"] });
@@ -288,7 +289,7 @@ Deno.test("salt-key -r rejects pending keys, accepted ones if included, and asks
   assertEquals(bench.remembered, ["web1"], "a rejected minion is still known");
 });
 
-Deno.test("salt-key -d asks with No as the default, deletes, and forgets minions without any key", async () => {
+Deno.test("salt-key -d asks with No as the default, deletes, and removes the data of minions without any key", async () => {
   using bench = new Bench();
   for (const id of ["old", "web1", "new1"]) bench.remember(id);
   const question = "The following keys are going to be deleted:\nAccepted Keys:\nold\nProceed? [N/y] ";
@@ -311,7 +312,7 @@ Deno.test("salt-key -D deletes the keys of every state", async () => {
   assertEquals((await bench.run([])).out, "Accepted Keys:\nDenied Keys:\nUnaccepted Keys:\nRejected Keys:\n");
 });
 
-Deno.test("salt-key keeps the minions' data with --preserve-minions, or as configured", async () => {
+Deno.test("salt-key keeps the minions' data with --preserve-minions, or if configured", async () => {
   using bench = new Bench();
   for (const id of ["old", "web1", "Db1"]) bench.remember(id);
   await bench.run(["-y", "-d", "old", "--preserve-minions=True"]);
@@ -324,7 +325,7 @@ Deno.test("salt-key keeps the minions' data with --preserve-minions, or as confi
   assertEquals(bench.remembered, ["old", "web1"]);
 });
 
-Deno.test("salt-key asks for no new AES key if that is switched off", async () => {
+Deno.test("salt-key requests no new AES key if the option is off", async () => {
   using bench = new Bench();
   await bench.run(["-y", "-d", "old", "--rotate-aes-key=False"]);
   assertEquals(bench.dropfile, undefined);
@@ -337,7 +338,7 @@ Deno.test("salt-key asks for no new AES key if that is switched off", async () =
   assertEquals(bench.dropfile, "host_master", "a request that is there already stays");
 });
 
-Deno.test("salt-key -q reports nothing, but still shows what it asks about", async () => {
+Deno.test("salt-key -q reports nothing, but still shows the keys that a question is about", async () => {
   using bench = new Bench();
   assertEquals((await bench.run(["-y", "-q", "-a", "new1"])).out, "");
   const run = await bench.run(["-q", "-a", "new2"], { answers: ["y"] });
@@ -397,7 +398,7 @@ Deno.test("salt-key on a directory that does not exist yet lists nothing", async
   assertEquals((await bench.run(["-F"])).code, 0);
 });
 
-Deno.test("salt-key says in one line what is wrong with the configuration", async () => {
+Deno.test("salt-key reports a configuration error in one line", async () => {
   using bench = new Bench();
   Deno.writeTextFileSync(`${bench.root}/master`, "hash_type: [\n");
   const { code, out, err } = await bench.run(["-L"]);

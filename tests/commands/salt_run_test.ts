@@ -11,7 +11,7 @@ import { map, repr, type ValueMap } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
 import files from "../corpus/job_cache.json" with { type: "json" };
 
-/** The parts of the local client that no test here comes to. */
+/** The parts of the local client that these tests do not use. */
 const NO_JOBS = {
   attach: () => {
     throw new Error("no job is attached to here");
@@ -27,9 +27,9 @@ interface World {
   readonly events: [tag: string, data: ValueMap][];
   readonly detached: string[][];
   readonly answers: Map<string, LocalReturn>;
-  /** What the next command has in place of its defaults. */
+  /** Replacements for the defaults of the next command. */
   readonly io: Partial<SaltRunIo>;
-  /** Runs `salt-run` with this configuration directory and these words. */
+  /** Runs `salt-run` with this configuration directory and these arguments. */
   run(...words: string[]): Promise<{ code: number; out: string; err: string }>;
 }
 
@@ -76,7 +76,7 @@ async function withWorld(test: (world: World) => Promise<void>, config = ""): Pr
   }
 }
 
-/** What Salt 3008.3's `salt-run` prints, on the same cache. */
+/** The output of Salt 3008.3's `salt-run` on the same cache. */
 const SALT_OUTPUT: readonly (readonly [words: string[], out: string])[] = [
   [["test.arg", "1", "a=2", "__b=3"], "args:\n    - 1\nkwargs:\n    ----------\n    a:\n        2\n"],
   [["test.stdout_print"], "foo\nbar\n"],
@@ -135,13 +135,13 @@ Deno.test("a runner is stored as a job of the master, with the event as its retu
     assertStringIncludes(listed.out, '"Function": "runner.test.metasyntactic"');
   }));
 
-Deno.test("a runner is not stored if the master does not want it", () =>
+Deno.test("a runner is not stored if the master is configured so", () =>
   withWorld(async ({ run, jobs }) => {
     await run("test.arg", "--jid=20250102030405000001");
     assertEquals(jobs.exists("20250102030405000001"), false);
   }, "runner_returns: False\n"));
 
-Deno.test("while a runner runs its proc file says so", () =>
+Deno.test("a runner has a proc file while it runs", () =>
   withWorld(async ({ root, run, io }) => {
     let note: unknown;
     const proc = `${root}/var/cache/salt/master/proc`;
@@ -171,7 +171,7 @@ Deno.test("an unknown function is reported as by Salt, and is a usage error", ()
     assertEquals((await run("manage.upp")).out, "'manage.upp' is not available. Did you mean manage.up?\n");
   }));
 
-Deno.test("half a name shows what there is", () =>
+Deno.test("a name without a function lists the functions", () =>
   withWorld(async ({ run }) => {
     const { code, out } = await run("jobs.list");
     assertEquals(code, 64);
@@ -208,7 +208,7 @@ Deno.test("a runner that throws is a failure, reported without a stack trace", (
     assert(jobs.has("20250102030405000001", "host_master"));
   }));
 
-Deno.test("no master is 69, a refusal 77, both with one line on standard error", () =>
+Deno.test("no master is exit code 69, a refusal 77, both with one line on standard error", () =>
   withWorld(async ({ run, io }) => {
     for (
       const [error, expected] of [[new NoMasterError("nobody there"), 69], [
@@ -236,7 +236,7 @@ Deno.test("without a function, or with -d, the documentation is shown", () =>
     assertEquals(events.length, 0);
   }));
 
-Deno.test("--async starts the same words again in the background, with a jid that it prints", () =>
+Deno.test("--async starts the same command in the background and prints its jid", () =>
   withWorld(async ({ root, run, detached, events }) => {
     const { code, out, err } = await run("--async", "-t", "3", "test.arg", "--no-parse=b", "a=1", "b=2", "--", "-x");
     assertEquals([code, out, events.length], [0, "", 0]);
@@ -257,7 +257,7 @@ Deno.test("--async of an unknown function is reported at once", () =>
     assertEquals(detached.length, 0);
   }));
 
-Deno.test("words of standard input count as if they were typed", () =>
+Deno.test("arguments on standard input are treated like those of the command line", () =>
   withWorld(async ({ run, io }) => {
     Object.assign(io, { readStdin: () => Promise.resolve("test.arg\na b\nc=1\n--out=raw\n") });
     assertEquals((await run("--args-stdin")).out, "{'args': ['a b'], 'kwargs': {'c': 1}}\n");
@@ -281,7 +281,7 @@ Deno.test("a progress event is fired and shown", () =>
     ]);
   }));
 
-Deno.test("manage.down with removekeys deletes the keys, forgets the minions and asks for a new AES key", () =>
+Deno.test("manage.down with removekeys deletes the keys and the data of the minions, and requests a new AES key", () =>
   withWorld(async ({ root, run, events }) => {
     const pki = `${root}/etc/salt/pki/master/minions`;
     Deno.mkdirSync(pki, { recursive: true });
@@ -297,7 +297,7 @@ Deno.test("manage.down with removekeys deletes the keys, forgets the minions and
     assertEquals(Deno.readTextFileSync(`${cachedir}/.dfn`), "host_master");
   }));
 
-Deno.test("the user's own runners are found", () =>
+Deno.test("custom runners are found", () =>
   withWorld(async ({ root, run }) => {
     Deno.mkdirSync(`${root}/ext/runners`, { recursive: true });
     Deno.writeTextFileSync(`${root}/ext/runners/mine.js`, "export const twice = (n) => n * 2;\n");
@@ -317,7 +317,7 @@ Deno.test("a runner's own retcode is the exit code", () =>
     assertEquals((await run("mine.result")).code, 5);
   }, "extension_modules: /ext\n"));
 
-Deno.test("bad options, bad jids and a bad configuration are one line and an exit code", () =>
+Deno.test("invalid options, jids and configuration each print one line and set an exit code", () =>
   withWorld(async ({ root, run }) => {
     const option = await run("--nonsense");
     assertEquals(option.code, 64);
@@ -342,7 +342,7 @@ Deno.test("Ctrl-C ends a runner, and prints its job id", () =>
     assertStringIncludes(err, "20250102030405000001");
   }));
 
-Deno.test("control characters of a return do not reach the terminal", () =>
+Deno.test("control characters of a return are not written to the terminal", () =>
   withWorld(async ({ run, jobs }) => {
     const jid = jobs.prepare();
     jobs.saveReturn(map({ id: "web1", jid, return: "\x1b[2Jboo" }));
@@ -350,7 +350,7 @@ Deno.test("control characters of a return do not reach the terminal", () =>
     assert(!out.includes("\x1b") && out.includes("boo"), out);
   }));
 
-Deno.test("--query picks parts of a result, and one that cannot be read is wrong usage before anything is done", () =>
+Deno.test("--query selects parts of a result, and an invalid query is a usage error before the runner starts", () =>
   withWorld(async ({ run, events }) => {
     const query = (expression: string) =>
       run("jobs.list_jobs", "--out=json", "--out-indent=-1", `--query=${expression}`);
@@ -362,7 +362,7 @@ Deno.test("--query picks parts of a result, and one that cannot be read is wrong
     assertStringIncludes(broken.err, "salt-run: error: option --query: ");
   }));
 
-Deno.test("jobs.lookup_jid of an unknown job reports this and fails; a program gets an empty map", () =>
+Deno.test("jobs.lookup_jid of an unknown job reports this and fails; output for programs is an empty map", () =>
   withWorld(async ({ run }) => {
     for (const jid of ["123", "20300102030405000001"]) {
       const { code, out, err } = await run("jobs.lookup_jid", jid);
@@ -395,7 +395,7 @@ Deno.test("salt-run salt.wheel runs wheel functions, and names the nearest one f
     assertStringIncludes(unknown.out, "Did you mean key.list?");
   }));
 
-Deno.test("a runner of Salt that is not built is reported as such, not as a misspelling", () =>
+Deno.test("a runner of Salt that is not built is reported as such, not as a typing error", () =>
   withWorld(async ({ run }) => {
     const { code, out } = await run("queue.insert", "--out=txt");
     assertEquals(code, 64);

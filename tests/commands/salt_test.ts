@@ -6,7 +6,7 @@ import { eventually, WITHIN_MS } from "../support/eventually.ts";
 import { fleetTest, type Run, untilKey } from "../support/fleet/fleet.ts";
 import { failedText, NO_MATCH, NOBODY } from "../support/fleet/salt_texts.ts";
 
-/** What one run on `web1` is to give; a text is exact, `JID` in it stands for any. */
+/** The expected result of one run on `web1`. A string is compared exactly, except that `JID` matches any jid. */
 interface Case {
   readonly words: readonly string[];
   readonly out: string | RegExp;

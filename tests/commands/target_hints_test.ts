@@ -10,7 +10,7 @@ import { assertEquals, assertThrows } from "../support/assert.ts";
 
 const NODEGROUPS = map({ web: "web*" });
 
-Deno.test("each option of a target chooses its type, and two exclude each other", () => {
+Deno.test("each target option selects its type, and two of them exclude each other", () => {
   const types: Readonly<Partial<Record<TargetOption, string>>> = {
     pcre: "pcre",
     list: "list",
@@ -29,7 +29,7 @@ Deno.test("each option of a target chooses its type, and two exclude each other"
   assertThrows(() => targetType({ list_hosts: true }), UsageError, "salt-ssh");
 });
 
-Deno.test("a target that cannot be read is wrong usage, before anybody is asked", () => {
+Deno.test("an invalid target is a usage error before the job is published", () => {
   const check = (tgt: string, tgtType: string, delimiter = ":") =>
     checkTarget({ tgt, tgtType }, { nodegroups: NODEGROUPS, delimiter });
   const refused = [
@@ -47,7 +47,7 @@ Deno.test("a target that cannot be read is wrong usage, before anybody is asked"
   check("os|Debian", "grain", "|");
 });
 
-Deno.test("minions without known grains are named to an operator who targets by grains", () => {
+Deno.test("a target by grains names the minions without cached grains", () => {
   const fleet = (ids: string[]): KnownFleet => ({
     ids,
     nodegroups: NODEGROUPS,

@@ -4,7 +4,7 @@ import type { Surroundings } from "../../lib/config/place.ts";
 import { ConfigError } from "../../lib/errors.ts";
 import { map, str, type ValueMap } from "../../lib/values/value.ts";
 
-/** A directory with the given files, by relative path, and surroundings that know nothing of this host. */
+/** A directory with the given files, by relative path, and an environment independent of this host. */
 class Place {
   readonly root = Deno.makeTempDirSync({ prefix: "salt_config_" });
   readonly variables: Record<string, string> = {};
@@ -49,7 +49,7 @@ class Place {
   }
 }
 
-Deno.test("a missing configuration file means defaults, under root_dir", () => {
+Deno.test("without a configuration file the defaults apply, below root_dir", () => {
   using place = new Place();
   const directory = place.path("etc/salt");
   const told = [`${directory}: there is no such configuration directory; every option has its default`];
@@ -74,7 +74,7 @@ Deno.test("defaults are not shared between two loads", () => {
   assertEquals(loadMasterConfig(place.request()).opts.file_roots.size, 1);
 });
 
-Deno.test("values of the files get the types of the option tables", () => {
+Deno.test("values of the files are converted to the types of the option tables", () => {
   using place = new Place({
     "etc/salt/master": `
 ret_port: "14506"
@@ -121,7 +121,7 @@ const BAD: [yaml: string, message: string][] = [
   ["id: a/b", ':1: id: "a/b" cannot name a node'],
 ];
 for (const [yaml, message] of BAD) {
-  Deno.test(`a bad value is an error that names file, line and option: ${JSON.stringify(yaml)}`, () => {
+  Deno.test(`an invalid value is an error with file, line and option: ${JSON.stringify(yaml)}`, () => {
     using place = new Place({ "etc/salt/master": yaml });
     const error = assertThrows(() => loadMasterConfig(place.request()), ConfigError, message);
     assertStringIncludes(error.message, `${place.path("etc/salt/master")}:`);
@@ -129,8 +129,8 @@ for (const [yaml, message] of BAD) {
   });
 }
 
-Deno.test("a bad value on the command line names the option alone", () => {
-  // Also where a file has the option, too: its line is not at fault.
+Deno.test("the error of an invalid value on the command line names only the option", () => {
+  // Also if a file has the option: its line is not the cause.
   for (const text of ["", "ret_port: 4506\n"]) {
     using place = new Place({ "etc/salt/master": text });
     const error = assertThrows(() => loadMasterConfig(place.request({ ret_port: -1 })), ConfigError);
@@ -139,7 +139,7 @@ Deno.test("a bad value on the command line names the option alone", () => {
   }
 });
 
-Deno.test("a file that may not be read is an error", () => {
+Deno.test("an unreadable file is an error", () => {
   using place = new Place({ "etc/salt/master/oops": "" });
   assertThrows(
     () => loadMasterConfig(place.request()),
@@ -148,7 +148,7 @@ Deno.test("a file that may not be read is an error", () => {
   );
 });
 
-Deno.test("an unknown option is a warning that suggests the nearest name, and is kept in extra", () => {
+Deno.test("an unknown option is a warning that suggests the nearest name, and is stored in extra", () => {
   using place = new Place({
     "etc/salt/master": "timeout: 5\nworker_thread: 7\nxyzzy: 1\nmysql.host: db\nx509_signing_policies: {}\n",
   });
@@ -198,14 +198,14 @@ Deno.test("a value of Salt that is not built and cannot be ignored stops the sta
   );
 });
 
-Deno.test("a level by Python's other word is taken, and named", () => {
+Deno.test("a log level by an alias of Python's is accepted with a warning", () => {
   using place = new Place({ "etc/salt/master": "log_level: warn\n" });
   const { opts, warnings } = loadMasterConfig(place.request());
   assertEquals(opts.log_level, "warning");
   assertEquals(warnings, [`${place.path("etc/salt/master")}:1: log_level: warn is called warning`]);
 });
 
-Deno.test("master.d is read in order: later files win, maps are merged, lists joined, and all replace the main file", () => {
+Deno.test("master.d is read in order: later files override earlier ones, maps are merged, lists are joined, and all override the main file", () => {
   using place = new Place({
     "etc/salt/master": "timeout: 1\npeer: {main: [x]}\nret_port: 1",
     "etc/salt/master.d/20.conf": "timeout: 20\npeer: {b: [y]}\nrunner_dirs: [/b, /a]",
@@ -219,7 +219,7 @@ Deno.test("master.d is read in order: later files win, maps are merged, lists jo
   assertEquals(opts.runner_dirs, ["/a", "/b"]);
 });
 
-Deno.test("a bad value in an included file names that file", () => {
+Deno.test("the error of an invalid value in an included file names that file", () => {
   using place = new Place({ "etc/salt/master.d/x.conf": "\n\nret_port: x" });
   assertThrows(
     () => loadMasterConfig(place.request()),
@@ -228,7 +228,7 @@ Deno.test("a bad value in an included file names that file", () => {
   );
 });
 
-Deno.test("include takes paths and globs, relative to the file that names them, and warns if they match nothing", () => {
+Deno.test("include accepts paths and globs, relative to its file, and warns if they match nothing", () => {
   using place = new Place({
     "etc/salt/master": "include: [more/*.yml, absent.conf]",
     "etc/salt/more/a.yml": "timeout: 3\ninclude: b.inc",
@@ -239,7 +239,7 @@ Deno.test("include takes paths and globs, relative to the file that names them, 
   assertEquals(warnings, ["include: absent.conf matches no file"]);
 });
 
-Deno.test("paths in files hang under root_dir unless they are there already; those of the command line do not", () => {
+Deno.test("paths in files are below root_dir, paths of the command line are not", () => {
   using place = new Place();
   place.write(
     "etc/salt/master",
@@ -254,7 +254,7 @@ Deno.test("paths in files hang under root_dir unless they are there already; tho
   assertEquals(loadMasterConfig(place.request({ log_file: "/tmp/x.log" })).opts.log_file, "/tmp/x.log");
 });
 
-Deno.test("the default root_dir leaves paths as they are", () => {
+Deno.test("the default root_dir does not change paths", () => {
   using place = new Place({ "etc/salt/master": "pki_dir: /srv/pki\n" });
   const { opts } = loadMasterConfig({ configDir: "etc/salt", surroundings: place.surroundings });
   assertEquals([opts.root_dir, opts.pki_dir, opts.cachedir], ["/", "/srv/pki", "/var/cache/salt/master"]);
@@ -272,14 +272,14 @@ Deno.test("log_dir is the directory of a log file that is unset or relative", ()
   assertEquals(loadMasterConfig(place.request()).opts.log_file, place.path("logs/m.log"));
 });
 
-Deno.test("keep_jobs counts where keep_jobs_seconds is not set", () => {
+Deno.test("keep_jobs is used if keep_jobs_seconds is not set", () => {
   using place = new Place({ "etc/salt/master": "keep_jobs: 2" });
   assertEquals(loadMasterConfig(place.request()).opts.keep_jobs_seconds, 7200);
   place.write("etc/salt/master", "keep_jobs: 2\nkeep_jobs_seconds: 5");
   assertEquals(loadMasterConfig(place.request()).opts.keep_jobs_seconds, 5);
 });
 
-Deno.test("old names of options still count, with a warning", () => {
+Deno.test("old option names still work, with a warning", () => {
   using place = new Place({ "etc/salt/master": "client_acl: {fred: [test.ping]}" });
   const { opts, warnings } = loadMasterConfig(place.request());
   assertEquals(opts.publisher_acl, map({ fred: ["test.ping"] }));
@@ -339,7 +339,7 @@ Deno.test("options that shape an id", () => {
   assertEquals(opts.pidfile, place.path("var/run/salt/m1/salt-minion.pid"));
 });
 
-Deno.test("environment variables say where configuration lies", () => {
+Deno.test("environment variables set the configuration directory", () => {
   using place = new Place({ "a/master": "timeout: 1", "b.yml": "timeout: 2" });
   place.variables.SALT_CONFIG_DIR = place.path("a");
   const request = { surroundings: place.surroundings };
@@ -352,7 +352,7 @@ Deno.test("environment variables say where configuration lies", () => {
   assertEquals(loadMasterConfig({ ...request, configDir: place.path("a") }).opts.timeout, 1);
 });
 
-Deno.test("the commands add the user's own file, and reach a master on every address over loopback", () => {
+Deno.test("the commands read the user's own file, and connect over loopback to a master that listens on all addresses", () => {
   using place = new Place({ "home/.saltrc": "timeout: 9", "etc/salt/master": "timeout: 1\nret_port: 5" });
   place.variables.HOME = place.path("home");
   const { opts } = loadClientConfig(place.request());
@@ -362,7 +362,7 @@ Deno.test("the commands add the user's own file, and reach a master on every add
   assertEquals([second.timeout, second.interface], [8, "10.0.0.1"]);
 });
 
-Deno.test("file roots with patterns become the directories that are there", () => {
+Deno.test("patterns in file roots are expanded to existing directories", () => {
   using place = new Place({ "srv/a1/x": "", "srv/a2/x": "", "srv/b/x": "" });
   place.write("etc/salt/master", `file_roots: {base: [${place.root}/srv/a*, /nowhere], 1: }`);
   assertEquals(

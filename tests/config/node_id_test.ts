@@ -23,11 +23,11 @@ const IDS: [what: string, names: Partial<HostNames>, id: string][] = [
   ["localhost at last", { hostname: "localhost", hosts: "::1 ip6-localhost" }, "localhost"],
 ];
 for (const [what, names, id] of IDS) {
-  Deno.test(`an id is made from the host's names: ${what}`, () => {
+  Deno.test(`the default id is made from the host's names: ${what}`, () => {
     assertEquals(generateMinionId({ ...NOBODY, ...names }), id);
   });
 }
 
-Deno.test("the full name of a host that is not in the hosts file is its name", () => {
+Deno.test("the FQDN of a host that is not in the hosts file is its host name", () => {
   assertEquals(fullHostname("box", "10.0.0.1 boxes.example.org boxes"), "box");
 });

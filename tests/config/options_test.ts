@@ -44,7 +44,7 @@ const ACCEPTED: [name: string, option: Option, written: Value, value: Value][] =
   ["any", any(1, ""), new Float(1), new Float(1)],
 ];
 for (const [name, option, written, value] of ACCEPTED) {
-  Deno.test(`an option of type ${name} takes ${JSON.stringify(written)}`, () => {
+  Deno.test(`an option of type ${name} accepts ${JSON.stringify(written)}`, () => {
     assertEquals(checkOption(option, written), { value });
   });
 }
@@ -74,7 +74,7 @@ for (const [name, option, written, problem] of REFUSED) {
 }
 
 for (const [role, table] of Object.entries(OPTION_TABLES)) {
-  Deno.test(`every default of the ${role} fits its own option, and every option says what it is`, () => {
+  Deno.test(`every default of the ${role} has its option's type, and every option has a description`, () => {
     for (const [name, option] of Object.entries(table)) {
       const result = checkOption(option, option.default);
       assert("value" in result, `${name}: ${JSON.stringify(result)}`);
@@ -83,7 +83,7 @@ for (const [role, table] of Object.entries(OPTION_TABLES)) {
   });
 }
 
-// Section 12 of the protocol's fact sheet: these must not drift.
+// Section 12 of the protocol's fact sheet: these defaults must not change.
 const MASTER_DEFAULTS: Record<string, Value> = {
   interface: "0.0.0.0",
   publish_port: 4505,
@@ -186,22 +186,22 @@ for (const [a, b, distance] of DISTANCES) {
   });
 }
 
-Deno.test("the nearest name is suggested only if it is near", () => {
+Deno.test("the nearest name is suggested only within a small edit distance", () => {
   assertEquals(nearestName("ret_prot", Object.keys(masterOptions())), "ret_port");
   assertEquals(nearestName("zzzzzzzz", Object.keys(masterOptions())), undefined);
 });
 
-Deno.test("docs/configuration.md is what scripts/reference/config_reference.ts makes of the tables", () => {
+Deno.test("docs/configuration.md is the output of scripts/reference/config_reference.ts", () => {
   const page = Deno.readTextFileSync(new URL("../../docs/configuration.md", import.meta.url));
   assertEquals(page, configReference(), "stale: run deno run -A scripts/reference/config_reference.ts");
 });
 
-Deno.test("maps and lists among the defaults are of Python's kinds", () => {
+Deno.test("defaults that are maps and lists have the types of our values", () => {
   assert(isMap(OPTION_TABLES.master.file_roots.default));
   assert(Array.isArray(OPTION_TABLES.master.event_return.default));
 });
 
-/** The text of every source that may heed an option, but for the tables themselves. */
+/** The text of every source file that may use an option, without the option tables. */
 function sources(): string {
   const root = new URL("../..", import.meta.url);
   return sourceFiles(decodeURIComponent(root.pathname), ".ts", { below: ["lib", "modules"] })
@@ -211,7 +211,7 @@ function sources(): string {
     .map((path) => Deno.readTextFileSync(new URL(path, root))).join("\n");
 }
 
-Deno.test("every option has an effect, or says why it has none", () => {
+Deno.test("every option is used, or is described as one without effect", () => {
   const text = sources();
   const words = new Set([...text.match(/\w+/g) ?? [], ...text.match(/\w+(\.\w+)+/g) ?? []]);
   for (const [role, table] of Object.entries(OPTION_TABLES)) {

@@ -10,7 +10,7 @@ const configDir = "/no/such/directory";
 const master = loadMasterConfig({ configDir }).opts;
 const minion = loadMinionConfig({ configDir, overrides: { master: "m", id: "web1" } }).opts;
 
-Deno.test("options arrive in another thread as they were loaded, for the role that they are of and no other", () => {
+Deno.test("options are transferred unchanged to another thread, only for their own role", () => {
   assertEquals(unpackOpts("master", packOpts("master", master)), master);
   assertEquals(unpackOpts("minion", packOpts("minion", minion)), minion);
   assertThrows(() => unpackOpts("minion", packOpts("master", master)), WireError, "options of no minion");
@@ -19,7 +19,7 @@ Deno.test("options arrive in another thread as they were loaded, for the role th
   }
 });
 
-Deno.test("options are complete only if none of the role's is missing", () => {
+Deno.test("options with a missing option of the role are refused", () => {
   assertEquals([isComplete("master", master), isComplete("minion", minion)], [true, true]);
   assertEquals([isComplete("master", minion), isComplete("minion", master)], [false, false]);
   for (const name of ["ret_port", "token_dir", "extra", "id"]) {

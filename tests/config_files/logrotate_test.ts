@@ -18,7 +18,7 @@ rotate 4
 /var/log/last.log
 `;
 
-Deno.test("a file of logrotate: settings, stanzas of several files, scripts, and a name without a stanza", () => {
+Deno.test("a logrotate file: settings, stanzas of several files, scripts, and a name without a stanza", () => {
   const stanza = new Map<string, string | true | string[]>([
     ["size", "10M"],
     ["missingok", true],
@@ -36,7 +36,7 @@ Deno.test("a file of logrotate: settings, stanzas of several files, scripts, and
   ]);
 });
 
-Deno.test("a stanza's text is read as the stanza again", () => {
+Deno.test("a written stanza is parsed to the same stanza", () => {
   const text = "/var/log/a.log {\n    rotate 7\n    missingok \n    postrotate\n        true\n    endscript\n}";
   const read = parseLogrotate(text).settings.get("/var/log/a.log");
   assert(read instanceof Map);

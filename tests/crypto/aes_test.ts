@@ -8,7 +8,7 @@ const PLAIN = Uint8Array.fromHex(
     "30c81c46a35ce411e5fbc1191a0a52eff69f2445df4f9b17ad2b417be66c3710",
 );
 
-/** NIST SP 800-38A, F.2: CBC of the same four blocks under keys of each size. */
+/** NIST SP 800-38A, F.2: CBC of the same four blocks with keys of each size. */
 const CBC: readonly (readonly [key: string, sealed: string])[] = [
   [
     "2b7e151628aed2a6abf7158809cf4f3c",
@@ -34,7 +34,7 @@ function sealed(key: AesKey, iv: Uint8Array, plain: Uint8Array): Uint8Array {
 }
 
 for (const [key, expected] of CBC) {
-  Deno.test(`AES-${key.length * 4}-CBC gives the ciphertext of NIST's example, and the plain text back`, () => {
+  Deno.test(`AES-${key.length * 4}-CBC encrypts and decrypts NIST's example`, () => {
     const aes = new AesKey(Uint8Array.fromHex(key));
     const out = sealed(aes, IV, PLAIN);
     assertEquals(out.subarray(0, PLAIN.length).toHex(), expected);
@@ -69,7 +69,7 @@ Deno.test("AES-192-CBC agrees with node:crypto's AES-192 in ECB mode, block by b
   }
 });
 
-Deno.test("decryptCbc() returns undefined for bytes that are no blocks, or blocks without padding", () => {
+Deno.test("decryptCbc() returns undefined for incomplete blocks, or blocks without padding", () => {
   const aes = new AesKey(Uint8Array.fromHex(CBC[1][0]));
   const whole = Uint8Array.fromHex(CBC[1][1]);
   assertEquals(aes.decryptCbc(IV, new Uint8Array()), undefined);

@@ -11,7 +11,7 @@ const bytes = (base64: string) => Uint8Array.fromBase64(base64);
 const text = (s: string) => new TextEncoder().encode(s);
 const crypticle = new Crypticle(key);
 
-Deno.test("a key string is the base64 of 56 bytes, another one each time", () => {
+Deno.test("a key string is the base64 of 56 bytes, and each is different", () => {
   const made = generateKeyString();
   assertEquals(made.length, 76);
   assertEquals(bytes(made).length, 56);
@@ -22,7 +22,7 @@ Deno.test("a key string is the base64 of 56 bytes, another one each time", () =>
   }
 });
 
-Deno.test("Salt's messages are read, with their nonce and without", () => {
+Deno.test("Salt's messages are decrypted, with a nonce and without", () => {
   for (const message of messages) {
     assertEquals(
       crypticle.loads(bytes(message.message), message.nonce ?? undefined),
@@ -32,11 +32,11 @@ Deno.test("Salt's messages are read, with their nonce and without", () => {
   }
 });
 
-Deno.test("Salt's encryption of bytes of every kind of length is undone", () => {
+Deno.test("Salt's encryption of bytes of different lengths is decrypted", () => {
   for (const { data, message } of raw) assertEquals(crypticle.decrypt(bytes(message)), bytes(data), data);
 });
 
-Deno.test("encrypt() and decrypt() are each other's undoing at every length about a block", () => {
+Deno.test("decrypt() reverses encrypt() at every length around a block", () => {
   for (const length of [...Array(50).keys(), 4095, 4096, 100_000]) {
     const data = new Uint8Array(length).fill(length);
     const message = crypticle.encrypt(data);
@@ -54,7 +54,7 @@ Deno.test("messages and data at odd offsets of larger buffers are accepted and n
   assertEquals(data, text("3456789abcdefXYZ"));
 });
 
-Deno.test("the same data is never the same message", () => {
+Deno.test("the same data is encrypted to a different message each time", () => {
   assertNotEquals(crypticle.encrypt(text("x")), crypticle.encrypt(text("x")));
 });
 
@@ -70,7 +70,7 @@ Deno.test("decrypt() refuses every message with a byte changed, cut off or added
   for (const wrong of cases) assertThrows(() => crypticle.decrypt(wrong), AuthenticationError);
 });
 
-Deno.test("what a holder of the key sealed without a whole block is refused like everything else", async () => {
+Deno.test("a message of incomplete blocks is refused also with a valid signature", async () => {
   const macKey = await crypto.subtle.importKey(
     "raw",
     bytes(key).slice(24),
@@ -79,13 +79,13 @@ Deno.test("what a holder of the key sealed without a whole block is refused like
     ["sign"],
   );
   for (const length of [0, 5, 16, 20, 32, 40]) {
-    const sealed = new Uint8Array(length); // zeros decrypt to no valid padding
+    const sealed = new Uint8Array(length); // zeros decrypt to invalid padding
     const mac = new Uint8Array(await crypto.subtle.sign("HMAC", macKey, sealed));
     assertThrows(() => crypticle.decrypt(new Uint8Array([...sealed, ...mac])), AuthenticationError);
   }
 });
 
-Deno.test("values come back from dumps() and loads(), with a nonce and without", () => {
+Deno.test("loads() restores the values of dumps(), with a nonce and without", () => {
   const values: Value[] = [null, "pong", 7, map({ a: [1, "ü", true] }), new Uint8Array([255, 0])];
   for (const value of values) {
     assertEquals(crypticle.loads(crypticle.dumps(value)), value);
@@ -118,9 +118,9 @@ Deno.test("a message without the prefix is an empty map; an invalid value is an 
   }
 });
 
-Deno.test("messages of one key stay readable while a thread changes to OpenSSL for larger ones", () => {
+Deno.test("messages of one key stay readable after a thread has switched to OpenSSL for large messages", () => {
   const key = generateKeyString();
-  // 600 KB: own code does the first part of them.
+  // 600 KB: our own code encrypts the first part.
   const message = (i: number) => new Uint8Array(6_000 + i).fill(i);
   const sender = new Crypticle(key);
   const sealed = Array.from({ length: 100 }, (_, i) => sender.encrypt(message(i)));

@@ -82,14 +82,14 @@ Deno.test({
   },
 });
 
-Deno.test("a part that does not fit is refused, and without OpenSSL the runtime encrypts", () => {
+Deno.test("data too long for the key are refused, and without OpenSSL the runtime encrypts", () => {
   const key = PrivateKey.fromPem(PEM);
   const sealed = key.publicKey.encryptAll("OAEP-SHA1", [BYTES, BYTES], () => undefined);
   assertEquals(sealed.map((part) => key.decrypt("OAEP-SHA1", part)), [BYTES, BYTES]);
   assertThrows(() => key.publicKey.encryptAll("OAEP-SHA1", [new Uint8Array(300)], opensslEncrypt), KeyError);
 });
 
-Deno.test("what was not encrypted for a key is refused, with OpenSSL or without", () => {
+Deno.test("data that were not encrypted for the key are refused, with OpenSSL and without", () => {
   const fast = PrivateKey.fromPem(PEM, opensslOperations(PEM));
   for (const length of [0, 1, 255, 256, 257, 600]) {
     assertThrows(() => fast.decrypt("OAEP-SHA1", new Uint8Array(length).fill(3)), AuthenticationError);
@@ -97,7 +97,7 @@ Deno.test("what was not encrypted for a key is refused, with OpenSSL or without"
 });
 
 Deno.test({
-  name: "what OpenSSL does not open the runtime's RSA does not try: its no is final",
+  name: "the runtime's RSA does not retry what OpenSSL fails to decrypt",
   ignore: ABSENT,
   fn() {
     const key = PrivateKey.fromPem(PEM, opensslOperations(PEM));
@@ -115,7 +115,7 @@ Deno.test({
         for (const bytes of chosen) assertThrows(() => key.decrypt(algorithm, bytes), AuthenticationError);
       }
       assertEquals([tries, key.decrypt("OAEP-SHA1", sealed)], [0, BYTES]);
-      // That is counted at all: without OpenSSL it is the runtime that refuses.
+      // The counter works: without OpenSSL the runtime refuses.
       assertThrows(() => PrivateKey.fromPem(PEM).decrypt("OAEP-SHA1", new Uint8Array(256)), AuthenticationError);
       assertEquals(tries, 1);
     } finally {
@@ -124,14 +124,14 @@ Deno.test({
   },
 });
 
-Deno.test("what the faster operations cannot do, the runtime does", () => {
+Deno.test("the runtime replaces OpenSSL operations that are not supported", () => {
   const refusing: PrivateOperations = { sign: () => undefined, decrypt: () => undefined };
   const key = PrivateKey.fromPem(PEM, refusing);
   assert(key.publicKey.verify("PKCS1v15-SHA1", BYTES, key.sign("PKCS1v15-SHA1", BYTES)));
   assertEquals(key.decrypt("OAEP-SHA1", key.publicKey.encrypt("OAEP-SHA1", BYTES)), BYTES);
 });
 
-Deno.test("a text that is no key supports no operation", () => {
+Deno.test("a string that is no key supports no operation", () => {
   assertEquals(
     opensslOperations("-----BEGIN RSA PRIVATE KEY-----\nnonsense\n-----END RSA PRIVATE KEY-----\n"),
     undefined,

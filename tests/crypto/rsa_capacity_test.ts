@@ -6,7 +6,7 @@ const key = await PrivateKey.generate(1024);
 
 /** Bytes that the padding takes: two digests and two more (RFC 8017, section 7.1.1). */
 for (const [algorithm, padding] of [["OAEP-SHA1", 42], ["OAEP-SHA224", 58]] as const) {
-  Deno.test(`${algorithm} takes what the key has room for, to the byte`, () => {
+  Deno.test(`${algorithm} encrypts exactly as many bytes as the key allows`, () => {
     const room = key.publicKey.size - padding;
     for (const length of [0, 1, room]) {
       const data = new Uint8Array(length).fill(7);

@@ -40,7 +40,7 @@ function signingAlgorithm(name: string): SigningAlgorithm {
   return name;
 }
 
-Deno.test("Salt's key files are read and written byte for byte", () => {
+Deno.test("Salt's key files are read, and written byte for byte", () => {
   for (const [name, { private: privatePem, public: publicPem }] of Object.entries(corpus.keys)) {
     const key = keyOf(name);
     assertEquals(key.private.pem, privatePem, name);
@@ -62,7 +62,7 @@ Deno.test("keys in other forms are the same keys: CRLF, space around, PKCS#8, PK
   }
 });
 
-Deno.test("X9.31 signatures are Salt's byte for byte, and give back what they were made over", () => {
+Deno.test("X9.31 signatures equal Salt's byte for byte, and the signed data are recovered", () => {
   for (const { key, data, signature } of corpus.x931) {
     const message = `${key} ${data}`;
     assertEquals(keyOf(key).private.signX931(bytes(data)), bytes(signature), message);
@@ -70,7 +70,7 @@ Deno.test("X9.31 signatures are Salt's byte for byte, and give back what they we
   }
 });
 
-Deno.test("recoverX931() refuses every changed, foreign, short, long and senseless signature", () => {
+Deno.test("recoverX931() refuses every changed, foreign, short, long and invalid signature", () => {
   const { private: key, public: publicKey } = keyOf("rsa2048");
   const signature = key.signX931(text("salt"));
   for (const at of [0, 1, 100, 254, 255]) {
@@ -91,8 +91,8 @@ Deno.test("recoverX931() refuses every changed, foreign, short, long and sensele
   for (const wrong of cases) assertThrows(() => publicKey.recoverX931(wrong), AuthenticationError);
 });
 
-Deno.test("a signature plus the modulus, the same residue, is refused", () => {
-  const { private: key, public: publicKey } = keyOf("rsa2047"); // of 2047 bits, so that the sum has room in 256 bytes
+Deno.test("a signature plus the modulus, which has the same residue, is refused", () => {
+  const { private: key, public: publicKey } = keyOf("rsa2047"); // 2047 bits, so that the sum fits in 256 bytes
   const plusModulus = (signature: Uint8Array) =>
     Uint8Array.fromHex((BigInt(`0x${signature.toHex()}`) + publicKey.modulus).toString(16).padStart(512, "0"));
   assertThrows(() => publicKey.recoverX931(plusModulus(key.signX931(text("salt")))), AuthenticationError);
@@ -101,7 +101,7 @@ Deno.test("a signature plus the modulus, the same residue, is refused", () => {
   assert(!publicKey.verify("PKCS1v15-SHA1", text("x"), plusModulus(signature)));
 });
 
-Deno.test("the block of X9.31 is OpenSSL's, and no other block is taken", () => {
+Deno.test("an X9.31 block equals OpenSSL's, and every other block is refused", () => {
   const blocks: [number, string, string | undefined][] = [
     [8, "", "6bbbbbbbbbbbbacc"],
     [8, "01", "6bbbbbbbbbba01cc"],
@@ -114,7 +114,7 @@ Deno.test("the block of X9.31 is OpenSSL's, and no other block is taken", () => 
     assertEquals(padX931(Uint8Array.fromHex(data), size)?.toHex(), block, data);
     if (block) assertEquals(unpadX931(Uint8Array.fromHex(block))?.toHex(), data, block);
   }
-  // One byte short of full is a block that OpenSSL makes and does not take back.
+  // OpenSSL makes a block for data one byte shorter than the maximum, but does not accept it.
   assertEquals(padX931(Uint8Array.fromHex("0102030405"), 8)?.toHex(), "6bba0102030405cc");
   const refused = [
     "6bba0102030405cc",
@@ -162,7 +162,7 @@ Deno.test("a signature with e = 3 and a forged rest after the digest does not ve
   assert(!publicKey.verify("PKCS1v15-SHA1", text("anything"), forged));
 });
 
-Deno.test("OAEP: data that Salt encrypted are decrypted, and our own too", () => {
+Deno.test("OAEP: data encrypted by Salt and by us are decrypted", () => {
   for (const { key, algorithm, data, ciphertext } of corpus.oaep) {
     const message = `${key} ${algorithm} ${data}`;
     const name = encryptionAlgorithm(algorithm);
@@ -172,7 +172,7 @@ Deno.test("OAEP: data that Salt encrypted are decrypted, and our own too", () =>
   }
 });
 
-Deno.test("decrypt() refuses what is not encrypted so for this key", () => {
+Deno.test("decrypt() refuses data that were not encrypted with this padding for this key", () => {
   const { private: key, public: publicKey } = keyOf("rsa2048");
   const right = publicKey.encrypt("OAEP-SHA1", text("x"));
   const cases: [EncryptionAlgorithm, Uint8Array][] = [
@@ -186,7 +186,7 @@ Deno.test("decrypt() refuses what is not encrypted so for this key", () => {
   for (const [algorithm, wrong] of cases) assertThrows(() => key.decrypt(algorithm, wrong), AuthenticationError);
 });
 
-Deno.test("data too long for the key is refused by name of the room there is", () => {
+Deno.test("data too long for the key is refused, and the error has the maximum length", () => {
   const { private: key, public: publicKey } = keyOf("rsa1024");
   assertThrows(() => publicKey.encrypt("OAEP-SHA224", new Uint8Array(76)), KeyError, "room for 70");
   assertEquals(publicKey.encrypt("OAEP-SHA1", new Uint8Array(76)).length, 128);
@@ -194,7 +194,7 @@ Deno.test("data too long for the key is refused by name of the room there is", (
   assertThrows(() => PrivateKey.fromPem(corpus.unsignable).signX931(text("salt")), KeyError, "odd size");
 });
 
-Deno.test("keys that cannot be used are refused with a reason and without the key", () => {
+Deno.test("unusable keys are refused with a reason that does not show the key", () => {
   const good = corpus.keys.rsa2048;
   const refused = corpus.refused;
   const publicCases: [string, string][] = [
@@ -235,7 +235,7 @@ Deno.test("a public key has one encoding: every changed byte, length or end make
       const changed = der.with(i, der[i] ^ change);
       try {
         const key = read(changed);
-        // What is taken is written back as the very same bytes.
+        // An accepted key is written back as the same bytes.
         assertEquals(key.pem.replace(/-----.*-----|\n/g, ""), changed.toBase64());
         keys++;
       } catch (error) {
@@ -250,7 +250,7 @@ Deno.test("a public key has one encoding: every changed byte, length or end make
   assertThrows(() => read(Uint8Array.of(...der, 0)), KeyError, "left over");
 });
 
-Deno.test("generate() makes a key of the size asked for, and refuses the sizes that are not taken", async () => {
+Deno.test("generate() makes a key of the requested size, and refuses unsupported sizes", async () => {
   const key = await PrivateKey.generate(1024);
   assertEquals(key.publicKey.size, 128);
   assertEquals(PrivateKey.fromPem(key.pem).publicKey.pem, key.publicKey.pem);
@@ -258,7 +258,7 @@ Deno.test("generate() makes a key of the size asked for, and refuses the sizes t
   for (const bits of [0, 512, 8192]) await assertRejects(() => PrivateKey.generate(bits), KeyError, `${bits} bits`);
 });
 
-Deno.test("fingerprints are Salt's, also of a key that goes over the wire or has other line ends", () => {
+Deno.test("fingerprints equal Salt's, also for a key in the wire format or with other line ends", () => {
   for (const { key, form, hashType, fingerprint: expected } of corpus.fingerprints) {
     const pems = Object.entries(corpus.keys).filter(([name]) => name === key).map(([, pair]) => pair);
     const pem = form === "private" ? pems[0].private : pems[0].public;
@@ -270,7 +270,7 @@ Deno.test("fingerprints are Salt's, also of a key that goes over the wire or has
   assertThrows(() => fingerprint("no key", "crc32"), ConfigError, "crc32");
 });
 
-Deno.test("samePem() ignores line ends and space around, and nothing else", () => {
+Deno.test("samePem() ignores only line ends and surrounding white space", () => {
   const pem = corpus.keys.rsa2048.public;
   assertEquals(cleanPem(`\r\n${pem.replaceAll("\n", "\r\n")} `), pem.trim());
   for (const same of [pem, pem.trim(), pem.replaceAll("\n", "\r\n"), pem.replaceAll("\n", "\r")]) {
@@ -287,7 +287,7 @@ Deno.test("names of algorithms from the wire are looked up as own properties onl
   }
 });
 
-Deno.test("CVE-2013-2228: a key has the exponent 65537, and one with the exponent 1, which encrypts nothing, is not taken", async () => {
+Deno.test("CVE-2013-2228: a generated key has the exponent 65537, and a key with the exponent 1, which does not encrypt, is refused", async () => {
   const key = await PrivateKey.generate(1024);
   assertEquals(readPublicPem(key.publicKey.pem).exponent, 65537n);
   const { modulus } = key.publicKey;

@@ -12,7 +12,7 @@ const CASES: readonly (readonly [number[], number[], boolean])[] = [
   [[], [0], false],
 ];
 
-Deno.test("two runs of bytes are the same if each byte and the length are", () => {
+Deno.test("two byte arrays are the same if their length and each byte are the same", () => {
   for (const [a, b, same] of CASES) {
     assertEquals(sameBytes(Uint8Array.from(a), Uint8Array.from(b)), same, `${a} and ${b}`);
   }

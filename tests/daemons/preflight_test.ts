@@ -12,7 +12,7 @@ import {
 import { userToBecome } from "../../lib/host/run_user.ts";
 import { findUser } from "../../lib/os/users.ts";
 
-/** Its own root, and options that live under it. */
+/** A root directory, and options with paths below it. */
 class Root {
   readonly path = Deno.makeTempDirSync({ prefix: "preflight_" });
 
@@ -42,7 +42,7 @@ class Root {
   }
 }
 
-Deno.test("the master's directories are made with their modes, whatever the umask, and a second time changes nothing", () => {
+Deno.test("the master's directories are created with their modes, independent of the umask, and a second run changes nothing", () => {
   using root = new Root();
   const umask = Deno.umask(0o077);
   try {
@@ -67,7 +67,7 @@ Deno.test("the master's directories are made with their modes, whatever the umas
   }
 });
 
-Deno.test("the minion's directories are made with their modes", () => {
+Deno.test("the minion's directories are created with their modes", () => {
   using root = new Root();
   assertEquals(preflightMinion(root.minion()).finish(), []);
   const paths = ["etc/salt/pki/minion", "var/cache/salt/minion", "var/run/salt/minion"];
@@ -86,7 +86,7 @@ Deno.test("access of others to a pki directory is removed; 0750 is kept", () => 
   assertEquals([root.mode("etc/salt/pki/master"), root.mode("var/run/salt/master")], ["750", "700"]);
 });
 
-Deno.test("a file where a directory should be is one clear line", () => {
+Deno.test("a file in place of a directory is one clear line", () => {
   using root = new Root();
   Deno.mkdirSync(`${root.path}/var/cache/salt`, { recursive: true });
   Deno.writeTextFileSync(`${root.path}/var/cache/salt/master`, "");
@@ -105,13 +105,13 @@ Deno.test("a path below a file cannot be made", () => {
   assert(!error.message.includes("\n"));
 });
 
-Deno.test("with verify_env off nothing is made, and what is missing is an error", () => {
+Deno.test("with verify_env off nothing is created, and a missing directory is an error", () => {
   using root = new Root();
   const message = `pki_dir: nothing can be written in ${root.path}/etc/salt/pki/master: no such directory`;
   assertThrows(() => preflightMaster(root.master({ verify_env: false })).finish(), PreflightError, message);
 });
 
-Deno.test("a directory that may not be written is one clear line", { ignore: Deno.uid() === 0 }, () => {
+Deno.test("a directory that is not writable is one clear line", { ignore: Deno.uid() === 0 }, () => {
   using root = new Root();
   Deno.mkdirSync(`${root.path}/var`, { mode: 0o500 });
   assertThrows(() => preflightMaster(root.master()).finish(), PreflightError, "no right to do so");
@@ -137,7 +137,7 @@ Deno.test("a socket's path has at most 107 bytes", () => {
   );
 });
 
-Deno.test("a port that is taken is an error that names option, port and address; port 0 never is", () => {
+Deno.test("a port in use is an error with option, port and address; port 0 is never in use", () => {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { port } = listener.addr as Deno.NetAddr;
   try {
@@ -151,7 +151,7 @@ Deno.test("a port that is taken is an error that names option, port and address;
   checkPorts("127.0.0.1", { publish_port: 0, ret_port: 0 });
 });
 
-Deno.test("two options with one port, and an address of another host", () => {
+Deno.test("two options with the same port, and an address of another host, are errors", () => {
   assertThrows(
     () => checkPorts("127.0.0.1", { publish_port: 45061, ret_port: 45061 }),
     PreflightError,
@@ -169,7 +169,7 @@ Deno.test("two options with one port, and an address of another host", () => {
   );
 });
 
-Deno.test("a missing file root is a warning where it was asked for, none where it is a default", () => {
+Deno.test("a missing file root is a warning if it is configured, not if it is the default", () => {
   using root = new Root();
   Deno.mkdirSync(`${root.path}/srv/empty`, { recursive: true });
   const opts = root.master();
@@ -198,106 +198,12 @@ Deno.test("too many accepted keys for the open-file limit are a warning", () => 
   const soft = Number(
     new TextDecoder().decode(new Deno.Command("sh", { args: ["-c", "ulimit -n"] }).outputSync().stdout),
   );
-  if (soft > 20_000) return; // a host that lets everybody have that many: nothing to warn of
+  if (soft > 20_000) return; // a host whose limit is high enough: no warning is expected
   for (let i = 0; i <= soft / 4; i++) Deno.writeTextFileSync(`${opts.pki_dir}/minions/m${i}`, "");
   assertEquals(preflightMaster(opts).finish().length, 1);
 });
 
-const asRoot = { ignore: Deno.uid() !== 0 };
-
-Deno.test("root makes what the user cannot make, and gives it to the user", asRoot, () => {
-  using root = new Root();
-  Deno.mkdirSync(`${root.path}/var/log/salt`, { recursive: true });
-  const opts = root.master({ user: "nobody" });
-  const ready = preflightMaster(opts);
-  assertEquals([ready.user?.name, ready.rootsPidFile], ["nobody", true]);
-  const own = ["etc/salt/pki/master", "var/cache/salt/master", "var/run/salt/master"];
-  assertEquals(root.owners(...own, "var/log/salt/master"), Array(4).fill("nobody"));
-  // In a directory of the user, root makes nothing more: the user does.
-  assertEquals([...Deno.readDirSync(opts.pki_dir)], []);
-  // What was there, and what is on the way, is no place of the service's alone.
-  assertEquals(root.owners("var/log/salt", "var/run", "etc/salt/pki"), ["root", "root", "root"]);
-  assertEquals(root.mode("etc/salt/pki"), "755");
-});
-
-Deno.test("a pid file in a directory that the service's user made is that user's", asRoot, () => {
-  using root = new Root();
-  const opts = root.minion({ user: "nobody", pidfile: `${root.path}/own/minion.pid` });
-  assertEquals([preflightMinion(opts).rootsPidFile, root.owners("own")], [false, ["nobody"]]);
-});
-
-Deno.test("root makes nothing where the user decides what a path leads to", asRoot, () => {
-  using root = new Root();
-  const nobody = findUser("nobody");
-  const opts = root.minion({ user: "nobody", cachedir: `${root.path}/theirs/cache` });
-  Deno.mkdirSync(`${root.path}/theirs`);
-  Deno.chownSync(`${root.path}/theirs`, nobody?.uid ?? null, null);
-  preflightMinion(opts);
-  assertEquals([...Deno.readDirSync(`${root.path}/theirs`)], []);
-});
-
-Deno.test("with verify_env off root makes nothing for a user either", asRoot, () => {
-  using root = new Root();
-  preflightMinion(root.minion({ user: "nobody", verify_env: false }));
-  assertEquals([...Deno.readDirSync(root.path)], []);
-});
-
-Deno.test("a directory with files of another user than the service's is an error with the remedy", asRoot, () => {
-  using root = new Root();
-  const opts = root.minion({ user: "nobody" });
-  const ready = preflightMinion(opts);
-  Deno.writeTextFileSync(`${opts.cachedir}/left`, "");
-  const error = assertThrows(() => ready.finish(), PreflightError);
-  assertEquals(
-    error.message,
-    `cachedir: ${opts.cachedir}/left belongs to another user than nobody; chown -R nobody ${opts.cachedir}`,
-  );
-});
-
-Deno.test("root is told of a directory whose owner decides where a path leads", asRoot, () => {
-  using root = new Root();
-  const opts = root.minion();
-  Deno.mkdirSync(`${opts.cachedir}/roots`, { recursive: true });
-  Deno.writeTextFileSync(`${opts.cachedir}/grains`, "");
-  for (const name of ["roots", "grains"]) Deno.chownSync(`${opts.cachedir}/${name}`, 4711, null);
-  assertEquals(preflightMinion(opts).finish(), [
-    `cachedir: ${opts.cachedir}/roots belongs to user 4711, who can redirect the paths of this service, ` +
-    `which runs as root; chown -R root ${opts.cachedir}`,
-  ]);
-});
-
-Deno.test("a log that cannot be opened, a key that others read, a mode that stays", asRoot, () => {
-  using root = new Root();
-  Deno.mkdirSync(`${root.path}/log`);
-  const long = `${root.path}/log/${"x".repeat(300)}`;
-  const refused = (overrides: Record<string, string>, prepare: (opts: MinionOpts) => void = () => {}) => {
-    const opts = root.minion(overrides);
-    prepare(opts);
-    return assertThrows(() => preflightMinion(opts).finish(), PreflightError).message;
-  };
-  assertEquals(
-    refused({ log_file: `${root.path}/log` }),
-    `log_file: ${root.path}/log cannot be written: Is a directory`,
-  );
-  const name = `log_file: ${long} cannot be written: File name too long`;
-  assertEquals([refused({ log_file: long }), refused({ log_file: long, user: "nobody" })], [name, name]);
-  const key = (opts: MinionOpts) => Deno.writeTextFileSync(`${opts.pki_dir}/minion.pem`, "", { mode: 0o644 });
-  Deno.chownSync(`${root.path}/etc/salt/pki/minion`, 0, null);
-  assert(refused({}, key).startsWith(`pki_dir: ${root.path}/etc/salt/pki/minion/minion.pem: others may read`));
-  const fixed = "/proc/self/task";
-  assertEquals(refused({ cachedir: fixed }), `cachedir: the mode of ${fixed} cannot be set to 700: no right to do so`);
-});
-
-Deno.test("a minion without a master tells of file roots that are not there", () => {
-  using root = new Root();
-  const roots = (opts: MinionOpts) =>
-    Object.assign(opts, { file_roots: new Map([["base", [`${root.path}/nowhere`]]]) });
-  assertEquals(preflightMinion(roots(root.minion())).finish(), []);
-  const warnings = preflightMinion(roots(root.minion({ file_client: "local" }))).finish();
-  assertEquals(warnings, [`file_roots: ${root.path}/nowhere (base) does not exist`]);
-});
-
-Deno.test("the user to become: none for oneself, an error for a stranger or without the right", () => {
+Deno.test("the user to switch to: none for the current user, an error for an unknown user or without permission", () => {
   const passwd = Deno.readTextFileSync("/etc/passwd").split("\n").map((line) => line.split(":"));
   const root = passwd.find((fields) => fields[2] === "0")?.[0] ?? "root";
   const other = passwd.find((fields) => Number(fields[2]) > 0);

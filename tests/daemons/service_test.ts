@@ -8,7 +8,7 @@ import { eventually } from "../support/eventually.ts";
 
 const MINION = new URL("../../minion.ts", import.meta.url).pathname;
 
-/** The directory of a node that has no master, and of its log. */
+/** The directory of a node without a master, and its log. */
 class Place {
   readonly root = Deno.makeTempDirSync({ prefix: "service_" });
   readonly pidFile = `${this.root}/var/run/salt-minion.pid`;
@@ -22,7 +22,7 @@ class Place {
     return Deno.readTextFileSync(`${this.root}/var/log/salt/minion`);
   }
 
-  /** Whether a service says that it runs. */
+  /** Whether a service reports that it runs. */
   get isRunning(): boolean {
     try {
       return Deno.readTextFileSync(this.pidFile) !== "";
@@ -31,7 +31,7 @@ class Place {
     }
   }
 
-  /** Runs a service in this process that is `start` and nothing else. */
+  /** Runs `start` as a service in this process. */
   async run(start: () => Promise<Service>, closeMs?: number): Promise<number> {
     const definition: ServiceDefinition<MinionOpts> = {
       command: SALT_MINION,
@@ -66,7 +66,7 @@ for (
     using place = new Place();
     const deno = [Deno.execPath(), "run", "--allow-all", "--quiet", MINION];
     const child = new Deno.Command("sh", {
-      // A relative directory of the configuration: it is looked for before the service goes to another.
+      // A relative configuration directory is resolved before the service changes its working directory.
       args: ["-c", 'umask 027; exec "$@" -c .', "sh", ...deno, ...words],
       cwd: place.root,
       stdin: "null",
@@ -85,7 +85,7 @@ for (
   });
 }
 
-Deno.test("a fault of a service while it starts is one line, code 70, and a stack in the log", async () => {
+Deno.test("an unexpected error during a service's start is one line, exit code 70, and a stack trace in the log", async () => {
   using place = new Place();
   assertEquals(await place.run(() => Promise.reject(new TypeError("a fault"))), 70);
   assertMatch(place.log, /Cannot start: TypeError: a fault.* at /);
@@ -120,7 +120,7 @@ Deno.test("an uncaught error is logged, and the service continues", async () => 
   assertEquals(code, 0);
 });
 
-Deno.test("a service gets its time limit for ending; one that takes longer is aborted, which is logged", async () => {
+Deno.test("a service that exceeds the time limit of its shutdown is aborted, and that is logged", async () => {
   for (const [closeMs, ends] of [[600_000, true], [50, false]] as const) {
     using place = new Place();
     let told = 0;

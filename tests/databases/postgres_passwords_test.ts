@@ -16,7 +16,7 @@ const SALT = new TextEncoder().encode("0123456789abcdef");
 const SECRET = "SCRAM-SHA-256$4096:MDEyMzQ1Njc4OWFiY2RlZg==$bpSY5Ze9NUH+I35LC3gVq+DpBfK46iXBxvhAKqVu9pE=:" +
   "VpYlBuxyzeCI1KnctrefdljpB1mk3Gp7sBI/t11+NkQ=";
 
-Deno.test("scramPassword() is what Salt makes, also of letters that SASLprep changes", () => {
+Deno.test("scramPassword() returns what Salt does, also for letters that SASLprep changes", () => {
   assertEquals(scramPassword("secret", { salt: SALT }), SECRET);
   assertEquals(
     scramPassword("pass\u00e9 \u00a0\u00adx\uff21", { salt: SALT, iterations: 1000 }),
@@ -37,7 +37,7 @@ Deno.test("encryptedPassword() keeps encrypted passwords, and isPassword() verif
   assertEquals(isPassword("jim", "secret", "md5abc", "scram-sha-256"), false);
 });
 
-Deno.test("passwordMethod() accepts Salt's words", () => {
+Deno.test("passwordMethod() accepts Salt's values", () => {
   assertEquals([null, true, "md5", "scram-sha-256", false].map(passwordMethod), [
     "md5",
     "md5",

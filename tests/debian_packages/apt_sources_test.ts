@@ -91,7 +91,7 @@ Deno.test("an entry of deb822 is added and changed in its file", () => {
   });
 });
 
-Deno.test("no repository is of two lines, and none is without a key unless it is trusted", () => {
+Deno.test("a repository with a line break is refused, and one without a key unless it is trusted", () => {
   withSources([], (root) => {
     const change = (repo: string, kwargs: Record<string, unknown> = {}) =>
       changeRepository(repo, {
@@ -128,7 +128,7 @@ Deno.test("splitComparison() separates the operator", () => {
   ]]);
 });
 
-Deno.test("components are deleted one by one, then the entry; what is no definition is refused", () => {
+Deno.test("components are deleted one by one, then the entry; an invalid definition is refused", () => {
   const text = "deb http://a.example sid main contrib non-free\ndeb [arch=amd64] http://a.example sid main\n";
   withSources([["sources.list", text]], (root) => {
     const left = () => Deno.readTextFileSync(`${root}/etc/apt/sources.list`);
@@ -148,7 +148,7 @@ Deno.test("components are deleted one by one, then the entry; what is no definit
   });
 });
 
-Deno.test("entries that differ in their components alone are joined in sources.list, if that is asked", () => {
+Deno.test("entries that differ only in their components are joined in sources.list on request", () => {
   const files: [Value, Value][] = [
     ["sources.list", "deb http://a.example sid main\n"],
     ["more.list", "deb http://a.example sid contrib main\ndeb http://b.example sid main\n"],
@@ -163,7 +163,7 @@ Deno.test("entries that differ in their components alone are joined in sources.l
   });
 });
 
-Deno.test("a key in the paragraph of an entry stays, line by line", () => {
+Deno.test("a key inside an entry is kept, line by line", () => {
   const key = "Signed-By:\n -----BEGIN PGP PUBLIC KEY BLOCK-----\n .\n abc\n -----END PGP PUBLIC KEY BLOCK-----";
   const text = `# only words\n\nTypes: deb\nURIs: http://a.example\nSuites: sid\nComponents: main\n${key}\n`;
   withSources([["a.sources", text]], (root) => {
@@ -226,7 +226,7 @@ for (
   });
 }
 
-Deno.test("what defines no repository is refused, and a personal archive where there are none", () => {
+Deno.test("an invalid repository is refused, and so is a PPA on a distribution without PPAs", () => {
   const define = (repo: string, os: string) =>
     definedRepository(repo, map({}), testContext({ grains: map({ os, oscodename: "x" }) }));
   assertThrows(() => define("nonsense", "Debian"), Error, "Error: repo 'nonsense' is not a well formatted definition");

@@ -13,7 +13,7 @@ Deno.test("docs/architecture.md has a line for each room of the product, on the 
   assertEquals(sorted(rows), sorted(rooms));
 });
 
-Deno.test("docs/architecture.md names files and folders that are there, but for those that are to come", () => {
+Deno.test("docs/architecture.md names only existing files and folders, except planned ones", () => {
   const [now, , after] = PAGE.split(/^(## Where the next things will live\n[^]*?)(?=^## )/m);
   const named = [...(now + after).matchAll(/`((?:lib|modules|scripts|tests)\/[\w/.]+)`/g)].map(([, path]) => path);
   assert(named.length > 60);

@@ -19,7 +19,7 @@ async function functionsOf({ prog }: CommandLine<CliTable>): Promise<Set<string>
   return new Set(all.map(({ name }) => name));
 }
 
-/** Checks that `line` is one that `command` takes, of a function that there is. */
+/** Checks that `command` accepts `line` and that its function exists. */
 async function checkLine(command: CommandLine<CliTable>, line: string): Promise<void> {
   const [prog, ...argv] = shlexSplit(line);
   const request = parseCommandLine(command, argv);
@@ -29,7 +29,7 @@ async function checkLine(command: CommandLine<CliTable>, line: string): Promise<
 }
 
 for (const command of COMMANDS) {
-  Deno.test(`the examples in ${command.prog} --help are lines that it takes, of functions that there are`, async () => {
+  Deno.test(`the examples in ${command.prog} --help are valid command lines of existing functions`, async () => {
     assert(command.examples !== undefined && command.examples.length > 0);
     for (const [line] of command.examples) {
       assertStringIncludes(helpText(command), `\n  ${line}  `);
@@ -38,13 +38,13 @@ for (const command of COMMANDS) {
   });
 }
 
-/** The lines of the shell in the text of a page, without comments. */
+/** The shell lines in the text of a page, without comments. */
 function shellLines(text: string): string[] {
   const blocks = [...text.matchAll(/^ *```sh\n([^]*?)^ *```$/gm)].map(([, block]) => block);
   return blocks.flatMap((block) => block.split("\n")).map((line) => line.replace(/\s+#.*$/, "").trim());
 }
 
-Deno.test("every command of ours in the README and the documents is one that the program takes", async () => {
+Deno.test("every command of ours in the README and the documents is a valid command line", async () => {
   const root = new URL("../../", import.meta.url);
   const documents = [...Deno.readDirSync(new URL("docs/", root))].map(({ name }) => `docs/${name}`);
   let checked = 0;

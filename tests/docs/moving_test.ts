@@ -1,4 +1,6 @@
-/** docs/moving.md: its command finds what has to change in a tree, and the log names options without effect. @module */
+/**
+ * docs/moving.md: its command finds the required changes of a tree, and the log names options without effect. @module
+ */
 
 import { DENO_RUN } from "../../lib/process/self_command.ts";
 import { assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
@@ -45,7 +47,7 @@ Deno.test("a tree of Salt without mistakes passes", async () => {
   });
 });
 
-Deno.test("each row of the table of what has to change is a mistake that is named, and so is an option without effect", async () => {
+Deno.test("each row of the table of required changes is reported as an error, and so is an option without effect", async () => {
   const files = {
     ...TOPS,
     "etc/minion": `${MINION_FILE}beacons: {load: []}\n`,

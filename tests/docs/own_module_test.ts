@@ -1,4 +1,4 @@
-/** docs/modules.md: the sample is a module that works, and its types are those that modules get. @module */
+/** docs/modules.md: the sample module works, and the documented types are the real ones. @module */
 
 import type {
   ModuleFunction as Published,
@@ -12,12 +12,12 @@ import { run } from "../support/processes.ts";
 const SAMPLES = decodeURIComponent(new URL("../../docs/samples/", import.meta.url).pathname);
 const ENTRY = decodeURIComponent(new URL("../../minion.ts", import.meta.url).pathname);
 
-// What authors are told must be what there is: the compiler checks these.
+// The compiler checks that the documented types are the real ones.
 type Told = Parameters<Published<Record<string, never>>["run"]>[1];
 const _context = (context: Pick<JobContext, keyof Told>): Pick<JobContext, keyof Told> => context;
 const _permissions = (one: PublishedPermissions): Permissions => one;
 
-Deno.test("the sample of docs/modules.md runs by salt-call, which reads it anew at each call", async () => {
+Deno.test("salt-call runs the sample of docs/modules.md, and reloads it at each call", async () => {
   const root = Deno.makeTempDirSync({ prefix: "own_" });
   try {
     Deno.mkdirSync(`${root}/modules`);

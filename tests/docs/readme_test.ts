@@ -43,7 +43,7 @@ function words(text: string): string[] {
 }
 
 for (const page of PAGES) {
-  Deno.test(`${page} names tasks that exist, one version of Deno, and files that are there`, () => {
+  Deno.test(`${page} names existing tasks and files, and one version of Deno`, () => {
     const text = read(page);
     for (const [, task] of text.matchAll(/deno(?:@[\d.]+)? task ([a-z]+)/g)) {
       assert(Object.hasOwn(configuration.tasks, task), `deno task ${task}`);
@@ -63,7 +63,7 @@ Deno.test("the README's two commands are on its first screen", () => {
   }
 });
 
-Deno.test("the README's table of executables is what the build makes", () => {
+Deno.test("the README's table of executables lists what the build makes", () => {
   const rows = table(read("README.md")).map(([name, links]) => ({ name: words(name)[0], links: words(links) }));
   assertEquals(
     rows.sort((a, b) => a.name < b.name ? -1 : 1),
@@ -71,7 +71,7 @@ Deno.test("the README's table of executables is what the build makes", () => {
   );
 });
 
-Deno.test("the README gives a reason for each dependency, and for no other", () => {
+Deno.test("the README gives a reason for each dependency, and lists no other", () => {
   const named = table(section("README.md", "Dependencies")).map(([name, reason]) => {
     assert(reason.length > 20);
     return words(name)[0];
@@ -80,7 +80,7 @@ Deno.test("the README gives a reason for each dependency, and for no other", () 
   assertEquals(named.sort(), [...new Set(imported)].sort());
 });
 
-Deno.test("the README names the runners that there are, and docs/functions.md is what scripts/reference/function_tables.ts makes", async () => {
+Deno.test("the README names the existing runners, and docs/functions.md is the output of scripts/reference/function_tables.ts", async () => {
   const text = read("README.md");
   const runners = sourceFiles(`${ROOT}/modules/runners`, ".ts").filter((name) => !name.startsWith("_"));
   assertEquals(
@@ -94,7 +94,7 @@ Deno.test("the README names the runners that there are, and docs/functions.md is
   );
 });
 
-Deno.test("docs/differences.md shows the commands that the master answers without acting", () => {
+Deno.test("docs/differences.md lists the commands that the master answers without acting", () => {
   const rows = Object.entries(UNBUILT_COMMANDS).map(([name, { answer, part }]) => [
     `\`${name}\``,
     `\`${repr(answer())}\``,
@@ -103,11 +103,11 @@ Deno.test("docs/differences.md shows the commands that the master answers withou
   assertEquals(table(section("docs/differences.md", "Commands of minions without effect")), rows);
 });
 
-Deno.test("the installation guide names the platforms that can be built for", () => {
+Deno.test("the installation guide names the platforms of the build", () => {
   assertEquals(words(section("docs/installation.md", "Build")).filter((word) => TARGETS.includes(word)), [...TARGETS]);
 });
 
-Deno.test("a first fleet by hand works as the README says", async () => {
+Deno.test("the README's steps for a first fleet work", async () => {
   const blocks = shellBlocks(section("README.md", "A first fleet by hand"));
   assertEquals(blocks.length, 4);
   const cwd = await Deno.makeTempDir({ prefix: "readme_" });

@@ -3,7 +3,7 @@ import { assert, assertEquals } from "../support/assert.ts";
 
 const PAGE = new URL("../../docs/security.md", import.meta.url);
 
-/** The last cells of the rows of the table of promises: names of tests. */
+/** The last cells of the table of guarantees: test names. */
 function citedTests(): string[] {
   const section = /## Promises\n([\s\S]*?)\n## /.exec(Deno.readTextFileSync(PAGE))?.[1] ?? "";
   const rows = section.split("\n").filter((line) => line.startsWith("| ")).slice(2);

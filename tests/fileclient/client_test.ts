@@ -26,7 +26,6 @@ async function scene(files: Record<string, Record<string, string>>) {
     open,
     client: open(),
     read: (path: string) => Deno.readTextFileSync(path.startsWith("/") ? path : `${root}/${path}`),
-    /** Everything in the cache. */
     tree: () => [...filesBelow(root)].map((path) => path.slice(root.length + 1)).sort(),
     [Symbol.asyncDispose]: () => Deno.remove(root, { recursive: true }),
   };
@@ -34,7 +33,7 @@ async function scene(files: Record<string, Record<string, string>>) {
 
 const mode = (path: string) => (Deno.statSync(path).mode ?? 0) & 0o7777;
 
-Deno.test("a file is fetched in pieces into files/<env>, readable only for its user; one request is enough while it is unchanged", async () => {
+Deno.test("a file is fetched in chunks into files/<env>, readable only for its user; an unchanged file takes one request", async () => {
   await using s = await scene({ base: { "web/a.conf": "0123456789" } });
   const copy = await s.client.cacheFile("salt://web/a.conf", "base");
   assertEquals(copy, `${s.root}/cache/files/base/web/a.conf`);
@@ -48,7 +47,7 @@ Deno.test("a file is fetched in pieces into files/<env>, readable only for its u
   assertEquals([s.read(copy ?? ""), s.tree()], ["changed", ["cache/files/base/web/a.conf"]]);
 });
 
-Deno.test("an empty file, a compressed one, one with a | before its name, and one that is not there", async () => {
+Deno.test("an empty file, a compressed file, a file name with a leading |, and a missing file", async () => {
   await using s = await scene({ base: { empty: "", big: "x".repeat(100), "a?b": "odd" } });
   assertEquals(s.read(await s.client.cacheFile("salt://empty", "base") ?? ""), "");
   assertEquals(await s.client.getFile("salt://big", `${s.root}/big`, "base", { gzip: 5 }), `${s.root}/big`);
@@ -74,7 +73,7 @@ Deno.test("an interrupted transfer continues where it stopped, also in another c
   assertEquals([s.read(copy ?? ""), s.tree()], ["0123456789abcdef", ["cache/files/base/f"]]);
 });
 
-Deno.test("a lost master is waited for once, as long as for one request, not again for each retry of a chunk", async () => {
+Deno.test("a lost master is awaited once, for the time of one request, not for each retry of a chunk", async () => {
   await using s = await scene({ base: { f: "0123456789abcdef" } });
   s.server.before = (asked) => {
     if (asked === "_serve_file f 8") throw new RequestTimeoutError("tcp://master", 180_000);
@@ -84,7 +83,7 @@ Deno.test("a lost master is waited for once, as long as for one request, not aga
   assertEquals(s.server.requests().filter((asked) => asked === "_serve_file f 8").length, 1);
 });
 
-Deno.test("what is left of a transfer is not used for a file that has changed since", async () => {
+Deno.test("the rest of an interrupted transfer is not used for a file that has changed since", async () => {
   await using s = await scene({ base: { f: "0123456789" } });
   s.server.before = (asked) => {
     if (asked === "_serve_file f 8") throw new RequestTimeoutError("tcp://master", 5);
@@ -95,7 +94,7 @@ Deno.test("what is left of a transfer is not used for a file that has changed si
   assertEquals(s.read(await s.client.cacheFile("salt://f", "base") ?? ""), "ABCDEFGHIJ");
 });
 
-Deno.test("a piece that does not come once is asked for again", async () => {
+Deno.test("a lost chunk is requested again", async () => {
   await using s = await scene({ base: { f: "01234567" } });
   let times = 0;
   s.server.before = (asked) => {
@@ -105,7 +104,7 @@ Deno.test("a piece that does not come once is asked for again", async () => {
   assertEquals([times, s.logged.filter((line) => line.includes("asks again for byte 4")).length], [3, 2]);
 });
 
-Deno.test("a file that changes during a transfer is detected: the new one is fetched, and the old copy is kept until then", async () => {
+Deno.test("a file that changes during a transfer is fetched again, and the old copy is kept until then", async () => {
   await using s = await scene({ base: { f: "old" } });
   const copy = await s.client.cacheFile("salt://f", "base") ?? "";
   s.server.files.base.f = "first version";
@@ -138,7 +137,7 @@ Deno.test("a file that is deleted during a transfer counts as missing", async ()
   assertEquals([await s.client.cacheFile("salt://f", "base"), s.tree()], [undefined, []]);
 });
 
-Deno.test("two that fetch the same file at once both get it", async () => {
+Deno.test("two clients that fetch the same file at the same time both get it", async () => {
   await using s = await scene({ base: { f: "0123456789".repeat(50) } });
   const copies = await Promise.all([1, 2, 3].map(() => s.open().cacheFile("salt://f", "base")));
   assertEquals(copies.map((copy) => s.read(copy ?? "").length), [500, 500, 500]);
@@ -154,7 +153,7 @@ Deno.test("a file in the cache can become a directory, and the other way round",
   assertEquals(s.read(await s.client.cacheFile("salt://a", "base") ?? ""), "file again");
 });
 
-Deno.test("a file gets to a path of the host: with the mode that was there, through a link, into a directory", async () => {
+Deno.test("a file is placed on the host: with the mode of the replaced file, through a link, into a directory", async () => {
   await using s = await scene({ base: { "d/f": "text" } });
   const at = (name: string) => `${s.root}/${name}`;
   Deno.writeTextFileSync(at("old"), "x");
@@ -173,7 +172,7 @@ Deno.test("a file gets to a path of the host: with the mode that was there, thro
   assertEquals(s.server.requests(), ["_file_hash d/f"]);
 });
 
-Deno.test("a directory is cached and copied with its empty directories, and not what only begins with its name", async () => {
+Deno.test("a directory is cached and copied with its empty directories, without paths that only begin with its name", async () => {
   await using s = await scene({ base: { "sub/a": "1", "sub/b.x": "2", "subway": "3", "other/sub/a": "4" } });
   const cached = (await s.client.cacheDir("salt://sub", "base", { includeEmpty: true })).map((path) =>
     path.slice(s.root.length)
@@ -195,7 +194,7 @@ Deno.test("a server cannot make the client write outside of its cache", async ()
   assertEquals(s.tree(), []);
 });
 
-Deno.test("a state is found as a file, else as the init of a directory; their names are listed", async () => {
+Deno.test("a state is found as a file, or else as init.sls of a directory; the names of states are listed", async () => {
   await using s = await scene({ base: { "web/init.sls": "1", "web/conf.sls": "2", "top.sls": "3", "web/x.txt": "4" } });
   const source = async (sls: string) => (await s.client.getState(sls, "base"))?.source;
   assertEquals([await source("web"), await source("web.conf"), await source("nope")], [

@@ -47,7 +47,7 @@ Deno.test("a file of a web server is cached under its host and query; user and p
   assertEquals([into, Deno.readTextFileSync(`${s.root}/d/b.txt`)], [`${s.root}/d/b.txt`, "text"]);
 });
 
-Deno.test("a copy with the wanted digest is not fetched again, nor one whose ETag the server still has", async () => {
+Deno.test("a copy with the requested digest or the server's current ETag is not fetched again", async () => {
   let [sent, tag] = [0, '"one"'];
   await using s = await scene((request) => {
     if (request.headers.get("if-none-match") === tag) return new Response(null, { status: 304 });
@@ -65,7 +65,7 @@ Deno.test("a copy with the wanted digest is not fetched again, nor one whose ETa
   assertEquals([sent, Deno.readTextFileSync(`${s.cached}/f`)], [3, 'text "two"']);
 });
 
-Deno.test("a refused or interrupted download is an error with a text, and the old copy is kept", async () => {
+Deno.test("a refused or interrupted download is an error with a message, and the old copy is kept", async () => {
   let broken = false;
   await using s = await scene((request) => {
     if (request.url.endsWith("/nope")) return new Response("no", { status: 404 });
@@ -103,7 +103,7 @@ Deno.test("a refused or interrupted download is an error with a text, and the ol
   ], [true, false]);
 });
 
-Deno.test("contents without a file are text if the server says so, else bytes; redirections are followed", async () => {
+Deno.test("contents without a file are text if the server declares it, else bytes; redirections are followed", async () => {
   await using s = await scene((request) => {
     const path = new URL(request.url).pathname;
     if (path === "/there") return new Response("ä", { headers: { "content-type": "text/plain" } });

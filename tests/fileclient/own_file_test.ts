@@ -1,5 +1,5 @@
 /**
- * Files of this host's own file server: copied from where they are, if they are what the server says of them.
+ * Files of this host's own file server are copied directly if they match the server's digest.
  * @module
  */
 
@@ -9,7 +9,7 @@ import { assertEquals, assertRejects } from "../support/assert.ts";
 
 const hashOf = (text: string) => ({ hashType: "sha256", hsum: hashHex(new TextEncoder().encode(text), "sha256") });
 
-Deno.test("copyOwnFile() copies a file with the right digest, and leaves all others to the transfer", async () => {
+Deno.test("copyOwnFile() copies a file with the right digest; all others are transferred", async () => {
   const root = await Deno.makeTempDir({ prefix: "own_" });
   try {
     const place = (from: string) => {

@@ -1,4 +1,4 @@
-/** What a backend keeps of its files on disk: lists, digests and modification times. */
+/** The data that a backend caches on disk about its files: lists, digests and modification times. */
 
 import { findBelow } from "../../lib/files/find_below.ts";
 import { HashCache } from "../../lib/files/hash_cache.ts";
@@ -26,7 +26,7 @@ function recordingHost() {
 const LISTS = { files: ["a"], dirs: [], emptyDirs: [], links: new Map([["l", "a"]]) };
 const OTHERS = { files: ["b"], dirs: ["d"], emptyDirs: ["d"], links: new Map<string, string>() };
 
-Deno.test("file lists are shared with other threads, and rebuilt if the file has other contents", async () => {
+Deno.test("cached file lists are shared with other threads, and rebuilt if the cache file is invalid", async () => {
   await inDirectory(async (root) => {
     const host = recordingHost();
     const cache = () => new ListCache(`${root}/lists`, 60, host);
@@ -43,7 +43,7 @@ Deno.test("file lists are shared with other threads, and rebuilt if the file has
   });
 });
 
-Deno.test("lists and digests that cannot be stored are still returned", async () => {
+Deno.test("lists and digests that cannot be cached are still returned", async () => {
   await inDirectory(async (root) => {
     const host = recordingHost();
     Deno.writeTextFileSync(`${root}/file`, "");
@@ -53,7 +53,7 @@ Deno.test("lists and digests that cannot be stored are still returned", async ()
     Deno.utimeSync(`${root}/large`, 1, 1);
     const large = { path: `${root}/large`, saltenv: "base", rel: "large" };
     const digests = new HashCache(`${root}/file/hash`, "md5", host);
-    // A file that has just changed is not kept: its change is the making of it.
+    // The digest of a file that has just changed is not cached; creating the file counts as a change.
     for (const end = Date.now() + 5_000; host.logged.length < 2 && Date.now() < end;) {
       assertEquals(await digests.get(large), "b2d1236c286a3c0704224fe4105eca49");
     }
@@ -73,7 +73,7 @@ Deno.test("directories and missing files have no digest", async () => {
   });
 });
 
-Deno.test("digests of files that have gone are removed, with the directories that are empty then", async () => {
+Deno.test("digests of removed files are deleted, with directories that become empty", async () => {
   await inDirectory(async (root) => {
     for (const path of ["a/gone.hash.md5", "b/there.hash.md5", "b/gone.hash.md5", "b/other"]) {
       Deno.mkdirSync(`${root}/hash/base/${path.slice(0, 1)}`, { recursive: true });
@@ -108,7 +108,7 @@ Deno.test("modification times omit ignored files and dangling links, and show th
   });
 });
 
-Deno.test("nothing outside of a root is found below it", async () => {
+Deno.test("paths that lead out of a root are not found", async () => {
   await inDirectory(async (root) => {
     Deno.mkdirSync(`${root}/top`);
     Deno.writeTextFileSync(`${root}/secret`, "");

@@ -1,21 +1,21 @@
 import { pushedFiles, receivePiece } from "../../lib/files/received_files.ts";
 import { assertEquals } from "../support/assert.ts";
 
-/** Where a piece belongs, its text, and how long its minion says that the file is. */
+/** The path and offset of a chunk, its text, and the file size that the minion declares. */
 type Piece = readonly [path: string, loc: number, text: string, size?: number];
 
-/** What is pushed before, the last piece, whether it is kept, and the file of its path then. */
+/** The chunks pushed before, the last chunk, whether it is stored, and the content of the file afterwards. */
 const PUSHES: readonly [what: string, before: readonly Piece[], last: Piece, kept: boolean, content?: string][] = [
   ["a whole file", [], ["a/b", 0, "xyz", 3], true, "xyz"],
-  ["a first piece is no file yet", [], ["a", 0, "xyz", 6], true],
-  ["the last piece makes the file", [["a", 0, "xyz", 6]], ["a", 3, "uvw", 6], true, "xyzuvw"],
-  ["a piece that is sent again", [["a", 0, "xyz", 6], ["a", 3, "uvw", 6]], ["a", 3, "uvw", 6], true, "xyzuvw"],
-  ["without a size each piece is in the file at once", [["a", 0, "xyz"]], ["a", 3, "u"], true, "xyzu"],
-  ["a piece after a gap", [["a", 0, "xyz", 9]], ["a", 6, "uvw", 9], false],
-  ["a piece without the first one", [], ["a", 3, "uvw", 6], false],
-  ["a file where a directory is", [["a/b", 0, "xyz", 3]], ["a", 0, "uvw", 3], false],
+  ["the first chunk does not create the file yet", [], ["a", 0, "xyz", 6], true],
+  ["the last chunk creates the file", [["a", 0, "xyz", 6]], ["a", 3, "uvw", 6], true, "xyzuvw"],
+  ["a chunk that is sent again", [["a", 0, "xyz", 6], ["a", 3, "uvw", 6]], ["a", 3, "uvw", 6], true, "xyzuvw"],
+  ["without a size each chunk is written to the file at once", [["a", 0, "xyz"]], ["a", 3, "u"], true, "xyzu"],
+  ["a chunk after a gap", [["a", 0, "xyz", 9]], ["a", 6, "uvw", 9], false],
+  ["a chunk without the first one", [], ["a", 3, "uvw", 6], false],
+  ["a file in place of a directory", [["a/b", 0, "xyz", 3]], ["a", 0, "uvw", 3], false],
   ["a file below a file", [["a", 0, "xyz", 3]], ["a/b", 0, "uvw", 3], false],
-  ["a name that the system does not take", [], ["a".repeat(300), 0, "xyz", 3], false],
+  ["a name that is too long for the system", [], ["a".repeat(300), 0, "xyz", 3], false],
   ["a path that is too long", [], ["a/".repeat(3_000), 0, "xyz", 3], false],
   ...["", ".", "..", "../a", "a/../../b", "/etc/x", "a\0b"].map((path): (typeof PUSHES)[number] => [
     `the path ${JSON.stringify(path)}`,

@@ -1,7 +1,7 @@
 import { createSaltUrl, isEscapedUrl, splitQuery, splitSaltUrl, unescapeUrl } from "../../lib/files/salt_url.ts";
 import { assertEquals } from "../support/assert.ts";
 
-/** What Salt 3008.3 answers (`salt/utils/url.py` parse, is_escaped, unescape). */
+/** The results of Salt 3008.3 (`salt/utils/url.py` parse, is_escaped, unescape). */
 const URLS: readonly [url: string, path: string, saltenv: string | undefined, escaped: boolean, unescaped: string][] = [
   ["salt://a/b", "a/b", undefined, false, "salt://a/b"],
   ["salt://a/b?saltenv=dev", "a/b", "dev", false, "salt://a/b?saltenv=dev"],
@@ -20,10 +20,10 @@ const URLS: readonly [url: string, path: string, saltenv: string | undefined, es
   ["salt://a?saltenv=", "a", "", false, "salt://a"],
 ];
 for (const [url, path, saltenv, escaped, unescaped] of URLS) {
-  Deno.test(`${url} is taken apart as Salt does`, () => {
+  Deno.test(`${url} is parsed as Salt does`, () => {
     assertEquals(splitSaltUrl(url), saltenv === undefined ? { path } : { path, saltenv });
     assertEquals(isEscapedUrl(url), escaped);
-    // Salt keeps an URL that is not escaped as it is.
+    // Salt does not change a URL that is not escaped.
     if (escaped) assertEquals(unescapeUrl(url), unescaped);
   });
 }

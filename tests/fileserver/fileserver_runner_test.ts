@@ -13,7 +13,7 @@ import { git, makeFileServer, makeRepository, SALT_FILES, type TestFileServer } 
 import { withRunnerWorld } from "../support/fleet/runner_services.ts";
 import { fromTyped } from "../support/typed_values.ts";
 
-/** Calls a runner of the master that `server` is a part of. */
+/** Calls a runner of the master of `server`. */
 async function call(server: TestFileServer, name: string, args: readonly Value[], kwargs: ValueMap): Promise<Value> {
   let result: Value = null;
   await withRunnerWorld(async ({ context }) => {
@@ -30,16 +30,16 @@ async function call(server: TestFileServer, name: string, args: readonly Value[]
   return result;
 }
 
-/** An event's data as a receiver reads it. */
+/** An event's data as a receiver decodes them. */
 function toMap(data: EventData): ValueMap {
   const read = decode(encode(data, "disk"), "disk");
   assert(isMap(read));
   return read;
 }
 
-Deno.test("the runner fileserver answers as Salt's", async () => {
+Deno.test("the fileserver runner returns what Salt's does", async () => {
   using server = await makeFileServer();
-  // Salt's own had been asked for lists before: what it clears then is what we have listed by then.
+  // Salt's file server had made lists before; the same lists are cached here when they are cleared.
   for (const [fun, args, kwargs, result] of SALT_FILES.worlds[0].runs) {
     const got = await call(server, `fileserver.${fun}`, args, map(kwargs));
     assertEquals(repr(got), repr(fromTyped(result)), `${fun} ${repr(args)} ${repr(map(kwargs))}`);
@@ -121,8 +121,8 @@ Deno.test("git remotes are fetched, locked and cleared; one that cannot be reach
   assertEquals([await files(), await call(server, "fileserver.envs", [], new Map())], [[], []]);
 });
 
-Deno.test("an update that is under way ends when the master does", async () => {
-  // A server that takes the connection and says nothing.
+Deno.test("a running update ends when the master ends", async () => {
+  // A server that accepts the connection and sends nothing.
   using silent = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   using server = await makeFileServer();
   const { services } = server;
@@ -140,7 +140,7 @@ Deno.test("an update that is under way ends when the master does", async () => {
     tell: () => Promise.resolve(),
   });
   using _taken = await silent.accept();
-  // The other remote is served meanwhile.
+  // The other remote is still served.
   for (let i = 0; i < 500 && (await files.envs()).length === 0; i++) {
     await sleep(20);
   }

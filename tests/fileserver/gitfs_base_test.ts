@@ -1,4 +1,4 @@
-/** Which branch, tag or commit of a repository the environment `base` is, as in Salt's file server. */
+/** The branch, tag or commit of the environment `base`, as in Salt's file server. */
 
 import { testWorlds } from "../support/files/file_server_situations.ts";
 

@@ -1,4 +1,7 @@
-/** Which environments a repository has: lists, one branch for all, and what stands in for those that are not there; as in Salt's file server. */
+/**
+ * The environments of a repository: lists, one branch for all, and the fallback for missing environments, as in Salt's
+ * file server.
+ */
 
 import { testWorlds } from "../support/files/file_server_situations.ts";
 

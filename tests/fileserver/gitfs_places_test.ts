@@ -1,4 +1,4 @@
-/** Which directory of a repository is served, and where it is mounted, as in Salt's file server. */
+/** The served directory and the mount point of a repository, as in Salt's file server. */
 
 import { testWorlds } from "../support/files/file_server_situations.ts";
 

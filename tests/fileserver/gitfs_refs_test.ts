@@ -1,4 +1,4 @@
-/** Which branches, tags and commits environments are, as in Salt's file server. */
+/** The branches, tags and commits of environments, as in Salt's file server. */
 
 import { testWorlds } from "../support/files/file_server_situations.ts";
 

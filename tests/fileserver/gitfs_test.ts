@@ -1,4 +1,4 @@
-/** Files of repositories, as Salt's file server gives them; and remotes with which it does not start. */
+/** Files of repositories, as Salt's file server serves them, and remotes that it refuses at start. */
 
 import { ConfigError } from "../../lib/errors.ts";
 import { gitfsRemotes } from "../../lib/git_remotes/remote_options.ts";
@@ -10,13 +10,13 @@ import { fromTyped } from "../support/typed_values.ts";
 
 testWorlds("gitfs");
 
-Deno.test("remotes with which Salt's gitfs does not start are refused in the same words", async () => {
+Deno.test("remotes that Salt's gitfs refuses at start are refused in the same words", async () => {
   using services = await testServices();
   for (const [remotes, told] of SALT_OPTIONS.refused) {
     const gitfs_remotes = placed(fromTyped(remotes), "{root}", "/srv");
     assert(Array.isArray(gitfs_remotes));
     const refused = () => gitfsRemotes({ ...services.opts, gitfs_remotes }, () => {});
-    // Which parameters are valid depends on Salt's provider.
+    // The valid parameters depend on Salt's provider.
     for (const words of told) assertThrows(refused, ConfigError, words.replaceAll("{root}", "/srv").split(" Valid")[0]);
   }
 });

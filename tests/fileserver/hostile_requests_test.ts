@@ -16,7 +16,7 @@ async function ask({ services }: TestFileServer, load: Record<string, unknown>):
   return (await minionCommand(map({ id: "m1", ...load }), "m1", services)).value;
 }
 
-/** All that is asked for a file gives nothing. */
+/** Asserts that every request for the file returns nothing. */
 async function assertNone(
   server: TestFileServer,
   load: { readonly path: string; readonly saltenv: unknown },
@@ -73,7 +73,7 @@ Deno.test("no path leads out of the roots, in any environment and by any backend
   }
 });
 
-Deno.test("an environment that is a path is none", async () => {
+Deno.test("a path is no valid environment", async () => {
   using server = await makeFileServer(map({ file_roots: { __env__: ["{root}/shared/__env__", "{root}/__env__"] } }));
   assertEquals(repr(await ask(server, { cmd: "_file_find", path: "s.txt", saltenv: "qa" })).includes("s.txt"), true);
   for (
@@ -100,13 +100,13 @@ Deno.test("an environment that is a path is none", async () => {
       assertEquals(isMap(listed) ? listed.size : Array.isArray(listed) && listed.length, 0, `${cmd} ${saltenv}`);
     }
   }
-  // One that somebody invents leaves nothing on disk.
+  // An unknown environment creates nothing on disk.
   for (let i = 0; i < 100; i++) await ask(server, { cmd: "_file_list", saltenv: `invented${i}` });
   const kept = [...Deno.readDirSync(server.services.opts.cachedir)].map(({ name }) => name);
   assertEquals(kept.filter((name) => name === "file_lists"), []);
 });
 
-Deno.test("where links are not followed, none leads out of a root, whichever root a request names", async () => {
+Deno.test("with fileserver_followsymlinks off, no link leads out of a root", async () => {
   using server = await makeFileServer(map({ fileserver_followsymlinks: false }));
   for (const path of ["out", "outdir/o.txt", "out?index=0", "outdir/o.txt?index=0"]) {
     await assertNone(server, { path, saltenv: "base" });
@@ -118,7 +118,7 @@ Deno.test("where links are not followed, none leads out of a root, whichever roo
   );
 });
 
-Deno.test("an offset behind the end gives nothing, however large it is", async () => {
+Deno.test("an offset beyond the end of the file returns nothing", async () => {
   using server = await makeFileServer();
   for (const loc of [3_000, 2 ** 31, 2 ** 40, 2n ** 53n, 2n ** 62n]) {
     const answer = await ask(server, { cmd: "_serve_file", path: "big.bin", saltenv: "base", loc });
@@ -129,7 +129,7 @@ Deno.test("an offset behind the end gives nothing, however large it is", async (
   }
 });
 
-Deno.test("a thousand requests at once are all answered, and the thread takes others meanwhile", async () => {
+Deno.test("a thousand concurrent requests are all answered, and the thread stays responsive", async () => {
   using server = await makeFileServer();
   let parked = 0;
   const services = { ...server.services, park: () => void parked++ };
@@ -141,7 +141,7 @@ Deno.test("a thousand requests at once are all answered, and the thread takes ot
     answered++;
     return repr(value).length;
   });
-  // Each has said that it waits before anything was read.
+  // Every request has been queued before a file was read.
   assertEquals([parked, answered], [1_000, 0]);
   const lengths = await Promise.all(all);
   assertEquals(new Set(lengths).size, 2);
@@ -159,7 +159,7 @@ Deno.test("only files are read: no directories, pipes, dangling or circular link
   const files = await ask(server, { cmd: "_file_list", saltenv: "base" });
   assert(Array.isArray(files));
   assertEquals(["pipe", "circle", "broken"].every((name) => files.includes(name)), true);
-  // A link to a directory that it is in is listed, and not entered again and again.
+  // A link to its own parent directory is listed, but not followed in a loop.
   assertEquals(files.filter((path) => /^(self|sub\/above)\//.test(String(path))), []);
 });
 
@@ -205,7 +205,7 @@ Deno.test("a directory that vanishes is empty, and the next request is served", 
   const walks = Array.from({ length: 20 }, count);
   Deno.removeSync(`${server.root}/salt`, { recursive: true });
   await Promise.all(walks);
-  assertEquals(await count(), 3); // what the second root has
+  assertEquals(await count(), 3); // the files of the second root
   await assertNone(server, { path: "big.bin", saltenv: "base" });
   assertEquals(
     repr(await ask(server, { cmd: "_serve_file", path: "f.txt", saltenv: "base", loc: 0 })).includes("second"),
@@ -213,24 +213,24 @@ Deno.test("a directory that vanishes is empty, and the next request is served", 
   );
 });
 
-Deno.test("the digest of a file that changes is never that of what it was", async () => {
+Deno.test("the digest of a changed file is never the digest of its old content", async () => {
   using server = await makeFileServer();
   const path = `${server.root}/salt/changing`;
   const digests = new Set<string>();
   for (let i = 0; i < 50; i++) {
-    Deno.writeTextFileSync(path, String(i).padStart(8, "0")); // of the same size
+    Deno.writeTextFileSync(path, String(i).padStart(8, "0")); // the content always has the same size
     digests.add(repr(await ask(server, { cmd: "_file_hash", path: "changing", saltenv: "base" })));
   }
   assertEquals(digests.size, 50);
 });
 
-Deno.test("the digest of a large file is kept on disk, until the file has gone", async () => {
+Deno.test("the digest of a large file is cached on disk until the file is removed", async () => {
   using server = await makeFileServer();
   const path = `${server.root}/salt/large`;
   Deno.writeFileSync(path, new Uint8Array(2 << 20));
   const load = { cmd: "_file_hash", path: "large", saltenv: "base" };
   const kept = `${server.services.opts.cachedir}/roots/hash/base/large.hash.sha256`;
-  // Not at once: a file that has just changed may change again without another time.
+  // The digest is not cached at once: a file that has just changed may change again with the same modification time.
   const digest = await ask(server, load);
   assertEquals(isThere(kept), false);
   await eventually(async () => (await ask(server, load), isThere(kept)), { what: "the digest on disk" });
@@ -244,7 +244,7 @@ Deno.test("the digest of a large file is kept on disk, until the file has gone",
   assertThrows(() => Deno.statSync(kept), Deno.errors.NotFound);
 });
 
-Deno.test("a master without a backend that can be used does not start, unless fileserver_verify_config is off", () => {
+Deno.test("a master without a usable backend does not start, unless fileserver_verify_config is off", () => {
   const check = (fileserver_backend: string[], fileserver_verify_config = true) =>
     checkBackends({ fileserver_backend, fileserver_verify_config });
   for (const backends of [[], ["hgfs"]]) {
@@ -268,7 +268,7 @@ Deno.test("a git remote that could run a program, or looks like an option of git
       gitfs_remotes: [map({ remote }).get("remote") ?? null],
     };
     const files = new FileServer(opts, { log: (_level, message) => void logged.push(message) });
-    // As in Salt, what is no URL is left out, and an option that there is not stops all remotes.
+    // As in Salt, an invalid URL is left out, and an unknown option stops all remotes.
     const backends = await files.backends();
     const remotes = backends.flatMap(({ name, backend }) => name === "gitfs" ? backend.intervals() : []);
     assertEquals(remotes, [], String(remote));
@@ -308,7 +308,7 @@ Deno.test("a backend that fails is named in the log, and the others are updated 
   );
 });
 
-Deno.test("kept lists are removed by their environment, also one whose name was not made here", async () => {
+Deno.test("cached lists are removed by environment, also one with a foreign file name", async () => {
   using server = await makeFileServer();
   const { opts } = server.services;
   const directory = `${opts.cachedir}/file_lists/roots`;

@@ -1,14 +1,14 @@
 import { assertEquals } from "../support/assert.ts";
 import { isNewE2fsprogs, parseLsattr, splitContext } from "../../lib/filesystem/attributes.ts";
 
-Deno.test("the output of lsattr gives each file its letters, and errors none", () => {
+Deno.test("the output of lsattr is parsed to letters for each file; error lines are ignored", () => {
   const output =
     "----ia--------e------- /tmp/a file\nlsattr: Operation not supported While reading flags on /proc/x\n---------------------- b";
   assertEquals(Object.fromEntries(parseLsattr(output, true)), { "/tmp/a file": ["i", "a", "e"], b: [] });
   assertEquals(parseLsattr(output, false).get("/tmp/a file"), ["i", "a"]);
 });
 
-Deno.test("the version of tune2fs decides about letters that are newer than 1.41.12", () => {
+Deno.test("letters newer than 1.41.12 depend on the version of tune2fs", () => {
   const said = (version: string) => isNewE2fsprogs(`tune2fs ${version} (17-Aug-2026)\nUsage: tune2fs`);
   assertEquals(["1.41.12", "1.41.11", "1.41.14", "1.47.0", "1.4", "2.0"].map(said), [
     false,
@@ -21,7 +21,7 @@ Deno.test("the version of tune2fs decides about letters that are newer than 1.41
   assertEquals(isNewE2fsprogs("no such thing"), false);
 });
 
-Deno.test("a context of SELinux has four parts, or is none", () => {
+Deno.test("a SELinux context has four parts; others are refused", () => {
   assertEquals(splitContext("system_u:object_r:etc_t:s0"), {
     user: "system_u",
     role: "object_r",

@@ -21,7 +21,7 @@ Deno.test("a file that is replaced keeps its mode and owner, and no temporary fi
   assertEquals([...Deno.readDirSync(root.path)].length, 1);
 });
 
-Deno.test("if a file cannot be put in place, the old one is kept and no temporary file is left", async () => {
+Deno.test("if a file cannot be replaced, the old one is kept and no temporary file is left", async () => {
   await using root = await scratch();
   await Deno.mkdir(`${root.path}/d/x`, { recursive: true });
   assertThrows(() => replaceFile(`${root.path}/d`, new Uint8Array(1)));
@@ -38,7 +38,7 @@ Deno.test("a link at a backup's path is replaced, and its target is not changed"
   assertEquals(Deno.lstatSync(`${root.path}/f.bak`).isSymlink, false);
 });
 
-Deno.test("a search finds text across the pieces in which a file is read", async () => {
+Deno.test("a search finds text across the chunks of a file", async () => {
   await using root = await scratch();
   const file = `${root.path}/big`;
   const long = "ä".repeat(300 * 1024);
@@ -47,7 +47,7 @@ Deno.test("a search finds text across the pieces in which a file is read", async
   assert(!textWindows(file).some((window) => window.includes("\ufffd")));
 });
 
-Deno.test("backups are listed from the newest on, and hold what the file was", async () => {
+Deno.test("backups are listed newest first, and hold the old content", async () => {
   await using root = await scratch();
   const file = `${root.path}/f`, cachedir = `${root.path}/cache`;
   await Deno.writeTextFile(file, "one");

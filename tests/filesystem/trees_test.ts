@@ -1,9 +1,9 @@
-/** Trees that are made, copied and moved. @module */
+/** Directory trees that are created, copied and moved. @module */
 import { copyTree, copyWithMode, diskUsage, makeDirectories, moveAny, removeAny } from "../../lib/filesystem/trees.ts";
 import { openFiles } from "../../lib/filesystem/open_files.ts";
 import { assert, assertEquals, assertRejects, assertThrows } from "../support/assert.ts";
 
-/** Runs `test` in a directory of its own below `parent`. */
+/** Runs `test` in a temporary directory below `parent`. */
 async function within(test: (root: string) => void | Promise<void>, parent?: string): Promise<void> {
   const root = Deno.makeTempDirSync({ prefix: "trees_", ...parent !== undefined && { dir: parent } });
   try {
@@ -13,7 +13,7 @@ async function within(test: (root: string) => void | Promise<void>, parent?: str
   }
 }
 
-/** A tree with a file, a link and a directory in it. */
+/** A tree with a file, a link and a directory. */
 function plant(root: string): void {
   Deno.mkdirSync(`${root}/sub`, { recursive: true });
   Deno.writeTextFileSync(`${root}/sub/file`, "text");
@@ -21,7 +21,7 @@ function plant(root: string): void {
   Deno.symlinkSync("sub/file", `${root}/link`);
 }
 
-Deno.test("directories are made with those above them, also for paths that end in a slash or a point", async () => {
+Deno.test("directories are created with their parents, also for paths that end in a slash or a dot", async () => {
   await within(async (root) => {
     const made: string[] = [];
     const note = (path: string) => Promise.resolve(void made.push(path.slice(root.length)));
@@ -34,7 +34,7 @@ Deno.test("directories are made with those above them, also for paths that end i
   });
 });
 
-Deno.test("a tree is copied with modes and times; links stay links if that is asked", async () => {
+Deno.test("a tree is copied with modes and times; links stay links on request", async () => {
   await within((root) => {
     plant(`${root}/from`);
     Deno.utimeSync(`${root}/from`, 1_000_000, 2_000_000);
@@ -47,7 +47,7 @@ Deno.test("a tree is copied with modes and times; links stay links if that is as
   });
 });
 
-Deno.test("a named pipe is not copied, as that would wait for ever", async () => {
+Deno.test("a named pipe is not copied, as reading it would block for ever", async () => {
   await within(async (root) => {
     const { success } = await new Deno.Command("mkfifo", { args: [`${root}/pipe`] }).output();
     assert(success);
@@ -55,7 +55,7 @@ Deno.test("a named pipe is not copied, as that would wait for ever", async () =>
   });
 });
 
-Deno.test("what is moved into a directory does not replace what is there", async () => {
+Deno.test("a move into a directory does not replace existing files", async () => {
   await within((root) => {
     plant(`${root}/from`);
     Deno.mkdirSync(`${root}/to/from`, { recursive: true });
@@ -96,7 +96,7 @@ Deno.test({
   },
 });
 
-Deno.test("bytes of a tree are counted once for each file, and links that lead nowhere not at all", async () => {
+Deno.test("the bytes of a tree count each file once, and no dangling links", async () => {
   await within((root) => {
     plant(`${root}/from`);
     Deno.linkSync(`${root}/from/sub/file`, `${root}/from/again`);
@@ -107,7 +107,7 @@ Deno.test("bytes of a tree are counted once for each file, and links that lead n
   });
 });
 
-Deno.test("open files are told by file and by process", async () => {
+Deno.test("open files are listed by file and by process", async () => {
   await within((root) => {
     using _open = Deno.createSync(`${root}/held`);
     const [path] = [Deno.realPathSync(`${root}/held`)];

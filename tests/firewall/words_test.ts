@@ -2,7 +2,7 @@ import { nftFamily, ruleWords } from "../../lib/firewall/nft.ts";
 import { InvocationError } from "../../lib/errors.ts";
 import { assertEquals, assertThrows } from "../support/assert.ts";
 
-Deno.test("nft: an unknown family, and words that would be options, are refused", () => {
+Deno.test("nft: an unknown family, and arguments that look like options, are refused", () => {
   assertEquals(nftFamily("ipv4"), "ip");
   assertThrows(() => nftFamily("ipv5"), InvocationError, "Unknown family");
   assertEquals(ruleWords("tcp dport 22 counter -1"), ["tcp", "dport", "22", "counter", "-1"]);

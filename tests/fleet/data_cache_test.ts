@@ -27,7 +27,7 @@ Deno.test("grains and pillar are stored separately and read together, and only t
     assertEquals([...Deno.readDirSync(`${root}/grains`)].map(({ name }) => name), ["web1.p"]);
   }));
 
-Deno.test("minions are listed by the grains that they have, and forgotten when they are removed", () =>
+Deno.test("minions with cached grains are listed until they are removed", () =>
   withCache((cache, root) => {
     assertEquals(cache.list(), []);
     for (const id of ["web1", "db1", "a.p"]) cache.setGrains(id, new Map());
@@ -39,7 +39,7 @@ Deno.test("minions are listed by the grains that they have, and forgotten when t
   }));
 
 for (const id of ["../web1", "a/b", "", "..", "a\0"]) {
-  Deno.test(`the id ${JSON.stringify(id)} reaches no file`, () =>
+  Deno.test(`the id ${JSON.stringify(id)} names no file`, () =>
     withCache((cache, root) => {
       assertThrows(() => cache.setGrains(id, new Map()), StoreError);
       assertThrows(() => cache.setPillar(id, new Map()), StoreError);
@@ -72,7 +72,7 @@ Deno.test("data files of all Salt versions are read, and removed", () =>
     assertEquals(cache.list(), ["web1"]);
   }));
 
-Deno.test("grains that are too large are not kept, and those from before are gone", () =>
+Deno.test("grains that are too large are not stored, and the old ones are removed", () =>
   withCache((cache) => {
     cache.setGrains("web1", map({ os: "Debian" }));
     const large = map({ roles: Array.from({ length: 2_000 }, () => "x".repeat(600)) });
@@ -80,7 +80,7 @@ Deno.test("grains that are too large are not kept, and those from before are gon
     assertEquals(cache.get("web1"), undefined);
   }));
 
-Deno.test("a scan finds what get() finds, of Salts of any version", () =>
+Deno.test("a scan finds what get() finds, for data of every Salt version", () =>
   withCache((cache, root) => {
     for (const [path, base64] of Object.entries(corpus.files)) {
       Deno.mkdirSync(`${root}/${path}`.replace(/\/[^/]*$/, ""), { recursive: true });

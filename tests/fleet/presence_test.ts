@@ -50,7 +50,7 @@ Deno.test("the disconnection of an unknown minion changes nothing", () => {
   assertEquals([...present.since.keys()], ["web1"]);
 });
 
-Deno.test("a minion that changes its session stays present until the last of its topics ends", () => {
+Deno.test("a minion that changes its session stays present until its last subscription ends", () => {
   const sessions = new Map([["web1", "old"]]);
   const present = new PresenceBook({ sessionKey: (id) => sessions.get(id), sharedKey: () => "shared" });
   const [before, after] = [topicOf("web1", "old"), topicOf("web1", "new")];
@@ -80,15 +80,15 @@ Deno.test("a topic depends on the shared key: the current and the previous one a
     present.receive(frame(1, topic))?.present === true && present.receive(frame(0, topic)) !== undefined;
   assertEquals([come(recorded), come(of("second"))], [true, false]);
   shared = "second";
-  // Who signed in just before the change is there anyway.
+  // A minion that signed in just before the change is still accepted.
   assertEquals([come(recorded), come(late), come(late), come(of("second"))], [false, true, false, true]);
   shared = "third";
   assertEquals([come(recorded), come(of("first")), come(of("second")), come(of("third"))], [false, false, true, true]);
-  // The next master has another key, and remembers nothing.
+  // A restarted master has another key and no memory of topics.
   assertEquals(book(() => "of the next master").receive(frame(1, of("third"))), undefined);
 });
 
-Deno.test("minions of the version before are present, until they have a topic that is good once", () => {
+Deno.test("minions of the previous version are present by the old topic, until they use a one-time topic", () => {
   const present = book();
   const former = formerPresenceTopic("web1", SESSIONS.get("web1") ?? "");
   const [come, go] = [{ id: "web1", present: true }, { id: "web1", present: false }];
@@ -100,9 +100,9 @@ Deno.test("minions of the version before are present, until they have a topic th
   assertEquals([present.receive(frame(1, former)), present.since.size], [undefined, 0]);
 });
 
-/** A way to a port that keeps what goes there. */
+/** A proxy to a port that records the data sent to it. */
 class Recorder implements AsyncDisposable {
-  /** All that was sent through it, as Latin-1 text. */
+  /** All data sent through it, as Latin-1 text. */
   text = "";
   readonly #listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   readonly #connections: Deno.Conn[] = [];
@@ -135,7 +135,7 @@ class Recorder implements AsyncDisposable {
         for (let at = 0; at < read;) at += await to.write(buffer.subarray(at, read));
       }
     } catch {
-      // Cut off by the other side, or at the end of the test.
+      // Closed by the peer, or at the end of the test.
     }
     for (const connection of [from, to]) close(connection);
   }
@@ -167,7 +167,7 @@ fleetTest(
     const { publish_port, ret_port } = fleet.masterOpts;
     await using recorder = new Recorder(publish_port);
     await fleet.startMinion("web1", { publish_port: recorder.port });
-    // Before that, web1 is listed by its address, as a minion of Python's would be: web2 has the same.
+    // Before that, web1 is listed by its address, like a minion of Python Salt: web2 has the same address.
     const recorded = await eventually(() => /salt\/present\/web1\/[\w.-]+/.exec(recorder.text)?.[0], {
       what: "the topic of web1",
     });
@@ -182,7 +182,7 @@ fleetTest(
       await web3.signIn();
       const inbox = Inbox.subscriber();
       inbox.subscribe(recorded);
-      // Behind it on the same connection: when this one is believed, the other has been received.
+      // Sent after it on the same connection: when this topic is accepted, the recorded one has been received.
       inbox.subscribe(formerPresenceTopic("web3", web3.session?.keyString ?? ""));
       inbox.connect(`tcp://127.0.0.1:${publish_port}`);
       await until("web2", "web3");
@@ -204,7 +204,7 @@ fleetTest("manage.present and manage.not_present follow connections, disconnecti
   const until = (present: string[], not: string[]) =>
     eventually(async () => {
       assertEquals([await list("present"), await list("not_present")], [present, not]);
-      // Who is listed by an address alone, as a minion of Python's is, has yet to subscribe.
+      // A minion that is listed only by its address, like one of Python Salt, has not subscribed yet.
       return present.every((id) => readPresence(fleet.masterOpts.cachedir).present.has(id));
     }, { what: `the presence of ${present}` });
   await until(["web1", "web2"], []);

@@ -23,7 +23,7 @@ function withCache(run: (data: DataCache, cachedir: string) => void): void {
   }
 }
 
-Deno.test("the master expects of every target the minions that Salt's expects", () => {
+Deno.test("the master expects the same minions as Salt's master for every target", () => {
   withCache((data) => {
     for (const { id, grains, pillar, unknown } of MINIONS) {
       if (unknown) continue;
@@ -49,13 +49,13 @@ Deno.test("the master expects of every target the minions that Salt's expects", 
   });
 });
 
-Deno.test("a target without a type is a glob, and a list keeps its order", () => {
+Deno.test("a target without a type is a glob, and a list target keeps its order", () => {
   for (const type of [undefined, ""]) assertEquals(resolve("web?", type).minions, ["web1", "web2"]);
   const { minions, missing } = resolve("web2,web1,,nobody,web1,nobody", "list");
   assertEquals({ minions, missing }, { minions: ["web2", "web1"], missing: ["nobody"] });
 });
 
-Deno.test("minions of which nothing is known are named, and expected where they may match", () => {
+Deno.test("minions without cached data are named, and expected if they may match", () => {
   withCache((data) => {
     data.setGrains("web1", map({ os: "Debian", ipv4: ["192.0.2.1"] }));
     const { minions, unknown, byData } = resolve("web* and G@os:Debian", "compound", { data });
@@ -65,7 +65,7 @@ Deno.test("minions of which nothing is known are named, and expected where they 
   });
 });
 
-Deno.test("a master that keeps no data expects all that may match, whichever way they are asked", () => {
+Deno.test("a master without a data cache expects all minions that may match, for every target type", () => {
   const web = ["web1", "web10", "web2"];
   for (const tgt of ["web* and G@os:Debian", "web* and not G@os:Debian", "web* and not ( G@a:b or not I@c:d )"]) {
     assertEquals(resolve(tgt, "compound").minions, web);
@@ -74,7 +74,7 @@ Deno.test("a master that keeps no data expects all that may match, whichever way
   assertEquals(resolve("os:Debian", "grain", {}, { greedy: false }).minions, []);
 });
 
-Deno.test("a minion whose grains are costly to match does not match, and the others do", () => {
+Deno.test("a minion whose grains take too long to match does not match; the others do", () => {
   withCache((data) => {
     data.setGrains("web1", map({ roles: Array.from({ length: 2_000 }, () => `${"a".repeat(400)}!`) }));
     data.setGrains("web2", map({ roles: ["aaa"] }));
@@ -83,7 +83,7 @@ Deno.test("a minion whose grains are costly to match does not match, and the oth
   });
 });
 
-Deno.test("data that cannot be read counts as not known", () => {
+Deno.test("unreadable cached data count as missing", () => {
   const broken = new Uint8Array([0x82, 0xa2, 0x6f, 0x73]);
   const data = {
     scan(_bank: string, begin: () => (id: string, bytes: Uint8Array | undefined) => void) {
@@ -107,10 +107,10 @@ Deno.test("10,000 ids are resolved in a few milliseconds", () => {
   }
 });
 
-Deno.test("a target that is asked about many minions is given up after five seconds in all", () => {
+Deno.test("a target over many minions is given up after five seconds in total", () => {
   const { now } = performance;
   let ms = 0;
-  // The clock continues by so much with each minion.
+  // The clock advances by this much for each minion.
   const askedAbout = (ids: readonly string[], stepMs: number) => {
     ms = -stepMs;
     return resolve("web", "pcre", { ids }).minions;
@@ -119,7 +119,7 @@ Deno.test("a target that is asked about many minions is given up after five seco
     let step = 0;
     performance.now = () => ms += step;
     step = 2_500;
-    assertEquals(askedAbout(IDS.slice(1, 3), step), ["web1", "web10"]); // begun at 0, asked at 2.5 and 5 s
+    assertEquals(askedAbout(IDS.slice(1, 3), step), ["web1", "web10"]); // started at 0, checked at 2.5 and 5 s
     assertThrows(() => askedAbout(IDS.slice(1), step), TargetError, "takes too long");
     step = 1;
     assertEquals(askedAbout(IDS, step), ["web1", "web10", "web2"]);

@@ -10,7 +10,7 @@ import { testServices } from "../support/fleet/services.ts";
 
 const CLOSE = () => new TimeBudget(10_000);
 
-Deno.test("functions run in processes: some at once, some wait, others are refused; a lost one is reported", async () => {
+Deno.test("functions run in processes: some at once, some wait, others are refused; a lost process is reported", async () => {
   using services = await testServices();
   const { opts, log, fired } = services;
   const processes = new FunctionProcesses({
@@ -42,7 +42,7 @@ Deno.test("functions run in processes: some at once, some wait, others are refus
     take("third", "runner", "test.arg");
     assertEquals(refused, ["third"]);
     assertStringIncludes(processes.describe(), "1 runner functions running, 1 waiting");
-    // A wheel function does not wait behind runners.
+    // A wheel function does not wait for runners.
     take("wheel", "wheel", "key.list", ["all"]);
     const ended = (key: string) =>
       eventually(() => told.get(key)?.state === "ended" || told.get(key)?.state === "lost", {
@@ -66,12 +66,12 @@ Deno.test("functions run in processes: some at once, some wait, others are refus
     assertEquals([data.get("fun"), data.get("success")], ["runner.test.sleep", false]);
     assertStringIncludes(String(data.get("return")), "SIGKILL");
 
-    // The place of the lost one is free again.
+    // The slot of the lost process is free again.
     await ended("second");
     const second = unpackOutcome(told.get("second")?.outcome ?? new Uint8Array());
     assertEquals(second.return, map({ args: [1, "a"], kwargs: { b: 2 } }));
 
-    // What is running when the master ends, ends with it.
+    // Running functions end with the master.
     take("last", "runner", "test.sleep", [600]);
     await eventually(() => running().length === 1, { what: "the last runner" });
   } finally {
@@ -82,7 +82,7 @@ Deno.test("functions run in processes: some at once, some wait, others are refus
   assertEquals(refused.at(-1), "late");
 });
 
-Deno.test("unknown functions, wrong arguments and failures are outcomes of a process, not ends of it", async () => {
+Deno.test("unknown functions, wrong arguments and failures are reported, and do not end the process", async () => {
   using services = await testServices();
   const processes = new FunctionProcesses({
     opts: packOpts("master", services.opts),

@@ -3,7 +3,7 @@ import { parseConfig, parseVersion, parseWorktrees } from "../../lib/git/output.
 import { isAtLeast } from "../../lib/git/worktrees.ts";
 import { assertEquals } from "../support/assert.ts";
 
-Deno.test("worktrees: with a branch, with a detached head, and a bare repository, which is none", () => {
+Deno.test("worktrees: with a branch, with a detached HEAD, and a bare repository", () => {
   const text = [
     "worktree /srv/bare\nbare",
     "worktree /srv/a b\nHEAD 1111\nbranch refs/heads/feature/x",
@@ -15,7 +15,7 @@ Deno.test("worktrees: with a branch, with a detached head, and a bare repository
   ]);
 });
 
-Deno.test("versions of git are read and compared", () => {
+Deno.test("git versions are parsed and compared", () => {
   assertEquals(["git version 2.39.5 (Apple Git-154)\n", "git version 2.7", ""].map(parseVersion), [
     "2.39.5",
     "2.7",
@@ -25,7 +25,7 @@ Deno.test("versions of git are read and compared", () => {
   assertEquals(versions.map((version) => isAtLeast(version, [2, 7])), [true, true, true, true, false, false, false]);
 });
 
-Deno.test("values of an option are listed together; options are words of a text or of a list", () => {
+Deno.test("the values of an option are listed together; options are given as a string or a list", () => {
   assertEquals([...parseConfig("user.name a b\nremote.url x\nremote.url y\nodd\n")], [
     ["user.name", ["a b"]],
     ["remote.url", ["x", "y"]],

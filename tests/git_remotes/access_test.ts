@@ -1,5 +1,5 @@
 /**
- * How a remote over HTTPS is reached: its certificate, its password, a proxy. git itself asks a server of this test.
+ * Access to a remote over HTTPS: certificate, password, proxy. Real git connects to the test's own server.
  * @module
  */
 

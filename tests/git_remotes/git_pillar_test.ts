@@ -21,7 +21,7 @@ import { git } from "../support/files/file_server.ts";
 const commit = (repository: string, message: string) =>
   git(["-C", repository, "-c", "user.name=t", "-c", "user.email=t@example.org", "commit", "--quiet", "-am", message]);
 
-/** A repository with pillar, and a master that has it as external pillar. */
+/** A repository with pillar files, and a master that uses it as git_pillar. */
 async function withRepository(act: (root: string, repository: string) => Promise<void>): Promise<void> {
   const root = await Deno.makeTempDir({ prefix: "git_pillar_" });
   try {
@@ -49,7 +49,7 @@ function values(extPillar: string, more: ValueMap = new Map()): { remotes: Value
   return { remotes, opts: new Map([...optsValues(masterOf("/nowhere", "[]")), ...more]) };
 }
 
-Deno.test("a pillar of git is kept until a fetch brings a new commit", () =>
+Deno.test("a git pillar is cached until a fetch brings a new commit", () =>
   withRepository(async (root, repository) => {
     const opts = masterOf(root, `[{git: ["master file://${repository}"]}]`);
     const host = masterPillarHost(opts, { log: SILENT_LOGGER, signal: new AbortController().signal });
@@ -108,7 +108,7 @@ Deno.test("invalid options of a repository give Salt's errors before the master 
   }
 });
 
-Deno.test("what has no URL is left out with a warning, as by Salt", () => {
+Deno.test("a remote without a URL is left out with a warning, as in Salt", () => {
   const warned: string[] = [];
   const { remotes, opts } = values(
     "['master ext::sh -c id', 'master --upload-pack=id', {'master x y': [{root: x}]}, 'main /srv/p', '']",
@@ -123,14 +123,14 @@ Deno.test("what has no URL is left out with a warning, as by Salt", () => {
   ]);
 });
 
-Deno.test("a repository over SSH gets the key's passphrase from a program, and no other question an answer", () =>
+Deno.test("for a repository over SSH a program answers the question for the passphrase, and no other question", () =>
   withRepository(async (root, repository) => {
     const run = async (command: string, ...args: string[]) => {
       const { success } = await new Deno.Command(command, { args, stdout: "null", stderr: "null" }).output();
       assert(success, command);
     };
     await run("ssh-keygen", "-q", "-t", "ed25519", "-N", "open sesame", "-f", `${root}/key`);
-    // In place of ssh: opens the key as ssh does, and runs the command that the other host would run.
+    // Replaces ssh: opens the key as ssh does, and runs the command of the remote host.
     await Deno.mkdir(`${root}/bin`);
     await Deno.writeTextFile(
       `${root}/bin/ssh`,

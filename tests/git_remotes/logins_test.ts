@@ -1,6 +1,6 @@
 /**
- * User and password of the master's git remotes: they work, and they are in no process's arguments, no error, and with no
- * other server.
+ * User and password of the master's git remotes: they work, and do not appear in process arguments, in errors, or at
+ * another server.
  * @module
  */
 
@@ -61,12 +61,12 @@ Deno.test("git remotes of the master: a password, of an option or a URL, is in n
 });
 
 const ADVERTISED = `${"1".repeat(40)} refs/heads/master\0shallow\n`;
-/** What a server of git says first. Source: gitprotocol-http(5). */
+/** The first answer of a git server. Source: gitprotocol-http(5). */
 const ADVERTISEMENT = `001e# service=git-upload-pack\n0000${
   (ADVERTISED.length + 4).toString(16).padStart(4, "0")
 }${ADVERTISED}0000`;
 
-Deno.test("git remotes of the master: a server that redirects to another does not make git tell it the password", async () => {
+Deno.test("git remotes of the master: a redirect to another server does not make git send the password to it", async () => {
   const root = Deno.makeTempDirSync({ prefix: "git_remote_logins_" });
   const told: (string | null)[] = [];
   const options = { hostname: "127.0.0.1", port: 0, onListen: () => {} };
@@ -83,7 +83,7 @@ Deno.test("git remotes of the master: a server that redirects to another does no
     const url = `http://127.0.0.1:${first.addr.port}/repo.git`;
     const given = { user: USER, password: SECRET, insecure_auth: true };
     await assertRejects(() => fetchRemote(root, url, given), StoreError);
-    // git asks the other one for its references, and then for a commit.
+    // git requests the references of the other server, then a commit.
     assertEquals(told, [null, null]);
   } finally {
     await Promise.all([first.shutdown(), other.shutdown()]);

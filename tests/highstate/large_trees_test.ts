@@ -1,5 +1,5 @@
 /**
- * Trees and pillars of a size that nobody means: they end in words, or take their time, and what comes next is served.
+ * Extremely large trees and pillars: they end in an error message or take long, and the next request is served.
  * @module
  */
 
@@ -9,13 +9,13 @@ import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts
 import { run, testContext, testOpts } from "../support/calls/job_context.ts";
 import { withPillar } from "../support/files/pillar_scope.ts";
 
-Deno.test("a file that includes 10,000 others is compiled, and a circle among them ends", async () => {
+Deno.test("a file that includes 10,000 others is compiled, also with a circular include", async () => {
   const root = await Deno.makeTempDir({ prefix: "large_tree_" });
   try {
     await Deno.mkdir(`${root}/srv/many`, { recursive: true });
     const names = Array.from({ length: 10_000 }, (_, i) => `s${i}`);
     for (const [i, name] of names.entries()) {
-      // Every thousandth includes the first, which includes all of them.
+      // Every thousandth file includes the first one, which includes all of them.
       const include = i % 1_000 === 0 ? "include: [all]\n" : "";
       Deno.writeTextFileSync(`${root}/srv/many/${name}.sls`, `#!yaml\n${include}${name}: test.nop\n`);
     }
@@ -32,7 +32,7 @@ Deno.test("a file that includes 10,000 others is compiled, and a circle among th
   }
 });
 
-Deno.test("a pillar of 50 MB is an error text, and the next minion gets its own", () =>
+Deno.test("a pillar of 50 MB is an error message, and the next minion gets its own pillar", () =>
   withPillar(
     {
       "pillar/top.sls": "base:\n  'big*': [big]\n  'web*': [web]\n",

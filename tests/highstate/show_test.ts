@@ -1,5 +1,6 @@
 /**
- * `state.show_*` and `state.lint` on a tree of files, without a master: from the file server over templates to what is shown.
+ * `state.show_*` and `state.lint` on a tree of files, without a master: from the file server over templates to the
+ * output.
  * @module
  */
 
@@ -29,7 +30,7 @@ web:
   "alone.sls": "a:\n  test.nop:\n    - require:\n      - pkg: wbe\n",
 };
 
-/** A call on the tree. `more` are files that it has too, or instead. */
+/** A call on the tree. `more` adds or replaces files. */
 async function call(
   fun: string,
   { args = [], kwargs = {}, more = {}, opts = {} }: {
@@ -60,8 +61,8 @@ async function call(
   }
 }
 
-/** What stands for the compiler of pillar: `who` of the environment, and what the call gives. */
-function compiled({ override, pillarenv }: PillarQuery): ValueMap {
+/** Replaces the pillar compiler: `who` of the environment, and the pillar of the call. */
+function compiled({ override, pillarenv }: PillarAsked): ValueMap {
   return new Map([...map({ who: pillarenv ?? "base" }), ...override ?? []]);
 }
 
@@ -72,7 +73,7 @@ function order(low: Value): unknown {
   );
 }
 
-/** First lines of the errors. */
+/** The first lines of the errors. */
 function firstLines(errors: Value): string[] {
   return (Array.isArray(errors) ? errors : []).map((text) => String(text).split("\n")[0]);
 }
@@ -82,7 +83,7 @@ Deno.test("state.show_low_sls renders, includes and orders", async () => {
   assertEquals([order(shown), retcode], [["file /etc/tls", "pkg me-Debian", "service web"], 0]);
 });
 
-Deno.test("state.show_lowstate applies what requires from elsewhere; show_low_sls shows it only", async () => {
+Deno.test("state.show_lowstate applies require_in; show_low_sls only shows it", async () => {
   const requires = (low: Value) =>
     (Array.isArray(low) ? low : []).filter((chunk) =>
       isMap(chunk) && chunk.get("state") === "pkg" && chunk.has("require")
@@ -92,7 +93,7 @@ Deno.test("state.show_lowstate applies what requires from elsewhere; show_low_sl
   assertEquals(requires((await call("state.show_low_sls", { args: ["web"] })).shown), 0);
 });
 
-Deno.test("the top file's functions show what this minion gets", async () => {
+Deno.test("the functions of the top file show the states of this minion", async () => {
   assertEquals((await call("state.show_top")).shown, map({ base: ["web"] }));
   assertEquals((await call("state.show_states")).shown, ["web.tls", "web"]);
   const { shown } = await call("state.show_state_usage");
@@ -101,7 +102,7 @@ Deno.test("the top file's functions show what this minion gets", async () => {
   assertEquals(isMap(base) ? base.get("unused") : undefined, ["alone", "broken", "top", "web.tls"]);
 });
 
-Deno.test("errors are lists of texts with their place, and the return code says so", async () => {
+Deno.test("errors are lists of messages with file positions, and set the return code", async () => {
   const { shown, retcode } = await call("state.show_low_sls", { args: ["alone"] });
   assertEquals([shown, retcode], [[
     "Referenced state does not exist for requisite [require: (pkg: wbe)] in state [a] in SLS [alone]\n" +
@@ -122,7 +123,7 @@ Deno.test("state.sls_exists and state.id_exists", async () => {
   assertEquals((await call("state.id_exists", { args: ["web,db", "web"] })).shown, false);
 });
 
-Deno.test("state.lint reports every error of a tree once, and names in the top file that are for other minions", async () => {
+Deno.test("state.lint reports every error of a tree once, also names in the top file that are for other minions", async () => {
   const { shown, retcode } = await call("state.lint");
   assertEquals(retcode, 1);
   assertEquals(firstLines(shown).map((line) => line.replace(/(failed: Jinja).*/, "$1")), [
@@ -151,25 +152,25 @@ Deno.test("state.lint reports unknown arguments and functions, with the nearest 
   ]);
 });
 
-Deno.test("a misspelt argument of a state that takes any is passed over with state_check_arguments: False", async () => {
+Deno.test("a misspelt argument of a state that accepts any is ignored with state_check_arguments: False", async () => {
   const more = { "web/init.sls": "web:\n  file.managed:\n    - name: /x\n    - dirmode: '0755'\n" };
   const refused = await call("state.show_low_sls", { args: ["web"], more });
   assertEquals(firstLines(refused.shown), ["unknown argument `dirmode` of file.managed in state 'web' in SLS 'web'"]);
   const opts = { state_check_arguments: false };
   const { shown, retcode } = await call("state.show_low_sls", { args: ["web"], more, opts });
   assertEquals([order(shown), retcode], [["file /x"], 0]);
-  // What fails in Salt as well stays an error.
+  // An error in Salt as well stays an error.
   const wrong = { "web/init.sls": "web:\n  test.nop: []\n  host.present:\n    - pi: 127.0.0.1\n" };
   assertEquals((await call("state.show_low_sls", { args: ["web"], more: wrong, opts })).retcode, 1);
 });
 
-Deno.test("a broken top file gives an error text", async () => {
+Deno.test("an invalid top file is an error message", async () => {
   const broken = await call("state.show_top", { more: { "top.sls": "base:\n" } });
   assertEquals(broken.shown, "ERROR: Unable to render top file. No targets found.");
   assertEquals((await call("state.show_top", { more: { "top.sls": "{{ nope }}" } })).shown, new Map());
 });
 
-Deno.test("a call with pillarenv or pillar is compiled with a pillar made for it", async () => {
+Deno.test("a call with pillarenv or pillar is compiled with its own pillar", async () => {
   const names = async (kwargs: Record<string, unknown>) =>
     order((await call("state.show_low_sls", { args: ["web"], kwargs })).shown);
   assertEquals(await names({}), ["file /etc/tls", "pkg nobody-Debian", "service web"]);
@@ -181,7 +182,7 @@ Deno.test("a call with pillarenv or pillar is compiled with a pillar made for it
   ]);
 });
 
-Deno.test("a pillar that is no map, and one that failed, are refused", async () => {
+Deno.test("a pillar that is no map, and a failed pillar, are refused", async () => {
   const context = testContext({ opts: testOpts({ file_client: "local" }) });
   await assertRejects(() => openHighState(context, map({ pillar: "x" })), InvocationError, "formatted as a dictionary");
   const encrypted = map({ pillar: "x", pillar_enc: "gpg" });

@@ -1,5 +1,6 @@
 /**
- * Files of states that use what templates and YAML have to the full: low data, or errors, are Salt's (tests/corpus/unusual_trees.json).
+ * SLS files with unusual features of templates and YAML: the low data or errors equal Salt's
+ * (tests/corpus/unusual_trees.json).
  * @module
  */
 
@@ -40,11 +41,11 @@ const { pillar } = await localPillar(opts, {
 
 const firstLine = (text: Value): string => str(text).split("\n", 1)[0];
 
-/** Salt tells no line of a text that cannot be cut into tokens. */
+/** Salt reports no line for a text that cannot be tokenized. */
 const withoutLine = (text: Value): string => firstLine(text).replace(/; line \d+$/, "");
 
 for (const [sls, answer] of answers) {
-  Deno.test(`${str(sls)}: the low data, or the errors, of Salt`, async () => {
+  Deno.test(`${str(sls)}: the low data or the errors equal Salt's`, async () => {
     assert(isMap(answer));
     const context = testContext({ opts, grains, catalogue, pillar });
     const { return: made } = await run("state.show_low_sls", [sls], context);
@@ -58,8 +59,8 @@ for (const [sls, answer] of answers) {
   });
 }
 
-/** The corpus has something to say. */
-Deno.test("there are low data and errors among the answers", () => {
+/** The corpus has cases of both kinds. */
+Deno.test("the corpus has low data and errors", () => {
   const kinds = [...answers.values()].map((answer) => [...(answer as ValueMap).keys()].join());
   assertEquals([...new Set(kinds)].sort(), ["errors", "low"]);
 });

@@ -35,7 +35,7 @@ function sh(cmd: string, more: Partial<CommandRequest> = {}): Promise<CommandRes
   return runCommand({ cmd, shell: "/bin/sh", python_shell: true, ...more }, host());
 }
 
-/** Whether a process is there and not merely unreaped. */
+/** Whether a process is running, and is no zombie. */
 function alive(pid: number): boolean {
   try {
     return !/^State:\s+Z/m.test(Deno.readTextFileSync(`/proc/${pid}/status`));
@@ -103,7 +103,7 @@ Deno.test("clean_env leaves out the minion's own environment", async () => {
   assertEquals(stdout.split("\n").sort(), ["A=1", "PATH=/usr/bin:/bin"]);
 });
 
-Deno.test("a watched command's two outputs are distinguished, and joined in the order of reading", async () => {
+Deno.test("the two outputs of a watched command are distinguished, and joined in the order of reading", async () => {
   await inTemporaryDirectory(async (dir) => {
     const seen: string[] = [];
     const watching = {
@@ -124,14 +124,14 @@ Deno.test("a watched command's two outputs are distinguished, and joined in the 
   });
 });
 
-Deno.test("without a shell a line is split into words, and a list is taken as it is", async () => {
+Deno.test("without a shell a command line is split into words, and a list is used unchanged", async () => {
   const direct = (cmd: CommandRequest["cmd"]) =>
     runCommand({ cmd, python_shell: false, redirect_stderr: true }, host());
   assertEquals((await direct("printf '%s|' 'a b' $HOME ;")).stdout, "a b|$HOME|;|");
   assertEquals((await direct(["printf", "%s|", "a b", 3, true])).stdout, "a b|3|True|");
 });
 
-Deno.test("a program without a shell sees the name that it was called by", async () => {
+Deno.test("a program without a shell gets the name that it was called by", async () => {
   assertEquals((await runCommand({ cmd: "sh -c 'echo $0'", python_shell: false }, host())).stdout, "sh");
   assertEquals((await runCommand({ cmd: "/bin/sh -c 'echo $0'", python_shell: false }, host())).stdout, "/bin/sh");
 });
@@ -190,7 +190,7 @@ for (const [what, request, error, message] of REFUSED) {
 }
 
 for (const redirect_stderr of [false, true]) {
-  Deno.test(`a program that is not there is refused in Salt's words (redirect_stderr ${redirect_stderr})`, async () => {
+  Deno.test(`a missing program is refused in Salt's words (redirect_stderr ${redirect_stderr})`, async () => {
     const error = await assertRejects(
       () => runCommand({ cmd: "no-such-program x", cwd: "/", timeout: 3, redirect_stderr }, host()),
       CommandError,
@@ -206,7 +206,7 @@ for (const redirect_stderr of [false, true]) {
   });
 }
 
-Deno.test("a quiet command that cannot be started does not tell its text", async () => {
+Deno.test("the error of a quiet command that cannot be started does not show the command", async () => {
   const recorder = host();
   const error = await assertRejects(
     () => runCommand({ cmd: "no-such-program secret", output_loglevel: "quiet" }, recorder),
@@ -217,7 +217,7 @@ Deno.test("a quiet command that cannot be started does not tell its text", async
   assertEquals(recorder.logged, []);
 });
 
-Deno.test("a file that may not be executed is refused as such", async () => {
+Deno.test("a file that is not executable is refused as such", async () => {
   await assertRejects(
     () => runCommand({ cmd: "/etc/passwd", cwd: "/" }, host()),
     CommandError,
@@ -225,7 +225,7 @@ Deno.test("a file that may not be executed is refused as such", async () => {
   );
 });
 
-Deno.test("more arguments than the system takes are refused in Salt's words", async () => {
+Deno.test("more arguments than the system allows are refused in Salt's words", async () => {
   await assertRejects(
     () => runCommand({ cmd: ["true", "x".repeat(200_000)], cwd: "/" }, host()),
     CommandError,
@@ -233,7 +233,7 @@ Deno.test("more arguments than the system takes are refused in Salt's words", as
   );
 });
 
-Deno.test("a timeout kills the command with all its descendants and says so", async () => {
+Deno.test("a timeout kills the command with all its descendants and is reported", async () => {
   await inTemporaryDirectory(async (dir) => {
     const recorder = host();
     const started = performance.now();
@@ -248,7 +248,7 @@ Deno.test("a timeout kills the command with all its descendants and says so", as
   });
 });
 
-Deno.test("a timeout also ends the wait for a descendant that left the group with the pipe", async () => {
+Deno.test("a timeout also ends the wait for a descendant that left the process group and kept the pipe", async () => {
   await inTemporaryDirectory(async (dir) => {
     const cmd = `setsid sh -c 'echo $$ > ${dir}/pid; exec sleep 60' & while [ ! -s ${dir}/pid ]; do sleep 0.01; done`;
     const result = await sh(cmd, { timeout: 3 });
@@ -257,7 +257,7 @@ Deno.test("a timeout also ends the wait for a descendant that left the group wit
   });
 });
 
-Deno.test("the words of a command without a shell are shown as Python's list when its time is over", async () => {
+Deno.test("the timeout error of a command without a shell shows its words as a Python list", async () => {
   const { stdout } = await runCommand({ cmd: "sleep 60", timeout: 0.05 }, host());
   assertEquals(stdout, "['sleep', '60'] : Timed out after 0.05 seconds");
 });
@@ -286,11 +286,11 @@ function exists(path: string): boolean {
   }
 }
 
-Deno.test("a command is done when its pipes are closed, not when it has exited", async () => {
+Deno.test("a command ends when its pipes are closed, not when it exits", async () => {
   assertEquals((await sh("(sleep 0.2; echo late) & echo early")).stdout, "early\nlate");
 });
 
-Deno.test("a command in the background outlives the call and is none of the job's children", async () => {
+Deno.test("a background command outlives the call and is not one of the job's child processes", async () => {
   await inTemporaryDirectory(async (dir) => {
     const recorder = host();
     const request = {
@@ -307,7 +307,7 @@ Deno.test("a command in the background outlives the call and is none of the job'
   });
 });
 
-Deno.test("a child that does not read a large input does no harm", async () => {
+Deno.test("a child that does not read its large input causes no error", async () => {
   assertEquals((await sh("exit 4", { stdin: "x".repeat(1_000_000) })).retcode, 4);
 });
 
@@ -341,7 +341,7 @@ Deno.test("failures are logged as errors, unless the return code is ignored or t
 const asRoot = { ignore: Deno.uid() !== 0 };
 
 Deno.test(
-  "runas takes on a user's id, groups and login environment, and needs no right to the cwd",
+  "runas sets the user's id, groups and login environment, and needs no permission for the cwd",
   asRoot,
   async () => {
     const result = await sh("id -u; id -gn; pwd; echo $HOME $USER", { runas: "nobody", cwd: "/root" });
@@ -355,7 +355,7 @@ Deno.test("group accepts only a primary group", asRoot, async () => {
   assertEquals((await sh("id -u; id -gn", { group: "daemon" })).stdout, "0\ndaemon");
 });
 
-Deno.test("startable() distinguishes an existing program from a missing and a not executable one", () => {
+Deno.test("startable() distinguishes an executable program from a missing and a non-executable one", () => {
   assertEquals(startable("sh", { cwd: "/", path: "/usr/bin:/bin" }), "yes");
   assertEquals(startable("bin/sh", { cwd: "/", path: undefined }), "yes");
   assertEquals(startable("sh", { cwd: "/", path: "/etc" }), "missing");
@@ -376,7 +376,7 @@ Deno.test("textDecoder() reports whether every byte was valid", () => {
   assertThrows(() => textDecoder(""), InvocationError);
 });
 
-Deno.test("what a command writes is kept up to a bound, over both outputs, and words say what was cut", async () => {
+Deno.test("the output of a command is kept up to a limit over both streams, and a note reports the cut part", async () => {
   const recorder = host();
   const cmd = "printf out; head -c 100000 /dev/zero | tr '\\0' x; echo err >&2; exit 0";
   const result = await runCommand({ cmd, shell: "/bin/sh", python_shell: true }, { ...recorder, outputMax: 1_000 });
