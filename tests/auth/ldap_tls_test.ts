@@ -26,7 +26,7 @@ const OPTIONS = {
 const SEARCH = "search dc=example,dc=com (&(memberUid=fred)(objectClass=posixGroup))";
 
 /** The answer of the auth process for fred. `authority` is the value of DENO_CERT, which only that process may see. */
-async function ask(root: string, options: Record<string, Value>, authority?: string): Promise<AuthAnswer | string> {
+async function ask(root: string, options: Record<string, Value>, authority?: string): Promise<AuthReply | string> {
   const { opts } = loadMasterConfig({ configDir: root, overrides: { root_dir: root, ...OPTIONS, ...options } });
   const [command, ...args] = masterProcess(AUTH_PROCESS);
   const env: Record<string, string> = authority === undefined ? {} : { DENO_CERT: authority };

@@ -60,7 +60,7 @@ const MEANT: readonly (readonly [tgt: string, tgtType: string, hint: string])[] 
 ];
 for (const [tgt, tgtType, hint] of MEANT) {
   Deno.test(`the target ${JSON.stringify(tgt)} (${tgtType}) without a match gets the hint ${JSON.stringify(hint)}`, () =>
-    assertEquals(nobodyHint({ tgt, tgtType }, keys([]), HERE), hint));
+    assertEquals(noMinionsHint({ tgt, tgtType }, keys([]), HERE), hint));
 }
 
 Deno.test("a user who may not read the keys gets no hint about them", () => {

@@ -62,7 +62,7 @@ async function call(
 }
 
 /** Replaces the pillar compiler: `who` of the environment, and the pillar of the call. */
-function compiled({ override, pillarenv }: PillarAsked): ValueMap {
+function compiled({ override, pillarenv }: PillarQuery): ValueMap {
   return new Map([...map({ who: pillarenv ?? "base" }), ...override ?? []]);
 }
 
