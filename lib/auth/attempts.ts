@@ -14,7 +14,7 @@ const FAILURE_MS = 1_000;
  */
 export const MAX_ATTEMPTS = 8;
 /** Maximum number of attempts that are being checked: each may need a process. */
-const MAX_ASKED = 4;
+const MAX_CHECKING = 4;
 
 /** The clock for delays. */
 export interface AttemptClock {
@@ -35,7 +35,7 @@ export class Attempts {
   readonly #clock: AttemptClock;
   readonly #waiting: (() => void)[] = [];
   #running = 0;
-  #asked = 0;
+  #checking = 0;
   #longestMs = FAILURE_MS;
 
   /** @param clock For tests. */
@@ -61,7 +61,7 @@ export class Attempts {
       try {
         given = await ask();
       } finally {
-        this.#asked--;
+        this.#checking--;
         this.#waiting.shift()?.();
         if (given === undefined) {
           const tookMs = now() - started;
@@ -76,7 +76,7 @@ export class Attempts {
   }
 
   async #turn(): Promise<void> {
-    while (this.#asked >= MAX_ASKED) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    this.#asked++;
+    while (this.#checking >= MAX_CHECKING) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    this.#checking++;
   }
 }

@@ -14,14 +14,14 @@ export function pamEauth(
   { opts, log }: EauthContext,
   ask: (question: AuthRequest) => Promise<AuthReply> = askAuthProcess,
 ): EauthModule {
-  let told = false;
+  let warned = false;
   return {
     async authenticate(credentials) {
       const { known, problem } = await ask({ kind: "pam", service: opts["auth.pam.service"], credentials });
       if (known) return { groups: groupNamesOf(credentials.username) };
       if (problem !== undefined) log.info(`pam: ${problem}`);
-      if (!told && !mayAskForOthers()) {
-        told = true;
+      if (!warned && !mayAskForOthers()) {
+        warned = true;
         log.error(
           "pam: this master is not root's and cannot read /etc/shadow, so pam_unix knows no password of others: add its " +
             "user to the group shadow (Debian), or run it as root",

@@ -12,8 +12,8 @@ export const CALLER_VARIABLE = "SALT_CALLER";
 
 /** The name of the user of this process; `sudo_<name>` for root after sudo. */
 export function callingUser(surroundings: Pick<Surroundings, "env" | "user"> = PROCESS): string {
-  const told = surroundings.env(CALLER_VARIABLE);
-  if (told) return told;
+  const caller = surroundings.env(CALLER_VARIABLE);
+  if (caller) return caller;
   const user = surroundings.user();
   const sudoUser = surroundings.env("SUDO_USER");
   return user === "root" && sudoUser ? `sudo_${sudoUser}` : user;

@@ -201,13 +201,13 @@ export class LocalClient {
         const absent = new Set(watch.giveUp(due, this.#gone()));
         if (watch.done) break;
         if (absent.size > 0) onAbsent?.([...absent]);
-        const asked = due.filter((id) => !absent.has(id));
-        if (asked.length > 0) {
+        const reachable = due.filter((id) => !absent.has(id));
+        if (reachable.length > 0) {
           this.#log.debug(() =>
-            `Asking ${asked.length} silent minions whether they run job ${job.jid} (saltutil.find_job)`
+            `Asking ${reachable.length} silent minions whether they run job ${job.jid} (saltutil.find_job)`
           );
-          questionJid = await this.#askWhetherRunning(job, asked);
-          watch.asked(asked, now() + timeouts.gatherMs);
+          questionJid = await this.#askWhetherRunning(job, reachable);
+          watch.asked(reachable, now() + timeouts.gatherMs);
         }
       }
       const event = await this.#events.next(Math.max(0, Math.min(watch.nextAt - now(), 1_000)), concerns);
@@ -295,8 +295,8 @@ export class LocalClient {
   /** A `no_log` job itself: a Python minion answers with the job's arguments. */
   async #askWhetherRunning({ jid, noLog }: PublishedJob, ids: string[]): Promise<string> {
     try {
-      const asked = await this.publish({ tgt: ids, tgtType: "list", fun: "saltutil.find_job", arg: [jid], noLog });
-      return asked.jid;
+      const query = await this.publish({ tgt: ids, tgtType: "list", fun: "saltutil.find_job", arg: [jid], noLog });
+      return query.jid;
     } catch (error) {
       // Their keys may have been deleted, or the master may have ended: then nobody will answer.
       if (error instanceof TargetError || error instanceof NoMasterError) return "";

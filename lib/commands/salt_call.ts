@@ -230,7 +230,7 @@ async function connect(
       return await localPillar(opts, { grains, catalogue, log, signal: io.signal });
     };
     if (hasPillarFiles(opts)) return await compiled();
-    return { ...WITHOUT_MASTER, freshPillar: async (asked) => await (await compiled()).freshPillar(asked) };
+    return { ...WITHOUT_MASTER, freshPillar: async (query) => await (await compiled()).freshPillar(query) };
   }
   log.named("salt.minion").debug(`Connecting to the master ${opts.master}, port ${opts.master_port}`);
   // Sockets and keys are loaded only with a master.

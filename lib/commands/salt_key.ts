@@ -56,12 +56,12 @@ export function runSaltKey(argv: readonly string[], io: SaltKeyIo): Promise<numb
 
 async function runParsed(parsed: Parsed<SaltKeyTable>, io: SaltKeyIo): Promise<number> {
   checkUsage(parsed);
-  const { opts, ...told } = startUp(SALT_KEY, parsed, { role: "master", load: loadClientConfig });
+  const { opts, ...rest } = startUp(SALT_KEY, parsed, { role: "master", load: loadClientConfig });
   const { options } = parsed; // after the Saltfile has been applied
   const action = chooseAction(options);
   if (options.eauth || options.mktoken) (await import("./eauth.ts")).checkEauthOptions(options);
   const log_file = options.log_file === null ? opts.key_logfile : opts.log_file;
-  const loaded = { opts: { ...opts, log_file }, ...told };
+  const loaded = { opts: { ...opts, log_file }, ...rest };
   return await withCommand({ io, options, loaded, takeRights: becomeServiceUser }, ({ opts, log, print }) => {
     return perform(action, options, { opts, log, io, show: (value) => print(value, { out: "key" }) });
   });

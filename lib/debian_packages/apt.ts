@@ -148,19 +148,21 @@ async function candidatesOf(
   context: JobContext,
 ): Promise<ReadonlyMap<string, string>> {
   const kept = aptCache(context).candidates(release);
-  const asked = names.map((name) => checkedWord(name, "package name")).filter((name) => !kept.asked.has(name));
-  if (asked.length === 0) return kept.versions;
-  const more = packagesOfStates(context, packages).filter((name) => !kept.asked.has(name) && !asked.includes(name));
+  const requested = names.map((name) => checkedWord(name, "package name")).filter((name) => !kept.requested.has(name));
+  if (requested.length === 0) return kept.versions;
+  const more = packagesOfStates(context, packages).filter((name) =>
+    !kept.requested.has(name) && !requested.includes(name)
+  );
   const options = release === "" ? [] : ["-o", `APT::Default-Release=${release}`];
   const ask = (them: readonly string[]) =>
     runApt(["apt-cache", "-q", "policy", ...them, ...options], context, { scope: false });
-  const { retcode, stdout } = await ask([...asked, ...more]);
+  const { retcode, stdout } = await ask([...requested, ...more]);
   if (retcode !== 0) {
     // It may be a name that was not asked for before.
-    const alone = more.length === 0 ? stdout : (await ask(asked)).stdout;
+    const alone = more.length === 0 ? stdout : (await ask(requested)).stdout;
     return new Map([...kept.versions, ...output.parsePolicy(alone)]);
   }
-  for (const name of [...asked, ...more]) kept.asked.add(name);
+  for (const name of [...requested, ...more]) kept.requested.add(name);
   for (const [name, version] of output.parsePolicy(stdout)) kept.versions.set(name, version);
   return kept.versions;
 }

@@ -187,8 +187,8 @@ export async function personalArchive(owner: string, name: string): Promise<Read
   try {
     const answer = await fetch(url, { headers: { accept: "application/json" }, signal: AbortSignal.timeout(30_000) });
     if (!answer.ok) throw new CommandError(`${answer.status} ${answer.statusText}`);
-    const told: unknown = await answer.json();
-    return new Map(Object.entries(typeof told === "object" && told !== null ? told : {}));
+    const body: unknown = await answer.json();
+    return new Map(Object.entries(typeof body === "object" && body !== null ? body : {}));
   } catch (error) {
     throw new CommandError(`Launchpad does not know about ${owner}/${name}: ${messageOf(error)}`);
   }

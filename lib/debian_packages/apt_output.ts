@@ -170,8 +170,8 @@ export function parseInfo(text: string): ValueMap[] {
       const colon = line.indexOf(":");
       if (colon < 0) continue;
       const [key, value] = [line.slice(0, colon), line.slice(colon + 1)];
-      const told = key === "install_date" ? installDate(value) : value;
-      if (told !== "" && told !== undefined) fields.set(key, told);
+      const parsed = key === "install_date" ? installDate(value) : value;
+      if (parsed !== "" && parsed !== undefined) fields.set(key, parsed);
     }
     return fields.set("description", description.join("\ndescription:"));
   });

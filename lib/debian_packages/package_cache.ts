@@ -13,7 +13,7 @@ import type { JobContext } from "../plugins/job_context.ts";
 /** Cached output of `apt-cache policy`. */
 export interface CachedCandidates {
   /** The names that have been asked for. */
-  readonly asked: Set<string>;
+  readonly requested: Set<string>;
   /** The candidate of each package that it knows; an empty text if it has none. */
   readonly versions: Map<string, string>;
 }
@@ -50,7 +50,7 @@ class AptCache {
     const stamp = aptStamp(dpkgDirectory(), aptPlaces());
     if (stamp === undefined || stamp !== this.#aptStamp) this.#candidates = new Map();
     this.#aptStamp = stamp;
-    return this.#candidates.getOrInsertComputed(release, () => ({ asked: new Set(), versions: new Map() }));
+    return this.#candidates.getOrInsertComputed(release, () => ({ requested: new Set(), versions: new Map() }));
   }
 
   /** Clears the cache, because a program is started that changes packages or the lists of sources. */

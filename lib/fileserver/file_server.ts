@@ -97,8 +97,8 @@ export class FileServer {
    * @returns `undefined` if there is none, and for paths that lead upwards or are absolute.
    */
   async findFile(path: string, saltenv: string): Promise<ServedFile | undefined> {
-    const { path: asked, query } = splitQuery(path);
-    const safe = safePath(asked);
+    const { path: pathname, query } = splitQuery(path);
+    const safe = safePath(pathname);
     if (safe === undefined) return undefined;
     const request = { path: safe, saltenv: query.get("saltenv") ?? saltenv, query };
     for (const { name, backend } of await this.backends()) {

@@ -130,13 +130,13 @@ async function addPermissions(
       changes.set("attrs", file.attrs);
     }
   }
-  const asked = { user: file.seuser, role: file.serole, type: file.setype, range: file.serange };
-  if (Object.values(asked).every((part) => !part)) return;
+  const requested = { user: file.seuser, role: file.serole, type: file.setype, range: file.serange };
+  if (Object.values(requested).every((part) => !part)) return;
   const current = await selinuxParts(file.name, host);
   if (current === undefined) changes.set("selinux", "Unable to get current selinux attributes");
   for (const part of ["user", "role", "type", "range"] as const) {
-    if (current !== undefined && asked[part] && asked[part] !== current[part]) {
-      changes.set("selinux", map({ [part]: asked[part] }));
+    if (current !== undefined && requested[part] && requested[part] !== current[part]) {
+      changes.set("selinux", map({ [part]: requested[part] }));
     }
   }
 }

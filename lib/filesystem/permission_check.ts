@@ -218,8 +218,8 @@ async function checkSelinux(
     readonly comments: string[];
   },
 ): Promise<void> {
-  const asked = { user: wanted.seuser, role: wanted.serole, type: wanted.setype, range: wanted.serange };
-  if (Object.values(asked).every((part) => !part)) return;
+  const requested = { user: wanted.seuser, role: wanted.serole, type: wanted.setype, range: wanted.serange };
+  if (Object.values(requested).every((part) => !part)) return;
   const current = await selinuxParts(path, host);
   if (current === undefined) {
     ret.result = false;
@@ -227,19 +227,19 @@ async function checkSelinux(
     return;
   }
   const parts = (["user", "role", "type", "range"] as const).filter((part) =>
-    asked[part] && asked[part] !== current[part]
+    requested[part] && requested[part] !== current[part]
   );
   if (parts.length === 0) return;
   const title = (part: string) => part[0].toUpperCase() + part.slice(1);
   const Old = parts.map((part) => `${title(part)}: ${current[part]}`).join(" ");
-  const New = parts.map((part) => `${title(part)}: ${asked[part]}`).join(" ");
+  const New = parts.map((part) => `${title(part)}: ${requested[part]}`).join(" ");
   if (host.test) {
     comments.push(`File ${path} selinux context to be updated`);
     ret.result = null;
     ret.changes.set("selinux", map({ Old, New }));
     return;
   }
-  const asRequested: SelinuxContext = Object.fromEntries(parts.map((part) => [part, asked[part]]));
+  const asRequested: SelinuxContext = Object.fromEntries(parts.map((part) => [part, requested[part]]));
   const request = { ...asRequested, type: asRequested.type ?? current.type };
   await host.addFileContext(path, request);
   const result = await setSelinuxContext(path, request, host);
@@ -251,7 +251,7 @@ async function checkSelinux(
   }
   comments.push(`The file ${path} is set to be changed`);
   for (const part of parts) {
-    if (now[part] === asked[part]) continue;
+    if (now[part] === requested[part]) continue;
     comments.push(`Unable to update se${part} context`);
     ret.result = false;
   }

@@ -43,7 +43,7 @@ const LONG_NAMES: Readonly<Record<string, string>> = {
 
 /** One chain. */
 interface Chain {
-  readonly told: ValueMap;
+  readonly fields: ValueMap;
   readonly rules: Value[];
   readonly comments: ValueMap;
 }
@@ -61,11 +61,11 @@ export function parseSaved(text: string): ValueMap {
     } else if (line.startsWith(":")) {
       const [name, policy, counters = ""] = line.slice(1).split(/\s+/);
       const [packets = "", bytes = ""] = counters.replace(/[[\]]/g, "").split(":");
-      const chain: Chain = { told: new Map(), rules: [], comments: new Map() };
-      chain.told.set("policy", policy).set("packet count", packets).set("byte count", bytes);
-      chain.told.set("rules", chain.rules).set("rules_comment", chain.comments);
+      const chain: Chain = { fields: new Map(), rules: [], comments: new Map() };
+      chain.fields.set("policy", policy).set("packet count", packets).set("byte count", bytes);
+      chain.fields.set("rules", chain.rules).set("rules_comment", chain.comments);
       chains.set(name, chain);
-      table.set(name, chain.told);
+      table.set(name, chain.fields);
     } else if (line.startsWith("-A")) {
       const options = parseRule(line);
       const chain = chains.get(options.get("append")?.[0] ?? "");

@@ -53,8 +53,8 @@ export function ruleWords(rule: string): string[] {
 /** The maps of nft's JSON, without the one about nft itself; none if it prints no JSON. */
 export async function nftJson(words: readonly string[], context: JobContext): Promise<ValueMap[]> {
   try {
-    const told: Value = parseJson(await nft(words, context) || "{}");
-    const list = isMap(told) ? told.get("nftables") : undefined;
+    const output: Value = parseJson(await nft(words, context) || "{}");
+    const list = isMap(output) ? output.get("nftables") : undefined;
     return Array.isArray(list) ? list.filter(isMap) : [];
   } catch (error) {
     if (error instanceof JsonError) return [];

@@ -140,9 +140,9 @@ function dataVerdicts(
   const verdicts = new Map<Term, Uint8Array>();
   const packed = new PackedFacts();
   for (const bank of ["grains", "pillar"] as const) {
-    const asked = terms.filter(({ about }) => about === bank);
+    const bankTerms = terms.filter(({ about }) => about === bank);
     const begin = () => {
-      const columns = asked.map((term) => ({ term, verdicts: new Uint8Array(accepted.size) }));
+      const columns = bankTerms.map((term) => ({ term, verdicts: new Uint8Array(accepted.size) }));
       for (const column of columns) verdicts.set(column.term, column.verdicts);
       return (id: string, bytes: Uint8Array | undefined) => {
         const i = accepted.get(id);
@@ -152,7 +152,7 @@ function dataVerdicts(
         for (const column of columns) column.verdicts[i] = facts === undefined ? UNKNOWN : verdict(column.term, facts);
       };
     };
-    if (asked.length === 0) continue;
+    if (bankTerms.length === 0) continue;
     if (fleet.data === undefined) begin();
     else fleet.data.scan(bank, begin);
   }

@@ -15,11 +15,11 @@ function splitOnce(line: string): [string, string] | undefined {
 
 /** The changes in the output of `git fetch`. */
 export function parseFetch(text: string): ValueMap {
-  const told: ValueMap = new Map();
+  const result: ValueMap = new Map();
   const list = (key: string, name: string) => {
-    const names = told.get(key);
+    const names = result.get(key);
     if (Array.isArray(names)) names.push(name);
-    else told.set(key, [name]);
+    else result.set(key, [name]);
   };
   for (const line of text.split("\n")) {
     const match = /^[\s*]*(?:([0-9a-f]+)\.\.([0-9a-f]+)|\[(?:new (tag|branch)|tag update)\])\s+(.+)->/.exec(line);
@@ -29,12 +29,12 @@ export function parseFetch(text: string): ValueMap {
     if (kind !== undefined) list(kind === "tag" ? "new tags" : "new branches", name);
     else if (old === undefined) list("updated tags", name);
     else {
-      const updated = told.get("updated branches");
+      const updated = result.get("updated branches");
       const branches = updated instanceof Map ? updated : new Map<Value, Value>();
-      told.set("updated branches", branches.set(name, map({ old, new: now })));
+      result.set("updated branches", branches.set(name, map({ old, new: now })));
     }
   }
-  return told;
+  return result;
 }
 
 /** The URLs of remotes, by their names, by `fetch` and `push`. */
@@ -110,9 +110,9 @@ export interface Worktree {
 /** The worktrees; an incomplete entry (a bare repository) is left out. */
 export function parseWorktrees(text: string): Worktree[] {
   return text.trim().split("\n\n").flatMap((paragraph) => {
-    const told = new Map(paragraph.split("\n").map((line) => splitOnce(line) ?? [line.trim(), ""]));
-    const [path, head, branch] = [told.get("worktree"), told.get("HEAD"), told.get("branch")];
-    if (!path || !head || (!branch && !told.has("detached"))) return [];
+    const result = new Map(paragraph.split("\n").map((line) => splitOnce(line) ?? [line.trim(), ""]));
+    const [path, head, branch] = [result.get("worktree"), result.get("HEAD"), result.get("branch")];
+    if (!path || !head || (!branch && !result.has("detached"))) return [];
     return [{ path, head, ...branch && { branch: branch.replace("refs/heads/", "") } }];
   });
 }

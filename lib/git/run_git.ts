@@ -49,10 +49,10 @@ export async function runGit(words: readonly string[], run: GitRun, context: Job
   if (truthy(run.identity)) return await runWithKeys(words, run, context);
   const result = await start(words, run, context);
   if (result.retcode === 0 || run.soft) return result;
-  const told = run.joined ? result.stdout : result.stderr;
+  const message = run.joined ? result.stdout : result.stderr;
   throw new CommandError(
     `Command '${hideCredentials(["git", ...words].join(" "))}' failed${
-      told === "" ? "" : `: ${hideCredentials(told)}`
+      message === "" ? "" : `: ${hideCredentials(message)}`
     }`,
   );
 }
@@ -115,8 +115,8 @@ async function runWithKeys(words: readonly string[], run: GitRun, context: JobCo
       const command = `ssh ${SSH_OPTIONS} -i '${key.path.replaceAll("'", `'\\''`)}'`;
       const result = await start(words, run, context, { GIT_SSH_COMMAND: command });
       if (result.retcode === 0) return result;
-      const told = run.joined ? result.stdout : result.stderr;
-      if (told !== "") errors.push(hideCredentials(told));
+      const message = run.joined ? result.stdout : result.stderr;
+      if (message !== "") errors.push(hideCredentials(message));
     } finally {
       if (key.temporary) Deno.removeSync(key.path);
     }

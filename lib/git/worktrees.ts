@@ -47,12 +47,12 @@ export async function listWorktrees(
   ) {
     const isStale = !isDirectory(path);
     if (!all && isStale !== stale) continue;
-    const told = map({ stale: isStale, HEAD: head, detached: branch === undefined, branch: branch ?? null });
+    const details = map({ stale: isStale, HEAD: head, detached: branch === undefined, branch: branch ?? null });
     if (branch === undefined) {
       const tags: Value = splitLines(await gitOutput(["tag", "--points-at", head], run, context));
-      if (tags.length > 0) told.set("tags", tags);
+      if (tags.length > 0) details.set("tags", tags);
     }
-    found.set(path, told);
+    found.set(path, details);
   }
   return found;
 }

@@ -66,8 +66,8 @@ export async function checkSignature(
     copies.push(truthy(copy) ? str(copy) : url);
   }
   const found = signature === true ? null : Array.isArray(signature) ? copies : copies[0];
-  const asked = map({ filename: path, signature: found, keyring, gnupghome, signed_by_any, signed_by_all });
-  const verified = await context.call(`${sig_backend}.verify`, [], asked);
+  const kwargs = map({ filename: path, signature: found, keyring, gnupghome, signed_by_any, signed_by_all });
+  const verified = await context.call(`${sig_backend}.verify`, [], kwargs);
   if (isMap(verified) && verified.get("res") === true) return;
   const ours = `${context.opts.cachedir}/`;
   for (const file of [...copies, path]) if (file.startsWith(ours)) removeIfExists(file);

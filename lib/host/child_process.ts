@@ -172,12 +172,12 @@ class Kept {
 async function readAll(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   kept: Kept,
-  told: (bytes: Uint8Array) => void,
+  onBytes: (bytes: Uint8Array) => void,
 ): Promise<void> {
   for (;;) {
     const { value, done } = await reader.read();
     if (done) return;
-    told(value);
+    onBytes(value);
     kept.add(value);
   }
 }

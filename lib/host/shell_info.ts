@@ -40,8 +40,8 @@ export async function shellInfo(shell: string, host: CommandHost): Promise<Recor
   if (stdout.includes("Timed out after")) {
     return { error: `Unable to run command '${command}' Reason: Timed out.`, installed: false };
   }
-  const told = [stdout, stderr].filter((text) => text !== "").join("\n");
-  const raw = version.exec(told)?.[1];
+  const output = [stdout, stderr].filter((text) => text !== "").join("\n");
+  const raw = version.exec(output)?.[1];
   const [, digits] = /^(\d[\d.]*)/.exec(raw ?? "") ?? [];
   if (digits !== undefined) {
     const parts = digits.split(".").slice(0, 3);
@@ -49,5 +49,5 @@ export async function shellInfo(shell: string, host: CommandHost): Promise<Recor
   }
   const problem = `The version regex pattern for shell ${shell}, could not find the version string`;
   host.log("error", problem);
-  return { installed: null, path, ...raw === undefined ? {} : { version_raw: raw }, error: problem, stdout: told };
+  return { installed: null, path, ...raw === undefined ? {} : { version_raw: raw }, error: problem, stdout: output };
 }

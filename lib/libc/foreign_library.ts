@@ -25,8 +25,10 @@ export function openLibrary<const S extends Deno.ForeignLibraryInterface>(
   symbols: S,
   often: readonly (string & keyof S)[],
 ): ForeignFunctions<S> {
-  const asked = Object.entries(symbols).map(([name, { optional }]) => [name, { type: "pointer", optional }] as const);
-  const functions: Record<string, unknown> = { ...Deno.dlopen(file, Object.fromEntries(asked)).symbols };
+  const definitions = Object.entries(symbols).map(([name, { optional }]) =>
+    [name, { type: "pointer", optional }] as const
+  );
+  const functions: Record<string, unknown> = { ...Deno.dlopen(file, Object.fromEntries(definitions)).symbols };
   for (const [name, symbol] of Object.entries(symbols)) {
     if ("type" in symbol) throw new TypeError(`${name} is no function`);
     if (functions[name] === null) continue;

@@ -134,11 +134,11 @@ export class CallModules implements AsyncDisposable {
 
 /** The error that a function threw in its process, of a class that `salt-call` has a text for. */
 function thrownError(outcome: ValueMap): Error | undefined {
-  const told = outcome.get("error");
-  if (!isMap(told)) return undefined;
-  const message = str(told.get("message") ?? "");
-  const usage = told.get("usage");
-  switch (told.get("name")) {
+  const thrown = outcome.get("error");
+  if (!isMap(thrown)) return undefined;
+  const message = str(thrown.get("message") ?? "");
+  const usage = thrown.get("usage");
+  switch (thrown.get("name")) {
     case "CommandError":
       return new CommandError(message);
     case "CommandNotFoundError":

@@ -56,7 +56,7 @@ export async function servePillar(
 /** The result of `master_tops` for the requesting minion, whatever id its options name. */
 async function serveTops(load: ValueMap, id: string, { opts, pillars }: Needs<"opts" | "pillars">): Promise<Value> {
   if (!isMap(opts.master_tops) || opts.master_tops.size === 0) return new Map();
-  const told = load.get("opts"), grains = isMap(told) ? told.get("grains") : undefined;
+  const sentOpts = load.get("opts"), grains = isMap(sentOpts) ? sentOpts.get("grains") : undefined;
   const request = plainRequest(id, isMap(grains) ? grains : new Map(), { tops: true });
   return decode(await pillars.compile(request), "wire");
 }

@@ -75,7 +75,7 @@ export interface OpenServices {
 /** How long a pillar may wait for its turn, in milliseconds: longer than any minion does. */
 const LATE_PILLAR_MS = 600_000;
 /** Number of remembered returns that were published but could not be stored. */
-const TOLD_RETURNS = 10_000;
+const MAX_FIRED_RETURNS = 10_000;
 
 /**
  * The services of this thread.
@@ -167,7 +167,7 @@ function openJobs(
   return {
     services: {
       store: openJobStore(opts, { log: log.error, journal }),
-      told: new BoundedMap(TOLD_RETURNS),
+      fired: new BoundedMap(MAX_FIRED_RETURNS),
       async durable() {
         if (journal === undefined) return;
         const committed = journal.commit();

@@ -32,12 +32,12 @@ export type PublishNeeds = Needs<"auth" | "jobs" | "minions" | "opts" | "log" | 
  * @returns Salt's reply: `{enc, load: {jid, minions, missing}}`, or `{error: {name, message}}`.
  * @throws {WireError} If a field is missing or of another type.
  */
-export async function publishCommand(asked: ValueMap, services: PublishNeeds): Promise<ValueMap> {
+export async function publishCommand(request: ValueMap, services: PublishNeeds): Promise<ValueMap> {
   const { auth: { callers } } = services;
-  const fun = asked.get("fun") ?? null;
+  const fun = request.get("fun") ?? null;
   if (!isFunctions(fun)) throw new WireError("a publish without a function", "fun");
-  if ((asked.get("tgt") ?? null) === null) throw new WireError("a publish without a target", "tgt");
-  let load = asked;
+  if ((request.get("tgt") ?? null) === null) throw new WireError("a publish without a target", "tgt");
+  let load = request;
   const args = listField(load, "arg");
   const wantedJid = load.get("jid") ?? "";
   if (wantedJid !== "" && (typeof wantedJid !== "string" || !isJid(wantedJid))) {
@@ -50,7 +50,7 @@ export async function publishCommand(asked: ValueMap, services: PublishNeeds): P
   let caller: Caller | undefined;
   try {
     caller = await callers.authenticate(load, kwargs);
-    load = withPortableTarget(asked, services);
+    load = withPortableTarget(request, services);
     const fleet = fleetOf(services);
     resolved = resolveJob(load, fleet, services);
     const matching = (expression: string) => idsOf(expression, fleet);
@@ -209,8 +209,8 @@ function noLogFailure({ message }: StoreError, { log }: Needs<"log">): ValueMap 
 
 /** How long the job may be delivered: as requested, by default as long as the commands wait for it. */
 function jobTtlMs(kwargs: ValueMap, { opts }: Needs<"opts">): number {
-  const asked = toNumber(kwargs.get("job_ttl"));
-  return 1000 * (asked !== undefined && asked >= 0 ? Math.min(asked, MAX_TTL_S) : opts.job_ttl ?? opts.timeout);
+  const request = toNumber(kwargs.get("job_ttl"));
+  return 1000 * (request !== undefined && request >= 0 ? Math.min(request, MAX_TTL_S) : opts.job_ttl ?? opts.timeout);
 }
 
 function isFunctions(fun: Value): boolean {

@@ -28,7 +28,7 @@ export type ReturnNeeds = Needs<"auth" | "jobs" | "opts" | "log" | "warn" | "fir
  * @returns Salt's answer: `null`; `""` for one that exists already; `false` for one that was dropped.
  */
 export async function storeReturn(sent: ValueMap, id: string, services: ReturnNeeds): Promise<Value> {
-  const { jobs: { store, told, durable }, opts, log, fire, warn } = services;
+  const { jobs: { store, fired, durable }, opts, log, fire, warn } = services;
   if (!acceptsSignature(sent, id, services)) return false;
   let load = sent;
   const jid = () => str(load.get("jid") ?? null);
@@ -71,8 +71,8 @@ export async function storeReturn(sent: ValueMap, id: string, services: ReturnNe
     // It is published now, once, for waiting clients, and stored when the minion sends it again.
     reply = notDone(unkept);
     const key = `${jid()} ${id}`;
-    if (told.get(key) !== undefined) return reply;
-    told.set(key, true);
+    if (fired.get(key) !== undefined) return reply;
+    fired.set(key, true);
   }
   warnOfSize(load, id, services);
   log.info(`Got return from ${id} for job ${jid()}`);

@@ -49,7 +49,7 @@ export interface JobServices {
   /** What is kept of them. */
   readonly store: JobStore;
   /** Returns (`jid id`) that were published but could not be stored: their minions send them again. */
-  readonly told: BoundedMap<string, true>;
+  readonly fired: BoundedMap<string, true>;
   /**
    * Resolves when everything stored is as durable as `durability` demands; then the client may be answered.
    * @throws {StoreError} If that fails.

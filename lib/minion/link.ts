@@ -155,7 +155,7 @@ export class MasterLink {
   async #signInOnce(signal: AbortSignal): Promise<Credentials> {
     const { log, timeouts, applicant } = this.#settings;
     let waitMs = timeouts.acceptanceWaitMs;
-    let asked = false;
+    let wasPending = false;
     for (let round = 1;; round++) {
       signal.throwIfAborted();
       if (this.#lostTries !== undefined) await sleep(this.#settings.backoff.pause(this.#lostTries), signal);
@@ -163,13 +163,13 @@ export class MasterLink {
       if (reply !== undefined) this.#lostTries = undefined;
       const waits = reply?.kind === "pending" || reply?.kind === "full" ||
         reply?.kind === "rejected" && timeouts.rejectedRetry;
-      if (waits && asked && timeouts.failOnPending) {
+      if (waits && wasPending && timeouts.failOnPending) {
         throw new SignInError(
           "Minion failed to authenticate with the master, has the minion key been accepted?",
           EXIT_PENDING,
         );
       }
-      asked ||= waits;
+      wasPending ||= waits;
       switch (reply?.kind) {
         case "accepted":
           // A new key means a new master process, which will not answer requests to the old one.

@@ -47,9 +47,9 @@ export class OwnPillar {
    */
   async compile(load: ValueMap): Promise<ValueMap> {
     const { id = "" } = this.#opts;
-    const asked = readPillarRequest(load, id ?? "");
-    if (!hasPillarFiles(this.#opts) && asked.ext === null) return asked.override;
-    const request = packPillarRequest(asked);
+    const parsed = readPillarRequest(load, id ?? "");
+    if (!hasPillarFiles(this.#opts) && parsed.ext === null) return parsed.override;
+    const request = packPillarRequest(parsed);
     const { state, pillar } = await new Promise<{ state: string; pillar: Uint8Array }>((resolve) => {
       this.#processes.take({ kind: "pillar", key: "own", id: id ?? "", request }, resolve);
     });

@@ -109,8 +109,8 @@ function pppOptions(settings: ValueMap, iface: string): ValueMap {
 }
 
 /** What a type of interface adds to the block of a family. */
-function putType(block: ValueMap, family: string, settings: ValueMap, asked: DebianInterfaceOptions): void {
-  const { name: iface, type } = asked;
+function putType(block: ValueMap, family: string, settings: ValueMap, request: DebianInterfaceOptions): void {
+  const { name: iface, type } = request;
   if (type !== "bridge") {
     const ethtool = ethtoolPart(settings, iface);
     if (ethtool.size > 0) putPart(block, "ethtool", ethtool);
@@ -123,7 +123,7 @@ function putType(block: ValueMap, family: string, settings: ValueMap, asked: Deb
       break;
     }
     case "bond": {
-      const bonding = debianBond(settings, iface, asked.noCarrier);
+      const bonding = debianBond(settings, iface, request.noCarrier);
       bonding.set("slaves", required(settings, "slaves"));
       putPart(block, "bonding", bonding);
       break;
@@ -162,13 +162,13 @@ function putSetting(blocks: ReadonlyMap<string, ValueMap>, setting: string, valu
 }
 
 /** The adapter. @throws Python's AttributeError for a setting that is not what is expected. */
-export function debianInterface(given: ValueMap, asked: DebianInterfaceOptions): ValueMap {
+export function debianInterface(given: ValueMap, request: DebianInterfaceOptions): ValueMap {
   const settings: ValueMap = new Map(given);
   const blocks = new Map<string, ValueMap>(FAMILIES.map((family) => [family, new Map()]));
-  const adapter: ValueMap = new Map([["type", asked.type]]);
-  if (truthy(asked.enabled)) adapter.set("enabled", true);
+  const adapter: ValueMap = new Map([["type", request.type]]);
+  if (truthy(request.enabled)) adapter.set("enabled", true);
   if (truthy(settings.get("hotplug"))) adapter.set("hotplug", true);
-  for (const [family, block] of blocks) putType(block, family, settings, asked);
+  for (const [family, block] of blocks) putType(block, family, settings, request);
   settings.delete("mode");
   for (const [setting, value] of settings) putSetting(blocks, str(setting), value);
   for (const hook of HOOK_SETTINGS) {

@@ -77,8 +77,8 @@ function putAggregation(bond: ValueMap, settings: ValueMap, iface: string): void
 const LAYERS = ["layer2", "layer2+3", "layer3+4"];
 
 /** Options of a bond, in the order in which they are written. @param asked.release The first number of the system's release. */
-export function rhBond(settings: ValueMap, asked: { readonly iface: string; readonly release: number }): ValueMap {
-  const { iface, release } = asked;
+export function rhBond(settings: ValueMap, request: { readonly iface: string; readonly release: number }): ValueMap {
+  const { iface, release } = request;
   const mode = bondMode(settings, iface);
   const bond: ValueMap = new Map([["mode", String(mode)]]);
   putWatch(bond, settings, iface);

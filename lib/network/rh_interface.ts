@@ -64,8 +64,8 @@ function ethtoolOptions(settings: ValueMap, { name: iface, processors }: RhInter
 }
 
 /** What belongs to one type of interface. */
-function putType(result: ValueMap, settings: ValueMap, asked: RhInterfaceOptions): void {
-  const { name: iface, type } = asked;
+function putType(result: ValueMap, settings: ValueMap, request: RhInterfaceOptions): void {
+  const { name: iface, type } = request;
   const put = (name: string, value: Value) => result.set(name, value);
   const json = (name: string) => {
     const given = settings.get(name);
@@ -82,7 +82,7 @@ function putType(result: ValueMap, settings: ValueMap, asked: RhInterfaceOptions
     json("team_port_config");
   }
   if (type === "bond") {
-    const options = rhBond(settings, { iface, release: asked.release });
+    const options = rhBond(settings, { iface, release: request.release });
     put("bonding", [...options].map(([name, value]) => `${str(name)}=${str(value)}`).join(" "));
     put("devtype", "Bond");
   }
@@ -106,18 +106,18 @@ function putVlan(result: ValueMap, settings: ValueMap, iface: string): void {
 }
 
 /** The address of the card: the one that is set, or with `auto` or none the card's own. */
-async function putHardware(result: ValueMap, settings: ValueMap, asked: RhInterfaceOptions): Promise<void> {
-  if (["bond", "team", "vlan", "bridge", "ipip"].includes(asked.type)) return;
+async function putHardware(result: ValueMap, settings: ValueMap, request: RhInterfaceOptions): Promise<void> {
+  if (["bond", "team", "vlan", "bridge", "ipip"].includes(request.type)) return;
   const given = settings.get("hwaddr");
   if (given !== undefined) {
     if (isHardwareAddress(given)) result.set("hwaddr", given);
     else if (given !== "auto") {
       if (given === "none") return;
-      throw wrongSetting(asked.name, given, ["AA:BB:CC:DD:EE:FF", "auto", "none"]);
+      throw wrongSetting(request.name, given, ["AA:BB:CC:DD:EE:FF", "auto", "none"]);
     }
   }
-  if (result.has("hwaddr") || asked.type === "slave") return;
-  const own = await asked.hardware(asked.name);
+  if (result.has("hwaddr") || request.type === "slave") return;
+  const own = await request.hardware(request.name);
   if (own !== undefined) result.set("hwaddr", own);
 }
 
@@ -171,16 +171,16 @@ const SWITCHES = [
   ..."ipv6_autoconf ipv4_failure_fatal dhcpv6c".split(" "),
 ];
 
-function putSwitches(result: ValueMap, settings: ValueMap, asked: RhInterfaceOptions): void {
+function putSwitches(result: ValueMap, settings: ValueMap, request: RhInterfaceOptions): void {
   const put = (name: string) => {
     const given = settings.get(name);
     if (given === undefined) return;
     const taken = switched(given, ["yes", "no"]);
-    if (taken === undefined) throw wrongSetting(asked.name, given, SWITCH_WORDS);
+    if (taken === undefined) throw wrongSetting(request.name, given, SWITCH_WORDS);
     result.set(name, taken);
   };
   SWITCHES.forEach(put);
-  result.set("onboot", truthy(asked.enabled) ? "yes" : "no");
+  result.set("onboot", truthy(request.enabled) ? "yes" : "no");
   for (const name of ["userctl", "nm_controlled"]) {
     result.set(name, "no");
     put(name);
@@ -206,10 +206,10 @@ function bypassesFirewall(settings: ValueMap, iface: string): boolean {
  */
 export async function rhInterface(
   settings: ValueMap,
-  asked: RhInterfaceOptions,
+  request: RhInterfaceOptions,
   bridge: (bypass: boolean) => Promise<void>,
 ): Promise<ValueMap> {
-  const { name: iface, type } = asked;
+  const { name: iface, type } = request;
   const result: ValueMap = new Map([["name", iface]]);
   const given = (name: string) => settings.get(name);
   const proto = given("proto");
@@ -230,13 +230,13 @@ export async function rhInterface(
     throw settingError("Cannot pass both hwaddr and macaddr. Must use either hwaddr or macaddr");
   }
   if (type !== "bridge") {
-    const options = ethtoolOptions(settings, asked);
+    const options = ethtoolOptions(settings, request);
     if (options.size > 0) {
       result.set("ethtool", [...options].map(([name, value]) => `${str(name)} ${str(value)}`).join(" "));
     }
   }
-  putType(result, settings, asked);
-  await putHardware(result, settings, asked);
+  putType(result, settings, request);
+  await putHardware(result, settings, request);
   if (type === "eth") result.set("devtype", "Ethernet");
   if (type === "bridge") {
     result.set("devtype", "Bridge");
@@ -251,7 +251,7 @@ export async function rhInterface(
   }
   if (type === "ib") result.set("devtype", "InfiniBand");
   putAddresses(result, settings);
-  putSwitches(result, settings, asked);
+  putSwitches(result, settings, request);
   return result;
 }
 

@@ -85,8 +85,8 @@ export const MACHINE_OUTPUTTERS: readonly string[] = ["json", "yaml", "raw", "pp
  * The outputter to use: the user's choice (`--out`, or `output` in the configuration), else that of the return, else
  * `nested`.
  */
-export function chooseOutputter(asked: string | undefined, suggested?: string): string {
-  return asked || suggested || "nested";
+export function chooseOutputter(requested: string | undefined, suggested?: string): string {
+  return requested || suggested || "nested";
 }
 
 /**

@@ -123,7 +123,7 @@ export function coloured(settings: OutputSettings, place: Pick<OutputPlace, "isT
  */
 export function resultPrinter(settings: OutputSettings, place: OutputPlace, query?: Query): ResultPrinter {
   // With `highstate` the result's own outputter is used.
-  const asked = settings.out === "highstate" || settings.out === null ? undefined : settings.out;
+  const requested = settings.out === "highstate" || settings.out === null ? undefined : settings.out;
   const file = settings.file ?? undefined;
   const color = coloured(settings, { ...place, isTerminal: place.isTerminal && file === undefined });
   const put = outputWriter({ file, append: settings.append, write: (text) => place.write(text) });
@@ -132,7 +132,7 @@ export function resultPrinter(settings: OutputSettings, place: OutputPlace, quer
     let last = "";
     const options = {
       // The result of a query does not have the form for the result's own outputter.
-      out: chooseOutputter(asked, query === undefined ? out : undefined),
+      out: chooseOutputter(requested, query === undefined ? out : undefined),
       color,
       indent,
       retcode,

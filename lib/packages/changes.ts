@@ -20,13 +20,13 @@ export function changesBetween(before: ValueMap, after: ValueMap): ValueMap {
 
 /** The error of a failed change, with its details: `errors`, `changes`, `result`. */
 export function changeFailure(message: string, info: Readonly<Record<string, Value>>): CommandError {
-  const told = (known: ValueMap) => {
+  const describe = (known: ValueMap) => {
     const shown = formatNested(known, { color: false }).trimEnd();
     return `${/[.?!]$/.test(message) ? message : `${message}.`} Additional info follows:\n\n${shown}`;
   };
   const { changes, ...more } = info;
-  const withoutChanges = Object.keys(more).length === 0 ? message : told(map(more));
-  return new CommandError(told(map(info)), { info: { changes, message: withoutChanges } });
+  const withoutChanges = Object.keys(more).length === 0 ? message : describe(map(more));
+  return new CommandError(describe(map(info)), { info: { changes, message: withoutChanges } });
 }
 
 /** A change of packages. */

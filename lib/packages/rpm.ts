@@ -66,13 +66,13 @@ function withAttributes(packages: RpmPackages, attr: Value): ValueMap {
   const shown = new Map<Value, Value[]>();
   for (const [full, all] of packages) {
     const { name, arch } = splitArchitecture(full);
-    const told = all.map((one) => {
+    const entries = all.map((one) => {
       const parts = { ...one, ...output.splitVersion(one.version) };
       return map(Object.fromEntries(wanted.map((key) => [key, parts[key]])));
     });
-    const isNamed = told.some((one) => (one.get("arch") ?? null) === arch);
+    const isNamed = entries.some((one) => (one.get("arch") ?? null) === arch);
     const key = isNamed ? name : full;
-    shown.set(key, [...shown.get(key) ?? [], ...told]);
+    shown.set(key, [...shown.get(key) ?? [], ...entries]);
   }
   return new Map(shown);
 }

@@ -24,13 +24,13 @@ export async function downloadedPackages(directory: string, context: JobContext)
     if (info === undefined) continue;
     const { size, ctime, mtime } = Deno.statSync(path);
     const seconds = Math.floor((ctime ?? mtime ?? new Date(0)).getTime() / 1000);
-    const told = map({
+    const record = map({
       path,
       size,
       creation_date_time_t: seconds,
       creation_date_time: new Date(seconds * 1000).toISOString().slice(0, 19),
     });
-    found.set(info.name, (found.get(info.name) ?? new Map()).set(info.version, told));
+    found.set(info.name, (found.get(info.name) ?? new Map()).set(info.version, record));
   }
   return new Map(found);
 }
@@ -54,8 +54,8 @@ export async function diffFiles(
   if (owned.size === 0) return found;
   const files = await download([...owned.keys()]);
   for (const [name, its] of owned) {
-    const told = files.get(name) ?? "";
-    const file = isMap(told) ? told.get("path") ?? "" : told;
+    const info = files.get(name) ?? "";
+    const file = isMap(info) ? info.get("path") ?? "" : info;
     for (const path of its) {
       const differences = await context.call("lowpkg.diff", [file, path]);
       found.set(path, truthy(differences) ? differences : "Unchanged");

@@ -120,14 +120,14 @@ export function parseVerify(text: string, ignored: readonly string[]): ValueMap 
     const isMissing = given.includes("missing");
     const line = isMissing ? ` ${given}` : given;
     const type: string | undefined = FILE_TYPES[line[11] ?? ""];
-    const told: ValueMap = isMissing ? map({ missing: true }) : new Map();
-    if (type !== undefined) told.set("type", type);
+    const info: ValueMap = isMissing ? map({ missing: true }) : new Map();
+    if (type !== undefined) info.set("type", type);
     const isShown = type === undefined || !ignored.includes(type);
     if (!isMissing) {
       const found = MISMATCHES.filter(([letter], i) => isShown && line[i] === letter).map(([, what]) => what);
-      told.set("mismatch", found);
+      info.set("mismatch", found);
     }
-    if (isShown) files.set(line.slice(13), told);
+    if (isShown) files.set(line.slice(13), info);
   }
   return files;
 }
@@ -142,8 +142,8 @@ export function parseModified(text: string): Map<string, string[]> {
     const [changes, config, name] = words.length === 3 ? words : [words[0], undefined, words[1]];
     if (name === undefined) continue;
     const places = [...changes.length === 8 ? `${changes}.` : changes];
-    const told = MODIFIED.filter((_, i) => places[i] !== undefined && places[i] !== ".");
-    files.set(name, config === undefined ? told : [...told, "config"]);
+    const info = MODIFIED.filter((_, i) => places[i] !== undefined && places[i] !== ".");
+    files.set(name, config === undefined ? info : [...info, "config"]);
   }
   return files;
 }
@@ -199,8 +199,8 @@ export function parseInfo(
   { hasDescription }: { readonly hasDescription: boolean },
 ): Map<string, ValueMap[]> {
   const all = text.split(/---+-/).flatMap((paragraph) => {
-    const told = parseParagraph(paragraph.trim(), hasDescription);
-    return told === undefined ? [] : [told];
+    const info = parseParagraph(paragraph.trim(), hasDescription);
+    return info === undefined ? [] : [info];
   });
   const edition = (one: ValueMap) => String(one.get("edition") ?? "");
   const packages = new Map<string, ValueMap[]>();
@@ -218,22 +218,22 @@ function parseParagraph(text: string, hasDescription: boolean): ValueMap | undef
   const lines = text.split("\n");
   if (lines.at(-1)?.toLowerCase().startsWith("distribution")) lines.pop();
   const start = lines.findIndex((line) => /^\s*description\s*:/.test(line));
-  const told: ValueMap = new Map();
+  const info: ValueMap = new Map();
   for (const line of start < 0 ? lines : lines.slice(0, start)) {
     const colon = line.indexOf(":");
     const [key, value] = [line.slice(0, colon).trim(), line.slice(colon + 1).trim()];
-    if (colon >= 0) setField(told, key, value);
+    if (colon >= 0) setField(info, key, value);
   }
-  if (hasDescription) told.set("description", start < 0 ? "" : lines.slice(start + 1).join("\n"));
-  return told.has("name") ? told : undefined;
+  if (hasDescription) info.set("description", start < 0 ? "" : lines.slice(start + 1).join("\n"));
+  return info.has("name") ? info : undefined;
 }
 
-function setField(told: ValueMap, key: string, value: string): void {
+function setField(info: ValueMap, key: string, value: string): void {
   const isDate = key.endsWith("_date");
   if (!isDate && !key.endsWith("_date_time_t")) {
-    if (value !== "") told.set(key, value);
+    if (value !== "") info.set(key, value);
   } else if (/^\d+$/.test(value)) {
     const shown: Value = isDate ? `${isoSeconds(Number(value))}Z` : Number(value);
-    told.set(key, shown);
+    info.set(key, shown);
   }
 }

@@ -28,15 +28,15 @@ export async function holdPackages(
   const held = await heldPackages({ full: false }, context);
   const results: HoldResults = new Map();
   for (const name of names) {
-    const told = outcome(name);
-    results.set(name, told);
-    if (held.includes(name)) told.set("result", true).set("comment", `Package ${name} is already set to be held.`);
+    const result = outcome(name);
+    results.set(name, result);
+    if (held.includes(name)) result.set("result", true).set("comment", `Package ${name} is already set to be held.`);
     else if (context.opts.test === true) {
-      told.set("result", null).set("comment", `Package ${name} is set to be held.`);
+      result.set("result", null).set("comment", `Package ${name} is set to be held.`);
     } else if ((await runYum(["versionlock", "add", checkedWord(name, "package name")], context)).retcode === 0) {
-      told.set("result", true).set("comment", `Package ${name} is now being held.`);
-      told.set("changes", map({ new: "hold", old: "" }));
-    } else told.set("comment", `Package ${name} was unable to be held.`);
+      result.set("result", true).set("comment", `Package ${name} is now being held.`);
+      result.set("changes", map({ new: "hold", old: "" }));
+    } else result.set("comment", `Package ${name} was unable to be held.`);
   }
   return results;
 }
@@ -53,16 +53,16 @@ export async function unholdPackages(
   const nameOf = (lock: string) => parseHolds(lock, { program, pattern: HOLD_PATTERN, full: false })[0];
   const results: HoldResults = new Map();
   for (const name of names) {
-    const told = outcome(name);
-    results.set(name, told);
+    const result = outcome(name);
+    results.set(name, result);
     const locks = held.filter((one) => isDnf() ? one === name : one.includes(name) && nameOf(one) === name);
-    if (locks.length === 0) told.set("result", true).set("comment", `Package ${name} is not being held.`);
+    if (locks.length === 0) result.set("result", true).set("comment", `Package ${name} is not being held.`);
     else if (context.opts.test === true) {
-      told.set("result", null).set("comment", `Package ${name} is set to be unheld.`);
+      result.set("result", null).set("comment", `Package ${name} is set to be unheld.`);
     } else if ((await runYum(["versionlock", "delete", ...locks], context)).retcode === 0) {
-      told.set("result", true).set("comment", `Package ${name} is no longer held.`);
-      told.set("changes", map({ new: "", old: "hold" }));
-    } else told.set("comment", `Package ${name} was unable to be unheld.`);
+      result.set("result", true).set("comment", `Package ${name} is no longer held.`);
+      result.set("changes", map({ new: "", old: "hold" }));
+    } else result.set("comment", `Package ${name} was unable to be unheld.`);
   }
   return results;
 }

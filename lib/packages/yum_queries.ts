@@ -24,7 +24,7 @@ function names(given: Value | undefined): string[] {
 }
 
 /** The repositories to ask: those named, or all that are enabled. */
-function askedRepositories(kwargs: ValueMap): string[] {
+function requestedRepositories(kwargs: ValueMap): string[] {
   const from = names(kwargs.get("fromrepo"));
   if (from.length > 0) return from;
   const all = repositories.listRepositories(repositories.placeOf(null, kwargs));
@@ -40,13 +40,13 @@ export async function offeredPackages(
   kwargs: ValueMap,
   context: JobContext,
 ): Promise<OfferedPackages> {
-  const asked = askedRepositories(kwargs);
+  const requested = requestedRepositories(kwargs);
   const cached = isTrue(kwargs.get("cacheonly")) ? ["-C"] : [];
   const offered = new OfferedPackages();
   const add = (stdout: string, strict: boolean) => {
     const result = { stdout, stderr: "", retcode: 0, pid: 0 };
     for (const { repoid, name, version } of listingOf(result, context)) {
-      if (strict && !(asked.includes(repoid) && globs.some((glob) => compileGlob(glob)(name)))) continue;
+      if (strict && !(requested.includes(repoid) && globs.some((glob) => compileGlob(glob)(name)))) continue;
       offered.add(repoid, name, version);
     }
   };
@@ -63,7 +63,7 @@ export async function offeredPackages(
     }
     return offered;
   }
-  for (const repository of asked) {
+  for (const repository of requested) {
     const words = program === "tdnf"
       ? ["--quiet", `--enablerepo=${repository}`, "list"]
       : ["--quiet", "--showduplicates", "repository-packages", checkedWord(repository, "repository"), "list"];

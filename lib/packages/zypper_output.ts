@@ -73,21 +73,21 @@ export function productsOf(document: XmlElement, oemRelease: (line: string) => s
   const [list] = document.name === "product-list" ? [document] : elementsNamed(document, "product-list");
   if (list === undefined) return [];
   return [...elementsNamed(list, "product")].map((product) => {
-    const told: ValueMap = new Map();
+    const fields: ValueMap = new Map();
     for (const [key, value] of product.attributes) {
-      if (key === "isbase" || key === "installed") told.set(key, value === "true" || value === "1");
-      else if (value !== "") told.set(key, value);
+      if (key === "isbase" || key === "installed") fields.set(key, value === "true" || value === "1");
+      else if (value !== "") fields.set(key, value);
     }
     const [end] = elementsNamed(product, "endoflife");
     if (end !== undefined) {
-      told.set("eol", end.attributes.get("text") ?? "").set("eol_t", Number(end.attributes.get("time_t") || 0));
+      fields.set("eol", end.attributes.get("text") ?? "").set("eol_t", Number(end.attributes.get("time_t") || 0));
     }
     const [description] = elementsNamed(product, "description");
-    told.set("description", (description?.text ?? "").split("\n").map((line) => line.trim()).join(" "));
-    const line = told.get("productline");
+    fields.set("description", (description?.text ?? "").split("\n").map((line) => line.trim()).join(" "));
+    const line = fields.get("productline");
     const release = typeof line === "string" ? oemRelease(line) : undefined;
-    if (release !== undefined) told.set("release", release);
-    return told;
+    if (release !== undefined) fields.set("release", release);
+    return fields;
   });
 }
 

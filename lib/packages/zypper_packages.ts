@@ -146,8 +146,8 @@ export async function listInstalled(
   const packages = new Map([...all].filter(([name]) => !name.startsWith("gpg-pubkey")));
   for (const kind of includes.filter((one) => INCLUDED.includes(one))) {
     for (const { name, version, arch } of await included(kind, root, context)) {
-      const told = { name, version, arch, repoid: "", install_date: null, install_date_time_t: null };
-      packages.set(name, [told]);
+      const info = { name, version, arch, repoid: "", install_date: null, install_date_time_t: null };
+      packages.set(name, [info]);
     }
   }
   return formatRpms(packages, { asList, attr });
@@ -292,8 +292,8 @@ export async function upgradePackages(
   const changes = changesBetween(before, await listInstalled({ root, attr }, context));
   if (!SUCCESSES.includes(result.retcode)) {
     const { retcode, stdout, stderr, pid } = result;
-    const told = map({ retcode, stdout, stderr, pid });
-    throw changeFailure("Problem encountered upgrading packages", { changes, result: told });
+    const info = map({ retcode, stdout, stderr, pid });
+    throw changeFailure("Problem encountered upgrading packages", { changes, result: info });
   }
   return dryrun ? `${result.stdout}\n${result.stderr}`.trim() : changes;
 }

@@ -26,9 +26,9 @@ export async function masterTops({ id, grains }: PillarRequest, host: PillarHost
     }
     try {
       const context = { minionId: id, grains, opts, setting, signal, log };
-      const told = await invoke(source, { name: `${str(name)}.top`, args: [], kwargs: new Map(), context });
-      if (!isMap(told)) throw new Error(`it gave ${typeName(told)} and not dict`);
-      for (const [saltenv, names] of told) found.set(saltenv, names);
+      const answer = await invoke(source, { name: `${str(name)}.top`, args: [], kwargs: new Map(), context });
+      if (!isMap(answer)) throw new Error(`it gave ${typeName(answer)} and not dict`);
+      for (const [saltenv, names] of answer) found.set(saltenv, names);
     } catch (error) {
       log("error", `Top function ${str(name)} failed with error ${messageOf(error)} for minion ${id}`);
     }

@@ -132,7 +132,7 @@ export class SlsFiles {
     const included: ValueMap[] = [];
     // As in Salt, the defaults of one item apply to the plain items after it, and the errors of one file are repeated
     // for the next one that was rendered before.
-    let defaults = from.defaults, told: readonly string[] = [];
+    let defaults = from.defaults, renderErrors: readonly string[] = [];
     for (const item of includes) {
       const include = readInclude(item);
       defaults = include.defaults ?? defaults;
@@ -142,12 +142,12 @@ export class SlsFiles {
         if (known === undefined) {
           const rendered = await this.#sls(sls, defaults, from.depth + 1);
           found = rendered.data;
-          told = rendered.errors;
+          renderErrors = rendered.errors;
         } else {
           found = known;
         }
         if (isMap(found) && found.size > 0) included.push(below(include.key, found));
-        errors.push(...told);
+        errors.push(...renderErrors);
       }
     }
     const inOrder = includesWin ? [data, ...included] : [...included, data];

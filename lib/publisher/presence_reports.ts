@@ -74,7 +74,7 @@ export class PresenceReports {
   async #tell(): Promise<void> {
     const { cachedir, book, log, fire } = this.#parts;
     this.#telling = undefined;
-    const told = this.#changes;
+    const changes = this.#changes;
     this.#changes = [];
     try {
       writePresence(cachedir, { present: book.since, gone: this.#gone });
@@ -82,7 +82,7 @@ export class PresenceReports {
       log.error(`The presence file could not be written: ${messageOf(error)}`);
     }
     // A minion that disconnected and reconnected meanwhile is not reported.
-    const last = new Map(told.map(({ id, present }) => [id, present]));
+    const last = new Map(changes.map(({ id, present }) => [id, present]));
     const ids = (present: boolean) => [...last].filter(([, is]) => is === present).map(([id]) => id);
     await fire(PRESENCE_CHANGE_EVENT, stamp(map({ new: ids(true), lost: ids(false) })));
   }

@@ -28,8 +28,8 @@ const NOWHERE: Positions = { key: () => undefined, item: () => undefined, holder
  * Renders a file through the renderers that its first line or the options name.
  * @throws {RenderError} If it cannot be rendered.
  */
-export async function renderSls(asked: RenderRequest, host: RenderHost): Promise<Rendered> {
-  const request = { ...asked, sls: asked.sls ?? "" };
+export async function renderSls(requested: RenderRequest, host: RenderHost): Promise<Rendered> {
+  const request = { ...requested, sls: requested.sls ?? "" };
   const { text, path } = request;
   if (text.trim() === "") {
     if (text !== "") host.log("error", `Template is nothing but whitespace: ${path ?? ":string:"}`);

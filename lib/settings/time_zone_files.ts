@@ -107,8 +107,8 @@ export function clockInFiles(family: string, root: string): string | null {
   const adjtime = readTextFileIfExists(inRoot("/etc/adjtime", root));
   if (adjtime !== undefined) return adjtime.trimEnd().split("\n").at(-1) ?? null;
   if (family === "Slackware") {
-    const told = readTextFileIfExists(inRoot("/etc/hardwareclock", root));
-    return told === undefined || /^UTC/m.test(told) ? "UTC" : "localtime";
+    const text = readTextFileIfExists(inRoot("/etc/hardwareclock", root));
+    return text === undefined || /^UTC/m.test(text) ? "UTC" : "localtime";
   }
   if (family === "Gentoo") {
     const clock = settingIn(inRoot("/etc/conf.d/hwclock", root), "clock");

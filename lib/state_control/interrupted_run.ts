@@ -104,7 +104,7 @@ const ENDED = "The minion ended while this state ran";
  * might end the minion again.
  */
 function ofUnfinished(chunk: Chunk, work: readonly SurvivingCommand[], runNum: number): ValueMap {
-  const { lines, changes, succeeded } = told(chunk, work);
+  const { lines, changes, succeeded } = reportOf(chunk, work);
   const result = map({
     name: chunk.get("name") ?? null,
     result: succeeded,
@@ -118,7 +118,7 @@ function ofUnfinished(chunk: Chunk, work: readonly SurvivingCommand[], runNum: n
 
 /** Adds the earlier work of a state's commands to its result after a second call, so that states that watch it see it. */
 export function addFormerWork(chunk: Chunk, result: ValueMap, work: readonly SurvivingCommand[]): void {
-  const { lines, changes } = told(chunk, work);
+  const { lines, changes } = reportOf(chunk, work);
   const comment = result.get("comment") ?? "";
   const before = truthy(comment) ? [str(comment)] : [];
   result.set("comment", [...before, `${ENDED}, and it was called again.`, ...lines].join("\n"));
@@ -127,7 +127,7 @@ export function addFormerWork(chunk: Chunk, result: ValueMap, work: readonly Sur
 }
 
 /** The outcomes of commands: as text, and as changes. */
-function told(
+function reportOf(
   chunk: Chunk,
   work: readonly SurvivingCommand[],
 ): { lines: string[]; changes: ValueMap; succeeded: boolean } {

@@ -115,10 +115,10 @@ export function resumeRun(cachedir: string, jid: string, id: string): null {
 /** The requests for running jobs, by job; those for other jobs are removed. */
 export async function knownPauses(jids: Value, { opts, jobs }: Pick<JobContext, "opts" | "jobs">): Promise<ValueMap> {
   const { cachedir } = opts;
-  const asked = jids === null ? pausedJobs(cachedir) : Array.isArray(jids) ? jids.map(str) : [str(jids)];
+  const selected = jids === null ? pausedJobs(cachedir) : Array.isArray(jids) ? jids.map(str) : [str(jids)];
   const running = new Set((await jobs.running()).filter(({ fun }) => fun.startsWith("state.")).map(({ jid }) => jid));
   const found: ValueMap = new Map();
-  for (const jid of asked.map(checkedJid)) {
+  for (const jid of selected.map(checkedJid)) {
     if (running.has(jid)) found.set(jid, readPauses(cachedir, jid) ?? new Map());
     else dropPauses(cachedir, jid);
   }

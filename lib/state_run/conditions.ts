@@ -71,7 +71,7 @@ function commandOptions(chunk: Chunk, grains: ValueMap): ValueMap {
   return options;
 }
 
-function told(what: string, holds: boolean, skip: boolean): Check {
+function checkResult(what: string, holds: boolean, skip: boolean): Check {
   return { skip, comment: `${what} condition is ${holds}`, skipWatch: skip };
 }
 
@@ -84,8 +84,8 @@ async function onlyIf(entries: readonly Value[], options: ValueMap, host: Condit
   for (const entry of entries) {
     const holds = await holdsEntry(entry, { what: "onlyif", onFailure: false, options, host });
     if (typeof holds !== "boolean") return { skip: false, comment: holds.text, skipWatch: check.skipWatch };
-    if (!holds) return told("onlyif", false, true);
-    check = told("onlyif", true, false);
+    if (!holds) return checkResult("onlyif", false, true);
+    check = checkResult("onlyif", true, false);
   }
   return check;
 }
@@ -99,13 +99,13 @@ async function unless(entries: readonly Value[], options: ValueMap, host: Condit
     if (typeof holds !== "boolean") {
       check = { skip: holds.ends && check.skip, comment: holds.text, skipWatch: check.skipWatch };
       if (holds.ends) return check;
-    } else if (!holds) return told("unless", false, false);
-    else check = told("unless", true, true);
+    } else if (!holds) return checkResult("unless", false, false);
+    else check = checkResult("unless", true, true);
   }
   return check;
 }
 
-interface Asked {
+interface CheckRequest {
   readonly what: "onlyif" | "unless";
   /** The result for a command that cannot run. */
   readonly onFailure: boolean;
@@ -113,9 +113,9 @@ interface Asked {
   readonly host: ConditionHost;
 }
 
-async function holdsEntry(entry: Value, asked: Asked): Promise<Entry> {
-  const { what, host } = asked;
-  if (typeof entry === "string") return await succeeds(entry, asked);
+async function holdsEntry(entry: Value, request: CheckRequest): Promise<Entry> {
+  const { what, host } = request;
+  if (typeof entry === "string") return await succeeds(entry, request);
   if (!isMap(entry)) {
     return what === "onlyif"
       ? { text: "onlyif execution failed, bad type passed", ends: true }
@@ -154,7 +154,7 @@ function functionOf(entry: ValueMap) {
   };
 }
 
-async function succeeds(command: string, { onFailure, options, host }: Asked): Promise<boolean> {
+async function succeeds(command: string, { onFailure, options, host }: CheckRequest): Promise<boolean> {
   try {
     const retcode = await host.call("cmd.retcode", [command], shellOptions(options));
     host.log("debug", `Last command return code: ${str(retcode)}`);

@@ -23,7 +23,7 @@ export class ParallelStates {
   readonly #waiting: Waiting[] = [];
   readonly #max: number;
   readonly #resultOf: (tag: string) => ValueMap | undefined;
-  readonly #told: (tag: string, result: ValueMap) => void;
+  readonly #onResult: (tag: string, result: ValueMap) => void;
 
   /**
    * @param max `state_max_parallel`: how many run at once; 0: any number.
@@ -33,11 +33,11 @@ export class ParallelStates {
   constructor(
     max: number,
     resultOf: (tag: string) => ValueMap | undefined,
-    told: (tag: string, result: ValueMap) => void = () => {},
+    onResult: (tag: string, result: ValueMap) => void = () => {},
   ) {
     this.#max = max;
     this.#resultOf = resultOf;
-    this.#told = told;
+    this.#onResult = onResult;
   }
 
   /** Starts a state, or queues it. @returns Its result until it has ended. */
@@ -76,7 +76,7 @@ export class ParallelStates {
   #ended(tag: string, result: ValueMap): void {
     const known = this.#resultOf(tag);
     for (const [key, value] of result) known?.set(key, value);
-    if (known !== undefined) this.#told(tag, known);
+    if (known !== undefined) this.#onResult(tag, known);
     this.#leave(tag);
   }
 

@@ -81,13 +81,13 @@ export interface OpenRun {
 function watchOf(compiled: ToRun | undefined, { job, states, call }: Prepared, record?: RunRecord): RunWatch {
   const jid = str(job.job.jid ?? "");
   const pauses = new RunPauses({ cachedir: job.opts.cachedir, jid, signal: job.signal });
-  const asked = call.kwargs.get("state_events") ?? null;
+  const stateEvents = call.kwargs.get("state_events") ?? null;
   const setting = {
     jid,
     // A client that watches the job sees its states, too.
-    progress: asked === null
+    progress: stateEvents === null
       ? truthy(states.opts.get("state_events")) || job.watchCommand !== undefined
-      : truthy(asked),
+      : truthy(stateEvents),
     total: compiled?.chunks.length ?? 1,
   };
   return {

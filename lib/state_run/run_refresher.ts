@@ -26,13 +26,13 @@ export class RunRefresher {
 
   /** Does the refreshes that a state asked for, and those that its changes may need. */
   async after(chunk: Chunk, result: ValueMap): Promise<void> {
-    const asked = (name: string) => truthy(chunk.get(name));
-    if (asked("reload_grains")) this.#runContext.renew({ grains: await this.#runContext.job.outside.grains() });
-    if (asked("reload_pillar")) this.#runContext.renew({ pillar: await this.#gatherPillar() });
+    const isSet = (name: string) => truthy(chunk.get(name));
+    if (isSet("reload_grains")) this.#runContext.renew({ grains: await this.#runContext.job.outside.grains() });
+    if (isSet("reload_pillar")) this.#runContext.renew({ pillar: await this.#gatherPillar() });
     const changed = truthy(result.get("changes"));
     const reloads = changed
-      ? asked("reload_modules") || asked("reload_grains") || asked("reload_pillar") || mayBringModules(chunk)
-      : asked("force_reload_modules");
+      ? isSet("reload_modules") || isSet("reload_grains") || isSet("reload_pillar") || mayBringModules(chunk)
+      : isSet("force_reload_modules");
     if (!reloads) return;
     this.#runContext.forgetFunctions();
     this.#reloads = true;

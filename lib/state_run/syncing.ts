@@ -18,8 +18,8 @@ export async function syncForHighstate(envs: readonly string[], context: JobCont
 /** Fetches the kinds that a call names. */
 export async function syncNamed(kinds: Value, saltenv: string, context: JobContext): Promise<void> {
   if (!truthy(kinds)) return;
-  const asked = kinds === true ? ["all"] : splitInput(kinds);
-  for (const kind of asked.includes("all") ? ["all"] : asked) {
+  const requested = kinds === true ? ["all"] : splitInput(kinds);
+  for (const kind of requested.includes("all") ? ["all"] : requested) {
     const fun = `saltutil.sync_${kind}`;
     if (await context.catalogue.get(fun) === undefined) {
       context.log("warning", `Invalid custom module type '${kind}', ignoring`);

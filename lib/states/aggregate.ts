@@ -16,9 +16,9 @@ const MAX_GROUP = 500;
 export function mayAggregate(chunk: Chunk, option: Value, modules: StateModules): boolean {
   const wanted = chunk.get("aggregate") ?? option;
   const module = field(chunk, "state");
-  const asked = wanted === true ||
+  const isRequested = wanted === true ||
     (Array.isArray(wanted) && wanted.some((item) => equals(item, module))) || (isMap(wanted) && wanted.has(module));
-  return asked && modules.aggregates(module);
+  return isRequested && modules.aggregates(module);
 }
 
 /**

@@ -37,7 +37,7 @@ const NAME_ORDER = "name_order";
 /** The unknown arguments of all chunks; those of one ID with several names are reported once. */
 export function unknownArguments({ chunks, high, places, signature }: Declared): CompileError[] {
   const errors: CompileError[] = [];
-  const told = new Set<string>();
+  const reported = new Set<string>();
   for (const chunk of chunks) {
     const fun = `${field(chunk, "state")}.${field(chunk, "fun")}`;
     const known = signature(fun);
@@ -46,8 +46,8 @@ export function unknownArguments({ chunks, high, places, signature }: Declared):
       if (INTERNAL_KEYWORDS.has(name) || name === NAME_ORDER || known.parameters.includes(str(name))) continue;
       const text = `unknown argument \`${str(name)}\` of ${fun} in state '${field(chunk, "__id__")}' in SLS ` +
         `'${field(chunk, "__sls__")}'`;
-      if (told.has(text)) continue;
-      told.add(text);
+      if (reported.has(text)) continue;
+      reported.add(text);
       const near = nearestName(str(name), known.parameters);
       // Trees give such functions what others of their module take, and it did no harm so far.
       if (near === undefined && known.others === "unused") continue;

@@ -47,7 +47,7 @@ const DUMP_LINES: readonly (readonly [RegExp, string])[] = [
 
 /** The lines of xfsdump that tell what became of a dump. */
 export function parseDump(text: string): Map<string, string> {
-  const told = new Map<string, string>();
+  const fields = new Map<string, string>();
   const summary: string[] = [];
   let inSummary = false;
   for (const raw of text.split("\n")) {
@@ -57,11 +57,11 @@ export function parseDump(text: string): Map<string, string> {
     else inSummary = false;
     for (const [form, name] of DUMP_LINES) {
       const found = form.exec(line);
-      if (found !== null) told.set(name, found[1]);
+      if (found !== null) fields.set(name, found[1]);
     }
   }
-  if (summary.length > 0) told.set("Summary", summary.join(" "));
-  return told;
+  if (summary.length > 0) fields.set("Summary", summary.join(" "));
+  return fields;
 }
 
 /** A level of the inventory: texts, and levels below it. */
@@ -99,8 +99,8 @@ export function parsePruned(text: string, session: string): Record<string, strin
   const first = lines.findIndex((line) => line.startsWith("-"));
   const below = first < 0 ? [] : lines.slice(first + 1);
   const end = below.findIndex((line) => line.startsWith("-"));
-  const told = (end < 0 ? below : below.slice(0, end)).slice(1).filter((line) => line.includes(":"));
-  const pruned = Object.fromEntries(told.map((line) => {
+  const fields = (end < 0 ? below : below.slice(0, end)).slice(1).filter((line) => line.includes(":"));
+  const pruned = Object.fromEntries(fields.map((line) => {
     const at = line.indexOf(":");
     return [line.slice(0, at).trim().toLowerCase().replaceAll(" ", "_"), line.slice(at + 1).trim()];
   }));

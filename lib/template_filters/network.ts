@@ -51,8 +51,8 @@ function ipText(obj: Obj, version: Version, options: Obj): string | undefined {
   if (entry === undefined || entry.version !== version) return undefined;
   if (truthy(options)) {
     const wanted = needText(options).split(",").map((option) => option.trim());
-    const asked = OPTIONS.filter(([words]) => words.some((word) => wanted.includes(word)));
-    if (!asked.every(([, property]) => hasIpProperty(entry, property))) return undefined;
+    const requested = OPTIONS.filter(([words]) => words.some((word) => wanted.includes(word)));
+    if (!requested.every(([, property]) => hasIpProperty(entry, property))) return undefined;
   }
   return address === undefined ? ipInterfaceText(entry) : ipAddressText(address);
 }

@@ -86,10 +86,10 @@ async function callRemote(
   remote: RemoteModules,
 ): Promise<{ readonly result: Value; readonly retcode: number }> {
   const outcome = await remote.call(name, args, kwargs);
-  const told = isMap(outcome) ? outcome : map({ return: "there is no outcome", success: false });
-  const thrown = told.get("error");
+  const fields = isMap(outcome) ? outcome : map({ return: "there is no outcome", success: false });
+  const thrown = fields.get("error");
   if (isMap(thrown)) throw new CommandError(str(thrown.get("message") ?? ""));
-  return { result: told.get("return") ?? null, retcode: toNumber(told.get("retcode")) ?? 1 };
+  return { result: fields.get("return") ?? null, retcode: toNumber(fields.get("retcode")) ?? 1 };
 }
 
 /** The names of execution modules among `names`. */
@@ -114,8 +114,8 @@ interface Descriptions {
 
 /** Skips invalid descriptions: the code of a custom module is not trusted. */
 function parseDescriptions(value: Value, remote: RemoteModules): Descriptions {
-  const told = isMap(value) ? value : new Map<Value, Value>();
-  const [listed, problems] = [told.get("functions") ?? null, told.get("problems") ?? null];
+  const fields = isMap(value) ? value : new Map<Value, Value>();
+  const [listed, problems] = [fields.get("functions") ?? null, fields.get("problems") ?? null];
   const functions = (Array.isArray(listed) ? listed : []).flatMap((one) => {
     const name = isMap(one) ? one.get("name") : undefined;
     if (!isMap(one) || typeof name !== "string" || !remote.names.has(name.split(".", 1)[0])) return [];
@@ -125,12 +125,12 @@ function parseDescriptions(value: Value, remote: RemoteModules): Descriptions {
   return { functions, problems: new Map(texts) };
 }
 
-function description(told: ValueMap): Omit<ModuleFunction<JobContext>, "run"> {
+function description(fields: ValueMap): Omit<ModuleFunction<JobContext>, "run"> {
   const text = (key: string) => {
-    const given = told.get(key);
+    const given = fields.get(key);
     return typeof given === "string" ? given : undefined;
   };
-  const params = told.get("params") ?? null;
+  const params = fields.get("params") ?? null;
   return {
     doc: text("doc") ?? "",
     params: Object.fromEntries(isMap(params) ? [...params].flatMap(([name, one]) => parameter(str(name), one)) : []),
@@ -140,9 +140,9 @@ function description(told: ValueMap): Omit<ModuleFunction<JobContext>, "run"> {
   };
 }
 
-function parameter(name: string, told: Value): [string, Parameter][] {
-  const type = isMap(told) ? told.get("type") : undefined;
-  if (!isMap(told) || !isParameterType(type)) return [];
-  const given = told.get("default");
+function parameter(name: string, fields: Value): [string, Parameter][] {
+  const type = isMap(fields) ? fields.get("type") : undefined;
+  if (!isMap(fields) || !isParameterType(type)) return [];
+  const given = fields.get("default");
   return [[name, given === undefined ? { type } : { type, default: given }]];
 }

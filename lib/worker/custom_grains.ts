@@ -114,9 +114,9 @@ async function runFile(
   }
 }
 
-function parseGrains(told: Value): Given {
+function parseGrains(value: Value): Given {
   const list = (key: string): Value[] => {
-    const given = isMap(told) ? told.get(key) ?? null : null;
+    const given = isMap(value) ? value.get(key) ?? null : null;
     return Array.isArray(given) ? given : [];
   };
   const grains = list("grains").flatMap((one): [string, ValueMap][] => {

@@ -153,9 +153,9 @@ export class JobRunner {
     const kept = message.resumed ? detachedCommands(this.#parts.opts.cachedir, str(load.get("jid") ?? "")) : [];
     const context = this.#context(load, kept);
     if (message.resumed && !names.every((_name, i) => functions[i]?.resumable)) {
-      const told = await this.#interrupted(context, kept);
+      const interrupted = await this.#interrupted(context, kept);
       this.#doing = "waiting for a job";
-      return post({ kind: "done", outcome: pack(told) });
+      return post({ kind: "done", outcome: pack(interrupted) });
     }
     const outcome = Array.isArray(fun)
       ? await executeMany({ fun: names, arg: Array.isArray(arg) ? arg : [] }, context, {
@@ -164,7 +164,7 @@ export class JobRunner {
       : await (this.#parts.logFailures === false ? execute : executeLogged)(str(fun), arg, context);
     this.#doing = "waiting for a job";
     if (isNoLog(load) && "error" in outcome) log.error(`Function '${str(fun)}' failed; it is a no_log job`);
-    const packedOutcome = pack(this.#told(outcome));
+    const packedOutcome = pack(this.#outcomeFields(outcome));
     this.#memory.worked(message.load.length + packedOutcome.length);
     post({ kind: "done", outcome: packedOutcome });
     // Deno keeps a worker's last message until the next one comes: this small one frees up to 10 MB.
@@ -178,15 +178,17 @@ export class JobRunner {
   }
 
   /** The outcome as it is sent. */
-  #told(outcome: ExecutionResult | MultiResult): Record<string, unknown> {
+  #outcomeFields(outcome: ExecutionResult | MultiResult): Record<string, unknown> {
     if ("error" in outcome && outcome.error instanceof CommandLostError) {
       return Object.fromEntries(interruptedReturn("running", [outcome.error.message]));
     }
     const { return: result, retcode, success } = outcome;
-    const told: Record<string, unknown> = { return: result, retcode, success };
-    if ("out" in outcome && outcome.out !== undefined) told.out = outcome.out;
-    if (this.#parts.sendErrors && "error" in outcome && outcome.error !== undefined) told.error = thrown(outcome.error);
-    return told;
+    const fields: Record<string, unknown> = { return: result, retcode, success };
+    if ("out" in outcome && outcome.out !== undefined) fields.out = outcome.out;
+    if (this.#parts.sendErrors && "error" in outcome && outcome.error !== undefined) {
+      fields.error = thrown(outcome.error);
+    }
+    return fields;
   }
 
   #watch(): NonNullable<JobContext["watchCommand"]> {

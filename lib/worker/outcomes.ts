@@ -17,9 +17,9 @@ export function notGiven(error: unknown): ValueMap {
 }
 
 /** An outcome with only the known fields, and those of `more`. */
-export function plainOutcome(told: ValueMap, more: readonly string[]): ValueMap {
+export function plainOutcome(outcome: ValueMap, more: readonly string[]): ValueMap {
   const fields = ["return", "retcode", "success", "out", ...more];
   return new Map(
-    fields.flatMap((field): [string, Value][] => told.has(field) ? [[field, told.get(field) ?? null]] : []),
+    fields.flatMap((field): [string, Value][] => outcome.has(field) ? [[field, outcome.get(field) ?? null]] : []),
   );
 }

@@ -138,7 +138,7 @@ export function planCertificate(given: ValueMap, remote = false): CertificatePla
     const value = argument(given, name);
     return value === null ? [] : [makeExtension(name, value, parties)];
   });
-  const asked = (csr?.extensions ?? []).filter((one) => {
+  const requested = (csr?.extensions ?? []).filter((one) => {
     const name = [...EXTENSION_OIDS].find(([, oid]) => oid === one.oid)?.[0];
     return name !== undefined && CERTIFICATE_EXTENSIONS.includes(name) && !NOT_OF_REQUESTS.includes(name) &&
       !extensions.some(({ oid }) => oid === one.oid);
@@ -152,7 +152,7 @@ export function planCertificate(given: ValueMap, remote = false): CertificatePla
     notBefore: dateOf(given, "not_before", now),
     notAfter: dateOf(given, "not_after", now + days * DAY_MS),
     spki,
-    extensions: [...extensions, ...inSaltsOrder(asked)],
+    extensions: [...extensions, ...inSaltsOrder(requested)],
     signingCertificate,
     signingKey,
   };

@@ -58,9 +58,9 @@ export const del_repo: ModuleFunction<JobContext> = fn({
   async run({ repo }, context, { kwargs }) {
     // Without personal archives none is there.
     const line = hasArchives(context.grains) ? archiveLine(repo, context, kwargs) : repo;
-    const told = repositories.deleteRepository(line);
+    const result = repositories.deleteRepository(line);
     if (isTrue(kwargs.get("refresh") ?? true)) await apt.refreshPackages(context);
-    return told;
+    return result;
   },
 });
 
@@ -91,14 +91,14 @@ export const mod_repo: ModuleFunction<JobContext> = fn({
 /** Sets the file and the key's id of a personal archive. */
 async function preparePersonalArchive(repo: string, { grains }: JobContext, options: ValueMap): Promise<void> {
   const [, owner, name] = /^ppa:([^/]+)\/(.+)$/.exec(repo) ?? [];
-  const told = await personalArchive(owner, name);
+  const result = await personalArchive(owner, name);
   if (!options.has("file")) {
     options.set("file", `/etc/apt/sources.list.d/${owner}-${name}-${text(grains.get("oscodename") ?? "")}.list`);
   }
-  if (options.has("ppa_auth") && told.get("private") !== true) {
+  if (options.has("ppa_auth") && result.get("private") !== true) {
     throw new CommandError(`PPA is not private but auth credentials passed: ${repo}`);
   }
-  if (!options.has("keyid")) options.set("keyid", String(told.get("signing_key_fingerprint") ?? ""));
+  if (!options.has("keyid")) options.set("keyid", String(result.get("signing_key_fingerprint") ?? ""));
   if (!options.has("keyserver")) options.set("keyserver", "keyserver.ubuntu.com");
 }
 
@@ -149,7 +149,7 @@ function keyId(given: Value): string {
 async function importByAptKey(keys: Keys, saltenv: string, context: JobContext): Promise<void> {
   const output = async (words: readonly string[], stdin?: string) =>
     (await runApt(["apt-key", ...words], context, { scope: false, ...stdin !== undefined && { stdin } })).stdout;
-  const isTaken = (told: string) => told.toUpperCase().startsWith("OK");
+  const isTaken = (result: string) => result.toUpperCase().startsWith("OK");
   if (keys.ids !== undefined) {
     for (const given of keys.ids) {
       const id = checkedWord(given, "key id");

@@ -116,10 +116,10 @@ export async function executeCommand(
 ): Promise<CommandResult> {
   const published = (rest.kwargs.get("__pub_jid") ?? "") !== "";
   if (rest.kwargs.has("__pub_jid")) refuseForbidden(given.cmd, context);
-  const asked: Given = { ...undeclared(rest, name), ...given };
-  const request: CommandRequest = asked.template ? await rendered(asked, asked.template, context) : asked;
+  const merged: Given = { ...undeclared(rest, name), ...given };
+  const request: CommandRequest = merged.template ? await rendered(merged, merged.template, context) : merged;
   const shellByDefault = published || context.opts.cmd_safe === false;
-  const watch = asked.hide_output === true ? undefined : context.watchCommand;
+  const watch = merged.hide_output === true ? undefined : context.watchCommand;
   const runas = request.runas ?? context.runas ?? null;
   const result = await runCommand({ ...request, runas, python_shell: request.python_shell ?? shellByDefault }, {
     signal: context.signal,

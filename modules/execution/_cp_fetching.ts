@@ -42,8 +42,8 @@ export async function cached(
   context: JobContext,
 ): Promise<string | undefined> {
   const env = environment(saltenv, context);
-  const [fetched, asked] = [fetchedByJob(context), `${env}\0${path}`];
-  const known = fetched.get(asked);
+  const [fetched, key] = [fetchedByJob(context), `${env}\0${path}`];
+  const known = fetched.get(key);
   if (known !== undefined && isFile(known)) return known;
   const copy = await fileClientOf(context).cacheFile(path, env, {
     sourceHash: source_hash ?? undefined,
@@ -52,6 +52,6 @@ export async function cached(
   });
   if (copy === undefined) {
     context.log("error", `Unable to cache file '${withoutPassword(path)}' from saltenv '${env}'.`);
-  } else if (/^https?:/i.test(path)) fetched.set(asked, copy);
+  } else if (/^https?:/i.test(path)) fetched.set(key, copy);
   return copy;
 }

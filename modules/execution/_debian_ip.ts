@@ -93,15 +93,15 @@ function writeInterface(files: ScriptFiles, iface: string, adapter: ValueMap, se
     return [text(name), each.get("type") === "source" ? sourceText(each) : adapterText(text(name), each)];
   });
   const own = texts.find(([name]) => name === iface)?.[1] ?? "";
-  const asked = settings.get("filename");
-  const path = asked === undefined
+  const filename = settings.get("filename");
+  const path = filename === undefined
     ? INTERFACES
-    : text(asked).startsWith("/")
-    ? text(asked)
-    : `${INTERFACES_DIRECTORY}//${text(asked)}`;
+    : text(filename).startsWith("/")
+    ? text(filename)
+    : `${INTERFACES_DIRECTORY}//${text(filename)}`;
   const directory = path.slice(0, path.lastIndexOf("/")).replace(/(?<=.)\/+$/, "");
   if (!files.exists(directory)) throw settingError(`${directory} cannot be written.`);
-  files.write(path, asked === undefined ? texts.map(([, each]) => each).join("") : own);
+  files.write(path, filename === undefined ? texts.map(([, each]) => each).join("") : own);
   return own.split("\n").map((line) => `${line}\n`);
 }
 

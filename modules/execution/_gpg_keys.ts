@@ -67,9 +67,9 @@ keyserver
   ),
   permissions: "all",
   params: { text: str(), keyserver: str(null), user: str(null), gnupghome: str(null) },
-  run: async ({ text: asked, keyserver, ...keychain }, context) => {
+  run: async ({ text: searchText, keyserver, ...keychain }, context) => {
     const gpg = await openGpg(keychain, context);
-    const query = /^[0-9a-f]+$/i.test(asked.trim()) ? `0x${asked.trim()}` : asked.trim();
+    const query = /^[0-9a-f]+$/i.test(searchText.trim()) ? `0x${searchText.trim()}` : searchText.trim();
     const words = ["--fingerprint", "--keyserver", keyserver || DEFAULT_KEY_SERVER, "--search-keys", "--", query];
     return shown(foundKeys((await gpg.run(words)).stdout));
   },

@@ -177,5 +177,5 @@ export const cmd_iter: ModuleFunction<JobContext> = fn({
   params: JOB,
   varKwargs: "kwargs",
   run: async (bound, context, { kwargs }) =>
-    [...await onMinions(bound, kwargs, context)].map(([id, told]) => new Map([[id, told]])),
+    [...await onMinions(bound, kwargs, context)].map(([id, answer]) => new Map([[id, answer]])),
 });

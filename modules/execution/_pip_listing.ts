@@ -100,10 +100,10 @@ export const list_all_versions: ModuleFunction<JobContext> = fn({
       ...extra_index_url ? ["--extra-index-url", checkedUrl(extra_index_url)] : [],
     ];
     const more = map({ output_loglevel: "quiet" });
-    const told = await runPip(words, pip, { context, more, joined: true });
+    const result = await runPip(words, pip, { context, more, joined: true });
     const left = [...include_alpha ? [] : ["a"], ...include_beta ? [] : ["b"], ...include_rc ? [] : ["rc"]];
     const isWanted = (one: string) => !left.some((word) => one.includes(word));
-    const versions = parseVersions(text(told.get("stdout") ?? ""), isWanted);
+    const versions = parseVersions(text(result.get("stdout") ?? ""), isWanted);
     return versions.length === 0 ? null : versions;
   },
 });

@@ -58,12 +58,12 @@ export async function upgradesOf(pip: Pip, context: JobContext): Promise<ValueMa
   const words = ["list", "--outdated", "--disable-pip-version-check", ...isOld ? [] : ["--format=json"]];
   if (isOld) {
     const isOldest = isBelow(version, "8.0.0");
-    return await outputOf(words, pip, { context, read: (told) => parseOutdated(told, { isOldest }) });
+    return await outputOf(words, pip, { context, read: (listed) => parseOutdated(listed, { isOldest }) });
   }
-  const told = await outputOf(words, pip, { context, read: parseList });
+  const listed = await outputOf(words, pip, { context, read: parseList });
   const field = (one: ValueMap, name: string) => text(one.get(name) ?? null);
   return new Map(
-    told.map((one) => [
+    listed.map((one) => [
       field(one, "name"),
       `${field(one, "latest_version")} [${field(one, "latest_filetype")}]`,
     ]),

@@ -57,9 +57,9 @@ export async function outputOf<T>(
 ): Promise<T> {
   const result = await runPip(words, pip, options);
   if (result.get("retcode") !== 0) throw failure(text(result.get("stderr") ?? ""), result);
-  const told = options.read(text(result.get("stdout") ?? ""));
-  if (told === undefined) throw failure("Invalid JSON", result);
-  return told;
+  const parsed = options.read(text(result.get("stdout") ?? ""));
+  if (parsed === undefined) throw failure("Invalid JSON", result);
+  return parsed;
 }
 
 function failure(message: string, result: ValueMap): CommandError {
@@ -74,9 +74,9 @@ export async function versionOf(pip: Pip, context: JobContext): Promise<string |
   const known = VERSIONS.getOrInsertComputed(context, () => new Map());
   const version = known.get(pip.bin_env);
   if (version !== undefined) return version;
-  const asked = await askVersion(pip, context);
-  known.set(pip.bin_env, asked);
-  return asked;
+  const answer = await askVersion(pip, context);
+  known.set(pip.bin_env, answer);
+  return answer;
 }
 
 /** Forgets pip's version, because it may have been upgraded. */

@@ -85,7 +85,7 @@ async function setBridgeParameters(bypass: boolean, context: JobContext): Promis
   }
 }
 
-function askedOf(iface: string, type: string, enabled: Value, context: JobContext): RhInterfaceOptions {
+function requestOf(iface: string, type: string, enabled: Value, context: JobContext): RhInterfaceOptions {
   const number = (name: string) => toNumber(context.grains.get(name)) ?? 0;
   return {
     name: iface,
@@ -117,8 +117,8 @@ function buildInterface(files: ScriptFiles): ModuleFunction<JobContext> {
       prepare(settings, type, context);
       await installFor(type, context);
       if (!WRITTEN.includes(type)) throw new TypeError(`Interfaces of the type ${type} are none that Salt writes`);
-      const asked = askedOf(iface, type, enabled, context);
-      const data = await rhInterface(settings, asked, (bypass) => setBridgeParameters(bypass, context));
+      const request = requestOf(iface, type, enabled, context);
+      const data = await rhInterface(settings, request, (bypass) => setBridgeParameters(bypass, context));
       if (!["7", "8", "9"].includes(form)) {
         context.log("error", `There is no form of ifcfg files for the release ${form}`);
         return "";

@@ -94,8 +94,8 @@ export async function askRemote(
   context: JobContext,
 ): Promise<Value> {
   const plain = new Map([...kwargs].filter(([name]) => !str(name).startsWith("__")));
-  const asked = map({ arg: [policy, plain, policyOnly], timeout: 60 });
-  const answers = await context.call("publish.publish", [server, "x509.sign_remote_certificate"], asked);
+  const publishOptions = map({ arg: [policy, plain, policyOnly], timeout: 60 });
+  const answers = await context.call("publish.publish", [server, "x509.sign_remote_certificate"], publishOptions);
   if (!isMap(answers) || answers.size === 0) {
     throw new InvocationError(
       "ca_server did not respond. Salt master must permit peers to call the sign_remote_certificate function.",

@@ -291,12 +291,12 @@ extensions
     const entries = revokedEntries(given.revoked);
     checkEncoding(encoding, PLAIN_ENCODINGS);
     checkDigest(digest);
-    const asked = new Map<Value, Value>(Object.entries({
+    const fields = new Map<Value, Value>(Object.entries({
       ...given,
       revoked: entries,
       days_valid: given.days_valid ?? 100,
     }));
-    const der = await signList(planList(asked, (line) => context.log("warning", line)), digest);
+    const der = await signList(planList(fields, (line) => context.log("warning", line)), digest);
     if (path === null) return encoded(der, { encoding, label: "X509 CRL", raw });
     return written(der, path, { encoding, label: "X509 CRL", kind: "X509 CRL", said: `CRL written to ${path}` });
   },

@@ -23,8 +23,8 @@ export const get_signing_policy: ModuleFunction<JobContext> = fn({
   params: { signing_policy: any(), ca_server: str(null) },
   run: async ({ signing_policy, ca_server }, context) => {
     if (ca_server === null) return currentNames(await localPolicy(signing_policy, context));
-    const asked = { policy: signing_policy, kwargs: new Map<Value, Value>(), policyOnly: true };
-    const answer = await askRemote(ca_server, asked, context);
+    const query = { policy: signing_policy, kwargs: new Map<Value, Value>(), policyOnly: true };
+    const answer = await askRemote(ca_server, query, context);
     if (!isMap(answer)) return new Map();
     const certificate = answer.get("signing_cert") ?? null;
     if (certificate !== null) {

@@ -39,8 +39,8 @@ interface Asking {
 async function groupInfo(name: string, { options, expand, done, context }: Asking): Promise<ValueMap> {
   const program = yumProgram();
   const words = program === "dnf5" ? ["group", "info"] : ["groupinfo"];
-  const asked = [program, "--quiet", ...options, ...words, checkedWord(name, "group")];
-  const found = parseGroup((await runProgram(asked, context, { setsRetcode: true })).stdout);
+  const command = [program, "--quiet", ...options, ...words, checkedWord(name, "group")];
+  const found = parseGroup((await runProgram(command, context, { setsRetcode: true })).stdout);
   if (found === undefined) throw new CommandError(`Group '${name}' not found`);
   const { members, ...about } = found;
   if (!expand || found.type !== "environment group") return map({ ...Object.fromEntries(members), ...about });
@@ -132,9 +132,9 @@ export const group_install: ModuleFunction<JobContext> = fn({
     const [skipped, added] = [wordList(skip, "skip"), wordList(include, "include")];
     const targets: string[] = [];
     for (const group of groups) {
-      const told = await groupInfo(group, { options: [], expand: false, done: [], context });
-      targets.push(...listOf(told.get("mandatory")));
-      targets.push(...listOf(told.get("default")).filter((one) => !skipped.includes(one)));
+      const info = await groupInfo(group, { options: [], expand: false, done: [], context });
+      targets.push(...listOf(info.get("mandatory")));
+      targets.push(...listOf(info.get("default")).filter((one) => !skipped.includes(one)));
     }
     const installed = await installedRpms(context);
     const pkgs = [...new Set([...targets, ...added])].filter((one) => !installed.has(one));

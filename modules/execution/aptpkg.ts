@@ -137,8 +137,8 @@ export const install: ModuleFunction<JobContext> = fn({
     const normalize = bound.normalize && isTrue(kwargs.get("split_arch") ?? true)
       ? (one: string) => apt.normalizeName(one, context)
       : undefined;
-    const asked = { ...bound, version: kwargs.get("version"), saltenv: kwargs.get("saltenv") };
-    const targets = await parseTargets(asked, context, normalize);
+    const requested = { ...bound, version: kwargs.get("version"), saltenv: kwargs.get("saltenv") };
+    const targets = await parseTargets(requested, context, normalize);
     if (targets === undefined) return {};
     await apt.refreshIfAsked(kwargs, context, bound.refresh);
     return await apt.installPackages(targets, context, {
@@ -271,12 +271,12 @@ export const list_pkgs: ModuleFunction<JobContext> = fn({
   varKwargs: "kwargs",
   async run({ versions_as_list, removed, purge_desired }, context) {
     const packages = await apt.debianPackages(context);
-    const asked = removed
+    const requested = removed
       ? packages.removed
       : purge_desired
       ? packages.purgeDesired
       : new Map([...packages.purgeDesired, ...packages.installed]);
-    return asVersions(asked, versions_as_list);
+    return asVersions(requested, versions_as_list);
   },
 });
 

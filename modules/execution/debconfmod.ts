@@ -120,8 +120,8 @@ export const set_template: ModuleFunction<JobContext> = fn({
     const variables = [bound.defaults, bound.context].flatMap((one) => isMap(one) ? [...one] : []);
     const made = await Deno.makeTempFile({ prefix: "salt_debconf_" });
     try {
-      const asked = new Map([...kwargs, ...map({ context: new Map(variables), template, saltenv })]);
-      const rendered = await context.call("cp.get_template", [path, made], asked);
+      const options = new Map([...kwargs, ...map({ context: new Map(variables), template, saltenv })]);
+      const rendered = await context.call("cp.get_template", [path, made], options);
       if (typeof rendered !== "string" || rendered === "") return false;
       await takeFile(made, context);
       return true;

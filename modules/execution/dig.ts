@@ -23,7 +23,7 @@ export const virtual: Virtual = {
 const MAX_LOOKUPS = 10;
 
 /** What dig prints; `undefined` if it failed, which is logged. */
-async function asked(
+async function query(
   words: readonly string[],
   nameserver: string | null,
   context: JobContext,
@@ -38,7 +38,7 @@ async function asked(
 const name = (host: string) => checkedWord(host, "name");
 
 async function addresses(type: "A" | "AAAA", host: string, server: string | null, context: JobContext) {
-  return ((await asked([name(host), type], server, context)) ?? "").split("\n").filter(isAddress);
+  return ((await query([name(host), type], server, context)) ?? "").split("\n").filter(isAddress);
 }
 
 export const check_ip: ModuleFunction<JobContext> = fn({
@@ -73,14 +73,14 @@ export const PTR: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: OF_HOST,
   run: async ({ host, nameserver }, context) =>
-    (await asked(["-x", name(host)], nameserver, context))?.split("\n") ?? [],
+    (await query(["-x", name(host)], nameserver, context))?.split("\n") ?? [],
 });
 
 export const CNAME: ModuleFunction<JobContext> = fn({
   doc: describe("Return the canonical name of a host.", "dig.CNAME mail.google.com"),
   permissions: "all",
   params: OF_HOST,
-  run: async ({ host, nameserver }, context) => (await asked([name(host), "CNAME"], nameserver, context)) ?? [],
+  run: async ({ host, nameserver }, context) => (await query([name(host), "CNAME"], nameserver, context)) ?? [],
 });
 
 export const TXT: ModuleFunction<JobContext> = fn({
@@ -88,7 +88,7 @@ export const TXT: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: OF_HOST,
   run: async ({ host, nameserver }, context) =>
-    (await asked([name(host), "TXT"], nameserver, context))?.split("\n") ?? [],
+    (await query([name(host), "TXT"], nameserver, context))?.split("\n") ?? [],
 });
 
 export const NS: ModuleFunction<JobContext> = fn({
@@ -99,7 +99,7 @@ export const NS: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { domain: str(), resolve: any(true), nameserver: str(null) },
   async run({ domain, resolve, nameserver }, context) {
-    const servers = await asked([name(domain), "NS"], nameserver, context);
+    const servers = await query([name(domain), "NS"], nameserver, context);
     if (servers === undefined || !resolve) return servers?.split("\n") ?? [];
     const found: string[] = [];
     for (const one of servers.split("\n").filter((host) => host !== "")) {
@@ -118,7 +118,7 @@ async function senders(
 ): Promise<string[]> {
   if (left.count-- <= 0) return [];
   const options = { nameserver, left };
-  const policy = await asked([name(domain), name(record)], nameserver, context);
+  const policy = await query([name(domain), name(record)], nameserver, context);
   if (policy === undefined) return [];
   if (policy === "" && record === "SPF") return await senders(domain, "TXT", options, context);
   const found: string[] = [];
@@ -149,8 +149,8 @@ export const MX: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { domain: str(), resolve: any(false), nameserver: str(null) },
   async run({ domain, resolve, nameserver }, context) {
-    const told = await asked([name(domain), "MX"], nameserver, context);
-    const rows = told?.split("\n").map((line) => line.split(/\s+/).filter((word) => word !== "")) ?? [];
+    const answer = await query([name(domain), "MX"], nameserver, context);
+    const rows = answer?.split("\n").map((line) => line.split(/\s+/).filter((word) => word !== "")) ?? [];
     if (!resolve) return rows;
     const found: [string, string | undefined][] = [];
     for (const [preference, host] of rows) {

@@ -123,13 +123,13 @@ export const info: ModuleFunction<JobContext> = fn({
     refuseOtherKeywords(kwargs, ["failhard"]);
     const available = await availablePackages(context);
     const shown: ValueMap = new Map();
-    for (const told of await dpkg.packageInfo(args.map(text), context, isTrue(kwargs.get("failhard") ?? true))) {
-      const name = text(told.get("package") ?? "");
-      for (const [key, value] of available.get(name) ?? []) if (!told.has(key)) told.set(key, value);
-      for (const key of NOT_SHOWN) told.delete(key);
+    for (const info of await dpkg.packageInfo(args.map(text), context, isTrue(kwargs.get("failhard") ?? true))) {
+      const name = text(info.get("package") ?? "");
+      for (const [key, value] of available.get(name) ?? []) if (!info.has(key)) info.set(key, value);
+      for (const key of NOT_SHOWN) info.delete(key);
       const licence = dpkg.licenceOf(name);
-      if (licence !== "") told.set("license", licence);
-      shown.set(name, told);
+      if (licence !== "") info.set("license", licence);
+      shown.set(name, info);
     }
     return shown;
   },

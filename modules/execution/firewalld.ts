@@ -129,8 +129,8 @@ function managing(kind: "zone" | "service", action: "new" | "delete", doc: strin
     params: { [name]: str(), ...RESTART },
     async run(bound, context) {
       const words = [`--${action}-${kind}=${text((bound as Bound)[name])}`, "--permanent"];
-      const told = await firewallCmd(words, context);
-      return bound.restart === true && told === "success" ? await firewallCmd(["--reload"], context) : told;
+      const output = await firewallCmd(words, context);
+      return bound.restart === true && output === "success" ? await firewallCmd(["--reload"], context) : output;
     },
   };
 }

@@ -137,8 +137,8 @@ function savedRules(file: string | null, family: string, context: JobContext): V
 /** One field of a chain. */
 function chainField(rules: ValueMap, { table, chain }: { table: string; chain: string }, field: string) {
   const chains = rules.get(table);
-  const told = isMap(chains) ? chains.get(chain) : undefined;
-  return isMap(told) ? told.get(field) ?? null : null;
+  const fields = isMap(chains) ? chains.get(chain) : undefined;
+  return isMap(fields) ? fields.get(field) ?? null : null;
 }
 
 export const get_saved_rules: ModuleFunction<JobContext> = fn({
@@ -230,8 +230,8 @@ async function hasRule({ table, chain, rule, family }: Rule, context: JobContext
   const place = ["-t", checkedWord(table, "table")];
   const words = shlexSplit(rule);
   if (await hasOption("--check", family, context)) {
-    const asked = [programOf(family), ...place, "-C", checkedWord(chain, "chain"), ...words];
-    return (await runProgram(asked, context)).retcode === 0;
+    const command = [programOf(family), ...place, "-C", checkedWord(chain, "chain"), ...words];
+    return (await runProgram(command, context)).retcode === 0;
   }
   const run = (...more: string[]) => runProgram([programOf(family), ...place, ...more], context);
   await run("-N", CHECK_CHAIN);

@@ -77,9 +77,9 @@ export const pvdisplay: ModuleFunction<JobContext> = fn({
   async run({ pvname, real, quiet }, context) {
     const found = await physical(pvname, context, quiet);
     if (!real) return found;
-    return new Map([...found].map(([device, told]) => {
+    return new Map([...found].map(([device, details]) => {
       const path = isThere(device) ? realPath(device) : device;
-      return [path, told.set("Real Physical Volume Device", path)];
+      return [path, details.set("Real Physical Volume Device", path)];
     }));
   },
 });
@@ -251,10 +251,10 @@ export const vgcreate: ModuleFunction<JobContext> = fn({
     const name = checkedWord(vgname, "volume group");
     const options = optionWords(kwargs, GROUP_OPTIONS);
     const result = await lvm(["vgcreate", name, ...deviceList(devices), answers(force), ...options], context);
-    const told: ValueMap = new Map(
+    const details: ValueMap = new Map(
       await display("vgdisplay", name, { parse: parseVolumeGroups, quiet: false, context }),
     );
-    return told.set("Output from vgcreate", said(result, `Volume group "${vgname}" successfully created`));
+    return details.set("Output from vgcreate", said(result, `Volume group "${vgname}" successfully created`));
   },
 });
 
@@ -336,8 +336,8 @@ export const lvcreate: ModuleFunction<JobContext> = fn({
     ];
     const result = await lvm(words, context);
     const parse = { parse: parseLogicalVolumes, quiet: false, context };
-    const told: ValueMap = new Map(await display("lvdisplay", `/dev/${group}/${name}`, parse));
-    return told.set("Output from lvcreate", said(result, `Logical volume "${lvname}" created.`));
+    const details: ValueMap = new Map(await display("lvdisplay", `/dev/${group}/${name}`, parse));
+    return details.set("Output from lvcreate", said(result, `Logical volume "${lvname}" created.`));
   },
 });
 
@@ -389,8 +389,8 @@ function resizing(program: "lvresize" | "lvextend", does: string, done: string):
         ...size ? ["-L", size] : ["-l", extents ?? ""],
         checkedWord(lvpath ?? "", "volume"),
       ];
-      const told = said(await lvm(words, context), `Logical volume "${lvpath}" successfully ${done}.`);
-      return new Map([[`Output from ${program}`, told]]);
+      const details = said(await lvm(words, context), `Logical volume "${lvpath}" successfully ${done}.`);
+      return new Map([[`Output from ${program}`, details]]);
     },
   });
 }

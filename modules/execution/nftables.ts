@@ -64,14 +64,14 @@ export const build_rule: ModuleFunction<JobContext> = fn({
   run({ table, chain, command, position, full, family }, _context, { kwargs }) {
     const name = nftables.nftFamily(family);
     const rule = ruleOf(kwargs, name);
-    const told = { comment: rule === "" ? "" : "Successfully built rule", rule, result: true };
-    if (full !== true && !["True", "true"].includes(text(full))) return told;
+    const answer = { comment: rule === "" ? "" : "Successfully built rule", rule, result: true };
+    if (full !== true && !["True", "true"].includes(text(full))) return answer;
     const missing = [["Table", table], ["Chain", chain], ["Command", command]].find(([, value]) => !value);
     if (missing !== undefined) return { comment: `${missing[0]} needs to be specified`, rule, result: false };
     const isInsert = command?.toLowerCase() === "insert";
     const at = isInsert && position !== "" ? `position ${position} ` : "";
     const whole = `nft ${isInsert ? "insert" : command} rule ${name} ${table} ${chain} ${at}${rule}`;
-    return { ...told, comment: "Successfully built rule", rule: whole };
+    return { ...answer, comment: "Successfully built rule", rule: whole };
   },
 });
 
@@ -195,8 +195,8 @@ async function changed(
   { done, not }: { readonly done: string; readonly not: string },
   context: JobContext,
 ): Promise<nftables.Outcome> {
-  const told = await nftables.nft(words, context);
-  return told === "" ? { comment: done, result: true } : failed(not);
+  const answer = await nftables.nft(words, context);
+  return answer === "" ? { comment: done, result: true } : failed(not);
 }
 
 export const new_table: ModuleFunction<JobContext> = fn({

@@ -90,8 +90,8 @@ export const install: ModuleFunction<JobContext> = fn({
       setsRetcode: true,
     }, context);
     if (retcode !== 0) throw new CommandError(stderr);
-    const told = stdout || stderr;
-    return findJson(told) ?? told;
+    const output = stdout || stderr;
+    return findJson(output) ?? output;
   },
 });
 
@@ -129,8 +129,8 @@ export const list: ModuleFunction<JobContext> = fn({
     ];
     const { retcode, stdout, stderr } = await npm(words, { ...run, dir }, context);
     if (retcode !== 0 && stderr !== "") throw new CommandError(stderr);
-    const told = findJson(stdout);
-    return isMap(told) ? told.get("dependencies") ?? {} : {};
+    const output = findJson(stdout);
+    return isMap(output) ? output.get("dependencies") ?? {} : {};
   },
 });
 

@@ -30,9 +30,9 @@ function shown(value: Value, unmask: boolean | null, { showsPillar }: JobContext
 }
 
 /** The pillar in memory, or that of an environment. */
-async function pillarOf(asked: PillarQuery, context: JobContext): Promise<ValueMap> {
-  const isOther = (asked.pillarenv ?? null) !== null || (asked.saltenv ?? null) !== null;
-  return isOther ? await askPillar(asked, context) : context.pillar;
+async function pillarOf(query: PillarQuery, context: JobContext): Promise<ValueMap> {
+  const isOther = (query.pillarenv ?? null) !== null || (query.saltenv ?? null) !== null;
+  return isOther ? await askPillar(query, context) : context.pillar;
 }
 
 export const get: ModuleFunction<JobContext> = fn({
@@ -145,15 +145,15 @@ function freshArguments(kwargs: ValueMap): Fresh & { readonly unmask: boolean | 
 
 async function itemsOf(
   keys: readonly Value[],
-  { unmask, ...asked }: Fresh & { readonly unmask: boolean | null },
+  { unmask, ...query }: Fresh & { readonly unmask: boolean | null },
   context: JobContext,
 ): Promise<Value> {
   if (keys.length > 0) {
-    const { pillarenv, saltenv } = asked;
+    const { pillarenv, saltenv } = query;
     return shown(itemIn(await pillarOf({ pillarenv, saltenv }, context), keys), null, context);
   }
   const shows = unmask ?? (context.showsPillar || !context.opts.pillar_mask_output);
-  return shown(await freshPillar(asked, context), shows, context);
+  return shown(await freshPillar(query, context), shows, context);
 }
 
 export const data: ModuleFunction<JobContext> = fn({

@@ -290,9 +290,9 @@ export const upgrade: ModuleFunction<JobContext> = fn({
     const before = await packagesOf(null, pip, new Map(), context);
     let [result, comment] = [true, ""];
     for (const name of (await upgradesOf(pip, context)).keys()) {
-      const told = await runPip(["install", "-U", "--disable-pip-version-check", text(name)], pip, { context });
-      if (told.get("retcode") !== 0) result = false;
-      comment += text(told.get("stderr") ?? "");
+      const upgraded = await runPip(["install", "-U", "--disable-pip-version-check", text(name)], pip, { context });
+      if (upgraded.get("retcode") !== 0) result = false;
+      comment += text(upgraded.get("stderr") ?? "");
     }
     forgetVersion(pip, context);
     const changes = changesBetween(before, await packagesOf(null, pip, new Map(), context));

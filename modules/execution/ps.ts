@@ -128,9 +128,9 @@ async function attributes(
   wanted: readonly string[] | undefined,
   context: JobContext,
 ): Promise<Map<string, Value>> {
-  return await processAttributes(pid, wanted, async (asked) => {
+  return await processAttributes(pid, wanted, async (processId) => {
     if (which("ionice") === undefined) return undefined;
-    const { stdout } = await runProgram(["ionice", "-p", String(asked)], context);
+    const { stdout } = await runProgram(["ionice", "-p", String(processId)], context);
     const [, name = "", priority = "0"] = /^([\w-]+)(?:: prio (\d+))?$/.exec(stdout.trim()) ?? [];
     const ioclass = IO_CLASSES.indexOf(name);
     return ioclass < 0 ? undefined : [ioclass, Number(priority)];

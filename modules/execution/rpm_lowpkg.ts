@@ -113,8 +113,8 @@ export const diff: ModuleFunction<JobContext> = fn({
     const labels = `--label ${quoted(`A ${path}`)} --from-file=- --label ${quoted(`B ${path}`)}`;
     const command = `rpm2cpio ${quoted(package_path)} | cpio -i --quiet --to-stdout ${quoted(`.${path}`)} | ` +
       `diff -u ${labels} ${quoted(path)}`;
-    const told = text(await context.call("cmd.shell", [command]));
-    return told.startsWith("Binary file") ? `File '${path}' is binary and its content has been modified.` : told;
+    const output = text(await context.call("cmd.shell", [command]));
+    return output.startsWith("Binary file") ? `File '${path}' is binary and its content has been modified.` : output;
   },
 });
 

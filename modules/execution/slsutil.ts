@@ -233,9 +233,9 @@ async function isListed(
   const lists = known.get(context.job) ?? new Map<string, Promise<ReadonlySet<string>>>();
   known.set(context.job, lists);
   const key = `${list} ${saltenv}`;
-  const asked = lists.get(key) ?? fileClientOf(context)[list](saltenv).then((paths) => new Set(paths));
-  lists.set(key, asked);
-  return (await asked).has(path);
+  const pending = lists.get(key) ?? fileClientOf(context)[list](saltenv).then((paths) => new Set(paths));
+  lists.set(key, pending);
+  return (await pending).has(path);
 }
 
 async function isThere(path: string, saltenv: string, context: JobContext): Promise<boolean> {

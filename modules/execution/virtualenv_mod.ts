@@ -31,13 +31,13 @@ async function versionOf(program: string, user: string | null, more: ValueMap, c
   const words = [program, "--version"];
   const keywords = new Map<Value, Value>([["runas", user], ...ownKeywords(more)]);
   const result = await callRunAll(context, words, { joined: true, more: keywords });
-  const told = text(result.get("stdout") ?? "").trim();
-  if (Number(result.get("retcode")) > 0 || told === "") {
+  const output = text(result.get("stdout") ?? "").trim();
+  if (Number(result.get("retcode")) > 0 || output === "") {
     throw new CommandError(
       `Unable to get the virtualenv version output using '${repr(words)}'. Returned data: ${repr(result)}`,
     );
   }
-  const version = told.split(/\s+/).filter((word) => /^\d.\d*/.test(word)).join("");
+  const version = output.split(/\s+/).filter((word) => /^\d.\d*/.test(word)).join("");
   return version.replace(/(rc|\+ds).*$/, "").split(".").map(Number);
 }
 
@@ -171,9 +171,12 @@ export const create: ModuleFunction<JobContext> = fn({
       for (const left of globAny(joinPath(path, "distribute-*.tar.gz*"))) Deno.removeSync(left);
     }
     if (!bound.pip || isAnything(joinPath(path, "bin/pip"))) return result;
-    const told = await runScript("https://bootstrap.pypa.io/get-pip.py", place);
-    const both = (key: string) => `${text(result.get(key) ?? "")}\n${text(told.get(key) ?? "")}`.trim();
-    return result.set("retcode", told.get("retcode") ?? 0).set("stdout", both("stdout")).set("stderr", both("stderr"));
+    const output = await runScript("https://bootstrap.pypa.io/get-pip.py", place);
+    const both = (key: string) => `${text(result.get(key) ?? "")}\n${text(output.get(key) ?? "")}`.trim();
+    return result.set("retcode", output.get("retcode") ?? 0).set("stdout", both("stdout")).set(
+      "stderr",
+      both("stderr"),
+    );
   },
 });
 
@@ -225,9 +228,9 @@ async function codeOutput(venv: string, code: string, context: JobContext): Prom
     throw new CommandError(`Path '${venv}' does not appear to be a virtualenv: '${python}' not found.`);
   }
   const result = await context.call("cmd.exec_code_all", [python, code]);
-  const told = result instanceof Map ? result : new Map<Value, Value>();
-  const [out, err] = ["stdout", "stderr"].map((key) => text(told.get(key) ?? ""));
-  if (told.get("retcode") === 0) return out;
+  const output = result instanceof Map ? result : new Map<Value, Value>();
+  const [out, err] = ["stdout", "stderr"].map((key) => text(output.get(key) ?? ""));
+  if (output.get("retcode") === 0) return out;
   throw new CommandError(`${out}\n${err}`);
 }
 

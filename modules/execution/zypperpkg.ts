@@ -335,16 +335,16 @@ export const unhold: ModuleFunction<JobContext> = fn({
     const removed: string[] = [];
     for (const [one, version] of given) {
       const lock = locks.get(one);
-      const told = map({ name: one, changes: {}, result: true, comment: `Package ${one} was already unheld.` });
-      results.set(one, told);
+      const entry = map({ name: one, changes: {}, result: true, comment: `Package ${one} was already unheld.` });
+      results.set(one, entry);
       if (lock === undefined || lock.size === 0) continue;
       const held = text(lock.get("version") ?? "").replace(/^[= ]+/, "");
       if (truthy(version) && held !== text(version)) {
-        told.set("result", false);
-        told.set("comment", `Unable to unhold package ${one} as it is held with the other version.`);
+        entry.set("result", false);
+        entry.set("comment", `Unable to unhold package ${one} as it is held with the other version.`);
       } else {
         removed.push(held === "" ? one : `${one}=${held}`);
-        told.set("changes", map({ new: "", old: "hold" })).set("comment", `Package ${one} is no longer held.`);
+        entry.set("changes", map({ new: "", old: "hold" })).set("comment", `Package ${one} is no longer held.`);
       }
     }
     if (removed.length > 0) await runZypper(["rl", ...removed], context, { root });

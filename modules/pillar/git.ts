@@ -36,7 +36,7 @@ repos
     const includes = truthy(opts.get("git_pillar_includes") ?? true);
     let merged: ValueMap = new Map();
     for (const [path, { env, mounted }] of directories) {
-      const saltenv = env === ANY_ENV ? askedEnv(opts) ?? str(opts.get("git_pillar_base") ?? "master") : env;
+      const saltenv = env === ANY_ENV ? requestedEnv(opts) ?? str(opts.get("git_pillar_base") ?? "master") : env;
       const pillarenv = opts.get("pillarenv");
       if (mounted || (truthy(pillarenv) && pillarenv !== saltenv)) continue;
       const others = [...directories].filter(([other, of]) => other !== path && of.env === saltenv).map(([other]) =>
@@ -151,25 +151,25 @@ async function fetchRemote(remote: PillarRepository, { signal, log }: PillarCont
   }
 }
 
-function askedEnv(opts: ValueMap): string | undefined {
-  const asked: Value | undefined = [opts.get("pillarenv"), opts.get("saltenv")].find((env) =>
+function requestedEnv(opts: ValueMap): string | undefined {
+  const requested: Value | undefined = [opts.get("pillarenv"), opts.get("saltenv")].find((env) =>
     env !== undefined && truthy(env)
   );
-  return asked === undefined ? undefined : str(asked);
+  return requested === undefined ? undefined : str(requested);
 }
 
 /** The branch or tag that is taken. */
 function checkoutTarget({ branch, base, allSaltenvs }: PillarRemoteOptions, opts: ValueMap): string {
   if (branch !== ANY_ENV) return branch;
   if (allSaltenvs !== undefined) return allSaltenvs;
-  const asked = askedEnv(opts) ?? "base";
-  return asked === "base" ? base : asked;
+  const requested = requestedEnv(opts) ?? "base";
+  return requested === "base" ? base : requested;
 }
 
 /** The pillar environment of a repository's files. */
 function envOf(options: PillarRemoteOptions, opts: ValueMap): string {
   const { branch, base, env, allSaltenvs } = options;
-  if (branch === ANY_ENV && allSaltenvs !== undefined) return askedEnv(opts) ?? "base";
+  if (branch === ANY_ENV && allSaltenvs !== undefined) return requestedEnv(opts) ?? "base";
   if (env !== "") return env;
   const target = checkoutTarget(options, opts);
   return target === base ? "base" : target;

@@ -38,9 +38,9 @@ orchestration_jid
     "state.orchestrate orch.deploy 'pillar={version: 1.2}'",
   ),
   params: { mods: any(), ...SLS_PARAMS, exclude: any(null), ...PILLAR_PARAMS, orchestration_jid: str(null) },
-  async run({ mods, orchestration_jid, ...asked }, context) {
+  async run({ mods, orchestration_jid, ...options }, context) {
     const jid = orchestration_jid ?? context.jid;
-    const data = await ofMaster({ fun: "state.sls", args: [mods], kwargs: givenKeywords(asked), jid }, context);
+    const data = await ofMaster({ fun: "state.sls", args: [mods], kwargs: givenKeywords(options), jid }, context);
     return map({ data, outputter: "highstate", retcode: succeeded(data) ? 0 : 1 });
   },
 });
@@ -89,8 +89,8 @@ test, queue
   ),
   params: { data: any(), test: any(null), queue: any(false), ...PILLAR_PARAMS },
   varKwargs: "kwargs",
-  async run({ data, test: _test, queue: _queue, ...asked }, context, { kwargs }) {
-    const own = new Map([...ownKeywords(kwargs), ...givenKeywords(asked)]);
+  async run({ data, test: _test, queue: _queue, ...options }, context, { kwargs }) {
+    const own = new Map([...ownKeywords(kwargs), ...givenKeywords(options)]);
     return await shown(await ofMaster({ fun: "state.high", args: [data], kwargs: own }, context), context);
   },
 });

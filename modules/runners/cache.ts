@@ -37,10 +37,10 @@ export const pillar: RunnerFunction = runner({
     "cache.pillar 'web*'",
   ),
   params: { tgt: any(null), tgt_type: str("glob") },
-  run(asked, context) {
-    const found = ofEach(wanted(asked, context), (id) => known(id, context)?.pillar ?? new Map());
+  run(target, context) {
+    const found = ofEach(wanted(target, context), (id) => known(id, context)?.pillar ?? new Map());
     // Without a target, those that have one.
-    return asked.tgt === null ? new Map([...found].filter(([, pillar]) => isMap(pillar) && pillar.size > 0)) : found;
+    return target.tgt === null ? new Map([...found].filter(([, pillar]) => isMap(pillar) && pillar.size > 0)) : found;
   },
 });
 
@@ -51,9 +51,12 @@ export const mine: RunnerFunction = runner({
     "cache.mine 'web*'",
   ),
   params: { tgt: any(null), tgt_type: str("glob") },
-  run(asked, context) {
+  run(target, context) {
     const banks = bankFiles(context);
-    return ofEach(wanted(asked, context), (id) => context.opts.minion_data_cache ? banks.fetch("mine", id) : new Map());
+    return ofEach(
+      wanted(target, context),
+      (id) => context.opts.minion_data_cache ? banks.fetch("mine", id) : new Map(),
+    );
   },
 });
 
@@ -65,10 +68,10 @@ function clearing(name: string, what: string, banks: readonly string[]): RunnerF
       `cache.${name} '*'`,
     ),
     params: { tgt: any(null), tgt_type: str("glob") },
-    run(asked, context) {
-      if (asked.tgt === null) return false;
+    run(target, context) {
+      if (target.tgt === null) return false;
       const files = bankFiles(context);
-      for (const id of targeted(asked, context)) for (const bank of banks) files.flush(bank, id);
+      for (const id of targeted(target, context)) for (const bank of banks) files.flush(bank, id);
       return true;
     },
   });
@@ -88,10 +91,10 @@ clear_mine_func_flag
     "cache.clear_mine_func tgt='*' clear_mine_func_flag='network.interfaces'",
   ),
   params: { tgt: any(null), tgt_type: str("glob"), clear_mine_func_flag: any(null) },
-  run({ clear_mine_func_flag: fun, ...asked }, context) {
-    if (asked.tgt === null || fun === null) return false;
+  run({ clear_mine_func_flag: fun, ...target }, context) {
+    if (target.tgt === null || fun === null) return false;
     const files = bankFiles(context);
-    for (const id of targeted(asked, context)) {
+    for (const id of targeted(target, context)) {
       const kept = files.fetch("mine", id);
       if (isMap(kept) && kept.delete(fun)) files.store("mine", id, kept);
     }
@@ -196,13 +199,13 @@ export const flush: RunnerFunction = runner({
   run: ({ bank, key, cachedir }, context) => checked(() => bankFiles(context, cachedir).flush(bank, key ?? undefined)),
 });
 
-interface Asked {
+interface CacheTarget {
   readonly tgt: Value;
   readonly tgt_type: string;
 }
 
 /** The minions that a target means; minions without known data are left out if the target needs data. */
-function targeted({ tgt, tgt_type }: Asked, context: RunnerContext): string[] {
+function targeted({ tgt, tgt_type }: CacheTarget, context: RunnerContext): string[] {
   try {
     return resolveTarget({ tgt, tgtType: tgt_type }, acceptedFleet(context.opts, context)).minions;
   } catch (error) {
@@ -211,8 +214,8 @@ function targeted({ tgt, tgt_type }: Asked, context: RunnerContext): string[] {
 }
 
 /** The minions of a target; without one, all that are in the cache. */
-function wanted(asked: Asked, context: RunnerContext): string[] {
-  if (asked.tgt !== null) return targeted(asked, context);
+function wanted(target: CacheTarget, context: RunnerContext): string[] {
+  if (target.tgt !== null) return targeted(target, context);
   return context.opts.minion_data_cache ? context.data.list() : [];
 }
 

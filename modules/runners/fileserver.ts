@@ -54,21 +54,21 @@ function listing(
   });
 }
 
-export const file_list: RunnerFunction = listing("file_list", "files", (server, ...asked) => server.fileList(...asked));
+export const file_list: RunnerFunction = listing("file_list", "files", (server, ...args) => server.fileList(...args));
 export const dir_list: RunnerFunction = listing(
   "dir_list",
   "directories",
-  (server, ...asked) => server.dirList(...asked),
+  (server, ...args) => server.dirList(...args),
 );
 export const empty_dir_list: RunnerFunction = listing(
   "empty_dir_list",
   "empty directories",
-  (server, ...asked) => server.emptyDirs(...asked),
+  (server, ...args) => server.emptyDirs(...args),
 );
 export const symlink_list: RunnerFunction = listing(
   "symlink_list",
   "links, each with its text,",
-  async (server, ...asked) => new Map(await server.symlinkList(...asked)),
+  async (server, ...args) => new Map(await server.symlinkList(...args)),
 );
 
 export const clear_file_list_cache: RunnerFunction = runner({
@@ -120,7 +120,7 @@ export const clear_cache: RunnerFunction = runner({
   ),
   params: { backend: any(null) },
   async run({ backend }, context) {
-    return told(await clearCaches(serverOf(context), names(backend)), "cleared", "No cache was cleared");
+    return lockReport(await clearCaches(serverOf(context), names(backend)), "cleared", "No cache was cleared");
   },
 });
 
@@ -138,7 +138,7 @@ export const clear_lock: RunnerFunction = runner({
   params: { backend: any(null), remote: str(null) },
   async run({ backend, remote }, context) {
     const which = { backend: names(backend), pattern: remote ?? undefined };
-    return told(await changeLocks(serverOf(context), "clearLock", which), "cleared", "No locks were removed");
+    return lockReport(await changeLocks(serverOf(context), "clearLock", which), "cleared", "No locks were removed");
   },
 });
 
@@ -151,7 +151,7 @@ export const lock: RunnerFunction = runner({
   params: { backend: any(null), remote: str(null) },
   async run({ backend, remote }, context) {
     const which = { backend: names(backend), pattern: remote ?? undefined };
-    return told(await changeLocks(serverOf(context), "lock", which), "locked", "No locks were set");
+    return lockReport(await changeLocks(serverOf(context), "lock", which), "locked", "No locks were set");
   },
 });
 
@@ -170,7 +170,7 @@ function asList(value: Value): string[] {
 }
 
 /** The actions and errors; the text `nothing` if there are none. */
-function told({ done, errors }: LockResult, what: string, nothing: string): Value {
+function lockReport({ done, errors }: LockResult, what: string, nothing: string): Value {
   if (done.length === 0 && errors.length === 0) return nothing;
   return map({ ...done.length > 0 ? { [what]: done } : {}, ...errors.length > 0 ? { errors } : {} });
 }

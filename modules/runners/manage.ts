@@ -36,7 +36,7 @@ export const status: RunnerFunction = runner({
     "manage.status tgt='web*' timeout=5 gather_job_timeout=10",
   ),
   params: { output: bool(true), ...PING },
-  run: (asked, context) => ping(context, asked),
+  run: (options, context) => ping(context, options),
 });
 
 export const up: RunnerFunction = runner({
@@ -46,7 +46,7 @@ export const up: RunnerFunction = runner({
     "manage.up tgt='web1,web2' tgt_type=list",
   ),
   params: PING,
-  run: async (asked, context) => (await ping(context, asked)).up,
+  run: async (options, context) => (await ping(context, options)).up,
 });
 
 export const down: RunnerFunction = runner({
@@ -59,8 +59,8 @@ removekeys : False
     "manage.down removekeys=True",
   ),
   params: { removekeys: bool(false), ...PING },
-  async run({ removekeys, ...asked }, context) {
-    const { down } = await ping(context, asked);
+  async run({ removekeys, ...options }, context) {
+    const { down } = await ping(context, options);
     if (removekeys && down.length > 0) {
       await context.manager.delete(new Map([["accepted", down]]), { preserve: context.opts.preserve_minion_cache });
       context.rotateKey();
@@ -228,16 +228,19 @@ export const versions: RunnerFunction = runner({
  * Pings the target: every accepted minion of it is then either up or down. Minions that are known to be disconnected
  * are not awaited.
  */
-async function ping(context: RunnerContext, asked: Ping): Promise<{ up: string[]; down: string[] }> {
-  const { minions } = resolveTarget({ tgt: asked.tgt, tgtType: asked.tgt_type }, acceptedFleet(context.opts, context));
+async function ping(context: RunnerContext, options: Ping): Promise<{ up: string[]; down: string[] }> {
+  const { minions } = resolveTarget(
+    { tgt: options.tgt, tgtType: options.tgt_type },
+    acceptedFleet(context.opts, context),
+  );
   if (minions.length === 0) return { up: [], down: [] };
   const gone = context.local.gone();
   const reachable = minions.filter((id) => !gone.has(id));
   const narrowed = reachable.length < minions.length;
-  const answers = await context.local.run(narrowed ? reachable : asked.tgt, "test.ping", {
-    tgtType: narrowed ? "list" : asked.tgt_type,
-    timeoutS: asked.timeout || context.opts.timeout,
-    gatherJobTimeoutS: asked.gather_job_timeout || context.opts.gather_job_timeout,
+  const answers = await context.local.run(narrowed ? reachable : options.tgt, "test.ping", {
+    tgtType: narrowed ? "list" : options.tgt_type,
+    timeoutS: options.timeout || context.opts.timeout,
+    gatherJobTimeoutS: options.gather_job_timeout || context.opts.gather_job_timeout,
   });
   const up = [...answers.keys()].sort(compareStrings);
   return { up, down: minions.filter((id) => !answers.has(id)).sort(compareStrings) };

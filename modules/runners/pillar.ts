@@ -52,7 +52,7 @@ saltenv : base
   params: { minion: str("*") },
   varKwargs: "kwargs",
   async run({ minion }, context, { kwargs }) {
-    const { grains, pillarenv, saltenv } = asked(minion, kwargs, context);
+    const { grains, pillarenv, saltenv } = requestOf(minion, kwargs, context);
     return await context.pillar.compile(plainRequest(minion, grains, { saltenv, pillarenv }));
   },
 });
@@ -99,7 +99,7 @@ pillarenv
   },
 });
 
-function asked(minion: string, kwargs: ValueMap, context: RunnerContext) {
+function requestOf(minion: string, kwargs: ValueMap, context: RunnerContext) {
   const grains = new Map(grainsOf(minion, context));
   const name = (key: string) => {
     const value = kwargs.get(key) ?? null;

@@ -76,7 +76,7 @@ timeout
 });
 
 /** A call of a function on minions. */
-interface Asked {
+interface CallOptions {
   readonly tgt: Value;
   readonly fun: string;
   readonly arg: readonly Value[];
@@ -88,7 +88,7 @@ interface Asked {
 }
 
 /** The minions of a job, of which only some are to be asked. */
-interface Chosen extends Asked {
+interface Chosen extends CallOptions {
   readonly batch: Value;
   readonly subset: Value;
   readonly expect_minions: Value;
@@ -96,8 +96,8 @@ interface Chosen extends Asked {
 }
 
 /** What minions returned, as `saltutil.cmd` has it. */
-async function returnsOf(asked: Chosen, context: RunnerContext, more: ValueMap): Promise<ValueMap> {
-  const given = (targets: Partial<Asked>) => ({ ...asked, ...targets });
+async function returnsOf(options: Chosen, context: RunnerContext, more: ValueMap): Promise<ValueMap> {
+  const given = (targets: Partial<CallOptions>) => ({ ...options, ...targets });
   const meant =
     async () => [...(await jobOnMinions(given({ fun: "test.ping", arg: [], kwarg: null }), context)).returns.keys()];
   const found: ValueMap = new Map();
@@ -105,21 +105,21 @@ async function returnsOf(asked: Chosen, context: RunnerContext, more: ValueMap):
     for (const [id, { return: ret, retcode, out }] of came) {
       found.set(id, map({ ret, retcode, ...out !== undefined && { out }, ...jid !== undefined && { jid } }));
     }
-    if (truthy(asked.expect_minions)) { for (const id of silent) found.set(id, map({ failed: true })); }
+    if (truthy(options.expect_minions)) { for (const id of silent) found.set(id, map({ failed: true })); }
   };
-  if (truthy(asked.subset)) {
-    const ids = shuffled(await meant()).slice(0, toNumber(asked.subset) ?? 1);
+  if (truthy(options.subset)) {
+    const ids = shuffled(await meant()).slice(0, toNumber(options.subset) ?? 1);
     put(await jobOnMinions(given({ tgt: ids, tgt_type: "list" }), context, more));
     return found;
   }
-  if (!truthy(asked.batch)) {
-    put(await jobOnMinions(asked, context, more));
+  if (!truthy(options.batch)) {
+    put(await jobOnMinions(options, context, more));
     return found;
   }
   const waiting = await meant();
   let size: number;
   try {
-    size = batchSize(text(asked.batch), waiting.length);
+    size = batchSize(text(options.batch), waiting.length);
   } catch (error) {
     throw new CommandError(messageOf(error));
   }
@@ -128,7 +128,7 @@ async function returnsOf(asked: Chosen, context: RunnerContext, more: ValueMap):
       const job = await jobOnMinions(given({ tgt: [id], tgt_type: "list" }), context, more);
       put(job);
       const failed = [...job.returns.values()].some(({ retcode }) => retcode !== 0);
-      if (failed && truthy(asked.failhard)) waiting.length = 0;
+      if (failed && truthy(options.failhard)) waiting.length = 0;
     }
   };
   await Promise.all(Array.from({ length: Math.min(size, waiting.length) }, work));
@@ -141,12 +141,16 @@ function shuffled<T>(items: readonly T[]): T[] {
   return items.map((item, i) => ({ item, key: keys[i] })).sort((a, b) => a.key - b.key).map(({ item }) => item);
 }
 
-async function runOnMinions(asked: Asked, context: RunnerContext, more: ValueMap): Promise<Map<string, LocalReturn>> {
-  return (await jobOnMinions(asked, context, more)).returns;
+async function runOnMinions(
+  options: CallOptions,
+  context: RunnerContext,
+  more: ValueMap,
+): Promise<Map<string, LocalReturn>> {
+  return (await jobOnMinions(options, context, more)).returns;
 }
 
 function jobOnMinions(
-  { tgt, fun, arg, timeout, tgt_type, ret, jid = "", kwarg }: Asked,
+  { tgt, fun, arg, timeout, tgt_type, ret, jid = "", kwarg }: CallOptions,
   context: RunnerContext,
   more: ValueMap = new Map(),
 ): Promise<LocalJob> {

@@ -98,8 +98,8 @@ queue : False
     "state.orchestrate_show_sls orch.deploy 'pillar={group: web}'",
   ),
   params: { mods: any(), ...SLS_PARAMS, queue: any(false), ...PILLAR_PARAMS },
-  async run({ mods, queue: _queue, ...asked }, context) {
-    const call = { fun: "state.show_sls", args: [mods], kwargs: given(asked), withPillar: true };
+  async run({ mods, queue: _queue, ...options }, context) {
+    const call = { fun: "state.show_sls", args: [mods], kwargs: given(options), withPillar: true };
     return new Map([[masterAsMinion(context.opts).id, await context.execute(call)]]);
   },
 });
@@ -122,8 +122,8 @@ timeout
     "state.graph web tgt='web*'",
   ),
   params: { mods: any(), ...TARGETED, ...SLS_PARAMS, ...PILLAR_PARAMS },
-  run: ({ mods, tgt, tgt_type, timeout, ...asked }, context) =>
-    shown("state.graph", { args: [mods], kwargs: given(asked), tgt, tgt_type, timeout }, context),
+  run: ({ mods, tgt, tgt_type, timeout, ...options }, context) =>
+    shown("state.graph", { args: [mods], kwargs: given(options), tgt, tgt_type, timeout }, context),
 });
 
 export const graph_highstate: RunnerFunction = runner({
@@ -139,8 +139,8 @@ timeout
     "state.graph_highstate tgt='web*'",
   ),
   params: { ...TARGETED, ...PILLAR_PARAMS },
-  run: ({ tgt, tgt_type, timeout, ...asked }, context) =>
-    shown("state.graph_highstate", { args: [], kwargs: given(asked), tgt, tgt_type, timeout }, context),
+  run: ({ tgt, tgt_type, timeout, ...options }, context) =>
+    shown("state.graph_highstate", { args: [], kwargs: given(options), tgt, tgt_type, timeout }, context),
 });
 
 function busOf(node: string, directory: string): string {

@@ -74,8 +74,8 @@ export async function sourceSum(
   if (!truthy(given.source_hash)) return new Map();
   const { source_hash, source_hash_name, source_hash_sig } = given;
   const saltenv = saltenvOf(context);
-  const asked = { source: match, source_hash, source_hash_name, saltenv, source_hash_sig, ...signersOf(given) };
-  const sum = await orRefuse(() => context.call("file.get_source_sum", [], map(asked)));
+  const kwargs = { source: match, source_hash, source_hash_name, saltenv, source_hash_sig, ...signersOf(given) };
+  const sum = await orRefuse(() => context.call("file.get_source_sum", [], map(kwargs)));
   return isMap(sum) ? sum : new Map();
 }
 

@@ -35,8 +35,8 @@ function field(entry: ValueMap, key: string): string | null {
 }
 
 /** Whether a job is in a user's crontab. */
-export async function findJob(user: string, asked: WantedCronJob, context: StateContext): Promise<Found> {
-  const special = asked.special ?? null;
+export async function findJob(user: string, wanted: WantedCronJob, context: StateContext): Promise<Found> {
+  const special = wanted.special ?? null;
   for (const entry of await entries(user, special === null ? "crons" : "special", context)) {
     const known: CronEntry = {
       cmd: field(entry, "cmd") ?? "",
@@ -44,14 +44,14 @@ export async function findJob(user: string, asked: WantedCronJob, context: State
       comment: field(entry, "comment"),
       commented: entry.get("commented") === true,
     };
-    if (!isSameJob(known, asked.cmd, asked.identifier)) continue;
-    const times = TIME_FIELDS.map((name) => [field(entry, name), asked.time?.get(name) ?? null] as const);
+    if (!isSameJob(known, wanted.cmd, wanted.identifier)) continue;
+    const times = TIME_FIELDS.map((name) => [field(entry, name), wanted.time?.get(name) ?? null] as const);
     const pairs: (readonly [string | boolean | null, string | boolean | null])[] = [
       ...special === null ? times : [[field(entry, "spec"), special] as const],
-      [known.identifier, asked.identifier],
-      [known.cmd, asked.cmd],
-      [known.comment, asked.comment ?? null],
-      [known.commented, asked.commented ?? null],
+      [known.identifier, wanted.identifier],
+      [known.cmd, wanted.cmd],
+      [known.comment, wanted.comment ?? null],
+      [known.commented, wanted.commented ?? null],
     ];
     return pairs.some(([old, wanted]) => differs(old, wanted)) ? "update" : "present";
   }

@@ -100,11 +100,11 @@ function asList(value: Value): Value[] {
 async function install(path: string, managed: StateResult, user: string, context: StateContext): Promise<StateResult> {
   if (managed.changes.has("diff")) {
     const written = await context.call("cron.write_cron_file_verbose", [user, path]);
-    const told: ValueMap = isMap(written) ? written : new Map();
-    if (told.get("retcode") === 0) {
+    const result: ValueMap = isMap(written) ? written : new Map();
+    if (result.get("retcode") === 0) {
       return { ...managed, result: true, comment: `Crontab for user ${user} was updated` };
     }
-    const reason = str(told.get("stderr") ?? "");
+    const reason = str(result.get("stderr") ?? "");
     return failed(managed.name, `Unable to update user ${user} crontab ${path}. Error: ${reason}`);
   }
   if (managed.result !== true) return managed;

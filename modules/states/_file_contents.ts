@@ -37,16 +37,16 @@ export type Contents =
 
 /** What the three arguments say. A template is rendered. */
 export async function resolveContents(given: ContentsArguments, context: StateContext): Promise<Contents> {
-  const told = await lookUp(given, context);
-  if ("problem" in told || told.value === null) return "problem" in told ? told : { contents: null };
-  if (!truthy(given.allow_empty) && !truthy(told.value)) {
+  const found = await lookUp(given, context);
+  if ("problem" in found || found.value === null) return "problem" in found ? found : { contents: null };
+  if (!truthy(given.allow_empty) && !truthy(found.value)) {
     return refused(
       `${
         nameOf(given)
       } value would result in empty contents. Set allow_empty to True to allow the managed file to be empty.`,
     );
   }
-  const lines = linesOf(told.value, given.encoding, given.contents === null ? text : argumentText(context));
+  const lines = linesOf(found.value, given.encoding, given.contents === null ? text : argumentText(context));
   if (lines?.length === 0) {
     return refused(
       "Contents specified by contents/contents_pillar/contents_grains is not a string or list of strings, and is not binary data. SLS is likely malformed.",
@@ -57,7 +57,7 @@ export async function resolveContents(given: ContentsArguments, context: StateCo
       "Contents specified by contents/contents_pillar/contents_grains appears to be binary data, and as will not be able to be treated as a Jinja template.",
     );
   }
-  const contents = lines === undefined ? told.value : joined(lines, truthy(given.contents_newline));
+  const contents = lines === undefined ? found.value : joined(lines, truthy(given.contents_newline));
   return truthy(given.template) ? await rendered(contents, given, context) : { contents: bytesOrText(contents) };
 }
 

@@ -115,22 +115,22 @@ export async function checkDirectory(
   }
   const recursing = truthy(wanted.recurse);
   const walked = recursing || wanted.clean ? walkedTo(name, wanted.maxDepth) : [];
-  const asked = recursing ? { ...wanted, ...limited(wanted, words) } : wanted;
-  const own = { user: asked.user, group: asked.group };
+  const effective = recursing ? { ...wanted, ...limited(wanted, words) } : wanted;
+  const own = { user: effective.user, group: effective.group };
   if (recursing) {
     for (const { path: at, directories, files } of walked) {
       for (const file of words.has("ignore_files") ? [] : files) {
         const path = joinPath(at, file);
-        note(path, metaChanges(await statsOf(path, follow, context), { ...own, mode: asked.fileMode }, follow));
+        note(path, metaChanges(await statsOf(path, follow, context), { ...own, mode: effective.fileMode }, follow));
       }
       for (const directory of words.has("ignore_dirs") ? [] : directories) {
         const path = joinPath(at, directory);
-        note(path, await directoryChanges(path, { meta: { ...own, mode: asked.dirMode }, follow }, context));
+        note(path, await directoryChanges(path, { meta: { ...own, mode: effective.dirMode }, follow }, context));
       }
     }
   }
   if (!wanted.childrenOnly) {
-    note(name, await directoryChanges(name, { meta: { ...own, mode: asked.dirMode }, follow }, context));
+    note(name, await directoryChanges(name, { meta: { ...own, mode: effective.dirMode }, follow }, context));
   }
   if (wanted.clean) {
     for (const path of await junkOf(wanted, walked, context)) {

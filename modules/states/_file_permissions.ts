@@ -22,8 +22,8 @@ export interface Permissions {
 
 /** The parts of a SELinux context that the argument `selinux` tells, by the names of the execution module's arguments. */
 export function selinuxOf(selinux: Value): ValueMap {
-  const told = isMap(selinux) ? selinux : new Map<Value, Value>();
-  return new Map(["seuser", "serole", "setype", "serange"].map((part) => [part, told.get(part) ?? null]));
+  const labels = isMap(selinux) ? selinux : new Map<Value, Value>();
+  return new Map(["seuser", "serole", "setype", "serange"].map((part) => [part, labels.get(part) ?? null]));
 }
 
 /** `ret` with what was changed, or in test mode would be, and what was there before: `luser`, `lgroup`, `lmode`. */

@@ -123,9 +123,9 @@ ignore_errors : False
 older_than
     Only directories that were not changed for so many days.`,
   params: { name: str(), recurse: bool(false), ignore_errors: bool(false), older_than: any(null) },
-  run: async ({ name: given, recurse: asked, ignore_errors: ignores, older_than }, context) => {
+  run: async ({ name: given, recurse: recurses, ignore_errors: ignores, older_than }, context) => {
     const name = home(given);
-    const recurse = asked || ignores;
+    const recurse = recurses || ignores;
     if (!isDirectory(name)) return { ...startResult(name), comment: `Directory ${name} is not present` };
     if (context.test) {
       const changes = map({ deleted: name });

@@ -96,14 +96,14 @@ interface Fetched {
 }
 
 /** Puts the file in place. */
-export async function put(asked: Managed, ret: StateResult, context: StateContext): Promise<StateResult> {
+export async function put(managed: Managed, ret: StateResult, context: StateContext): Promise<StateResult> {
   const unable = (error: unknown): StateResult => {
     if (error instanceof Deno.errors.NotCapable) throw error;
     return withoutChanges(ret, `Unable to manage file: ${reasonOf(error)}`);
   };
   let file: Managed, fetched: Fetched;
   try {
-    file = await chosenSource(asked, context);
+    file = await chosenSource(managed, context);
     fetched = await fetchSource(file, context);
   } catch (error) {
     return unable(error);

@@ -200,12 +200,12 @@ user, group, mode, backup, makedirs, show_changes, create, encoding, encoding_er
     if (truthy(dataset) && truthy(dataset_pillar)) {
       return failed(name, "Only one of 'dataset' and 'dataset_pillar' is permitted");
     }
-    const asked = [given.serializer, formatter].find(truthy) ?? "yaml";
-    const serializer = text(asked).toLowerCase();
-    const told = truthy(dataset_pillar)
+    const requested = [given.serializer, formatter].find(truthy) ?? "yaml";
+    const serializer = text(requested).toLowerCase();
+    const data = truthy(dataset_pillar)
       ? await context.call("pillar.get", [dataset_pillar], map({ unmask: true }))
       : dataset;
-    if (told === null) return failed(name, "Neither 'dataset' nor 'dataset_pillar' was defined");
+    if (data === null) return failed(name, "Neither 'dataset' nor 'dataset_pillar' was defined");
     const does: Serializer = Object.hasOwn(SERIALIZERS, serializer) ? SERIALIZERS[serializer] : {};
     if (does.serialize === undefined) {
       return failed(
@@ -215,8 +215,8 @@ user, group, mode, backup, makedirs, show_changes, create, encoding, encoding_er
     }
     const reading = optionsOf(given.deserializer_opts);
     const merged: Merged = truthy(given.merge_if_exists)
-      ? await mergeExisting(name, { data: told, serializer: { name: serializer, does }, options: reading })
-      : { data: told };
+      ? await mergeExisting(name, { data, serializer: { name: serializer, does }, options: reading })
+      : { data };
     if ("result" in merged) return merged.result;
     const writingOptions = new Map([
       ...defaultOptions(serializer, given.encoding),

@@ -224,14 +224,15 @@ win_owner, win_perms, win_deny_perms, win_inheritance
   run: async ({ name: givenName, target, makedirs, mode, ...given }, context, { kwargs }) => {
     const name = home(givenName);
     if (name === "") return failed(name, "Must provide name to file.symlink");
-    let asked: LinkOwner = { user: ownerOf(given.user, kwargs, context), group: given.group };
+    let requestedOwner: LinkOwner = { user: ownerOf(given.user, kwargs, context), group: given.group };
     if (
-      given.inherit_user_and_group && (asked.user === null || asked.group === null) && linkTarget(name) !== undefined
+      given.inherit_user_and_group && (requestedOwner.user === null || requestedOwner.group === null) &&
+      linkTarget(name) !== undefined
     ) {
       const now = await ownerOfLink(name, context);
-      asked = { user: asked.user ?? now.user, group: asked.group ?? now.group };
+      requestedOwner = { user: requestedOwner.user ?? now.user, group: requestedOwner.group ?? now.group };
     }
-    const owner = defaultOwners(asked.user, asked.group, context);
+    const owner = defaultOwners(requestedOwner.user, requestedOwner.group, context);
     const problem = await problemsBefore({ ...owner, more: isAbsolute(name) ? [] : [notAbsolute(name)] }, context);
     if (problem !== "") return failed(name, problem);
     const wanted: Wanted = {

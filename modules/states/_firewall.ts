@@ -22,7 +22,7 @@ export function needed(kwargs: ValueMap, key: string, fun: string): Value {
 }
 
 /** The result of a state that only says something. */
-export function told(name: Value, result: boolean | null, comment: string): StateResult {
+export function stateOutcome(name: Value, result: boolean | null, comment: string): StateResult {
   return { ...startResult(name, result), comment };
 }
 

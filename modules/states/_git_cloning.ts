@@ -40,11 +40,11 @@ export async function cloneWanted(wanted: Wanted, repository: Repository, report
 /** Runs `git clone`. @throws {Refused} If it fails. */
 export async function clone(
   repository: Repository,
-  { url, ...asked }: { readonly url: string } & Readonly<Record<string, unknown>>,
+  { url, ...options }: { readonly url: string } & Readonly<Record<string, unknown>>,
   report: Report,
 ): Promise<void> {
   try {
-    await repository.call("clone", asked, [url]);
+    await repository.call("clone", options, [url]);
   } catch (error) {
     if (error instanceof CommandError) throw report.failure(`Clone failed: ${reasonOf(error)}`);
     throw error;
@@ -78,5 +78,5 @@ async function checkOutWanted(wanted: Wanted, repository: Repository, report: Re
     !(await repository.names("list_branches")).includes(branch);
   if (upstream === undefined || isNew) return;
   await repository.call("branch", { opts: upstream.opts });
-  report.comments.push(upstream.told);
+  report.comments.push(upstream.comment);
 }

@@ -102,9 +102,9 @@ interface Work {
 }
 
 async function detach(given: Bound<typeof DETACHED>, context: StateContext): Promise<StateResult> {
-  const asked = str(given.rev);
-  if (!truthy(given.rev)) throw new Refused(`'${asked}' is not a valid value for the 'rev' argument`);
-  if (!truthy(given.target)) throw new Refused(`'${asked}' is not a valid value for the 'target' argument`);
+  const rev = str(given.rev);
+  if (!truthy(given.rev)) throw new Refused(`'${rev}' is not a valid value for the 'rev' argument`);
+  if (!truthy(given.target)) throw new Refused(`'${rev}' is not a valid value for the 'target' argument`);
   const target = targetOf(given.target, "Target");
   const report = new Report(given.name, context.test);
   const https = { https_user: optional(given.https_user), https_pass: optional(given.https_pass) };
@@ -114,7 +114,7 @@ async function detach(given: Bound<typeof DETACHED>, context: StateContext): Pro
   const work: Work = {
     given,
     url: str(given.name),
-    rev: looksLikeCommit(asked) ? asked.toLowerCase() : asked,
+    rev: looksLikeCommit(rev) ? rev.toLowerCase() : rev,
     remote: str(given.remote),
     repository: new Repository(target, given, context),
     report,
@@ -129,8 +129,8 @@ async function detach(given: Bound<typeof DETACHED>, context: StateContext): Pro
     const cloned = await cloneEmpty(work, target);
     if (cloned !== undefined) return cloned;
   }
-  const isHere = there && looksLikeCommit(asked) && await repository.ask("describe", {}, [work.rev]) !== undefined;
-  if (there && !looksLikeCommit(asked)) {
+  const isHere = there && looksLikeCommit(rev) && await repository.ask("describe", {}, [work.rev]) !== undefined;
+  if (there && !looksLikeCommit(rev)) {
     const set = await setRemote(work);
     if (set !== undefined) return set;
   }
@@ -189,8 +189,8 @@ async function commitOf({ rev, remote, repository, report, access }: Work): Prom
   }
   try {
     // Salt gives user and password with the path of the clone, too, and fails.
-    const asked = { identity: access.identity, ignore_retcode: false };
-    const refs = await repository.anywhere("remote_refs", asked, [repository.path]);
+    const options = { identity: access.identity, ignore_retcode: false };
+    const refs = await repository.anywhere("remote_refs", options, [repository.path]);
     const names = [`refs/remotes/${remote}/${rev}`, `refs/tags/${rev}`];
     const found = isMap(refs) ? names.map((name) => refs.get(name)).find((sha) => sha !== undefined) : undefined;
     if (found === undefined) throw missing();

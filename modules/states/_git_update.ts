@@ -107,14 +107,14 @@ function actionOf({ fastForward }: Checkout): string {
 export function tracking(
   upstream: string | null | false,
   wanted: string | null | false,
-  told: "would be" | "was",
-): { readonly opts: readonly string[]; readonly told: string } | undefined {
+  verb: "would be" | "was",
+): { readonly opts: readonly string[]; readonly comment: string } | undefined {
   const set = (how: string) => ({
     opts: ["--set-upstream-to", String(wanted)],
-    told: `Tracking branch ${told} ${how} ${String(wanted)}`,
+    comment: `Tracking branch ${verb} ${how} ${String(wanted)}`,
   });
   if (!upstream && wanted) return set("set to");
-  if (upstream && wanted === false) return { opts: ["--unset-upstream"], told: `Tracking branch ${told} unset` };
+  if (upstream && wanted === false) return { opts: ["--unset-upstream"], comment: `Tracking branch ${verb} unset` };
   if (wanted && upstream !== wanted) return set("updated to");
   return undefined;
 }
@@ -146,7 +146,7 @@ function wouldUpdate(wanted: Wanted, checkout: Checkout, report: Report): StateR
     );
   }
   const upstream = tracking(checkout.upstream, wanted.upstream, "would be");
-  if (upstream !== undefined) actions.push(upstream.told);
+  if (upstream !== undefined) actions.push(upstream.comment);
   if (report.changes.size > 0) return report.would(sentences(actions));
   if (!checkout.matches && !updateHead && actions.length > 0) return report.result(sentences(actions));
   return report.upToDate(wanted.target, actions);
@@ -170,8 +170,8 @@ async function fetch(wanted: Wanted, { repository, report }: Work): Promise<bool
 async function syncTags(wanted: Wanted, checkout: Checkout, { repository, report }: Work): Promise<boolean> {
   const { remote, access } = wanted;
   const cwd = repository.path;
-  const asked = { cwd, remote, opts: "--tags", ...access, ignore_retcode: true };
-  const listed = await repository.anywhere("ls_remote", asked, []);
+  const options = { cwd, remote, opts: "--tags", ...access, ignore_retcode: true };
+  const listed = await repository.anywhere("ls_remote", options, []);
   const there = [...isMap(listed) ? listed.keys() : []].map(str).filter((name) => !name.includes("^{}"))
     .map((name) => name.replaceAll("refs/tags/", ""));
   const added = there.filter((tag) => !checkout.tags.includes(tag)).sort(compareStrings);
@@ -220,7 +220,7 @@ async function updateCheckout(wanted: Wanted, checkout: Checkout, work: Work): P
   await moveBranch(wanted, { ...checkout, fastForward }, work);
   if (sets) {
     await repository.call("branch", { opts: upstream.opts });
-    report.comments.push(upstream.told);
+    report.comments.push(upstream.comment);
   }
   await forward(wanted, { ...checkout, fastForward }, work);
   if (wanted.submodules) await updateSubmodules(wanted, work);

@@ -39,7 +39,7 @@ export interface FoundDevice {
   readonly isBound: boolean;
 }
 
-interface Asked {
+interface DeviceRequest {
   readonly device: string;
   readonly opts: readonly string[];
   /** The place, as the kernel shows it. */
@@ -50,13 +50,13 @@ interface Asked {
 }
 
 /** Finds the device. @returns It, or what is wrong. */
-export async function findDevice(asked: Asked, context: StateContext): Promise<FoundDevice | string> {
-  const { device, opts } = asked;
+export async function findDevice(request: DeviceRequest, context: StateContext): Promise<FoundDevice | string> {
+  const { device, opts } = request;
   const found = (name: string, aliases: readonly string[] = []): FoundDevice => (
     { device: canonical(device) ?? name, aliases, opts, isBound: false }
   );
   if (device.startsWith("/")) {
-    if (opts.includes("bind") && asked.active.has(asked.place)) return boundDevice(asked);
+    if (opts.includes("bind") && request.active.has(request.place)) return boundDevice(request);
     return found(realPath(device));
   }
   const [kind, value = ""] = device.split("=");
@@ -84,7 +84,7 @@ function allOptions(opts: readonly string[], entry: ValueMap): string[] {
 }
 
 /** The device of an existing bind mount: that of the mount of its source. */
-function boundDevice({ device, opts, place, active, copiesOptions }: Asked): FoundDevice {
+function boundDevice({ device, opts, place, active, copiesOptions }: DeviceRequest): FoundDevice {
   const own = text(entryOf(active, place).get("device") ?? "");
   let source = shownPath(device);
   if (own.startsWith("/")) {

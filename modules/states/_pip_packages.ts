@@ -58,8 +58,8 @@ export async function installedVersions(
   context: StateContext,
   more: ValueMap = new Map(),
 ): Promise<ReadonlyMap<string, string>> {
-  const asked = map({ ...prefix !== undefined && { prefix }, bin_env, user, cwd, env_vars });
-  return versionsIn(await context.call("pip.list", [], new Map([...asked, ...more])));
+  const pipOptions = map({ ...prefix !== undefined && { prefix }, bin_env, user, cwd, env_vars });
+  return versionsIn(await context.call("pip.list", [], new Map([...pipOptions, ...more])));
 }
 
 /** The comment for a package that is installed as requested; `undefined`: it is not. */
@@ -96,7 +96,7 @@ async function newestVersion(
   context: StateContext,
 ): Promise<string | undefined> {
   const names = (letters: string) => specs.some(({ version }) => version.includes(letters));
-  const asked = map({
+  const pipOptions = map({
     bin_env,
     include_alpha: names("a"),
     include_beta: names("b"),
@@ -106,7 +106,7 @@ async function newestVersion(
     index_url,
     extra_index_url,
   });
-  const listed = await context.call("pip.list_all_versions", [name], asked);
+  const listed = await context.call("pip.list_all_versions", [name], pipOptions);
   const versions = Array.isArray(listed) ? listed.map(str) : [];
   return specs.length === 0 ? versions.at(-1) : versions.findLast((version) => fulfills(version, specs));
 }

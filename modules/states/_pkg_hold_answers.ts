@@ -53,8 +53,8 @@ export async function setHolds(
   }
   if (!isMap(answers)) return NONE;
   if (answers.has("result") && !truthy(answers.get("result"))) {
-    const told = str(answers.get("comment") ?? "");
-    return { problem: `An error was encountered while holding/unholding package(s): ${told}`, isError: false };
+    const comment = str(answers.get("comment") ?? "");
+    return { problem: `An error was encountered while holding/unholding package(s): ${comment}`, isError: false };
   }
   const all = [...answers].map(([name, answer]) => parseAnswer(str(name), answer));
   return {

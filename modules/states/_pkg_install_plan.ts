@@ -51,8 +51,8 @@ export async function plannedInstallation(
     comments.push(`The following packages would be reinstalled: ${names.join(", ")}`);
   } else {
     for (const one of reinstall.keys()) {
-      const told = `Package '${shown(one, reinstall)}' would be reinstalled`;
-      comments.push(`${told} because the following files have been altered:`);
+      const line = `Package '${shown(one, reinstall)}' would be reinstalled`;
+      comments.push(`${line} because the following files have been altered:`);
       changes.set(one, new Map());
       comments.push(shownFiles(altered.get(one) ?? null, context));
     }

@@ -43,8 +43,8 @@ export async function runLatest(args: LatestArguments, more: ValueMap, context: 
     available = await context.call("pkg.latest_version", wanted, keywords({ fromrepo, refresh }, kwargs));
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
-    const told = "An error was encountered while checking the newest available version of package(s)";
-    return failed(name, `${told}: ${error.message}`);
+    const summary = "An error was encountered while checking the newest available version of package(s)";
+    return failed(name, `${summary}: ${error.message}`);
   }
   let installed: Value;
   try {
@@ -149,13 +149,13 @@ async function upgrade(
 }
 
 function noChanges(targets: ReadonlyMap<string, string>, upToDate: readonly string[]): string {
-  const told = targets.size > LISTED
+  const summary = targets.size > LISTED
     ? `${targets.size} targeted packages failed to update. See debug log for details.`
     : targets.size > 1
     ? `The following targeted packages failed to update. See debug log for details: (${sorted(targets.keys())}).`
     : `Package ${[...targets.keys()][0]} failed to update.`;
-  if (upToDate.length === 0) return told;
-  return told +
+  if (upToDate.length === 0) return summary;
+  return summary +
     (upToDate.length <= LISTED
       ? ` The following packages were already up-to-date: ${sorted(upToDate)}`
       : `${upToDate.length} packages were already up-to-date`);

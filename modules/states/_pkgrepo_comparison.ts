@@ -59,8 +59,8 @@ export function isConfigured(
     if (name === "line" && family === "Debian") return isSameLine(str(now), str(value), { wanted, kwargs });
     if (name === "comments" && family === "RedHat") return rpmComments(now) === rpmComments(value);
     if (name === "architectures" && truthy(value)) {
-      const [asked, given] = [new Set(words(value)), new Set(words(now))];
-      return asked.size === given.size && [...asked].every((one) => given.has(one));
+      const [expected, given] = [new Set(words(value)), new Set(words(now))];
+      return expected.size === given.size && [...expected].every((one) => given.has(one));
     }
     const areRpm = family === "RedHat" || family === "Suse";
     if (areRpm && (typeof value === "boolean" || typeof now === "boolean")) return isTrue(value) === isTrue(now);
@@ -78,13 +78,13 @@ function isFineWithout(name: string, value: Value, family: RepoFamily): boolean 
 
 function isSameLine(
   now: string,
-  asked: string,
+  expected: string,
   { wanted, kwargs }: { readonly wanted: ValueMap; readonly kwargs: ValueMap },
 ): boolean {
   if (truthy(wanted.get("disabled"))) return true;
   const hash = now.indexOf("#");
   const [line, comments] = hash < 0 ? [now, ""] : [now.slice(0, hash), now.slice(hash + 1).trim()];
-  if (!equals(sortedLine(asked), sortedLine(line))) return false;
+  if (!equals(sortedLine(expected), sortedLine(line))) return false;
   const wantedComments = kwargs.get("comments");
   return wantedComments === undefined || comments === aptComments(wantedComments);
 }

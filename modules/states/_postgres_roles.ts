@@ -83,8 +83,8 @@ export async function rolePresent(
     return { ...startResult(name), comment: `${title} ${name} is already present` };
   }
   const mode = isRole(known) ? "update" : "create";
-  const told: ValueMap = changes.size > 0 ? new Map([[name, changes]]) : new Map();
-  if (context.test) return { name, result: null, comment: `${title} ${name} is set to be ${mode}d`, changes: told };
+  const reported: ValueMap = changes.size > 0 ? new Map([[name, changes]]) : new Map();
+  if (context.test) return { name, result: null, comment: `${title} ${name} is set to be ${mode}d`, changes: reported };
   const { createdb, createroles, encrypted, superuser, login, inherit, replication, groups, valid_until = null } =
     wanted;
   const options = map({
@@ -96,7 +96,7 @@ export async function rolePresent(
   if (!await succeeds(context, `${kind}_${mode}`, [], new Map([...options, ...args]))) {
     return failed(name, `Failed to ${mode} ${kind} ${name}`);
   }
-  const now = changes.size > 0 ? told : map({ [name]: "Present" });
+  const now = changes.size > 0 ? reported : map({ [name]: "Present" });
   return { ...startResult(name), comment: `The ${kind} ${name} has been ${mode}d`, changes: now };
 }
 

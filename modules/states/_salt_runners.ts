@@ -38,8 +38,8 @@ name
     if (context.test) {
       return { ...startResult(name, null), comment: `Runner function '${name}' would be executed.` };
     }
-    const asked = ownKeywords(kwargs).set("full_return", true);
-    return outcomeOf(name, "Runner", await context.call("saltutil.runner", [name], asked));
+    const options = ownKeywords(kwargs).set("full_return", true);
+    return outcomeOf(name, "Runner", await context.call("saltutil.runner", [name], options));
   },
 });
 

@@ -73,7 +73,7 @@ export async function enableService(
     };
   }
   if (context.test) return { result: null, comment: `Service ${name} set to be enabled` };
-  let told = "";
+  let details = "";
   try {
     if (truthy(await context.call("service.enable", [name], own))) {
       const after = truthy(await context.call("service.enabled", [name], own));
@@ -84,11 +84,11 @@ export async function enableService(
       };
     }
   } catch (error) {
-    told = `. Additional information follows:\n\n${failureText(error)}`;
+    details = `. Additional information follows:\n\n${failureText(error)}`;
   }
   return {
     result: false,
-    comment: `Failed when setting service ${name} to start at boot,${failedStart(started)}${told}`,
+    comment: `Failed when setting service ${name} to start at boot,${failedStart(started)}${details}`,
   };
 }
 

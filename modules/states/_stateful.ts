@@ -35,8 +35,8 @@ export function reinterpreted(result: StateResult): StateResult {
   }
   const { fields, before } = said;
   const changed = isTrue(fields.has("changed") ? fields.get("changed") ?? null : "no");
-  const told = fields.get("comment") ?? "";
-  const comment = Array.isArray(told) ? told.map(str) : str(told);
+  const value = fields.get("comment") ?? "";
+  const comment = Array.isArray(value) ? value.map(str) : str(value);
   fields.delete("comment");
   if (!changed) return { ...plain, comment };
   for (const [key, value] of ran) if (!fields.has(key)) fields.set(key, value);

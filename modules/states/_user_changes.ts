@@ -121,7 +121,7 @@ async function changedGroups(
 ): Promise<string[] | undefined> {
   const listed = user.get("groups");
   const own = Array.isArray(listed) ? listed.map(str) : [];
-  const asked = [...groups ?? [], ...optional_groups ?? []];
+  const requested = [...groups ?? [], ...optional_groups ?? []];
   const keepsOthers = !remove_groups || (groups === null && !optional_groups?.length);
   const gids = await Promise.all(own.map((group) => context.call("file.group_to_gid", [group])));
   /** Groups with the same id, mapped to one of their names. */
@@ -130,7 +130,7 @@ async function changedGroups(
     const alike = own.filter((_, j) => i >= 0 && equals(gids[i], gids[j]));
     return alike.length > 1 ? alike : [group];
   };
-  let wanted = [...new Set([...asked, ...keepsOthers ? own : []])].sort(compareStrings);
+  let wanted = [...new Set([...requested, ...keepsOthers ? own : []])].sort(compareStrings);
   const ownGid = user.get("gid") ?? null;
   const [primary, before] = [
     str(await context.call("file.gid_to_group", [gid ?? ownGid])),

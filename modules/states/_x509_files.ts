@@ -94,8 +94,8 @@ export async function fileManaged(
   context: StateContext,
   test = context.test,
 ): Promise<ValueMap> {
-  const asked = new Map<Value, Value>([...given, ["test", test], ["concurrent", true]]);
-  const results = await context.call("state.single", ["file.managed", name], asked);
+  const options = new Map<Value, Value>([...given, ["test", test], ["concurrent", true]]);
+  const results = await context.call("state.single", ["file.managed", name], options);
   const [result] = isMap(results) ? results.values() : [];
   if (result !== undefined && isMap(result)) return result;
   throw new CommandError(`Failed running file.managed in x509_v2 state: ${str(results)}`);

@@ -41,8 +41,8 @@ priority
     The highest one is used, unless a program was chosen manually.`,
   params: { name: str(), link: str(), path: str(), priority: int() },
   run: async ({ name, link, path, priority }, context) => {
-    const told = { link, path, priority };
-    const ret: StateResult = { ...startResult(name), ...told };
+    const fields = { link, path, priority };
+    const ret: StateResult = { ...startResult(name), ...fields };
     if (await is("check_exists", [name, path], context)) {
       return { ...ret, comment: `Alternative ${path} for ${name} is already registered` };
     }
@@ -57,7 +57,7 @@ priority
     const comment = await is("check_installed", [name, path], context)
       ? `Alternative for ${name} set to path ${path} with priority ${priority}`
       : `Alternative ${path} for ${name} registered with priority ${priority} and not set to default`;
-    return { ...ret, comment, changes: map({ name, ...told }) };
+    return { ...ret, comment, changes: map({ name, ...fields }) };
   },
 });
 
@@ -65,8 +65,8 @@ export const remove: ModuleFunction<StateContext> = stateFn({
   doc: `A program is no alternative for a name.\n\n${PATH_DOC}`,
   params: { name: str(), path: str() },
   run: async ({ name, path }, context) => {
-    const told = { path };
-    const ret: StateResult = { ...startResult(name), ...told };
+    const fields = { path };
+    const ret: StateResult = { ...startResult(name), ...fields };
     if (!await is("check_exists", [name, path], context)) {
       const shown = await current(name, context);
       if (!truthy(shown)) return { ...ret, result: false, comment: `Alternative for ${name} doesn't exist` };
@@ -96,8 +96,8 @@ export const set: ModuleFunction<StateContext> = stateFn({
   doc: `A program is the current alternative for a name.\n\n${PATH_DOC}`,
   params: { name: str(), path: str() },
   run: async ({ name, path }, context) => {
-    const told = { path };
-    const ret: StateResult = { ...startResult(name), ...told };
+    const fields = { path };
+    const ret: StateResult = { ...startResult(name), ...fields };
     if (await current(name, context) === path) {
       return { ...ret, comment: `Alternative for ${name} already set to ${path}` };
     }

@@ -64,8 +64,8 @@ async function listContents(
   const { use_etag } = given;
   try {
     if (format === "zip" && !truthy(given.password)) {
-      const asked = map({ clean: false, saltenv: saltenvOf(context), use_etag });
-      const encrypted = await context.call("archive.is_encrypted", [archive], asked).catch((error) => {
+      const callOptions = map({ clean: false, saltenv: saltenvOf(context), use_etag });
+      const encrypted = await context.call("archive.is_encrypted", [archive], callOptions).catch((error) => {
         // It is not a ZIP archive, which the attempt to list it tells.
         if (error instanceof CommandError) return false;
         throw error;
@@ -76,9 +76,9 @@ async function listContents(
         );
       }
     }
-    const asked = { archive_format: format, options: given.list_options, clean: false, verbose: true, use_etag };
+    const callOptions = { archive_format: format, options: given.list_options, clean: false, verbose: true, use_etag };
     return contentsOf(
-      await context.call("archive.list", [archive], map({ ...asked, strip_components: method.strip ?? null })),
+      await context.call("archive.list", [archive], map({ ...callOptions, strip_components: method.strip ?? null })),
     );
   } catch (error) {
     if (error instanceof CommandError) throw new Refused(error.message + unlisted(given, format));
@@ -274,8 +274,8 @@ async function dropCopy(
   { source, context }: Pick<Subject, "source" | "context">,
   warnings: string[],
 ): Promise<void> {
-  const asked = map({ name: source.match, saltenv: saltenvOf(context) });
-  const result = await context.state("file.not_cached", asked);
+  const callOptions = map({ name: source.match, saltenv: saltenvOf(context) });
+  const result = await context.state("file.not_cached", callOptions);
   if (!truthy(result.get("result"))) warnings.push(text(result.get("comment") ?? ""));
 }
 

@@ -21,7 +21,7 @@ export const virtual: Virtual = {
 };
 
 /** Which value of `disk.dump` tells of an argument. */
-const TOLD_BY: Readonly<Record<string, string>> = {
+const ATTRIBUTE_NAMES: Readonly<Record<string, string>> = {
   "read-ahead": "getra",
   "filesystem-read-ahead": "getfra",
   "read-only": "getro",
@@ -36,9 +36,9 @@ const PAUSE = 3000;
 function changed(given: ValueMap, before: ValueMap, after: ValueMap): ValueMap {
   const changes: ValueMap = new Map();
   for (const [key, value] of given) {
-    const told = TOLD_BY[text(key)];
-    if (told === undefined) continue;
-    const both = [before.get(told) ?? null, after.get(told) ?? null];
+    const attribute = ATTRIBUTE_NAMES[text(key)];
+    if (attribute === undefined) continue;
+    const both = [before.get(attribute) ?? null, after.get(attribute) ?? null];
     if (equals(both[0], both[1])) continue;
     const [old, now] = both.map((one): Value => {
       const shown = typeof value === "boolean" ? one === "1" : one;

@@ -83,8 +83,8 @@ function outcomeRule(stateful: Value): { readonly tells: boolean; readonly testN
 
 /** The result of a command that was run: what the runtime does with `stateful`, and with a command of test mode. */
 function finished(result: StateResult, { tells, retcode, test }: { tells: boolean; retcode: Value; test: boolean }) {
-  const told = tells ? reinterpreted(result) : result;
-  return test && retcode === 0 && told.changes.size > 0 ? { ...told, result: null } : told;
+  const reported = tells ? reinterpreted(result) : result;
+  return test && retcode === 0 && reported.changes.size > 0 ? { ...reported, result: null } : reported;
 }
 
 async function runCommand(given: Bound<typeof RUN>, context: StateContext, rest: Rest): Promise<StateResult> {
@@ -169,7 +169,7 @@ export const run: ModuleFunction<StateContext> = stateFn({
 });
 
 async function runScript(given: Bound<typeof SCRIPT>, context: StateContext, rest: Rest): Promise<StateResult> {
-  const { stateful, shell, template, defaults, source: asked, ...others } = given;
+  const { stateful, shell, template, defaults, source: givenSource, ...others } = given;
   const { tells, testName } = outcomeRule(stateful);
   const name = context.test && truthy(testName) ? testName : given.name;
   const refusal = invalid(given);
@@ -182,7 +182,7 @@ async function runScript(given: Bound<typeof SCRIPT>, context: StateContext, res
     return failed(name, `Desired working directory "${given.cwd}" is not available`);
   }
   const saltenv = saltenvOf(context);
-  const source = asked ?? name;
+  const source = givenSource ?? name;
   const { name: _name, context: _context, ...rested } = others;
   const own = map({ ...rested, source, template, saltenv, python_shell: true, shell: shellOf(shell, context) });
   // Without an engine there is nobody to read them.

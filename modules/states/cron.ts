@@ -107,8 +107,8 @@ special
     const identifier = identifierOf(bound.identifier, name);
     if (context.test) {
       const time = new Map(TIME_FIELDS.map((field) => [field, bound[field].toLowerCase()]));
-      const asked = { cmd: name, identifier, comment, commented, time, special };
-      return planned(name, `Cron ${name}`, await findJob(user, asked, context));
+      const job = { cmd: name, identifier, comment, commented, time, special };
+      return planned(name, `Cron ${name}`, await findJob(user, job, context));
     }
     const job = { user, cmd: name, comment, commented, identifier };
     const time = Object.fromEntries(TIME_FIELDS.map((field) => [field, bound[field]]));

@@ -67,10 +67,10 @@ function violation({ used, available }: Space, { minimum, maximum, absolute, fre
   const unit = absolute ? "KB" : "%";
   const [kind, value] = free ? ["available", available] : ["used", used];
   const number = toNumber(value) ?? 0;
-  const told = (which: string, bound: number) =>
+  const outOfBounds = (which: string, bound: number) =>
     `Disk ${kind} space is ${which} of ${bound} ${unit} at ${text(value)} ${unit}`;
-  if (minimum !== null && number < minimum) return told("below minimum", minimum);
-  if (maximum !== null && number > maximum) return told("above maximum", maximum);
+  if (minimum !== null && number < minimum) return outOfBounds("below minimum", minimum);
+  if (maximum !== null && number > maximum) return outOfBounds("above maximum", maximum);
   return undefined;
 }
 

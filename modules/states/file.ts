@@ -133,8 +133,8 @@ win_owner, win_perms, win_deny_perms, win_inheritance, win_perms_reset
       const missing = await missingBackend(given, context);
       if (missing !== undefined) return { ...ret, result: false, comment: missing };
     }
-    const told = await resolveContents(given, context);
-    if ("problem" in told) return { ...ret, result: told.result, comment: told.problem };
+    const resolved = await resolveContents(given, context);
+    if ("problem" in resolved) return { ...ret, result: resolved.result, comment: resolved.problem };
     const user = ownerOf(given.user, kwargs, context);
     if (!truthy(given.create) && !isFile(name)) {
       return { ...ret, comment: `File ${name} is not present and is not set for creation` };
@@ -151,7 +151,7 @@ win_owner, win_perms, win_deny_perms, win_inheritance, win_perms_reset
       user,
       mode: isKeep(given.mode) ? null : normalizeMode(given.mode),
       keepMode: isKeep(given.mode),
-      contents: told.contents,
+      contents: resolved.contents,
       template: given.template,
       variables: given.context ?? new Map(),
       saltenv: saltenvOf(context),

@@ -116,8 +116,8 @@ async function importFrom(
   if (first.get("expired") === true && refresh) {
     throw new KeyNotContained(`Passed text contained the key ${key}, but it's expired`);
   }
-  const asked = map({ ...input, filename: from.path ?? null, user, gnupghome, keyring, select: key });
-  const result = await context.call("gpg.import_key", [], asked);
+  const kwargs = map({ ...input, filename: from.path ?? null, user, gnupghome, keyring, select: key });
+  const result = await context.call("gpg.import_key", [], kwargs);
   return {
     res: isMap(result) && result.get("res") === true,
     message: isMap(result) ? text(result.get("message") ?? "") : "",
@@ -130,8 +130,8 @@ async function fromServer(
   { keyserver, user, gnupghome, keyring }: Present,
   context: StateContext,
 ): Promise<Fetched> {
-  const asked = map({ keyserver, keys: key, user, gnupghome, keyring });
-  const result = await context.call("gpg.receive_keys", [], asked);
+  const kwargs = map({ keyserver, keys: key, user, gnupghome, keyring });
+  const result = await context.call("gpg.receive_keys", [], kwargs);
   const said = isMap(result) ? result.get("message") : [];
   const messages = (Array.isArray(said) ? said : [said ?? ""]).map(text);
   let res: boolean | null = isMap(result) && result.get("res") === true;
@@ -290,8 +290,8 @@ async function trustKey(
     return note(progress, key, "trust", trust);
   }
   try {
-    const asked = map({ keyid: key, trust_level: trust, user, gnupghome, keyring });
-    const result = await context.call("gpg.trust_key", [], asked);
+    const kwargs = map({ keyid: key, trust_level: trust, user, gnupghome, keyring });
+    const result = await context.call("gpg.trust_key", [], kwargs);
     if (!isMap(result) || result.get("res") === false) {
       throw new CommandError(isMap(result) ? text(result.get("message") ?? "") : "");
     }
@@ -366,8 +366,8 @@ subkey_maxage : 100
       comments: new Map(),
     };
     const wanted = keyIds(name, keys);
-    const asked: Present = { ...given, maxAge: truthy(subkey_maxage) ? toNumber(subkey_maxage) ?? 0 : 0 };
-    for (const key of wanted) await ensure(key, asked, progress, context);
+    const kwargs: Present = { ...given, maxAge: truthy(subkey_maxage) ? toNumber(subkey_maxage) ?? 0 : 0 };
+    for (const key of wanted) await ensure(key, kwargs, progress, context);
     if (trust !== null && trust !== "") {
       for (const key of wanted) await trustKey(key, trust, given, progress, context);
     }

@@ -99,8 +99,8 @@ value
     if (there && !Array.isArray(found)) return failed(path, `Grain ${path} is not a valid list`);
     const pending = pendingValues(path, context);
     const known = [...Array.isArray(found) ? found : [], ...pending];
-    const asked = Array.isArray(given) ? given : [given];
-    const fresh = asked.filter((one) => !includes(known, one));
+    const requested = Array.isArray(given) ? given : [given];
+    const fresh = requested.filter((one) => !includes(known, one));
     if (fresh.length === 0) {
       const where = there ? `in grain ${path} (or pending)` : `pending in grain ${path}`;
       return { ...startResult(path), comment: `Value ${text(given)} is already ${where}` };
@@ -118,7 +118,7 @@ value
     if (!Array.isArray(now) || fresh.some((one) => !includes(now, one))) {
       return failed(path, `Failed append value ${text(value)} to grain ${path}`);
     }
-    const removed = asked.filter((one) => includes(known, one));
+    const removed = requested.filter((one) => includes(known, one));
     const why = there ? `value found in "${path}" (or pending)` : `value already pending in "${path}"`;
     const left = removed.length > 0 ? `Removed value ${text(removed)} from update due to ${why}.\n` : "";
     return {
@@ -184,8 +184,8 @@ force : False
       ];
     const hasValue = found !== null || destructive;
     if (context.test) {
-      const told: Partial<StateResult> = hasValue ? { comment: would, changes } : {};
-      return { ...startResult(path, null), ...told };
+      const preview: Partial<StateResult> = hasValue ? { comment: would, changes } : {};
+      return { ...startResult(path, null), ...preview };
     }
     const done = await setGrain(path, null, { destructive, force }, context);
     return done.result === true && hasValue ? { ...done, comment: did, changes } : done;

@@ -119,8 +119,8 @@ async function addGroup(
   const group = await findGroup(name, local, context);
   const left = await neededChanges(wanted, context);
   if (left !== undefined && left.size > 0) {
-    const told = `Group ${name} has been created but, some changes could not be applied`;
-    return failed(name, told, map({ Failed: left }));
+    const comment = `Group ${name} has been created but, some changes could not be applied`;
+    return failed(name, comment, map({ Failed: left }));
   }
   return { name, result: true, comment: `New group ${name} created`, changes: isMap(group) ? group : new Map() };
 }
@@ -162,8 +162,9 @@ ${LOCAL}`,
   },
   async run({ name, gid, system, addusers, delusers, members, non_unique, local }, context) {
     if (members !== null && (addusers !== null || delusers !== null)) {
-      const told = 'Error: Conflicting options "members" with "addusers" and/or "delusers" can not be used together. ';
-      return { ...startResult(name, null), comment: told };
+      const comment =
+        'Error: Conflicting options "members" with "addusers" and/or "delusers" can not be used together. ';
+      return { ...startResult(name, null), comment };
     }
     const names = (given: Value[] | null) => given?.map(text) ?? null;
     const wanted: WantedGroup = {
@@ -175,8 +176,8 @@ ${LOCAL}`,
       local,
     };
     if (wanted.addusers?.some((one) => wanted.delusers?.includes(one))) {
-      const told = "Error. Same user(s) can not be added and deleted simultaneously";
-      return { ...startResult(name, null), comment: told };
+      const comment = "Error. Same user(s) can not be added and deleted simultaneously";
+      return { ...startResult(name, null), comment };
     }
     const changes = await neededChanges(wanted, context);
     if (changes === undefined) return await addGroup(wanted, { system, nonUnique: non_unique }, context);

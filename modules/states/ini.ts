@@ -169,12 +169,12 @@ ${FILE_DOC}`,
   params: { ...PARAMS, strict: bool(false), ...ENCODING, no_spaces: bool(false) },
   run: async ({ name, sections: given, strict, no_spaces, ...how }, context) => {
     const file = { file_name: name, ...how };
-    const asked = isMap(given) ? given : new Map<Value, Value>();
-    if (asked.size === 0) {
+    const requested = isMap(given) ? given : new Map<Value, Value>();
+    if (requested.size === 0) {
       const changes = context.test ? new Map() : await setOptions({ file, no_spaces }, given, context);
       return outcome(name, changes, context.test ? "" : "No anomaly detected");
     }
-    const wanted: Wanted = { file, strict, no_spaces, ...split(asked), now: split(await readIni(file, context)) };
+    const wanted: Wanted = { file, strict, no_spaces, ...split(requested), now: split(await readIni(file, context)) };
     if (!context.test) return outcome(name, await apply(wanted, context), "No anomaly detected");
     const { lines, changes } = predict(wanted);
     return { name, result: changes ? null : true, comment: lines.join(""), changes: new Map() };
@@ -196,15 +196,15 @@ ${FILE_DOC}`,
   params: { ...PARAMS, ...ENCODING },
   run: async ({ name, sections, ...how }, context) => {
     const file = { file_name: name, ...how };
-    const asked = isMap(sections) ? sections : new Map<Value, Value>();
-    return context.test ? await predictAbsent(file, asked, context) : await removeOptions(file, asked, context);
+    const requested = isMap(sections) ? sections : new Map<Value, Value>();
+    return context.test ? await predictAbsent(file, requested, context) : await removeOptions(file, requested, context);
   },
 });
 
-async function predictAbsent(file: File, asked: ValueMap, context: StateContext): Promise<StateResult> {
+async function predictAbsent(file: File, requested: ValueMap, context: StateContext): Promise<StateResult> {
   const ret = startResult(file.file_name);
   const lines: string[] = [];
-  for (const [section, keys] of asked) {
+  for (const [section, keys] of requested) {
     if (Array.isArray(keys)) {
       const current = await call("get_section", file, { section }, context);
       for (const key of keys.map(text)) {
@@ -222,10 +222,10 @@ async function predictAbsent(file: File, asked: ValueMap, context: StateContext)
   return { ...ret, comment: lines.length === 0 ? "No changes detected." : lines.join("") };
 }
 
-async function removeOptions(file: File, asked: ValueMap, context: StateContext): Promise<StateResult> {
+async function removeOptions(file: File, requested: ValueMap, context: StateContext): Promise<StateResult> {
   const ret = { ...startResult(file.file_name), comment: "No anomaly detected" };
   const changes: ValueMap = new Map();
-  for (const [section, keys] of asked) {
+  for (const [section, keys] of requested) {
     const removed: ValueMap = new Map();
     // An option outside of sections is named by the key itself.
     for (const key of Array.isArray(keys) ? keys : [section]) {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { callText, changed, needed, ownArguments, told } from "./_firewall.ts";
+import { callText, changed, needed, ownArguments, stateOutcome } from "./_firewall.ts";
 import type { StateContext } from "../../lib/plugins/job_context.ts";
 import { any, declare, dict, list, type ModuleFunction, str } from "../../lib/plugins/module.ts";
 import { startResult, stateFn, type StateResult } from "../../lib/plugins/state_module.ts";
@@ -26,12 +26,18 @@ export const chain_present: ModuleFunction<StateContext> = stateFn({
   params: PLACE,
   async run({ name, table, family }, context) {
     if (await context.call("iptables.check_chain", [table, name, family]) === true) {
-      return told(name, true, `iptables ${name} chain is already exist in ${table} table for ${family}`);
+      return stateOutcome(name, true, `iptables ${name} chain is already exist in ${table} table for ${family}`);
     }
-    if (context.test) return told(name, null, `iptables ${name} chain in ${table} table needs to be set for ${family}`);
+    if (context.test) {
+      return stateOutcome(name, null, `iptables ${name} chain in ${table} table needs to be set for ${family}`);
+    }
     const answer = await context.call("iptables.new_chain", [table, name, family]);
     if (answer === true) return changed(name, `iptables ${name} chain in ${table} table create success for ${family}`);
-    return told(name, false, `Failed to create ${name} chain in ${table} table: ${text(answer).trim()} for ${family}`);
+    return stateOutcome(
+      name,
+      false,
+      `Failed to create ${name} chain in ${table} table: ${text(answer).trim()} for ${family}`,
+    );
   },
 });
 
@@ -40,13 +46,13 @@ export const chain_absent: ModuleFunction<StateContext> = stateFn({
   params: PLACE,
   async run({ name, table, family }, context) {
     if (!truthy(await context.call("iptables.check_chain", [table, name, family]))) {
-      return told(name, true, `iptables ${name} chain is already absent in ${table} table for ${family}`);
+      return stateOutcome(name, true, `iptables ${name} chain is already absent in ${table} table for ${family}`);
     }
     if (context.test) {
-      return told(name, null, `iptables ${name} chain in ${table} table needs to be removed ${family}`);
+      return stateOutcome(name, null, `iptables ${name} chain in ${table} table needs to be removed ${family}`);
     }
     const failed = (what: string, why: string) =>
-      told(name, false, `Failed to ${what} ${name} chain in ${table} table: ${why} for ${family}`);
+      stateOutcome(name, false, `Failed to ${what} ${name} chain in ${table} table: ${why} for ${family}`);
     const flushed = await callText(context, "iptables.flush", [table, name, family]);
     if (flushed !== "") return failed("flush", flushed);
     const answer = await context.call("iptables.delete_chain", [table, name, family]);
@@ -169,13 +175,13 @@ async function changeRule(
 
   if (change.fun === "delete" ? !isThere && !own.has("position") : isThere) {
     const comment = change.nothing(whole);
-    if (change.fun === "delete" || !truthy(wanted)) return told(name, true, comment);
-    if (!await isUnsaved(fileOf(wanted), family, context)) return told(name, true, comment);
+    if (change.fun === "delete" || !truthy(wanted)) return stateOutcome(name, true, comment);
+    if (!await isUnsaved(fileOf(wanted), family, context)) return stateOutcome(name, true, comment);
     const out = text(await save(fileOf(wanted), family, context));
-    return told(name, true, `${comment}\nSaved iptables rule ${name} for ${family}\n${command}\n${out}`);
+    return stateOutcome(name, true, `${comment}\nSaved iptables rule ${name} for ${family}\n${command}\n${out}`);
   }
-  if (context.test) return told(name, null, change.planned(whole));
-  if (!await change.make(whole, context)) return told(name, false, change.failed(whole));
+  if (context.test) return stateOutcome(name, null, change.planned(whole));
+  if (!await change.make(whole, context)) return stateOutcome(name, false, change.failed(whole));
   if (!truthy(wanted)) return changed(name, change.done(whole));
   const out = text(await save(fileOf(wanted), family, context));
   return changed(name, `${change.saved} iptables rule ${name} for ${family}\n${command}\n${out}`);
@@ -262,11 +268,11 @@ export const set_policy: ModuleFunction<StateContext> = stateFn({
     const policy = needed(own, "policy", "iptables.set_policy");
     const what = `iptables default policy for chain ${text(chain)} on table ${table} for ${family}`;
     if (equals(await context.call("iptables.get_policy", [table, chain, family]), policy)) {
-      return told(name, true, `${what} already set to ${text(policy)}`);
+      return stateOutcome(name, true, `${what} already set to ${text(policy)}`);
     }
-    if (context.test) return told(name, null, `${what} needs to be set to ${text(policy)}`);
+    if (context.test) return stateOutcome(name, null, `${what} needs to be set to ${text(policy)}`);
     if (truthy(await context.call("iptables.set_policy", [table, chain, policy, family]))) {
-      return told(name, false, "Failed to set iptables default policy");
+      return stateOutcome(name, false, "Failed to set iptables default policy");
     }
     const wanted = own.get("save") ?? false;
     if (truthy(wanted)) await save(fileOf(wanted), family, context);
@@ -286,10 +292,14 @@ export const flush: ModuleFunction<StateContext> = stateFn({
     const chain = kwargs.get("chain") ?? "";
     if (context.test) {
       // Salt's text, which has name, table and family instead of table, chain and family.
-      return told(name, null, `iptables rules in ${name} table ${table} chain ${family} family needs to be flushed`);
+      return stateOutcome(
+        name,
+        null,
+        `iptables rules in ${name} table ${table} chain ${family} family needs to be flushed`,
+      );
     }
     if (truthy(await context.call("iptables.flush", [table, chain, family]))) {
-      return told(name, false, "Failed to flush iptables rules");
+      return stateOutcome(name, false, "Failed to flush iptables rules");
     }
     return changed(name, `Flush iptables rules in ${table} table ${text(chain)} chain ${family} family`);
   },

@@ -35,8 +35,8 @@ export const set_: ModuleFunction<StateContext> = stateFn({
   async run({ name, key, value, setting, conf_file }, context) {
     const inBlock = setting !== null;
     const wanted = asInt(inBlock ? setting : value);
-    const asked: ValueMap = map({ key, ...inBlock && { value }, conf_file });
-    const current = await context.call("logrotate.get", [], asked);
+    const kwargs: ValueMap = map({ key, ...inBlock && { value }, conf_file });
+    const current = await context.call("logrotate.get", [], kwargs);
     const what = inBlock ? `lock '${key}' command '${text(value)}'` : `ommand '${key}'`;
     const [upper, lower] = inBlock ? [`B${what}`, `b${what}`] : [`C${what}`, `c${what}`];
     if (equals(current, wanted)) {

@@ -54,7 +54,7 @@ interface Words {
 }
 
 /** Reports what would be done in test mode. */
-function told(ret: StateResult, built: Built, { what, are }: Words): void {
+function reportChanges(ret: StateResult, built: Built, { what, are }: Words): void {
   if (isNew(built)) {
     ret.result = null;
     ret.comment = `${what} ${are} set to be added.`;
@@ -185,7 +185,7 @@ All other arguments are settings of the interface, as \`ip.build_interface\` tak
         now: await context.call("ip.build_interface", [name, type, enabled], new Map(settings)),
       };
       const words = { what: `Interface ${name}`, are: "is", key: "interface", added: "Added network interface." };
-      if (test) told(ret, built, words);
+      if (test) reportChanges(ret, built, words);
       else changed = noted(ret, built, words);
       if (type === "source") return ret;
       if (type === "bond" && await context.catalogue.get("ip.get_bond") !== undefined) {
@@ -194,7 +194,7 @@ All other arguments are settings of the interface, as \`ip.build_interface\` tak
           now: await context.call("ip.build_bond", [name], new Map(settings)),
         };
         const bondWords = { what: `Bond interface ${name}`, are: "is", key: "bond", added: `Added bond ${name}.` };
-        if (test) told(ret, bond, bondWords);
+        if (test) reportChanges(ret, bond, bondWords);
         else if (noted(ret, bond, bondWords)) changed = true;
       }
     } catch (error) {
@@ -237,7 +237,7 @@ routes
         now: await context.call("ip.build_routes", [name], new Map(settings)),
       };
       if (truthy(settings.get("test")) && (isNew(built) || !equals(built.old, built.now))) {
-        told(ret, built, words);
+        reportChanges(ret, built, words);
         return ret;
       }
       if (noted(ret, built, words)) await context.call("ip.apply_network_settings", [], new Map(settings));
@@ -279,7 +279,7 @@ retain_settings
         old: await context.call("ip.get_network_settings"),
         now: await context.call("ip.build_network_settings", [], new Map(settings)),
       };
-      if (context.test) told(ret, built, words);
+      if (context.test) reportChanges(ret, built, words);
       else if (noted(ret, built, words)) {
         // Salt's comment is the same after a change.
         ret.comment = unchanged;

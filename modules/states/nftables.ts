@@ -4,7 +4,7 @@
  * @module
  */
 
-import { changed, needed, ownArguments, told } from "./_firewall.ts";
+import { changed, needed, ownArguments, stateOutcome } from "./_firewall.ts";
 import type { StateContext } from "../../lib/plugins/job_context.ts";
 import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
 import { stateFn, type StateResult } from "../../lib/plugins/state_module.ts";
@@ -45,16 +45,20 @@ export const chain_present: ModuleFunction<StateContext> = stateFn({
   },
   async run({ name, table, table_type, hook, priority, family }, context) {
     if ((await ask(context, "check_chain", [table, name], map({ family }))).result === true) {
-      return told(name, true, `nftables ${name} chain is already exist in ${table} table for ${family}`);
+      return stateOutcome(name, true, `nftables ${name} chain is already exist in ${table} table for ${family}`);
     }
     if (context.test) {
-      return told(name, null, `nftables chain ${name} would be created in table ${table} for family ${family}`);
+      return stateOutcome(name, null, `nftables chain ${name} would be created in table ${table} for family ${family}`);
     }
     const made = await ask(context, "new_chain", [table, name], map({ table_type, hook, priority, family }));
     if (made.result === true) {
       return changed(name, `nftables ${name} chain in ${table} table create success for ${family}`);
     }
-    return told(name, false, `Failed to create ${name} chain in ${table} table: ${made.comment.trim()} for ${family}`);
+    return stateOutcome(
+      name,
+      false,
+      `Failed to create ${name} chain in ${table} table: ${made.comment.trim()} for ${family}`,
+    );
   },
 });
 
@@ -64,13 +68,17 @@ export const chain_absent: ModuleFunction<StateContext> = stateFn({
   params: { name: str(), table: str("filter"), family: str("ipv4") },
   async run({ name, table, family }, context) {
     if ((await ask(context, "check_chain", [table, name, family])).result !== true) {
-      return told(name, true, `nftables ${name} chain is already absent in ${table} table for ${family}`);
+      return stateOutcome(name, true, `nftables ${name} chain is already absent in ${table} table for ${family}`);
     }
     if (context.test) {
-      return told(name, null, `nftables chain ${name} would be deleted from table ${table} for family ${family}`);
+      return stateOutcome(
+        name,
+        null,
+        `nftables chain ${name} would be deleted from table ${table} for family ${family}`,
+      );
     }
     const failed = (what: string, { comment }: Answer) =>
-      told(name, false, `Failed to ${what} ${name} chain in ${table} table: ${comment.trim()} for ${family}`);
+      stateOutcome(name, false, `Failed to ${what} ${name} chain in ${table} table: ${comment.trim()} for ${family}`);
     const flushed = await ask(context, "flush", [table, name, family]);
     if (flushed.result !== true) return failed("flush", flushed);
     const deleted = await ask(context, "delete_chain", [table, name, family]);
@@ -132,14 +140,14 @@ async function changeRule(
 ): Promise<StateResult> {
   const own = ownArguments(kwargs);
   const built = await ask(context, "build_rule", [], new Map<Value, Value>([["family", family], ...own]));
-  if (!truthy(built.result)) return told(name, false, built.comment);
+  if (!truthy(built.result)) return stateOutcome(name, false, built.comment);
   const place = [needed(own, "table", `nftables.${change.fun}`), needed(own, "chain", `nftables.${change.fun}`)];
   const rule: Rule = { name, family, command: text(built.rule).trim(), why: "" };
   const isThere = truthy((await ask(context, "check", [...place, built.rule, family])).result);
-  if (isThere !== (change.fun === "delete")) return told(name, true, change.nothing(rule));
-  if (context.test) return told(name, null, change.planned(rule));
+  if (isThere !== (change.fun === "delete")) return stateOutcome(name, true, change.nothing(rule));
+  if (context.test) return stateOutcome(name, null, change.planned(rule));
   const made = await makeChange(change, { place, rule: built.rule, family, own }, context);
-  if (!truthy(made.result)) return told(name, false, change.failed({ ...rule, why: made.comment }));
+  if (!truthy(made.result)) return stateOutcome(name, false, change.failed({ ...rule, why: made.comment }));
   if (!truthy(own.get("save"))) return changed(name, change.done(rule));
   await context.call("nftables.save", [], map({ filename: null, family }));
   return changed(name, change.saved(rule));
@@ -191,23 +199,27 @@ export const flush: ModuleFunction<StateContext> = stateFn({
   varKwargs: "kwargs",
   keywords: ["table", "chain"],
   async run({ name, family, ignore_absence }, context, { kwargs }) {
-    if (context.test) return told(name, null, "nftables flush not performed in test mode.");
+    if (context.test) return stateOutcome(name, null, "nftables flush not performed in test mode.");
     const own = ownArguments(kwargs);
     const table = own.get("table") ?? "filter";
     const chain = own.get("chain") ?? "";
     const tableThere = truthy((await ask(context, "check_table", [table], map({ family }))).result);
     if (!ignore_absence && !tableThere) {
-      return told(name, false, `Failed to flush table ${text(table)} in family ${family}, table does not exist.`);
+      return stateOutcome(
+        name,
+        false,
+        `Failed to flush table ${text(table)} in family ${family}, table does not exist.`,
+      );
     }
     const chainThere = !own.has("chain") ||
       truthy((await ask(context, "check_chain", [table, chain], map({ family }))).result);
     if (!ignore_absence && !chainThere) {
       const where = `chain ${text(chain)} in table ${text(table)} in family ${family}`;
-      return told(name, false, `Failed to flush ${where}, chain does not exist.`);
+      return stateOutcome(name, false, `Failed to flush ${where}, chain does not exist.`);
     }
     const { result } = await ask(context, "flush", [table, chain, family]);
     if (!truthy(result) && !(ignore_absence && (!tableThere || !chainThere))) {
-      return told(name, false, "Failed to flush nftables rules");
+      return stateOutcome(name, false, "Failed to flush nftables rules");
     }
     return changed(name, `Flush nftables rules in ${text(table)} table ${text(chain)} chain ${family} family`);
   },
@@ -226,10 +238,12 @@ export const set_policy: ModuleFunction<StateContext> = stateFn({
     const policy = text(needed(own, "policy", "nftables.set_policy"));
     const current = text(await context.call("nftables.get_policy", [table, chain, family]) ?? "");
     const what = `nftables default policy for chain ${text(chain)} on table ${table} for ${family}`;
-    if (current.toLowerCase() === policy.toLowerCase()) return told(name, true, `${what} already set to ${policy}`);
-    if (context.test) return told(name, null, `${what} needs to be set to ${policy}`);
+    if (current.toLowerCase() === policy.toLowerCase()) {
+      return stateOutcome(name, true, `${what} already set to ${policy}`);
+    }
+    if (context.test) return stateOutcome(name, null, `${what} needs to be set to ${policy}`);
     if (!truthy(await context.call("nftables.set_policy", [table, chain, policy.toLowerCase(), family]))) {
-      return told(name, false, "Failed to set nftables default policy");
+      return stateOutcome(name, false, "Failed to set nftables default policy");
     }
     const saves = truthy(own.get("save"));
     if (saves) await context.call("nftables.save", [], map({ filename: own.get("save_filename") ?? null, family }));
@@ -249,11 +263,11 @@ export const table_present: ModuleFunction<StateContext> = stateFn({
   keywords: [],
   async run({ name, family }, context) {
     if ((await ask(context, "check_table", [name], map({ family }))).result === true) {
-      return told(name, true, `nftables table ${name} already exists in family ${family}`);
+      return stateOutcome(name, true, `nftables table ${name} already exists in family ${family}`);
     }
-    if (context.test) return told(name, null, `nftables table ${name} would be created in family ${family}`);
+    if (context.test) return stateOutcome(name, null, `nftables table ${name} would be created in family ${family}`);
     if ((await ask(context, "new_table", [name], map({ family }))).result !== true) {
-      return told(name, false, `Failed to create table ${name} for family ${family}`);
+      return stateOutcome(name, false, `Failed to create table ${name} for family ${family}`);
     }
     return changed(name, `nftables table ${name} successfully created in family ${family}`);
   },
@@ -266,11 +280,11 @@ export const table_absent: ModuleFunction<StateContext> = stateFn({
   keywords: [],
   async run({ name, family }, context) {
     if ((await ask(context, "check_table", [name, family])).result === false) {
-      return told(name, true, `nftables table ${name} is already absent from family ${family}`);
+      return stateOutcome(name, true, `nftables table ${name} is already absent from family ${family}`);
     }
-    if (context.test) return told(name, null, `nftables table ${name} would be deleted from family ${family}`);
+    if (context.test) return stateOutcome(name, null, `nftables table ${name} would be deleted from family ${family}`);
     if ((await ask(context, "delete_table", [name], map({ family }))).result !== true) {
-      return told(name, false, `Failed to delete table ${name} from family ${family}`);
+      return stateOutcome(name, false, `Failed to delete table ${name} from family ${family}`);
     }
     return changed(name, `nftables table ${name} successfully deleted from family ${family}`);
   },

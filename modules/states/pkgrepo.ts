@@ -148,9 +148,9 @@ More arguments are passed on to pkg.mod_repo.`,
       return failed(name, "Repo management not implemented on this platform");
     }
     if (given.has("repo")) {
-      const told =
+      const comment =
         "'repo' is not a supported argument for this state. The 'name' argument is probably what was intended.";
-      return failed(name, told);
+      return failed(name, comment);
     }
     if ((given.get("enabled") ?? null) !== null && (given.get("disabled") ?? null) !== null) {
       return failed(name, "Only one of enabled/disabled is allowed");

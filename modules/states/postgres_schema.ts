@@ -59,17 +59,17 @@ export const absent: ModuleFunction<StateContext> = stateFn({
   params: { dbname: str(), name: str(), ...CONNECTION },
   async run({ dbname, name, ...connection }, context) {
     const args = map(connection);
-    const told = (result: boolean | null, comment: string) =>
+    const report = (result: boolean | null, comment: string) =>
       inDatabase(dbname, { ...startResult(name, result), comment });
     if (!await succeeds(context, "schema_exists", [dbname, name], args)) {
-      return told(true, `Schema ${name} is not present in database ${dbname}, so it cannot be removed`);
+      return report(true, `Schema ${name} is not present in database ${dbname}, so it cannot be removed`);
     }
-    if (context.test) return told(null, `Schema ${name} is set to be removed from database ${dbname}`);
+    if (context.test) return report(null, `Schema ${name} is set to be removed from database ${dbname}`);
     if (!await succeeds(context, "schema_remove", [dbname, name], args)) {
-      return told(false, `Schema ${name} failed to be removed`);
+      return report(false, `Schema ${name} failed to be removed`);
     }
     return {
-      ...told(true, `Schema ${name} has been removed from database ${dbname}`),
+      ...report(true, `Schema ${name} has been removed from database ${dbname}`),
       changes: map({ [name]: "Absent" }),
     };
   },

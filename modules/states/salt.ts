@@ -54,13 +54,13 @@ function jobKeywords(
   { kwargs, context }: { readonly kwargs: ValueMap; readonly context: StateContext },
 ): ValueMap {
   const { tgt_type, ssh, ret, timeout, expect_minions, batch, subset } = given;
-  const asked: ValueMap = map({ ...call, tgt_type, ssh, ret, timeout, expect_minions });
-  if (batch !== null) asked.set("batch", text(batch));
-  if (subset !== null) asked.set("subset", subset);
-  if (given.failhard === true || context.opts.failhard === true) asked.set("failhard", true);
-  for (const name of ["ret_config", "ret_kwargs"] as const) if (truthy(given[name])) asked.set(name, given[name]);
+  const jobOptions: ValueMap = map({ ...call, tgt_type, ssh, ret, timeout, expect_minions });
+  if (batch !== null) jobOptions.set("batch", text(batch));
+  if (subset !== null) jobOptions.set("subset", subset);
+  if (given.failhard === true || context.opts.failhard === true) jobOptions.set("failhard", true);
+  for (const name of ["ret_config", "ret_kwargs"] as const) if (truthy(given[name])) jobOptions.set(name, given[name]);
   const roster = kwargs.get("roster");
-  return roster === undefined ? asked : asked.set("roster", roster);
+  return roster === undefined ? jobOptions : jobOptions.set("roster", roster);
 }
 
 /** The outcome of a job, by minion. */
@@ -131,8 +131,8 @@ function judgeStates(
   if (failures.size > allowed) {
     result.result = false;
     const details = [...failures].sort(([a], [b]) => a < b ? -1 : 1).map(([, detail]) => detail);
-    const told = details.filter((detail) => detail !== "");
-    result.comment = [`Run failed on minions: ${[...failures.keys()].join(", ")}`, ...told].join("\n");
+    const shown = details.filter((detail) => detail !== "");
+    result.comment = [`Run failed on minions: ${[...failures.keys()].join(", ")}`, ...shown].join("\n");
     return;
   }
   const updated = changes.size > 0 ? ` Updating ${[...changes.keys()].map(text).join(", ")}.` : "";
@@ -151,11 +151,11 @@ function wantedStates(highstate: Value, top: Value, sls: Value): { fun: string; 
 /** Runs the states on this minion, which has no master: the target is ignored. */
 async function runHere(
   { fun, arg }: { readonly fun: string; readonly arg: readonly Value[] },
-  asked: ValueMap,
+  jobOptions: ValueMap,
   context: StateContext,
 ): Promise<Returned> {
   const own: ValueMap = new Map();
-  const kwargs = asked.get("kwarg") ?? null;
+  const kwargs = jobOptions.get("kwarg") ?? null;
   if (fun === "state.top") own.set("topfn", arg[0]);
   if (fun === "state.sls") own.set("mods", arg[0]);
   if (isMap(kwargs)) { for (const [name, value] of kwargs) own.set(name, value); }
@@ -219,10 +219,10 @@ allow_fail : 0
       return failed(name, "Must pass in boolean for value of 'concurrent'");
     }
     kwarg.set("concurrent", bound.concurrent);
-    const asked = jobKeywords(bound, { arg: wanted.arg, kwarg }, { kwargs, context });
+    const jobOptions = jobKeywords(bound, { arg: wanted.arg, kwarg }, { kwargs, context });
     const returned = isMasterless(context) && !truthy(bound.ssh)
-      ? await runHere(wanted, asked, context)
-      : returnedOf(await context.call("saltutil.cmd", [tgt, wanted.fun], asked));
+      ? await runHere(wanted, jobOptions, context)
+      : returnedOf(await context.call("saltutil.cmd", [tgt, wanted.fun], jobOptions));
     const result = startResult(name);
     putJid(result, returned);
     const spared = mayFail(bound.fail_minions, result);
@@ -298,8 +298,8 @@ fail_function
     const call = { arg: Array.isArray(words) ? words : [], kwarg: isMap(kwarg) ? kwarg : new Map() };
     let returned: Returned;
     try {
-      const asked = jobKeywords(bound, call, { kwargs, context }).set("_cmd_meta", true);
-      returned = returnedOf(await context.call("saltutil.cmd", [tgt, name], asked));
+      const jobOptions = jobKeywords(bound, call, { kwargs, context }).set("_cmd_meta", true);
+      returned = returnedOf(await context.call("saltutil.cmd", [tgt, name], jobOptions));
     } catch (error) {
       return { ...result, result: false, comment: messageOf(error) };
     }

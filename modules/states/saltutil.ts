@@ -14,7 +14,7 @@ import { isMap, map, truthy, type Value, type ValueMap } from "../../lib/values/
 function syncing(
   family: string,
   doc: string,
-  told: (status: Value) => { readonly changes: ValueMap; readonly comment: string },
+  describe: (status: Value) => { readonly changes: ValueMap; readonly comment: string },
 ): ModuleFunction<StateContext> {
   return stateFn({
     doc: `${doc}\n\nname\n    A text, unique in the run. Other arguments are those of saltutil.sync_${family}.`,
@@ -24,7 +24,7 @@ function syncing(
       const fun = `saltutil.sync_${family}`;
       if (context.test) return { ...startResult(name, null), comment: `${fun} would have been run` };
       try {
-        const { changes, comment } = told(await context.call(fun, [], kwargs));
+        const { changes, comment } = describe(await context.call(fun, [], kwargs));
         return { name, result: true, comment: changes.size > 0 ? comment : "No updates to sync", changes };
       } catch (error) {
         context.log("error", `Failed to run ${fun}: ${messageOf(error)}`);

@@ -87,18 +87,18 @@ export const boolean: ModuleFunction<StateContext> = stateFn({
     for (const [key, given] of wanted) {
       const known = isMap(existing) ? existing.get(key) : undefined;
       if (!isMap(known)) return failed(name, `Boolean ${text(key)} is not available`);
-      const asked = switchOf(given);
-      if (asked === undefined) {
+      const requested = switchOf(given);
+      if (requested === undefined) {
         return failed(name, `${text(given)} is not a valid value for the boolean ${text(key)}`);
       }
       const [state, usual] = [known.get("State") ?? null, known.get("Default") ?? null];
-      if (state === asked && (usual === asked || !persist)) {
+      if (state === requested && (usual === requested || !persist)) {
         correct.push(text(key));
         continue;
       }
       old.set(key, persist ? [state, usual] : state);
-      now.set(key, persist ? [asked, asked] : asked);
-      change.set(key, asked);
+      now.set(key, persist ? [requested, requested] : requested);
+      change.set(key, requested);
     }
     const names = [...change.keys()].map(text).sort(compareStrings).join(", ");
     const said = correct.length === 0

@@ -130,8 +130,8 @@ async function manageEnvironment(given: Given, context: StateContext, more: Valu
   const ran = await populate({ ...given, requirements }, { context, more, changes });
   const retcode = Number(ran.get("retcode") ?? 1);
   if (retcode === 0) return { ...start, comment };
-  const told = `${comment}\n${str(ran.get("stdout") ?? "")}\n${str(ran.get("stderr") ?? "")}`;
-  return { ...start, result: false, comment: retcode > 0 ? told : comment };
+  const output = `${comment}\n${str(ran.get("stdout") ?? "")}\n${str(ran.get("stderr") ?? "")}`;
+  return { ...start, result: false, comment: retcode > 0 ? output : comment };
 }
 
 /** The data of the state. */
@@ -146,10 +146,10 @@ async function create(given: Given, { context, more, changes }: Work): Promise<v
   const { name, venv_bin, system_site_packages, distribute, clear, python, extra_search_dir, never_download } = given;
   const { prompt, user, use_vt } = given;
   const own = { venv_bin, system_site_packages, distribute, clear, python, extra_search_dir, never_download };
-  const asked = new Map([...map({ ...own, prompt, user, use_vt }), ...more]);
+  const options = new Map([...map({ ...own, prompt, user, use_vt }), ...more]);
   let made: Value;
   try {
-    made = await context.call("virtualenv.create", [name], asked);
+    made = await context.call("virtualenv.create", [name], options);
   } catch (error) {
     if (!(error instanceof CommandNotFoundError)) throw error;
     throw new Refused(`Failed to create virtualenv: ${error.message}`, { changes });
@@ -162,8 +162,8 @@ async function create(given: Given, { context, more, changes }: Work): Promise<v
 /** Installs packages, and reports new and removed ones. @returns The output of pip. */
 async function populate(given: Given, { context, more, changes }: Work): Promise<ValueMap> {
   const { name, user, use_vt, requirements } = given;
-  const frozen = async (asked: Readonly<Record<string, unknown>>): Promise<string[]> => {
-    const listed = await context.call("pip.freeze", [], map({ bin_env: name, ...asked }));
+  const frozen = async (options: Readonly<Record<string, unknown>>): Promise<string[]> => {
+    const listed = await context.call("pip.freeze", [], map({ bin_env: name, ...options }));
     return Array.isArray(listed) ? listed.map(str) : [];
   };
   const before = await frozen({ user, use_vt }).catch((error) => {

@@ -124,10 +124,10 @@ ${FILE_DOC}`,
       if (JSON.stringify(wanted) !== JSON.stringify(found.chain.map(({ der }) => der.toHex()))) {
         changes.set("additional_certs", true);
       }
-      const asked = withPolicy(isMap(policy) ? policy : new Map(), given);
-      const plan = planCertificate(asked, truthy(ca_server));
+      const merged = withPolicy(isMap(policy) ? policy : new Map(), given);
+      const plan = planCertificate(merged, truthy(ca_server));
       // A policy may request another digest; the changes show the state's argument.
-      if (hasOtherDigest(now, textOf(asked.get("digest") ?? used))) changes.set("digest", used);
+      if (hasOtherDigest(now, textOf(merged.get("digest") ?? used))) changes.set("digest", used);
       const more = await certificateChanges(now, plan, own.serial_number);
       return { changes: new Map([...changes, ...more]), current: true };
     };
@@ -135,8 +135,8 @@ ${FILE_DOC}`,
       if (now !== undefined && changesOnly(changes, ["additional_certs", "encoding"])) {
         return context.call("x509.encode_certificate", [now.der], map({ encoding, append_certs: chain }));
       }
-      const asked: [Value, Value][] = Object.entries({ ca_server, signing_policy, encoding, append_certs: chain });
-      return context.call("x509.create_certificate", [], new Map([...given, ...asked]));
+      const merged: [Value, Value][] = Object.entries({ ca_server, signing_policy, encoding, append_certs: chain });
+      return context.call("x509.create_certificate", [], new Map([...given, ...merged]));
     };
     return manage(name, { what: "certificate", file, encoding, check, make }, context);
   },
@@ -205,12 +205,12 @@ ${FILE_DOC}`,
     const { file, others } = splitArguments(kwargs);
     others.delete("text");
     refuseOthers(others);
-    const asked: ValueMap = new Map(isMap(extensions) ? extensions : []);
-    const isCounted = asked.get("cRLNumber") === "auto";
-    if (isCounted) asked.delete("cRLNumber");
+    const merged: ValueMap = new Map(isMap(extensions) ? extensions : []);
+    const isCounted = merged.get("cRLNumber") === "auto";
+    if (isCounted) merged.delete("cRLNumber");
     const days_valid = rest.days_valid ?? 100;
     const given = new Map<Value, Value>(
-      Object.entries({ ...rest, revoked: revokedEntries(rest.revoked), days_valid, extensions: asked }),
+      Object.entries({ ...rest, revoked: revokedEntries(rest.revoked), days_valid, extensions: merged }),
     );
     let now: RevocationList | undefined;
     const check = async (place: Place): Promise<Checked> => {
@@ -234,7 +234,7 @@ ${FILE_DOC}`,
       }
       const counted = now?.extensions.find(({ oid }) => oid === EXTENSION_OIDS.get("cRLNumber"));
       const number = counted === undefined ? 1 : int(listNumber(counted) + 1n);
-      const own = isCounted ? new Map<Value, Value>([...asked, ["cRLNumber", number]]) : asked;
+      const own = isCounted ? new Map<Value, Value>([...merged, ["cRLNumber", number]]) : merged;
       const more: [Value, Value][] = Object.entries({ digest, encoding, extensions: own });
       return context.call("x509.create_crl", [], new Map([...given, ...more]));
     };

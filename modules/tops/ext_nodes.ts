@@ -25,14 +25,14 @@ export const top: TopSource = topSource({
       stderr: "null",
       signal: AbortSignal.any([signal, AbortSignal.timeout(LIMIT_MS)]),
     }).output();
-    const told = loadYaml(new TextDecoder().decode(stdout));
-    if (!isMap(told)) {
+    const answer = loadYaml(new TextDecoder().decode(stdout));
+    if (!isMap(answer)) {
       log("info", "master_tops ext_nodes call did not return any data");
       return new Map();
     }
-    const classes = told.get("classes") ?? null;
+    const classes = answer.get("classes") ?? null;
     const names = isMap(classes) ? [...classes.keys()] : Array.isArray(classes) ? classes : undefined;
     if (names === undefined) return new Map();
-    return new Map<Value, Value>([[told.get("environment") ?? "base", names]]);
+    return new Map<Value, Value>([[answer.get("environment") ?? "base", names]]);
   },
 });

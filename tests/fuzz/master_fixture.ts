@@ -119,7 +119,7 @@ export async function openMaster(): Promise<FixtureMaster> {
     },
     jobs: {
       store: openJobStore(opts, { log: log.error }),
-      told: new BoundedMap(100),
+      fired: new BoundedMap(100),
       durable: () => Promise.resolve(),
       publish(load) {
         encode(load, "disk");

@@ -91,7 +91,7 @@ export async function testServices(overrides: Readonly<Record<string, Value>> = 
     },
     jobs: {
       store: openJobStore(opts, { log: log.error }),
-      told: new BoundedMap(100),
+      fired: new BoundedMap(100),
       durable: () => Promise.resolve(),
       publish: (load) => {
         published.push(load);
