@@ -69,14 +69,14 @@ export function parseCrontab(text: string): Crontab {
         special.push({ spec, cmd: cmd.join(" "), identifier, comment, commented });
         [comment, identifier] = [null, null];
       } else if (line.startsWith("#")) {
-        let said = line.replace(/^[# ]+/, "");
-        const at = said.indexOf(IDENTIFIER);
+        let description = line.replace(/^[# ]+/, "");
+        const at = description.indexOf(IDENTIFIER);
         if (at >= 0) {
-          const id = said.slice(at + IDENTIFIER.length).split(IDENTIFIER)[0];
+          const id = description.slice(at + IDENTIFIER.length).split(IDENTIFIER)[0];
           if (id.length > 1) identifier = id.slice(1);
-          said = said.slice(0, at).trimEnd();
+          description = description.slice(0, at).trimEnd();
         }
-        comment = comment === null ? said : `${comment}\n${said}`;
+        comment = comment === null ? description : `${comment}\n${description}`;
       } else if (/^[^ =]+=/.test(line)) {
         const equals = line.indexOf("=");
         env.push({ name: line.slice(0, equals), value: line.slice(equals + 1) });
@@ -110,8 +110,8 @@ export function crontabText({ pre, crons, special, env }: Crontab): string {
 
 function commentLines({ identifier, comment: given }: CronEntry, comment: string | null): string[] {
   if (given === null && identifier === null) return [];
-  const said = comment ? ` ${comment.replaceAll("\n", "\n# ")}` : "";
-  return [`#${said}${identifier ? ` ${IDENTIFIER}:${identifier}` : ""}`];
+  const description = comment ? ` ${comment.replaceAll("\n", "\n# ")}` : "";
+  return [`#${description}${identifier ? ` ${IDENTIFIER}:${identifier}` : ""}`];
 }
 
 /** Whether a job is the wanted one: by its identifier, or without one by its command. */
@@ -158,7 +158,7 @@ export function setJob(table: Crontab, wanted: WantedJob, random: (low: number, 
     [old.spec ?? null, "spec" in wanted ? wanted.spec : null],
   ];
   if (!fields.some(([is, should]) => differs(is, should))) return { answer: "present" };
-  const kept = {
+  const others = {
     ...table,
     crons: table.crons.filter((job) => job !== known),
     special: table.special.filter((job) => job !== known),
@@ -172,7 +172,7 @@ export function setJob(table: Crontab, wanted: WantedJob, random: (low: number, 
   const timed: WantedJob = "spec" in wanted
     ? { ...merged, spec: wanted.spec }
     : { ...merged, time: keptTime(wanted.time, old) };
-  return { answer: "updated", table: withJob(kept, timed, random) };
+  return { answer: "updated", table: withJob(others, timed, random) };
 }
 
 /** A random field that has a value keeps it. */

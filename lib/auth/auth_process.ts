@@ -13,19 +13,19 @@ import { clearTimeout, setTimeout } from "../os/timers.ts";
 const ANSWER_MS = 30_000;
 
 /** Starts a process, and returns its answer. @throws {Error} If it gives none. */
-export async function askAuthProcess(question: AuthRequest): Promise<AuthReply> {
+export async function askAuthProcess(request: AuthRequest): Promise<AuthReply> {
   const [command, ...args] = masterProcess(AUTH_PROCESS);
   const child = new Deno.Command(command, { args, stdin: "piped", stdout: "piped", stderr: "piped" }).spawn();
   const timer = setTimeout(() => child.kill("SIGKILL"), ANSWER_MS);
   try {
     const writer = child.stdin.getWriter();
-    await writer.write(new TextEncoder().encode(JSON.stringify(question)));
+    await writer.write(new TextEncoder().encode(JSON.stringify(request)));
     await writer.close();
     const { code, signal, stdout, stderr } = await child.output();
     const [line] = new TextDecoder().decode(stdout).split("\n");
     if (code === 0 && line !== "") return JSON.parse(line);
-    const said = new TextDecoder().decode(stderr).trim().slice(-500);
-    throw new Error(`the process ended with ${signal ?? code}${said === "" ? "" : `: ${said}`}`);
+    const message = new TextDecoder().decode(stderr).trim().slice(-500);
+    throw new Error(`the process ended with ${signal ?? code}${message === "" ? "" : `: ${message}`}`);
   } finally {
     clearTimeout(timer);
   }

@@ -13,7 +13,7 @@ import { ldapSettings } from "./ldap_settings.ts";
 /** Makes it. @param ask For tests. @throws {ConfigError} For options that exclude each other. */
 export function ldapEauth(
   { opts, log }: EauthContext,
-  ask: (question: AuthRequest) => Promise<AuthReply> = askAuthProcess,
+  ask: (request: AuthRequest) => Promise<AuthReply> = askAuthProcess,
 ): EauthModule {
   if (opts["auth.ldap.starttls"] && opts["auth.ldap.tls"]) {
     throw new ConfigError("not together with auth.ldap.tls", { option: "auth.ldap.starttls" });

@@ -12,7 +12,7 @@ import { groupNamesOf } from "../os/users.ts";
 /** Makes it. @param ask For tests. */
 export function pamEauth(
   { opts, log }: EauthContext,
-  ask: (question: AuthRequest) => Promise<AuthReply> = askAuthProcess,
+  ask: (request: AuthRequest) => Promise<AuthReply> = askAuthProcess,
 ): EauthModule {
   let warned = false;
   return {

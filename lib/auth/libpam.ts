@@ -103,8 +103,8 @@ export function authenticateByPam(
     step = "pam_acct_mgmt";
     status = pam.symbols.pam_acct_mgmt(session, PAM_DISALLOW_NULL_AUTHTOK);
   }
-  const said = status === PAM_SUCCESS ? null : pam.symbols.pam_strerror(session, status);
-  const problem = said === null ? undefined : `${step}: ${new Deno.UnsafePointerView(said).getCString()}`;
+  const detail = status === PAM_SUCCESS ? null : pam.symbols.pam_strerror(session, status);
+  const problem = detail === null ? undefined : `${step}: ${new Deno.UnsafePointerView(detail).getCString()}`;
   pam.symbols.pam_end(session, status);
   return problem === undefined ? { known: status === PAM_SUCCESS } : { known: false, problem };
 }

@@ -8,10 +8,10 @@ import type { AuthReply, AuthRequest } from "./auth_messages.ts";
 
 /** Answers the question on standard input. @returns The exit code. */
 export async function runAuthProcess(): Promise<number> {
-  const question: AuthRequest = JSON.parse(await new Response(Deno.stdin.readable).text());
+  const request: AuthRequest = JSON.parse(await new Response(Deno.stdin.readable).text());
   let answer: AuthReply;
   try {
-    answer = await answerOf(question);
+    answer = await answerOf(request);
   } catch (error) {
     answer = { known: false, groups: [], problem: messageOf(error) };
   }
@@ -19,12 +19,12 @@ export async function runAuthProcess(): Promise<number> {
   return 0;
 }
 
-async function answerOf(question: AuthRequest): Promise<AuthReply> {
-  if (question.kind === "pam") {
+async function answerOf(request: AuthRequest): Promise<AuthReply> {
+  if (request.kind === "pam") {
     const { authenticateByPam } = await import("./libpam.ts");
-    return { groups: [], ...authenticateByPam(question) };
+    return { groups: [], ...authenticateByPam(request) };
   }
   // Its library loads Node's compatibility layer, which nothing else needs.
   const { authenticateByLdap } = await import("./ldap_directory.ts");
-  return await authenticateByLdap(question.settings, question.credentials);
+  return await authenticateByLdap(request.settings, request.credentials);
 }

@@ -59,11 +59,11 @@ export interface BusPumpOptions {
 export class BusPump {
   readonly #paths: BusPaths;
   readonly #log: Logger;
-  readonly #kept: number;
+  readonly #maxWaiting: number;
   readonly #mostPieces: number;
   readonly #inbox: Inbox;
   readonly #outlet: Duplex;
-  readonly #subscribers = new BusSubscribers((news) => this.#tell(news));
+  readonly #subscribers = new BusSubscribers((notice) => this.#logNotice(notice));
   #published = 0;
   #python: PythonBus | undefined;
   #trying: Timer | undefined;
@@ -72,7 +72,7 @@ export class BusPump {
   private constructor(paths: BusPaths, { log, maxWaitingEvents = MAX_WAITING_EVENTS, place }: BusPumpOptions) {
     this.#paths = paths;
     this.#log = log;
-    this.#kept = maxWaitingEvents;
+    this.#maxWaiting = maxWaitingEvents;
     this.#mostPieces = Math.max(1, Math.floor(maxWaitingEvents / EVENT_SHARE));
     const settings = { highWaterMark: PUSHED };
     this.#inbox = place === undefined
@@ -174,10 +174,12 @@ export class BusPump {
     }
   }
 
-  #tell({ what, subscriber: { name, dropped } }: SubscriberNotice): void {
+  #logNotice({ what, subscriber: { name, dropped } }: SubscriberNotice): void {
     const who = `The subscriber of the event bus in process ${name.pid}`;
     if (what === "stuck") {
-      this.#log.warning(`${who} does not read: ${this.#kept} events are queued for it, and it misses further events`);
+      this.#log.warning(
+        `${who} does not read: ${this.#maxWaiting} events are queued for it, and it misses further events`,
+      );
     } else {
       const now = what === "reads again" ? what : "has gone";
       this.#log.warning(`${who} ${now}; it has missed ${dropped} events so far`);

@@ -75,11 +75,11 @@ export type SubscriberNotice = {
 /** The subscribers of one bus. */
 export class BusSubscribers {
   readonly #known = new Map<string, Subscriber>();
-  readonly #tell: (news: SubscriberNotice) => void;
+  readonly #onNotice: (notice: SubscriberNotice) => void;
 
   /** @param tell Called when a subscriber stops reading, and when that ends. */
-  constructor(tell: (news: SubscriberNotice) => void) {
-    this.#tell = tell;
+  constructor(onNotice: (notice: SubscriberNotice) => void) {
+    this.#onNotice = onNotice;
   }
 
   get all(): readonly Subscriber[] {
@@ -108,19 +108,19 @@ export class BusSubscribers {
     if (!come) {
       if (known?.topic !== topic) return; // it has sent its name again
       this.#known.delete(name.key);
-      if (known.stuck) this.#tell({ what: "left stuck", subscriber: known });
+      if (known.stuck) this.#onNotice({ what: "left stuck", subscriber: known });
       return;
     }
     // Everything counted after the note that it confirms has reached it.
     const subscriber = { name, topic, dropped: name.missed, stuck: false };
     this.#known.set(name.key, subscriber);
-    if (known?.stuck) this.#tell({ what: "reads again", subscriber });
+    if (known?.stuck) this.#onNotice({ what: "reads again", subscriber });
   }
 
   /** The queue of a subscriber is full. */
   full(subscriber: Subscriber): void {
     subscriber.stuck = true;
-    this.#tell({ what: "stuck", subscriber });
+    this.#onNotice({ what: "stuck", subscriber });
   }
 }
 

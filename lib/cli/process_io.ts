@@ -40,8 +40,8 @@ export function writeError(text: string): void {
 
 /** The width of the terminal, or what `COLUMNS` says instead; `undefined` where there is neither. */
 export function terminalColumns(): number | undefined {
-  const said = Deno.env.get("COLUMNS") ?? "";
-  if (/^[1-9]\d{0,4}$/.test(said)) return Number(said);
+  const value = Deno.env.get("COLUMNS") ?? "";
+  if (/^[1-9]\d{0,4}$/.test(value)) return Number(value);
   try {
     return Deno.stdout.isTerminal() ? Deno.consoleSize().columns : undefined;
   } catch {

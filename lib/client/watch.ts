@@ -15,7 +15,7 @@ export class JobWatch {
   #earliest: number;
   readonly #unreturned: Set<string>;
   readonly #acknowledged = new Set<string>();
-  #question: { readonly unanswered: Set<string>; readonly deadline: number } | undefined;
+  #findJob: { readonly unanswered: Set<string>; readonly deadline: number } | undefined;
 
   /** Begins to wait for `ids`. */
   constructor(ids: readonly string[], options: { readonly timeoutMs: number; readonly now: number }) {
@@ -37,7 +37,7 @@ export class JobWatch {
 
   /** The latest time of the next check if no event comes before. */
   get nextAt(): number {
-    return Math.min(this.#question?.deadline ?? Infinity, this.#earliest);
+    return Math.min(this.#findJob?.deadline ?? Infinity, this.#earliest);
   }
 
   #wait(id: string, deadline: number): void {
@@ -48,7 +48,7 @@ export class JobWatch {
   /** Minion `id` returned. @returns Whether this is its first return. */
   returned(id: string): boolean {
     this.#deadlines.delete(id);
-    this.#question?.unanswered.delete(id);
+    this.#findJob?.unanswered.delete(id);
     return this.#unreturned.delete(id);
   }
 
@@ -57,7 +57,7 @@ export class JobWatch {
     if (!this.#unreturned.has(id)) return;
     this.#acknowledged.add(id);
     this.#wait(id, Infinity);
-    this.#question?.unanswered.delete(id);
+    this.#findJob?.unanswered.delete(id);
   }
 
   /** Minion `id` connected or disconnected. If it has the job and disconnected, it is given up after the time-out. */
@@ -76,7 +76,7 @@ export class JobWatch {
 
   /** The minions to ask now whether they run the job; none while a question is open. */
   toAsk(now: number): string[] {
-    if (this.#question !== undefined || now < this.#earliest) return [];
+    if (this.#findJob !== undefined || now < this.#earliest) return [];
     this.#look();
     return [...this.#deadlines].filter(([, deadline]) => deadline <= now).map(([id]) => id);
   }
@@ -95,7 +95,7 @@ export class JobWatch {
 
   /** `ids` have been asked, and have until `deadline` to answer. */
   asked(ids: readonly string[], deadline: number): void {
-    this.#question = { unanswered: new Set(ids), deadline };
+    this.#findJob = { unanswered: new Set(ids), deadline };
     // From now on the question's deadline replaces theirs.
     for (const id of ids) this.#wait(id, Infinity);
     this.#look();
@@ -107,16 +107,16 @@ export class JobWatch {
 
   /** Minion `id` answered. */
   answered(id: string, running: boolean, now: number): void {
-    if (!this.#question?.unanswered.delete(id)) return;
+    if (!this.#findJob?.unanswered.delete(id)) return;
     if (running) this.#wait(id, now + this.#timeoutMs);
     else this.#deadlines.delete(id);
   }
 
   /** Gives up minions that have not answered the question in time. */
   tick(now: number): void {
-    const question = this.#question;
-    if (question === undefined || (question.unanswered.size > 0 && now < question.deadline)) return;
-    for (const id of question.unanswered) this.#deadlines.delete(id);
-    this.#question = undefined;
+    const findJob = this.#findJob;
+    if (findJob === undefined || (findJob.unanswered.size > 0 && now < findJob.deadline)) return;
+    for (const id of findJob.unanswered) this.#deadlines.delete(id);
+    this.#findJob = undefined;
   }
 }

@@ -48,7 +48,7 @@ export class BatchRecord {
     this.#done = new Map(state.done);
     this.#failed = new Map(state.failed);
     this.#save();
-    this.#tell("new");
+    this.#fireEvent("new");
   }
 
   /** The job was sent to `ids`. */
@@ -73,7 +73,7 @@ export class BatchRecord {
     clearTimeout(this.#timer);
     this.#halted = halted;
     this.#save();
-    this.#tell(halted === undefined ? "complete" : "halted");
+    this.#fireEvent(halted === undefined ? "complete" : "halted");
     await this.#writing;
   }
 
@@ -81,7 +81,7 @@ export class BatchRecord {
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
       this.#save();
-      this.#tell("progress");
+      this.#fireEvent("progress");
     }, WRITE_MS);
   }
 
@@ -105,7 +105,7 @@ export class BatchRecord {
     }
   }
 
-  #tell(what: "new" | "progress" | "complete" | "halted"): void {
+  #fireEvent(what: "new" | "progress" | "complete" | "halted"): void {
     const { jid, fun, tgt, tgtType, user, minions, size, driver, createdMs } = this.#state;
     const duration = float((Date.now() - createdMs) / 1000);
     const counts = {

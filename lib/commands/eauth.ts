@@ -57,10 +57,10 @@ export async function eauthCredentials(options: EauthOptions, run: EauthRun): Pr
   const { opts, log } = run;
   const path = tokenFile(opts);
   const named = options.username !== null || options.password !== null;
-  if (!options.eauth) return mayReadKey(opts) ? undefined : keptToken(path, opts);
+  if (!options.eauth) return mayReadKey(opts) ? undefined : cachedToken(path, opts);
   // The stored token is used, unless the command names another user.
-  const kept = named || options.mktoken ? undefined : keptToken(path, opts);
-  if (kept !== undefined) return kept;
+  const cached = named || options.mktoken ? undefined : cachedToken(path, opts);
+  if (cached !== undefined) return cached;
   const { eauth } = options;
   const caller = callingUser();
   const username = options.username ?? (await question(run, `${eauth} username [${caller}]: `, false) || caller);
@@ -87,7 +87,7 @@ function tokenFile({ token_file }: MasterOpts): string {
 }
 
 /** The stored token, unless it has expired. */
-function keptToken(path: string, { token_expire }: MasterOpts): ValueMap | undefined {
+function cachedToken(path: string, { token_expire }: MasterOpts): ValueMap | undefined {
   const madeMs = statIfExists(path)?.mtime?.getTime();
   if (madeMs === undefined || madeMs + token_expire * 1000 < Date.now()) return undefined;
   const token = readTextFileIfExists(path)?.trim();

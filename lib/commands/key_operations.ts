@@ -107,7 +107,7 @@ export function wheelKeys(ask: AskWheel): KeyOperations {
         ? ["key.accept_dict", { include_rejected: true, include_denied: true }] as const
         : ["key.reject_dict", { include_accepted: true, include_denied: true }] as const;
       const now = byState(await ask(fun, [byDirectory(matches)], map(included)));
-      const ids = [...new Set([...matches].flatMap(([state, its]) => state === to ? [] : its))];
+      const ids = [...new Set([...matches].flatMap(([state, members]) => state === to ? [] : members))];
       const changed = ids.filter((id) => now.get(to)?.includes(id));
       return { changed, invalid: ids.filter((id) => !changed.includes(id)) };
     },

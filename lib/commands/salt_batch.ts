@@ -58,7 +58,7 @@ export async function runBatch(job: JobRequest, { session, spec }: BatchOptions)
   if (io.signal.aborted) return interrupted(session);
   const quiet = options.static && !options.async;
   for (const { id } of quiet ? [] : down) {
-    tell(session, `Minion ${sanitizeLine(id)} did not respond. No job will be sent.\n`);
+    printStatus(session, `Minion ${sanitizeLine(id)} did not respond. No job will be sent.\n`);
   }
   if (up.length === 0) {
     io.writeError(NO_RETURN_TEXT);
@@ -161,8 +161,8 @@ async function drive(
   const parts: Session = { ...session, io: { ...session.io, signal: AbortSignal.any([signal, over.signal]) } };
   const bus = masterBus(opts.sock_dir);
   // The state is in the job store, where other commands read it.
-  const kept = noLog === undefined ? state : { ...state, arg: [MASK], kwargs: new Map() };
-  const record = new BatchRecord(kept, { store, fire: (tag, data) => fireEvent(bus, tag, data) });
+  const stored = noLog === undefined ? state : { ...state, arg: [MASK], kwargs: new Map() };
+  const record = new BatchRecord(stored, { store, fire: (tag, data) => fireEvent(bus, tag, data) });
   const backgroundParts = inBackground ? new BackgroundParts(parts) : undefined;
   const part = { tgtType: "list", fun, arg, kwargs, ret, jid, noLog };
   const run = new BatchRun({
@@ -219,7 +219,7 @@ class BatchPrinter {
 
   /** A part begins. */
   started(ids: readonly string[]): void {
-    if (!this.#how.quiet) tell(this.#session, `\nExecuting run on ${sanitizeLine(repr([...ids]))}\n\n`);
+    if (!this.#how.quiet) printStatus(this.#session, `\nExecuting run on ${sanitizeLine(repr([...ids]))}\n\n`);
   }
 
   /** A minion has answered. */
@@ -227,7 +227,7 @@ class BatchPrinter {
     const { jid, quiet } = this.#how;
     if (quiet) return;
     if (!hasReturned(outcome)) {
-      tell(this.#session, `Minion '${sanitizeLine(id)}' failed to respond to job sent\n`);
+      printStatus(this.#session, `Minion '${sanitizeLine(id)}' failed to respond to job sent\n`);
       return;
     }
     const shown = new Map<Value, Value>([["jid", jid], ["retcode", retcode], [id, value]]);
@@ -236,7 +236,7 @@ class BatchPrinter {
 }
 
 /** Writes a message that is not a result: to standard error if a program reads the results. */
-function tell({ io, opts }: Session, text: string): void {
+function printStatus({ io, opts }: Session, text: string): void {
   if (MACHINE_OUTPUTTERS.includes(opts.output ?? "")) io.writeError(text);
   else io.write(text);
 }

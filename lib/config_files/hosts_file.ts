@@ -91,7 +91,7 @@ export function removeHost(text: string, address: string, name: string): string 
     const comment = rest.join("#").trimStart();
     const names = words.trim().split(/\s+/).slice(1).filter((word) => word !== name);
     if (names.length === 0) return "";
-    const kept = `${address}\t\t${names.map((word) => `${word} `).join("")}`;
-    return comment === "" ? `${kept}\n` : `${kept}# ${comment}\n`;
+    const entry = `${address}\t\t${names.map((word) => `${word} `).join("")}`;
+    return comment === "" ? `${entry}\n` : `${entry}# ${comment}\n`;
   }).join("");
 }

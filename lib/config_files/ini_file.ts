@@ -168,8 +168,10 @@ export class IniSection {
 
   /** All entries as values. @param options.comments Whether comments and unknown lines are among them. */
   values({ comments }: { readonly comments: boolean }): ValueMap {
-    const kept = [...this.#entries].filter(([name]) => comments || !name.startsWith("#"));
-    return new Map(kept.map(([name, value]) => [name, typeof value === "string" ? value : value.values({ comments })]));
+    const selected = [...this.#entries].filter(([name]) => comments || !name.startsWith("#"));
+    return new Map(
+      selected.map(([name, value]) => [name, typeof value === "string" ? value : value.values({ comments })]),
+    );
   }
 }
 

@@ -28,13 +28,13 @@ export function encryptedPassword(role: string, password: string, method: Passwo
   return scramPassword(password, { salt: crypto.getRandomValues(new Uint8Array(16)) });
 }
 
-/** Whether the hash `kept` of the server matches `password`. */
-export function isPassword(role: string, password: string, kept: string, method: PasswordMethod): boolean {
-  if (method !== "scram-sha-256") return encryptedPassword(role, password, method) === kept;
-  if (password.startsWith("SCRAM-SHA-256")) return password === kept;
-  const [, iterations, salt] = /^SCRAM-SHA-256\$(\d+):([^$]+?)\$/.exec(kept) ?? [];
+/** Whether the hash `stored` of the server matches `password`. */
+export function isPassword(role: string, password: string, stored: string, method: PasswordMethod): boolean {
+  if (method !== "scram-sha-256") return encryptedPassword(role, password, method) === stored;
+  if (password.startsWith("SCRAM-SHA-256")) return password === stored;
+  const [, iterations, salt] = /^SCRAM-SHA-256\$(\d+):([^$]+?)\$/.exec(stored) ?? [];
   if (salt === undefined) return false;
-  return scramPassword(password, { salt: Uint8Array.fromBase64(salt), iterations: Number(iterations) }) === kept;
+  return scramPassword(password, { salt: Uint8Array.fromBase64(salt), iterations: Number(iterations) }) === stored;
 }
 
 const encoder = new TextEncoder();

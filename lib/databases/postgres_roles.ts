@@ -68,8 +68,8 @@ function passwordPart(name: string, password: Value, encrypted: Value): string[]
   if (typeof password === "boolean") return [password ? "PASSWORD" : "NOPASSWORD"];
   if (password === null || password === "") return [];
   const method = passwordMethod(encrypted);
-  const kept = encryptedPassword(name, str(password), method);
-  return [method === false ? "UNENCRYPTED" : "ENCRYPTED", `PASSWORD ${literal(kept)}`];
+  const hash = encryptedPassword(name, str(password), method);
+  return [method === false ? "UNENCRYPTED" : "ENCRYPTED", `PASSWORD ${literal(hash)}`];
 }
 
 /** The query of all roles, for a server of that version. */

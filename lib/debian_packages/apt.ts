@@ -32,14 +32,14 @@ const REFRESH_SECONDS = 30;
 export async function debianPackages(context: JobContext): Promise<output.DebianPackages> {
   const answers = aptCache(context);
   const [own, cpu] = [context.grains.get("osarch"), context.grains.get("cpuarch")];
-  const kept = answers.packages(`${str(own ?? "")} ${str(cpu ?? "")}`);
-  if (kept.packages !== undefined) return kept.packages;
+  const cached = answers.packages(`${str(own ?? "")} ${str(cpu ?? "")}`);
+  if (cached.packages !== undefined) return cached.packages;
   const foreign = (architecture: string) =>
     cpu === "x86_64" && own === "amd64" && architecture !== "all" && architecture !== own;
   const words = ["dpkg-query", "--showformat", output.PACKAGES_FORMAT, "-W"];
   const { retcode, stdout } = await runProgram(words, context);
   const packages = output.parsePackages(stdout, foreign);
-  if (retcode === 0) kept.packages = packages;
+  if (retcode === 0) cached.packages = packages;
   return packages;
 }
 
@@ -147,11 +147,13 @@ async function candidatesOf(
   { packages, release }: { readonly packages: PackageVersions; readonly release: string },
   context: JobContext,
 ): Promise<ReadonlyMap<string, string>> {
-  const kept = aptCache(context).candidates(release);
-  const requested = names.map((name) => checkedWord(name, "package name")).filter((name) => !kept.requested.has(name));
-  if (requested.length === 0) return kept.versions;
+  const cached = aptCache(context).candidates(release);
+  const requested = names.map((name) => checkedWord(name, "package name")).filter((name) =>
+    !cached.requested.has(name)
+  );
+  if (requested.length === 0) return cached.versions;
   const more = packagesOfStates(context, packages).filter((name) =>
-    !kept.requested.has(name) && !requested.includes(name)
+    !cached.requested.has(name) && !requested.includes(name)
   );
   const options = release === "" ? [] : ["-o", `APT::Default-Release=${release}`];
   const ask = (them: readonly string[]) =>
@@ -160,11 +162,11 @@ async function candidatesOf(
   if (retcode !== 0) {
     // It may be a name that was not asked for before.
     const alone = more.length === 0 ? stdout : (await ask(requested)).stdout;
-    return new Map([...kept.versions, ...output.parsePolicy(alone)]);
+    return new Map([...cached.versions, ...output.parsePolicy(alone)]);
   }
-  for (const name of [...requested, ...more]) kept.requested.add(name);
-  for (const [name, version] of output.parsePolicy(stdout)) kept.versions.set(name, version);
-  return kept.versions;
+  for (const name of [...requested, ...more]) cached.requested.add(name);
+  for (const [name, version] of output.parsePolicy(stdout)) cached.versions.set(name, version);
+  return cached.versions;
 }
 
 /** What `apt-get upgrade` or `dist-upgrade` would bring. @throws {CommandError} If apt-get fails. */
@@ -183,8 +185,8 @@ export async function upgradablePackages(
 
 /** Words of apt-get that say which configuration files are kept. */
 function dpkgOptions(kwargs: ValueMap): string[] {
-  const kept = isTrue(kwargs.get("force_conf_new")) ? ["--force-confnew"] : ["--force-confold", "--force-confdef"];
-  return kept.flatMap((option) => ["-o", `DPkg::Options::=${option}`]);
+  const cached = isTrue(kwargs.get("force_conf_new")) ? ["--force-confnew"] : ["--force-confold", "--force-confdef"];
+  return cached.flatMap((option) => ["-o", `DPkg::Options::=${option}`]);
 }
 
 function forced(kwargs: ValueMap): string[] {

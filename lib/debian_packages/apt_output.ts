@@ -124,11 +124,11 @@ export function parseShow(text: string, wanted: readonly string[]): ValueMap {
     }
     const [name, version] = [fields.get("Package"), fields.get("Version")];
     if (typeof name !== "string" || typeof version !== "string") continue;
-    const kept = [...fields].filter(([key]) =>
+    const selected = [...fields].filter(([key]) =>
       key !== "Package" && key !== "Version" && (wanted.length === 0 || wanted.includes(String(key).toLowerCase()))
     );
     const versions = shown.get(name) ?? new Map<string, ValueMap>();
-    shown.set(name, versions.set(version, new Map([...versions.get(version) ?? [], ...kept])));
+    shown.set(name, versions.set(version, new Map([...versions.get(version) ?? [], ...selected])));
   }
   return new Map([...shown].map(([name, versions]): [Value, Value] => [name, new Map(versions)]));
 }

@@ -16,12 +16,12 @@ import { map, type Value, type ValueMap } from "../values/value.ts";
 /** Packages by the state that dpkg has for them: `install`, `hold`, … */
 export async function selections(context: JobContext, pattern = "*"): Promise<ReadonlyMap<string, string[]>> {
   const word = checkedWord(pattern || "*", "pattern");
-  const kept = aptCache(context).selections();
-  const known = kept.get(word);
+  const cached = aptCache(context).selections();
+  const known = cached.get(word);
   if (known !== undefined) return known;
   const { retcode, stdout } = await runProgram(["dpkg", "--get-selections", word], context);
   const found = output.parseSelections(stdout);
-  if (retcode === 0) kept.set(word, found);
+  if (retcode === 0) cached.set(word, found);
   return found;
 }
 

@@ -19,7 +19,7 @@ export async function openLocalServer(
 ): Promise<FileRequest> {
   const server = new FileServer(opts, { log });
   if (opts.fileserver_backend.some((name) => ["git", "gitfs"].includes(name))) {
-    await updateBackends(server, { changes: false, signal }, { log, tell: () => Promise.resolve() });
+    await updateBackends(server, { changes: false, signal }, { log, fire: () => Promise.resolve() });
   }
   return async (load) => {
     if (load.get("cmd") === "_master_opts") return optsValues(opts);

@@ -16,7 +16,7 @@ import { digestFile, digestSmallFile, SMALL } from "./pieces.ts";
 import { fileNameOf } from "./safe_path.ts";
 
 /** Number of digests that a thread remembers. */
-const MAX_REMEMBERED = 20_000;
+const MAX_CACHED = 20_000;
 /** Bytes from which on a digest is also kept on disk. */
 const LARGE = 1 << 20;
 /** Minimum age of a file's last change, in milliseconds, for its digest to be stored. */
@@ -30,7 +30,7 @@ interface Hashed {
   readonly rel: string;
 }
 
-interface Kept {
+interface CachedHash {
   readonly identity: string;
   readonly hash: string;
 }
@@ -40,7 +40,7 @@ export class HashCache {
   readonly #directory: string;
   readonly #hashType: string;
   readonly #host: BackendHost;
-  readonly #kept = new BoundedMap<string, Kept>(MAX_REMEMBERED);
+  readonly #cache = new BoundedMap<string, CachedHash>(MAX_CACHED);
   readonly #running = new Map<string, Promise<string | undefined>>();
 
   /** @param directory Of the digests on disk: `<cachedir>/roots/hash`. */
@@ -65,7 +65,7 @@ export class HashCache {
         const before = Deno.statSync(file.path);
         if (!before.isFile) return undefined;
         const identity = identityOf(before);
-        const known = this.#kept.get(file.path);
+        const known = this.#cache.get(file.path);
         if (known?.identity === identity) return known.hash;
         const large = before.size >= LARGE;
         const hash = (large ? await this.#read(file, identity) : undefined) ??
@@ -75,7 +75,7 @@ export class HashCache {
         if (identityOf(after) !== identity) continue; // it changed while it was read
         const changed = Math.max(after.mtime?.getTime() ?? 0, after.ctime?.getTime() ?? 0);
         if (Date.now() - changed < SETTLED_MS) return hash;
-        this.#kept.set(file.path, { identity, hash });
+        this.#cache.set(file.path, { identity, hash });
         if (large) await this.#write(file, { identity, hash });
         return hash;
       }
@@ -98,7 +98,7 @@ export class HashCache {
     }
   }
 
-  async #write(file: Hashed, { identity, hash }: Kept): Promise<void> {
+  async #write(file: Hashed, { identity, hash }: CachedHash): Promise<void> {
     const path = this.#pathOf(file);
     try {
       await Deno.mkdir(path.slice(0, path.lastIndexOf("/")), { recursive: true });

@@ -14,9 +14,9 @@ import type { BackendHost, FileLists } from "./backend.ts";
 import { fileNameOf } from "./safe_path.ts";
 
 /** Number of environments whose lists a thread remembers. */
-const MAX_REMEMBERED = 64;
+const MAX_CACHED = 64;
 
-interface Kept {
+interface CachedLists {
   readonly identity: string;
   readonly lists: FileLists;
 }
@@ -26,7 +26,7 @@ export class ListCache {
   readonly #directory: string;
   readonly #seconds: number;
   readonly #host: BackendHost;
-  readonly #kept = new BoundedMap<string, Kept>(MAX_REMEMBERED);
+  readonly #cache = new BoundedMap<string, CachedLists>(MAX_CACHED);
   readonly #running = new Map<string, Promise<FileLists>>();
 
   /** @param directory `<cachedir>/file_lists/<backend>`. @param seconds For how long a list is used. */
@@ -49,18 +49,18 @@ export class ListCache {
     const path = `${this.#directory}/${fileNameOf(saltenv)}.p`;
     const identity = await this.#youngIdentity(path);
     if (identity !== undefined) {
-      const known = this.#kept.get(saltenv);
+      const known = this.#cache.get(saltenv);
       if (known?.identity === identity) return known.lists;
       const lists = await readLists(path);
       if (lists !== undefined) {
-        this.#kept.set(saltenv, { identity, lists });
+        this.#cache.set(saltenv, { identity, lists });
         return lists;
       }
     }
     const lists = await make();
     await this.#write(path, lists);
     const written = await this.#youngIdentity(path);
-    if (written !== undefined) this.#kept.set(saltenv, { identity: written, lists });
+    if (written !== undefined) this.#cache.set(saltenv, { identity: written, lists });
     return lists;
   }
 

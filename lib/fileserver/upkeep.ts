@@ -15,7 +15,7 @@ import { compareStrings, type ValueMap } from "../values/value.ts";
 export interface UpdateHost {
   log(level: "error" | "info", message: string): void;
   /** Takes the event of an update: `salt/fileserver/<backend>/update`. */
-  tell(tag: string, data: ValueMap): Promise<void>;
+  fire(tag: string, data: ValueMap): Promise<void>;
 }
 
 /** What to update, and whether the list of changes is needed. */
@@ -31,7 +31,7 @@ export async function updateBackends(server: FileServer, choice: UpdateChoice, h
   await Promise.all(backends.map(async ({ name, backend }) => {
     try {
       const event = await backend.update(choice.targets ?? [], choice);
-      if (event !== undefined && choice.changes) await host.tell(`salt/fileserver/${name}/update`, event);
+      if (event !== undefined && choice.changes) await host.fire(`salt/fileserver/${name}/update`, event);
     } catch (error) {
       host.log("error", `The file server backend ${name} cannot be updated: ${describeError(error)}`);
     }

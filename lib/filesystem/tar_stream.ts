@@ -29,7 +29,7 @@ export interface TarReading {
 /** Opens an archive. @throws {CommandNotFoundError} If the program that decompresses it is not installed. */
 export async function tarStream(
   path: string,
-  { options = null, signal, child: tell }: TarReading,
+  { options = null, signal, child: onChild }: TarReading,
 ): Promise<ReadableStream<Uint8Array>> {
   const file = await Deno.open(path);
   const head = new Uint8Array(8);
@@ -48,7 +48,7 @@ export async function tarStream(
     stderr: "null",
     signal,
   }).spawn();
-  tell(child.pid, "started");
-  child.status.then(() => tell(child.pid, "ended"));
+  onChild(child.pid, "started");
+  child.status.then(() => onChild(child.pid, "ended"));
   return child.stdout;
 }

@@ -28,19 +28,19 @@ export function writePresence(cachedir: string, { present, gone }: Presence): vo
 
 /** Reads the file of the last master; empty if it does not exist or cannot be read. */
 export function readPresence(cachedir: string): Presence {
-  let kept: Value = null;
+  let stored: Value = null;
   try {
     const bytes = readFileIfExists(path(cachedir));
-    if (bytes !== undefined) kept = decode(bytes, "disk");
+    if (bytes !== undefined) stored = decode(bytes, "disk");
   } catch (error) {
     if (!(error instanceof MsgpackError)) throw error;
   }
-  return { present: times(kept, "present"), gone: times(kept, "gone") };
+  return { present: times(stored, "present"), gone: times(stored, "gone") };
 }
 
-function times(kept: Value, field: string): Map<string, number> {
+function times(stored: Value, field: string): Map<string, number> {
   const found = new Map<string, number>();
-  const since = isMap(kept) ? kept.get(field) : undefined;
+  const since = isMap(stored) ? stored.get(field) : undefined;
   if (isMap(since)) { for (const [id, ms] of since) if (typeof id === "string") found.set(id, toNumber(ms) ?? 0); }
   return found;
 }

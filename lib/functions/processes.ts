@@ -58,7 +58,7 @@ interface Turn {
   readonly key: string;
   readonly packed: Uint8Array;
   readonly job: FunctionJob;
-  tell(news: FunctionMessage): void;
+  reply(replyOf: FunctionMessage): void;
 }
 
 /** The processes of one master. */
@@ -84,18 +84,18 @@ export class FunctionProcesses {
   }
 
   /** Takes a request. @param tell Called with news about it. */
-  take({ key, job: packed }: FunctionRequest, tell: (news: FunctionMessage) => void): void {
+  take({ key, job: packed }: FunctionRequest, reply: (replyOf: FunctionMessage) => void): void {
     const job = unpackFunctionJob(packed);
-    const turn = { key, packed, job, tell };
+    const turn = { key, packed, job, reply };
     const { running, waiting } = this.#bounds[job.kind];
     const queue = this.#waiting[job.kind];
     if (this.#closed || (this.#running[job.kind].size >= running && queue.length >= waiting)) {
       this.#parts.log.warning(
         `Too many ${job.kind} functions are running: ${truncate(job.fun)} of ${job.user} is refused`,
       );
-      return tell(news(key, "full"));
+      return reply(replyOf(key, "full"));
     }
-    tell(news(key, "taken"));
+    reply(replyOf(key, "taken"));
     queue.push(turn);
     this.#next(job.kind);
   }
@@ -114,7 +114,7 @@ export class FunctionProcesses {
   }
 
   async #serve(turn: Turn): Promise<void> {
-    const { job, key, packed, tell } = turn;
+    const { job, key, packed, reply } = turn;
     const { log, opts } = this.#parts;
     let child: Deno.ChildProcess;
     try {
@@ -131,7 +131,7 @@ export class FunctionProcesses {
     try {
       const [outcome, printed, status] = await Promise.all([readOutcome(child), readPrinted(child), child.status]);
       if (printed !== "") log.error(`${job.kind} ${truncate(job.fun)}: ${printed}`);
-      if (outcome !== undefined) return tell({ key, state: "ended", outcome });
+      if (outcome !== undefined) return reply({ key, state: "ended", outcome });
       await this.#lose(
         turn,
         status.signal === null ? `it ended with ${status.code}` : `it was ended by ${status.signal}`,
@@ -144,10 +144,10 @@ export class FunctionProcesses {
   }
 
   /** Reports that there will be no outcome. */
-  async #lose({ job, key, tell }: Turn, reason: string): Promise<void> {
+  async #lose({ job, key, reply }: Turn, reason: string): Promise<void> {
     const { log, fire } = this.#parts;
     log.error(`The process of ${job.kind} ${truncate(job.fun)} with jid ${job.jid} is lost: ${reason}`);
-    tell(news(key, "lost"));
+    reply(replyOf(key, "lost"));
     const text = `Exception occurred in ${job.kind} ${job.fun}: its process is lost: ${reason}`;
     const fun = `${job.kind}.${job.fun}`;
     const data = { fun, jid: job.jid, user: job.user, fun_args: [], return: text, success: false, retcode: 1 };
@@ -158,7 +158,7 @@ export class FunctionProcesses {
   async close(budget: TimeBudget): Promise<void> {
     this.#closed = true;
     for (const queue of Object.values(this.#waiting)) {
-      for (const { key, tell } of queue.splice(0)) tell(news(key, "lost"));
+      for (const { key, reply } of queue.splice(0)) reply(replyOf(key, "lost"));
     }
     const all = () => Object.values(this.#running).flatMap((children) => [...children]);
     for (const child of all()) kill(child, "SIGTERM");
@@ -168,7 +168,7 @@ export class FunctionProcesses {
   }
 }
 
-function news(key: string, state: FunctionMessage["state"]): FunctionMessage {
+function replyOf(key: string, state: FunctionMessage["state"]): FunctionMessage {
   return { key, state, outcome: new Uint8Array() };
 }
 

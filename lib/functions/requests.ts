@@ -75,14 +75,14 @@ export class FunctionRequests implements FunctionServices {
 
   /** Takes news from the main thread. Those for a predecessor of this thread are ignored. */
   receive(message: unknown): void {
-    const news: FunctionMessage = parseFunctionMessage(message);
-    const pending = this.#pending.get(news.key);
+    const reply: FunctionMessage = parseFunctionMessage(message);
+    const pending = this.#pending.get(reply.key);
     if (pending === undefined) return;
-    if (news.state === "taken") return pending.taken();
-    this.#pending.delete(news.key);
-    if (news.state === "ended") pending.ended(unpackOutcome(news.outcome));
+    if (reply.state === "taken") return pending.taken();
+    this.#pending.delete(reply.key);
+    if (reply.state === "ended") pending.ended(unpackOutcome(reply.outcome));
     else {pending.failed(
-        refused(news.state === "full" ? "too many functions are running already" : "its process has ended"),
+        refused(reply.state === "full" ? "too many functions are running already" : "its process has ended"),
       );}
   }
 }

@@ -10,7 +10,7 @@ import { isGone } from "../os/deno_texts.ts";
 import { runGit } from "./git_program.ts";
 
 /** Age at which an unused directory is removed, in milliseconds. */
-const KEPT_MS = 86_400_000;
+const MAX_AGE_MS = 86_400_000;
 
 /** How exactly the last use is noted, in milliseconds. */
 const USED_MS = 3_600_000;
@@ -67,7 +67,9 @@ export async function removeOldCommits({ directory }: CommitPlace, used: Readonl
   for (const name of names.filter((name) => !used.has(name))) {
     const path = `${directory}/${name}`;
     const info = await Deno.lstat(path).catch(() => undefined);
-    if (info !== undefined && Date.now() - Number(info.mtime) > KEPT_MS) await Deno.remove(path, { recursive: true });
+    if (info !== undefined && Date.now() - Number(info.mtime) > MAX_AGE_MS) {
+      await Deno.remove(path, { recursive: true });
+    }
   }
 }
 

@@ -31,7 +31,7 @@ const MAX_READERS = 4;
 /** Longest time of a fetch, in milliseconds. */
 const FETCH_LIMIT_MS = 3_600_000;
 /** Age at which an extracted file is removed, in milliseconds: the next request extracts it again. */
-const KEPT_MS = 7 * 86_400_000;
+const MAX_AGE_MS = 7 * 86_400_000;
 
 /** One remote. */
 export class GitRemote<O extends RepositoryOptions = RepositoryOptions> {
@@ -226,7 +226,7 @@ export class GitRemote<O extends RepositoryOptions = RepositoryOptions> {
 
   /** Removes files that were extracted from the repository long ago. */
   async reap(): Promise<void> {
-    const oldest = Date.now() - KEPT_MS;
+    const oldest = Date.now() - MAX_AGE_MS;
     for (const { name } of await entries(`${this.#top}/blobs`)) {
       for (const { name: oid } of await entries(`${this.#top}/blobs/${name}`)) {
         const path = `${this.#top}/blobs/${name}/${oid}`;

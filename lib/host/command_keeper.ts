@@ -31,7 +31,7 @@ const HOLD_MS = 5_000;
 const HELD_BYTES = 8 << 20;
 
 /** Writes a line for the minion's log. */
-function tell(line: string): void {
+function print(line: string): void {
   try {
     Deno.stdout.writeSync(new TextEncoder().encode(`${line}\n`));
   } catch {
@@ -101,7 +101,7 @@ class CommandKeeper {
   async serve(): Promise<void> {
     void this.#accept();
     void this.#watchMinion();
-    tell(READY);
+    print(READY);
     await this.#done.promise;
   }
 
@@ -134,7 +134,7 @@ class CommandKeeper {
     try {
       for await (const _ of Deno.stdin.readable);
     } catch (error) {
-      tell(`it lost its minion: ${messageOf(error)}`);
+      print(`it lost its minion: ${messageOf(error)}`);
     }
     this.#alone = true;
     this.#close();
@@ -150,7 +150,7 @@ class CommandKeeper {
   #note({ request, pid, outcome }: Command): void {
     if (request.hidden || pid === 0) return;
     const { jid, number, spec } = request;
-    const kept: DetachedCommand = {
+    const detached: DetachedCommand = {
       jid,
       number,
       words: spec.argv,
@@ -159,16 +159,16 @@ class CommandKeeper {
       ...outcome !== undefined && { outcome },
     };
     try {
-      writeDetached(this.#place.cachedir, kept);
+      writeDetached(this.#place.cachedir, detached);
     } catch (error) {
-      tell(`it cannot note a command of job ${jid}: ${messageOf(error)}`);
+      print(`it cannot note a command of job ${jid}: ${messageOf(error)}`);
     }
   }
 
   async #accept(): Promise<void> {
     for await (const connection of this.#listener) {
       void this.#serveCommand(connection).catch((error) => {
-        tell(`it dropped a connection: ${messageOf(error)}`);
+        print(`it dropped a connection: ${messageOf(error)}`);
       });
     }
   }

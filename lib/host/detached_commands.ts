@@ -9,7 +9,7 @@ import type { ChildOutcome } from "./child_process.ts";
 import { isDirectory } from "../os/file_kind.ts";
 import { readFileIfExists, removeIfExists, writeFileAtomic } from "../os/atomic_file.ts";
 import { MsgpackError, WireError } from "../errors.ts";
-import { blob, type Fields, fieldsOf, has, number, part, text, truth, whole } from "../process/message_fields.ts";
+import { blob, bool, type Fields, fieldsOf, has, integer, number, part, text } from "../process/message_fields.ts";
 import { isJid } from "../protocol/jid.ts";
 import { type Started, startedProcess } from "./process_facts.ts";
 import { sleep } from "../os/sleep.ts";
@@ -69,11 +69,11 @@ export function packOutcome(outcome: ChildOutcome): Record<string, unknown> {
 export function unpackOutcome(fields: Fields): ChildOutcome {
   const dropped = part(fields, "dropped");
   return {
-    pid: whole(fields, "pid", Number.MAX_SAFE_INTEGER),
+    pid: integer(fields, "pid", Number.MAX_SAFE_INTEGER),
     retcode: number(fields, "retcode"),
     stdout: blob(fields, "stdout"),
     stderr: blob(fields, "stderr"),
-    timedOut: truth(fields, "timedOut"),
+    timedOut: bool(fields, "timedOut"),
     dropped: { stdout: number(dropped, "stdout"), stderr: number(dropped, "stderr") },
   };
 }
@@ -83,8 +83,8 @@ function pathOf(cachedir: string, { jid, number }: Pick<DetachedCommand, "jid" |
 }
 
 /** Writes the file of a command, in place of an older one. @throws What writing throws. */
-export function writeDetached(cachedir: string, kept: DetachedCommand): void {
-  const { process, keeper, outcome, words, ...same } = kept;
+export function writeDetached(cachedir: string, detached: DetachedCommand): void {
+  const { process, keeper, outcome, words, ...same } = detached;
   const fields = map({
     ...same,
     words: [...words],
@@ -92,7 +92,7 @@ export function writeDetached(cachedir: string, kept: DetachedCommand): void {
     keeper: map({ ...keeper }),
     outcome: outcome === undefined ? null : map(packOutcome(outcome)),
   });
-  writeFileAtomic(pathOf(cachedir, kept), encode(fields, "disk"), { mode: 0o600 });
+  writeFileAtomic(pathOf(cachedir, detached), encode(fields, "disk"), { mode: 0o600 });
 }
 
 /** Reads the file of a command; `undefined` if it is missing or broken. */
@@ -103,12 +103,12 @@ function readDetached(path: string): DetachedCommand | undefined {
     const fields = fieldsOf(decode(bytes, "disk"));
     const mark = (name: string): ProcessMark => {
       const found = part(fields, name);
-      return { pid: whole(found, "pid", 2 ** 31), at: text(found, "at") };
+      return { pid: integer(found, "pid", 2 ** 31), at: text(found, "at") };
     };
     const words = fields.get("words");
     return {
       jid: text(fields, "jid"),
-      number: whole(fields, "number", Number.MAX_SAFE_INTEGER),
+      number: integer(fields, "number", Number.MAX_SAFE_INTEGER),
       words: Array.isArray(words) ? words.map(String) : [],
       process: mark("process"),
       keeper: mark("keeper"),
@@ -175,13 +175,13 @@ function isAlone(directory: string, name: string): boolean {
  */
 export async function detachedOutcome(
   cachedir: string,
-  kept: DetachedCommand,
+  detached: DetachedCommand,
   signal: AbortSignal,
 ): Promise<ChildOutcome | undefined> {
-  const path = pathOf(cachedir, kept);
+  const path = pathOf(cachedir, detached);
   for (;;) {
     // In this order: a keeper ends after it has written.
-    const keeps = runs(kept.keeper);
+    const keeps = runs(detached.keeper);
     const outcome = readDetached(path)?.outcome;
     if (outcome !== undefined || !keeps) return outcome;
     await sleep(LOOK_MS, signal);

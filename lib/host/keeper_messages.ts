@@ -11,16 +11,16 @@ import { frame } from "../protocol/frames.ts";
 import { packOutcome, unpackOutcome } from "./detached_commands.ts";
 import {
   blob,
+  bool,
   fieldsOf,
   has,
+  integer,
   number,
   oneOf,
   part,
   text,
   texts,
   textsByName,
-  truth,
-  whole,
 } from "../process/message_fields.ts";
 import { decode, encode } from "../values/msgpack.ts";
 import { map } from "../values/value.ts";
@@ -78,18 +78,18 @@ export function parseRequest(content: Uint8Array): KeeperRequest {
   const user = has(fields, "user") ? part(fields, "user") : undefined;
   return {
     jid: text(fields, "jid"),
-    number: whole(fields, "number", Number.MAX_SAFE_INTEGER),
-    hidden: truth(fields, "hidden"),
-    watched: truth(fields, "watched"),
+    number: integer(fields, "number", Number.MAX_SAFE_INTEGER),
+    hidden: bool(fields, "hidden"),
+    watched: bool(fields, "watched"),
     ...has(fields, "timeoutMs") && { timeoutMs: number(fields, "timeoutMs") },
     outputMax: number(fields, "outputMax"),
     spec: {
       argv: texts(fields, "argv"),
       cwd: text(fields, "cwd"),
       env: textsByName(fields, "env"),
-      ...user && { user: { uid: whole(user, "uid", 0xffffffff), gid: whole(user, "gid", 0xffffffff) } },
+      ...user && { user: { uid: integer(user, "uid", 0xffffffff), gid: integer(user, "gid", 0xffffffff) } },
       ...has(fields, "stdin") && { stdin: blob(fields, "stdin") },
-      joined: truth(fields, "joined"),
+      joined: bool(fields, "joined"),
     },
   };
 }
@@ -106,7 +106,7 @@ export function parseAnswer(content: Uint8Array): KeeperAnswer {
   const kind = text(fields, "kind");
   switch (kind) {
     case "started":
-      return { kind, pid: whole(fields, "pid", 0x7fffffff) };
+      return { kind, pid: integer(fields, "pid", 0x7fffffff) };
     case "output":
       return { kind, stream: oneOf(fields, "stream", ["stdout", "stderr"]), bytes: blob(fields, "bytes") };
     case "ended":

@@ -25,7 +25,7 @@ export interface KeeperJob {
   /** The minion's cache directory. */
   readonly cachedir: string;
   /** Commands of this job that continued without their minion, in the order of their start. */
-  readonly kept: readonly DetachedCommand[];
+  readonly detached: readonly DetachedCommand[];
   /** Connects to the keeper; `undefined` if there is none, so that commands end with this process. */
   connect(): Promise<Deno.UnixConn | undefined>;
   /** Called before a command is given to the keeper (1), and when its outcome is here (-1). */
@@ -37,8 +37,8 @@ export function keeperRunner(job: KeeperJob): ChildRunner {
   let number = 0;
   return async (spec, care) => {
     care.signal.throwIfAborted();
-    const kept = job.kept.at(number++);
-    if (kept !== undefined) return await counted(job, () => adopt(job.cachedir, kept, care));
+    const detached = job.detached.at(number++);
+    if (detached !== undefined) return await counted(job, () => adopt(job.cachedir, detached, care));
     const connection = await job.connect();
     if (connection === undefined) return await runChild(spec, care);
     return await counted(job, () => {
@@ -112,10 +112,10 @@ function closeQuietly(connection: Deno.UnixConn): void {
 }
 
 /** Waits for a command that continued without its minion. */
-async function adopt(cachedir: string, kept: DetachedCommand, care: ChildCare): Promise<ChildOutcome> {
-  const { pid } = kept.process;
+async function adopt(cachedir: string, detached: DetachedCommand, care: ChildCare): Promise<ChildOutcome> {
+  const { pid } = detached.process;
   // A process that has another start took the id over: the command has ended.
-  const there = kept.outcome === undefined && runs(kept.process);
+  const there = detached.outcome === undefined && runs(detached.process);
   const kill = () => {
     try {
       Deno.kill(-pid, "SIGKILL");
@@ -129,7 +129,7 @@ async function adopt(cachedir: string, kept: DetachedCommand, care: ChildCare): 
     if (care.signal.aborted) kill();
   }
   try {
-    const outcome = await detachedOutcome(cachedir, kept, care.signal);
+    const outcome = await detachedOutcome(cachedir, detached, care.signal);
     if (outcome === undefined) {
       throw new CommandLostError("It is not known how the command ended: its keeper has ended");
     }

@@ -20,9 +20,9 @@ export interface LanguageSetup {
 }
 
 /** Limit of the cache of compiled templates, in characters. */
-const KEPT_CHARACTERS = 4_000_000;
+const MAX_CACHED_CHARACTERS = 4_000_000;
 /** Limit of the cache, in templates. */
-const KEPT_TEMPLATES = 2_000;
+const MAX_CACHED_TEMPLATES = 2_000;
 
 /** The language. Its tables are not to be changed. */
 export class Language {
@@ -31,7 +31,7 @@ export class Language {
   readonly tests: ReadonlyMap<string, Run>;
   readonly #tags: ReadonlyMap<string, Tag>;
   /** The least recently used first. */
-  readonly #kept = new Map<string, TemplateCode>();
+  readonly #cache = new Map<string, TemplateCode>();
   #characters = 0;
 
   constructor(setup: LanguageSetup) {
@@ -48,18 +48,18 @@ export class Language {
 
   /** Compiles a template, or takes it from the cache. @throws {TemplateError} Kind `syntax`. */
   compile(text: string): TemplateCode {
-    const known = this.#kept.get(text);
+    const known = this.#cache.get(text);
     if (known !== undefined) {
-      this.#kept.delete(text);
-      this.#kept.set(text, known);
+      this.#cache.delete(text);
+      this.#cache.set(text, known);
       return known;
     }
     const code = compileTemplate(this.parse(text), this);
-    this.#kept.set(text, code);
+    this.#cache.set(text, code);
     this.#characters += text.length;
-    while (this.#characters > KEPT_CHARACTERS || this.#kept.size > KEPT_TEMPLATES) {
-      const [oldest] = this.#kept.keys();
-      this.#kept.delete(oldest);
+    while (this.#characters > MAX_CACHED_CHARACTERS || this.#cache.size > MAX_CACHED_TEMPLATES) {
+      const [oldest] = this.#cache.keys();
+      this.#cache.delete(oldest);
       this.#characters -= oldest.length;
     }
     return code;

@@ -51,8 +51,8 @@ export class JobAcks implements AckStore {
 }
 
 function read(directory: JobDirectory, id: string): Ack | undefined {
-  const kept = directory.read(`${FOLDER}/${id}`);
-  const state = isMap(kept) ? kept.get("state") : undefined;
-  if (!isMap(kept) || (state !== "received" && state !== "running")) return undefined;
-  return { state, sinceMs: toNumber(kept.get("since")) ?? 0 };
+  const stored = directory.read(`${FOLDER}/${id}`);
+  const state = isMap(stored) ? stored.get("state") : undefined;
+  if (!isMap(stored) || (state !== "received" && state !== "running")) return undefined;
+  return { state, sinceMs: toNumber(stored.get("since")) ?? 0 };
 }

@@ -44,8 +44,8 @@ export class JobBatches implements BatchStore {
 
   /** As {@linkcode BatchStore} says. */
   read(jid: string): BatchState | undefined {
-    const kept = this.#directories.find(jid)?.read(FILE);
-    return isMap(kept) ? fromMap(jid, kept) : undefined;
+    const stored = this.#directories.find(jid)?.read(FILE);
+    return isMap(stored) ? fromMap(jid, stored) : undefined;
   }
 
   /** As {@linkcode BatchStore} says. */
@@ -93,35 +93,35 @@ function toMap(state: BatchState): ValueMap {
   });
 }
 
-function fromMap(jid: string, kept: ValueMap): BatchState {
-  const number = (name: string, otherwise = 0) => toNumber(kept.get(name)) ?? otherwise;
-  const text = (name: string) => str(kept.get(name) ?? "");
+function fromMap(jid: string, stored: ValueMap): BatchState {
+  const number = (name: string, otherwise = 0) => toNumber(stored.get(name)) ?? otherwise;
+  const text = (name: string) => str(stored.get(name) ?? "");
   const entries = (name: string) => {
-    const found = kept.get(name);
+    const found = stored.get(name);
     return isMap(found) ? [...found].map(([id, value]) => [str(id), value] as const) : [];
   };
-  const arg = kept.get("arg"), kwargs = kept.get("kwargs"), pid = toNumber(kept.get("pid"));
+  const arg = stored.get("arg"), kwargs = stored.get("kwargs"), pid = toNumber(stored.get("pid"));
   return {
     jid,
-    minions: strings(kept.get("all_minions")),
-    pending: strings(kept.get("pending")),
+    minions: strings(stored.get("all_minions")),
+    pending: strings(stored.get("pending")),
     active: new Map(entries("active").map(([id, since]) => [id, (toNumber(since) ?? 0) * 1000])),
     done: new Map(entries("done").map(([id, one]) => [id, isMap(one) ? toNumber(one.get("retcode")) ?? 0 : 0])),
     failed: new Map(entries("failed").map(([id, reason]) => [id, str(reason)])),
     size: number("batch_size", 1),
-    fun: kept.get("fun") ?? "",
+    fun: stored.get("fun") ?? "",
     arg: Array.isArray(arg) ? arg : [],
     kwargs: isMap(kwargs) ? kwargs : new Map(),
-    tgt: kept.get("tgt") ?? "",
+    tgt: stored.get("tgt") ?? "",
     tgtType: text("tgt_type"),
-    failhard: kept.get("failhard") === true,
+    failhard: stored.get("failhard") === true,
     waitS: number("batch_wait"),
     timeoutS: number("timeout", 60),
     gatherS: number("gather_job_timeout", 10),
     progressMs: number("last_progress") * 1000,
     createdMs: number("created") * 1000,
-    halted: kept.get("halted") === true ? text("halted_reason") || "stop" : undefined,
-    driver: kept.get("driver") === "master" ? "master" : "cli",
+    halted: stored.get("halted") === true ? text("halted_reason") || "stop" : undefined,
+    driver: stored.get("driver") === "master" ? "master" : "cli",
     pid,
     ret: text("ret"),
     user: text("user"),

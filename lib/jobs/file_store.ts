@@ -64,7 +64,7 @@ const LOAD = ".load.p", MINIONS = ".minions.p", RETURN = "return.p", OUT = "out.
 /** Number of jids that are tried for a new job: another process may choose the same one. */
 const ATTEMPTS = 5;
 /** Number of jobs whose directory is known to exist, to save a check for each return. */
-const REMEMBERED = 1_000;
+const MAX_CACHED = 1_000;
 
 /** The jobs of one master, below its cache directory; nothing is made or read yet. */
 export function fileJobStore(options: FileJobStoreOptions): JobStore {
@@ -82,7 +82,7 @@ class FileJobStore implements JobStore {
   readonly #uniqueJid: boolean;
   readonly #log: StoreLog;
   readonly #journal: RecordTaker | undefined;
-  readonly #stored = new BoundedMap<string, true>(REMEMBERED);
+  readonly #stored = new BoundedMap<string, true>(MAX_CACHED);
   readonly #temporary = `.${crypto.randomUUID()}`;
 
   constructor(options: FileJobStoreOptions) {
@@ -128,12 +128,12 @@ class FileJobStore implements JobStore {
 
   /** @param options.createNew Whether an existing load is kept. */
   #saveLoad(jid: string, load: ReadonlyMap<Value, Packable>, { createNew = false } = {}): void {
-    const kept = new Map(load);
-    kept.delete("key");
+    const saved = new Map(load);
+    saved.delete("key");
     this.#storing("store a load", () => {
       try {
-        this.#directories.of(jid).write(LOAD, encode(kept, "disk"), { createNew });
-        this.#journal?.append(masterRecord("load", { jid, load: kept }));
+        this.#directories.of(jid).write(LOAD, encode(saved, "disk"), { createNew });
+        this.#journal?.append(masterRecord("load", { jid, load: saved }));
       } catch (error) {
         if (!(createNew && error instanceof Deno.errors.AlreadyExists)) throw error;
       }
@@ -166,12 +166,12 @@ class FileJobStore implements JobStore {
         if (isFile(`${directory.path}/nocache`)) return "ignored";
         this.#stored.set(jid, true);
       }
-      const kept = new Map<Value, Packable>();
+      const fields = new Map<Value, Packable>();
       for (const key of ["return", "retcode", "success", "interrupted"]) {
         const item = load.get(key);
-        if (item !== undefined) kept.set(key, item);
+        if (item !== undefined) fields.set(key, item);
       }
-      const files = new Map([[RETURN, encode(kept, "disk")]]);
+      const files = new Map([[RETURN, encode(fields, "disk")]]);
       const out = load.get("out");
       if (out !== undefined) files.set(OUT, encode(out, "disk"));
       const stored = writeDirectoryOnce(`${directory.path}/${id}`, files, {
@@ -181,7 +181,7 @@ class FileJobStore implements JobStore {
       });
       if (stored === false) this.#journalAgain(jid, id);
       else if (stored) {
-        const load = new Map<Value, Packable>([["jid", jid], ["id", id], ...kept]);
+        const load = new Map<Value, Packable>([["jid", jid], ["id", id], ...fields]);
         if (out !== undefined) load.set("out", out);
         this.#journal?.append(masterRecord("return", { load }));
       }

@@ -13,14 +13,14 @@ import type { NoLogStore } from "./store.ts";
 
 const FILE = ".no_log";
 /** Number of jobs for which the result is cached. */
-const REMEMBERED = 1_000;
+const MAX_CACHED = 1_000;
 
 /** The marks of one master, in files. */
 export class NoLogMarks implements NoLogStore {
   readonly #directories: JobDirectories;
   readonly #journal: RecordTaker | undefined;
   /** Read once per job: the mark exists before the job is published. */
-  readonly #known = new BoundedMap<string, { readonly reader: string | undefined }>(REMEMBERED);
+  readonly #known = new BoundedMap<string, { readonly reader: string | undefined }>(MAX_CACHED);
 
   /** Reads and writes in the directories of jobs. @param journal Gets a record of each mark. */
   constructor(directories: JobDirectories, journal?: RecordTaker) {

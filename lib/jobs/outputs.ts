@@ -29,7 +29,7 @@ interface Written {
 const FOLDER = ".live";
 const FORM: RecordForm = { checked: false };
 /** Number of files whose state is cached. */
-const REMEMBERED = 1_000;
+const MAX_CACHED = 1_000;
 
 /** What cannot be done, in the words of an error. */
 const KEEP = "keep what a command wrote";
@@ -38,7 +38,7 @@ const KEEP = "keep what a command wrote";
 export class JobOutputs implements OutputStore {
   readonly #directories: JobDirectories;
   readonly #maxBytes: number;
-  readonly #known = new BoundedMap<string, Written>(REMEMBERED);
+  readonly #known = new BoundedMap<string, Written>(MAX_CACHED);
 
   /** Reads and writes in the directories of jobs. @param maxBytes How long a file may grow. */
   constructor(directories: JobDirectories, maxBytes: number) {

@@ -73,8 +73,8 @@ export class UndeliveredJobs {
   save(delivery: Delivery, nowMs: number): void {
     const { jid, load, minions, ttlMs, live } = delivery;
     const untilMs = nowMs + ttlMs;
-    const kept = map({ load, minions: [...minions], ttl_ms: ttlMs, until: untilMs, live });
-    const sealed = this.#crypticle.encrypt(encode(kept, "disk"));
+    const stored = map({ load, minions: [...minions], ttl_ms: ttlMs, until: untilMs, live });
+    const sealed = this.#crypticle.encrypt(encode(stored, "disk"));
     // Its arguments are only in its encrypted file.
     const hidden = isNoLog(load);
     const write = () => {
@@ -176,19 +176,19 @@ export class UndeliveredJobs {
 
   #open(jid: string, sealed: Uint8Array, nowMs: number): Delivery | undefined {
     try {
-      const kept = decode(this.#crypticle.decrypt(sealed), "disk");
-      const load = isMap(kept) ? kept.get("load") : undefined;
-      if (!isMap(kept) || !isMap(load)) return undefined;
-      const minions = kept.get("minions");
-      const ttlMs = toNumber(kept.get("ttl_ms")) ?? 0;
-      const leftMs = (toNumber(kept.get("until")) ?? 0) - nowMs;
+      const stored = decode(this.#crypticle.decrypt(sealed), "disk");
+      const load = isMap(stored) ? stored.get("load") : undefined;
+      if (!isMap(stored) || !isMap(load)) return undefined;
+      const minions = stored.get("minions");
+      const ttlMs = toNumber(stored.get("ttl_ms")) ?? 0;
+      const leftMs = (toNumber(stored.get("until")) ?? 0) - nowMs;
       // If the clock was set back, a job gets no more time than it had.
       return {
         jid,
         load,
         minions: Array.isArray(minions) ? minions.map(str) : [],
         ttlMs: Math.min(leftMs, ttlMs),
-        live: kept.get("live") === true,
+        live: stored.get("live") === true,
       };
     } catch (error) {
       // Incomplete, or written by a master with another key.

@@ -22,7 +22,7 @@ export const LONGEST_MS = 60_000;
 
 const MINUTE_MS = 60_000;
 /** After so many minutes a file contains only jobs whose time is over: one minute to write it, one to deliver. */
-const KEPT_MINUTES = 2;
+const MAX_AGE_MINUTES = 2;
 const NAME = /^(\d+)-[0-9a-f]{8}\.(log|done)$/;
 const FORM: RecordForm = { checked: false };
 
@@ -90,7 +90,7 @@ export class UndeliveredLog {
   /** Removes files that are too old. @returns Whether some are left for later. */
   sweep(nowMs: number): boolean {
     const files = this.#files();
-    const old = files.filter(({ minute }) => minute + KEPT_MINUTES < minuteOf(nowMs));
+    const old = files.filter(({ minute }) => minute + MAX_AGE_MINUTES < minuteOf(nowMs));
     for (const { name } of old) removeIfExists(`${this.#directory}/${name}`);
     return old.length < files.length;
   }

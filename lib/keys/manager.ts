@@ -79,7 +79,7 @@ export class KeyManager {
         }
         if (!this.#store.move(id, state, to)) continue;
         changed.push(id);
-        await this.#tell(id, to, pem);
+        await this.#fireEvent(id, to, pem);
       }
     }
     return { changed, invalid };
@@ -96,16 +96,16 @@ export class KeyManager {
       for (const id of ids) {
         if (!this.#store.delete(id, state)) continue;
         deleted.push(id);
-        await this.#tell(id, "delete");
+        await this.#fireEvent(id, "delete");
       }
     }
-    const kept = new Set([...this.list().values()].flat());
-    if (options.preserve) { for (const id of matches.get("accepted") ?? []) kept.add(id); }
-    for (const id of new Set(deleted)) if (!kept.has(id)) this.#options.forget(id);
+    const remaining = new Set([...this.list().values()].flat());
+    if (options.preserve) { for (const id of matches.get("accepted") ?? []) remaining.add(id); }
+    for (const id of new Set(deleted)) if (!remaining.has(id)) this.#options.forget(id);
     return deleted;
   }
 
-  async #tell(id: string, act: "accepted" | "rejected" | "delete", pub?: string): Promise<void> {
+  async #fireEvent(id: string, act: "accepted" | "rejected" | "delete", pub?: string): Promise<void> {
     const data: ValueMap = new Map();
     data.set("result", true).set("act", act).set("id", id);
     if (pub !== undefined) data.set("pub", pub);

@@ -45,16 +45,16 @@ async function receiveFile(load: ValueMap, id: string, services: Needs<"opts" | 
   park();
   const { receivePiece } = await import("../files/received_files.ts");
   const size = load.get("size");
-  const kept = await receivePiece({ cachedir: opts.cachedir, id }, {
+  const stored = await receivePiece({ cachedir: opts.cachedir, id }, {
     path: path.join("/"),
     loc: at,
     data,
     size: isInt(size ?? null) ? toNumber(size) : undefined,
   });
-  if (!kept) {
+  if (!stored) {
     warn(`A piece of a file that minion ${id} pushes is refused: its path or its offset is invalid`);
   }
-  return kept;
+  return stored;
 }
 
 function bytesOf(data: Value | undefined): Uint8Array | undefined {

@@ -127,7 +127,7 @@ async function loadServer({ opts, log, fire }: FileUpdatesParts) {
     import("../fileserver/upkeep.ts"),
   ]);
   const say = (level: "error" | "warning" | "info" | "debug", message: string) => log[level](message);
-  return { reapBackends, updateBackends, host: { log: say, tell: fire }, server: new FileServer(opts, { log: say }) };
+  return { reapBackends, updateBackends, host: { log: say, fire }, server: new FileServer(opts, { log: say }) };
 }
 
 /** Whether there is something to fetch, or events about changes are configured. */

@@ -128,8 +128,8 @@ export async function issueJob(load: ValueMap, addressees: Addressees, services:
   const ret = stringField(load, "ret");
   const { minions, missing, named } = addressees;
   const hidden = reader === undefined ? {} : { [NO_LOG]: noLogValue(reader) };
-  const news = map({ jid, tgt_type: tgtType, tgt, user, fun, arg: args, minions, missing, ...hidden });
-  await services.fire(jobNew(jid), asNoted(news));
+  const event = map({ jid, tgt_type: tgtType, tgt, user, fun, arg: args, minions, missing, ...hidden });
+  await services.fire(jobNew(jid), asNoted(event));
 
   const publish = map({
     fun,

@@ -240,8 +240,8 @@ export class MasterLink {
           lost === undefined ? `round ${round} of ${authTries} tries` : `try ${lost + 1}`
         })`;
         if (last) throw new SignInError(`Unable to sign_in to master: ${text}`, 1);
-        const news = lost === undefined || !quick && (lost - QUICK_TRIES) % authTries === 0;
-        log[news ? "error" : "debug"](`${text}; trying on`);
+        const isLogged = lost === undefined || !quick && (lost - QUICK_TRIES) % authTries === 0;
+        log[isLogged ? "error" : "debug"](`${text}; trying on`);
         return undefined;
       }
       if (error instanceof AuthenticationError || error instanceof WireError) {

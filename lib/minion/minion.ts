@@ -56,7 +56,7 @@ import { isMap, map, str, type Value, type ValueMap } from "../values/value.ts";
 import { clearInterval, setInterval, type Timer } from "../os/timers.ts";
 
 /** Minimum number of job ids that are remembered, also over restarts. */
-const REMEMBERED_JIDS = 1_000;
+const MIN_JIDS = 1_000;
 /**
  * The part of the time for ending that is reserved for the journal and the bus, and the part of that for the bus. In
  * milliseconds.
@@ -128,7 +128,7 @@ export class Minion {
       answer: (request) => this.#answer(request),
     });
     const kept = this.#kept = new KeptReturns(opts.cachedir, log);
-    const min = Math.max(opts.minion_jid_queue_hwm, REMEMBERED_JIDS), jidFile = `${opts.cachedir}/jids`;
+    const min = Math.max(opts.minion_jid_queue_hwm, MIN_JIDS), jidFile = `${opts.cachedir}/jids`;
     await restoreMinion(opts, () => new JidMemory({ min, path: jidFile, log }), log);
     const journal = this.#journal = minionJournal(opts, log);
     const spool = this.#spool = new ReturnSpool({
@@ -156,7 +156,7 @@ export class Minion {
       id: opts.id,
       data: () => ({ grains: this.#grains, pillar: this.#pillar }),
       requireSignature: opts.sign_pub_messages,
-      rememberedJids: min,
+      minJids: min,
       jidFile,
       journal,
       admit: (jid, load) => jobs.note(jid, load, "running"),

@@ -27,7 +27,7 @@ export interface ReaderRules {
   /** Whether a publish must have the master's signature (`sign_pub_messages` of the minion). */
   readonly requireSignature: boolean;
   /** Minimum number of job ids that are remembered (`minion_jid_queue_hwm`). */
-  readonly rememberedJids: number;
+  readonly minJids: number;
   /** The file of job ids for the next start; without it, they are only in memory. */
   readonly jidFile?: string;
   /** Gets a record of each job id. */
@@ -60,7 +60,7 @@ export class PublishReader {
   constructor(rules: ReaderRules) {
     this.#rules = rules;
     this.#jids = new JidMemory({
-      min: rules.rememberedJids,
+      min: rules.minJids,
       path: rules.jidFile,
       log: rules.log,
       journal: rules.journal,

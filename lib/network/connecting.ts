@@ -49,8 +49,8 @@ export async function connectTo(
 function servicePort(name: string, proto: string): number | undefined {
   for (const line of (new HostFiles().text("/etc/services") ?? "").split("\n")) {
     const [service, port = "", ...aliases] = line.replace(/#.*/, "").trim().split(/\s+/);
-    const [number, its] = port.split("/");
-    if (its === proto && [service, ...aliases].includes(name)) return Number(number);
+    const [number, protocol] = port.split("/");
+    if (protocol === proto && [service, ...aliases].includes(name)) return Number(number);
   }
   return undefined;
 }
@@ -72,7 +72,7 @@ interface Place {
 /** Resolves with what `begin` tells, or with false after the time or when the job ends; then `end` is called. */
 async function within(
   { timeoutMs, signal }: ConnectOptions,
-  begin: (tell: (done: boolean) => void) => () => void,
+  begin: (settle: (done: boolean) => void) => () => void,
 ): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const end = begin(resolve);
@@ -90,22 +90,22 @@ async function within(
 
 async function connects({ address, port }: Place, options: ConnectOptions): Promise<boolean> {
   const { connect } = await import("node:net");
-  return await within(options, (tell) => {
+  return await within(options, (settle) => {
     const socket: TcpSocket = connect({ host: address, port });
-    socket.once("connect", () => tell(true));
-    socket.on("error", () => tell(false));
+    socket.once("connect", () => settle(true));
+    socket.on("error", () => settle(false));
     return () => socket.destroy();
   });
 }
 
 async function answers({ address, port }: Place, options: ConnectOptions): Promise<boolean> {
   const { createSocket } = await import("node:dgram");
-  return await within(options, (tell) => {
+  return await within(options, (settle) => {
     const socket = createSocket(address.includes(":") ? "udp6" : "udp4");
-    socket.once("message", () => tell(true));
-    socket.on("error", () => tell(false));
+    socket.once("message", () => settle(true));
+    socket.on("error", () => settle(false));
     socket.send(crypto.randomUUID(), port, address, (error) => {
-      if (error !== null) tell(false);
+      if (error !== null) settle(false);
     });
     return () => socket.close();
   });

@@ -139,11 +139,11 @@ const answers = new BoundedMap<string, { readonly text: string; readonly until: 
 
 /** The output of `getent` for one key, or for all; empty if there is none, or no `getent`. */
 function getent(database: string, key?: string | number): string {
-  const question = `${database} ${key ?? ""}`;
-  const known = answers.get(question);
+  const query = `${database} ${key ?? ""}`;
+  const known = answers.get(query);
   if (known !== undefined && performance.now() < known.until) return known.text;
   const text = askGetent(database, key);
-  answers.set(question, { text, until: performance.now() + KNOWN_MS });
+  answers.set(query, { text, until: performance.now() + KNOWN_MS });
   return text;
 }
 

@@ -28,9 +28,9 @@ export interface LiveLinesOptions {
 /** Default time until the beginning of an unfinished line is shown, in milliseconds. */
 const UNFINISHED_MS = 1_000;
 /** Maximum characters of shown text that are remembered, for all minions together. */
-const REMEMBERED = 16 * 2 ** 20;
+const MAX_SHOWN = 16 * 2 ** 20;
 /** Maximum characters of a line; longer lines are shown in parts. */
-const LONGEST_LINE = 65_536;
+const MAX_LINE = 65_536;
 
 interface Stream {
   readonly id: string;
@@ -114,15 +114,15 @@ export class LiveLines implements Disposable {
     if (stream.command.isWhole) {
       stream.command.texts.push({ stream: stream.stream, text });
       this.#remembered += text.length;
-      if (this.#remembered > REMEMBERED) this.#forget(stream.command);
+      if (this.#remembered > MAX_SHOWN) this.#forget(stream.command);
     }
     // A carriage return at the end may be the first half of a line end.
     const lines = (stream.rest + text).split(/\r?\n|\r(?!$)/);
     stream.rest = lines.pop() ?? "";
     for (const line of lines) this.#finish(stream, line);
-    while (stream.rest.length > LONGEST_LINE) {
-      this.#write(stream.id, stream.stream, stream.rest.slice(0, LONGEST_LINE));
-      stream.rest = stream.rest.slice(LONGEST_LINE);
+    while (stream.rest.length > MAX_LINE) {
+      this.#write(stream.id, stream.stream, stream.rest.slice(0, MAX_LINE));
+      stream.rest = stream.rest.slice(MAX_LINE);
     }
     clearTimeout(stream.timer);
     if (stream.rest === "") return;

@@ -53,10 +53,10 @@ export async function diffFiles(
   }
   if (owned.size === 0) return found;
   const files = await download([...owned.keys()]);
-  for (const [name, its] of owned) {
+  for (const [name, paths] of owned) {
     const info = files.get(name) ?? "";
     const file = isMap(info) ? info.get("path") ?? "" : info;
-    for (const path of its) {
+    for (const path of paths) {
       const differences = await context.call("lowpkg.diff", [file, path]);
       found.set(path, truthy(differences) ? differences : "Unchanged");
     }

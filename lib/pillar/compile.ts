@@ -31,9 +31,9 @@ export interface CompiledPillar {
 export async function compilePillar(
   request: PillarRequest,
   host: PillarHost,
-  keeper?: SlsCache,
+  slsCache?: SlsCache,
 ): Promise<CompiledPillar> {
-  const compilation = new Compilation(request, host, keeper);
+  const compilation = new Compilation(request, host, slsCache);
   return { pillar: await compilation.compile(), reads: compilation.reads };
 }
 
@@ -54,7 +54,7 @@ class Compilation {
   readonly reads = new PillarReads();
   readonly #request: PillarRequest;
   readonly #host: PillarHost;
-  readonly #keeper: SlsCache | undefined;
+  readonly #slsCache: SlsCache | undefined;
   readonly #roots: PillarRoots;
   readonly #pillarenv: string | null;
   readonly #merging: MergeHow;
@@ -66,11 +66,11 @@ class Compilation {
   /** The reads of the current file. */
   #noting = this.reads;
 
-  constructor(request: PillarRequest, host: PillarHost, keeper: SlsCache | undefined) {
+  constructor(request: PillarRequest, host: PillarHost, slsCache: SlsCache | undefined) {
     const { opts } = host;
     this.#request = request;
     this.#host = host;
-    this.#keeper = keeper;
+    this.#slsCache = slsCache;
     this.#pillarenv = request.pillarenv ?? (opts.pillarenv_from_saltenv ? request.saltenv : null) ?? opts.pillarenv;
     const env = this.#pillarenv ?? request.saltenv ?? "base";
     const notes = {
@@ -170,7 +170,7 @@ class Compilation {
     const { id, grains } = this.#request;
     const request = plainRequest(id, grains, { saltenv, pillarenv: this.#pillarenv });
     const opts = { ...this.#host.opts, pillar_roots: map({ [saltenv]: [...roots] }), ext_pillar: [] };
-    const { pillar, reads } = await compilePillar(request, { ...this.#host, opts }, this.#keeper);
+    const { pillar, reads } = await compilePillar(request, { ...this.#host, opts }, this.#slsCache);
     this.reads.add(reads);
     return pillar;
   }
@@ -285,19 +285,19 @@ class Compilation {
   ): Promise<Value> {
     const facts = { grains: this.#request.grains, own: ownOptions({ ...this.#request, pillarenv: this.#pillarenv }) };
     // A result that depends on other data is not cached.
-    const keeper = defaults.size === 0 && this.#pillar.size === 0 ? this.#keeper : undefined;
+    const slsCache = defaults.size === 0 && this.#pillar.size === 0 ? this.#slsCache : undefined;
     const [before, reads] = [this.#noting, new PillarReads()];
     this.#noting = reads;
     try {
       // A file's imports depend on the directories of its environment.
       const key = [saltenv, sls, path, ...this.#roots.directories(saltenv)].join("\0");
-      return await renderCached({ key, facts, reads, keeper }, async () => {
+      return await renderCached({ key, facts, reads, cache: slsCache }, async () => {
         reads.path(path);
         const text = Deno.readTextFileSync(path);
         const renderer = this.#host.opts.renderer;
         const variables = new Map([...defaults, ["_pillar_rend", true]] as const) as ValueMap;
         const data = await this.#host.render({ text, path, sls, saltenv, renderer, variables }, this.#scope());
-        if (keeper !== undefined && this.#pillar.size > 0) reads.changing("a template changes pillar");
+        if (slsCache !== undefined && this.#pillar.size > 0) reads.changing("a template changes pillar");
         return data;
       });
     } finally {

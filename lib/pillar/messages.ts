@@ -4,7 +4,7 @@
  * @module
  */
 
-import { blob, fieldsOf, oneOf, text, whole } from "../process/message_fields.ts";
+import { blob, fieldsOf, integer, oneOf, text } from "../process/message_fields.ts";
 import { decode, encode } from "../values/msgpack.ts";
 import { asBytes } from "../protocol/payload.ts";
 import { WireError } from "../errors.ts";
@@ -70,5 +70,5 @@ export function unpackNumbered(bytes: Uint8Array): NumberedRequest {
   const value = decode(bytes, "disk");
   const request = isMap(value) ? asBytes(value.get("request")) : undefined;
   if (request === undefined) throw new WireError("invalid request for a pillar");
-  return { number: whole(fieldsOf(value), "number", Number.MAX_SAFE_INTEGER), request };
+  return { number: integer(fieldsOf(value), "number", Number.MAX_SAFE_INTEGER), request };
 }

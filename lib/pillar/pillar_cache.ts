@@ -9,7 +9,7 @@ import type { PillarReads, ReadFacts } from "./reads.ts";
 /** Maximum bytes of the cache of one process. */
 const MAX_BYTES = 64 * 2 ** 20;
 
-interface Kept {
+interface Entry {
   readonly reads: PillarReads;
   readonly pillar: Uint8Array;
   /** When it was compiled. */
@@ -18,7 +18,7 @@ interface Kept {
 
 /** The compiled pillars of one process. */
 export class PillarCache {
-  readonly #kept = new Map<string, Kept>();
+  readonly #entries = new Map<string, Entry>();
   readonly #max: number;
   #bytes = 0;
 
@@ -29,22 +29,22 @@ export class PillarCache {
 
   /** The entry of `key`, if its reads are unchanged for the request, or if it is younger than `ttlMs`. */
   find(key: string, facts: ReadFacts, ttlMs?: number): Uint8Array | undefined {
-    const kept = this.#kept.get(key);
-    if (kept === undefined) return undefined;
-    const holds = ttlMs === undefined ? kept.reads.holds(facts) : Date.now() - kept.atMs < ttlMs;
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return undefined;
+    const holds = ttlMs === undefined ? entry.reads.holds(facts) : Date.now() - entry.atMs < ttlMs;
     if (!holds) return void this.drop(key);
-    this.#kept.delete(key);
-    this.#kept.set(key, kept);
-    return kept.pillar;
+    this.#entries.delete(key);
+    this.#entries.set(key, entry);
+    return entry.pillar;
   }
 
   /** Stores `pillar` under `key`; removes the least recently used entries if the cache is full. */
   keep(key: string, pillar: Uint8Array, reads: PillarReads): void {
     this.drop(key);
     if (pillar.length > this.#max) return;
-    this.#kept.set(key, { reads, pillar, atMs: Date.now() });
+    this.#entries.set(key, { reads, pillar, atMs: Date.now() });
     this.#bytes += pillar.length;
-    for (const oldest of this.#kept.keys()) {
+    for (const oldest of this.#entries.keys()) {
       if (this.#bytes <= this.#max) break;
       this.drop(oldest);
     }
@@ -52,7 +52,7 @@ export class PillarCache {
 
   /** Removes the entry of `key`. */
   drop(key: string): void {
-    this.#bytes -= this.#kept.get(key)?.pillar.length ?? 0;
-    this.#kept.delete(key);
+    this.#bytes -= this.#entries.get(key)?.pillar.length ?? 0;
+    this.#entries.delete(key);
   }
 }

@@ -44,8 +44,8 @@ export interface PillarProcessesParts {
 
 /** The requests that wait for the answer to one question. */
 interface Waiting {
-  readonly question: PillarRequestMessage;
-  readonly tell: ((pillar: Uint8Array | "full" | "lost") => void)[];
+  readonly message: PillarRequestMessage;
+  readonly reply: ((pillar: Uint8Array | "full" | "lost") => void)[];
 }
 
 /** The processes of one master. */
@@ -66,20 +66,20 @@ export class PillarProcesses {
   }
 
   /** Takes a question. @param tell Called once with the answer. */
-  take(question: PillarRequestMessage, tell: (news: PillarReplyMessage) => void): void {
-    const answer = (pillar: Uint8Array | "full" | "lost") => tell(news(question.key, pillar));
+  take(message: PillarRequestMessage, reply: (replyOf: PillarReplyMessage) => void): void {
+    const answer = (pillar: Uint8Array | "full" | "lost") => reply(replyOf(message.key, pillar));
     if (this.#closed) return answer("lost");
     // A minion that repeats its request waits for the first one's answer.
-    const same = this.#waiting.find(({ question: { id, request } }) =>
-      id === question.id && sameBytes(request, question.request)
+    const same = this.#waiting.find(({ message: { id, request } }) =>
+      id === message.id && sameBytes(request, message.request)
     );
-    if (same !== undefined) return void same.tell.push(answer);
-    const its = this.#waiting.filter(({ question: { id } }) => id === question.id).length;
-    if (this.#waiting.length >= MAX_WAITING || its >= MAX_OF_ONE) {
-      this.#parts.log.warning(`Too many pillars wait: that of ${question.id} is refused`);
+    if (same !== undefined) return void same.reply.push(answer);
+    const fromSameMinion = this.#waiting.filter(({ message: { id } }) => id === message.id).length;
+    if (this.#waiting.length >= MAX_WAITING || fromSameMinion >= MAX_OF_ONE) {
+      this.#parts.log.warning(`Too many pillars wait: that of ${message.id} is refused`);
       return answer("full");
     }
-    this.#waiting.push({ question, tell: [answer] });
+    this.#waiting.push({ message, reply: [answer] });
     this.#next();
   }
 
@@ -94,7 +94,7 @@ export class PillarProcesses {
       const waiting = this.#waiting.shift();
       if (waiting === undefined) return;
       // The process that compiled this minion's pillar before has it in its cache.
-      const process = free.find((each) => each.knows(waiting.question.id)) ?? free[0];
+      const process = free.find((each) => each.knows(waiting.message.id)) ?? free[0];
       void this.#serve(process, waiting);
     }
   }
@@ -108,7 +108,7 @@ export class PillarProcesses {
     } catch (error) {
       this.#parts.log.error(`No process for pillars can be started: ${messageOf(error)}`);
       if (this.#processes.length > 0) return false;
-      for (const { tell } of this.#waiting.splice(0)) for (const each of tell) each("lost");
+      for (const { reply } of this.#waiting.splice(0)) for (const each of reply) each("lost");
       return false;
     }
   }
@@ -118,30 +118,30 @@ export class PillarProcesses {
     if (at >= 0) this.#processes.splice(at, 1);
   }
 
-  async #serve(process: PillarProcess, { question, tell }: Waiting): Promise<void> {
+  async #serve(process: PillarProcess, { message, reply }: Waiting): Promise<void> {
     let answer: Uint8Array;
     try {
-      answer = await process.compile(question);
+      answer = await process.compile(message);
     } catch (error) {
       this.#forget(process);
-      const text = `The pillar of ${question.id} cannot be compiled: ${messageOf(error)}`;
+      const text = `The pillar of ${message.id} cannot be compiled: ${messageOf(error)}`;
       if (!this.#closed) this.#parts.log.error(text);
       // An error text in place of the pillar: states are not applied then, and the operator sees the error.
       answer = encode(map({ _errors: [text] }), "wire");
     }
-    for (const each of tell) each(this.#closed ? "lost" : answer);
+    for (const each of reply) each(this.#closed ? "lost" : answer);
     this.#next();
   }
 
   /** Ends all processes. Twice is fine. */
   async close(budget: TimeBudget): Promise<void> {
     this.#closed = true;
-    for (const { tell } of this.#waiting.splice(0)) for (const each of tell) each("lost");
+    for (const { reply } of this.#waiting.splice(0)) for (const each of reply) each("lost");
     await Promise.all(this.#processes.splice(0).map((process) => process.close(budget)));
   }
 }
 
-function news(key: string, pillar: Uint8Array | "full" | "lost"): PillarReplyMessage {
+function replyOf(key: string, pillar: Uint8Array | "full" | "lost"): PillarReplyMessage {
   if (typeof pillar === "string") return { kind: "pillar", key, state: pillar, pillar: new Uint8Array() };
   return { kind: "pillar", key, state: "compiled", pillar };
 }

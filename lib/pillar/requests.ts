@@ -26,12 +26,12 @@ interface Pending {
 /** The pillars that this thread has requested. */
 export class PillarRequests implements PillarServices {
   readonly #pending = new Map<string, Pending>();
-  readonly #post: (question: PillarRequestMessage) => void;
+  readonly #post: (message: PillarRequestMessage) => void;
   readonly #park: () => void;
   readonly #waitMs: number;
 
   /** @param park Called when a request begins to wait. @param waitMs Longest wait for an answer, in milliseconds. */
-  constructor(post: (question: PillarRequestMessage) => void, park: () => void, waitMs: number) {
+  constructor(post: (message: PillarRequestMessage) => void, park: () => void, waitMs: number) {
     this.#post = post;
     this.#park = park;
     this.#waitMs = waitMs;

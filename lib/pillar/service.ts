@@ -53,15 +53,15 @@ export class PillarService {
     const cached = this.#cached(key, request);
     if (cached !== undefined && request.override.size === 0) return cached;
     if (cached !== undefined) return this.#overridden(cached, request);
-    const keptKey = `${key}\0${request.saltenv}`;
+    const cacheKey = `${key}\0${request.saltenv}`;
     const facts = { grains: request.grains, own: ownOptions(request) };
-    const kept = isPlain && !this.#opts.pillar_cache && request.extraMinionData.size === 0;
-    const known = kept ? this.#pillars.find(keptKey, facts) : undefined;
+    const usesCache = isPlain && !this.#opts.pillar_cache && request.extraMinionData.size === 0;
+    const known = usesCache ? this.#pillars.find(cacheKey, facts) : undefined;
     if (known !== undefined) return known;
     const { pillar, reads } = await compilePillar(request, this.#host, this.#files);
     const packed = this.#packed(request.id, pillar);
     if (packed.tooLarge) return packed.bytes;
-    if (kept && reads.reason === undefined) this.#pillars.keep(keptKey, packed.bytes, reads);
+    if (usesCache && reads.reason === undefined) this.#pillars.keep(cacheKey, packed.bytes, reads);
     if (isPlain) this.#store(key, request, { pillar, bytes: packed.bytes });
     return packed.bytes;
   }

@@ -48,22 +48,22 @@ export class SlsCache {
 
 /** Renders a file, or takes it from the cache. The result is a copy that the caller may change. */
 export async function renderCached(
-  { key, facts, reads, keeper }: {
+  { key, facts, reads, cache }: {
     readonly key: string;
     readonly facts: ReadFacts;
     readonly reads: PillarReads;
-    readonly keeper: SlsCache | undefined;
+    readonly cache: SlsCache | undefined;
   },
   render: () => Promise<Value>,
 ): Promise<Value> {
-  const kept = keeper?.find(key, facts);
-  if (kept !== undefined) {
-    reads.add(kept.reads);
-    return deepCopy(kept.data);
+  const cached = cache?.find(key, facts);
+  if (cached !== undefined) {
+    reads.add(cached.reads);
+    return deepCopy(cached.data);
   }
   const data = await render();
-  if (keeper === undefined) return data;
-  keeper.keep(key, { reads, data });
+  if (cache === undefined) return data;
+  cache.keep(key, { reads, data });
   // A copy: merging one minion's pillar must not change the cached data.
   return deepCopy(data);
 }

@@ -42,7 +42,7 @@ export function blob(fields: Fields, field: string): Uint8Array {
 }
 
 /** A field that must be a whole number from 0 to `max`. @throws {WireError} */
-export function whole(fields: Fields, field: string, max: number): number {
+export function integer(fields: Fields, field: string, max: number): number {
   const value = fields.get(field);
   if (typeof value !== "number" || !Number.isInteger(value) || value < 0 || value > max) {
     throw new WireError(`${field} is no number from 0 to ${max}`, field);
@@ -67,7 +67,7 @@ export function oneOf<T extends string>(fields: Fields, field: string, words: re
 }
 
 /** A field that must be true or false. @throws {WireError} */
-export function truth(fields: Fields, field: string): boolean {
+export function bool(fields: Fields, field: string): boolean {
   const value = fields.get(field);
   if (typeof value !== "boolean") throw new WireError(`${field} is neither true nor false`, field);
   return value;

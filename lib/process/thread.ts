@@ -100,14 +100,14 @@ export function serveThread<Init>(
  * @returns What ends it.
  */
 export function surviveErrors(log: Logger): () => void {
-  const tell = (error: unknown) => log.critical(`An uncaught error: ${describeError(error)}`);
+  const report = (error: unknown) => log.critical(`An uncaught error: ${describeError(error)}`);
   const rejected = (event: PromiseRejectionEvent) => {
     event.preventDefault();
-    tell(event.reason);
+    report(event.reason);
   };
   const thrown = (event: ErrorEvent) => {
     event.preventDefault();
-    tell(event.error);
+    report(event.error);
   };
   globalThis.addEventListener("unhandledrejection", rejected);
   globalThis.addEventListener("error", thrown);

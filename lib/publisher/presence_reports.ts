@@ -40,7 +40,7 @@ export class PresenceReports {
   readonly #gone: Map<string, number>;
   readonly #arrived = new Set<string>();
   #changes: PresenceChange[] = [];
-  #telling: Timer | undefined;
+  #timer: Timer | undefined;
   #catchingUp: Timer | undefined;
 
   /** Writes the file. @throws {Error} If it cannot be written. */
@@ -58,7 +58,7 @@ export class PresenceReports {
     this.#changes.push(change);
     if (change.present) this.#gone.delete(change.id);
     else this.#gone.set(change.id, Date.now());
-    this.#telling ??= setTimeout(() => void this.#tell(), GATHER_MS);
+    this.#timer ??= setTimeout(() => void this.#report(), GATHER_MS);
     if (!change.present) return;
     this.#arrived.add(change.id);
     this.#catchingUp ??= setTimeout(() => void this.#catchUp(), ARRIVALS_MS);
@@ -71,9 +71,9 @@ export class PresenceReports {
     await this.#parts.onArrivals(ids);
   }
 
-  async #tell(): Promise<void> {
+  async #report(): Promise<void> {
     const { cachedir, book, log, fire } = this.#parts;
-    this.#telling = undefined;
+    this.#timer = undefined;
     const changes = this.#changes;
     this.#changes = [];
     try {
@@ -89,7 +89,7 @@ export class PresenceReports {
 
   /** Stops calling the listener. */
   close(): void {
-    clearTimeout(this.#telling);
+    clearTimeout(this.#timer);
     clearTimeout(this.#catchingUp);
   }
 }

@@ -3,7 +3,7 @@
  * @module
  */
 
-import { fieldsOf, whole } from "../process/message_fields.ts";
+import { fieldsOf, integer } from "../process/message_fields.ts";
 
 /** The Publisher's message when it listens. */
 export interface PublisherReady {
@@ -19,10 +19,10 @@ export interface MemoryMessage {
 
 /** Parses a {@linkcode PublisherReady}. @throws {WireError} If it is something else. */
 export function parsePublisherReady(message: unknown): PublisherReady {
-  return { publishPort: whole(fieldsOf(message), "publishPort", 65_535) };
+  return { publishPort: integer(fieldsOf(message), "publishPort", 65_535) };
 }
 
 /** Parses a {@linkcode MemoryMessage}. @throws {WireError} If it is something else. */
 export function parseMemoryMessage(message: unknown): MemoryMessage {
-  return { rss: whole(fieldsOf(message), "rss", Number.MAX_SAFE_INTEGER) };
+  return { rss: integer(fieldsOf(message), "rss", Number.MAX_SAFE_INTEGER) };
 }

@@ -248,9 +248,9 @@ export async function mask(name: string, context: JobContext, { runtime, root }:
   const words = ["mask", ...runtime ? ["--runtime"] : [], output.unitName(name)];
   const { retcode, stdout, stderr } = await systemctl(words, context, { root, scope: true });
   if (retcode === 0) return true;
-  const said = [stdout, stderr].filter(Boolean).join("\n");
+  const message = [stdout, stderr].filter(Boolean).join("\n");
   throw new CommandError(
-    `Failed to mask service '${name}'${said === "" ? "" : `. Additional info follows:\n\n${said}`}`,
+    `Failed to mask service '${name}'${message === "" ? "" : `. Additional info follows:\n\n${message}`}`,
   );
 }
 

@@ -35,7 +35,7 @@ export class CutConnections {
   }
 
   /** A connection has ended. @param tell Called if libzmq closed it while the peer was sending a message. */
-  ended(connection: number, tell: () => void): void {
+  ended(connection: number, onEnded: () => void): void {
     const held = this.#held.get(connection);
     if (held === undefined) return;
     if (!hasUnread(held, UNREAD_BYTES)) return this.forget(connection);
@@ -44,7 +44,7 @@ export class CutConnections {
     // another connection already when this was reported; that connection continues.
     const timer = setTimeout(() => {
       this.#looking.delete(timer);
-      if (!isSameSocket(held, connection)) tell();
+      if (!isSameSocket(held, connection)) onEnded();
       releaseConnection(held);
     }, CLOSED_MS);
     this.#looking.set(timer, held);

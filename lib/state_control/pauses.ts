@@ -72,11 +72,11 @@ export class RunPauses {
       this.#lookedAt = performance.now();
       const pauses = readPauses(this.#cachedir, this.#jid);
       this.#saidNothing = pauses === undefined;
-      const said = pauses?.get(id) ?? pauses?.get(ALL_STATES);
-      if (!isMap(said)) return "run";
-      const seconds = toNumber(said.get("duration"));
+      const pause = pauses?.get(id) ?? pauses?.get(ALL_STATES);
+      if (!isMap(pause)) return "run";
+      const seconds = toNumber(pause.get("duration"));
       if (seconds !== undefined && performance.now() - begun > seconds * 1000) return "run";
-      if (said.has("kill")) return "kill";
+      if (pause.has("kill")) return "kill";
       await sleep(LOOK_MS, this.#signal);
     }
   }

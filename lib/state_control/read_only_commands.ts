@@ -58,8 +58,8 @@ export function isReadOnly(words: readonly string[]): boolean {
   const program = path.slice(path.lastIndexOf("/") + 1);
   const looks = Object.hasOwn(PROGRAMS, program) ? [PROGRAMS[program]].flat() : [];
   if (looks.length === 0) return false;
-  const said = withoutValued(rest).join(" ");
-  return looks.some((look) => look.test(said));
+  const line = withoutValued(rest).join(" ");
+  return looks.some((look) => look.test(line));
 }
 
 function withoutValued(words: readonly string[]): string[] {

@@ -63,7 +63,7 @@ export interface RunState {
 }
 
 /** Number of runs whose records are kept. */
-const KEPT_RUNS = 20;
+const MAX_RUNS = 20;
 /**
  * Time for which records are collected before a write, in milliseconds, while the run does not wait: a write takes
  * longer than many states.
@@ -236,5 +236,5 @@ function names(directory: string): string[] {
 
 function dropOld(directory: string): void {
   const all = names(directory);
-  for (const name of all.slice(0, Math.max(0, all.length - KEPT_RUNS + 1))) removeIfExists(`${directory}/${name}`);
+  for (const name of all.slice(0, Math.max(0, all.length - MAX_RUNS + 1))) removeIfExists(`${directory}/${name}`);
 }

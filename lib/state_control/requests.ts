@@ -23,8 +23,8 @@ function pathIn(cachedir: string): string {
 /** The stored requests by name, or one of them. @throws {CommandError} If there is nothing of that name. */
 export function readRequests(cachedir: string, name: string | null): Value {
   const bytes = readFileIfExists(pathIn(cachedir));
-  const kept = bytes === undefined ? undefined : decode(bytes, "disk");
-  const all: ValueMap = isMap(kept) ? kept : new Map();
+  const stored = bytes === undefined ? undefined : decode(bytes, "disk");
+  const all: ValueMap = isMap(stored) ? stored : new Map();
   if (name === null || name === "" || bytes === undefined) return all;
   const found = all.get(name);
   if (found !== undefined) return found;
@@ -32,9 +32,9 @@ export function readRequests(cachedir: string, name: string | null): Value {
 }
 
 /** Keeps a call with what its run in test mode returned. */
-export function keepRequest(cachedir: string, name: string, kept: StateRequest & { readonly returned: Value }): void {
+export function keepRequest(cachedir: string, name: string, stored: StateRequest & { readonly returned: Value }): void {
   const all = readRequests(cachedir, null);
-  const { mods, kwargs, returned } = kept;
+  const { mods, kwargs, returned } = stored;
   const own = new Map([...kwargs].filter(([key]) => !str(key).startsWith("__pub_")));
   const request = map({ test_run: returned, mods, kwargs: own });
   write(cachedir, new Map([...isMap(all) ? all : [], [name, request]]));
@@ -55,9 +55,9 @@ export function clearRequest(cachedir: string, name: string | null): boolean {
 /** The waiting call of a name; `undefined` if there is none. */
 export function requestNamed(cachedir: string, name: string): StateRequest | undefined {
   const all = readRequests(cachedir, null);
-  const kept = isMap(all) ? all.get(name) : undefined;
-  const kwargs = isMap(kept) ? kept.get("kwargs") : undefined;
-  return isMap(kept) && isMap(kwargs) ? { mods: kept.get("mods") ?? null, kwargs } : undefined;
+  const stored = isMap(all) ? all.get(name) : undefined;
+  const kwargs = isMap(stored) ? stored.get("kwargs") : undefined;
+  return isMap(stored) && isMap(kwargs) ? { mods: stored.get("mods") ?? null, kwargs } : undefined;
 }
 
 function write(cachedir: string, all: ValueMap): void {

@@ -36,7 +36,7 @@ export interface Plan {
 }
 
 /** Number of plans that are kept. */
-const KEPT_PLANS = 20;
+const MAX_PLANS = 20;
 /** Hexadecimal digits of a plan's name: enough to avoid hitting another plan by mistake. */
 const NAME_DIGITS = 32;
 
@@ -145,7 +145,7 @@ export function keepPlan(cachedir: string, name: string, { mods, kwargs, parts }
   const byAge = known.map((path) => ({ path, at: Deno.lstatSync(path).mtime?.getTime() ?? 0 })).sort((a, b) =>
     b.at - a.at
   );
-  for (const { path } of byAge.slice(KEPT_PLANS)) removeIfExists(path);
+  for (const { path } of byAge.slice(MAX_PLANS)) removeIfExists(path);
 }
 
 /** The plan of that name; `undefined` if there is none. */

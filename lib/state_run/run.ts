@@ -186,7 +186,7 @@ export class StateRun {
     if (status === "unmet") return await this.#unmet(given, chunk, depth);
     await this.#by(status, { chunk, tag, required });
     const result = this.results.get(tag);
-    if (result !== undefined) await this.#tell(chunk, result, tag);
+    if (result !== undefined) await this.#report(chunk, result, tag);
     return false;
   }
 
@@ -288,7 +288,7 @@ export class StateRun {
       const comment = "Recursive requisite found";
       const result = map({ changes: {}, result: false, comment, __run_num__: this.#calls.nextRunNum() });
       this.#enter(tag, withOwner(result, chunk));
-      await this.#tell(chunk, result, tag);
+      await this.#report(chunk, result, tag);
     } else if (await this.chunk(given, depth + 1)) return true;
     this.#stopped ||= this.#stops(chunk);
     return false;
@@ -352,7 +352,7 @@ export class StateRun {
     await this.#initialize(chunk);
   }
 
-  async #tell(chunk: Chunk, result: ValueMap, tag: string): Promise<void> {
+  async #report(chunk: Chunk, result: ValueMap, tag: string): Promise<void> {
     await this.#setting.watch?.after?.(chunk, result, tag);
     const inner = result.get("sub_state_run");
     result.delete("sub_state_run");

@@ -204,10 +204,10 @@ export class StateCalls {
           const seconds = pauseOf(retry);
           await sleep(seconds * 1000, runContext.job.signal);
           const again = await this.#timed(chunk, fun);
-          const said = truthy(again.get("comment"))
+          const retryText = truthy(again.get("comment"))
             ? attemptText(tries, again.get("result") ?? null, again.get("comment") ?? "")
             : "";
-          again.set("comment", `${str(result.get("comment") ?? "")}\n${said}`);
+          again.set("comment", `${str(result.get("comment") ?? "")}\n${retryText}`);
           again.set("duration", sumOf(again, result, seconds));
           if (tries === 1) again.set("start_time", result.get("start_time") ?? null);
           else again.delete("start_time");
@@ -268,9 +268,9 @@ export class StateCalls {
     );
     await sleep(seconds * 1000, runContext.job.signal);
     const last = await this.call(chunk, attempt + 1);
-    const said = attemptText(attempt, result.get("result") ?? null, result.get("comment") ?? null);
+    const retryText = attemptText(attempt, result.get("result") ?? null, result.get("comment") ?? null);
     const comment = last.get("comment") ?? "";
-    last.set("comment", `${said}\n${truthy(comment) ? str(comment) : ""}`);
+    last.set("comment", `${retryText}\n${truthy(comment) ? str(comment) : ""}`);
     last.set("duration", sumOf(last, result, seconds));
     if (attempt === 1) last.set("start_time", result.get("start_time") ?? null);
     return last;

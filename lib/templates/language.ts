@@ -45,7 +45,7 @@ export const TESTS: ReadonlyMap<string, Run> = new Map<string, Run>([
 ]);
 
 /** Sets of options that are kept at the same time: a tree has few. */
-const KEPT = 8;
+const MAX_LANGUAGES = 8;
 
 const languages = new Map<string, Language>();
 
@@ -54,7 +54,7 @@ export function saltLanguage(options: Partial<SyntaxOptions>): Language {
   const key = JSON.stringify(Object.entries(options).sort());
   let language = languages.get(key);
   if (language === undefined) {
-    if (languages.size >= KEPT) languages.clear();
+    if (languages.size >= MAX_LANGUAGES) languages.clear();
     language = new Language({ options, filters: FILTERS, tests: TESTS, tags: SERIALIZER_TAGS });
     languages.set(key, language);
   }

@@ -81,17 +81,17 @@ const end: Run = ([started], _kwargs, context) => {
 
 /** The part between two calls, which keep the time in their own variable. */
 function profiled(parser: Parser, { label, source, body, at }: Profiled): Stmt[] {
-  const kept = `_salt_profile_${parser.freeName()}`;
+  const variable = `_salt_profile_${parser.freeName()}`;
   const call = (run: Run, args: Expr[]): Expr => ({ type: "HostCall", name: `profile_${run.name}`, run, args, ...at });
   return [
     {
       type: "Assign",
-      target: name(at, kept, "store"),
+      target: name(at, variable, "store"),
       node: call(begin, [label, { type: "Const", value: source, ...at }]),
       ...at,
     },
     ...body,
-    { type: "ExprStmt", node: call(end, [name(at, kept, "load")]), ...at },
+    { type: "ExprStmt", node: call(end, [name(at, variable, "load")]), ...at },
   ];
 }
 

@@ -101,7 +101,7 @@ async function runFile(
         missing(`they took longer than ${opts.custom_grains_timeout} seconds (custom_grains_timeout), and were ended`),
       opts.custom_grains_timeout * 1000,
     );
-    process.tell({ kind: "grains", ...request });
+    process.send({ kind: "grains", ...request });
     return await answer.promise;
   } catch (error) {
     return {

@@ -31,13 +31,13 @@ export async function runGrains({ path, permissions, declared }: GrainsRequest):
     warn: (problem) => problems.push(problem),
   });
   for (const { name, fun } of await family.all()) {
-    const said = permissionKey(fun.permissions ?? "none");
+    const actual = permissionKey(fun.permissions ?? "none");
     const own = name.slice(module.length + 1);
     const written = Object.hasOwn(declared, own) ? declared[own] : "none";
     if (written !== permissions) continue;
-    if (said !== written) {
+    if (actual !== written) {
       problems.push(
-        `The grains of '${name}' are missing: it has the permissions ${said} when it runs, and ${written} in the ` +
+        `The grains of '${name}' are missing: it has the permissions ${actual} when it runs, and ${written} in the ` +
           "text of its file, which is what counts",
       );
       continue;

@@ -29,12 +29,12 @@ export function interruptedReturn(state: ProcState, more: readonly string[] = []
  * @param run Gives the outcome of the next of these commands (keeper_runner.ts).
  */
 export async function interruptedWithCommands(
-  kept: readonly DetachedCommand[],
+  detached: readonly DetachedCommand[],
   run: ChildRunner,
   care: ChildCare,
 ): Promise<ValueMap> {
   const lines: string[] = [];
-  for (const { words } of kept) {
+  for (const { words } of detached) {
     const name = `Its command '${shownCommand(words)}'`;
     try {
       const { retcode, stdout, stderr } = await run({ argv: words, cwd: "/", env: {} }, care);

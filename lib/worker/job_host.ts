@@ -12,7 +12,7 @@ export interface JobHost {
   /** Its process id, if it is its own process. */
   readonly pid?: number;
   /** Sends a message. While it is starting, messages are queued. */
-  tell(message: ToJob): void;
+  send(message: ToJob): void;
   /** What it is doing, in one line. */
   describe(): Promise<string>;
   /** The process groups of its job's commands, each verified to belong to that job. */

@@ -150,7 +150,7 @@ export class JobHosts {
       onMessage: (message) => message.kind === "done" && answer.resolve(unpackOutcome(message.outcome)),
     });
     const timer = setTimeout(() => none(`the custom modules were not loaded in ${DESCRIBE_MS} ms`), DESCRIBE_MS);
-    process.tell({ kind: "describe" });
+    process.send({ kind: "describe" });
     try {
       return await answer.promise;
     } finally {

@@ -11,16 +11,16 @@ import { parsePermissions, type Permissions } from "../plugins/permissions.ts";
 import type { Refresh } from "../plugins/job_context.ts";
 import {
   blob,
+  bool,
   type Fields,
   fieldsOf,
   has,
+  integer,
   number,
   oneOf,
   part,
   text,
   textsByName,
-  truth,
-  whole,
 } from "../process/message_fields.ts";
 
 const REFRESHES: readonly Refresh[] = ["modules", "grains", "pillar"];
@@ -56,10 +56,10 @@ export function parseToJob(fields: Fields): ToJob {
         load: blob(fields, "load"),
         ...has(fields, "declared") && { declared: textsByName(fields, "declared") },
         ...has(fields, "call") && { call: blob(fields, "call") },
-        ...has(fields, "resumed") && { resumed: truth(fields, "resumed") },
+        ...has(fields, "resumed") && { resumed: bool(fields, "resumed") },
       };
     case "abort":
-      return { kind, signal: whole(fields, "signal", 64) };
+      return { kind, signal: integer(fields, "signal", 64) };
     case "host_data":
       return { kind, hostData: hostDataOf(part(fields, "hostData")) };
     case "answer":
@@ -85,13 +85,13 @@ export function hostDataOf(fields: Fields): HostData {
 
 /** The number of a question, which its answer has. @throws {WireError} */
 export function messageId(fields: Fields): number {
-  return whole(fields, "id", Number.MAX_SAFE_INTEGER);
+  return integer(fields, "id", Number.MAX_SAFE_INTEGER);
 }
 
 /** What a command wrote. @throws {WireError} */
 export function written(fields: Fields): WrittenOutput {
   return {
-    command: whole(fields, "command", Number.MAX_SAFE_INTEGER),
+    command: integer(fields, "command", Number.MAX_SAFE_INTEGER),
     stream: oneOf(fields, "stream", ["stdout", "stderr"]),
     bytes: blob(fields, "bytes"),
     encoding: has(fields, "encoding") ? text(fields, "encoding") : null,
@@ -114,7 +114,7 @@ export function requestByJob(fields: Fields): MinionRequest {
     case "running":
       return { what };
     case "signal":
-      return { what, jid: text(fields, "jid"), signal: whole(fields, "signal", 64) };
+      return { what, jid: text(fields, "jid"), signal: integer(fields, "signal", 64) };
     default:
       throw new WireError("a job sent a request that it may not send");
   }

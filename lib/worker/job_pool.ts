@@ -191,7 +191,7 @@ export class JobPool {
     this.#busy.set(host, job);
     // Messages wait in the worker's queue until it is ready.
     const call = job.called?.call;
-    this.#tell(host, {
+    this.#send(host, {
       kind: "run",
       load: pack(job.load),
       ...declared && { declared },
@@ -246,7 +246,7 @@ export class JobPool {
       for (const pid of host.commands()) sendSignal(-pid, signal);
       if (signal !== SIGTERM && signal !== SIGINT) continue;
       job.ended = signal;
-      this.#tell(host, { kind: "abort", signal });
+      this.#send(host, { kind: "abort", signal });
       const timer = setTimeout(
         () => void (this.#busy.get(host) === job && this.#kill(host, signal)),
         this.#options.termMs ?? TERM_MS,
@@ -259,7 +259,7 @@ export class JobPool {
   /** Sets grains and pillar for jobs from now on. */
   setHostData(hostData: HostData): void {
     this.#hosts.hostData = hostData;
-    for (const host of this.#all()) this.#tell(host, { kind: "host_data", hostData });
+    for (const host of this.#all()) this.#send(host, { kind: "host_data", hostData });
   }
 
   /** Makes new workers load modules again: a loaded module stays in its thread. */
@@ -353,8 +353,8 @@ export class JobPool {
     return await this.#run(load, { onOutput: job.onOutput, resumed: false, called: { call, by: host } });
   }
 
-  #tell(host: JobHost, message: ToJob): void {
-    host.tell(message);
+  #send(host: JobHost, message: ToJob): void {
+    host.send(message);
   }
 
   #receive(host: JobHost, message: FromJob | FromModule): void {
@@ -384,12 +384,12 @@ export class JobPool {
   async #answer(host: JobHost, id: number, request: MinionRequest): Promise<void> {
     try {
       const value = await this.#valueFor(host, request);
-      this.#tell(host, { kind: "answer", id, value: pack(value) });
+      this.#send(host, { kind: "answer", id, value: pack(value) });
     } catch (error) {
       const timeout = error instanceof RequestTimeoutError
         ? { address: error.address, waitedMs: error.waitedMs }
         : undefined;
-      this.#tell(host, { kind: "refused", id, reason: messageOf(error), timeout });
+      this.#send(host, { kind: "refused", id, reason: messageOf(error), timeout });
     }
   }
 

@@ -21,7 +21,7 @@ import {
 } from "./job_protocol.ts";
 import { type Logger, SILENT_LOGGER } from "../process/log.ts";
 import { IdleMemory } from "../process/idle_memory.ts";
-import { fieldsOf, has, text, whole } from "../process/message_fields.ts";
+import { fieldsOf, has, integer, text } from "../process/message_fields.ts";
 import { makeContext } from "../plugins/job_scope.ts";
 import type { ModuleFunction } from "../plugins/module.ts";
 import { interruptedReturn, interruptedWithCommands } from "./interrupted.ts";
@@ -54,7 +54,7 @@ export interface RunnerParts {
    * Runs the commands of a job so that they outlive the minion. Default: they end with this process.
    * @param kept Those that outlived an earlier minion, in the order of their start.
    */
-  runChild?(load: ValueMap, kept: readonly DetachedCommand[]): ChildRunner;
+  runChild?(load: ValueMap, detached: readonly DetachedCommand[]): ChildRunner;
   /** Called with a job's commands. */
   child(pid: number, state: "started" | "ended"): void;
   /**
@@ -150,10 +150,10 @@ export class JobRunner {
     if (typeof returners === "string" && returners !== "") {
       log.error(`Returners are not built yet: only the master gets the result, not ${returners}`);
     }
-    const kept = message.resumed ? detachedCommands(this.#parts.opts.cachedir, str(load.get("jid") ?? "")) : [];
-    const context = this.#context(load, kept);
+    const detached = message.resumed ? detachedCommands(this.#parts.opts.cachedir, str(load.get("jid") ?? "")) : [];
+    const context = this.#context(load, detached);
     if (message.resumed && !names.every((_name, i) => functions[i]?.resumable)) {
-      const interrupted = await this.#interrupted(context, kept);
+      const interrupted = await this.#interrupted(context, detached);
       this.#doing = "waiting for a job";
       return post({ kind: "done", outcome: pack(interrupted) });
     }
@@ -172,9 +172,9 @@ export class JobRunner {
   }
 
   /** The outcome of a job that cannot be run again, but whose commands continued. */
-  async #interrupted({ runChild, signal, child }: JobContext, kept: readonly DetachedCommand[]): Promise<ValueMap> {
+  async #interrupted({ runChild, signal, child }: JobContext, detached: readonly DetachedCommand[]): Promise<ValueMap> {
     if (runChild === undefined) return interruptedReturn("running");
-    return await interruptedWithCommands(kept, runChild, { signal, child, outputMax: 0 });
+    return await interruptedWithCommands(detached, runChild, { signal, child, outputMax: 0 });
   }
 
   /** The outcome as it is sent. */
@@ -199,7 +199,7 @@ export class JobRunner {
     };
   }
 
-  #context(load: ValueMap, kept: readonly DetachedCommand[]): JobContext {
+  #context(load: ValueMap, detached: readonly DetachedCommand[]): JobContext {
     return makeContext({
       opts: this.#parts.opts,
       grains: this.#grains,
@@ -210,8 +210,8 @@ export class JobRunner {
       log: isNoLog(load) ? SILENT_LOGGER : this.#parts.log,
       watchCommand: load.get("live") === true ? this.#watch() : undefined,
       child: (pid, state) => this.#parts.child(pid, state),
-      runChild: this.#parts.runChild?.(load, kept),
-      ...kept.length > 0 && { detachedCommands: kept },
+      runChild: this.#parts.runChild?.(load, detached),
+      ...detached.length > 0 && { detachedCommands: detached },
       jobs: {
         running: async () => runningJobs(await this.ask({ what: "running" })),
         signal: async (jid, signal) => await this.ask({ what: "signal", jid, signal }) === true,
@@ -246,7 +246,7 @@ function runningJobs(answer: Value): RunningJob[] {
       tgt_type: text(fields, "tgt_type"),
       ret: text(fields, "ret"),
       user: text(fields, "user"),
-      pid: has(fields, "pid") ? whole(fields, "pid", Number.MAX_SAFE_INTEGER) : null,
+      pid: has(fields, "pid") ? integer(fields, "pid", Number.MAX_SAFE_INTEGER) : null,
     };
   });
 }

@@ -70,7 +70,7 @@ export class JobThread implements JobHost {
   }
 
   /** Sends `message` to the thread. */
-  tell(message: ToJob): void {
+  send(message: ToJob): void {
     this.#thread.post(message);
   }
 

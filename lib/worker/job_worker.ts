@@ -49,12 +49,12 @@ function openRunner(init: JobWorkerInit, host: ThreadHost): JobRunner {
     post: (message) => host.post(message),
     begin: () => children.clear(),
     ...mayStartAnything(init.permissions) && {
-      runChild: (load: ValueMap, kept: readonly DetachedCommand[]) =>
+      runChild: (load: ValueMap, detached: readonly DetachedCommand[]) =>
         keeperRunner({
           jid: str(load.get("jid") ?? ""),
           hidden: isNoLog(load),
           cachedir: opts.cachedir,
-          kept,
+          detached,
           connect: () => keeper.connect(),
           count: (change) => children.countKeeperCommands(change),
         }),

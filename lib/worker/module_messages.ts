@@ -11,15 +11,15 @@ import { hostDataOf, messageId, parseToJob, requestByJob, written } from "./job_
 import { type FromModule, type ModuleProcessInit, pack, type ToModule } from "./job_protocol.ts";
 import {
   blob,
+  bool,
   type Fields,
   fieldsOf,
+  integer,
   oneOf,
   part,
   text,
   texts,
   textsByName,
-  truth,
-  whole,
 } from "../process/message_fields.ts";
 import { type Bounds, decode } from "../values/msgpack.ts";
 import type { Value } from "../values/value.ts";
@@ -62,8 +62,8 @@ function initOf(fields: Fields): ModuleProcessInit {
     hostData: hostDataOf(part(fields, "hostData")),
     modules: texts(fields, "modules"),
     renamed: textsByName(fields, "renamed"),
-    logLevel: whole(fields, "logLevel", 1_000),
-    logFailures: truth(fields, "logFailures"),
+    logLevel: integer(fields, "logLevel", 1_000),
+    logFailures: bool(fields, "logFailures"),
   };
 }
 
@@ -78,9 +78,9 @@ export function parseFromModule(bytes: Uint8Array): FromModule {
     case "done":
       return { kind, outcome: blob(fields, "outcome") };
     case "log":
-      return { kind, level: whole(fields, "level", 50), message: text(fields, "message") };
+      return { kind, level: integer(fields, "level", 50), message: text(fields, "message") };
     case "child":
-      return { kind, pid: whole(fields, "pid", 0x7fffffff), state: oneOf(fields, "state", ["started", "ended"]) };
+      return { kind, pid: integer(fields, "pid", 0x7fffffff), state: oneOf(fields, "state", ["started", "ended"]) };
     case "output":
       return { kind, written: written(part(fields, "written")) };
     case "ask":

@@ -111,7 +111,7 @@ export class ModuleProcess implements JobHost {
   }
 
   /** Sends `message` to the process, or keeps it until the process has started. */
-  tell(message: ToModule): void {
+  send(message: ToModule): void {
     if (message.kind === "answer" || message.kind === "refused") this.#pending.delete(message.id);
     if (this.#waiting !== undefined) this.#waiting.push(message);
     else this.#send(1, packMessage(message));
@@ -258,9 +258,9 @@ export class ModuleProcess implements JobHost {
   }
 
   #receiveFromPump(content: Uint8Array): void {
-    const said: Partial<PumpMessage> | null = JSON.parse(new TextDecoder().decode(content));
-    const reason = String(said?.reason).slice(0, MAX_LINE);
-    if (said?.started === true) return this.#fail(reason);
+    const notice: Partial<PumpMessage> | null = JSON.parse(new TextDecoder().decode(content));
+    const reason = String(notice?.reason).slice(0, MAX_LINE);
+    if (notice?.started === true) return this.#fail(reason);
     this.#endSaying(`The permissions that the function declares cannot be given: ${reason}`);
   }
 
@@ -270,8 +270,8 @@ export class ModuleProcess implements JobHost {
     if (waiting === undefined) return;
     this.#waiting = undefined;
     this.#limit();
-    this.tell({ kind: "start", init: this.#options.init });
-    for (const message of waiting) this.tell(message);
+    this.send({ kind: "start", init: this.#options.init });
+    for (const message of waiting) this.send(message);
   }
 
   #limit(): void {

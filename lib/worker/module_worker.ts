@@ -35,9 +35,9 @@ const send = (message: FromModule) => post(packMessage(message));
 function undeclared(functions: JobFunctions, declared: Readonly<Record<string, string>>): string | undefined {
   for (const [name, fun] of functions) {
     if (fun === undefined || !Object.hasOwn(declared, name)) continue;
-    const said = permissionKey(fun.permissions ?? "none");
-    if (said === declared[name]) continue;
-    return `The function ${name} has the permissions ${said} when it runs, and ${
+    const actual = permissionKey(fun.permissions ?? "none");
+    if (actual === declared[name]) continue;
+    return `The function ${name} has the permissions ${actual} when it runs, and ${
       declared[name]
     } in the text of its file, which ` +
       "is what counts: write them there as a literal, and refresh the modules if the file was changed";

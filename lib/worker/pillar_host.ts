@@ -43,13 +43,13 @@ export interface PillarHostParts {
 /** Makes the compiler's host. */
 export function pillarHost(parts: PillarHostParts): PillarHost {
   const { opts, values, log, signal, ignores } = parts;
-  const tell: PillarHost["log"] = (level, message) => log.named("salt.pillar")[level](message);
+  const writeLog: PillarHost["log"] = (level, message) => log.named("salt.pillar")[level](message);
   return {
     opts,
     values,
     signal,
     ignores,
-    log: tell,
+    log: writeLog,
     sources: loadFamily<PillarContext>(PILLAR_SOURCES, { directories: parts.sources, warn: log.warning }),
     tops: loadFamily<TopContext>(TOP_SOURCES, { directories: parts.tops ?? [], warn: log.warning }),
     async render(text, scope) {

@@ -21,21 +21,21 @@ export interface SettingOptions {
 /** Sets grains in the file and for this job, and has the minion load its grains again. @returns The grains, or what failed. */
 export async function setGrains(given: ValueMap, context: JobContext, options: SettingOptions = {}): Promise<Value> {
   const { opts, grains } = context;
-  let kept: ValueMap;
+  let saved: ValueMap;
   try {
-    kept = readGrainsFile(opts.config_dir);
+    saved = readGrainsFile(opts.config_dir);
   } catch (error) {
     if (isBrokenGrainsFile(error)) return `Unable to read existing grains file: ${error.message}`;
     throw error;
   }
   for (const [key, value] of given) {
-    for (const where of [kept, grains]) {
+    for (const where of [saved, grains]) {
       if (value === null && options.destructive === true) where.delete(key);
       else where.set(key, value);
     }
   }
   try {
-    writeGrainsFile(opts.config_dir, kept);
+    writeGrainsFile(opts.config_dir, saved);
   } catch (error) {
     if (error instanceof Deno.errors.NotCapable) throw error;
     const reason = messageOf(error);

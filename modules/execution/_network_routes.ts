@@ -102,9 +102,9 @@ export const get_route: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { ip: str() },
   async run({ ip }, context) {
-    const said = await output(["ip", "route", "get", checkedWord(ip, "address")], context);
-    const found = parseRouteTo(said);
-    if (found === undefined) throw new CommandError(`ip tells no route to ${repr(ip)}: ${said}`);
+    const printed = await output(["ip", "route", "get", checkedWord(ip, "address")], context);
+    const found = parseRouteTo(printed);
+    if (found === undefined) throw new CommandError(`ip tells no route to ${repr(ip)}: ${printed}`);
     return { destination: ip, ...found };
   },
 });

@@ -253,12 +253,16 @@ export const run_request: ModuleFunction<JobContext> = fn({
   params: { name: str("default") },
   run: async ({ name }, context, { kwargs }) => {
     const { cachedir } = context.opts;
-    const kept = requestNamed(cachedir, name);
-    if (kept === undefined) return new Map();
-    const all = new Map([...kept.kwargs, ...kwargs]);
+    const request = requestNamed(cachedir, name);
+    if (request === undefined) return new Map();
+    const all = new Map([...request.kwargs, ...kwargs]);
     all.delete("test");
     const queue = all.get("queue") ?? null;
-    const returned = await applied({ test: null, queue, kwargs: all }, context, (call) => applyBoth(kept.mods, call));
+    const returned = await applied(
+      { test: null, queue, kwargs: all },
+      context,
+      (call) => applyBoth(request.mods, call),
+    );
     clearRequest(cachedir, name);
     return returned;
   },

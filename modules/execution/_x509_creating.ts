@@ -42,17 +42,17 @@ const KEY_ENCODINGS = ["der", "pem", "pkcs12"] as const;
 const PLAIN_ENCODINGS = ["der", "pem"] as const;
 
 /** Writes what was made to a file. @returns What to say. */
-function written(der: Uint8Array, path: string, { encoding, label, kind, said, mode }: {
+function written(der: Uint8Array, path: string, { encoding, label, kind, message, mode }: {
   readonly encoding: string;
   readonly label: string;
   readonly kind: string;
-  readonly said: string | null;
+  readonly message: string | null;
   /** Of a file that is not there yet and is no PEM; default: as the umask says. */
   readonly mode?: number;
 }): string | null {
   if (encoding === "pem") return writePem(pemOf(label, der), path, true, kind);
   Deno.writeFileSync(path, der, mode === undefined ? {} : { mode });
-  return said;
+  return message;
 }
 
 function certificateOut(
@@ -298,7 +298,7 @@ extensions
     }));
     const der = await signList(planList(fields, (line) => context.log("warning", line)), digest);
     if (path === null) return encoded(der, { encoding, label: "X509 CRL", raw });
-    return written(der, path, { encoding, label: "X509 CRL", kind: "X509 CRL", said: `CRL written to ${path}` });
+    return written(der, path, { encoding, label: "X509 CRL", kind: "X509 CRL", message: `CRL written to ${path}` });
   },
 });
 
@@ -354,7 +354,7 @@ digest : sha256, encoding : pem
     const label = "CERTIFICATE REQUEST";
     const der = await signRequest(planRequest(given), used);
     if (path === null) return encoded(der, { encoding, label, raw });
-    return written(der, path, { encoding, label, kind: label, said: `CSR written to ${path}` });
+    return written(der, path, { encoding, label, kind: label, message: `CSR written to ${path}` });
   },
 });
 
@@ -436,7 +436,13 @@ passphrase, encoding : pem
     checkEncoding(encoding, KEY_ENCODINGS);
     const { der, label } = keyDer(newKey(algo, kwargs.get("bits") ?? keysize), passphrase);
     if (path === null) return encoded(der, { encoding, label, raw });
-    return written(der, path, { encoding, label, kind: "(?:(RSA|ENCRYPTED) )?PRIVATE KEY", said: null, mode: 0o600 });
+    return written(der, path, {
+      encoding,
+      label,
+      kind: "(?:(RSA|ENCRYPTED) )?PRIVATE KEY",
+      message: null,
+      mode: 0o600,
+    });
   },
 });
 

@@ -24,7 +24,7 @@ function given(kwargs: ValueMap): Map<string, string> {
 }
 
 /** The lines that a program says, or with `full` all that became of it, these as its `comment`. */
-async function said(
+async function outputLines(
   words: readonly string[],
   context: JobContext,
   { full, lines = (all) => all }: { readonly full: boolean; readonly lines?: (all: string[]) => string[] },
@@ -46,7 +46,7 @@ export const mkfs: ModuleFunction<JobContext> = fn({
   run({ device, fs_type, full_return }, context, { kwargs }) {
     const options = optionWords(given(kwargs), MKFS_OPTIONS);
     const words = ["mke2fs", "-F", "-t", checkedWord(fs_type, "type"), ...options, checkedWord(device, "device")];
-    return said(words, context, { full: full_return, lines: withoutProgress });
+    return outputLines(words, context, { full: full_return, lines: withoutProgress });
   },
 });
 
@@ -61,7 +61,7 @@ export const tune: ModuleFunction<JobContext> = fn({
   varKwargs: "kwargs",
   run({ device, full_return }, context, { kwargs }) {
     const words = ["tune2fs", ...optionWords(given(kwargs), TUNE_OPTIONS), checkedWord(device, "device")];
-    return said(words, context, { full: full_return });
+    return outputLines(words, context, { full: full_return });
   },
 });
 

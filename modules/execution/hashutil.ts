@@ -38,10 +38,10 @@ function base64Lines(bytes: Uint8Array): string {
 /** Python's `b64decode`, which skips what is not base64. @throws {InvocationError} If its end is missing. */
 function fromBase64(encoded: Value): Uint8Array {
   const characters = text(encoded instanceof Uint8Array ? new TextDecoder().decode(encoded) : encoded);
-  const kept = characters.replace(/[^A-Za-z0-9+/=]/g, "");
+  const clean = characters.replace(/[^A-Za-z0-9+/=]/g, "");
   try {
-    if (kept.length % 4 !== 0) throw new SyntaxError("its end is missing");
-    return Uint8Array.fromBase64(kept);
+    if (clean.length % 4 !== 0) throw new SyntaxError("its end is missing");
+    return Uint8Array.fromBase64(clean);
   } catch {
     throw new InvocationError("Incorrect padding");
   }

@@ -179,8 +179,8 @@ function sessionFile(kwargs: ValueMap, context: JobContext): string | undefined 
 
 /** Sends what the session of the last request was given. */
 function resumeSession(path: string, headers: Map<string, string>): void {
-  const kept = readFileIfExists(path);
-  const cookies = kept === undefined || kept.length === 0 ? "" : decode(kept, "disk");
+  const stored = readFileIfExists(path);
+  const cookies = stored === undefined || stored.length === 0 ? "" : decode(stored, "disk");
   if (isMap(cookies)) { for (const [name, value] of cookies) headers.set(text(name), text(value)); }
 }
 

@@ -220,8 +220,8 @@ export const add: ModuleFunction<JobContext> = fn({
       words.push(option, checkedWord(text(kwargs.get(option) ?? ""), option));
     }
     if ((await membersOf(name, context)).includes(entry)) return `Warn: Entry ${entry} already exists in set ${name}`;
-    const said = await change(["add", "-exist", name, ...words], context);
-    return said === true ? "Success" : `Error: ${said}`;
+    const answer = await change(["add", "-exist", name, ...words], context);
+    return answer === true ? "Success" : `Error: ${answer}`;
   },
 });
 
@@ -234,8 +234,8 @@ const deleteEntry: ModuleFunction<JobContext> = fn({
     if (!name) return NO_SET;
     if (!truthy(entry)) return NO_ENTRY;
     if (await typeOf(name, context) === undefined) return `Error: Set ${name} does not exist`;
-    const said = await change(["del", name, checkedWord(text(entry), "entry")], context);
-    return said === true ? "Success" : `Error: ${said}`;
+    const answer = await change(["del", name, checkedWord(text(entry), "entry")], context);
+    return answer === true ? "Success" : `Error: ${answer}`;
   },
 });
 

@@ -219,7 +219,7 @@ export const pvresize: ModuleFunction<JobContext> = fn({
 });
 
 /** What a program has said: its error, or that it went well. */
-function said({ retcode, stderr }: ProgramResult, done: string): string {
+function resultText({ retcode, stderr }: ProgramResult, done: string): string {
   return retcode === 0 ? done : stderr.trim();
 }
 
@@ -254,7 +254,7 @@ export const vgcreate: ModuleFunction<JobContext> = fn({
     const details: ValueMap = new Map(
       await display("vgdisplay", name, { parse: parseVolumeGroups, quiet: false, context }),
     );
-    return details.set("Output from vgcreate", said(result, `Volume group "${vgname}" successfully created`));
+    return details.set("Output from vgcreate", resultText(result, `Volume group "${vgname}" successfully created`));
   },
 });
 
@@ -266,7 +266,7 @@ export const vgextend: ModuleFunction<JobContext> = fn({
     if (vgname === "" || !truthy(devices)) return "Error: vgname and device(s) are both required";
     const words = ["vgextend", checkedWord(vgname, "volume group"), answers(force), ...deviceList(devices)];
     const done = `Volume group "${vgname}" successfully extended`;
-    return { "Output from vgextend": said(await lvm(words, context), done) };
+    return { "Output from vgextend": resultText(await lvm(words, context), done) };
   },
 });
 
@@ -337,7 +337,7 @@ export const lvcreate: ModuleFunction<JobContext> = fn({
     const result = await lvm(words, context);
     const parse = { parse: parseLogicalVolumes, quiet: false, context };
     const details: ValueMap = new Map(await display("lvdisplay", `/dev/${group}/${name}`, parse));
-    return details.set("Output from lvcreate", said(result, `Logical volume "${lvname}" created.`));
+    return details.set("Output from lvcreate", resultText(result, `Logical volume "${lvname}" created.`));
   },
 });
 
@@ -346,7 +346,7 @@ export const vgremove: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { vgname: str(), force: bool(true) },
   run: async ({ vgname, force }, context) =>
-    said(
+    resultText(
       await lvm(["vgremove", checkedWord(vgname, "volume group"), answers(force)], context),
       `Volume group "${vgname}" successfully removed`,
     ),
@@ -357,7 +357,7 @@ export const lvremove: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { lvname: str(), vgname: str(), force: bool(true) },
   run: async ({ lvname, vgname, force }, context) =>
-    said(
+    resultText(
       await lvm(["lvremove", checkedWord(`${vgname}/${lvname}`, "volume"), answers(force)], context),
       `Logical volume "${lvname}" successfully removed`,
     ),
@@ -389,7 +389,7 @@ function resizing(program: "lvresize" | "lvextend", does: string, done: string):
         ...size ? ["-L", size] : ["-l", extents ?? ""],
         checkedWord(lvpath ?? "", "volume"),
       ];
-      const details = said(await lvm(words, context), `Logical volume "${lvpath}" successfully ${done}.`);
+      const details = resultText(await lvm(words, context), `Logical volume "${lvpath}" successfully ${done}.`);
       return new Map([[`Output from ${program}`, details]]);
     },
   });

@@ -225,8 +225,8 @@ export const mod_bufsize: ModuleFunction<JobContext> = fn({
       return value === null ? [] : [name, checkedWord(text(value), "size")];
     });
     if (sizes.length === 0) return { result: false, comment: usage };
-    const said = await output([ETHTOOL, "-G", checkedWord(iface, "interface"), ...sizes], context);
-    return said === "" ? { result: true, comment: sizes.join(" ") } : { result: false, comment: said };
+    const printed = await output([ETHTOOL, "-G", checkedWord(iface, "interface"), ...sizes], context);
+    return printed === "" ? { result: true, comment: sizes.join(" ") } : { result: false, comment: printed };
   },
 });
 

@@ -183,10 +183,10 @@ export const group_diff: ModuleFunction<JobContext> = fn({
     const there = await installed(context);
     const members = await groupMembers(name, context);
     return new Map(GROUP_KINDS.map((kind) => {
-      const its = kind === "default" ? members : [];
+      const shownMembers = kind === "default" ? members : [];
       return [kind, {
-        installed: its.filter((one) => there.has(one)),
-        "not installed": its.filter((one) => !there.has(one)),
+        installed: shownMembers.filter((one) => there.has(one)),
+        "not installed": shownMembers.filter((one) => !there.has(one)),
       }];
     }));
   },

@@ -23,13 +23,13 @@ export const virtual: Virtual = {
 };
 
 /** What a program writes to both of its outputs. */
-async function said(words: readonly string[], context: JobContext): Promise<string> {
+async function outputOf(words: readonly string[], context: JobContext): Promise<string> {
   return (await runProgram(words, context, { joined: true, setsRetcode: true })).stdout;
 }
 
 async function reported(mount: string, kind: "Users" | "Groups", context: JobContext): Promise<ValueMap> {
   const option = kind === "Users" ? "-u" : "-g";
-  return parseReport(await said(["repquota", "-vp", option, checkedWord(mount, "mount point")], context), kind);
+  return parseReport(await outputOf(["repquota", "-vp", option, checkedWord(mount, "mount point")], context), kind);
 }
 
 export const report: ModuleFunction<JobContext> = fn({
@@ -95,7 +95,7 @@ export const warn: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: {},
   run: async (_bound, context) => {
-    await said(["quotawarn"], context);
+    await outputOf(["quotawarn"], context);
     return null;
   },
 });
@@ -104,7 +104,7 @@ export const stats: ModuleFunction<JobContext> = fn({
   doc: describe("Return the kernel's quota statistics, from `quotastats`.", "quota.stats"),
   permissions: "all",
   params: {},
-  run: async (_bound, context) => parseStatistics(await said(["quotastats"], context)),
+  run: async (_bound, context) => parseStatistics(await outputOf(["quotastats"], context)),
 });
 
 function switched(program: "quotaon" | "quotaoff", what: string): ModuleFunction<JobContext> {
@@ -116,7 +116,7 @@ function switched(program: "quotaon" | "quotaoff", what: string): ModuleFunction
     permissions: "all",
     params: { device: str() },
     run: async ({ device }, context) => {
-      await said([program, checkedWord(device, "device")], context);
+      await outputOf([program, checkedWord(device, "device")], context);
       return true;
     },
   });
@@ -130,5 +130,5 @@ export const get_mode: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { device: str() },
   run: async ({ device }, context) =>
-    parseModes(await said(["quotaon", "-p", checkedWord(device, "device")], context), device),
+    parseModes(await outputOf(["quotaon", "-p", checkedWord(device, "device")], context), device),
 });

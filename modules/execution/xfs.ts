@@ -92,8 +92,8 @@ export const prune_dump: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { sessionid: str() },
   async run({ sessionid }, context) {
-    const said = await printed(["xfsinvutil", "-s", checkedWord(sessionid, "session"), "-F"], context);
-    const pruned = parsePruned(said, sessionid);
+    const listing = await printed(["xfsinvutil", "-s", checkedWord(sessionid, "session"), "-F"], context);
+    const pruned = parsePruned(listing, sessionid);
     if (Object.keys(pruned).length === 0) throw new CommandError(`Session UUID "${sessionid}" was not found.`);
     return pruned;
   },

@@ -80,7 +80,7 @@ export const version: ModuleFunction<JobContext> = fn({
   async run(_bound, context, { args, kwargs }) {
     if (args.length === 0) return {};
     const all = await zypper.listInstalled({ root: kwargs.get("root"), asList: true }, context);
-    const versions = new Map([...all].map(([name, its]) => [text(name), Array.isArray(its) ? its.map(text) : []]));
+    const versions = new Map([...all].map(([name, list]) => [text(name), Array.isArray(list) ? list.map(text) : []]));
     const found = versionsOf(versions, args.map(text), isTrue(kwargs.get("versions_as_list")));
     return truthy(found) ? found : {};
   },
@@ -274,8 +274,8 @@ export const clean_locks: ModuleFunction<JobContext> = fn({
   params: ROOT,
   async run({ root }, context) {
     if (!isAnything(belowRoot("/etc/zypp/locks", root))) return { removed: 0 };
-    for (const { text: said } of elementsNamed(await zypperXml(["cl"], context, { root }), "message")) {
-      if (said.toLowerCase().startsWith("removed")) return { removed: said.split(" ")[1] };
+    for (const { text: message } of elementsNamed(await zypperXml(["cl"], context, { root }), "message")) {
+      if (message.toLowerCase().startsWith("removed")) return { removed: message.split(" ")[1] };
     }
     return { removed: 0 };
   },

@@ -33,9 +33,9 @@ const CONTAINERS: Readonly<Record<string, Virtual>> = {
 };
 
 function container(files: HostFiles): Virtual | undefined {
-  const said = /(?:^|\0)container=([^\0]+)/.exec(files.text("/proc/1/environ") ?? "")?.[1] ??
+  const engine = /(?:^|\0)container=([^\0]+)/.exec(files.text("/proc/1/environ") ?? "")?.[1] ??
     files.line("/run/systemd/container");
-  if (said !== undefined && Object.hasOwn(CONTAINERS, said)) return CONTAINERS[said];
+  if (engine !== undefined && Object.hasOwn(CONTAINERS, engine)) return CONTAINERS[engine];
   if (files.exists("/run/.containerenv")) return CONTAINERS.podman;
   return files.exists("/.dockerenv") ? CONTAINERS.docker : undefined;
 }

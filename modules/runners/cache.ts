@@ -95,8 +95,8 @@ clear_mine_func_flag
     if (target.tgt === null || fun === null) return false;
     const files = bankFiles(context);
     for (const id of targeted(target, context)) {
-      const kept = files.fetch("mine", id);
-      if (isMap(kept) && kept.delete(fun)) files.store("mine", id, kept);
+      const mine = files.fetch("mine", id);
+      if (isMap(mine) && mine.delete(fun)) files.store("mine", id, mine);
     }
     return true;
   },

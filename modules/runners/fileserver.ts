@@ -107,7 +107,7 @@ remotes : None
     };
     await updateBackends(serverOf(context), choice, {
       log: context.log,
-      tell: async (tag, data) => void await context.fire(tag, data),
+      fire: async (tag, data) => void await context.fire(tag, data),
     });
     return true;
   },

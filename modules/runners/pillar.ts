@@ -94,8 +94,10 @@ pillarenv
   run({ minion }, context, { kwargs }) {
     if (!keepsPillar(context)) return false;
     const files = bankFiles(context);
-    const kept = targeted(minion, context).map((id): [string, Value] => [id, files.fetch("pillar", keyOf(id, kwargs))]);
-    return new Map(kept.filter(([, pillar]) => isMap(pillar) && pillar.size > 0));
+    const cached = targeted(minion, context).map((
+      id,
+    ): [string, Value] => [id, files.fetch("pillar", keyOf(id, kwargs))]);
+    return new Map(cached.filter(([, pillar]) => isMap(pillar) && pillar.size > 0));
   },
 });
 

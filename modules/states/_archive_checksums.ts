@@ -10,7 +10,7 @@ import type { StateContext } from "../../lib/plugins/job_context.ts";
 import { str } from "../../lib/values/value.ts";
 
 /** A digest with its type. */
-export interface KeptSum {
+export interface StoredSum {
   readonly hash_type: string;
   readonly hsum: string;
 }
@@ -24,11 +24,11 @@ function sumsFile(path: string, { opts }: StateContext): string {
 }
 
 /** The digest of that type which is kept of the archive at `path`. */
-export function keptSum(
+export function storedSum(
   path: string,
   context: StateContext,
   type: string = context.opts.hash_type,
-): KeptSum | undefined {
+): StoredSum | undefined {
   for (const line of (readTextFileIfExists(sumsFile(path, context)) ?? "").split("\n")) {
     const [, hash_type, hsum] = /^([^:]*):(.*)$/.exec(line) ?? [];
     if (hash_type === undefined) return undefined;

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { keptSum } from "./_archive_checksums.ts";
+import { storedSum } from "./_archive_checksums.ts";
 import { Refused } from "./_refused.ts";
 import { saltenvOf } from "./_saltenv.ts";
 import { CommandError, messageOf } from "../../lib/errors.ts";
@@ -92,8 +92,8 @@ export async function isKnown(sum: ValueMap, { match, local }: ArchiveSource, co
     url?.host ?? "",
     (url?.pathname ?? "").slice(1),
   );
-  const kept = keptSum(cached === "" ? place : cached, context);
-  return sum.size > 0 && kept !== undefined && kept.hsum === sum.get("hsum");
+  const stored = storedSum(cached === "" ? place : cached, context);
+  return sum.size > 0 && stored !== undefined && stored.hsum === sum.get("hsum");
 }
 
 /** The archive on this host: a copy is fetched, unless it is this host's own. @throws {Refused} If it cannot be had. */

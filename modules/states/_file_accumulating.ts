@@ -49,11 +49,11 @@ text
     const { texts, dependents: known } = accumulators(context);
     const named = entry(entry(known, filename, () => new Map<string, Value[]>()), name, (): Value[] => []);
     named.push(...dependents.flatMap((one) => isMap(one) ? [...one.values()] : [one]));
-    const kept = listOf(entry(texts, filename, (): ValueMap => new Map()), name);
+    const chunks = listOf(entry(texts, filename, (): ValueMap => new Map()), name);
     const ret = startResult(name);
     for (const chunk of Array.isArray(given) ? given : [given]) {
-      if (kept.some((one) => equals(one, chunk))) continue;
-      kept.push(chunk);
+      if (chunks.some((one) => equals(one, chunk))) continue;
+      chunks.push(chunk);
       ret.comment = `Accumulator ${name} for file ${filename} was charged by text`;
     }
     return ret;

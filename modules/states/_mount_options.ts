@@ -105,6 +105,6 @@ export async function droppedOptions(
   context: StateContext,
 ): Promise<string[] | undefined> {
   const cache = await context.call("mount.read_mount_cache", [path]);
-  const kept = isMap(cache) ? cache.get("opts") : undefined;
-  return kept === undefined ? undefined : texts(kept).filter((one) => !options.includes(one));
+  const cached = isMap(cache) ? cache.get("opts") : undefined;
+  return cached === undefined ? undefined : texts(cached).filter((one) => !options.includes(one));
 }

@@ -70,15 +70,15 @@ async function persistSwap(
   // A line of another file system that is mounted nowhere is left alone.
   if (isMap(none) && none.get("device") === name && none.get("fstype") !== "swap") return ret;
   const out = await context.call("mount.set_fstab", ["none", name, "swap", ["defaults"], 0, 0, config]);
-  const said = (what: string) => `${text(ret.comment)}. ${what}`;
+  const withComment = (what: string) => `${text(ret.comment)}. ${what}`;
   if (out === "new" || out === "change") {
     ret.changes.set("persist", out === "new" ? "new" : "update");
     return {
       ...ret,
-      comment: said(out === "new" ? "Added new entry to the fstab." : "Updated the entry in the fstab."),
+      comment: withComment(out === "new" ? "Added new entry to the fstab." : "Updated the entry in the fstab."),
     };
   }
-  if (out === "bad config") return { ...ret, result: false, comment: said("However, the fstab was not found.") };
+  if (out === "bad config") return { ...ret, result: false, comment: withComment("However, the fstab was not found.") };
   return ret;
 }
 

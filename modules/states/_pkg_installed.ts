@@ -159,8 +159,8 @@ class Installation {
     if (unpurge.length > 0) {
       this.#changes.set("purge_desired", await this.#context.call("lowpkg.unpurge", [...unpurge]));
     }
-    const isInstalled = await this.#tellInstalled(holds);
-    const isReinstalled = await this.#tellReinstalled(reported);
+    const isInstalled = await this.#reportInstalled(holds);
+    const isReinstalled = await this.#reportReinstalled(reported);
     return {
       name,
       result: isInstalled && isReinstalled,
@@ -205,17 +205,17 @@ class Installation {
   }
 
   /** Reports the packages to install. @returns Whether all are installed. */
-  async #tellInstalled({ modified: held, unmodified: heldBefore, failed: unheld }: HoldAnswers): Promise<boolean> {
+  async #reportInstalled({ modified: held, unmodified: heldBefore, failed: unheld }: HoldAnswers): Promise<boolean> {
     const { targets, reinstall } = this.#found;
     const { there, missing } = this.#isSources ? this.#reportedSources() : await this.#installedTargets();
     const modified = there.filter((name) => targets.has(name));
     const unmodified = there.filter((name) => !targets.has(name) && !reinstall.has(name));
-    this.#tellModified(modified);
+    this.#reportModified(modified);
     for (const { name, comment, changes } of held) {
       this.#comments.push(comment);
       this.#addHold(name, changes);
     }
-    this.#tellUnmodified(unmodified);
+    this.#reportUnmodified(unmodified);
     for (const { comment } of heldBefore) this.#comments.push(comment);
     if (missing.length > 0) {
       const names = missing.map((name) => this.#shown(name)).join(", ");
@@ -246,7 +246,7 @@ class Installation {
     return { there: ok, missing: missing.filter((name) => targets.has(name)) };
   }
 
-  #tellModified(names: readonly string[]): void {
+  #reportModified(names: readonly string[]): void {
     if (names.length === 0) return;
     const summary = names.map((name) => this.#shown(name)).join(", ");
     this.#comments.push(
@@ -256,7 +256,7 @@ class Installation {
     );
   }
 
-  #tellUnmodified(names: readonly string[]): void {
+  #reportUnmodified(names: readonly string[]): void {
     if (names.length === 0) return;
     this.#comments.push(
       names.length <= LISTED_PACKAGES
@@ -276,7 +276,7 @@ class Installation {
   }
 
   /** Reports the packages that were installed again. @returns Whether all were. */
-  async #tellReinstalled(reported: ValueMap): Promise<boolean> {
+  async #reportReinstalled(reported: ValueMap): Promise<boolean> {
     const { reinstall, altered } = this.#found;
     const [done, missed]: [string[], string[]] = [[], []];
     for (const name of reinstall.keys()) {
@@ -289,17 +289,17 @@ class Installation {
       }
       (isDone ? done : missed).push(name);
     }
-    const tell = (name: string, text: string, files: string) => {
+    const report = (name: string, text: string, files: string) => {
       const known = altered.get(name);
       this.#comments.push(known === undefined ? text : `${text} ${files}`);
       if (known !== undefined) this.#comments.push(shownFiles(known, this.#context));
     };
     for (const name of done) {
-      tell(name, `Package ${this.#shown(name)} was reinstalled.`, "The following files were remediated:");
+      report(name, `Package ${this.#shown(name)} was reinstalled.`, "The following files were remediated:");
     }
     for (const name of missed) {
       const text = `Reinstall was not successful for package ${this.#shown(name)}.`;
-      tell(name, text, "The following files could not be remediated:");
+      report(name, text, "The following files could not be remediated:");
     }
     return missed.length === 0;
   }

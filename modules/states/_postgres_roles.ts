@@ -41,8 +41,8 @@ function newPassword(wanted: WantedRole, known: Value): Value {
   const given = wanted.password ?? (isThere ? null : wanted.default_password ?? null);
   if (given === null) return null;
   const method = passwordMethod(encrypted);
-  const kept = isThere && !truthy(refresh_password) ? text(known.get("password") ?? "") : undefined;
-  if (kept !== undefined && isPassword(name, text(given), kept, method)) return null;
+  const stored = isThere && !truthy(refresh_password) ? text(known.get("password") ?? "") : undefined;
+  if (stored !== undefined && isPassword(name, text(given), stored, method)) return null;
   return encryptedPassword(name, text(given), method);
 }
 

@@ -28,12 +28,12 @@ export function reinterpreted(result: StateResult): StateResult {
     const stderr = ran.get("stderr");
     return truthy(stderr) ? { ...plain, comment: str(stderr ?? "") } : plain;
   }
-  const said = readOutput(str(output ?? ""));
-  if (said === undefined) return { ...plain, result: false, comment: UNREADABLE, changes: ran };
-  if (said === "no map") {
+  const parsed = readOutput(str(output ?? ""));
+  if (parsed === undefined) return { ...plain, result: false, comment: UNREADABLE, changes: ran };
+  if (parsed === "no map") {
     return { ...plain, result: false, comment: "script JSON output must be a JSON object (e.g., {})!" };
   }
-  const { fields, before } = said;
+  const { fields, before } = parsed;
   const changed = isTrue(fields.has("changed") ? fields.get("changed") ?? null : "no");
   const value = fields.get("comment") ?? "";
   const comment = Array.isArray(value) ? value.map(str) : str(value);

@@ -101,8 +101,8 @@ export async function listChanges(now: RevocationList, plan: ListPlan, isCounted
     // Salt names it once for each extension.
     else changed.push(...differing(old.extensions, one.extensions).map(() => numberHex(one.serial)));
   }
-  const kept = new Set(plan.revoked.map(({ serial }) => serial));
-  const removed = now.revoked.filter(({ serial }) => !kept.has(serial)).map(({ serial }) => numberHex(serial));
+  const serials = new Set(plan.revoked.map(({ serial }) => serial));
+  const removed = now.revoked.filter(({ serial }) => !serials.has(serial)).map(({ serial }) => numberHex(serial));
   if (added.length + changed.length + removed.length > 0) changes.set("revocations", map({ added, changed, removed }));
   const counted = (all: readonly Extension[]) =>
     isCounted ? all.filter(({ oid }) => extensionName(oid) !== "cRLNumber") : all;

@@ -18,7 +18,7 @@ const NOT_UPDATED =
   "proper test mode support.";
 
 /** Arguments of file.managed for a file whose contents are kept. */
-function kept(kwargs: ValueMap): ValueMap {
+function fileArguments(kwargs: ValueMap): ValueMap {
   return new Map([...kwargs, ["replace", false]]);
 }
 
@@ -44,7 +44,7 @@ Other arguments are those of file.managed.`,
   run: async ({ name, result, comment, changes, encoding, contents }, context, { kwargs }) => {
     const ret: StateResult = { name, result: result === null ? null : truthy(result), comment, changes };
     if (ret.result !== true) return ret;
-    const done = await fileManaged(name, kept(kwargs), context);
+    const done = await fileManaged(name, fileArguments(kwargs), context);
     addInner(ret, done, context);
     if (hasFailed(ret, done, isFile(name)) || contents === null) return ret;
     if (context.test) return { ...ret, comment: comment + NOT_UPDATED };
@@ -70,7 +70,7 @@ Other arguments are those of file.managed.`,
   run: async ({ name, result, comment, changes, tempfile }, context, { kwargs }) => {
     const ret: StateResult = { name, result: result === null ? null : truthy(result), comment, changes };
     if (ret.result !== true) return ret;
-    const done = await fileManaged(name, kept(kwargs), context);
+    const done = await fileManaged(name, fileArguments(kwargs), context);
     if (tempfile !== null) {
       if (context.test) {
         if (isFile(tempfile)) await context.call("file.remove", [tempfile]);
@@ -79,8 +79,8 @@ Other arguments are those of file.managed.`,
       try {
         await context.call("file.move", [tempfile, name]);
       } catch (error) {
-        const said = `${comment}. But: Failed moving the private key into place: ${messageOf(error)}`;
-        return { name, result: false, comment: said, changes: new Map() };
+        const text = `${comment}. But: Failed moving the private key into place: ${messageOf(error)}`;
+        return { name, result: false, comment: text, changes: new Map() };
       }
     }
     addInner(ret, done, context);

@@ -19,7 +19,7 @@ import {
   methodOf,
   unlisted,
 } from "./_archive_arguments.ts";
-import { keepSum, keptSum } from "./_archive_checksums.ts";
+import { keepSum, storedSum } from "./_archive_checksums.ts";
 import { bullets, compareContents, type Contents, contentsOf, placeOf } from "./_archive_contents.ts";
 import { extractArchive, linesWanted } from "./_archive_extraction.ts";
 import { enforceOwners, findOwners, type Owners, ownerTroubles } from "./_archive_ownership.ts";
@@ -108,12 +108,12 @@ interface Need {
 /** Compares what is there, and with `force` removes what is in the way. @throws {Refused} If something is in the way. */
 function lookAround(
   { given, archive, directory, contents, context }: Subject,
-  { before, changes }: { readonly before: ReturnType<typeof keptSum>; readonly changes: ValueMap },
+  { before, changes }: { readonly before: ReturnType<typeof storedSum>; readonly changes: ValueMap },
 ): Need {
   const { missing, incorrect } = compareContents(contents, directory);
   let needed = truthy(given.overwrite) || missing;
   if (incorrect.length > 0 && clearWay(given, { directory, incorrect, changes, context })) needed = true;
-  const now = before === undefined ? undefined : keptSum(archive, context, before.hash_type);
+  const now = before === undefined ? undefined : storedSum(archive, context, before.hash_type);
   const changed = !needed && truthy(given.source_hash_update) && before !== undefined && now?.hsum !== before.hsum;
   return { needed: needed || changed, missing, changed };
 }
@@ -312,7 +312,7 @@ async function extract(
   }
   const archive = await sources.fetchArchive(given, source, context);
   await sources.needSignature(archive, given, context);
-  const before = keptSum(archive, context);
+  const before = storedSum(archive, context);
   if (truthy(given.source_hash) && truthy(given.source_hash_update) && !truthy(given.skip_verify)) {
     await keepSum(archive, context);
   }

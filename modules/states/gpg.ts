@@ -132,8 +132,8 @@ async function fromServer(
 ): Promise<Fetched> {
   const kwargs = map({ keyserver, keys: key, user, gnupghome, keyring });
   const result = await context.call("gpg.receive_keys", [], kwargs);
-  const said = isMap(result) ? result.get("message") : [];
-  const messages = (Array.isArray(said) ? said : [said ?? ""]).map(text);
+  const reported = isMap(result) ? result.get("message") : [];
+  const messages = (Array.isArray(reported) ? reported : [reported ?? ""]).map(text);
   let res: boolean | null = isMap(result) && result.get("res") === true;
   if (refresh && res) {
     res = messages.some((message) => message.includes("updated: new"));

@@ -17,9 +17,9 @@ export const virtual: Virtual = {
 const FAMILY_DOC = "family : ipv4\n    ipv4 or ipv6.";
 
 /** The result of a change of a whole set. @param said True, or the output of ipset. */
-function setResult(name: string, said: Value, done: string, failure: string): StateResult {
-  if (said === true) return { ...startResult(name), comment: done, changes: map({ locale: name }) };
-  return failed(name, `${failure}${text(said).trim()}`);
+function setResult(name: string, answer: Value, done: string, failure: string): StateResult {
+  if (answer === true) return { ...startResult(name), comment: done, changes: map({ locale: name }) };
+  return failed(name, `${failure}${text(answer).trim()}`);
 }
 
 export const set_present: ModuleFunction<StateContext> = stateFn({
@@ -38,9 +38,9 @@ ${FAMILY_DOC}`,
     if (context.test) {
       return { ...startResult(name, null), comment: `ipset set ${name} would be added for ${family}` };
     }
-    const said = await context.call("ipset.new_set", [name, set_type, family], kwargs);
+    const answer = await context.call("ipset.new_set", [name, set_type, family], kwargs);
     const done = `ipset set ${name} created successfully for ${family}`;
-    return setResult(name, said, done, `Failed to create set ${name} for ${family}: `);
+    return setResult(name, answer, done, `Failed to create set ${name} for ${family}: `);
   },
 });
 
@@ -58,9 +58,9 @@ export const set_absent: ModuleFunction<StateContext> = stateFn({
     if (await context.call("ipset.flush", [name, family]) !== true) {
       return failed(name, `Failed to flush set ${name} for ${family}`);
     }
-    const said = await context.call("ipset.delete_set", [name, family]);
+    const answer = await context.call("ipset.delete_set", [name, family]);
     const done = `ipset set ${name} deleted successfully for family ${family}`;
-    return setResult(name, said, done, `Failed to delete set ${name} for ${family}: `);
+    return setResult(name, answer, done, `Failed to delete set ${name} for ${family}: `);
   },
 });
 
@@ -110,9 +110,9 @@ async function eachEntry(
   for (const given of Array.isArray(entry) ? entry : [entry]) {
     const one = entryOf(given, kwargs);
     const isThere = await context.call("ipset.check", [set, one.whole, family]) === true;
-    const said = await act(one, isThere, ret, set);
+    const answer = await act(one, isThere, ret, set);
     // On a failure, Salt reports nothing of the entries before it.
-    comment = ret.result === false && said.startsWith("Failed") ? said : comment + said;
+    comment = ret.result === false && answer.startsWith("Failed") ? answer : comment + answer;
   }
   return { ...ret, comment };
 }
@@ -128,10 +128,10 @@ export const present: ModuleFunction<StateContext> = stateFn({
         ret.result = null;
         return `entry ${plain} would be added to set ${set} for family ${family}\n`;
       }
-      const said = text(await context.call("ipset.add", [set, whole, family], kwargs));
-      if (said.includes("Error")) {
+      const answer = text(await context.call("ipset.add", [set, whole, family], kwargs));
+      if (answer.includes("Error")) {
         ret.result = false;
-        return `Failed to add to entry ${whole} to set ${set} for family ${family}.\n${said}`;
+        return `Failed to add to entry ${whole} to set ${set} for family ${family}.\n${answer}`;
       }
       ret.changes = map({ locale: name });
       return `entry ${whole} added to set ${set} for family ${family}\n`;
@@ -149,10 +149,10 @@ export const absent: ModuleFunction<StateContext> = stateFn({
         ret.result = null;
         return `ipset entry ${plain} would be removed from set ${set} for ${family}\n`;
       }
-      const said = text(await context.call("ipset.delete", [set, plain, family], kwargs));
-      if (said.includes("Error")) {
+      const answer = text(await context.call("ipset.delete", [set, plain, family], kwargs));
+      if (answer.includes("Error")) {
         ret.result = false;
-        return `Failed to delete ipset entry from set ${set} for ${family}. Attempted entry was ${whole}.\n${said}\n`;
+        return `Failed to delete ipset entry from set ${set} for ${family}. Attempted entry was ${whole}.\n${answer}\n`;
       }
       ret.changes = map({ locale: name });
       return `ipset entry ${whole} removed from set ${set} for ${family}\n`;

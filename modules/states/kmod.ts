@@ -97,8 +97,8 @@ persist : False
     const names = namesOf(name, mods);
     let loaded = await modules(context, "kmod.mod_list");
     if (persist) {
-      const kept = new Set(await modules(context, "kmod.mod_list", [true]));
-      loaded = loaded.filter((one) => kept.has(one));
+      const persistent = new Set(await modules(context, "kmod.mod_list", [true]));
+      loaded = loaded.filter((one) => persistent.has(one));
     }
     const wanted = [...new Set(names)];
     const there = wanted.filter((one) => loaded.includes(one));

@@ -211,8 +211,8 @@ async function resized(
   if (isMap(now) && bytes(now) !== old.mb) {
     return { ...startResult(name), comment: `Resized Logical Volume ${name}`, changes: map({ resized: answer }) };
   }
-  const said = isMap(answer) ? text(answer.get("Output from lvresize") ?? "") : "";
-  return failed(name, `Failed to resize Logical Volume ${name}.\nError: ${said}`);
+  const message = isMap(answer) ? text(answer.get("Output from lvresize") ?? "") : "";
+  return failed(name, `Failed to resize Logical Volume ${name}.\nError: ${message}`);
 }
 
 export const lv_present: ModuleFunction<StateContext> = stateFn({
@@ -255,8 +255,8 @@ export const lv_present: ModuleFunction<StateContext> = stateFn({
     if ((await shown("lvdisplay", path, context, new Map())).size > 0) {
       return named({ ...startResult(name), comment: `Created Logical Volume ${name}`, changes: map({ created }) });
     }
-    const said = isMap(created) ? text(created.get("Output from lvcreate") ?? "") : text(created);
-    return named(failed(name, `Failed to create Logical Volume ${name}. Error: ${said}`));
+    const message = isMap(created) ? text(created.get("Output from lvcreate") ?? "") : text(created);
+    return named(failed(name, `Failed to create Logical Volume ${name}. Error: ${message}`));
   },
 });
 

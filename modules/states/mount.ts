@@ -369,22 +369,22 @@ async function purge(
   ret: StateResult,
   context: StateContext,
 ): Promise<StateResult> {
-  const said = (what: string) => `${text(ret.comment)}. ${what}`;
+  const withComment = (what: string) => `${text(ret.comment)}. ${what}`;
   const table = await context.call("mount.fstab", [config]);
   const entry = table instanceof Map && table.has(name) ? entryOf(table, name) : undefined;
-  if (entry === undefined) return { ...ret, comment: said("fstab entry not found") };
+  if (entry === undefined) return { ...ret, comment: withComment("fstab entry not found") };
   if (device && entry.get("device") !== device) {
-    return { ...ret, comment: said(`fstab entry for device ${device} not found`) };
+    return { ...ret, comment: withComment(`fstab entry for device ${device} not found`) };
   }
   if (context.test) {
     const comment = `Mount point ${name} is unmounted but needs to be purged from ${config} to be made persistent`;
     return { ...ret, result: null, comment };
   }
   if (await context.call("mount.rm_fstab", [name, device, config]) !== true) {
-    return { ...ret, result: false, comment: said("Failed to persist purge") };
+    return { ...ret, result: false, comment: withComment("Failed to persist purge") };
   }
   ret.changes.set("persist", "purged");
-  return { ...ret, comment: said("Removed target from fstab") };
+  return { ...ret, comment: withComment("Removed target from fstab") };
 }
 
 export const mod_watch: ModuleFunction<StateContext> = stateFn({

@@ -106,12 +106,12 @@ async function bring(
   const changed = ret.changes.size > 0;
   if (truthy(up) && (!truthy(enabled) || changed)) await context.call("ip.down", [name, type]);
   if (truthy(enabled) && (!truthy(up) || changed)) await context.call("ip.up", [name, type]);
-  const said = truthy(enabled)
+  const action = truthy(enabled)
     ? truthy(up) ? changed ? "restart to validate" : undefined : "is up"
     : truthy(up)
     ? "down"
     : undefined;
-  if (said !== undefined) ret.changes.set("status", `Interface ${name} ${said}`);
+  if (action !== undefined) ret.changes.set("status", `Interface ${name} ${action}`);
   return up;
 }
 

@@ -205,9 +205,9 @@ async function missingPackages(
   const wanted: NamedPackage[] = [];
   const there: string[] = [];
   for (const one of packages) {
-    const said = one.name === "" ? undefined : await alreadyInstalled(one, bound, { known, context, more });
-    if (said === undefined) wanted.push(one);
-    else there.push(said);
+    const present = one.name === "" ? undefined : await alreadyInstalled(one, bound, { known, context, more });
+    if (present === undefined) wanted.push(one);
+    else there.push(present);
   }
   return { wanted, there };
 }

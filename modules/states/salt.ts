@@ -258,10 +258,10 @@ async function judgeReturns(
   result.changes = map({ ret: changes });
   if (failures.size > 0) result.result = false;
   const name = text(result.name);
-  const said = failures.size > 0
+  const summary = failures.size > 0
     ? `Running function ${name} failed on minions: ${[...failures].join(", ")}`
     : "Function ran successfully.";
-  result.comment = `${said} Function ${name} ran on ${[...changes.keys()].map(text).join(", ")}.`;
+  result.comment = `${summary} Function ${name} ran on ${[...changes.keys()].map(text).join(", ")}.`;
 }
 
 export const function_: ModuleFunction<StateContext> = stateFn({

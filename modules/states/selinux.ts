@@ -101,19 +101,19 @@ export const boolean: ModuleFunction<StateContext> = stateFn({
       change.set(key, requested);
     }
     const names = [...change.keys()].map(text).sort(compareStrings).join(", ");
-    const said = correct.length === 0
+    const comments = correct.length === 0
       ? []
       : [`The following booleans were in the correct state: ${correct.sort(compareStrings).join(", ")}`];
-    if (change.size === 0) return { ...startResult(name), comment: said.join("\n") };
+    if (change.size === 0) return { ...startResult(name), comment: comments.join("\n") };
     const changes = changesBetween(old, now);
     if (context.test) {
-      const comment = [...said, `The following booleans would be changed: ${names}`].join("\n");
+      const comment = [...comments, `The following booleans would be changed: ${names}`].join("\n");
       return { ...startResult(name, null), comment, changes };
     }
     if (!truthy(await context.call("selinux.setsebools", [change, persist]))) {
       return failed(name, `Failed to set the following booleans: ${text(wanted)}`);
     }
-    const comment = [...said, `The following booleans have been changed: ${names}`].join("\n");
+    const comment = [...comments, `The following booleans have been changed: ${names}`].join("\n");
     return { ...startResult(name), comment, changes };
   },
 });

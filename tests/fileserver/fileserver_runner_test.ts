@@ -137,7 +137,7 @@ Deno.test("a running update ends when the master ends", async () => {
   await makeRepository(`${server.root}/repo`);
   const updating = updateBackends(files, { changes: false, signal: ending.signal }, {
     log: () => {},
-    tell: () => Promise.resolve(),
+    fire: () => Promise.resolve(),
   });
   using _taken = await silent.accept();
   // The other remote is still served.

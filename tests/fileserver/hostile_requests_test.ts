@@ -298,7 +298,7 @@ Deno.test("a backend that fails is named in the log, and the others are updated 
   Deno.writeTextFileSync(`${cachedir}/roots`, "a file where a directory has to be");
   const files = new FileServer(server.services.opts, { log: () => {} });
   const logged: string[] = [];
-  const host = { log: (_level: string, message: string) => void logged.push(message), tell: () => Promise.resolve() };
+  const host = { log: (_level: string, message: string) => void logged.push(message), fire: () => Promise.resolve() };
   await updateBackends(files, { changes: true, signal: new AbortController().signal }, host);
   await reapBackends(files, host);
   assertStringIncludes(logged[0], "The file server backend roots cannot be updated: ");

@@ -42,7 +42,7 @@ export const publishes: FuzzTarget = {
         id: "web1",
         data: noData,
         requireSignature,
-        rememberedJids: 100,
+        minJids: 100,
         log: SILENT_LOGGER,
       });
       reader.trust(trusted);

@@ -48,7 +48,7 @@ function world(rules: Partial<ReaderRules> = {}): World {
     id: "web1",
     data: noData,
     requireSignature: false,
-    rememberedJids: 3,
+    minJids: 3,
     log,
     ...rules,
   });
@@ -166,7 +166,7 @@ Deno.test("an old publish that is played to a later process is a replay, though 
         id: "web1",
         data: noData,
         requireSignature: false,
-        rememberedJids: 3,
+        minJids: 3,
         jidFile,
         log,
       });
@@ -191,7 +191,7 @@ Deno.test("an old publish that is played to a later process is a replay, though 
 
 Deno.test("nothing is read before a sign-in", () => {
   const { log } = keptLog();
-  const reader = new PublishReader({ id: "web1", data: noData, requireSignature: false, rememberedJids: 3, log });
+  const reader = new PublishReader({ id: "web1", data: noData, requireSignature: false, minJids: 3, log });
   assertThrows(() => reader.read(new MasterKeys(masterKey).publish(LOAD)), AuthenticationError, "Not signed in");
 });
 

@@ -68,7 +68,7 @@ export async function makeFileServer(opts: Value = new Map()): Promise<TestFileS
       signal: new AbortController().signal,
     }, {
       log: (level, message) => services.log[level](message),
-      tell: () => Promise.resolve(),
+      fire: () => Promise.resolve(),
     });
   }
   return {
