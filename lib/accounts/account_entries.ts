@@ -1,7 +1,7 @@
 /**
- * The lines of passwd, group and shadow: of this host, or of the system in a root directory. Of this host they come from
- * `getent`, which knows directories too. Pure parsers, and what reads the texts.
- * Source: passwd(5), group(5), shadow(5).
+ * The lines of passwd, group and shadow: of this host, or of the system in a root directory. Of this host they come
+ * from `getent`, which knows directories too. Parsers, which are pure functions, and readers of the lists. Source:
+ * passwd(5), group(5), shadow(5).
  * @module
  */
 
@@ -15,7 +15,7 @@ import type { JobContext } from "../plugins/job_context.ts";
 /** A line of passwd. */
 export interface PasswdEntry {
   readonly name: string;
-  /** `x` where the password is in shadow. */
+  /** `x` if the password is in shadow. */
   readonly passwd: string;
   readonly uid: number;
   readonly gid: number;
@@ -33,7 +33,7 @@ export interface GroupEntry {
   readonly members: readonly string[];
 }
 
-/** A line of shadow. Days are counted from 1970 on; -1 where there is nothing. */
+/** A line of shadow. Days are counted from 1970 on; -1 for an empty field. */
 export interface ShadowEntry {
   readonly name: string;
   readonly passwd: string;
@@ -43,7 +43,7 @@ export interface ShadowEntry {
   readonly min: number;
   /** Days after which it must be changed. */
   readonly max: number;
-  /** Days before that on which the user is warned. */
+  /** Days before that at which the user is warned. */
   readonly warn: number;
   /** Days after that on which the password is still accepted. */
   readonly inact: number;
@@ -103,7 +103,7 @@ async function text(database: "passwd" | "group", host: AccountHost, root: strin
   return stdout;
 }
 
-/** The job whose functions ask. */
+/** The job that reads the lists. */
 export type AccountHost = Pick<JobContext, "outside"> & CommandHost;
 
 /**
@@ -114,21 +114,21 @@ const LISTED_FROM = [
   ...["/etc/passwd", "/etc/group", "/etc/nsswitch.conf", "/run/systemd/dynamic-uid", "/run/systemd/userdb"],
 ];
 
-/** A list of getent, and the stamp of what it comes from. */
+/** A list of getent, and the stamp of its sources. */
 interface KeptList {
   readonly stamp: string;
   readonly text: string;
 }
 
-/** The lists that jobs keep, as Salt keeps its own in `__context__`: each state of an account asks for them. */
+/** The lists cached by job, like Salt's in `__context__`: each state of an account uses them. */
 const LISTS = new WeakMap<JobContext["outside"], Map<string, KeptList>>();
 
-/** All users: of this host those that getent lists, in a root directory those of its file. */
+/** All users: for this host those of getent, for a root directory those of its file. */
 export async function passwdEntries(host: AccountHost, root: string | null): Promise<PasswdEntry[]> {
   return parsePasswd(await text("passwd", host, root));
 }
 
-/** All groups: of this host those that getent lists, in a root directory those of its file. */
+/** All groups: for this host those of getent, for a root directory those of its file. */
 export async function groupEntries(host: AccountHost, root: string | null): Promise<GroupEntry[]> {
   return parseGroups(await text("group", host, root));
 }

@@ -1,10 +1,10 @@
 /**
- * Parsers of what at and atq print. Pure functions over text.
+ * Parsers for the output of at and atq. Pure functions over text.
  * Source: Salt 3008.3, `salt/modules/at.py`; at(1).
  * @module
  */
 
-/** One job that waits. */
+/** One pending job. */
 export interface AtJob {
   readonly job: number;
   /** `2026-01-31` */
@@ -13,7 +13,7 @@ export interface AtJob {
   readonly time: string;
   readonly queue: string;
   readonly user: string;
-  /** What Salt has written into the job; empty if it is not of Salt. */
+  /** The tag that Salt has written into the job; empty for other jobs. */
   readonly tag: string;
 }
 
@@ -42,7 +42,7 @@ export function parseTag(script: string): string {
   return [...script.matchAll(/^### SALT: (\w+)/gm)].at(-1)?.[1] ?? "";
 }
 
-/** The number of the job that `at` says it has made. */
+/** The number of the new job, from the output of `at`. */
 export function parseMade(text: string): number | undefined {
   const [, job] = /^job (\d+) at/m.exec(text) ?? [];
   return job === undefined ? undefined : Number(job);

@@ -11,7 +11,7 @@ import { type ProgramResult, runProgram } from "../host/run_program.ts";
 import { findUser } from "../os/users.ts";
 import type { CommandHost } from "../host/command.ts";
 
-/** The words and the user with which crontab is run for a user's table. */
+/** The command line and the user for running crontab for a user's table. */
 function asUser(user: string): { readonly words: string[]; readonly runas: string | null } {
   const found = findUser(userName(user));
   if (found === undefined) throw new CommandError(`User '${user}' is not available`);
@@ -28,14 +28,14 @@ export async function readCrontab(user: string, host: CommandHost): Promise<stri
   return lines.slice(isMarked ? 3 : 0).join("\n");
 }
 
-/** Makes a file a user's table. */
+/** Installs a file as a user's table. */
 export async function installCrontab(user: string, path: string, host: CommandHost): Promise<ProgramResult> {
   const { words, runas } = asUser(user);
   if (path.startsWith("-")) throw new InvocationError(`Invalid path: ${JSON.stringify(path)}`);
   return await runProgram([...words, path], host, { runas });
 }
 
-/** Changes a user's table. @returns What was done, or crontab's error text. */
+/** Changes a user's table. @returns The kind of change, or crontab's error text. */
 export async function changeCrontab(
   user: string,
   change: (table: Crontab) => CronChange,

@@ -1,11 +1,10 @@
 /**
- * Crontabs as Salt keeps them: jobs below its own line, each with a comment that may name it. Pure functions over text;
- * what changes a table returns the new one.
- * Source: crontab(5); Salt 3008.3, `salt/modules/cron.py`.
+ * Crontabs in Salt's form: jobs below Salt's line, each with a comment that may contain its identifier. Pure functions
+ * over text; functions that change a table return the new one. Source: crontab(5); Salt 3008.3, `salt/modules/cron.py`.
  * @module
  */
 
-/** The line below which a table is Salt's. */
+/** The line above the jobs that Salt manages. */
 const TAG = "# Lines below here are managed by Salt, do not edit";
 const IDENTIFIER = "SALT_CRON_IDENTIFIER";
 /** The text for no identifier. */
@@ -18,19 +17,19 @@ export const TIME_FIELDS = ["minute", "hour", "daymonth", "month", "dayweek"] as
 /** The fields of a time. */
 export type CronTime = { readonly [F in typeof TIME_FIELDS[number]]: string };
 
-/** What jobs and special jobs have in common. */
+/** The common fields of jobs and special jobs. */
 export interface CronEntry {
   readonly cmd: string;
   readonly identifier: string | null;
   readonly comment: string | null;
-  /** Whether it is switched off. */
+  /** Whether it is disabled. */
   readonly commented: boolean;
 }
 
 /** A job with a time. */
 export interface CronJob extends CronEntry, CronTime {}
 
-/** A job at an occasion: `@reboot`. */
+/** A job with a special time: `@reboot`. */
 export interface SpecialJob extends CronEntry {
   readonly spec: string;
 }
@@ -119,7 +118,7 @@ export function isSameJob(job: CronEntry, cmd: string, identifier: string | null
   const wanted = identifier || NO_IDENTIFIER;
   const own = job.identifier || NO_IDENTIFIER;
   if (own === NO_IDENTIFIER && wanted === NO_IDENTIFIER) return job.cmd === cmd;
-  // A job that has no identifier yet gets the one that its command is given.
+  // A job without an identifier gets the requested one if its command is the same.
   return own === NO_IDENTIFIER && job.cmd === cmd || own === wanted;
 }
 
@@ -129,16 +128,16 @@ export function differs(old: string | boolean | null, wanted: string | boolean |
   return wanted === "random" ? old === "*" : wanted !== null;
 }
 
-/** What a change did. */
+/** The kind of a change. */
 export type CronAnswer = "new" | "updated" | "present" | "removed" | "absent";
 
-/** A table after a change; without a table nothing is to be written. */
+/** The result of a change; without a table there is nothing to write. */
 export interface CronChange {
   readonly answer: CronAnswer;
   readonly table?: Crontab;
 }
 
-/** A job as a caller asks for it: with a time, or with a special word such as `@daily`. */
+/** A requested job: with a time, or with a special word such as `@daily`. */
 export type WantedJob = CronEntry & ({ readonly time: CronTime } | { readonly spec: string });
 
 /** Adds a job, or changes the wanted one. @param random A number from `low` to `high`. */
@@ -218,7 +217,7 @@ function chosenTime(time: CronTime, random: (low: number, high: number) => numbe
   return { minute: choose("minute"), hour: choose("hour"), daymonth, month, dayweek: choose("dayweek") };
 }
 
-/** Removes the wanted job. @param time The fields that it must have, where they are given. */
+/** Removes the requested job. @param time The fields that it must have; others may have any value. */
 export function removeJob(
   table: Crontab,
   { cmd, identifier, time = {} }: {
@@ -247,7 +246,7 @@ export function removeSpecial(
   return { answer: "removed", table: { ...table, special: table.special.filter((job) => job !== found) } };
 }
 
-/** Gives a variable a value, after all others if it had another one. */
+/** Sets a variable; if its value changes, it moves after the others. */
 export function setVariable(table: Crontab, name: string, value: string | null): CronChange {
   const known = table.env.find((variable) => variable.name === name);
   if (known !== undefined && known.value === value) return { answer: "present" };
@@ -255,7 +254,7 @@ export function setVariable(table: Crontab, name: string, value: string | null):
   return { answer: known === undefined ? "new" : "updated", table: { ...table, env } };
 }
 
-/** Takes a variable out of a table; the answer is absent if it was in none. */
+/** Removes a variable from a table; the answer is `absent` if there was none. */
 export function removeVariable(table: Crontab, name: string): CronChange {
   const env = table.env.filter((variable) => variable.name !== name);
   return env.length === table.env.length ? { answer: "absent" } : { answer: "removed", table: { ...table, env } };

@@ -1,5 +1,5 @@
 /**
- * The comment field of a user: full name, room, phones, and what else there is.
+ * The comment field of a user: full name, room, phones, and other data.
  * Source: Salt 3008.3, `salt/modules/useradd.py` _get_gecos.
  * @module
  */

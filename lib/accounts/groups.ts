@@ -9,7 +9,7 @@ import { accountProgram, rootOption, userName } from "./users.ts";
 import { checkedWord, runProgram } from "../host/run_program.ts";
 import { map, type ValueMap } from "../values/value.ts";
 
-/** A group as Salt shows it. */
+/** A group in Salt's form. */
 export function shownGroup({ name, passwd, gid, members }: GroupEntry): ValueMap {
   return map({ name, passwd, gid, members });
 }
@@ -23,7 +23,7 @@ async function run(words: readonly string[], host: AccountHost): Promise<boolean
   return (await runProgram(words, host, { logsFailure: true })).retcode === 0;
 }
 
-/** What a new group gets. */
+/** Options of a new group. */
 export interface NewGroup {
   readonly name: string;
   readonly gid: number | null;
@@ -91,7 +91,7 @@ export async function addMember(name: string, user: string, root: string | null,
   return await run(words, host);
 }
 
-/** Takes a user out of a group. @returns Whether the user is not in it now. */
+/** Removes a user from a group. @returns Whether the user is not in it now. */
 export async function removeMember(
   name: string,
   user: string,

@@ -1,5 +1,5 @@
 /**
- * The passwords of users in shadow, and how long they hold.
+ * The passwords of users in shadow, and their expiry.
  * Source: Salt 3008.3, `salt/modules/linux_shadow.py`; shadow(5), chage(1).
  * @module
  */
@@ -9,7 +9,7 @@ import { rootOption, userName } from "./users.ts";
 import { checkedWord, runProgram } from "../host/run_program.ts";
 import { readTextFileIfExists, writeFileAtomic } from "../os/atomic_file.ts";
 
-/** Where passwords are. */
+/** The place of passwords. */
 export interface ShadowPlace {
   readonly root: string | null;
   readonly host: AccountHost;
@@ -20,7 +20,7 @@ export function findShadowEntry(name: string, root: string | null): ShadowEntry 
   return shadowEntries(root).find((entry) => entry.name === name);
 }
 
-/** Sets one of the fields that chage sets. @returns Whether it was done. */
+/** Sets one of chage's fields. @returns Whether this succeeded. */
 export async function setAge(
   name: string,
   change: {
@@ -36,7 +36,7 @@ export async function setAge(
   const { field, option, value, verify } = change;
   const before = findShadowEntry(userName(name), root);
   if (before === undefined || before[field] === value) return before !== undefined;
-  // -1 is a value, and no option.
+  // -1 is a value, not an option.
   const word = /^-?\d+$/.test(String(value)) ? String(value) : checkedWord(String(value), field);
   const { retcode } = await runProgram(["chage", ...rootOption(root), option, word, "--", name], host);
   return verify ? findShadowEntry(name, root)?.[field] === value : retcode === 0;
@@ -50,8 +50,8 @@ export async function runPasswd(option: "-d" | "-l" | "-u", name: string, { root
 const DAY_MS = 86_400_000;
 
 /**
- * Puts a password's hash into shadow. The file is replaced in one step, and keeps its owner and its mode.
- * @returns Whether it is there now; False for an unknown user.
+ * Writes a password's hash to shadow. The file is replaced atomically, and keeps its owner and mode. @returns Whether
+ * it is set now; False for an unknown user.
  */
 export async function setPasswordHash(name: string, hash: string, { root, host }: ShadowPlace): Promise<boolean> {
   if (await findPasswdEntry(userName(name), host, root) === undefined) return false;

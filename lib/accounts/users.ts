@@ -20,7 +20,7 @@ import { which } from "../host/which.ts";
 import { readTextFileIfExists } from "../os/atomic_file.ts";
 import { map, type ValueMap } from "../values/value.ts";
 
-/** The program, as Salt asks for it. @throws {CommandError} If it is not there. */
+/** Checks for the program, like Salt. @throws {CommandError} If it is not there. */
 export function accountProgram(name: string): string {
   if (which(name) === undefined) throw new CommandError(`Command '${name}' cannot be found`);
   return name;
@@ -36,19 +36,19 @@ export function userName(name: string): string {
   return checkedWord(/[:,/]/.test(name) ? "" : name, "user name");
 }
 
-/** A user as Salt shows it. */
+/** A user in Salt's form. */
 export function shownUser(user: PasswdEntry, groups: readonly GroupEntry[]): ValueMap {
   const { gid, home, name, passwd, shell, uid } = user;
   return map({ gid, groups: groupNames(user, groups), home, name, passwd, shell, uid, ...parseGecos(user.gecos) });
 }
 
-/** All users as Salt shows them. */
+/** All users in Salt's form. */
 export async function shownUsers(host: AccountHost, root: string | null): Promise<ValueMap[]> {
   const groups = await groupEntries(host, root);
   return (await passwdEntries(host, root)).map((user) => shownUser(user, groups));
 }
 
-/** What a new user gets. */
+/** Options of a new user. */
 export interface NewUser {
   readonly name: string;
   readonly uid: number | null;
@@ -100,7 +100,7 @@ export async function addUser(user: NewUser, host: AccountHost): Promise<boolean
   return true;
 }
 
-/** Whether useradd would make a group of the user's name, which fails if it is there already. */
+/** Whether useradd would create a group with the user's name, which fails if the group exists. */
 function ownGroupsByDefault(): boolean {
   return /^USERGROUPS_ENAB.*yes/m.test(readTextFileIfExists("/etc/login.defs") ?? "");
 }
@@ -123,7 +123,7 @@ export async function deleteUser(
   return retcode === 0 || (retcode === 12 && /var\/(spool\/)?mail/.test(stderr));
 }
 
-/** Where a user is changed. */
+/** The place of a change of a user. */
 export interface UserPlace {
   readonly root: string | null;
   readonly host: AccountHost;
@@ -167,7 +167,7 @@ export async function setGecos(name: string, part: GecosPart, text: string, plac
   return parseGecos(await current() ?? "")[part] === text;
 }
 
-/** Sets the groups of a user besides the primary one, or adds to them. @returns Whether it was done. */
+/** Sets the groups of a user besides the primary one, or adds to them. @returns Whether this succeeded. */
 export async function setGroups(
   name: string,
   groups: readonly string[],

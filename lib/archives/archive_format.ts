@@ -1,5 +1,5 @@
 /**
- * Which kind of archive a file is, by its name.
+ * The kind of an archive, by its file name.
  * Source: Salt 3008.3 `salt/utils/files.py` guess_archive_type.
  * @module
  */
@@ -13,7 +13,7 @@ const ENDINGS: readonly (readonly [format: ArchiveFormat, ending: RegExp])[] = [
   ["rar", /\.rar$/i],
 ];
 
-/** The kind that the ending of `name` tells; `undefined` if it tells none. */
+/** The kind for the suffix of `name`; `undefined` if it is unknown. */
 export function guessArchiveFormat(name: string): ArchiveFormat | undefined {
   return ENDINGS.find(([, ending]) => ending.test(name))?.[0];
 }

@@ -1,12 +1,12 @@
 /**
- * The members of a tar archive, out of its headers: ustar, GNU's long names, and pax.
+ * The members of a tar archive, from its headers: ustar, GNU's long names, and pax.
  * Source: POSIX.1-2024, "pax"; tar(5).
  * @module
  */
 
 import { joinBytes } from "../values/join_bytes.ts";
 
-/** What a member is. */
+/** A member. */
 export type TarKind = "directory" | "link" | "file";
 
 export interface TarMember {
@@ -16,12 +16,12 @@ export interface TarMember {
 }
 
 const BLOCK = 512;
-/** The longest header of names that is read. */
+/** Maximum size of a header with a name. */
 const MAX_HEADER = 1 << 20;
 
 const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** A stream that is no tar archive. */
+/** The error for a stream that is not a tar archive. */
 export class NoTarError extends Error {
   override name = "NoTarError";
 }

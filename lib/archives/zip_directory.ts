@@ -1,5 +1,5 @@
 /**
- * What a ZIP archive has in it, by its central directory.
+ * The members of a ZIP archive, from its central directory.
  * Source: PKWARE APPNOTE.TXT 6.3.
  * @module
  */
@@ -7,10 +7,10 @@
 /** One member. */
 export interface ZipMember {
   readonly name: string;
-  /** The mode that Unix programs keep, with the file's type; 0 if there is none. */
+  /** The Unix mode with the file's type; 0 if there is none. */
   readonly mode: number;
   readonly encrypted: boolean;
-  /** The byte by which a password is known as wrong. */
+  /** The byte for checking the password. */
   readonly check: number;
   /** 0 for stored, 8 for deflated. */
   readonly method: number;

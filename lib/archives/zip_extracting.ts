@@ -1,5 +1,5 @@
 /**
- * Unpacks ZIP archives. A name cannot lead out of the directory, nor can a link that the archive brings: nothing is written through links.
+ * Unpacks ZIP archives. A name cannot lead out of the directory, nor can a link in the archive: nothing is written through links.
  * Source: PKWARE APPNOTE.TXT 6.3, with its traditional encryption.
  * @module
  */
@@ -9,7 +9,7 @@ import { crc32 } from "../values/crc32.ts";
 import type { ZipMember } from "./zip_directory.ts";
 import { writeAll } from "../os/write_all.ts";
 
-/** How to unpack. */
+/** Options of unpacking. */
 export interface Extracting {
   readonly archive: string;
   /** The directory to unpack into, which is made. */
@@ -21,7 +21,7 @@ export interface Extracting {
 
 const S_IFMT = 0o170000, S_IFLNK = 0o120000;
 const DEFLATED = 8;
-/** The longest target of a link. */
+/** Maximum length of the target of a link. */
 const MAX_LINK = 4096;
 
 /** Whether a member is a symbolic link. */

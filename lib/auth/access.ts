@@ -129,7 +129,7 @@ export class Access {
     if (banned) throw refusedAccess();
   }
 
-  /** What `publisher_acl` has for the user; `undefined` for operators, who may do everything. */
+  /** The rules of `publisher_acl` for the user; `undefined` for operators, who may do everything. */
   #rulesFor(user: string): Value[] | undefined {
     const { acl, sudoAcl } = this.#rules;
     const name = sudoAcl && acl.size > 0 && user.startsWith(SUDO) ? user.slice(SUDO.length) : user;
@@ -167,7 +167,7 @@ export function checkMasterCall(rules: readonly Value[], call: MasterCall): void
   if (!allowed) throw refusedAccess();
 }
 
-/** Never says why. */
+/** Never gives the reason. */
 export function refusedAccess(): RefusedError {
   return new RefusedError("AuthorizationError", "Authorization error occurred.");
 }

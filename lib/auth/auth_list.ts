@@ -1,5 +1,5 @@
 /**
- * The rules that `external_auth` has for a user: those under the name, and those of the groups.
+ * The rules of `external_auth` for a user: those under the name, and those of the groups.
  * Source: Salt 3008.3 `salt/utils/minions.py` (`fill_auth_list`).
  * @module
  */
@@ -8,7 +8,7 @@ import type { Value, ValueMap } from "../values/value.ts";
 
 /**
  * The rules for `user`, who is in `groups`.
- * @param provider What `external_auth` has under the name of the system: rules by user; `wheel%` is a group, `*` is
+ * @param provider The value of `external_auth` under the name of the system: rules by user; `wheel%` is a group, `*` is
  * every user without an entry of that name.
  */
 export function authList(provider: ValueMap, user: string, groups: readonly string[]): Value[] {

@@ -1,17 +1,17 @@
 /**
- * The question to a process that asks PAM or LDAP, and its answer: JSON over its standard input and output.
+ * The request to a process that calls PAM or LDAP, and its reply: JSON over its standard input and output.
  * @module
  */
 
 import type { Credentials } from "./eauth_module.ts";
 import type { LdapSettings } from "./ldap_settings.ts";
 
-/** What a process is asked. */
+/** The request to the process. */
 export type AuthRequest =
   | { readonly kind: "pam"; readonly service: string; readonly confdir?: string; readonly credentials: Credentials }
   | { readonly kind: "ldap"; readonly settings: LdapSettings; readonly credentials: Credentials };
 
-/** What it answers; `problem` is a sentence for the log, without secrets. */
+/** The reply of the process; `problem` is a sentence for the log, without secrets. */
 export interface AuthReply {
   readonly known: boolean;
   /** The user's groups, if the system knows them. */

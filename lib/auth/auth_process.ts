@@ -1,6 +1,6 @@
 /**
- * A process for one question to PAM or LDAP: both may wait for a minute and load foreign code, and PAM may need a
- * process that can be killed. Its question comes on standard input, so that no password is in an argument or in the
+ * A process for one request to PAM or LDAP: both may wait for a minute and load foreign code, and PAM may need a
+ * process that can be killed. The request is sent on standard input, so that no password is in an argument or in the
  * environment. What runs in it: run_auth_process.ts.
  * @module
  */

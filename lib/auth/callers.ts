@@ -14,7 +14,7 @@ import type { Value, ValueMap } from "../values/value.ts";
 /** An authenticated sender. */
 export interface Caller {
   readonly user: string;
-  /** What `external_auth` allows; absent for users of this host, to whom `publisher_acl` applies. */
+  /** The rules of `external_auth`; absent for users of this host, to whom `publisher_acl` applies. */
   readonly rules?: readonly Value[];
 }
 
@@ -30,7 +30,7 @@ export function withoutCredentials(load: ValueMap): ValueMap {
 export class Callers {
   /** Users of this host. */
   readonly access: Access;
-  /** Everybody else. */
+  /** All other senders. */
   readonly external: ExternalAuth;
 
   constructor({ access, external }: { readonly access: Access; readonly external: ExternalAuth }) {
@@ -63,7 +63,7 @@ export class Callers {
    * Authenticates the sender of `load`, and checks that the sender may run `call` on the master. In Salt every user in
    * `publisher_acl` may run everything there; here its rules apply.
    * @param call With the arguments that it will be run with.
-   * @throws {RefusedError} What becomes the answer's `error`: kind and message.
+   * @throws {RefusedError} The error of the reply: kind and message.
    */
   async forMasterCall(load: ValueMap, call: MasterCall): Promise<Caller> {
     const caller = await this.authenticate(load);

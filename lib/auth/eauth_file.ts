@@ -10,7 +10,7 @@ import { HASH_TYPES } from "../crypto/hash_types.ts";
 import { type PasswordFileForm, passwordFileKnows } from "./password_file.ts";
 import { str, toNumber, type Value, type ValueMap } from "../values/value.ts";
 
-/** Makes it. @throws {ConfigError} For parameters that make no sense. */
+/** Makes it. @throws {ConfigError} For invalid parameters. */
 export function fileEauth({ config }: EauthContext): EauthModule {
   const path = parameter(config, "filename");
   if (typeof path !== "string") throw bad("^filename is missing");

@@ -26,7 +26,7 @@ export interface EauthModule {
    * refused then, too.
    */
   authenticate(credentials: Credentials): Promise<KnownUser | undefined>;
-  /** Rules that the system itself has for a user who has been authenticated; `undefined`: it has none. */
+  /** Rules that the system itself returns for an authenticated user; `undefined`: it has none. */
   rules?(credentials: Credentials): Promise<readonly Value[] | undefined>;
 }
 
@@ -35,10 +35,10 @@ export function knownWithoutGroups(known: boolean): KnownUser | undefined {
   return known ? { groups: [] } : undefined;
 }
 
-/** What a system needs. */
+/** The parts that a system uses. */
 export interface EauthContext {
   readonly opts: MasterOpts;
-  /** What `external_auth` has under its name. */
+  /** The value of `external_auth` under its name. */
   readonly config: ValueMap;
   readonly log: Logger;
 }

@@ -32,7 +32,7 @@ const MAX_EXPIRE_S = 10 * 365 * 86_400;
 export interface ExternalAuthParts {
   readonly opts: MasterOpts;
   readonly log: Logger;
-  /** Logs what peers do wrong; limited in number. */
+  /** Logs errors of peers; limited in number. */
   warn(text: string): void;
   /** Called when a request begins to wait for the check of a password. */
   onWait?(): void;
@@ -110,7 +110,7 @@ export class ExternalAuth {
   async #signIn(load: ValueMap): Promise<SignedIn> {
     const [eauth, username, password] = ["eauth", "username", "password"].map((name) => load.get(name));
     if (!isText(eauth, MAX_NAME) || !isText(username, MAX_NAME) || !isText(password, MAX_PASSWORD)) {
-      throw this.#refusal(eauth, username, "it names no user, or is too long");
+      throw this.#refusal(eauth, username, "the user name is missing or too long");
     }
     if (!isMap(this.#parts.opts.external_auth.get(eauth))) {
       throw this.#refusal(eauth, username, "external_auth has no such system");
@@ -142,7 +142,7 @@ export class ExternalAuth {
     return new RefusedError("EauthAuthenticationError", text);
   }
 
-  /** What the system itself, or the one that `eauth_acl_module` names, allows. */
+  /** The rules of the system itself, or of the one that `eauth_acl_module` names. */
   async #ownRules(signedIn: SignedIn): Promise<readonly Value[] | undefined> {
     const other = this.#parts.opts.eauth_acl_module;
     const module = other === "" ? signedIn.module : await this.#module(other);

@@ -13,10 +13,10 @@ import { escapedForFilter, firstValue, type LdapSettings, rendered, renderedDn }
 
 /** Time for a connection and for each answer, in milliseconds. */
 const ANSWER_MS = 10_000;
-/** Most entries of a search. */
+/** Maximum number of entries of a search. */
 const MAX_ENTRIES = 1_000;
 
-/** Asks the directory. @throws {Error} If it cannot be asked. */
+/** Queries the directory. @throws {Error} If it cannot be queried. */
 export async function authenticateByLdap(settings: LdapSettings, credentials: Credentials): Promise<AuthReply> {
   // A bind without a password succeeds, and proves nothing (RFC 4513, 5.1.2).
   if (credentials.username === "" || credentials.password === "") return unknown("an empty name or password");
@@ -61,7 +61,7 @@ function expectedHost(url: string): { readonly host: string; readonly servername
   return isIpv4(host) || isIpv6(host) ? { host } : { host, servername: host };
 }
 
-/** Whether the directory takes the password. @throws {Error} If it cannot be asked. */
+/** Whether the directory accepts the password. @throws {Error} If it cannot be asked. */
 async function mayBind(client: Client, dn: string, password: string): Promise<boolean> {
   try {
     await client.bind(dn, password);

@@ -6,7 +6,7 @@
 
 import type { MasterOpts } from "../config/options.ts";
 
-/** How the directory is asked. */
+/** How the directory is queried. */
 export interface LdapSettings {
   /** `ldap://host:389` */
   readonly url: string;

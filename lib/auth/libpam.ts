@@ -43,12 +43,12 @@ const PAM_PROMPT_ECHO_OFF = 1;
 const PAM_PROMPT_ECHO_ON = 2;
 /** An empty password is refused, also for an account without a password. */
 const PAM_DISALLOW_NULL_AUTHTOK = 1;
-/** Most messages of one conversation: PAM_MAX_NUM_MSG. */
+/** Maximum number of messages of one conversation: PAM_MAX_NUM_MSG. */
 const MAX_MESSAGES = 32;
 /** `struct pam_response` on 64 bits: a pointer, an int, and room. */
 const RESPONSE_BYTES = 16;
 
-/** Asks PAM. @returns Whether the user is known and may sign in; what PAM says if not. @throws If there is no libpam. */
+/** Asks PAM. @returns Whether the user is known and may sign in; PAM's message if not. @throws If there is no libpam. */
 export function authenticateByPam(
   { service, confdir, credentials }: PamQuestion,
 ): { known: boolean; problem?: string } {

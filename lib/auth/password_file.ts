@@ -12,13 +12,13 @@ import { sameText } from "../crypto/same_text.ts";
 /** How a file is to be read: the parameters of `external_auth: file`, without `^`. */
 export interface PasswordFileForm {
   readonly filetype: "text" | "htpasswd" | "htdigest";
-  /** Of `text`: `plaintext`, or a digest. */
+  /** For `text`: `plaintext`, or a digest. */
   readonly hashtype: string;
   readonly field_separator: string;
   /** The first field is 1. */
   readonly username_field: number;
   readonly password_field: number;
-  /** Of `htdigest`. */
+  /** For `htdigest`. */
   readonly realm?: string;
 }
 

@@ -1,5 +1,5 @@
 /**
- * How the rules of access name users, functions and arguments.
+ * The patterns for users, functions and arguments in access rules.
  * Source: Salt 3008.3 `salt/utils/stringutils.py` (`expr_match`), `salt/utils/minions.py` (`match_check`).
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * `peer` and `peer_run`: what minions may ask of other minions, and of the master.
+ * `peer` and `peer_run`: the functions that minions may run on other minions, and on the master.
  * Source: Salt 3008.3 `salt/master.py` (`__verify_minion_publish`), `salt/daemons/masterapi.py` (`minion_runner`).
  * @module
  */
@@ -18,7 +18,7 @@ export function peerRules(option: ValueMap, id: string): Value[] {
   );
 }
 
-/** What a minion asks to have published. */
+/** The publish that a minion requests. */
 export interface PeerJob {
   /** A function, or the list of a compound job's. */
   readonly fun: Value;
@@ -63,7 +63,7 @@ export function mayRun(option: ValueMap, id: string, fun: string): boolean {
   return peerRules(option, id).some((rule) => typeof rule === "string" && matchesRule(rule, fun));
 }
 
-/** Whether minions may not publish it, whatever the rules say: what it runs would publish again. */
+/** Whether minions may not publish it, whatever the rules allow: the function that it runs would publish again. */
 export function publishesAgain({ fun }: PeerJob): boolean {
   return [fun].flat().some((name) => typeof name === "string" && name.trim().startsWith("publish."));
 }

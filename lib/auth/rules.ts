@@ -1,5 +1,5 @@
 /**
- * What a list of rules allows: functions on minions, runners and wheel functions, by function, target and argument. The
+ * The functions that a list of rules allows: functions on minions, runners and wheel functions, by function, target and argument. The
  * lists come from `publisher_acl`, `external_auth`, tokens, `peer`. Pure: the caller passes the target minions.
  *
  *     - test.*                        # a function, on any minion
@@ -15,7 +15,7 @@
 import { matchesRule } from "./patterns.ts";
 import { isMap, str, type Value, type ValueMap } from "../values/value.ts";
 
-/** A function and what it is called with. */
+/** A function and its arguments. */
 export interface Call {
   readonly fun: string;
   readonly args: readonly Value[];
@@ -30,7 +30,7 @@ export interface JobTarget {
   matching(expression: string): ReadonlySet<string>;
 }
 
-/** What runs on the master: the kind, and the call as it will be run. */
+/** A call that runs on the master: its kind, function and arguments. */
 export interface MasterCall extends Call {
   readonly form: "runner" | "wheel";
 }
@@ -61,7 +61,10 @@ export function allowsJob(rules: readonly Value[], calls: readonly Call[], targe
   return calls.every((call) => call.fun === FIND_JOB || rules.some((rule) => allowsOnMinions(rule, call, target)));
 }
 
-/** Whether `rules` allow minions to publish `calls`: as {@linkcode allowsJob}, without what the commands need. */
+/**
+ * Whether `rules` allow minions to publish `calls`: as {@linkcode allowsJob}, without the functions that the commands
+ * need.
+ */
 export function allowsPeers(rules: readonly Value[], calls: readonly Call[], target: JobTarget): boolean {
   return calls.length > 0 && calls.every((call) => rules.some((rule) => allowsOnMinions(rule, call, target)));
 }

@@ -1,12 +1,12 @@
 /**
- * The process that asks PAM or LDAP for a master: one question on standard input, one line of answer on standard output.
+ * The process that calls PAM or LDAP for a master: one request on standard input, one line of reply on standard output.
  * @module
  */
 
 import { messageOf } from "../errors.ts";
 import type { AuthReply, AuthRequest } from "./auth_messages.ts";
 
-/** Answers the question on standard input. @returns The exit code. */
+/** Answers the request on standard input. @returns The exit code. */
 export async function runAuthProcess(): Promise<number> {
   const request: AuthRequest = JSON.parse(await new Response(Deno.stdin.readable).text());
   let answer: AuthReply;

@@ -47,7 +47,7 @@ export class Tokens {
     this.#log = log;
   }
 
-  /** Makes a token for so many seconds. @throws What writing throws. */
+  /** Creates a token that is valid for so many seconds. @throws What writing throws. */
   make(subject: TokenSubject, expireS: number): Token {
     const nowS = Date.now() / 1000;
     const token = hashHex(randomBytes(ENTROPY_BYTES), this.#hashType);

@@ -31,7 +31,7 @@ export function findAclUsers(names: Iterable<string>): AclUser[] {
 }
 
 /**
- * Gives these users (by id) access to a file or directory of this process, and takes it from all others.
+ * Gives these users (by id) access to a file or directory of this process, and removes it for all others.
  * @throws {LibcError} If the file system has no access control lists.
  * @throws {PreflightError} If the system has none.
  */

@@ -1,7 +1,7 @@
 /**
- * Which events a minion may fire on the master's bus: a table of the tag families that other programs trust, with the
- * part of each that a minion may use. Other tags are free, as `event.send` promises. A forged event would be believed
- * by a client that waits for a job, a program that watches keys, or a reactor. Only tags are checked, not data.
+ * The events that a minion may fire on the master's bus: a table of the tag families that other programs trust, with
+ * the part of each that a minion may use. Other tags are free, as documented for `event.send`. A client that waits for
+ * a job, a program that watches keys, or a reactor would act on a forged event. Only tags are checked, not data.
  * Source: salt-protocol.md sections 7 and 13 (CVE-2025-22239); Salt 3008.3 `salt/minion.py`, `salt/state.py`,
  * `salt/beacons`: the tags that its minions fire.
  * @module
@@ -26,7 +26,7 @@ const FAMILIES: Readonly<Record<string, readonly string[]>> = {
   "salt/state_result": ["<jid>/<id>/**"],
   "salt/syndic": ["<id>/**"],
   "syndic": ["<id>/**"],
-  // Only a master does this.
+  // Only masters fire this.
   "key": [],
   "minion/refresh": [],
   "resource/refresh": [],

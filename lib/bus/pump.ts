@@ -125,7 +125,7 @@ export class BusPump {
     }
   }
 
-  /** What it has done so far, in one line. */
+  /** Its counters, in one line. */
   describe(): string {
     const python = this.#python === undefined ? "" : `, ${this.#python.subscribers} Python programs`;
     return `${this.#published} events published, ${this.#subscribers.all.length} subscribers${python}`;

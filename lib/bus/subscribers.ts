@@ -15,7 +15,7 @@ import { isMap, map, toNumber, toValue } from "../values/value.ts";
 /** Prefix of a subscriber's own topic; no event looks like it. */
 const SUBSCRIBER = "\u0001subscriber ";
 
-/** What a subscriber sends about itself. */
+/** The data that a subscriber sends about itself. */
 export interface SubscriberName {
   /** A unique key. */
   readonly key: string;
@@ -29,7 +29,7 @@ export interface SubscriberName {
 
 /** A subscriber on the side of the bus. */
 export interface Subscriber {
-  /** What it sends about itself. */
+  /** The data that it sends about itself. */
   readonly name: SubscriberName;
   readonly topic: string;
   /** Number of events dropped for it so far. */
@@ -77,7 +77,7 @@ export class BusSubscribers {
   readonly #known = new Map<string, Subscriber>();
   readonly #onNotice: (notice: SubscriberNotice) => void;
 
-  /** @param tell Called when a subscriber stops reading, and when that ends. */
+  /** @param onNotice Called when a subscriber stops reading, and when that ends. */
   constructor(onNotice: (notice: SubscriberNotice) => void) {
     this.#onNotice = onNotice;
   }

@@ -41,14 +41,14 @@ export interface PublishedJob {
   readonly noLog?: ReturnKey;
 }
 
-/** What one minion returned. */
+/** The return of one minion. */
 export interface Returned {
   /** Discriminates {@linkcode Returned} from {@linkcode Silent}. */
   readonly kind: "returned";
   readonly id: string;
   /** The function's result. */
   readonly return: Value;
-  /** 0 if all went well; a map by function for a compound job. */
+  /** 0 for success; a map by function for a compound job. */
   readonly retcode: Value;
   /** The outputter that the minion asks for. */
   readonly out?: string;
@@ -57,7 +57,7 @@ export interface Returned {
 
 /** A minion that did not return. */
 export interface Silent {
-  /** Tells it from the other kind. */
+  /** Discriminates {@linkcode Silent} from {@linkcode Returned}. */
   readonly kind: "silent";
   readonly id: string;
   readonly outcome: Outcome;
@@ -71,7 +71,7 @@ export interface CollectTimeouts {
   readonly gatherMs: number;
 }
 
-/** The time limits of a master's options; `override` has what a caller wants instead, in seconds. */
+/** The time limits of a master's options; `override`: other limits of a caller, in seconds. */
 export function timeoutsOf(
   opts: Pick<MasterOpts, "timeout" | "gather_job_timeout">,
   { timeoutS = opts.timeout, gatherJobTimeoutS = opts.gather_job_timeout }: {
@@ -90,14 +90,14 @@ export interface CollectOptions {
   readonly onOutput?: OutputListener;
   /** Called at the time-out with the minions that are not connected, while others are waited for. */
   readonly onAbsent?: (ids: readonly string[]) => void;
-  /** Called when a state of the job is done, on minions that tell (`state_events`, `--live`). */
+  /** Called when a state of the job is done, on minions that report it (`state_events`, `--live`). */
   readonly onState?: (id: string, done: StateDone) => void;
 }
 
-/** A state of a run that is under way. */
+/** A finished state of a running state run. */
 export interface StateDone {
   /** Its result, as the return of the run will have it. */
   readonly ret: ValueMap;
-  /** How many states the run has. */
+  /** Number of states of the run. */
   readonly len: number;
 }

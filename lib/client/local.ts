@@ -36,7 +36,7 @@ import { RequestChannel, tcpAddress } from "../sockets/request_channel.ts";
 import { truncateValue } from "../text/truncate.ts";
 import { isMap, map, str, toNumber, type Value, type ValueMap } from "../values/value.ts";
 
-/** Who connects. */
+/** The caller that connects. */
 export interface LocalClientOptions {
   /** The user whose key authenticates the requests. */
   readonly user: string;
@@ -261,7 +261,7 @@ export class LocalClient {
   }
 
   /**
-   * Attaches to a job that anybody has published: stored output and returns first, then new ones.
+   * Attaches to a job of any user: stored output and returns first, then new ones.
    * @throws {TargetError} If the job cache has no such job.
    */
   async *attach(
@@ -298,7 +298,7 @@ export class LocalClient {
       const query = await this.publish({ tgt: ids, tgtType: "list", fun: "saltutil.find_job", arg: [jid], noLog });
       return query.jid;
     } catch (error) {
-      // Their keys may have been deleted, or the master may have ended: then nobody will answer.
+      // Their keys may have been deleted, or the master may have ended: then no answer will come.
       if (error instanceof TargetError || error instanceof NoMasterError) return "";
       throw error;
     }

@@ -7,7 +7,7 @@
 import type { OutputStore } from "../jobs/store.ts";
 import type { LiveBatch, LivePart } from "../protocol/live_batch.ts";
 
-/** Takes what a command of minion `id` has written. */
+/** Called with the output of a command of minion `id`. */
 export type OutputListener = (id: string, parts: readonly LivePart[]) => void;
 
 /** The part of the output store that is used here. */
@@ -27,7 +27,7 @@ export class OutputFollower {
     this.#listener = options.listener;
   }
 
-  /** A batch has come. */
+  /** Handles a batch of output. */
   receive(id: string, batch: LiveBatch): void {
     if (batch.seq > this.#last(id) + 1) this.catchUp(id, batch.seq - 1);
     this.#show(id, batch);

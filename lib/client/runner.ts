@@ -28,7 +28,7 @@ export interface RunnerCall {
   readonly kwargs: ValueMap;
 }
 
-/** What a run needs, besides the runner's own context. */
+/** The parts of a run besides the runner's own context. */
 export interface RunnerHost extends Omit<RunnerContext, "progress" | "setRetcode"> {
   /** Shows a progress event of the runner's. */
   showProgress(data: ValueMap): void;

@@ -1,5 +1,5 @@
 /**
- * What a runner's function can use: the master's options, its stores, and its minions through the local client.
+ * The context of a runner's function: the master's options, its stores, and its minions through the local client.
  *
  * `salt-run` and the master's other callers of runners implement it. Runners import this and `lib/plugins/module.ts`,
  * never a service.
@@ -20,11 +20,11 @@ import type { EventData } from "../bus/event.ts";
 import type { PillarRequest } from "../pillar/request.ts";
 import type { Value, ValueMap } from "../values/value.ts";
 
-/** What one minion returned. */
+/** The return of one minion. */
 export interface LocalReturn {
   /** The function's result. */
   readonly return: Value;
-  /** 0 if all went well. */
+  /** 0 for success. */
   readonly retcode: number;
   /** The outputter that the minion asks for. */
   readonly out?: string;
@@ -40,17 +40,17 @@ export interface LocalJob {
   readonly silent: readonly string[];
 }
 
-/** What a minion did in a job that a client is attached to. */
+/** The result of a minion in a job that a client is attached to. */
 export interface AttachedReturn {
   readonly id: string;
-  /** What it returned; `undefined` if it did not. */
+  /** Its return; `undefined` if there is none. */
   readonly returned: Value | undefined;
   readonly outcome: Outcome;
   /** The outputter that the minion asks for. */
   readonly out?: string;
 }
 
-/** How a function is run on minions. */
+/** Options for running a function on minions. */
 export interface LocalOptions {
   /** Positional arguments. */
   readonly arg?: readonly Value[];
@@ -74,7 +74,7 @@ export interface LocalCommands {
   /** As `run`, with the job's id and the minions that did not answer. @throws As `run`. */
   job(tgt: Value, fun: string, options?: LocalOptions): Promise<LocalJob>;
   /**
-   * The returns of a job that was published before: first the stored ones, then the others as they come.
+   * The returns of a job that was published before: first the stored ones, then the others as they arrive.
    * @param onOutput Called with the output of the job's commands, if it is a `--live` job.
    * @throws {TargetError} If there is no such job. @throws {NoMasterError} If no master is running here.
    */
@@ -110,21 +110,21 @@ export interface ExecutionCall {
   readonly jid?: string;
 }
 
-/** What runners may know of pillar. */
+/** The pillar functions for runners. */
 export interface RunnerPillar {
   /** The pillar of a request. */
   compile(request: PillarRequest): Promise<ValueMap>;
-  /** The top files as one, by environment and target, and what was wrong with them. */
+  /** The merged top files, by environment and target, and their errors. */
   top(request: PillarRequest): Promise<{ readonly top: ValueMap; readonly errors: readonly string[] }>;
 }
 
-/** What a function of a runner, or of a wheel module, runs with. */
+/** The context of a function of a runner or a wheel module. */
 export interface RunnerContext {
   readonly opts: MasterOpts;
   /** The master's jobs. */
   readonly jobs: JobStore;
   readonly keys: KeyStore;
-  /** What the master knows of its minions. */
+  /** The master's data about its minions. */
   readonly data: DataCache;
   /** The minions themselves. */
   readonly local: LocalCommands;
@@ -134,7 +134,7 @@ export interface RunnerContext {
   readonly wheel: Family<RunnerContext>;
   /** The id of the job that the runner runs as. */
   readonly jid: string;
-  /** Who started it. */
+  /** The user that started it. */
   readonly user: string;
   /** Aborted when the runner is to end. */
   readonly signal: AbortSignal;
@@ -154,7 +154,7 @@ export interface RunnerContext {
   progress(data: ValueMap): Promise<void>;
   /**
    * Writes a line in addition to the result: to standard output, or to standard error if a program reads the result.
-   * @returns False if nobody reads it any more.
+   * @returns False if the reader of the output is gone.
    */
   print(line: string): boolean;
   /** Sets the exit code; the job counts as failed unless it is 0. */

@@ -9,15 +9,15 @@ import { isAlive, leaveNote, readNotes } from "../jobs/proc_notes.ts";
 import type { ValueMap } from "../values/value.ts";
 
 /**
- * Notes that this process runs a runner.
- * @param data What the event `new` says: `fun`, `jid`, `user`, `fun_args`.
- * @returns A function that removes the note. A note that cannot be written is left out: nothing depends on it.
+ * Records that this process runs a runner.
+ * @param data The data of the event `new`: `fun`, `jid`, `user`, `fun_args`.
+ * @returns A function that removes the file. If the file cannot be written, that is ignored: nothing depends on it.
  */
 export function noteRunner(cachedir: string, data: ValueMap): () => void {
   return leaveNote(cachedir, new Map(data).set("pid", Deno.pid));
 }
 
-/** The runners that are running, the oldest first. Removes the notes of processes that have ended. */
+/** The runners that are running, the oldest first. Removes the files of processes that have ended. */
 export function runningRunners(cachedir: string): ValueMap[] {
   return readNotes(cachedir).flatMap(({ path, note }) => {
     if (note !== undefined && isAlive(note.get("pid"))) return [note];

@@ -9,9 +9,12 @@
 /** The watch over one job. Times are milliseconds of the caller's clock. */
 export class JobWatch {
   readonly #timeoutMs: number;
-  /** When each minion that may still answer has been silent for too long. */
+  /** The deadline of each minion that may still answer. */
   readonly #deadlines: Map<string, number>;
-  /** No deadline is before it. Asking all of them after each of thousands of returns would cost more than the returns. */
+  /**
+   * A lower bound of all deadlines. Checking all of them after each of thousands of returns would cost more than the
+   * returns.
+   */
   #earliest: number;
   readonly #unreturned: Set<string>;
   readonly #acknowledged = new Set<string>();
@@ -30,7 +33,7 @@ export class JobWatch {
     return this.#unreturned;
   }
 
-  /** Whether no minion is awaited any more. */
+  /** Whether the wait is over: no minion is waited for. */
   get done(): boolean {
     return this.#deadlines.size === 0;
   }
@@ -74,7 +77,7 @@ export class JobWatch {
     }
   }
 
-  /** The minions to ask now whether they run the job; none while a question is open. */
+  /** The minions to ask now whether they run the job; none while a query is running. */
   toAsk(now: number): string[] {
     if (this.#findJob !== undefined || now < this.#earliest) return [];
     this.#look();
@@ -82,8 +85,8 @@ export class JobWatch {
   }
 
   /**
-   * Gives up those of `ids` that are in `gone` and have not acknowledged the job: they cannot answer a question. A
-   * minion that has the job may reconnect before the question ends.
+   * Gives up those of `ids` that are in `gone` and have not acknowledged the job: they cannot answer a query. A
+   * minion that has the job may reconnect before the query ends.
    * @returns Those that were given up.
    */
   giveUp(ids: readonly string[], gone: { has(id: string): boolean }): string[] {
@@ -93,10 +96,10 @@ export class JobWatch {
     return absent;
   }
 
-  /** `ids` have been asked, and have until `deadline` to answer. */
+  /** `ids` were queried, and must answer by `deadline`. */
   asked(ids: readonly string[], deadline: number): void {
     this.#findJob = { unanswered: new Set(ids), deadline };
-    // From now on the question's deadline replaces theirs.
+    // From now on the query's deadline replaces theirs.
     for (const id of ids) this.#wait(id, Infinity);
     this.#look();
   }
@@ -112,7 +115,7 @@ export class JobWatch {
     else this.#deadlines.delete(id);
   }
 
-  /** Gives up minions that have not answered the question in time. */
+  /** Gives up minions that have not answered the query in time. */
   tick(now: number): void {
     const findJob = this.#findJob;
     if (findJob === undefined || (findJob.unanswered.size > 0 && now < findJob.deadline)) return;

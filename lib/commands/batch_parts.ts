@@ -1,6 +1,6 @@
 /**
  * Runs the parts of a batch in the background: publishes each and collects its returns, also over restarts of the
- * master. No operator is there to start the batch again, and the minions continue their job meanwhile.
+ * master. No operator could start the batch again, and the minions continue their job meanwhile.
  * @module
  */
 
@@ -12,7 +12,7 @@ import { sleep } from "../os/sleep.ts";
 import { type Answer, answers } from "../report/answers.ts";
 import type { Session } from "./salt_session.ts";
 
-/** How long a batch waits for its master, in milliseconds. */
+/** Time that a batch waits for its master, in milliseconds. */
 const AWAY_MS = 10 * 60_000;
 /** The interval of checks for a master, in milliseconds. */
 const LOOK_MS = 500;
@@ -22,7 +22,7 @@ const LOOK_MS = 500;
  */
 const COMEBACK_MS = 30_000;
 
-/** What a batch does while no master is running. */
+/** Options for the time while no master is running. */
 export interface BackgroundOptions {
   /** How long it waits for the master. Default: {@linkcode AWAY_MS}. */
   readonly awayMs?: number;
@@ -85,7 +85,9 @@ export class BackgroundParts {
     }
   }
 
-  /** Resolves when a master runs again, or the batch is stopped. @throws {NoMasterError} If none comes. */
+  /**
+   * Resolves when a master runs again, or the batch is stopped. @throws {NoMasterError} If no master starts in time.
+   */
   async #masterReturns(gone: NoMasterError): Promise<void> {
     const { opts: { sock_dir }, io: { signal }, log } = this.#session;
     log.warning(`${gone.message}. The batch goes on when a master is back`);

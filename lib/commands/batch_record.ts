@@ -13,7 +13,6 @@ import { batchEvent } from "../protocol/tags.ts";
 import type { Answer } from "../report/answers.ts";
 import { float, map } from "../values/value.ts";
 
-/** What a record needs. */
 export interface BatchRecordParts {
   readonly store: BatchStore;
   /** Fires an event on the master's bus. */

@@ -1,6 +1,6 @@
 /**
  * `-a`, `-T`, `--username`, `--password`: the credentials that a command sends to the master instead of the key file of
- * a user of the host. Asks on the terminal for what is missing; stores a token in `token_file`. Source: Salt 3008.3
+ * a user of the host. Prompts on the terminal for missing values; stores a token in `token_file`. Source: Salt 3008.3
  * `salt/cli/salt.py`, `salt/auth/__init__.py` (`Resolver`), `salt/config/__init__.py` (`client_config`).
  * @module
  */
@@ -34,7 +34,7 @@ export interface EauthRun {
   readonly log: Logger;
 }
 
-/** Checks the options before anything is asked. @throws {UsageError} */
+/** Checks the options before any prompt. @throws {UsageError} */
 export function checkEauthOptions({ eauth, mktoken }: EauthOptions): void {
   if (eauth === null || eauth === "") {
     if (mktoken) throw new UsageError("--make-token needs --auth: the system that knows the user");
@@ -106,7 +106,9 @@ function mayReadKey({ cachedir, user }: MasterOpts): boolean {
 }
 
 async function question({ io }: EauthRun, text: string, hidden: boolean): Promise<string> {
-  if (io.ask === undefined) throw new UsageError("--auth needs --username and --password where there is nobody to ask");
+  if (io.ask === undefined) {
+    throw new UsageError("--auth needs --username and --password if there is no terminal for prompts");
+  }
   const answer = await io.ask(text, { hidden });
   if (answer === undefined) throw new UsageError("--auth needs a name and a password");
   return answer;

@@ -34,7 +34,7 @@ export interface KeyOperations {
   delete(matches: KeyMatches): Promise<string[]>;
 }
 
-/** What {@linkcode fileKeys} needs besides the keys of minions. */
+/** Options of {@linkcode fileKeys}. */
 export interface FileKeyOptions {
   /** The digest for fingerprints. */
   readonly hashType: string;

@@ -26,7 +26,7 @@ export interface UnmatchedTarget {
 const OF_IDS: readonly string[] = ["glob", "pcre", "list"];
 
 /**
- * Lines for standard error, each with its newline; the empty string if there is nothing to say.
+ * Lines for standard error, each with its newline; the empty string if there is no hint.
  * @param keys The master's keys; a user who may not read them gets no hint about them.
  * @param place The master's options, for commands that are shown.
  */

@@ -31,7 +31,7 @@ import { showDrift } from "./salt_show.ts";
 import { sanitizeLine } from "../text/terminal.ts";
 import { compareStrings, repr, str, type Value } from "../values/value.ts";
 
-/** What a batch needs besides its session. */
+/** The parts of a batch besides its session. */
 export interface BatchOptions {
   readonly session: Session;
   /** The size, as it was typed. */
@@ -52,7 +52,7 @@ export async function runBatch(job: JobRequest, { session, spec }: BatchOptions)
     );
   }
   if (options.async && session.credentials !== undefined) {
-    throw new UsageError("--async with --batch cannot go with -a or -T: nobody would keep the password");
+    throw new UsageError("--async with --batch cannot go with -a or -T: the password would not be stored");
   }
   const { up, down } = await ping(job, session);
   if (io.signal.aborted) return interrupted(session);
@@ -138,7 +138,7 @@ export async function runStoredBatch(jid: string, session: Session): Promise<num
   return 0;
 }
 
-/** What {@linkcode drive} works with. */
+/** The parts of {@linkcode drive}. */
 interface Driving {
   readonly session: Session;
   readonly store: BatchStore;

@@ -64,7 +64,7 @@ export const SALT_CALL_OPTIONS = {
 /** The type of {@linkcode SALT_CALL_OPTIONS}. */
 export type SaltCallTable = typeof SALT_CALL_OPTIONS;
 
-/** What the options of `salt-call` hold once parsed. */
+/** The parsed options of `salt-call`. */
 export type SaltCallValues = CliValues<SaltCallTable>;
 
 /** The command `salt-call`. */
@@ -74,7 +74,7 @@ export const SALT_CALL: CommandLine<SaltCallTable> = {
   description: "Runs a function of an execution module on this host, and returns the result to the master as well.",
   examples: [
     ["salt-call --local test.ping", "run a function without a master"],
-    ["salt-call grains.items", "show what this host says of itself"],
+    ["salt-call grains.items", "show the grains of this host"],
     ["salt-call --local -d cmd.run", "show how a function is called"],
   ],
   options: SALT_CALL_OPTIONS,

@@ -52,7 +52,10 @@ export function listSources(sources: readonly string[], dest: string): SourceTre
   };
 }
 
-/** Lists what is at `path`. @param at.within The real directories above it, so that links cannot form an endless loop. */
+/**
+ * Lists the file or directory at `path`. @param at.within The real directories above it, so that links cannot form an
+ * endless loop.
+ */
 function walk(
   path: string,
   at: { readonly source: string; readonly below: string; readonly within: readonly string[] },

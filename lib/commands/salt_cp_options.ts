@@ -31,7 +31,7 @@ export const SALT_CP_OPTIONS = {
 /** The type of {@linkcode SALT_CP_OPTIONS}. */
 export type SaltCpTable = typeof SALT_CP_OPTIONS;
 
-/** What the options of `salt-cp` hold once parsed. */
+/** The parsed options of `salt-cp`. */
 export type SaltCpValues = CliValues<SaltCpTable>;
 
 /** The command `salt-cp`. */

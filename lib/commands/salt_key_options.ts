@@ -35,7 +35,7 @@ export const SALT_KEY_OPTIONS = {
   ),
   preserve_minions: text(
     ["--preserve-minions"],
-    "True: keep what the master knows of the minions whose keys are deleted. Default: False.",
+    "True: keep the master's data about the minions whose keys are deleted. Default: False.",
   ),
   list: text(
     ["-l", "--list"],
@@ -112,7 +112,7 @@ export const SALT_KEY: CommandLine<SaltKeyTable> = {
     ["salt-key", "list the keys"],
     ["salt-key -f web1", "show a key's fingerprint"],
     ["salt-key -a web1", "accept it"],
-    ["salt-key -f master", "show what master_finger of minions wants"],
+    ["salt-key -f master", "show the value for master_finger of minions"],
     ["salt-key -d 'old*'", "delete keys"],
   ],
   options: SALT_KEY_OPTIONS,

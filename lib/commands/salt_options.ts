@@ -100,7 +100,7 @@ export const SALT_OPTIONS = {
 /** The type of {@linkcode SALT_OPTIONS}. */
 export type SaltTable = typeof SALT_OPTIONS;
 
-/** What the options of `salt` hold once parsed. */
+/** The parsed options of `salt`. */
 export type SaltValues = CliValues<SaltTable>;
 
 /** The command `salt`. */

@@ -135,7 +135,7 @@ async function matching(job: JobRequest, session: Session): Promise<string[]> {
   return resolveTarget(job, await fleetHere(session), { delimiter: session.options.delimiter }).minions;
 }
 
-/** The accepted minions, and what the master knows of them. */
+/** The accepted minions, and the master's data about them. */
 async function fleetHere({ opts, log }: Session) {
   const { acceptedFleet } = await import("../fleet/resolve_target.ts");
   const data = new DataCache(opts.cachedir, { log: log.warning });

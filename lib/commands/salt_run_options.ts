@@ -40,7 +40,7 @@ export const SALT_RUN_OPTIONS = {
 /** The type of {@linkcode SALT_RUN_OPTIONS}. */
 export type SaltRunTable = typeof SALT_RUN_OPTIONS;
 
-/** What the options of `salt-run` hold once parsed. */
+/** The parsed options of `salt-run`. */
 export type SaltRunValues = CliValues<SaltRunTable>;
 
 /** The command `salt-run`. */

@@ -1,6 +1,6 @@
 /**
- * Shows the answers to a job of `salt` as the options ask for: each as it comes, all at the end (`--static`), identical
- * ones together (`--group`), only a summary (`--progress`), or as documentation (`sys.doc`).
+ * Shows the answers to a job of `salt` in the form that the options select: each as it arrives, all at the end
+ * (`--static`), identical ones together (`--group`), only a summary (`--progress`), or as documentation (`sys.doc`).
  * Source: Salt's cli/salt.py.
  * @module
  */

@@ -1,6 +1,6 @@
 /**
- * What an executable runs for `--version` alone: it loads neither the command's options nor the rest of its script. The
- * launcher passes the program's name.
+ * The code that an executable runs for `--version` alone: it loads neither the command's options nor the rest of its
+ * script. The launcher passes the program's name.
  * @module
  */
 

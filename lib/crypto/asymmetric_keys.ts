@@ -1,7 +1,7 @@
 /**
- * Private and public keys as Salt's functions are given them: PEM, hexadecimal digits, base64, raw DER, or the path of a file
- * with one of these. RSA, elliptic curves, Ed25519 and Ed448. Containers of PKCS#12 are not read.
- * Source: Salt 3008.3 `salt/utils/x509.py` load_privkey, load_pubkey, load_file_or_bytes.
+ * Private and public keys in the forms that Salt's functions accept: PEM, hexadecimal digits, base64, raw DER, or the path of
+ * a file with one of these. RSA, elliptic curves, Ed25519 and Ed448. Containers of PKCS#12 are not read. Source: Salt 3008.3
+ * `salt/utils/x509.py` load_privkey, load_pubkey, load_file_or_bytes.
  * @module
  */
 
@@ -14,7 +14,7 @@ import type { KeyObject } from "node:crypto";
 const PEM_BEGIN = "-----BEGIN";
 
 /**
- * The bytes that a reference stands for.
+ * The bytes of a key that is given as a text or a path.
  * @throws {InvocationError} If it is neither a file nor a text that could be decoded.
  */
 export function referencedBytes(reference: string | Uint8Array): Uint8Array {
@@ -111,7 +111,7 @@ export function loadPublicKey(reference: string | Uint8Array): KeyObject {
     // Of a certificate or a private key a public key could be had, too, which Salt does not do here.
     if (/-----BEGIN (?:RSA )?PUBLIC KEY-----/.test(pem)) return createPublicKey(pem);
   } catch {
-    // The sentence below says what there is to say.
+    // The error below has the message.
   }
   throw new InvocationError(`Could not load ${pem === undefined ? "DER" : "PEM"}-encoded public key.`);
 }
@@ -122,7 +122,7 @@ export function publicFingerprint(key: KeyObject): string {
   return nodeBuiltin("node:crypto").createHash("sha256").update(der).digest("hex");
 }
 
-/** The name that Node has for a digest. @throws {CommandError} If there is no such digest. */
+/** Node's name of a digest. @throws {CommandError} If there is no such digest. */
 export function digestName(name: string): string {
   const lower = name.toLowerCase();
   if (/^(?:md5|sha1|sha(?:224|256|384|512)|sha512_(?:224|256)|sha3_(?:224|256|384|512))$/.test(lower)) {

@@ -10,10 +10,10 @@ import { CommandError } from "../errors.ts";
 import { nodeBuiltin } from "../os/node_builtin.ts";
 import type { KeyObject } from "node:crypto";
 
-/** What is signed: bytes, or the contents of a file. */
+/** The data to sign: bytes, or the contents of a file. */
 export type Signed = Uint8Array | { readonly path: string };
 
-/** Read at once, of a file. */
+/** For a file, its whole contents. */
 const PIECE = 1 << 20;
 
 /** Signs. @param digest Salt's name of one, for RSA and elliptic curves. */

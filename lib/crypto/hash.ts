@@ -46,7 +46,7 @@ export function hashBytes(data: Uint8Array | string, hashType: string): Uint8Arr
   return new DIGESTS[hashType]().update(typeof data === "string" ? new TextEncoder().encode(data) : data).digest();
 }
 
-/** A digest of what comes in pieces. */
+/** A digest of data in pieces. */
 export interface StreamingHash {
   /** Adds a piece. */
   update(data: Uint8Array): void;
@@ -81,7 +81,7 @@ const NATIVE: Readonly<Partial<Record<HashType, string>>> = {
 /** From this size on the runtime's digests are worth a turn of another thread: they need no compiling, and are ten times as fast. */
 const NATIVE_BYTES = 16 << 10;
 
-/** The digest of bytes that are all there; `undefined` if there is none of that name. */
+/** The digest of complete data; `undefined` if there is none of that name. */
 export async function digestOf(bytes: Uint8Array<ArrayBuffer>, name: string): Promise<Uint8Array | undefined> {
   if (!isHashType(name)) return undefined;
   const native = NATIVE[name];

@@ -1,5 +1,5 @@
 /**
- * Whether two runs of bytes are the same, or begin so. Not for secrets: it takes as long as they agree.
+ * Compares bytes. Not for secrets: the time depends on the length of the common beginning.
  * @module
  */
 

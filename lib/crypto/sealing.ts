@@ -55,7 +55,7 @@ interface OpenSsl {
   readonly context: Deno.PointerValue;
   readonly aes: Deno.PointerValue;
   readonly sha256: Deno.PointerValue;
-  /** Where it writes how much it has written. */
+  /** Memory for the number of bytes that it has written. */
   readonly length: Int32Array<ArrayBuffer>;
 }
 

@@ -36,7 +36,7 @@ export interface Ready {
   finish(): string[];
 }
 
-/** Checks the host for a master, and does what only root can. @throws {PreflightError} With the first problem. */
+/** Checks the host for a master, and does the steps that need root. @throws {PreflightError} With the first problem. */
 export function preflightMaster(opts: MasterOpts): Ready {
   return preflight(opts, {
     longestSocket: "master_event_pull.ipc",
@@ -55,7 +55,7 @@ export function preflightMaster(opts: MasterOpts): Ready {
   });
 }
 
-/** Checks the host for a minion, and does what only root can. @throws {PreflightError} With the first problem. */
+/** Checks the host for a minion, and does the steps that need root. @throws {PreflightError} With the first problem. */
 export function preflightMinion(opts: MinionOpts): Ready {
   return preflight(opts, {
     longestSocket: "minion_event_0123456789_pull.ipc",

@@ -29,7 +29,7 @@ import { surviveErrors } from "../process/thread.ts";
 export interface Service {
   /** Rejects with the error that ended it, if it ends by itself. */
   readonly closed: Promise<void>;
-  /** What each thread is doing now, one line each. */
+  /** The current activity of each thread, one line each. */
   describeThreads(): Promise<string[]>;
   /** Ends it, within `budget`. */
   close(budget: TimeBudget): Promise<void>;
@@ -89,7 +89,7 @@ export async function runService<O extends ServiceOpts>(
   }
 }
 
-/** Whether an error's text tells an operator everything. */
+/** Whether an error's text is sufficient for an operator. */
 function isExpected(error: unknown): error is Error {
   return [ConfigError, PreflightError, KeyError, LibcError].some((kind) => error instanceof kind);
 }

@@ -27,6 +27,6 @@ export const SALT_MASTER: CommandLine<ServiceTable> = {
 export const SALT_MINION: CommandLine<ServiceTable> = {
   prog: "salt-minion",
   usage: "[options]",
-  description: "The Salt minion, which obeys its master.",
+  description: "The Salt minion, which runs the jobs of its master.",
   options: SERVICE_OPTIONS,
 };

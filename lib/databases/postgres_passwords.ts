@@ -1,5 +1,5 @@
 /**
- * Passwords of PostgreSQL's roles as the server keeps them: md5 and SCRAM-SHA-256.
+ * Passwords of PostgreSQL's roles in the server's form: md5 and SCRAM-SHA-256.
  * Source: Salt 3008.3, `salt/modules/postgres.py`; RFC 5802, RFC 7677, RFC 4013 (SASLprep).
  * @module
  */
@@ -14,14 +14,14 @@ import { str, type Value } from "../values/value.ts";
 /** How a password is stored; `false`: as plain text. */
 export type PasswordMethod = "md5" | "scram-sha-256" | false;
 
-/** What the argument `encrypted` means; None is md5, as in Salt. @throws {InvocationError} If it is not valid. */
+/** The method for the argument `encrypted`; None is md5, as in Salt. @throws {InvocationError} If it is not valid. */
 export function passwordMethod(given: Value): PasswordMethod {
   if (given === null || given === true || given === "md5") return "md5";
   if (given === "scram-sha-256" || given === false) return given;
   throw new InvocationError(`Unknown password algorithm: ${str(given)}`);
 }
 
-/** The password of `role` as the server keeps it; one that is so already stays. */
+/** The password of `role` in the server's form; one that has this form already is not changed. */
 export function encryptedPassword(role: string, password: string, method: PasswordMethod): string {
   if (method === "md5") return password.startsWith("md5") ? password : md5Password(role, password);
   if (method === false || password.startsWith("SCRAM-SHA-256")) return password;
@@ -54,7 +54,7 @@ export function scramPassword(
   return `SCRAM-SHA-256$${iterations}:${salt.toBase64()}$${stored.toBase64()}:${server.toBase64()}`;
 }
 
-/** SASLprep: blanks of all kinds are one, characters that are not seen are left out, then NFKC. */
+/** SASLprep: all kinds of spaces become a space, invisible characters are removed, then NFKC. */
 function prepared(password: string): string {
   const mapped = password.replace(/[\u00a0\u1680\u2000-\u200b\u202f\u205f\u3000]/g, " ")
     .replace(/[\u00ad\u034f\u1806\u180b-\u180d\u200c\u200d\u2060\ufe00-\ufe0f\ufeff]/g, "");

@@ -1,5 +1,5 @@
 /**
- * Privileges of PostgreSQL: their letters in access control lists, which kinds of objects have which, and the queries for them.
+ * Privileges of PostgreSQL: their letters in access control lists, the privileges of each kind of object, and queries.
  * Source: Salt 3008.3, `salt/modules/postgres.py`; PostgreSQL's documentation, "Privileges".
  * @module
  */
@@ -38,7 +38,7 @@ const KINDS: Readonly<Record<string, string>> = {
 /** The kinds of objects that have privileges. */
 export interface PrivilegeObject {
   readonly name: string;
-  /** `table`, …, or `group`, whose members have what it may. */
+  /** `table`, …, or `group`, whose members have its privileges. */
   readonly kind: string;
   /** The schema of a table, a sequence or a function. */
   readonly schema: string;
@@ -56,7 +56,7 @@ export function checkedKind(kind: string): string {
   throw new InvocationError(`Invalid object_type: ${lower} provided`);
 }
 
-/** @throws {InvocationError} If a kind of objects has no such privileges, or nothing may be said of them. */
+/** @throws {InvocationError} If a kind of objects has no such privileges, or cannot have an option for them. */
 export function checkPrivileges(kind: string, privileges: string | null): void {
   if (kind === "group") {
     if (privileges) throw new InvocationError("The privileges option should not be set for object_type group");
@@ -72,10 +72,10 @@ function all(kind: string): string[] {
   return [...KINDS[kind]].map((letter) => LETTERS[letter]);
 }
 
-/** What a role may do with an object, each with whether it may grant it to others. */
+/** The privileges of a role on an object, each with its grant option. */
 export type Granted = Readonly<Record<string, boolean>>;
 
-/** Whether a role has the privileges wanted. @param grantOption Whether it must have all, and may grant them. */
+/** Whether a role has the requested privileges. @param grantOption Whether it must have all, and may grant them. */
 export function covers(
   granted: Granted,
   kind: string,
@@ -104,7 +104,7 @@ export function parseLists(rows: readonly Row[]): Map<string, Granted> {
   }));
 }
 
-/** The privileges of letters; a star after one means that it may be granted to others. */
+/** The privileges for a text of letters; a star after a letter is the grant option. */
 function parseLetters(letters: string): Granted {
   const marks = [...letters.matchAll(/([a-zA-Z])(\*?)/g)];
   return Object.fromEntries(marks.map(([, letter, star]) => [LETTERS[letter] ?? letter, star !== ""]));

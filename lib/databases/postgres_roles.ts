@@ -36,7 +36,7 @@ function groupNames(groups: Value): string[] {
 
 /**
  * The options of a role after `CREATE ROLE "name" WITH`, then the commands that give it its groups.
- * @param known The role as it is, of one that is changed.
+ * @param known The current role, if it exists.
  */
 export function roleClause(
   name: string,
@@ -118,13 +118,13 @@ export function parseRole(row: Row): Record<string, Value> {
   return role;
 }
 
-/** A time of PostgreSQL as Salt's messages have times, `20260101T00:00:00.000000`; None for none. */
+/** A time of PostgreSQL in the form of Salt's messages, `20260101T00:00:00.000000`; None for none. */
 export function timeOf(text: string): string | null {
   const [, year, month, day, time] = /^(\d{4})-(\d\d)-(\d\d) (\d\d:\d\d:\d\d)$/.exec(text) ?? [];
   return time === undefined ? null : `${year}${month}${day}T${time}.000000`;
 }
 
-/** The parts of a role that differ from what is wanted, as the states of users and groups tell them. */
+/** The fields of a role that differ from the wanted ones, in the form of the states of users and groups. */
 export function roleChanges(
   known: ValueMap,
   wanted: Omit<RoleOptions, "encrypted" | "rolepassword"> & { readonly newPassword: boolean },

@@ -15,7 +15,7 @@ export interface PsqlPlace {
   readonly database?: string;
 }
 
-/** The words of a call; psql never asks for a password. @param args What it is to do: `-c`, a command. */
+/** The words of a call; psql never asks for a password. @param args Arguments for the action: `-c`, a command. */
 export function psqlWords(
   program: string,
   { user, host, port, database }: PsqlPlace,
@@ -40,7 +40,7 @@ export function passwordLine({ host, port, user }: PsqlPlace, password: string):
   return [place, port || "*", "*", user || "*"].concat(escaped(password)).join(":");
 }
 
-/** A command that prints the rows of a query as CSV. @param write Whether the query may change something. */
+/** A command that prints the rows of a query as CSV. @param write Whether the query may change data. */
 export function rowsCommand(query: string, write: boolean): string {
   const copy = `COPY (${query.trim().replace(/;+$/, "")}) TO STDOUT WITH CSV HEADER`;
   return write ? `START TRANSACTION READ WRITE; ${copy}; COMMIT TRANSACTION;` : copy;
@@ -56,7 +56,7 @@ export function parseRows(output: string, write = false): Row[] {
   return write ? found.slice(0, -1) : found;
 }
 
-/** A value in quotes. @throws {InvocationError} If there is one in it: so no value ends its command. */
+/** A value in quotes. @throws {InvocationError} If it contains a quote, which would end the value. */
 export function quoted(value: string, quote: "'" | '"' = "'"): string {
   if (value.includes(quote)) throw new InvocationError(`Unsupported character ${quote} in value: ${value}`);
   return `${quote}${value}${quote}`;

@@ -1,7 +1,6 @@
 /**
- * Packages of Debian and its family: apt-get, apt-cache and dpkg. What changes packages returns what has changed, from
- * lists made before and after.
- * Source: Salt 3008.3, `salt/modules/aptpkg.py`; apt-get(8), dpkg(1).
+ * Packages of Debian and its family: apt-get, apt-cache and dpkg. Functions that change packages return the changes,
+ * from lists made before and after. Source: Salt 3008.3, `salt/modules/aptpkg.py`; apt-get(8), dpkg(1).
  * @module
  */
 
@@ -66,9 +65,9 @@ export function parseArch(name: string): { readonly name: string; readonly arch:
   return colon < 0 ? { name, arch: null } : { name: name.slice(0, colon), arch: name.slice(colon + 1) };
 }
 
-/** How `apt-get update` is run. */
+/** Options of `apt-get update`. */
 export interface RefreshOptions {
-  /** Seconds for which the lists that were read last are valid. */
+  /** Seconds for which previously read lists are valid. */
   readonly cacheValidTime?: Value;
   /** Whether a source that could not be read is an error. */
   readonly failhard?: boolean;
@@ -132,14 +131,14 @@ export async function latestVersions(
       ...others.map((one): [string, string] => [one, latest(one)]),
     ];
   });
-  // A package that only another architecture has is told by its version, too.
+  // If a single name exists only for another architecture, the result is that package's version.
   const [only, other] = found;
   if (names.length === 1 && found.length === 2 && !candidates.has(only[0])) return other[1];
   return found.length === 1 ? only[1] : new Map<Value, Value>(found);
 }
 
 /**
- * The candidates of those packages and of others, as `apt-cache policy` tells them. Each call reads the lists of all
+ * The candidates of those packages and of others, from `apt-cache policy`. Each call reads the lists of all
  * sources. So one call asks for all packages that states of this run may need, and its answers are cached.
  */
 async function candidatesOf(
@@ -160,7 +159,7 @@ async function candidatesOf(
     runApt(["apt-cache", "-q", "policy", ...them, ...options], context, { scope: false });
   const { retcode, stdout } = await ask([...requested, ...more]);
   if (retcode !== 0) {
-    // It may be a name that was not asked for before.
+    // It may be a name that was not requested before.
     const alone = more.length === 0 ? stdout : (await ask(requested)).stdout;
     return new Map([...cached.versions, ...output.parsePolicy(alone)]);
   }
@@ -169,7 +168,7 @@ async function candidatesOf(
   return cached.versions;
 }
 
-/** What `apt-get upgrade` or `dist-upgrade` would bring. @throws {CommandError} If apt-get fails. */
+/** The upgrades that `apt-get upgrade` or `dist-upgrade` would install. @throws {CommandError} If apt-get fails. */
 export async function upgradablePackages(
   context: JobContext,
   options: { readonly dist: boolean; readonly fromrepo?: Value },
@@ -183,7 +182,7 @@ export async function upgradablePackages(
   throw new CommandError(`Failed to get upgrades${reason === "" ? "" : `: ${reason}`}`);
 }
 
-/** Words of apt-get that say which configuration files are kept. */
+/** Arguments of apt-get for keeping or replacing configuration files. */
 function dpkgOptions(kwargs: ValueMap): string[] {
   const cached = isTrue(kwargs.get("force_conf_new")) ? ["--force-confnew"] : ["--force-confold", "--force-confdef"];
   return cached.flatMap((option) => ["-o", `DPkg::Options::=${option}`]);
@@ -204,7 +203,7 @@ export interface InstallOptions {
   readonly kwargs: ValueMap;
 }
 
-/** The words of apt-get for an installation. */
+/** The arguments of apt-get for an installation. */
 interface InstallPlan {
   readonly install: string[];
   readonly downgrade: string[];
@@ -213,7 +212,7 @@ interface InstallPlan {
   readonly errors: string[];
 }
 
-/** Installs packages. @returns What has changed. @throws {CommandError} With what has changed nevertheless. */
+/** Installs packages. @returns The changes. @throws {CommandError} With the changes that were made. */
 export async function installPackages(
   targets: Targets,
   context: JobContext,
@@ -330,7 +329,7 @@ async function planInstall(
   return plan;
 }
 
-/** Removes or purges packages; a name may be a glob. @returns What has changed. */
+/** Removes or purges packages; a name may be a glob. @returns The changes. */
 export async function removePackages(
   action: "remove" | "purge",
   targets: Targets,
@@ -371,7 +370,7 @@ function selectNames(wanted: readonly string[], there: ValueMap): string[] {
   });
 }
 
-/** Removes packages that are not needed any more. @returns What has changed, or with `listOnly` their names. */
+/** Removes packages that are not needed any more. @returns The changes, or with `listOnly` the names. */
 export async function autoremovePackages(
   context: JobContext,
   options: { readonly listOnly: boolean; readonly purge: boolean },
@@ -386,7 +385,7 @@ export async function autoremovePackages(
   return changesBetween(before, await installedVersions(context));
 }
 
-/** Upgrades all packages. @returns What has changed. */
+/** Upgrades all packages. @returns The changes. */
 export async function upgradePackages(
   context: JobContext,
   { dist, kwargs }: { readonly dist: boolean; readonly kwargs: ValueMap },
@@ -410,7 +409,7 @@ export async function upgradePackages(
   throw changeFailure("Problem encountered upgrading packages", { changes, result: map({ ...result }) });
 }
 
-/** The packages that a repository offers with all their versions; of all repositories without names. */
+/** The packages of the named repositories, or of all, with all their versions. */
 export async function repositoryPackages(names: readonly string[], context: JobContext): Promise<ValueMap> {
   const words = names.length === 0
     ? ["apt-cache", "dump"]

@@ -41,7 +41,7 @@ function words(given: Value): string[] {
 }
 
 /**
- * The repository that a definition would make.
+ * The repository that a definition describes.
  * @param kwargs Keywords of `pkg.mod_repo`.
  * @throws {CommandError} If the definition is none.
  */

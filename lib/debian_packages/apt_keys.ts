@@ -13,7 +13,6 @@ import { isDirectory } from "../os/file_kind.ts";
 import type { JobContext } from "../plugins/job_context.ts";
 import { isMap, map, str, type Value, type ValueMap } from "../values/value.ts";
 
-/** Where keys are. */
 export interface KeyPlace {
   /** Whether apt-key is used, if it is there. */
   readonly aptkey: boolean;
@@ -62,11 +61,11 @@ export interface NewKey {
   readonly keyserver: string | null;
   readonly keyid: string | null;
   readonly saltenv: string;
-  /** The name of the file that it is put into. */
+  /** The name of its file. */
   readonly keyfile: string | null;
 }
 
-/** Adds a key. @returns Whether it is there now; the log says why not. */
+/** Adds a key. @returns Whether it exists now; if not, the log has the reason. */
 export async function addKey(key: NewKey, place: KeyPlace, context: JobContext): Promise<boolean> {
   const keydir = place.keydir ?? KEYRINGS;
   const aptkey = usesAptKey(place);
@@ -86,7 +85,7 @@ export async function addKey(key: NewKey, place: KeyPlace, context: JobContext):
     return aptkey ? await added(["apt-key", "add", cached]) : await putKey(cached, { keydir, key, context });
   }
   if (key.text !== null) {
-    // Salt calls apt-key here even where it is not there.
+    // Salt calls apt-key here even if it is not installed.
     if (!aptkey) throw new CommandError("A key given as text needs apt-key: put it into a file, and give its path");
     return await added(["apt-key", "add", "-"], key.text);
   }
@@ -129,7 +128,7 @@ function keyPath(keydir: string, name: string): string {
   return `${keydir}/${checkedWord(last, "name of a key file")}`;
 }
 
-/** Copies a key's file into the directory of keyrings; an armored one is turned into the binary form. */
+/** Copies a key's file into the directory of keyrings; an armored one is converted to binary form. */
 async function putKey(
   file: string,
   { keydir, key, context }: { readonly keydir: string; readonly key: NewKey; readonly context: JobContext },

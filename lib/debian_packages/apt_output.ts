@@ -1,5 +1,5 @@
 /**
- * Parsers of what apt-get, apt-cache and dpkg print. Pure functions over text.
+ * Parsers for the output of apt-get, apt-cache and dpkg. Pure functions over text.
  * Source: Salt 3008.3, `salt/modules/aptpkg.py`, `salt/modules/dpkg_lowpkg.py`; dpkg-query(1), apt-cache(8).
  * @module
  */
@@ -10,16 +10,16 @@ import { map, type Value, type ValueMap } from "../values/value.ts";
 /** The format that {@linkcode parsePackages} reads, for `dpkg-query --showformat`. */
 export const PACKAGES_FORMAT = "${Status} ${Package} ${Version} ${Architecture}\n";
 
-/** The packages of a host by what dpkg knows of them. */
+/** The packages of a host, by dpkg's state. */
 export interface DebianPackages {
   readonly installed: PackageVersions;
-  /** Removed; their configuration is still there. */
+  /** Removed; their configuration files still exist. */
   readonly removed: PackageVersions;
   /** Installed, and marked to be purged. */
   readonly purgeDesired: PackageVersions;
 }
 
-/** @param foreign Whether a package of this architecture bears it in its name. */
+/** @param foreign Whether the name of a package of this architecture includes the architecture. */
 export function parsePackages(text: string, foreign: (architecture: string) => boolean): DebianPackages {
   const [installed, removed, purgeDesired] = [new PackageLister(), new PackageLister(), new PackageLister()];
   for (const line of text.split("\n")) {
@@ -48,7 +48,10 @@ export function parsePolicy(text: string): Map<string, string> {
   return candidates;
 }
 
-/** What `apt-get update` did: of each source whether it was read again (True), unchanged (None) or failed (False). */
+/**
+ * Parses the output of `apt-get update`: for each source whether it was read again (True), unchanged (None) or failed
+ * (False).
+ */
 export function parseUpdate(text: string): { readonly sources: ValueMap; readonly failed: string[] } {
   const sources: ValueMap = new Map();
   const failed: string[] = [];
@@ -84,7 +87,7 @@ export function parseAutoremove(text: string): string[] {
   return names.sort();
 }
 
-/** What `dpkg --get-selections` prints: packages by their state. */
+/** Parses the output of `dpkg --get-selections`: packages by state. */
 export function parseSelections(text: string): Map<string, string[]> {
   const states = new Map<string, string[]>();
   for (const line of text.split("\n")) {
@@ -133,7 +136,7 @@ export function parseShow(text: string, wanted: readonly string[]): ValueMap {
   return new Map([...shown].map(([name, versions]): [Value, Value] => [name, new Map(versions)]));
 }
 
-/** Between two packages of {@linkcode INFO_FORMAT}. */
+/** The separator of packages in {@linkcode INFO_FORMAT}. */
 const INFO_END = "*/~^\\*";
 
 /** The format that {@linkcode parseInfo} reads, for `dpkg-query -W -f`. */
@@ -161,7 +164,7 @@ export const INFO_FORMAT = [
   "",
 ].join("\\n");
 
-/** What dpkg knows of each package: its fields by name, without those that are empty. */
+/** dpkg's information about each package: its fields by name, without empty ones. */
 export function parseInfo(text: string): ValueMap[] {
   return text.split(`\n${INFO_END}`).filter((part) => part.trim() !== "").map((part) => {
     const [head, ...description] = part.replace(/^\r?\n/, "").split("\ndescription:");
@@ -229,7 +232,7 @@ function fieldValue(field: string): Value {
   return /^[+-]?\d+$/.test(field) && Number.isSafeInteger(Number(field)) ? Number(field) : field;
 }
 
-/** The name, version and architecture in `dpkg -I`; `undefined` for what it does not tell. */
+/** The name, version and architecture in `dpkg -I`; `undefined` for missing fields. */
 export function parseArchive(text: string): Readonly<Partial<Record<"name" | "version" | "arch", string>>> {
   const found: Partial<Record<"name" | "version" | "arch", string>> = {};
   for (const line of text.split("\n")) {

@@ -47,7 +47,10 @@ function bare(uri: string): string {
   return uri.replace(/\/+$/, "");
 }
 
-/** Deletes a repository, or its components. @returns What was deleted, in words. @throws {CommandError} If it is not there. */
+/**
+ * Deletes a repository, or its components. @returns A text that describes the deletion. @throws {CommandError} If it is not
+ * there.
+ */
 export function deleteRepository(repo: string, root?: string): string {
   const wanted = parseSourceLine(repo);
   const missing = () => new CommandError(`Repo ${repo} doesn't exist in the sources.list(s)`);
@@ -133,7 +136,7 @@ export function changeRepository(repo: string, { kwargs, needsKey, root }: Repos
   if (comments !== undefined) {
     source.comment = (Array.isArray(comments) ? comments.map(str) : [str(comments)]).join(" ").trim();
   }
-  // A paragraph of the file may hold a whole key; of what is given nothing has two lines.
+  // A paragraph of the file may contain a whole key; the arguments have no line ends.
   if (/[\n\r\0]/.test(sourceLine({ ...source, comment: "", signedby: wanted.signedby, options: wanted.options }))) {
     throw new InvocationError(`Invalid repository: ${JSON.stringify(repo)}`);
   }
@@ -144,7 +147,7 @@ function words(given: Value): string[] {
   return (Array.isArray(given) ? given.map(str) : str(given).split(",")).map((word) => word.trim());
 }
 
-/** Puts the components of entries that are otherwise the same into one, in `sources.list`. */
+/** Merges entries in `sources.list` that differ only in their components. */
 function consolidate(files: SourceFiles): void {
   const first = new Map<string, Source>();
   for (const source of files.sources.filter(({ file }) => file.endsWith("list"))) {

@@ -23,16 +23,16 @@ export interface Source {
   architectures: string[];
   /** The file or the fingerprints of the key; empty: any trusted key. */
   signedby: string;
-  /** Whether its signature need not be checked; `null` where it does not say. */
+  /** Whether its signature need not be checked; `null` if it has no such option. */
   trusted: boolean | null;
   comment: string;
   /** Other options, `name=value` on a line, or `Name: value` in a paragraph. */
   readonly options: Map<string, string>;
-  /** The text in the file, and what this program would write in its place. */
+  /** The text in the file, and the text that this program would write for it. */
   readonly read?: { readonly text: string; readonly ours: string };
 }
 
-/** A part of a file: an entry, or other text, which stays as it is. */
+/** A part of a file: an entry, or other text, which is never changed. */
 type Part = { readonly source: Source } | { readonly text: string };
 
 const TYPES = ["deb", "deb-src", "rpm", "rpm-src"];
@@ -158,7 +158,7 @@ export class SourceFiles {
   readonly #root: string;
   readonly #files = new Map<string, Part[]>();
 
-  /** Reads them. @param root What `/etc` is in. */
+  /** Reads them. @param root The directory that contains `/etc`. */
   constructor(root = "/") {
     this.#root = root.replace(/\/+$/, "");
     this.#read(MAIN);
@@ -177,14 +177,14 @@ export class SourceFiles {
     else parts.push({ source });
   }
 
-  /** Takes an entry out of its file. */
+  /** Removes an entry from its file. */
   remove(source: Source): void {
     for (const [file, parts] of this.#files) {
       this.#files.set(file, parts.filter((part) => !("source" in part) || part.source !== source));
     }
   }
 
-  /** Writes those files that are not what they should be. @returns Files below `sources.list.d` that had only these entries, removed. */
+  /** Writes the changed files. @returns Files below `sources.list.d` that had only these entries, removed. */
   save(): string[] {
     const removed: string[] = [];
     for (const [file, parts] of this.#files) {
@@ -240,7 +240,7 @@ function written(source: Source): string {
   return source.file.endsWith(".sources") ? sourceParagraph(source) : sourceLine(source);
 }
 
-/** An unchanged entry stays as it was written. */
+/** The text of an unchanged entry is not changed. */
 function partText(part: Part): string {
   if ("text" in part) return part.text;
   const ours = written(part.source);

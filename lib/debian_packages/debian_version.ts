@@ -1,10 +1,10 @@
 /**
- * The order of Debian's package versions: epoch, upstream version, revision.
+ * Compares Debian's package versions: epoch, upstream version, revision.
  * Source: Debian Policy, "Version"; deb-version(7).
  * @module
  */
 
-/** The sign of the order of two versions: -1 if `a` is the older, 0 if they are equal, 1 if it is the newer. */
+/** Compares two versions: -1 if `a` is older, 0 if they are equal, 1 if `a` is newer. */
 export function compareDebianVersions(a: string, b: string): -1 | 0 | 1 {
   const [left, right] = [parts(a), parts(b)];
   if (left.epoch !== right.epoch) return left.epoch < right.epoch ? -1 : 1;

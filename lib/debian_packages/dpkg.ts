@@ -1,5 +1,5 @@
 /**
- * The data of dpkg: its selections, what is installed, the files of packages, and package files. Source: Salt 3008.3,
+ * The data of dpkg: its selections, the installed packages, the files of packages, and package files. Source: Salt 3008.3,
  * `salt/modules/aptpkg.py`, `salt/modules/dpkg_lowpkg.py`; dpkg(1), dpkg-query(1).
  * @module
  */
@@ -13,7 +13,7 @@ import { isAnything } from "../os/file_kind.ts";
 import type { JobContext } from "../plugins/job_context.ts";
 import { map, type Value, type ValueMap } from "../values/value.ts";
 
-/** Packages by the state that dpkg has for them: `install`, `hold`, … */
+/** Packages by dpkg's selection state: `install`, `hold`, … */
 export async function selections(context: JobContext, pattern = "*"): Promise<ReadonlyMap<string, string[]>> {
   const word = checkedWord(pattern || "*", "pattern");
   const cached = aptCache(context).selections();
@@ -25,7 +25,7 @@ export async function selections(context: JobContext, pattern = "*"): Promise<Re
   return found;
 }
 
-/** Sets dpkg's state of packages. @returns For each that changed its `old` and its `new` state. */
+/** Sets dpkg's selection state of packages. @returns The `old` and `new` state of each changed package. */
 export async function select(state: string, names: readonly string[], context: JobContext): Promise<ValueMap> {
   const before = new Map<string, string>();
   for (const [known, packages] of await selections(context)) for (const name of packages) before.set(name, known);
@@ -40,13 +40,13 @@ export async function select(state: string, names: readonly string[], context: J
   return changes;
 }
 
-/** Forgets all of dpkg's selections. */
+/** Clears dpkg's selections. */
 export async function clearSelections(context: JobContext): Promise<void> {
   const { retcode, stderr } = await runApt(["dpkg", "--clear-selections"], context, { scope: false });
   if (retcode !== 0) throw new CommandError(`Running dpkg --clear-selections failed: ${stderr}`);
 }
 
-/** Name, version and architecture of a package's file. @throws {CommandError} If it is none. */
+/** Name, version and architecture of a package file. @throws {CommandError} If it is not one. */
 export async function archiveInfo(
   path: string,
   context: JobContext,
@@ -65,7 +65,7 @@ export async function archiveInfo(
   throw new CommandError(`Unable to get ${missing.map(([field]) => field).join(", ")} for ${path}`);
 }
 
-/** What dpkg knows of installed packages, of all without names. @throws {CommandError} If one is unknown, with `failhard`. */
+/** dpkg's information about the named packages, or all. @throws {CommandError} If one is unknown, with `failhard`. */
 export async function packageInfo(
   names: readonly string[],
   context: JobContext,
@@ -81,7 +81,7 @@ export async function packageInfo(
   return [];
 }
 
-/** The files of installed packages, of all without names. */
+/** The files of the named packages, or of all. */
 export async function packageFiles(
   names: readonly string[],
   context: JobContext,
@@ -101,19 +101,19 @@ export async function packageFiles(
   return files;
 }
 
-/** What {@linkcode packageFiles} found as one list. */
+/** The result of {@linkcode packageFiles} as one list. */
 export function asFileList(files: Map<string, string[]> | string): Value {
   return typeof files === "string"
     ? files
     : map({ errors: [], files: [...new Set([...files.values()].flat())].sort() });
 }
 
-/** What {@linkcode packageFiles} found by package. */
+/** The result of {@linkcode packageFiles}, by package. */
 export function asFilesByPackage(files: Map<string, string[]> | string): Value {
   return typeof files === "string" ? files : map({ errors: [], packages: new Map(files) });
 }
 
-/** The licences of an installed package, as its file of copyrights names them. */
+/** The licences of an installed package, from its copyright file. */
 export function licenceOf(name: string): string {
   const path = `/usr/share/doc/${name}/copyright`;
   // Not every copyright file is UTF-8.

@@ -1,6 +1,6 @@
 /**
- * A cache of answers of dpkg and apt for one job, like Salt's lists of packages in `__context__`: states of one run ask
- * the same again and again, and each call of apt reads the lists of all sources. An answer is valid until one of its
+ * A cache of answers of dpkg and apt for one job, like Salt's lists of packages in `__context__`: the states of one run
+ * repeat the same queries, and each call of apt reads the lists of all sources. An answer is valid until one of its
  * source files changes, or the job itself starts a program that changes packages. Source: Salt 3008.3, `list_pkgs` and
  * `latest_version` in `salt/modules/aptpkg.py`.
  * @module
@@ -12,9 +12,9 @@ import type { JobContext } from "../plugins/job_context.ts";
 
 /** Cached output of `apt-cache policy`. */
 export interface CachedCandidates {
-  /** The names that have been asked for. */
+  /** The names that have been requested. */
   readonly requested: Set<string>;
-  /** The candidate of each package that it knows; an empty text if it has none. */
+  /** The candidate of each known package; an empty text if it has none. */
   readonly versions: Map<string, string>;
 }
 
@@ -44,7 +44,7 @@ class AptCache {
   }
 
   /**
-   * The candidates where packages come from `release`; an empty text: from the release that apt's configuration names.
+   * The candidates of a release; an empty text: of the release in apt's configuration.
    */
   candidates(release: string): CachedCandidates {
     const stamp = aptStamp(dpkgDirectory(), aptPlaces());

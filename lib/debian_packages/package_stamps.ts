@@ -1,5 +1,5 @@
 /**
- * Stamps (inode, size and time) of the files that dpkg and apt read: while a stamp is the same, the answers are the
+ * Stamps (inode, size and time) of the files that dpkg and apt read: while a stamp is the same, their output is the
  * same. Source: dpkg(1), "FILES"; apt.conf(5), `Dir`.
  * @module
  */
@@ -20,17 +20,17 @@ const CONFIGURATION = [
   ...["apt.conf", "apt.conf.d", "auth.conf.d", "preferences", "preferences.d", "sources.list", "sources.list.d"],
 ];
 
-/** dpkg's own directory on this host; `undefined` if only dpkg knows where it is. */
+/** dpkg's own directory on this host; `undefined` if it is not at a known path. */
 export function dpkgDirectory(): string | undefined {
   return Deno.env.get("DPKG_ROOT") === undefined ? Deno.env.get("DPKG_ADMINDIR") ?? "/var/lib/dpkg" : undefined;
 }
 
-/** apt's places on this host; `undefined` if only apt knows where they are. */
+/** apt's places on this host; `undefined` if they are not at known paths. */
 export function aptPlaces(): AptPlaces | undefined {
   return Deno.env.get("APT_CONFIG") === undefined ? { lists: "/var/lib/apt/lists", config: "/etc/apt" } : undefined;
 }
 
-/** The stamp of what dpkg knows; `undefined` if it has no list of packages there. */
+/** The stamp of dpkg's data; `undefined` if it has no list of packages there. */
 export function dpkgStamp(directory: string | undefined): string | undefined {
   if (directory === undefined) return undefined;
   const status = fileStamp(`${directory}/status`);
@@ -40,7 +40,7 @@ export function dpkgStamp(directory: string | undefined): string | undefined {
     : lines([status, ...withFiles(`${directory}/updates`), fileStamp(`${directory}/arch`)]);
 }
 
-/** The stamp of what apt can offer; `undefined` if dpkg has no list of packages there. */
+/** The stamp of apt's data; `undefined` if dpkg has no list of packages there. */
 export function aptStamp(directory: string | undefined, places: AptPlaces | undefined): string | undefined {
   const installed = dpkgStamp(directory);
   if (installed === undefined || places === undefined) return undefined;

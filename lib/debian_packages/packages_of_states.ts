@@ -11,7 +11,7 @@ import { isMap, str, type ValueMap } from "../values/value.ts";
 /** Maximum number of packages in a call, so that the command line does not become too long. */
 const MAX_NAMES = 1_000;
 
-/** Names as dpkg has them, in any case; apt takes others for patterns. Source: deb-control(5), `Package`. */
+/** Valid names of packages, in any letter case; apt treats others as patterns. Source: deb-control(5), `Package`. */
 const NAME = /^[a-z0-9][a-z0-9+.-]+$/i;
 
 /** The packages of `pkg.installed` that are not installed, and those of `pkg.latest`. */

@@ -1,5 +1,5 @@
 /**
- * Running the programs of apt and dpkg: without questions, and again while another program holds dpkg's lock.
+ * Runs the programs of apt and dpkg without prompts, and retries while another program holds dpkg's lock.
  * Source: Salt 3008.3, `salt/modules/aptpkg.py`, `_call_apt`; apt-get(8).
  * @module
  */
@@ -10,7 +10,7 @@ import { type ProgramOptions, type ProgramResult, runProgram } from "../host/run
 import { sleep } from "../os/sleep.ts";
 import type { JobContext } from "../plugins/job_context.ts";
 
-/** Prevents questions. */
+/** Prevents prompts. */
 const DPKG_ENVIRONMENT = {
   APT_LISTBUGS_FRONTEND: "none",
   APT_LISTCHANGES_FRONTEND: "none",
@@ -18,10 +18,12 @@ const DPKG_ENVIRONMENT = {
   UCF_FORCE_CONFFOLD: "1",
 };
 
-/** How often a program is started again while another holds the lock of dpkg; the waits are 2, 4, 8, … seconds. */
+/** Number of retries while another program holds dpkg's lock; the waits are 2, 4, 8, … seconds. */
 const LOCK_TRIES = 10;
 
-/** Runs a program of apt; while another one holds dpkg's lock, again. @param options.scope Whether it gets a scope of systemd. */
+/**
+ * Runs a program of apt; retries while another one holds dpkg's lock. @param options.scope Whether it runs in a systemd scope.
+ */
 export async function runApt(
   words: readonly string[],
   context: JobContext,

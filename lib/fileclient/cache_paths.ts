@@ -1,7 +1,6 @@
 /**
- * Where a minion keeps copies of files, below its `cachedir`: `files/<env>/…` of a file server, `extrn_files/<env>/<host>/…` of other URLs,
- * `localfiles/…` of this host's own.
- * Source: Salt 3008.3, `salt/fileclient.py` _cache_loc, _extrn_path, is_cached, cache_dest.
+ * The places of a minion's copies of files, below its `cachedir`: `files/<env>/…` of a file server, `extrn_files/<env>/<host>/…` of other
+ * URLs, `localfiles/…` of this host's own. Source: Salt 3008.3, `salt/fileclient.py` _cache_loc, _extrn_path, is_cached, cache_dest.
  * @module
  */
 
@@ -14,14 +13,14 @@ import { schemeOf } from "../filesystem/checksums.ts";
 
 /** Longest name of a file that Salt takes from a URL. */
 const LONGEST_NAME = 255;
-/** What Salt answers for a URL that leads out of the cache. */
+/** Salt's error for a URL that leads out of the cache. */
 const INVALID = "Invalid path";
 
 /** A place in the cache. */
 export interface CachePlace {
   /** The option `cachedir`. */
   readonly cachedir: string;
-  /** Another one, absolute or below that. */
+  /** Another directory, absolute or below `cachedir`. */
   readonly other?: string;
   readonly saltenv: string;
 }
@@ -31,22 +30,22 @@ function cacheRoot({ cachedir, other }: CachePlace): string {
   return other === undefined ? cachedir : joinPath(cachedir, other);
 }
 
-/** Where the files of an environment are kept. @throws {CommandError} If the name leads elsewhere. */
+/** The directory of the files of an environment. @throws {CommandError} If the name leads elsewhere. */
 export function environmentDirectory(place: CachePlace): string {
   return below(`${cacheRoot(place)}/files`, place.saltenv);
 }
 
-/** Where the copy of `salt://path` is kept. @throws {CommandError} If that would be outside of the cache. */
+/** The path of the copy of `salt://path`. @throws {CommandError} If that would be outside of the cache. */
 export function filesPath(path: string, place: CachePlace): string {
   return below(environmentDirectory(place), unescaped(path));
 }
 
-/** Where the copy of a file of this host is kept. @throws {CommandError} If that would be outside of the cache. */
+/** The path of the copy of a file of this host. @throws {CommandError} If that would be outside of the cache. */
 export function localFilesPath(path: string, cachedir: string): string {
   return below(`${cachedir}/localfiles`, unescaped(path));
 }
 
-/** Where the copy of what is at another URL is kept. @throws {CommandError} If that would be outside of the cache. */
+/** The path of the copy of a file with another URL. @throws {CommandError} If that would be outside of the cache. */
 export function externalPath(url: string, place: CachePlace): string {
   const { host, path, query } = splitUrl(url);
   const name = query === "" ? path : `${path}-${query}`;
@@ -55,7 +54,7 @@ export function externalPath(url: string, place: CachePlace): string {
   return name.length > LONGEST_NAME ? `${directory}/${hashHex(name, "sha256")}` : full;
 }
 
-/** Where `cp.cache_file` would put what is at a URL; a path of this host is its own place. */
+/** The path where `cp.cache_file` would put the file of a URL; for a path of this host, that path. */
 export function cacheDestination(url: string, place: CachePlace): string {
   if (schemeOf(url) === "") return url;
   try {
@@ -94,7 +93,7 @@ function pathOrNothing(find: () => string): string | undefined {
   }
 }
 
-/** A path without the `|` that says that nothing of it is a query. */
+/** A path without the `|` that marks it as having no query. */
 function unescaped(path: string): string {
   return path.replace(/^[|/]+/, "");
 }

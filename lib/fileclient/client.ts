@@ -1,5 +1,5 @@
 /**
- * The file client, for a master's file server and for this host's own: they differ only in what answers the commands.
+ * The file client, for a master's file server and for this host's own: they differ only in the server of the commands.
  * Source: the functions and results of Salt 3008.3 `salt/fileclient.py` Client, RemoteClient, FSClient.
  * @module
  */
@@ -43,7 +43,7 @@ export interface FileClientSettings {
   readonly request: FileRequest;
   /** Whether the file server is this host's own, so that its files can be read directly. Default: false. */
   readonly ownServer?: boolean;
-  /** Aborts what is under way. */
+  /** Aborts running transfers. */
   readonly signal: AbortSignal;
   /** Pause before a piece of a file is requested again, in milliseconds. Default: one second. */
   readonly pauseMs?: number;
@@ -52,7 +52,7 @@ export interface FileClientSettings {
 
 const PAUSE_MS = 1_000;
 
-/** A client of the file server that `settings.request` asks. */
+/** A client of the file server that `settings.request` calls. */
 export function openFileClient(settings: FileClientSettings): FileClient {
   return new SaltFileClient(settings);
 }
@@ -255,7 +255,7 @@ function intoDirectory(dest: string, name: string): string {
   return isDirectory(dest) || dest.endsWith("/") ? `${dest.replace(/\/+$/, "")}/${name}` : dest;
 }
 
-/** The name of what a URL leads to, for a directory. */
+/** The file name of a URL, for a destination that is a directory. */
 function urlName(url: string): string {
   const { pathname, search } = new URL(url);
   return search !== "" || pathname.length > 1 && !pathname.endsWith("/")
@@ -275,7 +275,7 @@ function localPath(url: string, scheme: string): string | undefined {
   return path;
 }
 
-/** @throws {CommandError} For what cannot be fetched here. */
+/** @throws {CommandError} For a URL that cannot be fetched here. */
 function refuseScheme(url: string, scheme: string): void {
   if (["http", "https"].includes(scheme)) return;
   throw new CommandError(

@@ -1,11 +1,11 @@
 /**
- * Directories of a file server and where they are put on this host.
+ * Directories of a file server, and their places on this host.
  * @module
  */
 
 import { isDirectory } from "../os/file_kind.ts";
 
-/** Whether there is a directory at `path`; with `make` it is made if need be. */
+/** Whether there is a directory at `path`; with `make` it is created if necessary. */
 export function directoryOnHost(path: string, make: boolean): boolean {
   if (isDirectory(path)) return true;
   if (make) Deno.mkdirSync(path, { recursive: true });
@@ -17,7 +17,7 @@ export function filesBelow(directory: string, paths: readonly string[]): string[
   return paths.filter((path) => path[directory.length] === "/" && path.startsWith(directory));
 }
 
-/** Where a file below `directory` goes: below `dest`, with the name of the directory. */
+/** The destination of a file below `directory`: below `dest`, with the name of the directory. */
 export function minionPath(path: string, directory: string, dest: string): string {
   const parent = directory.includes("/") ? directory.slice(0, directory.lastIndexOf("/")) : "";
   return `${dest}/${path.slice(parent.length).replace(/^\/+/, "")}`;

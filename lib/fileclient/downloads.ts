@@ -59,7 +59,10 @@ export async function download(url: string, dest: string, options: DownloadOptio
   if (newTag !== null) writeFileAtomic(etagFile, newTag, { mode: 0o644 });
 }
 
-/** What is at a URL: text if the server calls it so, else bytes. @throws {CommandError} If the server does not give it. */
+/**
+ * The contents of a URL: text if the server declares it as text, else bytes. @throws {CommandError} If the server does not
+ * give it.
+ */
 export async function downloadContents(url: string, options: DownloadOptions): Promise<Uint8Array | string> {
   const response = await accepted(await request(url, options, {}), url);
   const pieces: Uint8Array<ArrayBuffer>[] = [];
@@ -79,7 +82,7 @@ export async function downloadContents(url: string, options: DownloadOptions): P
   return response.headers.get("content-type")?.startsWith("text") ? new TextDecoder().decode(bytes) : bytes;
 }
 
-/** Whether a web server has what is at a URL. False if the server cannot be reached. */
+/** Whether the URL exists on its web server. False if the server cannot be reached. */
 export async function isThere(url: string, options: DownloadOptions): Promise<boolean> {
   try {
     const response = await request(url, { ...options, method: "HEAD" }, {});

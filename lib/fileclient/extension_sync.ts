@@ -1,9 +1,9 @@
 /**
- * Brings an operator's own modules from the file server (`_modules`, `_grains`, …) into the directory `extension_modules`, from which they are
+ * Copies custom modules from the file server (`_modules`, `_grains`, …) into the directory `extension_modules`, from which they are
  * loaded.
  *
- * Salt removes whatever else is in that directory. This removes only files that it has copied itself: modules may also
- * be put there by hand. Source: the results of Salt 3008.3 `salt/utils/extmods.py` sync.
+ * Salt removes all other files in that directory. This code removes only files that it has copied: operators may also
+ * put modules there by hand. Source: the results of Salt 3008.3 `salt/utils/extmods.py` sync.
  * @module
  */
 
@@ -26,13 +26,13 @@ interface ExtensionPlace {
   readonly clean: boolean;
 }
 
-/** Which modules of a family are brought. */
+/** Which modules of a family are copied. */
 interface ExtensionChoice {
   /** Environments of the file server; of equal names the last one is used. */
   readonly saltenvs: readonly string[];
   /** If set, only modules of these names. */
   readonly only?: readonly string[];
-  /** Modules to leave. */
+  /** Modules that are not copied. */
   readonly except?: readonly string[];
 }
 
@@ -61,7 +61,7 @@ function asNames(names: Value): string[] {
 /** Names of modules' files: Salt's, and those that are loaded here. */
 const MODULE_FILES = "E@\\.(pyx?|so|zip|ts|js)$";
 
-/** Brings the modules of one family. @throws {CommandError} If the file server does not give them. */
+/** Copies the modules of one family. @throws {CommandError} If the file server does not give them. */
 async function syncFamily(
   family: string,
   choice: ExtensionChoice,
@@ -99,7 +99,7 @@ export interface SyncRequest {
   readonly extmod_blacklist: Value;
 }
 
-/** What syncing needs from its node. */
+/** The parts of the node that syncing uses. */
 export interface SyncHost {
   /** Options of the master or the minion. */
   readonly opts: SyncOpts;
@@ -111,7 +111,7 @@ export interface SyncHost {
   log(level: "warning" | "error", message: string): void;
 }
 
-/** The options that say where modules go, and which. */
+/** The options for the destination and the choice of modules. */
 export interface SyncOpts {
   readonly extension_modules: string;
   readonly cachedir: string;
@@ -172,7 +172,7 @@ function removeModule(directory: string, path: string): void {
   }
 }
 
-/** Which modules of a family have been brought. */
+/** The record of copied modules of a family. */
 class SyncRecord {
   readonly #path: string;
   readonly #family: string;

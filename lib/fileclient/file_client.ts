@@ -26,7 +26,7 @@ export interface CacheOptions {
   readonly useEtag?: boolean;
 }
 
-/** How a file gets to a path of this host. */
+/** Options for copying a file to a path of this host. */
 export interface GetOptions extends CacheOptions {
   /** Whether missing directories above `dest` are made. */
   readonly makedirs?: boolean;
@@ -78,13 +78,13 @@ export interface FileClient {
   getFile(url: string, dest: string, saltenv: string, options?: GetOptions): Promise<string | undefined>;
   /** Puts all files below a directory to `dest`, with the directory's name. @returns The paths, sorted. */
   getDir(url: string, dest: string, saltenv: string, options?: GetOptions): Promise<string[]>;
-  /** Puts what is at any URL to `dest`; empty: into the cache. A path of this host is returned as it is. */
+  /** Copies the file of any URL to `dest`; empty: into the cache. A path of this host is returned as it is. */
   getUrl(url: string, dest: string, saltenv: string, options?: GetOptions): Promise<string | undefined>;
   /** The path of a copy that is in the cache already. */
   cachedFile(url: string, saltenv: string): string | undefined;
-  /** Whether `salt://path` is a file or a directory, or a web server has what is at a URL. */
+  /** Whether `salt://path` is a file or a directory, or whether a URL exists on its web server. */
   exists(url: string, saltenv: string): Promise<boolean>;
-  /** What is at any URL; text if the server says that it is. */
+  /** The contents of any URL; text if the server declares it as text. */
   contents(url: string, saltenv: string, options?: CacheOptions): Promise<Uint8Array | string | undefined>;
 
   /** Files of an environment: paths without a leading slash. */

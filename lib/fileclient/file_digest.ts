@@ -1,5 +1,5 @@
 /**
- * Digests of files of any size, a block at a time, without holding up what else the thread does.
+ * Digests of files of any size, a block at a time, without blocking the thread.
  * @module
  */
 

@@ -49,7 +49,7 @@ function openClient(context: ClientContext): FileClient {
   );
 }
 
-/** What a job has fetched from web servers so far, by request. */
+/** The files that a job has fetched from web servers so far, by request. */
 const fetched = new WeakMap<JobContext["outside"], Map<string, string>>();
 
 /** The copies that a job has made of files of web servers, by request: a job fetches each once, as in Salt. */

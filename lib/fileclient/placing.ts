@@ -39,7 +39,7 @@ export function placeInCache(from: string, dest: string): void {
   });
 }
 
-/** Does what puts something into a directory of the cache; if that fails for want of the directory, makes it as {@linkcode makeCacheDirectory} does. */
+/** Runs a function that writes into a directory of the cache; if the directory does not exist, creates it like {@linkcode makeCacheDirectory} does. */
 export function inDirectory<T>(directory: string, put: () => T): T {
   try {
     return put();
@@ -51,9 +51,9 @@ export function inDirectory<T>(directory: string, put: () => T): T {
 }
 
 /**
- * Moves `from` to a path of this host. A link is followed. A file that is there keeps its owner and mode; a device or
- * pipe is written to.
- * @param options.mode The mode of a new file. Default: what the umask leaves of 0666.
+ * Moves `from` to a path of this host. A link is followed. An existing file keeps its owner and mode; a device or pipe is
+ * written to. @param options.mode
+ * The mode of a new file. Default: 0666 without the bits of the umask.
  */
 export function placeOnHost(from: string, dest: string, { mode }: { readonly mode?: number } = {}): void {
   const old = statIfExists(dest);

@@ -20,7 +20,7 @@ export interface PushHost {
 
 /** How a file is pushed. */
 export interface PushOptions {
-  /** Whether a link's own path counts and not what it leads to. */
+  /** Whether the path of a link is used instead of its target's. */
   readonly keepSymlinks?: boolean;
   /** The path that it gets on the master. Default: its own. */
   readonly uploadPath?: string;
@@ -28,7 +28,7 @@ export interface PushOptions {
   readonly removeSource?: boolean;
 }
 
-/** Whether a path is none that is pushed. */
+/** Whether a path is not pushed. */
 function isRefused(path: string): boolean {
   return path.includes("../") || !path.startsWith("/");
 }

@@ -100,7 +100,7 @@ export class ServerCalls {
     return isMap(reply) ? reply : new Map();
   }
 
-  /** Sends a piece of a file to the master. @returns Whether it took it. */
+  /** Sends a piece of a file to the master. @returns Whether the master accepted it. */
   async push(load: Readonly<Record<string, Value>>): Promise<boolean> {
     return await this.#send("_file_recv", load) === true;
   }

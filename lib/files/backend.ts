@@ -8,7 +8,7 @@ import type { FILE_SERVER_OPTIONS } from "../config/file_server_options.ts";
 import type { Loaded } from "../config/option_types.ts";
 import type { ValueMap } from "../values/value.ts";
 
-/** The options that backends read: those of a master and those of a minion have them all. */
+/** The options that backends read; masters and minions have all of them. */
 export interface FileServerOpts extends Readonly<Loaded<typeof FILE_SERVER_OPTIONS>> {
   readonly cachedir: string;
   readonly hash_type: string;
@@ -18,7 +18,7 @@ export interface FileServerOpts extends Readonly<Loaded<typeof FILE_SERVER_OPTIO
   readonly file_recv?: boolean;
 }
 
-/** What backends use besides the disk. */
+/** The services that backends use. */
 export interface BackendHost {
   /** Writes a line to the log. */
   log(level: "error" | "warning" | "info" | "debug", message: string): void;
@@ -37,7 +37,7 @@ export interface FoundFile {
   readonly stat: readonly number[];
 }
 
-/** All that an environment has. Texts are sorted. */
+/** The contents of an environment. Names are sorted. */
 export interface FileLists {
   readonly files: readonly string[];
   readonly dirs: readonly string[];
@@ -82,7 +82,7 @@ export interface FileBackend {
   update(targets: readonly string[], wanted: UpdateOptions): Promise<ValueMap | undefined>;
   /** Removes cached data of files that no longer exist. */
   reap?(): Promise<void>;
-  /** Removes all that it keeps. @returns What went wrong. */
+  /** Removes all cached data. @returns The errors. */
   clearCache?(): Promise<string[]>;
   /** Allows updates that another process has locked. @param pattern A glob for the repository; all if there is none. */
   clearLock?(pattern?: string): Promise<LockResult>;
@@ -90,7 +90,7 @@ export interface FileBackend {
   lock?(pattern?: string): Promise<LockResult>;
 }
 
-/** Something that is updated at its own interval. */
+/** A part of a backend that is updated at its own interval. */
 export interface UpdateTarget {
   /** Its id, for {@linkcode FileBackend.update}; `undefined`: the whole backend. */
   readonly id?: string;

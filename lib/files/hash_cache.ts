@@ -1,9 +1,9 @@
 /**
- * Digests of files that are served, kept as long as a file does not change: in memory, and of large files also on disk, for the other
- * threads and the next master. Computing the digest of a small file costs no more than reading a stored one.
+ * Digests of files that are served, cached as long as a file does not change: in memory, and for large files also on disk, for the
+ * other threads and the next master. Computing the digest of a small file costs no more than reading a stored one.
  *
- * A file is the same if its inode, size and times are. A file that changed a moment ago may change again with the same
- * time, so its digest is not stored.
+ * A file is the same if its inode, size and times are. A file that changed a moment ago may change again with the same time, so its
+ * digest is not stored.
  * @module
  */
 
@@ -15,9 +15,9 @@ import type { BackendHost } from "./backend.ts";
 import { digestFile, digestSmallFile, SMALL } from "./pieces.ts";
 import { fileNameOf } from "./safe_path.ts";
 
-/** Number of digests that a thread remembers. */
+/** Maximum number of digests that a thread caches. */
 const MAX_CACHED = 20_000;
-/** Bytes from which on a digest is also kept on disk. */
+/** Minimum size of a file, in bytes, for its digest to be cached on disk too. */
 const LARGE = 1 << 20;
 /** Minimum age of a file's last change, in milliseconds, for its digest to be stored. */
 const SETTLED_MS = 2_000;
@@ -122,7 +122,7 @@ function identityOf({ dev, ino, size, mtime, ctime }: Deno.FileInfo): string {
   return [dev, ino, size, mtime?.getTime(), ctime?.getTime()].join("-");
 }
 
-/** Removes what is not needed below a directory, and directories that are empty then. */
+/** Removes unneeded files below a directory, and directories that become empty. */
 async function reapIn(top: string, below: string, isThere: (rel: string) => Promise<boolean>): Promise<void> {
   const directory = below === "" ? top : `${top}/${below}`;
   let kept = 0;
@@ -136,6 +136,6 @@ async function reapIn(top: string, below: string, isThere: (rel: string) => Prom
       else await Deno.remove(`${directory}/${name}`).catch(() => {});
     }
   }
-  // Fails, as it should, if there is something in it.
+  // Fails, as intended, if it is not empty.
   if (kept === 0 && below !== "") await Deno.remove(directory).catch(() => {});
 }

@@ -13,7 +13,7 @@ import { isMap, map, type Value } from "../values/value.ts";
 import type { BackendHost, FileLists } from "./backend.ts";
 import { fileNameOf } from "./safe_path.ts";
 
-/** Number of environments whose lists a thread remembers. */
+/** Maximum number of environments whose lists a thread caches. */
 const MAX_CACHED = 64;
 
 interface CachedLists {
@@ -36,7 +36,7 @@ export class ListCache {
     this.#host = host;
   }
 
-  /** The kept lists of `saltenv`, or new ones by `make`. Equal requests at one time share the work. */
+  /** The cached lists of `saltenv`, or new ones from `make`. Equal requests at one time share the work. */
   get(saltenv: string, make: () => Promise<FileLists>): Promise<FileLists> {
     const running = this.#running.get(saltenv);
     if (running !== undefined) return running;

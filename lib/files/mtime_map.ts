@@ -30,7 +30,7 @@ export async function readMtimes(roots: readonly string[], ignores: (path: strin
   return found;
 }
 
-/** The data of an update's event: what changed, was removed and was added. */
+/** The data of an update's event: changed, removed and added files. */
 export function mtimeChanges(old: MtimeMap, now: MtimeMap, backend: string): ValueMap {
   const changed = [...old].filter(([path, time]) => (now.get(path) ?? time) !== time).map(([path]) => path);
   const removed = [...old.keys()].filter((path) => !now.has(path));

@@ -1,5 +1,5 @@
 /**
- * Reads pieces of files, and digests of whole ones, without holding up the thread and without more memory than a piece.
+ * Reads pieces of files and computes digests of whole files, without blocking the thread and with the memory of one piece.
  * @module
  */
 
@@ -9,7 +9,7 @@ import { type AsyncHash, hashInThread } from "../crypto/hash_in_thread.ts";
 /** Bytes that are digested at once. */
 const DIGESTED = 1 << 20;
 
-/** At most `length` bytes of the file `path` from `at` on; none at its end or behind it. @throws What the system throws. */
+/** Reads at most `length` bytes of the file `path` from `at` on; none at or after its end. @throws Errors of the system. */
 export async function readPiece(path: string, at: number, length: number): Promise<Uint8Array<ArrayBuffer>> {
   using file = await Deno.open(path);
   const { size, isFile } = await file.stat();

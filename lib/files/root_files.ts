@@ -1,6 +1,6 @@
 /**
- * Files below the directories of an environment, such as `file_roots` has: found, listed, read and written, and never
- * outside of these directories, whatever a path or a link says.
+ * Files below the directories of an environment, such as `file_roots` has: found, listed, read and written, but never
+ * outside of these directories, whatever a path or a link contains.
  * Source: the functions and results of Salt 3008.3 `salt/wheel/file_roots.py`; CVE-2020-11652, CVE-2021-25282.
  * @module
  */
@@ -33,7 +33,7 @@ export function rootsOf(roots: ValueMap, saltenv: string): string[] | undefined 
   return Array.isArray(listed) ? listed.filter((root) => typeof root === "string") : [];
 }
 
-/** The file `path` in each root that has it. A file that a link leads out of its root is left out. */
+/** The file `path` in each root that has it. Files whose links lead out of the root are left out. */
 export function findFiles(roots: readonly string[], path: string): FoundFile[] {
   return roots.flatMap((root): FoundFile[] => {
     const full = path.startsWith("/") ? path : `${root}/${path}`;

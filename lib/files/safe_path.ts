@@ -10,7 +10,7 @@ import { normalPath, realPath } from "../filesystem/paths.ts";
 /** Maximum number of bytes of a path. */
 const MAX_BYTES = 4096;
 
-/** `path` without `.` and empty steps; `undefined` if it is absolute, empty or has `../`, or no system has such a path. */
+/** `path` without `.` and empty steps; `undefined` if it is absolute, empty or has `../`, or invalid on every system. */
 export function safePath(path: string): string | undefined {
   if (path === "" || path.length > MAX_BYTES || path.includes("\0")) return undefined;
   if (path.startsWith("/") || path.includes("../") || path.split("/").includes("..")) return undefined;
@@ -28,13 +28,16 @@ export function isBelow(root: string, path: string): boolean {
   return path === root || path.startsWith(root === "/" ? "/" : `${root}/`);
 }
 
-/** Whether `path`, with all links followed, is below `root`. What does not exist is where it would be. */
+/**
+ * Whether `path`, with all links followed, is below `root`. For missing parts, the place where they would be created
+ * counts.
+ */
 export async function isReallyBelow(root: string, path: string): Promise<boolean> {
   const [realRoot, real] = await Promise.all([followed(root), followed(path)]);
   return isBelow(realRoot, real);
 }
 
-/** The path with all links followed, also if it ends in what does not exist. */
+/** The path with all links followed, also if its last parts do not exist. */
 export async function followed(path: string): Promise<string> {
   try {
     return await Deno.realPath(path);

@@ -6,7 +6,7 @@
 
 const SCHEME = "salt://";
 
-/** A `salt://` URL taken apart; what has another scheme is its own path. */
+/** The parts of a `salt://` URL; a URL of another scheme is its own path. */
 export function splitSaltUrl(url: string): { readonly path: string; readonly saltenv?: string } {
   if (!url.startsWith(SCHEME)) return { path: url };
   const resource = url.slice(SCHEME.length);
@@ -21,7 +21,7 @@ export function createSaltUrl(path: string, saltenv?: string): string {
   return `${SCHEME}${path.replaceAll("\\", "/")}${query}`;
 }
 
-/** Whether a `|` before the path says that it has no query. */
+/** Whether a `|` before the path marks it as having no query. */
 export function isEscapedUrl(url: string): boolean {
   return url.startsWith(SCHEME) ? splitSaltUrl(url).path.startsWith("|") : url.startsWith("|");
 }

@@ -1,6 +1,6 @@
 /**
- * The lists of all files, directories, empty directories and links below some directories, as Salt's backend `roots` makes them. The disk
- * is read without holding up the thread.
+ * The lists of all files, directories, empty directories and links below some directories, like Salt's backend `roots`. The disk is read
+ * without blocking the thread.
  * Source: the results of Salt 3008.3 `salt/fileserver/roots.py` _file_lists.
  * @module
  */
@@ -24,7 +24,7 @@ export interface WalkRules {
 /** Maximum number of entries of an environment. */
 const MAX_ENTRIES = 2_000_000;
 
-/** A directory on the way: its path below the root, and where it really is, with those that it was reached by. */
+/** A visited directory: its path below the root, its real path, and the real paths of its parents. */
 interface Place {
   readonly rel: string;
   readonly real: string;
@@ -103,7 +103,7 @@ async function takeEntry(entry: Deno.DirEntry, place: Place, walk: Walk): Promis
   }
 }
 
-/** Whether an empty directory is one that the lists leave out: then it is not among the directories. */
+/** Whether the lists leave out an empty directory. */
 function isLeftOut(rel: string, { dirs }: Found): boolean {
   return !dirs.has(rel);
 }
@@ -113,7 +113,7 @@ function isAbove(real: string, place: Place): boolean {
   return false;
 }
 
-/** Salt lists a link unless it leads out of the root, and then too if links are not followed. */
+/** Salt lists a link if it stays within the root, or if links are not followed. */
 async function takeLink(rel: string, full: string, { realRoot, rules, found }: Walk): Promise<void> {
   const text = await readLink(full);
   if (text === undefined) return;

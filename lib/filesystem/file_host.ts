@@ -17,7 +17,7 @@ export interface ToolResult {
 export interface ToolOptions {
   /** Whether a return code other than 0 is not a failure of the job. */
   readonly ignoreRetcode?: boolean;
-  /** Whether stderr comes in stdout, in the order of writing. */
+  /** Whether stderr is merged into stdout, in the order of writing. */
   readonly joined?: boolean;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Runs firewall-cmd, and reads its zones.
+ * Runs firewall-cmd, and parses its zones.
  * Source: Salt 3008.3, `salt/modules/firewalld.py`; firewall-cmd(1).
  * @module
  */
@@ -9,7 +9,7 @@ import { runProgram } from "../host/run_program.ts";
 import type { JobContext } from "../plugins/job_context.ts";
 import { splitLines } from "../text/split_lines.ts";
 
-/** What it prints. @param words Each begins with `--`. @throws {CommandError} If it fails. */
+/** Runs it. @returns Its output. @param words Each begins with `--`. @throws {CommandError} If it fails. */
 export async function firewallCmd(words: readonly string[], context: JobContext): Promise<string> {
   const { retcode, stdout, stderr } = await runProgram(["firewall-cmd", ...words], context, { setsRetcode: true });
   if (retcode === 0) return stdout;

@@ -82,7 +82,7 @@ function matches(member: Part, entry: Part): boolean {
   return member.kind === "network" && entry.kind === "address" && isInNetwork(entry.address, member.network);
 }
 
-/** Whether each part of an entry is that of a member, in it or around it. */
+/** Whether each part of an entry equals, is in or contains that of a member. */
 export function containsMember(member: SetMember, entry: SetMember): boolean {
   return entry.every((part, n) => n < member.length && matches(member[n], part));
 }

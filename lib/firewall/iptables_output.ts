@@ -1,5 +1,5 @@
 /**
- * Reads what iptables-save prints. A pure function over text.
+ * Parses the output of iptables-save. A pure function over text.
  * Source: Salt 3008.3, `salt/modules/iptables.py` _parse_conf; iptables-save(8).
  * @module
  */
@@ -8,7 +8,7 @@ import { shlexSplit } from "../text/shlex.ts";
 import { splitLines } from "../text/split_lines.ts";
 import { map, type Value, type ValueMap } from "../values/value.ts";
 
-/** The long names of options that have another one. */
+/** The long names of options. */
 const LONG_NAMES: Readonly<Record<string, string>> = {
   "-A": "append",
   "-D": "delete",

@@ -6,7 +6,7 @@
 
 import { str, truthy, type Value, type ValueMap } from "../values/value.ts";
 
-/** Keywords of states, which are no part of a rule. */
+/** Keywords of states that are not part of a rule. */
 const NOT_OF_A_RULE = [
   ...["require", "require_any", "require_in", "watch", "watch_any", "watch_in", "prereq", "prereq_in", "use", "use_in"],
   ...["onchanges", "onchanges_any", "onchanges_in", "onfail", "onfail_any", "onfail_all", "onfail_in", "onfail_stop"],
@@ -32,7 +32,7 @@ const TARGET_OPTIONS =
 /** Matches whose module has its own name. */
 const NAMED_MATCHES = ["pknock", "quota2", "recent"];
 
-/** A value without its `!` or `not`, and what is before the option for it. */
+/** A value without its `!` or `not`, and the `!` to put before the option. */
 function negated(value: string): readonly [before: string, value: string] {
   const isNegated = value.startsWith("!") || value.startsWith("not");
   return isNegated ? ["! ", value.replaceAll(/(!|not)\s?/g, "")] : ["", value];

@@ -80,7 +80,7 @@ export async function rulesOf(family: string, context: JobContext): Promise<stri
   return texts;
 }
 
-/** Everything of a family, as nft's JSON tells it. */
+/** All objects of a family, from nft's JSON. */
 export function rulesetOf(family: string, context: JobContext): Promise<ValueMap[]> {
   return nftJson([...NUMERIC, "--json", "list", "ruleset", nftFamily(family)], context);
 }
@@ -102,7 +102,7 @@ export async function findChain({ table, chain, family }: Place, context: JobCon
   return { comment: `Chain ${chain} in table ${table} in family ${family} ${exists}`, result: found };
 }
 
-/** What is missing of table and chain; `undefined` if both are there. */
+/** The error if table or chain does not exist; `undefined` if both exist. */
 export async function missingPlace(place: Place, context: JobContext): Promise<Outcome | undefined> {
   const table = await findTable(place.table, place.family, context);
   if (!table.result) return table;
@@ -121,7 +121,7 @@ async function chainLines(
   return text.split("\n");
 }
 
-/** A rule without the braces that nft leaves out around one element. */
+/** A rule without braces around a single element, which nft omits. */
 function plainRule(rule: string): string {
   return rule.replaceAll("{ ", "").replaceAll(" }", "").trim();
 }

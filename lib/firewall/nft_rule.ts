@@ -6,7 +6,7 @@
 
 import { str, truthy, type Value, type ValueMap } from "../values/value.ts";
 
-/** nft's names of the families of addresses. */
+/** nft's names of the address families. */
 const FAMILIES: ReadonlyMap<string, string> = new Map([
   ["ipv4", "ip"],
   ["ip4", "ip"],
@@ -19,7 +19,7 @@ const FAMILIES: ReadonlyMap<string, string> = new Map([
   ["netdev", "netdev"],
 ]);
 
-/** The families as Salt saves them, one after the other. */
+/** The families, in the order in which Salt saves them. */
 export const FAMILY_NAMES: readonly string[] = [...new Set(FAMILIES.values())];
 
 /** nft's name of a family; `undefined` if there is none. */

@@ -31,7 +31,7 @@ export class BankFiles {
     });
   }
 
-  /** What is stored under a key; an empty map if that is nothing, or has expired. @throws {StoreError} For an invalid name. */
+  /** The data of a key; an empty map if there is none, or it has expired. @throws {StoreError} For an invalid name. */
   fetch(bank: string, key: string): Value {
     const value = readValue(this.#file(bank, key), this.#log);
     if (value === undefined) return new Map();

@@ -21,13 +21,12 @@ import { writeAll } from "../os/write_all.ts";
  */
 export type BankVisit = (name: string, bytes: Uint8Array | undefined) => void;
 
-/** Where a pack is, and what it is made of. */
+/** The place of a pack, and of its files. */
 export interface BankPackPlace {
   /** Where its files are. */
   readonly directory: string;
-  /** The file that this makes. */
   readonly path: string;
-  /** Called if that cannot be written. */
+  /** Called if the pack cannot be written. */
   readonly log: StoreLog;
 }
 
@@ -159,7 +158,7 @@ type PackRecord =
     readonly bytes: Uint8Array;
   };
 
-/** Calls `each` with the records from here to the end. @returns Whether all of them are whole. */
+/** Calls `each` with the records from here to the end. @returns Whether all of them are complete. */
 function readRecords(file: Deno.FsFile, each: (record: PackRecord) => void): boolean {
   let buffer = new Uint8Array(BUFFER_BYTES);
   let filled = 0;
@@ -255,7 +254,7 @@ function readFile(path: string): Uint8Array | undefined {
   }
 }
 
-/** Looks at the files, visits those that the pack does not have as they are, and adds them to it. */
+/** Checks the files, visits those that are missing or outdated in the pack, and adds them to it. */
 function update(
   place: BankPackPlace,
   { changed, known, pack }: { readonly changed: number; readonly known: Map<string, Stamp>; readonly pack: Pack },
@@ -330,7 +329,7 @@ function rebuild(place: BankPackPlace, changed: number, visit: BankVisit): void 
   if (!works && file !== undefined) tolerating(place, () => Deno.removeSync(temporary));
 }
 
-/** Without the pack everything works, only slower. @returns Whether `act` worked. */
+/** The pack is only an optimisation. @returns Whether `act` succeeded. */
 function tolerating({ path, log }: BankPackPlace, act: () => void): boolean {
   try {
     act();

@@ -21,7 +21,7 @@ import type { DataCache } from "./data_cache.ts";
 /** Maximum time for matching one target, in milliseconds: it blocks other requests of the thread. */
 const MAX_MATCHING_MS = 5_000;
 
-/** The minions among which a target chooses, and what is known of them. */
+/** The minions that a target may match, and their data. */
 export interface KnownFleet {
   /** Their ids; the result has the same order. */
   readonly ids: readonly string[];
@@ -48,13 +48,13 @@ export interface Resolved {
   readonly missing: string[];
   /** Whether grains or pillar decide: then minions may match that are not in `minions`, as theirs have changed. */
   readonly byData: boolean;
-  /** The minions whose grains or pillar the target asks for, and that no data is known of. */
+  /** The minions without stored data, if the target uses grains or pillar. */
   readonly unknown: string[];
   /** The minions whose data cost too much to match; they do not count as matching a term. */
   readonly costly: string[];
 }
 
-/** The accepted minions of a master, and what it knows of them. */
+/** The accepted minions of a master, and their stored data. */
 export function acceptedFleet(
   opts: Pick<MasterOpts, "minion_data_cache" | "nodegroups">,
   { keys, data }: { readonly keys: Pick<KeyStore, "list">; readonly data: DataCache },
@@ -175,7 +175,7 @@ class PackedFacts implements Facts {
   readonly #entries = new EntryReader();
   #bytes: Uint8Array = new Uint8Array(0);
 
-  /** Makes another minion the current one. */
+  /** Sets the current minion. */
   open(bytes: Uint8Array): this {
     this.#bytes = bytes;
     this.#entries.open(bytes);

@@ -13,7 +13,7 @@ import { isMap, map, str, type Value, type ValueMap } from "../values/value.ts";
 
 /** A function to run for an authorized user. */
 export interface FunctionJob {
-  /** Whose function it is. */
+  /** Whether it is a runner or a wheel function. */
   readonly kind: FunctionKind;
   /** The function: `jobs.list_jobs`. */
   readonly fun: string;
@@ -21,14 +21,14 @@ export interface FunctionJob {
   readonly kwargs: ValueMap;
   /** The id that it runs under. */
   readonly jid: string;
-  /** Who asked for it. */
+  /** The user that requested it. */
   readonly user: string;
 }
 
 export interface FunctionOutcome {
   /** Its result, or a text in its place. */
   readonly return: Value;
-  /** Whether all went well. */
+  /** Whether it succeeded. */
   readonly success: boolean;
 }
 

@@ -40,7 +40,7 @@ const FUNCTION_BOUNDS: Readonly<Record<FunctionKind, Bounds>> = {
 
 /** Maximum bytes of an outcome. */
 const MAX_OUTCOME = 256 * 2 ** 20;
-/** Maximum bytes of what a process prints that are logged. */
+/** Maximum bytes of a process's output that are logged. */
 const MAX_PRINTED = 16_384;
 
 /** The parts that {@linkcode FunctionProcesses} needs. */
@@ -75,7 +75,7 @@ export class FunctionProcesses {
     this.#bounds = parts.bounds ?? FUNCTION_BOUNDS;
   }
 
-  /** What they are doing, in one line. */
+  /** Their current activity, in one line. */
   describe(): string {
     const each = (["runner", "wheel"] as const).map((kind) =>
       `${this.#running[kind].size} ${kind} functions running, ${this.#waiting[kind].length} waiting`
@@ -83,7 +83,7 @@ export class FunctionProcesses {
     return each.join("; ");
   }
 
-  /** Takes a request. @param tell Called with news about it. */
+  /** Takes a request. @param reply Called with the replies to it. */
   take({ key, job: packed }: FunctionRequest, reply: (replyOf: FunctionMessage) => void): void {
     const job = unpackFunctionJob(packed);
     const turn = { key, packed, job, reply };
@@ -154,7 +154,7 @@ export class FunctionProcesses {
     await fire(functionEvent(job.kind, job.jid, "ret"), map(data));
   }
 
-  /** Ends all processes, with SIGTERM at first; those that wait are refused. Twice is fine. */
+  /** Ends all processes, with SIGTERM at first; those that wait are refused. May be called twice. */
   async close(budget: TimeBudget): Promise<void> {
     this.#closed = true;
     for (const queue of Object.values(this.#waiting)) {

@@ -73,7 +73,7 @@ export class FunctionRequests implements FunctionServices {
     return key;
   }
 
-  /** Takes news from the main thread. Those for a predecessor of this thread are ignored. */
+  /** Handles a reply of the main thread. Replies to a predecessor of this thread are ignored. */
   receive(message: unknown): void {
     const reply: FunctionMessage = parseFunctionMessage(message);
     const pending = this.#pending.get(reply.key);

@@ -1,20 +1,20 @@
 /**
  * Passwords in URLs of http and https, which must not be among the arguments of git: every user of a host can read
- * those, and git hands the URL on to the arguments of its own programs. So the URL goes without its password, and git
- * asks for that a credential helper that reads a variable of the environment, which only git's user and root can read.
- * Pure functions. Source: gitcredentials(7), git-config(1) `credential.<url>.*`, `url.<base>.insteadOf`.
+ * those, and git passes the URL on to the arguments of its own programs. So the URL is passed without its password, and
+ * git gets the password from a credential helper that reads a variable of the environment, which only git's user and
+ * root can read. Pure functions. Source: gitcredentials(7), git-config(1) `credential.<url>.*`, `url.<base>.insteadOf`.
  * @module
  */
 
-/** A password, and the URLs that it is for. */
+/** A password, and the URLs that it is used for. */
 export interface Login {
-  /** What those URLs begin with, without the password: `https://user@host:port`. The user is as in a URL. */
+  /** The prefix of those URLs, without the password: `https://user@host:port`. The user is as in a URL. */
   readonly origin: string;
   /** The password as in a URL, where some characters are `%XX`. */
   readonly password: string;
 }
 
-/** What comes from a URL: itself without a password, and the password. */
+/** The parts of a URL: the URL without the password, and the password. */
 export interface SplitUrl {
   readonly url: string;
   readonly login?: Login;
@@ -35,7 +35,7 @@ export function joinLogin(url: string, logins: readonly Login[]): string {
   return login === undefined ? url : urlOf(login) + url.slice(login.origin.length);
 }
 
-/** Whether a URL without a password is one of those of a login. */
+/** Whether a login applies to a URL without a password. */
 export function isFor({ origin }: Login, url: string): boolean {
   return url.startsWith(origin) && /^(?:[/?#]|$)/.test(url.slice(origin.length));
 }
@@ -46,13 +46,13 @@ export function urlOf({ origin, password }: Login): string {
   return `${origin.slice(0, at)}:${password}${origin.slice(at)}`;
 }
 
-/** The option of git that names the helpers for a login. */
+/** git's option for the helpers of a login. */
 export function helperKey({ origin }: Login): string {
-  // `git -c` ends the key at the first `=`; for git an empty user is none there.
+  // `git -c` ends the key at the first `=`; git treats an empty user as none there.
   return `credential.${origin.replaceAll("=", "%3D").replace("//@", "//")}.helper`;
 }
 
-/** What git is started with: its arguments without passwords, and variables that have them. */
+/** The command line of git without passwords, and the environment variables with them. */
 export interface HiddenLogins {
   readonly words: string[];
   readonly env: Record<string, string>;
@@ -67,8 +67,8 @@ export interface KnownLogins {
 }
 
 /**
- * Hides the passwords of URLs among `words`, and tells git those and the known ones.
- * @param settings How many settings the environment has already (`GIT_CONFIG_COUNT`).
+ * Removes the passwords from URLs in `words`, and passes them and the known ones to
+ * git in the environment. @param settings Number of settings that the environment has already (`GIT_CONFIG_COUNT`).
  */
 export function hideLogins(words: readonly string[], known: KnownLogins, settings = 0): HiddenLogins {
   const split = words.map(splitLogin);
@@ -90,12 +90,12 @@ export function hideLogins(words: readonly string[], known: KnownLogins, setting
   return { words: [...options, ...split.map(({ url }) => url)], env };
 }
 
-/** A credential helper that answers with what a command of the shell prints, and stores and removes nothing. */
+/** A credential helper that returns the output of a shell command, and stores and removes nothing. */
 export function readingHelper(command: string): string {
   return `!f() { test "$1" != get || ${command}; }; f`;
 }
 
-/** A text of a URL as git reads it: what is no valid `%XX` stays. */
+/** Decodes a part of a URL like git: invalid `%XX` are kept. */
 function decoded(text: string): string {
   return text.replaceAll(/(?:%[0-9a-f]{2})+/gi, (bytes) => {
     try {

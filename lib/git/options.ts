@@ -1,5 +1,5 @@
 /**
- * Words for git from what a job gives: options as a text or a list, names, lists with commas.
+ * Converts a job's arguments to arguments of git: options as a text or a list, names, lists with commas.
  * Source: Salt 3008.3, `salt/modules/git.py`.
  * @module
  */
@@ -22,14 +22,15 @@ export function listedWords(given: Value): string[] {
 }
 
 /**
- * A name of a revision, a remote or the like, which git must not take for an option.
- * @throws {InvocationError} If it begins with `-` (but for `-` itself, the branch before), or is empty or several lines.
+ * A name of a revision, a remote or the like, which must not be an option of git.
+ * @throws {InvocationError} If it begins with `-` (but for `-` itself, the branch before), or is empty or several
+ * lines.
  */
 export function revisionWord(given: string, what = "revision"): string {
   return given === "-" ? given : checkedWord(given, what);
 }
 
-/** {@linkcode revisionWord} as a list, empty if nothing is given. */
+/** {@linkcode revisionWord} as a list, empty for an empty argument. */
 export function revisionWords(...given: readonly Value[]): string[] {
   return given.filter(truthy).map((one) => revisionWord(str(one)));
 }

@@ -1,5 +1,5 @@
 /**
- * Parsers of what git prints. Pure functions over text.
+ * Parsers for the output of git. Pure functions over text.
  * Source: Salt 3008.3, `salt/modules/git.py`; git-status(1), git-worktree(1), git-fetch(1).
  * @module
  */

@@ -1,6 +1,6 @@
 /**
- * Runs git in a directory, as a user, with keys of ssh. The passwords of URLs are not among its arguments, nor in what
- * is shown of its output.
+ * Runs git in a directory, as a user, with keys of ssh. The passwords of URLs are neither in its arguments nor in the
+ * shown output.
  * Source: Salt 3008.3, `salt/modules/git.py` _git_run; git(1), GIT_SSH_COMMAND.
  * @module
  */
@@ -17,7 +17,7 @@ import type { JobContext } from "../plugins/job_context.ts";
 import { hideCredentials } from "../text/url_credentials.ts";
 import { map, str, truthy, type Value } from "../values/value.ts";
 
-/** The arguments that all functions of git have, by Salt's names. */
+/** The common arguments of git functions, by Salt's names. */
 export interface GitArguments {
   readonly user?: string | null;
   readonly ignore_retcode?: boolean;
@@ -27,19 +27,19 @@ export interface GitArguments {
   readonly saltenv?: string;
 }
 
-/** How git is run. */
+/** Options for running git. */
 export interface GitRun extends GitArguments {
   /** Absolute; default: the user's home. */
   readonly cwd?: string;
-  /** Whether it may ask other repositories. Then passwords of URLs are given to it in its environment. */
+  /** Whether it may access other repositories. Then it gets the passwords of URLs in its environment. */
   readonly remote?: boolean;
-  /** Whether stderr comes in stdout. */
+  /** Whether stderr is merged into stdout. */
   readonly joined?: boolean;
   /** Whether a failure is a result like others. */
   readonly soft?: boolean;
 }
 
-/** The path that `cwd` means for the user: relative ones begin at their home directory. */
+/** Resolves `cwd` for the user: relative paths begin at the home directory. */
 export function userPath(cwd: string, user: string | null | undefined): string {
   return joinPath(expandUser(user ? `~${user}` : "~"), cwd);
 }
@@ -57,7 +57,7 @@ export async function runGit(words: readonly string[], run: GitRun, context: Job
   );
 }
 
-/** The same, for what it prints. */
+/** The same, returns its output. */
 export async function gitOutput(words: readonly string[], run: GitRun, context: JobContext): Promise<string> {
   return (await runGit(words, run, context)).stdout;
 }
@@ -88,7 +88,7 @@ function withoutLogins(words: readonly string[], cwd: string | undefined): Hidde
 
 type LogLevel = Parameters<ProgramHost["log"]>[0];
 
-/** Options of ssh so that it asks nothing. */
+/** Options of ssh that prevent prompts. */
 const SSH_OPTIONS = "-oStrictHostKeyChecking=no -oPasswordAuthentication=no -oKbdInteractiveAuthentication=no " +
   "-oChallengeResponseAuthentication=no";
 

@@ -2,10 +2,9 @@
  * The passwords that a repository keeps for its remotes, so that it can be fetched later without them. Salt leaves them
  * in the URLs of `.git/config`, which all users can read, and from which git takes them into the arguments of its
  * programs. Here they are in `salt-credentials` beside it, a file of `git credential-store` that only its owner can
- * read, and `.git/config` names a helper that reads it; so git finds them, too, if it is run by hand. The helper only
- * reads: git would remove a password that a server has refused once. git asks by user and host, so a repository keeps
- * one password for those.
- * Source: git-credential-store(1), gitrepository-layout(5).
+ * read, and `.git/config` names a helper that reads it; so git also finds them if an operator runs it. The helper only
+ * reads: git would remove a password that a server has refused once. git looks up passwords by user and host, so a
+ * repository has one password for each pair. Source: git-credential-store(1), gitrepository-layout(5).
  * @module
  */
 
@@ -18,10 +17,10 @@ import { splitLines } from "../text/split_lines.ts";
 
 const NAME = "salt-credentials";
 
-/** By a path that stays right when the repository is moved. */
+/** With a path that stays valid when the repository is moved. */
 const HELPER = readingHelper(`git credential-store --file "$(git rev-parse --git-common-dir)/${NAME}" get`);
 
-/** Replaces the file `$1` by what is read; a link in its place is not followed. */
+/** Replaces the file `$1` with standard input; a link in its place is not followed. */
 const WRITE = 'umask 077 && rm -f "$1.new" && set -C && cat > "$1.new" && mv -f "$1.new" "$1"';
 
 /** The directory with the configuration of the repository that `path` is in; `undefined` if it is in none. */
@@ -58,7 +57,7 @@ function loginsOf(urls: readonly string[]): Login[] {
   return urls.flatMap((url) => splitLogin(url).login ?? []);
 }
 
-/** The lines of a file; none if it is not there, or another user's, whose passwords are not for this one. */
+/** The lines of a file; none if it does not exist or belongs to another user. */
 function linesOf(path: string): string[] {
   try {
     return isFile(path) ? splitLines(Deno.readTextFileSync(path)) : [];
@@ -68,14 +67,14 @@ function linesOf(path: string): string[] {
   }
 }
 
-/** A repository, and who writes in it. */
+/** A repository, and the user who writes in it. */
 export interface LoginStore {
   readonly cwd: string;
   readonly user?: string | null;
 }
 
 /**
- * Keeps the passwords `added`, and of those before only the ones for the URLs `kept`.
+ * Stores the passwords `added`, and keeps previous ones only for the URLs `kept`.
  * @throws {CommandError} If they cannot be written.
  */
 export async function storeLogins(

@@ -33,8 +33,8 @@ export function isAtLeast(version: string, min: readonly number[]): boolean {
 }
 
 /**
- * The worktrees by their paths: all, only those whose directory does not exist (`stale`), or by default only the
- * others.
+ * The worktrees by path: all, only those without a directory (`stale`), or by default only those with
+ * one.
  */
 export async function listWorktrees(
   run: GitRun,

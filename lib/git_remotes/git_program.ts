@@ -27,7 +27,7 @@ export interface GitResult {
   readonly stderr: string;
 }
 
-/** How git is run. */
+/** Options for running git. */
 export interface GitRun {
   /** The bare repository. */
   readonly directory: string;

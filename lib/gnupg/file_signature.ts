@@ -10,7 +10,7 @@ import { removeIfExists } from "../os/atomic_file.ts";
 import type { JobContext } from "../plugins/job_context.ts";
 import { isMap, map, str, truthy, type Value } from "../values/value.ts";
 
-/** Who must have signed, and where keys are: passed on unchanged. */
+/** The accepted signers and the place of keys: passed on unchanged. */
 export interface Signers {
   readonly signed_by_any: Value;
   readonly signed_by_all: Value;
@@ -20,12 +20,12 @@ export interface Signers {
   readonly sig_backend: string;
 }
 
-/** The fields of `given` that tell it. */
+/** The fields of `given` for it. */
 export function signersOf({ signed_by_any, signed_by_all, keyring, gnupghome, sig_backend }: Signers): Signers {
   return { signed_by_any, signed_by_all, keyring, gnupghome, sig_backend };
 }
 
-/** Why no signature can be checked here; `undefined` if one can. */
+/** The reason why signatures cannot be checked here; `undefined` if they can. */
 export async function missingBackend({ sig_backend }: Signers, context: JobContext): Promise<string | undefined> {
   if (await context.catalogue.get(`${sig_backend}.verify`) !== undefined) return undefined;
   return `Cannot verify signatures because the ${sig_backend} module was not loaded`;
@@ -43,7 +43,7 @@ export interface SignedFile {
 
 /**
  * Checks the signature of a file. If it is invalid, copies of the file and of its signatures in the minion's cache are
- * removed; a file of the host stays, which Salt removes as well. @throws {CommandError} If it is invalid, or there is
+ * removed; files of the host are kept, which Salt removes as well. @throws {CommandError} If it is invalid, or there is
  * no module to check it.
  */
 export async function checkSignature(

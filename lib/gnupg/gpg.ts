@@ -20,7 +20,7 @@ const OUTPUT_MAX = 256 << 20;
 export interface StatusLine {
   /** `GOODSIG` */
   readonly key: string;
-  /** What follows; may be empty. */
+  /** The rest of the line; may be empty. */
   readonly value: string;
 }
 
@@ -34,7 +34,7 @@ export interface GpgOutcome {
   readonly status: readonly StatusLine[];
 }
 
-/** What is needed to run gpg; a job's context provides it. */
+/** The parts of a job that gpg uses; a job's context provides them. */
 export interface GpgHost {
   readonly signal: AbortSignal;
   /** Called when gpg starts and when it has ended. */
@@ -44,7 +44,7 @@ export interface GpgHost {
 
 /** The input of one call. */
 export interface GpgInput {
-  /** For gpg to read. */
+  /** The standard input of gpg. */
   readonly input?: Uint8Array | string;
   /** The path of a file to read after {@linkcode input}; it does not pass through this process's memory. */
   readonly file?: string;
@@ -52,7 +52,7 @@ export interface GpgInput {
   readonly passphrase?: string;
 }
 
-/** Where the keys are. */
+/** The place of the keys. */
 export interface GpgPlace {
   /** The home directory, which must be there. */
   readonly home: string;
@@ -73,7 +73,7 @@ export class Gpg {
   /**
    * Runs gpg to its end, whatever its return code.
    * @param words Command and options. A word that may begin with `-` must be after `--`.
-   * @throws {CommandError} If there is no gpg, or it writes more than fits.
+   * @throws {CommandError} If there is no gpg, or its output is too large.
    */
   async run(words: readonly string[], { input, file, passphrase }: GpgInput = {}): Promise<GpgOutcome> {
     if (passphrase !== undefined && /[\n\r\0]/.test(passphrase)) throw new InvocationError("Invalid passphrase");

@@ -8,7 +8,7 @@
 import { splitLines } from "../text/split_lines.ts";
 import { map, type ValueMap } from "../values/value.ts";
 
-/** What is known of a key, or of a subkey: gpg's own words. */
+/** The fields of a key or a subkey, with gpg's values. */
 export interface GpgKey {
   /** 16 hexadecimal digits; of a server's answer the fingerprint. */
   readonly keyid: string;
@@ -24,12 +24,12 @@ export interface GpgKey {
   readonly expires: string;
   /** A letter of {@linkcode TRUST_LETTERS}, or empty. */
   readonly trust: string;
-  /** The same for the owner's trust. */
+  /** The letter for the owner's trust. */
   readonly ownerTrust: string;
   readonly subkeys: GpgKey[];
 }
 
-/** What gpg's letters for trust mean. */
+/** The meanings of gpg's letters for trust. */
 const TRUST_LETTERS: Readonly<Record<string, string>> = {
   e: "Expired",
   q: "Unknown",
@@ -41,7 +41,10 @@ const TRUST_LETTERS: Readonly<Record<string, string>> = {
   "-": "Unknown",
 };
 
-/** The keys of `gpg --list-keys` and its like. @param of `file`: what gpg says of a file of keys, whose subkeys have no fingerprint. */
+/**
+ * The keys of `gpg --list-keys` and similar commands. @param of `file`: the output for a file of keys, in which subkeys have no
+ * fingerprint.
+ */
 export function listedKeys(output: Uint8Array, of: "keyring" | "file" = "keyring"): GpgKey[] {
   const keys: GpgKey[] = [];
   let current: GpgKey | undefined;
@@ -96,7 +99,7 @@ function unescaped(uid: string): string {
   });
 }
 
-/** A key in the shape of Salt's `gpg.list_keys`. @param now Milliseconds, to tell whether it has expired. */
+/** A key in the form of Salt's `gpg.list_keys`. @param now Milliseconds, to decide whether it has expired. */
 export function shownKey(key: GpgKey, now: number): ValueMap {
   const { keyid, uids, fingerprint, length, created, expires, trust, ownerTrust, subkeys } = key;
   return map({
@@ -112,14 +115,14 @@ export function shownKey(key: GpgKey, now: number): ValueMap {
   });
 }
 
-/** The day of a moment, in the host's time zone: `2026-11-22`. @param seconds Since 1970, as text. */
+/** The date of a time, in the host's time zone: `2026-11-22`. @param seconds Since 1970, as text. */
 function localDay(seconds: string): string {
   const time = new Date(Number(seconds) * 1000);
   const two = (part: number) => String(part).padStart(2, "0");
   return `${String(time.getFullYear()).padStart(4, "0")}-${two(time.getMonth() + 1)}-${two(time.getDate())}`;
 }
 
-/** Whether a key is meant by a long or short key id, or by a fingerprint. */
+/** Whether a long or short key id, or a fingerprint, matches a key. */
 export function isKey(key: GpgKey, keyid: string | null, fingerprint: string | null): boolean {
   return key.fingerprint === fingerprint || key.keyid === keyid || key.keyid.slice(8) === keyid;
 }

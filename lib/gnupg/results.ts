@@ -1,25 +1,27 @@
 /**
- * What gpg's status lines say after keys were imported, made or deleted.
+ * Parses gpg's status lines about imported, created and deleted keys.
  * Source: doc/DETAILS of GnuPG; ImportResult, GenKey and DeleteResult of python-gnupg 0.5.7.
  * @module
  */
 
 import type { StatusLine } from "./gpg.ts";
 
-/** What became of one key of an import. */
+/** The result for one key of an import. */
 export interface ImportedKey {
   /** `null`: gpg printed none. */
   readonly fingerprint: string | null;
-  /** `0`: it was there; `1`: it is new; others add up what is new of it. Absent: there was a problem. */
+  /**
+   * `0`: it existed; `1`: it is new; other numbers are sums of flags for its new parts. Absent: there was a problem.
+   */
   readonly ok?: string;
   /** The problem, in words. */
   readonly problem?: string;
 }
 
-/** What became of an import. */
+/** The result of an import. */
 export interface Imported {
   readonly keys: readonly ImportedKey[];
-  /** Of all keys that are there now, one entry for each part that was read. */
+  /** All keys that exist now, one entry for each part that was read. */
   readonly fingerprints: readonly string[];
   /** How many keys were read. */
   readonly count: number;
@@ -36,7 +38,7 @@ const PROBLEMS: Readonly<Record<string, string>> = {
   "4": "Error storing certificate",
 };
 
-/** Lines without a key that are a problem each. */
+/** Status lines without a key that report a problem. */
 const FAILURES: Readonly<Record<string, string>> = {
   NODATA: "No valid data found",
   KEYEXPIRED: "Key expired",
@@ -68,7 +70,7 @@ export function madeKey(lines: readonly StatusLine[]): string | undefined {
   return lines.findLast(({ key }) => key === "KEY_CREATED")?.value.split(/\s+/).at(1);
 }
 
-/** What went wrong with a deletion, in words; `undefined` if nothing did. */
+/** The error text of a deletion; `undefined` if it succeeded. */
 export function deletionProblem(lines: readonly StatusLine[]): string | undefined {
   const reasons: Readonly<Record<string, string>> = {
     "1": "No such key",

@@ -1,12 +1,12 @@
 /**
- * What gpg's status lines say of signatures, and of a message that was encrypted or decrypted.
+ * Parses gpg's status lines about signatures, and about encrypted and decrypted messages.
  * Source: doc/DETAILS of GnuPG; Verify and Crypt of python-gnupg 0.5.7.
  * @module
  */
 
 import type { StatusLine } from "./gpg.ts";
 
-/** gpg's words for how far the key of a good signature is trusted, as Salt shows them. */
+/** gpg's trust levels for the key of a good signature, in Salt's form. */
 const TRUST_LEVELS: Readonly<Record<string, string>> = {
   TRUST_EXPIRED: "Expired",
   TRUST_UNDEFINED: "Undefined",
@@ -16,18 +16,18 @@ const TRUST_LEVELS: Readonly<Record<string, string>> = {
   TRUST_ULTIMATE: "Ultimate",
 };
 
-/** One signature that gpg could tell apart. */
+/** One signature with an id. */
 export interface Signature {
   username: string | null;
   keyid: string;
   /** Of the primary key. */
   fingerprint: string | null;
-  /** `null`: gpg did not say that it is good. */
+  /** `null`: gpg did not report it as good. */
   trustLevel: string | null;
   status: string;
 }
 
-/** What became of the signatures of a message. */
+/** The result of a verification. */
 export interface Verification {
   /** Of the last signature. */
   username: string | null;
@@ -35,7 +35,7 @@ export interface Verification {
   keyId: string | null;
   /** The last signature for which gpg reported the key's trust; `null`: there is none, and nothing is verified. */
   trustLevel: string | null;
-  /** What happened last, in words; `null`: nothing. */
+  /** The text of the last status; `null`: none. */
   status: string | null;
   readonly signatures: Signature[];
 }
@@ -66,14 +66,14 @@ function headed(value: string): [string, string] {
   return [first, rest];
 }
 
-/** What the status is after a line that tells a key and a user of a signature. */
+/** The status for lines with the key and the user of a signature. */
 const SIGNED: Readonly<Record<string, string>> = {
   BADSIG: "signature bad",
   EXPSIG: "signature expired",
   GOODSIG: "signature good",
 };
 
-/** The same for lines that tell a key. */
+/** The status for lines with a key. */
 const KEYED: Readonly<Record<string, string>> = {
   EXPKEYSIG: "signing key has expired",
   REVKEYSIG: "signing key was revoked",
@@ -133,14 +133,14 @@ function failureText(value: string): string {
   return text === undefined ? `error - ${value}` : `${operation}: ${text}`;
 }
 
-/** What became of a message that was to be encrypted or decrypted. */
+/** The result of an encryption or decryption. */
 export interface Crypted {
   readonly ok: boolean;
-  /** In words: `decryption failed`. */
+  /** As text: `decryption failed`. */
   readonly status: string;
 }
 
-/** What each of these lines makes the status. */
+/** The status for each of these lines. */
 const CRYPT: Readonly<Record<string, string>> = {
   NEED_PASSPHRASE: "need passphrase",
   BAD_PASSPHRASE: "bad passphrase",
@@ -165,7 +165,7 @@ export function crypted(lines: readonly StatusLine[]): Crypted {
     if (key === "NODATA") {
       if (state.status !== "decryption failed") state.status = "no data was provided";
     } else if (key === "DECRYPTION_FAILED" || key === "BEGIN_DECRYPTION") {
-      // "no secret key" says more.
+      // "no secret key" is more specific.
       if (state.status !== "no secret key") {
         state.status = key === "DECRYPTION_FAILED" ? "decryption failed" : "decryption incomplete";
       }

@@ -1,5 +1,5 @@
 /**
- * State functions that run already: two of one minion would be in each other's way.
+ * Finds state functions that are running already: two on one minion would conflict.
  * Source: Salt 3008.3, `_check_queue`, `running` of `salt/modules/state.py`.
  * @module
  */
@@ -9,7 +9,7 @@ import type { JobContext, RunningJob } from "../plugins/job_context.ts";
 import { jidToStartTime } from "../protocol/jid.ts";
 import { str, truthy, type Value, type ValueMap } from "../values/value.ts";
 
-/** Milliseconds between two looks at the running jobs. */
+/** Milliseconds between two checks of the running jobs. */
 const LOOK_MS = 200;
 
 /** The other state functions that run on this minion, as Salt names them. */

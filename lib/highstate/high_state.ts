@@ -24,12 +24,12 @@ import { namesOf, pillarOverride, settingsOf, stateTopPath, withMasterOpts } fro
 import { stateModules, usedStates } from "./state_modules.ts";
 import { TreeSource } from "./tree_source.ts";
 
-/** The return code of a call that shows what is wrong instead of states. */
+/** The return code of a call that shows errors instead of states. */
 export const COMPILE_ERROR = 1;
 
 /** The states of a minion for one call. */
 export interface HighState {
-  /** The environment that the call or the options name. */
+  /** The environment of the call or the options. */
   readonly saltenv: string | undefined;
   readonly source: TreeSource;
   /** The options with those of the master. */
@@ -45,19 +45,19 @@ export interface HighState {
   walk(matches: Matches): Promise<Walked>;
   /** Compiles high data. */
   compile(high: Pick<Walked, "high" | "places">, route: Route): Promise<Compiled>;
-  /** What a compilation of `high` depends on. */
+  /** The options of a compilation of `high`. */
   compileOptions(high: ValueMap): Promise<CompileOptions>;
-  /** The pillar of the call, made again. */
+  /** Compiles the pillar of the call again. */
   gatherPillar(): Promise<ValueMap>;
-  /** Errors as they are shown, with the excerpts of their files. */
+  /** Errors with excerpts of their files, for people. */
   texts(errors: readonly CompileError[]): string[];
-  /** Errors as a run returns them: in Salt's words and no others, which programs know. Places and hints go to the log. */
+  /** Errors for the return of a run: only Salt's texts, because programs parse them. Places and hints go to the log. */
   refusal(errors: readonly CompileError[]): string[];
 }
 
-/** How states are opened. */
+/** Options of {@linkcode openHighState}. */
 export interface OpenSetting {
-  /** Whether the pillar is made again where that in memory may be old. */
+  /** Whether the pillar is compiled again if the one in memory may be outdated. */
   readonly freshPillar?: boolean;
   /** Options that replace the minion's and the master's. */
   readonly options?: Readonly<Record<string, Value>>;
@@ -92,7 +92,7 @@ export async function openHighState(
   return new OpenHighState({ context: inner, opts, pillar, source, saltenv: called.saltenv, gatherPillar });
 }
 
-/** Whether `salt-call` runs this: its pillar has just been made. */
+/** Whether `salt-call` runs this: its pillar has just been compiled. */
 function isSaltCall({ job }: JobContext): boolean {
   return job.tgt === "salt-call";
 }

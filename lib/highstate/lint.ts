@@ -30,7 +30,10 @@ export interface LintCall {
   readonly grainsFile: string | null;
 }
 
-/** @returns How many files were read if nothing is wrong; else the list of all mistakes, and the return code is 1. */
+/**
+ * @returns The number of files that were read if there is no error; else the list of all errors, and the return code is
+ * 1.
+ */
 export async function lint({ context, mods, kwargs, pillarFile, grainsFile }: LintCall): Promise<Value> {
   const given = new Map(kwargs);
   if (pillarFile !== null) given.set("pillar", await readMap(pillarFile));

@@ -9,7 +9,7 @@ import { isMap, str, truthy, type Value, type ValueMap } from "../values/value.t
 
 /** The settings of one compilation. */
 export interface HighStateSettings {
-  /** The minion's options with what the master gives, as renderers see them. */
+  /** The minion's options merged with the master's, for renderers. */
   readonly opts: ValueMap;
   /** The requested environment, if any. */
   readonly saltenv: string | undefined;

@@ -1,6 +1,6 @@
 /**
- * What the `state.show_*` functions show. A list of texts instead of the data are errors, and the return code says so.
- * Source: Salt 3008.3 `salt/modules/state.py`.
+ * The results of the `state.show_*` functions. A list of texts instead of the data are errors, and the return code says
+ * so. Source: Salt 3008.3 `salt/modules/state.py`.
  * @module
  */
 
@@ -14,13 +14,13 @@ import { isMap, str, type Value, type ValueMap } from "../values/value.ts";
 import { splitInput } from "../values/split_input.ts";
 import { checkPillar, COMPILE_ERROR, type HighState, openHighState } from "./high_state.ts";
 
-/** Which part of a compilation is shown. */
+/** The part of a compilation that is shown. */
 type Shown = (compiled: Compiled) => Value;
 
 const HIGH: Shown = ({ high }) => high;
 const CHUNKS: Shown = ({ chunks }) => [...chunks];
 
-/** How a function is called. */
+/** The parameters of a call. */
 export interface Call {
   readonly context: JobContext;
   readonly kwargs: ValueMap;
@@ -46,7 +46,7 @@ export async function graphSls(mods: Value, call: Call): Promise<Value> {
   return toDot((await state.compile(walked, GRAPH)).graph);
 }
 
-/** `state.show_highstate`: the high data that the top file gives to this minion. */
+/** `state.show_highstate`: the high data of this minion's highstate. */
 export async function showHighstate(call: Call): Promise<Value> {
   const state = await open(call);
   const { walked, errors } = await walkTop(state);
@@ -76,7 +76,7 @@ export async function showStates(call: Call): Promise<Value> {
   return [...new Set(compiled.chunks.map((chunk) => chunk.get("__sls__") ?? null))];
 }
 
-/** `state.show_top`: the SLS names that the top file gives to this minion, by environment. */
+/** `state.show_top`: the SLS names that the top file assigns to this minion, by environment. */
 export async function showTop(call: Call): Promise<Value> {
   const state = await open(call);
   const read = await state.top();
@@ -84,7 +84,7 @@ export async function showTop(call: Call): Promise<Value> {
   return errors.length > 0 ? failed(errors, state, call) : new Map<Value, Value>(await state.matches(read));
 }
 
-/** `state.show_state_usage`: which SLS files of each environment the top file gives to this minion. */
+/** `state.show_state_usage`: which SLS files of each environment the top file assigns to this minion. */
 export async function showStateUsage(call: Call): Promise<Value> {
   const state = await openHighState(call.context, call.kwargs);
   const read = await state.top();
@@ -110,7 +110,7 @@ export async function showStateUsage(call: Call): Promise<Value> {
   return usage;
 }
 
-/** `state.sls_exists`: whether `state.show_sls` shows something. */
+/** `state.sls_exists`: whether `state.show_sls` returns states. */
 export async function slsExists(mods: Value, call: Call): Promise<boolean> {
   return isMap(await showSls(mods, call));
 }
@@ -135,7 +135,7 @@ function askedFor(mods: Value, { saltenv = "base" }: HighState): Map<string, str
 async function shownSls(mods: Value, route: Route, shown: Shown, call: Call): Promise<Value> {
   const state = await open(call);
   const walked = await state.walk(askedFor(mods, state));
-  // With files that cannot be read, the form of the others is still verified.
+  // If some files cannot be rendered, the form of the others is still verified.
   const compiled = await state.compile(walked, walked.errors.length > 0 ? VERIFIED : route);
   const errors = [...walked.errors, ...compiled.errors];
   return errors.length > 0 ? failed(errors, state, call) : shown(compiled);

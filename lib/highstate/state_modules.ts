@@ -11,10 +11,10 @@ import { isReserved, stateModules as modulesOfId } from "../states/high.ts";
 import type { StateModules } from "../states/order.ts";
 import { isMap, type Value, type ValueMap } from "../values/value.ts";
 
-/** The functions that high data name, by state module. */
+/** The functions in high data, by state module. */
 export type UsedStates = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** The functions of all IDs, and of what extends them. */
+/** The functions of all IDs, and of their extensions. */
 export function usedStates(high: ValueMap): UsedStates {
   const used = new Map<string, Set<string>>();
   const extensions = high.get("__extend__");
@@ -54,7 +54,7 @@ export async function stateModules(
       if (fun === undefined) continue;
       const { params, varKwargs, keywords } = fun;
       signatures.set(`${module}.${name}`, {
-        // A function that is watching may be given what `mod_watch` takes.
+        // A function with `watch` may have the arguments of `mod_watch`.
         parameters: [...Object.keys(params), ...keywords ?? [], ...Object.keys(watch?.params ?? {})],
         others: varKwargs === undefined ? "refused" : keywords === undefined || !checkArguments ? "used" : "unused",
       });

@@ -1,5 +1,5 @@
 /**
- * SLS and top files of a file server, rendered: what the compiler (lib/states) reads.
+ * Renders SLS and top files of a file server, for the compiler (lib/states).
  * @module
  */
 
@@ -25,7 +25,7 @@ export interface TreeSetting {
   readonly files: TreeFiles;
   /** The path of the top file. */
   readonly stateTop: string;
-  /** The options with what the master gives: `file_roots`, `env_order`. */
+  /** The options merged with the master's: `file_roots`, `env_order`. */
   readonly opts: ValueMap;
   render(request: RenderRequest): Promise<Rendered>;
 }
@@ -66,14 +66,14 @@ export class TreeSource implements TopSource {
     return this.#setting.files.listStates(saltenv);
   }
 
-  /** The names of the state modules that the tree brings in `_states`, in a language that is loaded here. */
+  /** The names of the state modules in `_states` of the tree, in a language that is loaded here. */
   async ownStateModules(): Promise<string[]> {
     const { files } = this.#setting;
     const paths = await Promise.all((await this.envs()).map((env) => files.fileList(env, "_states")));
     return paths.flat().flatMap((path) => moduleNameOf(path.slice(path.lastIndexOf("/") + 1)) ?? []);
   }
 
-  /** @throws {SlsRenderError} With the renderer's words. @throws {CommandError} If the file cannot be fetched. */
+  /** @throws {SlsRenderError} With the renderer's message. @throws {CommandError} If the file cannot be fetched. */
   async render(sls: string, saltenv: string): Promise<RenderedFile | undefined> {
     const found = await this.#setting.files.getState(sls, saltenv);
     if (found === undefined) return undefined;
@@ -81,17 +81,17 @@ export class TreeSource implements TopSource {
     return await this.#render({ dest: found.dest, name, sls, saltenv });
   }
 
-  /** As {@linkcode render}, of a file of this host. */
+  /** As {@linkcode render}, for a file of this host. */
   async renderFile(path: string, saltenv: string): Promise<RenderedFile> {
     return await this.#render({ dest: path, name: path, sls: path, saltenv });
   }
 
-  /** What a text that is in no file renders to. @throws {RenderError} */
+  /** Renders a text that is not in a file. @throws {RenderError} */
   async renderText(text: string): Promise<Value> {
     return (await this.#setting.render({ text, sls: "", saltenv: "base" })).data;
   }
 
-  /** As {@linkcode render}, of the file that the option `state_top` names. */
+  /** As {@linkcode render}, for the file in the option `state_top`. */
   async renderTop(saltenv: string): Promise<RenderedFile | undefined> {
     const { stateTop, files } = this.#setting;
     const dest = await files.cacheFile(`salt://${stateTop}`, saltenv);

@@ -9,7 +9,7 @@
 import { clearTimeout, setTimeout } from "../os/timers.ts";
 import { joinBytes } from "../values/join_bytes.ts";
 
-/** What to start. */
+/** The program to start. */
 export interface ChildSpec {
   /** The program and its arguments. */
   readonly argv: readonly string[];
@@ -39,7 +39,7 @@ export interface ChildCare {
   readonly outputMax: number;
 }
 
-/** Runs a child to its end: {@linkcode runChild}, or something that has another process do it. */
+/** Runs a child to its end: {@linkcode runChild}, or a function that runs it in another process. */
 export type ChildRunner = (spec: ChildSpec, care: ChildCare) => Promise<ChildOutcome>;
 
 /** The result of a child. */
@@ -142,7 +142,7 @@ function killGroup(pid: number): void {
   }
 }
 
-/** What is kept of a text while it is read. */
+/** Collects output up to the limit. */
 class Kept {
   readonly #chunks: Uint8Array[] = [];
   /** Bytes left for both outputs together. */

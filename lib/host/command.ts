@@ -27,7 +27,7 @@ import { systemError } from "../os/deno_texts.ts";
 /** The default shell: that of the minion's own environment. */
 export const DEFAULT_SHELL: string = usersShell() ?? "/bin/sh";
 
-/** The variable SHELL; nothing where this file is loaded only to be described, without permission to read the environment. */
+/** The variable SHELL; unset if this file is loaded only for its descriptions, without permission to read the environment. */
 function usersShell(): string | undefined {
   const { state } = Deno.permissions.querySync({ name: "env", variable: "SHELL" });
   return state === "granted" ? Deno.env.get("SHELL") : undefined;
@@ -90,7 +90,7 @@ export interface CommandRequest {
   readonly use_vt?: boolean | null;
 }
 
-/** What running a command needs of its job; a `JobContext` provides it. */
+/** The parts of a job that running a command uses; a `JobContext` provides them. */
 export interface CommandHost {
   /** Aborted when the job must end. */
   readonly signal: AbortSignal;

@@ -1,8 +1,8 @@
 /**
  * The keeper: a process that starts the commands of a minion's jobs and reads their output, so that they outlive the
- * minion. While the minion is there it gets everything over a connection for each command (keeper_messages.ts), and
- * nothing is written. When the minion has gone (its pipe to this process is closed), the keeper notes its commands in
- * files (detached_commands.ts), waits for their ends, notes these too, and ends.
+ * minion. While the minion runs, it receives all output over a connection for each command (keeper_messages.ts), and
+ * nothing is written to disk. When the minion has ended (its pipe to this process is closed), the keeper records its
+ * commands in files (detached_commands.ts), waits until they end, records their outcomes, and ends.
  * @module
  */
 
@@ -25,9 +25,12 @@ import { clearTimeout, setTimeout, type Timer } from "../os/timers.ts";
 
 /** Time without a command after which a keeper ends, in milliseconds. The minion starts another when it needs one. */
 const IDLE_MS = 300_000;
-/** Time for which an outcome is kept that the minion has been sent, in milliseconds: its return may not be on the disk yet. */
+/**
+ * Time for which an outcome is kept after it was sent to the minion, in milliseconds: the minion's return may not be on the
+ * disk yet.
+ */
 const HOLD_MS = 5_000;
-/** Maximum bytes of such outcomes; beyond it the oldest is given up. */
+/** Maximum bytes of such outcomes; beyond it the oldest is dropped. */
 const HELD_BYTES = 8 << 20;
 
 /** Writes a line for the minion's log. */
@@ -39,7 +42,7 @@ function print(line: string): void {
   }
 }
 
-/** What a command leaves behind besides its output, about, in bytes. */
+/** Approximate size of an outcome besides its output, in bytes. */
 const COMMAND_BYTES = 16 << 10;
 
 /** A command that this process has started. */
@@ -49,7 +52,7 @@ interface Command {
   outcome?: ChildOutcome;
 }
 
-/** Where a keeper works. */
+/** The paths of a keeper. */
 export interface KeeperPlace {
   /** The minion's cache directory. */
   readonly cachedir: string;
@@ -249,7 +252,7 @@ class Minion implements Disposable {
     }
   }
 
-  /** Resolves with whether the minion wants the command to end; a connection that closes does not say so. */
+  /** Resolves with whether the minion has sent {@linkcode ABORT}; a closed connection does not count. */
   async aborted(): Promise<boolean> {
     try {
       for (;;) {

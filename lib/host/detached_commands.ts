@@ -1,7 +1,7 @@
 /**
- * The files `<cachedir>/commands/<jid>.<number>`: commands that continued when their minion ended, written by the keeper
- * (command_keeper.ts) and read by the next minion. A keeper has a file as well, `<pid>.keeper`, which is renamed to
- * `<pid>.alone` when its minion has gone and all its commands are noted.
+ * The files `<cachedir>/commands/<jid>.<number>`: commands that continued when their minion ended, written by the
+ * keeper (command_keeper.ts) and read by the next minion. A keeper has a file as well, `<pid>.keeper`, which is renamed
+ * to `<pid>.alone` when its minion has ended and all its commands are recorded.
  * @module
  */
 
@@ -32,17 +32,19 @@ export interface DetachedCommand {
   readonly words: readonly string[];
   /** The command. Its start is empty if it had ended by then. */
   readonly process: ProcessMark;
-  /** What reads its output. */
+  /** The keeper that reads its output. */
   readonly keeper: ProcessMark;
   /** How it ended; `undefined` while it runs. */
   readonly outcome?: ChildOutcome;
 }
 
-/** The first line of a keeper on its standard output: it listens. Each later line is a problem, for the minion's log. */
+/**
+ * The first line of a keeper on its standard output: it listens. Each later line is a problem, for the minion's log.
+ */
 export const READY = "ready";
-/** Time between two looks whether a command has ended, in milliseconds. */
+/** Interval of the checks whether a command has ended, in milliseconds. */
 const LOOK_MS = 100;
-/** Maximum time for a keeper to note its commands, in milliseconds. */
+/** Maximum time for a keeper to record its commands, in milliseconds. */
 const HANDOVER_MS = 10_000;
 
 /** The directory of the files. */
@@ -138,7 +140,8 @@ export function removeDetached(cachedir: string, jid: string): void {
 }
 
 /**
- * Waits until the keepers of a minion that has gone have noted their commands, and removes what is not needed any more.
+ * Waits until the keepers of a minion that has ended have recorded their commands, and removes files that are not
+ * needed any more.
  * @param jids The jobs that had no return when that minion ended.
  * @returns Those of them that have commands.
  */
@@ -180,7 +183,7 @@ export async function detachedOutcome(
 ): Promise<ChildOutcome | undefined> {
   const path = pathOf(cachedir, detached);
   for (;;) {
-    // In this order: a keeper ends after it has written.
+    // In this order: a keeper writes first, and then ends.
     const keeps = runs(detached.keeper);
     const outcome = readDetached(path)?.outcome;
     if (outcome !== undefined || !keeps) return outcome;

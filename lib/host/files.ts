@@ -79,7 +79,10 @@ export class HostFiles {
 /** Bytes of a piece of a file that is searched. */
 const PIECE = 2048;
 
-/** Where `wanted` is in `bytes`, from `start` on; -1 if nowhere. Horspool's search, which looks at few of the bytes. */
+/**
+ * The index of `wanted` in `bytes`, from `start` on; -1 if it does not occur. Horspool's algorithm, which reads only
+ * some of the bytes.
+ */
 function indexOf(bytes: Uint8Array, wanted: Uint8Array, start: number): number {
   const last = wanted.length - 1;
   const steps = new Uint8Array(256).fill(wanted.length);

@@ -18,7 +18,10 @@ function grainsPath(configDir: string): string {
   return `${configDir}/grains`;
 }
 
-/** What the file holds; an empty map if there is none, or it holds no map. @throws {YamlError} If it is not YAML. */
+/**
+ * The contents of the file; an empty map if there is none, or it contains no map. @throws {YamlError} If it is not
+ * YAML.
+ */
 export function readGrainsFile(configDir: string): ValueMap {
   const path = grainsPath(configDir);
   let text: string;

@@ -17,7 +17,7 @@ import {
 } from "./keeper_messages.ts";
 import { type DetachedCommand, detachedOutcome, runs } from "./detached_commands.ts";
 
-/** What the commands of a job need. */
+/** The parts of a job that its commands use. */
 export interface KeeperJob {
   readonly jid: string;
   /** Whether nothing of it may be written to the disk (`no_log`). */
@@ -28,7 +28,7 @@ export interface KeeperJob {
   readonly detached: readonly DetachedCommand[];
   /** Connects to the keeper; `undefined` if there is none, so that commands end with this process. */
   connect(): Promise<Deno.UnixConn | undefined>;
-  /** Called before a command is given to the keeper (1), and when its outcome is here (-1). */
+  /** Called before a command is sent to the keeper (1), and when its outcome has been received (-1). */
   count(change: 1 | -1): void;
 }
 
@@ -114,7 +114,7 @@ function closeQuietly(connection: Deno.UnixConn): void {
 /** Waits for a command that continued without its minion. */
 async function adopt(cachedir: string, detached: DetachedCommand, care: ChildCare): Promise<ChildOutcome> {
   const { pid } = detached.process;
-  // A process that has another start took the id over: the command has ended.
+  // A process with another start time has the same pid: the command has ended.
   const there = detached.outcome === undefined && runs(detached.process);
   const kill = () => {
     try {

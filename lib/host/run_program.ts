@@ -1,6 +1,6 @@
 /**
- * Runs a program with its arguments as a list, so that no shell reads them, in the C locale, which parsers of its output
- * need. For the modules that use the host's own tools.
+ * Runs a program with its arguments as a list, so that no shell reads them, in the C locale, which parsers of its
+ * output need. For the modules that use the host's own tools.
  * @module
  */
 
@@ -9,12 +9,12 @@ import { CommandError, InvocationError } from "../errors.ts";
 import type { Value } from "../values/value.ts";
 import { which } from "./which.ts";
 
-/** How a program is run. */
+/** Options for running a program. */
 export interface ProgramOptions {
   /** More environment variables. */
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: string;
-  /** Seconds, after which it is ended; its `retcode` is 1 then, and its `stdout` says so. */
+  /** Time limit in seconds; then it is ended, its `retcode` is 1, and its `stdout` gives the reason. */
   readonly timeout?: number;
   readonly cwd?: string;
   /** The user to run it as. */
@@ -23,7 +23,7 @@ export interface ProgramOptions {
   readonly logsFailure?: boolean;
   /** Whether a return code other than 0 is logged, and becomes the job's. Default: no. */
   readonly setsRetcode?: boolean;
-  /** Whether stderr comes in stdout, in the order of writing. */
+  /** Whether stderr is merged into stdout, in the order of writing. */
   readonly joined?: boolean;
   /** Python's name of the output's encoding; default UTF-8. */
   readonly encoding?: string | null;
@@ -42,7 +42,7 @@ export interface ProgramResult {
   readonly stderr: string;
 }
 
-/** What is needed to run programs; a job's context provides it. */
+/** The parts of a job that running programs uses; a job's context provides them. */
 export interface ProgramHost extends CommandHost {
   /** Sets the job's return code. */
   setRetcode?(retcode: number): void;
@@ -76,7 +76,7 @@ export async function runProgram(
   return { pid, retcode, stdout, stderr };
 }
 
-/** Like {@linkcode runProgram}, for its output alone. @throws {CommandError} Also if its return code is not 0. */
+/** Like {@linkcode runProgram}, returns only its output. @throws {CommandError} Also if its return code is not 0. */
 export async function outputOf(
   words: readonly string[],
   host: ProgramHost,
@@ -95,8 +95,8 @@ export function requireProgram(name: string): string {
 }
 
 /**
- * Checks a word that becomes an argument of a program, for which it must not be an option, and not several lines.
- * @param what What it is, for the refusal: `package name`.
+ * Checks a word that becomes an argument of a program, which must not be an option or contain line ends. @param what
+ * Its meaning, for the error: `package name`.
  * @throws {InvocationError} If it is empty, begins with `-`, or has a control character in it.
  */
 export function checkedWord(word: string, what: string): string {

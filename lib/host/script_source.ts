@@ -58,7 +58,7 @@ function safeDirectory({ directory, owner = ROOT }: ScriptCopy): string | undefi
   return isTrustedPath(`${directory}/script`, owner) ? directory : undefined;
 }
 
-/** The script, or why it cannot be read. */
+/** The script, or the reason why it cannot be read. */
 async function read(source: string, { signal, fetch: fetchFile }: ScriptCopy): Promise<Uint8Array | string> {
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(source)?.[1].toLowerCase();
   try {
@@ -91,7 +91,9 @@ async function read(source: string, { signal, fetch: fetchFile }: ScriptCopy): P
   }
 }
 
-/** Why a read or a download failed. Of a download the cause says it, after the address, which the reader knows. */
+/**
+ * The reason why a read or a download failed. For a download it is in the cause, after the address, which is left out.
+ */
 function fetchReason(error: unknown): string {
   const cause = error instanceof TypeError ? error.cause : undefined;
   return cause === undefined

@@ -8,7 +8,7 @@ import type { CommandHost } from "./command.ts";
 import { runProgram } from "./run_program.ts";
 import { which } from "./which.ts";
 
-/** How each tells its version. */
+/** The option of each that prints its version. */
 const SHELLS: Readonly<Record<string, { readonly version: RegExp; readonly words: readonly string[] }>> = {
   bash: { version: /version (\d\S*)/i, words: ["bash", "--version"] },
   zsh: { version: /^zsh (\d\S*)/i, words: ["zsh", "--version"] },
@@ -24,7 +24,7 @@ const SHELLS: Readonly<Record<string, { readonly version: RegExp; readonly words
 /** Seconds for an answer. */
 const TIMEOUT = 10;
 
-/** `installed`, and `path`, `version` and `version_raw`, or what went wrong as `error`. */
+/** `installed`, and `path`, `version` and `version_raw`, or the error as `error`. */
 export async function shellInfo(shell: string, host: CommandHost): Promise<Record<string, unknown>> {
   if (!Object.hasOwn(SHELLS, shell)) {
     return { error: `Salt does not know how to get the version number for ${shell}`, installed: null };

@@ -30,7 +30,7 @@ export function isExecutableFile(path: string): boolean {
     accessSync(path, constants.X_OK);
     return true;
   } catch (error) {
-    // Missing permission to look is not an answer.
+    // Without permission to check, the result is unknown.
     if (error instanceof Deno.errors.NotCapable) throw error;
     return false;
   }

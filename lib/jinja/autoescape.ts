@@ -1,7 +1,7 @@
 /**
- * `{% autoescape %}`: what is printed in it is escaped for HTML, unless it is marked as safe. A value that is known when the template is
- * compiled decides there; any other decides when it runs.
- * Source: jinja2 3.1, "compiler" (visit_ScopedEvalContextModifier, visit_Concat, return_buffer_contents), "Autoescape Overrides".
+ * `{% autoescape %}`: printed values in it are escaped for HTML, unless they are marked as safe. If its value is known when the template
+ * is compiled, it is decided then; otherwise when the template runs. Source: jinja2 3.1, "compiler" (visit_ScopedEvalContextModifier,
+ * visit_Concat, return_buffer_contents), "Autoescape Overrides".
  * @module
  */
 
@@ -22,7 +22,7 @@ export function escaped(value: Obj): Markup {
   return new Markup(value instanceof TemplateModule ? value.text : escapeHtml(str(value)));
 }
 
-/** Whether escaping it changes nothing, as it says itself what it is in HTML. */
+/** Whether escaping does not change it, because it has its own HTML form. */
 export function isSafe(value: Obj): boolean {
   return value instanceof Markup || value instanceof TemplateModule;
 }
@@ -32,13 +32,13 @@ function escapes({ autoescape }: Scope, frame: Frame): boolean {
   return autoescape === "asked" ? frame.autoescape : autoescape;
 }
 
-/** What makes text of printed values in a scope. */
+/** The function that converts printed values to text in a scope. */
 export function printer(scope: Scope): (value: Obj, frame: Frame) => string {
   if (scope.autoescape === false) return str;
   return (value, frame) => escapes(scope, frame) ? escaped(value).text : str(value);
 }
 
-/** What makes a value of text that was written in a scope: macros, blocks with filters. */
+/** The function that converts text written in a scope to a value: for macros and blocks with filters. */
 export function captor(scope: Scope): (text: string, frame: Frame) => Obj {
   if (scope.autoescape === false) return (text) => text;
   return (text, frame) => escapes(scope, frame) ? new Markup(text) : text;

@@ -38,7 +38,7 @@ function names(target: Expr, type: "Name" | "NSRef"): string[] {
   return target.type === "Tuple" ? target.items.flatMap((item) => names(item, type)) : [];
 }
 
-/** Refuses what is not a namespace where one is assigned to, before the value is evaluated. */
+/** Refuses an assignment to an attribute of anything but a namespace, before the value is evaluated. */
 export function compileNamespaceCheck(target: Expr, scope: Scope): ((frame: Frame) => void) | undefined {
   const refs = [...new Set(names(target, "NSRef"))];
   if (refs.length === 0) return undefined;
@@ -49,7 +49,7 @@ export function compileNamespaceCheck(target: Expr, scope: Scope): ((frame: Fram
   };
 }
 
-/** Makes what was assigned to `target` visible where the scope's assignments are seen from outside. */
+/** Exports the assignments to `target`, if assignments of the scope are visible outside. */
 export function compileExport(target: Expr, scope: Scope): ((frame: Frame) => void) | undefined {
   const assigned = [...new Set(names(target, "Name"))];
   if (scope.exports === "none" || assigned.length === 0) return undefined;

@@ -59,7 +59,7 @@ function restArguments(rest: Obj): Obj[] {
   return toList(rest);
 }
 
-/** What Python puts before the error of a call that Jinja makes: the function that it calls there. */
+/** The prefix of Python's error message for a call that Jinja makes: the function that Jinja calls. */
 const CALLED = "jinja2.sandbox.SandboxedEnvironment.call()";
 
 function addKeyword(kwargs: Map<string, Obj>, key: string, value: Obj): void {
@@ -97,7 +97,7 @@ export function compileCall(
   if (node.node.type !== "Getattr" || extra !== undefined) return unaryEval(scope.expression(node.node), generic);
   const { attr } = node.node;
   const attributeAt = scope.position(node.node);
-  // A method of a built-in type is run without making an object of it.
+  // A method of a built-in type is run without creating a method object.
   return unaryEval(scope.expression(node.node.node), (self, frame) => {
     const method = methodsOf(self).get(attr);
     if (method === undefined) {
@@ -136,7 +136,7 @@ function compileOperation(kind: "filter" | "test", node: ExprOf<"Filter" | "Test
   const run = (kind === "filter" ? scope.operations.filters : scope.operations.tests).get(name);
   const at = scope.position(node);
   if (run === undefined) {
-    // Where it may never be run, it is an error when it is run.
+    // In code that may never run, it is an error only at run time.
     if (!scope.isSoft) throw syntaxError(`No ${kind} named '${name}'.`, node, "TemplateAssertionError");
     return (frame) => {
       frame.at = at;

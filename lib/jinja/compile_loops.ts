@@ -26,9 +26,9 @@ interface Loop {
   readonly body: Exec;
   readonly orElse: Exec | undefined;
   readonly filtered: ((frame: Frame, items: Iterator<Obj>) => Items) | undefined;
-  /** Puts the loop's variable; without it the loop has none. */
+  /** Sets the variable `loop`; without this function there is none. */
   readonly setLoop: ((frame: Frame, loop: Obj) => void) | undefined;
-  /** What the text of a recursive loop is as a value. */
+  /** Converts the text of a recursive loop to a value. */
   readonly captured: (text: string, frame: Frame) => Obj;
 }
 
@@ -72,7 +72,7 @@ function compileLoop(node: StmtOf<"For">, scope: Scope): Loop & { readonly size:
 }
 
 function compileElse(node: StmtOf<"For">, scope: Scope, loop: Scope): Exec {
-  // Where the loop is its own function, so is what stands for it.
+  // If the loop is its own function, its `else` is one too.
   const orElse = node.recursive ? loop.inner() : scope.inner();
   orElse.symbols.visitAll(node.orElse);
   const body = orElse.body(node.orElse);
@@ -83,7 +83,7 @@ function compileElse(node: StmtOf<"For">, scope: Scope, loop: Scope): Exec {
   };
 }
 
-/** The `if` of a loop: it has variables of its own, because the loop may look at the next item in the middle of its body. */
+/** The `if` of a loop: it has its own variables, because the loop may read the next item in the middle of its body. */
 function compileTestOfLoop(node: StmtOf<"For">, condition: Expr, outer: Scope): NonNullable<Loop["filtered"]> {
   const inner = outer.inner({ ownFunction: true });
   inner.symbols.declareTarget(node.target);

@@ -109,7 +109,7 @@ function compileWrite(node: Expr, scope: Scope): Exec {
   };
 }
 
-/** The part of an expression that is first: the place of an operator is its own. */
+/** The first part of an expression: an operator has its own place. */
 function startOf(node: Expr): Expr {
   switch (node.type) {
     case "Filter":
@@ -169,7 +169,7 @@ function compileAssign(node: StmtOf<"Assign">, scope: Scope): Exec {
   };
 }
 
-/** The result of `use` for the text that `body` writes; a body that leaves the loop leaves this too. */
+/** The result of `use` for the text that `body` writes. If the body leaves the loop, `use` is not called. */
 function captured(body: Exec, frame: Frame, use: () => Maybe<Flow>): Maybe<Flow> {
   const before = frame.out;
   const out = new Output();

@@ -14,7 +14,7 @@ import { sequence } from "./results.ts";
 import { enterScope, functionScope, type Progress, type Scope, writeSlot } from "./scope.ts";
 import { undeclaredNames } from "../jinja_syntax/symbols.ts";
 
-/** A compiled template. It belongs to no environment, and may be kept by its text. */
+/** A compiled template. It belongs to no environment, and may be cached by its text. */
 export interface TemplateCode {
   readonly root: FunctionCode;
   readonly blocks: ReadonlyMap<string, FunctionCode>;

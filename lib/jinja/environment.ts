@@ -1,5 +1,5 @@
 /**
- * The surroundings of templates that see each other: globals, the loader, how undefined values are treated.
+ * The environment of templates: globals, the loader, the treatment of undefined values.
  * Source: jinja2 3.1, "Environment", "Sandbox".
  * @module
  */
@@ -28,7 +28,7 @@ export interface Source {
   readonly path?: string;
 }
 
-/** Finds a template by name; `undefined`: there is none. Asked once for each name of an environment. */
+/** Finds a template by name; `undefined`: there is none. Called once for each name of an environment. */
 export type Loader = (name: string, environment: Environment) => Maybe<Source | undefined>;
 
 export interface EnvironmentSetup {
@@ -115,7 +115,7 @@ export class Environment implements Surroundings {
     throw notFound(`none of the templates given were found: ${tried}`);
   }
 
-  /** An undefined value of the kind that the environment has. */
+  /** An undefined value of the environment's kind. */
   undefined(what: Omit<Undefinition, "kind">): Undefined {
     return new Undefined({ kind: this.#kind, ...what });
   }
@@ -132,7 +132,7 @@ export class Environment implements Surroundings {
     return orElse(this.#itemOf(obj, key), () => orElse(attribute(), () => this.#missing(obj, name ?? key)));
   }
 
-  /** The attribute, as far as a template may see it. */
+  /** The attribute, if a template may read it. */
   #attributeOf(obj: Obj, name: string): Found {
     const isPrivate = name.startsWith("_");
     if (isPrivate && hasPrivateAttribute(obj, name)) return this.#unsafe(obj, name);

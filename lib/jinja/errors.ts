@@ -16,7 +16,7 @@ export function filterArgumentError(message: string): TemplateError {
   return new TemplateError("filterArgument", "FilterArgumentError", message);
 }
 
-/** Frames of errors that are not ours to change. */
+/** The frames of errors that are objects of other code. */
 const FRAMES = new WeakMap<object, TemplateFrame[]>();
 
 /** Maximum number of frames that are kept: an error in a deep recursion has hundreds. */
@@ -28,7 +28,7 @@ export function framesOf(error: unknown): readonly TemplateFrame[] {
   return typeof error === "object" && error !== null ? FRAMES.get(error) ?? [] : [];
 }
 
-/** Notes that `error` has passed `frame`. @returns The error to throw on: the end of the stack becomes Python's. */
+/** Records that `error` has passed `frame`. @returns The error to throw on: the end of the stack becomes Python's. */
 export function passed(error: unknown, frame: TemplateFrame): unknown {
   const known = error instanceof RangeError ? fromEngine(error) : error;
   if (typeof known !== "object" || known === null) return known;

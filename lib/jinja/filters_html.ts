@@ -23,7 +23,10 @@ import { urlize } from "../text/urlize.ts";
 
 const UTF8 = new TextEncoder();
 
-/** Percent signs for what may not be in a URL. @param forQuery Whether a blank is `+` and a slash is escaped too. */
+/**
+ * Percent-encodes the characters that are not allowed in a URL. @param forQuery Whether a blank is `+` and a slash is
+ * escaped too.
+ */
 function quoteUrl(value: Obj, forQuery: boolean): string {
   const bytes = value instanceof Uint8Array ? value : UTF8.encode(str(value));
   let out = "";
@@ -59,7 +62,7 @@ function xmlAttributes(value: Obj, autospace: boolean): string {
 /** Deeper structures are refused. */
 const DEEPEST = 500;
 
-/** The value that JSON can hold. @throws {TemplateError} TypeError for what it cannot. */
+/** Converts to a JSON value. @throws {TemplateError} TypeError for other types. */
 function toJsonValue(obj: Obj, sortKeys: boolean, depth: number = DEEPEST): Value {
   if (depth === 0) throw pythonError("ValueError", "Circular reference detected");
   const text = textOf(obj);

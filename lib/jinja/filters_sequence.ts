@@ -257,7 +257,7 @@ function randomItem(seq: Obj, context: CallContext): Result {
   return then(getItem(seq, Math.floor(Math.random() * length)), (item): Obj => item ?? null);
 }
 
-/** Joins where texts are escaped: one that is marked makes the others escaped and the whole marked. */
+/** Joins texts in an escaping template: if one text is marked as safe, the others are escaped and the result is marked. */
 function joinSafely(separator: Obj, items: readonly Obj[]): Obj {
   if (!isSafe(separator) && !items.some(isSafe)) return joinTexts(str(separator), items.map(str));
   return new Markup(joinTexts(escaped(separator).text, items.map((item) => escaped(item).text)));

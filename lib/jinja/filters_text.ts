@@ -41,7 +41,7 @@ function methodFilter(name: string): [string, Run] {
   return [name, native(`do_${name}`, ["s"], (args, { context }) => callMethod(name, args, context))];
 }
 
-/** A str that must be one. */
+/** A str. @throws {TemplateError} For any other type. */
 function mustBeText(obj: Obj, operation: string): string {
   const text = textOf(obj);
   if (text !== undefined) return text;
@@ -49,7 +49,7 @@ function mustBeText(obj: Obj, operation: string): string {
   throw pythonError("TypeError", `${operation}: '${typeName(obj)}' and 'str'`);
 }
 
-/** Replaces where texts are escaped. */
+/** Replaces in an escaping template. */
 function replaceSafely(s: Obj, [old, by, count]: readonly Obj[], context: CallContext): Result {
   const self = isSafe(old) || (isSafe(by) && !isSafe(s)) ? escaped(s) : softText(s);
   return callMethod("replace", [self, softText(old), softText(by), count ?? -1], context);

@@ -28,7 +28,7 @@ export interface Operations {
   readonly tests: ReadonlyMap<string, Run>;
 }
 
-/** What running templates need from their environment. */
+/** The parts of the environment that running templates use. */
 export interface Surroundings {
   readonly operations: Operations;
   readonly newline: string;
@@ -75,12 +75,12 @@ export interface Inheritance {
 
 /** A function of a compiled template. */
 export interface FunctionCode {
-  /** How many variables its frames have. */
+  /** Number of variables of its frames. */
   readonly size: () => number;
   readonly run: Exec;
 }
 
-/** Whether what is printed is escaped for HTML; contexts of one template share it. */
+/** Whether printed values are escaped for HTML; contexts of one template share it. */
 export interface Escaping {
   on: boolean;
 }
@@ -96,7 +96,7 @@ export class Context {
   readonly exported = new Set<string>();
   /** For each name the template's own block first, then those of the templates that it extends. */
   readonly blocks: Map<string, BlockCode[]>;
-  /** What `autoescape` says where the template is running. */
+  /** The current value of `autoescape`. */
   escaping: Escaping = { on: false };
 
   constructor(
@@ -200,7 +200,7 @@ export class Frame implements CallContext {
     return this.context.escaping.on;
   }
 
-  /** Looks in the loop and the block first, then in the template and the globals. */
+  /** Reads a variable: of the loop and the block first, then of the template and the globals. */
   lookup(name: string): Obj | undefined {
     const inner = [this.blockVars, this.loopVars].find((vars) => vars?.has(name));
     return inner === undefined ? this.context.resolve(name) : inner.get(name);

@@ -11,7 +11,7 @@ import { Parser, type Tag } from "../jinja_syntax/parser.ts";
 import { DEFAULT_SYNTAX, type SyntaxOptions } from "../jinja_syntax/syntax.ts";
 
 export interface LanguageSetup {
-  /** What differs from Jinja's defaults. */
+  /** The differences to Jinja's defaults. */
   readonly options?: Partial<SyntaxOptions>;
   readonly filters: ReadonlyMap<string, Run>;
   readonly tests: ReadonlyMap<string, Run>;

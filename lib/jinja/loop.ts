@@ -22,7 +22,7 @@ interface LoopSetup {
   readonly environment: Surroundings;
   /** Renders the loop's body for other items. */
   readonly recurse?: (iterable: Obj, depth: number) => Result;
-  /** How deep this loop is in itself, from 0. */
+  /** Recursion depth of this loop, from 0. */
   readonly depth?: number;
 }
 
@@ -177,7 +177,9 @@ export class LoopContext extends PyObject implements Items {
 
   override repr(): string {
     const count = this.#count();
-    if (count instanceof Promise) throw pythonError("TypeError", "the length of this loop cannot be told at once");
+    if (count instanceof Promise) {
+      throw pythonError("TypeError", "the length of this loop is not known without waiting");
+    }
     return `<LoopContext ${this.#index0 + 1}/${count}>`;
   }
 }

@@ -5,7 +5,7 @@
 
 import { checkText } from "../python/errors.ts";
 
-/** Where something is in a template. */
+/** A place in a template. */
 export interface Position {
   readonly line: number;
   readonly column: number;
@@ -25,7 +25,7 @@ export interface Piece extends SourceName {
   readonly offset: number;
   readonly line: number;
   readonly column: number;
-  /** Whether it is in the template as it is. */
+  /** Whether the template contains it unchanged. */
   readonly literal: boolean;
 }
 

@@ -1,12 +1,12 @@
 /**
- * Evaluation that waits only where it was given a promise: closures answer at once as long as every function they call does.
+ * Evaluation that waits only for promises: closures return at once as long as all functions that they call do.
  * @module
  */
 
 import type { Obj, Result } from "../python/object.ts";
 import type { Eval, Exec, Flow, Frame, Maybe } from "./frame.ts";
 
-/** `next` of the value, at once if it is there. */
+/** Calls `next` with the value, at once if it is not a promise. */
 export function then<A, B>(value: Maybe<A>, next: (value: A) => Maybe<B>): Maybe<B> {
   return value instanceof Promise ? value.then(next) : next(value);
 }

@@ -1,5 +1,5 @@
 /**
- * Where a statement is compiled: the names that it sees, and what surrounds it.
+ * The scope of a statement during compilation: its names and the enclosing constructs.
  * Source: jinja2 3.1, "compiler".
  * @module
  */
@@ -12,18 +12,18 @@ import { FunctionScope, type Slot, Symbols } from "../jinja_syntax/symbols.ts";
 
 /** The state of a compilation. */
 export interface Progress {
-  /** Whether it has a tag `extends` anywhere. */
+  /** Whether it contains a tag `extends`. */
   readonly hasExtends: boolean;
-  /** Whether one is certain to have been run. */
+  /** Whether one has certainly been run. */
   knownExtends: boolean;
   /** Number of `extends` tags read so far. */
   extendsSoFar: number;
 }
 
-/** Where assignments of a scope are seen from outside. */
+/** Where assignments of a scope are visible outside. */
 export type Exports = "template" | "block" | "loop" | "none";
 
-/** Whether printed values are escaped for HTML; `"asked"`: as the running template says, since a variable decides. */
+/** Whether printed values are escaped for HTML; `"asked"`: a variable decides when the template runs. */
 export type Autoescape = boolean | "asked";
 
 /** The functions that compile the parts of a node. */

@@ -8,7 +8,7 @@ import { typeDescription } from "../python/kinds.ts";
 import { type Found, type Obj, PyObject, type Result } from "../python/object.ts";
 import { repr } from "../python/repr.ts";
 
-/** How an environment treats undefined values: `strict` refuses all but asking whether they are defined. */
+/** How an environment treats undefined values: `strict` refuses everything but the test whether they are defined. */
 export type UndefinedKind = "strict" | "default";
 
 /** The facts of an undefined value. */
@@ -16,11 +16,11 @@ export interface Undefinition {
   readonly kind: UndefinedKind;
   /** The whole message, if it is special. */
   readonly hint?: string;
-  /** Whose attribute or item it is. */
+  /** The object whose attribute or item it is. */
   readonly of?: Obj;
   /** The name, or the key. */
   readonly key?: Obj;
-  /** The names there were, for "did you mean". */
+  /** The existing names, for "did you mean". */
   readonly among?: () => string[];
   /** Whether reading it was forbidden, so that using it is a SecurityError. */
   readonly unsafe?: boolean;

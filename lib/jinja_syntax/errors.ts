@@ -1,5 +1,5 @@
 /**
- * The error of a template that cannot be read.
+ * The error of a template that cannot be parsed.
  * @module
  */
 

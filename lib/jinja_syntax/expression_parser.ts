@@ -47,7 +47,7 @@ export interface TupleOptions {
   readonly withNamespace?: boolean;
 }
 
-/** Makes a target one of another context, in all its parts. */
+/** Changes the context of a target and all its parts. */
 export function setContext(target: Expr, ctx: "store" | "param"): void {
   if (target.type === "Name" || target.type === "Tuple" || target.type === "Getitem" || target.type === "Getattr") {
     target.ctx = ctx;
@@ -55,7 +55,7 @@ export function setContext(target: Expr, ctx: "store" | "param"): void {
   if (target.type === "Tuple" || target.type === "List") { for (const item of target.items) setContext(item, ctx); }
 }
 
-/** Reads expressions off the tokens. */
+/** Parses expressions from the tokens. */
 export class ExpressionParser {
   readonly #stream: TokenStream;
   #depth = 0;
@@ -185,7 +185,7 @@ export class ExpressionParser {
     return withFilter ? this.#filtersAndTests(node) : node;
   }
 
-  /** A name, a literal, or what is in brackets. @param withNamespace Whether it may be `name.attribute`. */
+  /** A name, a literal, or an expression in brackets. @param withNamespace Whether it may be `name.attribute`. */
   primary(withNamespace = false): Expr {
     const token = this.#stream.current;
     const place = { line: token.line, column: token.column };

@@ -1,7 +1,6 @@
 /**
- * Cuts a template into tokens. What cannot be read is a failure at the end of the tokens before it, so that the parser reports
- * an earlier mistake first, as Python's does.
- * Source: jinja2 3.1, "lexer".
+ * Cuts a template into tokens. Invalid text gives a failure after the tokens before it, so that the parser reports an earlier
+ * mistake first, like Python's. Source: jinja2 3.1, "lexer".
  * @module
  */
 
@@ -31,12 +30,12 @@ const OPERATOR = /\*\*|\/\/|==|!=|>=|<=|[-+/*%~[\](){}<>=.:|,;]/y;
 
 const CLOSING: Readonly<Record<string, string>> = { "{": "}", "(": ")", "[": "]" };
 
-/** What begins at a mark in the text. */
+/** The kind of construct that begins at a mark in the text. */
 type Opening = "raw" | "comment" | "block" | "variable" | "linestatement" | "linecomment";
 
-/** The expressions that the marks of a syntax make. */
+/** The regular expressions for the marks of a syntax. */
 interface Rules {
-  /** The next mark; its groups are an opening each, then the sign behind it. */
+  /** The next mark. Each opening has a group, followed by a group for the sign after it. */
   readonly opening: RegExp;
   /** The opening of each group of {@linkcode opening}, and the number of the group with its sign. */
   readonly openings: readonly { readonly kind: Opening; readonly group: number; readonly sign: number }[];
@@ -132,7 +131,7 @@ class Lexer {
   #at = 0;
   /** Whether the last token ended a line. */
   #lineStarting = true;
-  /** Where the line of {@linkcode place} begins, and its number: places are asked for in order. */
+  /** The start and number of the line of {@linkcode place}: places are requested in order. */
   #line = 1;
   #lineStart = 0;
   #counted = 0;
@@ -171,7 +170,7 @@ class Lexer {
     this.#push("data", newlineSequence === "\n" ? text : text.replaceAll("\n", newlineSequence), at);
   }
 
-  /** Text up to the next mark, and what the mark begins. */
+  /** Text up to the next mark, and the kind of the mark. */
   #text(): void {
     const { opening, openings } = this.rules;
     opening.lastIndex = this.#at;

@@ -21,7 +21,7 @@ export type BinaryType = "Add" | "Sub" | "Mul" | "Div" | "FloorDiv" | "Mod" | "P
 /** The operators of comparisons, by Jinja's names. */
 export type CompareOperator = "eq" | "ne" | "lt" | "lteq" | "gt" | "gteq" | "in" | "notin";
 
-/** What calls, filters and tests share. */
+/** The fields that calls, filters and tests have in common. */
 export interface Arguments {
   args: Expr[];
   kwargs: Keyword[];
@@ -73,7 +73,7 @@ export type UnaryNode = Place & UnaryFields;
 /** A call of a function that an extension's tag puts into the tree. */
 export interface HostCall {
   type: "HostCall";
-  /** For dumps. */
+  /** For dumps of the tree. */
   name: string;
   run: Run;
   args: Expr[];
@@ -100,7 +100,7 @@ export interface Operand extends Place {
   expr: Expr;
 }
 
-/** A name that is imported, and the one that it gets. */
+/** An imported name and its new name. */
 export type ImportedName = string | readonly [name: string, alias: string];
 
 /** A statement. */

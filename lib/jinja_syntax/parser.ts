@@ -1,5 +1,5 @@
 /**
- * Reads the statements of a template. The tree is the one of Python's Jinja, mistakes have its texts.
+ * Reads the statements of a template. The tree is the one of Python's Jinja, errors have its messages.
  * Source: jinja2 3.1, "parser".
  * @module
  */
@@ -72,8 +72,8 @@ export class Parser {
   }
 
   /**
-   * The statements up to one of the end tokens (`name:endfor`). The current token is that one, or the one behind it.
-   * @param options.dropNeedle Whether to go past it.
+   * The statements up to one of the end tokens (`name:endfor`). The current token is then the end token, or with
+   * `dropNeedle` the one after it. @param options.dropNeedle Whether to skip the end token.
    */
   parseStatements(endTokens: readonly string[], options: { readonly dropNeedle?: boolean } = {}): Stmt[] {
     this.stream.skipIf("colon");
@@ -84,7 +84,7 @@ export class Parser {
     return body;
   }
 
-  /** A name that no template can have. */
+  /** A name that no template can contain. */
   freeName(): string {
     return `fi${++this.#names}`;
   }

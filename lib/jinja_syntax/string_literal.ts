@@ -10,7 +10,7 @@ const SIMPLE: Readonly<Record<string, string>> = { ...CONTROL_ESCAPES, "\n": "",
 
 const DIGITS: Readonly<Record<string, number>> = { x: 2, u: 4, U: 8 };
 
-/** What follows a backslash. Surrogates that an escape makes are joined by themselves. */
+/** The characters after a backslash. Surrogates from two escapes form one character. */
 const ESCAPE = /\\([0-7]{1,3}|[xuU][\da-fA-F]*|N\{[^}]*\}|[^])/gu;
 
 /** A character that is not ASCII, as Python writes it in ASCII. */
@@ -19,7 +19,7 @@ function escaped(code: number): string {
   return code < 0x10000 ? `u${code.toString(16).padStart(4, "0")}` : `U${code.toString(16).padStart(8, "0")}`;
 }
 
-/** The text of a literal without its quotes. @param fail Called with Python's message for an escape that is none. */
+/** The text of a literal without its quotes. @param fail Called with Python's message for an invalid escape. */
 export function unescapeLiteral(literal: string, fail: (message: string) => never): string {
   if (!literal.includes("\\")) return literal;
   return literal.replace(ESCAPE, (whole, what: string) => {

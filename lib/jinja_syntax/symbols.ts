@@ -1,6 +1,6 @@
 /**
- * Resolves the names of a template to variables by Jinja's scope rules, when the template is compiled. Each scope keeps
- * the places of its names in the frame of its function, and what they hold when the scope is entered. Source: jinja2
+ * Resolves the names of a template to variables by Jinja's scope rules, when the template is compiled. Each scope has
+ * the places of its names in the frame of its function, and their initial values. Source: jinja2
  * 3.1, "idtracking".
  * @module
  */
@@ -14,7 +14,7 @@ export class FunctionScope {
   /** @param parent The function around it, whose variables it sees. */
   constructor(readonly parent: FunctionScope | undefined) {}
 
-  /** How many places its frames have. */
+  /** Number of places of its frames. */
   get size(): number {
     return this.#places.size;
   }
@@ -71,7 +71,7 @@ export class Symbols {
     return slot;
   }
 
-  /** The variable of a name, here or in a scope around; `undefined` if no scope knows it. */
+  /** The variable of a name in this scope or an enclosing one; `undefined` if there is none. */
   find(name: string): Slot | undefined {
     return this.refs.get(name) ?? this.parent?.find(name);
   }
@@ -120,12 +120,12 @@ export class Symbols {
     return all;
   }
 
-  /** Notes the names of nodes that are run in this scope. */
+  /** Records the names of nodes that are run in this scope. */
   visitAll(nodes: readonly Node[]): void {
     for (const node of nodes) this.visit(node);
   }
 
-  /** Notes the names of a node. Scopes in it note their own when they are compiled. */
+  /** Records the names of a node. Scopes in it record their own when they are compiled. */
   visit(node: Node): void {
     switch (node.type) {
       case "Name":

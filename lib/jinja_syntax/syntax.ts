@@ -1,5 +1,5 @@
 /**
- * How templates are written: the marks of tags, and how white space around them is handled. Source: jinja2 3.1,
+ * The syntax of templates: the marks of tags, and the handling of white space around them. Source: jinja2 3.1,
  * "Environment".
  * @module
  */
@@ -21,7 +21,7 @@ export interface SyntaxOptions {
   /** Whether blanks before a block's tag, from the start of its line, are removed. */
   readonly lstripBlocks: boolean;
   readonly keepTrailingNewline: boolean;
-  /** What every line end of the template becomes. */
+  /** The replacement for every line end of the template. */
   readonly newlineSequence: string;
 }
 

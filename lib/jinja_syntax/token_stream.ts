@@ -1,5 +1,5 @@
 /**
- * The tokens as the parser goes through them.
+ * The tokens in the order in which the parser reads them.
  * @module
  */
 
@@ -24,7 +24,10 @@ export class TokenStream {
     return this.#current;
   }
 
-  /** Continues. @returns The token that was current. @throws {TemplateError} What stopped the lexer there. */
+  /**
+   * Moves to the next token. @returns The token that was current. @throws {TemplateError} The error that stopped the
+   * lexer there.
+   */
   next(): Token {
     const token = this.#current;
     if (token.type !== "eof") this.#current = this.#tokenAt(++this.#at);

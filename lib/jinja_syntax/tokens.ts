@@ -52,7 +52,7 @@ export type OperatorType =
 /** One token. */
 export interface Token {
   readonly type: TokenType;
-  /** Its text; for strings what they say, for numbers the number. */
+  /** Its text; for strings and numbers the value. */
   readonly value: string | number | bigint | Float;
   /** From 1. */
   readonly line: number;
@@ -99,12 +99,12 @@ const DESCRIPTIONS: ReadonlyMap<string, string> = new Map([
   ["eof", "end of template"],
 ]);
 
-/** How a message names a token. */
+/** The name of a token in messages. */
 export function describeToken({ type, value }: Token): string {
   return type === "name" ? String(value) : DESCRIPTIONS.get(type) ?? type;
 }
 
-/** How a message names what was expected: a type, or `name:endif`. */
+/** The name of an expected token in messages: a type, or `name:endif`. */
 export function describeExpected(expected: string): string {
   if (expected.startsWith("name:")) return expected.slice("name:".length);
   return DESCRIPTIONS.get(expected) ?? expected;

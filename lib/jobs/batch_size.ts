@@ -1,5 +1,5 @@
 /**
- * How many minions of a batch are at work at the same time.
+ * How many minions of a batch run the job at the same time.
  * Source: Salt 3008.3, `salt/cli/batch.py` get_bnum.
  * @module
  */

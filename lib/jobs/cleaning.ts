@@ -3,7 +3,7 @@
  * jobs. So a round in which nothing is old costs one check of each of the cache's 256 directories, however many jobs
  * they have.
  *
- * A job that comes or goes changes the time of the directory that it is in. Knows no options and no clock.
+ * Adding or removing a job changes the time of its directory. Knows no options and no clock.
  * Source: salt-protocol.md section 8.
  * @module
  */

@@ -66,7 +66,7 @@ export class JobDirectory {
   readonly path: string;
   readonly #log: StoreLog;
 
-  /** The directory at `path`; nothing is made or read yet. */
+  /** The directory at `path`; nothing is created or read yet. */
   constructor(jid: string, path: string, log: StoreLog) {
     this.jid = jid;
     this.path = path;
@@ -107,7 +107,7 @@ export class JobDirectory {
     Deno.writeTextFileSync(`${this.path}/${JID_FILE}`, this.jid, { mode: 0o600 });
   }
 
-  /** Writes a file in it, whole; the directory is made if it is not there. @param options As those of `writeFileAtomic`. */
+  /** Writes a whole file in it; the directory is created if it does not exist. @param options As those of `writeFileAtomic`. */
   write(name: string, data: Uint8Array | string, options: Parameters<typeof writeFileAtomic>[2] = {}): void {
     const write = () => writeFileAtomic(`${this.path}/${name}`, data, options);
     try {
@@ -129,12 +129,12 @@ export class JobDirectory {
     return readTextFileIfExists(`${this.path}/${name}`);
   }
 
-  /** What is in it, sorted by name; nothing if it is not there, or cannot be read, which is logged. */
+  /** The names in it, sorted; none if it does not exist or cannot be read, which is logged. */
   entries(): Deno.DirEntry[] {
     return listDirectory(this.path, this.#log);
   }
 
-  /** Makes a directory in it, which may be there. @throws {Deno.errors.NotFound} If the job's is not there. */
+  /** Creates a directory in it, which may exist already. @throws {Deno.errors.NotFound} If the job's is not there. */
   makeFolder(name: string): void {
     try {
       Deno.mkdirSync(`${this.path}/${name}`, { mode: 0o700 });
@@ -143,7 +143,10 @@ export class JobDirectory {
     }
   }
 
-  /** The names in a directory in it; none if it is not there. @throws {Deno.errors.PermissionDenied} To who may not read it. */
+  /**
+   * The names in a directory in it; none if it is not there. @throws {Deno.errors.PermissionDenied} If the user may not read
+   * it.
+   */
   namesIn(name: string): string[] {
     try {
       return [...Deno.readDirSync(`${this.path}/${name}`)].map(({ name }) => name);

@@ -52,7 +52,7 @@ export interface FileJobStoreOptions {
   readonly uniqueJid: boolean;
   /** How many bytes of live output are kept of one minion and job. */
   readonly maxOutputBytes: number;
-  /** Called with what cannot be read or stored. */
+  /** Called with errors of reading and storing. */
   readonly log: StoreLog;
   /** Gets a record of what is stored; its errors are thrown to the caller. Default: none. */
   readonly journal?: RecordTaker;
@@ -66,7 +66,7 @@ const ATTEMPTS = 5;
 /** Number of jobs whose directory is known to exist, to save a check for each return. */
 const MAX_CACHED = 1_000;
 
-/** The jobs of one master, below its cache directory; nothing is made or read yet. */
+/** The jobs of one master, below its cache directory; nothing is created or read yet. */
 export function fileJobStore(options: FileJobStoreOptions): JobStore {
   return new FileJobStore(options);
 }

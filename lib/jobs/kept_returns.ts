@@ -83,7 +83,7 @@ export class KeptReturns {
     }
   }
 
-  /** Removes what is too old or too much; runs again when the newest is too old. */
+  /** Removes returns that are too old or too many; runs again when the newest is too old. */
   #clean(): void {
     const names = namesIn(this.#directory);
     try {

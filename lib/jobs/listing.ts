@@ -26,7 +26,7 @@ export interface JobSearch {
   readonly endTime?: string | null;
 }
 
-/** Whether a job only asks about other jobs, as commands and runners do that watch them. */
+/** Whether a job only queries other jobs, as commands and runners do that watch jobs. */
 export function isWatchingJob(load: ValueMap): boolean {
   const fun = load.get("fun");
   return fun === "saltutil.find_job" || fun === "saltutil.running";

@@ -27,7 +27,7 @@ export interface OutcomeSources {
   /** The port that minions connect to. */
   readonly publishPort: number;
   readonly jobs: JobStore;
-  /** What it knows of its minions. */
+  /** The data of its minions. */
   readonly data: DataCache;
   /** The returns of the job, if they have been read already: of a large job that is most of the work. */
   readonly returns?: ReadonlyMap<string, JobReturn>;

@@ -31,7 +31,7 @@ const FORM: RecordForm = { checked: false };
 /** Number of files whose state is cached. */
 const MAX_CACHED = 1_000;
 
-/** What cannot be done, in the words of an error. */
+/** The failed action, for the text of an error. */
 const KEEP = "keep what a command wrote";
 
 /** The outputs of one master's jobs, in files. */
@@ -108,7 +108,7 @@ export class JobOutputs implements OutputStore {
     return bytes === undefined ? [] : readRecords(bytes, FORM, readBatch).records;
   }
 
-  /** As {@linkcode OutputStore} says. @throws {Deno.errors.PermissionDenied} To who may not read the directory. */
+  /** As {@linkcode OutputStore} says. @throws {Deno.errors.PermissionDenied} If the user may not read the directory. */
   ids(jid: string): string[] {
     return (this.#directories.find(jid)?.namesIn(FOLDER) ?? []).filter(isValidId);
   }

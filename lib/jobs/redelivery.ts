@@ -1,5 +1,5 @@
 /**
- * Decides which jobs are published again, because a target minion has not acknowledged them: its connection was lost,
+ * Decides which jobs are published again because a target minion has not acknowledged them: its connection was lost,
  * the master restarted, or its queue was full. Waits only for minions that acknowledge (those of
  * lib/fleet/presence.ts); they drop duplicates. A rule with a clock, without sockets.
  * @module

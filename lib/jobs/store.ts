@@ -1,6 +1,6 @@
 /**
- * The interface of job stores: what a master stores of its jobs: loads, returns, acknowledgements, live output, and
- * which jobs are hidden.
+ * The interface of job stores, which hold the loads, returns, acknowledgements and live output of a master's jobs,
+ * and which jobs are hidden.
  *
  * Everything is synchronous: storing a return is on the path of every job. Storing is idempotent: an existing return
  * stays, and storing it again gives `duplicate`. Any number of threads and processes may use one store at a time.
@@ -37,7 +37,7 @@ export interface JobEntry {
   readonly load: ValueMap;
 }
 
-/** What a round of cleaning removes. */
+/** The limits of a round of cleaning. */
 export interface CleaningLimits {
   /** The time, in milliseconds since the epoch. */
   readonly nowMs: number;
@@ -53,7 +53,7 @@ export interface Ack {
   readonly sinceMs: number;
 }
 
-/** What minions have acknowledged. */
+/** The acknowledgements of minions. */
 export interface AckStore {
   /**
    * Stores the acknowledgement of job `jid` by minion `id`; does nothing for a job that is not in the store.
@@ -82,7 +82,7 @@ export interface NoLogStore {
 /** The result of appending. `refused`: the job is not watched, or the file is full. */
 export type Appended = "stored" | "duplicate" | "refused";
 
-/** What the commands of watched jobs have written. */
+/** The output of the commands of watched jobs. */
 export interface OutputStore {
   /** Marks job `jid`, which is in the store, as watched. @throws {StoreError} If that cannot be kept. */
   open(jid: string): void;
@@ -104,9 +104,9 @@ export interface BatchState {
   readonly jid: string;
   /** All minions of the batch. */
   readonly minions: readonly string[];
-  /** Those that have not been asked yet, in order. */
+  /** Those that do not have the job yet, in order. */
   readonly pending: readonly string[];
-  /** Those that have been asked and have not answered, with the time of asking. */
+  /** Those that have the job and have not returned, with the time of publishing. */
   readonly active: ReadonlyMap<string, number>;
   /** Those that have returned, with their return codes. */
   readonly done: ReadonlyMap<string, number>;
@@ -150,7 +150,7 @@ export interface BatchStore {
 
 /** The jobs of one master. Unreadable data counts as missing, and the reason is logged. */
 export interface JobStore {
-  /** What minions have acknowledged. Removed with its job, like everything below. */
+  /** The acknowledgements of minions. Removed with their job, like everything below. */
   readonly acks: AckStore;
   /** Which jobs are `no_log`. */
   readonly noLog: NoLogStore;
@@ -175,7 +175,7 @@ export interface JobStore {
   /**
    * Stores a return, unless there is one of that minion. A job that was not prepared is created, with the return as its
    * load, as in Salt. @param load The minion's message: `jid`, `id`, `return`, and `retcode`, `success`, `out` as far
-   * as they are there. What is packed in it must be in the dialect of the disk.
+   * as they are there. Packed values in it must be in the dialect of the disk.
    * @throws {StoreError} If it cannot be stored.
    */
   saveReturn(load: ReadonlyMap<Value, Packable>): Stored;

@@ -33,7 +33,7 @@ const KEY_BYTES = 56;
 const LATE_MS = 1_000;
 
 /**
- * The undelivered jobs of one master, as one of its threads writes or removes them. Times are milliseconds since the
+ * The undelivered jobs of one master, for one of its threads. Times are milliseconds since the
  * epoch.
  */
 export class UndeliveredJobs {
@@ -130,7 +130,7 @@ export class UndeliveredJobs {
     if (!removeIfExists(`${this.#directory}/${jid}`)) this.#late.set(jid, nowMs);
   }
 
-  /** Whether {@linkcode removeLate} will have something to do. */
+  /** Whether {@linkcode removeLate} has files to remove. */
   get expectsLate(): boolean {
     return this.#late.size > 0;
   }

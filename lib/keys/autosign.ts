@@ -1,7 +1,7 @@
 /**
  * Which ids are accepted or rejected without an operator: `auto_accept`, the files `autosign_file` and
- * `autoreject_file`, stubs in `minions_autosign`, and grain values in `autosign_grains_dir`. Answers yes or no; knows
- * nothing of keys.
+ * `autoreject_file`, stubs in `minions_autosign`, and grain values in `autosign_grains_dir`. Knows nothing of
+ * keys.
  * Source: Salt's documentation of these options.
  * @module
  */
@@ -51,7 +51,7 @@ interface SigningFile {
   readonly tests: ((id: string) => boolean)[];
 }
 
-/** The answers; files are read again when they change. */
+/** The rules; files are read again when they change. */
 export class Autosign {
   readonly #opts: AutosignOpts;
   readonly #host: Required<AutosignHost>;

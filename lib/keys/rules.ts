@@ -1,11 +1,11 @@
 /**
- * What happens to the key in an `_auth` request: all rules of acceptance in one table. Pure: other code gathers the
+ * Decides about the key in an `_auth` request: all rules of acceptance in one table. Pure: other code gathers the
  * facts and carries out the decision. The first row whose conditions all hold decides.
  * Source: salt-protocol.md section 3, "State machine"; Salt's `_auth` of 3006 and 3008.
  * @module
  */
 
-/** The facts that the decision depends on. */
+/** The facts for the decision. */
 export interface KeyFacts {
   /** Whether the id is valid. */
   readonly validId: boolean;

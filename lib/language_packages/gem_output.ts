@@ -1,5 +1,5 @@
 /**
- * Parsers of what gem prints. Pure functions over text.
+ * Parsers for the output of gem. Pure functions over text.
  * Source: Salt 3006, `salt/modules/gem.py`; guides.rubygems.org.
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Finds the JSON in what npm prints, which may have lines of other programs before it.
+ * Finds the JSON in the output of npm, which may have lines of other programs before it.
  * Source: Salt 3008.3, `salt/utils/json.py` find_json.
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * How pip is started: of a virtual environment, of a Python, or of the host's; and the words of its options.
+ * The command line of pip: for a virtual environment, a Python, or the host's Python; and its options.
  * Source: Salt 3008.3, `salt/modules/pip.py`; pip.pypa.io.
  * @module
  */

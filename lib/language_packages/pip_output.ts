@@ -1,5 +1,5 @@
 /**
- * Parsers of what pip prints. Pure functions over text.
+ * Parsers for the output of pip. Pure functions over text.
  * Source: Salt 3008.3, `salt/modules/pip.py`; pip.pypa.io.
  * @module
  */
@@ -45,7 +45,7 @@ export function parseList(text: string): ValueMap[] | undefined {
   }
 }
 
-/** What `pip list --outdated` of a pip before 9.0 prints: packages with their newest versions. */
+/** Parses the output of `pip list --outdated` of pip before 9.0: packages with their newest versions. */
 export function parseOutdated(text: string, { isOldest }: { readonly isOldest: boolean }): ValueMap {
   const pattern = isOldest ? /(\S*)\s+\(.*Latest:\s+(.*)\)/ : /(\S*)\s+\(.*\)\s+-\s+Latest:\s+(.*)/;
   return new Map(
@@ -67,7 +67,7 @@ export function parseVersions(text: string, isWanted: (version: string) => boole
   return [];
 }
 
-/** The files that a file of requirements includes. */
+/** The files that a requirements file includes. */
 export function includedRequirements(text: string): string[] {
   const bare = text.replace(/(?:^|\s+)#.*$/gm, "");
   return [...bare.matchAll(/(?:-r\s|--requirement[=\s])(.*)\n?/gm)].map(([, path]) => str(path));

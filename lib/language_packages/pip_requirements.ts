@@ -13,7 +13,7 @@ import { findUser } from "../os/users.ts";
 import type { JobContext } from "../plugins/job_context.ts";
 import { map, str, truthy } from "../values/value.ts";
 
-/** How deep files of requirements may include each other. */
+/** Maximum nesting of requirements files. */
 const MAX_DEPTH = 32;
 
 /** The files, until they are disposed of. */

@@ -14,7 +14,7 @@ export interface VersionSpec {
   readonly version: string;
 }
 
-/** A requirement that was read. */
+/** A parsed requirement. */
 export interface Requirement {
   /** The package's normalized name; empty if it is only known after installation. */
   readonly name: string;
@@ -51,7 +51,7 @@ function specOf(text: string): VersionSpec[] {
   return operator === undefined ? [] : [{ operator, version }];
 }
 
-/** A wheel's file name tells its package. */
+/** A wheel's file name contains the name of its package. */
 function wheelIn(path: string): Requirement | undefined {
   const [, name, version] = /([^/]+?)-([^/-]+)(?:-[^/-]+)?-[^/-]+-[^/-]+-[^/-]+\.whl(?:#.*)?$/.exec(path) ?? [];
   return name === undefined ? undefined : { name: normalizedName(name), specs: [{ operator: "==", version }] };

@@ -31,7 +31,7 @@ export interface FileTimes {
   readonly ctime: number;
 }
 
-/** The times of the file `path`, or of a link itself; `undefined` if the system does not tell. */
+/** The times of the file `path`, or of a link itself; `undefined` if the system does not report it. */
 export function fileTimes(path: string, { follow }: { readonly follow: boolean }): FileTimes | undefined {
   if (Deno.build.os !== "linux") return undefined;
   const found = new Uint8Array(256);

@@ -374,7 +374,7 @@ export class Master {
     await bus.fire(tag, stamp(data));
   }
 
-  /** What each thread is doing now, one line each. */
+  /** The current activity of each thread, one line each. */
   async describeThreads(): Promise<string[]> {
     const lines = [...this.#threads.values()].map(async (thread) => `${thread.name}: ${await thread.describe()}`);
     const cleaning = this.#maintenance?.busy ? ", and at a round of Maintenance" : "";

@@ -66,7 +66,7 @@ export interface ServicesInit {
 /** The result of {@linkcode openServices}. */
 export interface OpenServices {
   readonly services: MasterServices;
-  /** Takes a message of the main thread. */
+  /** Handles a message of the main thread. */
   receive(message: unknown): void;
   /** Closes them. @param budget Time limit of the journal. */
   close(budget: TimeBudget): Promise<void>;

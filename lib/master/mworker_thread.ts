@@ -10,7 +10,7 @@ import { serveThread, surviveErrors } from "../process/thread.ts";
 import { shareJids } from "../protocol/jid.ts";
 import { unpackOpts } from "../config/opts_transfer.ts";
 
-/** What the thread starts with. */
+/** The data that the thread starts with. */
 export interface MWorkerInit extends MWorkerParts, SupervisedInit {
   /** The master's options, packed. */
   readonly opts: Uint8Array;

@@ -34,7 +34,7 @@ const ABOUT_JOBS: ReadonlySet<string> = new Set(
 /** How long a return waits for the job's pending output, in milliseconds. */
 const OUTPUT_MS = 500;
 
-/** What the jobs need from their minion. */
+/** The parts of the minion that its jobs use. */
 export interface JobParts {
   readonly opts: MinionOpts;
   readonly log: Logger;
@@ -44,9 +44,9 @@ export interface JobParts {
   readonly spool: ReturnSpool;
   /** Notes jobs on disk. */
   readonly proc: ProcFiles;
-  /** With `durability: machine`: syncs what was noted and spooled. */
+  /** With `durability: machine`: syncs the proc files and the spool. */
   readonly journal?: { commit(): Promise<void> };
-  /** Sends an event to the master: `tag` and `data`. Resolves with whether the master took it; never rejects. */
+  /** Sends an event to the master: `tag` and `data`. Resolves with whether the master accepted it; never rejects. */
   fireMaster(event: ValueMap): Promise<boolean>;
   /** Bytes of the largest request that the master accepts, if known. */
   maxRequestBytes(): number | undefined;
@@ -207,7 +207,7 @@ export class MinionJobs {
     }
   }
 
-  /** Notes on disk that this minion has a job. */
+  /** Records on disk that this minion has a job. */
   note(jid: string, load: ValueMap, state: ProcState): void {
     try {
       this.#parts.proc.add(jid, asNoted(load), state);

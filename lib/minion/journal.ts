@@ -35,8 +35,8 @@ export function minionJournal(opts: MinionOpts, log: Logger): Journal | undefine
 }
 
 /**
- * Restores what a power failure took from the files of the last process, also with `process` if that one ran with
- * `machine`. Call it before the files are read.
+ * Restores data that a power failure removed from the files of the last process; also with `process`, if that one ran
+ * with `machine`. Call it before the files are read.
  * @param jids Makes the memory of accepted jobs.
  * @throws {PreflightError} If this system cannot provide `durability`.
  */

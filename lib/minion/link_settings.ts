@@ -41,7 +41,7 @@ export async function applicantOf(opts: MinionOpts, grains: ValueMap): Promise<A
   };
 }
 
-/** What a link needs besides the options. */
+/** The parts of a link that are not options. */
 export interface LinkParts {
   /** The minion that signs in. */
   readonly applicant: Applicant;

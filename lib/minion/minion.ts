@@ -92,7 +92,7 @@ export class Minion {
     this.#log = log;
   }
 
-  /** Resolves when the minion has ended, rejects with what ended it. */
+  /** Resolves when the minion has ended; rejects with the error that ended it. */
   get closed(): Promise<void> {
     return this.#closed.promise;
   }
@@ -302,7 +302,10 @@ export class Minion {
     }
   }
 
-  /** Sends an event to the master: `tag` and `data`, or `events`. @returns Whether the master took it. Never rejects. */
+  /**
+   * Sends an event to the master: `tag` and `data`, or `events`. @returns Whether the master accepted it. Never
+   * rejects.
+   */
   async fireMaster(event: ValueMap): Promise<boolean> {
     const load = new Map([...map({ id: this.#opts.id, cmd: "_minion_event" }), ...event]);
     try {
@@ -391,7 +394,7 @@ export class Minion {
     return await bus.fire(tag, stamp(data));
   }
 
-  /** One line for each thread: what it is doing now. */
+  /** The current activity of each thread, one line each. */
   async describeThreads(): Promise<string[]> {
     const state = !this.#subscription?.listening
       ? "signing in"
@@ -404,8 +407,8 @@ export class Minion {
   }
 
   /**
-   * Ends everything: signals jobs to end, and leaves returns in the spool. What needs more than `budget` is aborted and
-   * logged. May be called more than once.
+   * Ends everything: signals jobs to end, and leaves returns in the spool. Steps that need more than `budget` are
+   * aborted and logged. May be called more than once.
    */
   async close(budget?: TimeBudget): Promise<void> {
     await this.#shutDown(budget);
@@ -433,7 +436,7 @@ export class Minion {
   }
 }
 
-/** Whether an error is one that a master or the way to it may have at any time. */
+/** Whether a master or the connection to it may cause this error at any time. */
 function isTrouble(error: unknown): error is Error {
   return [RequestTimeoutError, RequestTooLargeError, WireError, AuthenticationError].some((kind) =>
     error instanceof kind

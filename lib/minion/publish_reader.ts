@@ -1,7 +1,7 @@
 /**
- * Decides what a minion does with a publish: decrypts and verifies it, and checks that it is new and meant for this
- * minion. Knows the rules, no sockets.
- * Source: salt-protocol.md sections 1, 4 (serial), 6 and 14.
+ * Decides whether a minion runs a published job: decrypts and verifies the publish, and checks that it is new and that
+ * its target matches this minion. Knows the rules, no sockets. Source: salt-protocol.md sections 1, 4 (serial), 6 and
+ * 14.
  * @module
  */
 
@@ -103,7 +103,7 @@ export class PublishReader {
     if (requireSignature) {
       const signed = sig !== undefined && isSigningAlgorithm(sigAlgorithm) &&
         this.#credentials.masterKey.verify(sigAlgorithm, sealed, sig);
-      if (!signed) throw new AuthenticationError("A publish without the master's good signature");
+      if (!signed) throw new AuthenticationError("A publish without a valid signature of the master");
     }
     const load = this.#crypticle.loads(sealed);
     if (!isMap(load)) throw new WireError("a publish whose load is not a map", "load");

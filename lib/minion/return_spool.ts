@@ -84,7 +84,7 @@ export class ReturnSpool {
   /** Whether all queued returns are waiting for a retry; a new one is sent at once. */
   #resting = false;
 
-  /** Reads what an earlier process left. Nothing is sent before {@linkcode flush} or {@linkcode add}. */
+  /** Reads the returns that an earlier process left. Nothing is sent before {@linkcode flush} or {@linkcode add}. */
   constructor(options: SpoolOptions) {
     this.#options = options;
     this.#limits = options.limits ?? NO_LIMITS;

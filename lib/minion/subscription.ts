@@ -26,7 +26,7 @@ const SIGN_IN_AGAIN_MS = 2_000;
 /** Wait before a lost connection is checked, in milliseconds. */
 const SETTLE_MS = 50;
 
-/** What a subscription needs from its minion. */
+/** The parts of the minion that a subscription uses. */
 export interface SubscriptionParts {
   readonly opts: MinionOpts;
   readonly log: Logger;

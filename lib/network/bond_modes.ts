@@ -1,5 +1,5 @@
 /**
- * The modes of bonds by their names and numbers, and how a bond spreads its load.
+ * The modes of bonds by name and number, and the algorithms that distribute a bond's load.
  * Source: Salt 3008.3, `salt/modules/debian_ip.py`, `salt/modules/rh_ip.py`; the kernel's documentation of bonding.
  * @module
  */
@@ -17,7 +17,7 @@ export function bondMode(settings: ValueMap, iface: string): number {
   return found;
 }
 
-/** Which algorithm spreads the load: of those that are allowed. */
+/** The algorithm that distributes the load, out of the allowed ones. */
 export function hashPolicy(settings: ValueMap, iface: string, allowed: readonly string[]): Value | undefined {
   const given = settings.get("hashing-algorithm");
   if (given === undefined) return undefined;

@@ -1,5 +1,5 @@
 /**
- * Whether a port of a host can be reached, in the words of Salt's `network.connect`.
+ * Whether a port of a host can be reached, with the texts of Salt's `network.connect`.
  * Source: Salt 3008.3, `salt/modules/network.py`; getaddrinfo(3), services(5).
  * @module
  */
@@ -69,7 +69,10 @@ interface Place {
   readonly port: number;
 }
 
-/** Resolves with what `begin` tells, or with false after the time or when the job ends; then `end` is called. */
+/**
+ * Resolves with the result that `begin` reports, or with false at the time-out or when the job ends; then `end` is
+ * called.
+ */
 async function within(
   { timeoutMs, signal }: ConnectOptions,
   begin: (settle: (done: boolean) => void) => () => void,

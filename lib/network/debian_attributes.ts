@@ -1,7 +1,6 @@
 /**
- * The attributes of an interface in Debian's `/etc/network/interfaces`, what each may be in a family of addresses, and the names
- * that Salt's states have for them.
- * Source: Salt 3008.3, `salt/modules/debian_ip.py`; interfaces(5).
+ * The attributes of an interface in Debian's `/etc/network/interfaces`, the allowed values of each in an address family, and
+ * their names in Salt's states. Source: Salt 3008.3, `salt/modules/debian_ip.py`; interfaces(5).
  * @module
  */
 
@@ -16,10 +15,9 @@ import {
 } from "./interface_settings.ts";
 import { isMap, str, type Value } from "../values/value.ts";
 
-/** The families of addresses, in the order in which their blocks are written. */
+/** The address families, in the order in which their blocks are written. */
 export const FAMILIES = ["inet", "inet6"] as const;
 
-/** A family of addresses. */
 export type AddressFamily = typeof FAMILIES[number];
 
 /** The parsed value of an attribute, and whether it is valid. */
@@ -154,7 +152,7 @@ const WIRELESS: Readonly<Record<string, Check>> = {
 
 const OF_FAMILY = { inet: { ...WIRELESS, ...IPV4 }, inet6: { ...WIRELESS, ...IPV6 } } as const;
 
-/** The attribute of a setting that the file calls otherwise. */
+/** The attribute of a setting with another name in the file. */
 export const ATTRIBUTE_OF: ReadonlyMap<string, string> = new Map([
   ["dns", "dns-nameservers"],
   ["search", "dns-search"],
@@ -165,7 +163,7 @@ export const ATTRIBUTE_OF: ReadonlyMap<string, string> = new Map([
   ["addrs", "addresses"],
 ]);
 
-/** Whether a family of addresses has the attribute. */
+/** Whether an address family has the attribute. */
 export function isAttribute(name: string): boolean {
   return FAMILIES.some((family) => Object.hasOwn(OF_FAMILY[family], name));
 }
@@ -180,7 +178,7 @@ export function checkAttribute(name: string, value: Value, family: string): Chec
   return Object.hasOwn(checks, name) ? checks[name](value) : { valid: false, value };
 }
 
-/** The options of `ethtool` by the names that the file has for them. */
+/** The options of `ethtool` by their names in the file. */
 export const ETHTOOL_ATTRIBUTES: ReadonlyMap<string, string> = new Map([
   ["speed", "link-speed"],
   ["duplex", "link-duplex"],
@@ -195,7 +193,7 @@ export const ETHTOOL_ATTRIBUTES: ReadonlyMap<string, string> = new Map([
   ["lro", "offload-lro"],
 ]);
 
-/** What else the file may say to `ethtool`; no setting of a state leads to it. */
+/** Other options of `ethtool` in the file; states have no settings for them. */
 export const OTHER_ETHTOOL_ATTRIBUTES: readonly string[] = [
   "ethernet-port",
   "ethernet-wol",

@@ -1,5 +1,5 @@
 /**
- * The options of a bond as Debian's `ip` module takes them from a state's settings.
+ * The options of a bond from a state's settings, as in Debian's `ip` module.
  * Source: Salt 3008.3, `salt/modules/debian_ip.py`; the kernel's documentation of bonding.
  * @module
  */
@@ -72,7 +72,7 @@ export function debianBond(settings: ValueMap, iface: string, noCarrier: boolean
   return bond;
 }
 
-/** The file of `/etc/modprobe.d` that loads the module of the kernel for a bond. */
+/** The file of `/etc/modprobe.d` that loads the kernel module for a bond. */
 export function bondScript(iface: string, bond: ValueMap): string {
   const options = [...bond].map(([name, value]) => `${str(name)}=${str(value)} `).join("");
   return `alias ${iface} bonding\noptions ${iface} ${options}`;

@@ -1,6 +1,6 @@
 /**
- * An interface of Debian as a state's settings describe it, as the adapter that `interfaces_file.ts` writes.
- * Source: Salt 3008.3, `salt/modules/debian_ip.py` _parse_settings_eth, and what it renders of an interface of PPPoE.
+ * Converts a state's settings for an interface of Debian to the adapter that `interfaces_file.ts` writes.
+ * Source: Salt 3008.3, `salt/modules/debian_ip.py` _parse_settings_eth, and its templates for PPPoE interfaces.
  * @module
  */
 
@@ -108,7 +108,7 @@ function pppOptions(settings: ValueMap, iface: string): ValueMap {
   return options;
 }
 
-/** What a type of interface adds to the block of a family. */
+/** The options that a type of interface adds to the block of a family. */
 function putType(block: ValueMap, family: string, settings: ValueMap, request: DebianInterfaceOptions): void {
   const { name: iface, type } = request;
   if (type !== "bridge") {
@@ -147,7 +147,7 @@ function putType(block: ValueMap, family: string, settings: ValueMap, request: D
 const INET_SETTINGS = ["ipaddr", "address", "ipaddresses", "addresses", "gateway", "proto"];
 const HOOK_SETTINGS = ["up_cmds", "pre_up_cmds", "post_up_cmds", "down_cmds", "pre_down_cmds", "post_down_cmds"];
 
-/** Puts a setting into its block: of one family, or of both where it is valid. */
+/** Adds a setting to its block: of one family, or of both if it is valid there. */
 function putSetting(blocks: ReadonlyMap<string, ValueMap>, setting: string, value: Value): void {
   const prefix = /^ipv([46])/.exec(setting)?.[1];
   const family = prefix === "6" ? "inet6" : prefix === "4" || INET_SETTINGS.includes(setting) ? "inet" : undefined;
@@ -161,7 +161,7 @@ function putSetting(blocks: ReadonlyMap<string, ValueMap>, setting: string, valu
   }
 }
 
-/** The adapter. @throws Python's AttributeError for a setting that is not what is expected. */
+/** The adapter. @throws Python's AttributeError for an invalid setting. */
 export function debianInterface(given: ValueMap, request: DebianInterfaceOptions): ValueMap {
   const settings: ValueMap = new Map(given);
   const blocks = new Map<string, ValueMap>(FAMILIES.map((family) => [family, new Map()]));

@@ -1,5 +1,5 @@
 /**
- * Debian's settings of the network besides interfaces: routes as scripts, whether the network is started, the host's
+ * Debian's network settings besides interfaces: routes as scripts, whether the network is started, the host's
  * name and domain. Source: Salt 3008.3, `salt/modules/debian_ip.py`; resolv.conf(5).
  * @module
  */
@@ -58,7 +58,7 @@ CONFIGURE_INTERFACES=${networking}
 #VERBOSE=no`;
 }
 
-/** Whether `/etc/default/networking` starts the network, as it is written there; empty if it does not say. */
+/** The setting in `/etc/default/networking` that starts the network, as written there; empty if there is none. */
 export function networkingIn(text: string): string {
   const lines = text.split(/\r\n|\n|\r/).filter((line) => line.startsWith("CONFIGURE_INTERFACES"));
   const last = lines.at(-1);
@@ -117,7 +117,7 @@ export function checkedSettings(given: ValueMap, current: ValueMap): ValueMap {
 export interface Names {
   /** The settings to show. */
   readonly settings: ValueMap;
-  /** Whether resolv.conf says something else. */
+  /** Whether resolv.conf has other values. */
   readonly moved: boolean;
 }
 

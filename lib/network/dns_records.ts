@@ -1,5 +1,5 @@
 /**
- * Records of the domain name system: addresses with a prefix, policies of senders (SPF), files of zones.
+ * DNS records: addresses with a prefix, SPF policies, zone files.
  * Source: Salt 3008.3, `salt/modules/dig.py`, `salt/modules/dnsutil.py`; RFC 7208 (SPF), RFC 1035 (zones).
  * @module
  */
@@ -39,7 +39,7 @@ export function parseSpf(text: string): SpfPart[] {
   });
 }
 
-/** The names of a file of hosts by address. Comments after names count as names, as in Salt. */
+/** The names in a hosts file, by address. Comments after names count as names, as in Salt. */
 export function hostNames(text: string): Map<string, string[]> {
   const found = new Map<string, string[]>();
   for (const line of splitLines(text)) {
@@ -50,7 +50,7 @@ export function hostNames(text: string): Map<string, string[]> {
   return found;
 }
 
-/** A file of hosts without some names: a line with nothing but an address is removed, comments stay. */
+/** A hosts file without some names: a line with only an address is removed, comments stay. */
 export function withoutHosts(text: string, names: readonly string[]): string {
   return splitLines(text).flatMap((line) => {
     if (line.trim() === "" ? line === "" : line.trim().startsWith("#")) return [`${line}\n`];
@@ -65,7 +65,7 @@ export function withoutHosts(text: string, names: readonly string[]): string {
 
 const WEEK = 604_800;
 
-/** A time of a zone in seconds, a week at the most. What cannot be read is a week. */
+/** A time of a zone in seconds, at most a week. Invalid values count as a week. */
 function zoneSeconds(text: string): number {
   const upper = text.toUpperCase();
   if (/^\d+H$/.test(upper)) return Math.min(parseInt(upper) * 3600, WEEK);
@@ -73,10 +73,10 @@ function zoneSeconds(text: string): number {
   return /^\d+$/.test(upper) ? Math.min(Number(upper), WEEK) : WEEK;
 }
 
-/** A zone, as Salt shows it: ORIGIN and what else SOA says, and the records by type. */
+/** A zone in Salt's form: ORIGIN and the fields of SOA, and the records by type. */
 export type Zone = Map<string, Value>;
 
-/** The records of a file of a zone. @throws {RangeError} If a record has too few fields. */
+/** Parses the records of a zone file. @throws {RangeError} If a record has too few fields. */
 export function parseZone(text: string): Zone {
   const zone: Zone = new Map();
   for (const line of joinedLines(text)) {
@@ -93,7 +93,7 @@ export function parseZone(text: string): Zone {
   return zone;
 }
 
-/** The lines without comments and blank ones; what is in parentheses is one. */
+/** The lines without comments and blank lines; text in parentheses counts as one line. */
 function joinedLines(text: string): string[] {
   const lines: string[] = [];
   let open: string | undefined;

@@ -1,5 +1,5 @@
 /**
- * The host's own name: the full one, by the hosts file and the resolver, and setting another.
+ * The host's own name: finds the full name by the hosts file and the resolver, and sets another name.
  * Source: docs.python.org, `socket.getfqdn`; Salt 3008.3, `salt/modules/network.py`; hosts(5), hostname(5).
  * @module
  */
@@ -7,7 +7,7 @@
 import { parseHosts } from "../config_files/hosts_file.ts";
 import type { HostFiles } from "../host/files.ts";
 
-/** Looks names up. */
+/** Resolves names and addresses. */
 export interface Resolver {
   /** The first address of a name. Rejects if it has none. */
   address(name: string): Promise<string>;
@@ -24,7 +24,7 @@ export async function systemResolver(): Promise<Resolver> {
   };
 }
 
-/** The full name of the host that is called `name`, as Python's `getfqdn`: the first of its names with a dot in it. */
+/** The full name of the host `name`, as Python's `getfqdn`: the first of its names that contains a dot. */
 export async function fullName(name: string, { files, resolver }: {
   readonly files: HostFiles;
   readonly resolver: Resolver;
@@ -39,12 +39,12 @@ export async function fullName(name: string, { files, resolver }: {
     const names = known?.aliases ?? [await resolver.name(address)];
     return names.find((one) => one.includes(".")) ?? names[0] ?? name;
   } catch {
-    // The resolver knows no name, which is not a failure.
+    // The resolver finds no name, which is not a failure.
     return name;
   }
 }
 
-/** The text of a hosts file with a name in place of another; the words of its lines are set apart by tabs, as Salt's are. */
+/** Replaces a name in the text of a hosts file; the words of its lines are separated by tabs, as in Salt. */
 export function renamedInHosts(text: string, from: string, to: string): string {
   return text.split("\n").slice(0, text.endsWith("\n") ? -1 : undefined).map((line) => {
     const words = line.trim() === "" ? [] : line.trim().split(/\s+/);
@@ -53,7 +53,7 @@ export function renamedInHosts(text: string, from: string, to: string): string {
   }).map((line) => `${line}\n`).join("");
 }
 
-/** The text of `/etc/sysconfig/network` with another name, in the quotes of the one before. */
+/** The text of `/etc/sysconfig/network` with another name, in the quotes of the previous one. */
 export function renamedInSysconfig(text: string, name: string): string {
   const quote = (value: string) => /^(["']).*\1$/.test(value) ? value[0] : "";
   const bare = name.replace(/^(["'])(.*)\1$/, "$2");

@@ -1,5 +1,5 @@
 /**
- * One HTTP request, with redirections followed, in the terms of Salt's `http.query`.
+ * One HTTP request, with redirections followed, with the arguments of Salt's `http.query`.
  * Source: Salt 3008.3, `salt/utils/http.py`; tornado.httpclient.
  * @module
  */
@@ -31,14 +31,14 @@ export interface HttpRequest {
 export interface HttpResponse {
   readonly status: number;
   readonly reason: string;
-  /** By their names as `Content-Type`; several of a name are joined by commas. */
+  /** Headers by name, such as `Content-Type`; several values of a name are joined by commas. */
   readonly headers: Map<string, string>;
   readonly body: Uint8Array;
 }
 
-/** The most redirections, and the most bytes of a body. */
+/** Maximum number of redirections, and maximum bytes of a body. */
 const MAX_REDIRECTS = 5, MAX_BODY = 256 << 20;
-/** Status codes that send a client elsewhere. */
+/** Status codes of redirections. */
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
 
 /** A request that got no response. */
@@ -153,7 +153,7 @@ async function decompressed(bytes: Uint8Array<ArrayBuffer>, coding = "identity")
   return joinBytes(pieces);
 }
 
-/** Python's texts of the errors that are seen most. */
+/** Python's texts for the most frequent errors. */
 function networkText(error: Error): string {
   const code = "code" in error ? error.code : undefined;
   if (code === "ECONNREFUSED") return "[Errno 111] Connection refused";

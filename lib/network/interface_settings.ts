@@ -24,7 +24,7 @@ import {
 const TRUE_WORDS: readonly Value[] = ["yes", "on", "true", "1", true];
 const FALSE_WORDS: readonly Value[] = ["no", "off", "false", "0", false];
 
-/** All words for yes and for no. */
+/** All words for yes and no. */
 export const SWITCH_WORDS: readonly Value[] = [...TRUE_WORDS, ...FALSE_WORDS];
 
 /** Python's `value in list`. */
@@ -43,12 +43,12 @@ export function switched<T>(value: Value, [yes, no]: readonly [yes: T, no: T]): 
   return isAmong(value, FALSE_WORDS) ? no : undefined;
 }
 
-/** A text, or several joined: what is expected. */
+/** The expected values: a text, or several joined. */
 function alternatives(expected: Value | readonly Value[]): string {
   return (Array.isArray(expected) ? expected : [expected as Value]).map(str).join("|");
 }
 
-/** A setting of an interface is not what is expected: Python's AttributeError, which states show as their comment. */
+/** The error for an invalid setting of an interface: Python's AttributeError, which states show as their comment. */
 export function wrongSetting(iface: string, option: Value, expected: Value | readonly Value[]): Error {
   return settingError(
     `Invalid option -- Interface: ${iface}, Option: ${str(option)}, Expected: [${alternatives(expected)}]`,
@@ -60,7 +60,7 @@ export function wrongRoutes(iface: string): Error {
   return settingError(`Invalid option -- Route interface: ${iface}, Option: routes, Expected: [List of routes]`);
 }
 
-/** As {@linkcode wrongSetting}, for what is set for the whole host. */
+/** As {@linkcode wrongSetting}, for the settings of the whole host. */
 export function wrongNetworkSetting(option: string, expected: readonly Value[]): Error {
   return settingError(`Invalid network setting -- Setting: ${option}, Expected: [${alternatives(expected)}]`);
 }
@@ -116,12 +116,12 @@ function isAddress(value: Value, isOfFamily: (text: string) => boolean, longest:
   return isOfFamily(value.slice(0, at)) && length !== undefined && length >= 1 && length <= longest;
 }
 
-/** Whether it is an IPv4 address, with the length of a network or without. */
+/** Whether it is an IPv4 address, with or without a prefix length. */
 export function isIpv4Setting(value: Value): boolean {
   return isAddress(value, isIpv4, 32);
 }
 
-/** Whether it is an IPv6 address, with the length of a network or without. */
+/** Whether it is an IPv6 address, with or without a prefix length. */
 export function isIpv6Setting(value: Value): boolean {
   return isAddress(value, (text) => !text.includes("%") && isIpv6(text), 128);
 }
@@ -135,7 +135,7 @@ export function isNetmask(value: Value): boolean {
   return /^1*0*$/.test(bits) || /^0*1*$/.test(bits);
 }
 
-/** What a jinja template prints of a value that is true, within a text; else nothing. */
+/** The text that a Jinja template prints for a true value; else nothing. */
 export function whenTrue(value: Value | undefined, text: (shown: string) => string): string {
   return truthy(value) ? text(str(value ?? null)) : "";
 }

@@ -1,5 +1,5 @@
 /**
- * The host's network interfaces, as `ip` or `ifconfig` tell, in the shapes of Salt's `network.interfaces`.
+ * The host's network interfaces from the output of `ip` or `ifconfig`, in the form of Salt's `network.interfaces`.
  * Source: Salt 3008.3, `salt/utils/network.py`; ip-address(8).
  * @module
  */
@@ -36,7 +36,7 @@ export interface InterfaceAddress {
   readonly scope?: string | null;
 }
 
-/** The families of addresses, as Salt names them. */
+/** The address families, by Salt's names. */
 export type Family = "inet" | "inet6";
 
 /** One interface. */
@@ -59,7 +59,7 @@ function netmaskOf(prefix: number): string {
   return ipAddressText({ version: 4, value: 0xffffffffn >> BigInt(32 - prefix) << BigInt(32 - prefix) });
 }
 
-/** What `ip link show` and `ip addr show` tell, one after the other. */
+/** Parses the output of `ip link show`, followed by that of `ip addr show`. */
 export function parseIpOutput(text: string): Interfaces {
   const found: Interfaces = new Map();
   for (const group of text.split(/\r?\n\d/)) {
@@ -101,7 +101,7 @@ function addDetail(data: NetworkInterface, words: readonly string[]): void {
   else (data[type] ??= []).push(one);
 }
 
-/** What `ifconfig -a` tells. */
+/** Parses the output of `ifconfig -a`. */
 export function parseIfconfig(text: string): Interfaces {
   const found: Interfaces = new Map();
   for (const group of text.split(/\r?\n(?=\S)/)) {

@@ -1,6 +1,6 @@
 /**
  * Debian's `/etc/network/interfaces`: reading it into adapters, and writing adapters as Salt writes them.
- * Source: Salt 3008.3, `salt/modules/debian_ip.py` _parse_interfaces, and what it renders; interfaces(5).
+ * Source: Salt 3008.3, `salt/modules/debian_ip.py` _parse_interfaces, and its templates; interfaces(5).
  * @module
  */
 
@@ -20,7 +20,7 @@ const HOOKS = ["up", "pre-up", "post-up", "down", "pre-down", "post-down"];
 /** The parts of a block that have options of their own, and what is before these in the file. */
 const PARTS: ReadonlyMap<string, string> = new Map([["ethtool", ""], ["bonding", "bond-"], ["bridging", "bridge_"]]);
 
-/** The map under a key, made if there is none. */
+/** The map under a key, created if there is none. */
 function mapUnder(parent: ValueMap, key: Value): ValueMap {
   const known = parent.get(key);
   if (isMap(known)) return known;
@@ -37,14 +37,14 @@ function listUnder(parent: ValueMap, key: Value): Value[] {
   return made;
 }
 
-/** What comes after the first `_` or `-` of an option's name. */
+/** The part of an option's name after the first `_` or `-`. */
 function optionName(attribute: string): string {
   const at = attribute.search(/[_-]/);
   if (at < 0) throw pythonError("IndexError", "list index out of range");
   return attribute.slice(at + 1);
 }
 
-/** Takes one indented line of a block. */
+/** Parses one indented line of a block. */
 function takeDetail(line: string, block: ValueMap, family: string): void {
   const match = /^\s*(\S+)\s+(.*\S)\s*$/s.exec(line);
   if (match === null) throw pythonError("ValueError", "not enough values to unpack (expected 2, got 1)");
@@ -61,7 +61,8 @@ function takeDetail(line: string, block: ValueMap, family: string): void {
 }
 
 /**
- * The adapters of files: by name, `data` by family, `enabled`, `hotplug`; under `source` the files that are named there.
+ * The adapters of files: by name, `data` by family, `enabled`, `hotplug`; under `source` the files that are named
+ * there.
  * @param files Their texts, by path. @throws Python's AttributeError for a malformed line.
  */
 export function parseInterfaces(files: ReadonlyMap<string, string>): ValueMap {

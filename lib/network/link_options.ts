@@ -10,7 +10,7 @@ import { str, type ValueMap } from "../values/value.ts";
 /** The switches for `ethtool` that both families of systems know. */
 const OFFLOADS: readonly string[] = ["rx", "tx", "sg", "tso", "ufo", "gso", "gro", "lro"];
 
-/** The setting `name` as `on` or `off`, put under it. */
+/** Adds the setting `name` as `on` or `off`. */
 export function putSwitch(options: ValueMap, name: string, settings: ValueMap, iface: string): void {
   const given = settings.get(name);
   if (given === undefined) return;

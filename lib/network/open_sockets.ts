@@ -1,5 +1,5 @@
 /**
- * The open sockets of the host, as `netstat` or `ss` tell, in the shape of Salt's `network.netstat`.
+ * The open sockets of the host from the output of `netstat` or `ss`, in the form of Salt's `network.netstat`.
  * Source: Salt 3008.3, `salt/modules/network.py`; netstat(8), ss(8).
  * @module
  */
@@ -17,7 +17,7 @@ export interface OpenSocket {
   readonly program: string;
 }
 
-/** What `netstat -tulpnea` tells. */
+/** Parses the output of `netstat -tulpnea`. */
 export function parseNetstat(text: string): OpenSocket[] {
   return text.split("\n").flatMap((line) => {
     const [proto, received, sent, local, remote, ...rest] = line.trim().split(/\s+/);
@@ -38,7 +38,7 @@ export function parseNetstat(text: string): OpenSocket[] {
   });
 }
 
-/** What `ss -tulpnea` tells. */
+/** Parses the output of `ss -tulpnea`. */
 export function parseSs(text: string): OpenSocket[] {
   return text.split("\n").flatMap((line) => {
     const words = line.trim().split(/\s+/);

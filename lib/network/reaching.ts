@@ -1,6 +1,6 @@
 /**
- * Reaching other hosts: their names as arguments of programs, the hops of `traceroute`, and the buffers from
- * `ethtool`.
+ * Helpers for network tools: host names as arguments of programs, the hops of `traceroute`, and the buffers
+ * from `ethtool`.
  * Source: Salt 3008.3, `salt/modules/network.py`, `salt/utils/network.py`; traceroute(8), ethtool(8).
  * @module
  */
@@ -8,10 +8,10 @@
 import { parseIpAddress } from "../text/ip_network.ts";
 import { float, type Value } from "../values/value.ts";
 
-/** The most characters of a host's name. */
+/** Maximum number of characters of a host name. */
 const NAME_LENGTH = 255;
 
-/** A host's name as an argument: an address as it is, else without all that no name has in it. */
+/** A host name as an argument: an address unchanged, a name without invalid characters. */
 export function sanitizeHost(host: string): string {
   if (parseIpAddress(host) !== undefined) return host;
   // Without the dashes at its beginning it is not an option.
@@ -25,7 +25,10 @@ function tracerouteVersion(text: string): (number | string)[] {
   return found.slice(1).map((part) => /^\d+$/.test(part) ? Number(part) : part);
 }
 
-/** The hops of `traceroute`. @param version What `traceroute --version` says: it decides on the form of the lines. */
+/**
+ * The hops of `traceroute`. @param version The output of `traceroute --version`, which determines the form of the
+ * lines.
+ */
 export function parseTraceroute(text: string, version: string): Record<string, Value>[] {
   const [major, minor, patch] = tracerouteVersion(version);
   const isModern = Number(major) >= 2 && (Number(patch) >= 14 || Number(minor) > 0);

@@ -19,7 +19,7 @@ function isInteger(value: Value): boolean {
   }
 }
 
-/** A number of milliseconds, with which is counted. @throws Python's TypeError for a text. */
+/** A number of milliseconds for calculations. @throws Python's TypeError for a text. */
 function countable(value: Value): number {
   const number = typeof value === "string" ? undefined : toNumber(value);
   if (number === undefined) throw pythonError("TypeError", "not all arguments converted during string formatting");

@@ -1,6 +1,6 @@
 /**
- * An interface of the Red Hat family as a state's settings describe it, and the file `ifcfg-<name>` of it.
- * Source: Salt 3008.3, `salt/modules/rh_ip.py` _parse_settings_eth, and what it renders.
+ * Converts a state's settings for an interface of the Red Hat family to the file `ifcfg-<name>`.
+ * Source: Salt 3008.3, `salt/modules/rh_ip.py` _parse_settings_eth, and its templates.
  * @module
  */
 
@@ -32,7 +32,7 @@ export interface RhInterfaceOptions {
   /** The host's processors, and the first number of its release. */
   readonly processors: number;
   readonly release: number;
-  /** The address that the network card of that name has; `undefined`: there is none. */
+  /** The hardware address of the network card of that name; `undefined`: there is none. */
   readonly hardware: (name: string) => Promise<Value | undefined>;
 }
 
@@ -63,7 +63,7 @@ function ethtoolOptions(settings: ValueMap, { name: iface, processors }: RhInter
   return options;
 }
 
-/** What belongs to one type of interface. */
+/** The options of one type of interface. */
 function putType(result: ValueMap, settings: ValueMap, request: RhInterfaceOptions): void {
   const { name: iface, type } = request;
   const put = (name: string, value: Value) => result.set(name, value);
@@ -105,7 +105,7 @@ function putVlan(result: ValueMap, settings: ValueMap, iface: string): void {
   for (const [name, value] of given) if (value !== undefined) result.set(name, value);
 }
 
-/** The address of the card: the one that is set, or with `auto` or none the card's own. */
+/** The hardware address: the setting, or with `auto` or without a setting the card's own. */
 async function putHardware(result: ValueMap, settings: ValueMap, request: RhInterfaceOptions): Promise<void> {
   if (["bond", "team", "vlan", "bridge", "ipip"].includes(request.type)) return;
   const given = settings.get("hwaddr");
@@ -192,7 +192,7 @@ function putSwitches(result: ValueMap, settings: ValueMap, request: RhInterfaceO
   }
 }
 
-/** Whether packets over a bridge go past the firewall of the host. */
+/** Whether packets over a bridge bypass the host's firewall. */
 function bypassesFirewall(settings: ValueMap, iface: string): boolean {
   const given = settings.get("bypassfirewall");
   const taken = given === undefined ? true : switched(given, [true, false]);
@@ -201,8 +201,8 @@ function bypassesFirewall(settings: ValueMap, iface: string): boolean {
 }
 
 /**
- * What is written of an interface, by the names of Salt's settings. @param bridge Called for a bridge, with whether it goes past the
- * firewall. @throws Python's AttributeError for a setting that is not what is expected.
+ * The options of an interface to write, by the names of Salt's settings. @param bridge Called for a bridge, with whether its packets
+ * bypass the firewall. @throws Python's AttributeError for an invalid setting.
  */
 export async function rhInterface(
   settings: ValueMap,

@@ -1,6 +1,6 @@
 /**
  * The Red Hat family's settings of the network besides interfaces: files of routes, and `/etc/sysconfig/network`.
- * Source: Salt 3008.3, `salt/modules/rh_ip.py`, and what it renders.
+ * Source: Salt 3008.3, `salt/modules/rh_ip.py`, and its templates.
  * @module
  */
 
@@ -58,7 +58,10 @@ function unquoted(value: Value): Value {
   return quoteOf(value) !== "" && typeof value === "string" ? value.slice(1, -1) : value;
 }
 
-/** The settings for the whole host, checked, in the quotes of those in force. @throws Python's AttributeError, or KeyError. */
+/**
+ * The settings for the whole host, checked, in the quotes of the current settings. @throws Python's AttributeError, or
+ * KeyError.
+ */
 export function checkedNetwork(given: ValueMap, inForce: ValueMap): ValueMap {
   const settings = lowerKeys(given), current = lowerKeys(inForce);
   const result: ValueMap = truthy(settings.get("retain_settings")) ? new Map(current) : new Map();

@@ -1,6 +1,6 @@
 /**
- * The routing tables, as `netstat` or `ip` tell, and the neighbours, in the shapes of Salt's `network.routes` and its like.
- * Source: Salt 3008.3, `salt/modules/network.py`; netstat(8), ip-route(8), ip-neighbour(8), arp(8).
+ * The routing tables and neighbours from the output of `netstat` or `ip`, in the form of Salt's `network.routes` and
+ * similar functions. Source: Salt 3008.3, `salt/modules/network.py`; netstat(8), ip-route(8), ip-neighbour(8), arp(8).
  * @module
  */
 
@@ -21,14 +21,14 @@ function rows(text: string): string[][] {
   return text.split("\n").map((line) => line.trim().split(/\s+/)).filter(([first]) => first !== "");
 }
 
-/** What `netstat -A inet -rn` tells, below its two lines of headings. */
+/** Parses the output of `netstat -A inet -rn`, below its two lines of headings. */
 export function parseNetstatRoutes(text: string): Route[] {
   return rows(text.split("\n").slice(2).join("\n")).filter((words) => words.length >= 8).map((
     [destination, gateway, netmask, flags, , , , device],
   ) => ({ addr_family: "inet", destination, gateway, netmask, flags, interface: device }));
 }
 
-/** What `netstat -A inet6 -rn` tells, below its two lines of headings. */
+/** Parses the output of `netstat -A inet6 -rn`, below its two lines of headings. */
 export function parseNetstatRoutes6(text: string): Route[] {
   return rows(text.split("\n").slice(2).join("\n")).filter(({ length }) => length === 6 || length === 7).map(
     (words) => {
@@ -38,7 +38,7 @@ export function parseNetstatRoutes6(text: string): Route[] {
   );
 }
 
-/** What `ip -4 route show table main` tells. */
+/** Parses the output of `ip -4 route show table main`. */
 export function parseIpRoutes(text: string): Route[] {
   return rows(text).filter(([kind]) => kind !== "unreachable").map((words) => {
     const [destination, second, third, fourth, fifth] = words;
@@ -77,7 +77,7 @@ const OTHER_KINDS: readonly string[] = [
   "multicast",
 ];
 
-/** What `ip -6 route show table all` tells. */
+/** Parses the output of `ip -6 route show table all`. */
 export function parseIpRoutes6(text: string): Route[] {
   return rows(text).filter(([kind]) => !OTHER_KINDS.includes(kind)).map((words) => {
     const [destination, second, third, fourth, fifth] = words;
@@ -109,7 +109,7 @@ export function parseArp(text: string): Map<string, string> {
   );
 }
 
-/** The addresses of a family that `ip neigh show` tells, by hardware address. */
+/** The addresses of a family in the output of `ip neigh show`, by hardware address. */
 export function parseNeighbours(text: string, family: "inet" | "inet6"): Map<string, string> {
   const mark = family === "inet" ? "." : ":";
   return new Map(

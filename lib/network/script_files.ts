@@ -9,7 +9,7 @@ import { settingError } from "./interface_settings.ts";
 
 /** Files below `root`. */
 export class ScriptFiles {
-  /** @param root Stands before `/`, without a final slash; empty for this host. */
+  /** @param root The prefix of paths, without a final slash; empty for this host. */
   constructor(readonly root = "") {}
 
   /** The text of a file; `undefined` if it cannot be read. */
@@ -33,7 +33,7 @@ export class ScriptFiles {
     return [...Deno.readDirSync(this.root + path)].map(({ name }) => name).sort();
   }
 
-  /** Writes a file in place: its owner and mode stay. */
+  /** Writes a file in place: its owner and mode do not change. */
   write(path: string, text: string): void {
     overwriteFile(this.root + path, new TextEncoder().encode(text));
   }

@@ -10,7 +10,7 @@ import { sendDatagram } from "../libc/udp.ts";
 /**
  * Sends the packet that wakes the host with a hardware address, written with or without separators.
  * @param bcast The IPv4 broadcast address to send to.
- * @throws {InvocationError} If something of it is invalid. @throws {LibcError} If the system refuses.
+ * @throws {InvocationError} If an address is invalid. @throws {LibcError} If the system refuses.
  */
 export function wakeUp(mac: string, bcast: string, port: number): void {
   if (port < 0 || port > 65_535) throw new InvocationError(`destport must be a port, not ${port}`);

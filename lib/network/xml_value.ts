@@ -23,7 +23,9 @@ function textOf({ text }: XmlElement): string | null {
   return text === "" ? null : text;
 }
 
-/** An element as a map; a name that comes again makes a list, in which those without children keep their names, as in Salt. */
+/**
+ * An element as a map; elements with the same name form a list, in which those without children keep their names, as in Salt.
+ */
 function toMap(element: XmlElement): ValueMap {
   if (element.children.length === 0) return new Map([[nameOf(element), textOf(element)]]);
   const found: ValueMap = new Map();

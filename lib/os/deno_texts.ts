@@ -1,11 +1,11 @@
 /**
- * Every text of Deno's that this program reads, for lack of a class, a code or a field that would say the same. Another version of
- * Deno may word them otherwise: each function here has a test against the real runtime, and does without the text where that can be.
- * Texts of Deno's tools, which only scripts read, are in scripts/deno_output.ts.
+ * All functions that read texts of Deno, because there is no class, code or field with the same information. Another version of Deno may
+ * have other texts: each function here has a test against the real runtime, and avoids the text if possible. Texts of Deno's tools, which
+ * only scripts read, are in scripts/deno_output.ts.
  * @module
  */
 
-/** An error of the operating system, as Deno words it. */
+/** An error of the operating system, from Deno's text. */
 export interface SystemError {
   /** Its number, errno: 2. */
   readonly number: number;
@@ -42,7 +42,7 @@ export function systemError(error: Error): SystemError | undefined {
   return found === null ? undefined : { number: Number(found[2]), reason: found[1] };
 }
 
-/** Whether something is not there any more: a file, a process, or a file of a process. */
+/** Whether an object does not exist any more: a file, a process, or a file of a process. */
 export function isGone(error: unknown): boolean {
   // For ESRCH Deno has a class when it comes from a signal, and neither class nor code when it comes from a file of /proc.
   return error instanceof Deno.errors.NotFound || (error instanceof Error && systemError(error)?.number === ESRCH);
@@ -53,17 +53,20 @@ export function refusedAccess(error: Error): string | undefined {
   return /^Requires (.+?),? run again with/s.exec(error.message)?.[1];
 }
 
-/** Whether a connection failed because the name of the host means no address, or is not a name. There is no class for the former. */
+/** Whether a connection failed because the host name has no address, or is invalid. There is no class for the former. */
 export function isUnknownHost(error: Error): boolean {
   return error instanceof URIError || (!("code" in error) && /^failed to lookup address/.test(error.message));
 }
 
-/** Whether a line that a process wrote says that it had no more memory: V8, Rust or the system says it, whichever meets the limit first. */
+/**
+ * Whether a line that a process wrote says that it had no more memory: V8, Rust or the system reports it, whichever reaches the limit
+ * first.
+ */
 export function isOutOfMemory(line: string): boolean {
   return /out of memory|memory allocation of|allocation failed|cannot allocate memory|\(os error 12\)/i.test(line);
 }
 
-/** What a process prints until it ends, line by line: whether it ended because of missing memory. */
+/** Reads the output of a process line by line, and decides whether it ended because of missing memory. */
 export class PrintedLines {
   #outOfMemory = false;
   /** Panics whose first lines were printed, and those whose reason was. Several threads may panic at once, line between line. */
@@ -86,7 +89,7 @@ export class PrintedLines {
     }
   }
 
-  /** A panic that ends before it says why had no memory left to say it: the reason is put together after the first lines. */
+  /** A panic without a reason had no memory left to format the reason, which is printed after the first lines. */
   get outOfMemory(): boolean {
     return this.#outOfMemory || this.#panics > this.#reasons;
   }

@@ -1,10 +1,10 @@
 /**
- * What is at a path: a file, a directory, anything at all. The functions differ in whether they follow links, and in
+ * The kind of object at a path: a file, a directory, or anything. The functions differ in whether they follow links, and in
  * their result if the system refuses; `statIfExists` of lib/os/atomic_file.ts gives more facts, and throws then.
  * @module
  */
 
-/** Whether there is a regular file at `path`, or where a link there leads. `false` too if that cannot be seen. */
+/** Whether there is a regular file at `path`, or at the target of a link there. `false` also if that cannot be checked. */
 export function isFile(path: string): boolean {
   try {
     return Deno.statSync(path).isFile;
@@ -13,7 +13,7 @@ export function isFile(path: string): boolean {
   }
 }
 
-/** Whether there is a regular file or a link at `path`, wherever it leads. `false` too if that cannot be seen. */
+/** Whether there is a regular file or a link at `path`, whatever its target is. `false` also if that cannot be checked. */
 export function isFileOrLink(path: string): boolean {
   try {
     const { isFile, isSymlink } = Deno.lstatSync(path);
@@ -23,7 +23,7 @@ export function isFileOrLink(path: string): boolean {
   }
 }
 
-/** Whether there is a directory at `path`, or where a link there leads. `false` too if that cannot be seen. */
+/** Whether there is a directory at `path`, or at the target of a link there. `false` also if that cannot be checked. */
 export function isDirectory(path: string): boolean {
   try {
     return Deno.statSync(path).isDirectory;
@@ -32,12 +32,12 @@ export function isDirectory(path: string): boolean {
   }
 }
 
-/** What {@linkcode kindOf} says of a path. */
+/** The results of {@linkcode kindOf}. */
 export type PathKind = "file" | "directory" | "other" | "nothing";
 
 /**
- * What is at `path`, or where a link there leads, in one question: the system's "no such file" is the dearest answer to have. `nothing`
- * too if it cannot be seen.
+ * The kind of object at `path`, or at the target of a link there, with one system call: "no such file" is the most expensive
+ * result. `nothing` also if it cannot be checked.
  * @throws {Deno.errors.NotCapable} Without the permission to look.
  */
 export function kindOf(path: string): PathKind {
@@ -50,7 +50,7 @@ export function kindOf(path: string): PathKind {
   }
 }
 
-/** Python's `os.path.lexists`: whether there is anything at `path`, a link that leads nowhere too. `false` too if that cannot be seen. */
+/** Python's `os.path.lexists`: whether there is anything at `path`, including a dangling link. `false` also if that cannot be checked. */
 export function isAnything(path: string): boolean {
   try {
     return isThere(path);
@@ -73,7 +73,10 @@ export function isThere(path: string): boolean {
   }
 }
 
-/** Python's `os.path.exists`: whether there is anything at `path`, or where a link there leads. `false` too if that cannot be seen. */
+/**
+ * Python's `os.path.exists`: whether there is anything at `path`, or at the target of a link there. `false` also if that cannot be
+ * checked.
+ */
 export function exists(path: string): boolean {
   try {
     Deno.statSync(path);

@@ -34,7 +34,7 @@ const FORM: RecordForm = { checked: true };
 
 const NAME = /^\d{20}-[0-9a-f]{8}\.log$/;
 
-/** Takes records of what is stored. */
+/** Accepts records of stored data. */
 export interface RecordTaker {
   /** Appends a record. @throws {StoreError} If it cannot be written. */
   append(record: Packable): void;
@@ -75,7 +75,9 @@ export class Journal {
     this.#options = options;
   }
 
-  /** Appends a record; it is durable after the next {@linkcode commit}. @throws {StoreError} If it cannot be written. */
+  /**
+   * Appends a record; it is durable after the next {@linkcode commit}. @throws {StoreError} If it cannot be written.
+   */
   append(record: Packable): void {
     const framed = frameRecord(encode(record, "disk"), FORM);
     if (this.#bytes >= MAX_BYTES) this.#giveUp();
@@ -154,7 +156,7 @@ export class Journal {
     void this.#sweep();
   }
 
-  /** Removes closed files once what they describe is on the disk. Never rejects. */
+  /** Removes closed files when their data is on the disk. Never rejects. */
   #sweep(): Promise<void> {
     return this.#sweeping ??= (async () => {
       // After this turn of the event loop, all callers have written their own files.

@@ -66,7 +66,7 @@ function set(timer: Timer): Timer {
   return timer;
 }
 
-/** Has the runtime wake this thread for the earliest timer, or not keep the process alive if there is none. */
+/** Makes the runtime wake this thread for the earliest timer; without timers, the process is not kept alive. */
 function arm(): void {
   const first = queue.at(0);
   if (first === undefined) return ignore();

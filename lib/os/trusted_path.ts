@@ -1,6 +1,6 @@
 /**
- * Tells whether only root decides where a path leads. If so, root may act there by name; otherwise it acts with the
- * rights of the user for whom it acts, so that a planted link gives that user no more than they have anyway. Checks
+ * Decides whether only root controls the target of a path. If so, root may act there by name; otherwise it acts with
+ * the rights of the user for whom it acts, so that a planted link gives that user no additional rights. Checks
  * permission bits, not access control lists: only root can have granted rights by one.
  * @module
  */
@@ -13,7 +13,7 @@ const MAX_LINKS = 40;
 const STICKY = 0o1000, GROUP_WRITES = 0o020, OTHERS_WRITE = 0o002;
 
 /**
- * Whether only root can change what the absolute path `path` leads to, whether it exists or not: each directory on the
+ * Whether only root can change the target of the absolute path `path`, whether it exists or not: each directory on the
  * way, also of links, belongs to root, and `user` cannot create or rename anything in it.
  * @param user The user for whom root acts. For root itself, no other user may change the path.
  * @throws What `Deno.lstatSync` throws, except for missing files.

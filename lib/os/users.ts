@@ -128,11 +128,11 @@ const users = new ParsedFile(parsePasswd);
 const groups = new ParsedFile(parseGroup);
 
 /**
- * How long an answer of `getent` is cached, in milliseconds: in a tree of files whose owner has no name, each file asks
- * for it.
+ * Time for which an answer of `getent` is cached, in milliseconds: in a tree of files whose owner has no name, each file
+ * needs it.
  */
 const KNOWN_MS = 1_000;
-/** Answers that are remembered. */
+/** Maximum number of cached answers. */
 const MAX_KNOWN = 1_000;
 
 const answers = new BoundedMap<string, { readonly text: string; readonly until: number }>(MAX_KNOWN);

@@ -1,5 +1,5 @@
 /**
- * `state_compress_ids`: puts the states of one ID that had the same result together, with their number, the earliest start
+ * `state_compress_ids`: combines the states of one ID that had the same result, with their number, the earliest start
  * and the sum of the durations.
  * Source: Salt's highstate outputter.
  * @module
@@ -10,10 +10,10 @@ import { SEPARATOR } from "./state_return.ts";
 import { compare, float, isMap, str, toNumber, truthy, type Value, type ValueMap } from "../values/value.ts";
 import { roundHalfEven } from "./rounding.ts";
 
-/** Marks the tag of states that were put together. */
+/** Marks the tag of combined states. */
 const MARK = "state_compressed_";
 
-/** The states of every minion in `data`, put together; `data` itself if a part of it has another form. */
+/** Combines the states of every minion in `data`; returns `data` itself if a part of it has another form. */
 export function compressIds(data: ValueMap): ValueMap {
   const hosts: [Value, Value][] = [];
   for (const [host, states] of data) {
@@ -24,7 +24,7 @@ export function compressIds(data: ValueMap): ValueMap {
   return mapOf(hosts);
 }
 
-/** How many states come after `tag`: its ID ends in `(3)` if they were put together. */
+/** Number of states of `tag`: the ID of combined states ends in `(3)`. */
 export function compressedCount(tag: readonly string[]): number {
   if (!tag[2]?.startsWith(MARK)) return 1;
   return Number(/\((\d+)\)$/.exec(tag[1])?.[1] ?? 1);
@@ -33,7 +33,7 @@ export function compressedCount(tag: readonly string[]): number {
 interface State {
   readonly tag: readonly string[];
   readonly info: ValueMap;
-  /** The same for states that are put together. */
+  /** Fields that are the same in combined states. */
   readonly group: string;
 }
 

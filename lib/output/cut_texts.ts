@@ -1,5 +1,5 @@
 /**
- * Long texts in a value, cut to their first lines: a diff of a log file, or what a build wrote.
+ * Cuts long texts in a value to their first lines: a diff of a log file, or the output of a build.
  * @module
  */
 

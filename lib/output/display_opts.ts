@@ -1,5 +1,5 @@
 /**
- * The options of a configuration about what outputters show, as the outputters take them.
+ * The options of a configuration for outputters, in the form that outputters use.
  * @module
  */
 
@@ -37,7 +37,8 @@ export interface DisplayOpts {
 
 /**
  * How state runs are shown.
- * @param arg The arguments of the function that was called, as on the wire: `exclude=` and `terse=` replace the options.
+ * @param arg The arguments of the function that was called, as on the wire: `exclude=` and `terse=` replace the
+ * options.
  */
 export function stateDisplay(opts: DisplayOpts, arg: readonly Value[] = []): StateDisplay {
   const typed = arg.findLast((item) => isMap(item) && item.has("__kwarg__"));

@@ -1,6 +1,6 @@
 /**
  * The outputter of state runs: a block or a line for each state, then a summary. Text, order and colours are Salt's.
- * Difference: control characters in what a minion returned become visible, and a name stays on its line.
+ * Difference: control characters in returns become visible, and a name stays on its line.
  * Source: salt-states, section 8; Salt's highstate outputter.
  * @module
  */
@@ -71,7 +71,7 @@ export interface HighstateOptions {
 const MARGIN = " ".repeat(14);
 
 /**
- * Formats `data`, a map from minion ids to what a state run returned there, without a final newline.
+ * Formats `data`, a map from minion ids to returns of state runs, without a final newline.
  * @returns `undefined` if `data` has another form.
  */
 export function formatHighstate(data: Value, { color, states = STATE_DISPLAY }: HighstateOptions): string | undefined {
@@ -291,7 +291,7 @@ const NO_ORDER = "The State execution failed to record the order in which all st
 /** States whose changes are runs of their own. */
 const NESTED_RUNS: readonly Value[] = ["state.orch", "state.orchestrate", "state.sls"];
 
-/** What is in the wrappings that runners put around a run. */
+/** Removes the wrappers that runners put around a run. */
 function unwrap(data: Value): Value {
   let inner = data;
   for (const wrapping of ["return", "data"]) {
@@ -341,7 +341,7 @@ function colourOf({ result }: StateResult, changed: boolean): ColourName {
   return changed ? "CYAN" : "GREEN";
 }
 
-/** The comment with its further lines indented, and what a state adds to it. */
+/** The comment with its further lines indented, and the state's additions to it. */
 function commentOf({ comment, data }: StateResult): string {
   const text = strip(str(comment)).replaceAll("\n", `\n${MARGIN}`);
   if (data === undefined) return text;

@@ -27,7 +27,7 @@ export interface LiveLinesOptions {
 
 /** Default time until the beginning of an unfinished line is shown, in milliseconds. */
 const UNFINISHED_MS = 1_000;
-/** Maximum characters of shown text that are remembered, for all minions together. */
+/** Maximum characters of shown text that are kept in memory, for all minions together. */
 const MAX_SHOWN = 16 * 2 ** 20;
 /** Maximum characters of a line; longer lines are shown in parts. */
 const MAX_LINE = 65_536;
@@ -41,7 +41,7 @@ interface Stream {
   begun: boolean;
   /** Shows the unfinished line. */
   timer: Timer | undefined;
-  /** What its command has written. */
+  /** The output of its command. */
   readonly command: Written;
 }
 

@@ -38,7 +38,7 @@ export interface OutputOptions {
   readonly retcode?: number;
   /** Whether `nested` shows texts of a failed return in red. */
   readonly redFailures?: boolean;
-  /** Columns to the left of what `nested` prints. */
+  /** Indentation of the output of `nested`, in columns. */
   readonly nestedIndent?: number;
   /** How `highstate` shows states. Default: Salt's. */
   readonly states?: StateDisplay;

@@ -117,7 +117,7 @@ export function coloured(settings: OutputSettings, place: Pick<OutputPlace, "isT
 }
 
 /**
- * The printer for one run of a command. `query` selects what is printed of each result. Its output file is opened now,
+ * The printer for one run of a command. `query` selects the printed part of each result. Its output file is opened now,
  * with the rights that the process has now.
  * @throws {UsageError} If the output file cannot be written.
  */

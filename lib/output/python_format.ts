@@ -12,7 +12,7 @@ const SPEC = /^(?:(.)?([<>^]))?(\d{1,3})?(?:\.(\d{1,2}))?([sdf])?$/u;
 
 /**
  * Formats `template` with `args`.
- * @returns `undefined` if the template asks for something that is not there, or that this does not know.
+ * @returns `undefined` if the template asks for something that is not there, or has a form that is not supported.
  */
 export function formatPython(template: string, args: readonly Value[]): string | undefined {
   let out = "";

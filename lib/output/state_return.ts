@@ -1,5 +1,5 @@
 /**
- * Reads what a state run returned: a map from `<state>_|-<id>_|-<name>_|-<function>` to the result of that state.
+ * Reads the return of a state run: a map from `<state>_|-<id>_|-<name>_|-<function>` to the result of that state.
  * Checks the form once, for the outputters that show it. Formats nothing. Source: salt-states, section 4; Salt's
  * state.py.
  * @module
@@ -7,21 +7,21 @@
 
 import { compare, isMap, str, toNumber, type Value, type ValueMap } from "../values/value.ts";
 
-/** What the parts of a state's name are separated by. */
+/** The separator of the parts of a state's name. */
 export const SEPARATOR = "_|-";
 
 /** One state of a run. */
 export interface StateResult {
   /** The module, the ID, the name and the function. */
   readonly comps: readonly [state: string, id: string, name: string, fun: string];
-  /** True, False; None for what a test run would change. */
+  /** True, False; None for a change that a test run predicts. */
   readonly result: Value;
   readonly comment: Value;
-  /** What changed; nothing if it is empty in Python's sense. */
+  /** The changes; none if it is empty in Python's sense. */
   readonly changes: Value;
-  /** As the minion gave it; `undefined` without times. */
+  /** As returned by the minion; `undefined` without times. */
   readonly startTime: Value | undefined;
-  /** Milliseconds, as the minion gave them; the empty string without. */
+  /** Milliseconds, as returned by the minion; the empty string without times. */
   readonly duration: Value;
   readonly warnings: readonly string[] | undefined;
   /** Added to the comment. */

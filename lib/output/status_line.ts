@@ -1,6 +1,6 @@
 /**
- * One line at the bottom of a terminal that is redrawn in place, below what a command prints. Whatever prints must clear
- * it first.
+ * One line at the bottom of a terminal that is redrawn in place, below what a command prints. Whatever prints must
+ * clear it first.
  * @module
  */
 
@@ -21,7 +21,7 @@ export class StatusLine {
     this.#place = place;
   }
 
-  /** Shows `text`, cut to the width of the terminal, in the place of what stood there. */
+  /** Shows `text`, cut to the width of the terminal, in place of the previous text. */
   show(text: string): void {
     // The last column stays free: a terminal may go to the next line after it.
     const room = Math.max(1, (this.#place.columns ?? 80) - 1);

@@ -1,7 +1,7 @@
 /**
- * The outputter `table`: lists of maps, of lists of texts, or of texts, as tables below their keys. Difference: of a cell with more
- * lines than its neighbours, and of a row with more cells, all is shown; Salt shows as much as the shortest has.
- * Source: Salt's table outputter.
+ * The outputter `table`: lists of maps, of lists of texts, or of texts, as tables below their keys. Difference: cells with more
+ * lines than their neighbours, and rows with more cells, are shown completely; Salt cuts them to the shortest. Source: Salt's table
+ * outputter.
  * @module
  */
 
@@ -58,7 +58,7 @@ export interface TableOptions {
   readonly table?: TableLayout;
 }
 
-/** Formats `data` without a final newline. @returns `undefined` for rows of which no table can be made. */
+/** Formats `data` without a final newline. @returns `undefined` for rows that do not form a table. */
 export function formatTable(data: Value, { color, table = TABLE_LAYOUT }: TableOptions): string | undefined {
   const lines = new Tables(colours(color), table).lines(decoded(data));
   return lines?.join("\n");
@@ -167,7 +167,7 @@ class Tables {
   }
 }
 
-/** The cells of a row; `undefined` if no table can hold it. */
+/** The cells of a row; `undefined` if it cannot be a row of a table. */
 function cellsOf(row: Value): Row | undefined {
   if (typeof row === "string") return [row];
   if (Array.isArray(row)) {
@@ -191,7 +191,7 @@ function headerOf(row: ValueMap): Row | undefined {
   return sortedKeys(row)?.map((key) => titleCase(str(key).replaceAll("_", " ")));
 }
 
-/** Python's `str.title()`: letters after what is not a letter are capitals, all others are small. */
+/** Python's `str.title()`: letters after a non-letter become capitals, all others lower case. */
 function titleCase(text: string): string {
   return text.replace(/\p{L}+/gu, (word) => {
     const [first, ...rest] = word;
@@ -218,7 +218,7 @@ function justified(text: string, width: number, side: TableLayout["justify"]): s
   return " ".repeat(before) + text + " ".repeat(missing - before);
 }
 
-/** `value` with bytes as text, where they are text. */
+/** `value` with bytes decoded, if they are valid UTF-8. */
 function decoded(value: Value): Value {
   if (value instanceof Uint8Array) return strictUtf8(value) ?? value;
   if (Array.isArray(value)) return value.map(decoded);

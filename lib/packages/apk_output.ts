@@ -1,5 +1,5 @@
 /**
- * Parsers of what apk prints. Pure functions over text.
+ * Parsers for the output of apk. Pure functions over text.
  * Source: Salt 3006, `salt/modules/apkpkg.py`; apk(8).
  * @module
  */

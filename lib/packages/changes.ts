@@ -8,7 +8,7 @@ import { CommandError } from "../errors.ts";
 import { formatNested } from "../output/nested.ts";
 import { equals, map, type Value, type ValueMap } from "../values/value.ts";
 
-/** For each name that differs, a map of its `old` and its `new` value; what is not there is an empty text. */
+/** For each name that differs, a map of its `old` and its `new` value; a missing value is an empty text. */
 export function changesBetween(before: ValueMap, after: ValueMap): ValueMap {
   const changes: ValueMap = new Map();
   for (const name of new Set([...before.keys(), ...after.keys()])) {
@@ -39,7 +39,7 @@ export interface Change {
   readonly failure: string;
 }
 
-/** Changes packages. @returns What has changed. @throws {CommandError} With what has changed nevertheless. */
+/** Changes packages. @returns The changes. @throws {CommandError} With the changes that were made. */
 export async function changePackages({ list, run, failure }: Change): Promise<ValueMap> {
   const before = await list();
   const errors = await run(before);

@@ -14,14 +14,14 @@ export type PackageVersions = ReadonlyMap<string, readonly string[]>;
 export class PackageLister {
   readonly #versions = new Map<string, string[]>();
 
-  /** Notes one more installed version. */
+  /** Adds an installed version. */
   add(name: string, version: string): void {
     const known = this.#versions.get(name);
     if (known === undefined) this.#versions.set(name, [version]);
     else known.push(version);
   }
 
-  /** What was added, each package's versions sorted as text and without doubles. */
+  /** The packages, each with its versions, sorted as text and without duplicates. */
   done(): PackageVersions {
     return new Map([...this.#versions].map(([name, all]) => [name, [...new Set(all)].sort(compareStrings)]));
   }
@@ -35,8 +35,8 @@ export function asVersions(packages: PackageVersions, asList: boolean): ValueMap
 }
 
 /**
- * The versions of those packages; a name may be a glob. Of one plain name the version itself, an empty text if it is not
- * installed; of several a map.
+ * The versions of those packages; a name may be a glob. For one plain name the version itself, an empty text if it is
+ * not installed; for several a map.
  */
 export function versionsOf(packages: PackageVersions, names: readonly string[], asList: boolean): Value {
   const found = new Map<string, readonly string[]>();

@@ -24,7 +24,7 @@ export type Targets =
   | { readonly kind: "repository"; readonly packages: Map<string, string | null> }
   | { readonly kind: "file"; readonly files: Map<string, string> };
 
-/** How a manager writes the name of a package: `vim:amd64` is `vim` on an amd64. */
+/** Converts a package name to the manager's form: `vim:amd64` is `vim` on an amd64 host. */
 export type NormalizeName = (name: string) => string;
 
 /** @returns `undefined` if there are no targets, or they are contradictory, which is logged. */
@@ -61,7 +61,7 @@ export function listed(given: Value): Value[] | undefined {
 
 /**
  * The packages of a list of names, and of maps from a name to its version.
- * @throws {InvocationError} If two have one name, or a map has not one key.
+ * @throws {InvocationError} If two have the same name, or a map does not have exactly one key.
  */
 export function repacked(pkgs: readonly Value[], normalize: NormalizeName): Map<string, string | null> {
   const packages = new Map<string, string | null>();

@@ -1,5 +1,5 @@
 /**
- * Parsers of what pacman prints. Pure functions over text.
+ * Parsers for the output of pacman. Pure functions over text.
  * Source: Salt 3008.3, `salt/modules/pacmanpkg.py`; pacman(8).
  * @module
  */
@@ -28,7 +28,7 @@ export function parsePrinted(text: string): ValueMap {
   return new Map(found.map(([name, version]): [Value, Value] => [name, version]));
 }
 
-/** What `pacman -Sy` did: of each database whether it was read again. */
+/** Parses the output of `pacman -Sy`: whether each database was read again. */
 export function parseRefresh(text: string): ValueMap {
   const databases: ValueMap = new Map();
   for (const line of text.split("\n").map((one) => one.trim())) {
@@ -47,7 +47,7 @@ export function parseGroups(text: string): Map<string, string[]> {
   return groups;
 }
 
-/** The groups by how much of them is installed. */
+/** The groups, by the installed part of their packages. */
 export function sortGroups(
   available: ReadonlyMap<string, readonly string[]>,
   installed: ReadonlyMap<string, readonly string[]>,

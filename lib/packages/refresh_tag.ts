@@ -1,7 +1,6 @@
 /**
- * Whether the lists of packages are to be read before the next state that needs them: a file says so, from the beginning of
- * a run until they have been read.
- * Source: Salt 3008.3, `salt/utils/pkg/__init__.py`.
+ * Marks that the package lists must be read before the next state that needs them: a file that exists from the beginning of
+ * a run until they have been read. Source: Salt 3008.3, `salt/utils/pkg/__init__.py`.
  * @module
  */
 
@@ -14,7 +13,7 @@ function tagFile({ cachedir }: MinionOpts): string {
   return `${cachedir}/pkg_refresh`;
 }
 
-/** Notes that the lists are to be read. */
+/** Records that the lists must be read. */
 export function askForRefresh(opts: MinionOpts): void {
   if (isAskedForRefresh(opts)) return;
   Deno.mkdirSync(opts.cachedir, { recursive: true });
@@ -25,12 +24,12 @@ function isAskedForRefresh(opts: MinionOpts): boolean {
   return statIfExists(tagFile(opts))?.isFile ?? false;
 }
 
-/** Notes that they are read now. */
+/** Records that they have been read. */
 export function noteRefresh(opts: MinionOpts): void {
   removeIfExists(tagFile(opts));
 }
 
-/** Whether to read them, by the argument `refresh` of a state: true, false, or `null`, as the file says. */
+/** Whether to read them, by the argument `refresh` of a state: true, false, or `null`: depends on the file. */
 export function wantsRefresh(refresh: Value, opts: MinionOpts): boolean {
   return isTrue(refresh) || (refresh !== false && isAskedForRefresh(opts));
 }

@@ -1,5 +1,5 @@
 /**
- * Files of repositories in the form of ini files, as yum, dnf and zypper keep them: `/etc/yum.repos.d/x.repo`.
+ * Repository files, which are ini files, of yum, dnf and zypper: `/etc/yum.repos.d/x.repo`.
  * Source: Salt 3008.3, `salt/modules/yumpkg.py`; yum.conf(5); Python's configparser.
  * @module
  */
@@ -14,7 +14,7 @@ export interface RepoFile {
   readonly repositories: Map<string, ValueMap>;
 }
 
-/** @param options.strict Whether a name that comes twice is an error. @throws {CommandError} For that. */
+/** @param options.strict Whether a duplicate name is an error. @throws {CommandError} For a duplicate name. */
 export function parseRepoFile(
   text: string,
   { path, strict }: { readonly path: string; readonly strict: boolean },
@@ -90,7 +90,7 @@ export function formatRepoFile({ header, repositories }: RepoFile): string {
   }).join("");
 }
 
-/** The file after a repository was taken out of it, which Salt writes with its blank lines elsewhere. */
+/** The file after a repository was removed from it; Salt writes the blank lines at other places. */
 export function formatRemaining({ header, repositories }: RepoFile): string {
   return header + [...repositories].map(([name, repository]) => {
     const lines = [`[${name}]`, ...optionLines(repository)].map((line) => `\n${line}`).join("");

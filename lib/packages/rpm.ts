@@ -17,7 +17,7 @@ import { map, str, truthy, type Value, type ValueMap } from "../values/value.ts"
 /** Installed packages by name, the versions of each in order. */
 export type RpmPackages = ReadonlyMap<string, readonly output.RpmPackage[]>;
 
-/** The architecture of this host as rpm names it. */
+/** rpm's name of this host's architecture. */
 export function ownArchitecture({ grains }: JobContext): string {
   return str(grains.get("osarch") ?? "");
 }
@@ -36,7 +36,7 @@ export function runRpm(
   return runProgram(words, context, options);
 }
 
-/** What is installed. @param options.checked Whether rpm checks digests and signatures. */
+/** The installed packages. @param options.checked Whether rpm checks digests and signatures. */
 export async function installedRpms(
   context: JobContext,
   { root, checked = false }: { readonly root?: Value; readonly checked?: boolean } = {},
@@ -77,7 +77,7 @@ function withAttributes(packages: RpmPackages, attr: Value): ValueMap {
   return new Map(shown);
 }
 
-/** Facts of a package file; `undefined` if it is not one. @throws {CommandError} If it is not there. */
+/** Information about a package file; `undefined` if it is not one. @throws {CommandError} If it is not there. */
 export async function packageFileInfo(
   path: string,
   saltenv: Value,
@@ -108,7 +108,7 @@ export async function ownersOf(paths: readonly string[], root: Value | undefined
   return owners.size === 0 ? "" : owners.size === 1 ? [...owners.values()][0] : owners;
 }
 
-/** The files of packages, of all without names, as one list. */
+/** The files of the named packages, or of all, as one list. */
 export async function filesOf(
   names: readonly string[],
   root: Value | undefined,
@@ -120,7 +120,7 @@ export async function filesOf(
   return map({ errors: [], files: stdout === "" ? [] : stdout.split("\n") });
 }
 
-/** The names and versions of installed packages, of all without names, and what rpm says of those that are not installed. */
+/** The names and versions of the named packages, or of all, and rpm's messages about those that are not installed. */
 export async function namesOf(
   names: readonly string[],
   root: Value | undefined,
@@ -131,7 +131,7 @@ export async function namesOf(
   return output.parseNames((await runRpm(words, context, { joined: true, setsRetcode: true })).stdout);
 }
 
-/** The files of packages, of all without names, by package. */
+/** The files of the named packages, or of all, by package. */
 export async function filesByPackage(
   names: readonly string[],
   root: Value | undefined,
@@ -146,7 +146,7 @@ export async function filesByPackage(
   return map({ errors: missing, packages: files });
 }
 
-/** What rpm knows of installed packages, of all without names, by name, the newest first. */
+/** rpm's information about the named packages, or all, by name, the newest first. */
 export async function infoOf(
   names: readonly string[],
   { root, attr }: { readonly root?: Value; readonly attr?: Value },
@@ -162,7 +162,7 @@ export async function infoOf(
   return output.parseInfo(stdout, { hasDescription: attributes?.includes("description") ?? true });
 }
 
-/** The files of packages that are not as they were packed. @throws {CommandError} If rpm cannot tell. */
+/** The changed files of packages. @throws {CommandError} If rpm fails. */
 export async function verifyPackages(
   names: readonly string[],
   kwargs: ValueMap,
@@ -188,7 +188,7 @@ export async function verifyPackages(
   return stdout === "" ? new Map() : output.parseVerify(stdout, ignored);
 }
 
-/** The files that have changed, with what has. @param flags Whether these are to be among what has changed. */
+/** The changed files, with the changed properties. @param flags The properties to report. */
 export async function modifiedFiles(
   names: readonly string[],
   flags: ValueMap,

@@ -35,7 +35,10 @@ export async function downloadedPackages(directory: string, context: JobContext)
   return new Map(found);
 }
 
-/** How files differ from those in their packages. @param options.download Brings packages' files, by name. */
+/**
+ * The differences of files to those in their packages. @param options.download Downloads packages. @returns Their files
+ * by name.
+ */
 export async function diffFiles(
   paths: readonly string[],
   root: Value | undefined,

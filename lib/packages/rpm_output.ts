@@ -1,5 +1,5 @@
 /**
- * Parsers of what rpm prints, and the formats in which it is asked. Pure functions over text.
+ * Parsers for the output of rpm, and its query formats. Pure functions over text.
  * Source: Salt 3008.3, `salt/utils/pkg/rpm.py`, `salt/modules/rpm_lowpkg.py`; rpm(8), rpm-queryformat(7).
  * @module
  */
@@ -49,7 +49,7 @@ function isoSeconds(seconds: number): string {
   return new Date(seconds * 1000).toISOString().slice(0, 19);
 }
 
-/** The packages of `rpm -qa`, by their names in the order in which they come, the versions of each in order. */
+/** The packages of `rpm -qa`, by name, in the order of the output; the versions of each are sorted. */
 export function parseInstalled(text: string, own: string): Map<string, RpmPackage[]> {
   const packages = new Map<string, RpmPackage[]>();
   for (const line of splitLines(text)) {
@@ -64,7 +64,7 @@ export function parseInstalled(text: string, own: string): Map<string, RpmPackag
   return packages;
 }
 
-/** Epoch, version and release of `epoch:version-release`; `null` for what is not there. */
+/** Epoch, version and release of `epoch:version-release`; `null` for missing parts. */
 export function splitVersion(
   full: string,
 ): { readonly epoch: string | null; readonly version: string; readonly release: string | null } {
@@ -100,7 +100,7 @@ const FILE_TYPES: Readonly<Record<string, string>> = {
   r: "readme",
 };
 
-/** What the places of `S.5....T.` mean, in their order, and the letter that says so. */
+/** The properties at the positions of `S.5....T.`, in order, each with its letter. */
 const MISMATCHES = [
   ["S", "size"],
   ["M", "mode"],
@@ -113,7 +113,7 @@ const MISMATCHES = [
   ["P", "capabilities"],
 ] as const;
 
-/** The files of `rpm -V` that are not as they were packed. @param ignored Types of files that are left out. */
+/** The changed files in the output of `rpm -V`. @param ignored Types of files that are left out. */
 export function parseVerify(text: string, ignored: readonly string[]): ValueMap {
   const files: ValueMap = new Map();
   for (const given of text.split("\n")) {
@@ -134,7 +134,7 @@ export function parseVerify(text: string, ignored: readonly string[]): ValueMap 
 
 const MODIFIED = ["size", "mode", "checksum", "device", "symlink", "owner", "group", "time", "capabilities"];
 
-/** The files of `rpm -Va` with what has changed of each. */
+/** The files of `rpm -Va`, each with its changed properties. */
 export function parseModified(text: string): Map<string, string[]> {
   const files = new Map<string, string[]>();
   for (const line of text.split("\n")) {
@@ -148,7 +148,7 @@ export function parseModified(text: string): Map<string, string[]> {
   return files;
 }
 
-/** The tags that `lowpkg.info` can ask for, with their formats. */
+/** The attributes of `lowpkg.info`, with their query formats. */
 const INFO_FORMATS: Readonly<Record<string, string>> = {
   name: "name: %{NAME}\\n",
   relocations: "relocations: %|PREFIXES?{[%{PREFIXES} ]}:{(not relocatable)}|\\n",
@@ -177,7 +177,7 @@ const INFO_FORMATS: Readonly<Record<string, string>> = {
 
 /**
  * The format of {@linkcode parseInfo}; `undefined` if none of the attributes is known.
- * @param attributes Those that are wanted; `undefined`: all. @param hasLongSize Whether rpm knows sizes above 4 GB.
+ * @param attributes Those that are wanted; `undefined`: all. @param hasLongSize Whether rpm supports sizes above 4 GB.
  */
 export function infoFormat(attributes: readonly string[] | undefined, hasLongSize: boolean): string | undefined {
   const known = Object.keys(INFO_FORMATS).filter((name) => name !== "description");

@@ -1,5 +1,5 @@
 /**
- * The order of RPM's versions: epoch, version, release.
+ * Compares versions of RPM: epoch, version, release.
  * Source: rpm-version(7).
  * @module
  */
@@ -24,7 +24,7 @@ function partsOf(full: string): Evr {
   };
 }
 
-/** The sign of the order of two versions. Releases count only if both have one. */
+/** Compares two versions: negative, zero or positive. Releases count only if both have one. */
 export function compareRpmVersions(a: string, b: string): number {
   const [left, right] = [partsOf(a), partsOf(b)];
   if (left.epoch !== right.epoch) return Math.sign(left.epoch - right.epoch);
@@ -33,12 +33,12 @@ export function compareRpmVersions(a: string, b: string): number {
   return compareParts(left.release, right.release);
 }
 
-/** {@linkcode compareRpmVersions}, if asked without what is before a colon. */
+/** {@linkcode compareRpmVersions}, on request without the part before a colon. */
 export function rpmOrder(ignoreEpoch: boolean): (a: string, b: string) => number {
   return ignoreEpoch ? withoutEpochs(compareRpmVersions) : compareRpmVersions;
 }
 
-/** The digits, the letters, `~` and `^` of a version, one after the other; all else only separates them. */
+/** The digits, the letters, `~` and `^` of a version, in order; other characters are separators. */
 function segments(version: string): string[] {
   return version.match(/[0-9]+|[a-zA-Z]+|~|\^/g) ?? [];
 }

@@ -1,5 +1,5 @@
 /**
- * A scope of systemd for a package manager, so that a restart of the minion does not end it.
+ * A systemd scope for a package manager, so that a restart of the minion does not end it.
  * Source: Salt 3008.3, `salt/utils/systemd.py`; systemd-run(1).
  * @module
  */
@@ -10,12 +10,12 @@ import { isTrue } from "../values/is_true.ts";
 import { isMap } from "../values/value.ts";
 
 const OPTION = "systemd.scope";
-/** The first version of systemd that has scopes. */
+/** The first version of systemd with scopes. */
 const FIRST_VERSION = 205;
 
 /**
- * The words before a command that run it in a scope; none where there is no systemd, or the option `systemd.scope`, of the
- * minion, its grains or its pillar, says no.
+ * The words before a command that run it in a scope; none without systemd, or if the option `systemd.scope` (of the
+ * minion, its grains or its pillar) is false.
  */
 export function scopeWords({ opts, grains, pillar }: JobContext, description?: string): string[] {
   const wanted = [opts.extra, grains, pillar].map((place) => place.get(OPTION)).find((value) => value !== undefined);

@@ -1,10 +1,10 @@
 /**
- * Comparisons in wanted versions: `>=1.2`, `<2`, `1.3`.
+ * Conditions on versions: `>=1.2`, `<2`, `1.3`.
  * Source: Salt 3008.3, `salt/utils/pkg/__init__.py`, `salt/utils/versions.py` compare.
  * @module
  */
 
-/** The sign of the order of two versions. */
+/** Compares two versions: negative, zero or positive. */
 export type VersionOrder = (a: string, b: string) => number;
 
 const ACCEPTED: Readonly<Record<string, readonly number[]>> = {
@@ -22,12 +22,15 @@ export function splitComparison(wanted: string): readonly [operator: string, ver
   return version === undefined ? ["", wanted] : [operator, version];
 }
 
-/** Whether an operator accepts an order of two versions, below 0, 0 or above; one that Salt does not know accepts none. */
+/** Whether an operator accepts an order of two versions, below 0, 0 or above; an unknown operator accepts none. */
 export function accepts(operator: string, order: number): boolean {
   return Object.hasOwn(ACCEPTED, operator) && ACCEPTED[operator].includes(Math.sign(order));
 }
 
-/** The first of the available versions that is wanted. @param options.ignoreEpoch Leave out what is before a colon. */
+/**
+ * The first available version that meets the condition. @param options.ignoreEpoch Whether the part before a colon is
+ * ignored.
+ */
 export function matchingVersion(
   wanted: string,
   available: readonly string[],
@@ -38,7 +41,7 @@ export function matchingVersion(
   return available.find((candidate) => accepts(operator || "==", order(candidate, version)));
 }
 
-/** The order of the versions without their epochs. */
+/** Compares the versions without their epochs. */
 export function withoutEpochs(order: VersionOrder): VersionOrder {
   const bare = (version: string) => version.replace(/^[^:]*:/, "");
   return (a, b) => order(bare(a), bare(b));

@@ -100,7 +100,7 @@ const OWN_KEYWORDS = [
   "get_extra_options",
 ];
 
-/** What the return codes of `check-update` mean: whether there are updates. */
+/** Whether there are updates, by the return codes of `check-update`. */
 const UPDATES: Readonly<Record<number, boolean | null>> = { 100: true, 0: null, 1: false };
 
 /**
@@ -129,7 +129,7 @@ export function listingOf({ stdout }: ProgramResult, context: JobContext): RpmPa
   return parseListing(stdout, ownArchitecture(context));
 }
 
-/** The newest version of each name that is newer than what is installed; an empty text if there is none. */
+/** The newest version of each name, if it is newer than the installed one; an empty text if there is none. */
 export async function latestVersions(
   names: readonly string[],
   options: readonly string[],
@@ -153,7 +153,7 @@ export async function latestVersions(
   return new Map(names.map((name) => [name, latest(name)]));
 }
 
-/** The package that brings `versionlock`. */
+/** The package that contains `versionlock`. */
 function lockPackage({ grains }: JobContext): string {
   const program = yumProgram();
   if (program === "tdnf") throw new InvocationError("Cannot proceed, no versionlock for tdnf");
@@ -174,7 +174,7 @@ export function requireVersionlock(installed: RpmPackages, context: JobContext):
 
 const DNF5_LOCKS = "/etc/dnf/versionlock.toml";
 
-/** The held packages, as they are listed or their names alone. */
+/** The held packages: the listed entries, or only their names. */
 export async function heldPackages(
   { full, pattern = HOLD_PATTERN }: { readonly full: boolean; readonly pattern?: string },
   context: JobContext,

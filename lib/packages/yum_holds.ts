@@ -1,5 +1,5 @@
 /**
- * Packages that yum and dnf keep at their versions, by the plugin `versionlock`.
+ * Held packages of yum and dnf, by the plugin `versionlock`.
  * Source: Salt 3008.3, `salt/modules/yumpkg.py`; yum-versionlock(1), dnf-versionlock(8).
  * @module
  */
@@ -18,7 +18,7 @@ function outcome(name: string): ValueMap {
   return map({ name, changes: {}, result: false, comment: "" });
 }
 
-/** Holds packages. @param installed What is installed, if that is known. @throws {InvocationError} If the plugin is not there. */
+/** Holds packages. @param installed The installed packages, if known. @throws {InvocationError} If the plugin is not there. */
 export async function holdPackages(
   names: readonly string[],
   context: JobContext,
@@ -41,7 +41,7 @@ export async function holdPackages(
   return results;
 }
 
-/** Releases packages. @param installed What is installed, if that is known. @throws {InvocationError} If the plugin is not there. */
+/** Unholds packages. @param installed The installed packages, if known. @throws {InvocationError} If the plugin is not there. */
 export async function unholdPackages(
   names: readonly string[],
   context: JobContext,

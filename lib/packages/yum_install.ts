@@ -1,5 +1,5 @@
 /**
- * Installs, upgrades and removes packages with yum or dnf, and tells what has changed, from lists made before and after.
+ * Installs, upgrades and removes packages with yum or dnf, and returns the changes, from lists made before and after.
  * Source: Salt 3008.3, `salt/modules/yumpkg.py`.
  * @module
  */
@@ -18,10 +18,10 @@ import { compileGlob } from "../text/glob.ts";
 import { isTrue } from "../values/is_true.ts";
 import { map, str, type Value, type ValueMap } from "../values/value.ts";
 
-/** What is to be installed: packages, or advisories by their ids. */
+/** The targets of an installation: packages, or advisories by their ids. */
 export type YumTargets = Targets | { readonly kind: "advisory"; readonly ids: readonly string[] };
 
-/** How it is installed. */
+/** Options of the installation. */
 export interface YumInstallOptions {
   readonly skipVerify: boolean;
   readonly downloadonly: boolean;
@@ -30,7 +30,7 @@ export interface YumInstallOptions {
   readonly ignoreEpoch: boolean;
   /** More keywords of `pkg.install`. */
   readonly kwargs: ValueMap;
-  /** The versions that the repositories have of packages. */
+  /** The versions of packages in the repositories. */
   available(names: readonly string[]): Promise<ReadonlyMap<Value, Value>>;
   /** The advisories by their ids. */
   advisories(): Promise<ReadonlyMap<string, unknown>>;
@@ -49,14 +49,14 @@ interface Plan {
   readonly errors: string[];
 }
 
-/** One version that is wanted of a package. */
+/** One requested version of a package. */
 interface Wanted {
   readonly name: string;
   readonly word: string;
   readonly version: string;
 }
 
-/** Whether versions count by their whole text, or up to their epoch. */
+/** Adds a package to the plan: it is installed, reinstalled or downgraded. */
 function sortTarget({ name, word, version }: Wanted, plan: Plan, { installed, options }: {
   readonly installed: readonly string[];
   readonly options: YumInstallOptions;
@@ -130,7 +130,7 @@ function isGlob(version: string | null | undefined): boolean {
   return version?.includes("*") ?? false;
 }
 
-/** The version that an expression or glob means of those that the repositories have. */
+/** The version in the repositories that matches an expression or glob. */
 function chosenVersion(
   name: string,
   wanted: string,
@@ -157,7 +157,7 @@ function chosenVersion(
   };
 }
 
-/** A name without its architecture, and that with its dot. */
+/** A name without its architecture, and the architecture with its dot. */
 function splitName(
   name: string,
   kwargs: ValueMap,
@@ -170,7 +170,7 @@ function splitName(
   return { bare: name.slice(0, dot), ending: `.${arch}` };
 }
 
-/** Installs packages. @returns What has changed. @throws {CommandError} With what has changed nevertheless. */
+/** Installs packages. @returns The changes. @throws {CommandError} With the changes that were made. */
 export async function installPackages(
   targets: YumTargets,
   context: JobContext,
@@ -239,7 +239,7 @@ export async function installPackages(
   throw changeFailure(`Error occurred installing${kind} package(s)`, { errors, changes });
 }
 
-/** The names of held packages; `none` where packages cannot be held. */
+/** The names of held packages; none if packages cannot be held. */
 async function holdsOr(none: string[], installed: RpmPackages, context: JobContext): Promise<string[]> {
   try {
     requireVersionlock(installed, context);
@@ -250,7 +250,7 @@ async function holdsOr(none: string[], installed: RpmPackages, context: JobConte
   }
 }
 
-/** Runs a step while packages are released from being held. */
+/** Runs a step while packages are temporarily not held. */
 async function withoutHolds(
   held: readonly Target[],
   { words, run, errors, installed, context }: {
@@ -275,7 +275,7 @@ async function withoutHolds(
   }
 }
 
-/** Removes packages; a name may be a glob. @returns What has changed. */
+/** Removes packages; a name may be a glob. @returns The changes. */
 export async function removePackages(targets: Targets, kwargs: ValueMap, context: JobContext): Promise<ValueMap> {
   const packages = await installedRpms(context);
   const before = formatRpms(packages, { asList: false });
@@ -300,7 +300,7 @@ export async function removePackages(targets: Targets, kwargs: ValueMap, context
   throw changeFailure("Error occurred removing package(s)", { errors: [stderr], changes });
 }
 
-/** Upgrades packages, all without names. @param words The words of yum. @returns What has changed. */
+/** Upgrades the named packages, or all. @param words The arguments of yum. @returns The changes. */
 export async function upgradePackages(words: readonly string[], attr: Value, context: JobContext): Promise<ValueMap> {
   const list = async () => formatRpms(await installedRpms(context), { asList: false, attr });
   const before = await list();

@@ -1,5 +1,5 @@
 /**
- * Parsers of what yum, dnf and dnf5 print. Pure functions over text.
+ * Parsers for the output of yum, dnf and dnf5. Pure functions over text.
  * Source: Salt 3008.3, `salt/modules/yumpkg.py`; yum(8), dnf(8), dnf5(8).
  * @module
  */
@@ -41,12 +41,12 @@ export function parseListing(text: string, own: string): RpmPackage[] {
   return packages;
 }
 
-/** What a name in a list of holds may be, in Python's syntax: the default of an argument. */
+/** The default pattern of names in a list of holds, in Python's syntax. */
 export const HOLD_PATTERN = "[\\w+]+(?:[.-][^-]+)*";
 
 /**
- * The held packages of `yum versionlock list`: as they are listed, or their names alone.
- * @param options.pattern What a name may be, in Python's syntax.
+ * The held packages of `yum versionlock list`: the listed entries, or only their names. @param
+ * options.pattern The pattern of names, in Python's syntax.
  */
 export function parseHolds(
   text: string,
@@ -104,7 +104,7 @@ const SECTIONS: Readonly<Record<string, string>> = {
   "available language groups:": "available languages",
 };
 
-/** The groups of `yum grouplist hidden` by what they are. */
+/** The groups of `yum grouplist hidden`, by kind. */
 export function parseGroups(text: string): ValueMap {
   const languages: ValueMap = new Map();
   const groups = new Map<string, Value[]>(
@@ -140,7 +140,7 @@ export function parseDnf5Groups(text: string): ValueMap {
   });
 }
 
-/** What a package may be for a group. */
+/** The kinds of packages in a group. */
 export const GROUP_KINDS = ["mandatory", "optional", "default", "conditional"] as const;
 
 /** One group in yum's output. */
@@ -149,7 +149,7 @@ export interface GroupInfo {
   readonly group: string | null;
   readonly id: string | null;
   readonly description: string;
-  /** Packages, or groups of an environment, by what they are for it. */
+  /** Packages, or groups of an environment, by kind. */
   readonly members: ReadonlyMap<string, readonly string[]>;
 }
 

@@ -1,5 +1,5 @@
 /**
- * What the repositories of yum and dnf have: packages, advisories, and files to download.
+ * The contents of the repositories of yum and dnf: packages, advisories, and files to download.
  * Source: Salt 3008.3, `salt/modules/yumpkg.py`; yum(8), yumdownloader(1).
  * @module
  */
@@ -23,7 +23,7 @@ function names(given: Value | undefined): string[] {
   return (Array.isArray(given) ? given.map(text) : text(given ?? "").split(",")).map((one) => one.trim());
 }
 
-/** The repositories to ask: those named, or all that are enabled. */
+/** The repositories to query: the named ones, or all that are enabled. */
 function requestedRepositories(kwargs: ValueMap): string[] {
   const from = names(kwargs.get("fromrepo"));
   if (from.length > 0) return from;
@@ -74,7 +74,7 @@ export async function offeredPackages(
   return offered;
 }
 
-/** The versions that the repositories have of packages, the newest first. */
+/** The versions of packages in the repositories, the newest first. */
 export async function availableVersions(
   globs: readonly string[],
   kwargs: ValueMap,

@@ -15,10 +15,10 @@ import type { JobContext } from "../plugins/job_context.ts";
 import { isTrue } from "../values/is_true.ts";
 import { map, repr, str, truthy, type Value, type ValueMap } from "../values/value.ts";
 
-/** Where repositories are looked for. */
+/** The places of repository files. */
 export interface Place {
   readonly directories: readonly string[];
-  /** Whether a name that comes twice in a file is an error. */
+  /** Whether a duplicate name in a file is an error. */
   readonly strict: boolean;
 }
 
@@ -82,7 +82,7 @@ function repositoryName(given: string): string {
   return owner === undefined ? given : `copr:copr.fedorainfracloud.org:${owner}:${project}`;
 }
 
-/** Removes a repository, and its file if there is no other one in it. @returns What was done. */
+/** Removes a repository, and its file if it contains no other one. @returns A description of the changes. */
 export function deleteRepository(given: string, place: Place): string {
   const name = repositoryName(given);
   const all = listRepositories(place);
@@ -98,7 +98,7 @@ export function deleteRepository(given: string, place: Place): string {
   return `Repo ${name} has been removed from ${file}`;
 }
 
-/** The options that say where a repository is, of which it has one. */
+/** The options for the address of a repository; each repository has one of them. */
 const LINKS = ["baseurl", "mirrorlist", "metalink"] as const;
 
 /** The options to set, and those to remove. */
@@ -146,13 +146,13 @@ export async function changeRepository(
   return map({ [file]: new Map(repositories) });
 }
 
-/** @throws {InvocationError} If the name could not be between brackets, or would be another file's. */
+/** @throws {InvocationError} If the name is invalid between brackets, or as a file name. */
 function checkedRepositoryName(name: string): void {
   if (/^[^[\]\n/]+$/.test(name)) return;
   throw new InvocationError(`Invalid name of a repository: ${JSON.stringify(name)}`);
 }
 
-/** The file for a repository that is not there, which copr's plugin makes itself. */
+/** The file for a new repository; for copr the plugin creates it. */
 async function addedFile(
   given: string,
   { name, set, place }: { readonly name: string; readonly set: ValueMap; readonly place: Place },

@@ -13,7 +13,7 @@ import type { JobContext } from "../plugins/job_context.ts";
 import { elementsNamed, parseXml, type XmlElement } from "../text/xml.ts";
 import { map, type Value } from "../values/value.ts";
 
-/** Return codes of a run that went well: also if there are patches, or a restart is needed. */
+/** Return codes of a successful run: also if there are patches, or a restart is needed. */
 export const SUCCESSES: readonly number[] = [0, 100, 101, 102, 103];
 /** Return codes that are no failure: no repositories, a lock, one repository that failed, a script that failed. */
 const WARNINGS = [6, 7, 106, 107];
@@ -21,10 +21,10 @@ const LOCKED = 7;
 const LOCK_FILE = "/var/run/zypp.pid";
 /** Milliseconds between two tries while another zypper runs. */
 const LOCK_WAIT_MS = 5_000;
-/** How often it is tried: ten minutes. */
+/** Number of tries: ten minutes. */
 const LOCK_TRIES = 120;
 
-/** How zypper is run. */
+/** Options for running zypper. */
 export interface ZypperRun {
   /** The directory of another host. */
   readonly root?: Value;
@@ -34,7 +34,7 @@ export interface ZypperRun {
   readonly refreshes?: boolean;
   /** Whether a failure is a result like others. */
   readonly soft?: boolean;
-  /** Whether it gets a scope of systemd. */
+  /** Whether it runs in a systemd scope. */
   readonly scope?: boolean;
   /** Return codes that mean 0. */
   readonly successes?: readonly number[];
@@ -77,7 +77,7 @@ export async function runZypper(
   return result;
 }
 
-/** The same for the document that it prints. @throws {CommandError} Also if it prints none. */
+/** The same, returns the XML document that zypper prints. @throws {CommandError} Also if it prints none. */
 export async function zypperXml(
   words: readonly string[],
   context: JobContext,

@@ -1,5 +1,5 @@
 /**
- * Parsers of what zypper prints, and of its file of locks. Pure functions over text and documents.
+ * Parsers for the output of zypper, and for its file of locks. Pure functions over text and documents.
  * Source: Salt 3008.3, `salt/modules/zypperpkg.py`; zypper(8), locks(5).
  * @module
  */
@@ -7,7 +7,7 @@
 import { elementsNamed, type XmlElement } from "../text/xml.ts";
 import { map, type Value, type ValueMap } from "../values/value.ts";
 
-/** What `zypper refresh` did: of each repository whether it was read again. */
+/** Parses the output of `zypper refresh`: whether each repository was read again. */
 export function parseRefresh(text: string): ValueMap {
   const repositories: ValueMap = new Map();
   for (const line of text.split("\n").map((one) => one.trim())) {
@@ -41,7 +41,7 @@ export function parseInfo(text: string): Map<string, ValueMap> {
   return packages;
 }
 
-/** The locks by the name of what they hold, with their other fields. */
+/** The locks by the name of the locked package, with their other fields. */
 export function parseLocks(text: string): Map<string, ValueMap> {
   const locks = new Map<string, ValueMap>();
   for (const paragraph of text.split("\n\n")) {
@@ -68,7 +68,9 @@ export function solvablesOf(document: XmlElement): Map<string, { installed: bool
   );
 }
 
-/** The products of `zypper products`. @param oemRelease The release in the file of a product's line, if there is one. */
+/**
+ * The products of `zypper products`. @param oemRelease The release in the file of a product's line, if there is one.
+ */
 export function productsOf(document: XmlElement, oemRelease: (line: string) => string | undefined): ValueMap[] {
   const [list] = document.name === "product-list" ? [document] : elementsNamed(document, "product-list");
   if (list === undefined) return [];
@@ -91,7 +93,7 @@ export function productsOf(document: XmlElement, oemRelease: (line: string) => s
   });
 }
 
-/** The names of real packages by what they provide, of `%{PROVIDES}_|-%{NAME}`. */
+/** The names of packages by their provides, from `%{PROVIDES}_|-%{NAME}`. */
 export function parseProvides(text: string): Map<string, string[]> {
   const provided = new Map<string, string[]>();
   for (const line of text.split("\n")) {
@@ -102,7 +104,7 @@ export function parseProvides(text: string): Map<string, string[]> {
   return provided;
 }
 
-/** What `zypper download` has brought, by package. */
+/** The downloaded files of `zypper download`, by package. */
 export function downloadsOf(document: XmlElement): { readonly name: string; readonly info: ValueMap }[] {
   return [...elementsNamed(document, "download-result")].map((result) => {
     const first = (name: string) => elementsNamed(result, name).next().value ?? undefined;

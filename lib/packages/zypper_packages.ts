@@ -19,11 +19,14 @@ import { compileGlob } from "../text/glob.ts";
 import { compareLooseVersions } from "../text/loose_version.ts";
 import { isMap, map, str, truthy, type Value, type ValueMap } from "../values/value.ts";
 
-/** How many names one call of zypper gets. */
+/** Maximum number of names for one call of zypper. */
 const BATCH = 500;
 const INFO_BATCH = 200;
 
-/** Reads the lists of the repositories again. @returns Of each whether it was read. @throws {CommandError} */
+/**
+ * Reads the package lists of the repositories again. @returns For each repository whether it was read. @throws
+ * {CommandError}
+ */
 export async function refreshZypper(kwargs: ValueMap, context: JobContext): Promise<ValueMap> {
   noteRefresh(context.opts);
   const settings = context.pillar.get("zypper");
@@ -71,7 +74,7 @@ const SEARCH_OPTIONS: Readonly<Record<string, string>> = {
   details: "--details",
 };
 
-/** What matches, by name, with its attributes. @throws {CommandError} If nothing does. */
+/** The matching packages by name, with their attributes. @throws {CommandError} If there are none. */
 export async function searchPackages(criteria: string, kwargs: ValueMap, context: JobContext): Promise<ValueMap> {
   const match = kwargs.get("match");
   const how = ["exact", "words", "substrings"].find((one) => one === match);
@@ -88,7 +91,7 @@ export async function searchPackages(criteria: string, kwargs: ValueMap, context
   return new Map(found.map((one): [Value, Value] => [one.get("name") ?? "", new Map(one)]));
 }
 
-/** The products that are installed, or with `all` offered. */
+/** The installed products, or with `all` all available ones. */
 export async function listProducts(all: boolean, root: Value | undefined, context: JobContext): Promise<ValueMap[]> {
   const words = all ? ["products"] : ["--disable-repositories", "products", "-i"];
   const document = await zypperXml(words, context, { root, readsOnly: true });
@@ -125,10 +128,10 @@ export async function installedPatterns(
   return found;
 }
 
-/** What a list of packages has besides them. */
+/** The other entries of a list of packages. */
 const INCLUDED = ["product", "pattern", "patch"];
 
-/** How packages are listed. */
+/** Options for listing packages. */
 export interface ListOptions {
   readonly root?: Value;
   readonly asList?: boolean;
@@ -137,7 +140,7 @@ export interface ListOptions {
   readonly includes?: readonly string[];
 }
 
-/** What is installed, without the keys of packagers. */
+/** The installed packages, without the keys of packagers. */
 export async function listInstalled(
   { root, asList = false, attr, includes = [] }: ListOptions,
   context: JobContext,
@@ -184,7 +187,7 @@ export function kindsOf(names: readonly string[]): string[] {
     .sort();
 }
 
-/** The newest version that a version with a glob in it means, with its operator; `undefined` if there is none. */
+/** The newest version that matches a glob, with its operator; `undefined` if there is none. */
 async function newestOf(
   name: string,
   version: string,
@@ -207,13 +210,13 @@ async function newestOf(
   return newest === undefined ? undefined : `${operator}${newest}`;
 }
 
-/** What is to be installed: packages, or advisories by their ids. */
+/** The targets of an installation: packages, or advisories by their ids. */
 export type ZypperTargets = Targets | { readonly kind: "advisory"; readonly ids: readonly string[] };
 
-/** How packages are installed. */
+/** Options for installing packages. */
 export interface ZypperInstall {
   readonly name: string | null;
-  /** The version of the one package that is named; may be a glob. */
+  /** The version of the single named package; may be a glob. */
   readonly version: string | null;
   /** Whether lists of packages were given, so that `version` does not count. */
   readonly hasLists: boolean;
@@ -248,7 +251,7 @@ async function targetWords(targets: ZypperTargets, how: ZypperInstall, context: 
   });
 }
 
-/** Installs packages. @returns What has changed. @throws {CommandError} If zypper fails. */
+/** Installs packages. @returns The changes. @throws {CommandError} If zypper fails. */
 export async function installPackages(
   targets: ZypperTargets,
   how: ZypperInstall,
@@ -281,7 +284,9 @@ export async function installPackages(
   return changesBetween(before, await list());
 }
 
-/** Upgrades packages. @param words The words of zypper. @returns What has changed, or with `dryrun` what zypper says. */
+/**
+ * Upgrades packages. @param words The arguments of zypper. @returns The changes, or with `dryrun` the output of zypper.
+ */
 export async function upgradePackages(
   words: readonly string[],
   { root, attr, dryrun }: { readonly root: Value; readonly attr: Value; readonly dryrun: boolean },
@@ -298,7 +303,7 @@ export async function upgradePackages(
   return dryrun ? `${result.stdout}\n${result.stderr}`.trim() : changes;
 }
 
-/** The packages that are temporary fixes, which are removed by their own command. */
+/** The temporary fixes (PTFs), which are removed by their own command. */
 async function temporaryFixes(
   names: readonly string[],
   root: Value | undefined,
@@ -312,7 +317,7 @@ async function temporaryFixes(
   });
 }
 
-/** Removes packages. @returns What has changed. */
+/** Removes packages. @returns The changes. */
 export async function removePackages(targets: Targets, root: Value, context: JobContext): Promise<ValueMap> {
   const packages = targets.kind === "repository" ? targets.packages : new Map<string, string | null>();
   const names = [...packages.keys()];

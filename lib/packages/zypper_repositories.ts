@@ -100,7 +100,7 @@ function modifyWords(kwargs: ValueMap): string[] {
 /**
  * Changes a repository, or adds it.
  * @param refresh Reads the repository again.
- * @returns The repository; `comment` says if nothing was to be changed.
+ * @returns The repository; `comment` reports if there was nothing to change.
  */
 export async function changeRepository(
   alias: string,
@@ -111,7 +111,7 @@ export async function changeRepository(
   const known = listRepositories(root).get(alias);
   if (known === undefined) await addRepository(alias, kwargs, context);
   else if (kwargs.has("baseurl") && kwargs.get("baseurl") !== known.get("baseurl")) {
-    // Zypper cannot change where a repository is.
+    // Zypper cannot change the address of a repository.
     const wanted: ValueMap = new Map([...known, ...kwargs]);
     if (!wanted.has("cache")) wanted.set("cache", false);
     await deleteRepository(alias, root, context);

@@ -1,6 +1,6 @@
 /**
  * Compiles a minion's pillar: top files, the files that they name, external pillar, the caller's values, decryption.
- * Source: Salt 3008.3 `salt/pillar/__init__.py` compile_pillar; what real masters made of tests/corpus/pillar.
+ * Source: Salt 3008.3 `salt/pillar/__init__.py` compile_pillar; the results of real masters for tests/corpus/pillar.
  * @module
  */
 
@@ -61,7 +61,7 @@ class Compilation {
   readonly #errors: string[] = [];
   readonly #opts: ValueMap;
   readonly #grains: ValueMap;
-  /** What templates see as `pillar`. */
+  /** The variable `pillar` of templates. */
   #pillar: ValueMap = new Map();
   /** The reads of the current file. */
   #noting = this.reads;
@@ -100,14 +100,14 @@ class Compilation {
     this.#noting.changing("a template changes data that all files share");
   }
 
-  /** What sources of external pillar see: as Salt's, they have the id of the node. */
+  /** The options for sources of external pillar: as in Salt, with the id of the node. */
   #sourceOpts(): ValueMap {
     const own = this.#ownOptions();
     own.delete("id");
     return this.#watchedOpts(own);
   }
 
-  /** The node's options with those of the request over them. */
+  /** The node's options, overridden by those of the request. */
   #watchedOpts(own: ValueMap): WatchedMap {
     const { values } = this.#host;
     return new WatchedMap(new Map([...values, ...own, ["grains", this.#grains], ["file_client", "local"]] as const), {
@@ -165,7 +165,7 @@ class Compilation {
     return await decryptPillar(pillar, opts, (value, renderer) => this.#host.decrypt(value, renderer, this.#scope()));
   }
 
-  /** The pillar that files of other directories are, which this one depends on then. */
+  /** Compiles the pillar of other directories, and adds its dependencies to this one. */
   async #compileOther({ saltenv, roots }: { saltenv: string; roots: readonly string[] }): Promise<ValueMap> {
     const { id, grains } = this.#request;
     const request = plainRequest(id, grains, { saltenv, pillarenv: this.#pillarenv });

@@ -1,5 +1,5 @@
 /**
- * `decrypt_pillar`: the values of some keys are decrypted after all else.
+ * `decrypt_pillar`: decrypts the values of some keys, as the last step.
  * Source: Salt 3008.3 `salt/pillar/__init__.py` decrypt_pillar, `salt/utils/crypt.py` decrypt.
  * @module
  */
@@ -14,7 +14,7 @@ export type DecryptOpts = Pick<
   "decrypt_pillar" | "decrypt_pillar_default" | "decrypt_pillar_delimiter" | "decrypt_pillar_renderers"
 >;
 
-/** `pillar` with its values decrypted, and what failed among its `_errors`. */
+/** `pillar` with its values decrypted; failures are in its `_errors`. */
 export async function decryptPillar(
   pillar: ValueMap,
   opts: DecryptOpts,
@@ -46,7 +46,7 @@ export async function decryptPillar(
   return new Map(decrypted).set("_errors", [...Array.isArray(known) ? known : [], ...errors]);
 }
 
-/** The paths and their renderers, each path once; `undefined` if the option has not the form. */
+/** The paths and their renderers, each path once; `undefined` if the option is malformed. */
 function keysOf(option: Value): Map<string, string | null> | undefined {
   const keys = new Map<string, string | null>();
   const entries = isMap(option) ? [option] : Array.isArray(option) ? option : undefined;

@@ -15,13 +15,13 @@ import type { PillarHost, PillarScope, PillarText } from "./host.ts";
 import type { PillarRequest } from "./request.ts";
 import { isMap, str, truthy, typeName, type Value, type ValueMap } from "../values/value.ts";
 
-/** What it needs besides request and host. */
+/** The parameters besides request and host. */
 export interface ExternalParts {
   readonly merging: MergeHow;
   /** Receives the texts for `_errors`. */
   readonly errors: string[];
   scope(): PillarScope;
-  /** What sources see as `__opts__`: those of the node, with its own id, and the environments of the request. */
+  /** The `__opts__` of sources: those of the node, with its own id, and the environments of the request. */
   sourceOpts(): ValueMap;
   nodegroups(): string[];
   /** Compiles the files of other directories, as `PillarContext.compile` says. */
@@ -92,7 +92,7 @@ export class ExternalPillar {
       const context = this.#context(pillar);
       return await invoke(source, { name: `${name}.ext_pillar`, args, kwargs, context });
     } catch (error) {
-      // Without the documentation that the text for an operator of a function ends with.
+      // Without the documentation at the end of the text.
       if (error instanceof InvocationError) throw new InvocationError(error.message);
       throw error;
     }
@@ -143,7 +143,7 @@ export class ExternalPillar {
   }
 }
 
-/** A rendering of a source, as the host takes it. */
+/** Converts a source's rendering request to the host's form. */
 function asText(
   { context, allowUndefined, blacklist, whitelist, ...text }: PillarRendering,
   saltenv: string,

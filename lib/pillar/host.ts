@@ -41,9 +41,9 @@ export interface PillarScope {
   /** Salt's `__opts__`. */
   readonly opts: ValueMap;
   readonly grains: ValueMap;
-  /** The pillar so far: the very map, which a template may change. */
+  /** The pillar so far: the map object itself, which a template may change. */
   readonly pillar: ValueMap;
-  /** Where imports are looked for. */
+  /** The environment for imports. */
   readonly roots: PillarRoots;
   /** Records what the rendering reads. */
   readonly notes: PillarNotes;
@@ -60,7 +60,7 @@ export interface PillarText {
   readonly renderer: string;
   /** More names for templates. */
   readonly variables: ValueMap;
-  /** A directory that imports are looked for in, in place of the roots. */
+  /** A directory for imports, in place of the roots. */
   readonly imports?: string;
   /** Options that this text has of its own. */
   readonly options?: ValueMap;

@@ -16,13 +16,13 @@ import { packNumbered, type PillarReplyMessage, type PillarRequestMessage } from
 import type { TimeBudget } from "../os/time_budget.ts";
 import { map } from "../values/value.ts";
 
-/** Maximum number of waiting questions, of all minions and of one. */
+/** Maximum number of waiting requests, of all minions and of one. */
 const MAX_WAITING = 10_000, MAX_OF_ONE = 4;
 /** A process without work for this time is ended, in milliseconds. */
 const IDLE_MS = 300_000;
 /** Megabytes of JavaScript's heap of a process: a template that needs more ends only this process. */
 const HEAP_MB = 1_024;
-/** Maximum bytes of an answer; `pillar_max_bytes` limits it further. */
+/** Maximum bytes of a reply; `pillar_max_bytes` limits it further. */
 const MAX_ANSWER = 2 ** 31;
 /** Maximum bytes of a process's output in the log. */
 const MAX_PRINTED = 16_384;
@@ -33,7 +33,7 @@ export interface PillarProcessesParts {
   readonly opts: Uint8Array;
   /** The words that start a process. Default: a master's. */
   readonly command?: readonly string[];
-  /** Most processes. */
+  /** Maximum number of processes. */
   readonly processes: number;
   /** Longest time for one pillar, in milliseconds. */
   readonly timeoutMs: number;
@@ -42,7 +42,7 @@ export interface PillarProcessesParts {
   readonly idleMs?: number;
 }
 
-/** The requests that wait for the answer to one question. */
+/** A waiting request, with the callbacks for its reply. */
 interface Waiting {
   readonly message: PillarRequestMessage;
   readonly reply: ((pillar: Uint8Array | "full" | "lost") => void)[];
@@ -59,13 +59,13 @@ export class PillarProcesses {
     this.#parts = parts;
   }
 
-  /** What they are doing, in one line. */
+  /** Their current activity, in one line. */
   describe(): string {
     const busy = this.#processes.filter((process) => process.busy).length;
     return `${this.#processes.length} pillar processes, ${busy} at work, ${this.#waiting.length} pillars waiting`;
   }
 
-  /** Takes a question. @param tell Called once with the answer. */
+  /** Handles a request. @param reply Called once with the reply. */
   take(message: PillarRequestMessage, reply: (replyOf: PillarReplyMessage) => void): void {
     const answer = (pillar: Uint8Array | "full" | "lost") => reply(replyOf(message.key, pillar));
     if (this.#closed) return answer("lost");
@@ -83,7 +83,7 @@ export class PillarProcesses {
     this.#next();
   }
 
-  /** Gives waiting questions to idle processes, and starts more processes if needed. */
+  /** Gives waiting requests to idle processes, and starts more processes if needed. */
   #next(): void {
     while (this.#waiting.length > 0 && !this.#closed) {
       const free = this.#processes.filter((process) => !process.busy);
@@ -133,7 +133,7 @@ export class PillarProcesses {
     this.#next();
   }
 
-  /** Ends all processes. Twice is fine. */
+  /** Ends all processes. May be called twice. */
   async close(budget: TimeBudget): Promise<void> {
     this.#closed = true;
     for (const { reply } of this.#waiting.splice(0)) for (const each of reply) each("lost");

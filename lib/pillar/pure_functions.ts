@@ -1,5 +1,5 @@
 /**
- * Execution functions whose result depends on nothing but grains, pillar, options and their arguments: a pillar file
+ * Execution functions whose result depends only on grains, pillar, options and their arguments: a pillar file
  * that calls only these can be cached. Also detects templates that depend on more than their reads: the clock, random
  * values, other files.
  * @module
@@ -23,7 +23,7 @@ const PURE = new Set(
 /** Those that read options, of which the id is the minion's. */
 const READS_OPTIONS = /^(config|match)\./;
 
-/** Whether the result of a function is the same whenever it reads the same. */
+/** Whether the result of a function is the same for the same input. */
 export function isPureFunction(name: string): boolean {
   return PURE.has(name);
 }
@@ -33,7 +33,7 @@ export function readsOptions(name: string): boolean {
   return READS_OPTIONS.test(name);
 }
 
-/** Filters and functions of templates whose result may be another one each time. */
+/** Filters and functions of templates whose result may differ each time. */
 const CHANGING =
   "random|random_hash|random_str|rand_str|random_sample|random_shuffle|shuffle|lipsum|now|strftime|date_format|uuid|gen_mac|" +
   "dns_check|http_query|list_files|file_hashsum|is_bin_file|is_text_file|is_empty|which|get_uid|hmac_compute";
@@ -41,7 +41,7 @@ const USED = new RegExp(`\\|\\s*(?:${CHANGING})\\b|\\b(?:${CHANGING})\\s*\\(|['"
 /** Renderers that depend only on their text and recorded reads. */
 const RENDERERS = new Set(["jinja", "yaml", "json", "json5", "toml", "text", "plain", "gpg", "yamlex"]);
 
-/** Why the result of a text must not be cached; `undefined` if it may. */
+/** The reason why the result of a text must not be cached; `undefined` if it may be cached. */
 export function changingReason(text: string, renderer: string): string | undefined {
   const named = /^#!(?!\/)(.*)/.exec(text)?.[1] ?? renderer;
   const others = named.split("|").map((part) => part.trim().split(/\s/, 1)[0]).filter((part) =>

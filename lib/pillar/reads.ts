@@ -17,7 +17,7 @@ export interface ReadFacts {
   readonly own: ValueMap;
 }
 
-/** Everything that was read. */
+/** The recorded reads. */
 export class PillarReads implements PillarNotes {
   readonly #paths = new Map<string, string>();
   readonly #grains = new Map<Value, Value | undefined>();
@@ -26,12 +26,12 @@ export class PillarReads implements PillarNotes {
   #allGrains: Uint8Array | undefined;
   #reason: string | undefined;
 
-  /** Why the result must not be cached; `undefined` if it may. */
+  /** The reason why the result must not be cached; `undefined` if it may be cached. */
   get reason(): string | undefined {
     return this.#reason;
   }
 
-  /** It depends on what is at a path. Called before the path is read. */
+  /** It depends on the file or directory at a path. Called before the path is read. */
   path(path: string): void {
     if (this.#paths.has(path)) return;
     this.#paths.set(path, stampOf(path));
@@ -58,7 +58,7 @@ export class PillarReads implements PillarNotes {
     this.#own.set(key, value);
   }
 
-  /** Adds what another result was made of. */
+  /** Adds the reads of another result. */
   add(other: PillarReads): void {
     for (const [path, stamp] of other.#paths) if (!this.#paths.has(path)) this.#paths.set(path, stamp);
     for (const [key, value] of other.#grains) this.#grains.set(key, value);

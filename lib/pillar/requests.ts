@@ -9,7 +9,7 @@ import { packPillarRequest, type PillarRequest } from "./request.ts";
 import { parsePillarReplyMessage, type PillarRequestMessage } from "./messages.ts";
 import { RefusedError } from "../errors.ts";
 
-/** What compiles pillars. */
+/** The service that compiles pillars. */
 export interface PillarServices {
   /**
    * The pillar of a request as MessagePack of the wire.
@@ -37,7 +37,7 @@ export class PillarRequests implements PillarServices {
     this.#waitMs = waitMs;
   }
 
-  /** Asks for a pillar. @throws {RefusedError} */
+  /** Requests a pillar. @throws {RefusedError} */
   async compile(request: PillarRequest): Promise<Uint8Array> {
     const key = crypto.randomUUID();
     const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
@@ -53,7 +53,7 @@ export class PillarRequests implements PillarServices {
     }
   }
 
-  /** Takes news from the main thread. Those for a predecessor of this thread are ignored. */
+  /** Handles a reply of the main thread. Replies to a predecessor of this thread are ignored. */
   receive(message: unknown): void {
     const { key, state, pillar } = parsePillarReplyMessage(message);
     const pending = this.#pending.get(key);

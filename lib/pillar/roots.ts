@@ -14,7 +14,7 @@ const MAX_ENTRIES = 200_000;
 /** Deepest directory below a root: links may lead in circles. */
 const DEEPEST = 40;
 
-/** Where an SLS is. */
+/** The place of an SLS. */
 export interface SlsFile {
   readonly path: string;
   /** Whether it is the `init.sls` of a directory. */

@@ -17,7 +17,7 @@ import { writeAll } from "../os/write_all.ts";
 /** Maximum bytes of one message, which is larger than any request of the master's port. */
 const MAX_GIVEN = 2 ** 31;
 
-/** What compiles there. */
+/** The compiler in the process. */
 export interface PillarServer {
   readonly log: Logger;
   /** The pillar of a request as MessagePack of the wire. */

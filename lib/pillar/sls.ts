@@ -18,7 +18,7 @@ export interface SlsRequest {
   readonly defaults: ValueMap;
 }
 
-/** What rendering the files of a pillar needs. */
+/** The parameters for rendering the files of a pillar. */
 export interface SlsHost {
   readonly roots: PillarRoots;
   readonly merging: MergeHow;
@@ -33,7 +33,7 @@ export interface SlsHost {
   log(level: "error" | "debug", message: string): void;
 }
 
-/** How deep files may include each other: a file that is included twice is rendered once, so no circle is endless. */
+/** Maximum nesting of includes: a file that is included twice is rendered once, so a cycle ends. */
 const DEEPEST = 200;
 
 /** The files of one environment. A rendered file is used again for each file that includes it. */
@@ -117,7 +117,7 @@ export class SlsFiles {
     return { data: await this.#include(data, includes, from, errors), errors };
   }
 
-  /** `data` with what it includes. */
+  /** `data` merged with its includes. */
   async #include(
     data: ValueMap,
     includes: readonly Value[],
@@ -154,7 +154,7 @@ export class SlsFiles {
     return inOrder.reduce((merged, next) => mergeMaps(merged, next, merging));
   }
 
-  /** The SLS that an item of `include` means. */
+  /** The SLS for an item of `include`. */
   #included(
     sls: string,
     from: { readonly sls: string; readonly isInit: boolean },

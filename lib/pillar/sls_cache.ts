@@ -38,7 +38,7 @@ export class SlsCache {
     return forms.find(({ reads }) => reads.holds(facts, stamp));
   }
 
-  /** Keeps a form of a file. */
+  /** Stores a result of a file. */
   keep(key: string, form: Form): void {
     if (form.reads.reason !== undefined || countValues(form.data, MAX_VALUES) > MAX_VALUES) return;
     const forms = this.#files.get(key) ?? [];
@@ -77,7 +77,7 @@ export function deepCopy(value: Value): Value {
   return copy;
 }
 
-/** How many values there are in one; counts no further than `max` and one. */
+/** Number of values in one; counts at most to `max` + 1. */
 function countValues(value: Value, max: number): number {
   if (!Array.isArray(value) && !isMap(value)) return 1;
   let count = 1;

@@ -1,5 +1,5 @@
 /**
- * Top files of pillar: several as one, and what of it is a minion's.
+ * Top files of pillar: merges them, and selects a minion's part.
  * Source: Salt 3008.3 `salt/pillar/__init__.py` merge_tops, sort_top_targets, top_matches; `salt/matchers/confirm_top.py`.
  * @module
  */
@@ -33,8 +33,8 @@ interface Entry {
 export const NO_TOP: MergedTop = { targets: new Map(), ignored: new Map() };
 
 /**
- * Joins top files; of a target in two of them the later one is used. @throws {PillarTopError} If one of them does not
- * have the form of a top file.
+ * Merges top files; if two contain the same target, the later one is used. @throws {PillarTopError} If one of them does
+ * not have the form of a top file.
  */
 export function mergeTops(tops: readonly TopFile[]): MergedTop {
   const merged = new Map<Value, Map<Value, Entry>>();
@@ -121,7 +121,7 @@ export function topMatches(
   return found;
 }
 
-/** The environments that were found, those of `env_order` first. */
+/** The environments, those of `env_order` first. */
 export function inEnvOrder(
   found: ReadonlyMap<string, string[]>,
   envOrder: readonly string[],

@@ -9,7 +9,7 @@ import type { Value, ValueMap } from "../values/value.ts";
 export interface MapWatch {
   /** A key was read; `undefined`: there is none of that name. */
   key(key: Value, value: Value | undefined): void;
-  /** All of it was read, or how much there is. */
+  /** All of it was read, or its size. */
   all(): void;
   /** It is being changed. */
   changed(): void;

@@ -1,5 +1,5 @@
 /**
- * This minion's pillar, made again for one call.
+ * Compiles this minion's pillar again for one call.
  * @module
  */
 

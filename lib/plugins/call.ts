@@ -21,7 +21,7 @@ export interface BoundCall {
   readonly rest: Rest;
 }
 
-/** A function's signature as in `sys.argspec`; None where there is nothing. */
+/** A function's signature as in `sys.argspec`; None for missing parts. */
 export interface Argspec {
   /** The names of the parameters. */
   readonly args: string[] | null;

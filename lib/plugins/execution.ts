@@ -172,8 +172,8 @@ function checkBlackout(name: string, context: JobContext): void {
 
 /**
  * Splits the arguments of a load into positional and keyword ones, with the publication's fields if the function takes
- * them. Fields of that name among the arguments of a load are dropped: nobody says who he is, as `x509.sign_remote_certificate`
- * would believe it.
+ * them. Fields with these names among the arguments of a load are dropped: a caller must not claim another identity,
+ * which `x509.sign_remote_certificate` would trust.
  */
 function sortArguments(
   fun: ModuleFunction<JobContext>,
@@ -218,7 +218,7 @@ function failureText(name: string, error: Error): string {
   }
   const known = [InvocationError, NoMasterError, RequestTimeoutError, RefusedError];
   if (known.some((kind) => error instanceof kind)) return `ERROR executing '${name}': ${error.message}`;
-  // A mistake in a file says where it is; the places in this program would only hide that.
+  // Errors in a file contain their place; the stack of this program would only hide it.
   if (error instanceof RenderError) return `The minion function caused an exception: ${error.text}`;
   return `The minion function caused an exception: ${error.stack ?? error.message}`;
 }

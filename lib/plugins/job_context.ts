@@ -22,7 +22,7 @@ export interface RunningJob {
   readonly tgt_type: string;
   /** Returners, comma-separated. */
   readonly ret: string;
-  /** Who started it. */
+  /** The user that started it. */
   readonly user: string;
   /** The process that runs it: a command of it, or the process of its module; `null`: it has none. */
   readonly pid: number | null;
@@ -36,7 +36,7 @@ export interface Jobs {
   signal(jid: string, signal: number): Promise<boolean>;
 }
 
-/** Something that the minion's main loop can do again. */
+/** A step of the minion's start that can be repeated. */
 export type Refresh = "modules" | "grains" | "pillar";
 
 /** A function's request for a pillar. */
@@ -49,7 +49,7 @@ export interface PillarQuery {
   readonly saltenv?: string | null;
   /** An external pillar on demand: `{name: arguments}`. */
   readonly ext?: Value;
-  /** Whether the master's `pillar_cache` is not to answer. */
+  /** Whether the master's `pillar_cache` is bypassed. */
   readonly cleanCache?: boolean;
 }
 
@@ -64,7 +64,7 @@ export interface Outside {
    * {NoMasterError} If neither is possible.
    */
   pillar(query: PillarQuery): Promise<ValueMap>;
-  /** This minion's grains, made now. A minion that runs this has them from now on, too. */
+  /** Collects this minion's grains now. A minion that runs this uses them from now on. */
   grains(): Promise<ValueMap>;
   /** Makes the minion repeat a step of its start. */
   refresh(what: Refresh): Promise<boolean>;
@@ -114,7 +114,7 @@ export interface JobContext {
   /** All functions of this minion. */
   readonly catalogue: Catalogue;
   readonly jobs: Jobs;
-  /** The way to the master and the minion's bus. */
+  /** The access to the master and the minion's bus. */
   readonly outside: Outside;
   /** Aborted when the job must end: kill children, leave waits. */
   readonly signal: AbortSignal;
@@ -122,9 +122,9 @@ export interface JobContext {
   call(name: string, args?: Value[], kwargs?: ValueMap): Promise<Value>;
   /** Sets the job's return code (`__context__["retcode"]`). */
   setRetcode(retcode: number): void;
-  /** Tells the minion that this job has started or ended a child process, so that `saltutil.kill_job` can signal it. */
+  /** Reports to the minion that this job has started or ended a child process, so that `saltutil.kill_job` can signal it. */
   child(pid: number, state: "started" | "ended"): void;
-  /** Runs a command so that it outlives the minion. Where there is none, commands end with their job's process. */
+  /** Runs a command so that it outlives the minion. If absent, commands end with their job's process. */
   readonly runChild?: ChildRunner;
   /**
    * Begins to send the output of a command to clients that watch the job; `undefined` if there are none.
@@ -139,7 +139,7 @@ export interface JobContext {
   readonly showsPillar?: boolean;
   /** Commands of this job that continued when its minion ended: the job is run again. The first ones that `runChild` gets are these. */
   readonly detachedCommands?: readonly DetachedCommand[];
-  /** The user that commands run as where a call names none: a state's argument `runas`. */
+  /** The user that commands run as if a call names none: a state's argument `runas`. */
   readonly runas?: string;
   /** Writes to the minion's log. */
   log(level: "error" | "warning" | "info" | "debug", message: string): void;
@@ -158,7 +158,7 @@ export interface StateContext extends JobContext {
   readonly chunks: readonly ValueMap[];
   /** The results so far, by tag: `__running__`. */
   readonly running: ReadonlyMap<string, ValueMap>;
-  /** Lives as long as the run, for what states keep for one another: `__context__`. Keys begin with the module's name. */
+  /** Data that states share during the run: `__context__`. Keys begin with the module's name. */
   readonly shared: Map<string, unknown>;
   /** Calls another state function, `file.managed`, in the same mode: `__states__`. @throws {UnavailableError} */
   state(fun: string, kwargs: ValueMap): Promise<ValueMap>;

@@ -28,7 +28,7 @@ export interface ScopeParts {
   readonly runChild?: ChildRunner;
   /** Commands of the job that continued when its minion ended. */
   readonly detachedCommands?: readonly DetachedCommand[];
-  /** Begins to send a command's output, if somebody watches the job. */
+  /** Begins to send a command's output, if a client watches the job. */
   readonly watchCommand?: (encoding: string | null) => CommandWatch;
   /** Shows the result of a state. */
   readonly watchState?: JobContext["watchState"];

@@ -65,7 +65,7 @@ export interface FamilyOptions {
   /** The virtual names of built-in modules. */
   readonly virtualNames?: VirtualNames;
   /**
-   * What built-in modules' `virtual` is checked against. Without it all are loaded, and only the first of several is
+   * The facts for checking built-in modules' `virtual`. Without it all are loaded, and only the first of several is
    * used.
    */
   readonly host?: VirtualHost;
@@ -82,7 +82,7 @@ export interface FamilyOptions {
 /** A loaded module. */
 interface Loaded<C> {
   readonly virtual: Virtual;
-  /** What makes each function, once. */
+  /** Creates each function, once. */
   readonly functions: ReadonlyMap<string, () => ModuleFunction<C>>;
 }
 
@@ -257,7 +257,7 @@ async function importFile(path: string): Promise<object> {
 }
 
 /**
- * What a module exports: its functions by Salt's names, and where it serves. Those of a built-in module are looked at when they are asked for, as most
+ * The exports of a module: its functions by Salt's names, and `virtual`. Functions of a built-in module are checked when they are requested, as most
  * commands call one.
  * @param options.plain Whether plain functions are functions of the family.
  * @param options.isChecked Whether all functions are checked now.
@@ -281,7 +281,7 @@ function moduleOf<C>(
   return { functions, virtual: "virtual" in exports ? parseVirtual(exports.virtual) : {} };
 }
 
-/** Whether an export is a function of the family, as far as one look tells. */
+/** Whether an export seems to be a function of the family. */
 function isFunction(candidate: unknown): candidate is object {
   return isPlainFunction(candidate) || typeof candidate === "object" && candidate !== null && "run" in candidate;
 }

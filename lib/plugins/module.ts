@@ -24,9 +24,9 @@ export function isParameterType(type: unknown): type is ParameterType {
 
 /** One parameter. Without `default` it is required; with `default: null` the caller may also pass None. */
 export interface Parameter<T = unknown> {
-  /** What the argument may be. */
+  /** The type of the argument. */
   readonly type: ParameterType;
-  /** The value if it is not given. */
+  /** The default value. */
   readonly default?: Value;
   /** Holds the TypeScript type of the bound argument; never set. */
   readonly bound?: T;
@@ -66,7 +66,7 @@ export interface ModuleFunction<C> {
   /** The outputter for its returns, unless the operator names one. Default: the configured one. */
   readonly outputter?: string;
   /**
-   * Of a function that runs on the master: whether its arguments and its result are secret. Then the job cache and the
+   * For a function that runs on the master: whether its arguments and its result are secret. Then the job cache and the
    * event bus get a mask instead.
    */
   readonly secret?: boolean;
@@ -74,7 +74,7 @@ export interface ModuleFunction<C> {
   readonly permissions?: Permissions;
   /**
    * Whether the job may be run again when a command of it has outlived its minion: what it does before its command has
-   * no other effect, and it makes its result of the command's outcome alone. Default: false.
+   * no other effect, and it makes its result only from the command's outcome. Default: false.
    */
   readonly resumable?: boolean;
   /** Runs it; the result is converted by `toValue`. A thrown `CommandError` is an error of the caller or the host. */

@@ -19,8 +19,8 @@ const NAMES: readonly PermissionName[] = ["env", "ffi", "net", "read", "run", "s
 export type PermissionSet = Readonly<Partial<Record<PermissionName, true | readonly string[]>>>;
 
 /**
- * What a function may do besides computing and sending requests to its minion: nothing, everything that the minion may,
- * or some permissions. `run` amounts to everything, because a started program is not restricted. So does Linux's
+ * The permissions of a function, besides computing and sending requests to its minion: none, all of the minion, or
+ * some. `run` amounts to everything, because a started program is not restricted. So does Linux's
  * `/proc`, which Deno lets only code with all permissions read.
  */
 export type Permissions = "none" | "all" | PermissionSet;

@@ -15,7 +15,7 @@ export interface PillarNotes {
   changing(reason: string): void;
 }
 
-/** What a template or a file of a source is rendered with. */
+/** The parameters for rendering a template or a file of a source. */
 export interface PillarRendering {
   readonly text: string;
   /** The path of the file. */
@@ -24,9 +24,9 @@ export interface PillarRendering {
   readonly renderer: string;
   /** Names that the template sees. */
   readonly context?: ValueMap;
-  /** The directory that its imports are looked for in. Default: the roots of the environment. */
+  /** The directory for its imports. Default: the roots of the environment. */
   readonly imports?: string;
-  /** Whether a name that is not there is empty, and not an error. */
+  /** Whether an undefined name is empty, and not an error. */
   readonly allowUndefined?: boolean;
   /** Renderers that are left out, as `renderer_blacklist`. */
   readonly blacklist?: Value;

@@ -12,15 +12,15 @@ import type { StateContext } from "./job_context.ts";
 import { type Declaration, declare, type ModuleFunction, type Parameters } from "./module.ts";
 import { isMap, str, toValue, typeName, type Value, type ValueMap } from "../values/value.ts";
 
-/** What a state function returns. */
+/** The result of a state function. */
 export interface StateResult {
   /** The state's `name` as it was used. */
   name: Value;
   /** True: the host is as wanted. False: it is not. `null`: in test mode, something would be changed. */
   result: boolean | null;
-  /** For people; a list is joined with newlines. */
+  /** A text for people; a list is joined with newlines. */
   comment: string | string[];
-  /** What was changed, or in test mode would be; an empty map: nothing. */
+  /** The changes, or in test mode the predicted ones; an empty map: none. */
   changes: ValueMap;
   /** Shown with the result. */
   warnings?: string[];

@@ -9,9 +9,9 @@ import type { Value, ValueMap } from "../values/value.ts";
 
 /** The context of a source. */
 export interface TopContext {
-  /** The minion that asks. */
+  /** The minion that requests them. */
   readonly minionId: string;
-  /** Its grains, as it tells them. */
+  /** Its grains, as sent by the minion. */
   readonly grains: ValueMap;
   readonly opts: ValueMap;
   /** The value of the option `master_tops` for this source. */

@@ -19,15 +19,15 @@ export interface Searched {
 
 /** The description of a missing function. */
 export interface Unavailable {
-  /** Says that the function does not exist, and suggests one if nothing below says more. */
+  /** A text that the function does not exist, with a suggestion if the fields below are empty. */
   readonly error: UnavailableError;
   /** The documentation of functions whose names begin with the given name. */
   readonly docs: ValueMap;
-  /** Why its module could not be loaded; `undefined` if that is not the reason. */
+  /** The reason why its module could not be loaded; `undefined` if that is not the cause. */
   readonly problem: string | undefined;
 }
 
-/** A family of modules of which Salt's functions are known. */
+/** The families of modules with a list of Salt's functions. */
 export type SaltFamily = "execution" | "runner";
 
 /**

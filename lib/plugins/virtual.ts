@@ -27,7 +27,7 @@ export interface Requirement {
   readonly otherwise: string;
 }
 
-/** A kind of host, by what is on it. All its parts must hold. */
+/** A kind of host, by its programs and files. All its parts must hold. */
 export interface OtherHost {
   /** Programs, all of which are in PATH. */
   readonly programs?: readonly string[];
@@ -37,7 +37,7 @@ export interface OtherHost {
   readonly without?: readonly string[];
 }
 
-/** What a module exports as `virtual`. Without the export it loads on every host, under its file's name. */
+/** The export `virtual` of a module. Without it the module loads on every host, under its file's name. */
 export interface Virtual {
   /** The name under which its functions are called. Several modules may share one: the first that loads is used. */
   readonly name?: string;
@@ -45,7 +45,7 @@ export interface Virtual {
   readonly serves?: readonly Requirement[];
 }
 
-/** What conditions are checked against. */
+/** The facts for checking conditions. */
 export interface VirtualHost {
   /** The minion's grains now. */
   grains(): ValueMap;
@@ -56,14 +56,14 @@ export interface VirtualHost {
 }
 
 /**
- * Why a module does not load on `host`; `undefined` if it does, or if that cannot be checked. Functions are not
- * checked.
+ * The reason why a module does not load on `host`; `undefined` if it does, or if that cannot be checked. Functions are
+ * not checked.
  */
 export function refusal({ serves = [] }: Virtual, host: VirtualHost): string | undefined {
   return serves.find((requirement) => !isMet(requirement, host))?.otherwise;
 }
 
-/** Why a module does not serve besides the execution modules of a minion; `undefined` if it does. */
+/** The reason why a module does not load because of missing execution functions; `undefined` if it loads. */
 export async function functionsRefusal(
   { serves = [] }: Virtual,
   has: (fun: string) => Promise<boolean>,
@@ -102,7 +102,7 @@ function hasGrains(grains: ValueMap, wanted: GrainValues): boolean {
   });
 }
 
-/** Checks what a module exports as `virtual`. @throws {TypeError} If it is none. */
+/** Checks the export `virtual` of a module. @throws {TypeError} If it is invalid. */
 export function parseVirtual(given: unknown, place = "virtual"): Virtual {
   if (given === undefined) return {};
   const { name, serves, ...more } = asRecord(given, place);

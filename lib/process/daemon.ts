@@ -21,9 +21,9 @@ const READY = "The service is ready.";
 /** Interval at which the parent looks at the child, in milliseconds. */
 const LOOK_MS = 20;
 
-/** What a process in the background does for its parent. */
+/** The interface of a background process to its parent. */
 export interface DaemonRole {
-  /** Tells the parent that the service is running, so that it can exit. */
+  /** Reports to the parent that the service is running, so that the parent can exit. */
   ready(): void;
 }
 

@@ -7,13 +7,13 @@
 
 import { clearTimeout, setTimeout, type Timer } from "../os/timers.ts";
 
-/** How much work is worth a collection as soon as a thread rests, in bytes of messages. */
+/** Amount of work after which garbage is collected as soon as a thread is idle, in bytes of messages. */
 const MUCH_BYTES = 1 << 18;
 /** A thread without work for this time is idle, in milliseconds. */
 const REST_MS = 1_000;
-/** The same after a long rest, in bytes: a thread that works a little now and then would keep megabytes of garbage. */
+/** The amount after a long idle time, in bytes: a thread with little work would otherwise keep megabytes of garbage. */
 const SOME_BYTES = 1 << 14;
-/** How long that rest is, in milliseconds. */
+/** That idle time, in milliseconds. */
 const LONG_REST_MS = 5_000;
 
 /** Time for V8's own threads to free the buffers that were collected, in milliseconds. */
@@ -72,7 +72,7 @@ export class IdleMemory {
     this.#sweeping = true;
     this.#timer = this.#later(SWEEP_MS, () => {
       this.#sweeping = false;
-      // Work that came in the meantime waits for its own rest.
+      // Work that came in the meantime is counted for the next idle time.
       this.#timer = this.#bytes < SOME_BYTES ? undefined : this.#later(this.#restMs);
       this.#trim();
     });

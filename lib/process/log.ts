@@ -36,7 +36,7 @@ export interface LogRecord {
 
 /** A destination of records. */
 export interface LogSink {
-  /** The least level of records that it gets. */
+  /** The minimum level of its records. */
   readonly level: number;
   /** Writes one record. Must not throw: a full disk must not end a service. */
   write(record: LogRecord): void;
@@ -96,7 +96,7 @@ export function createLogger(sinks: readonly LogSink[], levels: ReadonlyMap<stri
   });
 }
 
-/** The level of the longest of the names that `name` is, or is below; 0 without one. */
+/** The level of the longest name that equals `name` or is above it; 0 without one. */
 function nearestLevel(name: string, levels: ReadonlyMap<string, number>): number {
   for (let at = name.length; at > 0; at = name.lastIndexOf(".", at - 1)) {
     const level = levels.get(name.slice(0, at));
@@ -107,7 +107,7 @@ function nearestLevel(name: string, levels: ReadonlyMap<string, number>): number
 
 /**
  * A logger for a worker, which has no sinks: `post` sends the records to the main thread.
- * @param level The least level of the main thread's logger; records below it are not sent.
+ * @param level The minimum level of the main thread's logger; records below it are not sent.
  */
 export function postingLogger(post: (record: LogRecord) => void, level = 0, name = "salt"): Logger {
   return makeLogger(name, { lowest: level, levelOf: () => level, write: post });
@@ -115,7 +115,7 @@ export function postingLogger(post: (record: LogRecord) => void, level = 0, name
 
 export const SILENT_LOGGER: Logger = createLogger([]);
 
-/** Where records go, and which. */
+/** The sinks of records, and their levels. */
 interface LogGate {
   readonly lowest: number;
   levelOf(name: string): number;

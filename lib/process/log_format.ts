@@ -1,7 +1,7 @@
 /**
  * Formats a record as a log line, with Python's `%(name)s` formats and strftime as in Salt's options. A message is
- * always one line: newlines and control characters are made visible, so that nobody can forge a log line with untrusted
- * text.
+ * always one line: newlines and control characters are made visible, so that untrusted text cannot forge a log
+ * line.
  * Source: docs.python.org, "logging" (LogRecord attributes) and "time.strftime"; Salt's colours of levels.
  * @module
  */

@@ -18,7 +18,7 @@ export const LOG_LEVELS = [
   "all",
 ] as const;
 
-/** Python's other words for levels, which Salt does not take. */
+/** Python's other names of levels, which Salt does not accept. */
 export const LEVEL_ALIASES: Readonly<Record<string, LogLevel>> = { warn: "warning", fatal: "critical", notset: "all" };
 
 export type LogLevel = (typeof LOG_LEVELS)[number];

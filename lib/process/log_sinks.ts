@@ -120,9 +120,9 @@ export interface OpenLog {
 }
 
 /**
- * Opens the log by `opts`: the terminal, if there is one, and the log file. If the file cannot be opened, the terminal
- * says so and the log continues without it, as Salt's commands do for users without the right to write it. Services
- * check the file before.
+ * Opens the log by `opts`: the terminal, if there is one, and the log file. If the file cannot be opened, a message on
+ * the terminal reports this and the log continues without it, as Salt's commands do for users without the right to
+ * write it. Services check the file before.
  */
 export function openLog(opts: LogOpts, places: LogPlaces): OpenLog {
   const sinks: LogSink[] = [];

@@ -9,13 +9,13 @@ import { Float } from "../values/value.ts";
 
 /** The parts of a message by name. */
 export interface Fields {
-  /** How long its texts may be, in UTF-16 units. */
+  /** Maximum length of its texts, in UTF-16 units. */
   readonly mostText: number;
   /** One part; `undefined` if there is none. */
   get(name: string): unknown;
 }
 
-/** The parts of `value`. @param mostText How long its texts may be. @throws {WireError} If it has none. */
+/** The parts of `value`. @param mostText Maximum length of its texts. @throws {WireError} If it has none. */
 export function fieldsOf(value: unknown, mostText = Infinity): Fields {
   if (typeof value !== "object" || value === null) throw new WireError("a part of a message that is no map");
   if (value instanceof Map) return { mostText, get: (name) => value.get(name) };
@@ -93,7 +93,7 @@ export function textsByName(fields: Fields, field: string): Record<string, strin
   }));
 }
 
-/** Whether a message has this field. One that was packed has `null` for what it lacks. */
+/** Whether a message has this field. A packed message has `null` for missing fields. */
 export function has(fields: Fields, field: string): boolean {
   return (fields.get(field) ?? null) !== null;
 }

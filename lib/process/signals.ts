@@ -1,6 +1,6 @@
 /**
- * Signals of a service: SIGTERM and SIGINT end it, SIGUSR1 makes every thread report what it is doing, SIGUSR2 starts
- * and stops a CPU profile.
+ * Signals of a service: SIGTERM and SIGINT end it, SIGUSR1 makes every thread report its current activity, SIGUSR2
+ * starts and stops a CPU profile.
  * @module
  */
 
@@ -46,7 +46,7 @@ export function onShutdown(options: ShutdownOptions): Undo {
 /** Options of {@linkcode onDiagnostics}. */
 export interface DiagnosticsOptions {
   readonly log: Logger;
-  /** One line for each thread: what it is doing now. Must end even if a thread hangs. */
+  /** The current activity of each thread, one line each. Must end even if a thread hangs. */
   describeThreads(): Promise<string[]>;
   /** Directory for profiles. */
   readonly profileDir: string;

@@ -1,5 +1,6 @@
 /**
- * A service in a Web Worker: started with its settings, asked what it is doing, told to stop, noticed when it dies.
+ * A service in a Web Worker: started with its settings; it reports its current activity, is stopped on request, and its death is
+ * detected.
  *
  * Both sides of the few messages are here; the service itself is in another file.
  * @module
@@ -14,7 +15,7 @@ import { clearTimeout, setTimeout, type Timer } from "../os/timers.ts";
 
 /** A service, as its thread uses it. */
 export interface ThreadService {
-  /** One line: what it is doing now. */
+  /** Its current activity, in one line. */
   describe(): string;
   /** Takes a message of the service's own from the thread that started it; one that comes while it starts, when it has started. */
   onMessage?(message: unknown): void;
@@ -22,7 +23,7 @@ export interface ThreadService {
   close(budget: TimeBudget): Promise<void>;
 }
 
-/** What a service gets besides its settings. */
+/** The services of the starting thread for a service. */
 export interface ThreadHost {
   /** A log that ends in the starting thread's. */
   readonly log: Logger;
@@ -162,7 +163,7 @@ export class Thread<Init> {
     this.#options = options;
     const ready = Promise.withResolvers<void>();
     this.ready = ready.promise;
-    this.ready.catch(() => {}); // a caller may await it and see the failure, but need not
+    this.ready.catch(() => {}); // a caller may await it, but need not
     const startMs = options.startMs ?? START_MS;
     this.#startTimer = setTimeout(() => this.#die("did not start in time", ready.reject), startMs);
     this.#worker = new Worker(options.url, {
@@ -221,7 +222,7 @@ export class Thread<Init> {
     this.#worker.postMessage(own);
   }
 
-  /** What the service is doing; says so if it does not answer within `timeoutMs`. */
+  /** The current activity of the service, or a text that it did not answer within `timeoutMs`. */
   async describe(timeoutMs = 1_000): Promise<string> {
     if (this.#ending) return "ended";
     const answer = Promise.withResolvers<string>();

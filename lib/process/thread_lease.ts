@@ -44,7 +44,7 @@ export function leased<T>(turn: () => T): T {
 
 /**
  * Revokes the lease of another thread permanently.
- * @returns Whether that thread uses nothing any more; false while its last turn is running: call again.
+ * @returns Whether that thread no longer uses its sockets; false while its last turn is running: call again.
  */
 export function revokeLease(word: Int32Array): boolean {
   return (Atomics.or(word, 0, REVOKED) & TAKEN) === 0;

@@ -1,5 +1,5 @@
 /**
- * The kernel's threads of this process. Linux only; elsewhere nothing is known of them.
+ * The kernel's threads of this process. Linux only; other systems give no data.
  * @module
  */
 
@@ -10,7 +10,7 @@ const MAX_NAME = 15;
 
 /** One of this process's threads. */
 export interface ThreadTask {
-  /** Whether it exists; `undefined` if the system does not tell. */
+  /** Whether it exists; `undefined` if the system does not report it. */
   alive(): boolean | undefined;
   /** Names it for `ps -T`, `top -H` and debuggers. */
   name(name: string): void;
@@ -42,7 +42,7 @@ function nameTask(tid: string, name: string): void {
   }
 }
 
-/** When a thread started, in the system's own format: tells it from a later one with the same id. */
+/** When a thread started, in the system's own format: distinguishes it from a later one with the same id. */
 function startOf(tid: string): string | undefined {
   // The name is in brackets, and may contain brackets.
   return readOf(tid, "stat")?.replace(/^.*\) /s, "").split(" ")[19];

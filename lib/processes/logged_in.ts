@@ -36,7 +36,7 @@ export function parseLogins(bytes: Uint8Array, size: number = SIZES[Deno.build.a
   return found;
 }
 
-/** Who is logged in now. */
+/** The current logins. */
 export function logins(): Record<string, Value>[] {
   return parseLogins(readFileIfExists(UTMP) ?? new Uint8Array());
 }

@@ -1,5 +1,5 @@
 /**
- * The memory of a process by what is mapped into it, as psutil groups it.
+ * The memory of a process by mapping, grouped as in psutil.
  * Source: psutil 7.2 (documentation and results); proc(5), `smaps`.
  * @module
  */
@@ -46,7 +46,7 @@ function pathOf(line: string): string {
   return path.endsWith(" (deleted)") && !isThere(path) ? path.slice(0, -" (deleted)".length) : path;
 }
 
-/** Bytes that only this process has, its share of all, and what is swapped out. */
+/** Bytes that only this process uses, its share of shared memory, and swapped bytes. */
 export function uniqueMemory(smaps: string): [uss: number, pss: number, swap: number] {
   const sum = (name: RegExp) =>
     [...smaps.matchAll(name)].reduce((total, [, kilobytes]) => total + Number(kilobytes), 0) * 1024;

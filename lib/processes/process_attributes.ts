@@ -1,5 +1,5 @@
 /**
- * What is known of one process, in the shapes of psutil's `Process.as_dict`: its tuples are lists.
+ * The attributes of one process, in the form of psutil's `Process.as_dict`: its tuples are lists.
  * Source: psutil 7.2 (documentation and results); proc(5).
  * @module
  */
@@ -73,7 +73,7 @@ export function parseStat(text: string): ProcessStat {
   };
 }
 
-/** The words of a command line; of one that a process has written itself those between blanks. */
+/** The words of a command line; of one that the process has overwritten, the words between blanks. */
 export function parseCommandLine(text: string): string[] {
   if (text === "") return [];
   const separator = text.endsWith("\0") ? "\0" : " ";
@@ -107,7 +107,7 @@ export class ProcessFiles {
     return this.#guarded(() => Array.from(Deno.readDirSync(`${this.#directory}/${name}`), (entry) => entry.name));
   }
 
-  /** Where a link leads; empty text if it leads nowhere, as those of the kernel's threads. */
+  /** The target of a link; empty text if there is none, as for kernel threads. */
   link(name: string): string {
     try {
       return Deno.readLinkSync(`${this.#directory}/${name}`);
@@ -179,7 +179,7 @@ export function totalMemory(): number {
   return Number(/^MemTotal:\s+(\d+)/m.exec(Deno.readTextFileSync("/proc/meminfo"))?.[1]) * 1024;
 }
 
-/** Bytes of a page: what the size of a process is counted in. */
+/** Bytes of a page, the unit of the sizes of processes. */
 function pageSize(): number {
   const [virtual] = Deno.readTextFileSync("/proc/self/statm").split(" ").map(Number);
   const kilobytes = Number(/^VmSize:\s+(\d+)/m.exec(Deno.readTextFileSync("/proc/self/status"))?.[1]);
@@ -292,7 +292,7 @@ const ATTRIBUTES: Readonly<Record<string, (process: ProcessFiles) => Value>> = {
   cmdline: (process) => process.commandLine(),
   cpu_affinity: affinity,
   cpu_num: (process) => process.stat().processor,
-  // Since the last time that psutil was asked, which is never.
+  // psutil counts from its previous call; there is none.
   cpu_percent: () => float(0),
   cpu_times: (process) => cpuTimes(process.stat()),
   create_time: (process) => float(bootTime() + process.stat().started),
@@ -323,7 +323,7 @@ const ATTRIBUTES: Readonly<Record<string, (process: ProcessFiles) => Value>> = {
 };
 
 /**
- * The attributes of a process by their names: all, or those asked for. One that this user may not read is None.
+ * The attributes of a process by their names: all, or the requested ones. One that this user may not read is None.
  * @throws {NoProcessError} @throws {CommandError} For a name that is none.
  */
 export async function processAttributes(

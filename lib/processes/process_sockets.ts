@@ -8,7 +8,7 @@ import { parseSocketTable } from "../host/tcp_table.ts";
 import { readTextFileIfExists } from "../os/atomic_file.ts";
 import type { Value } from "../values/value.ts";
 
-/** What is asked of a process. */
+/** The parts of a process that are used. */
 interface WithFiles {
   names(name: string): string[];
   link(name: string): string;
@@ -37,7 +37,7 @@ const STATES: readonly string[] = [
   "CLOSING",
 ];
 
-/** `[fd, family, type, [address, port], [address, port], state]` of each socket; an end that is open is an empty list. */
+/** `[fd, family, type, [address, port], [address, port], state]` of each socket; an unconnected end is an empty list. */
 export function socketsOf(process: WithFiles): Value[] {
   const descriptors = new Map(
     process.names("fd").flatMap((fd): [string, number][] => {

@@ -1,5 +1,5 @@
 /**
- * How the host's processors, memory, disks and network are used, in the shapes of psutil.
+ * The use of the host's processors, memory, disks and network, in the form of psutil.
  * Source: psutil 7.2 (documentation and results); proc(5).
  * @module
  */
@@ -21,7 +21,7 @@ const CPU_FIELDS = [
   "guest_nice",
 ] as const;
 
-/** Seconds that a processor has spent, by what it did. */
+/** Seconds of a processor, by activity. */
 export type CpuTimes = Readonly<Record<(typeof CPU_FIELDS)[number], number>>;
 
 /** The times of `/proc/stat`: of all processors together, and of each. */
@@ -33,10 +33,10 @@ export function parseCpuTimes(stat: string): { readonly all: CpuTimes; readonly 
   return { all: lines[0], each: lines.slice(1) };
 }
 
-/** How busy a processor was between two moments, in percent with one digit. */
+/** The use of a processor between two times, in percent with one digit. */
 export function busyPercent(before: CpuTimes, after: CpuTimes): number {
   const spent = (name: (typeof CPU_FIELDS)[number]) => Math.max(0, after[name] - before[name]);
-  // What guests took is in user and nice already.
+  // The time of guests is already included in user and nice.
   const all = CPU_FIELDS.slice(0, -2).reduce((sum, name) => sum + spent(name), 0);
   return all === 0 ? 0 : rounded((all - spent("idle") - spent("iowait")) / all * 100);
 }
@@ -125,7 +125,7 @@ export function deviceTypes(filesystems: string): string[] {
   });
 }
 
-/** How full a file system is. */
+/** The use of a file system. */
 export function diskUsage(
   stat: { bsize: number; blocks: number; bfree: number; bavail: number },
 ): Record<string, Value> {

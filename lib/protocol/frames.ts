@@ -33,7 +33,7 @@ export class FrameReader {
   readonly #max: number;
   #pieces: Uint8Array[] = [];
   #length = 0;
-  /** Number of bytes needed before it is worth checking again. */
+  /** Number of bytes needed before the next check. */
   #needed = HEAD;
 
   /** @param max Maximum bytes of a content. */

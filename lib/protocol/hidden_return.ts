@@ -1,6 +1,6 @@
 /**
  * The returns of `no_log` jobs: encrypted for the waiting client, by the minion if it can, else by the master.
- * Everybody else sees the mask.
+ * All other readers see the mask.
  * @module
  */
 

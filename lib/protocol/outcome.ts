@@ -26,7 +26,7 @@ export const OUTCOMES = [
   "no such minion",
 ] as const;
 
-/** What became of a job on one minion. */
+/** The outcome of a job on one minion. */
 export type Outcome = typeof OUTCOMES[number];
 
 /** States that a minion acknowledges. */
@@ -55,11 +55,11 @@ export function silenceText(outcome: Outcome): string {
   return `Minion did not return. [${reason.charAt(0).toUpperCase()}${reason.slice(1)}]`;
 }
 
-/** What is known of a job on one minion. */
+/** The known facts about a job on one minion. */
 export interface OutcomeFacts {
   /** Whether the id has an accepted key. */
   readonly accepted: boolean;
-  /** What its return says, if it has returned. */
+  /** The outcome of its return, if it has returned. */
   readonly returned?: ReturnOutcome;
   readonly acknowledged?: Acknowledged;
   /** Whether it is connected now. */

@@ -56,7 +56,7 @@ export class ReturnKey {
 
 /** Encrypts `value` for the owner of this public key. @throws {KeyError} If `reader` is not a key. */
 export async function sealReturn(value: Value, reader: string): Promise<Uint8Array> {
-  if (!isReturnKey(reader)) throw new KeyError("Not the key of somebody who waits for a return");
+  if (!isReturnKey(reader)) throw new KeyError("Not a public key of a client that waits for a return");
   const peer = Uint8Array.fromHex(reader);
   const once = await newPair();
   const sender = await exported(once.publicKey);
@@ -64,7 +64,7 @@ export async function sealReturn(value: Value, reader: string): Promise<Uint8Arr
   try {
     crypticle = await common(once.privateKey, { sender, peer, reader: peer });
   } catch (error) {
-    throw new KeyError("Not the key of somebody who waits for a return", { cause: error });
+    throw new KeyError("Not a public key of a client that waits for a return", { cause: error });
   }
   const message = crypticle.dumps(value);
   const sealed = new Uint8Array(PUBLIC_BYTES + message.length);

@@ -1,5 +1,5 @@
 /**
- * The tags of the events of masters and minions, and what a tag says about a job.
+ * The tags of the events of masters and minions, and the fields of tags about jobs.
  * Source: salt-protocol section 7 and docs.saltproject.io, "Salt Master Events".
  * @module
  */

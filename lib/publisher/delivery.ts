@@ -20,7 +20,7 @@ const LOOK_MS = 500;
 /** Interval of removing finished jobs from the log of undelivered jobs, while it is not empty; in milliseconds. */
 const SWEEP_MS = 60_000;
 
-/** What {@linkcode JobDelivery} needs. */
+/** The parts of a {@linkcode JobDelivery}. */
 export interface DeliveryParts {
   /** The job store, with the acknowledgements. */
   readonly jobs: JobStore;
@@ -29,7 +29,7 @@ export interface DeliveryParts {
   readonly log: Logger;
   /** Whether a minion is connected, and acknowledges jobs. */
   isPresent(id: string): boolean;
-  /** Publishes a load. @param minions For whom it is, as far as the master knows. */
+  /** Publishes a load. @param minions The target minions, as far as the master knows. */
   publish(load: ValueMap, minions: readonly string[]): Promise<void>;
 }
 
@@ -81,7 +81,7 @@ export class JobDelivery {
     this.#lookSoon();
   }
 
-  /** Called when there is something in the log of undelivered jobs. */
+  /** Called when the log of undelivered jobs is not empty. */
   #sweepLater(): void {
     this.#sweeping ??= setTimeout(() => this.#sweep(), SWEEP_MS);
   }
@@ -130,13 +130,13 @@ export class JobDelivery {
     await this.#parts.publish(live ? withLive(named) : named, ids);
   }
 
-  /** Minions `ids` have just connected: they get what they have missed. */
+  /** Minions `ids` have just connected: the jobs that they missed are published again. */
   async arrived(ids: readonly string[]): Promise<void> {
     for (const missed of this.#redelivery.arrived(ids, performance.now())) await this.#deliverAgain(missed);
   }
 
   /**
-   * Takes the tag of an event on the bus. The tag is enough: the data of thousands of returns must not be read again
+   * Handles the tag of an event on the bus. The tag is enough: the data of thousands of returns must not be read again
    * here.
    */
   noteEvent(tag: string): void {

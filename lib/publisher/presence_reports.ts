@@ -22,7 +22,7 @@ const GATHER_MS = 100;
  */
 const ARRIVALS_MS = 50;
 
-/** What {@linkcode PresenceReports} needs. */
+/** The parts of {@linkcode PresenceReports}. */
 export interface PresenceParts {
   /** The master's cache directory. */
   readonly cachedir: string;

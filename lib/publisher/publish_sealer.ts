@@ -1,5 +1,5 @@
 /**
- * The envelope of what is published: numbered, encrypted under the shared key, and signed by the master.
+ * The envelope of published loads: numbered, encrypted with the shared key, and signed by the master.
  * Source: salt-protocol.md section 4.
  * @module
  */

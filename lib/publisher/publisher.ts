@@ -34,7 +34,7 @@ import { parseMemoryMessage, type PublisherReady } from "./publisher_messages.ts
 import { UndeliveredJobs } from "../jobs/undelivered.ts";
 import type { ValueMap } from "../values/value.ts";
 
-/** What the Publisher needs besides the master's options. */
+/** The parts of the Publisher besides the master's options. */
 export interface PublisherParts {
   /** The memory of the shared key. */
   readonly sharedKey: SharedArrayBuffer;

@@ -9,7 +9,7 @@ import { Publisher, type PublisherParts } from "./publisher.ts";
 import { serveThread, surviveErrors } from "../process/thread.ts";
 import { unpackOpts } from "../config/opts_transfer.ts";
 
-/** What the thread starts with. */
+/** The data that the thread starts with. */
 export interface PublisherInit extends PublisherParts, SupervisedInit {
   /** The master's options, packed. */
   readonly opts: Uint8Array;

@@ -7,10 +7,15 @@
 import { hashHex } from "../crypto/hash.ts";
 import type { Value } from "../values/value.ts";
 
-/** Those types of targets go to each minion by its own topic; others go to all, which match them with their own data. */
+/**
+ * For these types of targets each minion gets the publish by its own topic; for others all minions get it, and match
+ * the target with their own data.
+ */
 const BY_ID: readonly Value[] = ["glob", "pcre", "list"];
 
-/** The topics that a publish has a message each for. @param minions For whom it is, as far as the master knows. */
+/**
+ * The topics of a publish; each gets its own message. @param minions The target minions, as far as the master knows.
+ */
 export function publishTopics(tgtType: Value, minions: readonly string[]): string[] {
   if (minions.length === 0 || !BY_ID.includes(tgtType)) return ["broadcast"];
   return minions.map((id) => hashHex(id, "sha1"));

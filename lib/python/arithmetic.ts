@@ -1,5 +1,5 @@
 /**
- * Python's arithmetic on numbers: ints of any size, floats, and what becomes of both.
+ * Python's arithmetic on numbers: ints of any size, floats, and mixed operands.
  * Source: docs.python.org, "Numeric Types".
  * @module
  */
@@ -17,7 +17,7 @@ export type Numeric = number | bigint | Float;
 
 type Int = number | bigint;
 
-/** Results with more bits are refused: they would take the processor for long. */
+/** Results with more bits are refused: computing them would take too long. */
 const MAX_BITS = 1 << 22;
 
 /** The result for two numbers; `undefined` if one of them is none. */
@@ -29,7 +29,7 @@ export function arithmetic(operator: Operator, a: Obj, b: Obj): Numeric | undefi
   return FLOATS[operator](toFloat(floatA), toFloat(floatB));
 }
 
-/** An int as a float. @throws {TemplateError} OverflowError if there is none so large. */
+/** An int as a float. @throws {TemplateError} OverflowError if it is too large. */
 export function toFloat(n: Int): number {
   const result = Number(n);
   if (typeof n === "bigint" && !Number.isFinite(result)) {
@@ -81,7 +81,7 @@ function divideInts(a: Int, b: Int): Numeric {
   if (small(a, b)) return float(positive(a / (b as number)));
   const x = BigInt(a), y = BigInt(b);
   const sizeX = x < 0n ? -x : x, sizeY = y < 0n ? -y : y;
-  // 66 bits of the quotient, and whether anything is behind them: enough to round to a float of 53.
+  // 66 bits of the quotient, and whether there is a remainder: enough to round to the 53 bits of a float.
   const shift = 66 - (bitLength(sizeX) - bitLength(sizeY));
   const numerator = shift > 0 ? sizeX << BigInt(shift) : sizeX;
   const denominator = shift < 0 ? sizeY << BigInt(-shift) : sizeY;

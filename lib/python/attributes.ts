@@ -84,7 +84,7 @@ function numberAttribute(obj: Obj, name: string): Obj | undefined {
   return name === "imag" ? float(0) : undefined;
 }
 
-/** What every object of Python has, by names that templates may not read. */
+/** Attributes of every Python object that templates may not read. */
 const COMMON: ReadonlySet<string> = new Set(
   ("__class__ __delattr__ __dir__ __doc__ __eq__ __format__ __ge__ __getattribute__ __getstate__ __gt__ __hash__ __init__ " +
     "__init_subclass__ __le__ __lt__ __ne__ __new__ __reduce__ __reduce_ex__ __repr__ __setattr__ __sizeof__ __str__ " +

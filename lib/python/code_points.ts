@@ -5,7 +5,7 @@
 
 import { hasSurrogates } from "./kinds.ts";
 
-/** Places of a text as Python counts them. */
+/** Positions in a text as Python counts them. */
 export interface Places {
   readonly length: number;
   /** The code points from `start` to `end`. */

@@ -60,14 +60,14 @@ function setsOrdered(operator: Order, a: PySet, b: PySet): boolean {
   return a.items().every((item) => b.has(item)) && (operator === "<=" || a.length() < b.length());
 }
 
-/** Python's `item in container`. @throws {TemplateError} TypeError for a container that cannot tell at once, among others. */
+/** Python's `item in container`. @throws {TemplateError} TypeError, also for a container that answers only asynchronously. */
 export function contains(container: Obj, item: Obj): boolean {
   const answer = contained(container, item);
   if (answer instanceof Promise) throw pythonError("TypeError", `'${typeName(container)}' object cannot tell at once`);
   return answer;
 }
 
-/** As {@linkcode contains}, for where a function of the host may be waited for. */
+/** Like {@linkcode contains}, for code that may wait for a function of the host. */
 export function contained(container: Obj, item: Obj): boolean | Promise<boolean> {
   const text = textOf(container);
   if (text !== undefined) {
@@ -93,7 +93,7 @@ export function contained(container: Obj, item: Obj): boolean | Promise<boolean>
   return false;
 }
 
-/** Python's `sorted`, by keys that were made before: stable. @throws {TemplateError} TypeError if two have no order. */
+/** Python's `sorted` by precomputed keys; stable. @throws {TemplateError} TypeError if two have no order. */
 export function sortBy<T>(items: readonly { readonly key: Obj; readonly item: T }[], reverse: boolean): T[] {
   const sorted = [...items].sort((a, b) => {
     // Python asks "<" alone; the engine gives the later one first.

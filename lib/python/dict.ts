@@ -31,7 +31,7 @@ export function dictSet(map: ObjMap, key: Obj, value: Obj): void {
   map.set(known ?? key, value);
 }
 
-/** Removes `key` and gives its value; `undefined` if there is none. */
+/** Removes `key`. @returns Its value; `undefined` if there is none. */
 export function dictTake(map: ObjMap, key: Obj): Obj | undefined {
   const known = findKey(map, key);
   if (known === undefined) return undefined;
@@ -40,7 +40,7 @@ export function dictTake(map: ObjMap, key: Obj): Obj | undefined {
   return value;
 }
 
-/** A shallow copy, which notes its keys and stays safe if it is large. */
+/** A shallow copy; a large copy has a keyed hash. */
 export function dictCopy(map: ObjMap): ObjMap {
   const copy: ObjMap = map.size > PLAIN_ENTRIES || map instanceof Dict ? newLargeDict() : new Map<Obj, Obj>();
   for (const [key, value] of map) {
@@ -50,7 +50,7 @@ export function dictCopy(map: ObjMap): ObjMap {
   return copy;
 }
 
-/** A map with a keyed hash, for many keys that somebody else chose. Keys that are objects stay rare in it. */
+/** A map with a keyed hash, for many untrusted keys. Keys that are objects stay rare in it. */
 function newLargeDict(): ObjMap {
   return new Dict() as unknown as ObjMap;
 }

@@ -45,10 +45,10 @@ function mapsEqual(a: ObjMap, b: ObjMap): boolean {
   return true;
 }
 
-/** Maps that were given keys which JavaScript compares by identity. */
+/** Maps with keys that JavaScript compares by identity. */
 const OBJECT_KEYS = new WeakSet<ObjMap>();
 
-/** Notes that `key` was put into `map`. */
+/** Records that `key` was added to `map`. */
 export function noteKey(map: ObjMap, key: Obj): void {
   if (typeof key === "object" && key !== null) OBJECT_KEYS.add(map);
 }

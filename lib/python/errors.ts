@@ -33,13 +33,13 @@ export function isPythonError(error: unknown, ...types: readonly PythonErrorType
   return error instanceof TemplateError && error.kind === "python" && types.some((type) => type === error.type);
 }
 
-/** Longer lists, and tuples, sets and maps likewise, are refused where an operation would make them. */
+/** Operations that would create longer lists, tuples, sets or maps are refused. */
 const MAX_ITEMS = 10_000_000;
 
-/** Longer texts are refused likewise (UTF-16 units). */
+/** Operations that would create longer texts (UTF-16 units) are refused. */
 const MAX_TEXT = 256 * 1024 * 1024;
 
-/** Refuses what would fill the memory. @throws {TemplateError} MemoryError. */
+/** Refuses results that need too much memory. @throws {TemplateError} MemoryError. */
 export function checkItems(count: number): void {
   if (count > MAX_ITEMS) throw pythonError("MemoryError", `more than ${MAX_ITEMS} items`);
 }

@@ -15,7 +15,7 @@ const SPEC = /^(?:([^])?([<>=^]))?([ +-])?(z)?(#)?(0)?(\d+)?([,_])?(?:\.(\d+))?(
 
 interface Spec {
   readonly fill: string;
-  /** Empty for the type's own side. */
+  /** Empty for the default alignment of the type. */
   readonly align: string;
   readonly sign: string;
   readonly alternate: boolean;
@@ -28,7 +28,7 @@ interface Spec {
 /** Widths and precisions beyond this are refused. */
 const MAX_WIDTH = 1_000_000;
 
-/** The text of `value` by `spec`. @throws {TemplateError} ValueError or TypeError, as Python. */
+/** Formats `value` by `spec`. @throws {TemplateError} ValueError or TypeError, as Python. */
 export function formatValue(value: Obj, spec: string): string {
   if (spec === "") return str(value);
   const text = textOf(value);

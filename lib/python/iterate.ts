@@ -1,5 +1,6 @@
 /**
- * Passing over the items of an object, as Python's `for` does: a list that grows is followed, a dict that changes its size is refused.
+ * Iterates over the items of an object, like Python's `for`: items that are added to a list meanwhile are included; a dict that
+ * changes its size is an error.
  * @module
  */
 

@@ -1,5 +1,5 @@
 /**
- * What kind of object something is: types, truth, texts, lengths.
+ * Queries about objects: types, truth, texts, lengths.
  * @module
  */
 

@@ -1,6 +1,6 @@
 /**
- * Text that is marked as safe in HTML (markupsafe's Markup): a str for everything but joining, which escapes the other side.
- * Templates of Salt do not escape, yet filters such as `json` give it.
+ * Text that is marked as safe in HTML (markupsafe's Markup): it behaves like a str, except that joining escapes the other
+ * operand. Templates of Salt do not escape, but filters such as `json` return it.
  * Source: markupsafe 3.0, observed.
  * @module
  */
@@ -12,7 +12,7 @@ import { type Obj, PyObject } from "./object.ts";
 export class Markup extends PyObject {
   readonly typeName = "Markup";
 
-  /** @param text What it says, markup included. */
+  /** @param text The text, markup included. */
   constructor(readonly text: string) {
     super();
   }

@@ -1,5 +1,5 @@
 /**
- * The methods of Markup: those of str, whose other texts are escaped and whose results are marked.
+ * The methods of Markup: those of str, but other texts are escaped and the results are Markup.
  * Source: markupsafe 3.0, observed.
  * @module
  */

@@ -12,10 +12,10 @@ import { type CallContext, type Kwargs, NO_KWARGS, type Obj, type Result, type R
  */
 export type Param = string | readonly [name: string, fallback: Obj | undefined];
 
-/** What the body gets besides the arguments. */
+/** Values that the body gets in addition to the arguments. */
 export interface Call {
   readonly context: CallContext;
-  /** Positional arguments beyond the parameters. */
+  /** Positional arguments after those of the parameters. */
   readonly rest: readonly Obj[];
   /** Keywords that no parameter has. */
   readonly kwargs: Kwargs;
@@ -99,7 +99,7 @@ function missing(name: string, names: readonly string[]): Error {
   return pythonError("TypeError", `${name}() missing ${names.length} required positional argument${plural}: ${list}`);
 }
 
-/** The words of Python's built-in methods. @param name `str.upper`. */
+/** The messages of Python's built-in methods. @param name `str.upper`. */
 function wrongCount(name: string, how: { names: readonly string[]; required: number; given: number }): Error {
   const required = how.required - 1, max = how.names.length - 1, given = how.given - 1;
   if (max === 0) return pythonError("TypeError", `${name}() takes no arguments (${given} given)`);

@@ -1,5 +1,5 @@
 /**
- * Texts of numbers by type code, precision and sign, for both of Python's ways to format.
+ * Formats numbers by type code, precision and sign, for both of Python's format languages.
  * @module
  */
 
@@ -12,7 +12,7 @@ export interface FloatStyle {
   readonly type: string;
   /** Digits; `undefined` for the type's own. */
   readonly precision: number | undefined;
-  /** Whether the point and the zeros after it stay. */
+  /** Whether the point and the zeros after it are kept. */
   readonly alternate: boolean;
 }
 

@@ -15,10 +15,10 @@ export type Obj = null | boolean | number | bigint | Float | string | Uint8Array
 /** A dict whose keys and values are objects. Read and change it by the functions of dict.ts, which compare keys as Python does. */
 export type ObjMap = Map<Obj, Obj>;
 
-/** What an operation gives that may call functions of the host: at once, or later. */
+/** The result of an operation that may call functions of the host: a value or a promise. */
 export type Result = Obj | Promise<Obj>;
 
-/** What a look-up gives: at once, or later; `undefined`: nothing is there. */
+/** The result of a look-up: a value or a promise; `undefined`: not found. */
 export type Found = Obj | undefined | Promise<Obj | undefined>;
 
 /** Keyword arguments, in the order of the call. */
@@ -30,7 +30,7 @@ export const NO_KWARGS: Kwargs = new Map();
 /** Every function: filters, tests, methods, globals, functions of the host. A filter's or test's value is `args[0]`. */
 export type Run = (args: readonly Obj[], kwargs: Kwargs, context: CallContext) => Result;
 
-/** What a function may ask of the template that calls it. */
+/** The interface of the calling template for functions. */
 export interface CallContext {
   /** The variable or global of that name; `undefined` if there is none. */
   lookup(name: string): Obj | undefined;
@@ -54,7 +54,7 @@ export interface CallContext {
   readonly autoescape: boolean;
 }
 
-/** Base of what is no `Value`. The defaults refuse as Python does. */
+/** Base class of objects that are no `Value`. The default methods throw Python's errors. */
 export abstract class PyObject {
   /** The name of its Python type: `tuple`. */
   abstract readonly typeName: string;
@@ -79,7 +79,7 @@ export abstract class PyObject {
     throw pythonError("TypeError", `'${this.typeName}' object is not subscriptable`);
   }
 
-  /** A new pass over its items. @throws {TemplateError} TypeError if it cannot be iterated. */
+  /** A new iterator over its items. @throws {TemplateError} TypeError if it cannot be iterated. */
   iterate(): Iterator<Obj> {
     throw pythonError("TypeError", `'${this.typeName}' object is not iterable`);
   }
@@ -99,7 +99,7 @@ export abstract class PyObject {
     return this.length() !== 0;
   }
 
-  /** Whether `item` is in it; `undefined` to look through its items. */
+  /** Whether `item` is in it; `undefined`: the caller searches its items. */
   contains(_item: Obj): boolean | undefined | Promise<boolean> {
     return undefined;
   }
@@ -109,7 +109,7 @@ export abstract class PyObject {
     return false;
   }
 
-  /** Runs it with arguments. @throws {TemplateError} TypeError if it is not a function. */
+  /** Calls it with arguments. @throws {TemplateError} TypeError if it is not callable. */
   call(_args: readonly Obj[], _kwargs: Kwargs, _context: CallContext): Result {
     throw pythonError("TypeError", `'${this.typeName}' object is not callable`);
   }

@@ -58,7 +58,7 @@ class Values {
   }
 }
 
-/** @param escape What is done with each formatted value; Markup escapes it. */
+/** @param escape Called with each formatted value; Markup escapes it. */
 export function formatPercent(
   template: string,
   given: Obj,

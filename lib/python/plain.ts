@@ -1,5 +1,5 @@
 /**
- * From Python's objects to values of Salt: what leaves a template.
+ * Converts Python objects to values of Salt, when they leave a template.
  * @module
  */
 
@@ -13,9 +13,9 @@ import { type Obj, PyObject } from "./object.ts";
 const DEEPEST = 1_000;
 
 /**
- * The value of `obj`: tuples, sets, views and iterators become lists, marked texts become plain ones. What is a value in all its
- * parts is returned as it is, not copied.
- * @throws {TemplateError} For functions and undefined values, and what contains itself.
+ * The value of `obj`: tuples, sets, views and iterators become lists, marked texts become plain ones. If all its parts are
+ * values, it is returned itself, not a copy. @throws {TemplateError} For functions, undefined values, and structures that
+ * contain themselves.
  */
 export function toPlain(obj: Obj): Value {
   return isPlain(obj) ? obj : convert(obj, DEEPEST);

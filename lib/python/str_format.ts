@@ -10,18 +10,18 @@ import { type CallContext, type Kwargs, type Obj, PyObject } from "./object.ts";
 import { asciiRepr, repr, str } from "./repr.ts";
 import { getItem } from "./subscript.ts";
 
-/** What the fields of a template may name. */
+/** The arguments that fields of a template can refer to. */
 export interface FormatArguments {
   readonly args: readonly Obj[];
   readonly kwargs: Kwargs;
   /** The one argument of `format_map`, in place of keywords: a map, or what cannot be one. */
   readonly mapping?: Obj;
   readonly context: CallContext;
-  /** What is done with each formatted field: Markup escapes it. */
+  /** Called with each formatted field: Markup escapes it. */
   readonly escape?: (text: string) => string;
 }
 
-/** Numbering of fields: by hand or by itself, never both. */
+/** The numbering of fields: manual or automatic, never both. */
 class Numbering {
   #next = 0;
   #manual: boolean | undefined;
@@ -43,7 +43,7 @@ class Numbering {
   }
 }
 
-/** Fields of fields are one level deep. */
+/** Fields may contain fields, one level deep. */
 const DEEPEST = 2;
 
 /** Formats `template`. @throws {TemplateError} As Python does. */

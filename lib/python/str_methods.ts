@@ -66,12 +66,12 @@ function padMethod(name: string, before: (missing: number, width: number) => num
   });
 }
 
-/** `str.center` puts the odd blank to the left if the width is odd. */
+/** `str.center` puts the odd blank on the left if the width is odd. */
 function centered(missing: number, width: number): number {
   return Math.floor(missing / 2) + (missing & width & 1);
 }
 
-/** The part of a text that `start` and `end` name, and where it begins; `undefined` if it begins behind the end. */
+/** The part of a text from `start` to `end`, and its offset; `undefined` if it begins after the end. */
 function part(text: string, start: Obj, end: Obj): { readonly text: string; readonly from: number } | undefined {
   const places = placesOf(text);
   const clamp = (obj: Obj, missing: number): number => {

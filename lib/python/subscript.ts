@@ -29,7 +29,7 @@ export function getItem(obj: Obj, key: Obj): Found {
   throw pythonError("TypeError", `'${typeName(obj)}' object is not subscriptable`);
 }
 
-/** An index that is in the range, or one that is out of it on purpose: `at` takes -1 for the last. */
+/** An index for `at`. One below the range becomes `length`, for which `at` finds nothing. */
 function place(length: number, key: Obj, type: string): number {
   if (intOf(key) === undefined) {
     throw pythonError(
@@ -90,7 +90,7 @@ function sliced<T>(items: readonly T[], { from, to, by }: Bounds): T[] {
   return picked;
 }
 
-/** Where a slice of something that long begins and ends. */
+/** The bounds of a slice of a sequence of this length. */
 function bounds(length: number, start: Obj, stop: Obj, step: Obj): Bounds {
   const by = step === null ? 1 : sliceIndex(step);
   if (by === 0) throw pythonError("ValueError", "slice step cannot be zero");

@@ -1,5 +1,5 @@
 /**
- * Cutting texts: Python's split, strip, splitlines and their like.
+ * Splits and strips texts like Python's split, strip and splitlines.
  * Source: docs.python.org, "Text Sequence Type".
  * @module
  */
@@ -17,7 +17,7 @@ export function splitLinesKeeping(text: string, keep: boolean): string[] {
   return keep ? [...lines] : lines.map((line) => line.replace(LINE_END, ""));
 }
 
-/** Which ends {@linkcode stripText} cuts. */
+/** The ends that {@linkcode stripText} strips. */
 export type Ends = "both" | "left" | "right";
 
 /** `str.strip(chars)`, `lstrip`, `rstrip`. @param chars Default: white space. */

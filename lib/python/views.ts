@@ -1,5 +1,5 @@
 /**
- * Objects that give items without keeping them: ranges, the views of a dict, iterators.
+ * Lazy collections: ranges, the views of a dict, iterators.
  * @module
  */
 
@@ -69,7 +69,7 @@ export class PyRange extends PyObject {
   }
 }
 
-/** What `keys()`, `values()` and `items()` of a dict give: it follows the dict. */
+/** The result of `keys()`, `values()` and `items()` of a dict: it shows later changes of the dict. */
 export class DictView extends PyObject {
   readonly typeName: string;
 
@@ -116,7 +116,7 @@ export class DictView extends PyObject {
   }
 }
 
-/** Items that can be read once: what filters such as `map` give. */
+/** Items that can be read once: the result of filters such as `map`. */
 export class PyIterator extends PyObject {
   readonly #items: Iterator<Obj>;
 

@@ -35,7 +35,7 @@ export type RegexNode =
   /** A look-ahead, or a look-behind of `back` characters. */
   | { readonly kind: "look"; readonly item: RegexNode; readonly back: number; readonly negated: boolean };
 
-/** The least and the most characters that `node` matches. A back reference may have any length. */
+/** The minimum and maximum number of characters that `node` matches. A back reference may have any length. */
 export function widthOf(node: RegexNode): readonly [min: number, max: number] {
   switch (node.kind) {
     case "char":

@@ -33,7 +33,7 @@ const FLAG_NAMES: Readonly<Record<string, keyof Flags | undefined>> = {
   u: undefined, // the default of str patterns
 };
 
-/** What a quantifier would apply to. */
+/** The item that a quantifier applies to. */
 type Last = "nothing" | "item" | "repeated";
 
 /** One node, and whether it may be repeated. A comment gives no node. */
@@ -289,7 +289,7 @@ export class RegexReader {
     return { node: { kind: "group", number, item }, last: "item" };
   }
 
-  /** What is in a group that begins at `start`, with the parenthesis that ends it. */
+  /** Parses a group that begins at `start`, with its closing parenthesis. */
   #inside(flags: Flags, start: number): RegexNode {
     if (++this.#depth > MAX_DEPTH) this.#fail(`groups lie in each other more than ${MAX_DEPTH} deep`);
     const body = this.#alternatives(flags);

@@ -36,7 +36,7 @@ const FLAGS: Readonly<Record<string, readonly [bit: number, letter: string]>> = 
 export const MULTILINE = 8;
 
 /**
- * The bits that an argument `flags` means: a number, a name, or a list of names.
+ * The bits of an argument `flags`: a number, a name, or a list of names.
  * @throws {CommandError} For anything else.
  */
 export function regexFlags(flags: Value): number {
@@ -64,7 +64,7 @@ export function regexWithFlags(pattern: string, bits: number): PythonRegex {
   try {
     return pythonRegex(`(?${flags})${pattern}`, { search: true });
   } catch (error) {
-    // What is wrong with it is told without the flags, so that places in it are counted from its own beginning.
+    // Errors are reported without the flags, so that positions are counted from the beginning of the pattern.
     if (error instanceof RegexError) pythonRegex(pattern, { search: true });
     throw error;
   }
@@ -94,10 +94,10 @@ export function found(regex: PythonRegex, text: string): boolean {
   return regex.matches(codePoints(text)).next().value !== undefined;
 }
 
-/** What {@linkcode substitute} made. */
+/** The result of {@linkcode substitute}. */
 export interface Substitution {
   readonly text: string;
-  /** How many matches were replaced. */
+  /** Number of replaced matches. */
   readonly count: number;
 }
 
@@ -134,7 +134,7 @@ export function substitute(
   return { text: made.join(""), count: replaced };
 }
 
-/** Python's `re.split`: what is between the matches, and the groups of each. */
+/** Python's `re.split`: the texts between the matches, and the groups of each match. */
 export function splitText(regex: PythonRegex, text: string): (string | null)[] {
   const codes = codePoints(text);
   const parts: (string | null)[] = [];

@@ -7,13 +7,13 @@
 import { fillText } from "../text/textwrap.ts";
 import { strip } from "../values/python_text.ts";
 
-/** What a banner is made of. */
+/** The parts of a banner. */
 export interface Banner {
   /** Characters of a line. */
   readonly width: number;
   /** The prefix of each line. */
   readonly commentchar: string;
-  /** Of which the first character draws the border. */
+  /** Its first character draws the border. */
   readonly borderchar: string;
   readonly blockstart: string | null;
   readonly blockend: string | null;

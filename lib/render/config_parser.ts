@@ -7,7 +7,7 @@
 import { CommandError } from "../errors.ts";
 import { isMap, repr, str, type ValueMap } from "../values/value.ts";
 
-/** The section whose options all others have too. */
+/** The section with options that all other sections have too. */
 const DEFAULT = "DEFAULT";
 
 /** Whether a percent sign stands alone in a value, where it should be doubled or begin the name of another option. */
@@ -15,7 +15,7 @@ function hasBarePercent(text: string): boolean {
   return /%(?!\([^)]+\)s)/.test(text.replaceAll("%%", ""));
 }
 
-/** The text of sections of options. @throws {CommandError} For what the format cannot hold. */
+/** Writes sections of options. @throws {CommandError} For values that the format cannot represent. */
 export function writeConfigParser(sections: ValueMap): string {
   const blocks: string[] = [];
   for (const [section, options] of sections) {
@@ -99,7 +99,7 @@ function resolvedSections(sections: ReadonlyMap<string, ReadonlyMap<string, read
   return made;
 }
 
-/** How deep an option may name others. */
+/** Maximum depth of references between options. */
 const DEEPEST = 10;
 
 /** The value of an option, with those of others that it names. @throws {CommandError} With Python's words. */

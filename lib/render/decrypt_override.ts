@@ -1,5 +1,5 @@
 /**
- * The pillar of a caller that is encrypted (`pillar_enc`): a map with encrypted texts, or a whole map as one text.
+ * Decrypts the pillar of a caller (`pillar_enc`): a map with encrypted texts, or a whole map as one text.
  * Source: Salt 3008.3 `salt/modules/pillar.py` items, `salt/state.py` _decrypt_pillar_override.
  * @module
  */
@@ -30,7 +30,7 @@ export async function decryptOverride(pillar: Value, renderer: string, context: 
     return typeof made === "string" ? loadYaml(made) : made;
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    // What was decrypted is not to be seen.
+    // Decrypted data must not appear in messages.
     const reason = error instanceof YamlError ? "it is no YAML" : error.message;
     throw new CommandError(`Failed to decrypt pillar override: ${reason}`);
   }

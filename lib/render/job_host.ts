@@ -1,5 +1,5 @@
 /**
- * What renders in a job: the functions, data and files of its minion.
+ * The host of renderings in a job: the functions, data and files of its minion.
  * @module
  */
 
@@ -39,7 +39,7 @@ function saltFunctionsOf(context: JobContext): SaltFunctions {
   };
 }
 
-/** What renders in the job of `context`. */
+/** The rendering host for the job of `context`. */
 export function jobRenderHost(context: JobContext, files: TemplateFiles): RenderHost {
   return {
     opts: optsValues(context.opts),

@@ -37,7 +37,7 @@ export async function ownRenderer(name: string, context: JobContext): Promise<Ow
   };
 }
 
-/** In the process of an own renderer: its function as one that takes whatever renderers are given. */
+/** In the process of a custom renderer: adapts its function to the interface of renderers. */
 export function calledRenderer(fun: ModuleFunction<JobContext> | undefined): ModuleFunction<JobContext> | undefined {
   if (fun === undefined) return undefined;
   return {
@@ -52,7 +52,7 @@ export function calledRenderer(fun: ModuleFunction<JobContext> | undefined): Mod
   };
 }
 
-/** The arguments of a renderer for which it has parameters. */
+/** The arguments for which the renderer has parameters. */
 function wanted(given: ValueMap, { params, varKwargs }: ModuleFunction<JobContext>): ValueMap {
   return varKwargs === undefined
     ? new Map([...given].filter(([name]) => typeof name === "string" && Object.hasOwn(params, name)))

@@ -1,5 +1,5 @@
 /**
- * Rendering a file: through its pipe of renderers to data, or by one template engine to text.
+ * Renders a file: through its pipe of renderers to data, or by one template engine to text.
  * Source: Salt 3008.3, `salt/template.py` compile_template.
  * @module
  */
@@ -18,7 +18,7 @@ export type { Positions, RenderHost, RenderPlace, RenderRequest };
 export interface Rendered {
   /** The data; a text if the last renderer makes one. An empty map for an empty file. */
   readonly data: Value;
-  /** Where the data is in the files. */
+  /** The positions of the data in the files. */
   readonly positions: Positions;
 }
 
@@ -50,7 +50,7 @@ export async function renderSls(requested: RenderRequest, host: RenderHost): Pro
   return { data, positions };
 }
 
-/** What places call the file: its path in the state tree if that is known. */
+/** The file name in places: its path in the state tree if that is known. */
 function nameOf({ path, sls = "" }: RenderRequest): string | undefined {
   const tree = `${sls.replaceAll(".", "/")}`;
   const known = sls === "" ? undefined : [`${tree}.sls`, `${tree}/init.sls`].find((end) => path?.endsWith(`/${end}`));

@@ -12,7 +12,8 @@ import type { Value } from "../values/value.ts";
 
 /**
  * The renderer's result for `data`, whose maps and lists are changed in place, as in Salt.
- * @param options.translateNewlines Whether `\n` written as two characters is a line end, as in data from a command line.
+ * @param options.translateNewlines Whether `\n` written as two characters is a line end, as in data from a command
+ * line.
  * @throws {RenderError} If there is no such renderer, or it cannot render.
  */
 export async function renderValue(
@@ -23,7 +24,7 @@ export async function renderValue(
 ): Promise<Value> {
   if (!Object.hasOwn(RENDERERS, renderer)) throw new RenderError(`The renderer "${renderer}" is not available`);
   const { render } = await RENDERERS[renderer]();
-  // gpg alone goes through maps and lists; the others read a text, and Python says so of anything else.
+  // Only gpg accepts maps and lists; the others read a text, and other types give Python's error.
   if (renderer !== "gpg" && typeof data !== "string") {
     throw new RenderError(`'${typeName(data)}' object has no attribute 'read'`);
   }

@@ -1,5 +1,5 @@
 /**
- * Salt's serializers, as `slsutil.serialize` and `file.serialize` name them.
+ * Salt's serializers, by the names that `slsutil.serialize` and `file.serialize` use.
  * Source: Salt 3008.3, `salt/serializers`.
  * @module
  */
@@ -24,7 +24,7 @@ export interface Serializer {
   readonly deserialize?: (source: Value, options: ValueMap, file?: string) => Value | Promise<Value>;
 }
 
-/** The text of what is to be read. */
+/** The text to be read. */
 function sourceText(source: Value): string {
   if (typeof source === "string") return source;
   if (source instanceof Uint8Array) return new TextDecoder().decode(source);

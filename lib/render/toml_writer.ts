@@ -2,7 +2,7 @@
  * Writes TOML as Python's `toml` does, which Salt's serializer uses: the values of a table first, then its lists of tables, then its
  * tables, level after level. A null is left out.
  *
- * Differs from it: a backslash before an x is kept as one (`toml` writes a text that nobody can read).
+ * Differs from it: a backslash before an x is kept as one (`toml` writes invalid TOML).
  * Source: the package toml 0.10.2 (behaviour, tests/corpus/serializers.json).
  * @module
  */
@@ -10,7 +10,7 @@
 import { CommandError } from "../errors.ts";
 import { Float, isInt, isMap, repr, str, type Value, type ValueMap } from "../values/value.ts";
 
-/** Tables within tables; deeper ones contain themselves, most likely. */
+/** Maximum nesting of tables: deeper ones probably contain themselves. */
 const MAX_DEPTH = 200;
 
 /** A table's own lines, and the tables in it by their quoted names. */

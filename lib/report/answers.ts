@@ -57,7 +57,7 @@ export interface AnswerOptions {
   readonly publishedMs?: number;
   /** Called with minions that are not connected, while others are waited for. */
   readonly onAbsent?: (ids: readonly string[]) => void;
-  /** Called when a state of the job is done, on minions that tell. */
+  /** Called when a state of the job is done, on minions that report it. */
   readonly onState?: CollectOptions["onState"];
 }
 

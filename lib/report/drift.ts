@@ -10,10 +10,10 @@ import { truncateList } from "../text/truncate.ts";
 import { isMap, truthy, type Value } from "../values/value.ts";
 import type { Answer } from "./answers.ts";
 
-/** Minions that a line names; the rest is counted. */
+/** Maximum number of minions that a line names; the rest is counted. */
 const NAMED = 10;
 
-/** What a line counts. */
+/** The kinds of results that a line counts. */
 interface Kind {
   readonly words: string;
   readonly colour: ColourName;

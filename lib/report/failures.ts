@@ -1,5 +1,5 @@
 /**
- * The line that ends a job with failures: Salt's words, then each return code and each other outcome with its minions.
+ * The last line of a job with failures: Salt's text, then each return code and each other outcome with its minions.
  * Source: Salt's cli/salt.py; the minions and codes are not in Salt.
  * @module
  */
@@ -8,7 +8,7 @@ import { hasReturned, type Outcome } from "../protocol/outcome.ts";
 import { colours, sanitizeLine } from "../text/terminal.ts";
 import { truncateList } from "../text/truncate.ts";
 
-/** What the line says of one minion. */
+/** The part of the line about one minion. */
 export interface MinionEnd {
   readonly id: string;
   /** Anything but 0 is a failure. */
@@ -30,7 +30,7 @@ export function byEnd<E extends MinionEnd>(ends: readonly E[]): [name: string, e
     .map(([name, those]) => [name, those.toSorted((a, b) => a.id < b.id ? -1 : 1)]);
 }
 
-/** Minions of one end that the line names; the rest is counted. */
+/** Maximum number of minions of one kind that the line names; the rest is counted. */
 const NAMED = 10;
 
 /**

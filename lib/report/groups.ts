@@ -27,7 +27,7 @@ export function groupAnswers(answers: readonly Answer[]): AnswerGroup[] {
     .sort((a, b) => b.ids.length - a.ids.length || (a.ids[0] < b.ids[0] ? -1 : 1));
 }
 
-/** Ids that a heading names; the rest is counted. */
+/** Maximum number of ids that a heading names; the rest is counted. */
 const NAMED = 20;
 
 /** The heading of a group for people: its ids and, if there are several, their number. @param all Whether all are named. */

@@ -18,7 +18,7 @@ export class JobProgress {
   readonly #total: number;
   readonly #waiting: Set<string>;
   readonly #absent = new Set<string>();
-  /** Of minions that tell: how many states are done, and how many there are. */
+  /** For minions that report states: the number of finished states, and of all. */
   readonly #states = new Map<string, { done: number; of: number }>();
   #returned = 0;
   #failed = 0;

@@ -1,5 +1,5 @@
 /**
- * The states of a run as they come, a line for each: `web1: 3/12 motd (/etc/motd): Changed, 12.5 ms`.
+ * The states of a run as they finish, a line for each: `web1: 3/12 motd (/etc/motd): Changed, 12.5 ms`.
  * @module
  */
 
@@ -11,7 +11,7 @@ import { str, truthy, type Value } from "../values/value.ts";
 /** Characters of a failure's comment. */
 const LONGEST = 200;
 
-/** Where lines go. */
+/** The destination of the lines. */
 export interface StateLinesPlace {
   /** Whether standard output is coloured. */
   readonly color: boolean;

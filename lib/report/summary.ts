@@ -63,7 +63,7 @@ export function summaryText(answers: readonly Answer[], { verbose, color }: Summ
   return lines.map((line) => `${line}\n`).join("");
 }
 
-/** Minions that a row names without `verbose`; the rest is counted. */
+/** Maximum number of minions that a row names without `verbose`; the rest is counted. */
 const NAMED = 10;
 
 /** A row for each outcome and return code: `failed  3  2  db1, web1`. */

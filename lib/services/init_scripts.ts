@@ -1,5 +1,5 @@
 /**
- * Services of System V's init: scripts below `/etc/init.d`, and their links by runlevel.
+ * Services of System V init: scripts below `/etc/init.d`, and their links by runlevel.
  * Source: Salt 3008.3, `salt/modules/systemd_service.py` _get_sysv_services, `salt/modules/debian_service.py`.
  * @module
  */
@@ -32,7 +32,7 @@ export function initScripts(root: string | null = null): string[] {
   return namesIn(directory).filter((name) => isExecutableFile(`${directory}/${name}`));
 }
 
-/** The runlevel; what the system's files say where no program tells it. */
+/** The runlevel; from the system's files if no program reports it. */
 export async function currentRunlevel(host: CommandHost): Promise<string> {
   if (which("runlevel") !== undefined) {
     const [, level] = (await runProgram(["runlevel"], host)).stdout.trim().split(/\s+/);

@@ -33,7 +33,7 @@ async function update(
   return (await runProgram(["rc-update", action, serviceName(name), ...words], host)).retcode === 0;
 }
 
-/** Puts a service into the default runlevel, or into exactly those named. @returns Whether it is so now. */
+/** Adds a service to the default runlevel, or to exactly the named ones. @returns Whether it is in them now. */
 export async function enableIn(
   name: string,
   levels: readonly string[] | undefined,
@@ -46,7 +46,7 @@ export async function enableIn(
   return more.length === 0 || await update("add", name, more, host);
 }
 
-/** Takes a service out of the default runlevel, or out of those named. @returns Whether it is so now. */
+/** Removes a service from the default runlevel, or from the named ones. @returns Whether it is not in them now. */
 export async function disableIn(
   name: string,
   levels: readonly string[] | undefined,

@@ -1,5 +1,5 @@
 /**
- * Names of services, and questions about several at once.
+ * Names of services, and queries about several at once.
  * Source: Salt 3008.3, `status` of `salt/modules/systemd_service.py` and its like.
  * @module
  */
@@ -14,8 +14,8 @@ export function serviceName(name: string): string {
 }
 
 /**
- * Whether a service runs; of a glob a map with each that it matches.
- * @param all Lists the services there are.
+ * Whether a service runs; for a glob a map of the matching services. @param
+ * all Lists all services.
  */
 export async function statusOf(
   name: string,

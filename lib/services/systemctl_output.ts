@@ -1,5 +1,5 @@
 /**
- * Parsers of what systemctl prints, and the names of units. Pure functions over text.
+ * Parsers for the output of systemctl, and the names of units. Pure functions over text.
  * Source: systemctl(1); Salt 3008.3, `salt/modules/systemd_service.py`.
  * @module
  */
@@ -80,7 +80,7 @@ function parseFields(value: string): ValueMap {
   return map(Object.fromEntries(fields));
 }
 
-/** A message without lines of the scope that the program ran in. */
+/** A message without the lines about the scope of the program. */
 export function withoutScope(message: string): string {
   return message.split("\n").filter((line) => !line.endsWith(".scope")).join("\n").trim();
 }

@@ -16,14 +16,14 @@ import { isMap, str, type ValueMap } from "../values/value.ts";
 
 const UNIT_DIRECTORIES = ["/lib/systemd/system", "/usr/lib/systemd/system"];
 const LOCAL_UNITS = "/etc/systemd/system";
-/** From here on the return code of `systemctl status` tells whether there is such a unit. */
+/** The first version whose `systemctl status` has a return code for missing units. */
 const STATUS_CODE_VERSION = 231;
 
-/** How a unit is acted upon. */
+/** Options of an action on a unit. */
 export interface UnitOptions {
   /** The root directory of another system. */
   readonly root?: string | null;
-  /** Whether not to wait for the end of it. */
+  /** Whether to return before the action ends. */
   readonly noBlock?: boolean;
 }
 
@@ -72,7 +72,7 @@ async function readChanges(name: string, context: JobContext): Promise<void> {
   if (isNew || `${stdout}${stderr}`.toLowerCase().includes("'systemctl daemon-reload'")) await reloadSystemd(context);
 }
 
-/** Has systemd read its units. @throws {CommandError} If it fails. */
+/** Makes systemd reload its units. @throws {CommandError} If it fails. */
 export async function reloadSystemd(context: JobContext): Promise<void> {
   const { retcode, stdout, stderr } = await systemctl(["--system", "daemon-reload"], context);
   if (retcode !== 0) throw new CommandError(`Problem performing systemctl daemon-reload: ${stdout || stderr}`);
@@ -119,7 +119,7 @@ export async function unitsInState(
   return [...new Set([...output.parseUnitFiles(stdout, state), ...chosen])].sort();
 }
 
-/** What `unmask` and `unmask_runtime` of other functions ask for, done first. */
+/** Unmasks a unit first, by the arguments `unmask` and `unmask_runtime` of other functions. */
 export interface Unmasking {
   readonly unmask: boolean;
   readonly unmaskRuntime: boolean;
@@ -135,7 +135,7 @@ async function unmaskFirst(
   if (unmaskRuntime) await unmask(name, context, { runtime: true, root });
 }
 
-/** Starts, restarts or reloads a unit. @throws {CommandError} With what systemctl says. */
+/** Starts, restarts or reloads a unit. @throws {CommandError} With systemctl's message. */
 export async function actOn(
   action: "start" | "restart" | "reload" | "force-reload",
   name: string,
@@ -150,7 +150,7 @@ export async function actOn(
   return true;
 }
 
-/** Stops a unit. @returns Whether systemctl did it. */
+/** Stops a unit. @returns Whether systemctl succeeded. */
 export async function stop(name: string, context: JobContext, noBlock: boolean): Promise<boolean> {
   await readChanges(name, context);
   return (await systemctl(["stop", output.unitName(name)], context, { noBlock, scope: true })).retcode === 0;
@@ -162,7 +162,7 @@ export async function isActive(name: string, context: JobContext): Promise<boole
   return (await systemctl(["is-active", output.unitName(name)], context)).retcode === 0;
 }
 
-/** Has a unit start with the system. @returns Whether the manager of init's scripts did it. @throws {CommandError} */
+/** Enables a unit. @returns Whether this succeeded. @throws {CommandError} */
 export async function enable(
   name: string,
   context: JobContext,
@@ -181,7 +181,7 @@ export async function enable(
   return true;
 }
 
-/** Disables the start of a unit with the system. @returns Whether it was done. */
+/** Disables a unit. @returns Whether this succeeded. */
 export async function disable(name: string, context: JobContext, options: UnitOptions): Promise<boolean> {
   const { root = null, noBlock } = options;
   await readChanges(name, context);
@@ -202,7 +202,7 @@ async function switchScript(name: string, on: boolean, context: JobContext): Pro
   return (await runProgram([...inScope, ...words], context)).retcode === 0;
 }
 
-/** Whether a unit starts with the system. */
+/** Whether a unit is enabled. */
 export async function isEnabled(name: string, context: JobContext, root: string | null): Promise<boolean> {
   const unit = output.unitName(serviceName(name));
   const { retcode, stdout } = await systemctl(["is-enabled", unit], context, { root });
@@ -211,7 +211,7 @@ export async function isEnabled(name: string, context: JobContext, root: string 
     const named = (await systemctl(["show", unit, "-P", "Id"], context, { root })).stdout;
     return (await systemctl(["is-enabled", output.unitName(serviceName(named))], context, { root })).retcode === 0;
   }
-  // The link of an instance of a template.
+  // The link of an instance of a template unit.
   if (name.includes("@")) return hasLink(LOCAL_UNITS, name);
   if (onlyScripts(root).includes(name)) return startedIn(await currentRunlevel(context), root).includes(name);
   return false;
@@ -224,7 +224,7 @@ function hasLink(directory: string, name: string): boolean {
   });
 }
 
-/** Masking permanently, or until the next start of the system. */
+/** Masking: permanently, or until the next boot. */
 export interface MaskOptions {
   readonly runtime: boolean;
   readonly root: string | null;
@@ -242,7 +242,7 @@ export async function isMasked(name: string, context: JobContext, { runtime, roo
   }
 }
 
-/** Prevents every start of a unit. @throws {CommandError} If systemctl does not. */
+/** Masks a unit. @throws {CommandError} If systemctl fails. */
 export async function mask(name: string, context: JobContext, { runtime, root }: MaskOptions): Promise<true> {
   await readChanges(name, context);
   const words = ["mask", ...runtime ? ["--runtime"] : [], output.unitName(name)];
@@ -254,7 +254,7 @@ export async function mask(name: string, context: JobContext, { runtime, root }:
   );
 }
 
-/** Unmasks a unit. @throws {CommandError} If systemctl does not. */
+/** Unmasks a unit. @throws {CommandError} If systemctl fails. */
 export async function unmask(name: string, context: JobContext, options: MaskOptions): Promise<true> {
   if (!await isMasked(name, context, options)) return true;
   const words = ["unmask", ...options.runtime ? ["--runtime"] : [], output.unitName(name)];

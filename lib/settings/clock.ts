@@ -1,5 +1,5 @@
 /**
- * The time as the host's clock, or one with an offset from UTC, shows it; and the forms in which it is set.
+ * The time of the host's clock, or of one with an offset from UTC; and the formats for setting it.
  * Source: Salt 3008.3, `salt/modules/system.py`; date(1).
  * @module
  */
@@ -7,7 +7,7 @@
 import { InvocationError } from "../errors.ts";
 import { strftime } from "../text/strftime.ts";
 
-/** What a clock on the wall shows. */
+/** A local date and time. */
 export interface WallClock {
   readonly years: number;
   /** From 1. */
@@ -95,8 +95,8 @@ function isDay({ years, months, days }: Pick<WallClock, "years" | "months" | "da
 }
 
 /**
- * The digits that `date` takes, with and without seconds.
- * @param offset Minutes from UTC, which are taken off; without it the time is the host's own.
+ * The digits for `date`, with and without seconds. @param
+ * offset Minutes from UTC, which are subtracted; without it the time is the host's local time.
  * @throws {InvocationError} If there is no such time.
  */
 export function dateDigits(clock: WallClock, offset?: number): { withSeconds: string; withoutSeconds: string } {

@@ -1,5 +1,5 @@
 /**
- * The kernel's modules: those that are loaded, those there are, and those loaded at each start.
+ * The kernel's modules: the loaded ones, the available ones, and those loaded at boot.
  * Source: Salt 3008.3, `salt/modules/kmod.py`; modprobe(8), modules-load.d(5).
  * @module
  */
@@ -13,7 +13,7 @@ import { writeLines } from "./settings_file.ts";
 export interface LoadedModule {
   readonly size: string;
   readonly module: string;
-  /** How many use it. */
+  /** Number of users. */
   readonly depcount: string;
   /** The modules that use it. */
   readonly deps: readonly string[];
@@ -28,7 +28,7 @@ export function parseLsmod(text: string): LoadedModule[] {
   );
 }
 
-/** What the kernel has loaded now, as `lsmod` tells. */
+/** The loaded modules, from `lsmod`. */
 export async function loadedModules(host: CommandHost): Promise<LoadedModule[]> {
   return parseLsmod((await runProgram([requireProgram("lsmod")], host)).stdout);
 }
@@ -74,7 +74,7 @@ export function persistentModules(file: string): string[] {
     .sort();
 }
 
-/** Makes the system load a module at each start: adds its line, or uncomments it. */
+/** Makes the system load a module at boot: adds its line, or uncomments it. */
 export function persistModule(mod: string, file: string): void {
   const lines = fileLines(file);
   const wanted = mod.trim();
@@ -82,7 +82,7 @@ export function persistModule(mod: string, file: string): void {
   writeLines(file, at < 0 ? [...lines, wanted] : lines.with(at, wanted));
 }
 
-/** Stops loading a module at each start. @param comment Whether its line is commented out instead of removed. */
+/** Stops loading a module at boot. @param comment Whether its line is commented out instead of removed. */
 export function forgetModule(mod: string, file: string, comment: boolean): void {
   const [name] = mod.trim().split(/\s+/);
   writeLines(

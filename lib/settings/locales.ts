@@ -1,12 +1,12 @@
 /**
- * Locales: their names, and what `localectl` tells.
+ * Locales: their names, and the output of `localectl`.
  * Source: Salt 3008.3, `salt/modules/localemod.py`, `salt/utils/locales.py`; locale(7), localectl(1).
  * @module
  */
 
 import { CommandError } from "../errors.ts";
 
-/** The parts of `ca_ES.UTF-8@valencia UTF-8`; what is not there is empty. */
+/** The parts of `ca_ES.UTF-8@valencia UTF-8`; missing parts are empty. */
 export interface LocaleName {
   readonly language: string;
   readonly territory: string;
@@ -42,7 +42,10 @@ export function normalLocale(name: string): string {
   return joinLocale({ ...parts, territory: parts.territory.toUpperCase(), codeset, charmap: "" });
 }
 
-/** The settings of the system's locale that `localectl status` tells. @throws {CommandError} If it tells nothing. */
+/**
+ * Parses the output of `localectl status`: the settings of the system's locale. @throws {CommandError} If there are
+ * none.
+ */
 export function parseLocalectl(text: string): Map<string, string> {
   const settings = new Map<string, string>();
   let key: string | undefined;

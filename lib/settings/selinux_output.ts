@@ -1,5 +1,5 @@
 /**
- * SELinux: what semanage, semodule and restorecon print, contexts, and the words for kinds of files.
+ * SELinux: the output of semanage, semodule and restorecon, contexts, and semanage's names of file types.
  * Source: Salt 3008.3, `salt/modules/selinux.py`; semanage(8), semodule(8), restorecon(8).
  * @module
  */
@@ -15,7 +15,7 @@ const CONTEXT_PARTS = ["sel_user", "sel_role", "sel_type", "sel_level"] as const
 /** A context by its parts. */
 export type SelinuxContext = Partial<Record<typeof CONTEXT_PARTS[number], string>>;
 
-/** The words of semanage for kinds of files, by its letters. */
+/** semanage's names of file types, by its letters. */
 const FILE_TYPES: Readonly<Record<string, string>> = {
   a: "all files",
   f: "regular file",
@@ -27,7 +27,7 @@ const FILE_TYPES: Readonly<Record<string, string>> = {
   p: "named pipe",
 };
 
-/** The words for a kind of files. @throws {InvocationError} If there is no such letter. */
+/** The names of a file type. @throws {InvocationError} If there is no such letter. */
 export function fileTypeWords(letter: string): string {
   if (Object.hasOwn(FILE_TYPES, letter)) return FILE_TYPES[letter];
   const known = Object.keys(FILE_TYPES).join(", ");
@@ -66,11 +66,11 @@ function rows(lines: readonly string[]): string[][] {
   return lines.map((line) => line.trim().split(/\s+/)).filter(([first]) => first !== "");
 }
 
-/** What is looked for in the list of file contexts. Of the parts of a context each is an expression. */
+/** A query in the list of file contexts. Each part of a context is a regular expression. */
 export interface FileContextQuery {
-  /** The expression of paths, as semanage has it. */
+  /** The expression for paths, as written by semanage. */
   readonly name: string;
-  /** The letter of a kind of files. */
+  /** The letter of a file type. */
   readonly filetype?: string | null;
   readonly sel_type?: string | null;
   readonly sel_user?: string | null;
@@ -79,7 +79,7 @@ export interface FileContextQuery {
 
 /**
  * The entry of `semanage fcontext --list` that a query finds: `filespec`, `filetype`, and the parts of the context.
- * @throws {CommandError} If several are found, or it is not written as usual.
+ * @throws {CommandError} If several are found, or it has an unexpected form.
  */
 export function findFileContext(list: string, query: FileContextQuery): Record<string, string | undefined> | undefined {
   const kind = query.filetype ? fileTypeWords(query.filetype) : "[A-Za-z ]+";
@@ -101,7 +101,7 @@ export function hasFileContext(list: string, name: string): boolean {
 }
 
 /**
- * The changes that restorecon says it would make, by path: the parts of the contexts that differ.
+ * The changes in the output of restorecon, by path: the parts of the contexts that differ.
  * @returns `undefined` for a text that is not restorecon's.
  */
 export function parseRelabelling(
@@ -122,8 +122,8 @@ export function parseRelabelling(
 }
 
 /**
- * The protocol and the port, or range of ports, of a name like `tcp/8080`, or of those that are given besides.
- * @throws {InvocationError} If neither says them.
+ * The protocol and the port, or range of ports, of a name like `tcp/8080`, or the separate arguments. @throws
+ * {InvocationError} If both are missing.
  */
 export function protocolAndPort(name: string, protocol: Value, port: Value): { protocol: string; port: string } {
   const form = /^(tcp|udp)\/(\d+-?\d+)$/;
@@ -141,7 +141,7 @@ export function protocolAndPort(name: string, protocol: Value, port: Value): { p
 
 /**
  * The entry of `semanage port --list` for a port.
- * @throws {CommandError} If it is not written as usual.
+ * @throws {CommandError} If it has an unexpected form.
  */
 export function findPort(
   list: string,
@@ -160,7 +160,7 @@ export function withMode(config: string, mode: string): string {
   return config.replace(/\nSELINUX=.*\n/g, () => `\nSELINUX=${mode}\n`);
 }
 
-/** The mode that `/etc/selinux/config` says, with a capital. */
+/** The mode in `/etc/selinux/config`, capitalized. */
 export function configuredMode(config: string): string | undefined {
   const line = config.split("\n").map((one) => one.trim()).find((one) => one.startsWith("SELINUX="));
   if (line === undefined) return undefined;

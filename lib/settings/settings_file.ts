@@ -1,5 +1,5 @@
 /**
- * Files of settings, one a line: found, set, and written in one step. What else is in them stays.
+ * Files with one setting per line: finds and sets values, and writes the file atomically. Other lines are kept.
  * @module
  */
 
@@ -21,16 +21,15 @@ export function settingIn(path: string, key: string): string | undefined {
   return undefined;
 }
 
-/** How a line is replaced. */
 export interface LineChange {
   /** Whether a line is the wanted one. */
   readonly isMeant: (line: string) => boolean;
   readonly line: string;
-  /** Whether the line is added at the end where none is meant, in a new file if need be. */
+  /** Whether the line is added at the end if none matches, in a new file if necessary. */
   readonly add: boolean;
 }
 
-/** Replaces lines of a file. @returns Whether the file is another one now. */
+/** Replaces lines of a file. @returns Whether the file changed. */
 export function replaceLines(path: string, { isMeant, line, add }: LineChange): boolean {
   const text = readTextFileIfExists(path);
   if (text === undefined && !add) return false;
@@ -42,7 +41,7 @@ export function replaceLines(path: string, { isMeant, line, add }: LineChange): 
   return writeLines(path, changed, text);
 }
 
-/** Writes the lines of a file, with the mode that it has. @returns Whether it is another one now. */
+/** Writes the lines of a file and keeps its mode. @returns Whether it changed. */
 export function writeLines(path: string, lines: readonly string[], before = readTextFileIfExists(path)): boolean {
   const text = lines.map((line) => `${line}\n`).join("");
   if (text === before) return false;

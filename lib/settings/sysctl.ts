@@ -1,5 +1,5 @@
 /**
- * The kernel's parameters, by sysctl, and the files that set them at the start.
+ * The kernel's parameters, by sysctl, and the files that set them at boot.
  * Source: Salt 3008.3, `salt/modules/linux_sysctl.py`; sysctl(8), sysctl.d(5).
  * @module
  */
@@ -39,18 +39,18 @@ function parameterName(name: string): string {
   return checkedWord(name, "parameter");
 }
 
-/** What `sysctl -a` tells, of those that this user may read. */
+/** The parameters of `sysctl -a` that this user may read. */
 export async function allParameters(host: CommandHost): Promise<Map<string, string>> {
   return parseParameters((await runProgram([requireProgram("sysctl"), "-a"], host)).stdout);
 }
 
-/** A parameter's value; what sysctl complains of if there is none. */
+/** A parameter's value; sysctl's error message if there is none. */
 export async function getParameter(name: string, host: CommandHost): Promise<string> {
   const { stdout, stderr } = await runProgram([requireProgram("sysctl"), "-n", parameterName(name)], host);
   return stdout || stderr;
 }
 
-/** Sets a parameter until the next start. @throws {CommandError} If the kernel does not take it. */
+/** Sets a parameter until the next boot. @throws {CommandError} If the kernel does not accept it. */
 export async function setParameter(name: string, value: string, host: CommandHost): Promise<Map<string, string>> {
   const path = parameterName(name).replace(/[./]/g, (one) => one === "." ? "/" : ".");
   if (!isThere(`/proc/sys/${path}`)) throw new CommandError(`sysctl ${name} does not exist`);
@@ -63,12 +63,12 @@ export async function setParameter(name: string, value: string, host: CommandHos
   return set;
 }
 
-/** White space as the kernel shows it. */
+/** White space as in the kernel's output. */
 function plain(value: string): string {
   return value.replace(/\s+/g, "\t");
 }
 
-/** Sets a parameter now and for each start. @returns What was done, in Salt's words. */
+/** Sets a parameter now and for each boot. @returns Salt's text for the result. */
 export async function persistParameter(
   name: string,
   value: string,
@@ -79,7 +79,7 @@ export async function persistParameter(
   const text = readTextFileIfExists(config) ?? "#\n# Kernel sysctl configuration\n#\n";
   const lines = text === "" ? [] : text.replace(/\n$/, "").split("\n");
   const isMeant = (line: string) => parseParameterFile(line).has(name);
-  // The last of several lines counts at the start of the host.
+  // The last of several lines is used at boot.
   const old = lines.filter(isMeant).map((line) => plain(parseParameterFile(line).get(name) ?? ""));
   if (old.length > 0 && old.every((one) => one === plain(value))) {
     if (plain(await getParameter(name, host)) === plain(value)) return "Already set";

@@ -10,7 +10,7 @@ import { parseFloatText, parseInteger } from "../python/parse_number.ts";
 import { strip } from "../values/python_text.ts";
 import { isMap, type Value, type ValueMap } from "../values/value.ts";
 
-/** Where the kernel shows its objects. */
+/** The directory of sysfs. */
 const SYSFS = "/sys";
 
 /** The path of an attribute or of an object, without links. @param key Below `root`. @returns `undefined` if there is none. */
@@ -19,7 +19,7 @@ export function sysfsPath(key: string, root = SYSFS): string | undefined {
   return exists(path) ? path : undefined;
 }
 
-/** The attributes below an object, by what the owner may do with them, as paths from there. */
+/** The attributes below an object, by the owner's permissions, as relative paths. */
 export interface Attributes {
   readonly r: readonly string[];
   readonly w: readonly string[];
@@ -75,7 +75,7 @@ function attributeValue(path: string): Value {
   try {
     text = strip(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(Deno.readFileSync(path)));
   } catch (error) {
-    // What the kernel does not let be read, and what is not a text, counts as nothing.
+    // Unreadable attributes, and those that are not text, count as empty.
     if (error instanceof Deno.errors.NotCapable || error instanceof RangeError) throw error;
     return false;
   }
@@ -83,7 +83,7 @@ function attributeValue(path: string): Value {
   return parseInteger(text, 10) ?? parseFloatText(text) ?? text;
 }
 
-/** Writes a value into an attribute. @returns Whether the kernel took it. */
+/** Writes a value to an attribute. @returns Whether the kernel accepted it. */
 export function writeSysfs(path: string, value: string): boolean {
   try {
     Deno.writeTextFileSync(path, `${value}\n`);

@@ -1,5 +1,5 @@
 /**
- * The time zone of the host, and whether its clock keeps it.
+ * The time zone of the host, and whether the hardware clock uses it.
  * Source: Salt 3008.3, `salt/modules/timezone.py`; timedatectl(1).
  * @module
  */
@@ -11,12 +11,12 @@ import { which } from "../host/which.ts";
 import { isThere } from "../os/file_kind.ts";
 import { clockInFiles, isLocaltime, writeClock, writeZone, zoneFile, zoneInFiles } from "./time_zone_files.ts";
 
-/** The zone that `timedatectl` tells; `undefined` if it tells none. */
+/** The zone in the output of `timedatectl`; `undefined` if there is none. */
 export function parseZone(text: string): string | undefined {
   return /^\s*Time ?zone:\s+(\S+)/m.exec(text)?.[1];
 }
 
-/** Whether the clock keeps local time, as `timedatectl` tells; `undefined` if it does not. */
+/** Whether the hardware clock uses local time, from the output of `timedatectl`; `undefined` if it is missing. */
 export function parseLocalClock(text: string): boolean | undefined {
   const answer = /^\s*RTC in local TZ:\s*(\S+)/im.exec(text)?.[1];
   return answer === undefined ? undefined : answer.toLowerCase() === "yes";
@@ -39,7 +39,7 @@ export async function getZone(family: string, host: CommandHost, root = "/"): Pr
   return zoneInFiles(family, root);
 }
 
-/** Makes a zone the host's. @returns What is wrong, if there is no such zone. */
+/** Sets the host's zone. @returns The error, if there is no such zone. */
 export async function setZone(
   zone: string,
   family: string,
@@ -64,7 +64,7 @@ export async function isZone(zone: string, family: string, host: CommandHost, ro
   return own === undefined ? isLocaltime(zone, root) : own === zone;
 }
 
-/** `UTC` or `localtime`: what the clock keeps; None if nothing tells it. */
+/** The setting of the hardware clock: `UTC` or `localtime`; None if unknown. */
 export async function getClock(family: string, host: CommandHost, root = "/"): Promise<string | null> {
   if (which("timedatectl") !== undefined) {
     const text = await timedatectl(host);
@@ -75,7 +75,7 @@ export async function getClock(family: string, host: CommandHost, root = "/"): P
   return clockInFiles(family, root);
 }
 
-/** Has the clock keep `UTC` or `localtime`. @returns Whether it was done. */
+/** Sets the hardware clock to `UTC` or `localtime`. @returns Whether this succeeded. */
 export async function setClock(
   clock: string,
   family: string,

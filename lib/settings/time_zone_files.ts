@@ -1,5 +1,5 @@
 /**
- * The time zone in the files of a host: where each family of systems writes it, and what the clock keeps.
+ * The time zone in the files of a host, for each family of systems, and the setting of the hardware clock.
  * Source: Salt 3008.3, `salt/modules/timezone.py`.
  * @module
  */
@@ -14,7 +14,7 @@ import { inRoot, replaceLines, settingIn, writeLines } from "./settings_file.ts"
 const ZONES = "/usr/share/zoneinfo/";
 const LOCALTIME = "/etc/localtime";
 
-/** The name of the zone that the files tell. @throws {CommandError} If they tell none. */
+/** The name of the zone in the files. @throws {CommandError} If there is none. */
 export function zoneInFiles(family: string, root: string): string {
   if (family === "RedHat" || family === "Suse") {
     const clock = inRoot("/etc/sysconfig/clock", root);
@@ -39,7 +39,7 @@ function zoneOfLocaltime(root: string): string {
     if (whole.startsWith(ZONES)) return whole.slice(ZONES.length);
   } else if (isFile(path)) {
     const own = Deno.readFileSync(path);
-    // Below posix and right are the same zones again.
+    // The directories posix and right contain the same zones again.
     const name = zoneNames(root).find((one) => !/^[a-z]/.test(one) && sameContents(own, inRoot(ZONES + one, root)));
     if (name !== undefined) return name;
   } else {
@@ -80,13 +80,13 @@ export function isLocaltime(zone: string, root: string): boolean {
   return sameContents(own, file);
 }
 
-/** Makes `/etc/localtime` lead to a zone, and writes its name where the family keeps it. */
+/** Links `/etc/localtime` to a zone, and writes its name to the file of the family. */
 export function writeZone(zone: string, family: string, root: string): void {
   linkZone(zone, family, root);
   if (family === "Debian" || family === "Gentoo") writeLines(inRoot("/etc/timezone", root), [zone]);
 }
 
-/** The link, and the name that some families keep beside it. */
+/** The link, and the file with the name in some families. */
 function linkZone(zone: string, family: string, root: string): void {
   const link = inRoot(LOCALTIME, root);
   const temporary = `${link}.${crypto.randomUUID()}`;
@@ -98,7 +98,7 @@ function linkZone(zone: string, family: string, root: string): void {
   replaceLines(inRoot("/etc/sysconfig/clock", root), { isMeant, line: `${key}="${zone}"`, add: false });
 }
 
-/** `UTC` or `localtime`: what the clock keeps; None if nothing tells it. @throws {CommandError} If something must tell it. */
+/** The setting of the hardware clock: `UTC` or `localtime`; None if unknown. @throws {CommandError} If the family must have the setting. */
 export function clockInFiles(family: string, root: string): string | null {
   if (family === "Debian") {
     const utc = settingIn(inRoot("/etc/default/rcS", root), "UTC");
@@ -119,14 +119,14 @@ export function clockInFiles(family: string, root: string): string | null {
   return null;
 }
 
-/** Where a family's file says what the clock keeps. */
+/** The setting of the hardware clock in a family's file. */
 interface ClockFile {
   readonly path: string;
   readonly isMeant: RegExp;
   line(isUtc: boolean): string;
 }
 
-/** By family; null where the zone alone is written. */
+/** By family; null if only the zone is written. */
 const CLOCK_FILES: Readonly<Record<string, ClockFile | null>> = {
   RedHat: null,
   Suse: null,
@@ -140,7 +140,7 @@ const CLOCK_FILES: Readonly<Record<string, ClockFile | null>> = {
 };
 
 /**
- * Writes down what the clock keeps, `UTC` or `localtime`, and the zone again, as Salt does.
+ * Writes the setting of the hardware clock, `UTC` or `localtime`, and the zone again, as in Salt.
  * @throws {InvocationError} If it is neither. @throws {CommandError} If the zone has no file, or the family none for the clock.
  */
 export function writeClock(clock: string, family: string, root: string): void {

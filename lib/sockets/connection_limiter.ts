@@ -146,7 +146,7 @@ export class ConnectionLimiter {
     if (max === 0 || this.#shares.size === 0 || rss - this.#restBytes < Math.min(LOOK_FROM, max)) return;
     const held = rule.weigh(this.#counts());
     const sum = total(held);
-    if (sum < max / 4 && !rule.inDoubt) this.#restBytes = rss; // something else grows
+    if (sum < max / 4 && !rule.inDoubt) this.#restBytes = rss; // other memory grows
     if (sum <= max) return;
     for (const connection of heaviest(held, max / 2)) {
       const bytes = `${held.get(connection)} of them by ${addressText(this.#shares.addressOf(connection) ?? "")}`;

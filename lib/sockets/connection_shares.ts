@@ -16,7 +16,7 @@ export interface ConnectionLimits {
   readonly perAddress: number;
 }
 
-/** A connection that has to go. */
+/** A connection to close. */
 export interface ClosingConnection {
   /** Its descriptor. */
   readonly connection: number;

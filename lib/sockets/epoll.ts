@@ -4,7 +4,7 @@
  * Without epoll (macOS) that is the case.
  *
  * Such a call continues when its JavaScript thread is dead, and with it the epoll instance and what Deno keeps open for
- * the thread. Therefore a thread with notes notes it, and the thread that outlives it ends the call (not on macOS).
+ * the thread. Therefore a thread with notes records it, and the thread that outlives it ends the call (not on macOS).
  * Source: epoll(7), eventfd(2); measured.
  * @module
  */

@@ -326,7 +326,9 @@ export class ZmqSocket {
     this.#monitor(address, CONNECTION_EVENTS.disconnected | ZMQ_EVENT_CONNECT_RETRIED);
   }
 
-  /** Makes libzmq report new and closed connections to `pair`, of the same context, as {@linkcode CONNECTION_EVENTS}. */
+  /**
+   * Makes libzmq report new and closed connections to `pair`, of the same context, as {@linkcode CONNECTION_EVENTS}.
+   */
   monitorConnections(pair: ZmqSocket): void {
     const { accepted, acceptFailed, disconnected } = CONNECTION_EVENTS;
     const address = `inproc://connections-${this.address}`;
@@ -415,7 +417,7 @@ export class ZmqSocket {
 }
 
 /**
- * Closes what a dead thread left: its sockets, without waiting for unsent messages, and its context.
+ * Closes the objects of a dead thread: its sockets, without waiting for unsent messages, and its context.
  * @param left Addresses in memory.
  */
 export function closeLeft(left: { readonly sockets: readonly bigint[]; readonly context?: bigint }): void {

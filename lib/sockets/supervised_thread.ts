@@ -160,7 +160,7 @@ export class SupervisedThread<Init extends SupervisedInit = SupervisedInit> {
     this.#thread.post(message);
   }
 
-  /** What the service is doing. */
+  /** The current activity of the service. */
   describe(): Promise<string> {
     return this.#thread.describe();
   }

@@ -1,6 +1,6 @@
 /**
- * Which chunks may run as one call (`state_aggregate`): those of one state module of which none waits for another.
- * Source: Salt 3008.3, `DependencyGraph.aggregate_and_order_chunks` of `salt/utils/requisite.py`.
+ * Finds chunks that may run as one call (`state_aggregate`): chunks of one state module that do not depend on each
+ * other. Source: Salt 3008.3, `DependencyGraph.aggregate_and_order_chunks` of `salt/utils/requisite.py`.
  * @module
  */
 
@@ -9,7 +9,7 @@ import type { StateModules } from "./order.ts";
 import type { StateNode } from "./requisite_graph.ts";
 import { equals, isMap, type Value } from "../values/value.ts";
 
-/** The most chunks of one call. */
+/** Maximum number of chunks in one call. */
 const MAX_GROUP = 500;
 
 /** Whether the options or the chunk's own argument `aggregate` allow it, and its state module can. */
@@ -43,7 +43,9 @@ export function aggregateGroups(sorted: readonly StateNode[]): Chunk[][] {
     .map((members) => members.map(({ data }) => data.chunk));
 }
 
-/** Whether a way of edges leads from `members` to `node`. A group is one call: what waits for a member waits for all. */
+/**
+ * Whether a path leads from `members` to `node`. A group is one call: a chunk that depends on a member depends on all.
+ */
 function waitsFor(
   node: StateNode,
   members: readonly StateNode[],

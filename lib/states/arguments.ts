@@ -1,6 +1,6 @@
 /**
- * The stage `arguments`: arguments that a state's function does not take. Salt finds them while the states run, and then
- * returns nothing of those that have run.
+ * The stage `arguments`: arguments that a state's function does not take. Salt detects them while the states run, and then
+ * does not return the results of those that have run.
  * @module
  */
 
@@ -22,7 +22,7 @@ export interface StateSignature {
   readonly others: "used" | "unused" | "refused";
 }
 
-/** What is looked at. */
+/** The input of the check. */
 export interface Declared {
   readonly chunks: readonly Chunk[];
   readonly high: ValueMap;
@@ -31,7 +31,7 @@ export interface Declared {
   signature(fun: string): StateSignature | undefined;
 }
 
-/** What `names` gives to each chunk until they are in order. */
+/** Fields that `names` adds to chunks until they are sorted. */
 const NAME_ORDER = "name_order";
 
 /** The unknown arguments of all chunks; those of one ID with several names are reported once. */
@@ -49,7 +49,7 @@ export function unknownArguments({ chunks, high, places, signature }: Declared):
       if (reported.has(text)) continue;
       reported.add(text);
       const near = nearestName(str(name), known.parameters);
-      // Trees give such functions what others of their module take, and it did no harm so far.
+      // Existing trees pass such functions the arguments of other functions of their module, without harm.
       if (near === undefined && known.others === "unused") continue;
       errors.push({
         text,
@@ -62,14 +62,17 @@ export function unknownArguments({ chunks, high, places, signature }: Declared):
   return errors;
 }
 
-/** The functions that are not there, and neither is their module for another host or in the tree. A state says it once. */
+/**
+ * The functions that do not exist, if their module does not exist for another host or in the tree either. Reported once
+ * per state.
+ */
 export function missingFunctions({ chunks, high, places, known, otherModules }: {
   readonly chunks: readonly Chunk[];
   readonly high: ValueMap;
   readonly places: Places;
   /** All functions of the host. */
   readonly known: ReadonlySet<string>;
-  /** Modules that do not load on this host, and those that the tree brings. */
+  /** Modules that do not load on this host, and those in the tree. */
   readonly otherModules: ReadonlySet<string>;
 }): CompileError[] {
   const errors = new Map<string, CompileError>();

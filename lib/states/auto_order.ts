@@ -1,5 +1,5 @@
 /**
- * The order of states without one (`state_auto_order`): numbers from 10000, in the order in which files are done.
+ * Numbers states without `order` (`state_auto_order`): from 10000, in the order of the files.
  * Source: Salt 3008.3, `BaseHighState._handle_iorder` of `salt/state.py`.
  * @module
  */
@@ -12,7 +12,7 @@ export const FIRST_ORDER = 10_000;
 
 /**
  * Appends `{order: n}` to the arguments of every state that has none.
- * @param next The next number. @returns The one after the last that was given.
+ * @param next The next number. @returns The number after the last one.
  */
 export function giveOrders(high: ValueMap, next: number): number {
   for (const body of high.values()) {

@@ -1,5 +1,5 @@
 /**
- * The error of requisites that form a cycle: Salt's words, and the cycle as a chain.
+ * The error for a requisite cycle: Salt's text, and the cycle as a chain.
  * @module
  */
 
@@ -11,7 +11,7 @@ import type { ChunkNode, StateNode } from "./requisite_graph.ts";
 import type { Requisite } from "./requisites.ts";
 import { repr, type ValueMap } from "../values/value.ts";
 
-/** The error of the first circle among `nodes`, in which there must be one. */
+/** The error for the first cycle among `nodes`; there must be one. */
 export function circleError(nodes: Iterable<StateNode>, places: Places): CompileError {
   const steps = findCircle(nodes).map(step);
   const shown = steps.map(({ chunk, kind, required }) => `(${named(chunk)}, '${kind}', ${named(required)})`);
@@ -29,7 +29,7 @@ interface Step {
   readonly required: Chunk;
 }
 
-/** An edge as its requiring chunk says it: the edge back of a `prereq` is shown as that. */
+/** An edge as written in its requiring chunk: the reverse edge of a `prereq` is shown as `prereq`. */
 function step({ from, to, kind }: Edge<ChunkNode, Requisite>): Step {
   const chunk = to.data.chunk;
   return { chunk, kind: kind === "require" && !chunk.has("require") ? "prereq" : kind, required: from.data.chunk };
@@ -41,7 +41,7 @@ function named(chunk: Chunk): string {
   return repr(shown);
 }
 
-/** The circle from the state that requires to the one that is required, a line each. */
+/** The cycle, from the requiring state to the required one, a line each. */
 function chain(steps: readonly Step[], places: Places): string {
   const backwards = [...steps].reverse();
   const lines = backwards.map(({ chunk, kind }, i) => `${"  ".repeat(i)}${who(chunk, places)} has in ${kind}:`);

@@ -1,5 +1,5 @@
 /**
- * Errors in a tree of SLS files: Salt's words, and additional hints.
+ * Errors in a tree of SLS files: Salt's text, and additional hints.
  * @module
  */
 
@@ -9,15 +9,15 @@ import { type Place, placeText } from "./place.ts";
 export interface CompileError {
   /** Salt's text. */
   readonly text: string;
-  /** Where the mistake is, if that is known. */
+  /** The place of the mistake, if known. */
   readonly place?: Place;
-  /** More help: the nearest name that exists, or the chain of a circle. */
+  /** A hint: the nearest existing name, or the chain of a cycle. */
   readonly hint?: string;
-  /** Whether an earlier error says the same: Salt reports it twice. */
+  /** Whether it repeats an earlier error: Salt reports it twice. */
   readonly repeats?: boolean;
   /** Whether Salt's text quotes the lines of the file itself. */
   readonly quoted?: boolean;
-  /** Whether the text is ours: Salt does not find this mistake, or not here. */
+  /** Whether the text is ours: Salt does not detect this mistake, or not at this point. */
   readonly own?: boolean;
 }
 
@@ -26,7 +26,7 @@ export interface RenderMistake {
   readonly place?: Place;
   /** Whether the message quotes the lines around the mistake. */
   readonly quoted?: boolean;
-  /** What the renderer knows besides: who includes the file, the nearest name. */
+  /** More details from the renderer: the including file, the nearest name. */
   readonly hint?: string;
 }
 
@@ -39,13 +39,13 @@ export class SlsRenderError extends Error {
   }
 }
 
-/** How many lines an excerpt shows before and after the one that is meant. */
+/** Number of lines before and after the line of the error in an excerpt. */
 const AROUND = 2;
 
 /**
- * An error as it is shown: Salt's words first, then the hint, then the place with an excerpt of the file. A text without
- * additions is Salt's to the last byte.
- * @param source The text of a file; `undefined` if it is not at hand.
+ * Formats an error for people: Salt's text, then the hint, then the place with an excerpt of the file. A text without
+ * additions is exactly Salt's.
+ * @param source The text of a file; `undefined` if it is not available.
  */
 export function errorText(error: CompileError, source: (file: string) => string | undefined = () => undefined): string {
   const parts: string[] = [];

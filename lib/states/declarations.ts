@@ -1,6 +1,7 @@
 /**
- * The declarations of one SLS file: `include`, `extend` and `exclude` are taken out of it, and its IDs become high data.
- * Source: Salt 3008.3, `BaseHighState._handle_extend`, `_handle_exclude`, `_handle_state_decls` of `salt/state.py`.
+ * The declarations of one SLS file: removes `include`, `extend` and `exclude` from it, and converts its IDs to high
+ * data. Source: Salt 3008.3, `BaseHighState._handle_extend`, `_handle_exclude`, `_handle_state_decls` of
+ * `salt/state.py`.
  * @module
  */
 
@@ -9,7 +10,6 @@ import { listOf } from "./high.ts";
 import type { Origin, Places } from "./place.ts";
 import { isMap, str, type Value, type ValueMap } from "../values/value.ts";
 
-/** An SLS file that is declared. */
 export interface SlsFile {
   /** Its name: `web.init` of no file, `web` of `web/init.sls`. */
   readonly sls: string;
@@ -19,8 +19,8 @@ export interface SlsFile {
 }
 
 /**
- * Makes high data of a rendered file.
- * @returns The items of its `include`, and what is wrong.
+ * Converts a rendered file to high data.
+ * @returns The items of its `include`, and the errors.
  */
 export function declareSls(file: SlsFile, places: Places): { includes: Value[]; errors: CompileError[] } {
   const { data, sls } = file;

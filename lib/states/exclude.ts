@@ -1,5 +1,5 @@
 /**
- * The stage `exclude`: takes out the IDs that `exclude` declarations name, and those of the SLS files that they name.
+ * The stage `exclude`: removes the IDs in `exclude` declarations, and the IDs of the SLS files in them.
  * Source: Salt 3008.3, `_apply_exclude` of `salt/state.py`.
  * @module
  */
@@ -8,7 +8,7 @@ import { firstPair, isReserved } from "./high.ts";
 import { compileGlob } from "../text/glob.ts";
 import { isMap, type Value, type ValueMap } from "../values/value.ts";
 
-/** Takes `__exclude__` out of `high` and applies it. */
+/** Removes `__exclude__` from `high` and applies it. */
 export function applyExcludes(high: ValueMap): void {
   const excludes = high.get("__exclude__");
   if (!Array.isArray(excludes)) return;

@@ -1,5 +1,5 @@
 /**
- * The stage `extend`: what `extend` declarations say is added to the IDs that they name.
+ * The stage `extend`: applies `extend` declarations to their IDs.
  * Source: Salt 3008.3, `State.reconcile_extend` and `find_name` of `salt/state.py`.
  * @module
  */
@@ -26,7 +26,7 @@ export function idsOfSls(sls: Value, high: ValueMap): IdAndState[] {
 }
 
 /**
- * The IDs that `name` means: the ID itself, else every one with an argument of that value.
+ * Finds the IDs for `name`: the ID itself, else every one with an argument of that value.
  * @param strict Whether the ID itself must have the state module.
  */
 export function findName(
@@ -54,7 +54,7 @@ export function findName(
 }
 
 /**
- * Takes `__extend__` out of `high` and applies it.
+ * Removes `__extend__` from `high` and applies it.
  * @param strict As {@linkcode findName}.
  */
 export function applyExtends(high: ValueMap, places: Places, { strict = false } = {}): CompileError[] {
@@ -126,11 +126,11 @@ function extendState(target: ValueMap, state: string, run: Value[], places: Plac
     if (own === undefined) target.set(state, run);
     return;
   }
-  // An alias of YAML may make both the same list.
+  // With a YAML alias both may be the same list.
   for (const argument of [...run]) if (!replaceArgument(own, argument, places)) own.push(argument);
 }
 
-/** Puts `argument` in the place of the one that it replaces, or joins it. @returns Whether there was one. */
+/** Replaces the argument of the same name with `argument`, or joins both. @returns Whether there was one. */
 function replaceArgument(own: Value[], argument: Value, places: Places): boolean {
   let replaced = false;
   const key = firstKey(argument);
@@ -162,7 +162,7 @@ function joinRequisites(known: ValueMap, argument: ValueMap, key: Value, places:
     });
     own.push(...more);
   } else if (Array.isArray(own)) {
-    // A requisite that is not a list: verification says so of this item.
+    // A requisite that is not a list: verification reports this item.
     known.set(key, more ?? null);
   }
 }

@@ -3,14 +3,14 @@
  * @module
  */
 
-/** A node with what its user keeps in it. */
+/** A node with data of the caller. */
 export class GraphNode<Data, Kind> {
   // Most nodes have no edges: without these maps ten thousand take 10 MB less.
   #out: Map<GraphNode<Data, Kind>, Set<Kind>> | undefined;
   #in: Map<GraphNode<Data, Kind>, Set<Kind>> | undefined;
 
   /**
-   * @param tag The name; it is the last word where an order leaves two nodes equal.
+   * @param tag The name; it decides the order of otherwise equal nodes.
    * @param data Replaced when the node is added again.
    */
   constructor(readonly tag: string, public data: Data) {}
@@ -40,7 +40,7 @@ export class GraphNode<Data, Kind> {
 
 const NO_EDGES: ReadonlyMap<never, never> = new Map<never, never>();
 
-/** One of the ways from a node to another. */
+/** An edge from a node to another. */
 export interface Edge<Data, Kind> {
   readonly from: GraphNode<Data, Kind>;
   readonly to: GraphNode<Data, Kind>;
@@ -54,13 +54,13 @@ function inDegree<Data, Kind>(node: GraphNode<Data, Kind>): number {
   return degree;
 }
 
-/** The first circle that a search in depth meets, edge by edge; empty if there is none. */
+/** The first cycle that a depth-first search finds, edge by edge; empty if there is none. */
 export function findCircle<Data, Kind>(nodes: Iterable<GraphNode<Data, Kind>>): Edge<Data, Kind>[] {
   type Node = GraphNode<Data, Kind>;
   const done = new Set<Node>();
   for (const start of nodes) {
     if (done.has(start)) continue;
-    // The way to the node at hand, with the edges that each node still has to try.
+    // The path to the current node, with the untried edges of each node.
     const way: { node: Node; rest: Iterator<[Node, ReadonlySet<Kind>]>; by?: Kind }[] = [{
       node: start,
       rest: start.out.entries(),
@@ -94,9 +94,9 @@ export function findCircle<Data, Kind>(nodes: Iterable<GraphNode<Data, Kind>>): 
 }
 
 /**
- * All nodes such that every edge leads forward; among those that could be next, the least by `compare` of their keys, then
- * by tag. Nodes of a cycle, and those after one, are left out. @param key Called once for each node, when no node is
- * before it any more.
+ * All nodes in topological order; of the possible next nodes, the least by `compare` of their keys, then by
+ * tag. Nodes of a cycle, and those after one, are left out. @param key Called once for each node, when all nodes before
+ * it are in the list.
  */
 export function topologicalOrder<Data, Kind, Key>(
   nodes: Iterable<GraphNode<Data, Kind>>,

@@ -15,7 +15,7 @@ export function isReserved(key: Value): boolean {
   return typeof key === "string" && key.startsWith("__");
 }
 
-/** The state modules of an ID with what is below each; those with broken names are left out. */
+/** The state modules of an ID, each with its declaration; those with invalid names are left out. */
 export function* stateModules(body: Value | undefined): Generator<[string, Value]> {
   if (!isMap(body)) return;
   for (const [module, run] of body) if (typeof module === "string" && !module.startsWith("__")) yield [module, run];
@@ -26,7 +26,7 @@ export function* stateRuns(body: Value | undefined): Generator<[string, Value[]]
   for (const [module, run] of stateModules(body)) if (Array.isArray(run)) yield [module, run];
 }
 
-/** The list `key` of a map, made if it is not there. */
+/** The list `key` of a map, created if it does not exist. */
 export function listOf(map: ValueMap, key: Value): Value[] {
   const known = map.get(key);
   if (Array.isArray(known)) return known;
@@ -42,18 +42,18 @@ export function firstKey(argument: Value | undefined): Value | undefined {
   return first.done ? undefined : first.value;
 }
 
-/** The one pair of a map, or its first. */
+/** The first pair of a map. */
 export function firstPair(argument: ValueMap): [Value, Value] | undefined {
   const first = argument.entries().next();
   return first.done ? undefined : first.value;
 }
 
-/** Whether Python takes `value` for a number, for which a bool counts. */
+/** Whether `value` is a number in Python, which includes bools. */
 export function isNumber(value: Value | undefined): value is number | bigint | boolean | Float {
   return typeof value === "number" || typeof value === "bigint" || typeof value === "boolean" || value instanceof Float;
 }
 
-/** The SLS in which an ID is, as errors name it. */
+/** The SLS of an ID, for errors. */
 export function slsOf(body: Value | undefined): string {
   const sls = isMap(body) ? body.get("__sls__") : undefined;
   return typeof sls === "string" ? sls : "base";

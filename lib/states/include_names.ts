@@ -1,10 +1,10 @@
 /**
- * What an item of `include` means: a name or a glob, relative to the including file, in an environment.
+ * Resolves an item of `include`: a name or a glob, relative to the including file, in an environment.
  * Source: Salt 3008.3, `BaseHighState.render_state` of `salt/state.py`.
  * @module
  */
 
-/** Who includes. */
+/** The including file. */
 export interface Includer {
   readonly sls: string;
   /** Whether the file is an `init.sls`. */

@@ -1,8 +1,8 @@
 /**
  * Finds all errors in a tree: each SLS file is compiled, whatever the errors in the others.
  *
- * A file that another one includes may use what its includer has, and is judged with it; every other file is compiled alone,
- * and what the top file gives to a minion together.
+ * A file that another one includes may use names of the including file, and is checked with it; every other file is compiled
+ * alone, and the files that the top file assigns to a minion are compiled together.
  * @module
  */
 
@@ -16,15 +16,15 @@ import type { ValueMap } from "../values/value.ts";
 
 /** The errors in a tree. */
 export interface Lint {
-  /** How many SLS files were read. */
+  /** Number of SLS files that were read. */
   readonly files: number;
-  /** Each mistake once. */
+  /** The errors, without duplicates. */
   readonly errors: readonly CompileError[];
 }
 
-/** What is compiled. */
+/** The input of the check. */
 export interface LintRequest {
-  /** Files that are compiled together: what a top file gives to one minion. */
+  /** Files that are compiled together: those that a top file assigns to one minion. */
   readonly together: Matches;
   /** Files that are compiled alone, unless another of them includes them. */
   readonly alone: Matches;
@@ -67,7 +67,7 @@ async function lintUnit(source: SlsSource, matches: Matches, request: LintReques
   return { errors: [...walked.errors, ...errors, ...ignored], files: walked.files };
 }
 
-/** The units that no other one includes; files that include each other stay all. */
+/** The units that no other one includes; of files that include each other, all. */
 function judged(units: ReadonlyMap<string, Unit>): Unit[] {
   const included = new Set<string>();
   for (const [includer, { files }] of units) {

@@ -1,5 +1,5 @@
 /**
- * The error of a requisite that matches nothing: Salt's words, and the most similar existing name.
+ * The error for a requisite that matches nothing: Salt's text, and the most similar existing name.
  * @module
  */
 
@@ -17,7 +17,7 @@ export interface MissingRequisite {
   readonly place: CompileError["place"];
 }
 
-/** What can be required. */
+/** The names that can be required. */
 export interface Requirable {
   /** The names and IDs of the chunks of a state module (`id`: of all), or of the SLS files (`sls`). */
   names(module: string): Value[];

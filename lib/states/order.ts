@@ -2,8 +2,8 @@
  * The stages `requisites` and `order`: the graph of requisites, and the order in which the chunks run.
  *
  * Of the chunks whose requisites are done, the next is the one with the least order. A chunk's order is its own, or that of
- * a chunk that directly needs it, if that is less: so a required state comes just before the earliest that needs it.
- * Source: Salt 3008.3, `State.order_chunks` of `salt/state.py`, `DependencyGraph` of `salt/utils/requisite.py`.
+ * a chunk that directly depends on it, if that is less: so a required state comes just before the first one that requires
+ * it. Source: Salt 3008.3, `State.order_chunks` of `salt/state.py`, `DependencyGraph` of `salt/utils/requisite.py`.
  * @module
  */
 
@@ -31,7 +31,10 @@ export interface StateModules {
 /** Added to the order of `last`, and to a negative one. */
 const LAST = 1_000_000;
 
-/** `watch` of a state module that cannot watch is `require`. The chunk's lists are replaced, for others may share them. */
+/**
+ * `watch` of a state module without `mod_watch` becomes `require`. The chunk's lists are replaced, because others may share
+ * them.
+ */
 export function watchToRequire(chunk: Chunk, modules: StateModules): void {
   if (modules.watches(field(chunk, "state"))) return;
   for (const [watch, require] of [["watch", "require"], ["watch_any", "require_any"]]) {
@@ -45,8 +48,8 @@ export function watchToRequire(chunk: Chunk, modules: StateModules): void {
 
 /**
  * The chunks of `graph` in their order; a chunk that others have in `prereq` comes twice. Every chunk's `order` becomes a
- * number, and its `name_order` is taken out.
- * @param chunks In the order of the high data, from which the order of `last` is reckoned.
+ * number, and its `name_order` is removed. @param
+ * chunks In the order of the high data, from which the order of `last` is computed.
  */
 export function sortNodes(
   chunks: readonly Chunk[],
@@ -59,7 +62,7 @@ export function sortNodes(
   return { sorted: [], error: circleError(graph.nodes.values(), places) };
 }
 
-/** The order of chunks that have none, above all numbers that are written. */
+/** The order of chunks without one: above all given numbers. */
 function orderCap(chunks: readonly Chunk[]): number {
   let cap = 1;
   for (const chunk of chunks) {
@@ -107,7 +110,7 @@ function sum(order: Value, more: number): Value {
   return int(BigInt(typeof order === "bigint" ? order : Number(order)) + BigInt(more));
 }
 
-/** Makes `first`, `last` and everything else that is not a number one. */
+/** Converts `first`, `last` and other values to numbers. */
 function numberOrder(chunk: Chunk, cap: number): void {
   const order = chunk.get("order");
   if (isNumber(order)) return;
@@ -115,8 +118,8 @@ function numberOrder(chunk: Chunk, cap: number): void {
 }
 
 /**
- * The least order of those that directly need `node`. Edges are looked at in turn, and one that weighs less than a former
- * one is skipped.
+ * The least order of the nodes that directly depend on `node`. Edges are checked in turn, and one with less weight than a
+ * previous one is skipped.
  */
 function leastDependent(node: StateNode, cap: number): number {
   let min = Infinity, weight = -1;

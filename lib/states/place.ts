@@ -1,5 +1,5 @@
 /**
- * Where things are in SLS files. Compiling moves lists and maps about, but keeps the objects: an object leads to its place.
+ * Finds places in SLS files. Compiling moves lists and maps, but keeps the objects: an object identifies its place.
  * @module
  */
 
@@ -11,29 +11,29 @@ export interface Place {
   readonly file?: string;
   /** From 1. */
   readonly line: number;
-  /** From 1; absent where a template made the text. */
+  /** From 1; absent if a template made the text. */
   readonly column?: number;
 }
 
-/** The places within one document, as the renderer knows them. */
+/** The places within one document, from the renderer. */
 export interface Positions {
-  /** The place of `key` in this very `map`. */
+  /** The place of `key` in the map object `map`. */
   key(map: ValueMap, key: Value): Place | undefined;
-  /** The place of an item of this very `list`. */
+  /** The place of an item of the list object `list`. */
   item(list: readonly Value[], index: number): Place | undefined;
-  /** The place of the key that this very map or list is under; `undefined` if it is in a list. */
+  /** The place of the key whose value is this map or list object; `undefined` if it is in a list. */
   holder(made: ValueMap | readonly Value[]): Place | undefined;
 }
 
-/** Finds a place on demand: nearly all are never needed. */
+/** Finds a place on demand, because most are never needed. */
 export type Origin = () => Place | undefined;
 
 /** The places of all documents of a compilation, and of derived data. */
 export class Places {
-  /** The last one first: it is the one that is being declared. */
+  /** The last document is first: its declarations are being processed. */
   readonly #documents: Positions[] = [];
   readonly #origins = new Map<object, Origin | readonly Value[]>();
-  /** The maps of IDs of files. What is under an ID is looked for when somebody asks for its place. */
+  /** The maps of IDs of files. Objects under an ID are searched when a place is requested. */
   readonly #declared: ValueMap[] = [];
   #bodies: Map<Value, Place> | undefined;
   /** The document of each requested map or list: a tree may have ten thousand. */
@@ -44,12 +44,12 @@ export class Places {
     this.#documents.unshift(document);
   }
 
-  /** Adds the IDs of a file, whose bodies may have been made of texts. */
+  /** Adds the IDs of a file, whose bodies may have been converted from texts. */
   declare(ids: ValueMap): void {
     this.#declared.push(ids);
   }
 
-  /** Notes where `made` comes from; or of which list it was made. */
+  /** Records the origin of `made`: a place, or a list. */
   note(made: object, origin: Origin | readonly Value[]): void {
     this.#origins.set(made, origin);
   }
@@ -67,12 +67,12 @@ export class Places {
     return first.done ? undefined : this.key(made, first.value);
   }
 
-  /** The place of `key` in this very `map`. */
+  /** The place of `key` in the map object `map`. */
   key(map: ValueMap, key: Value): Place | undefined {
     return this.#find(map, (document) => document.key(map, key));
   }
 
-  /** The place of an item of this very `list`; else that of the item itself. */
+  /** The place of an item of the list object `list`; else that of the item itself. */
   item(list: readonly Value[], index: number): Place | undefined {
     return this.#find(list, (document) => document.item(list, index)) ?? this.of(list[index]);
   }

@@ -1,6 +1,6 @@
 /**
  * The graph of chunks: an edge from every required chunk to the one that requires it. A chunk that others have in `prereq`
- * has a second node, for the run in test mode that tells whether it would change anything.
+ * has a second node, for the run in test mode that decides whether it would change anything.
  * Source: Salt 3008.3, `DependencyGraph` of `salt/utils/requisite.py`.
  * @module
  */
@@ -15,7 +15,7 @@ import { type Requisite, REQUISITES } from "./requisites.ts";
 import { compileGlob, isGlob } from "../text/glob.ts";
 import { isMap, str, type Value } from "../values/value.ts";
 
-/** What a node holds. */
+/** The data of a node. */
 export interface ChunkNode {
   readonly chunk: Chunk;
   /** Whether it may be joined with others of its state module into one call. */
@@ -25,10 +25,10 @@ export interface ChunkNode {
 /** A node of the graph. */
 export type StateNode = GraphNode<ChunkNode, Requisite>;
 
-/** The nodes that a name means, in a state module, or by `id`: one, as nearly always, or several. */
+/** The nodes for a name, in a state module or by `id`: usually one, or several. */
 type Names = Map<Value, StateNode | Set<StateNode>>;
 
-/** What requisites name. */
+/** The index of names for requisites. */
 interface Index {
   readonly byModule: Map<string, Names>;
   readonly bySls: Names;
@@ -38,7 +38,7 @@ interface Index {
 export class RequisiteGraph {
   /** By tag, in the order of the chunks. */
   readonly nodes: Map<string, StateNode> = new Map();
-  /** Made when the first requisite is looked for. */
+  /** Created when the first requisite is resolved. */
   #made: Index | undefined;
 
   /** Adds a chunk. One with the tag of an earlier one takes its place. */
@@ -57,7 +57,7 @@ export class RequisiteGraph {
     return this.#made = index;
   }
 
-  /** The names that a requisite `module: name` can have, for help with a wrong one. */
+  /** The possible names of a requisite `module: name`, for hints about a wrong one. */
   names(module: string): Value[] {
     const { bySls, byModule } = this.#index;
     return [...(module === "sls" ? bySls : byModule.get(module) ?? new Map<Value, unknown>()).keys()];
@@ -71,7 +71,7 @@ export class RequisiteGraph {
 
   /**
    * Adds an edge for every requisite of `chunk`.
-   * @returns The first that names nothing; the ones after it are not looked at.
+   * @returns The first that matches nothing; those after it are not checked.
    */
   require(
     chunk: Chunk,
@@ -98,7 +98,7 @@ export class RequisiteGraph {
     return undefined;
   }
 
-  /** The nodes that a requisite means; `undefined` if it names nothing. A glob of SLS names may match none. */
+  /** The nodes for a requisite; `undefined` if it matches nothing. A glob of SLS names may match none. */
   #find(module: string, value: string): Iterable<StateNode> | undefined {
     const { bySls, byModule } = this.#index;
     const names = module === "sls" ? bySls : byModule.get(module);
@@ -120,7 +120,7 @@ export class RequisiteGraph {
       this.#prereq(node, required);
       return;
     }
-    // The run in test mode needs what the chunk itself needs.
+    // The run in test mode has the same requisites as the chunk itself.
     if (chunk.get("__prereq__") === true) required.lead(this.#node(testTag(node.tag), chunk), kind);
     required.lead(node, kind);
   }
@@ -151,7 +151,7 @@ export class RequisiteGraph {
   }
 }
 
-/** Adds what a node is called. */
+/** Adds the names of a node. */
 function addNames({ byModule, bySls }: Index, node: StateNode): void {
   const { chunk } = node.data;
   const [name, id] = [chunk.get("name") ?? null, chunk.get("__id__") ?? null];

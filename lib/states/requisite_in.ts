@@ -1,5 +1,5 @@
 /**
- * The stage `requisite_in`: `require_in` and its like become requisites of the states that they name; `use` and `use_in`
+ * The stage `requisite_in`: `require_in` and similar keywords become requisites of the named states; `use` and `use_in`
  * copy arguments.
  *
  * As in Salt, every item of such a list adds to the states of all items before it too, so that a list of two gives the first
@@ -16,7 +16,7 @@ import type { Origin, Places } from "./place.ts";
 import { NOT_USED, REQUISITE_IN_KEYWORDS } from "./requisites.ts";
 import { isMap, str, type Value, type ValueMap } from "../values/value.ts";
 
-/** The names of requisites that the options switch off. */
+/** The names of requisites that are disabled by the options. */
 export type Disabled = ReadonlySet<unknown>;
 
 /** Applies all of them to `high`. */
@@ -100,7 +100,7 @@ class Extensions {
     }
   }
 
-  /** What an item without a state module means: an ID, or a state of that name. */
+  /** Resolves an item without a state module: an ID, or a state of that name. */
   #bare(item: Value): [Value, Value] | undefined {
     const body = this.#high.get(item);
     if (body !== undefined) {
@@ -182,7 +182,7 @@ function beforeDot(module: string): string {
 }
 
 /**
- * The items of `require_in` and its like that mean nothing and that Salt skips in silence.
+ * The items of `require_in` and similar keywords that match nothing, which Salt skips without a message.
  * @param high Before {@linkcode applyRequisitesIn}.
  */
 export function ignoredRequisitesIn(high: ValueMap, places: Places): CompileError[] {

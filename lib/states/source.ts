@@ -1,12 +1,12 @@
 /**
- * Where SLS files come from, by the few methods that the compiler needs. It knows neither files nor templates.
+ * The interface of the source of SLS files for the compiler. Knows neither files nor templates.
  * @module
  */
 
 import type { Positions } from "./place.ts";
 import type { Value } from "../values/value.ts";
 
-/** What an SLS or top file became. */
+/** A rendered SLS or top file. */
 export interface RenderedFile {
   readonly data: Value;
   readonly positions?: Positions;
@@ -27,10 +27,10 @@ export interface SlsSource {
   render(sls: string, saltenv: string): Promise<RenderedFile | undefined>;
 }
 
-/** Top files, and what they lead to. */
+/** Top files, and the results of `master_tops`. */
 export interface TopSource extends SlsSource {
   /** Renders the top file of an environment; `undefined` if it has none. @throws {SlsRenderError} */
   renderTop(saltenv: string): Promise<RenderedFile | undefined>;
-  /** What `master_tops` gives to this minion, by environment. */
+  /** The SLS names that `master_tops` assigns to this minion, by environment. */
   masterTops(): Promise<ReadonlyMap<string, readonly string[]>>;
 }

@@ -1,5 +1,5 @@
 /**
- * From high data to low chunks, stage by stage. A stage changes the draft and returns errors; it does no I/O, and skips
+ * Compiles high data to low chunks, in stages. A stage changes the draft and returns errors; it does no I/O, and skips
  * parts in which an earlier stage has found errors. Source: Salt 3008.3, `State.call_high`,
  * `BaseHighState.compile_low_chunks` of `salt/state.py`.
  * @module
@@ -19,7 +19,7 @@ import { compileGlob } from "../text/glob.ts";
 import { str, type Value, type ValueMap } from "../values/value.ts";
 import { verifyHigh } from "./verify.ts";
 
-/** What compiling depends on besides the high data. */
+/** The parameters of a compilation besides the high data. */
 export interface CompileOptions {
   /** `disabled_requisites`: these are ignored. */
   readonly disabledRequisites: readonly string[];
@@ -29,15 +29,15 @@ export interface CompileOptions {
   readonly disabledStates: readonly string[];
   /** The state modules of the host. */
   readonly modules: StateModules;
-  /** The state functions of the host, if those that are missing are looked for. */
+  /** The state functions of the host, if missing functions are reported. */
   readonly allFunctions?: ReadonlySet<string>;
-  /** State modules that are there, for other hosts or in the tree: their functions are not looked for. */
+  /** State modules that exist for other hosts or in the tree: their functions are not reported as missing. */
   readonly otherModules?: ReadonlySet<string>;
-  /** Of an orchestration: its job. */
+  /** For an orchestration: its job. */
   readonly orchestrationJid?: Value;
 }
 
-/** What the stages work on. */
+/** The data that the stages change. */
 export interface Draft {
   readonly high: ValueMap;
   readonly places: Places;
@@ -95,7 +95,7 @@ export const STAGES = {
 
 export type StageName = keyof typeof STAGES;
 
-/** Stages that run one after the other. A group ends the compilation if anything is wrong in it. */
+/** Stages that run one after the other. A group with errors ends the compilation. */
 export type Route = readonly (readonly StageName[])[];
 
 const COMPILE: Route = [["chunks", "arguments", "requisites", "order", "aggregate"]];
@@ -106,13 +106,15 @@ export const LOWSTATE: Route = [["extend", "verify", "requisite_in", "exclude"],
 /** The route of a run: errors are reported a group earlier. */
 export const RUN: Route = [["extend", "verify"], ["requisite_in", "exclude"], ...COMPILE];
 
-/** What `state.show_low_sls` shows: the chunks of the files as they are, without extensions, `_in` requisites and excludes. */
+/**
+ * The route of `state.show_low_sls`: the chunks of the files as they are, without extensions, `_in` requisites and excludes.
+ */
 export const LOW_SLS: Route = [["verify"], ...COMPILE];
 
-/** What `state.show_sls` shows. */
+/** The route of `state.show_sls`. */
 export const VERIFIED: Route = [["verify"]];
 
-/** The edges for `state.graph`. */
+/** The route of `state.graph`: the edges. */
 export const GRAPH: Route = [["chunks", "requisites", "order"]];
 
 /** The route of `state.lint`: finds all errors, also after earlier ones. */
@@ -133,7 +135,7 @@ export interface Compiled extends Draft {
   readonly errors: readonly CompileError[];
 }
 
-/** Sends `high` along `route`. */
+/** Compiles `high` by the stages of `route`. */
 export function compile(
   { high, places }: { readonly high: ValueMap; readonly places: Places },
   route: Route,

@@ -1,5 +1,5 @@
 /**
- * The top files of all environments, with what they include, and the SLS names that they give to this minion.
+ * The top files of all environments, with what they include, and the SLS names that they assign to this minion.
  * Source: Salt 3008.3, `BaseHighState.get_tops`, `get_top`, `top_matches` of `salt/state.py`.
  * @module
  */
@@ -11,19 +11,19 @@ import { filterGlob } from "../text/glob.ts";
 import { mergeTops, type Top, type TopMerging, TopRenderError } from "./top_merge.ts";
 import { equals, isMap, typeName, type Value, type ValueMap } from "../values/value.ts";
 
-/** What reading and matching of top files depends on. */
+/** Options for reading and matching top files. */
 export interface TopOptions extends TopMerging {
   /** The requested environment; without one, all are read. */
   readonly saltenv: string | undefined;
   /** `state_top_saltenv`: the one environment whose top file is read. */
   readonly stateTopSaltenv: string | undefined;
-  /** Whether what `master_tops` says comes before what top files say. */
+  /** Whether the names of `master_tops` come before those of top files. */
   readonly masterTopsFirst: boolean;
-  /** Whether the minion is meant by a target. @param matcher `compound` unless the entry says another. */
+  /** Whether a target matches the minion. @param matcher `compound` unless the entry names another one. */
   matches(target: Value, matcher: string): boolean | Promise<boolean>;
 }
 
-/** A merged top, and what is wrong with the files. */
+/** A merged top, and the errors of the files. */
 export interface ReadTop {
   readonly top: Top;
   readonly places: Places;
@@ -68,7 +68,9 @@ function topData(file: RenderedFile | undefined, env: string, places: Places): V
   );
 }
 
-/** Adds what the `include` of the first file of each environment names. Includes of included files are not read, as in Salt. */
+/**
+ * Adds the files in the `include` of the first file of each environment. Includes of included files are not read, as in Salt.
+ */
 async function readIncludes(files: Map<string, ValueMap[]>, source: TopSource, places: Places): Promise<void> {
   for (const [env, tops] of files) {
     const done = new Set<string>();
@@ -107,7 +109,7 @@ export async function matchTop(top: Top, source: TopSource, options: TopOptions)
   return matches;
 }
 
-/** The matcher that an entry names, the last of several. */
+/** The matcher of an entry; of several the last one. */
 function matcherOf(items: readonly Value[]): string {
   let matcher = "compound";
   for (const item of items) {

@@ -12,7 +12,7 @@ export type Top = Map<Value, ValueMap>;
 /** The top files of each environment: its own, and those that it includes. An environment without a file has an empty map. */
 export type TopFiles = ReadonlyMap<string, readonly ValueMap[]>;
 
-/** How to merge. */
+/** Options for merging. */
 export interface TopMerging {
   /** `top_file_merging_strategy`: `merge`, `same` or `merge_all`; any other merges as `merge`. */
   readonly strategy: string;
@@ -32,7 +32,7 @@ export function mergeTops(files: TopFiles, { strategy, defaultTop }: TopMerging)
   return mergeBaseFirst(files);
 }
 
-/** All sections of base's files; of another environment its own section alone, and only if base has none. */
+/** All sections of base's files; for other environments only their own section, if base has none for them. */
 function mergeBaseFirst(files: TopFiles): Top {
   const top: Top = new Map();
   for (const file of files.get("base") ?? []) for (const [env, targets] of sections(file)) put(top, env, targets);
@@ -45,7 +45,7 @@ function mergeBaseFirst(files: TopFiles): Top {
   return top;
 }
 
-/** Of every environment its own section alone; one without a file takes its section of the default environment's. */
+/** For every environment only its own section; one without a file uses its section in the default environment's file. */
 function mergeSame(files: TopFiles, defaultTop: string): Top {
   const top: Top = new Map();
   for (const [own, ownFiles] of files) {

@@ -1,5 +1,5 @@
 /**
- * Whether a merged top has the form that it must have.
+ * Verifies the form of a merged top.
  * Source: Salt 3008.3, `BaseHighState.verify_tops` of `salt/state.py`.
  * @module
  */

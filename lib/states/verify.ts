@@ -1,5 +1,5 @@
 /**
- * The stage `verify`: whether high data has the form that states must have. It reports everything that is wrong.
+ * The stage `verify`: checks the form of high data, and reports all errors.
  * Source: Salt 3008.3, `_verify_high` of `salt/state.py`.
  * @module
  */
@@ -30,7 +30,7 @@ export function verifyHigh(high: ValueMap, places: Places): CompileError[] {
   return errors;
 }
 
-/** The ID, its SLS, and how its errors are made. */
+/** The ID, its SLS, and a function that makes its errors. */
 interface Verified {
   readonly id: string;
   readonly sls: string;

@@ -1,5 +1,5 @@
 /**
- * From the names of SLS files to high data: renders the files and, before each, what it includes.
+ * Converts the names of SLS files to high data: renders the files, each after its includes.
  * Source: Salt 3008.3, `BaseHighState.render_highstate`, `render_state` of `salt/state.py`.
  * @module
  */
@@ -28,10 +28,10 @@ export interface Walked {
   readonly files: ReadonlySet<string>;
 }
 
-/** Stands for the environment in which the included file is; known only where there is an environment `__env__`. */
+/** The placeholder for the environment of the included file; used only if there is an environment `__env__`. */
 const ANY_MATCHED_ENV = "_xenv";
 
-/** Renders what `matches` names, and what that includes. `autoOrder`: the option `state_auto_order`. */
+/** Renders the files in `matches`, and their includes. `autoOrder`: the option `state_auto_order`. */
 export async function walkSls(
   matches: Matches,
   source: SlsSource,
@@ -42,7 +42,7 @@ export async function walkSls(
   return { high: walk.high, places: walk.places, errors: walk.errors, files: walk.rendered };
 }
 
-/** One file with all that it includes. */
+/** One file with all its includes. */
 interface Tree {
   readonly data: Value;
   readonly errors: CompileError[];
@@ -123,7 +123,7 @@ class Walk {
     return names;
   }
 
-  /** The files that a name or a glob means. */
+  /** The files for a name or a glob. */
   async #matching(name: string, saltenv: string): Promise<readonly string[]> {
     const { list, set } = await this.#names(saltenv);
     if (!isGlob(name)) return set.has(name) ? [name] : [];
@@ -166,7 +166,7 @@ class Walk {
     return { data, errors };
   }
 
-  /** Adds what an include leads to. @returns What is wrong with it. */
+  /** Adds the files of an include. @returns The errors. */
   async #include(include: Include, into: ValueMap): Promise<CompileError[]> {
     const { item, place, sls, saltenv } = include;
     const [env, written] = isMap(item) ? firstPair(item) ?? [] : [saltenv, item];

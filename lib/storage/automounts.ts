@@ -1,5 +1,5 @@
 /**
- * The map of file systems that the automounter mounts: `/etc/auto_salt`.
+ * Reads and writes the map of file systems of the automounter: `/etc/auto_salt`.
  * Source: Salt 3008.3, `salt/modules/mount.py`; autofs(5).
  * @module
  */
@@ -25,7 +25,7 @@ function write(path: string, lines: readonly string[]): void {
   replaceFile(realPath(path), new TextEncoder().encode(lines.join("")));
 }
 
-/** The entries by where they are mounted: device, type, options. */
+/** The entries by mount point: device, type, options. */
 export function automounts(path: string): Map<string, { device: string; fstype: string; opts: string[] }> {
   return new Map((isFile(path) ? linesOf(path) : []).flatMap((line): [string, {
     device: string;
@@ -40,7 +40,10 @@ export function automounts(path: string): Map<string, { device: string; fstype: 
   }));
 }
 
-/** Removes the entries of a place, with a device only those of it. @returns Whether there were entries of that place. */
+/**
+ * Removes the entries of a mount point; if a device is given, only those of the device. @returns Whether there were
+ * entries of that mount point.
+ */
 export function removeAutomount(
   path: string,
   { name, device }: { readonly name: string; readonly device: string },
@@ -57,7 +60,7 @@ export function removeAutomount(
   return true;
 }
 
-/** An entry as it is given. */
+/** The values of an entry. */
 export interface Automount {
   readonly name: string;
   readonly device: string;
@@ -65,7 +68,7 @@ export interface Automount {
   readonly opts: string;
 }
 
-/** Sets an entry in a file that is there. @param notChange Whether an entry that is meant stays as it is. */
+/** Sets an entry in an existing file. @param notChange Whether a matching entry stays unchanged. */
 export function setAutomount(
   path: string,
   { name, device, fstype, opts }: Automount,

@@ -6,7 +6,7 @@
 
 import { float, type Value } from "../values/value.ts";
 
-/** The attributes of the devices that `blkid` tells. */
+/** Parses the output of `blkid`: the attributes of each device. */
 export function parseBlkid(text: string): Map<string, Map<string, string>> {
   return new Map(
     text.split("\n").filter((line) => line !== "").map((line): [string, Map<string, string>] => {
@@ -21,7 +21,10 @@ function integer(text: string): number | undefined {
   return /^\s*[+-]?\d+\s*$/.test(text) ? Number(text) : undefined;
 }
 
-/** The parameters of a disk that `hdparm` tells. @param device Its path, which is in its own line. */
+/**
+ * Parses the output of `hdparm`: the parameters of a disk. @param device Its path, which has a line of its own in the
+ * output.
+ */
 export function parseHdparm(text: string, device: string): Map<string, Value> {
   const found = new Map<string, Value>();
   for (const line of text.split("\n").map((one) => one.trim())) {
@@ -64,7 +67,7 @@ export interface SmartChoice {
   readonly values: readonly string[] | undefined;
 }
 
-/** The attributes that `smartctl --attributes` tells, by their numbers. */
+/** Parses the output of `smartctl --attributes`: the attributes by number. */
 export function parseSmart(text: string, { attributes, values }: SmartChoice): Map<number, Map<string, Value>> {
   const lines = text.split("\n");
   const head = lines.findIndex((line) => line.startsWith("ID#"));
@@ -101,7 +104,7 @@ function smartValue(text: string): Value {
   return numbers.every((one) => one !== undefined) ? numbers : text;
 }
 
-/** The averages of what `iostat -x` tells, by device; those of the processor as `sys`. */
+/** Parses the output of `iostat -x`: averages by device; those of the processor as `sys`. */
 export function parseIostat(text: string): Map<string, Map<string, Value>> {
   let system: string[] = [], device: string[] = [];
   const samples = new Map<string, string[][]>();

@@ -1,5 +1,5 @@
 /**
- * How full file systems are, as `df` tells, in the shapes of Salt's `disk.usage` and its like.
+ * The use of file systems as `df` reports it, in the form of Salt's `disk.usage` and similar functions.
  * Source: Salt 3008.3, `salt/modules/disk.py`; df(1).
  * @module
  */
@@ -9,14 +9,14 @@ import { CommandError } from "../errors.ts";
 /** The flags of `df` that a caller may give. */
 const FLAGS = "aBhHiklPtTxv";
 
-/** Flags for `df`. @throws {CommandError} If one of them is none. */
+/** Flags for `df`. @throws {CommandError} If one of them is invalid. */
 export function dfFlags(flags: string | null, caller: string): string[] {
   if (flags === null || flags === "") return [];
   if ([...flags].some((flag) => !FLAGS.includes(flag))) throw new CommandError(`Invalid flag passed to ${caller}`);
   return [`-${flags}`];
 }
 
-/** The rows below the heading of `df`, with blanks in names of devices, and rows that are broken after the name, mended. */
+/** The rows of `df` below the heading. Handles device names with blanks, and rows that are broken after the name. */
 function rows(text: string): string[][] {
   const found: string[][] = [];
   let begun: string | undefined;

@@ -1,5 +1,5 @@
 /**
- * Ext file systems: the options of mke2fs and tune2fs, and what dumpe2fs tells.
+ * Ext file systems: the options of mke2fs and tune2fs, and the output of dumpe2fs.
  * Source: Salt 3008.3, `salt/modules/extfs.py`; mke2fs(8), tune2fs(8), dumpe2fs(8).
  * @module
  */
@@ -62,7 +62,7 @@ export const TUNE_OPTIONS: Readonly<Record<string, string>> = {
   uuid: "U",
 };
 
-/** The words of options: `-L data`; one that is True has no value. Others than those of the table are skipped, as Salt's are. */
+/** The words of options: `-L data`; one that is True has no value. Options that are not in the table are skipped, as in Salt. */
 export function optionWords(
   given: ReadonlyMap<string, string>,
   options: Readonly<Record<string, string>>,
@@ -78,7 +78,7 @@ export function optionWords(
   });
 }
 
-/** Lines of mke2fs that only tell how far it is. */
+/** Lines of mke2fs that report progress. */
 const PROGRESS = [
   "mke2fs",
   "Discarding device blocks",
@@ -88,7 +88,7 @@ const PROGRESS = [
   "Writing superblocks",
 ];
 
-/** What mke2fs says besides. */
+/** The lines of mke2fs that do not report progress. */
 export function withoutProgress(lines: readonly string[]): string[] {
   return lines.filter((line) => line !== "" && !PROGRESS.some((one) => line.startsWith(one)));
 }
@@ -102,7 +102,7 @@ export interface BlockGroup {
   "free inodes"?: string[];
 }
 
-/** The attributes and the groups of blocks that dumpe2fs tells. */
+/** Parses the output of dumpe2fs: the attributes and the block groups. */
 export function parseDumpe2fs(text: string): {
   readonly attributes: Map<string, string | string[]>;
   readonly blocks: Map<string, BlockGroup>;

@@ -1,6 +1,6 @@
 /**
- * The tables of what is mounted at each start: `/etc/fstab`, and Solaris' `/etc/vfstab`, whose lines Salt writes on any system.
- * Source: Salt 3008.3, `salt/modules/mount.py`; fstab(5).
+ * The tables of file systems that are mounted at boot: `/etc/fstab`, and Solaris' `/etc/vfstab`, whose lines Salt writes on any
+ * system. Source: Salt 3008.3, `salt/modules/mount.py`; fstab(5).
  * @module
  */
 
@@ -82,7 +82,7 @@ function writeTable(path: string, lines: readonly string[]): void {
   }
 }
 
-/** The entries of a table by where they are mounted; a second one of a place has `_` behind its name. */
+/** The entries of a table by mount point; a second entry of a mount point gets `_` after its name. */
 export function tableEntries(path: string): Map<string, Record<string, unknown>> {
   const found = new Map<string, Record<string, unknown>>();
   if (!isFile(path)) return found;
@@ -115,15 +115,15 @@ export function removeEntry(
 export interface SetEntry {
   readonly form: TableForm;
   readonly entry: TableEntry;
-  /** The fields that tell which line is meant; `auto` chooses. */
+  /** The fields that identify the line; `auto` chooses them. */
   readonly matchOn: "auto" | readonly string[];
-  /** Whether a line that is meant stays as it is. */
+  /** Whether a matching line stays unchanged. */
   readonly notChange: boolean;
   /** Whether nothing is written. */
   readonly test: boolean;
 }
 
-/** Sets an entry. @returns What it was. @throws {CommandError} */
+/** Sets an entry. @returns Its former state. @throws {CommandError} */
 export function setEntry(path: string, set: SetEntry): "present" | "change" | "new" {
   const { form, entry, matchOn, notChange, test } = set;
   const odd = Object.values(entry).find((value) => /[\r\n]/.test(value));

@@ -1,5 +1,5 @@
 /**
- * Parsers of what the programs of LVM print. Pure functions over text.
+ * Parsers for the output of LVM's programs. Pure functions over text.
  * Source: Salt 3008.3, `salt/modules/linux_lvm.py`; pvdisplay(8), vgdisplay(8), lvdisplay(8).
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * What is mounted now, and what swaps: `/proc/self/mounts`, `/proc/self/mountinfo`, `/proc/swaps`, `mount -l`.
+ * The current mounts and swap spaces: `/proc/self/mounts`, `/proc/self/mountinfo`, `/proc/swaps`, `mount -l`.
  * Source: Salt 3008.3, `salt/modules/mount.py`; proc(5).
  * @module
  */
@@ -11,7 +11,7 @@ export interface ActiveMount {
   readonly opts: readonly string[];
 }
 
-/** One mount, with all that mountinfo tells. */
+/** One mount, with all fields of mountinfo. */
 export interface MountInfo extends ActiveMount {
   readonly mountid: string;
   readonly parentid: string;
@@ -37,19 +37,19 @@ function blanks(text: string): string {
   return text.replaceAll("\\040", "\\ ");
 }
 
-/** The mounts of `/proc/self/mounts` by their place; of one place the last. */
+/** The mounts of `/proc/self/mounts` by mount point; the last one for each mount point. */
 export function parseActiveMounts(text: string): Map<string, ActiveMount> {
   return new Map(
     rows(text).map(([device, place, fstype, opts]) => [place, { device, fstype, opts: opts.split(",").map(blanks) }]),
   );
 }
 
-/** The mounts of `/proc/self/mountinfo` by their place; of one place the last. */
+/** The mounts of `/proc/self/mountinfo` by mount point; the last one for each mount point. */
 export function parseMountInfo(text: string): Map<string, MountInfo> {
   return new Map(
     rows(text).map((words): [string, MountInfo] => {
       const [mountid, parentid, numbers, root, place, opts] = words;
-      // Before it there are as many optional fields as there are.
+      // The number of optional fields before it varies.
       const [fstype, device, superopts] = words.slice(words.indexOf("-") + 1);
       const [major, minor] = numbers.split(":");
       return [place, {
@@ -67,7 +67,7 @@ export function parseMountInfo(text: string): Map<string, MountInfo> {
   );
 }
 
-/** The devices of `mount -l` by their place. */
+/** The devices of `mount -l` by mount point. */
 export function parseMountList(text: string): Map<string, string> {
   return new Map(
     rows(text).flatMap(([device, , place]): [string, string][] => place === undefined ? [] : [[place, device]]),
@@ -99,6 +99,6 @@ function isMountPlace(place: string, parent: string): boolean {
     const [own, above] = [Deno.lstatSync(place), Deno.lstatSync(parent)];
     return own.dev !== above.dev || own.ino === above.ino;
   } catch {
-    return false; // what is not there is no place
+    return false; // a missing path is no mount point
   }
 }

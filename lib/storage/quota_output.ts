@@ -1,5 +1,5 @@
 /**
- * What the programs of quotas print: repquota, quotaon, quotastats.
+ * Parsers for the output of the quota programs: repquota, quotaon, quotastats.
  * Source: Salt 3008.3 `salt/modules/quota.py`; repquota(8), quotaon(8).
  * @module
  */
@@ -16,7 +16,9 @@ function wordsOf(line: string): string[] {
   return line.trim().split(/\s+/);
 }
 
-/** What `repquota -vp` prints of users or groups: the times of grace, and by name what is used and allowed, as texts. */
+/**
+ * Parses the output of `repquota -vp` for users or groups: the grace times, and the use and limits by name, as texts.
+ */
 export function parseReport(text: string, kind: "Users" | "Groups"): ValueMap {
   const quotas: ValueMap = new Map();
   const report: ValueMap = new Map([[kind, quotas]]);
@@ -56,7 +58,7 @@ export function parseModes(text: string, device: string): ValueMap {
   return modes;
 }
 
-/** What `quotastats` prints: numbers by what they are of, as texts. */
+/** Parses the output of `quotastats`: numbers as texts, by their labels. */
 export function parseStatistics(text: string): ValueMap {
   return new Map(
     splitLines(text).map((line) => line.split(": ")).filter((parts) => parts.length > 1).map((

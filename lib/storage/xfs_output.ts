@@ -1,5 +1,5 @@
 /**
- * XFS file systems: what their programs print.
+ * Parsers for the output of the XFS programs.
  * Source: Salt 3008.3, `salt/modules/xfs.py`; xfs_info(8), xfsdump(8), xfsrestore(8), xfsinvutil(8), xfs_estimate(8), blkid(8).
  * @module
  */
@@ -36,7 +36,7 @@ function keysAndValues(line: string): [string, string][] {
   });
 }
 
-/** What xfsdump says of a dump, and Salt's names for it. */
+/** Labels in the output of xfsdump, and Salt's names for them. */
 const DUMP_LINES: readonly (readonly [RegExp, string])[] = [
   [/^session id:.* (\S*)$/, "Session ID"],
   [/^session label: ?(.*)$/, "Session label"],
@@ -45,7 +45,7 @@ const DUMP_LINES: readonly (readonly [RegExp, string])[] = [
   [/^Dump Status:\s*(.*)$/, "Status"],
 ];
 
-/** The lines of xfsdump that tell what became of a dump. */
+/** Parses the output of xfsdump: the result of a dump. */
 export function parseDump(text: string): Map<string, string> {
   const fields = new Map<string, string>();
   const summary: string[] = [];
@@ -93,7 +93,9 @@ export function parseInventory(text: string): Inventory {
   return root;
 }
 
-/** The dump that xfsinvutil tells to have pruned, by lines between two rules; empty unless it is the session wanted. */
+/**
+ * Parses the output of xfsinvutil: the pruned dump, from the lines between two rules; empty unless it is the requested session.
+ */
 export function parsePruned(text: string, session: string): Record<string, string> {
   const lines = text.split("\n").filter((line) => line !== "").map((line) => line.trim());
   const first = lines.findIndex((line) => line.startsWith("-"));
@@ -107,7 +109,7 @@ export function parsePruned(text: string, session: string): Record<string, strin
   return pruned.uuid === session ? pruned : {};
 }
 
-/** One XFS device of `blkid -o export`, with where it is mounted. */
+/** One XFS device of `blkid -o export`, with its mount point. */
 export type XfsDevice = Record<string, string | null | readonly string[]>;
 
 /** The XFS devices of `blkid -o export` and of the text of `/proc/mounts`. */
@@ -138,7 +140,7 @@ export function xfsMounts(text: string): Map<string, { mount_point: string; opti
   }]));
 }
 
-/** What xfs_estimate says of directories. The blank in a key is Salt's. */
+/** Parses the output of xfs_estimate for directories. The blank in a key is Salt's. */
 export function parseEstimates(text: string): Map<string, Record<string, string>> {
   const rows = text.split("\n").filter((line) => line.trim() !== "").slice(1).map((line) => line.split(/\s+/));
   return new Map(

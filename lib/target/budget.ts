@@ -12,7 +12,7 @@ export class TooCostlyError extends Error {
   override name = "TooCostlyError";
 }
 
-/** The steps that are left. */
+/** The remaining steps. */
 export class Budget {
   #left = MAX_STEPS;
 

@@ -15,7 +15,7 @@ export type Condition =
   | { readonly op: "not"; readonly of: Condition }
   | { readonly op: "and" | "or"; readonly of: readonly Condition[] };
 
-/** Maximum nesting of parentheses, and maximum number of terms: each may be asked about every minion. */
+/** Maximum nesting of parentheses, and maximum number of terms: each may be checked for every minion. */
 const MAX_DEPTH = 100, MAX_TERMS = 1_000;
 
 /** The letters of terms; a term without one is a glob. */
@@ -41,7 +41,7 @@ const UNRESOLVED: Readonly<Record<string, string>> = {
 /** A letter, for the first four of them a delimiter of one character, and the pattern. */
 const TERM = /^(?:(?:([GPIJ])(.)?|([LNSERTM]))@)?(.+)$/s;
 
-/** Reads the words of a compound target. @throws {TargetError} If they are no condition. */
+/** Reads the words of a compound target. @throws {TargetError} If they do not form a condition. */
 export function parseCompound(words: readonly string[], options: TermOptions): Condition {
   return new Parser(words, options).parse();
 }
@@ -63,7 +63,7 @@ class Parser {
     return condition;
   }
 
-  /** Goes past the next word if it is `word`. */
+  /** Skips the next word if it is `word`. */
   #takes(word: string): boolean {
     if (this.#words[this.#at] !== word) return false;
     this.#at++;

@@ -1,6 +1,6 @@
 /**
- * Matching grains and pillar: `os:Debian`, `ec2_tags:role:web*`. The levels before a value are separated by a delimiter,
- * and the value may contain it: all ways to divide the expression are tried, the deepest level first.
+ * Matching grains and pillar: `os:Debian`, `ec2_tags:role:web*`. The levels before a value are separated by a
+ * delimiter, and the value may contain it: all ways to divide the expression are tried, the deepest level first.
  * Source: Salt 3008.3 `salt/utils/data.py`, subdict_match.
  * @module
  */
@@ -35,7 +35,7 @@ export class DataExpression {
     this.#comparison = options.comparison;
   }
 
-  /** Why no value can ever match; `undefined` if one can. */
+  /** The reason why no value can match; `undefined` if a value can match. */
   get problem(): string | undefined {
     const steps = this.#expression.split(this.#delimiter);
     if (steps.length === 1) return `${this.#expression} has no "${this.#delimiter}" between a key and a value`;

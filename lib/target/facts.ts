@@ -1,6 +1,6 @@
 /**
- * What targets read of a minion's grains or pillar: single keys where that is enough, so that a master need not decode
- * all of ten thousand minions' grains.
+ * The part of a minion's grains or pillar that targets read: single keys if these are sufficient, so that a master need
+ * not decode all of ten thousand minions' grains.
  * @module
  */
 

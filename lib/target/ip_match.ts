@@ -62,7 +62,7 @@ function prefixLength(text: string, bits: number): number | undefined {
   return ones?.length;
 }
 
-/** The addresses that a minion tells. */
+/** The addresses in a minion's grains. */
 function listed(grains: Facts, version: 4 | 6): Value[] {
   const found = grains.get(`ipv${version}`);
   return Array.isArray(found) ? found : found === undefined ? [] : [found];

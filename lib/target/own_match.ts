@@ -8,7 +8,7 @@ import type { Value, ValueMap } from "../values/value.ts";
 import { factsOf } from "./facts.ts";
 import { matchesTarget, type TargetOptions, type TargetType } from "./target.ts";
 
-/** What is asked: the target, another id in place of the minion's, and what separates the levels of grains and pillar. */
+/** The query: the target, another id in place of the minion's, and the separator of the levels of grains and pillar. */
 export interface OwnTarget {
   readonly tgt: Value;
   readonly id?: string | null;

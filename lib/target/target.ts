@@ -21,7 +21,7 @@ export type TargetType = SimpleType | "nodegroup" | "range" | "compound" | "comp
 
 /** How a target is read. */
 export interface TargetOptions {
-  /** Separates the levels of grains and pillar; in a compound, its terms say theirs. Default: `:`. */
+  /** Separates the levels of grains and pillar; in a compound, each term has its own. Default: `:`. */
   readonly delimiter?: string;
   /** The groups by name. Default: none. */
   readonly nodegroups?: ValueMap;

@@ -1,5 +1,5 @@
 /**
- * The terms of targets: what is asked of a minion's id, grains or pillar. One table serves the simple target types and
+ * The terms of targets: conditions on a minion's id, grains or pillar. One table serves the simple target types and
  * the letters of compound targets.
  * Source: docs.saltproject.io, "Targeting Minions"; Salt 3008.3 `salt/matchers`.
  * @module
@@ -27,7 +27,7 @@ export interface DataTerm {
   readonly about: "grains" | "pillar";
   /** @throws {TooCostlyError} */
   matches(facts: Facts): boolean;
-  /** Whether a master that knows no grains of a minion counts it anyway, as Salt does for addresses. */
+  /** Whether a minion without stored grains counts as matching, as in Salt for addresses. */
   readonly countsUnknown: boolean;
 }
 

@@ -9,7 +9,7 @@ import { TargetError } from "../errors.ts";
 import { isTargetType, matchesTarget, type Subject } from "./target.ts";
 import { isMap, repr, str, type Value, type ValueMap } from "../values/value.ts";
 
-/** What is known besides the minion. */
+/** The other data for matching. */
 export interface TopSurroundings {
   readonly nodegroups: ValueMap;
   readonly log: (level: "error" | "debug", message: string) => void;

@@ -1,5 +1,5 @@
 /**
- * What Salt's filters read their arguments with: texts, bytes, lists and numbers, refused with Python's words.
+ * Checks of the arguments of Salt's filters: texts, bytes, lists and numbers; errors have Python's messages.
  * @module
  */
 
@@ -33,7 +33,7 @@ export function needBytes(obj: Obj): Uint8Array {
   throw pythonError("TypeError", `expected str, bytes, or bytearray not ${classText(obj)}`);
 }
 
-/** An undefined value throws what it stands for. */
+/** Throws the error of an undefined value. */
 export function refuseUndefined(obj: Obj): void {
   if (obj instanceof PyObject) obj.checkOperand();
 }

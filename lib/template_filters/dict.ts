@@ -1,5 +1,5 @@
 /**
- * Salt's filters of dicts: paths into them, their entries, their differences, queries.
+ * Salt's filters for dicts: paths, entries, differences, queries.
  * Source: Salt 3008.3, `salt/utils/data.py`, `salt/utils/dictupdate.py`.
  * @module
  */
@@ -60,7 +60,7 @@ function stepInto(at: Obj, step: Obj): Obj | undefined {
   return index === undefined || items === undefined ? undefined : [...items].at(Number(index));
 }
 
-/** The dict that holds the last key of the path `keys`, made if it is not there, and that key. */
+/** The dict with the last key of the path `keys`, created if it does not exist, and that key. */
 function lastDict(data: Obj, keys: string, delimiter: string): { readonly dict: ObjMap; readonly key: string } {
   const steps = keys.split(delimiter);
   let dict = needMap(data);
@@ -78,7 +78,7 @@ function lastDict(data: Obj, keys: string, delimiter: string): { readonly dict: 
 
 type Put = (old: Obj | undefined, value: Obj, context: CallContext) => Result;
 
-/** A filter that changes what is at the end of a path, and gives the whole dict. */
+/** A filter that changes the value at the end of a path, and returns the whole dict. */
 function atPath(name: string, put: Put): [string, Run] {
   return [
     name,
@@ -88,7 +88,7 @@ function atPath(name: string, put: Put): [string, Run] {
     ) => {
       const { dict, key } = lastDict(data, needText(keys), needText(delimiter));
       const done = put(dictGet(dict, key), value, context);
-      if (done instanceof Promise) throw new TypeError("a dict cannot be changed later");
+      if (done instanceof Promise) throw new TypeError("a dict cannot be changed asynchronously");
       dictSet(dict, key, done);
       return data;
     }),
@@ -153,10 +153,10 @@ function fromEntries(entries: Obj): ObjMap {
   return dict;
 }
 
-/** How deep texts are looked for. */
+/** Maximum depth for converting texts. */
 const DEEPEST = 200;
 
-/** What Salt's `encode_dict` and `encode_list` make: every str, keys too, as bytes; tuples become lists. */
+/** Salt's `encode_dict` and `encode_list`: every str, keys too, becomes bytes; tuples become lists. */
 function encoded(obj: Obj, depth = 0): Obj {
   if (depth > DEEPEST) throw pythonError("RecursionError", "maximum recursion depth exceeded");
   const text = textOf(obj);

@@ -1,5 +1,5 @@
 /**
- * Making dicts of entries.
+ * Makes a dict from entries.
  * @module
  */
 

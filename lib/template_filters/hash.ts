@@ -1,5 +1,5 @@
 /**
- * Salt's filters of digests and encodings of bytes.
+ * Salt's filters for digests and encodings of bytes.
  * Source: Salt 3008.3, `salt/utils/hashutils.py`.
  * @module
  */

@@ -13,7 +13,7 @@ import { Tuple } from "../python/tuple.ts";
 import { PyIterator } from "../python/views.ts";
 import { handlingUndefined } from "./undefined_inside.ts";
 
-/** The places that are chosen of `count`, `size` at a time. */
+/** Combinations of `size` indexes out of `count`. */
 type Choices = (count: number, size: number) => Generator<readonly number[]>;
 
 /** @param from The first place that may follow a chosen one: the same again, or the next. */
@@ -53,7 +53,7 @@ function* permutations(count: number, size: number): Generator<readonly number[]
   yield* next();
 }
 
-/** More may not be chosen at a time: each is a step deeper. */
+/** Maximum number of chosen items: each is a level of recursion. */
 const DEEPEST = 500;
 
 function chooser(name: string, choices: Choices, options: { readonly sizeRequired: boolean }): [string, Run] {

@@ -1,5 +1,5 @@
 /**
- * Salt's filters of lists: sets of items, order, samples, counting.
+ * Salt's filters for lists: sets of items, order, samples, counting.
  * Source: Salt 3008.3, `salt/utils/jinja.py`, `salt/utils/data.py`.
  * @module
  */
@@ -21,7 +21,7 @@ import { Tuple } from "../python/tuple.ts";
 import { float } from "../values/value.ts";
 import { needBytes, needText, refuseUndefined } from "./arguments.ts";
 
-/** Whether Python could use it as a key: Salt's filters give sets for those, and lists for all others. */
+/** Whether it is hashable in Python: Salt's filters return sets for hashable items, and lists for others. */
 function isHashable(obj: Obj): boolean {
   return !Array.isArray(obj) && !(obj instanceof Map) && !(obj instanceof PySet);
 }
@@ -59,7 +59,7 @@ function ofTwo(
   ];
 }
 
-/** The list or tuple that `a + b` is. */
+/** The list or tuple `a + b`. */
 function joined(a: Obj, b: Obj, context: CallContext): Obj[] {
   return toList(binary("+", a, b, context));
 }
@@ -88,7 +88,7 @@ function average(values: Obj, context: CallContext): Obj {
   return binary("/", items.reduce((sum, item) => binary("+", sum, item, context), 0), items.length, context);
 }
 
-/** How many lists may be inside each other. */
+/** Maximum nesting of lists. */
 const DEEPEST = 200;
 
 function flatten(data: Obj, levels: number | undefined, keepNulls: boolean, outer: readonly Obj[]): Obj[] {
@@ -198,7 +198,7 @@ function lowerCase(item: Obj): string {
   throw pythonError("AttributeError", `'${typeName(item)}' object has no attribute 'lower'`);
 }
 
-/** What Salt's filter `sequence` leaves as it is. */
+/** Values that Salt's filter `sequence` does not change. */
 function isSequence(data: Obj): boolean {
   return Array.isArray(data) || data instanceof Map || data instanceof Tuple || data instanceof PySet;
 }

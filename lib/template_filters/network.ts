@@ -1,5 +1,5 @@
 /**
- * Salt's filters of addresses and networks.
+ * Salt's filters for addresses and networks.
  * Source: Salt 3008.3, `salt/utils/network.py`.
  * @module
  */

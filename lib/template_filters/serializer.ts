@@ -50,12 +50,12 @@ function yamlMarkup(obj: Obj, flow: boolean): Markup {
   return new Markup(strip(dumpYaml(toPlain(obj), { flow, aliases: true })));
 }
 
-/** Where pprint would break a line. */
+/** The width at which pprint breaks a line. */
 const WIDTH = 80;
 
 function pythonText(obj: Obj): string {
   const line = repr(obj);
-  // One line keeps tuples and sets; sorting the keys of a dict is the writer's.
+  // Text that fits on one line keeps tuples and sets; otherwise the writer sorts the keys of dicts.
   const plain = Array.isArray(obj) || obj instanceof Map || lengthOfText(line) > WIDTH;
   return strip(plain ? pformat(toPlain(obj)) : line);
 }

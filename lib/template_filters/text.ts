@@ -1,5 +1,5 @@
 /**
- * Salt's filters of texts: regular expressions, quoting, numbers in texts, names.
+ * Salt's filters for texts: regular expressions, quoting, numbers in texts, names.
  * Source: Salt 3008.3, `salt/utils/jinja.py`, `salt/utils/stringutils.py`; Python 3.11's `re.escape`, `shlex.quote`.
  * @module
  */
@@ -132,7 +132,7 @@ function allows(value: Obj, whitelist: readonly string[], blacklist: readonly st
 
 const ALPHABET_BYTES = 0x3fff_ffff;
 
-/** As many characters of base64 of random bytes. */
+/** Random bytes in base64, with this number of characters. */
 function randomText(size: number): string {
   if (size < 0 || size > ALPHABET_BYTES) throw pythonError("ValueError", "negative argument not allowed");
   const bytes = new Uint8Array(size);

@@ -8,7 +8,7 @@ import { Undefined } from "../jinja/undefined.ts";
 import type { Obj, Run } from "../python/object.ts";
 import { Tuple } from "../python/tuple.ts";
 
-/** Every strict undefined value in `obj`, each collection looked at once. */
+/** Every strict undefined value in `obj`, each collection is visited once. */
 function undefinedIn(obj: Obj, seen: Set<Obj>): Undefined[] {
   if (obj instanceof Undefined) return obj.what.kind === "strict" ? [obj] : [];
   const items = itemsOf(obj);

@@ -1,5 +1,5 @@
 /**
- * Salt's words for what is wrong in a YAML text: libyaml's problem, and the collection or token that it names as context.
+ * Salt's messages for errors in a YAML text: libyaml's problem, and the collection or token that it names as context.
  * Source: libyaml 0.2.5's and PyYAML 6.0.3's messages (behaviour, tests/corpus/yaml_errors.json); Salt 3008.3, `salt/renderers/yaml.py`.
  * @module
  */
@@ -13,18 +13,18 @@ interface Mark {
   readonly column: number;
 }
 
-/** What libyaml says. */
+/** libyaml's message. */
 interface Words {
   readonly problem: string;
-  /** Where; by default where our reader stopped. */
+  /** The place. Default: where our parser stopped. */
   readonly at?: Mark;
   readonly context?: string;
   readonly contextAt?: Mark;
-  /** Whether the text could not be cut into tokens. Then a renderer says the problem alone. */
+  /** Whether the error is in the lexer. Then a renderer gives only the problem. */
   readonly scanner?: boolean;
 }
 
-/** What it says of a token that it cannot read, by the beginning of our reader's words. */
+/** libyaml's messages for invalid tokens, by the beginning of our parser's message. */
 const SCANNER: readonly (readonly [beginning: string, problem: string, context?: string])[] = [
   ["tab characters", "found character that cannot start any token", "while scanning for the next token"],
   ["a tab cannot indent", "found character that cannot start any token", "while scanning for the next token"],
@@ -35,14 +35,14 @@ const SCANNER: readonly (readonly [beginning: string, problem: string, context?:
   ["can not read a block mapping entry; a multiline key", "could not find expected ':'", "while scanning a simple key"],
 ];
 
-/** The problem as PyYAML's errors say it, with its places. */
+/** The problem as in PyYAML's errors, with its places. */
 export function yamlText(error: YamlError, text: string): string {
   if (error.salt !== undefined) return error.salt;
   const words = wordsOf(error, text);
   return words === undefined ? `${error.problem}\n${marked(error)}` : written(words, error);
 }
 
-/** What a renderer says of it. Ours are the words of the reader, if Salt's are not known. */
+/** The message of a renderer. If Salt's message is not known, it is our parser's. */
 export function yamlRenderText(error: YamlError, text: string): string {
   if (error.salt !== undefined) return error.salt;
   const words = wordsOf(error, text);
@@ -50,14 +50,14 @@ export function yamlRenderText(error: YamlError, text: string): string {
   return words.scanner ? `${words.problem}; line ${error.line}` : written(words, error);
 }
 
-/** What the renderer `yamlex` says of it: nothing of a text that cannot be cut into tokens. */
+/** The message of the renderer `yamlex`; it has no details for errors in the lexer. */
 export function yamlexText(error: YamlError, text: string): string {
   return error.salt === undefined && wordsOf(error, text)?.scanner
     ? "Unknown yaml render error"
     : yamlText(error, text);
 }
 
-/** PyYAML leaves out the place of the context where it is that of the problem. */
+/** PyYAML leaves out the place of the context if it is the same as that of the problem. */
 function written({ problem, at, context, contextAt }: Words, error: YamlError): string {
   const place = at ?? error;
   const same = contextAt?.line === place.line && contextAt.column === place.column;
@@ -99,7 +99,7 @@ function wordsOf(error: YamlError, text: string): Words | undefined {
   return undefined;
 }
 
-/** Where a token that cannot be read began, and where that shows. */
+/** The start of an invalid token, and the place of the error. */
 function tokenMarks(
   error: YamlError,
   text: string,

@@ -14,10 +14,10 @@ import { repr, str } from "../python/repr.ts";
 import { Tuple } from "../python/tuple.ts";
 import { HOST_VARIABLE } from "./host_object.ts";
 
-/** What values deeper than this become is their text. */
+/** Values nested deeper than this are converted to text. */
 const DEEPEST = 50;
 
-/** `obj` of simple types alone: what is none becomes its text. */
+/** `obj` with only simple types: other values are converted to text. */
 function simple(obj: Obj, depth: number): Obj {
   if (obj === null || !(typeof obj === "object") || depth > DEEPEST) return obj instanceof PyObject ? repr(obj) : obj;
   if (Array.isArray(obj) || obj instanceof Tuple) {
@@ -38,7 +38,7 @@ function fullContext(_args: readonly Obj[], _kwargs: Kwargs, context: CallContex
   return simple(dictOf(variables), 0);
 }
 
-/** Asks the minion's own function; in Salt this fails. */
+/** Calls the minion's own function; in Salt this fails. */
 function ifelse(args: readonly Obj[], kwargs: Kwargs, context: CallContext): Result {
   const salt = context.lookup("salt");
   const call = (fun: Obj): Result => {

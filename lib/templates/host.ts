@@ -1,5 +1,5 @@
 /**
- * What rendering needs from the minion or master: options, data, functions, files.
+ * The parts of the minion or master that rendering uses: options, data, functions, files.
  * @module
  */
 
@@ -8,7 +8,8 @@ import type { Value, ValueMap } from "../values/value.ts";
 /** Where files come from that a template includes or imports. */
 export interface TemplateFiles {
   /**
-   * The path on this host of a file of the state tree, which is fetched if need be; `undefined` if there is no such file.
+   * The path on this host of a file of the state tree, which is fetched if necessary; `undefined` if there is no such
+   * file.
    * @param url `salt://` and the path below the root of the environment, without `.` and `..`.
    */
   cacheFile(url: string, saltenv: string): string | undefined | Promise<string | undefined>;
@@ -21,7 +22,7 @@ export type SaltFunction = (args: Value[], kwargs: ValueMap) => Value | Promise<
 export interface SaltFunctions {
   /** The function `test.ping`; `undefined` if there is none. */
   get(name: string): SaltFunction | undefined | Promise<SaltFunction | undefined>;
-  /** Whether there is the module `test`. Absent: all are taken to be there. */
+  /** Whether the module `test` exists. Absent: all modules are assumed to exist. */
   serves?(module: string): Promise<boolean>;
   /** The names of all functions. Absent: they are not known. */
   names?(): Promise<readonly string[]>;
@@ -31,7 +32,7 @@ export interface SaltFunctions {
 export interface OwnRenderInput {
   /** A text, or the result of the previous renderer. */
   readonly data: Value;
-  /** What comes after its name in the pipe. */
+  /** The text after its name in the pipe. */
   readonly argline: string;
   readonly sls: string;
   readonly saltenv: string;
@@ -39,7 +40,7 @@ export interface OwnRenderInput {
   readonly path?: string;
 }
 
-/** A renderer of the user's own. @throws {RenderError} If it fails. */
+/** A custom renderer. @throws {RenderError} If it fails. */
 export type OwnRenderer = (input: OwnRenderInput) => Promise<Value>;
 
 /** The host of a rendering, as renderers use it. */
@@ -47,7 +48,7 @@ export interface RenderHost {
   /** Salt's `__opts__`. */
   readonly opts: ValueMap;
   readonly grains: ValueMap;
-  /** The map itself goes into templates: what one changes in it, the next one sees, as in Salt. */
+  /** Templates get the map itself: a template's changes to it are visible to the next template, as in Salt. */
   readonly pillar: ValueMap;
   readonly salt: SaltFunctions;
   readonly files: TemplateFiles;

@@ -1,5 +1,6 @@
 /**
- * The way from a function that a template calls to what renders it: a variable whose name no template can write.
+ * Gives functions that a template calls access to the host of the rendering: a variable whose name no template can
+ * contain.
  * @module
  */
 
@@ -18,7 +19,7 @@ export class HostObject extends PyObject {
   }
 }
 
-/** What renders the template that calls. */
+/** The host of the rendering of the calling template. */
 export function hostOf(context: CallContext): RenderHost | undefined {
   const found = context.lookup(HOST_VARIABLE);
   return found instanceof HostObject ? found.host : undefined;

@@ -44,7 +44,7 @@ export const TESTS: ReadonlyMap<string, Run> = new Map<string, Run>([
   ["list", listTest],
 ]);
 
-/** Sets of options that are kept at the same time: a tree has few. */
+/** Maximum number of cached sets of options: a tree has few. */
 const MAX_LANGUAGES = 8;
 
 const languages = new Map<string, Language>();

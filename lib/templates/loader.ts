@@ -53,7 +53,7 @@ function isRelative(name: string): boolean {
   return first === "." || first === "..";
 }
 
-/** The path in the state tree that a relative one means; `undefined` if it is above the root, which is logged. */
+/** Resolves a relative path in the state tree; `undefined` if the result is above the root, which is logged. */
 function resolved(name: string, globals: ReadonlyMap<string, Obj>, host: RenderHost): string | undefined {
   const base = textOf(globals.get("tpldir"));
   if (base === undefined) {

@@ -11,13 +11,13 @@ import { repr, str, within } from "../python/repr.ts";
 import { Tuple } from "../python/tuple.ts";
 import { YamlWriter } from "../yaml/writer.ts";
 
-/** What a template writes for a printed value: dicts and lists as their text, all else as it is. */
+/** The output of a template for a printed value: dicts and lists as text, other values unchanged. */
 export function printable(obj: Obj): Obj {
   if (obj instanceof Map) return mapText(obj, str);
   return Array.isArray(obj) || obj instanceof Tuple ? insideText(obj) : obj;
 }
 
-/** @param scalar Writes what is neither text nor collection. */
+/** @param scalar Writes values that are neither texts nor collections. */
 function mapText(map: ObjMap, scalar: (obj: Obj) => string): string {
   const entry = ([key, value]: [Obj, Obj]): string => {
     if (value instanceof Map) return `${repr(key)}: ${mapText(value, scalar)}`;
@@ -26,7 +26,7 @@ function mapText(map: ObjMap, scalar: (obj: Obj) => string): string {
   return within(map, () => `{${Array.from(map, entry).join(", ")}}`, "{...}");
 }
 
-/** The text of what is in a list. */
+/** The text of an item of a list. */
 function insideText(obj: Obj, scalar: (obj: Obj) => string = repr): string {
   if (obj instanceof Map) return mapText(obj, repr);
   const items = (list: readonly Obj[]) => list.map((item) => insideText(item)).join(", ");

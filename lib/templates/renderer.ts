@@ -28,32 +28,32 @@ export interface RenderRequest {
 
 /** The positions of rendered data in its source. */
 export interface Positions {
-  /** The place of a key, asked by the very map that the data holds. */
+  /** The place of a key. The argument is the map object of the data itself. */
   key(map: ValueMap, key: Value): RenderPlace | undefined;
-  /** The place of an item, asked by the very list that the data holds. */
+  /** The place of an item. The argument is the list object of the data itself. */
   item(list: readonly Value[], index: number): RenderPlace | undefined;
-  /** The place of the key that this very map or list is under; `undefined` if it is in a list. */
+  /** The place of the key whose value is this map or list object; `undefined` if it is in a list. */
   holder(made: ValueMap | readonly Value[]): RenderPlace | undefined;
 }
 
-/** What one renderer gets. */
+/** The input of a renderer. */
 export interface RenderInput {
   /** A text, or the result of the previous renderer. */
   readonly data: Value;
   /** Where the text comes from. */
   readonly origin: TextOrigin;
-  /** What comes after the renderer's name in the pipe. */
+  /** The text after the renderer's name in the pipe. */
   readonly argline: string;
   readonly request: RenderRequest;
   readonly host: RenderHost;
 }
 
-/** What one renderer made. */
+/** The output of a renderer. */
 export interface RenderOutput {
   readonly data: Value;
-  /** Of a renderer of texts: where the new text comes from. */
+  /** For renderers of texts: the origin of the new text. */
   readonly origin?: TextOrigin;
-  /** Of a renderer that reads data. Absent: those of the renderer before it. */
+  /** For renderers that read data. Absent: those of the renderer before it. */
   readonly positions?: Positions;
 }
 

@@ -10,7 +10,7 @@ import { textOf } from "../python/kinds.ts";
 import type { Value, ValueMap } from "../values/value.ts";
 import type { SaltFunction, SaltFunctions } from "./host.ts";
 
-/** What the function gives, as a value that a template calls. */
+/** Converts a function's result to a value for templates. */
 function callable(name: string, fun: SaltFunction): Func {
   return new Func(name, (args, kwargs) => {
     const keywords: ValueMap = new Map();
@@ -19,7 +19,7 @@ function callable(name: string, fun: SaltFunction): Func {
   });
 }
 
-/** The functions of the host. One that a template has called once is found at once afterwards. */
+/** The functions of the host. A function is looked up once for each template. */
 export class SaltObject extends PyObject {
   readonly typeName = "salt.utils.templates.AliasedLoader";
   readonly #functions: SaltFunctions;
@@ -79,7 +79,7 @@ export class SaltObject extends PyObject {
   }
 }
 
-/** A function, or later a function; the template asks what came. */
+/** A function, or a promise of one. */
 type Found = Result | undefined;
 type Contained = boolean | Promise<boolean>;
 

@@ -68,7 +68,7 @@ interface Profiled {
   readonly at: Place;
 }
 
-/** Notes when a part begins. */
+/** Records when a part begins. */
 const begin: Run = ([label, source]) => new Tuple([label, source, performance.now()]);
 
 /** Logs how long it took. */

@@ -1,5 +1,5 @@
 /**
- * The variables that tell a template its own name and place.
+ * The variables with a template's own name and place.
  * Source: Salt 3008.3, `salt/utils/templates.py` generate_sls_context.
  * @module
  */

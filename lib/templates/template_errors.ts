@@ -30,7 +30,7 @@ export interface Failed {
   readonly textOf: (path: string) => string | undefined;
 }
 
-/** The error to throw for what stopped the template. */
+/** Converts the error that stopped the template. */
 export function renderErrorOf(error: unknown, failed: Failed): unknown {
   // The end of a job is not an error of its template.
   if (error instanceof JobEndedError) return error;

@@ -10,11 +10,11 @@ export interface Piece {
   /** Where it begins in the text (UTF-16 units). */
   readonly offset: number;
   readonly place: RenderPlace;
-  /** Whether it is in the file as it is, so that the place moves on with its characters. */
+  /** Whether the file contains it unchanged, so that the place advances with its characters. */
   readonly literal: boolean;
 }
 
-/** Tells the place in a file that wrote what is at a line and column of a text. */
+/** Finds the place in a file that wrote the text at a line and column. */
 export class TextOrigin {
   readonly text: string;
   /** In the order of their offsets; `undefined`: the text is the file. */
@@ -28,12 +28,12 @@ export class TextOrigin {
     this.#pieces = pieces;
   }
 
-  /** Of a file, or of a text alone. */
+  /** For a file, or a text without a file. */
   static ofFile(text: string, file?: string): TextOrigin {
     return new TextOrigin(text, file, undefined);
   }
 
-  /** Of what a template wrote. @param pieces In the order of their offsets. */
+  /** For the output of a template. @param pieces In the order of their offsets. */
   static ofPieces(text: string, pieces: readonly Piece[]): TextOrigin {
     return new TextOrigin(text, undefined, pieces);
   }

@@ -1,10 +1,12 @@
 /**
- * Telling binary data from text by its first bytes.
+ * Distinguishes binary data from text by the first bytes.
  * Source: Salt 3008.3, `salt/utils/stringutils.py` is_binary; `salt/utils/files.py` is_text, is_binary.
  * @module
  */
 
-/** Whether data is binary: a zero byte in it, or more than three tenths of bytes that no text has. The last character may be cut off. */
+/**
+ * Whether data is binary: a zero byte in it, or more than 30 % of bytes that do not occur in text. The last character may be cut off.
+ */
 export function isBinary(bytes: Uint8Array): boolean {
   if (bytes.length === 0) return false;
   if (bytes.includes(0)) return true;

@@ -121,7 +121,7 @@ function byteTable(name: string | null): Map<string, number> {
 /**
  * Encodes `text` as Python does, in UTF-8, UTF-16, UTF-32 or an encoding of single bytes.
  * @param name Python's name of the encoding; `null` is UTF-8.
- * @param errors Python's way with characters that the encoding does not have: `strict`, `ignore` or `replace`.
+ * @param errors Python's handling of characters that the encoding does not have: `strict`, `ignore` or `replace`.
  * @throws {InvocationError} If the encoding is not supported, or with `strict` lacks a character.
  */
 export function encodeText(text: string, name: string | null, errors = "strict"): Uint8Array {

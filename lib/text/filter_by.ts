@@ -1,5 +1,5 @@
 /**
- * Tables whose keys are globs that a value is looked up by: `grains.filter_by` and `pillar.filter_by`.
+ * Looks up a value in a table whose keys are globs: `grains.filter_by` and `pillar.filter_by`.
  * Source: Salt 3008.3 `salt/utils/data.py` filter_by.
  * @module
  */
@@ -11,15 +11,15 @@ import { isMap, str, truthy, type Value, type ValueMap } from "../values/value.t
 
 /** The options of a look-up. */
 export interface FilterOptions {
-  /** A map that is put over what was found. */
+  /** A map that is merged over the found value. */
   readonly merge: Value;
-  /** The key that counts if no other matches. */
+  /** The key to use if no other matches. */
   readonly fallback: Value;
-  /** The key of a map that what was found is put over. */
+  /** The key of a map over which the found value is merged. */
   readonly base: Value;
 }
 
-/** The value of the table for `value`; of a list, for the first item that a key matches. @throws {CommandError} For what is not a map and was to be merged. */
+/** The value of the table for `value`; of a list, for the first item that a key matches. @throws {CommandError} If a value to be merged is not a map. */
 export function filterBy(table: ValueMap, value: Value | undefined, options: FilterOptions): Value {
   const { merge, fallback, base } = options;
   const found = firstMatch(table, value) ?? table.get(fallback) ?? null;

@@ -26,7 +26,7 @@ function bitsOf(version: 4 | 6): number {
   return version === 4 ? 32 : 128;
 }
 
-/** The address that `text` is; `undefined` if it is none. */
+/** Parses an address; `undefined` if `text` is none. */
 export function parseIpAddress(text: string): IpAddress | undefined {
   if (isIpv4(text)) {
     return { version: 4, value: text.split(".").reduce((value, octet) => value * 256n + BigInt(octet), 0n) };
@@ -37,7 +37,7 @@ export function parseIpAddress(text: string): IpAddress | undefined {
   return { version: 6, value: BigInt(`0x${digits}`), ...parts[2] === undefined ? {} : { zone: parts[2] } };
 }
 
-/** The interface that `text` is: an address alone, or `/` and a prefix, a mask or (IPv4) a mask of hosts; `undefined` if it is none. */
+/** Parses an interface: an address, or `/` and a prefix, a mask or (IPv4) a mask of hosts; `undefined` if it is none. */
 export function parseIpInterface(text: string): IpInterface | undefined {
   const [address, mask, ...more] = text.split("/");
   const parsed = parseIpAddress(address);
@@ -47,7 +47,7 @@ export function parseIpInterface(text: string): IpInterface | undefined {
 }
 
 /**
- * The network that `text` is; `undefined` if it is none.
+ * Parses a network; `undefined` if `text` is none.
  * @param options.strict Whether an address with bits after its prefix is none. Otherwise these bits are cleared.
  */
 export function parseIpNetwork(text: string, options: { readonly strict: boolean }): IpInterface | undefined {
@@ -84,7 +84,7 @@ export function ipInterfaceText(one: IpInterface): string {
   return `${ipAddressText(one)}/${one.prefix}`;
 }
 
-/** The number of addresses in a network, those that are no hosts' included. */
+/** The number of addresses in a network, those that hosts cannot have included. */
 export function networkSize({ version, prefix }: IpInterface): bigint {
   return 1n << BigInt(bitsOf(version) - prefix);
 }
@@ -103,7 +103,7 @@ export function hostsOf(network: IpInterface): IpAddress[] {
   const { version, value } = networkOf(network);
   const size = networkSize(network);
   if (size > MAX_HOSTS) throw new RangeError(`${ipInterfaceText(network)} has more than ${MAX_HOSTS} hosts`);
-  // A network of one or two addresses has neither a network's own address nor one of all hosts.
+  // A network of one or two addresses has neither a network address nor a broadcast address.
   const [first, count] = size <= 2n ? [value, size] : [value + 1n, version === 4 ? size - 2n : size - 1n];
   return Array.from({ length: Number(count) }, (_, i) => ({ version, value: first + BigInt(i) }));
 }

@@ -1,19 +1,21 @@
 /**
- * The order of versions that follow no rule: numbers by their value, words by their letters.
+ * Compares versions of any form: numbers by their value, words by their letters.
  * Source: Salt 3008.3, `salt/utils/versions.py` LooseVersion.
  * @module
  */
 
 import { compareStrings } from "../values/value.ts";
 
-/** How many digits a number has that is compared with a word. */
+/** Number of digits to which a number is padded when it is compared with a word. */
 const PADDED = 8;
 
 function parts(version: string): (number | string)[] {
   return [...version.matchAll(/\d+|[a-z]+|[^.\da-z]+/g)].map(([part]) => /^\d/.test(part) ? Number(part) : part);
 }
 
-/** The sign of the order of two versions. A version that continues is above one that ends. */
+/**
+ * Compares two versions: negative, zero or positive. If one is the beginning of the other, the longer one is greater.
+ */
 export function compareLooseVersions(a: string, b: string): number {
   const [left, right] = [parts(a), parts(b)];
   for (let i = 0; i < Math.min(left.length, right.length); i++) {

@@ -1,5 +1,5 @@
 /**
- * Bytes as text, where they are text.
+ * Decodes bytes as UTF-8 if they are valid.
  * @module
  */
 

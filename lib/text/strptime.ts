@@ -6,20 +6,20 @@
 
 import { DAYS, MONTHS } from "./calendar.ts";
 
-/** A time on the clock and the calendar, of no zone. */
+/** A date and time without a zone. */
 export interface ClockTime {
   readonly year: number;
   /** 1 to 12. */
   readonly month: number;
   readonly day: number;
   readonly hour: number;
-  /** Seconds since 1970 as if the clock showed UTC. */
+  /** Seconds since 1970, as if the time were UTC. */
   readonly seconds: number;
 }
 
 const short = (names: readonly string[]) => names.map((name) => name.slice(0, 3)).join("|");
 
-/** What each code reads. */
+/** The regular expression for each code. */
 const CODES: Readonly<Record<string, string>> = {
   d: "3[01]|[12]\\d|0[1-9]|[1-9]| [1-9]",
   f: "\\d{1,6}",

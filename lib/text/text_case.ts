@@ -1,5 +1,5 @@
 /**
- * Upper and lower case, and what kinds of characters a text has, as Python's str tells them.
+ * Upper and lower case, and tests for kinds of characters, as in Python's str.
  * Source: docs.python.org, "Text Sequence Type".
  * @module
  */
@@ -11,7 +11,7 @@ const UPPER = /[\p{Lu}\p{Uppercase}]/u;
 const LOWER = /[\p{Ll}\p{Lowercase}]/u;
 const TITLE = /\p{Lt}/u;
 
-/** Title case of one character: a digraph has one of its own. */
+/** Title case of one character: a digraph has its own title case. */
 const TITLE_OF: ReadonlyMap<string, string> = new Map(
   [["ǆǅǄ", "ǅ"], ["ǉǈǇ", "ǈ"], ["ǌǋǊ", "ǋ"], ["ǳǲǱ", "ǲ"]].flatMap(([chars, title]) =>
     [...chars].map((char): [string, string] => [char, title])

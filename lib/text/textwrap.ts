@@ -86,7 +86,7 @@ export function wrapText(text: string, { width, breakLongWords, breakOnHyphens }
   return lines;
 }
 
-/** What is left of a part: its characters, as Python counts them. */
+/** The rest of a part: its characters, as Python counts them. */
 class Part {
   readonly blank: boolean;
   readonly #chars: readonly string[];

@@ -18,7 +18,7 @@ export function truncateValue(value: Value | undefined): string {
   return truncate(str(value ?? null));
 }
 
-/** `value` as Python's `repr` has it, in at most 60 characters: for a message that says what was given instead. */
+/** `value` as Python's `repr` has it, in at most 60 characters: for the message about an invalid value. */
 export function truncateRepr(value: Value): string {
   const text = repr(value);
   return text.length <= 60 ? text : `${text.slice(0, 57)}...`;

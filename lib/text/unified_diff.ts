@@ -13,7 +13,7 @@ interface Block {
 
 type Tag = "equal" | "replace" | "delete" | "insert";
 
-/** What becomes of the lines from `a1` to `a2`: those from `b1` to `b2`. */
+/** A change: the lines from `a1` to `a2` are replaced by those from `b1` to `b2`. */
 interface Change {
   readonly tag: Tag;
   readonly a1: number;
@@ -22,7 +22,7 @@ interface Change {
   readonly b2: number;
 }
 
-/** From so many lines on, those that are more than a hundredth of all count as frequent. */
+/** In texts of at least this number of lines, a line that makes up more than 1 % counts as frequent. */
 const FREQUENT_FROM = 200;
 
 /** The places of each line of `b` that is not frequent. */
@@ -158,7 +158,7 @@ function shown(start: number, stop: number): string {
 /**
  * The lines of the diff of `a` and `b`, whose lines have their ends; none if they are equal.
  * @param names The files' names, for the head. Default: empty, as Salt leaves them mostly. `context`: how many equal
- * lines are shown around each change. `end`: what ends the lines that are the diff's own. Default: a newline.
+ * lines are shown around each change. `end`: the line end of the diff's own lines. Default: a newline.
  */
 export function unifiedDiff(
   a: readonly string[],

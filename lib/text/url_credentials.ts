@@ -1,5 +1,5 @@
 /**
- * User names and passwords in URLs: put in, and hidden in what is shown.
+ * Adds user names and passwords to URLs, and hides them in messages.
  * Source: Salt 3008.3, `salt/utils/url.py`.
  * @module
  */

@@ -6,7 +6,7 @@
 
 import { escapeHtml } from "./html.ts";
 
-/** How links are written. */
+/** Options of the links. */
 export interface UrlizeOptions {
   /** Longer addresses are shortened. */
   readonly limit: number | undefined;
@@ -24,7 +24,7 @@ const WEB = [
 ].map((source) => new RegExp(source, "i"));
 const MAIL = /^\S+@\w[\w.-]*\.\w+$/;
 
-/** Longer words are not addresses: the expressions would take long over them. */
+/** Longer words are not searched for addresses, because that would take too long. */
 const LONGEST = 2_000;
 
 /** @param escaped The text, escaped already. */

@@ -14,7 +14,7 @@ export function utf32Mark(bytes: Uint8Array): "le" | "be" | undefined {
   return first === 0xfeff ? "le" : first === 0xfffe0000 ? "be" : undefined;
 }
 
-/** The text of `bytes`, a mark included. What is not a character becomes U+FFFD. */
+/** The text of `bytes`, a mark included. Invalid characters become U+FFFD. */
 export function decodeUtf32(bytes: Uint8Array, order: "le" | "be"): string {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let text = "";

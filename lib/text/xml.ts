@@ -1,7 +1,7 @@
 /**
- * Reads the XML that programs print: elements, attributes, texts. It knows no document types, and so neither their entities nor
- * files that they name.
- * Source: www.w3.org/TR/xml, without section 3 and what needs it.
+ * Parses the XML that programs print: elements, attributes, texts. It does not support document types, so there are no entities
+ * of a document and no external files.
+ * Source: www.w3.org/TR/xml, without section 3.
  * @module
  */
 

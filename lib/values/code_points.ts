@@ -1,5 +1,5 @@
 /**
- * Texts as numbers, which matchers compare.
+ * Texts as code points, for comparing in matchers.
  * @module
  */
 

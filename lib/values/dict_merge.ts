@@ -1,5 +1,5 @@
 /**
- * Merging two maps by one of Salt's strategies, as pillar files and `slsutil.merge` are merged.
+ * Merges two maps by one of Salt's strategies, like pillar files and `slsutil.merge`.
  * Source: Salt 3008.3, `salt/utils/dictupdate.py` merge.
  * @module
  */
@@ -11,7 +11,7 @@ import type { Value, ValueMap } from "./value.ts";
 export interface MergeHow {
   /** `smart`, `recurse`, `overwrite`, `aggregate`, `list` or `none`; another name is taken for `none`. */
   readonly strategy: string;
-  /** What renders files by default, which decides about `smart`. */
+  /** The default renderer, which decides what `smart` does. */
   readonly renderer?: string;
   /** Whether lists are joined without doubles, by `smart` and `recurse`. */
   readonly mergeLists?: boolean;
@@ -22,7 +22,7 @@ export function isMergeStrategy(name: string): boolean {
   return Object.hasOwn(STRATEGIES, name);
 }
 
-/** `a` with what `b` has. Neither is changed. */
+/** `a` merged with `b`. Neither is changed. */
 export function mergeMaps(a: ValueMap, b: ValueMap, how: MergeHow): ValueMap {
   const { strategy, renderer = "yaml" } = how;
   if (strategy === "smart") {
@@ -35,7 +35,7 @@ export function mergeMaps(a: ValueMap, b: ValueMap, how: MergeHow): ValueMap {
 type Merge = (a: ValueMap, b: ValueMap, how: MergeHow) => ValueMap;
 
 const recurse: Merge = (a, b, { mergeLists = false }) => updateMap(a, b, { mergeLists });
-/** As `update` of Python's dict: what is below a key is replaced as a whole. */
+/** Like `update` of Python's dict: the value of a key is replaced as a whole. */
 const replaceKeys: Merge = (a, b) => {
   const merged = new Map(a);
   for (const [key, value] of b) merged.set(key, value);
@@ -48,7 +48,7 @@ const STRATEGIES: Readonly<Record<string, Merge>> = {
   overwrite: replaceKeys,
   // Values below the outermost keys are joined only if a renderer of YAMLEX has tagged them, and there is none here.
   aggregate: replaceKeys,
-  // Salt's: a key that the second map alone has is lost.
+  // As in Salt, a key that only the second map has is lost.
   list: (a, b) =>
     new Map([...a].map(([key, value]): [Value, Value] => {
       const other = b.get(key);

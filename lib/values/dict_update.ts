@@ -1,5 +1,5 @@
 /**
- * Merging a map into another one, below its maps as well.
+ * Merges a map into another one, recursively.
  * Source: Salt 3008.3, `salt/utils/dictupdate.py` update.
  * @module
  */

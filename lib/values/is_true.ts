@@ -1,5 +1,5 @@
 /**
- * What counts as true in an argument that Salt takes as it comes: `True`, a number above 0, the text `true`.
+ * Which values are true in an argument that Salt does not convert: `True`, a number above 0, the text `true`.
  * Source: Salt 3008.3, `salt/utils/data.py` is_true.
  * @module
  */

@@ -1,9 +1,9 @@
 /**
- * Bytes that came in parts, as one array.
+ * Joins arrays of bytes.
  * @module
  */
 
-/** A new array of all `parts`, one behind the other. */
+/** A new array of all `parts`, one after the other. */
 export function joinBytes(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
   let at = 0;

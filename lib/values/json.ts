@@ -1,7 +1,7 @@
 /**
- * JSON as Python's `json` writes it: the order of keys kept, `1.0` distinguished from `1`, ints of any size, `NaN`. What Salt itself has
- * written so, `JSON.parse` reads. Knows nothing of terminals or outputters.
- * Source: docs.python.org, "json"; Salt's output/json_out.py for what is not JSON (bytes).
+ * JSON as Python's `json` writes it: the order of keys kept, `1.0` distinguished from `1`, ints of any size, `NaN`. `JSON.parse` reads
+ * what Salt writes. Knows nothing of terminals or outputters. Source: docs.python.org, "json"; Salt's output/json_out.py for what is not
+ * JSON (bytes).
  * @module
  */
 

@@ -156,7 +156,7 @@ class JsonReader {
     this.#match(BLANKS);
   }
 
-  /** What `pattern` matches here, which is skipped. */
+  /** Skips the text that `pattern` matches here. @returns That text. */
   #match(pattern: RegExp): RegExpExecArray | null {
     pattern.lastIndex = this.#at;
     const found = pattern.exec(this.#text);

@@ -1,5 +1,5 @@
 /**
- * A map of which a part is made when it is first needed.
+ * A map whose entries are partly created when they are first needed.
  * @module
  */
 

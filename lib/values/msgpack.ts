@@ -38,8 +38,8 @@ export function encode(value: Packable, dialect: Dialect, head?: Uint8Array): Ui
 }
 
 /**
- * The one value that `bytes` are. It shares no memory with them.
- * @param bounds What it may cost. Default: what an authenticated peer may send, and what the disk may hold.
+ * Decodes the one value in `bytes`. It shares no memory with them.
+ * @param bounds Limits of memory and depth. Default: those for authenticated peers and for files.
  * @throws {MsgpackError} If they are anything else: truncated, malformed, or followed by more.
  */
 export function decode(bytes: Uint8Array, dialect: Dialect, bounds?: Bounds): Value {

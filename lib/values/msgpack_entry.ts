@@ -12,8 +12,8 @@ import type { Value } from "./value.ts";
 const utf8 = new TextEncoder();
 
 /**
- * Entries of one map after the other. All keys that were ever asked for are looked for in one pass over a map, so that it
- * costs the same to ask for one key of each map or for five.
+ * Entries of one map after the other. All requested keys are searched in one pass over a map, so one key of each map
+ * costs as much as five.
  */
 export class EntryReader {
   readonly #numbers = new Map<string, number>();
@@ -102,7 +102,7 @@ function lengthAt(bytes: Uint8Array, at: number, size: number): number {
   return length;
 }
 
-/** What follows the first byte of a value: so many bytes, or a length of so many bytes and then that many of a kind. */
+/** The bytes after the first byte of a value: a fixed number, or a length and that number of elements. */
 type Shape =
   | { readonly bytes: number }
   | { readonly size: 1 | 2 | 4; readonly of: "bytes" | "extension" | "items" | "pairs" };

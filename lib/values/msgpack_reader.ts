@@ -12,7 +12,7 @@ import { float, int, type Value, type ValueMap } from "./value.ts";
 const EXT_DATETIME = 78;
 /** Up to this many bytes a loop is faster than the runtime's decoder. */
 const SHORT_TEXT = 48;
-/** Number of bytes checked before the runtime's decoder is called: it takes 10 µs to reject bytes. */
+/** Number of bytes that are checked before the runtime's decoder is called, which takes 10 µs to reject bytes. */
 const PROBED = 256;
 
 /** Limits for reading one message. Within them the time is proportional to the size of the message. */

@@ -10,7 +10,7 @@ import { Float, type Value } from "./value.ts";
 
 /** A value that is encoded already. A large value that goes to several places is encoded once. */
 export class Packed {
-  /** @param bytes One whole value, in the dialect of the message that it becomes a part of. */
+  /** @param bytes One complete value, in the dialect of its message. */
   constructor(readonly bytes: Uint8Array) {}
 }
 
@@ -18,7 +18,7 @@ export class Packed {
 export type Packable = Value | Packed | ReadonlyMap<Value, Packable>;
 
 const INITIAL_CAPACITY = 16 * 1024;
-/** A buffer that grew larger than this goes with its message; a smaller one is kept, and the message copied out of it. */
+/** A larger buffer is returned with its message; a smaller one is kept, and the message is copied out of it. */
 const KEPT_CAPACITY = 1024 * 1024;
 /** Up to this many characters a loop is faster than the runtime's encoder. */
 const SHORT_TEXT = 48;
@@ -63,7 +63,7 @@ export class Writer {
   #reserve(size: number): void {
     const needed = this.#position + size;
     if (needed <= this.#bytes.length) return;
-    // An eighth more than a large text or its like needs, so that the little behind it does not copy it again.
+    // An eighth more than a large value needs, so that the small values after it do not copy it again.
     this.#resize(Math.max(this.#bytes.length * 2, needed + (needed >> 3)), this.#position);
   }
 

@@ -1,5 +1,5 @@
 /**
- * What Python counts as white space and as the end of a line, which is not what JavaScript counts: U+001C to U+001F and U+0085 are
+ * White space and line ends in Python, which differ from JavaScript's: U+001C to U+001F and U+0085 are
  * space to Python, and the byte order mark is not.
  * Source: docs.python.org, "str.isspace", "str.splitlines"; checked against Python 3 for every code point.
  * @module

@@ -36,7 +36,7 @@ export function isFloat(v: Value): v is number | Float {
   return v instanceof Float || (typeof v === "number" && !Number.isInteger(v));
 }
 
-/** Whether `v` is an int. A bool is none here, although Python counts it. */
+/** Whether `v` is an int. A bool is not an int here, unlike in Python. */
 export function isInt(v: Value): v is number | bigint {
   return typeof v === "bigint" || (typeof v === "number" && Number.isInteger(v));
 }

@@ -33,7 +33,7 @@ export interface CatalogueOptions {
   readonly providers?: ValueMap;
 }
 
-/** The families of modules that the user may have own ones of, by the name of their directory. */
+/** The families of which a user may have custom modules, by the name of their directory. */
 export type CustomFamily = "modules" | "states" | "renderers";
 
 /** All of them. */

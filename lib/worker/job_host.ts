@@ -1,5 +1,5 @@
 /**
- * The interface of what runs a job, as the pool sees it: a thread of the minion, or a process of a custom module.
+ * The interface of a job's host, as the pool sees it: a thread of the minion, or a process of a custom module.
  * @module
  */
 

@@ -21,7 +21,7 @@ import { clearTimeout, setTimeout } from "../os/timers.ts";
 /** Maximum time for describing all custom modules, in milliseconds. */
 const DESCRIBE_MS = 15_000;
 
-/** What all hosts of a pool are started with. */
+/** The data that all hosts of a pool are started with. */
 export interface JobHostsOptions {
   /** The minion's options, packed. */
   readonly opts: Uint8Array;
@@ -34,7 +34,7 @@ export interface JobHostsOptions {
   readonly threadUrl?: URL;
 }
 
-/** Callbacks for what the hosts do. */
+/** Callbacks of the hosts. */
 export interface HostListener {
   onDeath(host: JobHost, text: string): void;
   onMessage(host: JobHost, message: FromJob | FromModule): void;
@@ -65,7 +65,7 @@ export class JobHosts {
     return this.#custom;
   }
 
-  /** Looks for the custom modules again. */
+  /** Reads the list of custom modules again. */
   findCustom(): void {
     this.#custom = this.#found();
     this.#described = undefined;

@@ -83,12 +83,12 @@ export function hostDataOf(fields: Fields): HostData {
   return { grains: blob(fields, "grains"), pillar: blob(fields, "pillar") };
 }
 
-/** The number of a question, which its answer has. @throws {WireError} */
+/** The number of a request; the reply to it has the same number. @throws {WireError} */
 export function messageId(fields: Fields): number {
   return integer(fields, "id", Number.MAX_SAFE_INTEGER);
 }
 
-/** What a command wrote. @throws {WireError} */
+/** Output of a command. @throws {WireError} */
 export function written(fields: Fields): WrittenOutput {
   return {
     command: integer(fields, "command", Number.MAX_SAFE_INTEGER),

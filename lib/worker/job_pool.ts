@@ -277,7 +277,7 @@ export class JobPool {
     return [...this.#idle.all, ...this.#warmProcesses.all, ...this.#busy.keys()];
   }
 
-  /** What each worker or process is doing, one line each. */
+  /** The current activity of each worker or process, one line each. */
   async describe(): Promise<string[]> {
     return await Promise.all(this.#all().map(async (host) => `${host.name}: ${await host.describe()}`));
   }

@@ -1,6 +1,6 @@
 /**
- * The messages between a minion's main thread and what its jobs run in: a worker, or a process of a custom module. Values
- * travel as msgpack, which keeps their types.
+ * The messages between a minion's main thread and the workers and processes that run its jobs; a process runs a custom
+ * module. Values travel as msgpack, which keeps their types.
  * @module
  */
 
@@ -10,7 +10,7 @@ import { decode, encode } from "../values/msgpack.ts";
 import type { Permissions } from "../plugins/permissions.ts";
 import { toValue, type Value } from "../values/value.ts";
 
-/** What a job worker starts with. */
+/** The data that a job worker starts with. */
 export interface JobWorkerInit {
   /** The minion's packed options. */
   readonly opts: Uint8Array;
@@ -26,7 +26,7 @@ export interface JobWorkerInit {
   readonly refusedModules: Readonly<Record<string, string>>;
 }
 
-/** What a process of a custom module starts with. */
+/** The data that a process of a custom module starts with. */
 export interface ModuleProcessInit {
   /** The minion's packed options. */
   readonly opts: Uint8Array;
@@ -55,20 +55,20 @@ export type MinionRequest =
   | { readonly what: "request"; readonly load: Uint8Array }
   | { readonly what: "fire"; readonly data: Uint8Array; readonly tag: string }
   | { readonly what: "refresh"; readonly refresh: Refresh }
-  /** This minion's pillar, made now. The packed {@linkcode PillarQuery}. */
+  /** Compiles this minion's pillar now. The packed {@linkcode PillarQuery}. */
   | { readonly what: "pillar"; readonly query: Uint8Array }
-  /** This minion's grains, made now. */
+  /** Collects this minion's grains now. */
   | { readonly what: "grains" }
   | { readonly what: "running" }
-  /** The path of the socket of the keeper of commands, which is started if need be; none without one. */
+  /** The path of the keeper's socket; the keeper is started if necessary. None if there is no keeper. */
   | { readonly what: "keeper" }
   /** Descriptions of the custom functions, for a worker, which does not load them. */
   | { readonly what: "describe" }
-  /** To call a function of a custom module: for a worker. The packed arguments: `args`, `kwargs`. */
+  /** Calls a function of a custom module, for a worker. The packed arguments: `args`, `kwargs`. */
   | { readonly what: "call"; readonly fun: string; readonly call: Uint8Array }
   | { readonly what: "signal"; readonly jid: string; readonly signal: number };
 
-/** To what runs a job. */
+/** Messages to a worker or process that runs a job. */
 export type ToJob =
   | {
     readonly kind: "run";
@@ -97,7 +97,7 @@ export type ToModule =
   | { readonly kind: "start"; readonly init: ModuleProcessInit }
   /** Asks for descriptions of the custom functions. Answered by `done`. */
   | { readonly kind: "describe" }
-  /** Has the functions of a file of grains run that declare `permissions`. Answered by `done`. */
+  /** Runs those functions of a grains file that declare `permissions`. Answered by `done`. */
   | {
     readonly kind: "grains";
     readonly path: string;
@@ -113,22 +113,22 @@ export interface ThrownError {
   readonly usage?: string;
 }
 
-/** From what runs a job. */
+/** Messages from a worker or process that runs a job. */
 export type FromJob =
   | { readonly kind: "done"; readonly outcome: Uint8Array }
   /** The modules of the job are loaded, and its first function is called. */
   | { readonly kind: "begun" }
-  /** Nothing, behind an outcome that was large. */
+  /** An empty message that follows a large outcome. */
   | { readonly kind: "after_large_outcome" }
   | { readonly kind: "output"; readonly written: WrittenOutput }
   /** The job was not begun: its functions declare other permissions than this worker has. */
   | { readonly kind: "not_permitted"; readonly permissions: Permissions }
   | { readonly kind: "ask"; readonly id: number; readonly request: MinionRequest };
 
-/** From a process of a custom module. */
+/** Messages from a process of a custom module. */
 export type FromModule =
   | Exclude<FromJob, { readonly kind: "not_permitted" | "after_large_outcome" }>
-  /** It has loaded our own code, and nothing of the module. */
+  /** The process has loaded our own code, but not the module. */
   | { readonly kind: "ready" }
   | { readonly kind: "log"; readonly level: number; readonly message: string }
   /** A command of the job was started, or has ended. */

@@ -34,7 +34,7 @@ import { isMap, map, str, type Value, type ValueMap } from "../values/value.ts";
 /** The functions of a job by name; `undefined` for what no module has. */
 export type JobFunctions = ReadonlyMap<string, ModuleFunction<JobContext> | undefined>;
 
-/** What a runner of jobs needs. */
+/** What a job runner needs. */
 export interface RunnerParts {
   readonly opts: MinionOpts;
   /** What it knows at first. */
@@ -44,9 +44,9 @@ export interface RunnerParts {
   readonly log: Logger;
   /** Whether outcomes contain thrown errors. */
   readonly sendErrors?: boolean;
-  /** Whether what is thrown goes to the log as well. Default: yes. */
+  /** Whether thrown errors are also logged. Default: yes. */
   readonly logFailures?: boolean;
-  /** Takes a message to the minion's main thread. */
+  /** Sends a message to the minion's main thread. */
   post(message: FromJob): void;
   /** Called when a job is about to begin. */
   begin(): void;
@@ -93,7 +93,7 @@ export class JobRunner {
     return this.#doing;
   }
 
-  /** Asks the main thread for something. */
+  /** Sends a request to the main thread. */
   ask(request: MinionRequest): Promise<Value> {
     const id = this.#asks++;
     const waiting = Promise.withResolvers<Value>();
@@ -102,7 +102,7 @@ export class JobRunner {
     return waiting.promise;
   }
 
-  /** Takes a message of the main thread. */
+  /** Handles a message of the main thread. */
   receive(message: ToJob): void {
     switch (message.kind) {
       case "run":

@@ -27,7 +27,7 @@ export interface JobThreadOptions {
   readonly log: Logger;
   /** The file of the thread. Default: job_worker.ts. */
   readonly url?: URL;
-  /** Called once when it has died. */
+  /** Called once when it has ended unexpectedly. */
   onDeath(reason: string): void;
   /** Called with its messages. */
   onMessage(message: FromJob): void;

@@ -1,6 +1,6 @@
 /**
- * The thread that runs jobs of built-in modules, one after the other, so that a waiting job can be ended without the
- * minion. It loads no custom module (see custom_modules.ts).
+ * The thread that runs jobs of built-in modules, one after the other, so that a job that hangs can be ended without
+ * ending the minion. It loads no custom module (see custom_modules.ts).
  * @module
  */
 

@@ -85,7 +85,7 @@ export class KeeperProcess {
   }
 }
 
-/** Waits for the word that a keeper prints when it listens; what it prints from then on goes to the log. */
+/** Waits for the line that a keeper prints when it listens; later lines go to the log. */
 async function ready(child: Deno.ChildProcess, log: Logger): Promise<void> {
   const printed = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
   const timer = setTimeout(() => {
@@ -97,7 +97,7 @@ async function ready(child: Deno.ChildProcess, log: Logger): Promise<void> {
   }, START_MS);
   try {
     const { value } = await printed.read();
-    if (value !== `${READY}\n`) throw new Error(`it has ended: ${value ?? "no word of it"}`);
+    if (value !== `${READY}\n`) throw new Error(`it has ended: ${value ?? "it printed nothing"}`);
   } finally {
     clearTimeout(timer);
   }

@@ -78,7 +78,7 @@ export class ModuleProcess implements JobHost {
   #lines = 0;
   #doing = "starting";
   readonly #printedLines = new PrintedLines();
-  /** Whether it was ended for the memory that it had. */
+  /** Whether it was ended because it used too much memory. */
   #overLimit = false;
   #lastPrinted = "";
   #ending = false;
@@ -160,7 +160,7 @@ export class ModuleProcess implements JobHost {
     }
   }
 
-  /** Notes the commands that it has started and not reported yet: after its end their parent is unknown. */
+  /** Records the commands that it has started but not reported yet: after its end their parent is unknown. */
   #noteUnreported(): void {
     if (!this.#startsPrograms) return;
     try {

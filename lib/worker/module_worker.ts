@@ -85,7 +85,7 @@ function start(
     providers: opts.providers,
     warn: log.warning,
   };
-  // Made for the first job: a run of grains may not read the modules' directories.
+  // Created for the first job: a run of grains may not read the modules' directories.
   const makeRunner = () =>
     new JobRunner({
       opts,

@@ -115,7 +115,7 @@ function filesOf({ roots, notes }: PillarScope, directory: string | undefined): 
   };
 }
 
-/** Functions that are noted when a template asks for them. */
+/** Functions whose use by a template is recorded. */
 function noting(salt: SaltFunctions, { notes, opts }: PillarScope): SaltFunctions {
   return {
     get(name) {

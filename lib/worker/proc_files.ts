@@ -18,7 +18,7 @@ export type ProcState = "queued" | "running";
 export interface LeftJob {
   /** Its load, as published. */
   readonly load: ValueMap;
-  /** How far the job was. */
+  /** Whether the job was running, or waiting. */
   readonly state: ProcState;
 }
 
@@ -62,14 +62,14 @@ export class ProcFiles {
     });
   }
 
-  /** Notes that this minion has job `jid`. */
+  /** Records that this minion has job `jid`. */
   add(jid: string, load: ValueMap, state: ProcState = "running"): void {
     const note: ValueMap = new Map([...load, ["jid", jid], ["pid", Deno.pid], [STATE, state]]);
     writeNote(this.#cachedir, note);
     this.#journal?.append(new Map<Value, Packable>([["kind", "job"], ["load", note]]));
   }
 
-  /** Removes the proc file of a job, and notes in the journal that the job is over. */
+  /** Removes the proc file of a job, and records in the journal that the job is over. */
   remove(jid: string): void {
     removeIfExists(`${procDirectory(this.#cachedir)}/${jid}`);
     this.#journal?.append(map({ kind: "over", jid }));

@@ -13,7 +13,7 @@ import { loadYaml } from "./load.ts";
 
 /** Positional and keyword arguments. */
 export interface CallArgs {
-  /** In the order given. */
+  /** In the given order. */
   args: Value[];
   /** By name. If a name is given twice, the last value counts. */
   kwargs: ValueMap;

@@ -1,23 +1,23 @@
 /**
- * The usual documents, read in one pass: block mappings and lists of words, of quoted texts, of literal blocks (`|`) and of flow lists of
- * words (`[a, b]`), as SLS files are once their templates have been rendered. A document with anything else, an error too, is left to the parser, which is several times slower.
+ * Reads the usual documents in one pass: block mappings and lists of words, of quoted texts, of literal blocks (`|`) and of flow lists of words (`[a, b]`), as in SLS
+ * files after their templates have been rendered. Documents with other syntax or errors are left to the parser, which is several times slower.
  * @module
  */
 
 import { scalarType, scalarValue } from "./scalar.ts";
 import type { Value, ValueMap } from "../values/value.ts";
 
-/** A document that was read. */
+/** A parsed document. */
 export interface BlockDocument {
   readonly value: Value;
-  /** Its maps and lists, each before those that it holds, in the order of the document. */
+  /** Its maps and lists in the order of the document, each before the ones that it contains. */
   readonly containers: readonly Value[];
 }
 
-/** Line breaks, and characters that are no white space and need no look. */
+/** Line breaks, and characters that are not white space and have no special meaning. */
 const READABLE = /^[\n\x20-\x7e\xa1-\u1fff\u2030-\u2fff\u3001-\ud7ff]*$/;
 
-/** What a plain scalar may begin with here. A minus must be followed by something. */
+/** The characters that a plain scalar may begin with here. A minus must be followed by another character. */
 const PLAIN_START = /[A-Za-z0-9_/.+=~()^$;<\\\xa1-\ud7ff-]/;
 
 /** Escapes in double quotes, those of one character. */
@@ -31,12 +31,12 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "0": "\0",
 };
 
-/** Documents that are nested deeper are the parser's. */
+/** Documents that are nested deeper are left to the parser. */
 const DEEPEST = 40;
-/** So are those with longer keys, which it may refuse. */
+/** Documents with longer keys too: the parser may refuse them. */
 const LONGEST_KEY = 1000;
 
-/** Items of a flow list that need no look: words, and quoted texts without anything special. */
+/** Items of a flow list that need no checks: words, and quoted texts without special characters. */
 const FLOW_ITEMS =
   /^ *(?:[A-Za-z0-9_/.+~$;=-]+|'[^'"\\,[\]{}\n]*'|"[^'"\\,[\]{}\n]*")(?: *, *(?:[A-Za-z0-9_/.+~$;=-]+|'[^'"\\,[\]{}\n]*'|"[^'"\\,[\]{}\n]*"))* *$/;
 
@@ -51,7 +51,7 @@ const SPACE = 0x20,
   BRACKET = 0x5b,
   BRACE = 0x7b;
 
-/** Says that a document is the parser's. */
+/** Thrown for a document that is left to the parser. */
 class Unusual extends Error {}
 
 /** Reads a document. @returns `undefined` if it is to be read by the parser. */
@@ -68,7 +68,7 @@ export function readBlocks(text: string): BlockDocument | undefined {
 class BlockReader {
   readonly #text: string;
   readonly #containers: Value[] = [];
-  /** The line at hand: where its contents begin and end, and how far they are indented; -1 behind the last one. */
+  /** The current line: where its contents begin and end, and their indentation; -1 after the last line. */
   #at = 0;
   #end = -1;
   #indent = 0;
@@ -117,7 +117,7 @@ class BlockReader {
     return this.#text.charCodeAt(at) === MINUS && (at + 1 >= this.#end || next === SPACE);
   }
 
-  /** The collection that begins with the line at hand. */
+  /** Reads the collection that begins with the current line. */
   #collection(depth: number): Value {
     return this.#isItem(this.#at) ? this.#list(this.#indent, depth) : this.#mapping(this.#indent, depth);
   }
@@ -157,7 +157,7 @@ class BlockReader {
         list.push(this.#indent > indent ? this.#collection(depth + 1) : null);
         continue;
       }
-      // What comes after the minus is as its own line, which is indented so far.
+      // The text after the minus counts as a line with this indentation.
       if (this.#isItem(at) || this.#endOfKey(at) >= 0) {
         this.#indent += at - this.#at;
         this.#at = at;
@@ -188,7 +188,7 @@ class BlockReader {
     return value;
   }
 
-  /** The text of the lines behind the `|` at `at`, as far as they are indented more than `indent`. */
+  /** Reads a literal block: the lines after the `|` at `at` that are indented more than `indent`. */
   #literal(at: number, indent: number): string {
     const text = this.#text;
     const head = /^\|([+-]?) *$/.exec(text.slice(at, this.#end));
@@ -202,7 +202,7 @@ class BlockReader {
       while (begin < end && text.charCodeAt(begin) === SPACE) begin++;
       const isEmpty = begin === end;
       if (depth < 0) {
-        // The first line tells how far all are indented; white space above it may be too wide.
+        // The first line sets the indentation; lines of white space before it may be too long.
         if (isEmpty && end > start) throw new Unusual();
         if (!isEmpty && begin - start > indent) depth = begin - start;
       }
@@ -213,7 +213,7 @@ class BlockReader {
       lines.push(isEmpty && end - start <= depth ? "" : text.slice(start + Math.max(0, depth), end));
       this.#end = end;
     }
-    // Without contents, and without a line break at the end, the parser knows its own rules.
+    // Blocks without contents or without a final line break have special rules: they are left to the parser.
     if (depth < 0 || start >= text.length && !text.endsWith("\n")) throw new Unusual();
     this.#nextLine();
     let last = lines.length;
@@ -260,7 +260,7 @@ class BlockReader {
     return at >= this.#end || this.#text.charCodeAt(at) === SPACE;
   }
 
-  /** The key at the beginning of the line at hand, and where the text behind its colon begins. */
+  /** The key at the beginning of the current line, and where the text after its colon begins. */
   #key(): [key: string | number, behind: number] {
     const at = this.#at, end = this.#endOfKey(at);
     if (end < 0 || end === at || end - at > LONGEST_KEY) throw new Unusual();

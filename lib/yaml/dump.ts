@@ -20,11 +20,11 @@ export interface YamlLayout {
   /** Columns for each level, 2 to 9; any other number is 2, as in libyaml. */
   readonly indent?: number;
   /**
-   * Lists and maps in brackets, on as few lines as the width allows: all of them, or those that hold plain scalars alone, as PyYAML does
-   * where nobody tells it.
+   * Lists and maps in brackets, on as few lines as the width allows: all of them, or those with plain scalars only, which is PyYAML's
+   * default.
    */
   readonly flow?: boolean | "leaves";
-  /** Whether all but ASCII is written as escapes, in double quotes, as PyYAML does where nobody tells it. */
+  /** Whether non-ASCII characters are escaped, in double quotes, which is PyYAML's default. */
   readonly ascii?: boolean;
   /** Whether a list or map that occurs twice gets an anchor, and an alias where it occurs again, as PyYAML writes. */
   readonly aliases?: boolean;
@@ -49,11 +49,11 @@ class Dumper {
   readonly writer: YamlWriter;
   readonly #flow: boolean | "leaves";
   readonly #parents = new Set<Value>();
-  /** The names of what occurs twice. */
+  /** The anchors of collections that occur twice. */
   readonly #anchors = new Map<Value, string>();
-  /** What has been written, of that. */
+  /** Those of them that have been written. */
   readonly #written = new Set<Value>();
-  /** How many brackets are open. */
+  /** Number of open brackets. */
   #brackets = 0;
 
   constructor(writer: YamlWriter, flow: boolean | "leaves") {

@@ -45,7 +45,7 @@ export function loadYaml(text: string, file = "<string>"): Value {
   return root === undefined ? null : new Constructor(source).value(root);
 }
 
-/** Where something is in a text: line and column from 1. */
+/** A place in a text: line and column from 1. */
 export interface TextPlace {
   readonly line: number;
   readonly column: number;
@@ -107,7 +107,7 @@ export interface Offsets {
   holder?: number;
 }
 
-/** As {@linkcode loadYaml}, with the places of what was read. @throws {YamlError} As {@linkcode loadYaml}. */
+/** As {@linkcode loadYaml}, with the places of keys and items. @throws {YamlError} As {@linkcode loadYaml}. */
 export function loadYamlPlaces(text: string, file: string): { readonly value: Value; readonly places: YamlPlaces } {
   const source = new YamlSource(text, file);
   const blocks = readBlocks(text);
@@ -137,7 +137,7 @@ export function loadYamlMapping(text: string, file: string): { value: ValueMap; 
   if (!(value instanceof Map) || root.kind !== "mapping") {
     throw source.error(`expected a mapping of options, but found a ${root.kind}`, root.start);
   }
-  // A mapping that contains itself is useless as options, and comparing or printing it would never end.
+  // A mapping that contains itself is invalid as options, and comparing or printing it would never end.
   if (containsItself(value, new Set())) throw source.error("an alias stands for what contains it", root.start);
   for (const [key] of root.pairs) lines.set(str(constructor.value(key)), source.line(key.start));
   return { value, lines };

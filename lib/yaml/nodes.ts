@@ -55,7 +55,7 @@ export const YAML_TAG = "tag:yaml.org,2002:";
 /** Maximum nesting of nodes: deeper ones are refused before a stack overflows, here or in code that reads the value. */
 const MAX_DEPTH = 200;
 
-/** libyaml looks no further than this for the colon after a key. */
+/** libyaml searches at most this many characters for the colon after a key. */
 const MAX_KEY_LENGTH = 1024;
 
 // Everything that YAML's reader refuses: a negated set of the allowed characters.

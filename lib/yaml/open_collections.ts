@@ -1,6 +1,6 @@
 /**
- * Which collections of a YAML text are open at a place: what libyaml names as context when it stops there. Only for the words of errors: it
- * looks at brackets, indentation and quotes, and at no more of the syntax.
+ * Finds the collections of a YAML text that are open at a place: libyaml names them as context of an error there. Only for error messages:
+ * reads only brackets, indentation and quotes.
  * @module
  */
 
@@ -107,7 +107,7 @@ class Scan {
     const top = this.#open.at(-1);
     const column = start - this.#lineStart;
     if (indicator !== "") {
-      // A sequence in the column of its key is none of its own for libyaml.
+      // For libyaml, a sequence in the column of its key is not a collection of its own.
       if (top === undefined || top.column < column) {
         this.#push(indicator === "-" ? "block sequence" : "block mapping", start);
       }
@@ -125,7 +125,7 @@ class Scan {
     if (this.#at === start) this.#at++;
   }
 
-  /** If a colon follows, what began at `start` is a key. */
+  /** If a colon follows, the text from `start` is a key. */
   #key(start: number): void {
     if (this.#skip(/[ \t]*:(?=\s|$)/y) === "") return;
     this.#pushMapping(start);
@@ -137,7 +137,10 @@ class Scan {
     if (top === undefined || top.column < column) this.#open.push({ kind: "block mapping", start, column });
   }
 
-  /** A scalar with quotes is the key of a colon anywhere later in its line: libyaml finds out only there that more is between. */
+  /**
+   * A scalar with quotes is taken for a key if there is a colon later in its line: libyaml detects only at the colon that there is other
+   * text between.
+   */
   #keyWithMore(start: number): void {
     const [rest] = this.#text.slice(this.#at).split("\n", 1);
     const before = this.#text.slice(this.#text.lastIndexOf("\n", start - 1) + 1, start);

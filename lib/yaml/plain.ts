@@ -13,7 +13,7 @@ export interface PlainMapping {
   readonly lines: Map<string, number>;
 }
 
-/** Neither key nor value holds a character that means something in YAML; the value begins with none either. */
+/** Neither key nor value contains a character with a special meaning in YAML, and the value does not begin with one. */
 const PAIR = /^([A-Za-z_][A-Za-z0-9_]*): +([A-Za-z0-9_/][A-Za-z0-9_./+-]*) *$/;
 /** A comment in ASCII, or nothing. */
 const NOTHING = /^(?:#[\t\x20-\x7e]*)?$/;

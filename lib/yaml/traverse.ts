@@ -1,5 +1,5 @@
 /**
- * Reading nested maps and lists by a path such as `pkg:apache:0`: grains, pillar and options.
+ * Reads nested maps and lists by a path such as `pkg:apache:0`: grains, pillar and options.
  *
  * Source: Salt 3008.3 `salt/utils/data.py` traverse_dict_and_list.
  * @module

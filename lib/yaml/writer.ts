@@ -8,7 +8,7 @@
 /** A scalar is folded at the first single space after this column. */
 const WIDTH = 80;
 
-/** What a backslash is before in double quotes, by character. */
+/** The escapes in double quotes, by character. */
 export const ESCAPES: Readonly<Record<string, string>> = {
   "\0": "0",
   "\x07": "a",

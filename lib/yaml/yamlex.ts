@@ -1,6 +1,6 @@
 /**
  * YAML as Salt's `yamlex` reads it: YAML in which a key may come again. The last value counts, but maps are merged where both have the key, and
- * what is tagged `!aggregate` is joined: lists with lists, maps with maps. `!reset` before a key forgets the values before it.
+ * values tagged `!aggregate` are joined: lists with lists, maps with maps. `!reset` before a key forgets the values before it.
  *
  * Differs from Salt: dates stay text; of two lists without a tag the last one counts (Salt's becomes empty, since it copies
  * the list before it has read it).
@@ -40,7 +40,7 @@ class YamlexConstructor {
   readonly #holders = new Map<Value, number>();
   readonly #source: YamlSource;
   readonly #made = new Map<YamlNode, Value>();
-  /** The maps that are being read: one cannot hold itself. */
+  /** The maps that are being read: a map cannot contain itself. */
   readonly #open = new Set<YamlNode>();
   /** The maps and lists that were tagged. */
   readonly #aggregates = new WeakSet<ValueMap | Value[]>();
@@ -200,7 +200,7 @@ class YamlexConstructor {
     return marked;
   }
 
-  /** What two values of a key become. */
+  /** Merges two values of a key. */
   #joined(first: Value, second: Value): Value {
     if (isMap(first) && isMap(second)) {
       const both = this.#aggregates.has(first) && this.#aggregates.has(second);
@@ -256,7 +256,7 @@ class YamlexConstructor {
   }
 }
 
-/** The node as it would be without its tag. */
+/** The node without its tag. */
 function untagged(node: YamlNode): YamlNode {
   if (node.kind === "mapping") return { ...node, tag: `${YAML_TAG}map` };
   if (node.kind === "sequence") return { ...node, tag: `${YAML_TAG}seq` };
