@@ -44,21 +44,21 @@ export const COMMON_OPTIONS = {
     null,
     "User to run as; the process changes to this user permanently before it opens sockets. Commands that root calls change to this user as well. Unset: the user who starts it.",
   ),
-  verify_env: bool(true, "Whether missing directories are made, and modes set, at start."),
+  verify_env: bool(true, "Whether missing directories are created, and modes set, at start."),
   include: strs(
     [],
     "More configuration files, as paths or globs relative to the file that names them; read after `default_include`.",
   ),
-  hash_type: choice("sha256", "Digest behind fingerprints, job directories and file checksums.", HASH_TYPES),
+  hash_type: choice("sha256", "Digest for fingerprints, job directories and file checksums.", HASH_TYPES),
   keysize: int(2048, "Bits of a new RSA key.", { min: MIN_NEW_KEY_BITS, max: MAX_KEY_BITS }),
   durability: choice(
     "process",
-    "What accepted jobs and acknowledged returns survive: the end of the `process`, or also a power failure of the `machine`, for a sync " +
-      "of the disk before each answer (Linux; not in Salt).",
+    "What accepted jobs and acknowledged returns survive: with `process` the end of the process, with `machine` also a power failure, at the " +
+      "cost of a disk sync before each answer (Linux; not in Salt).",
     ["process", "machine"],
   ),
   transport: choice("zeromq", "Transport of messages. Only ZeroMQ is built.", ["zeromq"], { notBuilt: ["tcp", "ws"] }),
-  ipv6: bool(null, "Whether sockets listen and connect over IPv6; unset: as the address says."),
+  ipv6: bool(null, "Whether sockets listen and connect over IPv6; unset: depends on the address."),
   ipc_mode: notNeeded(
     choice("ipc", "Transport between the processes of one host. Only Unix sockets are built.", ["ipc"], {
       notBuilt: ["tcp"],
@@ -79,8 +79,10 @@ export const COMMON_OPTIONS = {
   tcp_keepalive_idle: int(300, "Seconds of silence before the first probe; -1: the system's own.", { min: -1 }),
   tcp_keepalive_cnt: int(-1, "Unanswered probes after which a connection is dead; -1: the system's own.", { min: -1 }),
   tcp_keepalive_intvl: int(-1, "Seconds between probes; -1: the system's own.", { min: -1 }),
-  log_level: choice("warning", "What is written to the terminal.", LOG_LEVELS, { aliases: LEVEL_ALIASES }),
-  log_level_logfile: choice(null, "What is written to the log file; unset: as `log_level`.", LOG_LEVELS, {
+  log_level: choice("warning", "Minimum level of log messages on the terminal.", LOG_LEVELS, {
+    aliases: LEVEL_ALIASES,
+  }),
+  log_level_logfile: choice(null, "Minimum level of log messages in the log file; unset: `log_level`.", LOG_LEVELS, {
     aliases: LEVEL_ALIASES,
   }),
   log_granular_levels: dict(
@@ -105,7 +107,7 @@ export const COMMON_OPTIONS = {
   outputter_dirs: planned(strs([], "More directories of outputters.")),
   module_dirs: strs(
     [],
-    "More directories of plugins, which win over `extension_modules`; execution modules are in `modules` or `_modules` below each.",
+    "More directories of plugins, which have precedence over `extension_modules`; execution modules are in `modules` or `_modules` below each.",
   ),
   extension_modules: path(null, "Directory of plugins of this host; unset: `extmods` in the cache directory."),
   extmod_whitelist: dict(
@@ -113,7 +115,7 @@ export const COMMON_OPTIONS = {
     "Plugins to fetch from the file server, `{family: [names]}`; families that are not named are fetched whole.",
   ),
   extmod_blacklist: dict(new Map(), "Plugins not to fetch, in the same form."),
-  clean_dynamic_modules: bool(true, "Whether fetched plugins that have gone from the file server are removed."),
+  clean_dynamic_modules: bool(true, "Whether fetched plugins that no longer exist on the file server are removed."),
   id: str(null, "Name of this node. Unset: the `minion_id` file of the configuration directory, else the host's name."),
   append_domain: str(null, "Domain that is added to an id without one."),
   minion_id_caching: bool(true, "Whether an id that was made from the host's name is kept in the file `minion_id`."),
@@ -123,7 +125,7 @@ export const COMMON_OPTIONS = {
     "true: an id made from the host's name loses its domain; a string: it loses that domain.",
   ),
   http_request_timeout: float(3600, "Seconds that `http.query` waits for an answer.", { min: 0 }),
-  output: str(null, "Outputter of the commands where `--out` is not given."),
+  output: str(null, "Outputter of the commands if `--out` is not given."),
   ...DISPLAY_OPTIONS,
   color: bool(true, "Whether output and log lines on a terminal are coloured."),
   strip_colors: notNeeded(

@@ -17,7 +17,7 @@ export const FILE_SERVER_OPTIONS = {
   ),
   fileserver_backend: strs(
     ["roots"],
-    "Where files to serve come from, in this order: `roots`, `gitfs` (or `git`), `minionfs` (or `minion`).",
+    "The backends of served files, in this order: `roots`, `gitfs` (or `git`), `minionfs` (or `minion`).",
   ),
   file_ignore_regex: strs([], "Files whose path has a part that matches one of these expressions are not served."),
   file_ignore_glob: strs([], "Files whose path matches one of these globs are not served."),
@@ -28,15 +28,15 @@ export const FILE_SERVER_OPTIONS = {
   gitfs_base: str("master", "The branch, tag or commit that is environment `base`."),
   gitfs_fallback: str("", "The branch, tag or commit to use for environments that a repository does not have."),
   gitfs_root: str("", "The directory in repositories whose files are served; empty: all of them."),
-  gitfs_mountpoint: str("", "The directory that files of repositories appear in: `salt://name`."),
+  gitfs_mountpoint: str("", "The directory in which files of repositories appear: `salt://name`."),
   gitfs_saltenv: list([], "Per environment, `mountpoint`, `root` and `ref`: `[{dev: [{ref: develop}]}]`."),
   gitfs_saltenv_whitelist: strs([], "If not empty, only environments that match are served: globs, or expressions."),
   gitfs_saltenv_blacklist: strs([], "Environments that are not served: globs, or expressions."),
-  gitfs_ref_types: strs(["branch", "tag", "sha"], "What may be an environment: `branch`, `tag`, `sha`."),
+  gitfs_ref_types: strs(["branch", "tag", "sha"], "Types of references that are environments: `branch`, `tag`, `sha`."),
   gitfs_disable_saltenv_mapping: bool(false, "Whether only environments that the configuration names are served."),
   gitfs_refspecs: strs(
     ["+refs/heads/*:refs/remotes/origin/*", "+refs/tags/*:refs/tags/*"],
-    "What is fetched of repositories.",
+    "The refspecs that are fetched from repositories.",
   ),
   gitfs_depth: int(1, "How many commits are fetched of each branch and tag; 0: all.", { min: 0 }),
   gitfs_global_lock: notNeeded(bool(true, "Accepted for compatibility with Salt: each repository has its own lock.")),
@@ -50,7 +50,7 @@ export const FILE_SERVER_OPTIONS = {
   gitfs_pubkey: notNeeded(str("", "Accepted for compatibility with Salt: ssh needs only the private key.")),
   gitfs_passphrase: str("", "Passphrase of `gitfs_privkey`; a key in an ssh agent needs none."),
   minionfs_env: str("base", "The environment that files pushed by minions are in."),
-  minionfs_mountpoint: str("", "The directory that those files appear in: `salt://name`."),
+  minionfs_mountpoint: str("", "The directory in which files pushed by minions appear: `salt://name`."),
   minionfs_whitelist: strs([], "If not empty, only files of minions that match are served: globs, or expressions."),
   minionfs_blacklist: strs([], "Minions whose files are not served: globs, or expressions."),
   gitfs_provider: notNeeded(any(null, "Accepted for compatibility with Salt: git is always called as a program.")),
@@ -60,15 +60,15 @@ export const FILE_SERVER_OPTIONS = {
 export const MASTER_FILE_SERVER_OPTIONS = {
   file_buffer_size: int(1_048_576, "Bytes of a piece of a served file.", { min: 1024 }),
   file_recv: bool(false, "Whether minions may push files to the master."),
-  file_recv_max_size: int(100, "Largest such file, in MiB.", { min: 0 }),
+  file_recv_max_size: int(100, "Maximum size of a file that a minion pushes, in MiB.", { min: 0 }),
   fileserver_events: bool(
     false,
-    "Whether `salt/fileserver/BACKEND/update` events tell of updates and of what changed.",
+    "Whether `salt/fileserver/BACKEND/update` events report updates and changed files.",
   ),
   fileserver_interval: int(3600, "Seconds between removals of cached data of files that no longer exist.", {
     min: 1,
   }),
-  roots_update_interval: int(INTERVAL, "Seconds between updates of `roots`: what changed in the file roots.", {
+  roots_update_interval: int(INTERVAL, "Seconds between updates of `roots`: checks for changes in the file roots.", {
     min: 1,
   }),
   minionfs_update_interval: int(INTERVAL, "Seconds between updates of `minionfs`.", { min: 1 }),

@@ -20,7 +20,7 @@ export const GIT_PILLAR_OPTIONS = {
   git_pillar_verify_config: bool(true, "Whether the master refuses to start with repositories that cannot be used."),
   git_pillar_refspecs: strs(
     ["+refs/heads/*:refs/remotes/origin/*", "+refs/tags/*:refs/tags/*"],
-    "What is fetched of repositories.",
+    "The refspecs that are fetched from repositories.",
   ),
   git_pillar_depth: int(1, "How many commits are fetched of each branch and tag; 0: all.", { min: 0 }),
   git_pillar_ssl_verify: bool(true, "Whether certificates of HTTPS servers are checked."),

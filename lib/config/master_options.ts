@@ -56,7 +56,7 @@ function makeMasterOptions() {
       { min: 100 },
     ),
     zmq_backlog: int(1000, "Connections that may wait to be accepted.", { min: 1 }),
-    pub_hwm: int(1000, "Messages that a slow minion may lag behind before it loses some; 0: no bound.", { min: 0 }),
+    pub_hwm: int(1000, "Messages that a slow minion may lag behind before it loses some; 0: no limit.", { min: 0 }),
     auth_mode: notNeeded(int(1, "Form of the AES key in sign-in replies; 1 is the only safe one.", { min: 1, max: 1 })),
     worker_threads: int(5, "MWorkers, which serve requests and returns.", { min: 1, max: 1024 }),
     sock_dir: path(
@@ -76,7 +76,11 @@ function makeMasterOptions() {
       "Seconds during which a job is sent again to minions that have not acknowledged it, also to those that connect meanwhile. Unset: `timeout`. Not in Salt.",
       { min: 0 },
     ),
-    gather_job_timeout: float(10, "Seconds to wait for the answer to that question.", { min: 0 }),
+    gather_job_timeout: float(
+      10,
+      "Seconds to wait for the answers of minions that are asked whether the job still runs.",
+      { min: 0 },
+    ),
     keep_jobs: int(24, "Hours that jobs are kept, if `keep_jobs_seconds` is not set.", {
       min: 0,
     }),
@@ -96,7 +100,7 @@ function makeMasterOptions() {
       }),
     ),
     minion_data_cache: bool(true, "Whether the grains and pillar of minions are kept on disk."),
-    minion_data_cache_events: bool(true, "Whether a change of them fires an event."),
+    minion_data_cache_events: bool(true, "Whether a change of a minion's grains or pillar fires an event."),
     preserve_minion_cache: bool(false, "Whether a minion's data survives the deletion of its key."),
     loop_interval: float(60, "Seconds between two rounds of Maintenance.", { min: 0.1 }),
     maintenance_interval: notNeeded(
@@ -108,12 +112,15 @@ function makeMasterOptions() {
     ),
     publish_session: int(86_400, "Seconds after which keys are replaced.", { min: 1 }),
     rotate_aes_key: bool(true, "Whether the deletion or rejection of a key also replaces the AES key."),
-    ping_on_rotate: bool(false, "Whether every minion is pinged after that, so that all fetch the new key at once."),
-    max_minions: int(0, "Connected minions allowed; 0: no bound.", { min: 0 }),
+    ping_on_rotate: bool(
+      false,
+      "Whether every minion is pinged after a key rotation, so that all fetch the new key at once.",
+    ),
+    max_minions: int(0, "Connected minions allowed; 0: no limit.", { min: 0 }),
     max_connections: int(
       null,
       "Connections to each of the two ports. At the limit, a client from an address with fewer connections than another replaces that " +
-        "address's newest one; other clients are disconnected. Unset: two fifths of the open files allowed; 0: no bound. Not in Salt.",
+        "address's newest one; other clients are disconnected. Unset: two fifths of the open files allowed; 0: no limit. Not in Salt.",
       { min: 0 },
     ),
     max_connections_per_address: int(
@@ -136,7 +143,7 @@ function makeMasterOptions() {
     max_request_memory: int(
       268_435_456,
       "Bytes of all requests that are not answered yet; above it the connections with the largest are " +
-        "closed. 0: no bound. Checked on Linux only. Not in Salt.",
+        "closed. 0: no limit. Checked on Linux only. Not in Salt.",
       { min: 0 },
     ),
     max_request_bytes: int(
@@ -147,7 +154,7 @@ function makeMasterOptions() {
     max_sign_ins: int(
       100,
       "Sign-ins a second with keys that are not accepted under their id that get an answer; the others get none and " +
-        "ask again. 0: no bound. Not in Salt.",
+        "ask again. 0: no limit. Not in Salt.",
       { min: 0 },
     ),
     max_open_files: int(100_000, "Open descriptors asked of the system: every minion takes two.", { min: 256 }),
@@ -176,12 +183,15 @@ function makeMasterOptions() {
       false,
       "Whether sign-in replies are also signed with a separate signing key, for fleets with several masters.",
     ),
-    master_sign_key_name: str("master_sign", "Name of that key."),
+    master_sign_key_name: str("master_sign", "Name of the separate signing key."),
     master_use_pubkey_signature: bool(
       false,
       "Whether a signature that was made beforehand is sent, instead of a new one for each reply.",
     ),
-    master_pubkey_signature: str("master_pubkey_signature", "File in the pki directory with that signature."),
+    master_pubkey_signature: str(
+      "master_pubkey_signature",
+      "File in the pki directory with the signature that was made beforehand.",
+    ),
     key_pass: planned(str(null, "Passphrase of the master's private key.")),
     key_cache: notNeeded(str("", "Accepted for compatibility with Salt: the list of accepted keys needs no cache.")),
     con_cache: notNeeded(bool(false, "Accepted for compatibility with Salt: connected minions are always known.")),
@@ -211,7 +221,7 @@ function makeMasterOptions() {
     token_expire: int(43_200, "Seconds that a token is valid.", { min: 1 }),
     token_expire_user_override: any(
       false,
-      "Whether users may choose that time (`token_expire` of `auth.mk_token`): true, or a list of users by system.",
+      "Whether users may choose the lifetime of a token (`token_expire` of `auth.mk_token`): true, or a list of users by system.",
     ),
     keep_acl_in_token: bool(
       false,
@@ -226,8 +236,8 @@ function makeMasterOptions() {
       "",
       "The directory's URI: `ldaps://ldap.example.com`. Default: made from the next four options.",
     ),
-    "auth.ldap.server": str("localhost", "The directory's host."),
-    "auth.ldap.port": port(389, "Its port."),
+    "auth.ldap.server": str("localhost", "Host of the LDAP directory."),
+    "auth.ldap.port": port(389, "Port of the LDAP directory."),
     "auth.ldap.tls": bool(false, "Whether the connection uses TLS from the start."),
     "auth.ldap.starttls": bool(false, "Whether the connection changes to TLS (StartTLS)."),
     "auth.ldap.no_verify": bool(false, "Whether any certificate of the directory is accepted."),
@@ -235,10 +245,13 @@ function makeMasterOptions() {
       "",
       "With `auth.ldap.bindpw` the account that searches for users; without, the users' own: `uid={{ username }},ou=People,dc=example,dc=com`.",
     ),
-    "auth.ldap.bindpw": str("", "That account's password."),
-    "auth.ldap.basedn": str("", "Where searches begin."),
+    "auth.ldap.bindpw": str("", "Password of the account in `auth.ldap.binddn`."),
+    "auth.ldap.basedn": str("", "Base DN of searches."),
     "auth.ldap.filter": str("", "The filter that finds a user: `(uid={{ username }})`."),
-    "auth.ldap.scope": int(2, "How deep that search goes: 0 the entry itself, 1 one level, 2 all.", { min: 0, max: 2 }),
+    "auth.ldap.scope": int(2, "Scope of the search for users: 0 the entry itself, 1 one level, 2 all.", {
+      min: 0,
+      max: 2,
+    }),
     "auth.ldap.anonymous": notNeeded(bool(
       false,
       "Accepted for compatibility with Salt: without a password no user is authenticated.",
@@ -299,6 +312,6 @@ function makeMasterOptions() {
       true,
       "Accepted for compatibility with Salt: there is one pool here.",
     )),
-    worker_pools: planned(dict(new Map(), "Those pools.")),
+    worker_pools: planned(dict(new Map(), "The pools of worker threads.")),
   } as const satisfies Readonly<Record<string, Option>>;
 }

@@ -44,7 +44,7 @@ function makeMinionOptions() {
     publish_port: port(null, "Port on which the master publishes; unset: as the master says at sign-in."),
     master_type: choice(
       "str",
-      "What `master` means. Only `str` is built, and `disable`: no master.",
+      "The meaning of `master`. Only `str` is built, and `disable`: no master.",
       ["str", "disable"],
       {
         notBuilt: ["failover", "distributed"],
@@ -52,7 +52,7 @@ function makeMinionOptions() {
       },
     ),
     master_uri_format: choice("default", "Whether `master` may hold a port.", ["default", "ip_only"]),
-    master_tries: int(-1, "Sign-ins to try before the minion gives up; -1: no bound.", { min: -1 }),
+    master_tries: int(-1, "Sign-ins to try before the minion gives up; -1: no limit.", { min: -1 }),
     master_alive_interval: notNeeded(
       int(0, "Accepted for compatibility with Salt: a lost connection is always detected.", { min: 0 }),
     ),
@@ -60,7 +60,10 @@ function makeMinionOptions() {
     master_finger: str("", "Fingerprint of the master's key; another key ends the minion."),
     random_master: planned(bool(false, "Whether the order of masters is shuffled.")),
     verify_master_pubkey_sign: bool(false, "Whether the master's key must be signed by its signing key."),
-    always_verify_signature: bool(false, "Whether that is checked at each sign-in, not only when the key is new."),
+    always_verify_signature: bool(
+      false,
+      "Whether the signature of the master's key is checked at each sign-in, not only when the key is new.",
+    ),
     master_sign_key_name: str("master_sign", "Name of the signing key in the minion's pki directory."),
     sock_dir: path(
       "/var/run/salt/minion",
@@ -90,7 +93,11 @@ function makeMinionOptions() {
     ),
     autoload_dynamic_modules: bool(true, "Whether a highstate fetches plugins from the file server first."),
     acceptance_wait_time: float(10, "Seconds between two sign-ins while the key is pending.", { min: 0 }),
-    acceptance_wait_time_max: float(0, "Seconds up to which that time doubles; 0: it does not grow.", { min: 0 }),
+    acceptance_wait_time_max: float(
+      0,
+      "Maximum of `acceptance_wait_time`, which doubles up to this number of seconds; 0: it does not grow.",
+      { min: 0 },
+    ),
     rejected_retry: bool(false, "Whether a rejected minion keeps asking instead of ending."),
     auth_timeout: float(5, "Seconds to wait for the answer to a sign-in.", { min: 0.1 }),
     auth_tries: int(7, "Sign-ins without an answer before the attempt counts as failed.", { min: 1 }),
@@ -105,8 +112,8 @@ function makeMinionOptions() {
     random_startup_delay: float(0, "Maximum of the random delay before the first sign-in, in seconds.", { min: 0 }),
     request_channel_timeout: float(60, "Seconds to wait for the answer to a request.", { min: 1 }),
     request_channel_tries: int(3, "Times that a request is sent.", { min: 1 }),
-    return_retry_timer: int(5, "Least seconds before a return is sent again.", { min: 0 }),
-    return_retry_timer_max: int(10, "Most seconds before a return is sent again.", { min: 0 }),
+    return_retry_timer: int(5, "Minimum seconds before a return is sent again.", { min: 0 }),
+    return_retry_timer_max: int(10, "Maximum seconds before a return is sent again.", { min: 0 }),
     return_retry_tries: notNeeded(
       int(
         3,
@@ -124,7 +131,7 @@ function makeMinionOptions() {
     ),
     return_spool_max_size: int(
       268_435_456,
-      "Bytes of returns that wait on disk while the master is away; above it the oldest are dropped, with a warning. 0: no bound. Not in Salt.",
+      "Bytes of returns that wait on disk while the master is away; above it the oldest are dropped, with a warning. 0: no limit. Not in Salt.",
       { min: 0 },
     ),
     return_spool_max_age: int(
@@ -145,14 +152,17 @@ function makeMinionOptions() {
     ),
     recon_max: float(
       10_000,
-      "Maximum of what is added to that delay, in milliseconds; also the limit of the doubling delay between later sign-ins.",
+      "Maximum random addition to `recon_default`, in milliseconds; also the limit of the doubling delay between later sign-ins.",
       { min: 0 },
     ),
-    recon_randomize: bool(true, "Whether the delay is random, so that a fleet does not reconnect at the same moment."),
+    recon_randomize: bool(
+      true,
+      "Whether the delay before a new connection is random, so that a fleet does not reconnect at the same moment.",
+    ),
     retry_dns: float(30, "Seconds before a master's name that was not found is looked up again; 0: the minion ends.", {
       min: 0,
     }),
-    retry_dns_count: int(null, "Look-ups after which it ends; unset: no bound.", { min: 1 }),
+    retry_dns_count: int(null, "Look-ups of the master's name before the minion ends; unset: no limit.", { min: 1 }),
     loop_interval: float(1, "Seconds between two checks of the timers.", { min: 0.1 }),
     ping_interval: int(0, "Minutes between two `minion_ping` events; 0: none.", { min: 0 }),
     encryption_algorithm: choice(
@@ -169,7 +179,7 @@ function makeMinionOptions() {
       false,
       "Whether this minion signs its messages. Python masters without a `signing_algorithm` lose signed returns.",
     ),
-    sign_pub_messages: bool(false, "Whether publishes without a good signature are dropped."),
+    sign_pub_messages: bool(false, "Whether publishes without a valid signature are dropped."),
     autosign_grains: strs([], "Grains to show the master at sign-in."),
     grains: dict(new Map(), "Grains that are set here."),
     grains_cache: notNeeded(
@@ -192,7 +202,7 @@ function makeMinionOptions() {
       "Whether the event `minion_start` is sent beside `salt/minion/<id>/start`.",
     ),
     multiprocessing: notNeeded(bool(true, "Accepted for compatibility with Salt: each job has its own worker.")),
-    process_count_max: int(-1, "Jobs that may run at once; -1: no bound. More of them wait.", { min: -1 }),
+    process_count_max: int(-1, "Jobs that may run at once; -1: no limit. More of them wait.", { min: -1 }),
     minion_jid_queue_hwm: int(
       100,
       "Minimum number of job ids that are remembered, to drop a job that comes twice. The ids of a day, and 1000, are always kept.",

@@ -12,7 +12,10 @@ export const PILLAR_OPTIONS = {
     "Directories of pillar files, a list for each environment. `__env__` stands for an environment that is not listed.",
   ),
   pillarenv: str(null, "The one environment to take pillar from; unset: all of them."),
-  pillarenv_from_saltenv: bool(false, "Whether that is the environment of the states where `pillarenv` is unset."),
+  pillarenv_from_saltenv: bool(
+    false,
+    "Whether pillar is taken from the environment of the states if `pillarenv` is unset.",
+  ),
   pillar_source_merging_strategy: choice("smart", "How pillar files are merged.", [
     "smart",
     "recurse",
@@ -26,26 +29,33 @@ export const PILLAR_OPTIONS = {
   pillar_safe_render_error: bool(true, "Whether minions get errors in pillar without their details."),
   pillar_opts: bool(false, "Whether pillar holds the master's configuration under `master`."),
   ext_pillar: list([], "Other sources of pillar: a list of maps of one key, the name of the source."),
-  ext_pillar_first: bool(false, "Whether these come first, so that pillar files see their data and win over them."),
+  ext_pillar_first: bool(
+    false,
+    "Whether the sources of `ext_pillar` come first, so that pillar files see their data and override it.",
+  ),
   exclude_ext_pillar: strs([], "Sources of `ext_pillar` that are left out."),
   on_demand_ext_pillar: strs(["libvirt", "virtkey"], "External pillars that `pillar.ext` may ask for."),
   decrypt_pillar: any(
     [],
     "Keys of pillar whose values are decrypted: a list of paths, or of maps from a path to a renderer.",
   ),
-  decrypt_pillar_default: str("gpg", "The renderer that decrypts them where none is named."),
-  decrypt_pillar_delimiter: str(":", "What separates the steps of these paths."),
-  decrypt_pillar_renderers: strs(["gpg"], "The renderers that may be used for it."),
+  decrypt_pillar_default: str("gpg", "The renderer for paths of `decrypt_pillar` that name none."),
+  decrypt_pillar_delimiter: str(":", "The separator in the paths of `decrypt_pillar`."),
+  decrypt_pillar_renderers: strs(["gpg"], "The renderers that `decrypt_pillar` may use."),
   pillar_cache: bool(
     false,
     "Whether a minion's compiled pillar is used again for `pillar_cache_ttl` seconds, even if its sources have changed. Without it a pillar " +
       "is used again as long as nothing that it depends on has changed.",
   ),
-  pillar_cache_ttl: int(3600, "Seconds of that.", { min: 0 }),
-  pillar_cache_backend: choice("disk", "Where it is kept: `disk` is the data cache, `memory` the master's own.", [
+  pillar_cache_ttl: int(3600, "Seconds that an entry of `pillar_cache` is used.", { min: 0 }),
+  pillar_cache_backend: choice(
     "disk",
-    "memory",
-  ]),
+    "Where `pillar_cache` is stored: `disk` is the data cache, `memory` the memory of the master.",
+    [
+      "disk",
+      "memory",
+    ],
+  ),
   pillar_processes: int(4, "Maximum number of processes in which a master compiles pillar. Not in Salt.", {
     min: 1,
     max: 64,

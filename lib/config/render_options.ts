@@ -21,6 +21,6 @@ export const RENDER_OPTIONS = {
   gpg_keydir: str(null, "Directory of the keys for the renderer `gpg`; unset: `gpgkeys` beside the configuration."),
   gpg_decrypt_must_succeed: bool(
     true,
-    "Whether what `gpg` cannot decrypt is an error; otherwise it stays as it is, and is logged.",
+    "Whether a text that `gpg` cannot decrypt is an error; otherwise it is left encrypted, and logged.",
   ),
 };

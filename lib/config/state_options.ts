@@ -7,7 +7,7 @@ import { any, bool, choice, int, type Option, str, strs } from "./option_types.t
 
 /** Options of both roles. */
 export const STATE_OPTIONS = {
-  saltenv: str(null, "The environment to take files and states from where none is named."),
+  saltenv: str(null, "The environment of files and states if none is named."),
   lock_saltenv: bool(false, "Whether `saltenv=` of a call may not name another environment than the option."),
   state_top: str("top.sls", "Name of the top file."),
   state_top_saltenv: str(null, "The one environment whose top file is read; unset: that of each."),
@@ -28,7 +28,7 @@ export const STATE_OPTIONS = {
   ),
   disabled_requisites: any([], "Requisites that are ignored: a name, or a list of names."),
   master_tops: any(new Map(), "Other sources of top data, by name: `ext_nodes`, or custom ones."),
-  master_tops_first: bool(false, "Whether their data comes before that of the top file."),
+  master_tops_first: bool(false, "Whether the data of `master_tops` comes before that of the top file."),
 } as const satisfies Readonly<Record<string, Option>>;
 
 /** Options of a minion alone. */
