@@ -196,10 +196,13 @@ export class UnavailableError extends Error {
    */
   constructor(
     readonly fun: string,
-    { meant, planned, refusal }: { readonly meant?: string; readonly planned?: boolean; readonly refusal?: string } =
-      {},
+    { nearest, planned, refusal }: {
+      readonly nearest?: string;
+      readonly planned?: boolean;
+      readonly refusal?: string;
+    } = {},
   ) {
-    const hint = meant === undefined ? "" : ` Did you mean ${meant}?`;
+    const hint = nearest === undefined ? "" : ` Did you mean ${nearest}?`;
     const missing = planned
       ? `'${fun}' is not available: it is a function of Salt that is not built yet.`
       : `'${fun}' is not available.${hint}`;

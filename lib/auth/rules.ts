@@ -80,8 +80,8 @@ function allowsOnMinions(rule: Value, call: Call, { minions, matching }: JobTarg
 function isMeant(expression: string, minions: readonly string[], matching: JobTarget["matching"]): boolean {
   if (expression === "*") return true;
   if (expression.startsWith("@") || minions.length === 0) return false;
-  const meant = matching(expression);
-  return minions.every((id) => meant.has(id));
+  const matchingIds = matching(expression);
+  return minions.every((id) => matchingIds.has(id));
 }
 
 /** Whether `rules` allow a runner's or a wheel function. `syntax`: it is not `module.function`. */

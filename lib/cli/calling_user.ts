@@ -5,16 +5,16 @@
  * @module
  */
 
-import { PROCESS, type Surroundings } from "../config/place.ts";
+import { PROCESS, type ProcessEnvironment } from "../config/place.ts";
 
 /** Environment variable with the calling user, for a command in the background, which runs as the master's user. */
 export const CALLER_VARIABLE = "SALT_CALLER";
 
 /** The name of the user of this process; `sudo_<name>` for root after sudo. */
-export function callingUser(surroundings: Pick<Surroundings, "env" | "user"> = PROCESS): string {
-  const caller = surroundings.env(CALLER_VARIABLE);
+export function callingUser(environment: Pick<ProcessEnvironment, "env" | "user"> = PROCESS): string {
+  const caller = environment.env(CALLER_VARIABLE);
   if (caller) return caller;
-  const user = surroundings.user();
-  const sudoUser = surroundings.env("SUDO_USER");
+  const user = environment.user();
+  const sudoUser = environment.env("SUDO_USER");
   return user === "root" && sudoUser ? `sudo_${sudoUser}` : user;
 }

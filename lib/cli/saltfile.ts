@@ -12,7 +12,7 @@
 
 import { type CliTable, type CommandLine, type Parsed, setFromFile } from "./command_line.ts";
 import { readConfigFile } from "../config/files.ts";
-import type { Surroundings } from "../config/place.ts";
+import type { ProcessEnvironment } from "../config/place.ts";
 import { isFile } from "../os/file_kind.ts";
 import { UsageError } from "../errors.ts";
 import { absolutePath } from "../os/root_path.ts";
@@ -22,7 +22,7 @@ import { isMap, str, type Value } from "../values/value.ts";
  * The Saltfile to use: the one on the command line, what `SALT_SALTFILE` names, `./Saltfile`, `~/.salt/Saltfile`.
  * @throws {UsageError} If one was named and is not there.
  */
-export function findSaltfile(typed: string | null, { env, cwd }: Surroundings): string | undefined {
+export function findSaltfile(typed: string | null, { env, cwd }: ProcessEnvironment): string | undefined {
   const named = typed ?? env("SALT_SALTFILE");
   if (named) {
     if (!isFile(absolutePath(named, cwd))) throw new UsageError(`'${named}' file does not exist.`);
@@ -40,10 +40,10 @@ export function findSaltfile(typed: string | null, { env, cwd }: Surroundings): 
 export function applySaltfile<T extends CliTable>(
   command: CommandLine<T>,
   parsed: Parsed<T>,
-  surroundings: Surroundings,
+  environment: ProcessEnvironment,
 ): Record<string, Value> {
   const typed: unknown = parsed.options.saltfile;
-  const file = findSaltfile(typeof typed === "string" ? typed : null, surroundings);
+  const file = findSaltfile(typeof typed === "string" ? typed : null, environment);
   const section = file === undefined ? undefined : readConfigFile(file)?.get(command.prog)?.value;
   const rest: Record<string, Value> = {};
   if (!isMap(section)) return rest;

@@ -5,7 +5,7 @@
 
 import { type CliTable, type CommandLine, type Parsed } from "./command_line.ts";
 import type { ConfigRequest, LoadedConfig } from "../config/load.ts";
-import { PROCESS, type Surroundings } from "../config/place.ts";
+import { PROCESS, type ProcessEnvironment } from "../config/place.ts";
 import { type OptionTable } from "../config/option_types.ts";
 import { OPTION_TABLES, type Role } from "../config/options.ts";
 import { applySaltfile } from "./saltfile.ts";
@@ -20,7 +20,7 @@ export interface StartUpOptions<O> {
   /** Options that a command always sets, by name; they override everything else. */
   readonly fixed?: Readonly<Record<string, Value>>;
   /** Default: the process's own. */
-  readonly surroundings?: Surroundings;
+  readonly environment?: ProcessEnvironment;
 }
 
 /**
@@ -34,13 +34,13 @@ export function startUp<T extends CliTable, O>(
   parsed: Parsed<T>,
   options: StartUpOptions<O>,
 ): LoadedConfig<O> {
-  const surroundings = options.surroundings ?? PROCESS;
-  const rest = applySaltfile(command, parsed, surroundings);
+  const environment = options.environment ?? PROCESS;
+  const rest = applySaltfile(command, parsed, environment);
   const typed: unknown = parsed.options.config_dir;
   return options.load({
     configDir: typeof typed === "string" ? typed : undefined,
     overrides: { ...rest, ...configOverrides(parsed, OPTION_TABLES[options.role]), ...options.fixed },
-    surroundings,
+    environment,
   });
 }
 

@@ -276,8 +276,8 @@ export class LocalClient {
     const output = onOutput === undefined ? undefined : this.#follow(jid, onOutput);
     output?.catchUpAll();
     for (const [id, stored] of returned) yield toReturned(id, map({ ...stored }));
-    const meant = new Set(strings(load.get("Minions")));
-    const minions = [...meant].filter((id) => !returned.has(id));
+    const targets = new Set(strings(load.get("Minions")));
+    const minions = [...targets].filter((id) => !returned.has(id));
     const acknowledged = [...jobs.acks.all(jid).keys()];
     const closeEvents = () => this.#events.close();
     signal?.addEventListener("abort", closeEvents);
@@ -285,7 +285,7 @@ export class LocalClient {
       yield* this.#collect({ jid, minions, missing: [], acknowledged }, timeouts, { signal, output });
       if (signal?.aborted) return;
       for (const id of jobMinions(load)) {
-        if (!meant.has(id) && !returned.has(id)) yield { kind: "silent", id, outcome: "no such minion" };
+        if (!targets.has(id) && !returned.has(id)) yield { kind: "silent", id, outcome: "no such minion" };
       }
     } finally {
       signal?.removeEventListener("abort", closeEvents);

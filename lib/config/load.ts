@@ -9,7 +9,7 @@
  */
 
 import { isDirectory } from "../os/file_kind.ts";
-import { clientFile, configFile, DEFAULT_CONFIG_DIR, PROCESS, type Surroundings } from "./place.ts";
+import { clientFile, configFile, DEFAULT_CONFIG_DIR, PROCESS, type ProcessEnvironment } from "./place.ts";
 import { type ReadConfig, readConfigFile, readConfigFiles, type Written, type WrittenOptions } from "./files.ts";
 import { ConfigError, messageOf } from "../errors.ts";
 import { globPaths } from "../os/glob_paths.ts";
@@ -34,7 +34,7 @@ export interface ConfigRequest {
   /** What the command line set, by option; it wins. Paths are seen from the working directory, not from `root_dir`. */
   readonly overrides?: Readonly<Record<string, Value>>;
   /** Default: the process's own. */
-  readonly surroundings?: Surroundings;
+  readonly environment?: ProcessEnvironment;
   /** Whether files are read. @default {true} */
   readonly readsFiles?: boolean;
 }
@@ -76,7 +76,7 @@ export function loadMasterConfig(request: ConfigRequest = {}): LoadedConfig<Mast
  */
 export function loadClientConfig(request: ConfigRequest = {}): LoadedConfig<MasterOpts> {
   const draft = newDraft("master", request);
-  addFile(draft, clientFile(draft.surroundings));
+  addFile(draft, clientFile(draft.environment));
   const { opts, warnings, steps } = finishMaster(draft);
   if (opts.interface === "0.0.0.0") opts.interface = "127.0.0.1";
   if (opts.interface === "::") opts.interface = "::1";
@@ -133,7 +133,7 @@ export function masterAsMinion(master: MasterOpts): MinionOpts {
 /** Options while they are loaded. Functions work on it and no methods, since executables compile functions ahead and methods in each start. */
 interface Draft {
   readonly role: Role;
-  readonly surroundings: Surroundings;
+  readonly environment: ProcessEnvironment;
   readonly overrides: Readonly<Record<string, Value>>;
   readonly written: WrittenOptions;
   /** What the options are so far. */
@@ -145,18 +145,18 @@ interface Draft {
 }
 
 function newDraft(role: Role, request: ConfigRequest): Draft {
-  const surroundings = request.surroundings ?? PROCESS;
-  const file = configFile(role, request.configDir, surroundings);
+  const environment = request.environment ?? PROCESS;
+  const file = configFile(role, request.configDir, environment);
   const { options: written, warnings, steps }: ReadConfig = request.readsFiles === false
     ? { options: new Map(), warnings: [], steps: [] }
-    : readConfigFiles(file, { defaultInclude: `${role}.d/*.conf`, home: surroundings.env("HOME") });
+    : readConfigFiles(file, { defaultInclude: `${role}.d/*.conf`, home: environment.env("HOME") });
   const directory = file.slice(0, file.lastIndexOf("/")) || "/";
   // A missing default directory is not the user's mistake.
   if (directory !== DEFAULT_CONFIG_DIR && !isDirectory(directory)) {
     warnings.push(`${directory}: there is no such configuration directory; every option has its default`);
   }
   const values = { conf_file: file, config_dir: directory };
-  return { role, surroundings, overrides: request.overrides ?? {}, written, values, warnings, steps, notBuilt: [] };
+  return { role, environment, overrides: request.overrides ?? {}, written, values, warnings, steps, notBuilt: [] };
 }
 
 /** Adds the options of one more file, if it is there; they win over those read so far. */
@@ -186,7 +186,7 @@ function check(draft: Draft): void {
   for (const name of ["file_roots", "pillar_roots"]) {
     draft.values[name] = directories(name, draft.values[name] as ValueMap, draft.written.get(name));
   }
-  draft.values.user ??= draft.surroundings.user();
+  draft.values.user ??= draft.environment.user();
 }
 
 function checked(draft: Draft, name: string, option: Option, written: Written): Value {
@@ -268,7 +268,7 @@ function fail(draft: Draft, name: string, problem: string): never {
 /** Sets `root_dir` and `id`; a generated id gets `suffix`. */
 function deriveId(draft: Draft, suffix: string, cache = false): void {
   const values = draft.values;
-  values.root_dir = absolutePath(textOf(draft, "root_dir"), draft.surroundings.cwd).replace(/(?<=.)\/+$/, "");
+  values.root_dir = absolutePath(textOf(draft, "root_dir"), draft.environment.cwd).replace(/(?<=.)\/+$/, "");
   let id = values.id === null ? "" : textOf(draft, "id");
   const made = id === "";
   if (made) {
@@ -277,7 +277,7 @@ function deriveId(draft: Draft, suffix: string, cache = false): void {
       minion_id_caching: values.minion_id_caching === true,
       minion_id_lowercase: values.minion_id_lowercase === true,
       minion_id_remove_domain: values.minion_id_remove_domain as Value,
-    }, { cache: file, names: draft.surroundings.hostNames() });
+    }, { cache: file, names: draft.environment.hostNames() });
     id = found.id;
     if (cache && !found.cached && values.minion_id_caching === true) keepId(draft, id, file);
   }
@@ -312,7 +312,7 @@ function derivePaths(draft: Draft): void {
       continue;
     }
     values[name] = Object.hasOwn(draft.overrides, name)
-      ? absolutePath(path, draft.surroundings.cwd)
+      ? absolutePath(path, draft.environment.cwd)
       : underRoot(root, path);
   }
   const appended = Array.isArray(values.append_minionid_config_dirs) ? values.append_minionid_config_dirs : [];

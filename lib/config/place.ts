@@ -14,7 +14,7 @@ import { findUser } from "../os/users.ts";
 export const DEFAULT_CONFIG_DIR = "/etc/salt";
 
 /** What loading needs from its environment: by default the process's own; tests pass their own. */
-export interface Surroundings {
+export interface ProcessEnvironment {
   /** An environment variable. */
   env(name: string): string | undefined;
   readonly cwd: string;
@@ -23,7 +23,7 @@ export interface Surroundings {
   user(): string;
 }
 
-export const PROCESS: Surroundings = {
+export const PROCESS: ProcessEnvironment = {
   env: (name) => Deno.env.get(name),
   get cwd() {
     return Deno.cwd();
@@ -34,7 +34,7 @@ export const PROCESS: Surroundings = {
 };
 
 /** The main configuration file of `role`, whether it is there or not. */
-export function configFile(role: Role, configDir: string | undefined, { env, cwd }: Surroundings): string {
+export function configFile(role: Role, configDir: string | undefined, { env, cwd }: ProcessEnvironment): string {
   const directory = absolutePath(configDir ?? (env("SALT_CONFIG_DIR") || DEFAULT_CONFIG_DIR), cwd);
   const named = env(`SALT_${role.toUpperCase()}_CONFIG`);
   // As in Salt, the variable counts only if the command line does not set the directory.
@@ -43,7 +43,7 @@ export function configFile(role: Role, configDir: string | undefined, { env, cwd
 }
 
 /** The user's own configuration of the commands, whether it is there or not. */
-export function clientFile({ env, cwd }: Surroundings): string {
+export function clientFile({ env, cwd }: ProcessEnvironment): string {
   const home = env("HOME") ?? "/";
   const xdg = `${env("XDG_CONFIG_HOME") || `${home}/.config`}/salt`;
   const named = env("SALT_CLIENT_CONFIG");

@@ -79,13 +79,13 @@ function depth(value: Value, name: string): number {
   return given;
 }
 
-interface Made {
+interface OnCreated {
   readonly reach?: Reach;
   readonly match?: Criterion;
   readonly act?: Action;
 }
 
-type MakeOption = (value: string, how: { readonly test: boolean; readonly run: RunFound }) => Made;
+type MakeOption = (value: string, how: { readonly test: boolean; readonly run: RunFound }) => OnCreated;
 
 const OPTIONS: Readonly<Record<string, MakeOption>> = {
   name: (value) => ({ reach: "path", match: byName(globRegex(value), value) }),

@@ -90,7 +90,7 @@ export function mustBeAbsolute(path: string, message: string): void {
 /** The kernel's maximum of links in one path. */
 const MAX_LINKS = 40;
 
-/** Python's `realpath`: all links followed. What does not exist stays, and so does a link in a circle. */
+/** Python's `realpath`: all links followed. Missing parts, and links in a cycle, are left unchanged. */
 export function realPath(path: string): string {
   let left = absoluteParts(path);
   let done = "";

@@ -12,14 +12,14 @@ import { copyBytes, copyKeeping } from "./contents.ts";
 import { baseName, dirName, isLink, joinPath, linkTarget, normalPath, splitPath, walk } from "./paths.ts";
 
 /** Called with each directory that was made, to give it its owner and mode. */
-export type Made = (path: string) => Promise<void>;
+export type OnCreated = (path: string) => Promise<void>;
 
 /**
  * `file.makedirs`: the directories above `path`.
  * @returns Salt's sentence if there was nothing to do.
  * @throws {InvocationError} For a path that never reaches a root.
  */
-export async function makeParents(path: string, made: Made): Promise<string | null> {
+export async function makeParents(path: string, made: OnCreated): Promise<string | null> {
   let directory = normalPath(dirName(path));
   if (isDirectory(directory)) return `Directory '${directory}' already exists`;
   if (isAnything(directory)) return `The path '${directory}' already exists and is not a directory`;
@@ -39,13 +39,13 @@ export async function makeParents(path: string, made: Made): Promise<string | nu
 }
 
 /** `file.mkdir`: a directory, and those above it. */
-export async function makeDirectory(path: string, made: Made): Promise<void> {
+export async function makeDirectory(path: string, made: OnCreated): Promise<void> {
   const directory = normalPath(path);
   if (!isDirectory(directory)) await makeDirectories(directory, made);
 }
 
 /** `file.makedirs_perms`: a directory that is not there yet, and those above it. @throws What Deno throws if it is there. */
-export async function makeDirectories(path: string, made: Made): Promise<void> {
+export async function makeDirectories(path: string, made: OnCreated): Promise<void> {
   let [head, tail] = splitPath(path);
   if (tail === "") [head, tail] = splitPath(head);
   if (head !== "" && tail !== "" && !isAnything(head)) {

@@ -2,7 +2,7 @@
  * Passwords in URLs of http and https, which must not be among the arguments of git: every user of a host can read
  * those, and git passes the URL on to the arguments of its own programs. So the URL is passed without its password, and
  * git gets the password from a credential helper that reads a variable of the environment, which only git's user and
- * root can read. Pure functions. Source: gitcredentials(7), git-config(1) `credential.<url>.*`, `url.<base>.insteadOf`.
+ * root can read. Pure functions. Source: gitcredentials(7), git-config(1) `credential.<url>.*`, `url.<base>.replacementFor`.
  * @module
  */
 

@@ -199,7 +199,7 @@ class OpenHighState implements HighState {
     const { grains, log } = this.#context;
     const nodegroups = opts.get("nodegroups");
     const subject = { id: this.#context.opts.id ?? "", grains: factsOf(grains), pillar: factsOf(this.pillar) };
-    const surroundings = { nodegroups: isMap(nodegroups) ? nodegroups : new Map<Value, Value>(), log };
+    const context = { nodegroups: isMap(nodegroups) ? nodegroups : new Map<Value, Value>(), log };
     const stateTopSaltenv = opts.get("state_top_saltenv");
     return {
       strategy: str(opts.get("top_file_merging_strategy") ?? "merge"),
@@ -207,7 +207,7 @@ class OpenHighState implements HighState {
       saltenv,
       stateTopSaltenv: truthy(stateTopSaltenv) ? str(stateTopSaltenv ?? "") : undefined,
       masterTopsFirst: truthy(opts.get("master_tops_first")),
-      matches: (target, matcher) => matchesTop(target, matcher, subject, surroundings),
+      matches: (target, matcher) => matchesTop(target, matcher, subject, context),
     };
   }
 

@@ -15,7 +15,7 @@ import { str } from "../python/repr.ts";
 import { getItem } from "../python/subscript.ts";
 import { Tuple } from "../python/tuple.ts";
 import { passed } from "./errors.ts";
-import type { Maybe, Operations, Surroundings } from "./frame.ts";
+import type { Maybe, Operations, RuntimeEnvironment } from "./frame.ts";
 import type { Language } from "./language.ts";
 import { then } from "./results.ts";
 import { Template } from "./template.ts";
@@ -41,8 +41,8 @@ export interface EnvironmentSetup {
   readonly finalize?: (value: Obj) => Obj;
 }
 
-/** The surroundings. */
-export class Environment implements Surroundings {
+/** The environment of templates. */
+export class Environment implements RuntimeEnvironment {
   readonly globals: Map<string, Obj>;
   readonly finalize: ((value: Obj) => Obj) | undefined;
   readonly #kind: UndefinedKind;

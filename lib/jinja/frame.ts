@@ -29,7 +29,7 @@ export interface Operations {
 }
 
 /** The parts of the environment that running templates use. */
-export interface Surroundings {
+export interface RuntimeEnvironment {
   readonly operations: Operations;
   readonly newline: string;
   readonly globals: ReadonlyMap<string, Obj>;
@@ -100,7 +100,7 @@ export class Context {
   escaping: Escaping = { on: false };
 
   constructor(
-    readonly environment: Surroundings,
+    readonly environment: RuntimeEnvironment,
     /** The name of the source, for messages. */
     readonly source: SourceName,
     /** Globals and the variables of the render. */

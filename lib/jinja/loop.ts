@@ -8,7 +8,7 @@ import { sequencesEqual } from "../python/equality.ts";
 import { pythonError } from "../python/errors.ts";
 import { lengthOf } from "../python/kinds.ts";
 import { type CallContext, Func, type Kwargs, type Obj, PyObject, type Result } from "../python/object.ts";
-import type { Maybe, Surroundings } from "./frame.ts";
+import type { Maybe, RuntimeEnvironment } from "./frame.ts";
 import { then } from "./results.ts";
 
 /** Items of a loop; its test may have to wait for a function. */
@@ -19,7 +19,7 @@ export interface Items {
 interface LoopSetup {
   /** The object with the number of items, if it is known without iterating. */
   readonly sized: Obj | undefined;
-  readonly environment: Surroundings;
+  readonly environment: RuntimeEnvironment;
   /** Renders the loop's body for other items. */
   readonly recurse?: (iterable: Obj, depth: number) => Result;
   /** Recursion depth of this loop, from 0. */

@@ -6,7 +6,7 @@
 
 import type { Obj } from "../python/object.ts";
 import type { TemplateCode } from "./compile_template.ts";
-import { type BlockCode, Context, Frame, type LoadedTemplate, type Maybe, type Surroundings } from "./frame.ts";
+import { type BlockCode, Context, Frame, type LoadedTemplate, type Maybe, type RuntimeEnvironment } from "./frame.ts";
 import { Output, type Piece, type SourceName } from "./output.ts";
 import { then } from "./results.ts";
 import { TemplateModule } from "./template_module.ts";
@@ -24,7 +24,7 @@ export class Template implements LoadedTemplate {
   #module: TemplateModule | undefined;
 
   /** Made by `Environment.fromString`. */
-  constructor(readonly environment: Surroundings, readonly code: TemplateCode, readonly source: SourceName) {
+  constructor(readonly environment: RuntimeEnvironment, readonly code: TemplateCode, readonly source: SourceName) {
     this.blocks = new Map(Array.from(code.blocks, ([name, block]) => [name, { code: block, source }]));
   }
 

@@ -175,8 +175,8 @@ export class Parser {
 
   #importContext(fallback: boolean): boolean {
     const { current } = this.stream;
-    const says = current.type === "name" && (current.value === "with" || current.value === "without");
-    const next = says ? this.stream.look() : undefined;
+    const hasContext = current.type === "name" && (current.value === "with" || current.value === "without");
+    const next = hasContext ? this.stream.look() : undefined;
     if (next?.type !== "name" || next.value !== "context") return fallback;
     this.stream.next();
     this.stream.next();

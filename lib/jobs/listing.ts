@@ -34,10 +34,10 @@ export function isWatchingJob(load: ValueMap): boolean {
 
 /** The minions that a job is for, sorted: those that its target matches, and those of a list that are not accepted. */
 export function jobMinions(load: ValueMap | undefined): string[] {
-  const meant = load?.get("Minions");
+  const stored = load?.get("Minions");
   const wanted = load?.get("tgt_type") === "list" ? load.get("tgt") : undefined;
   const listed = typeof wanted === "string" ? wanted.split(",") : Array.isArray(wanted) ? wanted : [];
-  const ids = [...Array.isArray(meant) ? meant : [], ...listed].filter((id) => typeof id === "string" && id !== "");
+  const ids = [...Array.isArray(stored) ? stored : [], ...listed].filter((id) => typeof id === "string" && id !== "");
   return [...new Set(ids.map((id) => str(id)))].sort(compareStrings);
 }
 

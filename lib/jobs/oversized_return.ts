@@ -49,7 +49,7 @@ export function oversizedFailure(load: ValueMap, { bytes, limit }: RequestTooLar
   return new Map([...failure, ...map(fields)]);
 }
 
-/** What {@linkcode insteadOf} needs of its minion. */
+/** What {@linkcode replacementFor} needs of its minion. */
 export interface OversizedParts {
   readonly id: string;
   /** Keeps the first part of the return. */
@@ -61,7 +61,11 @@ export interface OversizedParts {
  * What a minion sends instead of a load that is too large for its master; `undefined`: nothing, as it is not a return, or
  * a failure already.
  */
-export function insteadOf(load: ValueMap, error: RequestTooLargeError, parts: OversizedParts): ValueMap | undefined {
+export function replacementFor(
+  load: ValueMap,
+  error: RequestTooLargeError,
+  parts: OversizedParts,
+): ValueMap | undefined {
   if (load.get("cmd") !== "_return" || isOversized(load)) return undefined;
   const smaller = withoutArguments(load);
   if (smaller !== undefined) return smaller;

@@ -94,8 +94,8 @@ export class Redelivery {
         this.#forget(pending);
         continue;
       }
-      const meant = ids.filter((id) => silent.has(id));
-      for (let i = 0; i < meant.length; i += NAMED) missed.push({ delivery, ids: meant.slice(i, i + NAMED) });
+      const missing = ids.filter((id) => silent.has(id));
+      for (let i = 0; i < missing.length; i += NAMED) missed.push({ delivery, ids: missing.slice(i, i + NAMED) });
     }
     return missed;
   }

@@ -153,7 +153,7 @@ export class KeyStore {
  * Whether the text is a truncated key, as after a power failure if nobody synced it. {@linkcode KeyStore} syncs its
  * keys, but another program may have written this one.
  */
-export function isCutKey(pem: string): boolean {
+export function isTruncatedKey(pem: string): boolean {
   // Zeros are blocks that were allocated and never written.
   const text = pem.replaceAll("\0", "").trim();
   return "-----BEGIN PUBLIC KEY-----".startsWith(text) || /^-----BEGIN [A-Z ]+-----\n[^-]*-{0,4}$/.test(text);

@@ -16,15 +16,15 @@ const HEADER = 4;
  * Maximum number of requests in one MWorker. Most of them may be requests for pillars: with the default of five
  * MWorkers a thousand may wait, and other requests do not wait for them.
  */
-export const MAX_HELD = 256;
+export const MAX_IN_FLIGHT = 256;
 
 /** Memory for one MWorker. @param requests Maximum number of requests in it. */
-export function heldMemory(requests = 1): SharedArrayBuffer {
+export function inFlightMemory(requests = 1): SharedArrayBuffer {
   return new SharedArrayBuffer(requests * BYTES);
 }
 
 /** The notes in one worker's memory, one per possible request. */
-export function heldRequests(memory: SharedArrayBuffer): InFlightRequest[] {
+export function inFlightRequests(memory: SharedArrayBuffer): InFlightRequest[] {
   return Array.from({ length: memory.byteLength / BYTES }, (_, i) => new InFlightRequest(memory, i));
 }
 
@@ -33,7 +33,7 @@ export class InFlightRequest {
   readonly #length: Int32Array;
   readonly #bytes: Uint8Array;
 
-  /** @param memory From {@linkcode heldMemory}. @param index The number of the note. */
+  /** @param memory From {@linkcode inFlightMemory}. @param index The number of the note. */
   constructor(memory: SharedArrayBuffer, index = 0) {
     this.#length = new Int32Array(memory, index * BYTES, 1);
     this.#bytes = new Uint8Array(memory, index * BYTES + HEADER, BYTES - HEADER);

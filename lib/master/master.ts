@@ -25,7 +25,7 @@ import { FunctionProcesses } from "../functions/processes.ts";
 import { type FunctionMessage, parseFunctionRequest } from "../functions/messages.ts";
 import { isAboutPillar, parsePillarRequestMessage, type PillarReplyMessage } from "../pillar/messages.ts";
 import { PillarProcesses } from "../pillar/processes.ts";
-import { heldMemory, MAX_HELD } from "./in_flight_request.ts";
+import { inFlightMemory, MAX_IN_FLIGHT } from "./in_flight_request.ts";
 import { jidMemory, makeJid } from "../protocol/jid.ts";
 import { type SupervisedInit, SupervisedThread, type SupervisedThreadOptions } from "../sockets/supervised_thread.ts";
 import { loadOrCreateMasterKey } from "../keys/pair.ts";
@@ -255,9 +255,9 @@ export class Master {
       log: this.#log,
     });
     this.#workers = Array.from({ length: opts.worker_threads }, (_, i) => {
-      let held = heldMemory(MAX_HELD);
+      let held = inFlightMemory(MAX_IN_FLIGHT);
       return this.#keep<MWorkerInit>(`MWorker-${i}`, new URL("./mworker_thread.ts", import.meta.url), {
-        init: (apart) => ({ ...init, held: apart ? held = heldMemory(MAX_HELD) : held }),
+        init: (apart) => ({ ...init, held: apart ? held = inFlightMemory(MAX_IN_FLIGHT) : held }),
         canOverlap: true,
         onMessage: (message) => {
           const tell = (news: FunctionMessage | PillarReplyMessage) => this.#workers[i].post(news);

@@ -77,8 +77,8 @@ function keepOutput({ jid, id }: JobSign, data: ValueMap, { jobs: { store }, log
   }
   try {
     if (!store.outputs.has(jid, id)) {
-      const meant = store.getLoad(jid)?.get("Minions");
-      if (!Array.isArray(meant) || !meant.includes(id)) return false;
+      const targets = store.getLoad(jid)?.get("Minions");
+      if (!Array.isArray(targets) || !targets.includes(id)) return false;
     }
     const appended = store.outputs.append(jid, id, batch);
     if (appended === "refused") {

@@ -9,7 +9,7 @@
  */
 
 import { messageOf } from "../errors.ts";
-import { heldRequests, type InFlightRequest } from "./in_flight_request.ts";
+import { type InFlightRequest, inFlightRequests } from "./in_flight_request.ts";
 import { encode } from "../values/msgpack.ts";
 import type { MasterOpts } from "../config/options.ts";
 import { type OpenServices, openServices, type ServicesInit } from "./mworker_services.ts";
@@ -71,7 +71,7 @@ export class MWorker implements ThreadService {
       receiveHighWaterMark: parts.queued,
       lingerMs: LINGER_MS,
     });
-    this.#held = heldRequests(parts.held);
+    this.#held = inFlightRequests(parts.held);
   }
 
   /** Answers for the requests that the thread before it died of, and takes requests from then on. */

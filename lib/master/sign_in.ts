@@ -12,7 +12,7 @@ import { KeyError, messageOf, WireError } from "../errors.ts";
 import { AUTH_EVENT } from "../protocol/tags.ts";
 import { hashHex } from "../crypto/hash.ts";
 import { decideKey, type Decision } from "../keys/rules.ts";
-import { isCutKey } from "../keys/store.ts";
+import { isTruncatedKey } from "../keys/store.ts";
 import { isValidId } from "../protocol/minion_id.ts";
 import type { AuthServices, Needs } from "./services.ts";
 import { encode } from "../values/msgpack.ts";
@@ -148,7 +148,7 @@ function decide(wanted: Application, usable: boolean, services: SignInNeeds): De
   const validId = isValidId(id);
   const found = validId ? keys.state(id) ?? "none" : "none";
   const foundPem = found === "none" ? undefined : keys.get(id, found);
-  const cut = found !== "rejected" && foundPem !== undefined && isCutKey(foundPem);
+  const cut = found !== "rejected" && foundPem !== undefined && isTruncatedKey(foundPem);
   if (cut) {
     log.error(
       `The ${found} key of ${id} is empty or cut, as a power failure leaves a file: it is ignored, and the key that ${id} presents is ` +

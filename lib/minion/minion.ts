@@ -37,7 +37,7 @@ import { handleLocalEvent } from "./events.ts";
 import { MinionJobs } from "./jobs.ts";
 import { minionJournal, restoreMinion, spoolDirectory } from "./journal.ts";
 import type { MinionOpts } from "../config/options.ts";
-import { insteadOf } from "../jobs/oversized_return.ts";
+import { replacementFor } from "../jobs/oversized_return.ts";
 import { compilesOwnPillar, OwnPillar } from "./own_pillar.ts";
 import { packOpts } from "../config/opts_transfer.ts";
 import { pillarRequest } from "./pillar_request.ts";
@@ -135,7 +135,7 @@ export class Minion {
       directory: spoolDirectory(opts),
       journal,
       send: (load) => this.#deliver(load),
-      replace: (load, error) => insteadOf(load, error, { id: opts.id, kept, log }),
+      replace: (load, error) => replacementFor(load, error, { id: opts.id, kept, log }),
       answers: () => this.#connected().answers(this.#closing.signal),
       limits: { maxBytes: opts.return_spool_max_size, maxAgeMs: opts.return_spool_max_age * 1000 },
       retryMs: [opts.return_retry_timer * 1000, Math.max(opts.return_retry_timer_max, opts.return_retry_timer) * 1000],

@@ -7,7 +7,7 @@
 
 import { compressedCount, compressIds } from "./compress_ids.ts";
 import { copyMap } from "../values/dict.ts";
-import { cutTexts } from "./cut_texts.ts";
+import { truncateTexts } from "./truncate_texts.ts";
 import { formatNested } from "./nested.ts";
 import { rstrip, strip } from "../values/python_text.ts";
 import { fixed, roundHalfEven } from "./rounding.ts";
@@ -187,7 +187,7 @@ class Highstate {
     if (!isMap(changes)) return { changed: true, text: `Invalid Changes data: ${sanitize(str(changes))}` };
     const hosts = changes.get("ret") ?? null;
     if (hosts === null || changes.get("out") !== "highstate") {
-      const text = formatNested(cutTexts(changes, this.#show.maxLines), {
+      const text = formatNested(truncateTexts(changes, this.#show.maxLines), {
         color: this.#colored,
         nestedIndent: MARGIN.length,
       });

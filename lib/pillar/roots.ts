@@ -11,7 +11,7 @@ import { compareStrings, str, type ValueMap } from "../values/value.ts";
 
 /** Maximum number of files and directories in one environment. */
 const MAX_ENTRIES = 200_000;
-/** Deepest directory below a root: links may lead in circles. */
+/** Deepest directory below a root: links may form cycles. */
 const DEEPEST = 40;
 
 /** The place of an SLS. */

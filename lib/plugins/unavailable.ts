@@ -45,14 +45,14 @@ export async function explainUnavailable(
   const docs = planned ? new Map<Value, Value>() : collectDocs(all, [`${name}*`]);
   const module = name.split(".", 1)[0];
   const [problem, refusal] = [family.problems().get(module), family.refusals().get(module)];
-  const found = (why: { meant?: string; planned?: boolean; refusal?: string }): Unavailable => ({
+  const found = (why: { nearest?: string; planned?: boolean; refusal?: string }): Unavailable => ({
     error: new UnavailableError(name, why),
     docs,
     problem,
   });
   if (docs.size > 0 || problem !== undefined || refusal !== undefined) return found({ refusal });
   if (planned) return found({ planned: true });
-  return found({ meant: nearestName(name, all.map((one) => one.name)) });
+  return found({ nearest: nearestName(name, all.map((one) => one.name)) });
 }
 
 async function isSaltFunction(name: string, kind: SaltFamily): Promise<boolean> {

@@ -7,7 +7,7 @@
  * @module
  */
 
-import { type ByteCounts, heaviest, type MemoryRule, total } from "./connection_memory.ts";
+import { type ByteCounts, largestConnections, type MemoryRule, total } from "./connection_memory.ts";
 import { type ConnectionLimits, ConnectionShares } from "./connection_shares.ts";
 import { CutConnections } from "./cut_connections.ts";
 import { waitForDescriptor } from "./epoll.ts";
@@ -148,7 +148,7 @@ export class ConnectionLimiter {
     const sum = total(held);
     if (sum < max / 4 && !rule.inDoubt) this.#restBytes = rss; // other memory grows
     if (sum <= max) return;
-    for (const connection of heaviest(held, max / 2)) {
+    for (const connection of largestConnections(held, max / 2)) {
       const bytes = `${held.get(connection)} of them by ${addressText(this.#shares.addressOf(connection) ?? "")}`;
       this.#warn(
         "memory",

@@ -104,7 +104,7 @@ export function total(held: ReadonlyMap<number, number>): number {
 }
 
 /** The largest connections, without which the others hold at most `bound` bytes together; none if that is so already. */
-export function heaviest(held: ReadonlyMap<number, number>, bound: number): number[] {
+export function largestConnections(held: ReadonlyMap<number, number>, bound: number): number[] {
   let sum = total(held);
   const chosen: number[] = [];
   for (const [connection, bytes] of [...held].sort(([, a], [, b]) => b - a)) {

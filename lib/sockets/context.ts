@@ -7,7 +7,7 @@
 
 import { IdleMemory } from "../process/idle_memory.ts";
 import { trimMemory } from "../libc/libc.ts";
-import { closeLeft, type SocketKind, ZmqContext, ZmqSocket } from "./libzmq.ts";
+import { closeAbandoned, type SocketKind, ZmqContext, ZmqSocket } from "./libzmq.ts";
 import { leased } from "../process/thread_lease.ts";
 import { keepNotes, MAX_SOCKETS, ownNotes, ThreadNotes } from "../process/thread_notes.ts";
 
@@ -38,7 +38,7 @@ export function closeSocketsOf(notes: ThreadNotes): void {
   notes.sockets.fill(0n);
   notes.inherited = 0n;
   notes.context = 0n;
-  closeLeft(context === 0n ? { sockets } : { sockets, context });
+  closeAbandoned(context === 0n ? { sockets } : { sockets, context });
 }
 
 /**

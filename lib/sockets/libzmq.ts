@@ -420,7 +420,7 @@ export class ZmqSocket {
  * Closes the objects of a dead thread: its sockets, without waiting for unsent messages, and its context.
  * @param left Addresses in memory.
  */
-export function closeLeft(left: { readonly sockets: readonly bigint[]; readonly context?: bigint }): void {
+export function closeAbandoned(left: { readonly sockets: readonly bigint[]; readonly context?: bigint }): void {
   for (const address of left.sockets) {
     const socket = ZmqSocket.at(address);
     socket.set("linger", 0);

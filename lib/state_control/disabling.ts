@@ -33,7 +33,7 @@ export function disabledTexts(names: readonly string[], context: Pick<JobContext
 }
 
 /** Disables states, or enables them again. @returns What was done with each, as Salt says it. */
-export async function switchRuns(states: Value, off: boolean, context: JobContext): Promise<ValueMap> {
+export async function setDisabledRuns(states: Value, off: boolean, context: JobContext): Promise<ValueMap> {
   const disabled = disabledRuns(context);
   const words = off ? "disabled" : "enabled";
   const left = new Set(disabled);

@@ -28,7 +28,7 @@ import { RunContext } from "./run_context.ts";
 export async function runHigh(walked: Pick<Walked, "high" | "places">, prepared: Prepared): Promise<Value> {
   const { states } = prepared;
   const { errors, chunks, graph, aggregates } = await states.compile(walked, RUN);
-  if (errors.length === 0) letGo(walked, chunks.length);
+  if (errors.length === 0) clearHigh(walked, chunks.length);
   if (errors.length === 0) await prepared.call.compiled?.(chunks, prepared.job);
   const returned = errors.length > 0
     ? states.refusal(errors)
@@ -40,7 +40,7 @@ export async function runHigh(walked: Pick<Walked, "high" | "places">, prepared:
 /** States from which on the garbage of their compilation is collected before they run: V8 would keep it until it needs the space. */
 const MANY_STATES = 3_000;
 
-function letGo({ high, places }: Pick<Walked, "high" | "places">, states: number): void {
+function clearHigh({ high, places }: Pick<Walked, "high" | "places">, states: number): void {
   high.clear();
   places.clear();
   if (states >= MANY_STATES) collectGarbage();

@@ -16,7 +16,7 @@ import { stateArguments } from "./state_arguments.ts";
 export type StateFunction = ModuleFunction<StateContext>;
 
 /** The data of the run for a state, and the lookup of other state functions. */
-export interface StateSurroundings extends Pick<StateContext, "test" | "low" | "chunks" | "running" | "shared"> {
+export interface StateContextParts extends Pick<StateContext, "test" | "low" | "chunks" | "running" | "shared"> {
   /** The state function of that name, if there is one on this host. */
   find(name: string): Promise<StateFunction | undefined>;
   /** Gets the return codes that execution functions set. By default the job does. */
@@ -26,7 +26,7 @@ export interface StateSurroundings extends Pick<StateContext, "test" | "low" | "
 /** The context of the state `low`. Its argument `runas` is the user whom its commands run as. */
 export function stateContext(
   job: JobContext,
-  { find, setRetcode = job.setRetcode, test, low, chunks, running, shared }: StateSurroundings,
+  { find, setRetcode = job.setRetcode, test, low, chunks, running, shared }: StateContextParts,
 ): StateContext {
   const runas = low.get("runas");
   const context: StateContext = {

@@ -55,7 +55,7 @@ function inDegree<Data, Kind>(node: GraphNode<Data, Kind>): number {
 }
 
 /** The first cycle that a depth-first search finds, edge by edge; empty if there is none. */
-export function findCircle<Data, Kind>(nodes: Iterable<GraphNode<Data, Kind>>): Edge<Data, Kind>[] {
+export function findCycle<Data, Kind>(nodes: Iterable<GraphNode<Data, Kind>>): Edge<Data, Kind>[] {
   type Node = GraphNode<Data, Kind>;
   const done = new Set<Node>();
   for (const start of nodes) {
@@ -79,9 +79,9 @@ export function findCircle<Data, Kind>(nodes: Iterable<GraphNode<Data, Kind>>): 
       const [kind] = kinds;
       const first = open.get(to);
       if (first !== undefined) {
-        const circle = way.slice(first);
-        return circle.map(({ node: from }, i) => {
-          const after = circle[i + 1];
+        const cycle = way.slice(first);
+        return cycle.map(({ node: from }, i) => {
+          const after = cycle[i + 1];
           return after === undefined ? { from, to, kind } : { from, to: after.node, kind: after.by ?? kind };
         });
       }

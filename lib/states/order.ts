@@ -10,7 +10,7 @@
 import type { StateSignature } from "./arguments.ts";
 import { type Chunk, field } from "./chunks.ts";
 import type { CompileError } from "./compile_error.ts";
-import { circleError } from "./circle.ts";
+import { cycleError } from "./cycle.ts";
 import { isNumber } from "./high.ts";
 import { topologicalOrder } from "./graph.ts";
 import type { Places } from "./place.ts";
@@ -59,7 +59,7 @@ export function sortNodes(
   const cap = orderCap(chunks);
   const sorted = topologicalOrder(graph.nodes.values(), { key: (node) => sortKey(node, cap), compare: compareKeys });
   if (sorted.length === graph.nodes.size) return { sorted };
-  return { sorted: [], error: circleError(graph.nodes.values(), places) };
+  return { sorted: [], error: cycleError(graph.nodes.values(), places) };
 }
 
 /** The order of chunks without one: above all given numbers. */

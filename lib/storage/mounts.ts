@@ -84,7 +84,7 @@ export function parseSwaps(text: string): Map<string, Swap> {
 }
 
 /** Where the file system of `path` is mounted. @param path Absolute, without links in it. */
-export function mountPlaceOf(path: string): string {
+export function mountPointOf(path: string): string {
   let place = path;
   while (place !== "/") {
     const parent = place.replace(/\/[^/]*$/, "") || "/";

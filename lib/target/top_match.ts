@@ -10,7 +10,7 @@ import { isTargetType, matchesTarget, type Subject } from "./target.ts";
 import { isMap, repr, str, type Value, type ValueMap } from "../values/value.ts";
 
 /** The other data for matching. */
-export interface TopSurroundings {
+export interface TopMatchContext {
   readonly nodegroups: ValueMap;
   readonly log: (level: "error" | "debug", message: string) => void;
   /** Whether the minion's own data store has a value (`match: data`). Default: it has none. */
@@ -29,7 +29,7 @@ export function matchesTop(
   tgt: Value,
   type: string,
   subject: Subject,
-  { nodegroups, log, data }: TopSurroundings,
+  { nodegroups, log, data }: TopMatchContext,
 ): boolean {
   if (type === "data") return data?.(str(tgt)) ?? false;
   if (type === "nodegroup" && (typeof tgt !== "string" || !nodegroups.has(tgt))) return false;

@@ -70,6 +70,6 @@ function salt(error: unknown): string {
 
 function hintOf(error: unknown): string | undefined {
   if (!(error instanceof TemplateError) || error.missing === undefined) return undefined;
-  const meant = nearestName(error.missing.name, error.missing.among());
-  return meant === undefined ? undefined : `Did you mean '${meant}'?`;
+  const nearest = nearestName(error.missing.name, error.missing.among());
+  return nearest === undefined ? undefined : `Did you mean '${nearest}'?`;
 }

@@ -21,8 +21,8 @@ export function nearestName(written: string, names: Iterable<string>): string | 
 
 /** `; did you mean …?`, or the empty string if no name is near. */
 export function didYouMean(written: string, names: Iterable<string>): string {
-  const meant = nearestName(written, names);
-  return meant === undefined ? "" : `; did you mean ${meant}?`;
+  const nearest = nearestName(written, names);
+  return nearest === undefined ? "" : `; did you mean ${nearest}?`;
 }
 
 /** Number of letters to add, remove, change or swap with their neighbour to turn `a` into `b`. */

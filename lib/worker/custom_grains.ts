@@ -57,7 +57,7 @@ function runsOf(path: string, warn: (message: string) => void): Run[] {
   return [...sets].map(([key, permissions]) => ({ request: { path, permissions: key, declared }, permissions }));
 }
 
-interface Surroundings {
+interface RunFacts {
   readonly opts: MinionOpts;
   readonly directories: readonly string[];
   readonly warn: (message: string) => void;
@@ -70,7 +70,7 @@ interface Given {
 
 async function runFile(
   { name, request, permissions }: Run & { readonly name: string },
-  { opts, directories, warn }: Surroundings,
+  { opts, directories, warn }: RunFacts,
 ): Promise<Given> {
   const answer = Promise.withResolvers<Given>();
   const missing = (why: string) =>

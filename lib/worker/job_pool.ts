@@ -18,7 +18,7 @@ import type { WrittenOutput } from "./live_output.ts";
 import { interruptedReturn } from "./interrupted.ts";
 import { IdleWorkers } from "./idle_workers.ts";
 import { unpackOutcome } from "./module_messages.ts";
-import { failure, notGiven, plainOutcome } from "./outcomes.ts";
+import { failure, permissionsRefused, plainOutcome } from "./outcomes.ts";
 import { ModuleProcess } from "./module_process.ts";
 import { asNoted, isNoLog } from "../protocol/no_log.ts";
 import { joinPermissions, mayStartAnything, permissionKey, type Permissions } from "../plugins/permissions.ts";
@@ -151,7 +151,7 @@ export class JobPool {
     try {
       this.#hand(job, this.#idle.take(permissionKey(permissions)) ?? this.#hosts.startThread(permissions));
     } catch (error) {
-      job.done.resolve(notGiven(error));
+      job.done.resolve(permissionsRefused(error));
     }
     this.#spareTimer ??= setTimeout(() => {
       this.#spareTimer = undefined;
@@ -179,7 +179,7 @@ export class JobPool {
     try {
       process ??= this.#hosts.startProcess(declaration.modules, permissions, { silent: noLog });
     } catch (error) {
-      return job.done.resolve(notGiven(error));
+      return job.done.resolve(permissionsRefused(error));
     }
     // A process that had the arguments of a `no_log` job gets no other job.
     if (!noLog) this.#processKeys.set(process, key);

@@ -12,7 +12,7 @@ export function failure(text: string): ValueMap {
 }
 
 /** The outcome for a declaration that Deno refuses, such as a path of an unknown option or an invalid host. */
-export function notGiven(error: unknown): ValueMap {
+export function permissionsRefused(error: unknown): ValueMap {
   return failure(`The permissions that the function declares cannot be given: ${messageOf(error)}`);
 }
 

@@ -7,13 +7,13 @@
 import { boolean, contextTag, der, explicit, integer, namedBits, oid, sequence, TAG, text } from "./der.ts";
 import { REASON_BITS } from "./extension_texts.ts";
 import { confWords, givenPoints, mentions, namesOf, wholeNumber, wordsOf } from "./extension_words.ts";
-import { checkedOid, generalName, type Given } from "./general_names.ts";
+import { checkedOid, generalName, type NameEntry } from "./general_names.ts";
 import { implicitPart, namePart } from "./names.ts";
 import { InvocationError } from "../errors.ts";
 import { isMap, str, truthy, type Value, type ValueMap } from "../values/value.ts";
 
 /** A made extension, without its identifier. */
-export interface Made {
+export interface ExtensionValue {
   readonly value: Uint8Array;
   readonly critical: boolean;
 }
@@ -33,7 +33,7 @@ function reasonBits(value: Value, { tag, point }: { readonly tag: number; readon
 }
 
 /** The names of a distribution point: full, or relative to the issuer's. */
-function pointName(fullname: readonly Given[] | undefined, relative: Value): Uint8Array[] {
+function pointName(fullname: readonly NameEntry[] | undefined, relative: Value): Uint8Array[] {
   if (fullname !== undefined && truthy(relative)) {
     throw new InvocationError("You cannot provide both full_name and relative_name, at least one must be None.");
   }
@@ -45,16 +45,16 @@ function field(point: ValueMap, name: string): Value {
   return point.get(name) ?? null;
 }
 
-function fullNames(point: ValueMap): Given[] | undefined {
+function fullNames(point: ValueMap): NameEntry[] | undefined {
   const given = field(point, "fullname");
   return truthy(given) ? namesOf(given) : undefined;
 }
 
-function isGiven(point: Given | Value): point is Given {
+function isGiven(point: NameEntry | Value): point is NameEntry {
   return Array.isArray(point) && point.length === 2 && typeof point[0] === "string";
 }
 
-function distributionPoint(point: Given | Value): Uint8Array {
+function distributionPoint(point: NameEntry | Value): Uint8Array {
   if (isGiven(point)) return sequence(...pointName([point], null));
   if (!isMap(point)) throw new InvocationError(`A distribution point is a dict, not ${str(point as Value)}`);
   const [reasons, issuer] = [field(point, "reasons"), field(point, "crlissuer")];
@@ -70,18 +70,18 @@ function distributionPoint(point: Given | Value): Uint8Array {
 }
 
 /** `crlDistributionPoints`. */
-export function distributionPoints(given: Value): Made {
+export function distributionPoints(given: Value): ExtensionValue {
   const { critical, points } = givenPoints(given);
   return { value: sequence(...points.map(distributionPoint)), critical };
 }
 
 /** `freshestCRL`. */
-export function freshestList(given: Value): Made {
+export function freshestList(given: Value): ExtensionValue {
   return { ...distributionPoints(given), critical: false };
 }
 
 /** `issuingDistributionPoint`. */
-export function issuingPoint(given: Value): Made {
+export function issuingPoint(given: Value): ExtensionValue {
   if (!isMap(given)) throw new InvocationError("issuingDistributionPoint must be a dictionary");
   const flag = (name: string, n: number) => truthy(field(given, name)) ? [boolean(true, contextTag(n, false))] : [];
   const only = [...flag("onlyuser", 1), ...flag("onlyCA", 2), ...flag("onlyAA", 5)];
@@ -132,7 +132,7 @@ function qualifier(given: Value): Uint8Array[] {
 }
 
 /** `certificatePolicies`. */
-export function policies(given: Value): Made {
+export function policies(given: Value): ExtensionValue {
   if (typeof given === "string") {
     const ids = given.split(",").map((one) => one.trim()).filter((one) => one !== "critical");
     if (!ids.every((id) => /^[012](?:\.\d+)+$/.test(id))) {
@@ -149,7 +149,7 @@ export function policies(given: Value): Made {
 }
 
 /** `policyConstraints`: limits the certificates of a path without explicit policies, or with mapped ones. */
-export function policyConstraints(given: Value): Made {
+export function policyConstraints(given: Value): ExtensionValue {
   const { critical, words } = wordsOf(given);
   const number = (name: string, n: number) => {
     const value = words.get(name);
@@ -165,7 +165,7 @@ export function policyConstraints(given: Value): Made {
 }
 
 /** `inhibitAnyPolicy`: the number of certificates after which `anyPolicy` is no longer valid. */
-export function inhibitAnyPolicy(given: Value): Made {
+export function inhibitAnyPolicy(given: Value): ExtensionValue {
   if (typeof given === "string") {
     const { critical, pairs } = confWords(given);
     return { value: integer(wholeNumber(pairs[0][0], "skip_certs")), critical };
@@ -178,9 +178,9 @@ export function inhibitAnyPolicy(given: Value): Made {
 }
 
 /** `nameConstraints`: the permitted and the excluded subtrees of names. */
-export function nameConstraints(given: Value): Made {
+export function nameConstraints(given: Value): ExtensionValue {
   const critical = mentions(given, "critical");
-  const scopes = new Map<string, Given[]>();
+  const scopes = new Map<string, NameEntry[]>();
   if (typeof given === "string") {
     for (const item of given.split(",")) {
       const [scope, name] = item.trim().split(";");
@@ -191,7 +191,7 @@ export function nameConstraints(given: Value): Made {
       const list = given.get(scope);
       if (!Array.isArray(list)) continue;
       const names = namesOf(list.filter((one) => one !== "critical"));
-      scopes.set(scope, names.map(([kind, value]): Given => [kind.trim(), str(value).trim()]));
+      scopes.set(scope, names.map(([kind, value]): NameEntry => [kind.trim(), str(value).trim()]));
     }
   }
   const trees = (scope: string, n: number) => {

@@ -7,10 +7,10 @@
 import { boolean, contextTag, der, integer, namedBits, oid, sequence, TAG, time } from "./der.ts";
 import {
   distributionPoints,
+  type ExtensionValue,
   freshestList,
   inhibitAnyPolicy,
   issuingPoint,
-  type Made,
   nameConstraints,
   policies,
   policyConstraints,
@@ -39,7 +39,7 @@ export interface Parties {
   readonly issuerKey?: Uint8Array;
 }
 
-type Maker = (given: Value, parties: Parties) => Made;
+type Maker = (given: Value, parties: Parties) => ExtensionValue;
 
 const basicConstraints: Maker = (given) => {
   const words = typeof given === "string" ? confWords(given.toLowerCase()) : undefined;

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type Given, splitName } from "./general_names.ts";
+import { type NameEntry, splitName } from "./general_names.ts";
 import { CommandError, InvocationError } from "../errors.ts";
 import { isInt, isMap, str, typeName, type Value } from "../values/value.ts";
 
@@ -44,23 +44,23 @@ export function wordsOf(value: Value): { readonly critical: boolean; readonly wo
 }
 
 /** Items of a list: `kind:value`, maps of these, or others as they are. */
-function listItems(list: readonly Value[]): (Given | Value)[] {
-  return list.flatMap((item): (Given | Value)[] => {
+function listItems(list: readonly Value[]): (NameEntry | Value)[] {
+  return list.flatMap((item): (NameEntry | Value)[] => {
     if (typeof item === "string" && item.includes(":")) {
       const [kind, value] = splitName(item);
-      return [[kind.trim(), str(value).trim()] as Given];
+      return [[kind.trim(), str(value).trim()] as NameEntry];
     }
     return item === "critical" ? [] : [item];
   });
 }
 
 /** General names of a text or a list. */
-export function givenNames(value: Value): { readonly critical: boolean; readonly names: Given[] } {
+export function givenNames(value: Value): { readonly critical: boolean; readonly names: NameEntry[] } {
   if (typeof value === "string") {
     const { critical, pairs } = confWords(value);
     return { critical, names: [...pairs] };
   }
-  const names = (Array.isArray(value) ? value : [value]).flatMap((item): Given[] => {
+  const names = (Array.isArray(value) ? value : [value]).flatMap((item): NameEntry[] => {
     if (isMap(item)) return [...item].map(([kind, one]) => [str(kind), one]);
     if (typeof item !== "string" || !item.includes(":")) return [];
     const [kind, one] = splitName(item);
@@ -70,16 +70,16 @@ export function givenNames(value: Value): { readonly critical: boolean; readonly
 }
 
 /** Distribution points: a map each, or one name. */
-export function givenPoints(value: Value): { readonly critical: boolean; readonly points: (Given | Value)[] } {
+export function givenPoints(value: Value): { readonly critical: boolean; readonly points: (NameEntry | Value)[] } {
   if (typeof value === "string") {
     const { critical, pairs } = confWords(value);
-    return { critical, points: pairs.map(([kind, one]): Given => [kind, one]) };
+    return { critical, points: pairs.map(([kind, one]): NameEntry => [kind, one]) };
   }
   return { critical: mentions(value, "critical"), points: Array.isArray(value) ? listItems(value) : [] };
 }
 
 /** One item or a list, as names `kind:value`. */
-export function namesOf(value: Value): Given[] {
+export function namesOf(value: Value): NameEntry[] {
   return (Array.isArray(value) ? value : [value]).map((one) => splitName(str(one)));
 }
 

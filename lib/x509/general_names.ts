@@ -20,7 +20,7 @@ export interface GeneralName {
 }
 
 /** A kind and a value, as in `dns:example.org`. */
-export type Given = readonly [string, Value];
+export type NameEntry = readonly [string, Value];
 
 /** @throws {DerError} If it is none. */
 export function readGeneralName(name: Der): GeneralName {
@@ -165,7 +165,7 @@ function uri(given: string): string {
  * @throws {CommandError} If the value does not fit its kind, or there is no such kind.
  * @throws {InvocationError} If it is not a text.
  */
-export function generalName([kind, value]: Given): Uint8Array {
+export function generalName([kind, value]: NameEntry): Uint8Array {
   const word = kind.toLowerCase();
   const given = () => {
     if (typeof value === "string") return value;
@@ -200,7 +200,7 @@ export function checkedOid(given: string): string {
 }
 
 /** `dns:example.org` in two. */
-export function splitName(given: string): Given {
+export function splitName(given: string): NameEntry {
   const at = given.indexOf(":");
   if (at < 0) throw new CommandError(`GeneralName type ${given} is invalid`);
   return [given.slice(0, at), given.slice(at + 1)];

@@ -8,7 +8,7 @@ import { runningStates } from "../../lib/highstate/conflicts.ts";
 import { describe } from "../../lib/plugins/docs.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { any, bool, float, int, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { disabledRuns, switchRuns } from "../../lib/state_control/disabling.ts";
+import { disabledRuns, setDisabledRuns } from "../../lib/state_control/disabling.ts";
 import { clearHigh } from "../../lib/state_run/high_cache.ts";
 import { lastRun } from "../../lib/state_control/last_run.ts";
 import { ALL_STATES, knownPauses, pauseRun, resumeRun } from "../../lib/state_control/pauses.ts";
@@ -83,7 +83,7 @@ export const disable: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: { states: any() },
-  run: ({ states }, context) => switchRuns(states, true, context),
+  run: ({ states }, context) => setDisabledRuns(states, true, context),
 });
 
 export const enable: ModuleFunction<JobContext> = fn({
@@ -93,7 +93,7 @@ export const enable: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: { states: any() },
-  run: ({ states }, context) => switchRuns(states, false, context),
+  run: ({ states }, context) => setDisabledRuns(states, false, context),
 });
 
 export const list_disabled: ModuleFunction<JobContext> = fn({

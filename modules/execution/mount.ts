@@ -15,7 +15,7 @@ import { describe } from "../../lib/plugins/docs.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
 import {
-  mountPlaceOf,
+  mountPointOf,
   parseActiveMounts,
   parseMountInfo,
   parseMountList,
@@ -252,7 +252,7 @@ export const get_mount_from_path: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: { path: str() },
-  run: ({ path }) => mountPlaceOf(realPath(absolutePath(path))),
+  run: ({ path }) => mountPointOf(realPath(absolutePath(path))),
 });
 
 export const get_device_from_path: ModuleFunction<JobContext> = fn({
@@ -260,7 +260,7 @@ export const get_device_from_path: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { path: str() },
   run: async ({ path }, context) =>
-    (await activeMounts(false, context)).get(mountPlaceOf(realPath(absolutePath(path))))?.device ?? null,
+    (await activeMounts(false, context)).get(mountPointOf(realPath(absolutePath(path))))?.device ?? null,
 });
 
 /** The file in which states note how they mounted something. */

@@ -19,7 +19,7 @@ import { connectTo } from "../../lib/network/connecting.ts";
 import { fullName, renamedInHosts, renamedInSysconfig, systemResolver } from "../../lib/network/host_names.ts";
 import { hostAddresses } from "../../lib/network/interfaces.ts";
 import { parseNetstat, parseSs } from "../../lib/network/open_sockets.ts";
-import { parseBuffers, parseTraceroute, sanitizeHost } from "../../lib/network/reaching.ts";
+import { parseBuffers, parseTraceroute, sanitizeHost } from "../../lib/network/host_tools.ts";
 import { wakeUp } from "../../lib/network/wake_up.ts";
 import { isThere } from "../../lib/os/file_kind.ts";
 import { describe } from "../../lib/plugins/docs.ts";

@@ -114,12 +114,12 @@ async function publication(wanted: Publication, context: JobContext, form: strin
     const published = await outside.request(map(load));
     if (!isMap(published) || typeof published.get("jid") !== "string") return new Map();
     const minions = published.get("minions");
-    const meant = Array.isArray(minions) ? minions.length : 0;
+    const expected = Array.isArray(minions) ? minions.length : 0;
     const until = performance.now() + timeout * 1000;
     for (;;) {
       const answer = await outside.request(map({ cmd: "pub_ret", id, jid: published.get("jid") }));
       const returns: ValueMap = isMap(answer) ? answer : new Map();
-      if (returns.size >= meant || performance.now() >= until) return returns;
+      if (returns.size >= expected || performance.now() >= until) return returns;
       await sleep(LOOK_MS, signal);
     }
   } catch (error) {

@@ -13,7 +13,7 @@ import { updateMap } from "../../lib/values/dict_update.ts";
 
 /** Most bytes of all files of one minion, and most of them. */
 const MAX_BYTES = 64 * 2 ** 20, MAX_FILES = 100_000;
-/** Deepest directory: links may lead in circles. */
+/** Deepest directory: links may form cycles. */
 const DEEPEST = 40;
 
 interface Options {

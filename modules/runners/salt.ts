@@ -98,7 +98,7 @@ interface Chosen extends CallOptions {
 /** What minions returned, as `saltutil.cmd` has it. */
 async function returnsOf(options: Chosen, context: RunnerContext, more: ValueMap): Promise<ValueMap> {
   const given = (targets: Partial<CallOptions>) => ({ ...options, ...targets });
-  const meant =
+  const expected =
     async () => [...(await jobOnMinions(given({ fun: "test.ping", arg: [], kwarg: null }), context)).returns.keys()];
   const found: ValueMap = new Map();
   const put = ({ jid, returns: came, silent }: LocalJob) => {
@@ -108,7 +108,7 @@ async function returnsOf(options: Chosen, context: RunnerContext, more: ValueMap
     if (truthy(options.expect_minions)) { for (const id of silent) found.set(id, map({ failed: true })); }
   };
   if (truthy(options.subset)) {
-    const ids = shuffled(await meant()).slice(0, toNumber(options.subset) ?? 1);
+    const ids = shuffled(await expected()).slice(0, toNumber(options.subset) ?? 1);
     put(await jobOnMinions(given({ tgt: ids, tgt_type: "list" }), context, more));
     return found;
   }
@@ -116,7 +116,7 @@ async function returnsOf(options: Chosen, context: RunnerContext, more: ValueMap
     put(await jobOnMinions(options, context, more));
     return found;
   }
-  const waiting = await meant();
+  const waiting = await expected();
   let size: number;
   try {
     size = batchSize(text(options.batch), waiting.length);

@@ -97,7 +97,7 @@ async function bringAll(
   }
 }
 
-/** Links in an order in which one that another leads to comes first; those in a circle come last. */
+/** Links in an order in which one that another leads to comes first; those in a cycle come last. */
 function byDepth(symlinks: ReadonlyMap<string, string>): [string, string][] {
   const left = new Map(symlinks);
   const ordered: [string, string][] = [];

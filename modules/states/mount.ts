@@ -235,15 +235,19 @@ async function settleTable(mounting: Mounting): Promise<StateResult> {
   const persisted = PERSISTED[text(out)];
   if (persisted === undefined) return ret;
   if (persisted.change !== undefined) ret.changes.set("persist", persisted.change);
-  return { ...ret, result: persisted.fails ? false : ret.result, comment: `${text(ret.comment)}. ${persisted.says}` };
+  return {
+    ...ret,
+    result: persisted.fails ? false : ret.result,
+    comment: `${text(ret.comment)}. ${persisted.comment}`,
+  };
 }
 
 /** The results of mount.set_fstab, and their texts. */
-const PERSISTED: Readonly<Record<string, { says: string; change?: string; fails?: boolean } | undefined>> = {
-  present: { says: "Entry already exists in the fstab." },
-  new: { says: "Added new entry to the fstab.", change: "new" },
-  change: { says: "Updated the entry in the fstab.", change: "update" },
-  "bad config": { says: "However, the fstab was not found.", fails: true },
+const PERSISTED: Readonly<Record<string, { comment: string; change?: string; fails?: boolean } | undefined>> = {
+  present: { comment: "Entry already exists in the fstab." },
+  new: { comment: "Added new entry to the fstab.", change: "new" },
+  change: { comment: "Updated the entry in the fstab.", change: "update" },
+  "bad config": { comment: "However, the fstab was not found.", fails: true },
 };
 
 export const mounted: ModuleFunction<StateContext> = stateFn({

@@ -10,7 +10,7 @@ import {
 } from "../../lib/cli/command_line.ts";
 import { CONFIG_CLI_OPTIONS, LOG_CLI_OPTIONS, timeoutCliOption } from "../../lib/cli/common_options.ts";
 import { loadMasterConfig } from "../../lib/config/load.ts";
-import type { Surroundings } from "../../lib/config/place.ts";
+import type { ProcessEnvironment } from "../../lib/config/place.ts";
 import { ConfigError, UsageError } from "../../lib/errors.ts";
 import { applySaltfile, findSaltfile } from "../../lib/cli/saltfile.ts";
 import { startUp } from "../../lib/cli/start_up.ts";
@@ -43,7 +43,7 @@ class Place {
     return `${this.root}/${path}`;
   }
 
-  get surroundings(): Surroundings {
+  get environment(): ProcessEnvironment {
     return {
       env: (name) => this.variables[name],
       cwd: `${this.root}/cwd`,
@@ -53,7 +53,7 @@ class Place {
   }
 
   apply(parsed: Parsed<typeof OPTIONS>): Record<string, Value> {
-    return applySaltfile(COMMAND, parsed, this.surroundings);
+    return applySaltfile(COMMAND, parsed, this.environment);
   }
 
   [Symbol.dispose](): void {
@@ -63,7 +63,7 @@ class Place {
 
 Deno.test("the order of Saltfiles: --saltfile, SALT_SALTFILE, the current directory, the home directory", () => {
   using place = new Place();
-  const find = (typed: string | null = null) => findSaltfile(typed, place.surroundings);
+  const find = (typed: string | null = null) => findSaltfile(typed, place.environment);
   assertEquals(find(), undefined);
   const home = place.write("home/.salt/Saltfile", "");
   assertEquals(find(), home);
@@ -136,7 +136,7 @@ Deno.test("the order of precedence is command line, Saltfile, configuration file
     role: "master",
     load: loadMasterConfig,
     fixed: { worker_threads: 1 },
-    surroundings: place.surroundings,
+    environment: place.environment,
   });
   assertEquals([opts.timeout, opts.ret_port, opts.keysize, opts.pub_hwm, opts.publish_port], [3, 2, 2049, 7, 4505]);
   assertEquals([opts.log_file, opts.state_verbose, opts.worker_threads], [`${place.root}/cwd/my.log`, false, 1]);

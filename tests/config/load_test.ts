@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "../support/assert.ts";
 import { type ConfigRequest, loadClientConfig, loadMasterConfig, loadMinionConfig } from "../../lib/config/load.ts";
-import type { Surroundings } from "../../lib/config/place.ts";
+import type { ProcessEnvironment } from "../../lib/config/place.ts";
 import { ConfigError } from "../../lib/errors.ts";
 import { map, str, type ValueMap } from "../../lib/values/value.ts";
 
@@ -22,7 +22,7 @@ class Place {
     Deno.writeTextFileSync(this.path(path), text);
   }
 
-  get surroundings(): Surroundings {
+  get environment(): ProcessEnvironment {
     return {
       env: (name) => this.variables[name],
       cwd: this.root,
@@ -40,7 +40,7 @@ class Place {
     return {
       configDir: this.path("etc/salt"),
       overrides: { root_dir: this.root, ...overrides },
-      surroundings: this.surroundings,
+      environment: this.environment,
     };
   }
 
@@ -256,7 +256,7 @@ Deno.test("paths in files are below root_dir, paths of the command line are not"
 
 Deno.test("the default root_dir does not change paths", () => {
   using place = new Place({ "etc/salt/master": "pki_dir: /srv/pki\n" });
-  const { opts } = loadMasterConfig({ configDir: "etc/salt", surroundings: place.surroundings });
+  const { opts } = loadMasterConfig({ configDir: "etc/salt", environment: place.environment });
   assertEquals([opts.root_dir, opts.pki_dir, opts.cachedir], ["/", "/srv/pki", "/var/cache/salt/master"]);
 });
 
@@ -342,7 +342,7 @@ Deno.test("options that shape an id", () => {
 Deno.test("environment variables set the configuration directory", () => {
   using place = new Place({ "a/master": "timeout: 1", "b.yml": "timeout: 2" });
   place.variables.SALT_CONFIG_DIR = place.path("a");
-  const request = { surroundings: place.surroundings };
+  const request = { environment: place.environment };
   assertEquals(loadMasterConfig(request).opts.timeout, 1);
   place.variables.SALT_MASTER_CONFIG = place.path("b.yml");
   assertEquals(loadMasterConfig(request).opts.timeout, 1);

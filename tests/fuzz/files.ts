@@ -242,7 +242,7 @@ export const configFiles: FuzzTarget = {
   open() {
     const cage = new Cage();
     const { root } = cage;
-    const surroundings = { ...PROCESS, env: () => undefined, cwd: root };
+    const environment = { ...PROCESS, env: () => undefined, cwd: root };
     const autosignFile = `${root}/autosign.conf`;
     const autosign = new Autosign({
       pki_dir: root,
@@ -281,7 +281,7 @@ export const configFiles: FuzzTarget = {
           case 0: {
             Deno.writeTextFileSync(`${root}/Saltfile`, `salt:\n  ${text.replaceAll("\n", "\n  ")}`);
             const request = parseCommandLine(SALT, ["*", "test.ping", `--saltfile=${root}/Saltfile`]);
-            if (request.kind === "run") applySaltfile(SALT, request.parsed, surroundings);
+            if (request.kind === "run") applySaltfile(SALT, request.parsed, environment);
             return "a Saltfile";
           }
           case 1: {

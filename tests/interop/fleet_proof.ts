@@ -81,12 +81,14 @@ export async function proveFleet(t: Deno.TestContext, { master, minion }: Pair):
   });
 
   await step("targets by grains, addresses and several conditions mean the same to master and minion", async () => {
-    const meant = [
+    const nearest = [
       ["-G", "kernel:l*x"],
       ["-S", "127.0.0.0/8"],
       ["-C", "( E@web[0-9] or nobody ) and P@kernel:(Linux|BSD) and not G@id:bad*"],
     ];
-    for (const words of meant) assertEquals(await site.salt([...words, "test.ping"]), { [id]: true }, words.join(" "));
+    for (const words of nearest) {
+      assertEquals(await site.salt([...words, "test.ping"]), { [id]: true }, words.join(" "));
+    }
     assertEquals(await site.salt(["-C", "* and not G@kernel:Linux", "test.ping"], 2), {});
   });
 

@@ -2,7 +2,7 @@
 import { RequestTooLargeError } from "../../lib/errors.ts";
 import { keptReturn, KeptReturns, keptReturns } from "../../lib/jobs/kept_returns.ts";
 import { encode } from "../../lib/values/msgpack.ts";
-import { insteadOf, oversizedFailure } from "../../lib/jobs/oversized_return.ts";
+import { oversizedFailure, replacementFor } from "../../lib/jobs/oversized_return.ts";
 import { Float, map, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { beginningOf } from "../../lib/values/beginning.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
@@ -123,11 +123,11 @@ Deno.test("a return that is too large is replaced by one without its arguments, 
   const { log } = keptLog();
   const parts = { id: "web1", log, kept: { keep: () => 10 } };
   const large = "x".repeat(60_000);
-  const first = insteadOf(ret(1, large, { fun_args: [large] }), ERROR, parts);
+  const first = replacementFor(ret(1, large, { fun_args: [large] }), ERROR, parts);
   assertEquals([first?.get("return"), first?.get("success")], [large, true]);
   assertStringIncludes(String(first?.get("fun_args")), "left out");
-  const second = insteadOf(first ?? new Map(), ERROR, parts);
+  const second = replacementFor(first ?? new Map(), ERROR, parts);
   assertEquals([second?.get("retcode"), second?.get("success")], [1, false]);
-  assertEquals(insteadOf(second ?? new Map(), ERROR, parts), undefined);
-  assertEquals(insteadOf(map({ cmd: "_minion_event", tag: "x" }), ERROR, parts), undefined);
+  assertEquals(replacementFor(second ?? new Map(), ERROR, parts), undefined);
+  assertEquals(replacementFor(map({ cmd: "_minion_event", tag: "x" }), ERROR, parts), undefined);
 });

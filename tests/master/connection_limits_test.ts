@@ -7,7 +7,7 @@
 import { connect, type Socket } from "node:net";
 import { ProcessFleet } from "../chaos/harness/process_fleet.ts";
 import { treeMemory } from "../bench/harness/process_figures.ts";
-import { type ByteCounts, heaviest, Subscribed, Unanswered } from "../../lib/sockets/connection_memory.ts";
+import { type ByteCounts, largestConnections, Subscribed, Unanswered } from "../../lib/sockets/connection_memory.ts";
 import { ConnectionShares } from "../../lib/sockets/connection_shares.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
@@ -113,8 +113,8 @@ Deno.test("a subscriber holds the bytes beyond its start and its heartbeats", ()
     ]),
   );
   assertEquals(values(held), [0, 0, 1_000_000 - 2_048 - 600]);
-  assertEquals(heaviest(new Map([[1, 10], [2, 70], [3, 20], [4, 30]]), 40), [2, 4]);
-  assertEquals(heaviest(new Map([[1, 10]]), 40), []);
+  assertEquals(largestConnections(new Map([[1, 10], [2, 70], [3, 20], [4, 30]]), 40), [2, 4]);
+  assertEquals(largestConnections(new Map([[1, 10]]), 40), []);
 });
 
 /** A connection from an address of this host's loopback network. */

@@ -1,5 +1,5 @@
 /** @module */
-import { heldMemory, heldRequests, InFlightRequest } from "../../lib/master/in_flight_request.ts";
+import { inFlightMemory, InFlightRequest, inFlightRequests } from "../../lib/master/in_flight_request.ts";
 import { assertEquals } from "../support/assert.ts";
 
 const bytes = (...values: number[]) => new Uint8Array(values);
@@ -12,7 +12,7 @@ Deno.test("the next thread finds whose request is held, until one of them clears
     [new Uint8Array(1000).fill(9), new Uint8Array(1000).fill(8)],
   ];
   for (const route of routes) {
-    const memory = heldMemory();
+    const memory = inFlightMemory();
     new InFlightRequest(memory).note(route);
     assertEquals(new InFlightRequest(memory).route, route);
     assertEquals(new InFlightRequest(memory).route, route, "it may die before it answers");
@@ -22,7 +22,7 @@ Deno.test("the next thread finds whose request is held, until one of them clears
 });
 
 Deno.test("nothing is held before the first note, and of two notes the last", () => {
-  const held = new InFlightRequest(heldMemory());
+  const held = new InFlightRequest(inFlightMemory());
   assertEquals(held.route, undefined);
   held.note([bytes(1), bytes(2)]);
   held.note([bytes(3)]);
@@ -30,7 +30,7 @@ Deno.test("nothing is held before the first note, and of two notes the last", ()
 });
 
 Deno.test("a route that does not fit is not held, and neither is the one before it", () => {
-  const held = new InFlightRequest(heldMemory());
+  const held = new InFlightRequest(inFlightMemory());
   held.note([bytes(1)]);
   held.note([new Uint8Array(5_000)]);
   assertEquals(held.route, undefined);
@@ -39,11 +39,11 @@ Deno.test("a route that does not fit is not held, and neither is the one before 
 });
 
 Deno.test("a worker that has several requests in its hands notes each by itself", () => {
-  const memory = heldMemory(3);
+  const memory = inFlightMemory(3);
   const route = (name: string) => [new TextEncoder().encode(name), new Uint8Array()];
-  const [first, second] = heldRequests(memory);
+  const [first, second] = inFlightRequests(memory);
   first.note(route("first"));
   second.note(route("second"));
   first.clear();
-  assertEquals(heldRequests(memory).map((note) => note.route), [undefined, route("second"), undefined]);
+  assertEquals(inFlightRequests(memory).map((note) => note.route), [undefined, route("second"), undefined]);
 });

@@ -74,7 +74,7 @@ Deno.test("a load with fields of newer masters is read with them", () => {
 });
 
 /** Whether a target means `web1`. */
-const TARGETS: readonly (readonly [tgt: unknown, tgtType: unknown, meant: boolean])[] = [
+const TARGETS: readonly (readonly [tgt: unknown, tgtType: unknown, nearest: boolean])[] = [
   ["web1", "glob", true],
   ["web*", undefined, true],
   ["web*", "", true],
@@ -89,9 +89,9 @@ const TARGETS: readonly (readonly [tgt: unknown, tgtType: unknown, meant: boolea
   [null, "list", false],
   [{ a: 1 }, "pcre", false],
 ];
-for (const [tgt, tgtType, meant] of TARGETS) {
-  Deno.test(`the target ${JSON.stringify(tgt)} of type ${tgtType} means web1: ${meant}`, () => {
-    assertEquals(world().read({ tgt, tgt_type: tgtType ?? null }) !== undefined, meant);
+for (const [tgt, tgtType, nearest] of TARGETS) {
+  Deno.test(`the target ${JSON.stringify(tgt)} of type ${tgtType} means web1: ${nearest}`, () => {
+    assertEquals(world().read({ tgt, tgt_type: tgtType ?? null }) !== undefined, nearest);
   });
 }
 
@@ -107,15 +107,19 @@ Deno.test("a minion decides by its grains and pillar as they are now", () => {
   let grains = map({ os: "Debian" });
   const pillar = map({ role: "web" });
   const { read } = world({ data: () => ({ grains, pillar }) });
-  const meant = (tgt: string, tgt_type: string, more = {}) =>
+  const nearest = (tgt: string, tgt_type: string, more = {}) =>
     read({ jid: jid(++n), tgt, tgt_type, ...more }) !== undefined;
   let n = 0;
   const target = "web* and G@os:Debian and not I@role:db";
-  assertEquals([meant(target, "compound"), meant("os:Arch", "grain"), meant("role:w*", "pillar")], [true, false, true]);
-  assert(meant("os|Deb.*", "grain_pcre", { delimiter: "|" }));
+  assertEquals([nearest(target, "compound"), nearest("os:Arch", "grain"), nearest("role:w*", "pillar")], [
+    true,
+    false,
+    true,
+  ]);
+  assert(nearest("os|Deb.*", "grain_pcre", { delimiter: "|" }));
   grains = map({ os: "Arch" });
-  assertEquals([meant(target, "compound"), meant("os:Arch", "grain")], [false, true]);
-  assertEquals(meant("N@web", "compound"), false);
+  assertEquals([nearest(target, "compound"), nearest("os:Arch", "grain")], [false, true]);
+  assertEquals(nearest("N@web", "compound"), false);
 });
 
 Deno.test("a serial that is not above the last one is a replay", () => {

@@ -1,5 +1,5 @@
 /** What /proc and mount(8) tell of file systems. @module */
-import { mountPlaceOf, parseMountInfo, parseMountList, parseSwaps } from "../../lib/storage/mounts.ts";
+import { mountPointOf, parseMountInfo, parseMountList, parseSwaps } from "../../lib/storage/mounts.ts";
 import { assertEquals } from "../support/assert.ts";
 
 Deno.test("mounts are read from mountinfo, with none, one and more optional fields", () => {
@@ -40,8 +40,8 @@ Deno.test("devices and swap space are read; lines that are none are left out", (
 });
 
 Deno.test("a path's file system is found upwards, also of a path that is not there", () => {
-  assertEquals(mountPlaceOf("/proc/self/status"), "/proc");
-  assertEquals(mountPlaceOf("/proc"), "/proc");
-  assertEquals(mountPlaceOf("/proc/surely/not/there"), "/proc");
-  assertEquals(mountPlaceOf("/"), "/");
+  assertEquals(mountPointOf("/proc/self/status"), "/proc");
+  assertEquals(mountPointOf("/proc"), "/proc");
+  assertEquals(mountPointOf("/proc/surely/not/there"), "/proc");
+  assertEquals(mountPointOf("/"), "/");
 });

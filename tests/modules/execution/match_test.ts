@@ -60,8 +60,8 @@ Deno.test("match.data asks the minion's data store", async () => {
   const { call } = context;
   context.call = (name, args = [], kwargs) =>
     name === "data.get" ? Promise.resolve(store.get(args[0]) ?? null) : call.call(context, name, args, kwargs);
-  const meant = ["spam:eggs", "spam:e*", "list:ham", "list:HAM", "list:7", "map:key", "spam:eggs:x"];
+  const nearest = ["spam:eggs", "spam:e*", "list:ham", "list:HAM", "list:7", "map:key", "spam:eggs:x"];
   const not = ["spam:ham", "spam", "map:k*", "number:7", "nope:x"];
-  for (const tgt of meant) assertEquals(await context.call("match.data", [tgt]), true, tgt);
+  for (const tgt of nearest) assertEquals(await context.call("match.data", [tgt]), true, tgt);
   for (const tgt of not) assertEquals(await context.call("match.data", [tgt]), false, tgt);
 });

@@ -4,7 +4,7 @@ import { HostFiles } from "../../../lib/host/files.ts";
 import { fullName, renamedInHosts, renamedInSysconfig } from "../../../lib/network/host_names.ts";
 import { parseIfconfig } from "../../../lib/network/interfaces.ts";
 import { parseSs } from "../../../lib/network/open_sockets.ts";
-import { parseBuffers } from "../../../lib/network/reaching.ts";
+import { parseBuffers } from "../../../lib/network/host_tools.ts";
 import { parseIpRoutes, parseIpRoutes6 } from "../../../lib/network/routes.ts";
 import { parseLocalectl } from "../../../lib/settings/locales.ts";
 import { prettyName, withPrettyName } from "../../../lib/settings/machine_info.ts";

@@ -7,10 +7,10 @@ import { splitLines } from "../text/split_lines.ts";
 import { isMap, type Value } from "../values/value.ts";
 
 /** `value` with at most `max` lines of each text in it, and the number of those that are left out; 0: all of them. */
-export function cutTexts(value: Value, max: number): Value {
+export function truncateTexts(value: Value, max: number): Value {
   if (max === 0) return value;
-  if (Array.isArray(value)) return value.map((item) => cutTexts(item, max));
-  if (isMap(value)) return new Map([...value].map(([key, item]) => [key, cutTexts(item, max)]));
+  if (Array.isArray(value)) return value.map((item) => truncateTexts(item, max));
+  if (isMap(value)) return new Map([...value].map(([key, item]) => [key, truncateTexts(item, max)]));
   if (typeof value !== "string") return value;
   const lines = splitLines(value);
   const left = lines.length - max;

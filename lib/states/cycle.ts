@@ -5,15 +5,15 @@
 
 import { type Chunk, field } from "./chunks.ts";
 import type { CompileError } from "./compile_error.ts";
-import { type Edge, findCircle } from "./graph.ts";
+import { type Edge, findCycle } from "./graph.ts";
 import { type Places, placeText } from "./place.ts";
 import type { ChunkNode, StateNode } from "./requisite_graph.ts";
 import type { Requisite } from "./requisites.ts";
 import { repr, type ValueMap } from "../values/value.ts";
 
 /** The error for the first cycle among `nodes`; there must be one. */
-export function circleError(nodes: Iterable<StateNode>, places: Places): CompileError {
-  const steps = findCircle(nodes).map(step);
+export function cycleError(nodes: Iterable<StateNode>, places: Places): CompileError {
+  const steps = findCycle(nodes).map(step);
   const shown = steps.map(({ chunk, kind, required }) => `(${named(chunk)}, '${kind}', ${named(required)})`);
   const start = steps.at(-1)?.chunk;
   return {
