@@ -107,8 +107,8 @@ export function crontabText({ pre, crons, special, env }: Crontab): string {
   return `${lines.join("\n")}\n`;
 }
 
-function commentLines({ identifier, comment: given }: CronEntry, comment: string | null): string[] {
-  if (given === null && identifier === null) return [];
+function commentLines({ identifier, comment: ownComment }: CronEntry, comment: string | null): string[] {
+  if (ownComment === null && identifier === null) return [];
   const description = comment ? ` ${comment.replaceAll("\n", "\n# ")}` : "";
   return [`#${description}${identifier ? ` ${IDENTIFIER}:${identifier}` : ""}`];
 }

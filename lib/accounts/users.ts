@@ -73,8 +73,8 @@ export interface NewUser {
 export async function addUser(user: NewUser, host: AccountHost): Promise<boolean> {
   const { local, root } = user;
   const words = [accountProgram(local ? "luseradd" : "useradd")];
-  const value = (option: string, given: string | number | null) => {
-    if (given !== null && given !== "") words.push(option, checkedWord(String(given), `value of ${option}`));
+  const value = (option: string, argument: string | number | null) => {
+    if (argument !== null && argument !== "") words.push(option, checkedWord(String(argument), `value of ${option}`));
   };
   value("-s", user.shell);
   value("-u", user.uid);

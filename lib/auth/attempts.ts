@@ -57,19 +57,19 @@ export class Attempts {
     const started = now();
     try {
       await this.#turn();
-      let given: T | undefined;
+      let result: T | undefined;
       try {
-        given = await ask();
+        result = await ask();
       } finally {
         this.#checking--;
         this.#waiting.shift()?.();
-        if (given === undefined) {
+        if (result === undefined) {
           const tookMs = now() - started;
           this.#longestMs = Math.max(this.#longestMs, tookMs);
           await sleep(Math.max(0, this.#longestMs * (0.75 + random() / 2) - tookMs));
         }
       }
-      return given;
+      return result;
     } finally {
       this.#running--;
     }

@@ -70,7 +70,7 @@ export async function runRunner(call: RunnerCall, host: RunnerHost): Promise<Run
       await host.fire(functionEvent(call.kind, jid, "progress"), progress);
       host.showProgress(progress);
     },
-    setRetcode: (given) => void (retcode = given),
+    setRetcode: (code) => void (retcode = code),
   };
   let outcome: RunnerOutcome;
   try {

@@ -15,10 +15,10 @@ import { str, type Value } from "../values/value.ts";
 export type PasswordMethod = "md5" | "scram-sha-256" | false;
 
 /** The method for the argument `encrypted`; None is md5, as in Salt. @throws {InvocationError} If it is not valid. */
-export function passwordMethod(given: Value): PasswordMethod {
-  if (given === null || given === true || given === "md5") return "md5";
-  if (given === "scram-sha-256" || given === false) return given;
-  throw new InvocationError(`Unknown password algorithm: ${str(given)}`);
+export function passwordMethod(argument: Value): PasswordMethod {
+  if (argument === null || argument === true || argument === "md5") return "md5";
+  if (argument === "scram-sha-256" || argument === false) return argument;
+  throw new InvocationError(`Unknown password algorithm: ${str(argument)}`);
 }
 
 /** The password of `role` in the server's form; one that has this form already is not changed. */

@@ -40,26 +40,26 @@ function groupNames(groups: Value): string[] {
  */
 export function roleClause(
   name: string,
-  given: RoleOptions,
+  options: RoleOptions,
   { kind, known }: { kind: RoleKind; known?: ValueMap },
 ): string {
-  const { connlimit = null, valid_until: until = null, rolepassword: password } = given;
-  const inherit = given.inherit ?? (kind === "role" ? null : true);
-  const login = given.login ?? (kind === "role" ? null : kind === "user");
-  const isSame = known !== undefined && known.size > 0 && truthy(given.superuser) === truthy(known.get("superuser"));
+  const { connlimit = null, valid_until: until = null, rolepassword: password } = options;
+  const inherit = options.inherit ?? (kind === "role" ? null : true);
+  const login = options.login ?? (kind === "role" ? null : kind === "user");
+  const isSame = known !== undefined && known.size > 0 && truthy(options.superuser) === truthy(known.get("superuser"));
   const flag = (word: string, value: Value) => value === null ? [] : [truthy(value) ? word : `NO${word}`];
   const parts = [
     ...flag("INHERIT", inherit),
-    ...flag("CREATEDB", given.createdb),
-    ...flag("CREATEROLE", given.createroles),
-    ...isSame ? [] : flag("SUPERUSER", given.superuser),
-    ...flag("REPLICATION", given.replication),
+    ...flag("CREATEDB", options.createdb),
+    ...flag("CREATEROLE", options.createroles),
+    ...isSame ? [] : flag("SUPERUSER", options.superuser),
+    ...flag("REPLICATION", options.replication),
     ...flag("LOGIN", login),
     ...connlimit === null ? [] : [`CONNECTION LIMIT ${str(connlimit)}`],
-    ...passwordPart(name, password, given.encrypted),
+    ...passwordPart(name, password, options.encrypted),
     ...until === null ? [] : [truthy(until) ? `VALID UNTIL ${literal(str(until))}` : "NOVALID UNTIL"],
   ];
-  const grants = groupNames(given.groups).map((group) => `; GRANT ${identifier(group)} TO ${identifier(name)}`);
+  const grants = groupNames(options.groups).map((group) => `; GRANT ${identifier(group)} TO ${identifier(name)}`);
   return [...parts.map((part) => ` ${part}`), ...grants].join("");
 }
 

@@ -36,8 +36,8 @@ export function archiveLine(repo: string, { grains }: JobContext, kwargs: ValueM
 }
 
 /** The words of a keyword: a list, or a text with commas. */
-function words(given: Value): string[] {
-  return (Array.isArray(given) ? given.map(str) : str(given).split(",")).map((word) => word.trim());
+function words(value: Value): string[] {
+  return (Array.isArray(value) ? value.map(str) : str(value).split(",")).map((word) => word.trim());
 }
 
 /**
@@ -50,19 +50,19 @@ export function definedRepository(repo: string, kwargs: ValueMap, context: JobCo
   const file = kwargs.get("file") ?? archiveFile(repo, context);
   const parsed = parseSourceLine(line, file === undefined ? undefined : str(file));
   if (parsed === undefined) throw new CommandError(`Error: repo '${line}' is not a well formatted definition`);
-  const given = (key: string) => kwargs.get(key);
+  const keyword = (key: string) => kwargs.get(key);
   const source: Source = { ...parsed, comment: "", options: new Map() };
-  const [comps, architectures, trusted] = [given("comps"), given("architectures"), given("trusted")];
+  const [comps, architectures, trusted] = [keyword("comps"), keyword("architectures"), keyword("trusted")];
   if (comps !== undefined) source.comps = words(comps);
   if (architectures !== undefined) source.architectures = words(architectures);
-  if (truthy(given("uri"))) source.uris = [str(given("uri") ?? "")];
-  if (truthy(given("dist"))) source.suites = [str(given("dist") ?? "")];
-  if (given("signedby") !== undefined) source.signedby = str(given("signedby") ?? "");
-  if (given("disabled") !== undefined) source.disabled = isTrue(given("disabled"));
+  if (truthy(keyword("uri"))) source.uris = [str(keyword("uri") ?? "")];
+  if (truthy(keyword("dist"))) source.suites = [str(keyword("dist") ?? "")];
+  if (keyword("signedby") !== undefined) source.signedby = str(keyword("signedby") ?? "");
+  if (keyword("disabled") !== undefined) source.disabled = isTrue(keyword("disabled"));
   source.trusted = trusted === undefined ? null : isTrue(trusted) || trusted === "yes";
   if (source.file.endsWith(".sources")) {
     for (const key of ["types", "uris", "suites"] as const) {
-      const list = given(key);
+      const list = keyword(key);
       if (Array.isArray(list) && list.length > 0) source[key] = list.map(str);
     }
   }

@@ -99,8 +99,8 @@ export function changeRepository(repo: string, { kwargs, needsKey, root }: Repos
       `Name ${repo} is not valid. This must be the complete repo entry as seen in the sources file`,
     );
   }
-  const given = kwargs.get("comps");
-  const comps = given === undefined ? wanted.comps : words(given);
+  const value = kwargs.get("comps");
+  const comps = value === undefined ? wanted.comps : words(value);
   const all = [...new Set([...wanted.comps, ...comps])];
   const architectures = kwargs.has("architectures") ? words(kwargs.get("architectures") ?? "") : wanted.architectures;
   const files = new SourceFiles(root);
@@ -143,8 +143,8 @@ export function changeRepository(repo: string, { kwargs, needsKey, root }: Repos
   files.save();
 }
 
-function words(given: Value): string[] {
-  return (Array.isArray(given) ? given.map(str) : str(given).split(",")).map((word) => word.trim());
+function words(value: Value): string[] {
+  return (Array.isArray(value) ? value.map(str) : str(value).split(",")).map((word) => word.trim());
 }
 
 /** Merges entries in `sources.list` that differ only in their components. */

@@ -47,8 +47,8 @@ interface SyncedFamily {
 }
 
 /** The names that a white or black list has for a family: a list, text with commas, or a map of families; the option's, if none is given. */
-function namesFor(family: string, given: Value, option: Value): string[] | undefined {
-  const listed = given ?? option;
+function namesFor(family: string, list: Value, option: Value): string[] | undefined {
+  const listed = list ?? option;
   if (!isMap(listed)) return listed === null ? undefined : asNames(listed);
   const names = listed.get(family);
   return names === undefined || names === null ? undefined : asNames(names);

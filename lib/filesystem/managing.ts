@@ -232,8 +232,8 @@ class FileWork {
   }
 
   #sum(sfn: string): SourceSum | undefined {
-    const { sum, source, sfn: given } = this.#file;
-    if (source === "" || ((given !== "" || this.#current) && sum !== undefined)) {
+    const { sum, source, sfn: copy } = this.#file;
+    if (source === "" || ((copy !== "" || this.#current) && sum !== undefined)) {
       return sum === undefined ? undefined : { ...sum, hsum: sum.hsum.toLowerCase() };
     }
     const type = sum?.hash_type ?? this.#host.hashType;

@@ -17,8 +17,8 @@ export function optionWords(options: Value): string[] {
 }
 
 /** Words of a list, or of a text with commas. */
-export function listedWords(given: Value): string[] {
-  return Array.isArray(given) ? given.map(str) : str(given).split(",");
+export function listedWords(value: Value): string[] {
+  return Array.isArray(value) ? value.map(str) : str(value).split(",");
 }
 
 /**
@@ -26,11 +26,11 @@ export function listedWords(given: Value): string[] {
  * @throws {InvocationError} If it begins with `-` (but for `-` itself, the branch before), or is empty or several
  * lines.
  */
-export function revisionWord(given: string, what = "revision"): string {
-  return given === "-" ? given : checkedWord(given, what);
+export function revisionWord(value: string, what = "revision"): string {
+  return value === "-" ? value : checkedWord(value, what);
 }
 
 /** {@linkcode revisionWord} as a list, empty for an empty argument. */
-export function revisionWords(...given: readonly Value[]): string[] {
-  return given.filter(truthy).map((one) => revisionWord(str(one)));
+export function revisionWords(...values: readonly Value[]): string[] {
+  return values.filter(truthy).map((one) => revisionWord(str(one)));
 }

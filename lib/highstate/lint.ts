@@ -35,10 +35,10 @@ export interface LintCall {
  * 1.
  */
 export async function lint({ context, mods, kwargs, pillarFile, grainsFile }: LintCall): Promise<Value> {
-  const given = new Map(kwargs);
-  if (pillarFile !== null) given.set("pillar", await readMap(pillarFile));
+  const callKwargs = new Map(kwargs);
+  if (pillarFile !== null) callKwargs.set("pillar", await readMap(pillarFile));
   const own = grainsFile === null ? undefined : await readMap(grainsFile);
-  const state = await openHighState(own === undefined ? context : { ...context, grains: own }, given);
+  const state = await openHighState(own === undefined ? context : { ...context, grains: own }, callKwargs);
   const { states } = context.catalogue;
   const allFunctions = new Set((await states.all()).map(({ name }) => name));
   const otherModules = new Set([...states.refusals().keys(), ...await state.source.ownStateModules()]);

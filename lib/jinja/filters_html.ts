@@ -70,8 +70,10 @@ function toJsonValue(obj: Obj, sortKeys: boolean, depth: number = DEEPEST): Valu
   if (Array.isArray(obj)) return obj.map((item) => toJsonValue(item, sortKeys, depth - 1));
   if (obj instanceof Tuple) return obj.items.map((item) => toJsonValue(item, sortKeys, depth - 1));
   if (obj instanceof Map) {
-    const given = sortKeys ? sortBy(Array.from(obj, (item) => ({ key: item[0], item })), false) : [...obj];
-    return new Map(given.map(([key, item]): [Value, Value] => [jsonKey(key), toJsonValue(item, sortKeys, depth - 1)]));
+    const entries = sortKeys ? sortBy(Array.from(obj, (item) => ({ key: item[0], item })), false) : [...obj];
+    return new Map(
+      entries.map(([key, item]): [Value, Value] => [jsonKey(key), toJsonValue(item, sortKeys, depth - 1)]),
+    );
   }
   if (obj instanceof PyObject || obj instanceof Uint8Array) {
     throw pythonError("TypeError", `Object of type ${typeName(obj)} is not JSON serializable`);

@@ -230,11 +230,11 @@ const mapFilter: Run = (args, kwargs, context) => {
 /** `select`, `reject`, `selectattr`, `rejectattr`. */
 function selectFilter(wanted: boolean, byAttribute: boolean): Run {
   return (args, kwargs, context) => {
-    const [value, ...given] = args;
+    const [value, ...filterArgs] = args;
     if (!truthy(value)) return new PyIterator([]);
-    if (byAttribute && given.length === 0) throw filterArgumentError("Missing parameter for attribute name");
-    const getter = byAttribute ? attributeGetter(given[0]) : (item: Obj): Result => item;
-    const [name, ...rest] = byAttribute ? given.slice(1) : given;
+    if (byAttribute && filterArgs.length === 0) throw filterArgumentError("Missing parameter for attribute name");
+    const getter = byAttribute ? attributeGetter(filterArgs[0]) : (item: Obj): Result => item;
+    const [name, ...rest] = byAttribute ? filterArgs.slice(1) : filterArgs;
     const test = name === undefined ? undefined : str(name);
     const list = toList(value);
     const decide = (item: Obj): Result =>

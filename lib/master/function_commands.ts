@@ -45,12 +45,12 @@ async function perform(
 ): Promise<ValueMap> {
   const fun = load.get("fun");
   if (typeof fun !== "string") throw new WireError(`a ${kind} request without a function`, "fun");
-  const given = requestArguments(load, kind);
+  const request = requestArguments(load, kind);
   try {
-    const { user } = await authorize(load, { form: kind, fun, ...given }, services);
+    const { user } = await authorize(load, { form: kind, fun, ...request }, services);
     const jid = makeJid(undefined, { unique: services.opts.unique_jid });
     services.log.info(`User ${user} runs ${kind} ${truncate(fun)} with jid ${jid}`);
-    return await run({ kind, fun, ...given, jid, user });
+    return await run({ kind, fun, ...request, jid, user });
   } catch (error) {
     if (!(error instanceof RefusedError)) throw error;
     services.warn(`Refused ${kind} ${truncate(fun)} of ${truncateValue(load.get("user"))}: ${error.kind}`);

@@ -19,8 +19,8 @@ export function bondMode(settings: ValueMap, iface: string): number {
 
 /** The algorithm that distributes the load, out of the allowed ones. */
 export function hashPolicy(settings: ValueMap, iface: string, allowed: readonly string[]): Value | undefined {
-  const given = settings.get("hashing-algorithm");
-  if (given === undefined) return undefined;
-  if (!isAmong(given, allowed)) throw wrongSetting(iface, "hashing-algorithm", allowed);
-  return given;
+  const value = settings.get("hashing-algorithm");
+  if (value === undefined) return undefined;
+  if (!isAmong(value, allowed)) throw wrongSetting(iface, "hashing-algorithm", allowed);
+  return value;
 }

@@ -74,9 +74,9 @@ export function resolverSettings(text: string): { readonly domain: string; reado
   for (const line of text.split(/\r\n|\n|\r/)) {
     const [directive, ...words] = line.trim().split(/\s+/);
     const comment = words.findIndex((word) => word.startsWith("#") || word.startsWith(";"));
-    const given = comment < 0 ? words : words.slice(0, comment);
-    if (directive.toLowerCase() === "domain" && given.length > 0) domain = given[0];
-    if (directive.toLowerCase() === "search") search = given;
+    const values = comment < 0 ? words : words.slice(0, comment);
+    if (directive.toLowerCase() === "domain" && values.length > 0) domain = values[0];
+    if (directive.toLowerCase() === "search") search = values;
   }
   return { domain, search };
 }
@@ -99,8 +99,8 @@ export function shownSettings(settings: ValueMap): string[] {
 }
 
 /** The settings for the whole host, checked: `networking`, `hostname`, and `search` if it is given. */
-export function checkedSettings(given: ValueMap, current: ValueMap): ValueMap {
-  const settings = lowerKeys(given);
+export function checkedSettings(values: ValueMap, current: ValueMap): ValueMap {
+  const settings = lowerKeys(values);
   const networking = settings.get("enabled") ?? required(current, "networking");
   if (!isAmong(networking, SWITCH_WORDS)) throw wrongNetworkSetting("networking", SWITCH_WORDS);
   const hostname = settings.get("hostname") ?? required(current, "hostname");

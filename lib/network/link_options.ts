@@ -12,9 +12,9 @@ const OFFLOADS: readonly string[] = ["rx", "tx", "sg", "tso", "ufo", "gso", "gro
 
 /** Adds the setting `name` as `on` or `off`. */
 export function putSwitch(options: ValueMap, name: string, settings: ValueMap, iface: string): void {
-  const given = settings.get(name);
-  if (given === undefined) return;
-  const taken = switched(given, ["on", "off"]);
+  const value = settings.get(name);
+  if (value === undefined) return;
+  const taken = switched(value, ["on", "off"]);
   if (taken === undefined) throw wrongSetting(iface, name, SWITCH_WORDS);
   options.set(name, taken);
 }

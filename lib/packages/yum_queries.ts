@@ -18,9 +18,9 @@ import { isTrue } from "../values/is_true.ts";
 import { str as text, truthy, type Value, type ValueMap } from "../values/value.ts";
 
 /** A list, or the parts of a text between commas. */
-function names(given: Value | undefined): string[] {
-  if (!truthy(given)) return [];
-  return (Array.isArray(given) ? given.map(text) : text(given ?? "").split(",")).map((one) => one.trim());
+function names(value: Value | undefined): string[] {
+  if (!truthy(value)) return [];
+  return (Array.isArray(value) ? value.map(text) : text(value ?? "").split(",")).map((one) => one.trim());
 }
 
 /** The repositories to query: the named ones, or all that are enabled. */
@@ -84,15 +84,15 @@ export async function availableVersions(
 }
 
 /** Downloads packages with yumdownloader. @returns Their files by name. */
-export async function downloadPackages(given: readonly string[], context: JobContext): Promise<ValueMap> {
+export async function downloadPackages(packages: readonly string[], context: JobContext): Promise<ValueMap> {
   if (which("yumdownloader") === undefined) throw new CommandError("'yumdownloader' command not available");
-  if (given.length === 0) throw new InvocationError("No packages were specified");
+  if (packages.length === 0) throw new InvocationError("No packages were specified");
   const directory = `/var/cache/${yumProgram()}/packages`;
   Deno.mkdirSync(directory, { recursive: true });
   const files = () => [...Deno.readDirSync(directory)].map(({ name }) => name);
-  const isOf = (file: string) => given.find((name) => file.startsWith(`${name}-`));
+  const isOf = (file: string) => packages.find((name) => file.startsWith(`${name}-`));
   for (const file of files().filter(isOf)) Deno.removeSync(`${directory}/${file}`);
-  const checked = given.map((name) => checkedWord(name, "package name"));
+  const checked = packages.map((name) => checkedWord(name, "package name"));
   await runProgram(["yumdownloader", "-q", `--destdir=${directory}`, ...checked], context, { setsRetcode: true });
   const found: ValueMap = new Map();
   for (const file of files().filter((name) => name.endsWith(".rpm"))) {
@@ -100,9 +100,9 @@ export async function downloadPackages(given: readonly string[], context: JobCon
     if (name !== undefined) found.set(name, `${directory}/${file}`);
   }
   if (found.size === 0) {
-    throw new CommandError(`Unable to download any of the following packages: ${given.join(", ")}`);
+    throw new CommandError(`Unable to download any of the following packages: ${packages.join(", ")}`);
   }
-  const failed = given.filter((name) => !found.has(name));
+  const failed = packages.filter((name) => !found.has(name));
   if (failed.length > 0) found.set("_error", `The following package(s) failed to download: ${failed.join(", ")}`);
   return found;
 }

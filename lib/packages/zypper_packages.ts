@@ -31,12 +31,12 @@ export async function refreshZypper(kwargs: ValueMap, context: JobContext): Prom
   noteRefresh(context.opts);
   const settings = context.pillar.get("zypper");
   const configured = isMap(settings) ? settings.get("refreshdb_force") ?? true : true;
-  const given = kwargs.get("repos") ?? [];
+  const value = kwargs.get("repos") ?? [];
   const words = [
     ...truthy(kwargs.get("gpgautoimport")) ? ["--gpg-auto-import-keys"] : [],
     "refresh",
     ...truthy(kwargs.get("force") ?? configured) ? ["--force"] : [],
-    ...(Array.isArray(given) ? given : [given]).map((one) => checkedWord(str(one), "repository")),
+    ...(Array.isArray(value) ? value : [value]).map((one) => checkedWord(str(one), "repository")),
   ];
   const run = { root: kwargs.get("root"), refreshes: true, successes: [0, 6] };
   return output.parseRefresh((await runZypper(words, context, run)).stdout);

@@ -339,21 +339,21 @@ function asParameters(params: unknown, name: string): Record<string, Parameter> 
       ) {
         throw new TypeError(`${name}.params.${parameter}.type is none of any, str, int, float, bool, list, dict`);
       }
-      const given: unknown = "default" in declared ? declared.default : undefined;
+      const value: unknown = "default" in declared ? declared.default : undefined;
       return [
         parameter,
-        given === undefined ? { type: declared.type } : { type: declared.type, default: toValue(given) },
+        value === undefined ? { type: declared.type } : { type: declared.type, default: toValue(value) },
       ];
     }),
   );
 }
 
-function asNames(given: unknown, place: string): string[] {
-  if (Array.isArray(given) && given.every((name): name is string => typeof name === "string")) return given;
+function asNames(value: unknown, place: string): string[] {
+  if (Array.isArray(value) && value.every((name): name is string => typeof name === "string")) return value;
   throw new TypeError(`${place} is not a list of strings`);
 }
 
-function asVariable(given: unknown, place: string): boolean {
-  if (given !== undefined && typeof given !== "string") throw new TypeError(`${place} is not a string`);
-  return given !== undefined;
+function asVariable(value: unknown, place: string): boolean {
+  if (value !== undefined && typeof value !== "string") throw new TypeError(`${place} is not a string`);
+  return value !== undefined;
 }

@@ -31,7 +31,7 @@ export abstract class Endpoint {
   readonly #wait: SocketWait;
   #losses: Endpoint | undefined;
   /** Number of sends that wait for room. */
-  #givers = 0;
+  #senders = 0;
   #connections: ZmqSocket | undefined;
   #closed = false;
   /** Whether libzmq reports an error when one receives without a message (REQ). */
@@ -90,10 +90,10 @@ export abstract class Endpoint {
 
   /**
    * Receives the next message; `undefined` after `timeoutMs` (negative: no limit) or when closed.
-   * @param taken Called with the message in the same turn: a thread that takes over finds that both have happened, or
+   * @param onReceived Called with the message in the same turn: a thread that takes over finds that both have happened, or
    * neither.
    */
-  protected async take(timeoutMs: number, taken?: (frames: Frames) => void): Promise<Frames | undefined> {
+  protected async receiveWithin(timeoutMs: number, onReceived?: (frames: Frames) => void): Promise<Frames | undefined> {
     const deadline = timeoutMs < 0 ? Infinity : performance.now() + timeoutMs;
     await yieldToOthers();
     // Without waiting, receive is called directly, without asking first; a REQ does not allow that.
@@ -101,7 +101,7 @@ export abstract class Endpoint {
     while (ready) {
       const frames = this.#unlessClosed(() => {
         const message = this.#socket.tryReceive();
-        if (message !== undefined) taken?.(message);
+        if (message !== undefined) onReceived?.(message);
         return message;
       });
       if (frames !== undefined) {
@@ -116,26 +116,26 @@ export abstract class Endpoint {
   /**
    * Sends a message. @returns Whether it was sent within `timeoutMs` (negative: no limit). If there is room, it is sent
    * before the promise is returned, so that the caller can do less urgent work meanwhile.
-   * @param given Called in the same turn: a thread that takes over finds that both have happened, or neither.
+   * @param onSent Called in the same turn: a thread that takes over finds that both have happened, or neither.
    */
-  protected async give(frames: Frames, timeoutMs: number, given?: () => void): Promise<boolean> {
-    const now = this.#givers === 0 && this.sendNow(frames, given);
-    if (!now && !(await this.#giveWhenWritable(frames, timeoutMs, given))) return false;
+  protected async sendWithin(frames: Frames, timeoutMs: number, onSent?: () => void): Promise<boolean> {
+    const now = this.#senders === 0 && this.sendNow(frames, onSent);
+    if (!now && !(await this.#sendWhenWritable(frames, timeoutMs, onSent))) return false;
     socketMemory.worked(bytesOf(frames));
     await yieldToOthers(); // after the send, so that sends keep their order
     return true;
   }
 
-  async #giveWhenWritable(frames: Frames, timeoutMs: number, given?: () => void): Promise<boolean> {
+  async #sendWhenWritable(frames: Frames, timeoutMs: number, onSent?: () => void): Promise<boolean> {
     const deadline = timeoutMs < 0 ? Infinity : performance.now() + timeoutMs;
-    this.#givers++;
+    this.#senders++;
     try {
       while (await this.#wait.until(() => this.#socket.writable, deadline)) {
-        if (this.sendNow(frames, given)) return true;
+        if (this.sendNow(frames, onSent)) return true;
       }
       return false;
     } finally {
-      this.#givers--;
+      this.#senders--;
     }
   }
 
@@ -169,10 +169,10 @@ export abstract class Endpoint {
   }
 
   /** Sends a message if that is possible without waiting. @returns Whether it was sent. */
-  protected sendNow(frames: Frames, given?: () => void): boolean {
+  protected sendNow(frames: Frames, onSent?: () => void): boolean {
     return this.#unlessClosed(() => {
       const sent = this.#socket.trySend(frames);
-      if (sent) given?.();
+      if (sent) onSent?.();
       return sent;
     }) === true;
   }
@@ -247,18 +247,18 @@ export class Duplex extends Endpoint {
 
   /**
    * Waits for a message. @returns It, or `undefined` after `timeoutMs` (default: no limit) or when closed.
-   * @param taken Called with the message in the same turn, see lib/process/thread_lease.ts.
+   * @param onReceived Called with the message in the same turn, see lib/process/thread_lease.ts.
    */
-  receive(timeoutMs = -1, taken?: (frames: Frames) => void): Promise<Frames | undefined> {
-    return this.take(timeoutMs, taken);
+  receive(timeoutMs = -1, onReceived?: (frames: Frames) => void): Promise<Frames | undefined> {
+    return this.receiveWithin(timeoutMs, onReceived);
   }
 
   /**
    * Sends a message. @returns Whether it was sent within `timeoutMs` (default: no limit).
-   * @param given Called in the same turn, see lib/process/thread_lease.ts.
+   * @param onSent Called in the same turn, see lib/process/thread_lease.ts.
    */
-  send(frames: Frames, timeoutMs = -1, given?: () => void): Promise<boolean> {
-    return this.give(frames, timeoutMs, given);
+  send(frames: Frames, timeoutMs = -1, onSent?: () => void): Promise<boolean> {
+    return this.sendWithin(frames, timeoutMs, onSent);
   }
 }
 
@@ -312,7 +312,7 @@ export class Inbox extends Endpoint {
 
   /** Waits for a message. @returns It, or `undefined` after `timeoutMs` (default: no limit) or when closed. */
   receive(timeoutMs = -1): Promise<Frames | undefined> {
-    return this.take(timeoutMs);
+    return this.receiveWithin(timeoutMs);
   }
 }
 
@@ -334,6 +334,6 @@ export class Outbox extends Endpoint {
 
   /** Sends a message. @returns Whether it was sent within `timeoutMs` (default: no limit). */
   send(frames: Frames, timeoutMs = -1): Promise<boolean> {
-    return this.give(frames, timeoutMs);
+    return this.sendWithin(frames, timeoutMs);
   }
 }

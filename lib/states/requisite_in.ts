@@ -166,9 +166,9 @@ class Extensions {
   }
 
   /** The arguments that may be copied and that the receiver lacks. */
-  #lacking(given: readonly ValueMap[], own: readonly ValueMap[]): ValueMap[] {
+  #lacking(declared: readonly ValueMap[], own: readonly ValueMap[]): ValueMap[] {
     const keys = new Set(own.map(firstKey));
-    return given.filter((argument) => !keys.has(firstKey(argument)) && !NOT_USED.has(firstKey(argument)));
+    return declared.filter((argument) => !keys.has(firstKey(argument)) && !NOT_USED.has(firstKey(argument)));
   }
 }
 

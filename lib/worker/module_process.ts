@@ -174,8 +174,8 @@ export class ModuleProcess implements JobHost {
   /** Whether it may start programs. */
   get #startsPrograms(): boolean {
     const { permissions } = this.#options;
-    const given: Deno.PermissionOptionsObject = typeof permissions === "object" ? permissions : {};
-    return typeof permissions === "string" || [given.run, given.ffi].some(isGiven);
+    const granted: Deno.PermissionOptionsObject = typeof permissions === "object" ? permissions : {};
+    return typeof permissions === "string" || [granted.run, granted.ffi].some(isGiven);
   }
 
   #fail(reason: string): void {
@@ -276,7 +276,7 @@ export class ModuleProcess implements JobHost {
 
   #limit(): void {
     const { permissions, memory } = this.#options;
-    const given: Deno.PermissionOptionsObject = typeof permissions === "object" ? permissions : {};
+    const granted: Deno.PermissionOptionsObject = typeof permissions === "object" ? permissions : {};
     const now = processMemory(this.pid);
     if (this.#startsPrograms || now === undefined) {
       // Programs that it starts would inherit its limits.
@@ -289,7 +289,7 @@ export class ModuleProcess implements JobHost {
       return;
     }
     try {
-      limitProcess(this.pid, { data: now.data + memory, core: 0, ...!isGiven(given.write) && { fileSize: 0 } });
+      limitProcess(this.pid, { data: now.data + memory, core: 0, ...!isGiven(granted.write) && { fileSize: 0 } });
     } catch (error) {
       if (!(error instanceof LibcError)) throw error;
       this.#fail(`its memory cannot be limited: ${error.message}`);

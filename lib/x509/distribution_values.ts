@@ -46,8 +46,8 @@ function field(point: ValueMap, name: string): Value {
 }
 
 function fullNames(point: ValueMap): NameEntry[] | undefined {
-  const given = field(point, "fullname");
-  return truthy(given) ? namesOf(given) : undefined;
+  const argument = field(point, "fullname");
+  return truthy(argument) ? namesOf(argument) : undefined;
 }
 
 function isGiven(point: NameEntry | Value): point is NameEntry {
@@ -70,20 +70,20 @@ function distributionPoint(point: NameEntry | Value): Uint8Array {
 }
 
 /** `crlDistributionPoints`. */
-export function distributionPoints(given: Value): ExtensionValue {
-  const { critical, points } = givenPoints(given);
+export function distributionPoints(argument: Value): ExtensionValue {
+  const { critical, points } = givenPoints(argument);
   return { value: sequence(...points.map(distributionPoint)), critical };
 }
 
 /** `freshestCRL`. */
-export function freshestList(given: Value): ExtensionValue {
-  return { ...distributionPoints(given), critical: false };
+export function freshestList(argument: Value): ExtensionValue {
+  return { ...distributionPoints(argument), critical: false };
 }
 
 /** `issuingDistributionPoint`. */
-export function issuingPoint(given: Value): ExtensionValue {
-  if (!isMap(given)) throw new InvocationError("issuingDistributionPoint must be a dictionary");
-  const flag = (name: string, n: number) => truthy(field(given, name)) ? [boolean(true, contextTag(n, false))] : [];
+export function issuingPoint(argument: Value): ExtensionValue {
+  if (!isMap(argument)) throw new InvocationError("issuingDistributionPoint must be a dictionary");
+  const flag = (name: string, n: number) => truthy(field(argument, name)) ? [boolean(true, contextTag(n, false))] : [];
   const only = [...flag("onlyuser", 1), ...flag("onlyCA", 2), ...flag("onlyAA", 5)];
   if (only.length > 1) {
     throw new InvocationError(
@@ -91,11 +91,11 @@ export function issuingPoint(given: Value): ExtensionValue {
         "only_contains_attribute_certs",
     );
   }
-  const reasons = field(given, "onlysomereasons");
-  const fullname = fullNames(given);
+  const reasons = field(argument, "onlysomereasons");
+  const fullname = fullNames(argument);
   const parts = [
     // Salt ignores a relative name if there is a full one.
-    ...pointName(fullname, fullname === undefined ? field(given, "relativename") : null),
+    ...pointName(fullname, fullname === undefined ? field(argument, "relativename") : null),
     ...flag("onlyuser", 1),
     ...flag("onlyCA", 2),
     ...truthy(reasons)
@@ -111,18 +111,18 @@ export function issuingPoint(given: Value): ExtensionValue {
         "must have a value.",
     );
   }
-  return { value: sequence(...parts), critical: truthy(field(given, "critical")) };
+  return { value: sequence(...parts), critical: truthy(field(argument, "critical")) };
 }
 
-function qualifier(given: Value): Uint8Array[] {
-  if (typeof given === "string") return [sequence(oid("1.3.6.1.5.5.7.2.1"), text(TAG.ia5, given))];
-  if (!isMap(given)) throw new InvocationError(`A qualifier is a str or a dict, not ${str(given)}`);
-  const numbers = field(given, "noticeNumbers");
+function qualifier(argument: Value): Uint8Array[] {
+  if (typeof argument === "string") return [sequence(oid("1.3.6.1.5.5.7.2.1"), text(TAG.ia5, argument))];
+  if (!isMap(argument)) throw new InvocationError(`A qualifier is a str or a dict, not ${str(argument)}`);
+  const numbers = field(argument, "noticeNumbers");
   // As Salt does: without numbers there is no notice.
   if (!truthy(numbers)) return [];
   const list = (Array.isArray(numbers) ? numbers : [numbers]).map((one) => integer(wholeNumber(one, "noticeNumbers")));
-  const organization = field(given, "organization");
-  const words = field(given, "text");
+  const organization = field(argument, "organization");
+  const words = field(argument, "text");
   const reference = sequence(
     ...organization === null ? [] : [text(TAG.utf8, str(organization))],
     sequence(...list),
@@ -132,25 +132,25 @@ function qualifier(given: Value): Uint8Array[] {
 }
 
 /** `certificatePolicies`. */
-export function policies(given: Value): ExtensionValue {
-  if (typeof given === "string") {
-    const ids = given.split(",").map((one) => one.trim()).filter((one) => one !== "critical");
+export function policies(argument: Value): ExtensionValue {
+  if (typeof argument === "string") {
+    const ids = argument.split(",").map((one) => one.trim()).filter((one) => one !== "critical");
     if (!ids.every((id) => /^[012](?:\.\d+)+$/.test(id))) {
       throw new InvocationError("certificatePolicies defined as string must be a comma-separated list of OID.");
     }
-    return { value: sequence(...ids.map((id) => sequence(oid(id)))), critical: given.startsWith("critical") };
+    return { value: sequence(...ids.map((id) => sequence(oid(id)))), critical: argument.startsWith("critical") };
   }
-  if (!isMap(given)) throw new InvocationError("certificatePolicies must be a str or a dict");
-  const parsed = [...given].filter(([id]) => id !== "critical").map(([id, qualifiers]) => {
+  if (!isMap(argument)) throw new InvocationError("certificatePolicies must be a str or a dict");
+  const parsed = [...argument].filter(([id]) => id !== "critical").map(([id, qualifiers]) => {
     const made = (Array.isArray(qualifiers) ? qualifiers : []).flatMap(qualifier);
     return sequence(oid(checkedOid(str(id))), ...made.length > 0 ? [sequence(...made)] : []);
   });
-  return { value: sequence(...parsed), critical: truthy(given.get("critical") ?? false) };
+  return { value: sequence(...parsed), critical: truthy(argument.get("critical") ?? false) };
 }
 
 /** `policyConstraints`: limits the certificates of a path without explicit policies, or with mapped ones. */
-export function policyConstraints(given: Value): ExtensionValue {
-  const { critical, words } = wordsOf(given);
+export function policyConstraints(argument: Value): ExtensionValue {
+  const { critical, words } = wordsOf(argument);
   const number = (name: string, n: number) => {
     const value = words.get(name);
     return value === undefined ? [] : [integer(wholeNumber(value, name), contextTag(n, false))];
@@ -165,30 +165,30 @@ export function policyConstraints(given: Value): ExtensionValue {
 }
 
 /** `inhibitAnyPolicy`: the number of certificates after which `anyPolicy` is no longer valid. */
-export function inhibitAnyPolicy(given: Value): ExtensionValue {
-  if (typeof given === "string") {
-    const { critical, pairs } = confWords(given);
+export function inhibitAnyPolicy(argument: Value): ExtensionValue {
+  if (typeof argument === "string") {
+    const { critical, pairs } = confWords(argument);
     return { value: integer(wholeNumber(pairs[0][0], "skip_certs")), critical };
   }
-  if (isMap(given) && !given.has("value")) {
+  if (isMap(argument) && !argument.has("value")) {
     throw new InvocationError("Undefined required key for inhibitAnyPolicy: 'value'");
   }
-  const value = isMap(given) ? given.get("value") ?? null : given;
-  return { value: integer(wholeNumber(value, "skip_certs")), critical: mentions(given, "critical") };
+  const value = isMap(argument) ? argument.get("value") ?? null : argument;
+  return { value: integer(wholeNumber(value, "skip_certs")), critical: mentions(argument, "critical") };
 }
 
 /** `nameConstraints`: the permitted and the excluded subtrees of names. */
-export function nameConstraints(given: Value): ExtensionValue {
-  const critical = mentions(given, "critical");
+export function nameConstraints(argument: Value): ExtensionValue {
+  const critical = mentions(argument, "critical");
   const scopes = new Map<string, NameEntry[]>();
-  if (typeof given === "string") {
-    for (const item of given.split(",")) {
+  if (typeof argument === "string") {
+    for (const item of argument.split(",")) {
       const [scope, name] = item.trim().split(";");
       if (name !== undefined) scopes.set(scope, [...scopes.get(scope) ?? [], ...namesOf(name)]);
     }
-  } else if (isMap(given)) {
+  } else if (isMap(argument)) {
     for (const scope of ["permitted", "excluded"]) {
-      const list = given.get(scope);
+      const list = argument.get(scope);
       if (!Array.isArray(list)) continue;
       const names = namesOf(list.filter((one) => one !== "critical"));
       scopes.set(scope, names.map(([kind, value]): NameEntry => [kind.trim(), str(value).trim()]));

@@ -39,14 +39,14 @@ export interface Parties {
   readonly issuerKey?: Uint8Array;
 }
 
-type Maker = (given: Value, parties: Parties) => ExtensionValue;
+type Maker = (argument: Value, parties: Parties) => ExtensionValue;
 
-const basicConstraints: Maker = (given) => {
-  const words = typeof given === "string" ? confWords(given.toLowerCase()) : undefined;
+const basicConstraints: Maker = (argument) => {
+  const words = typeof argument === "string" ? confWords(argument.toLowerCase()) : undefined;
   const values: ReadonlyMap<Value, Value> = words !== undefined
     ? new Map<Value, Value>(words.pairs)
-    : isMap(given)
-    ? given
+    : isMap(argument)
+    ? argument
     : new Map();
   const ca = values.get("ca");
   if (ca === undefined) {
@@ -79,26 +79,29 @@ function pathLength(length: Value, isText: boolean): bigint {
   return wholeNumber(typeof read === "string" ? -1 : read, "path_length", " or None");
 }
 
-const keyUsage: Maker = (given) => {
-  const bits = USAGES.flatMap((word, n) => mentions(given, word) ? [n] : []);
+const keyUsage: Maker = (argument) => {
+  const bits = USAGES.flatMap((word, n) => mentions(argument, word) ? [n] : []);
   if (!bits.includes(4) && (bits.includes(7) || bits.includes(8))) {
     throw new InvocationError("encipher_only and decipher_only can only be true when key_agreement is true");
   }
-  return { value: namedBits(bits), critical: mentions(given, "critical") };
+  return { value: namedBits(bits), critical: mentions(argument, "critical") };
 };
 
-const extendedKeyUsage: Maker = (given) => {
-  const words = typeof given === "string" ? confWords(given) : undefined;
+const extendedKeyUsage: Maker = (argument) => {
+  const words = typeof argument === "string" ? confWords(argument) : undefined;
   const list: Value[] = words !== undefined
     ? words.pairs.map(([word]) => word)
-    : Array.isArray(given)
-    ? given
-    : [given];
+    : Array.isArray(argument)
+    ? argument
+    : [argument];
   const usages = list.filter((one) => one !== "critical").map((one) => {
     const word = str(one);
     return oid(Object.hasOwn(USAGE_OIDS, word) ? USAGE_OIDS[word] : checkedOid(word));
   });
-  return { value: sequence(...usages), critical: words === undefined ? mentions(given, "critical") : words.critical };
+  return {
+    value: sequence(...usages),
+    critical: words === undefined ? mentions(argument, "critical") : words.critical,
+  };
 };
 
 /** The identifier of a key: the SHA-1 digest of its bits. */
@@ -106,27 +109,29 @@ export function identifierOf(spki: Uint8Array): Uint8Array {
   return hashBytes(keyBits(spki), "sha1");
 }
 
-const subjectKeyIdentifier: Maker = (given, { subjectKey }) => {
-  if (mentions(given, "critical")) throw new InvocationError("subjectKeyIdentifier must be marked as non-critical");
-  if (given === "hash") {
+const subjectKeyIdentifier: Maker = (argument, { subjectKey }) => {
+  if (mentions(argument, "critical")) throw new InvocationError("subjectKeyIdentifier must be marked as non-critical");
+  if (argument === "hash") {
     if (subjectKey === undefined) {
       throw new CommandError("Cannot calculate digest for subjectKeyIdentifier: missing pubkey");
     }
     return { value: der(TAG.octetString, identifierOf(subjectKey)), critical: false };
   }
-  if (given instanceof Uint8Array) return { value: der(TAG.octetString, given), critical: false };
-  if (typeof given !== "string") throw new InvocationError("Value must be a (hex-)digest or pubkey");
-  const digits = given.replaceAll(":", "").replace(/\s/g, "");
+  if (argument instanceof Uint8Array) return { value: der(TAG.octetString, argument), critical: false };
+  if (typeof argument !== "string") throw new InvocationError("Value must be a (hex-)digest or pubkey");
+  const digits = argument.replaceAll(":", "").replace(/\s/g, "");
   if (!/^(?:[0-9a-fA-F]{2})*$/.test(digits)) throw new InvocationError("Value must be precomputed hash");
   return { value: der(TAG.octetString, Uint8Array.fromHex(digits)), critical: false };
 };
 
-const authorityKeyIdentifier: Maker = (given, { issuer, issuerKey }) => {
-  if (mentions(given, "critical")) throw new InvocationError("authorityKeyIdentifier must be marked as non-critical");
+const authorityKeyIdentifier: Maker = (argument, { issuer, issuerKey }) => {
+  if (mentions(argument, "critical")) {
+    throw new InvocationError("authorityKeyIdentifier must be marked as non-critical");
+  }
   if (issuer === undefined && issuerKey === undefined) {
     throw new CommandError("Need CA certificate or CA pubkey to calculate authorityKeyIdentifier");
   }
-  const { words } = wordsOf(given);
+  const { words } = wordsOf(argument);
   let keyid: Uint8Array | undefined;
   if (words.has("keyid")) {
     const own = issuer?.extensions.find(({ oid }) => oid === EXTENSION_OIDS.get("subjectKeyIdentifier"));
@@ -148,8 +153,8 @@ const authorityKeyIdentifier: Maker = (given, { issuer, issuerKey }) => {
 };
 
 /** Names of an issuer, which may be copied from its certificate. */
-const issuerNames: Maker = (given, { issuer }) => {
-  const { critical, names } = givenNames(given);
+const issuerNames: Maker = (argument, { issuer }) => {
+  const { critical, names } = givenNames(argument);
   const copied = names.some(([kind, value]) => kind === "issuer" && value === "copy");
   if (!copied) return { value: sequence(...names.map(generalName)), critical };
   if (issuer === undefined) throw new CommandError("Need CA certificate to copy to issuerAltName");
@@ -163,18 +168,18 @@ const issuerNames: Maker = (given, { issuer }) => {
   return { value: sequence(...rawNames(own), ...others.map(generalName)), critical };
 };
 
-const subjectAltName: Maker = (given) => {
-  const { critical, names } = givenNames(given);
+const subjectAltName: Maker = (argument) => {
+  const { critical, names } = givenNames(argument);
   return { value: sequence(...names.map(generalName)), critical };
 };
 
-const authorityInfoAccess: Maker = (given) => {
-  const pairs: (readonly [string, string])[] = typeof given === "string"
-    ? given.split(",").map((one) => one.trim()).filter((one) => one !== "critical").map((one) => {
+const authorityInfoAccess: Maker = (argument) => {
+  const pairs: (readonly [string, string])[] = typeof argument === "string"
+    ? argument.split(",").map((one) => one.trim()).filter((one) => one !== "critical").map((one) => {
       const at = one.indexOf(";");
       return [one.slice(0, at), one.slice(at + 1)];
     })
-    : (Array.isArray(given) ? given : [given]).flatMap((one) =>
+    : (Array.isArray(argument) ? argument : [argument]).flatMap((one) =>
       isMap(one)
         ? [...one].filter(([way]) => way !== "critical").map(([way, place]) => [str(way), str(place)] as const)
         : []
@@ -187,11 +192,11 @@ const authorityInfoAccess: Maker = (given) => {
   return { value: sequence(...made), critical: false };
 };
 
-const tlsfeature: Maker = (given) => {
-  const list = typeof given === "string"
-    ? given.split(",").map((one) => one.trim())
-    : Array.isArray(given)
-    ? given
+const tlsfeature: Maker = (argument) => {
+  const list = typeof argument === "string"
+    ? argument.split(",").map((one) => one.trim())
+    : Array.isArray(argument)
+    ? argument
     : [];
   const features = list.filter((one) => one !== "critical").map((one) => {
     const number = [...TLS_FEATURES].find(([, name]) => name === one)?.[0];
@@ -201,35 +206,35 @@ const tlsfeature: Maker = (given) => {
   return { value: sequence(...features), critical: list.includes("critical") };
 };
 
-const cRLNumber: Maker = (given) => {
-  const number = /^\s*-?\d+\s*$/.test(str(given)) ? BigInt(str(given).trim()) : undefined;
+const cRLNumber: Maker = (argument) => {
+  const number = /^\s*-?\d+\s*$/.test(str(argument)) ? BigInt(str(argument).trim()) : undefined;
   if (number === undefined) {
     throw new InvocationError("cRLNumber must be an integer and must be marked as non-critical");
   }
   return { value: integer(number), critical: false };
 };
 
-const deltaCRLIndicator: Maker = (given) => {
-  const numbers = str(given).match(/\d+/g) ?? [];
+const deltaCRLIndicator: Maker = (argument) => {
+  const numbers = str(argument).match(/\d+/g) ?? [];
   if (numbers.length !== 1) {
     throw new InvocationError("deltaCRLIndicator must contain a single integer pointing to a cRLNumber");
   }
-  return { value: integer(BigInt(numbers[0])), critical: str(given).includes("critical") };
+  return { value: integer(BigInt(numbers[0])), critical: str(argument).includes("critical") };
 };
 
-const revocationReason: Maker = (given) => {
-  const words = typeof given === "string" ? confWords(given) : undefined;
-  const list = words?.pairs.map(([word]): Value => word) ?? (Array.isArray(given) ? given : [given]);
+const revocationReason: Maker = (argument) => {
+  const words = typeof argument === "string" ? confWords(argument) : undefined;
+  const list = words?.pairs.map(([word]): Value => word) ?? (Array.isArray(argument) ? argument : [argument]);
   const reason = list.find((one) => one !== "critical") ?? null;
   const code = [...REASON_CODES].find(([, name]) => name === reason)?.[0];
   if (code === undefined) throw new InvocationError(`${repr(reason)} is not a valid ReasonFlags`);
-  return { value: integer(code, TAG.enumerated), critical: words?.critical ?? mentions(given, "critical") };
+  return { value: integer(code, TAG.enumerated), critical: words?.critical ?? mentions(argument, "critical") };
 };
 
-const invalidityDate: Maker = (given) => {
-  if (typeof given !== "string") throw new InvocationError("invalidityDate must be a string");
-  const critical = given.startsWith("critical");
-  const text = critical ? given.slice(given.indexOf(" ") + 1) : given;
+const invalidityDate: Maker = (argument) => {
+  if (typeof argument !== "string") throw new InvocationError("invalidityDate must be a string");
+  const critical = argument.startsWith("critical");
+  const text = critical ? argument.slice(argument.indexOf(" ") + 1) : argument;
   try {
     return { value: time(knownDate(text), true), critical };
   } catch (error) {
@@ -260,7 +265,7 @@ const MAKERS: Readonly<Record<string, Maker>> = {
   policyConstraints,
   inhibitAnyPolicy,
   nameConstraints,
-  noCheck: (given) => ({ value: der(TAG.null), critical: str(given).includes("critical") }),
+  noCheck: (argument) => ({ value: der(TAG.null), critical: str(argument).includes("critical") }),
   tlsfeature,
   nsComment: notThere("nsComment"),
   nsCertType: notThere("nsCertType"),
@@ -275,7 +280,7 @@ const MAKERS: Readonly<Record<string, Maker>> = {
  * @param name Salt's name of it.
  * @throws {CommandError | InvocationError} If the arguments do not fit.
  */
-export function makeExtension(name: string, given: Value, parties: Parties): Extension {
+export function makeExtension(name: string, argument: Value, parties: Parties): Extension {
   if (!Object.hasOwn(MAKERS, name)) throw new CommandError(`Unknown extension ${name}`);
-  return { oid: EXTENSION_OIDS.get(name) ?? ENTRY_EXTENSION_OIDS.get(name) ?? "", ...MAKERS[name](given, parties) };
+  return { oid: EXTENSION_OIDS.get(name) ?? ENTRY_EXTENSION_OIDS.get(name) ?? "", ...MAKERS[name](argument, parties) };
 }

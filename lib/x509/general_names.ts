@@ -64,10 +64,10 @@ function addressOf(bytes: Uint8Array, whole: boolean): string {
 }
 
 /** A domain in ASCII. */
-function domain(given: string, { dot = false, wildcard = false } = {}): string {
-  const hasDot = given.startsWith(".");
+function domain(argument: string, { dot = false, wildcard = false } = {}): string {
+  const hasDot = argument.startsWith(".");
   if (hasDot && !dot) throw new CommandError("Leading dots are not allowed in this context");
-  let name = hasDot ? given.replace(/^\.+/, "") : given;
+  let name = hasDot ? argument.replace(/^\.+/, "") : argument;
   const hasWildcard = name.startsWith("*.");
   if (hasWildcard) {
     if (!wildcard) throw new CommandError("Wildcards are not allowed in this context");
@@ -117,14 +117,14 @@ function punycode(label: string): string {
 }
 
 /** The bytes of an address or of a network with its mask. */
-function addressBytes(given: string): Uint8Array {
+function addressBytes(argument: string): Uint8Array {
   const bytes = ({ version, value }: { readonly version: number; readonly value: bigint }) =>
     Uint8Array.fromHex(value.toString(16).padStart(version === 4 ? 8 : 32, "0"));
-  const address = parseIpAddress(given);
+  const address = parseIpAddress(argument);
   if (address !== undefined) return bytes(address);
-  const network: IpInterface | undefined = parseIpNetwork(given, { strict: true });
+  const network: IpInterface | undefined = parseIpNetwork(argument, { strict: true });
   if (network === undefined) {
-    throw new CommandError(`Provided value ${given} does not seem to be an IP address or network range.`);
+    throw new CommandError(`Provided value ${argument} does not seem to be an IP address or network range.`);
   }
   const { version, prefix } = network;
   const size = version === 4 ? 32 : 128;
@@ -132,12 +132,12 @@ function addressBytes(given: string): Uint8Array {
   return new Uint8Array([...bytes(network), ...bytes({ version, value: mask })]);
 }
 
-function mailBox(given: string): string {
-  const at = given.lastIndexOf("@");
+function mailBox(argument: string): string {
+  const at = argument.lastIndexOf("@");
   // Without a mailbox it is a host or a domain, as in name constraints.
-  if (at < 0) return domain(given, { dot: true });
-  const address = asciiName(`${given.slice(0, at)}@${domain(given.slice(at + 1))}`, "RFC822Name");
-  if (given.slice(0, at).includes("@")) throw new CommandError("Invalid rfc822name value");
+  if (at < 0) return domain(argument, { dot: true });
+  const address = asciiName(`${argument.slice(0, at)}@${domain(argument.slice(at + 1))}`, "RFC822Name");
+  if (argument.slice(0, at).includes("@")) throw new CommandError("Invalid rfc822name value");
   return address;
 }
 
@@ -151,8 +151,8 @@ function asciiName(name: string, kind: string): string {
   );
 }
 
-function uri(given: string): string {
-  const made = given.replace(
+function uri(argument: string): string {
+  const made = argument.replace(
     /^([A-Za-z][A-Za-z0-9+.-]*:)?\/\/([^/?#]*)/,
     (whole, scheme: string | undefined, host: string) =>
       host === "" ? whole : `${(scheme ?? "").toLowerCase()}//${asciiDomain(host)}`,
@@ -167,17 +167,17 @@ function uri(given: string): string {
  */
 export function generalName([kind, value]: NameEntry): Uint8Array {
   const word = kind.toLowerCase();
-  const given = () => {
+  const argument = () => {
     if (typeof value === "string") return value;
     throw new InvocationError(`Expected string value, got ${typeName(value)}: \`${str(value)}\``);
   };
   switch (word) {
     case "email":
-      return text(0x81, mailBox(given()));
+      return text(0x81, mailBox(argument()));
     case "uri":
-      return text(0x86, uri(given()));
+      return text(0x86, uri(argument()));
     case "dns":
-      return text(0x82, domain(given(), { dot: true, wildcard: true }));
+      return text(0x82, domain(argument(), { dot: true, wildcard: true }));
     case "rid": {
       const whole = oid(checkedOid(str(value)));
       return der(0x88, whole.subarray(2));
@@ -194,16 +194,16 @@ export function generalName([kind, value]: NameEntry): Uint8Array {
 }
 
 /** A given object identifier. @throws {CommandError} If it is none. */
-export function checkedOid(given: string): string {
-  if (!/^[012](?:\.\d+)+$/.test(given)) throw new CommandError(`Invalid oid: ${given}`);
-  return given;
+export function checkedOid(argument: string): string {
+  if (!/^[012](?:\.\d+)+$/.test(argument)) throw new CommandError(`Invalid oid: ${argument}`);
+  return argument;
 }
 
 /** `dns:example.org` in two. */
-export function splitName(given: string): NameEntry {
-  const at = given.indexOf(":");
-  if (at < 0) throw new CommandError(`GeneralName type ${given} is invalid`);
-  return [given.slice(0, at), given.slice(at + 1)];
+export function splitName(argument: string): NameEntry {
+  const at = argument.indexOf(":");
+  if (at < 0) throw new CommandError(`GeneralName type ${argument} is invalid`);
+  return [argument.slice(0, at), argument.slice(at + 1)];
 }
 
 /** The names inside a value that are general names. */

@@ -38,9 +38,9 @@ import type { KeyObject } from "node:crypto";
 export type Reference = string | Uint8Array;
 
 /** What an argument refers to. @throws {InvocationError} If there is none. */
-export function referenceOf(given: Value): Reference {
-  if (given instanceof Uint8Array) return given;
-  if (given !== null) return str(given);
+export function referenceOf(argument: Value): Reference {
+  if (argument instanceof Uint8Array) return argument;
+  if (argument !== null) return str(argument);
   throw new InvocationError(
     "Could not load provided source. You need to pass an existing file, (PEM|hex|base64)-encoded string or raw bytes.",
   );

@@ -199,9 +199,9 @@ function unescaped(value: string): string {
 }
 
 /** One part of a name. @throws {CommandError} If the text is none. @throws {InvocationError} If it is several. */
-export function namePart(given: Value): NamePart {
-  const parts = typeof given === "string" ? new NameParser(given).parse() : undefined;
-  if (parts === undefined || parts.length === 0) throw new CommandError(`Failed parsing rdn string: ${str(given)}`);
+export function namePart(argument: Value): NamePart {
+  const parts = typeof argument === "string" ? new NameParser(argument).parse() : undefined;
+  if (parts === undefined || parts.length === 0) throw new CommandError(`Failed parsing rdn string: ${str(argument)}`);
   if (parts.length > 1) {
     throw new InvocationError("Specified string is not a Relative Distinguished Name, but a Distinguished Name.");
   }
@@ -213,16 +213,16 @@ export function namePart(given: Value): NamePart {
  * @throws {CommandError} If a text cannot be read, or a value does not fit.
  * @throws {InvocationError} For what is not a text, list or map.
  */
-export function nameOf(given: Value): Name {
-  if (typeof given === "string") {
-    const parts = new NameParser(given).parse();
+export function nameOf(argument: Value): Name {
+  if (typeof argument === "string") {
+    const parts = new NameParser(argument).parse();
     if (parts === undefined) throw new CommandError("Failed parsing rfc4514 dirName string");
     return parts.reverse();
   }
-  if (Array.isArray(given)) return given.map(namePart);
-  if (isMap(given)) {
-    return [...NAME_OIDS].filter(([word]) => given.has(word)).map(([word, type]) => {
-      const value = given.get(word) ?? null;
+  if (Array.isArray(argument)) return argument.map(namePart);
+  if (isMap(argument)) {
+    return [...NAME_OIDS].filter(([word]) => argument.has(word)).map(([word, type]) => {
+      const value = argument.get(word) ?? null;
       if (typeof value !== "string") throw new CommandError(`value argument must be a str, not ${typeName(value)}`);
       return [attribute(type, value)];
     });

@@ -44,14 +44,14 @@ const NOW: ReadonlyMap<Value, string> = new Map([
 ]);
 
 /** The arguments under their current names. */
-export function currentNames(given: ValueMap): ValueMap {
-  return new Map([...given].map(([name, value]) => [NOW.get(name) ?? name, value]));
+export function currentNames(kwargs: ValueMap): ValueMap {
+  return new Map([...kwargs].map(([name, value]) => [NOW.get(name) ?? name, value]));
 }
 
 /** The arguments of a certificate, merged with a signing policy, which takes precedence; both may give parts of the subject. */
-export function withPolicy(policy: ValueMap, given: ValueMap): ValueMap {
-  if (policy.size === 0) return given;
-  const merged = currentNames(given);
+export function withPolicy(policy: ValueMap, kwargs: ValueMap): ValueMap {
+  if (policy.size === 0) return kwargs;
+  const merged = currentNames(kwargs);
   const forced = new Map(policy);
   const [wanted, subject] = [merged.get("subject") ?? null, policy.get("subject") ?? null];
   if (merged.has("subject")) {
