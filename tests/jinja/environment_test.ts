@@ -118,7 +118,7 @@ for (const [template, text] of WAITING) {
 const REFUSED: readonly (readonly [template: string, message: string])[] = [
   [
     "{% for x in [1, 1, 1] if x is later_odd %}{{ loop }}{% endfor %}",
-    "the length of this loop cannot be told at once",
+    "the length of this loop is not known without waiting",
   ],
   ["{{ 'echo' is in host }}", "'host' object cannot tell at once"],
   ["{{ '{0[echo]}'.format(host) }}", "a field of a format string cannot wait for a function"],
