@@ -33,7 +33,7 @@ export function isZipLink({ mode }: ZipMember): boolean {
 export async function extractMember(member: ZipMember, { archive, dest, password, modes }: Extracting): Promise<void> {
   const parts = member.name.split("/").filter((part) => part !== "" && part !== "." && part !== "..");
   if (parts.some((part) => part.includes("\0"))) {
-    throw new CommandError(`the name ${JSON.stringify(member.name)} is none`);
+    throw new CommandError(`the name ${JSON.stringify(member.name)} is not valid`);
   }
   const directory = member.name.endsWith("/");
   const path = [dest.replace(/(?<=.)\/+$/, ""), ...parts].join("/");

@@ -341,7 +341,7 @@ function readStateDone(data: Value | undefined): StateDone | undefined {
 }
 
 function lostMasterText(jid: string): string {
-  return `The Salt master ended while job ${jid} ran. The minions go on with it; when the master is back: salt-run jobs.attach ${jid}`;
+  return `The Salt master ended while job ${jid} ran. The minions continue it; when the master runs again: salt-run jobs.attach ${jid}`;
 }
 
 /** The result of `read`; `undefined` for a user who may not read the master's files, such as users in `publisher_acl`. */

@@ -90,7 +90,7 @@ export class BackgroundParts {
    */
   async #masterReturns(gone: NoMasterError): Promise<void> {
     const { opts: { sock_dir }, io: { signal }, log } = this.#session;
-    log.warning(`${gone.message}. The batch goes on when a master is back`);
+    log.warning(`${gone.message}. The batch continues when a master runs again`);
     const deadline = performance.now() + this.#awayMs;
     while (!signal.aborted && !(await isMasterRunning(sock_dir))) {
       if (performance.now() > deadline) throw gone;

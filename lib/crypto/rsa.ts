@@ -224,7 +224,7 @@ export class PrivateKey {
 
 function checkBits(bits: number): void {
   if (bits >= MIN_KEY_BITS && bits <= MAX_KEY_BITS) return;
-  throw new KeyError(`A key of ${bits} bits is not taken: ${MIN_KEY_BITS} to ${MAX_KEY_BITS} are`);
+  throw new KeyError(`A key of ${bits} bits is not accepted: it must have ${MIN_KEY_BITS} to ${MAX_KEY_BITS} bits`);
 }
 
 function readPrivate(pem: string): KeyObject {

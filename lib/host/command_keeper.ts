@@ -164,7 +164,7 @@ class CommandKeeper {
     try {
       writeDetached(this.#place.cachedir, detached);
     } catch (error) {
-      print(`it cannot note a command of job ${jid}: ${messageOf(error)}`);
+      print(`it cannot record a command of job ${jid}: ${messageOf(error)}`);
     }
   }
 

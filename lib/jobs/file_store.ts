@@ -153,7 +153,7 @@ class FileJobStore implements JobStore {
     const jid = load.get("jid"), id = load.get("id"), value = load.get("return");
     if (typeof jid !== "string" || !isJid(jid) || typeof id !== "string" || value === undefined) return "ignored";
     if (!isValidId(id) || RESERVED.has(id) || id.startsWith(".")) {
-      this.#log(`The return of ${JSON.stringify(id)} for job ${jid} is not stored: that id has no place`);
+      this.#log(`The return of ${JSON.stringify(id)} for job ${jid} is not stored: its file name would not be valid`);
       return "ignored";
     }
     return this.#storing(`store the return of ${id} for job ${jid}`, () => {

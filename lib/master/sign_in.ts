@@ -197,7 +197,7 @@ function keysFor(
       parts.push(opened);
     } catch (error) {
       services.warn(
-        `The token in the sign-in of ${id} does not open: ${messageOf(error)}`,
+        `The token in the sign-in of ${id} cannot be decrypted: ${messageOf(error)}`,
       );
     }
   }

@@ -185,7 +185,7 @@ export class MinionJobs {
     const goesOn = await this.#jobsThatGoOn(open);
     for (const { load, state, jid } of open) {
       if (goesOn.has(jid)) {
-        this.#parts.log.info(`Job ${jid}, whose command went on when this minion ended, is taken over`);
+        this.#parts.log.info(`Job ${jid}, whose command kept running when the minion ended before, is taken over`);
         void this.#run(load, true);
       } else {
         const more = runsStates(load.get("fun")) ? interruptedRunLines(this.#parts.opts.cachedir, jid) : [];
@@ -202,7 +202,7 @@ export class MinionJobs {
     try {
       return await takeOverDetached(this.#parts.opts.cachedir, new Set(open.map(({ jid }) => jid)));
     } catch (error) {
-      this.#parts.log.error(`The commands that went on cannot be read: ${messageOf(error)}`);
+      this.#parts.log.error(`The commands that kept running cannot be read: ${messageOf(error)}`);
       return new Set();
     }
   }

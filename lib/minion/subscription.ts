@@ -176,7 +176,7 @@ export class Subscription {
         return this.#parts.reader.read(frame);
       } catch (error) {
         if (!(error instanceof AuthenticationError)) throw error;
-        this.#parts.log.info(`A publish does not open (${error.message}); asking the master for its key`);
+        this.#parts.log.info(`A publish cannot be decrypted (${error.message}); asking the master for its key`);
         await this.#parts.link.signIn(this.#parts.closing);
         return this.#parts.reader.read(frame);
       }

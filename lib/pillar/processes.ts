@@ -76,7 +76,7 @@ export class PillarProcesses {
     if (same !== undefined) return void same.reply.push(answer);
     const fromSameMinion = this.#waiting.filter(({ message: { id } }) => id === message.id).length;
     if (this.#waiting.length >= MAX_WAITING || fromSameMinion >= MAX_OF_ONE) {
-      this.#parts.log.warning(`Too many pillars wait: that of ${message.id} is refused`);
+      this.#parts.log.warning(`Too many pillar requests wait: the one of ${message.id} is refused`);
       return answer("full");
     }
     this.#waiting.push({ message, reply: [answer] });

@@ -86,7 +86,7 @@ async function common(
 
 async function newPair(): Promise<CryptoKeyPair> {
   const pair = await crypto.subtle.generateKey(ALGORITHM, false, ["deriveBits"]);
-  if (!("publicKey" in pair)) throw new TypeError(`${ALGORITHM} gave no pair of keys`);
+  if (!("publicKey" in pair)) throw new TypeError(`${ALGORITHM} generated no key pair`);
   return pair;
 }
 

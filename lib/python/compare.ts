@@ -63,7 +63,9 @@ function setsOrdered(operator: Order, a: PySet, b: PySet): boolean {
 /** Python's `item in container`. @throws {TemplateError} TypeError, also for a container that answers only asynchronously. */
 export function contains(container: Obj, item: Obj): boolean {
   const answer = contained(container, item);
-  if (answer instanceof Promise) throw pythonError("TypeError", `'${typeName(container)}' object cannot tell at once`);
+  if (answer instanceof Promise) {
+    throw pythonError("TypeError", `'${typeName(container)}' object cannot be searched at once`);
+  }
   return answer;
 }
 

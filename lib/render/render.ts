@@ -73,5 +73,5 @@ export async function renderTemplate(engine: string, request: RenderRequest, hos
   const origin = TextOrigin.ofFile(text, nameOf(request));
   const { data } = await render({ data: text, origin, argline: "", request, host });
   if (typeof data === "string") return data;
-  throw new RenderError(`The renderer ${engine} makes data, and no text`);
+  throw new RenderError(`The renderer ${engine} returns data, not text`);
 }

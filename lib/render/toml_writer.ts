@@ -56,7 +56,9 @@ function written(table: ValueMap, path: string, depth = 0): Written {
 
 /** One table of a list, with what is in it. An empty line is behind its values, or behind its name if it begins with a list. */
 function tableOfList(item: Value, path: string, depth: number): string {
-  if (!isMap(item)) throw new CommandError(`The list ${path} holds tables and ${repr(item)}, which TOML cannot say`);
+  if (!isMap(item)) {
+    throw new CommandError(`The list ${path} holds tables and ${repr(item)}, which TOML cannot express`);
+  }
   const { text, tables } = written(item, path, depth + 1);
   let all = text.startsWith("[") ? `[[${path}]]\n\n${text}` : `[[${path}]]\n${text}\n`;
   let open = new Map([...tables].map(([name, table]) => [`${path}.${name}`, table]));

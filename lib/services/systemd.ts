@@ -237,7 +237,7 @@ export async function isMasked(name: string, context: JobContext, { runtime, roo
   try {
     return Deno.readLinkSync(path) === "/dev/null";
   } catch (error) {
-    if (!(error instanceof Deno.errors.NotFound)) context.log("debug", `${path} is no link`);
+    if (!(error instanceof Deno.errors.NotFound)) context.log("debug", `${path} is not a link`);
     return false;
   }
 }

@@ -73,7 +73,7 @@ export class ConnectionLimiter {
     this.#shares = new ConnectionShares(options.limits);
     this.#wait = new SocketWait(waitForDescriptor(monitor.descriptor));
     this.#listen().catch((error) => {
-      options.log.error(`Connections to ${options.name} are not bounded any more: ${error.message}`);
+      options.log.error(`Connections to ${options.name} are not limited any more: ${error.message}`);
     });
   }
 

@@ -118,7 +118,7 @@ export class SupervisedThread<Init extends SupervisedInit = SupervisedInit> {
       this.#later(LOOK_MS, () => this.#succeed(dead, since));
     } else if (canOverlap) {
       log.critical(
-        `${name} hangs in libzmq: another one starts beside it, without the messages that it had received`,
+        `${name} hangs in libzmq: another thread replaces it, without the messages that it had received`,
       );
       this.#stuck.add(dead);
       this.#notes = new ThreadNotes();

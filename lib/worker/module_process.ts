@@ -211,7 +211,7 @@ export class ModuleProcess implements JobHost {
     const what = signal === null ? `it ended with exit code ${code}` : `it was ended by ${signal}`;
     // Before the module is loaded, this output is the reason of the system or the runtime.
     if (this.#waiting !== undefined) return `${what} before it was ready: ${this.#lastPrinted}`;
-    return this.#lastPrinted === "" ? what : `${what}, and its last words were: ${this.#lastPrinted}`;
+    return this.#lastPrinted === "" ? what : `${what}; the last line it printed was: ${this.#lastPrinted}`;
   }
 
   #send(sender: FrameSender, content: Uint8Array): void {
@@ -306,7 +306,7 @@ export class ModuleProcess implements JobHost {
   #log(level: number, message: string): void {
     const { log, silent } = this.#options;
     if (silent || ++this.#lines > MAX_LINES + 1) return;
-    if (this.#lines > MAX_LINES) return log.warning(`${this.name}: what else it says is left out`);
+    if (this.#lines > MAX_LINES) return log.warning(`${this.name}: further output is left out`);
     const known = levelName(level) in LEVELS ? level : LEVEL_NUMBERS.info;
     log.write({ level: known, name: "salt.modules", message: message.slice(0, MAX_LOGGED), timeMs: Date.now() });
   }

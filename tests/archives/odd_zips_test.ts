@@ -30,7 +30,7 @@ const LIES: readonly (readonly [what: string, changed: Partial<ZipMember>, why: 
   ["an unknown compression method", { method: 99 }, "compressed by a method that is not supported: 99"],
   ["that it is encrypted", { encrypted: true }, "password required"],
   ["more bytes than it has", { method: 0, compressedSize: 1 << 20 }, "'f' is cut off"],
-  ["an invalid name", { name: "f\0g" }, "is none"],
+  ["an invalid name", { name: "f\0g" }, "is not valid"],
   ["a link that is too long", { mode: LINK }, "is too long"],
 ];
 for (const [what, changed, why] of LIES) {

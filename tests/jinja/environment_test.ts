@@ -120,7 +120,7 @@ const REFUSED: readonly (readonly [template: string, message: string])[] = [
     "{% for x in [1, 1, 1] if x is later_odd %}{{ loop }}{% endfor %}",
     "the length of this loop is not known without waiting",
   ],
-  ["{{ 'echo' is in host }}", "'host' object cannot tell at once"],
+  ["{{ 'echo' is in host }}", "'host' object cannot be searched at once"],
   ["{{ '{0[echo]}'.format(host) }}", "a field of a format string cannot wait for a function"],
   ["{% set l = [2, 1] %}{% do l.sort(key=wait) %}", "the key of sort cannot wait for a function"],
   ["{{ host._own }}", "access to attribute '_own' of 'host' object is unsafe."],

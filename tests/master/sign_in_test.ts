@@ -130,7 +130,10 @@ Deno.test("a token that does not open is logged, and missing from the reply", as
     const { inner } = await site.minion.signIn({ token });
     assert(inner.has("aes") && !inner.has("token"));
   }
-  assertStringIncludes(site.services.logged.join("\n"), "WARNING: The token in the sign-in of web1 does not open");
+  assertStringIncludes(
+    site.services.logged.join("\n"),
+    "WARNING: The token in the sign-in of web1 cannot be decrypted",
+  );
 });
 
 Deno.test("unknown algorithms are refused in Salt's words", async () => {

@@ -106,7 +106,7 @@ Deno.test("if a thread hangs, another one works with its own socket", async () =
     what: "an echo of every other number",
   });
   assertEquals(echo.logged.length, 2);
-  assert(echo.logged[1].includes("another one starts beside it"), echo.logged[1]);
+  assert(echo.logged[1].includes("another thread replaces it"), echo.logged[1]);
   echo.release();
   await echo.happened("refused");
   // What was the other's is closed in the end, and all goes to this one.
