@@ -5,7 +5,7 @@
  */
 
 import { type CommandHost, type CommandResult, runCommand } from "./command.ts";
-import { CommandError, InvocationError } from "../errors.ts";
+import { CommandError, CommandNotFoundError, InvocationError } from "../errors.ts";
 import type { Value } from "../values/value.ts";
 import { which } from "./which.ts";
 
@@ -92,6 +92,20 @@ export function requireProgram(name: string): string {
   const path = which(name);
   if (path === undefined) throw new CommandError(`Command '${name}' cannot be found`);
   return path;
+}
+
+/** Like Salt's decorator `which` of functions that start programs. @throws {CommandNotFoundError} If one is not there. */
+export function needPrograms(...names: readonly string[]): void {
+  const missing = names.find((name) => which(name) === undefined);
+  if (missing !== undefined) throw new CommandNotFoundError(`The '${missing}' binary was not found in $PATH.`);
+}
+
+/** Like Salt's decorator `which_bin`: the first program that is there. @throws {CommandNotFoundError} If none is. */
+export function needOneOf(...names: readonly string[]): string {
+  const found = names.find((name) => which(name) !== undefined);
+  if (found !== undefined) return found;
+  const shown = names.map((name) => `"'${name}'"`).join(", ");
+  throw new CommandNotFoundError(`None of provided binaries([${shown}]) were found in $PATH.`);
 }
 
 /**

@@ -100,10 +100,10 @@ async function withArchive<T>(
     return result;
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
+    const about = error instanceof UnreadableRarError ? `\nerror:\n${error.output.replaceAll(/^/gm, "    ")}` : "";
+    const end = /[.?!]$/.test(error.message) ? "" : ".";
     throw new CommandError(
-      `${error.message}${
-        /[.?!]$/.test(error.message) ? "" : "."
-      } Additional info follows:\n\narchive location:\n    ${path}`,
+      `${error.message}${end} Additional info follows:\n\narchive location:\n    ${path}${about}`,
     );
   }
 }
@@ -187,6 +187,13 @@ function listZip(path: string, name: string): Listing {
   return { dirs: [...dirs], files: others.filter((each) => !dirs.has(each)), links };
 }
 
+/** `rar` lists nothing. */
+class UnreadableRarError extends CommandError {
+  constructor(message: string, readonly output: string) {
+    super(message);
+  }
+}
+
 async function listRar(
   path: string,
   { name, context }: { readonly name: string; readonly context: JobContext },
@@ -194,7 +201,14 @@ async function listRar(
   if (which("rar") === undefined) throw new CommandError("rar command not available, is it installed?");
   const { stdout } = await runTool(context, ["rar", "lt", path], { joined: true });
   const found = [...stdout.matchAll(/Name:\s*([^\n]+)\s*Type:\s*([^\n]+)/g)];
-  if (found.length === 0) throw new CommandError(`Failed to list ${name}, is it a rar file?`);
+  if (found.length === 0) {
+    throw new UnreadableRarError(
+      `Failed to list ${name}, is it a rar file? If so, the installed version of rar may be too old to list data in ` +
+        "a parsable format. Installing the rarfile Python module may be an easier workaround if newer rar is not " +
+        "readily available.",
+      stdout,
+    );
+  }
   const dirs = found.filter(([, , type]) => type === "Directory").map(([, each]) => `${each}/`);
   return { dirs, files: found.filter(([, , type]) => type !== "Directory").map(([, each]) => each), links: [] };
 }

@@ -22,14 +22,14 @@ const SCRIPT = {
   ...SUCCESS,
 };
 
-/** Renders scripts. @throws {CommandError} If there is no such engine. */
+/** Renders scripts; `undefined` if there is no such engine. */
 async function scriptRenderer(
   engine: string,
   { saltenv, kwargs }: { readonly saltenv: string; readonly kwargs: ValueMap },
   context: JobContext,
-): Promise<(text: string) => Promise<string>> {
+): Promise<((text: string) => Promise<string>) | undefined> {
   const { isEngine, renderText, variablesOf } = await import("./_templates.ts");
-  if (!isEngine(engine)) throw new CommandError(`Attempted to render template with unavailable engine ${engine}`);
+  if (!isEngine(engine)) return undefined;
   return (text) => renderText(text, { engine, saltenv, variables: variablesOf(kwargs) }, context);
 }
 
@@ -57,6 +57,14 @@ export const script: ModuleFunction<JobContext> = fn({
     const user = bound.runas === null ? undefined : findUser(bound.runas);
     if (bound.runas !== null && user === undefined) throw new CommandError(`User '${bound.runas}' is not available`);
     const saltenv = bound.saltenv || context.opts.saltenv || "base";
+    const notFetched = (problem: string) => {
+      context.setRetcode(1);
+      context.log("error", `cmd.script: ${problem}`);
+      return { pid: 0, retcode: 1, stdout: "", stderr: "", cache_error: true };
+    };
+    const { template } = bound;
+    const render = template ? await scriptRenderer(template, { saltenv, kwargs: rest.kwargs }, context) : undefined;
+    if (template && render === undefined) return notFetched(`there is no engine ${template} for templates`);
     const copy = await copyScript(source, {
       directory: bound.cwd ?? undefined,
       owner: user,
@@ -66,20 +74,16 @@ export const script: ModuleFunction<JobContext> = fn({
         const { fileClientOf } = await import("../../lib/fileclient/open.ts");
         return await fileClientOf(context).cacheFile(url, saltenv);
       },
-      ...bound.template && { render: await scriptRenderer(bound.template, { saltenv, kwargs: rest.kwargs }, context) },
+      ...render !== undefined && { render },
     });
-    if ("problem" in copy) {
-      context.setRetcode(1);
-      context.log("error", `cmd.script: ${copy.problem}`);
-      return { pid: 0, retcode: 1, stdout: "", stderr: "", cache_error: true };
-    }
+    if ("problem" in copy) return notFetched(copy.problem);
     const { path } = copy;
     try {
       const words: Value[] = typeof args === "string" ? shlexSplit(args) : Array.isArray(args) ? args : [];
       const python_shell = words.length > 0 ? false : bound.python_shell;
       const request = { ...others, cmd: [path, ...words], python_shell, template: null };
       // Of a template, the others are variables.
-      const keywords = bound.template ? knownKeywords(rest) : rest;
+      const keywords = template ? knownKeywords(rest) : rest;
       return asMap(
         await executeCommand(request, { context, rest: keywords, name: "cmd.script" }),
         bound.hide_output,

@@ -5,7 +5,6 @@
  */
 
 import { runTool } from "./_file_host.ts";
-import { CommandNotFoundError } from "../../lib/errors.ts";
 import { runProgram } from "../../lib/host/run_program.ts";
 import { which } from "../../lib/host/which.ts";
 import { type Interfaces, parseIfconfig, parseIpOutput } from "../../lib/network/interfaces.ts";
@@ -15,11 +14,6 @@ import type { JobContext } from "../../lib/plugins/job_context.ts";
 export async function output(words: readonly string[], context: JobContext, timeout?: number): Promise<string> {
   const more = timeout === undefined ? {} : { more: new Map([["timeout", timeout]]) };
   return (await runTool(context, words, { joined: true, ...more })).stdout;
-}
-
-/** @throws {CommandNotFoundError} If a program is not there. */
-export function needs(program: string): void {
-  if (which(program) === undefined) throw new CommandNotFoundError(`The '${program}' binary was not found in $PATH.`);
 }
 
 /** The interfaces by `ip`, else by `ifconfig`; none without either. */

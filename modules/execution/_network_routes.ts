@@ -4,9 +4,9 @@
  * @module
  */
 
-import { needs, output } from "./_network_reading.ts";
+import { output } from "./_network_reading.ts";
 import { CommandError } from "../../lib/errors.ts";
-import { checkedWord } from "../../lib/host/run_program.ts";
+import { checkedWord, needPrograms } from "../../lib/host/run_program.ts";
 import { which } from "../../lib/host/which.ts";
 import {
   parseArp,
@@ -28,7 +28,7 @@ export const arp: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: {},
   async run(_bound, context) {
-    needs("arp");
+    needPrograms("arp");
     return parseArp(await output(["arp", "-an"], context));
   },
 });

@@ -134,13 +134,13 @@ export const install: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { name: str(null), refresh: bool(false), pkgs: any(null), sources: any(null) },
   varKwargs: "kwargs",
-  run({ name, pkgs, sources, refresh: refreshes }, context) {
+  async run({ name, pkgs, sources, refresh: refreshes }, context) {
     const isAlone = (pkgs === null || pkgs === "") && (sources === null || sources === "");
     const names = named(isAlone ? name : null, pkgs);
-    return changePackages({
+    if (names.length === 0) return {};
+    return await changePackages({
       list: () => installedVersions(context),
       async run(before) {
-        if (names.length === 0) return [];
         if (refreshes) await refresh(context);
         const upgrade = names.some((one) => before.has(one)) ? ["-u"] : [];
         return errorsOf(await apk(["add", ...upgrade, ...names], context));

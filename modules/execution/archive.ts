@@ -9,9 +9,9 @@ import { callRunAll, runTool } from "./_file_host.ts";
 import { writeZip, type ZipEntry } from "../../lib/archives/zip_writing.ts";
 import { extractMember } from "../../lib/archives/zip_extracting.ts";
 import { readZipDirectory, type ZipMember } from "../../lib/archives/zip_directory.ts";
-import { CommandError, CommandNotFoundError, InvocationError, messageOf } from "../../lib/errors.ts";
+import { CommandError, InvocationError, messageOf } from "../../lib/errors.ts";
 import { globAny, joinPath, relativePath, walk } from "../../lib/filesystem/paths.ts";
-import { which } from "../../lib/host/which.ts";
+import { needOneOf, needPrograms } from "../../lib/host/run_program.ts";
 import { isAnything, isDirectory, isFile } from "../../lib/os/file_kind.ts";
 import { describe } from "../../lib/plugins/docs.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
@@ -35,14 +35,10 @@ async function lines(
     readonly runas: string | null;
   },
 ): Promise<string[]> {
-  need(words[0]);
+  needPrograms(words[0]);
   await mustBeEngine(template);
   const more = new Map<Value, Value>([["cwd", cwd], ["template", template], ["runas", runas]]);
   return splitLines((await runTool(context, words, { joined: true, more })).stdout);
-}
-
-function need(program: string): void {
-  if (which(program) === undefined) throw new CommandNotFoundError(`'${program}' is not in the path`);
 }
 
 /** @throws {CommandError} If there is no such engine for templates. */
@@ -214,7 +210,7 @@ interface UnzipArguments {
 }
 
 async function runUnzip(given: UnzipArguments, context: JobContext): Promise<string[]> {
-  need("unzip");
+  needPrograms("unzip");
   await mustBeEngine(given.template);
   const excludes = namesOf(given.excludes);
   const words = [
@@ -305,10 +301,7 @@ export const unrar: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { rarfile: str(), dest: str(), excludes: any(null), ...RUN, trim_output: any(false) },
   run: async ({ rarfile, dest, excludes, template, runas, trim_output }, context) => {
-    const program = ["unrar", "rar"].find((each) => which(each) !== undefined);
-    if (program === undefined) {
-      throw new CommandNotFoundError("None of provided binaries ['unrar', 'rar'] was not found in $PATH");
-    }
+    const program = needOneOf("unrar", "rar");
     const without = (namesOf(excludes) ?? []).flatMap((each) => ["-x", each]);
     return trimmed(
       await lines([program, "x", "-idp", rarfile, ...without, dest], { context, template, runas }),

@@ -5,8 +5,8 @@
  */
 
 import { runTool } from "./_file_host.ts";
-import { CommandError, CommandNotFoundError, InvocationError } from "../../lib/errors.ts";
-import { checkedWord } from "../../lib/host/run_program.ts";
+import { CommandError, InvocationError } from "../../lib/errors.ts";
+import { checkedWord, needOneOf, needPrograms } from "../../lib/host/run_program.ts";
 import { which } from "../../lib/host/which.ts";
 import { isFile } from "../../lib/os/file_kind.ts";
 import { describe } from "../../lib/plugins/docs.ts";
@@ -16,11 +16,6 @@ import { parseBlkid, parseHdparm, parseIostat, parseSmart } from "../../lib/stor
 import { dfFlags, parseInodeUsage, parsePercent, parseUsage } from "../../lib/storage/disk_usage.ts";
 import { splitLines } from "../../lib/text/split_lines.ts";
 import { str as text, toNumber, type Value } from "../../lib/values/value.ts";
-
-/** @throws {CommandNotFoundError} If a program is not there. */
-function needs(program: string): void {
-  if (which(program) === undefined) throw new CommandNotFoundError(`The '${program}' binary was not found in $PATH.`);
-}
 
 async function output(words: readonly string[], context: JobContext): Promise<string> {
   return (await runTool(context, words, { joined: true })).stdout;
@@ -94,7 +89,7 @@ export const blkid: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { device: str(null), token: str(null) },
   async run({ device, token }, context) {
-    needs("blkid");
+    needPrograms("blkid");
     const chosen = device ? [checkedWord(device, "device")] : token ? ["-t", checkedWord(token, "token")] : [];
     const { retcode, stdout } = await runTool(context, ["blkid", ...chosen]);
     return retcode > 0 ? {} : parseBlkid(stdout);
@@ -221,8 +216,8 @@ export const format_: ModuleFunction<JobContext> = fn({
     force: bool(false),
   },
   async run({ device, fs_type, inode_size, lazy_itable_init, fat, force }, context) {
-    needs("sync");
-    needs("mkfs");
+    needPrograms("sync");
+    needPrograms("mkfs");
     const isExt = fs_type.startsWith("ext"), isXfs = fs_type === "xfs";
     const words = ["mkfs", "-t", checkedWord(fs_type, "type")];
     if (inode_size !== null && isExt) words.push("-i", text(inode_size));
@@ -251,7 +246,10 @@ export const fstype: ModuleFunction<JobContext> = fn({
   doc: describe("Return the type of the file system on a device.", "disk.fstype /dev/sdX1"),
   permissions: "all",
   params: { device: str() },
-  run: ({ device }, context) => typeOf(device, context),
+  run({ device }, context) {
+    needOneOf("lsblk", "df");
+    return typeOf(device, context);
+  },
 });
 
 export const get_fstype_from_path: ModuleFunction<JobContext> = fn({
@@ -263,7 +261,7 @@ export const get_fstype_from_path: ModuleFunction<JobContext> = fn({
 
 /** Runs `hdparm`. @throws {CommandError} If it fails, and `mayFail` is not set. */
 async function hdparm(words: readonly string[], context: JobContext, mayFail: boolean): Promise<string> {
-  needs("hdparm");
+  needPrograms("hdparm");
   const { retcode, stdout, stderr } = await runTool(context, ["hdparm", ...words]);
   if (retcode !== 0) {
     const problem = `hdparm ${words.join(" ")}: ${stderr}`;
@@ -294,7 +292,7 @@ export const hdparms: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { disks: any(), args: any("aAbBcCdgHiJkMmNnQrRuW") },
   run({ disks, args }, context) {
-    needs("hdparm");
+    needPrograms("hdparm");
     const flags = flagsOf(args) ?? "";
     if (!/^[A-Za-z]+$/.test(flags)) throw new InvocationError(`Invalid flags of hdparm: ${JSON.stringify(flags)}`);
     return parametersOf(disks, flags, context);
@@ -362,7 +360,7 @@ export const iostat: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { interval: int(1), count: int(5), disks: any(null) },
   async run({ interval, count, disks }, context) {
-    needs("iostat");
+    needPrograms("iostat");
     const named = disks === null
       ? []
       : (Array.isArray(disks) ? disks : [disks]).map((disk) => checkedWord(text(disk), "disk"));

@@ -12,8 +12,10 @@ import {
   removeHost,
   setHost,
 } from "../../lib/config_files/hosts_file.ts";
+import { CommandError } from "../../lib/errors.ts";
 import { readText, replaceFile } from "../../lib/filesystem/contents.ts";
 import { realPath } from "../../lib/filesystem/paths.ts";
+import { pythonOsError } from "../../lib/os/deno_texts.ts";
 import { isAnything, isFile } from "../../lib/os/file_kind.ts";
 import { describe } from "../../lib/plugins/docs.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
@@ -31,7 +33,17 @@ async function hostsFile({ call }: JobContext): Promise<string> {
 
 async function readHosts(context: JobContext): Promise<Hosts> {
   const path = await hostsFile(context);
-  return isFile(path) ? parseHosts(readText(path)) : new Map();
+  if (!isAnything(path)) return new Map();
+  try {
+    return parseHosts(readText(path));
+  } catch (error) {
+    if (error instanceof Deno.errors.NotCapable) throw error;
+    const told = pythonOsError(error, path).replace(
+      /^\[Errno (\d+)\] (.*): '.*'$/s,
+      (_all, number, reason) => `Error ${number} encountered reading from ${path}: ${reason}`,
+    );
+    throw new CommandError(told);
+  }
 }
 
 /** Changes the text of the file, which is made if there is none. @returns Whether it is a regular file. */

@@ -23,19 +23,27 @@ type Conf = Map<string, LogrotateSetting | LogrotateStanza | Map<string, string[
 /** How deep files may include others. */
 const MAX_DEPTH = 8;
 
-function read(path: string, depth = 0): Conf {
-  if (depth > MAX_DEPTH) throw new CommandError(`${path}: files of logrotate include each other`);
-  let contents: string;
+/** @throws {CommandError} If it cannot be read. */
+function reading<T>(path: string, read: (path: string) => T): T {
   try {
-    contents = Deno.readTextFileSync(path);
+    return read(path);
   } catch (error) {
+    if (error instanceof Deno.errors.NotCapable) throw error;
     throw new CommandError(pythonOsError(error, path));
   }
-  const { settings, include } = parseLogrotate(contents);
+}
+
+function namesIn(directory: string): string[] {
+  return Array.from(Deno.readDirSync(directory), ({ name }) => name).sort(compareStrings);
+}
+
+function read(path: string, depth = 0): Conf {
+  if (depth > MAX_DEPTH) throw new CommandError(`${path}: files of logrotate include each other`);
+  const { settings, include } = parseLogrotate(reading(path, Deno.readTextFileSync));
   const conf: Conf = new Map(settings);
   if (include === undefined) return conf;
   const files = new Map<string, string[]>();
-  for (const name of Array.from(Deno.readDirSync(include), (entry) => entry.name).sort(compareStrings)) {
+  for (const name of reading(include, namesIn)) {
     const found = read(`${include}/${name}`, depth + 1);
     for (const [key, value] of found) conf.set(key, value);
     files.set(name, [...found.keys()]);

@@ -7,12 +7,12 @@
  * @module
  */
 
-import { needs, output, readInterfaces } from "./_network_reading.ts";
+import { output, readInterfaces } from "./_network_reading.ts";
 import { runTool } from "./_file_host.ts";
 import { messageOf } from "../../lib/errors.ts";
 import { replaceFile } from "../../lib/filesystem/contents.ts";
 import { HostFiles } from "../../lib/host/files.ts";
-import { checkedWord } from "../../lib/host/run_program.ts";
+import { checkedWord, needPrograms } from "../../lib/host/run_program.ts";
 import { establishedConnections } from "../../lib/host/tcp_table.ts";
 import { which } from "../../lib/host/which.ts";
 import { connectTo } from "../../lib/network/connecting.ts";
@@ -95,7 +95,7 @@ export const traceroute: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { host: str() },
   async run({ host }, context) {
-    needs("traceroute");
+    needPrograms("traceroute");
     const hops = await output(
       ["traceroute", checkedWord(sanitizeHost(host), "host")],
       context,
@@ -111,7 +111,7 @@ export const dig: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { host: str() },
   run({ host }, context) {
-    needs("dig");
+    needPrograms("dig");
     return output(["dig", checkedWord(sanitizeHost(host), "host")], context);
   },
 });
@@ -154,7 +154,7 @@ export const mod_hostname: ModuleFunction<JobContext> = fn({
       const set = await runTool(context, [hostnamectl, "set-hostname", name]);
       if (set.retcode !== 0) return false;
     } else {
-      needs("hostname");
+      needPrograms("hostname");
       old = await ownFullName();
       await output(["hostname", name], context);
     }

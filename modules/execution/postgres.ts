@@ -136,7 +136,7 @@ export const db_alter: ModuleFunction<JobContext> = fn({
       ...tablespace ? [`SET TABLESPACE ${identifier(tablespace)}`] : [],
     ];
     for (const change of changes) {
-      isDone = await execute(`ALTER DATABASE ${identifier(name)} ${change}`, connection, context);
+      isDone = await execute(`ALTER DATABASE ${identifier(name)} ${change}`, connection, context) && isDone;
     }
     return isDone;
   },

@@ -6,8 +6,8 @@
  */
 
 import { runTool } from "./_file_host.ts";
-import { CommandError, CommandNotFoundError, InvocationError } from "../../lib/errors.ts";
-import { checkedWord, runProgram } from "../../lib/host/run_program.ts";
+import { CommandError, InvocationError } from "../../lib/errors.ts";
+import { checkedWord, needPrograms, runProgram } from "../../lib/host/run_program.ts";
 import { which } from "../../lib/host/which.ts";
 import { sendSignal } from "../../lib/libc/libc.ts";
 import { nodeBuiltin } from "../../lib/os/node_builtin.ts";
@@ -388,9 +388,7 @@ function filtered(program: string, options: string): ModuleFunction<JobContext> 
     permissions: "all",
     params: { name: str() },
     async run({ name }, context) {
-      if (which(program) === undefined) {
-        throw new CommandNotFoundError(`The '${program}' binary was not found in $PATH.`);
-      }
+      needPrograms(program);
       const { stdout } = await runTool(context, [program, options], { joined: true });
       return [name, splitLines(stdout).filter((line) => line.includes(name))];
     },

@@ -5,9 +5,8 @@
  */
 
 import { ofNames, OTHER_SYSTEMS } from "./_rpm_declarations.ts";
-import { CommandError, CommandNotFoundError } from "../../lib/errors.ts";
-import { checkedWord } from "../../lib/host/run_program.ts";
-import { which } from "../../lib/host/which.ts";
+import { CommandError } from "../../lib/errors.ts";
+import { checkedWord, needPrograms } from "../../lib/host/run_program.ts";
 import { isFile } from "../../lib/os/file_kind.ts";
 import * as rpm from "../../lib/packages/rpm.ts";
 import { rpmOrder } from "../../lib/packages/rpm_version.ts";
@@ -107,8 +106,7 @@ export const diff: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { package_path: str(), path: str() },
   async run({ package_path, path }, context) {
-    const missing = ["rpm2cpio", "cpio", "diff"].find((name) => which(name) === undefined);
-    if (missing !== undefined) throw new CommandNotFoundError(`The '${missing}' binary was not found in $PATH.`);
+    needPrograms("rpm2cpio", "cpio", "diff");
     const quoted = (word: string) => `'${checkedWord(word, "path").replaceAll("'", `'\\''`)}'`;
     const labels = `--label ${quoted(`A ${path}`)} --from-file=- --label ${quoted(`B ${path}`)}`;
     const command = `rpm2cpio ${quoted(package_path)} | cpio -i --quiet --to-stdout ${quoted(`.${path}`)} | ` +

@@ -49,8 +49,7 @@ function fsPath(): string | null {
 
 function modeNow(): string {
   const directory = fsPath();
-  if (directory === null) return "Disabled";
-  const enforce = readTextFileIfExists(`${directory}/enforce`);
+  const enforce = directory === null ? undefined : readTextFileIfExists(`${directory}/enforce`);
   if (enforce === undefined) return "Disabled";
   return enforce.split("\n")[0].trim() === "0" ? "Permissive" : "Enforcing";
 }
@@ -98,7 +97,7 @@ export const setenforce: ModuleFunction<JobContext> = fn({
       throw new InvocationError(`Invalid mode ${text(mode)}`);
     }
     const directory = fsPath();
-    if (directory !== null) {
+    if (directory !== null && modeNow() !== "Disabled") {
       const path = `${directory}/enforce`;
       // A file of the kernel: it is written in its place.
       const number = wanted === "enforcing" ? "1" : "0";
@@ -294,8 +293,9 @@ export const fcontext_delete_policy: ModuleFunction<JobContext> = fn({
 });
 
 /** What restorecon would change. */
-function relabelling(name: string, recursive: Value, context: JobContext): Promise<ValueMap> {
-  return callRunAll(context, ["restorecon", "-n", "-v", ...recursive ? ["-R"] : [], checkedWord(name, "name")]);
+async function relabelling(name: string, recursive: Value, context: JobContext): Promise<string> {
+  const words = ["restorecon", "-n", "-v", ...recursive ? ["-R"] : [], checkedWord(name, "name")];
+  return (await runTool(context, words)).stdout;
 }
 
 export const fcontext_policy_is_applied: ModuleFunction<JobContext> = fn({
@@ -305,7 +305,7 @@ export const fcontext_policy_is_applied: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: { name: str(), recursive: any(false) },
-  run: async ({ name, recursive }, context) => (await relabelling(name, recursive, context)).get("stdout") ?? "",
+  run: ({ name, recursive }, context) => relabelling(name, recursive, context),
 });
 
 export const fcontext_apply_policy: ModuleFunction<JobContext> = fn({
@@ -317,7 +317,7 @@ export const fcontext_apply_policy: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { name: str(), recursive: any(false) },
   async run({ name, recursive }, context) {
-    const would = text((await relabelling(name, recursive, context)).get("stdout") ?? "");
+    const would = await relabelling(name, recursive, context);
     const result = await callRunAll(context, [
       "restorecon",
       "-v",

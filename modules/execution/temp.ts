@@ -4,6 +4,9 @@
  * @module
  */
 
+import { CommandError } from "../../lib/errors.ts";
+import { joinPath } from "../../lib/filesystem/paths.ts";
+import { pythonOsError } from "../../lib/os/deno_texts.ts";
 import { describe } from "../../lib/plugins/docs.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { type ModuleFunction, str } from "../../lib/plugins/module.ts";
@@ -11,6 +14,22 @@ import type { Permissions } from "../../lib/plugins/permissions.ts";
 
 const WRITE: Permissions = { read: true, write: true, env: ["TMPDIR"] };
 const NAMES = { suffix: str(""), prefix: str("tmp"), parent: str(null) };
+
+interface Names {
+  readonly suffix: string;
+  readonly prefix: string;
+  readonly parent: string | null;
+}
+
+/** @throws {CommandError} If it cannot be made. */
+function made({ suffix, prefix, parent }: Names, make: (options: Deno.MakeTempOptions) => string): string {
+  try {
+    return make({ suffix, prefix, ...parent !== null && { dir: parent } });
+  } catch (error) {
+    if (error instanceof Deno.errors.NotCapable) throw error;
+    throw new CommandError(pythonOsError(error, joinPath(parent ?? "/tmp", `${prefix}…${suffix}`)));
+  }
+}
 
 export const dir: ModuleFunction<JobContext> = fn({
   doc: describe(
@@ -20,7 +39,7 @@ export const dir: ModuleFunction<JobContext> = fn({
   ),
   permissions: WRITE,
   params: NAMES,
-  run: ({ suffix, prefix, parent }) => Deno.makeTempDirSync({ suffix, prefix, dir: parent ?? undefined }),
+  run: (names) => made(names, Deno.makeTempDirSync),
 });
 
 export const file: ModuleFunction<JobContext> = fn({
@@ -31,5 +50,5 @@ export const file: ModuleFunction<JobContext> = fn({
   ),
   permissions: WRITE,
   params: NAMES,
-  run: ({ suffix, prefix, parent }) => Deno.makeTempFileSync({ suffix, prefix, dir: parent ?? undefined }),
+  run: (names) => made(names, Deno.makeTempFileSync),
 });

@@ -81,6 +81,7 @@ def cover(places):
 def write_file(name, contents):
     path = host_path(name)
     if path.startswith("/proc/"):
+        path = os.path.realpath(path)
         if os.access(path, os.W_OK) and os.path.getsize(path) > 0:
             with open(path, "w", encoding="utf-8") as bound:
                 bound.write(contents)
@@ -135,7 +136,7 @@ class Programs:
         words = [str(one) for one in cmd] if isinstance(cmd, (list, tuple)) else salt.utils.args.shlex_split(cmd)
         if python_shell:
             words = ["/bin/sh", "-c", cmd if isinstance(cmd, str) else " ".join(cmd)]
-        if self.real and " ".join(words).startswith(self.real):
+        if self.real and " ".join(words).startswith(tuple(self.real)):
             done = subprocess.run(words, capture_output=True, text=True, check=False, env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"})
             return {"pid": 1, "retcode": done.returncode, "stdout": done.stdout.rstrip(), "stderr": done.stderr.rstrip()}
         joined = stderr == subprocess.STDOUT
@@ -199,6 +200,8 @@ def main(path):
     context = {}
     utils = salt.loader.utils(opts, context=context)
     functions = salt.loader.minion_mods(opts, context=context, utils=utils)
+    utils["path.which"]
+    utils._dict["path.which"] = which
     called = functions
     if table.get("family") == "states":
         called = salt.loader.states(opts, functions, utils, salt.loader.serializers(opts), context=context)

@@ -53,8 +53,9 @@ export function coverPlace(place: string): void {
 /** The kernel's files that have a file mounted over them. */
 const bound = new Set<string>();
 
-/** Mounts a file over a file of the kernel, or overwrites the mounted file. */
-export function bindFile(path: string, text: string): void {
+/** Mounts a file over a file of the kernel, or overwrites the mounted file. Of a process's own file it is this process's. */
+export function bindFile(given: string, text: string): void {
+  const path = Deno.realPathSync(given);
   if (bound.has(path)) return Deno.writeTextFileSync(path, text);
   // The file is in the file system over the programs, which ends with the namespace.
   const file = `${mountProgram.replace(/[^/]*$/, "")}${bound.size}`;
