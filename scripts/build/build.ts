@@ -12,6 +12,7 @@ import {
   COMMAND_ENTRIES,
   EXECUTABLES,
   packageFiles,
+  PLACE_SOURCE,
   productionConfig,
   SCRIPT_SOURCES,
   STARTS,
@@ -19,6 +20,7 @@ import {
   WARM_SOURCE,
   WORKERS,
 } from "./production.ts";
+import { compiledScripts } from "./compiled.ts";
 import { packedExecutable, packPayload } from "./pack.ts";
 import { sharedFiles, writeShared } from "./share.ts";
 import type { TarFile } from "./tar.ts";
@@ -100,7 +102,7 @@ async function made(directory: string): Promise<string> {
 
 /** Makes the scripts in `stage`, and copies there what else is shipped. @returns The files there, by name. */
 async function fillStage(stage: string, target: string): Promise<TarFile[]> {
-  const scripts = await bundle(ROOT, stage, [...SCRIPT_SOURCES, WARM_SOURCE], { starts: STARTS, called });
+  const scripts = await bundle(ROOT, stage, [...SCRIPT_SOURCES, WARM_SOURCE, PLACE_SOURCE], { starts: STARTS, called });
   const packages = packageFiles(ROOT, target);
   for (const { name, path } of packages) {
     Deno.mkdirSync(`${stage}/${name}`.replace(/\/[^/]*$/, ""), { recursive: true });
@@ -156,7 +158,8 @@ async function pack({ stage, files, target, out }: Build): Promise<void> {
     );
   }
   const deno = { name: "deno", path: Deno.execPath(), executable: true };
-  const payload = await packPayload([deno, ...denoLicence(), ...files]);
+  const shipped = files.filter(({ name }) => !isOf(WARM_SOURCE, name));
+  const payload = await packPayload([deno, ...denoLicence(), ...shipped, ...await compiledScripts(stage)]);
   for (const { name, links, entry } of EXECUTABLES) {
     const file = await Deno.open(`${stage}/${name}.packed`, { write: true, createNew: true });
     await packedExecutable({ name, links, entry: scriptOf(entry), version: VERSION, target }, payload).stream().pipeTo(

@@ -12,6 +12,8 @@ import { type OutputChunk, type Plugin, rolldown, type SourceMap } from "rolldow
 import { type FunctionNames, withEagerFunctions } from "./eager_functions.ts";
 import { HASH_FILES, withHashTables } from "./hash_tables.ts";
 import { withLateImports } from "./late_imports.ts";
+import { OPTION_FILES, optionTable } from "./option_tables.ts";
+import { withYamlTables, YAML_FILE } from "./yaml_tables.ts";
 
 /** A source that cannot be bundled; the message is for the developer. */
 export class BundleError extends Error {
@@ -110,7 +112,7 @@ async function scriptsOf(
       platform: "neutral",
       resolve: { mainFields: ["module", "main"], conditionNames: ["import", "node", "default"] },
       external: [/^node:/],
-      plugins: [packages(project), ownUrls(project), pureTables(), hashTables(), importsIn(graph)],
+      plugins: [packages(project), ownUrls(project), yamlTables(), hashTables(), optionTables(), importsIn(graph)],
       onLog: () => {},
       preserveEntrySignatures: "allow-extension",
     });
@@ -217,25 +219,11 @@ function ownUrls({ root, sources }: Project): Plugin {
   };
 }
 
-/**
- * Says of the tables that js-yaml makes when it is loaded, its schemas and their tags, that making them does nothing else: then those that are not used
- * are left out. With them each start took 1 ms longer.
- */
-function pureTables(): Plugin {
+/** Has js-yaml make less: see {@linkcode withYamlTables}. */
+function yamlTables(): Plugin {
   return {
-    name: "pure tables",
-    transform: {
-      filter: { id: /\/js-yaml\.mjs$/ },
-      handler: (text) => ({
-        code: text
-          .replace(/^(var \w+ = )(?=define\w+Tag\()/gm, "$1/* @__PURE__ */ ")
-          .replace(
-            /^(var [A-Z\d_]+ = )(new Schema\(\[[^\]]*\]\)|\w+\.withTags\([^]*?\n\}\)|\{[^]*?\n\});$/gm,
-            "$1/* @__PURE__ */ (() => ($2))();",
-          ),
-        map: null,
-      }),
-    },
+    name: "YAML tables",
+    transform: { filter: { id: YAML_FILE }, handler: (text) => ({ code: withYamlTables(text), map: null }) },
   };
 }
 
@@ -246,6 +234,17 @@ function hashTables(): Plugin {
     transform: {
       filter: { id: HASH_FILES },
       handler: (text, path) => ({ code: withHashTables(path, text), map: null }),
+    },
+  };
+}
+
+/** Has the tables of options made now: see {@linkcode optionTable}. */
+function optionTables(): Plugin {
+  return {
+    name: "option tables",
+    load: {
+      filter: { id: OPTION_FILES },
+      handler: (path) => ({ code: optionTable(path), map: null, moduleType: "js" }),
     },
   };
 }

@@ -1,6 +1,6 @@
 /**
  * What @noble/hashes computes when it is loaded, computed when executables are built, or when it is first asked for: the tables of
- * SHA-512 (80 big integers) and MD5 (64 sines), and of each digest an instance that is only asked for its sizes. Nearly
+ * SHA-512 (80 big integers) and MD5 (64 sines, 64 shifts), and of each digest an instance that is only asked for its sizes. Nearly
  * every program loads the library, and few starts use it.
  * @module
  */
@@ -11,21 +11,32 @@ interface Change {
   readonly by: (...found: string[]) => string;
 }
 
-const CHANGES: Readonly<Record<string, Change>> = {
-  "sha2.js": {
+const CHANGES: Readonly<Record<string, readonly Change[]>> = {
+  "sha2.js": [{
     found: /\(\(\) => u64\.split\(\[([^\]]*)\]\.map\(n => BigInt\(n\)\)\)\)\(\);/,
     by: (_, words) => {
       const numbers = [...words.matchAll(/'(0x[\da-f]{16})'/g)].map(([, word]) => BigInt(word));
       const table = (half: (word: bigint) => bigint) => `new Uint32Array([${numbers.map(half).join()}])`;
       return `[${table((word) => word >> 32n)}, ${table((word) => word & 0xffffffffn)}];${linesOf(words)}`;
     },
-  },
-  "legacy.js": {
+  }],
+  "legacy.js": [{
     found: /Array\.from\(\{ length: 64 \}, \(_, i\) => Math\.floor\(p32 \* Math\.abs\(Math\.sin\(i \+ 1\)\)\)\);/,
     // Source: RFC 1321, section 3.4.
     by: () => `[${Array.from({ length: 64 }, (_, i) => Math.floor(2 ** 32 * Math.abs(Math.sin(i + 1)))).join()}];`,
-  },
-  "utils.js": {
+  }, {
+    found:
+      /\(\(\) => \{\s+const S = \[((?:\s+\[\d+, \d+, \d+, \d+\],)+)\s+\];\s+return Uint8Array\.from\(.*\);\s+\}\)\(\);/,
+    by: (found, rows) => {
+      const shifts = [...rows.matchAll(/\[(.*)\]/g)].flatMap(([, row]) => Array(4).fill(row));
+      return `new Uint8Array([${shifts.join()}]);${linesOf(found)}`;
+    },
+  }],
+  "utils.js": [{
+    // The library itself is the only one that calls the function.
+    found: /info = checkOpts\(\{\}, info, 'info'\);/,
+    by: () => "",
+  }, {
     found:
       /const tmp = hashCons\(undefined\);(\s+)hashC\.outputLen = tmp\.outputLen;\s+hashC\.blockLen = tmp\.blockLen;\s+hashC\.canXOF = tmp\.canXOF;/,
     by: (_, line) => {
@@ -33,7 +44,7 @@ const CHANGES: Readonly<Record<string, Change>> = {
       return `let tmp;${line}Object.defineProperties(hashC, {${line}${size("outputLen")},${line}${size("blockLen")}, ` +
         `${size("canXOF")} });`;
     },
-  },
+  }],
 };
 
 /** The files of the library that {@linkcode withHashTables} changes, as they end. */
@@ -44,9 +55,12 @@ export const HASH_FILES = /\/@noble\/hashes\/(sha2|legacy|utils)\.js$/;
  * @throws {Error} If the library's text has changed, so that this file must follow.
  */
 export function withHashTables(path: string, text: string): string {
-  const { found, by } = CHANGES[path.slice(path.lastIndexOf("/") + 1)];
-  if (!found.test(text)) throw new Error(`${path} is not as scripts/build/hash_tables.ts knows it`);
-  return text.replace(found, by);
+  let changed = text;
+  for (const { found, by } of CHANGES[path.slice(path.lastIndexOf("/") + 1)]) {
+    if (!found.test(changed)) throw new Error(`${path} is not as scripts/hash_tables.ts knows it`);
+    changed = changed.replace(found, by);
+  }
+  return changed;
 }
 
 function linesOf(text: string): string {

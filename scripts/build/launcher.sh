@@ -73,7 +73,7 @@ payload() {
 checksum() {
   if command -v sha256sum >/dev/null 2>&1; then payload | sha256sum
   elif command -v shasum >/dev/null 2>&1; then payload | shasum -a 256
-  else payload | gzip -t && printf '%s' "$sum"
+  else payload | gzip -t && printf '%s\n' "$sum"
   fi
 }
 
@@ -87,24 +87,32 @@ unpack() (
   mkdir "$new" 2>/dev/null || { printf 'cannot write to %s' "$base"; exit 1; }
   trap 'rm -rf "$new"' EXIT
   trap 'exit 1' HUP INT TERM
-  case $(checksum) in "$sum"*) ;; *) printf 'the file %s is damaged: its checksum is wrong' "$self"; exit 1 ;; esac
-  payload | gzip -dc | (cd "$new" && tar -xof -) || { printf 'cannot unpack into %s' "$base"; exit 1; }
-  "$new/deno" --version >/dev/null 2>&1 || {
+  # At the same time as the archive is unpacked, as each takes a while; nothing of it is used before both are done.
+  checksum >"$new/.sum" 2>/dev/null &
+  unpacked=1
+  payload | gzip -dc | (cd "$new" && tar -xof -) || unpacked=
+  wait $!
+  read -r found <"$new/.sum" || found=
+  case $found in "$sum"*) ;; *) printf 'the file %s is damaged: its checksum is wrong' "$self"; exit 1 ;; esac
+  [ "$unpacked" ] || { printf 'cannot unpack into %s' "$base"; exit 1; }
+  # What is compiled only makes the starts faster: without it they are slower.
+  place || "$new/deno" --version >/dev/null 2>&1 || {
     printf 'Deno does not run from %s: this file is for @TARGET@, and programs must be allowed there' "$base"
     exit 1
   }
+  rm -rf "$new/.sum" "$new/.deno"
   usable "$base/$release" && exit 0
   if [ -e "$base/$release" ]; then mv "$base/$release" "$new/broken"; fi
   mv "$new" "$base/$release" || { printf 'cannot make %s' "$base/$release"; exit 1; }
   # If another made it in between, ours now lies inside.
   rm -rf "$base/$release/${new##*/}" "$base/$release/broken"
-  # This only makes the starts to come faster; if it fails, they are slower.
-  home=$base/$release
-  # The commands first: of a database Deno maps the first 6 MB into memory, and reads the rest page by page.
-  (flags='@COMMAND_V8_FLAGS@' && become_deno '@WARM_SCRIPT@' only @COMMAND_STEMS@ </dev/null >/dev/null 2>&1) || :
-  (flags='@V8_FLAGS@' && become_deno '@WARM_SCRIPT@' except @COMMAND_STEMS@ </dev/null >/dev/null 2>&1) || :
-  (become_deno '@WARM_SCRIPT@' settle </dev/null >/dev/null 2>&1) || :
 )
+
+# Gives what V8 has compiled of the scripts in $new to their later directory. Deno has databases of its own meanwhile.
+place() {
+  DENO_DIR=$new/.deno DENO_NO_UPDATE_CHECK=1 "$new/deno" run --allow-all --quiet --no-prompt --cached-only --no-lock \
+    --config "$new/deno.json" "$new/@PLACE_SCRIPT@" "$new/cache" "$base/$release" </dev/null >/dev/null 2>&1
+}
 
 # Becomes Deno, with the script $1 in $home and the words that follow.
 become_deno() {

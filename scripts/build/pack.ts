@@ -4,9 +4,9 @@
  * @module
  */
 
-import { COMMAND_V8_FLAGS, V8_FLAGS } from "../../lib/process/self_command.ts";
-import { scriptOf, stemOf } from "./bundle.ts";
-import { COMMAND_ENTRIES, VERSION_SOURCE, WARM_SOURCE } from "./production.ts";
+import { COMMAND_V8_FLAGS, V8_FLAGS } from "../lib/process/self_command.ts";
+import { scriptOf } from "./bundle.ts";
+import { COMMAND_ENTRIES, PLACE_SOURCE, VERSION_SOURCE } from "./production.ts";
 import { type TarFile, tarStream } from "./tar.ts";
 
 /** Bytes in front of the archive. The shell reads no further than the launcher's `exec`. */
@@ -47,7 +47,6 @@ export function releaseName(version: string, { sum }: Payload): string {
 export function packedExecutable({ name, links, entry, version, target }: PackedProgram, payload: Payload): Blob {
   const [[command, script] = ["-", ""]] = Object.entries(COMMAND_ENTRIES)
     .filter(([command, source]) => links.includes(command) && scriptOf(source) !== entry);
-  const sources = new Set([...Object.values(COMMAND_ENTRIES), VERSION_SOURCE]);
   const values: Readonly<Record<string, string>> = {
     NAME: name,
     NAMES: [name, ...links].join(" | "),
@@ -56,14 +55,12 @@ export function packedExecutable({ name, links, entry, version, target }: Packed
     // Where there is none, a name that nothing has.
     COMMAND: command,
     COMMAND_SCRIPT: script && scriptOf(script),
-    COMMAND_STEMS: [...sources].map(stemOf).join(" "),
     VERSION_SCRIPT: scriptOf(VERSION_SOURCE),
-    WARM_SCRIPT: scriptOf(WARM_SOURCE),
+    PLACE_SCRIPT: scriptOf(PLACE_SOURCE),
     VERSION: version,
     TARGET: target,
     RELEASE: releaseName(version, payload),
     SUM: payload.sum,
-    V8_FLAGS,
     COMMAND_V8_FLAGS,
     OFFSET: String(HEAD_BYTES + 1),
   };

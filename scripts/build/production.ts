@@ -26,8 +26,11 @@ export const WORKERS = [
 /** What answers `--version` alone, in all of them. */
 export const VERSION_SOURCE = "lib/commands/version_alone.ts";
 
-/** What has every script compiled once, where a packed executable has unpacked itself. */
-export const WARM_SOURCE = "scripts/build/warm.ts";
+/** What has every script compiled once, where an executable is packed. */
+export const WARM_SOURCE = "scripts/warm.ts";
+
+/** What gives compiled scripts to the directory that a packed executable has unpacked itself into. */
+export const PLACE_SOURCE = "scripts/place.ts";
 
 /** What packed executables start for the names that are commands and no services: a script that holds nothing of a service. */
 export const COMMAND_ENTRIES = {

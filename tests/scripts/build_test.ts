@@ -4,9 +4,9 @@ import { packedExecutable, packPayload, releaseName } from "../../scripts/build/
 import {
   COMMAND_ENTRIES,
   packageFiles,
+  PLACE_SOURCE,
   TARGETS,
   VERSION_SOURCE,
-  WARM_SOURCE,
   WORKERS,
 } from "../../scripts/build/production.ts";
 import { scriptOf } from "../../scripts/build/bundle.ts";
@@ -166,22 +166,40 @@ Deno.test("a packed executable runs only the script for --version, with the name
   ]);
 });
 
-Deno.test("a packed executable has the scripts compiled when it has unpacked itself, and then no more", async () => {
-  // What it is started with is noted where it lies.
-  const noting = `#!/bin/sh\n[ "$1" = --version ] || echo "$*" >> "$DENO_DIR.starts"\n`;
-  await using packed = await Packed.make(noting);
-  await packed.run(["a"]);
-  await packed.run(["b"]);
-  const notes = await Deno.readTextFile(`${packed.unpackDir}/${packed.release}/cache.starts`);
-  const starts = notes.trimEnd().split("\n");
-  const stems = "commands-salt_call_process salt commands-version_alone";
-  assertEquals(starts.map((line) => line.slice(line.lastIndexOf("/") + 1)), [
-    `${scriptOf(WARM_SOURCE)} only ${stems}`,
-    `${scriptOf(WARM_SOURCE)} except ${stems}`,
-    `${scriptOf(WARM_SOURCE)} settle`,
-    "minion.mjs a",
-    "minion.mjs b",
-  ]);
+/** Does nothing, and notes below `$1` what it is started with. */
+const notingDeno = (root: string, code = 0) =>
+  `#!/bin/sh\n[ "$1" != --version ] || exit 0\necho "$*" >> ${root}/starts\nexit ${code}\n`;
+
+Deno.test("a packed executable gives what was compiled to its directory when it has unpacked itself, and then no more", async () => {
+  const notes = await Deno.realPath(await Deno.makeTempDir({ prefix: "build_test_" }));
+  try {
+    await using packed = await Packed.make(notingDeno(notes));
+    await packed.run(["a"]);
+    await packed.run(["b"]);
+    const starts = (await Deno.readTextFile(`${notes}/starts`)).trimEnd().split("\n");
+    const home = `${packed.unpackDir}/${packed.release}`;
+    const [placed, ...others] = starts;
+    const script = RegExp.escape(scriptOf(PLACE_SOURCE));
+    const made = `${RegExp.escape(packed.unpackDir)}/\\.${RegExp.escape(packed.release)}\\.\\d+`;
+    assertMatch(placed, new RegExp(` ${made}/${script} ${made}/cache ${RegExp.escape(home)}$`));
+    assertEquals(others.map((line) => line.slice(line.lastIndexOf("/") + 1)), ["minion.mjs a", "minion.mjs b"]);
+  } finally {
+    await Deno.remove(notes, { recursive: true });
+  }
+});
+
+Deno.test("a packed executable whose compiled scripts cannot be placed runs all the same; one whose Deno does not run says so", async () => {
+  const starts = (code: number) =>
+    `#!/bin/sh\ncase $* in *place.mjs*) exit 1 ;; --version) exit ${code} ;; esac\necho runs\n`;
+  await using packed = await Packed.make(starts(0));
+  const { code, out, err } = await packed.run();
+  assertEquals({ code, out, err }, { code: 0, out: "runs\n", err: "" });
+  await using broken = await Packed.make(starts(1));
+  assertMatch(
+    (await broken.run()).err,
+    /^salt-minion: Deno does not run from .*: this file is for here, and programs must be allowed there\. /,
+  );
+  assertEquals(broken.unpacked(), []);
 });
 
 Deno.test("a packed executable finds the name of the link that started it, relative or not", async () => {

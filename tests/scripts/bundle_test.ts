@@ -1,11 +1,15 @@
-import { assert, assertEquals, assertMatch, assertRejects } from "../support/assert.ts";
+import { DatabaseSync } from "node:sqlite";
+import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "../support/assert.ts";
 import { DENO_RUN } from "../../lib/process/self_command.ts";
 import { VERSION_TEXT } from "../../lib/version.ts";
-import { bundle, BundleError, isOf, scriptOf, stemOf } from "../../scripts/build/bundle.ts";
+import { bundle, BundleError, isOf, scriptOf } from "../../scripts/bundle.ts";
+import { compiledScripts } from "../../scripts/compiled.ts";
+import { BUILT_AT } from "../../scripts/place.ts";
 import {
   type Command,
   COMMAND_ENTRIES,
   EXECUTABLES,
+  PLACE_SOURCE,
   productionConfig,
   SCRIPT_SOURCES,
   STARTS,
@@ -21,7 +25,7 @@ const ROOT = decodeURIComponent(new URL("../..", import.meta.url).pathname).repl
 async function withScripts(use: (directory: string) => Promise<void>): Promise<void> {
   const directory = await Deno.realPath(await Deno.makeTempDir({ prefix: "bundle_test_" }));
   try {
-    await bundle(ROOT, directory, [...SCRIPT_SOURCES, WARM_SOURCE], { starts: STARTS, called });
+    await bundle(ROOT, directory, [...SCRIPT_SOURCES, WARM_SOURCE, PLACE_SOURCE], { starts: STARTS, called });
     await Deno.writeTextFile(`${directory}/deno.json`, productionConfig(ROOT));
     await use(directory);
   } finally {
@@ -163,30 +167,39 @@ const OF_THIS_TREE: Readonly<Record<string, (directory: string) => Promise<void>
     assertEquals(await deno([`${directory}/${scriptOf("salt.ts")}`, ...words]), { code: 0, out: '"x"\n', err: "" });
   },
   "each file of a script begins with the name of the script": (directory) => {
-    const sources = [...SCRIPT_SOURCES, WARM_SOURCE];
+    const sources = [...SCRIPT_SOURCES, WARM_SOURCE, PLACE_SOURCE];
     const files = [...Deno.readDirSync(directory)].filter(({ name }) => name.includes(".mjs"));
     const strange = files.filter(({ name }) => !sources.some((source) => isOf(source, name)));
     assertEquals(strange.map(({ name }) => name), []);
     return Promise.resolve();
   },
-  "the warm script has V8 compile every script, for the starts to come": async (directory) => {
-    const cache = `${directory}/cache`;
-    const warm = async (...words: string[]) =>
-      await deno([`${directory}/${scriptOf(WARM_SOURCE)}`, ...words], { env: { DENO_DIR: cache } });
-    // The names of scripts are in the database as they are.
-    const kept = () => {
-      const text = new TextDecoder("latin1").decode(Deno.readFileSync(`${cache}/v8_code_cache_v2`));
-      return SCRIPT_SOURCES.filter((source) => text.includes(`file://${directory}/${scriptOf(source)}`)).sort();
+  "what V8 compiles of every script is shipped, and taken where the scripts are then": async (directory) => {
+    // Deno finds what is compiled by the script's URL.
+    const kept = (cache: string, base: string) => {
+      using database = new DatabaseSync(`${cache}/v8_code_cache_v2`);
+      const known = new Set(
+        database.prepare("SELECT specifier FROM codecache").all().map(({ specifier }) => specifier),
+      );
+      return SCRIPT_SOURCES.filter((source) => known.has(`${base}${scriptOf(source)}`)).sort();
     };
-    const commands = Object.values<string>(COMMAND_ENTRIES).concat(VERSION_SOURCE);
-    const stems = commands.map(stemOf);
-    const done = { code: 0, out: "", err: "" };
-    assertEquals(await warm("only", ...stems), done);
-    assertEquals(await warm("settle"), done);
-    assertEquals(kept(), SCRIPT_SOURCES.filter((source) => commands.includes(source)).sort());
-    assertEquals(await warm("except", ...stems), done);
-    assertEquals(await warm("settle"), done);
-    assertEquals(kept(), [...SCRIPT_SOURCES].sort());
+    const shipped = await compiledScripts(directory);
+    assertEquals(shipped.map(({ name }) => name).sort(), [
+      "cache/dep_analysis_cache_v2",
+      "cache/node_analysis_cache_v2",
+      "cache/v8_code_cache_v2",
+    ]);
+    const cache = `${directory}/cache`;
+    assertEquals(kept(cache, BUILT_AT), [...SCRIPT_SOURCES].sort());
+    const home = `${directory}/a % place`;
+    const place = [`${directory}/${scriptOf(PLACE_SOURCE)}`, cache, home];
+    assertEquals(await deno(place), { code: 0, out: "", err: "" });
+    assertEquals(kept(cache, `file://${encodeURI(home)}/`), [...SCRIPT_SOURCES].sort());
+    await Deno.mkdir(home);
+    const script = scriptOf(VERSION_SOURCE);
+    await Deno.copyFile(`${directory}/${script}`, `${home}/${script}`);
+    const { out, err } = await deno(["--log-level=debug", `${home}/${script}`, "salt"], { env: { DENO_DIR: cache } });
+    assertMatch(out, /^salt /);
+    assertStringIncludes(err, `V8 code cache hit for ES module: file://${encodeURI(home)}/${script}`);
   },
 };
 

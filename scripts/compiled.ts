@@ -1,0 +1,51 @@
+/**
+ * What V8 compiles of the scripts, made when an executable is packed. Deno keeps it in databases; place.ts gives them to the directory that the
+ * executable unpacks itself into. V8 takes what another machine compiled, if program, flags and script are the same; else it compiles again.
+ * @module
+ */
+
+import { COMMAND_V8_FLAGS, V8_FLAGS } from "../lib/process/self_command.ts";
+import { scriptOf, stemOf } from "./bundle.ts";
+import { BUILT_AT, databasesIn, moveCompiled } from "./place.ts";
+import { COMMAND_ENTRIES, PLACE_SOURCE, VERSION_SOURCE, WARM_SOURCE } from "./production.ts";
+import type { TarFile } from "./tar.ts";
+
+/** The directory of Deno's databases, in the directory of the scripts. */
+const DIRECTORY = "cache";
+
+/**
+ * Compiles the scripts in the directory `stage`. @returns The databases.
+ * @throws {Error} If Deno cannot run them.
+ */
+export async function compiledScripts(stage: string): Promise<TarFile[]> {
+  const stems = [...new Set([...Object.values(COMMAND_ENTRIES), VERSION_SOURCE])].map(stemOf);
+  const place = stemOf(PLACE_SOURCE);
+  // The commands first: of a database Deno maps the first 6 MB into memory, and reads the rest page by page.
+  await compile(stage, COMMAND_V8_FLAGS, ["only", ...stems]);
+  await compile(stage, V8_FLAGS, ["except", ...stems, place]);
+  const directory = `${stage}/${DIRECTORY}`;
+  const { pathToFileURL } = await import("node:url");
+  const { DatabaseSync } = await import("node:sqlite");
+  for (const name of databasesIn(directory)) {
+    using database = new DatabaseSync(`${directory}/${name}`);
+    database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+  }
+  await moveCompiled(directory, pathToFileURL(`${await Deno.realPath(stage)}/`).href, BUILT_AT);
+  return databasesIn(directory).map((name) => {
+    // Without the pages that are free now.
+    using database = new DatabaseSync(`${directory}/${name}`);
+    database.exec("VACUUM");
+    return { name: `${DIRECTORY}/${name}`, path: `${directory}/${name}`, executable: false };
+  });
+}
+
+/** Has `warm.ts` run with these words, under the flags that the scripts will run under. */
+async function compile(stage: string, flags: string, words: readonly string[]): Promise<void> {
+  const { success, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["run", "--allow-all", "--quiet", "--no-prompt", "--cached-only", "--no-lock", `--v8-flags=${flags}`]
+      .concat(["--config", `${stage}/deno.json`, `${stage}/${scriptOf(WARM_SOURCE)}`, ...words]),
+    env: { DENO_DIR: `${stage}/${DIRECTORY}`, DENO_NO_UPDATE_CHECK: "1" },
+    stdin: "null",
+  }).output();
+  if (!success) throw new Error(`the scripts cannot be compiled: ${new TextDecoder().decode(stderr)}`);
+}
