@@ -197,9 +197,13 @@ const OF_THIS_TREE: Readonly<Record<string, (directory: string) => Promise<void>
     await Deno.mkdir(home);
     const script = scriptOf(VERSION_SOURCE);
     await Deno.copyFile(`${directory}/${script}`, `${home}/${script}`);
-    const { out, err } = await deno(["--log-level=debug", `${home}/${script}`, "salt"], { env: { DENO_DIR: cache } });
-    assertMatch(out, /^salt /);
-    assertStringIncludes(err, `V8 code cache hit for ES module: file://${encodeURI(home)}/${script}`);
+    const { stderr } = await new Deno.Command(Deno.execPath(), {
+      args: ["run", "--allow-all", "--no-lock", "--log-level=debug", `${home}/${script}`, "salt"],
+      env: { DENO_DIR: cache, NO_COLOR: "1" },
+      stdin: "null",
+    }).output();
+    const log = new TextDecoder().decode(stderr);
+    assertStringIncludes(log, `V8 code cache hit for ES module: file://${encodeURI(home)}/${script}`);
   },
 };
 
