@@ -5,10 +5,10 @@
  */
 
 import { COMMAND_V8_FLAGS, V8_FLAGS } from "../lib/process/self_command.ts";
-import { scriptOf, stemOf } from "./bundle.ts";
+import { scriptOf, stemOf } from "./build/bundle.ts";
 import { BUILT_AT, databasesIn, moveCompiled } from "./place.ts";
-import { COMMAND_ENTRIES, PLACE_SOURCE, VERSION_SOURCE, WARM_SOURCE } from "./production.ts";
-import type { TarFile } from "./tar.ts";
+import { COMMAND_ENTRIES, PLACE_SOURCE, VERSION_SOURCE, WARM_SOURCE } from "./build/production.ts";
+import type { TarFile } from "./build/tar.ts";
 
 /** The directory of Deno's databases, in the directory of the scripts. */
 const DIRECTORY = "cache";

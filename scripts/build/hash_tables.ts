@@ -57,7 +57,7 @@ export const HASH_FILES = /\/@noble\/hashes\/(sha2|legacy|utils)\.js$/;
 export function withHashTables(path: string, text: string): string {
   let changed = text;
   for (const { found, by } of CHANGES[path.slice(path.lastIndexOf("/") + 1)]) {
-    if (!found.test(changed)) throw new Error(`${path} is not as scripts/hash_tables.ts knows it`);
+    if (!found.test(changed)) throw new Error(`${path} is not as scripts/build/hash_tables.ts knows it`);
     changed = changed.replace(found, by);
   }
   return changed;

@@ -27,7 +27,7 @@ export const WORKERS = [
 export const VERSION_SOURCE = "lib/commands/version_alone.ts";
 
 /** What has every script compiled once, where an executable is packed. */
-export const WARM_SOURCE = "scripts/warm.ts";
+export const WARM_SOURCE = "scripts/build/warm.ts";
 
 /** What gives compiled scripts to the directory that a packed executable has unpacked itself into. */
 export const PLACE_SOURCE = "scripts/place.ts";

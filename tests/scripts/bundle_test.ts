@@ -2,7 +2,7 @@ import { DatabaseSync } from "node:sqlite";
 import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "../support/assert.ts";
 import { DENO_RUN } from "../../lib/process/self_command.ts";
 import { VERSION_TEXT } from "../../lib/version.ts";
-import { bundle, BundleError, isOf, scriptOf } from "../../scripts/bundle.ts";
+import { bundle, BundleError, isOf, scriptOf } from "../../scripts/build/bundle.ts";
 import { compiledScripts } from "../../scripts/compiled.ts";
 import { BUILT_AT } from "../../scripts/place.ts";
 import {
