@@ -20,7 +20,7 @@ import {
   WARM_SOURCE,
   WORKERS,
 } from "./production.ts";
-import { compiledScripts } from "../compiled.ts";
+import { compiledScripts } from "./compiled.ts";
 import { packedExecutable, packPayload } from "./pack.ts";
 import { sharedFiles, writeShared } from "./share.ts";
 import type { TarFile } from "./tar.ts";

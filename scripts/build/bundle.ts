@@ -12,8 +12,8 @@ import { type OutputChunk, type Plugin, rolldown, type SourceMap } from "rolldow
 import { type FunctionNames, withEagerFunctions } from "./eager_functions.ts";
 import { HASH_FILES, withHashTables } from "./hash_tables.ts";
 import { withLateImports } from "./late_imports.ts";
-import { OPTION_FILES, optionTable } from "../option_tables.ts";
-import { withYamlTables, YAML_FILE } from "../yaml_tables.ts";
+import { OPTION_FILES, optionTable } from "./option_tables.ts";
+import { withYamlTables, YAML_FILE } from "./yaml_tables.ts";
 
 /** A source that cannot be bundled; the message is for the developer. */
 export class BundleError extends Error {

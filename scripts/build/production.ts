@@ -30,7 +30,7 @@ export const VERSION_SOURCE = "lib/commands/version_alone.ts";
 export const WARM_SOURCE = "scripts/build/warm.ts";
 
 /** What gives compiled scripts to the directory that a packed executable has unpacked itself into. */
-export const PLACE_SOURCE = "scripts/place.ts";
+export const PLACE_SOURCE = "scripts/build/place.ts";
 
 /** What packed executables start for the names that are commands and no services: a script that holds nothing of a service. */
 export const COMMAND_ENTRIES = {

@@ -3,8 +3,8 @@ import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes 
 import { DENO_RUN } from "../../lib/process/self_command.ts";
 import { VERSION_TEXT } from "../../lib/version.ts";
 import { bundle, BundleError, isOf, scriptOf } from "../../scripts/build/bundle.ts";
-import { compiledScripts } from "../../scripts/compiled.ts";
-import { BUILT_AT } from "../../scripts/place.ts";
+import { compiledScripts } from "../../scripts/build/compiled.ts";
+import { BUILT_AT } from "../../scripts/build/place.ts";
 import {
   type Command,
   COMMAND_ENTRIES,

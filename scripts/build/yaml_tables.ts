@@ -35,7 +35,7 @@ export function withYamlTables(text: string): string {
   for (const { found, times, by } of CHANGES) {
     const count = [...changed.matchAll(found)].length;
     if (count !== times) {
-      throw new Error(`js-yaml has ${count} of ${found}, and not ${times} as scripts/yaml_tables.ts knows it`);
+      throw new Error(`js-yaml has ${count} of ${found}, and not ${times} as scripts/build/yaml_tables.ts knows it`);
     }
     changed = changed.replace(found, by);
   }

@@ -4,11 +4,11 @@
  * @module
  */
 
-import { COMMAND_V8_FLAGS, V8_FLAGS } from "../lib/process/self_command.ts";
-import { scriptOf, stemOf } from "./build/bundle.ts";
+import { COMMAND_V8_FLAGS, V8_FLAGS } from "../../lib/process/self_command.ts";
+import { scriptOf, stemOf } from "./bundle.ts";
 import { BUILT_AT, databasesIn, moveCompiled } from "./place.ts";
-import { COMMAND_ENTRIES, PLACE_SOURCE, VERSION_SOURCE, WARM_SOURCE } from "./build/production.ts";
-import type { TarFile } from "./build/tar.ts";
+import { COMMAND_ENTRIES, PLACE_SOURCE, VERSION_SOURCE, WARM_SOURCE } from "./production.ts";
+import type { TarFile } from "./tar.ts";
 
 /** The directory of Deno's databases, in the directory of the scripts. */
 const DIRECTORY = "cache";

@@ -4,9 +4,9 @@
  * @module
  */
 
-import { OPTION_TABLES, type Role } from "../lib/config/options.ts";
-import type { Option } from "../lib/config/option_types.ts";
-import { isMap, type Value } from "../lib/values/value.ts";
+import { OPTION_TABLES, type Role } from "../../lib/config/options.ts";
+import type { Option } from "../../lib/config/option_types.ts";
+import { isMap, type Value } from "../../lib/values/value.ts";
 
 /** The source files that {@linkcode optionTable} replaces, as they end. */
 export const OPTION_FILES = /\/lib\/config\/(master|minion)_options\.ts$/;
