@@ -14,7 +14,7 @@ const WRAPPINGS = {
 const COMMANDS = [["getent", "passwd"], ["/bin/sh", "-c", "dpkg -l"], ["sh", "-c", 'exec "$@"', "sh2", "x"], ["a"]];
 
 for (const [what, wrapping] of Object.entries(WRAPPINGS)) {
-  Deno.test(`unwrapCommand() gives the words that wrapCommand() got, with ${what}`, () => {
+  Deno.test(`unwrapCommand() returns the arguments of wrapCommand(), with ${what}`, () => {
     for (const words of COMMANDS) assertEquals(unwrapCommand(wrapCommand(words, wrapping).argv), words);
   });
 }

@@ -10,7 +10,7 @@ import { isMap } from "../../lib/values/value.ts";
 import { assertEquals } from "../support/assert.ts";
 import { parseJson } from "../../lib/values/json_read.ts";
 
-/** What Python's Jinja made of a template: tests/corpus/make_jinja_cases.py. */
+/** The output of Python's Jinja for a template: tests/corpus/make_jinja_cases.py. */
 interface Case {
   expression?: string;
   template?: string;
@@ -47,7 +47,7 @@ function languageOf(options: Record<string, string | boolean> = {}): Language {
   return new Language({ filters: JINJA_FILTERS, tests: JINJA_TESTS, options: syntax });
 }
 
-/** New for each case: templates change their variables. */
+/** Made anew for each case, since templates change their variables. */
 function variables(): Map<string, Obj> {
   const value = parseJson(/^\{"variables": (.*),$/m.exec(source)?.[1] ?? "");
   return new Map(isMap(value) ? Array.from(value, ([name, each]): [string, Obj] => [String(name), each]) : []);
@@ -74,7 +74,7 @@ function answer({ expression, template, options }: Case): Omit<Case, "options"> 
 }
 
 for (const kind of ["expression", "template"] as const) {
-  Deno.test(`each ${kind} gives what it gives in Python's Jinja, mistakes too`, () => {
+  Deno.test(`each ${kind} gives the result of Python's Jinja, also for errors`, () => {
     for (const { text, error, line, ...each } of corpus.cases) {
       if (each[kind] === undefined) continue;
       const got = answer(each);

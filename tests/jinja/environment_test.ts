@@ -13,7 +13,7 @@ import { str } from "../../lib/python/repr.ts";
 import { map } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertRejects, assertThrows } from "../support/assert.ts";
 
-/** A filter that answers later what it was given. */
+/** A filter that returns its value asynchronously. */
 const later: Run = ([value]) => Promise.resolve(value);
 
 const language = new Language({
@@ -21,7 +21,7 @@ const language = new Language({
   tests: new Map<string, Run>([...JINJA_TESTS, ["later_odd", ([value]) => Promise.resolve(value === 1)]]),
 });
 
-/** A module of the host, of which functions are known only after a while. */
+/** A module of the host whose functions are looked up asynchronously. */
 class Host extends PyObject {
   readonly typeName = "host";
 
@@ -57,7 +57,7 @@ const FILES: Record<string, string> = {
 
 const files = (name: string) => Object.hasOwn(FILES, name) ? Promise.resolve({ text: FILES[name] }) : undefined;
 
-/** Templates in which something must be waited for, in every place where that may be. */
+/** Templates with asynchronous values in every possible position. */
 const WAITING: readonly (readonly [template: string, text: string])[] = [
   ["{{ 1|later + 2|later }}{{ (3|later)|string ~ 'x' }}{{ -(1|later) }}{{ not (0|later) }}", "33x-1True"],
   [
@@ -109,7 +109,7 @@ const WAITING: readonly (readonly [template: string, text: string])[] = [
 ];
 
 for (const [template, text] of WAITING) {
-  Deno.test(`a template waits for what answers later: ${template}`, async () => {
+  Deno.test(`a template awaits asynchronous values: ${template}`, async () => {
     assertEquals(await environment({ loader: files }).fromString(template).render(new Map()), text);
   });
 }
@@ -182,7 +182,7 @@ Deno.test("a template of which nothing answers later is a text at once", () => {
   assertEquals(environment().fromString("{% for x in range(3) %}{{ x }}{% endfor %}").render(new Map()), "012");
 });
 
-Deno.test("an error of the host's function is thrown as it is, with its places: the innermost first", async () => {
+Deno.test("an error of a host function is thrown unchanged, with its positions: the innermost first", async () => {
   const loader = () => ({ text: "\n{% macro m() %}\n {{ fail() }}{% endmacro %}", path: "/srv/lib" });
   const rendered = environment({ loader }).fromString("{% import 'lib' as l %}\n{{ l.m() }}", "top");
   const error = assertThrows(() => rendered.render(new Map()), CommandError);
@@ -212,7 +212,7 @@ Deno.test("the error of an undefined name lists the known names", () => {
   assertEquals(ofMap.missing?.among(), ["port"]);
 });
 
-Deno.test("the pieces of a text lead to their places, those of includes to their files", async () => {
+Deno.test("parts of the rendered text map to their positions, those of includes to their files", async () => {
   const template = environment({ loader: files }).fromString(
     "a\n{% if true %}\n b: {{ 1 }}\n{% endif %}{% include 'inc' %}",
     "top",
@@ -229,7 +229,7 @@ Deno.test("the pieces of a text lead to their places, those of includes to their
   ]);
 });
 
-Deno.test("finalize is given every printed value, constants too, and no text of the template", () => {
+Deno.test("finalize gets every printed value, also constants, but no text of the template", () => {
   const finalize = (value: Obj): Obj => `<${str(value)}>`;
   assertEquals(
     environment({ finalize }).fromString("a{{ 1 }}{{ 'x' }}{% set q = 2 %}{{ q ~ '' }}").render(new Map()),
@@ -260,7 +260,7 @@ Deno.test("a tag of an extension reads its own syntax and calls its function", (
   );
 });
 
-Deno.test("the globals of a template are those of the moment when it begins", async () => {
+Deno.test("a template uses the globals that exist when its rendering starts", async () => {
   const globals = new Map<string, Obj>([["tpl", "top"]]);
   const loader = (name: string, env: Environment) => {
     env.globals.set("tpl", name);
@@ -272,7 +272,7 @@ Deno.test("the globals of a template are those of the moment when it begins", as
   assertEquals(await template.render(new Map()), "topaa");
 });
 
-/** Names that lead somewhere in JavaScript, and nowhere here. */
+/** Names that exist on JavaScript objects, but not in templates. */
 const NAMES = [
   "constructor",
   "__proto__",
@@ -304,7 +304,7 @@ Deno.test("no name of JavaScript's objects is an attribute, an item or a variabl
   assertEquals(Object.keys(Object.prototype), []);
 });
 
-/** Templates that would not end, or fill the memory, and what stops them. */
+/** Templates that would not end or would fill the memory, and the limit that stops them. */
 const ENDLESS: readonly (readonly [template: string, type: string])[] = [
   ["{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}", "RecursionError"],
   ["{% include 'self' %}", "RecursionError"],
@@ -325,7 +325,7 @@ const ENDLESS: readonly (readonly [template: string, type: string])[] = [
 ];
 
 for (const [template, type] of ENDLESS) {
-  Deno.test(`a template without an end is stopped in words: ${template}`, () => {
+  Deno.test(`an endless template is stopped with an error: ${template}`, () => {
     const own = environment({ loader: () => ({ text: template }) });
     const error = assertThrows(() => own.fromString(template).render(new Map()), TemplateError);
     assertEquals(error.type, type);
@@ -333,7 +333,7 @@ for (const [template, type] of ENDLESS) {
   });
 }
 
-Deno.test("what is nested too deeply is a mistake of the template, not of the program", () => {
+Deno.test("too deep nesting is an error of the template, not of the program", () => {
   const deep = 5_000;
   const texts = [
     `{{ ${"(".repeat(deep)}1${")".repeat(deep)} }}`,
@@ -352,7 +352,7 @@ Deno.test("what is nested too deeply is a mistake of the template, not of the pr
   assertEquals(assertThrows(() => list.render(new Map()), TemplateError).type, "RecursionError");
 });
 
-Deno.test("a long chain of operators or filters is no nesting", () => {
+Deno.test("a long chain of operators or filters does not count as nesting", () => {
   assertEquals(environment().fromString(`{{ ${"1 + ".repeat(500)}1 }}`).render(new Map()), "501");
   assertEquals(environment().fromString(`{{ 'a'${"|upper".repeat(200)} }}`).render(new Map()), "A");
   const error = assertThrows(
@@ -362,7 +362,7 @@ Deno.test("a long chain of operators or filters is no nesting", () => {
   assertEquals(error.type, "RecursionError");
 });
 
-Deno.test("blanks by the hundred thousand are stripped in one pass", () => {
+Deno.test("a hundred thousand spaces are stripped in one pass", () => {
   const blanks = " ".repeat(300_000);
   assertEquals(
     environment().fromString(`a${blanks}b${blanks}{%- if 1 %}${blanks}{%- endif %}`).render(new Map()),
@@ -370,13 +370,13 @@ Deno.test("blanks by the hundred thousand are stripped in one pass", () => {
   );
 });
 
-Deno.test("one compiled template renders for several environments at a time", async () => {
+Deno.test("one compiled template renders for several environments at the same time", async () => {
   const text = "{% set t | later %}{{ q }}{% endset %}{% filter later %}{{ q|later }}{{ t }}{% endfilter %}";
   const rendered = await Promise.all([1, 2, 3].map((q) => environment().fromString(text).render(new Map([["q", q]]))));
   assertEquals(rendered, ["11", "22", "33"]);
 });
 
-Deno.test("toPlain() makes a value of what a template made", () => {
+Deno.test("toPlain() converts a template's objects to values", () => {
   const taken = new Map<string, Obj>();
   const take = new Func("take", ([value]) => {
     taken.set("value", value);

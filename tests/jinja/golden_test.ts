@@ -7,7 +7,7 @@ import type { Obj } from "../../lib/python/object.ts";
 import { map } from "../../lib/values/value.ts";
 import { assertEquals } from "../support/assert.ts";
 
-/** What Salt's render_jinja_tmpl made of it. */
+/** The output of Salt's render_jinja_tmpl. */
 interface Case {
   readonly name: string;
   readonly tpl: string;
@@ -18,7 +18,7 @@ const golden: { files: Record<string, string>; cases: Case[] } = JSON.parse(
   await Deno.readTextFile(new URL("../corpus/jinja.json", import.meta.url)),
 );
 
-/** What needs more than the language: Salt's functions, filters, tests, tags, and its way to print. */
+/** Features beyond the language: Salt's functions, filters, tests, tags, and its printing of values. */
 const OF_SALT =
   /salt|tojson|yaml|\|json|import_json|to_bool|is list|raise\(|^\{\{ \{'k': 'a\\nb'\} \}\}$|\|unique \}\}|pillar\.nope|^line1/;
 
@@ -29,7 +29,7 @@ const cases = golden.cases.filter(({ tpl }) => !OF_SALT.test(tpl));
 Deno.test("a minimum number of Salt's cases runs without Salt", () => assertEquals(cases.length, 36));
 
 for (const { name, tpl, expected } of cases) {
-  Deno.test(`a template gives what it gives in Salt: ${name}`, () => {
+  Deno.test(`a template gives the result of Salt: ${name}`, () => {
     const globals = new Map<string, Obj>([
       ...jinjaGlobals(),
       ["pillar", map({ nginx: { server: { name: "web", port: 8080 }, list: ["a", "b"], mode: "0600" } })],

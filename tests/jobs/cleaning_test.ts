@@ -9,7 +9,7 @@ const HOUR_MS = 3_600_000;
 const DAY_S = 24 * 3600;
 const OLD = "20240102030405000000", YOUNG = "20240102030405000001";
 
-/** A cache in which {@linkcode OLD} was made 25 hours ago, and {@linkcode YOUNG} now. */
+/** A job cache in which {@linkcode OLD} was created 25 hours ago, and {@linkcode YOUNG} now. */
 class Place implements Disposable {
   readonly root = Deno.makeTempDirSync({ prefix: "job_cleaning_" });
   readonly log: string[] = [];
@@ -34,7 +34,7 @@ class Place implements Disposable {
     Deno.utimeSync(path, past, past);
   }
 
-  /** Has every directory of jobs look as if nothing had come or gone for an hour. */
+  /** Sets the modification time of every job directory to an hour ago. */
   settle(): void {
     for (const { name } of Deno.readDirSync(`${this.root}/jobs`)) this.age(`${this.root}/jobs/${name}`, 1);
   }
@@ -43,7 +43,7 @@ class Place implements Disposable {
     return finish(this.jobs.clean({ nowMs: this.now + hoursLater * HOUR_MS, keepSeconds }));
   }
 
-  /** How many jobs a round looks at. */
+  /** The number of jobs that a round checks. */
   looked(): number {
     return [...this.jobs.clean({ nowMs: this.now, keepSeconds: DAY_S })].length;
   }
@@ -53,7 +53,7 @@ class Place implements Disposable {
   }
 }
 
-Deno.test("a round removes old jobs, ruins and their empty parents, and nothing else; the next removes nothing", () => {
+Deno.test("a round removes only old jobs, incomplete jobs and their empty parents; the next round removes nothing", () => {
   using place = new Place();
   const { root, jobs } = place;
   const ruin = `${root}/jobs/zz/ruin`, starting = `${root}/jobs/yy/starting`;
@@ -76,7 +76,7 @@ Deno.test("an expired job is removed even if nothing else has happened since the
   assertEquals([place.clean(25), place.jobs.exists(YOUNG)], [1, false]);
 });
 
-Deno.test("where nothing is old and nothing has changed, a round looks at no job", () => {
+Deno.test("if nothing is old and nothing has changed, a round checks no job", () => {
   using place = new Place();
   place.clean();
   assertEquals([place.looked(), place.looked()], [1, 1], "what has changed this moment may change again unseen");

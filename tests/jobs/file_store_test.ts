@@ -27,7 +27,7 @@ function withCache(
   }
 }
 
-/** A record as a journal gives it back. */
+/** A record as a journal returns it. */
 function record<K extends keyof MasterRecords>(kind: K, fields: MasterRecords[K]): Value {
   return decode(encode(masterRecord(kind, fields), "disk"), "disk");
 }
@@ -73,7 +73,7 @@ Deno.test("a job is stored and read back: load without its key, minions, returns
     assert(cache.has(JID, "web1") && !cache.has(JID, "web2") && cache.exists(JID));
   }));
 
-Deno.test("the first return of a minion stays, whatever is sent again", () =>
+Deno.test("the first return of a minion is kept, later ones are ignored", () =>
   withCache((cache) => {
     cache.prepare(JID);
     assertEquals(cache.saveReturn(returned("web1")), "stored");
@@ -81,7 +81,7 @@ Deno.test("the first return of a minion stays, whatever is sent again", () =>
     assertEquals(cache.getReturn(JID, "web1")?.return, true);
   }));
 
-Deno.test("a return whose first storing was cut off is stored when it is sent again", () =>
+Deno.test("a return whose storing was interrupted is stored when it is sent again", () =>
   withCache((cache, root) => {
     cache.prepare(JID);
     Deno.mkdirSync(`${placeOf(root)}/web1`);
@@ -89,7 +89,7 @@ Deno.test("a return whose first storing was cut off is stored when it is sent ag
     assertEquals(cache.getReturn(JID, "web1")?.return, true);
   }));
 
-Deno.test("two caches over one directory store a return once", () =>
+Deno.test("two caches with the same directory store a return once", () =>
   withCache((cache, root) => {
     const other = jobStore(root);
     cache.prepare(JID);
@@ -98,7 +98,7 @@ Deno.test("two caches over one directory store a return once", () =>
     assertEquals(other.saveReturn(returned("web2")), "stored");
   }));
 
-Deno.test("a directory that another thread wrote first is not changed", () =>
+Deno.test("a job directory that another thread wrote first is not changed", () =>
   withCache((_, root) => {
     const write = (byte: number, temporary: string) =>
       writeDirectoryOnce(`${root}/web1`, new Map([["return.p", Uint8Array.of(byte)], ["out.p", Uint8Array.of(byte)]]), {
@@ -110,7 +110,7 @@ Deno.test("a directory that another thread wrote first is not changed", () =>
     assertEquals(Deno.readFileSync(`${root}/web1/return.p`), Uint8Array.of(1));
     assertEquals(Deno.readFileSync(`${root}/web1/out.p`), Uint8Array.of(1));
     assertEquals([...Deno.readDirSync(root)].map(({ name }) => name), ["web1"]);
-    // Stopped half-way, by a version that wrote file by file; and a failure of our own left something.
+    // An interrupted write of a version that wrote the files one by one, and the rest of a failed write of ours.
     Deno.removeSync(`${root}/web1/return.p`);
     Deno.mkdirSync(`${root}/.b`);
     Deno.writeTextFileSync(`${root}/.b/stale`, "");
@@ -121,7 +121,7 @@ Deno.test("a directory that another thread wrote first is not changed", () =>
     assertEquals(write(4, "gone/.b"), undefined);
   }));
 
-Deno.test("nothing is left behind beside the files that Salt knows", () =>
+Deno.test("a job directory has only files that Salt knows", () =>
   withCache((cache, root) => {
     cache.prepare(JID);
     cache.saveLoad(JID, load(), ["web1"]);
@@ -133,14 +133,14 @@ Deno.test("nothing is left behind beside the files that Salt knows", () =>
     assertEquals((Deno.statSync(`${place}/web1/return.p`).mode ?? 0) & 0o777, 0o600);
   }));
 
-Deno.test("new jids are prepared one after the other, each with a directory of its own", () =>
+Deno.test("new jids are prepared in order, each with its own directory", () =>
   withCache((cache) => {
     const jids = [cache.prepare(), cache.prepare(), cache.prepare()];
     assertEquals(new Set(jids).size, 3);
     assert(jids.every(isJid) && jids.every((jid) => cache.exists(jid)));
   }));
 
-Deno.test("jids end in the process's number if that is asked for", () =>
+Deno.test("jids end in the process id with unique_jid", () =>
   withCache((cache) => assertStringIncludes(cache.prepare(), `_${Deno.pid}`), { uniqueJid: true }));
 
 Deno.test("preparing a given jid twice changes nothing", () =>
@@ -161,14 +161,14 @@ Deno.test("returns of a job that is not to be cached are ignored", () =>
     assertEquals(cache.getReturns(JID).size, 0);
   }));
 
-Deno.test("a return for a job that is not known makes the job", () =>
+Deno.test("a return for an unknown job creates the job", () =>
   withCache((cache) => {
     assertEquals(cache.saveReturn(returned("web1")), "stored");
     assertEquals(cache.getLoad(JID)?.get("fun"), "test.ping");
     assert(cache.has(JID, "web1"));
   }));
 
-Deno.test("a return may come before the job is stored: the job's own load counts", () =>
+Deno.test("a return may arrive before the job is stored: the job's own load is used", () =>
   withCache((cache) => {
     assertEquals(cache.saveReturn(returned("web1")), "stored");
     cache.prepare(JID);
@@ -178,7 +178,7 @@ Deno.test("a return may come before the job is stored: the job's own load counts
     assert(cache.has(JID, "web1"));
   }));
 
-Deno.test("a return for a job that was cleaned away meanwhile makes it again", () =>
+Deno.test("a return for a job that was removed meanwhile creates it again", () =>
   withCache((cache, root) => {
     cache.prepare(JID);
     cache.saveReturn(returned("web1"));
@@ -224,14 +224,14 @@ for (const [what, hostile] of HOSTILE) {
     }));
 }
 
-Deno.test("a return without a return is ignored", () =>
+Deno.test("a return load without the field `return` is ignored", () =>
   withCache((cache) => {
     const empty = returned("web1");
     empty.delete("return");
     assertEquals(cache.saveReturn(empty), "ignored");
   }));
 
-Deno.test("hostile jids and ids are not looked up and not prepared", () =>
+Deno.test("hostile jids and minion ids are neither looked up nor prepared", () =>
   withCache((cache) => {
     assertEquals(cache.getLoad("../x"), undefined);
     assertEquals(cache.getReturns("../x").size, 0);
@@ -244,7 +244,7 @@ Deno.test("hostile jids and ids are not looked up and not prepared", () =>
     }
   }));
 
-Deno.test("a cache that cannot be written is a StoreError with its cause, on every way in", () =>
+Deno.test("a cache that cannot be written is a StoreError with its cause, for every method", () =>
   withCache((_, root) => {
     Deno.writeTextFileSync(`${root}/file`, "");
     const log: string[] = [];
@@ -258,7 +258,7 @@ Deno.test("a cache that cannot be written is a StoreError with its cause, on eve
     assertEquals(cache.list(), []);
   }));
 
-Deno.test("minions are merged, sorted, and those below syndics count", () =>
+Deno.test("minions are merged and sorted, including those of syndics", () =>
   withCache((cache, root) => {
     cache.prepare(JID);
     cache.saveLoad(JID, load(), ["b", "a"]);
@@ -284,7 +284,7 @@ Deno.test("files without valid msgpack are skipped, and the log names them", () 
     assertEquals(cache.list(), []);
   }));
 
-Deno.test("a return of the oldest form, without its wrapping map, is read", () =>
+Deno.test("a return in the oldest format, without its wrapping map, is read", () =>
   withCache((cache, root) => {
     cache.prepare(JID);
     Deno.mkdirSync(`${placeOf(root)}/web1`);
@@ -299,11 +299,11 @@ Deno.test("jobs are listed oldest first", () =>
       cache.prepare(jid);
       cache.saveLoad(jid, load(jid));
     }
-    cache.prepare("20240102030405000009"); // no load: not a job that could be shown
+    cache.prepare("20240102030405000009"); // without a load the job cannot be shown
     assertEquals(cache.list().map(({ jid }) => jid), [...jids].sort());
   }));
 
-Deno.test("the end of a job is kept as text", () =>
+Deno.test("the end time of a job is stored as text", () =>
   withCache((cache) => {
     cache.saveEndTime(JID, "2024, Jan 02 03:04:06.000000");
     assertEquals(cache.getEndTime(JID), "2024, Jan 02 03:04:06.000000");
@@ -342,8 +342,8 @@ Deno.test("a cache that Salt wrote is read", () =>
     assertEquals(cache.saveReturn(returned("web1", { jid: jid(1), return: "again" })), "duplicate");
   }));
 
-// The same files, byte for byte, as far as the order of system calls and the clock do not decide.
-Deno.test("a cache that this project writes has the bytes of one that Salt wrote", () =>
+// The same files byte for byte, except for parts that depend on the order of system calls and on the clock.
+Deno.test("a cache written by this project equals one written by Salt", () =>
   withCache((cache, root) => {
     const saltLoad = map({
       cmd: "publish",
@@ -387,7 +387,7 @@ Deno.test("a return with an empty or truncated file counts as missing, and is re
     }
   }));
 
-Deno.test("a job whose files a power failure has emptied gets them anew with its first return", () =>
+Deno.test("a job whose files were emptied by a power failure gets new files with its first return", () =>
   withCache((cache, root, log) => {
     cache.prepare(JID);
     cache.saveLoad(JID, load(), ["web1"]);
@@ -402,7 +402,7 @@ Deno.test("a job whose files a power failure has emptied gets them anew with its
     assertStringIncludes(log.join("\n"), "Cannot read");
   }));
 
-Deno.test("stored data is in the journal in the same order, also a repeated return, with the data of the first one", () =>
+Deno.test("the journal has the stored data in order, and for a repeated return the data of the first one", () =>
   withCache((_, root) => {
     const records: Packable[] = [];
     const journal = { append: (record: Packable) => void records.push(record) };
@@ -417,7 +417,7 @@ Deno.test("stored data is in the journal in the same order, also a repeated retu
     assert(!/secret|forged/.test(texts.join("\n")));
   }));
 
-Deno.test("records of a journal are restored if their files are empty after a power failure, and not if they are complete", () =>
+Deno.test("records of a journal are restored if their files are empty after a power failure, but not if the files are complete", () =>
   withCache((cache, root, log) => {
     const first = returned("web1", { out: "nested", return: "first" });
     cache.prepare(JID);

@@ -32,7 +32,7 @@ function withCache(test: (cachedir: string) => void): void {
   }
 }
 
-/** What beginnings come out of values, for so many bytes. */
+/** The beginnings of values, by the maximum number of bytes. */
 const BEGINNINGS: readonly (readonly [value: Value, max: number, text: string])[] = [
   ["a text", 100, "a text"],
   ["a text", 3, "a t"],
@@ -52,7 +52,7 @@ for (const [value, max, text] of BEGINNINGS) {
     assertEquals(beginningOf(value, max), text));
 }
 
-Deno.test("beginnings are kept: so many, of so many bytes, for so long, for the next process too", () =>
+Deno.test("beginnings are stored up to the limits of count, bytes and age, also for the next process", () =>
   withCache((cachedir) => {
     const limits = { bytes: 10, count: 3, ageMs: 60_000 };
     const kept = new KeptReturns(cachedir, keptLog().log, limits);
@@ -81,7 +81,7 @@ Deno.test("beginnings are kept: so many, of so many bytes, for so long, for the 
     assertEquals(keptReturns(cachedir, limits).map(({ jid }) => jid), [2, 4].map(jid));
   }));
 
-Deno.test("of a no_log job nothing is kept, and what cannot be written is said in the log", () =>
+Deno.test("a no_log job stores nothing, and a failed write is logged", () =>
   withCache((cachedir) => {
     const { log, lines } = keptLog();
     const kept = new KeptReturns(cachedir, log);
@@ -94,7 +94,7 @@ Deno.test("of a no_log job nothing is kept, and what cannot be written is said i
     kept.close();
   }));
 
-Deno.test("a failure in the place of a return fits, whatever the return had", () => {
+Deno.test("a failure that replaces a return is small enough for every return", () => {
   const large = "x".repeat(60_000);
   const failure = oversizedFailure(
     ret(1, large, {

@@ -11,12 +11,12 @@ function published(ttlMs = 10_000): Redelivery {
   return jobs;
 }
 
-/** Which loads are to go out again, and for whom. */
+/** The loads to publish again, with their minions. */
 function again(missed: readonly Missed[]): unknown[] {
   return missed.map(({ delivery, ids }) => [delivery.load, ids]);
 }
 
-Deno.test("a job that everybody gave a sign of is forgotten", () => {
+Deno.test("a job acknowledged by all minions is forgotten", () => {
   const jobs = published();
   jobs.noteAnswer("1", "web1", 0);
   jobs.noteAnswer("1", "web2", 0);
@@ -24,7 +24,7 @@ Deno.test("a job that everybody gave a sign of is forgotten", () => {
   assertEquals([jobs.size, jobs.due(everybody, 5_000)], [0, []]);
 });
 
-Deno.test("a connected minion that gives no sign gets the job again, at most every second and a half", () => {
+Deno.test("a connected minion that does not acknowledge gets the job again, at most every 1.5 seconds", () => {
   const jobs = published();
   assertEquals(jobs.due(everybody, 1_499), []);
   assertEquals(again(jobs.due(everybody, 1_500)), [[LOAD, ["web1", "web2"]]]);
@@ -40,7 +40,7 @@ Deno.test("a disconnected minion gets the job when it connects, and nothing is p
   assertEquals(jobs.arrived(["web2"], 9_000), []);
 });
 
-Deno.test("of many minions that connect together, those that have missed a job get it once", () => {
+Deno.test("if many minions connect together, those that have missed a job get it once", () => {
   const jobs = published();
   jobs.published({ jid: "2", load: LOAD, minions: ["web2", "web3"], ttlMs: 10_000, live: false }, 0);
   assertEquals(again(jobs.arrived(["web2", "web1", "web9"], 5_000)), [[LOAD, ["web2", "web1"]], [LOAD, ["web2"]]]);
@@ -55,7 +55,7 @@ Deno.test("while first acknowledgements of a job arrive, it is not published aga
   assertEquals(again(jobs.due(everybody, 4_400)), [[LOAD, ["web1"]]]);
 });
 
-Deno.test("a callback gets each job that is over: all minions have it, its time is over, or it had no minions", () => {
+Deno.test("a callback gets each finished job: all minions have it, its time is over, or it had no minions", () => {
   const over: string[] = [];
   const jobs = new Redelivery(({ jid }) => over.push(jid));
   const publish = (jid: string, minions: string[], ttlMs: number) =>
@@ -71,7 +71,7 @@ Deno.test("a callback gets each job that is over: all minions have it, its time 
   assertEquals(over, ["3", "4", "1", "2"]);
 });
 
-Deno.test("a job is delivered until its time is over, and not at all without one", () => {
+Deno.test("a job is delivered until its time to live is over; a job without one is not delivered again", () => {
   const jobs = published(5_000);
   assertEquals([jobs.arrived(["web1"], 5_001), jobs.size], [[], 0]);
   assertEquals(published(0).size, 0);
@@ -81,7 +81,7 @@ Deno.test("a job is delivered until its time is over, and not at all without one
   assertEquals([last.due(everybody, 5_001), last.size], [[], 0]);
 });
 
-Deno.test("of thousands of minions that connect together, each is named once, a thousand at a time", () => {
+Deno.test("if thousands of minions connect together, each is named once, a thousand at a time", () => {
   const jobs = new Redelivery();
   const minions = Array.from({ length: 2_500 }, (_, i) => `web${i}`);
   jobs.published({ jid: "1", load: LOAD, minions, ttlMs: 10_000, live: false }, 0);
@@ -90,7 +90,7 @@ Deno.test("of thousands of minions that connect together, each is named once, a 
   assertEquals(named.flat(), minions);
 });
 
-Deno.test("of thousands that give no sign, a thousand at a time get the job again, the others next", () => {
+Deno.test("if thousands of minions do not acknowledge, a thousand at a time get the job again, then the others", () => {
   const jobs = new Redelivery();
   const minions = Array.from({ length: 2_500 }, (_, i) => `web${i}`);
   jobs.published({ jid: "1", load: LOAD, minions, ttlMs: 10_000, live: false }, 0);

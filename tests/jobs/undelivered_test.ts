@@ -5,11 +5,11 @@ import { asBytes } from "../../lib/protocol/payload.ts";
 import { isMap, map, str, toNumber } from "../../lib/values/value.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 
-/** Of a master; what a key looks like does not matter here. */
+/** Any string can be the master's key in this test. */
 const PEM = "the master's private key";
 const JID = "20260101000000000001";
 const LATER = "20260101000000000002";
-/** One that may wait for ten minutes: it has its own file. */
+/** A job with a time to live of ten minutes: it has its own file. */
 const DELIVERY = {
   jid: JID,
   load: map({ fun: "test.ping", jid: JID }),
@@ -17,7 +17,7 @@ const DELIVERY = {
   ttlMs: 600_000,
   live: true,
 };
-/** One that is over in a moment, as nearly all are: it is a record of the log. */
+/** A job with a short time to live, as nearly all jobs: it is a record of the log. */
 const BRIEF = { ...DELIVERY, ttlMs: 5_000 };
 const NOW = 100 * 60_000;
 
@@ -34,7 +34,7 @@ const names = (cachedir: string) => [...Deno.readDirSync(`${cachedir}/undelivere
 
 const path = (cachedir: string, name: string) => `${cachedir}/undelivered/${name}`;
 
-Deno.test("the next master finds the jobs of one that died, with the time that they still have", () =>
+Deno.test("the next master finds the jobs of a crashed master, with their remaining time", () =>
   withCache((cachedir) => {
     for (const [i, delivery] of [DELIVERY, BRIEF].entries()) {
       new UndeliveredJobs(cachedir, PEM).save({ ...delivery, jid: `${JID}_${i}` }, NOW);
@@ -45,7 +45,7 @@ Deno.test("the next master finds the jobs of one that died, with the time that t
     ]);
   }));
 
-Deno.test("a job whose time is over is removed, and so is a file that was cut off", () =>
+Deno.test("a job whose time is over is removed, and so is a truncated file", () =>
   withCache((cachedir) => {
     const jobs = new UndeliveredJobs(cachedir, PEM);
     jobs.save(DELIVERY, NOW);
@@ -71,7 +71,7 @@ Deno.test("a job that a journal restores is delivered once, unless its log says 
     const over = { ...BRIEF, jid: "20260101000000000003" };
     for (const delivery of [DELIVERY, brief, over]) jobs.save(delivery, NOW);
     jobs.remove(over, NOW);
-    // The file of the first is lost, the log of the others is not.
+    // The file of the first job is lost, but not the log of the others.
     Deno.removeSync(path(cachedir, JID));
     const next = new UndeliveredJobs(cachedir, PEM);
     for (const record of records) {
@@ -87,14 +87,14 @@ Deno.test("a job that a journal restores is delivered once, unless its log says 
     assertEquals(new UndeliveredJobs(cachedir, PEM).left(NOW), []);
   }));
 
-Deno.test("a clock that was set back gives a job no more time than it had", () =>
+Deno.test("a clock that was set back does not extend a job's time", () =>
   withCache((cachedir) => {
     const jobs = new UndeliveredJobs(cachedir, PEM);
     jobs.save(BRIEF, NOW);
     assertEquals(jobs.left(NOW - 3_600_000), [BRIEF]);
   }));
 
-Deno.test("a job that was delivered is forgotten, once and again", () =>
+Deno.test("a delivered job is forgotten, also a second time", () =>
   withCache((cachedir) => {
     for (const delivery of [DELIVERY, BRIEF]) {
       const jobs = new UndeliveredJobs(cachedir, PEM);
@@ -106,7 +106,7 @@ Deno.test("a job that was delivered is forgotten, once and again", () =>
     }
   }));
 
-Deno.test("a job that all had before it was kept is forgotten a second later", () =>
+Deno.test("a job that all minions acknowledged before it was stored is forgotten a second later", () =>
   withCache((cachedir) => {
     const jobs = new UndeliveredJobs(cachedir, PEM);
     jobs.remove(DELIVERY, NOW);
@@ -141,7 +141,7 @@ Deno.test("an undelivered job is encrypted: a master with another private key ca
     }
   }));
 
-Deno.test("what is hidden is gone from the disk with the job, however short its time", () =>
+Deno.test("a no_log job is removed from the disk when it ends, even if its time is short", () =>
   withCache((cachedir) => {
     const hidden = { ...BRIEF, load: new Map([...BRIEF.load, ["no_log", true]]) };
     const jobs = new UndeliveredJobs(cachedir, PEM);
@@ -173,7 +173,7 @@ Deno.test("a job may be over before its record is written", () =>
     assertEquals(publisher.left(NOW), []);
   }));
 
-Deno.test("records go when everything of their minute is over, not before", () =>
+Deno.test("records are removed when all jobs of their minute are over, not earlier", () =>
   withCache((cachedir) => {
     const jobs = new UndeliveredJobs(cachedir, PEM);
     const longest = { ...BRIEF, ttlMs: 60_000 };
@@ -184,7 +184,7 @@ Deno.test("records go when everything of their minute is over, not before", () =
     assertEquals([jobs.sweepLog(NOW + 3 * 60_000), names(cachedir)], [false, []]);
   }));
 
-Deno.test("a directory that was removed meanwhile is made again", () =>
+Deno.test("a directory that was removed meanwhile is created again", () =>
   withCache((cachedir) => {
     const jobs = new UndeliveredJobs(cachedir, PEM);
     for (const delivery of [BRIEF, DELIVERY]) {

@@ -36,14 +36,14 @@ function setUp(run: (setup: Setup) => void): () => void {
   };
 }
 
-/** Writes a file that only the owner may write, whatever the umask. */
+/** Writes a file that only the owner may write, independent of the umask. */
 function write(path: string, text: string, mode = 0o644): void {
   Deno.writeTextFileSync(path, text);
   Deno.chmodSync(path, mode);
 }
 
 Deno.test(
-  "without files and options nobody is accepted or rejected",
+  "without files and options no minion is accepted or rejected",
   setUp(({ make, warnings }) => {
     for (
       const autosign of [
@@ -60,7 +60,7 @@ Deno.test(
 );
 
 Deno.test(
-  "auto_accept accepts everybody and rejects nobody",
+  "auto_accept accepts all minions and rejects none",
   setUp(({ make }) => {
     const autosign = make({ auto_accept: true });
     assert(autosign.accepts("web1"));
@@ -106,7 +106,7 @@ const IDS: [string, boolean][] = [
 ];
 for (const [id, expected] of IDS) {
   Deno.test(
-    `a file of ids, globs and expressions says ${expected} for ${JSON.stringify(id)}`,
+    `a file of ids, globs and expressions gives ${expected} for ${JSON.stringify(id)}`,
     setUp(({ dir, make }) => {
       write(`${dir}/autosign`, LINES);
       assertEquals(make().accepts(id), expected);
@@ -159,7 +159,7 @@ for (const [mode, opts, host, expected] of MODES) {
 }
 
 Deno.test(
-  "a stub lets its id in once",
+  "a stub accepts its id once",
   setUp(({ dir, make }) => {
     Deno.mkdirSync(`${dir}/minions_autosign`);
     write(`${dir}/minions_autosign/web1`, "");
@@ -200,7 +200,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a grain lets in whose value is a line of its file",
+  "a grain accepts a minion if its value is a line of the grain's file",
   setUp(({ dir, make }) => {
     Deno.mkdirSync(`${dir}/grains/directory`, { recursive: true });
     write(`${dir}/grains/uuid`, "# comment\n\n  one \ntwo\n17\nTrue\n");
@@ -231,13 +231,13 @@ Deno.test(
 const ENDLESS = "(a*)(a*)(a*)(a*)\\4\\3\\2\\1b";
 
 Deno.test(
-  "an expression whose references take no end accepts nobody, and does not keep the lines behind it from being read",
+  "an expression that takes too many steps accepts no minion, and later lines are still read",
   setUp(({ dir, make }) => {
     write(`${dir}/autosign`, `${ENDLESS}\nweb1\n`);
     const autosign = make();
     assertEquals(autosign.accepts("a".repeat(255)), false);
     assertEquals(autosign.accepts("web1"), true);
-    // And rejects nobody: only what is meant is named.
+    // It rejects no minion either.
     write(`${dir}/autoreject`, `${ENDLESS}\n`);
     assertEquals(make().rejects("a".repeat(255)), false);
   }),

@@ -5,7 +5,7 @@ import { assert, assertEquals, assertNotEquals, assertRejects, assertThrows } fr
 import corpus from "../corpus/crypto.json" with { type: "json" };
 
 const { private: PRIVATE, public: PUBLIC } = corpus.keys.rsa2048;
-const BITS = 1024; // quick to make
+const BITS = 1024; // generated quickly
 
 function inTemporaryDirectory(run: (dir: string) => Promise<void> | void): () => Promise<void> {
   return async () => {
@@ -22,7 +22,7 @@ const mode = (path: string) => (Deno.statSync(path).mode ?? 0) & 0o777;
 const names = (dir: string) => Array.from(Deno.readDirSync(dir), ({ name }) => name).sort();
 
 Deno.test(
-  "a pair is made once, in Salt's form and modes, and read from then on",
+  "a key pair is generated once, in Salt's format and modes, and read afterwards",
   inTemporaryDirectory(async (dir) => {
     const pki = `${dir}/etc/pki/minion`;
     const made = await loadOrCreateKeyPair(pki, "minion", BITS);
@@ -45,7 +45,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a missing public half is written again; a wrong one is an error and stays",
+  "a missing public key is written again; a wrong one is an error and is kept",
   inTemporaryDirectory(async (dir) => {
     Deno.writeTextFileSync(`${dir}/master.pem`, PRIVATE, { mode: 0o600 });
     assertEquals((await loadOrCreateMasterKey(dir, BITS, { id: "saltmaster" })).pem, PRIVATE);
@@ -59,7 +59,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a private key that cannot be used is an error that names the file, and stays",
+  "an unusable private key is an error that names the file, and is kept",
   inTemporaryDirectory(async (dir) => {
     for (const text of ["", "garbage", corpus.refused.encryptedPrivate, corpus.refused.rsa512Private]) {
       Deno.writeTextFileSync(`${dir}/minion.pem`, text, { mode: 0o600 });
@@ -72,7 +72,7 @@ Deno.test(
 );
 
 Deno.test(
-  "the master's key is read where Salt 3008 keeps it, through its link and without",
+  "the master's key is read at the path of Salt 3008, with its link and without",
   inTemporaryDirectory(async (dir) => {
     Deno.writeTextFileSync(`${dir}/saltmaster.pem`, PRIVATE, { mode: 0o400 });
     Deno.writeTextFileSync(`${dir}/saltmaster.pub`, PUBLIC, { mode: 0o400 });
@@ -89,7 +89,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a link to a key that is gone is an error, not a reason for a new key",
+  "a link to a missing key is an error, and no new key is generated",
   inTemporaryDirectory(async (dir) => {
     Deno.symlinkSync(`${dir}/gone.pem`, `${dir}/master.pem`);
     await assertRejects(() => loadOrCreateMasterKey(dir, BITS, { id: "x" }), KeyError, "link");
@@ -98,7 +98,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a private key that group or others have any right to is refused by name; permissive_pki_access lets the group read",
+  "a private key with any permission for group or others is refused by name; permissive_pki_access permits the group to read",
   inTemporaryDirectory((dir) => {
     const path = `${dir}/minion.pem`;
     checkPrivateKey(path);

@@ -24,7 +24,7 @@ function* everything(): Generator<KeyFacts> {
   }
 }
 
-/** The steps 1 to 9 of salt-protocol.md, section 3, one after the other: `ret`, what is stored where, `act`. */
+/** The steps 1 to 9 of salt-protocol.md, section 3, in order: `ret`, the stored key, `act`. */
 function bySteps(facts: KeyFacts): [Decision["ret"], string, Decision["act"]] {
   const { stored } = facts;
   const deny = [false, "presented to denied", "denied"] as const;
@@ -64,7 +64,7 @@ Deno.test("decideKey() follows the protocol's steps for every combination of fac
   assertEquals(combinations, 512);
 });
 
-Deno.test("every row of the table decides something that no row above it does", () => {
+Deno.test("every row of the table decides a case that no row above it decides", () => {
   const reached = new Set([...everything()].map(decideKey));
   for (const { when, then } of KEY_RULES) assert(reached.has(then), JSON.stringify(when));
   assertEquals(reached.size, KEY_RULES.length);

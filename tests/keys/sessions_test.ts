@@ -14,7 +14,7 @@ function inTempDir(run: (root: string) => void): void {
   }
 }
 
-Deno.test("a session is made at the first sign-in, in a file that only its owner may read", () =>
+Deno.test("a session is created at the first sign-in, in a file that only its owner may read", () =>
   inTempDir((root) => {
     const sessions = new SessionKeys(root, DAY_MS);
     assertEquals(sessions.crypticle("web1"), undefined);
@@ -28,7 +28,7 @@ Deno.test("a session is made at the first sign-in, in a file that only its owner
     assertNotEquals(sessions.forSignIn("web2"), text);
   }));
 
-Deno.test("a session is kept over restarts, and by every worker", () =>
+Deno.test("a session survives restarts and is shared by all workers", () =>
   inTempDir((root) => {
     const text = new SessionKeys(root, DAY_MS).forSignIn("web1");
     const other = new SessionKeys(root, DAY_MS);
@@ -36,7 +36,7 @@ Deno.test("a session is kept over restarts, and by every worker", () =>
     assertEquals(other.forSignIn("web1"), text);
   }));
 
-Deno.test("a session that is older than its lifetime is replaced at the next sign-in, and not before", () =>
+Deno.test("a session older than its lifetime is replaced at the next sign-in, not earlier", () =>
   inTempDir((root) => {
     const sessions = new SessionKeys(root, 60_000);
     const other = new SessionKeys(root, 60_000);
@@ -48,7 +48,7 @@ Deno.test("a session that is older than its lifetime is replaced at the next sig
     const fresh = sessions.forSignIn("web1");
     assertNotEquals(fresh, text);
     assertEquals(sessions.crypticle("web1")?.keyString, fresh);
-    // The other worker sees it by the file's time.
+    // The other worker detects it by the file's modification time.
     assertEquals(other.crypticle("web1")?.keyString, fresh);
   }));
 
@@ -57,7 +57,7 @@ Deno.test("a session that one thread has read is shared in memory until its file
     const sessions = new SessionKeys(root, DAY_MS);
     const text = sessions.forSignIn("web1");
     const path = `${root}/sessions/web1`;
-    // A change that no service makes, and nothing but the bytes tells.
+    // A change that no service makes: only the bytes differ.
     const { mtime, ino } = Deno.statSync(path);
     const changed = generateKeyString();
     Deno.writeTextFileSync(path, changed);
@@ -68,14 +68,14 @@ Deno.test("a session that one thread has read is shared in memory until its file
     const alone = new SessionKeys(root, DAY_MS);
     assertEquals(alone.crypticle("web1")?.keyString, changed);
     assert(alone.crypticle("web1") === alone.crypticle("web1"), "the same object while the file is the same");
-    // Of the same time, and another file.
+    // Another file with the same modification time.
     Deno.writeTextFileSync(`${path}.new`, changed);
     Deno.renameSync(`${path}.new`, path);
     Deno.utimeSync(path, mtime ?? 0, mtime ?? 0);
     assertEquals(sessions.crypticle("web1")?.keyString, changed);
   }));
 
-Deno.test("a removed session opens nothing in any worker", () =>
+Deno.test("a removed session decrypts nothing in any worker", () =>
   inTempDir((root) => {
     const sessions = new SessionKeys(root, DAY_MS);
     const other = new SessionKeys(root, DAY_MS);
@@ -86,7 +86,7 @@ Deno.test("a removed session opens nothing in any worker", () =>
     assertEquals([sessions.crypticle("web1"), other.crypticle("web1")], [undefined, undefined]);
   }));
 
-Deno.test("after the removal of the directory, the next sign-in makes it again", () =>
+Deno.test("after the removal of the directory, the next sign-in creates it again", () =>
   inTempDir((root) => {
     const sessions = new SessionKeys(root, DAY_MS);
     const text = sessions.forSignIn("web1");
@@ -95,7 +95,7 @@ Deno.test("after the removal of the directory, the next sign-in makes it again",
     assertNotEquals(sessions.forSignIn("web1"), text);
   }));
 
-Deno.test("a session that cannot be looked at is an error, and not one that never was", () =>
+Deno.test("an unreadable session is an error, and not treated as missing", () =>
   inTempDir((root) => {
     const sessions = new SessionKeys(root, DAY_MS);
     sessions.forSignIn("web1");
@@ -106,7 +106,7 @@ Deno.test("a session that cannot be looked at is an error, and not one that neve
     }
   }));
 
-Deno.test("an id that can be no minion's reaches no file", () =>
+Deno.test("an invalid minion id names no file", () =>
   inTempDir((root) => {
     Deno.writeTextFileSync(`${root}/secret`, "x");
     const sessions = new SessionKeys(root, DAY_MS);
@@ -117,7 +117,7 @@ Deno.test("an id that can be no minion's reaches no file", () =>
     assertEquals(Deno.readTextFileSync(`${root}/secret`), "x");
   }));
 
-Deno.test("a session file that holds no key opens nothing, and the next sign-in makes a new one", () =>
+Deno.test("a session file without a key decrypts nothing, and the next sign-in makes a new one", () =>
   inTempDir((root) => {
     for (const text of ["", "rubbish", "x".repeat(76), "\xff".repeat(100)]) {
       const sessions = new SessionKeys(root, DAY_MS);

@@ -4,7 +4,7 @@ import { SharedKey } from "../../lib/keys/shared_key.ts";
 import { assert, assertEquals, assertNotEquals } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
 
-Deno.test("every view of the shared key sees the same key, and the new one at once", () => {
+Deno.test("every view of the shared key has the same key, and gets a new one at once", () => {
   const first = new SharedKey();
   const second = new SharedKey(first.memory);
   assertEquals(second.text, first.text);
@@ -19,7 +19,7 @@ Deno.test("every view of the shared key sees the same key, and the new one at on
   assertEquals(first.crypticle().loads(sealed), ["x"]);
 });
 
-Deno.test("a new key is there at once, and another view makes none", () => {
+Deno.test("a new key is visible at once, and another view does not make a second one", () => {
   const first = new SharedKey();
   const { text } = first;
   assertEquals(first.crypticle().keyString, text);
@@ -28,7 +28,7 @@ Deno.test("a new key is there at once, and another view makes none", () => {
   assertEquals([second.text, first.text, second.forPublish().serial], [text, text, 2]);
 });
 
-Deno.test("serials count over all views, and begin again with a new key", () => {
+Deno.test("serials are counted over all views, and start again with a new key", () => {
   const first = new SharedKey();
   const second = new SharedKey(first.memory);
   const serials = [first, second, second, first].map((key) => key.forPublish().serial);
@@ -74,12 +74,12 @@ Deno.test("no publish gets the old key with a new serial while another thread ro
   assertEquals(new Set(seen).size, seen.length, `a serial came twice under one key, in ${rotations} rotations`);
 });
 
-Deno.test("a reader that comes while a key is being written waits for the whole of it", async () => {
+Deno.test("a reader waits while a key is being written", async () => {
   const key = new SharedKey();
   const header = new Int32Array(key.memory, 0, 1);
   const bytes = new Uint8Array(key.memory, 8);
   const fresh = new TextEncoder().encode(generateKeyString());
-  // As a rotation does, but slowly: half of the new key is there.
+  // Like a rotation, but slowly: half of the new key is written.
   Atomics.add(header, 0, 1);
   bytes.set(fresh.subarray(0, 38));
   const source = `

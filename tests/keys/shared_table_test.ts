@@ -17,7 +17,7 @@ Deno.test("an entry of one thread is visible to all threads, under its name and 
   assertEquals([first.get("web1", "1"), first.get("web1", "2")], [undefined, record(8)]);
 });
 
-/** Two names in the same place of every table, of which the second is the first with `end` behind it. */
+/** Two names in the same slot of every table; the second is the first name plus `end`. */
 function neighbours(end: string): [string, string] {
   const table = new SharedTable(SIZE);
   for (let n = 0; n < 500_000; n++) {
@@ -26,12 +26,12 @@ function neighbours(end: string): [string, string] {
     table.put(long, "1", record(2));
     if (table.get(short, "1") === undefined) return [short, long];
   }
-  throw new Error("No two names share a place");
+  throw new Error("No two names share a slot");
 }
 
-Deno.test("the end of a name is not taken for the beginning of a version", () => {
+Deno.test("the end of a name is not mistaken for the beginning of a version", () => {
   const table = new SharedTable(SIZE);
-  // Only names that share a place could be taken for each other.
+  // Only names in the same slot could be confused.
   for (const end of ["1", ":", "1:"]) {
     const [short, long] = neighbours(end);
     table.put(short, `${end}2`, record(1));
@@ -52,7 +52,7 @@ Deno.test("ids that differ in one letter do not evict each other", () => {
   }
 });
 
-Deno.test("a record of which a part was overwritten is as if it were not there", () => {
+Deno.test("a partly overwritten record counts as missing", () => {
   const table = new SharedTable(SIZE);
   table.put("web1", "1", record(0x0102));
   const bytes = new Uint8Array(table.memory);
@@ -66,7 +66,7 @@ Deno.test("a record of which a part was overwritten is as if it were not there",
   assertEquals(table.get("web1", "1"), record(0x0102));
 });
 
-Deno.test("records of more names than there are places push each other out, and none is there that was not put", () => {
+Deno.test("records evict each other if there are more names than slots, and no record appears that was not put", () => {
   const table = new SharedTable(SIZE);
   for (let n = 0; n < 20_000; n++) table.put(`minion-${n}`, "1", record(n));
   let known = 0;
@@ -80,6 +80,6 @@ Deno.test("records of more names than there are places push each other out, and 
   for (let n = 20_000; n < 21_000; n++) assertEquals(table.get(`minion-${n}`, "1"), undefined);
 });
 
-Deno.test("a record of another size is refused", () => {
+Deno.test("a record with a wrong size is refused", () => {
   assertThrows(() => new SharedTable(SIZE).put("web1", "1", new Uint8Array(SIZE + 1)), RangeError);
 });

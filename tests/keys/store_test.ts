@@ -47,7 +47,7 @@ const IDS: [string, boolean][] = [
   ["a\x9bb", false],
 ];
 for (const [id, expected] of IDS) {
-  Deno.test(`isValidId() says ${expected} for ${JSON.stringify(id.slice(0, 20))} (${id.length} characters)`, () => {
+  Deno.test(`isValidId() returns ${expected} for ${JSON.stringify(id.slice(0, 20))} (${id.length} characters)`, () => {
     assertEquals(isValidId(id), expected);
   });
 }
@@ -65,7 +65,7 @@ Deno.test(
 );
 
 Deno.test(
-  "put() makes Salt's files, for the owner alone, also twice",
+  "put() writes Salt's files, readable only for the owner, also when repeated",
   withStore((store, pkiDir) => {
     for (const state of STATES) {
       for (let i = 0; i < 2; i++) store.put(state, state, PEM);
@@ -80,7 +80,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a key is in one state, and a denied key beside it",
+  "a minion has a key in one state, and possibly a denied key",
   withStore((store) => {
     store.put("web1", "denied", OTHER);
     for (const state of ["pending", "rejected", "accepted", "pending"] as const) {
@@ -142,7 +142,7 @@ Deno.test(
 );
 
 Deno.test(
-  "ids that cannot be a minion's never reach the disk",
+  "invalid minion ids are never used as paths",
   withStore((store, pkiDir) => {
     store.put("web1", "pending", PEM);
     const before = Array.from(Deno.readDirSync(`${pkiDir}/..`), ({ name }) => name);
@@ -181,7 +181,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a directory that another Salt made keeps its mode, and its keys are read",
+  "a directory created by Python Salt keeps its mode, and its keys are read",
   withStore((store, pkiDir) => {
     Deno.mkdirSync(`${pkiDir}/minions`, { recursive: true });
     Deno.chmodSync(`${pkiDir}/minions`, 0o750);
@@ -201,7 +201,7 @@ Deno.test(
     const first = store.version("web1", "accepted");
     assertEquals(store.version("web1", "accepted"), first);
     assertEquals(store.version("web1", "pending"), undefined);
-    // In the same tick of the clock, and of the same size.
+    // At the same clock tick, and with the same size.
     store.put("web1", "accepted", OTHER);
     const second = store.version("web1", "accepted");
     assert(second !== undefined && second !== first);

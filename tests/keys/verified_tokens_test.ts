@@ -4,7 +4,7 @@ import { assert } from "../support/assert.ts";
 
 const TOKEN = Uint8Array.from({ length: 256 }, (_, i) => i);
 
-Deno.test("a verified token is known to all threads, only for its minion and key version", () => {
+Deno.test("a verified token is shared with all threads, only for its minion and key version", () => {
   const first = new VerifiedTokens();
   const second = new VerifiedTokens(first.memory);
   assert(!second.has("web1", "1:2:3", TOKEN));

@@ -3,7 +3,7 @@ import { assertEquals } from "../support/assert.ts";
 
 const VERSIONS = "1.0 1.0.post1 1.0a1 1.0.dev1 1.5 2.0 2.0rc1 2.0.1 2.1 3.1.2 1.0+local 10.0".split(" ");
 
-/** Conditions, and the versions that fit them by Python's `packaging`. */
+/** Version specifiers, and the versions that match them in Python's `packaging`. */
 const FITTING: readonly (readonly [string, string])[] = [
   ["==1.0", "1.0 1.0+local"],
   ["!=1.0", "1.0.post1 1.5 2.0 2.0.1 2.1 3.1.2 10.0"],
@@ -29,12 +29,12 @@ const FITTING: readonly (readonly [string, string])[] = [
 const specsOf = (text: string) => parseRequirement(`x${text}`, () => false)?.specs ?? [];
 
 for (const [specs, fitting] of FITTING) {
-  Deno.test(`the versions that fit ${specs} are Python's`, () => {
+  Deno.test(`the versions that match ${specs} are Python's`, () => {
     assertEquals(VERSIONS.filter((version) => fulfills(version, specsOf(specs))).join(" "), fitting);
   });
 }
 
-/** Lines, and their packages' names with the conditions; null: pip does not read them. */
+/** Requirement lines with the package name and version specifiers; null: pip refuses the line. */
 const LINES: readonly (readonly [string, string | null])[] = [
   ["Foo", "foo"],
   ["foo.bar_baz", "foo-bar-baz"],
@@ -52,7 +52,7 @@ const LINES: readonly (readonly [string, string | null])[] = [
 ];
 
 for (const [line, expected] of LINES) {
-  Deno.test(`the requirement ${JSON.stringify(line)} is read as pip reads it`, () => {
+  Deno.test(`the requirement ${JSON.stringify(line)} is parsed as pip parses it`, () => {
     const read = parseRequirement(line, (path) => path === "./directory");
     const shown = read && [read.name, ...read.specs.map(({ operator, version }) => operator + version)].join(" ");
     assertEquals(shown ?? null, expected);

@@ -17,7 +17,7 @@ for (const often of [[], NAMES]) {
   const kind = often.length > 0 ? "called often" : "called by its address";
   const libc = openLibrary(LIBC, SYMBOLS, often);
 
-  Deno.test(`a function that is ${kind} takes and gives what its symbol says`, async () => {
+  Deno.test(`a function that is ${kind} takes and returns the types of its symbol`, async () => {
     for (let i = 0; i < 100; i++) libc.strlen(new Uint8Array(1));
     assertEquals(libc.strlen(new TextEncoder().encode("four\0")), 4n);
     assertEquals([libc.labs(-7n), libc.labs(-(2n ** 40n))], [7n, 2n ** 40n]);
@@ -31,7 +31,7 @@ for (const often of [[], NAMES]) {
   });
 }
 
-Deno.test("a function that is called often gives the same when it gets its caller, and is another then", () => {
+Deno.test("a frequently called function returns the same results after it gets its own caller function", () => {
   const libc = openLibrary(LIBC, SYMBOLS, ["labs"]);
   const { labs, strlen } = libc;
   const given = Array.from({ length: 200 }, (_, i) => [libc.labs(BigInt(-i)), labs(BigInt(-i))]);

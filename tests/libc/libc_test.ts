@@ -6,13 +6,13 @@ import { AT_ONCE_MS } from "../support/time.ts";
 
 const STDIN = 0;
 
-/** Descriptors that are open in this process. */
+/** The number of open descriptors of this process. */
 function openDescriptors(): number {
   return [...Deno.readDirSync("/proc/self/fd")].length;
 }
 
 strictTest("a wait ends at its time-out, and at close(), now and later", async () => {
-  // Nothing is ever written to a pipe that another wait has.
+  // The descriptor never becomes readable.
   const wait = new ReadWait(neverReadable());
   const start = performance.now();
   await wait.wait(50);
@@ -24,7 +24,7 @@ strictTest("a wait ends at its time-out, and at close(), now and later", async (
   await Promise.all([...waiting, wait.wait(-1)]);
 });
 
-/** A descriptor that can never be read: the listening end of a socket that nobody knows. */
+/** A descriptor that never becomes readable. */
 function neverReadable(): number {
   return Deno.build.os === "linux" ? -1 : STDIN; // poll(2) ignores negative descriptors
 }
@@ -33,7 +33,7 @@ Deno.test({
   name: "a wait leaves no descriptor open, and children inherit none",
   ignore: Deno.build.os !== "linux",
   fn: async () => {
-    // What is called often is compiled then, which leaves a descriptor.
+    // After many calls the functions are compiled, which leaves a descriptor open.
     for (let i = 0; i < 100; i++) new ReadWait(neverReadable()).close();
     const before = openDescriptors();
     const waits = Array.from({ length: 20 }, () => new ReadWait(neverReadable()));
@@ -46,14 +46,14 @@ Deno.test({
   },
 });
 
-Deno.test("the limit on open files is raised as far as it may be", () => {
+Deno.test("the limit on open files is raised as far as permitted", () => {
   const { soft, hard } = raiseOpenFileLimit(256);
   assert(soft >= 256 && hard >= soft);
   const raised = raiseOpenFileLimit(hard);
   assertEquals(raised, { soft: hard, hard });
 });
 
-Deno.test("signals reach a process, and never this one's group or everybody", async () => {
+Deno.test("signals are sent to one process, never to this process group or to all processes", async () => {
   const child = new Deno.Command("sleep", { args: ["60"] }).spawn();
   assert(sendSignal(child.pid, 0));
   assert(sendSignal(child.pid, 9));
@@ -75,13 +75,13 @@ Deno.test({
     for (const fd of both) shutDownConnection(fd, "7f000002");
     const byte = new Uint8Array(1);
     await client.write(byte);
-    assertEquals(await served.read(byte), 1); // both are as they were
+    assertEquals(await served.read(byte), 1); // both are unchanged
     shutDownConnection(both[0], "7f000001");
     assertEquals(await served.read(byte), null);
   },
 });
 
-/** Those of this process. */
+/** The modes of this process. */
 function descriptorsOfSockets(): Set<number> {
   const names = [...Deno.readDirSync("/proc/self/fd")].map(({ name }) => name);
   const isSocket = (name: string) => readLinkIfThere(`/proc/self/fd/${name}`)?.startsWith("socket:") ?? false;
@@ -92,6 +92,6 @@ function readLinkIfThere(path: string): string | undefined {
   try {
     return Deno.readLinkSync(path);
   } catch {
-    return undefined; // the descriptor by which the directory was read
+    return undefined; // the descriptor used to read the directory
   }
 }

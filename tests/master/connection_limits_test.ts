@@ -1,6 +1,6 @@
 /**
- * Bounds on connections and on what they hold: the rules by numbers, and a master that is attacked by many connections, by
- * half requests and by endless ones.
+ * Limits on connections and their memory: the rules as pure functions, and a master attacked by many connections, by
+ * incomplete requests and by endless ones.
  * @module
  */
 
@@ -13,30 +13,30 @@ import { assert, assertEquals } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
 import { fleetTest } from "../support/fleet/fleet.ts";
 
-/** Counts connections 1, 2, …, one for each address, and gives those that had to go. */
+/** Adds the connections 1, 2, …, one for each address. @returns The connection that each addition closed. */
 function ends(shares: ConnectionShares, addresses: readonly string[]): (number | undefined)[] {
   return addresses.map((address, i) => shares.add(i + 1, address)?.connection);
 }
 
-Deno.test("while there is room, an address has as many connections as it likes", () => {
+Deno.test("below the total limit an address may have any number of connections", () => {
   const shares = new ConnectionShares({ total: 10_000, perAddress: 0 });
   const left = ends(shares, Array.from({ length: 10_000 }, () => "nat"));
   assertEquals([new Set(left), shares.size], [new Set([undefined]), 10_000]);
   assertEquals(shares.add(10_001, "nat")?.connection, 10_001);
 });
 
-Deno.test("without room, an address with fewer connections gets the place of the newest connection of the address with most", () => {
+Deno.test("at the limit, a new connection of an address with fewer connections replaces the newest one of the address with most", () => {
   const shares = new ConnectionShares({ total: 4, perAddress: 0 });
   assertEquals(ends(shares, ["a", "b", "b", "b"]), [undefined, undefined, undefined, undefined]);
-  assertEquals(shares.add(5, "b")?.connection, 5); // who has most gets no more
+  assertEquals(shares.add(5, "b")?.connection, 5); // the address with most connections gets no more
   assertEquals(shares.add(6, "c")?.connection, 4);
   assertEquals(shares.add(7, "d")?.connection, 3);
-  assertEquals(shares.add(8, "e")?.connection, 8); // one each: nobody has more than the newcomer
+  assertEquals(shares.add(8, "e")?.connection, 8); // one each: no address has more connections than the new one
   shares.remove(1);
   assertEquals([shares.add(9, "e")?.connection, shares.size], [undefined, 4]);
 });
 
-Deno.test("a bound for each address holds with room left, and a number that comes again is another connection", () => {
+Deno.test("the limit of an address applies below the total limit, and a reused number is a new connection", () => {
   const shares = new ConnectionShares({ total: 0, perAddress: 2 });
   assertEquals(ends(shares, ["a", "a", "a", "b"]), [undefined, undefined, 3, undefined]);
   assertEquals(shares.add(1, "a")?.connection, undefined);
@@ -44,7 +44,7 @@ Deno.test("a bound for each address holds with room left, and a number that come
   assertEquals([shares.size, shares.addressOf(3), shares.addressOf(4)], [3, undefined, "b"]);
 });
 
-Deno.test("the address with most is known after any order of coming and going", () => {
+Deno.test("the address with most connections is right after any order of connects and disconnects", () => {
   const shares = new ConnectionShares({ total: 40, perAddress: 0 });
   const there = new Map<number, string>();
   let state = 7;
@@ -79,14 +79,14 @@ const counts = (of: Record<number, [received: number, taken: number]>) =>
   );
 const values = (held: Map<number, number>) => [...held.values()];
 
-Deno.test("what has come since the last reply is unanswered; a PING's answer is none", () => {
+Deno.test("bytes received since the last reply count as unanswered; the answer to a PING is no reply", () => {
   const rule = new Unanswered();
-  // One that never had a reply, and one that had many before anybody looked.
+  // A connection without a reply, and one with many replies before the first check.
   assertEquals(values(rule.weigh(counts({ 1: [5_000, 100], 2: [9_000, 40_000] }))), [5_000, 0]);
   assertEquals(values(rule.weigh(counts({ 1: [50_000, 122], 2: [9_500, 40_000] }))), [50_000, 500]);
-  // A reply is to what had come when it was looked at before.
+  // A reply answers the bytes received before the last check.
   assertEquals(values(rule.weigh(counts({ 1: [50_000, 300], 2: [9_600, 40_110] }))), [0, 100]);
-  // The number of one that has gone stands for a new one.
+  // The number of a closed connection is reused for a new one.
   assertEquals(values(rule.weigh(counts({ 1: [100, 0], 2: [9_600, 40_110] }))), [100, 100]);
 });
 
@@ -98,7 +98,7 @@ Deno.test("a peer that reads nothing for five seconds counts as holding all repl
   assertEquals([look(2_000, 9_000, 70_000), rule.inDoubt], [0, true]);
   assertEquals([look(6_900, 9_000, 70_000), rule.inDoubt], [0, true]);
   assertEquals([look(7_000, 9_000, 70_000), rule.inDoubt], [16_000, false]);
-  // One that is slow is none.
+  // A slow reader does not count as stuck.
   assertEquals([look(8_000, 9_500, 70_000), rule.inDoubt], [0, true]);
   assertEquals([look(9_000, 9_500, 0), rule.inDoubt], [0, false]);
   assertEquals([look(90_000, 9_500, 0), rule.inDoubt], [0, false]);
@@ -140,85 +140,85 @@ fleetTest("one address gets only connections that other addresses do not need, o
   for (const port of [fleet.masterOpts.ret_port, fleet.masterOpts.publish_port]) {
     const greedy = Array.from({ length: 30 }, () => dial(port, "127.0.0.2"));
     const open = () => greedy.filter(({ closed }) => !closed()).length;
-    await eventually(() => open() <= 12, { what: "the end of those that are too many" });
+    await eventually(() => open() <= 12, { what: "the end of the surplus connections" });
     const others = ["127.0.0.3", "127.0.0.4", "127.0.0.5"].map((address) => dial(port, address));
     await eventually(() => open() <= 9, { what: "room for others" });
     assertEquals(others.filter(({ closed }) => closed()), []);
     assert(open() >= 6, `only ${open()} are left`);
     for (const { socket } of [...greedy, ...others]) socket.destroy();
-    // One line in ten seconds, not one for each of twenty.
+    // One line in ten seconds, not one for each of the twenty connections.
     const lines = fleet.logs.filter((line) => line.includes("Too many connections"));
     assert(lines.length > told && lines.length < told + 10, fleet.logs.join("\n"));
     told = lines.length;
   }
-  assertEquals((await fleet.salt("*", "test.ping")).code, 2); // nobody is there, but the master answers
+  assertEquals((await fleet.salt("*", "test.ping")).code, 2); // no minion is connected, but the master answers
 });
 
 const HASTY = { master: { handshake_timeout: 0.3 } };
 
 fleetTest(
-  "a connection that does not say what it is ends after handshake_timeout, on both ports",
+  "a connection without a handshake is closed after handshake_timeout, on both ports",
   HASTY,
   async (fleet) => {
     for (const port of [fleet.masterOpts.ret_port, fleet.masterOpts.publish_port]) {
       for (const words of [new Uint8Array(), HANDSHAKE("SUB").subarray(0, 20), HANDSHAKE("SUB").subarray(0, 64)]) {
         const peer = dial(port, "127.0.0.1");
         peer.socket.write(words);
-        await eventually(peer.closed, { what: `the end of one that said ${words.length} bytes` });
+        await eventually(peer.closed, { what: `the end of a connection that sent ${words.length} bytes` });
       }
     }
   },
 );
 
 const MIB = 1 << 20;
-/** The bound of the test, in bytes, and what the attackers would like to take. */
+/** The limit of the test, in bytes, and the memory that the attackers try to use. */
 const BOUND = 64 * MIB;
 const ATTACKERS = 24;
 const WANTED = ATTACKERS * 64 * MIB;
 
-/** More than a greeting: who has had so much has had READY, and may send. */
+/** More bytes than a greeting: a peer that received them has received READY, and may send. */
 const GREETED = 70;
 
-/** Who gets nothing out for so long will not, in milliseconds. */
+/** A peer that cannot write for so many milliseconds counts as blocked. */
 const STUCK_MS = 10_000;
 
-type Fate = "thrown out" | "was read no further" | "wrote all and stayed";
+type Fate = "disconnected" | "blocked" | "wrote all and stayed";
 
 /**
- * A peer that shakes hands and writes what `chunks` gives, until it is thrown out. What it wrote may wait in the kernel for
- * seconds until the master has read it: it stays that long to see what becomes of it.
+ * A peer that performs the handshake and writes `chunks` until it is disconnected. The data may stay in the kernel's
+ * buffers for seconds until the master reads them, so the peer keeps the connection that long.
  */
 async function pour(port: number, type: string, chunks: Iterable<Uint8Array>): Promise<Fate> {
   using connection = await Deno.connect({ hostname: "127.0.0.1", port });
-  let fate: Fate = "thrown out";
+  let fate: Fate = "disconnected";
   const give = (end: Fate) => {
     fate = end;
     connection.close();
   };
-  let timer = setTimeout(give, STUCK_MS, "was read no further");
+  let timer = setTimeout(give, STUCK_MS, "blocked");
   try {
     await connection.write(HANDSHAKE(type));
     for (let read = 0; read < GREETED;) read += await connection.read(new Uint8Array(200)) ?? GREETED;
     for (const chunk of chunks) {
       for (let at = 0; at < chunk.length;) at += await connection.write(chunk.subarray(at));
       clearTimeout(timer);
-      timer = setTimeout(give, STUCK_MS, "was read no further");
+      timer = setTimeout(give, STUCK_MS, "blocked");
     }
     clearTimeout(timer);
     timer = setTimeout(give, 60_000, "wrote all and stayed");
     while (await connection.read(new Uint8Array(200)) !== null);
   } catch {
-    // Thrown out, or given up by the timer.
+    // Disconnected by the master, or closed by the timer.
   } finally {
     clearTimeout(timer);
   }
   return fate;
 }
 
-/** Bytes in a row. */
+/** Concatenates byte arrays. */
 const join = (...parts: Uint8Array[]) => new Uint8Array(parts.flatMap((part) => [...part]));
 
-/** Attacks by their name, what is sent first, and then again and again. */
+/** Attacks: the name, the first bytes, and the repeated bytes. */
 const HOARDERS: [name: string, first: string, again: Uint8Array][] = [
   ["half requests of a claimed 90 MB", "0100" + "020000000005a00000", new Uint8Array(MIB)],
   [
@@ -240,21 +240,21 @@ Deno.test("the memory of unanswered requests is bounded, and the peer with the m
     try {
       const chunks = [Uint8Array.fromHex(first), ...Array.from({ length: WANTED / MIB / ATTACKERS }, () => again)];
       const fates = Array.from({ length: ATTACKERS }, () => pour(fleet.masterOpts.ret_port, "DEALER", chunks));
-      assert((await Promise.all(fates)).includes("thrown out"), `nobody was thrown out for ${name}`);
+      assert((await Promise.all(fates)).includes("disconnected"), `no peer was disconnected for ${name}`);
       await ping();
     } finally {
       clearInterval(timer);
     }
     const grown = Math.round((max - before) / MIB);
     Deno.stderr.writeSync(new TextEncoder().encode(`  ${name}: ${WANTED / MIB} MiB sent, ${grown} MiB taken\n`));
-    // What comes before anybody looks depends on the machine: 100 to 400 MiB.
+    // The amount received before the first check depends on the machine: 100 to 400 MiB.
     assert(max - before < WANTED * 0.6, `${name} took ${grown} MiB`);
     assert(/hold \d+ bytes \(max_request_memory\)/.test(fleet.log("master")));
   }
-  await eventually(() => rss() - before < BOUND, { what: "the memory to be given back" });
+  await eventually(() => rss() - before < BOUND, { what: "the release of the memory" });
 });
 
-Deno.test("connections below the limit stay, even if the memory has grown", async () => {
+Deno.test("connections below the limit stay open, even if the memory has grown", async () => {
   await using fleet = await ProcessFleet.start({ minions: 1, master: { max_request_memory: BOUND } });
   const rss = () => treeMemory(fleet.master.pid).rssKb * 1024;
   const before = rss();
@@ -266,12 +266,12 @@ Deno.test("connections below the limit stay, even if the memory has grown", asyn
   for (let n = 0; n < 5; n++) assertEquals((await fleet.salt("salt", "m00", "test.ping")).code, 0);
   assertEquals([fate, /hold \d+ bytes/.test(fleet.log("master"))], [undefined, false]);
   await fleet.stopMaster();
-  assertEquals(await poured, "thrown out");
+  assertEquals(await poured, "disconnected");
 });
 
 Deno.test("subscriptions without end are bounded", async () => {
   await using fleet = await ProcessFleet.start({ minions: 1 });
-  /** SUBSCRIBE to topics that have nothing in common. */
+  /** SUBSCRIBE to topics without a common prefix. */
   function* topics() {
     for (let n = 0; n < 20_000; n++) {
       yield join(new Uint8Array([0, 251, 1]), crypto.getRandomValues(new Uint8Array(250)));
@@ -279,6 +279,6 @@ Deno.test("subscriptions without end are bounded", async () => {
   }
   const fates = Array.from({ length: 4 }, () => pour(fleet.masterOpts.publish_port, "SUB", topics()));
   const came = await Promise.all(fates);
-  assert(came.includes("thrown out"), came.join(", "));
+  assert(came.includes("disconnected"), came.join(", "));
   assertEquals((await fleet.salt("salt", "m00", "test.ping")).code, 0);
 });

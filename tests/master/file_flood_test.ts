@@ -1,5 +1,6 @@
 /**
- * A minion that asks for more files than it takes, on a running master: few of the answers are kept, and others are served meanwhile.
+ * A minion that requests more files than it reads, on a running master: few of the replies are queued, and other
+ * minions are served meanwhile.
  * @module
  */
 import { RequestChannel } from "../../lib/sockets/request_channel.ts";
@@ -11,7 +12,7 @@ import { ScriptedMinion, testKey } from "../support/fleet/scripted_minion.ts";
 
 const PIECE = 1 << 18;
 const ASKED = 1_200;
-/** More than the system has room for between two sockets of this host, and than the master keeps. */
+/** More than the buffers between two sockets of this host and the master's queue hold. */
 const MAX_KEPT = 400;
 const TIMEOUTS = { timeoutMs: 60_000, tries: 1 };
 
@@ -41,7 +42,7 @@ fleetTest("of the pieces that a minion asks for and does not take, few are kept,
   }
   const served = () => fleet.logs.filter((line) => line.includes("_serve_file from greedy")).length;
   await eventually(() => served() === ASKED, { what: `all ${ASKED} requests to be served` });
-  // A request of the honest one is answered after those.
+  // The honest minion's request is answered after those.
   await honest.request(piece);
   let taken = 0;
   while (await flood.receive(500) !== undefined) taken++;

@@ -7,8 +7,8 @@ import { assert, assertEquals } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
 import { git, makeFileServer, makeRepository } from "../support/files/file_server.ts";
 
-Deno.test("backends are updated at once and then at their intervals, each remote for itself, until the master ends", async () => {
-  // A server that takes connections and says nothing.
+Deno.test("backends are updated at once and then at their intervals, each remote separately, until the master ends", async () => {
+  // A server that accepts connections and sends nothing.
   using silent = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   using server = await makeFileServer(map({
     fileserver_backend: ["roots", "gitfs"],
@@ -49,7 +49,7 @@ Deno.test("backends are updated at once and then at their intervals, each remote
   assert(server.services.logged.every((line) => !line.startsWith("ERROR")), server.services.logged.join("\n"));
 });
 
-Deno.test("the repositories of pillar are fetched at once and then at their interval; one that fails is named in the log", async () => {
+Deno.test("git pillar repositories are fetched at once and then at their interval; a failing one is named in the log", async () => {
   using server = await makeFileServer();
   await makeRepository(`${server.root}/repo`);
   const { opts, log, logged } = server.services;
@@ -76,7 +76,7 @@ Deno.test("the repositories of pillar are fetched at once and then at their inte
   }
 });
 
-Deno.test("a master whose backends need no updates makes none", async () => {
+Deno.test("a master whose backends need no updates starts none", async () => {
   using server = await makeFileServer();
   const updates = new FileUpdates({
     opts: server.services.opts,

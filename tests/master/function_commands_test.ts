@@ -5,7 +5,7 @@ import { isMap, map, type Value, type ValueMap } from "../../lib/values/value.ts
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "../support/assert.ts";
 import { type TestServices, testServices } from "../support/fleet/services.ts";
 
-/** Forms of arguments that Salt's clients send: a runner's, and what is run. */
+/** The forms of arguments that Salt's clients send to a runner, and the resulting call. */
 const ARGUMENTS: readonly (readonly [
   kind: "runner" | "wheel",
   load: Record<string, unknown>,
@@ -23,7 +23,7 @@ const ARGUMENTS: readonly (readonly [
   ["wheel", { arg: [], kwarg: {}, print_event: false, __tag__: "t", client: "wheel" }, [], {}],
 ];
 for (const [kind, load, args, kwargs] of ARGUMENTS) {
-  Deno.test(`the arguments of a ${kind} request with ${JSON.stringify(load)} are read once, without what proves who asks`, () => {
+  Deno.test(`the arguments of a ${kind} request with ${JSON.stringify(load)} are parsed once, without the credentials`, () => {
     const secrets = {
       cmd: kind,
       fun: "x.y",
@@ -53,7 +53,7 @@ const REFUSED = map({
   error: { name: "UserAuthenticationError", message: 'Authentication failure of type "user" occurred' },
 });
 
-Deno.test("runner is answered at once, with the tag of its events; wheel with its result", () =>
+Deno.test("runner is answered at once with the tag of its events, wheel with its result", () =>
   withServices(async (services) => {
     const proof = { user: "root", key: services.accessKeys.get("root") };
     const started = await ask(services, { cmd: "runner", fun: "test.arg", kwarg: { arg: [1], kwarg: {} }, ...proof });
@@ -103,7 +103,7 @@ Deno.test("runner and wheel run nothing for a client without credentials, or wit
     assertEquals(services.functionJobs, []);
   }, { publisher_acl: map({ alice: [".*", "key.*"] }) }));
 
-Deno.test("a request without a function is refused, and the log never has its key", () =>
+Deno.test("a request without a function is refused, and its key is never logged", () =>
   withServices(async (services) => {
     const proof = { user: "root", key: services.accessKeys.get("root") };
     for (const fun of [undefined, 5, ["key.accept"]]) {

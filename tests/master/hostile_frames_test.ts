@@ -1,5 +1,5 @@
 /**
- * A running master under attack on both ports: whatever strangers send, the next honest request is served.
+ * A running master under attack on both ports: after any frames from unknown peers, the next honest request is served.
  * @module
  */
 import { decode, encode } from "../../lib/values/msgpack.ts";
@@ -38,12 +38,12 @@ const ready = (type: string) => {
 const HANDSHAKE = bytes(GREETING, ready("DEALER"));
 const noise = (size: number) => {
   const out = new Uint8Array(size);
-  let state = 12345; // the same noise in every run
+  let state = 12345; // the same random bytes in every run
   for (let i = 0; i < size; i++) out[i] = (state = (state * 1103515245 + 12345) & 0x7fffffff) >> 16;
   return out;
 };
 
-/** What strangers write to a port, and then close. */
+/** The bytes that unknown peers write to a port before they close the connection. */
 const ATTACKS: [name: string, sent: Uint8Array][] = [
   ["nothing", new Uint8Array()],
   ["noise", noise(100_000)],
@@ -84,9 +84,9 @@ async function attack(port: number, sent: Uint8Array): Promise<void> {
   try {
     for (let at = 0; at < sent.length;) at += await connection.write(sent.subarray(at));
   } catch {
-    return; // thrown out in the middle: as good an answer as any
+    return; // disconnected in the middle: also a valid reaction
   }
-  // Either the master closes, or it waits for more: both are fine.
+  // The master may close the connection or wait for more bytes.
   const timer = setTimeout(() => connection.close(), 30);
   try {
     while (await connection.read(new Uint8Array(1000)) !== null);
@@ -117,7 +117,7 @@ function assertNobodyDied({ logs }: Fleet): void {
   assertEquals(deaths, []);
 }
 
-/** Sends frames as they are, with no delimiter added, and gives the reply's frames. */
+/** Sends the frames unchanged, without a delimiter. @returns The frames of the reply. */
 async function exchange(fleet: Fleet, frames: Frames): Promise<Frames | undefined> {
   using peer = Peer.dealer();
   peer.connect(`tcp://127.0.0.1:${fleet.masterOpts.ret_port}`);
@@ -143,7 +143,7 @@ fleetTest(
     }
     await Promise.all(ATTACKS.flatMap(([, sent]) => [ret_port, publish_port].map((port) => attack(port, sent))));
     await ping(channel);
-    // The publisher is still there, too.
+    // The publisher is also still running.
     using subscriber = Inbox.subscriber();
     subscriber.subscribe("");
     subscriber.connect(`tcp://127.0.0.1:${publish_port}`);
@@ -160,11 +160,11 @@ fleetTest(
 const PING = clearRequest(map({ cmd: "ping" }));
 const none = new Uint8Array();
 
-/** Messages of peers that are no REQ: what goes in, and what comes back behind the peer's own frames. */
+/** Messages of peers other than REQ: the frames sent, and the frames of the reply after the routing id. */
 const SHAPES: [name: string, sent: Frames, reply: Frames][] = [
   ["a request as REQ sends it", [none, PING], [none, encode(map({ cmd: "ping" }), "wire")]],
   ["a request without a delimiter", [PING], [encode(map({ cmd: "ping" }), "wire")]],
-  ["a request through one hop more", [hex("01"), none, PING], [hex("01"), none, encode(map({ cmd: "ping" }), "wire")]],
+  ["a request through one more hop", [hex("01"), none, PING], [hex("01"), none, encode(map({ cmd: "ping" }), "wire")]],
   ["a delimiter alone", [none], [none, encode(map({ msg: "bad load" }), "wire")]],
   ["a delimiter and an empty frame", [none, none], [none, encode(map({ msg: "bad load" }), "wire")]],
   ["two bodies", [none, PING, PING], [none, encode(map({ msg: "bad load" }), "wire")]],
@@ -237,7 +237,7 @@ fleetTest("CVE-2023-20897: ten bad packets for each worker, of every kind, and t
     ),
   );
   assertEquals(peers.length, bad.length * 10 * worker_threads);
-  // Signed, and so never the same twice.
+  // The reply is signed, so it differs each time.
   for (let n = 0; n < 10 * worker_threads; n++) {
     assertEquals((await web1.signIn({ pub: undefined, nonce: "n" })).inner.get("ret"), false);
   }
@@ -371,7 +371,7 @@ fleetTest(
       assertEquals(await as({}, { id: "b" }), "bad load", `${cmd} under another outer id`);
       assertEquals(await as({ tok: b.token }, {}), "bad load", `${cmd} with another's token`);
     }
-    // CVE-2024-38823: what was recorded is worth nothing once the session is another.
+    // CVE-2024-38823: a recorded request is refused after the session has changed.
     const recorded = a.seal({ cmd: "_minion_event", tag: "recorded", data: {} });
     assert(await a.send(recorded) !== "bad load");
     assertEquals(await a.request({ cmd: "revoke_auth" }), true);

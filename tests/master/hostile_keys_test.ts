@@ -1,5 +1,5 @@
 /**
- * What strangers may make a running master do by the keys of a map: real processes, no key, no sign-in.
+ * Attacks on a running master with hostile map keys: real processes, without a minion key or a sign-in.
  * @module
  */
 
@@ -13,7 +13,7 @@ import { equals, map, type Value, type ValueMap } from "../../lib/values/value.t
 import { assert, assertEquals } from "../support/assert.ts";
 import { AT_ONCE_MS } from "../support/time.ts";
 
-/** Far more than honest requests of this size cost, and far less than the attacks did: a minute each. */
+/** Far more than the cost of honest requests of this size, and far less than a successful attack: a minute each. */
 const MAX_CPU_S = 10;
 const MAX_WAIT_MS = 240_000;
 const WORKERS = 2;
@@ -38,7 +38,7 @@ function cpuSeconds(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) / 100;
 }
 
-/** Sends a request, and gives the reply. */
+/** Sends a request. @returns The reply. */
 async function ask(fleet: ProcessFleet, frame: Uint8Array, timeoutMs: number): Promise<Value> {
   using channel = new RequestChannel(`tcp://127.0.0.1:${fleet.masterOpts.ret_port}`);
   return decode(await channel.request(frame, { timeoutMs, tries: 1 }), "wire");
@@ -46,7 +46,7 @@ async function ask(fleet: ProcessFleet, frame: Uint8Array, timeoutMs: number): P
 
 const PING = map({ cmd: "ping" });
 
-Deno.test("a stranger's maps of colliding keys hold no MWorker: the next ping is answered at once", async (t) => {
+Deno.test("maps with colliding keys from an unknown peer block no MWorker: the next ping is answered at once", async (t) => {
   await using fleet = await ProcessFleet.start({ minions: 1, master: { worker_threads: WORKERS } });
   for (const [name, make] of ATTACKS) {
     await t.step(name, async () => {
@@ -64,20 +64,20 @@ Deno.test("a stranger's maps of colliding keys hold no MWorker: the next ping is
   }
 });
 
-/** Fails as `attack` does, and never comes back otherwise. */
+/** Rejects if `attack` rejects, and never resolves. */
 async function never(attack: Promise<unknown>): Promise<never> {
   await attack;
   return await new Promise(() => {});
 }
 
-Deno.test("a request of 100 MB, whatever is in it, does not end a master with a small heap", async (t) => {
+Deno.test("a request of 100 MB with any content does not crash a master with a small heap", async (t) => {
   await using fleet = await ProcessFleet.start({
     minions: 0,
     master: { worker_threads: WORKERS },
     places: {
       masterAddress: "127.0.0.1",
       masterName: "127.0.0.1",
-      // What V8 chooses by itself on a host of 2 GB.
+      // The default of V8 on a host with 2 GB.
       master: ["env", "DENO_V8_FLAGS=--max-old-space-size=512"],
       minion: () => [],
     },

@@ -4,7 +4,7 @@ import { assertEquals } from "../support/assert.ts";
 
 const bytes = (...values: number[]) => new Uint8Array(values);
 
-Deno.test("the next thread finds whose request is held, until one of them clears it", () => {
+Deno.test("the next thread finds the client of the noted request, until a thread clears the note", () => {
   const routes = [
     [bytes(0, 1, 2, 3, 4), bytes()],
     [new Uint8Array(255).fill(7), bytes(), bytes(1)],

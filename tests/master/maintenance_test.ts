@@ -9,7 +9,7 @@ import { testServices } from "../support/fleet/services.ts";
 
 const OLD = "20240102030405000000", YOUNG = "20240102030405000001";
 
-Deno.test("a round removes old jobs, and old files of publish_auth; with keep_jobs_seconds: 0 it removes nothing", async () => {
+Deno.test("a round removes old jobs and old publish_auth files; with keep_jobs_seconds: 0 it removes no jobs", async () => {
   using services = await testServices({ loop_interval: 0.1 });
   const { opts, log } = services;
   const { cachedir } = opts;

@@ -26,10 +26,10 @@ import { Publishes, publishRequest } from "../support/fleet/publishes.ts";
 import { asMap, makeNonce, opened, ScriptedMinion, testKey } from "../support/fleet/scripted_minion.ts";
 import { Peer } from "../support/fleet/peer.ts";
 
-/** What a request is answered with whose MWorker has died. */
+/** The answer to a request whose MWorker has died. */
 const WORKER_FAILED = "Some exception handling minion payload";
 
-/** Far above what anything here takes, on a busy machine too. */
+/** Far above the time that these tests need, also on a busy machine. */
 const BOUND_MS = 60_000;
 
 const requestAddress = ({ masterOpts }: Fleet) => `tcp://127.0.0.1:${masterOpts.ret_port}`;
@@ -62,7 +62,7 @@ async function ping(fleet: Fleet, tries = 1): Promise<void> {
   assertEquals(asMap(opened(reply)).get("nonce"), nonce);
 }
 
-Deno.test("a master ends at once, also with connections open, and leaves no socket file", async () => {
+Deno.test("a master ends at once, also with open connections, and leaves no socket file", async () => {
   await using fleet = await startFleet();
   using inbox = subscribe(fleet);
   using peer = Peer.dealer();
@@ -85,7 +85,7 @@ Deno.test("a master that stops answers the requests that it has received", async
   await using fleet = await startFleet({ master: { worker_threads: 1 } });
   using peer = Peer.dealer({ highWaterMark: 0 });
   peer.connect(requestAddress(fleet));
-  // More than a thread takes without a look at whatever else it is told.
+  // More requests than a thread handles before it reads its other messages.
   const requests = Array.from({ length: 400 }, () => clearRequest(map({ cmd: "ping", nonce: makeNonce() })));
   for (const request of requests) assert(await peer.send([new Uint8Array(), request], BOUND_MS));
   assert(await peer.receive(BOUND_MS) !== undefined);
@@ -156,7 +156,8 @@ fleetTest("200 jobs published at once go out with increasing serials, each once"
     return asMap(reply.get("load")).get("jid");
   }));
   for (const channel of channels) channel.close();
-  // Each MWorker has its own way to the Publisher: what is published later may come before what another still sends.
+  // Each MWorker has its own socket to the Publisher: a later job of one MWorker may arrive before an earlier one of
+  // another.
   const received = await publishes.rest();
   await eventually(async () => received.length >= jids.length || (received.push(...await publishes.rest()), false), {
     what: "all jobs",
@@ -166,7 +167,7 @@ fleetTest("200 jobs published at once go out with increasing serials, each once"
   assertEquals(received.map((load) => load.get("jid")).sort(), jids.sort());
 });
 
-fleetTest("a dropfile rotates the shared key: serials begin again, and old keys open nothing", {
+fleetTest("a dropfile rotates the shared key: serials start again, and old keys decrypt nothing", {
   master: { loop_interval: 0.2 },
 }, async (fleet) => {
   const { masterOpts } = fleet;
@@ -185,7 +186,7 @@ fleetTest("a dropfile rotates the shared key: serials begin again, and old keys 
   old.loads((await publish()).load);
 
   const dropfile = `${masterOpts.cachedir}/.dfn`;
-  // What others could have made is ignored.
+  // A dropfile that other users could have created is ignored.
   Deno.writeTextFileSync(dropfile, "", { mode: 0o644 });
   await eventually(() => fleet.logs.some((line) => line.includes("Ignored")), { what: "the refusal" });
   Deno.removeSync(dropfile);
@@ -255,7 +256,7 @@ for (const how of ["a file in the way", "a full disk"] as const) {
         try {
           Deno.writeFileSync(`${jobs}/ballast`, new Uint8Array(1_000_000));
         } catch {
-          // full, as it is to be
+          // the disk is full, as intended
         }
       } else Deno.writeTextFileSync(jobs, "");
       try {
@@ -294,7 +295,7 @@ function canMount(): boolean {
   return mounted;
 }
 
-Deno.test("a request that a dying MWorker held is answered with an error, and another thread takes its place", async () => {
+Deno.test("the request of a dying MWorker is answered with an error, and another thread replaces it", async () => {
   using workers = new ObservedWorkers();
   await using hanging = await HangingFleet.start();
   const { fleet } = hanging;
@@ -307,12 +308,12 @@ Deno.test("a request that a dying MWorker held is answered with an error, and an
   assertEquals(deaths, [`${busy} died and is started again: killed by the test`]);
   assertEquals(workers.count(busy), 2);
   hanging.release();
-  // All are there again.
+  // All MWorkers are running again.
   await Promise.all(Array.from({ length: 20 }, () => ping(fleet, 4)));
   await hanging.atRest();
 });
 
-/** A client that receives every message that is sent to it, also one that it has not asked for. */
+/** A client that receives every message sent to it, also unrequested ones. */
 class Listener implements Disposable {
   readonly #peer = Peer.dealer({ highWaterMark: 0 });
 
@@ -330,7 +331,7 @@ class Listener implements Disposable {
     return opened(frames.at(-1) ?? new Uint8Array());
   }
 
-  /** Asks a hundred times. @returns The messages that answer none of these; each of them is answered. */
+  /** Sends a hundred requests and receives their answers. @returns The messages that answer none of them. */
   async unasked(): Promise<Value[]> {
     const nonces = new Set(Array.from({ length: 100 }, makeNonce));
     for (const nonce of nonces) await this.ask(clearRequest(map({ cmd: "ping", nonce })));
@@ -348,7 +349,7 @@ class Listener implements Disposable {
 }
 
 Deno.test({
-  name: "an MWorker that goes on after another took its place touches none of its sockets, and answers nobody",
+  name: "a replaced MWorker that continues uses none of its sockets and answers no client",
   ignore: Deno.build.os !== "linux",
   fn: async () => {
     using workers = new ObservedWorkers();
@@ -359,7 +360,7 @@ Deno.test({
     const threads = workerThreads();
     const ended = () => threads.filter((tid) => !workerThreads().includes(tid)).length;
     workers.kill(busy);
-    // By then the next thread has its socket, and has answered for it.
+    // The next thread has taken over its socket and has answered the request.
     assertEquals(await listener.answer(), WORKER_FAILED);
     assertEquals(ended(), 0, "the thread hangs no longer");
     hanging.release();
@@ -368,9 +369,9 @@ Deno.test({
   },
 });
 
-Deno.test("a client that has been answered, or is to get no answer, gets nothing from the thread that replaces the first", async () => {
+Deno.test("a client with an answer, or one that gets none, receives nothing from the replacing thread", async () => {
   using workers = new ObservedWorkers();
-  // Of strangers who sign in together, those above the limit get no answer.
+  // Of unknown minions that sign in together, those above the limit get no answer.
   await using fleet = await startFleet({ autoAccept: false, master: { max_sign_ins: 1, worker_threads: 1 } });
   using listener = new Listener(fleet);
   const signIns = 50;
@@ -395,7 +396,7 @@ Deno.test("a client that has been answered, or is to get no answer, gets nothing
   assertEquals(await next(), [], "after requests that were answered");
 });
 
-Deno.test("whom a thread has answered in the place of another, the thread after both does not answer again", async () => {
+Deno.test("a client that the second thread has answered for the first gets no second answer from the third", async () => {
   using workers = new ObservedWorkers();
   await using hanging = await HangingFleet.start({ worker_threads: 1 });
   using listener = new Listener(hanging.fleet);
@@ -427,13 +428,13 @@ Deno.test({
       }, { what: "all threads at work" });
       await ping(fleet);
     }
-    // What a thread was at when it died ends soon after it.
+    // The pending operations of a killed thread end soon after it.
     const left = () => openDescriptors() - before;
     await eventually(() => left() <= 0, { what: `the end of the last of ${left()} descriptors`, withinMs: 20_000 });
   },
 });
 
-Deno.test("clients that ask again lose no request while MWorkers die under load", async () => {
+Deno.test("clients with retries lose no request while MWorkers die under load", async () => {
   using workers = new ObservedWorkers();
   await using fleet = await startFleet();
   let running = true;
@@ -460,7 +461,7 @@ Deno.test("clients that ask again lose no request while MWorkers die under load"
   await ping(fleet);
 });
 
-Deno.test("a publisher that dies comes back on its port, and jobs reach the minions again", async () => {
+Deno.test("a publisher that dies is restarted on its port, and minions receive jobs again", async () => {
   using workers = new ObservedWorkers();
   await using fleet = await startFleet({ minions: ["web1"] });
   workers.kill("Publisher");
@@ -471,7 +472,7 @@ Deno.test("a publisher that dies comes back on its port, and jobs reach the mini
   }, { what: "an answer of web1" });
 });
 
-Deno.test("events that are fired while the event bus is dead are published by the next one", async () => {
+Deno.test("events fired while the event bus is dead are published by the next one", async () => {
   using workers = new ObservedWorkers();
   await using fleet = await startFleet();
   const web1 = scripted(fleet, "web1", await testKey("web1"));

@@ -21,18 +21,17 @@ function assertValue(actual: Value, expected: Value): void {
   assert(equals(actual, expected), `${repr(actual)} is not ${repr(expected)}`);
 }
 
-/** What a master of Salt 3008.3 with the defaults answers to `_master_opts`. */
+/** The answer of a Salt 3008.3 master with default options to `_master_opts`. */
 const SALTS_MASTER_OPTS =
   "{'file_roots': {'base': []}, 'top_file_merging_strategy': 'merge', 'env_order': [], 'default_top': 'base', 'renderer': 'jinja|yaml', 'failhard': False, 'state_top': 'top.sls', 'state_top_saltenv': None, 'nodegroups': {}, 'state_auto_order': True, 'state_events': False, 'state_aggregate': False, 'jinja_env': {}, 'jinja_sls_env': {}, 'jinja_lstrip_blocks': False, 'jinja_trim_blocks': False}";
 
 const tags = (services: TestServices) => services.fired.map(({ tag }) => tag);
 
-/** A return of web1. */
 function returned(jid: string, over: Record<string, unknown> = {}): Record<string, unknown> {
   return { cmd: "_return", jid, fun: "test.ping", fun_args: [], return: true, retcode: 0, success: true, ...over };
 }
 
-Deno.test("a return is stored, told, and acknowledged with None", async () => {
+Deno.test("a return is stored, fired as an event, and acknowledged with None", async () => {
   using services = await testServices();
   const jid = services.jobs.store.prepare();
   services.jobs.store.saveLoad(jid, map({ jid, fun: "test.ping", tgt: "*" }), ["web1"]);
@@ -72,7 +71,7 @@ Deno.test("a return is fired and acknowledged only when it is as durable as dura
   assertEquals(tags(services), [`salt/job/${jid}/ret/web1`]);
 });
 
-Deno.test("a return that comes again is acknowledged and told, and changes nothing in the cache", async () => {
+Deno.test("a repeated return is acknowledged and fired, and does not change the cache", async () => {
   using services = await testServices();
   const jid = services.jobs.store.prepare();
   assertEquals(await run(services, returned(jid)), null);
@@ -91,7 +90,7 @@ Deno.test("a return for an invalid job id is acknowledged, and neither stored no
   for (const line of services.logged) assert(line.length < 400, line);
 });
 
-Deno.test("salt-call's return gets a job id of the master's", async () => {
+Deno.test("a return of salt-call gets a job id from the master", async () => {
   using services = await testServices();
   assertEquals(await run(services, returned("req", { fun_args: ["a"] })), null);
   const [{ jid, load }] = services.jobs.store.list();
@@ -156,7 +155,7 @@ Deno.test("a failed command gets Salt's answer, or one that does not acknowledge
   assertEquals([isDone("_minion_event", null), isDone("_minion_event", "")], [true, false]);
 });
 
-Deno.test("job_cache_store_endtime notes when the last return of a job came, and not that of one that comes twice", async () => {
+Deno.test("job_cache_store_endtime stores the time of a job's last return; a repeated return does not change it", async () => {
   for (const job_cache_store_endtime of [true, false]) {
     using services = await testServices({ job_cache_store_endtime });
     const { store } = services.jobs;
@@ -176,7 +175,7 @@ Deno.test("job_cache_store_endtime notes when the last return of a job came, and
   }
 });
 
-Deno.test("with unique_jid the jobs of salt-call have the master's process id in their jid, stored or not", async () => {
+Deno.test("with unique_jid the jids of salt-call's jobs have the master's process id, stored or not", async () => {
   for (const job_cache of [true, false]) {
     using services = await testServices({ unique_jid: true, job_cache });
     await run(services, returned("req"));
@@ -184,7 +183,7 @@ Deno.test("with unique_jid the jobs of salt-call have the master's process id in
   }
 });
 
-Deno.test("if an end time cannot be stored, the return is still kept and reported", async () => {
+Deno.test("if an end time cannot be stored, the return is still stored and reported", async () => {
   using services = await testServices({ job_cache_store_endtime: true });
   const jid = services.jobs.store.prepare();
   const directory = `${services.opts.cachedir}/jobs/${jidDirectory(jid, "sha256")}`;
@@ -194,7 +193,7 @@ Deno.test("if an end time cannot be stored, the return is still kept and reporte
   assertStringIncludes(services.logged.join("\n"), `ERROR: The end time of job ${jid} is not in the job cache`);
 });
 
-Deno.test("the master's log names minion, job and size of a return that was too large", async () => {
+Deno.test("the master logs minion, job and size of a return that was too large", async () => {
   using services = await testServices();
   const jid = makeJid();
   const oversized = { bytes: 200_000_000, limit: 104_857_600 };
@@ -205,7 +204,7 @@ Deno.test("the master's log names minion, job and size of a return that was too 
   );
 });
 
-Deno.test("require_minion_sign_messages and drop_messages_signature_fail hold for returns", async () => {
+Deno.test("require_minion_sign_messages and drop_messages_signature_fail apply to returns", async () => {
   const key = await testKey("web1");
   const cases: [opts: Record<string, Value>, sig: "good" | "wrong" | "none", kept: boolean][] = [
     [{}, "none", true],
@@ -234,7 +233,7 @@ Deno.test("require_minion_sign_messages and drop_messages_signature_fail hold fo
   }
 });
 
-Deno.test("a single event is fired with the whole load, a list of events with the data of each", async () => {
+Deno.test("a single event is fired with the whole load, each event of a list with its own data", async () => {
   using services = await testServices();
   assertEquals(await run(services, { cmd: "_minion_event", tag: "my/tag", data: "text", pretag: null }), null);
   assertValue(
@@ -252,7 +251,7 @@ Deno.test("a single event is fired with the whole load, a list of events with th
   assertEquals(await run(services, { cmd: "_minion_event", tag: 5 }), null);
 });
 
-Deno.test("grains that come with an event are kept", async () => {
+Deno.test("grains in an event are cached", async () => {
   using services = await testServices();
   await run(services, { cmd: "_minion_event", tag: "a", data: "", grains: { os: "Linux" } });
   assertValue(services.minions.data.get("web1")?.grains ?? null, map({ os: "Linux" }));
@@ -274,7 +273,7 @@ const FORGED = [
   "my/tag\0",
 ];
 
-Deno.test("CVE-2025-22239: a minion cannot fire the master's events, neither alone nor in a list, nor through pretag", async () => {
+Deno.test("CVE-2025-22239: a minion cannot fire the master's events, neither as a single event nor in a list, nor through pretag", async () => {
   using services = await testServices();
   for (const tag of FORGED) {
     await run(services, { cmd: "_minion_event", tag, data: {} });
@@ -290,7 +289,7 @@ Deno.test("CVE-2025-22239: a minion cannot fire the master's events, neither alo
   assert(services.logged.every((line) => words.test(line)), services.logged.join("\n"));
 });
 
-Deno.test("an acknowledgement of another minion, and one that says nothing, are refused", async () => {
+Deno.test("an acknowledgement for another minion, and an empty one, are refused", async () => {
   using services = await testServices();
   const jid = services.jobs.store.prepare();
   await run(services, { cmd: "_minion_event", tag: `salt/job/${jid}/ack/db1`, data: { state: "running" } });
@@ -306,7 +305,7 @@ Deno.test("an acknowledgement of another minion, and one that says nothing, are 
   }
 });
 
-Deno.test("CVE-2025-22236: no minion's event, and no command of one, publishes anything", async () => {
+Deno.test("CVE-2025-22236: no event and no command of a minion publishes a job", async () => {
   using services = await testServices({ auto_accept: true });
   services.auth.keys.put("db1", "accepted", (await testKey("web1")).publicKey.pem);
   const job = { tgt: "db1", fun: "cmd.run", arg: ["id"], ret: "", tgt_type: "glob", tmo: 1, timeout: 1, form: "clean" };
@@ -318,14 +317,14 @@ Deno.test("CVE-2025-22236: no minion's event, and no command of one, publishes a
   assertEquals(services.published, []);
 });
 
-Deno.test("CVE-2025-22242: pub_ret opens nothing, whatever is passed as a job id", async () => {
+Deno.test("CVE-2025-22242: pub_ret opens no file for any value passed as a job id", async () => {
   using services = await testServices();
   for (const jid of ["../../etc/passwd", "/etc/passwd", "20260101000000000000", 5, null]) {
     assertEquals(await run(services, { cmd: "pub_ret", jid }), "");
   }
 });
 
-Deno.test("CVE-2024-22232, CVE-2025-22240: no path outside is served, by whatever name", async () => {
+Deno.test("CVE-2024-22232, CVE-2025-22240: no path outside of the file roots is served", async () => {
   using services = await testServices();
   for (const path of ["../../etc/passwd", "/etc/passwd", "a/../../b", "x\0y"]) {
     for (const saltenv of ["base", "../base", "/"]) {
@@ -336,7 +335,7 @@ Deno.test("CVE-2024-22232, CVE-2025-22240: no path outside is served, by whateve
   }
 });
 
-Deno.test("CVE-2024-38824: nothing is written outside of the directory of the minion's files", async () => {
+Deno.test("CVE-2024-38824: no file is written outside of the minion's directory", async () => {
   using services = await testServices({ file_recv: true });
   const { cachedir } = services.opts;
   Deno.mkdirSync(`${cachedir}/minions/web1/files/sub`, { recursive: true });
@@ -368,7 +367,7 @@ function allBelow(top: string): string[] {
   ]).sort();
 }
 
-Deno.test("revoke_auth deletes the minion's own key, session and data, and asks for a new shared key", async () => {
+Deno.test("revoke_auth deletes the minion's own key, session and data, and requests a new shared key", async () => {
   using services = await testServices();
   const pem = (await testKey("web1")).publicKey.pem;
   for (const id of ["web1", "db1"]) services.auth.keys.put(id, "accepted", pem);
@@ -393,9 +392,9 @@ Deno.test("allow_minion_key_revoke: false keeps the key", async () => {
   assertEquals(services.auth.keys.list("accepted"), ["web1"]);
 });
 
-Deno.test("a command of a part that is not built is answered like by a master without that part, and lost data is logged", async () => {
+Deno.test("a command of a feature that is not built is answered as by a master without that feature, and lost data are logged", async () => {
   using services = await testServices();
-  // A minion of Salt 3008 without resources sends this at each start: there is nothing to tell.
+  // A minion of Salt 3008 without resources sends this at each start, so nothing is logged.
   assertValue(
     await run(services, { cmd: "_register_resources", resources: {}, resource_grains: {} }),
     new Map(),
@@ -410,7 +409,7 @@ Deno.test("a command of a part that is not built is answered like by a master wi
   ]);
 });
 
-Deno.test("the other commands of a minion's start have Salt's answers", async () => {
+Deno.test("the other commands of a minion's start get Salt's answers", async () => {
   using services = await testServices();
   assertValue(await run(services, { cmd: "_master_tops", opts: {} }), new Map());
   assertEquals(await run(services, { cmd: "_file_envs" }), ["base"]);
@@ -422,7 +421,7 @@ Deno.test("the other commands of a minion's start have Salt's answers", async ()
   await assertRejects(() => run(services, {}), WireError);
 });
 
-Deno.test("a request for a part that is not built is logged once for each minion", async () => {
+Deno.test("a request for a feature that is not built is logged once for each minion", async () => {
   using services = await testServices();
   const told: string[] = [];
   const telling = { ...services, warn: (text: string) => told.push(text) };

@@ -1,4 +1,4 @@
-/** Jobs and runners of minions, as `peer` and `peer_run` let them. */
+/** Jobs and runners of minions, as permitted by `peer` and `peer_run`. */
 
 import { RefusedError } from "../../lib/errors.ts";
 import { minionCommand } from "../../lib/master/minion_commands.ts";
@@ -21,13 +21,13 @@ async function ask(services: TestServices, load: Readonly<Record<string, unknown
 
 const PING = { tgt: "db*", tgt_type: "glob", fun: "test.ping", arg: [], ret: "" };
 
-/** The return of a minion for the job that was published last. */
+/** The return of a minion for the last published job. */
 function answer(services: TestServices, id: string, value: Value): void {
   const jid = services.published.at(-1)?.get("jid");
   services.jobs.store.saveReturn(map({ jid, id, fun: "test.ping", return: value, retcode: 0, success: true }));
 }
 
-Deno.test("minion_publish answers when all have returned, with the returns alone or with the job's id", async () => {
+Deno.test("minion_publish answers when all minions have returned, with only the returns or with the job id", async () => {
   using services = await openSite();
   for (const form of ["clean", "full"]) {
     const before = services.published.length;
@@ -44,7 +44,7 @@ Deno.test("minion_publish answers when all have returned, with the returns alone
   }
 });
 
-Deno.test("minion_publish answers after its time with what is there; so many wait in a thread, others are refused", async () => {
+Deno.test("minion_publish answers at its time-out with the returns so far; the number of waiting requests in a thread is limited", async () => {
   using services = await openSite();
   const asked = [1, 2, 3, 4, 5].map(() => ask(services, { cmd: "minion_publish", ...PING, tmo: 2 }));
   await eventually(() => services.published.length === 4, { what: "four jobs" });
@@ -55,7 +55,7 @@ Deno.test("minion_publish answers after its time with what is there; so many wai
   assertEquals(await ask(services, { cmd: "minion_publish", ...PING, tmo: 0 }), new Map());
 });
 
-/** What is refused, and why. */
+/** Refused publishes, and the reason. */
 const REFUSED: readonly (readonly [load: Readonly<Record<string, unknown>>, why: string])[] = [
   [{ ...PING, fun: 5 }, "a publish without a function or a target"],
   [{ ...PING, arg: "x" }, "a publish without a function or a target"],
@@ -76,14 +76,14 @@ for (const [load, why] of REFUSED) {
   });
 }
 
-Deno.test("a minion may publish by pillar where the value is written out", async () => {
+Deno.test("a minion may publish by pillar if the target has no pattern", async () => {
   using services = await openSite();
   services.minions.data.setPillar("db1", map({ secret: "abc" }));
   const answered = await ask(services, { cmd: "minion_pub", ...PING, tgt: "secret:abc", tgt_type: "pillar" });
   assertEquals(isMap(answered) ? answered.get("minions") : undefined, ["db1"]);
 });
 
-Deno.test("returns that are too large for a minion are left out", async () => {
+Deno.test("returns that are too large for a minion's answer are left out", async () => {
   using services = await openSite();
   await ask(services, { cmd: "minion_pub", ...PING });
   answer(services, "db1", "x".repeat(10 << 20));
@@ -94,7 +94,7 @@ Deno.test("returns that are too large for a minion are left out", async () => {
   assertStringIncludes(services.logged.join("\n"), "are too large for the minion that published it");
 });
 
-Deno.test("a runner of a minion: its result, unless it is too large, is refused, or peer_run has no rule", async () => {
+Deno.test("a minion's runner returns its result, unless it is too large, is refused, or peer_run has no rule", async () => {
   using services = await openSite();
   const run = (fun: Value, more: Partial<TestServices["functions"]> = {}) =>
     ask({ ...services, functions: { ...services.functions, ...more } }, { cmd: "minion_runner", fun, arg: [] });

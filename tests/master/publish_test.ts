@@ -45,7 +45,7 @@ function jidOf(reply: Value): string {
   return jid;
 }
 
-Deno.test("an operator gets the confirmation of a job when it is as durable as `durability` demands; a no_log job is not published before", async () => {
+Deno.test("an operator gets the reply to a publish when the job is as durable as `durability` demands; a no_log job is not published earlier", async () => {
   for (const hidden of [false, true]) {
     using services = await openSite();
     const synced = Promise.withResolvers<void>();
@@ -62,7 +62,7 @@ Deno.test("an operator gets the confirmation of a job when it is as durable as `
   }
 });
 
-Deno.test("a no_log job whose mark would be lost by a power failure is refused", async () => {
+Deno.test("a no_log job is refused if a power failure could lose its no_log mark", async () => {
   using services = await openSite();
   const unsure = {
     ...services,
@@ -70,7 +70,7 @@ Deno.test("a no_log job whose mark would be lost by a power failure is refused",
   };
   assertStringIncludes(repr(await publish(unsure, { kwargs: { no_log: true } })), "the disk is full");
   assertEquals(services.published, []);
-  // Any other is under way by then.
+  // Any other job has been published at that time.
   assert(services.jobs.store.exists(jidOf(await publish(unsure))));
   assertStringIncludes(services.logged.join("\n"), "a power failure would lose it: the disk is full");
 });
@@ -105,7 +105,7 @@ Deno.test("a job fires its event, is published, and is stored, in Salt's form", 
   );
 });
 
-Deno.test("what kwargs pass on reaches the minions, and nothing else of them does", async () => {
+Deno.test("only the supported kwargs are passed on to the minions", async () => {
   using services = await openSite();
   const kwargs = {
     ret_config: "x",
@@ -132,7 +132,7 @@ Deno.test("lists, unknown ids, and targets without a match", async () => {
   assertEquals(services.published.length, 1);
 });
 
-Deno.test("a job id of the caller's own is kept, and one that is none is refused", async () => {
+Deno.test("a caller's own job id is used, and an invalid one is refused", async () => {
   using services = await openSite();
   const jid = "20260101000000000000";
   assertEquals(jidOf(await publish(services, { jid })), jid);
@@ -142,7 +142,7 @@ Deno.test("a job id of the caller's own is kept, and one that is none is refused
   assertEquals(services.published.length, 1);
 });
 
-Deno.test("a publish with a field missing or of another type is refused", async () => {
+Deno.test("a publish with a missing field or a field of a wrong type is refused", async () => {
   using services = await openSite();
   for (const field of ["fun", "tgt", "arg"]) {
     await assertRejects(() => publish(services, { [field]: undefined }), WireError);
@@ -155,7 +155,7 @@ Deno.test("a publish with a field missing or of another type is refused", async 
 const AUTHENTICATION = { error: { name: "AuthenticationError", message: "Authentication error occurred." } };
 const AUTHORIZATION = { error: { name: "AuthorizationError", message: "Authorization error occurred." } };
 
-Deno.test("credentials that prove nothing are refused in Salt's words, and publish nothing", async () => {
+Deno.test("invalid credentials are refused in Salt's words, and publish nothing", async () => {
   using services = await openSite();
   const cases: Record<string, unknown>[] = [
     { key: undefined },
@@ -175,14 +175,14 @@ Deno.test("credentials that prove nothing are refused in Salt's words, and publi
   assertEquals([services.published, services.fired], [[], []]);
 });
 
-Deno.test("publisher_acl holds, with order_masters too", async () => {
+Deno.test("publisher_acl applies, also with order_masters", async () => {
   const acl = toValue({ alice: ["test.*", { "web*": ["cmd.run"] }] });
   for (const order_masters of [false, true]) {
     using services = await openSite({ publisher_acl: acl, order_masters });
     const alice = { user: "alice", key: services.accessKeys.get("alice") };
     jidOf(await publish(services, alice));
     jidOf(await publish(services, { ...alice, fun: "cmd.run", tgt: "web*" }));
-    // CVE-2022-22941: nor does a list of a target's own widen what is allowed.
+    // CVE-2022-22941: a list of minions in the target does not extend the permissions.
     for (
       const over of [{ fun: "cmd.run", tgt: "*" }, { fun: ["test.ping", "grains.items"], arg: [[], []] }, {
         fun: "cmd.run",
@@ -198,7 +198,7 @@ Deno.test("publisher_acl holds, with order_masters too", async () => {
   }
 });
 
-Deno.test("a cache that cannot be written costs the record of a job, not the job", async () => {
+Deno.test("if the cache cannot be written, the job is published without a record", async () => {
   using services = await openSite();
   Deno.writeTextFileSync(`${services.opts.cachedir}/jobs`, "in the way");
   const jid = jidOf(await publish(services));
@@ -207,13 +207,13 @@ Deno.test("a cache that cannot be written costs the record of a job, not the job
   assertStringIncludes(services.logged.join("\n"), `ERROR: Job ${jid} is published, but is not in the job cache`);
 });
 
-Deno.test("200 jobs published at once have 200 ids", async () => {
+Deno.test("200 jobs published at the same time have 200 job ids", async () => {
   using services = await openSite();
   const replies = await Promise.all(Array.from({ length: 200 }, () => publish(services)));
   assertEquals(new Set(replies.map(jidOf)).size, 200);
 });
 
-Deno.test("minions get a node group as the compound target that it stands for", async () => {
+Deno.test("minions get a node group as its compound target", async () => {
   using services = await openSite({ nodegroups: map({ web: "web* or L@db1", not_db: "N@web and not db1" }) });
   for (
     const [tgt, tgt_type, sent, minions] of [
@@ -234,7 +234,7 @@ Deno.test("minions get a node group as the compound target that it stands for", 
   });
 });
 
-Deno.test("a job by grains goes to those that the master knows to match, with the delimiter", async () => {
+Deno.test("a job by grains is for the minions whose cached grains match, with the delimiter", async () => {
   using services = await openSite();
   services.minions.data.setGrains("web1", map({ os: "Debian" }));
   services.minions.data.setGrains("db1", map({ os: "Arch" }));
@@ -252,12 +252,12 @@ Deno.test("a job by grains goes to those that the master knows to match, with th
   );
 });
 
-Deno.test("a job by grains goes by name to those that a limited user's rights were checked for", async () => {
+Deno.test("a limited user's job by grains is sent by name to the minions that the permissions were checked for", async () => {
   using services = await openSite({ publisher_acl: toValue({ alice: [{ "web*": ["test.*"] }] }) as Value });
   const { data } = services.minions;
   for (const id of ["web1", "web2"]) data.setGrains(id, map({ os: "Debian" }));
   const alice = { user: "alice", key: services.accessKeys.get("alice"), tgt: "os:Debian", tgt_type: "grain" };
-  // The grains of db1 are not known: it might find itself meant.
+  // The grains of db1 are not cached: the target might match on the minion itself.
   jidOf(await publish(services, alice));
   jidOf(await publish(services, { ...alice, tgt: "G@os:Debian and not web1", tgt_type: "compound" }));
   const sent = () => services.published.map((load) => [load.get("tgt_type"), load.get("tgt")]);

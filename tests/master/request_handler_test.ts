@@ -15,11 +15,10 @@ const FAILED = "Some exception handling minion payload";
 interface Site extends Disposable {
   readonly services: TestServices;
   readonly handler: RequestHandler;
-  /** Accepted and signed in. */
   readonly web1: ScriptedMinion;
 }
 
-/** Services with one minion that has signed in. */
+/** Services with one accepted minion that has signed in. */
 async function openSite(overrides: Record<string, Value> = {}): Promise<Site> {
   const services = await testServices(overrides);
   const handler = new RequestHandler(services);
@@ -39,7 +38,7 @@ const raw = (hex: string) => Uint8Array.fromHex(hex.replaceAll(" ", ""));
 const ping = { cmd: "ping" };
 const nested = (depth: number) => new Uint8Array([...new Uint8Array(depth).fill(0x91), 0xc0]);
 
-/** Frames that anybody can send, and what a master that serves version 3 alone answers. */
+/** Frames that an unknown peer can send, and the answers of a master that serves only version 3. */
 const STRANGERS: [name: string, frame: Uint8Array, reply: unknown][] = [
   ["an empty frame", new Uint8Array(), { msg: BAD_LOAD }],
   ["bytes that no value starts with", raw("c1"), { msg: BAD_LOAD }],
@@ -164,7 +163,7 @@ interface Attempt {
   readonly outer?: Record<string, unknown>;
 }
 
-/** Requests of a minion that has signed in, each wrong in one thing. */
+/** Requests of a minion that has signed in, each with one error. */
 const MINIONS: [name: string, attempt: Attempt, reply: unknown][] = [
   ["no tok", { inner: { tok: undefined } }, BAD_LOAD],
   ["a tok of nothing", { inner: { tok: "" } }, BAD_LOAD],
@@ -181,7 +180,7 @@ const MINIONS: [name: string, attempt: Attempt, reply: unknown][] = [
   ["version 2 over the session key", { outer: { version: 2 } }, BAD_LOAD],
 ];
 
-Deno.test("an encrypted request that is wrong in one thing is refused", async (t) => {
+Deno.test("an encrypted request with one error is refused", async (t) => {
   using site = await openSite();
   for (const [name, { cmd = { cmd: "_master_tops" }, inner, outer }, reply] of MINIONS) {
     await t.step(name, async () => {
@@ -203,19 +202,19 @@ Deno.test("an encrypted request that is wrong in one thing is refused", async (t
   });
 });
 
-Deno.test("the reply goes under the session key, with the request's nonce", async () => {
+Deno.test("the reply is encrypted under the session key, with the request's nonce", async () => {
   using site = await openSite();
   const nonce = makeNonce();
   const reply = asBytes(await site.web1.send(site.web1.seal({ cmd: "_master_tops" }, { inner: { nonce } })));
   assert(reply !== undefined && site.web1.session !== undefined);
   assertReply(site.web1.session.loads(reply, nonce), new Map());
-  // Without a nonce there is none in the reply.
+  // Without a nonce in the request, the reply has none.
   const plain = asBytes(await site.web1.send(site.web1.seal({ cmd: "_master_tops" }, { inner: { nonce: undefined } })));
   assert(plain !== undefined);
   assertReply(site.web1.session.loads(plain), new Map());
 });
 
-Deno.test("unknown commands get {}, and a failed command says that it was not done", async () => {
+Deno.test("unknown commands get {}, and a failed command is answered with an error", async () => {
   using site = await openSite();
   const { web1, services } = site;
   for (const cmd of ["nonesuch", "__proto__", "constructor", "toString", "_send_pub", "_auth", "ping", 5, null]) {
@@ -229,7 +228,7 @@ Deno.test("unknown commands get {}, and a failed command says that it was not do
   assert(services.logged.some((line) => line.startsWith("ERROR: The command _minion_event of minion web1 failed")));
 });
 
-Deno.test("request_server_ttl refuses old requests, and only them", async () => {
+Deno.test("request_server_ttl refuses only old requests", async () => {
   using site = await openSite({ request_server_ttl: 60 });
   const { web1 } = site;
   const now = Math.floor(Date.now() / 1000);
@@ -241,7 +240,7 @@ Deno.test("request_server_ttl refuses old requests, and only them", async () => 
   }
 });
 
-Deno.test("a deleted key authenticates nothing, even if its session still exists", async () => {
+Deno.test("a deleted key authenticates no request, even if its session still exists", async () => {
   using site = await openSite();
   site.services.auth.keys.remove("web1");
   assertEquals(await site.web1.request({ cmd: "_master_tops" }), BAD_LOAD);
@@ -249,7 +248,7 @@ Deno.test("a deleted key authenticates nothing, even if its session still exists
   assertEquals(await site.web1.request({ cmd: "_master_tops" }), BAD_LOAD);
 });
 
-Deno.test("a key that was exchanged for another no longer proves itself with the old token", async () => {
+Deno.test("a replaced key is no longer authenticated by the old token", async () => {
   using site = await openSite();
   assertReply(await site.web1.request({ cmd: "_master_tops" }), new Map());
   site.services.auth.keys.put("web1", "accepted", (await testKey("other")).publicKey.pem);
@@ -293,7 +292,7 @@ function withoutVersion(frame: Uint8Array): Uint8Array {
   return encode(outer, "wire");
 }
 
-Deno.test("_pillar is answered under a key of its own that the master has signed for", async () => {
+Deno.test("_pillar is answered under its own key, which the master has signed", async () => {
   using site = await openSite();
   const { web1, services } = site;
   for (const [enc_algo, sig_algo] of [["OAEP-SHA1", "PKCS1v15-SHA1"], ["OAEP-SHA224", "PKCS1v15-SHA224"]] as const) {
@@ -366,7 +365,7 @@ Deno.test("an unexpected error is answered and logged as an error", async () => 
   assertMatch(site.services.logged[0], /^ERROR/);
 });
 
-Deno.test("whatever a stranger sends again and again, the log grows by a few lines a second", async () => {
+Deno.test("repeated frames of an unknown peer add only a few log lines a second", async () => {
   using services = await testServices();
   const handler = new RequestHandler(services);
   const publish = { cmd: "publish", tgt: "*", tgt_type: "glob", fun: "test.ping", arg: [], jid: "", ret: "" };
@@ -377,8 +376,8 @@ Deno.test("whatever a stranger sends again and again, the log grows by a few lin
     clearRequest(map({ ...publish, user: "root", key: "guessed" })),
   ];
   for (let n = 0; n < 400; n++) await handler.handle(frames[n % frames.length]);
-  // Ten lines a second, and one that says that there were more: for the seconds that this took.
-  // Below it is what an operator asks for who looks for a fault.
+  // Ten lines a second, and one line with the number of suppressed lines, for the seconds that this took. Lines of
+  // lower levels are not limited.
   const lines = services.logged.filter((line) => !/^(debug|trace): /i.test(line));
   assert(lines.length >= 10 && lines.length < 100, `${lines.length} lines`);
 });

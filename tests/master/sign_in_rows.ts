@@ -1,18 +1,18 @@
 /**
- * The state machine of sign-ins as a table: what the pki directory holds, what a minion asks with, and what comes of it.
+ * The state machine of sign-ins as a table: the content of the pki directory, the minion's request, and the result.
  * @module
  */
 
 import type { KeyState } from "../../lib/keys/store.ts";
 import type { Value } from "../../lib/values/value.ts";
 
-/** One sign-in: what was there before, what is asked, what comes of it. */
+/** One sign-in: the state before, the request, the result. */
 export interface SignInRow {
   readonly name: string;
   readonly opts?: Record<string, Value>;
-  /** Keys that are there: state to owner. */
+  /** The stored keys: state to owner. */
   readonly stored?: Partial<Record<KeyState, "mine" | "other">>;
-  /** `autosign_file` and `autoreject_file` to write, and a stub. */
+  /** The `autosign_file` and `autoreject_file` to write, and a stub. */
   readonly files?: { readonly autosign?: string; readonly autoreject?: string; readonly stub?: string };
   readonly fields?: Record<string, unknown>;
   readonly id?: string;
@@ -23,7 +23,6 @@ export interface SignInRow {
   readonly event?: [act: string, result: boolean];
 }
 
-/** The table. */
 export const SIGN_IN_ROWS: readonly SignInRow[] = [
   { name: "a new key is pending", reply: true, disk: { "minions_pre/web1": "mine" }, event: ["pend", true] },
   {

@@ -23,7 +23,7 @@ async function openSite(overrides: Record<string, Value> = {}, id = "web1"): Pro
   return { services, minion, [Symbol.dispose]: () => services[Symbol.dispose]() };
 }
 
-/** What is in the pki directory, by path and owner: `minions/web1` is `mine`, `other` or something else. */
+/** The content of the pki directory, by path and owner: `minions/web1` is `mine`, `other` or another text. */
 async function keysOnDisk({ services, minion }: Site): Promise<Record<string, string>> {
   const names = new Map([[minion.key.publicKey.pem, "mine"], [(await testKey("other")).publicKey.pem, "other"]]);
   const found: Record<string, string> = {};
@@ -41,7 +41,7 @@ async function keysOnDisk({ services, minion }: Site): Promise<Record<string, st
   return found;
 }
 
-Deno.test("a sign-in has the reply, the files and the event that the state machine says", async (t) => {
+Deno.test("a sign-in has the reply, the files and the event of the state machine", async (t) => {
   for (const row of SIGN_IN_ROWS) {
     await t.step(row.name, async () => {
       using site = await openSite(row.opts, row.id);
@@ -81,7 +81,7 @@ Deno.test("a sign-in has the reply, the files and the event that the state machi
   }
 });
 
-Deno.test("an accepted key that a power failure has cut is named, and the key that comes waits for the operator", async () => {
+Deno.test("an accepted key truncated by a power failure is named, and the minion's new key becomes pending", async () => {
   const whole = (await testKey("web1")).publicKey.pem;
   for (const left of ["", "\0\0\0", "-----BEGIN PUB", whole.slice(0, 100)]) {
     using site = await openSite();
@@ -91,7 +91,7 @@ Deno.test("an accepted key that a power failure has cut is named, and the key th
     assertEquals(await keysOnDisk(site), { "minions_pre/web1": "mine" });
     assertStringIncludes(services.logged.join("\n"), "The accepted key of web1 is empty or cut");
   }
-  // A rejection stays one, whatever is left of it; and what is whole but another key is denied, as ever.
+  // A rejection stays a rejection, even if its file is empty. A different complete key is denied as usual.
   for (const [state, pem] of [["rejected", ""], ["accepted", (await testKey("other")).publicKey.pem]] as const) {
     using site = await openSite();
     site.services.auth.keys.put("web1", state, pem);
@@ -100,7 +100,7 @@ Deno.test("an accepted key that a power failure has cut is named, and the key th
   }
 });
 
-Deno.test("the keys of an accepted minion are Salt's, in Salt's order, and what the largest request is", async () => {
+Deno.test("the reply to an accepted minion has Salt's fields in Salt's order, and the largest request size", async () => {
   for (const [enc_algo, sig_algo] of [["OAEP-SHA1", "PKCS1v15-SHA1"], ["OAEP-SHA224", "PKCS1v15-SHA224"]] as const) {
     using site = await openSite({ auto_accept: true });
     const { services: { auth: { masterKey, sharedKey, sessions } }, minion } = site;
@@ -124,7 +124,7 @@ Deno.test("the keys of an accepted minion are Salt's, in Salt's order, and what 
   }
 });
 
-Deno.test("a token that does not open is logged, and missing from the reply", async () => {
+Deno.test("a token that cannot be decrypted is logged, and missing from the reply", async () => {
   using site = await openSite({ auto_accept: true });
   for (const token of [new Uint8Array(256).fill(3), "short", new Uint8Array()]) {
     const { inner } = await site.minion.signIn({ token });
@@ -143,7 +143,7 @@ Deno.test("unknown algorithms are refused in Salt's words", async () => {
   assertEquals(await refused({ sig_algo: 5 }), map({ enc: "clear", load: { ret: "bad sig algo" } }));
   assertEquals(await refused({ enc_algo: "ROT13" }), map({ enc: "clear", load: { ret: "bad enc algo" } }));
   assertEquals(await refused({ enc_algo: "__proto__" }), map({ enc: "clear", load: { ret: "bad enc algo" } }));
-  // Absent ones are SHA1's.
+  // The default algorithms use SHA-1.
   assert((await site.minion.signIn({ enc_algo: "OAEP-SHA1", sig_algo: "PKCS1v15-SHA1" })).inner.has("aes"));
 });
 
@@ -162,7 +162,7 @@ Deno.test("minimum_auth_version 0: version 2 is answered as 3, versions 0 and 1 
   }
 });
 
-Deno.test("master_sign_pubkey adds a signature by the signing key, or the one that was made beforehand", async () => {
+Deno.test("master_sign_pubkey adds a signature by the signing key, or the precomputed signature", async () => {
   using site = await openSite({ auto_accept: true, master_sign_pubkey: true });
   const { services: { opts, auth: { masterKey } }, minion } = site;
   const signer = await testKey("signer");
@@ -177,7 +177,7 @@ Deno.test("master_sign_pubkey adds a signature by the signing key, or the one th
   assertEquals((await minion.signIn()).inner.get("pub_sig"), "made beforehand\n");
   Deno.removeSync(`${opts.pki_dir}/master_sign.pem`);
   opts.master_use_pubkey_signature = false;
-  // Neither: answered anyway, and the log names the file.
+  // Without both, the sign-in is still answered, and the log names the file.
   await assertRejects(() => minion.signIn(), TypeError, "Some exception handling minion payload");
   assertStringIncludes(site.services.logged.join("\n"), "master_sign.pem");
 });
@@ -211,17 +211,17 @@ Deno.test("auth_events: false fires nothing", async () => {
   assertEquals(site.services.fired, []);
 });
 
-Deno.test("a key too small for the reply's keys is refused at once, and not kept", async () => {
+Deno.test("a key too small for the reply's keys is refused at once, and not stored", async () => {
   using site = await openSite({ auto_accept: true });
   const handler = new RequestHandler(site.services);
   const small = new ScriptedMinion("web1", await testKey("small", 1024), (frame) => handler.handle(frame));
   assertEquals((await small.signIn({ enc_algo: "OAEP-SHA224" })).inner.get("ret"), false);
   assertEquals(await keysOnDisk(site), {});
-  // With the smaller hash there is room.
+  // With the smaller hash the keys fit.
   assert((await small.signIn()).inner.has("aes"));
 });
 
-Deno.test("a key that cannot be stored is answered as pending, or as refused, and never with the keys", async () => {
+Deno.test("a key that cannot be stored is answered as pending or refused, never with the session keys", async () => {
   const other = await testKey("other");
   const cases: [directory: string, opts: Record<string, Value>, accepted: boolean, ret: boolean][] = [
     ["minions_pre", {}, false, true],
@@ -241,7 +241,7 @@ Deno.test("a key that cannot be stored is answered as pending, or as refused, an
   }
 });
 
-Deno.test("two workers that are asked at once agree, and one stub accepts one key", async () => {
+Deno.test("two workers that handle the same sign-in at the same time agree, and one stub accepts one key", async () => {
   using site = await openSite();
   const { services } = site;
   Deno.mkdirSync(`${services.opts.pki_dir}/minions_autosign`);
@@ -259,7 +259,7 @@ Deno.test("two workers that are asked at once agree, and one stub accepts one ke
   assertEquals([[winner, loser].sort(), rest], [["mine", "other"], {}]);
 });
 
-Deno.test("a session key stays over sign-ins, and opens what the minion sends", async () => {
+Deno.test("a session key is kept over sign-ins, and decrypts the minion's requests", async () => {
   using site = await openSite({ auto_accept: true });
   const { minion, services } = site;
   await minion.signIn();
@@ -271,7 +271,7 @@ Deno.test("a session key stays over sign-ins, and opens what the minion sends", 
   assert(minion.session instanceof Crypticle);
 });
 
-Deno.test("a sign-in with nothing but the wrong types is answered", async () => {
+Deno.test("a sign-in whose fields all have wrong types is answered", async () => {
   using site = await openSite();
   const replies: unknown[] = [];
   for (

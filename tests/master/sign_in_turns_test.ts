@@ -4,22 +4,22 @@ import { assert, assertEquals } from "../support/assert.ts";
 
 const START = 1_000_000 * 60_000;
 
-/** Two threads' views of the same turns; others than one's own: `perSecond`. */
+/** Two threads' views of the same turns. `perSecond` limits the turns of minions beyond their own. */
 function turns(perSecond: number): SignInTurns[] {
   const [memory, others] = [signInMemory(), new RateLimit(perSecond)];
   return [new SignInTurns(others, memory), new SignInTurns(others, memory)];
 }
 
-Deno.test("the same request is answered three times, whichever thread it comes to, and then not for hours", () => {
+Deno.test("the same request is answered three times, counted over all threads, and then not for hours", () => {
   const [one, other] = turns(1_000);
   const said = [one, other, one, other, one].map((each) => each.take("web1", "n1", START));
   assertEquals(said, ["granted", "granted", "granted", "first refused", "refused"]);
   for (let hour = 1; hour < 48; hour++) assertEquals(one.take("web1", "n1", START + hour * 3_600_000), "refused");
-  // The minion itself is none the worse for it, nor is another that chose the same nonce.
+  // Other requests of the minion, and the same nonce of another minion, are not affected.
   assertEquals([one.take("web1", "n2", START), one.take("web2", "n1", START)], ["granted", "granted"]);
 });
 
-Deno.test("minions that sign in more than ten times a minute share a limit, and delay no others", () => {
+Deno.test("minions that sign in more than ten times a minute share a limit, and do not delay others", () => {
   const [one, other] = turns(5);
   for (let n = 0; n < 10; n++) assertEquals((n % 2 ? one : other).take("web1", `n${n}`, START), "granted");
   for (let n = 10; n < 15; n++) assertEquals(one.take("web1", `n${n}`, START), "granted");
@@ -37,7 +37,7 @@ Deno.test("a replay does not count against the minion's limit", () => {
   for (let n = 0; n < 7; n++) assertEquals(one.take("web1", `own${n}`, START), "granted");
 });
 
-Deno.test("ten thousand minions sign in twice at once, and each has its turn", () => {
+Deno.test("ten thousand minions sign in twice at the same time, and all are granted", () => {
   const [one, other] = turns(1);
   for (let n = 0; n < 10_000; n++) {
     for (const nonce of ["a", "b"]) {

@@ -7,12 +7,12 @@ const OPTIONS = { leastMs: 1_000, mostMs: 10_000 };
 const ATTEMPTS = [0, 1, 2, 3, 4, 5, 50];
 const WINDOWS = [1_000, 2_000, 4_000, 8_000, 10_000, 10_000, 10_000];
 
-Deno.test("the window doubles up to recon_max; without chance it is what is waited", () => {
+Deno.test("the window doubles up to recon_max; without randomization the delay equals the window", () => {
   const { pause } = backoff({ ...OPTIONS, randomize: false });
   assertEquals(ATTEMPTS.map(pause), WINDOWS);
 });
 
-Deno.test("a recon_max below recon_default counts for nothing", () => {
+Deno.test("a recon_max below recon_default is ignored", () => {
   const { pause } = backoff({ leastMs: 1_000, mostMs: 10, randomize: false });
   assertEquals([0, 5].map(pause), [1_000, 1_000]);
 });
@@ -23,7 +23,7 @@ Deno.test("random delays are distributed evenly in the window", () => {
   for (const [i, attempt] of ATTEMPTS.entries()) {
     const tenths = Array<number>(10).fill(0);
     for (let n = 0; n < 10_000; n++) tenths[Math.min(9, Math.floor(10 * pause(attempt) / WINDOWS[i]))]++;
-    // A thousand are expected in each, give or take thirty.
+    // A thousand delays are expected in each part, with a standard deviation of thirty.
     assert(tenths.every((count) => Math.abs(count - 1_000) < 150), `try ${attempt}: ${tenths}`);
   }
 });

@@ -3,7 +3,7 @@ import { type EventActions, handleLocalEvent } from "../../lib/minion/events.ts"
 import { map, type ValueMap } from "../../lib/values/value.ts";
 import { assertEquals, assertRejects } from "../support/assert.ts";
 
-/** What an event has a minion do. */
+/** The actions that an event triggers in a minion. */
 const EVENTS: readonly (readonly [tag: string, data: Record<string, unknown>, does: unknown[]])[] = [
   ["module_refresh", {}, ["modules"]],
   ["module_refresh", { notify: true }, ["modules"]],
@@ -12,7 +12,7 @@ const EVENTS: readonly (readonly [tag: string, data: Record<string, unknown>, do
   ["pillar_refresh", {}, ["pillar"]],
   ["fire_master", { tag: "a/b", data: { x: 1 } }, [map({ data: { x: 1 }, tag: "a/b" })]],
   ["fire_master", { events: [{ tag: "a" }], pretag: "p", tag: null }, [map({ events: [{ tag: "a" }], pretag: "p" })]],
-  // What a job writes there does not make it to the master as a field of the request.
+  // Fields that a job writes into the event are not sent to the master as fields of the request.
   ["fire_master", { tag: "a", cmd: "_return", id: "other", grains: {} }, [map({ tag: "a" })]],
   ["a_module_refresh", {}, []],
   ["salt/auth/creds", {}, []],
@@ -33,7 +33,7 @@ for (const [tag, data, does] of EVENTS) {
   });
 }
 
-Deno.test("what fails is the caller's to log", async () => {
+Deno.test("errors are thrown to the caller, which logs them", async () => {
   const fail = () => Promise.reject(new Error("no pillar today"));
   const actions: EventActions = { refreshModules: fail, refreshGrains: fail, refreshPillar: fail, fireMaster: fail };
   await assertRejects(() => handleLocalEvent({ tag: "pillar_refresh", data: new Map() }, actions), Error, "no pillar");

@@ -1,5 +1,5 @@
 /**
- * A real minion on a master that does not behave.
+ * A real minion with a hostile master.
  * @module
  */
 
@@ -17,7 +17,7 @@ interface World extends AsyncDisposable {
   readonly master: ScriptedMaster;
   readonly minion: Minion;
   readonly lines: string[];
-  /** The returns that came. */
+  /** The received returns. */
   readonly returns: Asked[];
   /** Publishes a job. @returns Its id. */
   publish(changes?: Record<string, unknown>): Promise<string>;
@@ -86,7 +86,7 @@ async function start(
       Deno.removeSync(root, { recursive: true });
     },
   };
-  // The subscription is live when a job comes through.
+  // The subscription works when a job is received.
   await eventually(async () => {
     await world.publish({ fun: "test.echo", arg: ["hello"] });
     return returns().length > 0;
@@ -103,7 +103,7 @@ const HOSTILE: readonly Value[] = [
   map({ jid: "20260101000000990002", fun: "test.ping", arg: {}, tgt: "*" }),
 ];
 
-Deno.test("hostile publishes cost one line in the log each, and the next job is run", async () => {
+Deno.test("each hostile publish adds one log line, and the next job is run", async () => {
   await using world = await start();
   const { master, lines } = world;
   const frames = [
@@ -144,7 +144,7 @@ Deno.test("unusual functions and arguments fail only their own job", async () =>
   assertEquals(load.get("jid") !== undefined, true);
 });
 
-Deno.test("a publish under a key that the minion does not have makes it sign in once, and is run then", async () => {
+Deno.test("a publish under a new key makes the minion sign in once, and is then run", async () => {
   await using world = await start();
   const { master } = world;
   const before = master.count("_auth");
@@ -155,7 +155,7 @@ Deno.test("a publish under a key that the minion does not have makes it sign in 
   assertEquals(world.lines.filter((line) => line.startsWith("ERROR")), []);
 });
 
-Deno.test("a publish with an unknown key makes the minion sign in once, and is dropped; the next job is run", async () => {
+Deno.test("a publish under a wrong key makes the minion sign in once, and is dropped; the next job is run", async () => {
   await using world = await start();
   const { master, lines } = world;
   const before = master.count("_auth");
@@ -181,7 +181,7 @@ Deno.test("a replay is not run", async () => {
   assertEquals(world.returns.filter(({ load }) => load.get("jid") === "20260101000000880001").length, 1);
 });
 
-Deno.test("a publish without a job id is not run, neither the first time nor when it is sent again", async () => {
+Deno.test("a publish without a job id is not run, also not when it is repeated", async () => {
   await using world = await start();
   const { master, lines } = world;
   const load = { fun: "test.ping", arg: [], tgt: "*", ret: "", tgt_type: "glob", user: "root" };
@@ -196,7 +196,7 @@ Deno.test("a publish without a job id is not run, neither the first time nor whe
   assertEquals(lines.filter((line) => line.includes("Dropped a publish")).length, 10);
 });
 
-Deno.test("a master that answers no event, no return and no pillar for a while loses no return, and no minion", async () => {
+Deno.test("if a master does not answer events, returns and pillar requests for a while, no return is lost and the minion keeps running", async () => {
   let deaf = true;
   await using world = await start({ request_channel_timeout: 1 }, (master) => {
     master.script = (asked) => deaf && asked.cmd === "_pillar" ? encode("bad load", "wire") : master.honest(asked);
@@ -214,7 +214,7 @@ Deno.test("a master that answers no event, no return and no pillar for a while l
   await world.returned(await world.publish());
 });
 
-Deno.test("a return that the master never answers, as one too large for an older master, holds up no other", async () => {
+Deno.test("a return that the master never answers, such as one too large for an older master, does not delay others", async () => {
   await using world = await start({ request_channel_timeout: 1, request_channel_tries: 1 });
   const { master } = world;
   let tries = 0;

@@ -27,12 +27,12 @@ function world(): World {
   return made;
 }
 
-/** Which of the first `count` job ids are known. */
+/** The remembered ones of the first `count` job ids. */
 function known(memory: JidMemory, count: number): number[] {
   return Array.from({ length: count }, (_, i) => i).filter((i) => memory.has(jid(i)));
 }
 
-Deno.test("the ids of a day are remembered, however many, by the next process too", () => {
+Deno.test("all ids of a day are remembered, also by the next process", () => {
   using it = world();
   const memory = it.open();
   for (let i = 0; i < 5_000; i++) memory.add(jid(i));
@@ -41,12 +41,12 @@ Deno.test("the ids of a day are remembered, however many, by the next process to
   assertEquals([known(memory, 5_001).length, known(it.open(), 5_001).length], [5_001, 5_001]);
 });
 
-Deno.test("ids older than a day are forgotten when enough others have come", () => {
+Deno.test("ids older than a day are forgotten when enough others were added", () => {
   using it = world();
   const memory = it.open();
   for (const i of [0, 1]) memory.add(jid(i));
   it.nowMs += DAY_MS;
-  memory.add(jid(2)); // the third: the first ones are too few to be a generation
+  memory.add(jid(2)); // the third id: the first ones are too few for a generation
   memory.add(jid(3));
   assertEquals(known(memory, 4), [0, 1, 2, 3]);
   it.nowMs += DAY_MS;
@@ -57,27 +57,27 @@ Deno.test("ids older than a day are forgotten when enough others have come", () 
   assertEquals(known(it.open(), 7), [3, 4, 5, 6]);
 });
 
-Deno.test("a minion that runs 100,000 jobs in less than a day forgets those before them", () => {
+Deno.test("a minion that runs 100,000 jobs in less than a day forgets the earlier ones", () => {
   using it = world();
   const memory = it.open({ path: undefined });
   for (let i = 0; i <= 200_000; i++) memory.add(jid(i));
   assertEquals([memory.has(jid(99_999)), memory.has(jid(100_000))], [false, true]);
 });
 
-Deno.test("the last publish that brought a job is known to the next process", () => {
+Deno.test("the next process has the serial of the last publish with a job", () => {
   using it = world();
   const memory = it.open();
   assertEquals(memory.mark, undefined);
   memory.add(jid(0), { key: KEY, serial: 7 });
   memory.add(jid(1), { key: KEY, serial: 9 });
-  memory.add(jid(2)); // found among the jobs of a process that died: nobody knows its publish
+  memory.add(jid(2)); // found among the jobs of a crashed process: its publish is not recorded
   assertEquals(it.open().mark, { key: KEY, serial: 9 });
   it.nowMs += DAY_MS;
   it.open().add(jid(3));
   assertEquals(it.open().mark, { key: KEY, serial: 9 });
 });
 
-Deno.test("a file that was cut off or overwritten is read as far as it can be, and goes on", () => {
+Deno.test("a truncated or overwritten file is read as far as possible, and continued", () => {
   using it = world();
   const memory = it.open();
   for (const i of [0, 1]) memory.add(jid(i), { key: KEY, serial: i });
@@ -98,7 +98,7 @@ Deno.test("a file that was cut off or overwritten is read as far as it can be, a
   assertEquals(known(it.open(), 5), [4]);
 });
 
-Deno.test("a file that is whole is added to, and one that does not say when it began is written anew", () => {
+Deno.test("a complete file is appended to, and one without a valid start time is written anew", () => {
   using it = world();
   it.open().add(jid(0));
   const { ino } = Deno.statSync(it.path);
@@ -111,7 +111,7 @@ Deno.test("a file that is whole is added to, and one that does not say when it b
   assertEquals(Deno.readTextFileSync(it.path), `1000005\n${jid(0)}\n${jid(1)}\n`);
 });
 
-Deno.test("an id that is known is not written again, and the file is its owner's alone, however it came to be", () => {
+Deno.test("a known id is not written again, and the file is always readable only for its owner", () => {
   using it = world();
   const memory = it.open();
   const mode = () => (Deno.statSync(it.path).mode ?? 0) & 0o777;
@@ -123,7 +123,7 @@ Deno.test("an id that is known is not written again, and the file is its owner's
   assertEquals([Deno.readTextFileSync(it.path), mode()], [`${jid(1)}\n`, 0o600]);
 });
 
-Deno.test("what cannot be written is said, remembered, and written with the next one", () => {
+Deno.test("a failed write is logged, the id is remembered, and written with the next one", () => {
   using it = world();
   const memory = it.open();
   Deno.mkdirSync(it.path);

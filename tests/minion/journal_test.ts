@@ -32,7 +32,7 @@ Deno.test("a minion's journal restores accepted jobs, their notes and returns, a
     ];
     for (const record of records) journal.append(record);
     await journal.commit();
-    // As if the machine had failed here: the journal's end would remove its file.
+    // The file is copied, as after a crash at this point: closing the journal would remove it.
     const [{ name }] = [...Deno.readDirSync(`${cachedir}/journal`)];
     const left = Deno.readFileSync(`${cachedir}/journal/${name}`);
     await journal.close();

@@ -1,5 +1,5 @@
 /**
- * A link's sign-in: what the answers of a master, or of a liar in its place, bring about.
+ * A link's sign-in, with honest answers of a master and answers of an impostor.
  * @module
  */
 
@@ -8,7 +8,7 @@ import { encode } from "../../lib/values/msgpack.ts";
 import { assert, assertEquals, assertRejects } from "../support/assert.ts";
 import { FULL, PENDING, REJECTED, signInsWith, start, WRONG } from "../support/fleet/minion_link.ts";
 
-Deno.test("a minion whose key is pending asks again until it is accepted, and says that it waits", async () => {
+Deno.test("a minion whose key is pending signs in again until it is accepted, and logs that it waits", async () => {
   await using world = await start({ script: signInsWith(PENDING, PENDING) });
   const credentials = await world.link.signIn(world.never);
   assertEquals(credentials, world.link.credentials);
@@ -28,7 +28,7 @@ Deno.test("the wait doubles up to acceptance_wait_time_max, if that is larger", 
   assertEquals(waits, ["0.01", "0.02", "0.03", "0.03"]);
 });
 
-Deno.test("a rejected minion ends with 77 after its wait", async () => {
+Deno.test("a rejected minion ends with exit code 77 after its wait", async () => {
   await using world = await start({ script: signInsWith(PENDING, REJECTED), timeouts: { rejectedWaitMs: [50, 60] } });
   const started = performance.now();
   const error = await assertRejects(() => world.link.signIn(world.never), SignInError, "rejected");
@@ -36,7 +36,7 @@ Deno.test("a rejected minion ends with 77 after its wait", async () => {
   assert(performance.now() - started >= 50);
 });
 
-Deno.test("a rejected minion with rejected_retry asks again", async () => {
+Deno.test("a rejected minion with rejected_retry signs in again", async () => {
   await using world = await start({ script: signInsWith(REJECTED, REJECTED), timeouts: { rejectedRetry: true } });
   await world.link.signIn(world.never);
   assertEquals(world.master.count("_auth"), 3);
@@ -49,7 +49,7 @@ for (
     ["rejected, with rejected_retry,", REJECTED, { rejectedRetry: true }],
   ] as const
 ) {
-  Deno.test(`salt-call gives up with 2 when its key is still ${name} after one wait`, async () => {
+  Deno.test(`salt-call ends with exit code 2 if its key is still ${name} after one wait`, async () => {
     await using world = await start({
       script: signInsWith(lie, lie, lie),
       timeouts: { failOnPending: true, ...timeouts },
@@ -60,20 +60,20 @@ for (
   });
 }
 
-Deno.test("a liar is not asked in a tight loop, and does not keep the real master out", async () => {
+Deno.test("an impostor's answers cause no tight loop, and the real master is accepted afterwards", async () => {
   await using world = await start({
     script: signInsWith(WRONG, WRONG, WRONG),
     timeouts: { authTimeoutMs: 1_000 },
   });
   const started = performance.now();
   await world.link.signIn(world.never);
-  // A timer that is set after milliseconds of work counts from before it: three times a second are some less.
+  // Deno's timers may fire a few milliseconds early, so three waits of a second take slightly less.
   assert(performance.now() - started >= 2_500, `asked four times in ${performance.now() - started} ms`);
   const refusals = world.lines.filter((line) => line.startsWith("CRITICAL Refused the answer of tcp://127.0.0.1:"));
   assertEquals(refusals.length, 3);
 });
 
-Deno.test("a liar, nonsense and garbage are refused for good when the tries are over", async () => {
+Deno.test("answers of an impostor, invalid answers and random bytes are refused when the tries are over", async () => {
   const nonsense = [encode("bad load", "wire"), new Uint8Array([0xc1]), new Uint8Array()];
   for (const frame of nonsense) {
     await using world = await start({ script: () => () => frame, timeouts: { authTimeoutMs: 20, masterTries: 1 } });
@@ -82,7 +82,7 @@ Deno.test("a liar, nonsense and garbage are refused for good when the tries are 
   }
 });
 
-Deno.test("sign-ins at the same time are one", async () => {
+Deno.test("concurrent sign-ins are combined into one", async () => {
   await using world = await start();
   const all = await Promise.all([1, 2, 3].map(() => world.link.signIn(world.never)));
   assertEquals(all.every((credentials) => credentials === all[0]), true);

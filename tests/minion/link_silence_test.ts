@@ -1,5 +1,5 @@
 /**
- * A link whose master does not answer: how often and how soon it asks, what it says, and how it ends.
+ * A link whose master does not answer: its tries, waits, log lines and end.
  * @module
  */
 
@@ -23,12 +23,12 @@ import { MasterKeys, ScriptedMaster } from "../support/fleet/scripted_master.ts"
 import { AT_ONCE_MS } from "../support/time.ts";
 
 /**
- * How long one try waits for an answer where all tries are counted, in milliseconds: one that no answer is meant for costs this,
- * and one that is answered must not take so long on a busy machine.
+ * The time limit of one try in tests that count the tries, in milliseconds. An unanswered try takes this long; an
+ * answered one must be faster, also on a busy machine.
  */
 const TRY_MS = 1_000;
 
-Deno.test("a master that is silent is asked auth_tries times, master_tries rounds, then it is over", async () => {
+Deno.test("a silent master gets auth_tries requests in each of master_tries rounds, then the sign-in fails", async () => {
   await using world = await start({
     script: () => () => undefined,
     timeouts: { authTimeoutMs: TRY_MS, authTries: 3, masterTries: 2 },
@@ -40,7 +40,7 @@ Deno.test("a master that is silent is asked auth_tries times, master_tries round
   assertEquals([frames.length, new Set(frames).size], [6, 2]);
 });
 
-Deno.test("a minion waits for a master that is not there yet", async () => {
+Deno.test("a minion waits for a master that does not run yet", async () => {
   const port = freePort();
   await using world = await start({
     address: `tcp://127.0.0.1:${port}`,
@@ -48,13 +48,13 @@ Deno.test("a minion waits for a master that is not there yet", async () => {
   });
   const signingIn = world.link.signIn(world.never);
   await eventually(() => world.lines.some((line) => line.includes("No master answers at tcp://127.0.0.1:")), {
-    what: "a word that nobody is there",
+    what: "the log line that no master answers",
   });
   await using _master = await ScriptedMaster.start(new MasterKeys(masterKey), { ports: { request: port, publish: 0 } });
   await signingIn;
 });
 
-Deno.test("a new sign-in over a connection that holds is patient at once: the master may be busy with a whole fleet", async () => {
+Deno.test("a new sign-in over an open connection waits for the full time-out: the master may be busy with many minions", async () => {
   let silent = 0;
   await using world = await start({
     script: (honest) => (asked) => silent-- > 0 ? undefined : honest(asked),
@@ -63,11 +63,11 @@ Deno.test("a new sign-in over a connection that holds is patient at once: the ma
   await world.link.signIn(world.never);
   silent = 1;
   await world.link.signIn(world.never);
-  // A round that is quick is no news.
+  // A quick round is not logged as an error.
   assertEquals(world.lines.filter((line) => line.startsWith("ERROR No master answers")).length, 1);
 });
 
-Deno.test("a link that lost its connection asks soon again, and does not give up, whatever master_tries says", async () => {
+Deno.test("a link that lost its connection retries soon, and does not give up, independent of master_tries", async () => {
   let silent = 0;
   await using world = await start({
     script: (honest) => (asked) => silent-- > 0 ? undefined : honest(asked),
@@ -78,12 +78,12 @@ Deno.test("a link that lost its connection asks soon again, and does not give up
   world.link.reconnect();
   await world.link.signIn(world.never);
   assertEquals(world.master.count("_auth"), 7);
-  // The first two tries are no news, and of the others every second.
+  // The first two tries are logged at level debug, then every second try as an error.
   const said = world.lines.filter((line) => line.includes("No master answers")).map((line) => /^\w+/.exec(line)?.[0]);
   assertEquals(said, ["DEBUG", "DEBUG", "ERROR", "DEBUG", "ERROR"]);
 });
 
-Deno.test("each try after a lost connection waits as long as the backoff says; a sign-in for another reason does not", async () => {
+Deno.test("each try after a lost connection waits for the backoff; a sign-in for another reason does not", async () => {
   let silent = 0;
   const paused: number[] = [];
   await using world = await start({
@@ -113,20 +113,20 @@ const WAITS: readonly (readonly [during: string, options: WorldOptions, asked: n
   ["the wait for acceptance", { script: signInsWith(PENDING) }, 1],
   ["the wait of a full master", { script: signInsWith(FULL) }, 1],
   ["the wait of a rejected minion", { script: signInsWith(REJECTED) }, 1],
-  ["the wait after a liar", { script: signInsWith(WRONG) }, 1],
-  ["the wait for a master that is not there", { address: NOWHERE }, 0],
+  ["the wait after an impostor's answer", { script: signInsWith(WRONG) }, 1],
+  ["the wait for a master that does not run", { address: NOWHERE }, 0],
 ];
 for (const [during, options, asked] of WAITS) {
   for (const how of ["abort", "close"] as const) {
-    Deno.test(`${how} ends a sign-in at once, without a complaint, in ${during}`, async () => {
+    Deno.test(`${how} ends a sign-in at once, without an error message, in ${during}`, async () => {
       await using world = await start({ ...options, timeouts: LONG });
       const controller = new AbortController();
       const reason = new Error("it is over");
       const ended = assertRejects(() => world.link.signIn(controller.signal));
       await eventually(() => world.master.asked.length >= asked, { what: "a sign-in" });
-      // What the master answered has been said by now, or is about to be.
+      // The master's answer has been logged, or will be logged soon.
       await eventually(() => asked === 0 || options.script === WAITS[0][1].script || world.lines.length > 0, {
-        what: "a word on the answer",
+        what: "a log line about the answer",
       });
       const said = world.lines.length;
       const started = performance.now();
@@ -140,10 +140,10 @@ for (const [during, options, asked] of WAITS) {
   }
 }
 
-/** Says early what is wrong, and looks names up again at once. */
+/** Reports the problem early, and resolves names again at once. */
 const TALKATIVE = { afterMs: 20, retryDnsMs: 1, retryDnsCount: 2 };
 
-Deno.test("a first sign-in without an answer reports the reason, long before it gives up", async () => {
+Deno.test("a first sign-in without an answer reports the reason long before it fails", async () => {
   using mute = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const cases = [
     [NOWHERE, "cannot connect to tcp://127.0.0.1:1: Connection refused"],
@@ -160,7 +160,7 @@ Deno.test("a first sign-in without an answer reports the reason, long before it 
   }
 });
 
-Deno.test("an unknown name of the master is looked up retry_dns_count times, then the minion ends", async () => {
+Deno.test("an unknown host name of the master is resolved retry_dns_count times, then the minion ends", async () => {
   const timeouts = { authTimeoutMs: 20_000, silence: TALKATIVE };
   await using world = await start({ address: "tcp://no.such.host.invalid:4506", timeouts });
   const error = await assertRejects(
@@ -172,7 +172,7 @@ Deno.test("an unknown name of the master is looked up retry_dns_count times, the
   assertEquals(world.lines.filter((line) => line.includes("looking again in 0.001 seconds (retry_dns)")).length, 2);
 });
 
-Deno.test("with retry_dns 0 an unknown name ends the minion at once", async () => {
+Deno.test("with retry_dns 0 an unknown host name ends the minion at once", async () => {
   const timeouts = { authTimeoutMs: 20_000, silence: { ...TALKATIVE, retryDnsMs: 0 } };
   await using world = await start({ address: "tcp://no.such.host.invalid:4506", timeouts });
   await assertRejects(() => world.link.signIn(world.never), SignInError, "no.such.host.invalid cannot be resolved");

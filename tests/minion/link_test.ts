@@ -1,5 +1,5 @@
 /**
- * A link's requests: how they are sealed, and which replies are taken.
+ * A link's requests: their encryption, and the accepted replies.
  * @module
  */
 
@@ -20,7 +20,7 @@ import { minion, REJECTED, requestsWith, signInsWith, start, stranger } from "..
 import { type PillarLies, ScriptedMaster } from "../support/fleet/scripted_master.ts";
 import { AT_ONCE_MS } from "../support/time.ts";
 
-Deno.test("a request carries its fields, then nonce, ts, id and tok; its reply is opened", async () => {
+Deno.test("a request has its fields, then nonce, ts, id and tok; its reply is decrypted", async () => {
   await using world = await start({
     script: requestsWith(({ load }, _honest, master) => master.keys.reply(load, map({ got: 1.5 }))),
   });
@@ -59,7 +59,7 @@ Deno.test("a request above the master's limit is not sent, and the error names i
   }
 });
 
-Deno.test("answers() says whether a master is there", async () => {
+Deno.test("answers() returns whether the master answers", async () => {
   await using world = await start({
     script: requestsWith((asked, honest) => asked.cmd === "ping" ? asked.frame : honest(asked)),
   });
@@ -68,7 +68,7 @@ Deno.test("answers() says whether a master is there", async () => {
 });
 
 const BAD_LOAD = encode("bad load", "wire");
-/** A reply that is refused: after one new sign-in and one more try. */
+/** A reply that is refused after one new sign-in and one more try. */
 const BAD_REPLIES: readonly (readonly [
   what: string,
   reply: (master: ScriptedMaster, load: ValueMap) => Uint8Array,
@@ -97,17 +97,16 @@ const BAD_REPLIES: readonly (readonly [
   ["nothing", () => new Uint8Array(), WireError],
 ];
 for (const [what, reply, error] of BAD_REPLIES) {
-  Deno.test(`a reply of ${what} brings one new sign-in and one more try, then it is refused`, async () => {
+  Deno.test(`a reply of ${what} causes one new sign-in and one more try, then it is refused`, async () => {
     await using world = await start({ script: requestsWith(({ load }, _honest, master) => reply(master, load)) });
     await assertRejects(() => world.ask(), error);
     assertEquals([world.master.count("_auth"), world.master.asked.length], [2, 4]);
   });
 }
 
-Deno.test("after bad load the request goes out again under the keys of the new sign-in", async () => {
+Deno.test("after a bad load reply the request is sent again under the keys of the new sign-in", async () => {
   await using world = await start();
   await world.link.signIn(world.never);
-  // A master that has lost its session keys.
   world.master.keys.sessionKey = generateKeyString();
   assertEquals(await world.ask(), null);
   assertEquals(world.master.asked.map(({ cmd }) => cmd), ["_auth", "", "_auth", "_return"]);
@@ -121,7 +120,7 @@ Deno.test("a request before the first sign-in signs in", async () => {
   assertEquals(world.master.asked.map(({ cmd }) => cmd), ["_auth", "_return"]);
 });
 
-Deno.test("a key that was rejected meanwhile ends a request with what the sign-in says", async () => {
+Deno.test("a key that was rejected meanwhile ends a request with the error of the sign-in", async () => {
   await using world = await start({
     script: (honest, master) => {
       let signedIn = false;
@@ -137,7 +136,7 @@ Deno.test("a key that was rejected meanwhile ends a request with what the sign-i
   assertEquals(error.exitCode, 77);
 });
 
-Deno.test("a request without an answer fails in time, and the next one is answered", async () => {
+Deno.test("a request without an answer fails at its time-out, and the next one is answered", async () => {
   let silent = true;
   await using world = await start({
     script: requestsWith((asked, honest) => silent ? undefined : honest(asked)),
@@ -161,7 +160,7 @@ Deno.test("abort ends a request at once", async () => {
   assert(performance.now() - started < AT_ONCE_MS);
 });
 
-Deno.test("a sign-in does not wait for a request that a restarted master will never answer; that goes out again", async () => {
+Deno.test("a sign-in does not wait for a request that a restarted master will never answer; the request is sent again", async () => {
   let lost = true;
   await using world = await start({
     script: requestsWith((asked, honest) => lost ? undefined : honest(asked)),
@@ -176,7 +175,7 @@ Deno.test("a sign-in does not wait for a request that a restarted master will ne
   assertEquals(world.master.count("_return"), 2);
 });
 
-Deno.test("the pillar of an honest master is opened", async () => {
+Deno.test("the pillar of an honest master is decrypted", async () => {
   await using world = await start();
   assertEquals(await world.link.requestPillar(map({ cmd: "_pillar", id: "web1" }), world.never), map({ role: "web" }));
 });

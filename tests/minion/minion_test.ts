@@ -124,7 +124,7 @@ fleetTest("a minion's own business, on one fleet", { minions: ["web1", "db1"] },
   const web1 = (fun: Value, ...arg: unknown[]) => runOn(fleet, "web1", fun, ...arg);
   assertEquals(await runJob(fleet, "test.ping"), new Map<string, Value>([["db1", true], ["web1", true]]));
 
-  // Values as they were sent.
+  // Values arrive unchanged.
   for (
     const value of [
       null,
@@ -152,7 +152,7 @@ fleetTest("a minion's own business, on one fleet", { minions: ["web1", "db1"] },
   const both = await runJob(fleet, ["test.ping", "test.echo"], { tgt: "web1", arg: [[], ["x"]] });
   assertEquals(both.get("web1"), map({ "test.ping": true, "test.echo": "x" }));
 
-  // A job that runs: found, in the proc file, and ended.
+  // A running job: found, in the proc file, and terminated.
   const long = await startJob(fleet, "test.sleep", { tgt: "web1", arg: [60], fields: { start_event: true } });
   const proc = `${fleet.minionConfigDir("web1")}/var/cache/salt/minion/proc`;
   const found = await eventually(async () => {
@@ -222,7 +222,7 @@ fleetTest("a minion's own business, on one fleet", { minions: ["web1", "db1"] },
   assertEquals([await web1("own.version"), await web1("grains.get", "colour")], [3, "blue"]);
   assertEquals(grainsOf(fleet, "web1")?.get("colour"), "blue");
 
-  // Files, in threads that may do what fetching takes, and no more.
+  // Files, in threads with only the permissions that fetching needs.
   const own = `export function ${served["_modules/own.js"]}`;
   assertEquals(await web1("cp.get_file_str", "salt://_modules/own.js"), own);
   assertEquals(await web1("cp.get_file", "salt://_modules/own.js", `${fleet.root}/copy`), `${fleet.root}/copy`);
@@ -239,7 +239,7 @@ fleetTest("a minion's own business, on one fleet", { minions: ["web1", "db1"] },
   assertEquals(await web1("cp.get_file_str", `http://127.0.0.1:${web.addr.port}/x`), "from the web");
   assertEquals(await web1("cp.push", `${fleet.root}/copy`), false);
 
-  // What is not an event harms nobody.
+  // An invalid event has no effect.
   using bus = Outbox.push({ lingerMs: 1_000 });
   bus.connect(`ipc://${busOf(fleet, "web1").pull}`);
   for (const frame of [new Uint8Array(), new Uint8Array([0xc1]), new TextEncoder().encode("tag without data")]) {
@@ -312,7 +312,7 @@ fleetTest("after a rotation of the shared key the next job is not lost, and no m
   assertEquals(await events.next(100), undefined);
 });
 
-/** Reconnection as Salt's defaults have it, at its slowest. */
+/** Reconnection with Salt's defaults at the slowest delay. */
 
 fleetTest("a minion whose key is rejected while it runs ends with 77", { minions: ["web1"] }, async (fleet) => {
   assertEquals((await fleet.saltKey("--reject", "web1", "--include-accepted", "--yes")).code, 0);
@@ -330,7 +330,7 @@ fleetTest("a minion that finds another master key than it may trust ends with 42
   assertEquals([...Deno.readDirSync(`${fleet.minionConfigDir("web1")}/var/run/salt/minion`)], []);
 });
 
-Deno.test("a minion that waits for its master ends at once when it is told to, and leaves nothing", async () => {
+Deno.test("a minion that waits for its master ends at once on request, and leaves no files", async () => {
   await using fleet = await startFleet();
   await fleet.stopMaster();
   const minion = await fleet.startMinion("web1");

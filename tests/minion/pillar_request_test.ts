@@ -1,4 +1,4 @@
-/** What a minion asks for its pillar with, what it keeps of it, and what it signs in with. */
+/** A minion's pillar request, its pillar cache, and the grains of its sign-in. */
 
 import { applicantOf } from "../../lib/minion/link_settings.ts";
 import { writePillarCache } from "../../lib/minion/pillar_cache.ts";
@@ -18,7 +18,7 @@ async function inDirectory(act: (root: string) => Promise<void>): Promise<void> 
   }
 }
 
-Deno.test("pass_to_ext_pillars names options by name or by path; what is not there is left out", () => {
+Deno.test("pass_to_ext_pillars passes options by name or by path; missing ones are left out", () => {
   const opts = testOpts({
     grains: map({ role: { name: "web", port: 80 } }),
     pass_to_ext_pillars: ["grains:role:name", "grains:role:port", "grains:none:x", "hash_type"],
@@ -49,7 +49,7 @@ Deno.test("minion_pillar_cache writes the pillar as files that salt-call --pilla
   });
 });
 
-Deno.test("a minion signs in with the grains that autosign_grains names, as far as it has them", async () => {
+Deno.test("a minion signs in with the grains of autosign_grains that it has", async () => {
   await inDirectory(async (root) => {
     const opts = { ...testOpts({ autosign_grains: ["uuid", "none"] }), pki_dir: root };
     const { autosignGrains } = await applicantOf(opts, map({ uuid: "4f2", os: "Debian" }));

@@ -15,7 +15,7 @@ interface World {
   readonly keys: MasterKeys;
   readonly reader: PublishReader;
   readonly lines: string[];
-  /** Publishes a load, `LOAD` with these changes, and reads it. */
+  /** Publishes `LOAD` with these changes, and reads it. */
   read(changes?: Record<string, unknown>, lies?: PublishLies): ValueMap | undefined;
 }
 
@@ -68,7 +68,7 @@ Deno.test("a job for this minion is read, without its serial", () => {
   assertEquals(world().read(), map(LOAD));
 });
 
-Deno.test("a load with fields of newer masters is read with them", () => {
+Deno.test("a load with fields of newer masters is read including them", () => {
   const load = world().read({ master_id: "m", start_event: true, metadata: { a: 1 } });
   assertEquals([load?.get("master_id"), load?.get("start_event")], ["m", true]);
 });
@@ -96,14 +96,14 @@ for (const [tgt, tgtType, nearest] of TARGETS) {
 }
 
 for (const [tgt, tgtType] of [["os", "grain"], ["(", "pcre"], ["*", ["glob"]]] as const) {
-  Deno.test(`a target that cannot be matched (${tgt}, ${tgtType}) is nobody's, and the log says so`, () => {
+  Deno.test(`a target that cannot be matched (${tgt}, ${tgtType}) matches no minion, and that is logged`, () => {
     const { read, lines } = world();
     assertEquals(read({ tgt, tgt_type: tgtType }), undefined);
     assertStringIncludes(lines.join("\n"), `WARNING Job ${LOAD.jid} has a target that this minion cannot match`);
   });
 }
 
-Deno.test("a minion decides by its grains and pillar as they are now", () => {
+Deno.test("a minion matches with its current grains and pillar", () => {
   let grains = map({ os: "Debian" });
   const pillar = map({ role: "web" });
   const { read } = world({ data: () => ({ grains, pillar }) });
@@ -129,17 +129,17 @@ Deno.test("a serial that is not above the last one is a replay", () => {
   assert(read({ serial: 8, jid: jid(2) }));
   assertEquals(lines.filter((line) => line.includes("replay")).length, 5);
   assertEquals(read({ serial: 8, jid: jid(2) }), undefined);
-  // Of two subscriptions that overlap; nothing that an operator would have to look into.
+  // Two overlapping subscriptions cause this; an operator need not act on it.
   assertEquals(lines.at(-1), "DEBUG Dropped a publish with serial 8 after 8: it came twice");
 });
 
-Deno.test("a job for other minions also counts for the serials", () => {
+Deno.test("a job for other minions also advances the serial", () => {
   const { read } = world();
   assertEquals(read({ serial: 5, tgt: "db1" }), undefined);
   assertEquals(read({ serial: 5 }), undefined);
 });
 
-Deno.test("a new shared key begins its serials anew; a sign-in with the same key does not", () => {
+Deno.test("a new shared key starts new serials; a sign-in with the same key does not", () => {
   const { read, reader, keys } = world();
   assert(read({ serial: 5, jid: jid(1) }));
   assertEquals(reader.trust(credentials(keys)), false);
@@ -149,7 +149,7 @@ Deno.test("a new shared key begins its serials anew; a sign-in with the same key
   assert(read({ serial: 1, jid: jid(3) }));
 });
 
-Deno.test("a job id that comes twice is run once, under a new key too", () => {
+Deno.test("a repeated job id is run once, also under a new key", () => {
   const { read, reader, keys, lines } = world();
   assert(read());
   assertEquals(read(), undefined);
@@ -159,7 +159,7 @@ Deno.test("a job id that comes twice is run once, under a new key too", () => {
   assertEquals(lines.filter((line) => line.includes("came again")).length, 2);
 });
 
-Deno.test("an old publish that is played to a later process is a replay, though its job is forgotten", () => {
+Deno.test("an old publish sent to a later process is a replay, although its job is forgotten", () => {
   const directory = Deno.makeTempDirSync({ prefix: "reader_" });
   try {
     const jidFile = `${directory}/jids`;
@@ -199,7 +199,7 @@ Deno.test("nothing is read before a sign-in", () => {
   assertThrows(() => reader.read(new MasterKeys(masterKey).publish(LOAD)), AuthenticationError, "Not signed in");
 });
 
-/** What cannot be believed: the minion asks its master for the key, and tries once more. */
+/** Publishes that fail authentication: the minion signs in again, and tries once more. */
 const UNBELIEVED: readonly (readonly [what: string, lies: PublishLies, rules: Partial<ReaderRules>])[] = [
   ["under another key", { sharedKey: generateKeyString() }, {}],
   ["without a signature, where one is wanted", {}, { requireSignature: true }],
@@ -217,10 +217,10 @@ const UNBELIEVED: readonly (readonly [what: string, lies: PublishLies, rules: Pa
   ["empty", { envelope: (envelope) => void envelope.set("load", "") }, {}],
 ];
 for (const [what, lies, rules] of UNBELIEVED) {
-  Deno.test(`a publish ${what} is not believed`, () => {
+  Deno.test(`a publish ${what} is not authenticated`, () => {
     const { read } = world(rules);
     assertThrows(() => read({}, lies), AuthenticationError);
-    // And it has changed nothing: the real one with the same serial and job id is taken.
+    // It changes nothing: the real publish with the same serial and job id is accepted.
     assert(read({}, { signer: masterKey }));
   });
 }
@@ -230,13 +230,13 @@ function flip(envelope: ValueMap): void {
   if (load instanceof Uint8Array) load[20] ^= 1;
 }
 
-Deno.test("a publish with the master's signature is believed where one is wanted, and a wrong one does not matter elsewhere", () => {
+Deno.test("a publish with the master's signature is accepted where one is required; elsewhere a wrong signature is ignored", () => {
   assert(world({ requireSignature: true }).read({}, { signer: masterKey }));
   assert(world().read({}, { signer: stranger }));
 });
 
 const without = (key: string): Record<string, unknown> => ({ ...LOAD, [key]: undefined });
-/** What is not a job, although the master made it. */
+/** Loads signed by the master that are no valid jobs. */
 const HOSTILE: readonly (readonly [what: string, value: Value])[] = [
   ["a list", [1]],
   ["None", null],
@@ -248,7 +248,7 @@ const HOSTILE: readonly (readonly [what: string, value: Value])[] = [
     return [`no ${key}`, load];
   }),
   ["a jid that is a path", map({ ...LOAD, jid: "../../etc/passwd" })],
-  ["a jid with a slash behind", map({ ...LOAD, jid: `${LOAD.jid}/x` })],
+  ["a jid with a trailing slash", map({ ...LOAD, jid: `${LOAD.jid}/x` })],
   ["a jid with a newline", map({ ...LOAD, jid: `${LOAD.jid}\n` })],
   ["a jid with NUL", map({ ...LOAD, jid: `${LOAD.jid}\0` })],
   ["a jid that is empty", map({ ...LOAD, jid: "" })],
@@ -263,7 +263,7 @@ for (const [what, value] of HOSTILE) {
   });
 }
 
-/** What is not a publish at all. */
+/** Frames that are no publishes. */
 const NONSENSE: readonly (readonly [what: string, frame: Uint8Array])[] = [
   ["nothing", new Uint8Array()],
   ["no msgpack", new Uint8Array([0xc1])],
@@ -280,7 +280,7 @@ for (const [what, frame] of NONSENSE) {
   });
 }
 
-Deno.test("a new job is admitted before it is remembered, and one that is remembered is not admitted", () => {
+Deno.test("a new job is admitted before its id is stored; a job with a stored id is not admitted", () => {
   const admitted: unknown[] = [];
   const it: World = world({
     admit: (id, load) => {
@@ -292,12 +292,12 @@ Deno.test("a new job is admitted before it is remembered, and one that is rememb
   assertEquals(it.read({ jid: jid(1) }), undefined);
   it.reader.remember(jid(2));
   assertEquals(it.read({ jid: jid(2) }), undefined);
-  // What could not be kept may come again.
+  // A job whose id could not be stored may be sent again.
   for (let n = 0; n < 2; n++) assertThrows(() => it.read({ jid: jid(9) }), Error, "not kept");
   assertEquals(admitted, [[jid(1), "test.ping"]]);
 });
 
-Deno.test("one of the last 64 publishes may come twice without a warning; older ones, and those of another key, are replays", () => {
+Deno.test("one of the last 64 publishes may be repeated without a warning; older ones, and those under another key, are replays", () => {
   const it = world();
   for (let n = 1; n <= 65; n++) it.read({ jid: jid(n) });
   const told = (serial: number) => {

@@ -1,5 +1,5 @@
 /**
- * A master that restarts under minions that run on.
+ * A master that restarts while its minions keep running.
  * @module
  */
 
@@ -11,14 +11,17 @@ import { fleetTest } from "../support/fleet/fleet.ts";
 import { runJob, startJob } from "../support/fleet/jobs.ts";
 
 const IDS = ["db1", "web1"];
-/** The old subscription's own reconnection takes up to five minutes by chance: who waits for it is too late. Sign-ins are tried at once. */
+/**
+ * The old subscription reconnects after a random delay of up to five minutes, which is too late. Sign-ins are retried
+ * at once.
+ */
 const SLOW = { recon_default: 1, recon_max: 300_000, recon_randomize: true, auth_timeout: 5 };
 
 function names(directory: string): string[] {
   return [...Deno.readDirSync(directory)].map(({ name }) => name);
 }
 
-fleetTest("after a restart of the master minions are back by themselves, and a return made meanwhile arrives", {
+fleetTest("after a restart of the master minions reconnect by themselves, and a return made meanwhile arrives", {
   minions: IDS,
   minion: SLOW,
 }, async (fleet) => {
@@ -31,7 +34,7 @@ fleetTest("after a restart of the master minions are back by themselves, and a r
   });
   await eventually(() => names(fleet.root).includes("done.began"), { what: "the command" });
 
-  // Read all the while: a SUB subscribes again only when it is waited for.
+  // Events are read all the time: a SUB socket resubscribes only while a receive is pending.
   using events = await fleet.listen("salt/minion/");
   const timer = setTimeout(() => events.close(), 2 * WITHIN_MS);
   const back = (async () => {
@@ -48,10 +51,10 @@ fleetTest("after a restart of the master minions are back by themselves, and a r
   await fleet.startMaster();
   assertEquals(await back, IDS.map((id) => `salt/minion/${id}/start`));
   const backMs = performance.now() - started;
-  // Two seconds on a machine with nothing else to do.
+  // About two seconds on an idle machine.
   assert(backMs < 30_000, `the minions were back after ${Math.round(backMs)} ms`);
 
-  // A job right behind the announcement is not lost: the subscription was there first.
+  // A job right after the start event is not lost: the minion subscribes first.
   assertEquals([...(await runJob(fleet, "test.ping")).keys()].sort(), IDS);
   const { cachedir, hash_type } = fleet.masterOpts;
   const jobs = jobStore(cachedir, { hashType: hash_type });
@@ -76,7 +79,7 @@ fleetTest("the next master sends a job to a minion that was away, and not again 
   await fleet.stopMaster();
   const before = fleet.logs.length;
   await fleet.startMaster();
-  // Who has missed a job gets it when it comes: web1 has come by the time that db1 has its turn.
+  // A minion that has missed a job gets it when it connects; web1 is connected before db1.
   await eventually(() => readPresence(cachedir).present.has("web1"), { what: "web1" });
   await fleet.startMinion("db1");
   await eventually(() => Deno.readTextFileSync(runs) === "run\nrun\n", { what: "the job on db1" });

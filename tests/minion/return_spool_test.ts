@@ -10,7 +10,7 @@ import { AT_ONCE_MS } from "../support/time.ts";
 
 const DOWN = new RequestTimeoutError("tcp://master:4506", 1);
 
-/** A directory for spools, and a master that takes what `take` does not refuse by throwing. */
+/** A spool directory, and a master that accepts each return unless `take` throws. */
 class World implements Disposable {
   readonly directory = `${Deno.makeTempDirSync({ prefix: "spool_" })}/returns`;
   readonly taken: ValueMap[] = [];
@@ -18,7 +18,7 @@ class World implements Disposable {
   readonly lines: string[];
   readonly log;
   take: (load: ValueMap) => void | Promise<void> = () => {};
-  /** Whether the master answers other questions. */
+  /** Whether the master answers other requests. */
   there = false;
   asked = 0;
 
@@ -84,7 +84,7 @@ Deno.test("returns are sent in order, one after the other, and leave no file", a
   assertEquals([spool.size, world.files], [0, []]);
 });
 
-Deno.test("a spooled return is the owner's alone, and comes back as it was", async () => {
+Deno.test("a spooled return is readable only for its owner, and is read back unchanged", async () => {
   using world = new World();
   world.take = down;
   const first = world.open([10_000, 10_000]);
@@ -104,7 +104,7 @@ Deno.test("a spooled return is the owner's alone, and comes back as it was", asy
   await second.close();
 });
 
-Deno.test("a return is sent before it is written, and written before anything else can happen", async () => {
+Deno.test("a return is sent before it is written, and written in the same turn", async () => {
   using world = new World();
   const sent: string[][] = [];
   world.take = () => void sent.push(world.files);
@@ -133,7 +133,7 @@ Deno.test("returns of an earlier process are sent first, in order, on request", 
   assertEquals(world.files, []);
 });
 
-Deno.test("a return goes behind those of an earlier process, even if the clock was set back since", async () => {
+Deno.test("a return is queued behind those of an earlier process, even if the clock was set back since", async () => {
   using world = new World();
   Deno.mkdirSync(world.directory);
   const later = `${String((Date.now() + 60_000) * 1000).padStart(20, "0")}.p`;
@@ -150,7 +150,7 @@ Deno.test("a return goes behind those of an earlier process, even if the clock w
   await next.close();
 });
 
-Deno.test("a master that cannot be reached gets the same return again, less and less often, until it takes it", async () => {
+Deno.test("an unreachable master is sent the same return again, at growing intervals, until it accepts it", async () => {
   using world = new World();
   const times: number[] = [];
   world.take = () => {
@@ -209,7 +209,7 @@ Deno.test("a return without an answer, while the master answers other requests, 
   assertEquals([spool.size, world.files.length], [1, 1]);
 });
 
-Deno.test("while the master answers nothing, all keep their places", async () => {
+Deno.test("while the master answers nothing, the order does not change", async () => {
   using world = new World();
   let silences = 6;
   world.take = () => {
@@ -223,12 +223,12 @@ Deno.test("while the master answers nothing, all keep their places", async () =>
   await spool.close();
 });
 
-Deno.test("what the master will not have is tried less and less often, a new return meanwhile at once, and all with a new master", async () => {
+Deno.test("a refused return is retried at growing intervals, a new return is sent at once, and all are retried with a new master", async () => {
   using world = new World();
   world.take = (load) => {
     if (load.get("jid") === "bad") throw new WireError("The master answered Some exception handling minion payload");
   };
-  // Rests of 100 ms, 200 ms, 400 ms, …
+  // Pauses of 100 ms, 200 ms, 400 ms, …
   const spool = world.open([100, 1]);
   spool.add(ret("bad"));
   await eventually(() => world.tried.length === 4, { what: "four tries" });
@@ -263,7 +263,7 @@ Deno.test("each new return is sent at once to a master that refuses every return
   await spool.close();
 });
 
-Deno.test("what is too large is replaced in its place, on disk as well, and given up if that is too large", async () => {
+Deno.test("a return that is too large is replaced in the queue and on disk, and dropped if the replacement is too large", async () => {
   using world = new World();
   const limit = 100;
   world.take = (load) => {
@@ -284,7 +284,7 @@ Deno.test("what is too large is replaced in its place, on disk as well, and give
   assertEquals([others.length, decode(file, "disk")], [0, ret("1", "less")]);
 });
 
-Deno.test("nothing is sent twice once it was taken: not after a failure of the next, not by the next process", async () => {
+Deno.test("an accepted return is not sent again: not after a failure of the next one, not by the next process", async () => {
   using world = new World();
   let failures = 0;
   world.take = (load) => {
@@ -300,7 +300,7 @@ Deno.test("nothing is sent twice once it was taken: not after a failure of the n
   assertEquals(world.tried, ["1", "2", "2", "2", "2", "3"]);
 });
 
-Deno.test("a file that is no return is set aside with a line in the log; the others are sent", async () => {
+Deno.test("a file that is no return is moved away and logged; the others are sent", async () => {
   using world = new World();
   const broken = [
     new Uint8Array([0xc1]),
@@ -323,7 +323,7 @@ Deno.test("a file that is no return is set aside with a line in the log; the oth
   await spool.close();
 });
 
-Deno.test("an unreadable file stays, is logged once, and delays nothing", async () => {
+Deno.test("an unreadable file is kept, logged once, and delays nothing", async () => {
   using world = new World();
   Deno.mkdirSync(`${world.directory}/000001.p`, { recursive: true });
   const spool = world.open();
@@ -334,11 +334,11 @@ Deno.test("an unreadable file stays, is logged once, and delays nothing", async 
   assertEquals(world.lines.filter((line) => line.startsWith("ERROR Cannot read 000001.p")).length, 1);
 });
 
-Deno.test("on a full disk a return is delivered from memory, and the log says so", async () => {
+Deno.test("on a full disk a return is delivered from memory, and that is logged", async () => {
   using world = new World();
   world.take = down;
   const spool = world.open();
-  Deno.removeSync(world.directory, { recursive: true }); // as good as full
+  Deno.removeSync(world.directory, { recursive: true }); // the disk counts as full
   spool.add(ret("1"));
   spool.add(ret("2"));
   world.take = () => {};
@@ -348,7 +348,7 @@ Deno.test("on a full disk a return is delivered from memory, and the log says so
   await spool.close();
 });
 
-Deno.test("close ends a wait at once; a return that comes later is kept for the next process, unsent", async () => {
+Deno.test("close ends a wait at once; a later return is stored for the next process and not sent", async () => {
   using world = new World();
   world.take = down;
   const spool = world.open([60_000, 60_000]);
@@ -363,7 +363,7 @@ Deno.test("close ends a wait at once; a return that comes later is kept for the 
   assertEquals([world.tried, world.files.length], [["1"], 2]);
 });
 
-Deno.test("close while the last one is being sent does not send the next", async () => {
+Deno.test("close while a return is being sent does not send the next one", async () => {
   using world = new World();
   const gate = Promise.withResolvers<void>();
   world.take = () => gate.promise;
@@ -389,7 +389,7 @@ Deno.test("above the limit the oldest returns are dropped, with a warning that n
     "WARNING Dropped the return of job 1, which the master did not acknowledge: too many wait (return_spool_max_size)",
   ]);
   await first.close();
-  // The next process has the same bound.
+  // The next process has the same limit.
   const second = world.open([5, 5], { maxBytes: room - 1, maxAgeMs: 0 });
   assertEquals([second.size, world.files.length], [2, 2]);
   second.add(ret("5", "x".repeat(10_000)));
@@ -402,7 +402,7 @@ Deno.test("above the limit the oldest returns are dropped, with a warning that n
   assertEquals(world.files, []);
 });
 
-Deno.test("a return that is too old is given up with a warning, the others are sent", async () => {
+Deno.test("a return that is too old is dropped with a warning, the others are sent", async () => {
   using world = new World();
   Deno.mkdirSync(world.directory);
   const name = (ageMs: number) => `${String((Date.now() - ageMs) * 1000).padStart(20, "0")}.p`;
@@ -419,7 +419,7 @@ Deno.test("a return that is too old is given up with a warning, the others are s
   assertStringIncludes(world.lines[0], "it is 3600 s old (return_spool_max_age)");
 });
 
-Deno.test("a hundred returns that wait come in their order, though most are on disk only", async () => {
+Deno.test("a hundred waiting returns are sent in order, although most are only on disk", async () => {
   using world = new World();
   world.take = down;
   const spool = world.open([60_000, 60_000]);

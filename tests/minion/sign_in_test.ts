@@ -17,22 +17,22 @@ const [minion, stranger, signing, master] = await Promise.all([
 ]);
 const utf8 = new TextEncoder();
 
-/** What a minion starts with: the master's key that it knows, its settings, files. */
+/** The state of a minion before the sign-in: the master's key, settings, files. */
 interface Given {
-  /** What `minion_master.pub` holds; absent: it has met no master. */
+  /** The content of `minion_master.pub`; absent: no master is known. */
   readonly known?: string;
   readonly settings?: Partial<Applicant>;
   readonly lies?: Lies;
-  /** The whole reply, in place of one that lies. */
+  /** The whole reply, instead of one made from `lies`. */
   readonly reply?: (request: ValueMap) => Uint8Array;
-  /** Whether `master_sign.pub` is there. */
+  /** The content of `master_sign.pub`. */
   readonly signPub?: string;
 }
 
 interface Done {
   readonly reply: SignInReply;
   readonly request: ValueMap;
-  /** What `minion_master.pub` holds afterwards. */
+  /** The content of `minion_master.pub` afterwards. */
   readonly kept: string | undefined;
 }
 
@@ -53,7 +53,7 @@ function signIn(given: Given): Done {
     }
     return { reply, request: sent.load, kept };
   } catch (error) {
-    // A refused master changes nothing: the known master stays the known one.
+    // A refused master changes nothing: the known master's key is kept.
     const stays = given.known === undefined ? [] : ["minion_master.pub"];
     const names = [...Deno.readDirSync(pkiDir)].map(({ name }) => name).filter((name) => name !== "master_sign.pub");
     assertEquals(names, stays);
@@ -75,7 +75,7 @@ const seal = (text: string) => minion.publicKey.encrypt("OAEP-SHA1", utf8.encode
 const clear = (load: unknown) => () => encode(map({ enc: "clear", load }), "wire");
 const VERIFY: Partial<Applicant> = { verifyMasterPubkeySign: true };
 
-Deno.test("a sign-in asks with Salt's fields in Salt's order; only a known master gets a token", () => {
+Deno.test("a sign-in request has Salt's fields in Salt's order; only a known master gets a token", () => {
   const fields = ["cmd", "id", "nonce", "enc_algo", "sig_algo", "pub"];
   const first = signIn({}).request;
   assertEquals([...first.keys()], fields);
@@ -87,7 +87,7 @@ Deno.test("a sign-in asks with Salt's fields in Salt's order; only a known maste
   assertEquals(master.key.decrypt("OAEP-SHA1", asBytes(later.get("token")) ?? new Uint8Array()).length, 76);
 });
 
-Deno.test("the keys of an honest master are taken, and its public key is kept from then on", () => {
+Deno.test("the keys of an honest master are accepted, and its public key is stored", () => {
   for (const known of [undefined, OURS, `${OURS}\n`, OURS.replaceAll("\n", "\r\n")]) {
     const { reply, kept } = signIn({ known });
     if (reply.kind !== "accepted") throw new Error(reply.kind);
@@ -100,7 +100,7 @@ Deno.test("the keys of an honest master are taken, and its public key is kept fr
 
 Deno.test("a sign-in with SHA-224 throughout works", async () => {
   const settings = { encAlgorithm: "OAEP-SHA224", sigAlgorithm: "PKCS1v15-SHA224" } as const;
-  // A key of 1024 bits has no room for it.
+  // It does not fit a key of 1024 bits.
   const [key, large] = await Promise.all([PrivateKey.generate(2048), PrivateKey.generate(2048)]);
   const keys = new MasterKeys(large);
   for (const known of [undefined, large.publicKey.pem]) {
@@ -109,7 +109,7 @@ Deno.test("a sign-in with SHA-224 throughout works", async () => {
   }
 });
 
-/** A master that says no, and what the minion makes of it. */
+/** A master's refusal, and the minion's interpretation. */
 const ANSWERS: readonly (readonly [ret: Value, kind: SignInReply["kind"]])[] = [
   [true, "pending"],
   [false, "rejected"],
@@ -124,7 +124,7 @@ for (const [ret, kind] of ANSWERS) {
 
 type ErrorClass = new (...args: never[]) => Error;
 
-/** One row: what is wrong, the settings of it, the class of the refusal, its exit code or words of its text. */
+/** One row: the error, its settings, the error class, its exit code or a part of its message. */
 type Row = readonly [
   wrong: string,
   given: Given,
@@ -307,7 +307,7 @@ function movePort(outer: ValueMap): void {
   if (isMap(inner)) outer.set("load", encode(inner.set("publish_port", 1), "wire"));
 }
 
-/** A master that is taken although something is unusual. */
+/** A master that is accepted despite an unusual reply. */
 const TAKEN: readonly (readonly [why: string, given: Given])[] = [
   ["its finger is the wanted one", { settings: { masterFinger: FINGER } }],
   ["its finger is the wanted one in capitals", { settings: { masterFinger: FINGER.toUpperCase() } }],
@@ -341,7 +341,7 @@ const TAKEN: readonly (readonly [why: string, given: Given])[] = [
   ["open_mode trusts anybody", { known: OTHER, settings: { openMode: true } }],
 ];
 for (const [why, given] of TAKEN) {
-  Deno.test(`a master is taken: ${why}`, () => {
+  Deno.test(`a master is accepted: ${why}`, () => {
     const { reply, kept } = signIn(given);
     assertEquals([reply.kind, kept], ["accepted", OURS]);
   });

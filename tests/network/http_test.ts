@@ -6,7 +6,7 @@ import { testContext } from "../support/calls/job_context.ts";
 
 const AGENT = "Salt/3008.3 http.query()";
 
-/** A server that answers with what it was asked; the path's first part is the status. */
+/** A server that answers with the request; the first part of the path is the status. */
 function echo(): { readonly url: string; close(): Promise<void> } {
   const server = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen: () => {} }, async (request) => {
     const { pathname, search } = new URL(request.url);
@@ -26,7 +26,7 @@ async function query(url: string, kwargs: Record<string, Value> = {}): Promise<V
   return result;
 }
 
-/** What the server was asked. */
+/** The requests of the server. */
 function asked(result: ValueMap): { method: string; path: string; body: string; headers: Record<string, string> } {
   const { headers, ...rest } = JSON.parse(str(result.get("body") ?? ""));
   return { ...rest, headers: Object.fromEntries(headers) };
@@ -86,7 +86,7 @@ Deno.test("http.query keeps a session, in the file that Salt writes, and sends i
       await query(`http://127.0.0.1:${addr.port}/`, wish);
     }
     assertEquals(seen, [null, "sid=abc; Path=/", "sid=abc; Path=/", null]);
-    // What Python Salt 3008.3 wrote for the same answer.
+    // The file that Python Salt 3008.3 wrote for the same answer.
     const bytes = Deno.readFileSync(file);
     assertEquals(
       bytes,
@@ -147,7 +147,7 @@ Deno.test("http.query reports failures as Salt does, and refuses unbuilt argumen
   }
 });
 
-Deno.test("http.query renders the files of data and headers, and makes maps of XML", async () => {
+Deno.test("http.query renders the files of data and headers, and converts XML to maps", async () => {
   const server = echo();
   const directory = Deno.makeTempDirSync({ prefix: "http_" });
   try {
@@ -174,7 +174,7 @@ Deno.test("http.query renders the files of data and headers, and makes maps of X
   }
 });
 
-/** What `salt.utils.xmlutil.to_dict` of Salt 3008.3 makes of the children of documents. */
+/** The results of `salt.utils.xmlutil.to_dict` of Salt 3008.3 for the children of documents. */
 const XML: readonly (readonly [string, Value])[] = [
   ["<r><a>1</a><b/><c><d>x</d><d>y</d><d><e>z</e></d></c><a>2</a></r>", [
     map({ a: "1" }),
@@ -186,7 +186,7 @@ const XML: readonly (readonly [string, Value])[] = [
   ["<r/>", []],
 ];
 
-Deno.test("http.query with decode_type xml gives what Python Salt gives", async () => {
+Deno.test("http.query with decode_type xml returns what Python Salt returns", async () => {
   for (const [xml, expected] of XML) {
     const server = Deno.serve(
       { port: 0, hostname: "127.0.0.1", onListen: () => {} },

@@ -16,7 +16,7 @@ function inTemporaryDirectory(run: (dir: string) => void): () => void {
 const names = (dir: string) => Array.from(Deno.readDirSync(dir), (entry) => entry.name);
 
 Deno.test(
-  "writeFileAtomic() writes text and bytes, replaces what was there, and leaves no other file",
+  "writeFileAtomic() writes text and bytes, replaces the old file, and leaves no other file",
   inTemporaryDirectory((dir) => {
     const path = `${dir}/key`;
     writeFileAtomic(path, "schlüssel\n");
@@ -31,12 +31,12 @@ Deno.test(
 
 for (const mode of [0o400, 0o600, 0o644, 0o666]) {
   Deno.test(
-    `writeFileAtomic() gives the mode ${mode.toString(8)}, also to a file that had another`,
+    `writeFileAtomic() sets the mode ${mode.toString(8)}, also if the file had another`,
     inTemporaryDirectory((dir) => {
       const path = `${dir}/key`;
       writeFileAtomic(path, "a", { mode: 0o640 });
       writeFileAtomic(path, "b", { mode });
-      writeFileAtomic(path, "c", { mode }); // 0400 too can be replaced
+      writeFileAtomic(path, "c", { mode }); // a file with mode 0400 can be replaced too
       assertEquals((Deno.statSync(path).mode ?? 0) & 0o777, mode);
       assertEquals(readTextFileIfExists(path), "c");
     }),
@@ -52,7 +52,7 @@ Deno.test(
 );
 
 Deno.test(
-  "writeFileAtomic() that fails leaves what was there and nothing else",
+  "a failing writeFileAtomic() leaves only the old file",
   inTemporaryDirectory((dir) => {
     Deno.mkdirSync(`${dir}/taken/below`, { recursive: true });
     assertThrows(() => writeFileAtomic(`${dir}/taken`, "x"));
@@ -62,7 +62,7 @@ Deno.test(
 );
 
 Deno.test(
-  "writeFileAtomic() with createNew writes a new file and leaves one that is there, a dangling link too",
+  "writeFileAtomic() with createNew writes a new file, and does not change an existing one or a dangling link",
   inTemporaryDirectory((dir) => {
     writeFileAtomic(`${dir}/key`, "first", { createNew: true, mode: 0o400 });
     assertThrows(() => writeFileAtomic(`${dir}/key`, "second", { createNew: true }), Deno.errors.AlreadyExists);

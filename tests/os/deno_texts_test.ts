@@ -1,5 +1,5 @@
 /**
- * The texts of Deno's that the program reads, as this runtime writes them: a version that words one otherwise fails here.
+ * The messages of Deno that the program parses, produced by this runtime: a version with other words fails here.
  * @module
  */
 
@@ -17,7 +17,7 @@ import { run } from "../support/processes.ts";
 
 const LINUX = { ignore: Deno.build.os !== "linux" };
 
-/** The error with which `act` fails. */
+/** The error of `act`. */
 async function errorOf(act: () => unknown): Promise<Error> {
   try {
     await act();
@@ -62,7 +62,7 @@ Deno.test(
   },
 );
 
-/** What code without any permission is refused, in its own process: this one may do all. */
+/** The refusals of code without permissions, in a worker: this process has all permissions. */
 const REFUSED: Readonly<Record<string, string>> = {
   'Deno.readTextFileSync("/etc/passwd")': 'read access to "/etc/passwd"',
   'Deno.writeTextFileSync("/x", "")': 'write access to "/x"',
@@ -99,14 +99,14 @@ Deno.test("refusedAccess() names what was refused", async () => {
 
 Deno.test("isUnknownHost() is true for unknown and invalid names, and not for unreachable hosts", async () => {
   const connect = (hostname: string) => () => Deno.connect({ hostname, port: 1 });
-  // The domain `invalid` is nobody's by RFC 2606.
+  // The domain `invalid` never exists (RFC 2606).
   for (const name of ["no-such-host.invalid", "a..b", "a".repeat(300)]) {
     assert(isUnknownHost(await errorOf(connect(name))), name);
   }
   assert(!isUnknownHost(await errorOf(connect("127.0.0.1"))));
 });
 
-/** Code that needs more memory than there is, each in its own way, and who notices. */
+/** Code that exhausts the memory, by the component that reports it. */
 const GREEDY: Readonly<Record<string, string>> = {
   "V8's heap": "const all = []; for (;;) all.push({});",
   "V8's buffers": "const all = []; for (;;) all.push(new Uint8Array(50e6).fill(1));",
@@ -114,7 +114,7 @@ const GREEDY: Readonly<Record<string, string>> = {
   "the system, for a file": "Deno.readFileSync(FILE);",
 };
 for (const [who, code] of Object.entries(GREEDY)) {
-  Deno.test(`tellsOutOfMemory() knows it from ${who}`, LINUX, async () => {
+  Deno.test(`tellsOutOfMemory() recognizes it from ${who}`, LINUX, async () => {
     const root = Deno.makeTempDirSync({ prefix: "memory_" });
     try {
       using file = Deno.createSync(`${root}/large`);
@@ -144,7 +144,7 @@ for (const [who, code] of Object.entries(GREEDY)) {
   });
 }
 
-Deno.test("PrintedLines: a panic that ends before its reason had no memory left; one with a reason is another end", () => {
+Deno.test("PrintedLines: a panic without a printed reason is out of memory; one with a reason is another error", () => {
   const begun = [
     "Deno has panicked. This is a bug in Deno. Please report this",
     "",

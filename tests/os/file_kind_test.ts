@@ -3,7 +3,7 @@ import { assertEquals, assertThrows } from "../support/assert.ts";
 
 const FUNCTIONS = { isFile, isDirectory, isAnything, isThere, isThereOrHidden };
 
-/** What each function says of each path; those that are not named say no. */
+/** The functions that return true for each path; the others return false. */
 const CASES: Readonly<Record<string, readonly (keyof typeof FUNCTIONS)[]>> = {
   "file": ["isFile", "isAnything", "isThere", "isThereOrHidden"],
   "directory": ["isDirectory", "isAnything", "isThere", "isThereOrHidden"],
@@ -15,7 +15,7 @@ const CASES: Readonly<Record<string, readonly (keyof typeof FUNCTIONS)[]>> = {
 };
 
 for (const [path, says] of Object.entries(CASES)) {
-  Deno.test(`what is at a path: ${path} ${says.length === 0 ? "is nothing" : says.join(", ")}`, () => {
+  Deno.test(`the kind of a path: ${path} ${says.length === 0 ? "is nothing" : says.join(", ")}`, () => {
     const dir = Deno.makeTempDirSync({ prefix: "kind_" });
     try {
       Deno.writeTextFileSync(`${dir}/file`, "");
@@ -29,10 +29,10 @@ for (const [path, says] of Object.entries(CASES)) {
   });
 }
 
-Deno.test("a path that the system cannot look at is nothing, but isThere() throws", () => {
+Deno.test("for a path that the system cannot stat all functions return false, but isThere() throws", () => {
   const file = Deno.makeTempFileSync({ prefix: "kind_" });
   try {
-    const below = `${file}/below`; // of a file, not of a directory
+    const below = `${file}/below`; // it is a file, not a directory
     assertEquals([isFile(below), isDirectory(below), isAnything(below), isThereOrHidden(below)], Array(4).fill(false));
     assertThrows(() => isThere(below), Deno.errors.NotADirectory);
   } finally {

@@ -27,14 +27,14 @@ async function replayed(directory: string): Promise<Value[]> {
   return records;
 }
 
-Deno.test("what was committed is read by the next process, once; what ended in good order leaves nothing", () =>
+Deno.test("committed records are read by the next process, once; a journal that was closed leaves nothing", () =>
   withDirectory(async (directory) => {
     assertEquals(await replayed(directory), []);
     const journal = new Journal(options(directory));
-    await journal.commit(); // of nothing
+    await journal.commit(); // nothing is committed
     for (let i = 0; i < 5; i++) journal.append(map({ i }));
     await Promise.all([journal.commit(), journal.commit()]);
-    // As if the process had been killed here: its file stays. The copy is what the next one finds.
+    // The copy is the file that a process killed at this point would leave for the next one.
     const [name] = files(directory);
     const left = Deno.readFileSync(`${directory}/journal/${name}`);
     await journal.close();
@@ -46,7 +46,7 @@ Deno.test("what was committed is read by the next process, once; what ended in g
     assertEquals(files(directory), ["notes.txt"]);
   }));
 
-Deno.test("a large journal is removed when its data are on the disk; it does not grow without bound", () =>
+Deno.test("a large journal is removed when its data are on the disk; it does not grow without limit", () =>
   withDirectory(async (directory) => {
     const journal = new Journal(options(directory));
     const large = "x".repeat(1 << 20);
@@ -61,7 +61,7 @@ Deno.test("a large journal is removed when its data are on the disk; it does not
     await journal.close();
   }));
 
-Deno.test("a write that failed rejects for those who wait for it, and is done when the disk works again", () =>
+Deno.test("a failed write rejects the waiting callers, and is repeated when the disk works again", () =>
   withDirectory(async (directory) => {
     const journal = new Journal(options(directory));
     Deno.writeTextFileSync(`${directory}/journal`, "no directory");
@@ -80,7 +80,7 @@ Deno.test("a write that failed rejects for those who wait for it, and is done wh
     await journal.close();
   }));
 
-Deno.test("a record that cannot be done again leaves the journal for the next start", () =>
+Deno.test("if a record cannot be restored, the journal is kept for the next start", () =>
   withDirectory(async (directory) => {
     Deno.mkdirSync(`${directory}/journal`);
     const name = `${directory}/journal/${"0".repeat(19)}1-0123abcd.log`;

@@ -20,7 +20,7 @@ Deno.test("crc32() gives the check value of its standard", () => {
 });
 
 for (const checked of [false, true]) {
-  Deno.test(`a ${checked ? "checked " : ""}file of records is read as far as it is whole, wherever it is cut`, () => {
+  Deno.test(`a ${checked ? "checked " : ""}file of records is read up to the last complete record, at every position of a cut`, () => {
     const { file, ends } = fileOf(checked);
     for (let length = 0; length <= file.length; length++) {
       const whole = ends.filter((end) => end <= length);
@@ -39,13 +39,13 @@ Deno.test("zeros after the last record of a file are ignored", () => {
   }
 });
 
-Deno.test("a checked file is not read beyond a byte that is another, nor beyond a cut that was filled with zeros", () => {
+Deno.test("a checked file is not read beyond a changed byte, nor beyond a cut filled with zeros", () => {
   const { file, ends } = fileOf(true);
   for (let at = 0; at < file.length; at++) {
     const other = file.slice();
     other[at] ^= 0x10;
     assertEquals(read(other, true).records, RECORDS.slice(0, ends.findIndex((end) => at < end)));
-    // The rest of a block that was given to the file and never written.
+    // The rest of a block that was allocated for the file but never written.
     const holed = new Uint8Array(file.length + 100);
     holed.set(file.subarray(0, at));
     const { records } = read(holed, true);

@@ -1,7 +1,7 @@
 import { SmallFiles } from "../../lib/os/small_files.ts";
 import { assertEquals, assertThrows } from "../support/assert.ts";
 
-Deno.test("small files are read one after the other, whole, whatever their size", () => {
+Deno.test("small files of any size are read completely, one after the other", () => {
   const directory = Deno.makeTempDirSync({ prefix: "small_files_" });
   try {
     const files = new SmallFiles();

@@ -75,7 +75,7 @@ strictTest("a timer is called also if the time of one that was cleared has passe
   const later = setTimeout(() => {}, 20);
   clearTimeout(cleared);
   clearTimeout(later);
-  // Other than with a timer of ours.
+  // Unlike a timer of ours.
   await new Promise((resolve) => globalThis.setTimeout(resolve, 60));
   await new Promise<void>((resolve) => setTimeout(resolve, 1));
 });
@@ -93,7 +93,7 @@ strictTest("a cleared timer, one that is over and none at all can be cleared", a
 
 strictTest("the process lives as long as its timers, and no longer", async () => {
   assertEquals(await ran('timers.setTimeout(() => console.log("called"), 50);'), "called\n");
-  // It would be killed by the test's own limit if it waited for the hour.
+  // The test's time limit would kill it if it waited for the hour.
   assertEquals(
     await ran("timers.clearTimeout(timers.setTimeout(() => {}, 3_600_000)); console.log('ended');"),
     "ended\n",
@@ -109,7 +109,7 @@ strictTest("a callback that throws is an uncaught error, and the others are stil
 });
 
 strictTest("timers load nothing of Node's", async () => {
-  // What Node's timers bring: Deno's own global ones, for comparison, in the same process afterwards.
+  // The effect of Node's timers: Deno's own global timers in the same process, for comparison.
   const out = await ran(`
     const heap = () => ((globalThis as { gc?: () => void }).gc?.(), Deno.memoryUsage().heapUsed);
     const before = heap();

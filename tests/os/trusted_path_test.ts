@@ -4,7 +4,7 @@ import { assertEquals } from "../support/assert.ts";
 
 const THEM: User = { name: "nobody_here", uid: 65_533, gid: 65_533, gecos: "", home: "/", shell: "" };
 
-/** Ids and mode of each directory, or where a link leads, in the order in which they are made. */
+/** The ids and mode of each directory, or the target of a link, in order of creation. */
 const TREE: readonly (readonly [path: string, made: { uid?: number; gid?: number; mode?: number; link?: string }])[] = [
   ["roots", {}],
   ["roots/link_to_roots", { link: "../roots/inner" }],
@@ -33,18 +33,18 @@ const CASES: readonly (readonly [path: string, trusted: boolean])[] = [
   ["roots/./file", true],
   ["roots//file", true],
   ["roots/link_to_roots/file", true],
-  ["theirs", true], // which directory it is, root decides
+  ["theirs", true], // root controls which directory this is
   ["theirs/file", false],
   ["theirs/missing/file", false],
   ["theirs/roots", false],
   ["theirs/roots/file", false],
-  ["theirs/../roots/file", false], // they may put a link there
+  ["theirs/../roots/file", false], // the other user may put a link there
   ["roots/link_to_theirs/file", false],
   ["roots/link_through_theirs/file", false],
   ["theirs/link/file", false],
   ["open/file", false],
   ["open/roots/file", false],
-  ["sticky/file", true], // root sees who made it
+  ["sticky/file", true], // root can check its owner
   ["sticky/roots/file", true],
   ["sticky/theirs/file", false],
   ["their_group/file", false],
@@ -53,7 +53,7 @@ const CASES: readonly (readonly [path: string, trusted: boolean])[] = [
   ["roots/a", false],
 ];
 
-Deno.test("root acts by a path's name only if only root controls the path", {
+Deno.test("root uses a path by name only if only root controls it", {
   ignore: Deno.uid() !== 0,
 }, async (t) => {
   const root = Deno.makeTempDirSync({ prefix: "trusted_" });

@@ -19,7 +19,7 @@ logs:x:5:web
 broken:x:x:web
 `;
 
-Deno.test("parsePasswd() reads users and leaves out comments, NIS entries and broken lines", () => {
+Deno.test("parsePasswd() reads users and leaves out comments, NIS entries and invalid lines", () => {
   assertEquals(parsePasswd(PASSWD).map(({ name }) => name), ["root", "web", "empty"]);
   assertEquals(parsePasswd(PASSWD)[1], {
     name: "web",
@@ -67,24 +67,24 @@ Deno.test("users and groups are found by name and by id, and a user's groups beg
   }
 });
 
-Deno.test("this host's root is found, and no user with an impossible name", () => {
+Deno.test("this host's root is found, but no user with an invalid name", () => {
   assertEquals(findUser(0)?.name, "root");
   assertEquals(findUser("no-such-user-here"), undefined);
   assertEquals(findUser("--help"), undefined);
   assertEquals(findGroup("no-such-group-here"), undefined);
 });
 
-Deno.test("a file of users is read again when it has changed", () => {
+Deno.test("a passwd file is read again when it has changed", () => {
   const dir = Deno.makeTempDirSync({ prefix: "users_" });
   try {
     const files = { passwd: `${dir}/passwd` };
     const write = (name: string) => {
       Deno.writeTextFileSync(`${dir}/new`, `${name}:x:1000:1000::/:\n`);
-      Deno.renameSync(`${dir}/new`, files.passwd); // as useradd does
+      Deno.renameSync(`${dir}/new`, files.passwd); // as useradd writes it
     };
     write("web");
     assertEquals([findUser("web", files)?.uid, findUser("app", files)?.uid], [1000, undefined]);
-    write("app"); // as long, and in the same moment
+    write("app"); // of the same size, and at the same time
     assertEquals([findUser("web", files)?.uid, findUser("app", files)?.uid], [undefined, 1000]);
     Deno.removeSync(files.passwd);
     assertEquals(findUser("app", files), undefined);

@@ -11,7 +11,7 @@ import { float, int, type Value } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertThrows } from "../support/assert.ts";
 import corpus from "../corpus/output.json" with { type: "json" };
 
-/** How each column of the corpus was printed. */
+/** The options of each column of the corpus. */
 const MODES: Record<string, OutputOptions> = {
   "nested": { out: "nested", color: false },
   "nested colour": { out: "nested", color: true },
@@ -32,7 +32,7 @@ const MODES: Record<string, OutputOptions> = {
   "quiet": { out: "quiet", color: false },
 };
 
-/** A value of the corpus; its notation is told in the file's own `about`. */
+/** A value of the corpus; the field `about` of the file describes the notation. */
 function read(plain: unknown): Value {
   if (plain === null || typeof plain === "boolean") return plain;
   if (typeof plain === "string") {
@@ -60,7 +60,7 @@ for (const [mode, options] of Object.entries(MODES)) {
   });
 }
 
-/** What a hostile minion may answer: every control character, in ids, keys, values and bytes. */
+/** The return of a hostile minion: every control character, in ids, keys, values and bytes. */
 const EVIL = "\x1b[2J\x1b]52;c;eA==\x07\x9b31m\x7f\x08\x00\u202eevil\u2066";
 const EVIL_RUN = new Map<Value, Value>([[
   [EVIL, EVIL, `${EVIL}name`, EVIL].join("_|-"),
@@ -88,7 +88,7 @@ const RANGES = "\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2
 const OBEYED = new RegExp(`[${RANGES}]`);
 
 for (const out of [...OUTPUTTERS.keys(), "no_such_outputter"]) {
-  Deno.test(`${out} never lets a control character of an answer through`, () => {
+  Deno.test(`${out} never prints a control character of a return`, () => {
     for (const value of HOSTILE) {
       const text = formatOutput(value, { out, color: false });
       assert(!OBEYED.test(text), JSON.stringify(text));
@@ -96,7 +96,7 @@ for (const out of [...OUTPUTTERS.keys(), "no_such_outputter"]) {
   });
 }
 
-Deno.test("no layout of a state run lets a control character of an answer through", () => {
+Deno.test("no layout of a state run prints a control character of a return", () => {
   const run = new Map<Value, Value>([[EVIL, EVIL_RUN]]);
   for (const output of ["full", "terse", "full_id"]) {
     for (const tabular of [false, true, "{1} {2} {3} {6[comment]} {6[changes]!s} {6[comment]!r}"]) {
@@ -106,12 +106,12 @@ Deno.test("no layout of a state run lets a control character of an answer throug
   }
 });
 
-Deno.test("nested keeps its own colours around an answer's escape sequences", () => {
+Deno.test("nested keeps its own colours around a return's escape sequences", () => {
   const text = formatOutput(new Map([["web1", "\x1b[31mred"]]), { out: "nested", color: true });
   assertEquals(text, "\x1b[0;36mweb1\x1b[0;0m:\n    \x1b[0;32m\\x1b[31mred\x1b[0;0m");
 });
 
-Deno.test("nested keeps a key with a newline on its line, so that no minion can write another's heading", () => {
+Deno.test("nested prints a key with a newline on one line, so that no minion can write another minion's heading", () => {
   assertEquals(formatOutput(new Map([["a\nweb2", 1]]), { out: "nested", color: false }), "a\\x0aweb2:\n    1");
 });
 
@@ -120,7 +120,7 @@ Deno.test("txt accepts the line ends of other systems", () => {
   assertEquals(formatOutput(new Map([["web1", "a\r\nb"]]), { out: "text", color: false }), "web1: a\nweb1: b");
 });
 
-Deno.test("json escapes what a terminal would obey and says the same data", () => {
+Deno.test("json escapes control characters, and the data stay the same", () => {
   const text = formatOutput(EVIL, { out: "json", color: false });
   assertEquals(JSON.parse(text), EVIL);
 });
@@ -139,13 +139,13 @@ Deno.test("an unknown outputter is nested, with a warning; grains is nested in s
   );
 });
 
-Deno.test("chooseOutputter() follows the user, then the return, then nested", () => {
+Deno.test("chooseOutputter() uses the user's choice, then the return's, then nested", () => {
   assertEquals(chooseOutputter("json", "highstate"), "json");
   assertEquals(chooseOutputter(undefined, "txt"), "txt");
   assertEquals(chooseOutputter("", ""), "nested");
 });
 
-Deno.test("outputWriter() writes a newline after each text, and nothing for the empty text", () => {
+Deno.test("outputWriter() writes a newline after each text, and nothing for an empty text", () => {
   const written: string[] = [];
   const put = outputWriter({ write: (text) => written.push(text) });
   put("a");
@@ -154,7 +154,7 @@ Deno.test("outputWriter() writes a newline after each text, and nothing for the 
   assertEquals(written, ["a\n", "b\nc\n"]);
 });
 
-Deno.test("outputWriter() empties the file once, or appends, and keeps the file's mode", async () => {
+Deno.test("outputWriter() truncates the file once, or appends, and keeps the file's mode", async () => {
   const directory = await Deno.makeTempDir({ prefix: "output_" });
   try {
     const file = `${directory}/out`;

@@ -8,7 +8,7 @@ const MINIONS = toValue({
   db1: { os: "Ubuntu", mem: 8192, ip: [], load: 2.0 },
 });
 
-/** Expressions with what they find, in Python's notation; by jmespath.org's rules. */
+/** Expressions and their results in Python's notation, by the rules of jmespath.org. */
 const CASES: readonly (readonly [expression: string, finds: string])[] = [
   ["web1.os", "'Debian'"],
   ["*.os", "['Debian', 'Ubuntu']"],
@@ -30,17 +30,17 @@ for (const [expression, finds] of CASES) {
     assertEquals(repr((await loadQuery(expression))(MINIONS)), finds));
 }
 
-Deno.test("a query keeps bytes, large ints and keys that are no texts", async () => {
+Deno.test("a query preserves bytes, large ints and keys that are no strings", async () => {
   const value = new Map([["a", new Map([[22, Uint8Array.of(1, 255)]])]]);
   assertEquals((await loadQuery('a."22"'))(value), Uint8Array.of(1, 255));
   assertEquals((await loadQuery("a"))(map({ a: 2n ** 70n })), 2n ** 70n);
 });
 
-Deno.test("a key named __proto__ is a key like others", async () => {
+Deno.test("a key named __proto__ is an ordinary key", async () => {
   assertEquals(repr((await loadQuery('"__proto__".x'))(new Map([["__proto__", map({ x: 1 })]]))), "1");
 });
 
-Deno.test("an expression that cannot be read, or does not fit the result, is wrong usage", async () => {
+Deno.test("an invalid expression, or one that does not fit the result, is a usage error", async () => {
   for (const expression of ["", "a[", "no_such_function(@)(", "a b"]) {
     await assertRejects(() => loadQuery(expression), UsageError, "option --query: ");
   }

@@ -1,4 +1,4 @@
-/** Every outputter against what Salt's own made of the same values: tests/corpus/make_outputters.py. */
+/** Every outputter, compared with Salt's output for the same values: tests/corpus/make_outputters.py. */
 
 import { formatOutput } from "../../lib/output/outputters.ts";
 import { type DisplayOpts, stateDisplay, tableLayout } from "../../lib/output/display_opts.ts";
@@ -10,12 +10,12 @@ import { toValue, type Value } from "../../lib/values/value.ts";
 interface Row {
   readonly out: string;
   readonly value: Typed;
-  /** Whether ours is another text on purpose, which docs/differences.md tells. */
+  /** Whether our output differs on purpose, as described in docs/differences.md. */
   readonly differs?: true;
   /** Options of Salt's configuration. */
   readonly options?: Readonly<Record<string, unknown>>;
   readonly text: string | { readonly error: string };
-  /** The text in colours, where that is another one. */
+  /** The text with colours, if it differs. */
   readonly color?: string | { readonly error: string };
 }
 
@@ -38,7 +38,7 @@ function shown({ out, options = {} }: Row, value: Value, color: boolean): string
 for (const corpus of ["outputters.json", "outputters_3007.json"]) {
   const rows = await readCorpus<Row>(corpus);
   for (const out of new Set(rows.map((row) => row.out))) {
-    Deno.test(`${out} writes what Salt's writes: ${corpus}`, () => {
+    Deno.test(`${out} writes what Salt writes: ${corpus}`, () => {
       for (const row of rows.filter((row) => row.out === out)) {
         const about = JSON.stringify([row.value, row.options]).slice(0, 200);
         const value = fromTyped(row.value);
@@ -75,7 +75,7 @@ Deno.test("table shows all lines of a long cell, and all cells of a long row", (
   ]);
 });
 
-Deno.test("highstate shows a layout that cannot be read as aligned lines", () => {
+Deno.test("highstate shows an unreadable layout as aligned lines", () => {
   const run = toValue({ m1: { "test_|-a_|-a_|-nop": { __run_num__: 0, result: true, comment: "", changes: {} } } });
   for (const state_tabular of ["{9}", "{", "{6[nothing]}", "{1:%d}", "{name}"]) {
     const states = stateDisplay({ ...DEFAULTS, state_output: "terse", state_tabular });
@@ -90,7 +90,7 @@ Deno.test("for a misspelt outputter nested is used, with the nearest name in a w
   assertEquals(warnings, ["Invalid outputter jsn specified, fall back to nested; did you mean json?"]);
 });
 
-Deno.test("the options of a call replace those of the configuration about which states are shown", () => {
+Deno.test("the options of a call override those of the configuration about the shown states", () => {
   const opts = { ...DEFAULTS, state_output_exclude: ["True"], state_output_terse: "None" };
   const kwargs = new Map<Value, Value>([["__kwarg__", true], ["exclude", "False,"]]);
   assertEquals([stateDisplay(opts).exclude, stateDisplay(opts).terse], [["True"], ["None"]]);

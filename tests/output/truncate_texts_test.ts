@@ -18,7 +18,7 @@ function shown(maxLines: number): string {
   return formatOutput(RUN, { out: "highstate", color: false, states: { ...STATE_DISPLAY, maxLines } });
 }
 
-Deno.test("long texts among the changes are cut after so many lines, and the rest is counted", () => {
+Deno.test("long texts in the changes are cut after the given number of lines, and the rest is counted", () => {
   const lines = shown(2).split("\n").map((line) => line.trim());
   assertEquals(lines.slice(lines.indexOf("diff:"), lines.indexOf("stdout:")), [
     "diff:",
@@ -30,7 +30,7 @@ Deno.test("long texts among the changes are cut after so many lines, and the res
   ]);
 });
 
-Deno.test("a text that is longer by one line, and a comment, are shown whole", () => {
+Deno.test("a text that is one line longer, and a comment, are shown completely", () => {
   const text = shown(2);
   for (const line of ["z", "three"]) assert(text.split("\n").some((one) => one.trim() === line), line);
 });

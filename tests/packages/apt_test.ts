@@ -1,4 +1,4 @@
-/** Packages on a root directory of their own, with a local repository: apt and dpkg do it for real. @module */
+/** Packages in a temporary root directory with a local repository, by real apt and dpkg. @module */
 import { which } from "../../lib/host/which.ts";
 import { loadCatalogue } from "../../lib/worker/catalogue.ts";
 import { map, toValue, type Value } from "../../lib/values/value.ts";

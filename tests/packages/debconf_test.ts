@@ -1,4 +1,4 @@
-/** Answers of debconf, by recorded programs. @module */
+/** debconf answers, with recorded programs. @module */
 import { map, toValue, type Value } from "../../lib/values/value.ts";
 import { loadCatalogue } from "../../lib/worker/catalogue.ts";
 import { assertEquals, assertStringIncludes } from "../support/assert.ts";
@@ -8,7 +8,7 @@ import { RecordedPrograms } from "../support/calls/recorded_program.ts";
 const GRAINS = map({ os: "Debian", os_family: "Debian", kernel: "Linux" });
 const SELECTIONS = "# Choices:\ntzdata\ttzdata/Zones/Europe\tselect\tVienna\nmysql mysql/root password \nbad\n";
 
-Deno.test("answers are listed, and set by a file that debconf reads", async () => {
+Deno.test("answers are listed, and set through a file that debconf reads", async () => {
   using programs = new RecordedPrograms();
   programs.answer("debconf-get-selections", [{ args: "", stdout: SELECTIONS }]);
   Deno.writeTextFileSync(`${programs.path}/debconf-set-selections`, `#!/bin/sh\ncat "$1" >> ${programs.path}/set\n`, {

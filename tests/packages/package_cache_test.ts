@@ -1,4 +1,4 @@
-/** What a job keeps of the answers of dpkg and apt, and when it asks again. No program runs. @module */
+/** The answers of dpkg and apt that a job caches, and their invalidation. No program runs. @module */
 import { debianPackages, latestVersions, refreshPackages } from "../../lib/debian_packages/apt.ts";
 import { selections } from "../../lib/debian_packages/dpkg.ts";
 import { aptStamp } from "../../lib/debian_packages/package_stamps.ts";
@@ -9,7 +9,7 @@ import { map, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { testContext } from "../support/calls/job_context.ts";
 
-/** dpkg's directory, with a list of packages; programs that answer from maps and note that they were asked. */
+/** dpkg's directory with a list of packages, and programs that answer from maps and record their calls. */
 class Host implements Disposable {
   readonly directory = Deno.makeTempDirSync({ prefix: "kept_answers_" });
   readonly candidates = new Map([["aa", "1.0"], ["bb", "2.0"], ["cc", "3.0"]]);
@@ -22,7 +22,7 @@ class Host implements Disposable {
   constructor() {
     this.touch();
     const get = this.#get.bind(Deno.env);
-    // Of this file's thread alone: the environment itself is other tests' too.
+    // Only in this file's thread: other tests share the process environment.
     const own = new Map([["DPKG_ADMINDIR", this.directory], ["DPKG_ROOT", undefined], ["APT_CONFIG", undefined]]);
     Deno.env.get = (name) => own.has(name) ? own.get(name) : get(name);
   }
@@ -33,7 +33,7 @@ class Host implements Disposable {
     Deno.renameSync(`${this.directory}/status-new`, `${this.directory}/status`);
   }
 
-  /** What was started since the last time, a line each. */
+  /** The programs started since the last call, a line each. */
   calls(): string[] {
     const calls = this.#calls;
     this.#calls = [];
@@ -58,7 +58,7 @@ class Host implements Disposable {
     return [known.map((name) => `${name}:\n  Candidate: ${this.candidates.get(name)}\n`).join(""), this.policyCode];
   }
 
-  /** A job; `chunks` are those of its run of states. */
+  /** A job; `chunks` are those of its state run. */
   job(chunks?: readonly ValueMap[]): JobContext {
     const job = testContext({ grains: map({ osarch: "amd64", cpuarch: "x86_64" }), runChild: this.#run });
     return chunks === undefined ? job : { ...job, chunks };
@@ -72,7 +72,7 @@ class Host implements Disposable {
 
 const chunk = (fun: string, more: Record<string, Value>) => map({ state: "pkg", fun, name: "x", ...more });
 
-Deno.test("dpkg is asked once by a job, and again when its list has changed or a program changes packages", async () => {
+Deno.test("a job calls dpkg once, and again when dpkg's list has changed or a program changes packages", async () => {
   using host = new Host();
   const job = host.job();
   for (let i = 0; i < 3; i++) assertEquals([...(await debianPackages(job)).installed.keys()], ["vim"]);
@@ -92,7 +92,7 @@ Deno.test("dpkg is asked once by a job, and again when its list has changed or a
   assertEquals(host.calls(), ["dpkg-query -W", "dpkg-query -W"], "without a list nothing tells of changes");
 });
 
-Deno.test("apt is asked once for what states of the run may ask for, and again when the lists have changed", async () => {
+Deno.test("a job calls apt once for all packages of the run's states, and again when the lists have changed", async () => {
   using host = new Host();
   const chunks = [
     chunk("installed", { name: "aa" }),
@@ -122,7 +122,7 @@ Deno.test("apt is asked once for what states of the run may ask for, and again w
   assertEquals(host.calls(), ["apt-get -q update", "dpkg-query -W", "apt-cache -q policy aa bb nosuch vim"]);
 });
 
-Deno.test("a name that was not requested cannot change an answer", async () => {
+Deno.test("a package that was not requested cannot change an answer", async () => {
   using host = new Host();
   const job = host.job([chunk("installed", { name: "bb" })]);
   host.policyCode = 100;

@@ -6,7 +6,7 @@ import { RecordedPrograms } from "../support/calls/recorded_program.ts";
 
 const SYSTEMD = { init: "systemd", systemd: { version: "252" } };
 
-Deno.test("package managers run in a scope of systemd, unless there is none or an option says no", () => {
+Deno.test("package managers run in a systemd scope, unless systemd is missing or an option disables it", () => {
   using programs = new RecordedPrograms();
   programs.answer("systemd-run");
   const words = (grains: Record<string, unknown>, pillar: Record<string, unknown> = {}, opts = {}) =>

@@ -5,7 +5,7 @@ import { equals, isMap, repr, str, type Value } from "../../lib/values/value.ts"
 import { assert, assertEquals } from "../support/assert.ts";
 import { pillarCases, placeCase } from "../support/files/pillar_cases.ts";
 
-/** Each error is Salt's text; more may follow, such as the place. */
+/** Each error begins with Salt's text; more may follow, such as the position. */
 function assertErrors(errors: Value = [], expected: Value = []): void {
   assert(Array.isArray(errors) && Array.isArray(expected));
   assertEquals(errors.length, expected.length, repr(errors));
@@ -27,7 +27,7 @@ for (const situation of pillarCases()) {
     assert(isMap(expected));
     assertErrors(pillar.get("_errors"), expected.get("_errors"));
     for (const each of [pillar, expected]) each.delete("_errors");
-    // A file system gives the entries of a directory in any order.
+    // A file system lists the entries of a directory in any order.
     if (situation.name.startsWith("ext_file_tree")) assert(equals(pillar, expected), repr(pillar));
     else assertEquals(repr(pillar), repr(expected));
   });

@@ -1,5 +1,5 @@
 /**
- * The option `decrypt_pillar`, in many forms, as Salt takes it: tests/corpus/decrypt_pillar.json.
+ * The option `decrypt_pillar` in many forms, compared with Salt: tests/corpus/decrypt_pillar.json.
  * @module
  */
 
@@ -19,7 +19,7 @@ const corpus = asMap(parseJson(Deno.readTextFileSync(new URL("../corpus/decrypt_
 const cases = corpus.get("cases");
 assert(Array.isArray(cases));
 
-/** A renderer's own words differ; which key failed does not. */
+/** The words of the renderer differ, but not the key that failed. */
 function shown(error: Value): string {
   const text = String(error);
   return text.startsWith("Failed to decrypt") && !text.includes("is not a valid") ? text.split("': ")[0] : text;

@@ -1,5 +1,5 @@
 /**
- * gpg in pillar with the program itself: a file, an external pillar, `decrypt_pillar`, and the pillar of a caller.
+ * gpg in pillar with the real program: a file, an external pillar, `decrypt_pillar`, and the pillar of a caller.
  * @module
  */
 
@@ -37,7 +37,7 @@ async function gpg(home: string, args: readonly string[], input = ""): Promise<s
   return new TextDecoder().decode(stdout);
 }
 
-/** A directory with a key, whose agent is ended. */
+/** A GnuPG directory with a key. Disposing stops its agent. */
 async function withKey(act: (home: string, seal: (text: string) => Promise<string>) => Promise<void>): Promise<void> {
   const home = await Deno.makeTempDir({ prefix: "gpg_" });
   try {
@@ -75,7 +75,7 @@ Deno.test({
         assertStringIncludes(found, "'nacl' is not a valid decryption renderer");
       });
 
-      // What a caller gives: a map of encrypted texts, or a whole map that is encrypted.
+      // The caller's pillar: a map of encrypted strings, or one encrypted map.
       const opts = testOpts({ root_dir: "/nowhere", gpg_keydir: home, file_client: "local" });
       const asked: string[] = [];
       const job = testContext({ opts });

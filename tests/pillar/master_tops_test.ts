@@ -6,7 +6,7 @@ import { SILENT_LOGGER } from "../../lib/process/log.ts";
 import { map, repr } from "../../lib/values/value.ts";
 import { assertEquals, assertStringIncludes } from "../support/assert.ts";
 
-Deno.test("master_tops: a command and sources of one's own say what a minion has; what fails is logged, and the others count", async () => {
+Deno.test("master_tops: a command and custom sources set the states of a minion; a failing one is logged, and the others are used", async () => {
   const root = await Deno.makeTempDir({ prefix: "tops_" });
   try {
     await Deno.mkdir(`${root}/ext/tops`, { recursive: true });

@@ -11,7 +11,7 @@ import { assertEquals, assertStringIncludes } from "../support/assert.ts";
 
 const LOOP = "{% for i in range(90000) %}{% for j in range(90000) %}{% endfor %}{% endfor %}";
 
-/** Processes of a master whose one pillar file is `sls`. */
+/** The pillar processes of a master whose only pillar file is `sls`. */
 async function withProcesses(
   sls: string,
   act: (ask: (id: string, pillarenv?: string) => Promise<string>, close: () => Promise<void>) => Promise<void>,
@@ -44,7 +44,7 @@ async function withProcesses(
   }
 }
 
-Deno.test("an endless template is ended with its process, with an error text, and the next request is served", async () => {
+Deno.test("an endless template is terminated with its process, the reply is an error, and the next request is served", async () => {
   await withProcesses(`{% if grains.id == 'bad' %}${LOOP}{% endif %}id: {{ grains.id }}\n`, async (ask) => {
     const [bad, good, same, again] = await Promise.all([ask("bad"), ask("good"), ask("good"), ask("other")]);
     assertStringIncludes(bad, "The pillar of bad cannot be compiled: it takes more than 3 seconds (pillar_timeout)");
@@ -52,7 +52,7 @@ Deno.test("an endless template is ended with its process, with an error text, an
   });
 });
 
-Deno.test("the waiting pillar requests of a minion are bounded, and are answered when the master ends", async () => {
+Deno.test("the waiting pillar requests of a minion are limited, and are answered when the master ends", async () => {
   await withProcesses(LOOP, async (ask, close) => {
     const running = ask("first");
     const waiting = ["a", "b", "c", "d"].map((env) => ask("second", env));

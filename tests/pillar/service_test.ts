@@ -13,13 +13,13 @@ import { isMap, map, repr, str, type Value } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
 
-/** Texts of a simple renderer: `<os>` stands for a grain, `<id>` for the minion's id. */
+/** The language of a simple renderer: `<os>` is a grain, `<id>` is the minion's id. */
 const FILES = { "top.sls": "base:\n  '*': [common, os]\n", "common.sls": "c: 1\n", "os.sls": "os: <os>\n" };
 
 interface World {
-  /** Asks for a pillar. */
+  /** Requests a pillar. */
   ask(asked?: Partial<PillarRequest> & { readonly os?: string; readonly other?: string }): Promise<string>;
-  /** The files that were rendered since the last look. */
+  /** The files rendered since the last call. */
   rendered(): string[];
   write(name: string, text: string): void;
   readonly cachedir: string;
@@ -60,7 +60,7 @@ async function withService(options: Readonly<Record<string, Value>>, act: (scope
     },
   };
   try {
-    // A file that was changed a moment ago may change again without another time: such a pillar is not kept.
+    // A file that has just changed may change again with the same modification time, so such a pillar is not cached.
     await eventually(async () => {
       await scope.ask();
       files = [];
@@ -88,7 +88,7 @@ Deno.test("a pillar is compiled once, until a grain that it used changes, or a f
   });
 });
 
-Deno.test("minions that a file looks the same for share it; one that reads the id is each minion's own", async () => {
+Deno.test("minions share the rendering of a file that does not depend on the minion; a file that reads the id is rendered for each minion", async () => {
   await withService({}, async ({ ask, rendered, write }) => {
     assertEquals(await ask({ id: "web2" }), DEBIAN);
     assertEquals(rendered(), []);
@@ -108,7 +108,7 @@ Deno.test("minions that a file looks the same for share it; one that reads the i
   });
 });
 
-Deno.test("a replaced or deleted file is noticed", async () => {
+Deno.test("a replaced or deleted file is detected", async () => {
   await withService({}, async ({ ask, write }) => {
     write("top.sls", "base:\n  '*': [common]\n");
     assertEquals(await ask(), "{'c': 1}");
@@ -120,7 +120,7 @@ Deno.test("a replaced or deleted file is noticed", async () => {
   });
 });
 
-Deno.test("values of the caller are used only for that answer", async () => {
+Deno.test("values of the caller are used only for that request", async () => {
   await withService({}, async ({ ask, cachedir }) => {
     assertEquals(await ask({ override: map({ c: 2 }) }), "{'c': 2, 'os': 'Debian'}");
     assertEquals(await ask(), DEBIAN);
@@ -145,7 +145,7 @@ Deno.test("with pillar_cache nothing changes before its time is over, or the cac
   });
 });
 
-Deno.test("an external pillar of a command runs each time, and a pillar that is too large is an error text", async () => {
+Deno.test("the command of an external pillar runs each time, and a pillar that is too large is an error message", async () => {
   await withService(
     { ext_pillar: [map({ cmd_yaml: "x" })], pillar_max_bytes: 65_536 },
     async ({ ask, rendered, write }) => {
@@ -153,7 +153,7 @@ Deno.test("an external pillar of a command runs each time, and a pillar that is 
         "{'c': 1, 'os': 'Debian', 'e': 1}",
         "{'c': 1, 'os': 'Debian', 'e': 1}",
       ]);
-      // The files are kept anyway.
+      // The rendered files are cached nevertheless.
       assertEquals(rendered(), []);
       write("common.sls", `c: ${"x".repeat(70_000)}\n`);
       assertStringIncludes(await ask(), "more than the 65536 that pillar_max_bytes allows");

@@ -1,6 +1,6 @@
 /**
- * Sources of external pillar that no situation of tests/corpus/pillar has: those that Salt 3008 has dropped, and one's own. What `csv`
- * gives is what Salt 3007.15's gave of the same table.
+ * Sources of external pillar without cases in tests/corpus/pillar: those that Salt 3008 has removed, and custom ones.
+ * The results of `csv` are those of Salt 3007.15.
  * @module
  */
 
@@ -42,7 +42,7 @@ for (const [options, id, expected] of ROWS) {
     ));
 }
 
-Deno.test("ext_pillar http_yaml and http_json ask for each minion each time, by grains and with a password", async () => {
+Deno.test("ext_pillar http_yaml and http_json send a request for each minion each time, with grains in the URL and a password", async () => {
   const asked: string[] = [];
   await using server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, (request) => {
     const { pathname, search } = new URL(request.url);
@@ -90,7 +90,7 @@ export const ext_pillar = {
   },
 };`;
 
-Deno.test("a source of one's own sees grains and pillar, and its pillar is kept until what it noted changes", () =>
+Deno.test("a custom source gets grains and pillar, and its pillar is cached until a noted dependency changes", () =>
   withPillar(
     {
       "ext/pillar/assets.ts": ASSETS,

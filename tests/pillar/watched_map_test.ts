@@ -3,7 +3,7 @@ import { WatchedMap } from "../../lib/pillar/watched_map.ts";
 import type { Value } from "../../lib/values/value.ts";
 import { assertEquals } from "../support/assert.ts";
 
-/** What is done to a copy of `{a: 1}`, and what its watch is told. */
+/** An operation on a copy of `{a: 1}`, and the reads that the watcher reports. */
 const CASES: Readonly<Record<string, [act: (map: WatchedMap) => unknown, told: string[]]>> = {
   "get": [(map) => map.get("a"), ["key a 1"]],
   "get of no such key": [(map) => map.get("b"), ["key b undefined"]],
@@ -21,7 +21,7 @@ const CASES: Readonly<Record<string, [act: (map: WatchedMap) => unknown, told: s
 };
 
 for (const [name, [act, told]] of Object.entries(CASES)) {
-  Deno.test(`a watched map: ${name} tells ${told.join()}, and does what a map does`, () => {
+  Deno.test(`a watched map: ${name} reports ${told.join()}, and behaves like a map`, () => {
     const source = new Map<Value, Value>([["a", 1]]), plain = new Map(source);
     const seen: string[] = [];
     const watched = new WatchedMap(source, {

@@ -48,7 +48,7 @@ for (const [what, fun, args, kwargs, expected] of BOUND) {
   });
 }
 
-Deno.test("bind() hands what is left over to *args and **kwargs, the publication's fields too", () => {
+Deno.test("bind() passes remaining arguments to *args and **kwargs, including the publish fields", () => {
   const fun = of({ a: any() }, { varArgs: "args", varKwargs: "kwargs" });
   const { bound, rest } = bind(fun, [1, 2, 3], map({ k: "v", __pub_jid: "1" }), "test.f");
   assertEquals(bound, { a: 1 });
@@ -105,7 +105,7 @@ Deno.test("invoke() does not run a function whose arguments are refused", async 
   assertEquals(ran, false);
 });
 
-Deno.test("invoke() makes values of what a function returns, promises too", async () => {
+Deno.test("invoke() converts the return of a function to values, also of promises", async () => {
   const fun = declare<Parameters, null>({ doc: "", params: {}, run: () => Promise.resolve({ a: [undefined, 1] }) });
   assertEquals(await invoke(fun, { name: "t.f", args: [], kwargs: new Map(), context: null }), map({ a: [null, 1] }));
 });

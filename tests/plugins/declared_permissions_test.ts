@@ -4,7 +4,7 @@ import type { Permissions } from "../../lib/plugins/permissions.ts";
 import { sourceFiles } from "../../scripts/source_files.ts";
 import { assert, assertEquals, assertThrows } from "../support/assert.ts";
 
-/** Texts of files, and what they declare for `f`; `undefined`: nothing, `problem`: what cannot be read. */
+/** Texts of files, and their declaration for `f`: `undefined` for none, `problem` if it cannot be parsed. */
 const TEXTS: Readonly<Record<string, readonly [text: string, declared: Permissions | "problem" | undefined]>> = {
   "an object's property": ['export const f = { doc: "x", permissions: { read: ["/etc"], }, run: () => 1 };', {
     read: ["/etc"],
@@ -68,12 +68,12 @@ for (
     "\\u0066()",
   ]
 ) {
-  Deno.test(`a text that cannot be read declares nothing: ${text}`, () => {
+  Deno.test(`a text that cannot be parsed declares nothing: ${text}`, () => {
     assertThrows(() => declaredPermissions(text), SyntaxError);
   });
 }
 
-Deno.test("the exports of a file are known, unless another file's are among them", () => {
+Deno.test("the exports of a file are known, unless it re-exports another file", () => {
   const text = "export const a = 1, b = 2; export function c() {}";
   assertEquals(declaredPermissions(text).exports, undefined);
   assertEquals(
@@ -83,7 +83,7 @@ Deno.test("the exports of a file are known, unless another file's are among them
   assertEquals(declaredPermissions('export * from "./x.js";').exports, undefined);
 });
 
-Deno.test("every source of this project can be read", () => {
+Deno.test("every source file of this project can be parsed", () => {
   const root = new URL("../..", import.meta.url);
   const files = sourceFiles(decodeURIComponent(root.pathname), ".ts");
   for (const path of files) declaredPermissions(Deno.readTextFileSync(new URL(path, root)));

@@ -15,12 +15,12 @@ for (
     undefined,
   ]] as const
 ) {
-  Deno.test(`a return of ${name} asks for the outputter ${out}, as Salt's does`, async () => {
+  Deno.test(`a return of ${name} requests the outputter ${out}, as in Salt`, async () => {
     assertEquals((await run(name, [...arg])).out, out);
   });
 }
 
-/** Function, `arg`, and what the return says; checked against Salt 3008.3. */
+/** Function, `arg`, and the text of the return; checked against Salt 3008.3. */
 const FAILURES: readonly [string, Value[], RegExp][] = [
   ["test.raise_exception", ["salt.exceptions.CommandExecutionError", "no"], /^ERROR: no$/],
   [
@@ -57,7 +57,7 @@ for (const [name, arg, expected] of FAILURES) {
   });
 }
 
-Deno.test("an unknown function whose name begins others returns their documentation", async () => {
+Deno.test("an unknown function whose name is a prefix of others returns their documentation", async () => {
   const outcome = await run("test.pin");
   assert(isMap(outcome.return));
   assertEquals([...outcome.return.keys()], ["test.ping", "test.pin"]);
@@ -69,7 +69,7 @@ Deno.test("an unknown function whose name begins others returns their documentat
   assertEquals([outcome.retcode, outcome.success, outcome.out], [1, false, "nested"]);
 });
 
-Deno.test("a function of a broken module says why it is missing", async () => {
+Deno.test("a function of a module that cannot be loaded reports the reason", async () => {
   const directory = await Deno.makeTempDir({ prefix: "execution" });
   try {
     await Deno.mkdir(`${directory}/modules`);
@@ -82,7 +82,7 @@ Deno.test("a function of a broken module says why it is missing", async () => {
   }
 });
 
-Deno.test("retcode is what the function set, in calls of other functions too", async () => {
+Deno.test("retcode is the value that the function set, also in calls of other functions", async () => {
   const context = testContext();
   assertEquals(await run("test.retcode", [3], context), { return: true, retcode: 3, success: false });
   assertEquals((await run("test.cross_test", ["test.retcode", [4]], context)).retcode, 4);
@@ -101,26 +101,26 @@ for (
   });
 }
 
-Deno.test("arguments are read as a minion reads a load", async () => {
+Deno.test("arguments are parsed as a minion parses a load", async () => {
   const kwarg = map({ __kwarg__: true, b: "1.0", c: map({ d: 1 }) });
   const outcome = await run("test.arg_clean", ["1", "a=2", "b==c", map({ x: 1 }), kwarg]);
   assertEquals(outcome.return, map({ args: ["1", "b==c", map({ x: 1 })], kwargs: { a: 2, b: "1.0", c: { d: 1 } } }));
 });
 
-Deno.test("a function with **kwargs gets the fields of the publication", async () => {
+Deno.test("a function with **kwargs gets the publish fields", async () => {
   const context = testContext({ job: { jid: "20260101000000000000", fun: "test.kwarg", tgt: "*" } });
   const expected = map({ k: 1, __pub_jid: "20260101000000000000", __pub_fun: "test.kwarg", __pub_tgt: "*" });
   assertEquals((await run("test.kwarg", ["k=1"], context)).return, expected);
 });
 
-Deno.test("an argument of a job cannot replace a field of the publication", async () => {
+Deno.test("an argument of a job cannot replace a publish field", async () => {
   const context = testContext({ job: { fun: "test.kwarg" } });
   for (const arg of [["k=1", "__pub_id=ca"], [map({ __kwarg__: true, k: 1, __pub_id: "ca" })]]) {
     assertEquals((await run("test.kwarg", arg, context)).return, map({ k: 1, __pub_fun: "test.kwarg" }));
   }
 });
 
-Deno.test("a minion in blackout runs what is on the whitelist and saltutil.refresh_pillar only", async () => {
+Deno.test("a minion in blackout runs only functions of the whitelist and saltutil.refresh_pillar", async () => {
   const grains = map({ minion_blackout: true, minion_blackout_whitelist: ["test.ping"] });
   const context = testContext({ grains });
   assertEquals((await run("test.ping", [], context)).return, true);
@@ -128,7 +128,7 @@ Deno.test("a minion in blackout runs what is on the whitelist and saltutil.refre
   assertStringIncludes(String((await run("test.echo", ["x"], context)).return), "Minion in blackout mode");
 });
 
-Deno.test("a job of several functions returns maps by function, a failure among them", async () => {
+Deno.test("a job of several functions returns maps by function, including a failure", async () => {
   const job = { fun: ["test.echo", "nope.nope", "test.retcode"], arg: [["x"], [], [3]] };
   assertEquals(await executeMany(job, testContext()), {
     return: map({ "test.echo": "x", "nope.nope": "'nope.nope' is not available.", "test.retcode": true }),
@@ -137,7 +137,7 @@ Deno.test("a job of several functions returns maps by function, a failure among 
   });
 });
 
-Deno.test("multifunc_ordered makes lists of them", async () => {
+Deno.test("multifunc_ordered makes lists", async () => {
   const job = { fun: ["test.echo", "test.echo"], arg: [["x"], ["y"]] };
   assertEquals(await executeMany(job, testContext(), { ordered: true }), {
     return: ["x", "y"],

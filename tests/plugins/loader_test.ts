@@ -49,7 +49,7 @@ for (
   });
 }
 
-Deno.test("only the module that is asked for gets loaded", async () => {
+Deno.test("only the requested module is loaded", async () => {
   const imported: string[] = [];
   const table = Object.fromEntries(["a", "b"].map((name) => [name, () => {
     imported.push(name);
@@ -63,7 +63,7 @@ Deno.test("only the module that is asked for gets loaded", async () => {
   assertEquals(imported, ["a", "b"]);
 });
 
-Deno.test("all() is sorted by name and every function of it is documented", async () => {
+Deno.test("all() is sorted by name, and every function is documented", async () => {
   const functions = await loadCatalogue().all();
   const names = functions.map(({ name }) => name);
   assertEquals(names, [...names].sort());
@@ -71,7 +71,7 @@ Deno.test("all() is sorted by name and every function of it is documented", asyn
   assertEquals(functions.filter(({ fun }) => fun.doc.trim() === "").map(({ name }) => name), []);
 });
 
-Deno.test("a user's file of plain functions is a module", async () => {
+Deno.test("a custom file of plain functions is a module", async () => {
   const text = "export function greet(name, greeting = 'Hello') { return `${greeting}, ${name}!`; }\n" +
     "greet.doc = 'Greets.';\nexport const _hidden = () => 1;\nexport class Thing {}\nexport const number = 7;";
   await withFiles({ "mine.js": text }, async (directory) => {
@@ -82,7 +82,7 @@ Deno.test("a user's file of plain functions is a module", async () => {
   });
 });
 
-Deno.test("a user's objects with run are functions with checked arguments", async () => {
+Deno.test("custom objects with `run` are functions with checked arguments", async () => {
   const text = `export const add = {
     doc: "Adds.",
     params: { a: { type: "int" }, b: { type: "int", default: 1 } },
@@ -107,7 +107,7 @@ const BROKEN: readonly [string, string, string][] = [
 ];
 
 for (const [what, text, reason] of BROKEN) {
-  Deno.test(`a user's file that ${what} is a warning, and the others load`, async () => {
+  Deno.test(`a custom file that ${what} is a warning, and the others load`, async () => {
     await withFiles({ "bad.js": text, "good.js": "export const f = () => 1;" }, async (directory) => {
       const warnings: string[] = [];
       const family = loadFamily<null>({}, { directories: [directory], warn: (message) => warnings.push(message) });
@@ -129,7 +129,7 @@ Deno.test("a changed file is read again by a new catalogue", async () => {
   });
 });
 
-Deno.test("extension_modules replace a built-in module of the same name, and module_dirs win over them, the last over all", async () => {
+Deno.test("extension_modules replace a built-in module of the same name; module_dirs take precedence, the last one over all", async () => {
   const files = {
     "ext/modules/match.js": "export const f = () => 1;",
     "ext/modules/here.js": "export const f = () => 2;",
@@ -144,7 +144,7 @@ Deno.test("extension_modules replace a built-in module of the same name, and mod
     const moduleDirs = [`${directory}/a`, `${directory}/b`];
     const catalogue = loadCatalogue({ extensionModules: `${directory}/ext`, moduleDirs });
     assertEquals(await catalogue.get("match.glob"), undefined);
-    // A directory that has modules is not asked for _modules.
+    // A directory that has modules is not searched for _modules.
     assertEquals(await catalogue.get("below.f"), undefined);
     const context = testContext({ catalogue });
     const answers = ["match.f", "here.f", "plain.f"].map((fun) => context.call(fun));
@@ -152,7 +152,7 @@ Deno.test("extension_modules replace a built-in module of the same name, and mod
   });
 });
 
-Deno.test("disable_modules and whitelist_modules leave modules out", async () => {
+Deno.test("disable_modules and whitelist_modules exclude modules", async () => {
   const modules = async (options: Parameters<typeof loadCatalogue>[0]) =>
     new Set((await loadCatalogue(options).all()).map(({ name }) => name.split(".")[0]));
   assert(!(await modules({ disableModules: ["cmd"] })).has("cmd"));

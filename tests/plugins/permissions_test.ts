@@ -43,19 +43,19 @@ const SAME: readonly [Permissions, Permissions, boolean][] = [
   [{ read: true }, { write: true }, false],
 ];
 for (const [one, other, same] of SAME) {
-  Deno.test(`${JSON.stringify(one)} and ${JSON.stringify(other)} come to ${same ? "the same" : "different things"}`, () => {
+  Deno.test(`${JSON.stringify(one)} and ${JSON.stringify(other)} combine to ${same ? "the same" : "different things"}`, () => {
     assertEquals(permissionKey(one) === permissionKey(other), same);
   });
 }
 
-Deno.test("several functions may what they declare between them", () => {
+Deno.test("several functions together have the permissions that each of them declares", () => {
   const joined = joinPermissions([{ read: ["/a"] }, "none", { read: ["/b"], env: true }, { env: ["PATH"] }]);
   assertEquals(joined, { read: ["/a", "/b"], env: true });
   assertEquals(joinPermissions([{ read: ["/a"] }, "all"]), "all");
   assertEquals(permissionKey(joinPermissions([])), "none");
 });
 
-Deno.test("a worker may read the user's modules, and paths below the directories that options name", () => {
+Deno.test("a worker may read the custom modules, and paths below the directories in the options", () => {
   const options = { opts: { cachedir: "/var/cache/salt/minion", timeout: 5 }, modules: ["/ext/modules"] };
   assertEquals(workerPermissions("none", options), { read: ["/ext/modules"] });
   assertEquals(workerPermissions("all", options), "inherit");

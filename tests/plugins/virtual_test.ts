@@ -17,7 +17,7 @@ function host(grains: Record<string, Value>, programs: readonly string[] | undef
 
 const DEBIAN = { os: "Debian", os_family: "Debian", kernel: "Linux", osmajorrelease: 12, init: "systemd" };
 
-/** Conditions, and whether a Debian with systemd and the program `at` meets them. */
+/** Conditions, and whether a Debian host with systemd and the program `at` meets them. */
 const CONDITIONS: readonly (readonly [Virtual, boolean])[] = [
   [{}, true],
   [{ name: "x" }, true],
@@ -46,7 +46,7 @@ for (const [virtual, serves] of CONDITIONS) {
   });
 }
 
-Deno.test("a state module serves where the minion has one of the functions that it needs", async () => {
+Deno.test("a state module is available if the minion has one of the functions that it needs", async () => {
   const virtual = parseVirtual({ serves: [{ functions: ["pkg.install", "pkg.add"], otherwise: "no pkg" }] });
   assertEquals(await functionsRefusal(virtual, (name) => Promise.resolve(name === "pkg.add")), undefined);
   assertEquals(await functionsRefusal(virtual, () => Promise.resolve(false)), "no pkg");
@@ -122,14 +122,14 @@ async function pkgIs(options: Parameters<typeof loadFamily>[1]) {
   return fun?.run({}, null, { args: [], kwargs: new Map() });
 }
 
-Deno.test("of several modules with one virtual name, the first that serves is it, and has no other name", async () => {
+Deno.test("of several modules with the same virtual name, the first available one is used, and only by that name", async () => {
   assertEquals(await names({ host: host({ os_family: "RedHat" }, ["at"]) }), ["at.f", "pkg.f", "plain.f"]);
   assertEquals(await pkgIs({ host: host({ os_family: "RedHat" }) }), "yum");
   assertEquals(await pkgIs({ host: host({ os_family: "Debian" }) }), "apt");
   assertEquals(await pkgIs({}), "apt", "without a host all serve");
 });
 
-Deno.test("of several modules that serve, the later ones add what the first one does not have", async () => {
+Deno.test("of several available modules, the later ones add functions that the first one does not have", async () => {
   const fun = (text: string) => ({ doc: "", params: {}, run: () => text });
   const linux = { serves: [{ grains: { kernel: ["Linux"] }, otherwise: "no Linux" }] };
   const table: ModuleTable = {
@@ -160,7 +160,7 @@ Deno.test("of several modules that serve, the later ones add what the first one 
   assertEquals(await family.providers(), new Map([["service", "first"]]));
 });
 
-Deno.test("where none serves the reasons are known, by the virtual name and by the file's", async () => {
+Deno.test("if none is available, the reasons are reported by the virtual name and by the file name", async () => {
   const family = loadFamily<null>(TABLE, { virtualNames: NAMES, host: host({ os_family: "Arch" }) });
   assertEquals(await family.get("pkg.f"), undefined);
   assertEquals([...family.refusals()], [["apt", "no apt"], ["yum", "no yum"], ["pkg", "no apt; no yum"]]);
@@ -168,7 +168,7 @@ Deno.test("where none serves the reasons are known, by the virtual name and by t
   assertEquals([...await family.providers()], [["plain", "plain"]]);
 });
 
-Deno.test("a module serves again as soon as the host has changed", async () => {
+Deno.test("a module is available again as soon as the host has changed", async () => {
   let grains: Record<string, Value> = {};
   const family = loadFamily<null>(TABLE, {
     virtualNames: NAMES,
@@ -180,7 +180,7 @@ Deno.test("a module serves again as soon as the host has changed", async () => {
   assertEquals(family.refusals().has("pkg"), false);
 });
 
-Deno.test("providers chooses an implementation that would not serve; another name is a warning", async () => {
+Deno.test("providers selects an implementation that would not be available; an unknown name is a warning", async () => {
   const warnings: string[] = [];
   const debian = { host: host({ os_family: "Debian" }), warn: (text: string) => warnings.push(text) };
   assertEquals(await pkgIs({ ...debian, chosen: new Map([["pkg", "yum"]]) }), "yum");
@@ -189,7 +189,7 @@ Deno.test("providers chooses an implementation that would not serve; another nam
   assertStringIncludes(warnings.join("\n"), "providers: there is no module 'plain' for 'pkg'");
 });
 
-Deno.test("disabling and choosing modules goes by virtual names and by files' names", async () => {
+Deno.test("modules are disabled and selected by virtual names and by file names", async () => {
   const debian = host({ os_family: "Debian" });
   assertEquals(await names({ host: debian, disabled: ["pkg"] }), ["plain.f"]);
   assertEquals(await names({ host: debian, disabled: ["apt"] }), ["plain.f"]);
@@ -197,13 +197,13 @@ Deno.test("disabling and choosing modules goes by virtual names and by files' na
   assertEquals(await names({ host: debian, only: ["apt"] }), ["pkg.f"]);
 });
 
-Deno.test("no virtual name is asked for what only looks like one", async () => {
+Deno.test("a name that only looks like a virtual name is not checked", async () => {
   for (const name of ["constructor.f", "__proto__.f", "toString.call"]) {
     assertEquals(await loadFamily<null>(TABLE, { virtualNames: NAMES }).get(name), undefined);
   }
 });
 
-Deno.test("the table of virtual names says what the modules' files say", async () => {
+Deno.test("the table of virtual names agrees with the modules' files", async () => {
   const virtualOf = new Map(
     Object.entries(VIRTUAL_NAMES).flatMap(([name, files]) => files.map((file) => [file, name])),
   );
@@ -214,7 +214,7 @@ Deno.test("the table of virtual names says what the modules' files say", async (
   }
 });
 
-Deno.test("whether a program is there is asked only by modules whose functions may look", async () => {
+Deno.test("only modules whose functions may search programs have conditions on programs", async () => {
   for (const [file, load] of Object.entries(EXECUTION_MODULES)) {
     const exports = await load();
     const { serves = [] } = parseVirtual("virtual" in exports ? exports.virtual : undefined);
@@ -225,7 +225,7 @@ Deno.test("whether a program is there is asked only by modules whose functions m
   }
 });
 
-Deno.test("a call of a function whose module does not serve says why, as Salt does", async () => {
+Deno.test("a call of a function of an unavailable module reports the reason, as in Salt", async () => {
   const catalogue = loadFamily<never>(TABLE, { virtualNames: NAMES, host: host({ os_family: "Arch" }) });
   const context = testContext({ catalogue: { ...catalogue, states: loadCatalogue().states } });
   const said = async (name: string) => (await run(name, [], context)).return;
@@ -235,7 +235,7 @@ Deno.test("a call of a function whose module does not serve says why, as Salt do
   assertEquals(await said("plain.g"), "'plain.g' is not available. Did you mean plain.f?");
 });
 
-Deno.test("test.provider names the file, and sys.list_modules what serves", async () => {
+Deno.test("test.provider names the file, and sys.list_modules lists the available modules", async () => {
   const catalogue = loadCatalogue();
   const context = testContext({ catalogue: { ...catalogue, states: loadCatalogue().states } });
   assertEquals((await run("test.provider", ["sys"], context)).return, "sys");

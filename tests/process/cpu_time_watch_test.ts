@@ -1,6 +1,5 @@
 /**
- * When something is looked at: the rule by clocks that are turned by hand, the system's clock of processor time, and a master
- * that is left alone.
+ * The times of checks: the rule with manual clocks, the system's CPU time clock, and an idle master.
  * @module
  */
 
@@ -17,7 +16,7 @@ interface Wait {
   resolve(known: boolean): void;
 }
 
-/** Time and processor time, both in milliseconds, that pass when they are told to. */
+/** Manual clocks of time and CPU time, both in milliseconds. */
 class Clocks implements CpuTimeClocks {
   readonly #work: Wait[] = [];
   readonly #time: Wait[] = [];
@@ -43,7 +42,7 @@ class Clocks implements CpuTimeClocks {
     await promise;
   };
 
-  /** Lets time pass, a millisecond at a time; the process works so much of each. */
+  /** Advances time a millisecond at a time; the process uses this fraction of CPU time. */
   async pass(ms: number, work = 0): Promise<void> {
     for (let i = 0; i < ms; i++) {
       this.#nowMs++;
@@ -66,7 +65,7 @@ function counting(clocks: CpuTimeClocks): { looks: CpuTimeWatch; count: () => nu
   return { looks, count: () => count, failures };
 }
 
-Deno.test("an idle process is not checked, and its first work is", async () => {
+Deno.test("an idle process is not checked, but its first work is", async () => {
   const clocks = new Clocks();
   const { looks, count } = counting(clocks);
   await clocks.pass(10_000);
@@ -75,7 +74,7 @@ Deno.test("an idle process is not checked, and its first work is", async () => {
   assertEquals(count(), 0);
   await clocks.pass(1, 1);
   assertEquals(count(), 1);
-  // Four processors at once; the look before is long ago.
+  // Four processors at the same time; the last check was long ago.
   await clocks.pass(10_000);
   await clocks.pass(WORK_MS / 4, 4);
   assertEquals(count(), 2);
@@ -89,7 +88,7 @@ Deno.test("a busy process is checked once in each interval", async () => {
   const { looks, count } = counting(clocks);
   await clocks.pass(LOOK_MS * 10, 3);
   assertEquals(count(), 10);
-  // So is one that works just enough.
+  // A process that works just enough is also checked.
   await clocks.pass(LOOK_MS * 10, WORK_MS / LOOK_MS);
   assert(count() >= 19 && count() <= 20, `${count()} looks`);
   const closed = looks.close();
@@ -97,7 +96,7 @@ Deno.test("a busy process is checked once in each interval", async () => {
   await closed;
 });
 
-Deno.test("where the system does not tell processor time, there is a look in each interval", async () => {
+Deno.test("if the system does not report CPU time, a check runs in each interval", async () => {
   const clocks = new Clocks(false);
   const { looks, count } = counting(clocks);
   await clocks.pass(LOOK_MS * 4);
@@ -122,7 +121,7 @@ function usedMs(): number {
   return (user + system) / 1000;
 }
 
-/** Works for a millisecond, and lets others. */
+/** Works for a millisecond, then yields. */
 async function work(): Promise<void> {
   for (const endMs = performance.now() + 1; performance.now() < endMs;);
   await new Promise((resolve) => setTimeout(resolve));
@@ -139,10 +138,10 @@ if (Deno.build.os === "linux") {
     await new Promise((resolve) => setTimeout(resolve, 100));
     while (used === 0) await work();
     assertEquals(await wait, true);
-    assert(used > 140, `after ${used} ms of processor time`); // the kernel's sums are a few milliseconds old
+    assert(used > 140, `after ${used} ms of processor time`); // the kernel's counters are a few milliseconds old
   });
 
-  Deno.test("looks at a process at rest are closed for no more than the work that is worth one", async () => {
+  Deno.test("closing the watch of an idle process costs no more than the work of one check", async () => {
     const looks = new CpuTimeWatch(() => {}, () => {});
     const before = usedMs();
     await looks.close();
@@ -150,7 +149,10 @@ if (Deno.build.os === "linux") {
     assert(usedMs() - before < WORK_MS * 20, `${usedMs() - before} ms of processor time`);
   });
 
-  /** How long a master is watched, in milliseconds, and how often its threads may wake up in that time: it is four at most in fact. */
+  /**
+   * The time that a master is watched, in milliseconds, and the maximum wake-ups of its threads in that time: actually
+   * at most four.
+   */
   const WATCH_MS = 3_000;
   const WAKE_UPS = 9;
 
@@ -165,7 +167,7 @@ if (Deno.build.os === "linux") {
       [before, sinceMs] = [after, nowMs];
       return woken <= WAKE_UPS || Promise.reject(new Error(`${Math.round(woken)} in ${WATCH_MS} ms`));
     };
-    // What its last work has left is done half a minute later.
-    await eventually(few, { withinMs: 90_000, everyMs: WATCH_MS, what: "a time of rest" });
+    // The tasks of its last work end half a minute later.
+    await eventually(few, { withinMs: 90_000, everyMs: WATCH_MS, what: "an idle interval" });
   });
 }

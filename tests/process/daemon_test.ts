@@ -5,7 +5,7 @@ import { PreflightError } from "../../lib/errors.ts";
 import { claimPidFile, isRunning, readPid } from "../../lib/process/pid_file.ts";
 import { DENO_RUN, operatorCommand, selfCommand } from "../../lib/process/self_command.ts";
 
-/** The service that the tests start: `salt-test` by its file's name. */
+/** The service that the tests start; its file name is `salt-test`. */
 const SERVICE = `
 import { takeDaemonRole } from "${new URL("../../lib/process/daemon.ts", import.meta.url)}";
 import { claimPidFile } from "${new URL("../../lib/process/pid_file.ts", import.meta.url)}";
@@ -85,7 +85,7 @@ async function gone(pid: number): Promise<void> {
   await eventually(() => !isRunning(pid, "salt-test"), { what: `the end of process ${pid}` });
 }
 
-Deno.test("a daemon reports that it is ready, has a session of its own, and ends on SIGTERM without leaving its pid file", async () => {
+Deno.test("a daemon reports that it is ready, has its own session, and removes its pid file on SIGTERM", async () => {
   using place = new Place();
   const outcome = await daemonize({ args: ["run", place.root], self: place.self });
   assert(outcome.kind === "ready", JSON.stringify(outcome));
@@ -94,7 +94,7 @@ Deno.test("a daemon reports that it is ready, has a session of its own, and ends
     await place.logged(/child of a daemon: true, inherited: false\nready/);
     if (Deno.build.os === "linux") {
       const stat = Deno.readTextFileSync(`/proc/${outcome.pid}/stat`).replace(/^.*\) /, "").split(" ");
-      assertEquals(Number(stat[3]), outcome.pid); // the session's id
+      assertEquals(Number(stat[3]), outcome.pid); // the session id
     }
     assertThrows(
       () => claimPidFile(`${place.root}/pid`, "salt-test"),
@@ -109,7 +109,7 @@ Deno.test("a daemon reports that it is ready, has a session of its own, and ends
   assertThrows(() => Deno.statSync(`${place.root}/pid`), Deno.errors.NotFound);
 });
 
-Deno.test("a daemon that fails has its last line repeated; one that says nothing its exit code", async () => {
+Deno.test("the last line of a failing daemon is repeated; without output its exit code is reported", async () => {
   using place = new Place();
   assertEquals(await daemonize({ args: ["fail", place.root], self: place.self }), {
     kind: "failed",
@@ -121,13 +121,13 @@ Deno.test("a daemon that fails has its last line repeated; one that says nothing
   });
 });
 
-Deno.test("a daemon that never gets ready is ended", async () => {
+Deno.test("a daemon that never becomes ready is killed", async () => {
   const self = { command: "/bin/sleep", args: ["60"] };
   const outcome = await daemonize({ args: [], self, timeoutMs: 100 });
   assertEquals(outcome, { kind: "failed", message: "not ready in 0.1 seconds; see its log" });
 });
 
-Deno.test("SIGUSR1 logs what every thread is doing, SIGUSR2 starts and stops a profile, a second SIGINT ends at once", async () => {
+Deno.test("SIGUSR1 logs the state of every thread, SIGUSR2 starts and stops a profile, a second SIGINT ends the process at once", async () => {
   using place = new Place();
   const [command, args] = [place.self.command, [...place.self.args, "stuck", place.root]];
   const child = new Deno.Command(command, { args, stdout: "null", stderr: "inherit" }).spawn();
@@ -155,7 +155,7 @@ Deno.test("a stale pid file is replaced, that of another process is not removed"
   try {
     const path = `${root}/run/salt.pid`;
     Deno.mkdirSync(`${root}/run`);
-    // This very test is alive, but no salt-master.
+    // The process of this test is alive, but it is no salt-master.
     for (const stale of ["999999999", "rubbish", "", "0", String(Deno.ppid)]) {
       Deno.writeTextFileSync(path, stale);
       const pidFile = claimPidFile(path, "salt-master");
@@ -174,7 +174,7 @@ Deno.test("a stale pid file is replaced, that of another process is not removed"
   }
 });
 
-Deno.test("a pid file that cannot be written is one clear line", () => {
+Deno.test("a pid file that cannot be written is a one-line error", () => {
   const file = Deno.makeTempFileSync();
   try {
     assertThrows(
@@ -187,7 +187,7 @@ Deno.test("a pid file that cannot be written is one clear line", () => {
   }
 });
 
-Deno.test("a program starts itself again as it was started", () => {
+Deno.test("a program restarts itself with the same command line", () => {
   const facts = {
     launcher: undefined,
     standalone: false,
@@ -205,7 +205,7 @@ Deno.test("a program starts itself again as it was started", () => {
   assertEquals(selfCommand({ ...facts, launcher: "/opt/salt-master" }), { command: "/opt/salt-master", args: [] });
 });
 
-Deno.test("operatorCommand() is the command in this executable's directory, or of the same sources", () => {
+Deno.test("operatorCommand() returns the command in this executable's directory, or of the same sources", () => {
   const facts = { launcher: undefined, standalone: false, execPath: "/bin/deno", mainModule: "file:///x/minion.ts" };
   const words = operatorCommand("salt-run", facts);
   assertEquals([words[0], ...words.slice(-2)], ["/bin/deno", "--as", "salt-run"]);

@@ -28,41 +28,41 @@ strictTest("as long as messages come, nothing is given back", async () => {
   let lastMs = startMs;
   await eventually(() => {
     const nowMs = performance.now();
-    // A machine that stands still for a second makes it a rest: from there on again, behind what that may give back.
+    // A machine that stalls for a second looks idle, so the measurement starts again after it.
     if (nowMs - lastMs > 700) startMs = nowMs;
     if (nowMs - startMs < 700) given = 0;
     lastMs = nowMs;
     memory.worked(MUCH);
     return nowMs - startMs > 3_000;
-  }, { what: "seconds of work without a rest" });
+  }, { what: "seconds of work without a pause" });
   assertEquals(given, 0);
   memory.reset();
 });
 
-strictTest("a few small messages are not worth it, and what was reset is forgotten", async () => {
+strictTest("a few small messages trigger no collection, and reset cancels a pending one", async () => {
   let given = 0;
   const [small, reset, much] = [1, 2, 3].map(() => new IdleMemory(() => given++));
   for (let i = 0; i < 80; i++) small.worked(200);
   reset.worked(MUCH);
   reset.reset();
-  much.worked(MUCH); // later than the others would have been due
+  much.worked(MUCH); // later than the due time of the others
   await eventually(() => given > 0, { what: "the memory of the third" });
   assertEquals(given, 1);
   small.reset();
 });
 
-strictTest("work that comes while garbage is freed is counted, and its own rest gives memory back again", async () => {
+strictTest("work during the release of memory is counted, and the next idle time releases memory again", async () => {
   let given = 0;
   const memory: IdleMemory = new IdleMemory(() => {
     given++;
   });
   const collected = globalThis as { gc?: (options: unknown) => void };
   const { gc } = collected;
-  // The collection begins the time in which memory is freed: work from then on is new work.
+  // The garbage collection starts the release of memory: work after that is new work.
   collected.gc = () => void setTimeout(() => memory.worked(MUCH), 50);
   try {
     memory.worked(MUCH);
-    await eventually(() => given === 1, { what: "the first memory to be given back" });
+    await eventually(() => given === 1, { what: "the first release of memory" });
     collected.gc = () => {};
     await eventually(() => given === 2, { what: "the memory of the later work to be given back" });
   } finally {

@@ -5,7 +5,7 @@ import { run } from "../support/processes.ts";
 
 const THEM: User = { name: "nobody_here", uid: 65_533, gid: 65_533, gecos: "", home: "/", shell: "" };
 
-/** A directory of root's, and in it one of another user's. */
+/** A directory of root with a subdirectory of another user. */
 async function inDirectories(act: (at: { ours: string; theirs: string }) => Promise<void> | void): Promise<void> {
   const ours = Deno.makeTempDirSync({ prefix: "log_file_" });
   try {
@@ -28,7 +28,7 @@ function owned(path: string): string {
   return `${uid} ${((mode ?? 0) & 0o777).toString(8)}`;
 }
 
-Deno.test("a log file is made with its mode, whatever the umask, and appended to", () =>
+Deno.test("a log file is created with its mode, independent of the umask, and appended to", () =>
   inDirectories(({ ours }) => {
     const path = `${ours}/log`, umask = Deno.umask(0o077);
     try {
@@ -44,7 +44,7 @@ Deno.test("a log file is made with its mode, whatever the umask, and appended to
   }));
 
 Deno.test(
-  "root logs through no link that is another user's",
+  "root does not log through a link of another user",
   { ignore: Deno.uid() !== 0 },
   () =>
     inDirectories(async ({ ours, theirs }) => {
@@ -65,7 +65,7 @@ Deno.test(
 );
 
 Deno.test(
-  "root makes a log file and changes its owner if only root controls the path, and leaves it to its user elsewhere",
+  "root creates a log file and changes its owner only if only root controls the path; elsewhere its user creates it",
   {
     ignore: Deno.uid() !== 0,
   },

@@ -28,7 +28,7 @@ function collector(level: number): LogSink & { lines: string[] } {
   return { level, lines, write: ({ message }) => void lines.push(message), close: () => {} };
 }
 
-Deno.test("a record goes to each sink of its level and above", () => {
+Deno.test("a record is written to each sink with its level or a lower one", () => {
   const quiet = collector(LEVEL_NUMBERS.error), loud = collector(LEVEL_NUMBERS.debug);
   const log = createLogger([quiet, loud]);
   log.critical("critical");
@@ -57,7 +57,7 @@ Deno.test("a worker's records are posted, survive structured clone, and are writ
   assertEquals(sink.lines, ["wanted"]);
 });
 
-Deno.test("log_granular_levels: the level of the longest name counts, also for what other threads send", () => {
+Deno.test("log_granular_levels: the level of the longest matching name is used, also for records of other threads", () => {
   const sink = collector(LEVEL_NUMBERS.debug);
   const log = createLogger([sink], new Map([["salt", LEVEL_NUMBERS.warning], ["salt.minion", LEVEL_NUMBERS.debug]]));
   assertEquals([log.level, log.lowest], [LEVEL_NUMBERS.warning, LEVEL_NUMBERS.debug]);
@@ -67,7 +67,7 @@ Deno.test("log_granular_levels: the level of the longest name counts, also for w
   assertEquals(sink.lines, ["salt.minion", "salt.minion.jobs", "other", "posted"]);
 });
 
-Deno.test("a function that makes a message is called only if a sink wants the message", () => {
+Deno.test("a message function is called only if a sink logs the message", () => {
   const sink = collector(LEVEL_NUMBERS.info);
   const log = createLogger([sink]);
   log.debug(() => {
@@ -77,7 +77,7 @@ Deno.test("a function that makes a message is called only if a sink wants the me
   assertEquals(sink.lines, ["wanted"]);
 });
 
-Deno.test("a logger without sinks wants nothing", () => {
+Deno.test("a logger without sinks logs nothing", () => {
   SILENT_LOGGER.critical("not written");
   assertEquals(SILENT_LOGGER.level, LEVEL_NUMBERS.quiet);
 });
@@ -117,7 +117,7 @@ Deno.test("%-fields in a message are text", () => {
   assertEquals(formatRecord(record("%(process)d %s $& $1"), PLAIN), "[WARNING ] %(process)d %s $& $1");
 });
 
-Deno.test("a terminal gets Salt's colours by level, and others do not", () => {
+Deno.test("a terminal gets Salt's colours by level, other outputs do not", () => {
   let text = "";
   const write = (more: string) => void (text += more);
   const options = { level: "all", format: PLAIN.format, datefmt: PLAIN.datefmt, write } as const;
@@ -128,7 +128,7 @@ Deno.test("a terminal gets Salt's colours by level, and others do not", () => {
   assertEquals(text, "[WARNING ] hi\n");
 });
 
-Deno.test("the log file has mode 0640, is appended to, and is made again when it was rotated away", () => {
+Deno.test("the log file has mode 0640, is appended to, and is created again after a rotation", () => {
   const directory = Deno.makeTempDirSync({ prefix: "salt_log_" });
   try {
     const path = `${directory}/master`;
@@ -141,7 +141,7 @@ Deno.test("the log file has mode 0640, is appended to, and is made again when it
     first.write(record("two"));
     assertMatch(read(), /^[^\n]* two\n$/);
     Deno.removeSync(path);
-    Deno.writeTextFileSync(path, ""); // as logrotate's "create" does
+    Deno.writeTextFileSync(path, ""); // like logrotate's "create"
     first.write(record("three"));
     assertMatch(read(), /^[^\n]* three\n$/);
     first.close();
@@ -155,7 +155,7 @@ Deno.test("the log file has mode 0640, is appended to, and is made again when it
   }
 });
 
-Deno.test("a log file that cannot be opened is an error at once, later it only loses lines", () => {
+Deno.test("a log file that cannot be opened is an error at start; later, lines are lost", () => {
   const directory = Deno.makeTempDirSync({ prefix: "salt_log_" });
   assertThrows(() => fileSink(`${directory}/no/such`, FILE), Deno.errors.NotFound);
   const sink = fileSink(`${directory}/master`, FILE);
@@ -164,7 +164,7 @@ Deno.test("a log file that cannot be opened is an error at once, later it only l
   sink.close();
 });
 
-Deno.test("openLog() follows the options: levels, quiet, and a file that cannot be written", () => {
+Deno.test("openLog() applies the options: levels, quiet, and a file that cannot be written", () => {
   const directory = Deno.makeTempDirSync({ prefix: "salt_log_" });
   try {
     let terminal = "";

@@ -1,5 +1,5 @@
 /**
- * The names of a process and of its threads, as `ps`, `pgrep` and `top` of others see them.
+ * The names of a process and of its threads, as `ps`, `pgrep` and `top` show them.
  * @module
  */
 
@@ -9,7 +9,7 @@ const MODULES = ["process_name.ts", "thread_task.ts"].map((name) =>
   new URL(`../../lib/process/${name}`, import.meta.url).href
 );
 
-/** A process that names itself as a minion does, and a worker, and waits until it is told to end. */
+/** A process that sets its name like a minion, starts a worker, and waits until it is terminated. */
 const NAMED = `
 import { nameProcess } from ${JSON.stringify(MODULES[0])};
 import { newestWorkerTask } from ${JSON.stringify(MODULES[1])};
@@ -35,7 +35,7 @@ Deno.test({
       assertEquals(read("comm"), "salt-minion\n");
       assertEquals(read("cmdline").replace(/\0+$/, "").split("\0"), ["salt-minion", "-c", "/etc/salt", "-d"]);
       const threads = Array.from(Deno.readDirSync(`/proc/${child.pid}/task`), ({ name }) => read(`task/${name}/comm`));
-      // The system keeps fifteen bytes, and a thread that a named one starts has its name too.
+      // The system stores fifteen bytes, and a thread inherits the name of the thread that starts it.
       const named = new Set(threads.filter((name) => name.startsWith("salt")).sort());
       assertEquals([...named], ["salt job with a\n", "salt-minion\n"]);
     } finally {

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "../support/assert.ts";
 
-/** The files that `entry` loads before it can ask for more, and the packages of others. */
+/** The files that `entry` loads statically, and the third-party packages. */
 function loadedBy(entry: string): Set<string> {
   const root = new URL("../..", import.meta.url);
   const loaded = new Set<string>();

@@ -12,7 +12,7 @@ import type { Uses } from "../support/threads/replaced_thread.ts";
 
 const word = () => new Int32Array(new SharedArrayBuffer(4));
 
-Deno.test("a revoked lease refuses every turn, and is free when the last one is over", () => {
+Deno.test("a revoked lease refuses every turn, and is free when the last turn has ended", () => {
   const lease = word();
   assertEquals(leased(() => "without a lease"), "without a lease");
   try {
@@ -43,7 +43,7 @@ Deno.test("a thread whose lease is revoked uses no libzmq objects and no descrip
   assert(Object.keys(uses).length > 20, JSON.stringify(uses));
   assertEquals(Object.entries(uses).filter(([, outcome]) => outcome !== "refused"), []);
   assertEquals(revokeLease(notes.lease), true);
-  // It learns that its wait has ended, and neither begins another one nor resets what has ended this one.
+  // Its wait ends, and it neither starts another wait nor resets the descriptor that ended this one.
   assertEquals(await closeWaitOf(notes), true);
   closeSocketsOf(notes);
   thread.kill();

@@ -94,7 +94,7 @@ for (
     (thread: Thread<Init>) => thread.stop(new TimeBudget(50)),
   ]] as const
 ) {
-  Deno.test(`${how} ends a thread that does not end itself when it is told to`, async () => {
+  Deno.test(`${how} terminates a thread that does not end on request`, async () => {
     const thread = startThread({ init: { close: "hang" } });
     const { task } = thread;
     await thread.ready;

@@ -1,4 +1,4 @@
-/** What is told of a process that the test has started, and knows. */
+/** The attributes of a process that the test has started. */
 
 import { CommandError } from "../../lib/errors.ts";
 import { NoProcessError, processAttributes, processIds } from "../../lib/processes/process_attributes.ts";
@@ -8,7 +8,7 @@ import { eventually } from "../support/eventually.ts";
 
 const NO_IONICE = () => Promise.resolve(undefined);
 
-Deno.test("a process is described by its program, place, environment, files and sockets", async () => {
+Deno.test("a process is described by its program, working directory, environment, files and sockets", async () => {
   const root = Deno.realPathSync(Deno.makeTempDirSync({ prefix: "process_" }));
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const script =

@@ -1,4 +1,4 @@
-/** What psutil makes of the same files of `/proc`: tests/corpus/psutil.json, made by make_psutil.py. @module */
+/** Compared with psutil on the same files of `/proc`: tests/corpus/psutil.json, made by make_psutil.py. @module */
 
 import { parseLogins } from "../../lib/processes/logged_in.ts";
 import { memoryMaps, uniqueMemory } from "../../lib/processes/memory_maps.ts";
@@ -21,13 +21,13 @@ import corpus from "../corpus/psutil.json" with { type: "json" };
 
 const { files, results, after } = corpus;
 
-/** Numbers alone, floats included. */
+/** Only numbers, including floats. */
 function plain(values: Record<string, Value> | Map<string, Value | number>): Record<string, number> {
   const entries = values instanceof Map ? [...values] : Object.entries(values);
   return Object.fromEntries(entries.map(([name, value]) => [name, Number(value)]));
 }
 
-Deno.test("memory, processors, network and disks are what psutil makes of the same files", () => {
+Deno.test("memory, processors, network and disks equal psutil's results for the same files", () => {
   assertEquals(plain(virtualMemory(files.meminfo)), results.virtual_memory);
   assertEquals(plain(swapMemory(files.meminfo, files.vmstat)), results.swap_memory);
   const before = parseCpuTimes(files.stat), now = parseCpuTimes(after);
@@ -43,7 +43,7 @@ Deno.test("memory, processors, network and disks are what psutil makes of the sa
   );
 });
 
-Deno.test("mounts of devices are distinguished from others", () => {
+Deno.test("mounts of devices are distinguished from other mounts", () => {
   const types = deviceTypes("nodev\tsysfs\nnodev\tzfs\n\text4\n\tvfat\n");
   assertEquals(types, ["zfs", "ext4", "vfat"]);
   const mounts = "/dev/vda / ext4 rw 0 0\nnone /sys sysfs rw 0 0\n/dev/sdb /media/my\\040disk vfat ro,user 0 0\n";
@@ -57,7 +57,7 @@ Deno.test("mounts of devices are distinguished from others", () => {
   });
 });
 
-Deno.test("a process is read whatever it is called", () => {
+Deno.test("a process with any name is parsed", () => {
   const known: Record<number, string> = { 0: "S", 1: "1", 4: "34816", 11: "150", 12: "25", 13: "300", 14: "400" };
   Object.assign(known, { 16: "-5", 19: "1234", 36: "3", 39: "700" });
   const fields = Array.from({ length: 50 }, (_, i) => known[i] ?? "9").join(" ");
@@ -83,7 +83,7 @@ Deno.test("a process is read whatever it is called", () => {
   assertEquals(numbersIn("0-2,5\n"), [0, 1, 2, 5]);
 });
 
-Deno.test("what is mapped into a process is summed by its path", () => {
+Deno.test("the memory maps of a process are summed by path", () => {
   const block = (head: string, rss: number) =>
     `${head}\nSize: 8 kB\nRss: ${rss} kB\nPss: 2 kB\nPrivate_Clean: 1 kB\nPrivate_Dirty: 3 kB\nSwap: 0 kB\nVmFlags: rd ex\n`;
   const smaps = block("00400000-00402000 r-xp 00000000 fe:00 12 /bin/x", 4) +
@@ -98,7 +98,7 @@ Deno.test("what is mapped into a process is summed by its path", () => {
   assertEquals(uniqueMemory(smaps), [16 * kb, 8 * kb, 0]);
 });
 
-Deno.test("logins are read from both forms of their file", () => {
+Deno.test("logins are read from both formats of the utmp file", () => {
   for (const [size, at, write] of [[384, 340, "setInt32"], [400, 344, "setBigInt64"]] as const) {
     const bytes = new Uint8Array(2 * size);
     const view = new DataView(bytes.buffer);
@@ -109,7 +109,7 @@ Deno.test("logins are read from both forms of their file", () => {
     }
     if (write === "setInt32") view.setInt32(at, 1_700_000_000, true);
     else view.setBigInt64(at, 1_700_000_000n, true);
-    view.setInt16(size, 2, true); // the time of a start
+    view.setInt16(size, 2, true); // the boot time
     const found = parseLogins(bytes, size);
     assert(found.length === 1);
     assertEquals(found, [

@@ -4,7 +4,7 @@ import { assertEquals, assertThrows } from "../support/assert.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
-Deno.test("frames come whole, however the stream is cut", () => {
+Deno.test("frames are complete, for every split of the stream", () => {
   const stream = [...frame(0, bytes("one")), ...frame(1, bytes("")), ...frame(1, bytes("three"))];
   for (let size = 1; size <= stream.length; size++) {
     const reader = new FrameReader(5);
@@ -18,7 +18,7 @@ Deno.test("frames come whole, however the stream is cut", () => {
   }
 });
 
-Deno.test("a frame that says that it is too long is refused before it is kept", () => {
+Deno.test("a frame with a too large length is refused before it is buffered", () => {
   assertThrows(
     () => new FrameReader(5).push(frame(1, bytes("longer")).slice(0, 5)),
     RangeError,

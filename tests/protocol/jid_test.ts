@@ -4,24 +4,24 @@ import { isJid, jidDirectory, jidMemory, jidToStartTime, makeJid } from "../../l
 import { assert, assertEquals, assertMatch, assertThrows } from "../support/assert.ts";
 import corpus from "../corpus/crypto.json" with { type: "json" };
 
-Deno.test("a jid is the time of its making", () => {
+Deno.test("a jid is the time of its creation", () => {
   const before = Date.now();
   const jid = makeJid();
   assert(isJid(jid) && jid.length === 20, jid);
   const [, year, month, day, hour, minute, second, ms] = /^(....)(..)(..)(..)(..)(..)(...)/.exec(jid) ?? [];
   const time = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}.${ms}Z`);
-  // Earlier tests may have drawn jids from the microseconds to come.
+  // Earlier tests may have used jids of later microseconds.
   assert(time >= before && time <= Date.now() + 1000, jid);
 });
 
-Deno.test("jids strictly increase, however fast they are made and whatever the clock does", () => {
+Deno.test("jids strictly increase, at any rate and also if the clock is set back", () => {
   const later = Date.now() + 500;
   const jids = [makeJid(later), makeJid(later), makeJid(later - 10_000), makeJid(later)];
   for (let i = 0; i < 20_000; i++) jids.push(makeJid());
   assertEquals(jids, [...new Set(jids)].sort());
 });
 
-Deno.test("threads that share jids make none twice", async () => {
+Deno.test("threads that share jids make no duplicates", async () => {
   const memory = jidMemory();
   const source = `import { makeJid, shareJids } from ${
     JSON.stringify(import.meta.resolve("../../lib/protocol/jid.ts"))
@@ -69,10 +69,10 @@ const JIDS: [string, boolean][] = [
   ["", false],
 ];
 for (const [text, expected] of JIDS) {
-  Deno.test(`isJid() says ${expected} for ${JSON.stringify(text)}`, () => assertEquals(isJid(text), expected));
+  Deno.test(`isJid() returns ${expected} for ${JSON.stringify(text)}`, () => assertEquals(isJid(text), expected));
 }
 
-Deno.test("Salt's start times and directories of jobs", () => {
+Deno.test("start times and directories of jobs equal Salt's", () => {
   for (const { jid, startTime, directories } of corpus.jids) {
     assertEquals(jidToStartTime(jid), startTime);
     for (const [hashType, directory] of Object.entries(directories)) {
@@ -82,7 +82,7 @@ Deno.test("Salt's start times and directories of jobs", () => {
   assertThrows(() => jidDirectory("20140523101112123456", "sha3"), ConfigError, "hash_type");
 });
 
-Deno.test("a jid of no month has no start time", () => {
+Deno.test("a jid with an invalid month has no start time", () => {
   assertEquals(jidToStartTime("20141323101112123456"), "");
   assertEquals(jidToStartTime("20140023101112123456"), "");
   assertMatch(jidToStartTime("20140231101112123456"), /^2014, Feb 31 /);

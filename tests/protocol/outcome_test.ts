@@ -34,7 +34,7 @@ Deno.test("every outcome has a case", () => {
   assertEquals([...new Set(CASES.map(([, , outcome]) => outcome))].sort(), [...OUTCOMES].sort());
 });
 
-Deno.test("a return is good if its code is 0 or none, whatever it failed of; one of a minion that ended says so", () => {
+Deno.test("a return is a success if its code is 0 or missing; the return of a minion that ended is reported as such", () => {
   const outcomes = [{}, { retcode: 0 }, { retcode: 1 }, { retcode: -9 }, { retcode: [0, 2] }, { retcode: "x" }]
     .map(outcomeOfReturn);
   assertEquals(outcomes, ["returned", "returned", "failed", "failed", "failed", "failed"]);
@@ -45,7 +45,7 @@ Deno.test("a return is good if its code is 0 or none, whatever it failed of; one
   assertEquals(outcomeOfReturn({ retcode: 0, interrupted: false }), "returned");
 });
 
-Deno.test("a minion has returned or not, and of one that has not, Salt's words say why", () => {
+Deno.test("a minion has returned or not, and Salt's words report why it has not", () => {
   assertEquals(OUTCOMES.filter(hasReturned), ["returned", "failed", "interrupted"]);
   assertEquals(silenceText("not received"), "Minion did not return. [No response]");
   assertEquals(silenceText("not connected"), "Minion did not return. [Not connected]");

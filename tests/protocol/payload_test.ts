@@ -14,7 +14,7 @@ import { map } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertThrows } from "../support/assert.ts";
 import { envelope } from "../support/fleet/scripted_minion.ts";
 
-Deno.test("requests have Salt's bytes", () => {
+Deno.test("requests equal Salt's bytes", () => {
   // {enc: clear, load: {cmd: ping}, version: 3}: a map of three, in this order, text in the raw family.
   assertEquals(
     clearRequest(map({ cmd: "ping" })).toHex(),
@@ -31,7 +31,7 @@ Deno.test("requests have Salt's bytes", () => {
   assertEquals([...outer.keys()], ["enc", "load", "version", "id", "enc_algo", "sig_algo"]);
 });
 
-Deno.test("a request that was made here reads back", () => {
+Deno.test("our own request is parsed back", () => {
   const clear = parseRequest(clearRequest(map({ cmd: "ping" })));
   assertEquals(clear, { enc: "clear", version: 3, load: map({ cmd: "ping" }) });
   for (const load of [new Uint8Array([0xff, 1, 2]), new TextEncoder().encode("valid UTF-8"), new Uint8Array()]) {
@@ -46,7 +46,7 @@ Deno.test("a request that was made here reads back", () => {
   }
 });
 
-Deno.test("bin types and fields in any order are taken, too", () => {
+Deno.test("bin types and fields in any order are accepted", () => {
   const frame = encode(map({ version: 3, id: "web1", load: new Uint8Array([0xff]), enc: "aes", more: 1 }), "disk");
   assertEquals(parseRequest(frame), {
     enc: "aes",
@@ -58,7 +58,7 @@ Deno.test("bin types and fields in any order are taken, too", () => {
   });
 });
 
-Deno.test("versions are read as Python's int() reads them, as far as they make sense", () => {
+Deno.test("versions are parsed as Python's int() parses them, if they are valid", () => {
   const version = (value: unknown) => parseRequest(envelope({ enc: "clear", load: {}, version: value })).version;
   for (const [value, read] of [[0, 0], [2, 2], [3, 3], [-1, -1], ["3", 3], [" 2 ", 2], ["+3", 3]] as const) {
     assertEquals(version(value), read);
@@ -69,13 +69,13 @@ Deno.test("versions are read as Python's int() reads them, as far as they make s
   }
 });
 
-Deno.test("ids and algorithms that are no text count as missing", () => {
+Deno.test("ids and algorithms that are no strings count as missing", () => {
   const request = parseRequest(envelope({ enc: "aes", load: "x", version: 3, id: 5, enc_algo: [], sig_algo: null }));
   assert(request.enc === "aes");
   assertEquals([request.id, request.encAlgorithm, request.sigAlgorithm], [undefined, undefined, undefined]);
 });
 
-Deno.test("publishes are read whole, or refused", () => {
+Deno.test("publishes are parsed completely or refused", () => {
   const load = new Uint8Array([0xff]), sig = new Uint8Array([0xfe]);
   const frame = envelope({ enc: "aes", load, sig_algo: "PKCS1v15-SHA1", sig });
   assertEquals(parsePublished(frame), { load, sig, sigAlgorithm: "PKCS1v15-SHA1" });

@@ -9,7 +9,7 @@ import { jobStore } from "../support/fleet/job_store.ts";
 
 const JID = "20240102030405000001";
 
-/** A master's cache directory, and what was published. */
+/** A master's cache directory, and the publishes. */
 class Place implements Disposable {
   readonly root = Deno.makeTempDirSync({ prefix: "delivery_" });
   readonly jobs = jobStore(this.root);
@@ -27,7 +27,7 @@ class Place implements Disposable {
     });
   }
 
-  /** What was published since the last look: whom each is for, and whether live output is wanted. */
+  /** The publishes since the last call: their minions, and whether live output is requested. */
   told(): Value[] {
     return this.published.splice(0).map((load) => [load.get("tgt") ?? null, load.get("live") ?? false]);
   }
@@ -61,7 +61,7 @@ Deno.test("a job is published once, and again by id for minions that connect and
   delivery.close();
 });
 
-Deno.test("live output is asked of minions that are present, which are ours; the others get the plain job", async () => {
+Deno.test("live output is requested from present minions, which are ours; the others get the plain job", async () => {
   using place = new Place();
   const delivery = place.open();
   await delivery.deliver(pushed({ live: true }));
@@ -75,7 +75,7 @@ Deno.test("live output is asked of minions that are present, which are ours; the
   delivery.close();
 });
 
-Deno.test("undelivered jobs of the last master are delivered to minions without a return or acknowledgement", async () => {
+Deno.test("undelivered jobs of the previous master are delivered to minions without a return or acknowledgement", async () => {
   using place = new Place();
   place.jobs.saveLoad(JID, LOAD, MINIONS);
   place.jobs.saveReturn(map({ jid: JID, id: "web1", return: true }));
@@ -92,7 +92,7 @@ Deno.test("undelivered jobs of the last master are delivered to minions without 
   next.close();
 });
 
-Deno.test("a pushed message that is not a load is refused, and nothing is published", async () => {
+Deno.test("a pushed message that is no load is refused, and nothing is published", async () => {
   using place = new Place();
   const delivery = place.open();
   await assertRejects(() => delivery.deliver(encode(map({ minions: MINIONS }), "disk")), TypeError);

@@ -1,5 +1,5 @@
 /**
- * The user's own renderers, on a minion and where pillar is compiled.
+ * Custom renderers, on a minion and for pillar.
  * @module
  */
 
@@ -10,7 +10,7 @@ import { assertEquals, assertStringIncludes } from "../support/assert.ts";
 import { run, testContext, testOpts } from "../support/calls/job_context.ts";
 import { SILENT_LOGGER } from "../../lib/process/log.ts";
 
-/** Lines `name=value` as a map; fails for others. */
+/** Parses lines `name=value` into a map; other lines are an error. */
 const LINES = `
 export const render = {
   doc: "Lines as a map.",
@@ -24,7 +24,7 @@ export const render = {
   ),
 };`;
 
-/** Says what it may read. */
+/** Returns what it may read. */
 const READS = `
 export const render = {
   params: { data: { type: "any" } },
@@ -62,7 +62,7 @@ async function withRenderers(
   }
 }
 
-Deno.test("an own renderer is a step of a pipe, on a minion and in pillar", () =>
+Deno.test("a custom renderer works in a render pipe, on a minion and in pillar", () =>
   withRenderers({
     "ext/renderers/lines.js": LINES,
     "salt/b.sls": "#!lines\nonly=test.nop\n",
@@ -76,7 +76,7 @@ Deno.test("an own renderer is a step of a pipe, on a minion and in pillar", () =
     assertStringIncludes(repr(await show("shown")), "{'pillar': {'__sls__': 'shown'");
   }));
 
-Deno.test("a custom renderer replaces a built-in one, and reports why it cannot", () =>
+Deno.test("a custom renderer replaces a built-in one, and reports why it is not available", () =>
   withRenderers({
     "ext/renderers/json.js": LINES,
     "salt/a.sls": "#!jinja|json _x\nwith{{ 1 + 1 }}=test.nop\n",

@@ -29,7 +29,7 @@ Deno.test("a text is rendered by the renderers of its first line, or of the opti
   await assertRejects(() => data("#!jinja -x|yaml\na: 1\n", {}, "/x"), RenderError, "Unknown renderer option: -x");
 });
 
-Deno.test("an empty text, blanks and an unknown renderer give an empty map", async () => {
+Deno.test("an empty text, white space and an unknown renderer give an empty map", async () => {
   for (const text of ["", " \n\t\n", "#!nosuch\na: 1\n", "# a comment\n", "---\n"]) {
     assertEquals(await data(text, {}, "/x"), new Map());
   }
@@ -38,14 +38,14 @@ Deno.test("an empty text, blanks and an unknown renderer give an empty map", asy
   assertEquals(world.logged, ['error: The renderer "jinga|yaml" is not available; did you mean jinja?']);
 });
 
-Deno.test("renderers that the options forbid are passed over, and logged", async () => {
+Deno.test("renderers that the options forbid are skipped and logged", async () => {
   const world = renderWorld({ opts: { renderer_blacklist: ["jinja"] } });
   assertEquals((await renderSls({ text: "a: '{{ x }}'" }, world)).data, map({ a: "{{ x }}" }));
   assertEquals(world.logged, ['warning: The renderer "jinja" is disallowed by configuration and will be skipped.']);
   assertEquals(await data("a: '{{ x }}'", { renderer_whitelist: ["yaml"] }), map({ a: "{{ x }}" }));
 });
 
-Deno.test("a renderer of Salt's that is not built says what does its work", async () => {
+Deno.test("the error of a Salt renderer that is not built names the alternative", async () => {
   for (
     const name of ["py", "pyobjects", "pydsl", "mako", "stateconf", "wempy", "genshi", "cheetah", "nacl", "hjson"]
   ) {
@@ -53,7 +53,7 @@ Deno.test("a renderer of Salt's that is not built says what does its work", asyn
   }
 });
 
-Deno.test("yamlex joins tagged values, with their places", async () => {
+Deno.test("yamlex joins tagged values, with their positions", async () => {
   const text = "#!yamlex\na: !aggregate [1]\na: !aggregate [2]\nb: {{ 1 }}\n";
   assertEquals(await data(text.replace("{{ 1 }}", "3"), {}, "/x"), map({ a: [1, 2], b: 3 }));
   const error = await assertRejects(() => data(text, {}, "/x"), RenderError, 'in "<file>", line 4, column 5');
@@ -66,7 +66,7 @@ Deno.test("yamlex joins tagged values, with their places", async () => {
   assertEquals([0, 1].map((i) => positions?.item(list, i)?.line), [2, 3]);
 });
 
-Deno.test("JSON5 and TOML are read by their libraries, and their errors have places", async () => {
+Deno.test("JSON5 and TOML are read by their libraries, and their errors have positions", async () => {
   assertEquals(await data("#!json5\n{a: [1, 'x',], /* c */ b: .5}\n", {}, "/x"), map({ a: [1, "x"], b: 0.5 }));
   assertEquals(
     await data('#!toml\na = 1\nb = 2.5\n[c.d]\ne = ["x"]\n', {}, "/x"),
@@ -78,7 +78,7 @@ Deno.test("JSON5 and TOML are read by their libraries, and their errors have pla
   assertEquals([toml.detail.place.line, toml.detail.place.file], [3, "/x.sls"]);
 });
 
-Deno.test("keys and items keep their places in the file, through templates", async () => {
+Deno.test("keys and items keep their positions in the file, through templates", async () => {
   const text =
     "{% set n = 2 %}\nweb:\n  pkg.installed:\n    - name: nginx\n{% for i in range(n) %}\nuser{{ i }}:\n  user.present:\n    - uid: {{ i }}\n" +
     "{% endfor %}\nlast: test.nop\n";
@@ -100,7 +100,7 @@ Deno.test("keys and items keep their places in the file, through templates", asy
   assertEquals(positions.key(new Map(), "web"), undefined);
 });
 
-Deno.test("what an included file wrote has its places in that file", async () => {
+Deno.test("the output of an included file has its positions in that file", async () => {
   const directory = await Deno.makeTempDir({ prefix: "render_" });
   try {
     const world = renderWorld({ directory, files: { "web/part.jinja": "\npart:\n  test.nop: []\n" } });
@@ -118,7 +118,7 @@ Deno.test("what an included file wrote has its places in that file", async () =>
   }
 });
 
-Deno.test("an error of YAML has Salt's words, the excerpt of what was rendered, and the place in the file", async () => {
+Deno.test("a YAML error has Salt's words, an excerpt of the rendered text, and the position in the file", async () => {
   const text = "{% set x = 1 %}{% if x %}\na: 1\n{% endif %}\n\na: 2\n";
   const error = await renderSls({ text, path: "/srv/web.sls", sls: "web" }, renderWorld()).catch((error) => error);
   assertEquals(

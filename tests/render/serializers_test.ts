@@ -5,10 +5,10 @@ import { isMap, map, repr, type Value } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertThrows } from "../support/assert.ts";
 import { fromTyped, type Typed } from "../support/typed_values.ts";
 
-/** Notations come from the corpus's script alone. */
+/** Only the corpus script defines these notations. */
 const value = (typed: unknown): Value => fromTyped(typed as Typed);
 
-/** The answer in Python's notation, or that it is refused. */
+/** The result in Python's notation, or the refusal. */
 function answerOf(make: () => unknown): string {
   try {
     return repr(make() as Value);
@@ -24,20 +24,20 @@ for (const [i, row] of corpus.written.entries()) {
   Deno.test(`serializer ${row.serializer} writes value ${i} with ${repr(options)} as Salt does`, () => {
     const found = answerOf(() => SERIALIZERS[row.serializer].serialize?.(value(row.value), options));
     if ("text" in row) assertEquals(found, repr(value(row.text)));
-    // The words are those of Python's own errors.
+    // The words are those of Python's errors.
     else assert(found.startsWith("refused: "), found);
   });
 }
 
 for (const row of corpus.yamlex) {
-  Deno.test(`yamlex of ${JSON.stringify(row.text)} is what Salt reads`, () => {
+  Deno.test(`yamlex of ${JSON.stringify(row.text)} is parsed as Salt parses it`, () => {
     const found = answerOf(() => SERIALIZERS.yamlex.deserialize?.(row.text, new Map()));
     assertEquals(found, "value" in row ? repr(value(row.value)) : `refused: ${row.error}`);
   });
 }
 
 for (const row of corpus.configs) {
-  Deno.test(`configparser of ${JSON.stringify(row.text)} is what Salt reads`, () => {
+  Deno.test(`configparser of ${JSON.stringify(row.text)} is parsed as Salt parses it`, () => {
     const found = answerOf(() => SERIALIZERS.configparser.deserialize?.(row.text, new Map()));
     assertEquals(found, "value" in row ? repr(value(row.value)) : `refused: ${row.error}`);
   });

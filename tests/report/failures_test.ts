@@ -9,7 +9,7 @@ const end = (id: string, retcode: number, outcome: Outcome = retcode === 0 ? "re
 });
 const WORDS = "ERROR: Minions returned with non-zero exit code: ";
 
-Deno.test("one line names each return code and each reason with its minions, without those that succeeded", () => {
+Deno.test("one line names the minions of each return code and each reason, without those that succeeded", () => {
   const ends = [
     end("web3", 127),
     end("web1", 0),
@@ -27,7 +27,7 @@ Deno.test("one line names each return code and each reason with its minions, wit
   assertEquals(failuresText([end("a", 1)], { color: true }), `\x1b[0;31m${WORDS}1 (a)\x1b[0;0m\n`);
 });
 
-Deno.test("of many minions some are named, and the rest is counted; an id cannot write on the terminal", () => {
+Deno.test("if there are many minions, some are named and the rest is counted; an id cannot control the terminal", () => {
   const ends = Array.from({ length: 25 }, (_, i) => end(`m${String(i).padStart(2, "0")}\x1b[2J`, 1));
   const named = ends.slice(0, 10).map(({ id }) => id.replace("\x1b", "\\x1b")).join(", ");
   assertEquals(failuresText(ends, { color: false }), `${WORDS}1 (${named} and 15 more)\n`);

@@ -24,7 +24,7 @@ Deno.test("minions with the same result are together, the largest group first", 
   assertEquals(groups[0].answer.return, map({ a: [1] }));
 });
 
-Deno.test("a heading names a few and counts the rest, or names all", () => {
+Deno.test("a heading names some minions and counts the rest, or names all", () => {
   const ids = Array.from({ length: 30 }, (_, i) => `m${i}`);
   assertEquals(groupHeading(["web1"], false), "web1");
   assertEquals(groupHeading(ids, false), `${ids.slice(0, 20).join(", ")} and 10 more (30 minions)`);

@@ -19,7 +19,7 @@ Deno.test("a job's progress counts returns, failures and disconnected minions, a
   assertEquals(progress.text(80), `[${"#".repeat(15)}${" ".repeat(5)}] 6/8 returned, 1 failed, 2 not connected, 80 s`);
 });
 
-Deno.test("a job's progress counts the states of minions that tell", () => {
+Deno.test("a job's progress counts the states of minions that report them", () => {
   const progress = new JobProgress(["a", "b", "c"]);
   progress.state("a", 3);
   progress.state("a", 3);
@@ -27,7 +27,7 @@ Deno.test("a job's progress counts the states of minions that tell", () => {
   assertEquals(progress.text(2), `[${" ".repeat(20)}] 0/3 returned, 2 s, 3 of 8 states, waiting for a, b, c`);
 });
 
-/** The world of a command, with everything that it writes, in order. */
+/** A command's input and output, with everything that it writes, in order. */
 function terminal(more: { isDumb?: boolean; columns?: number } = {}) {
   const written: string[] = [];
   const io = {
@@ -61,7 +61,7 @@ Deno.test("the status line is below the output: it is removed before output, sho
   assertEquals(written.slice(5), ["err done\n"]);
 });
 
-Deno.test("a command that is over soon shows no line, and a terminal that cannot redraw has none", () => {
+Deno.test("a short command shows no status line, and neither does a terminal that cannot redraw", () => {
   const { io, written } = terminal();
   const screen = progressScreen(io);
   screen?.follow(new JobProgress(["web1"]), 60_000)[Symbol.dispose]();

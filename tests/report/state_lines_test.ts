@@ -15,7 +15,7 @@ const RET = {
 const line = (more: Record<string, unknown> = {}) =>
   stateLine("web1", { ret: map({ ...RET, ...more }), len: 12 }, { color: false });
 
-Deno.test("a state that is done is a line with its number, its name and what became of it", () => {
+Deno.test("a finished state is a line with its number, its name and its result", () => {
   assertEquals(line(), "web1: 3/12 motd (/etc/motd): Changed, 12.5 ms\n");
   assertEquals(line({ changes: {} }), "web1: 3/12 motd (/etc/motd): Clean, 12.5 ms\n");
   assertEquals(line({ result: null }), "web1: 3/12 motd (/etc/motd): Differs, 12.5 ms\n");

@@ -28,7 +28,7 @@ Deno.test("a summary has a row for each outcome and return code, and the respons
   );
 });
 
-Deno.test("a summary for a terminal has a colour for each outcome; with -v it names everybody", () => {
+Deno.test("a summary for a terminal has a colour for each outcome; with -v it names all minions", () => {
   const many = Array.from({ length: 12 }, (_, i): Answer => ({ ...ANSWERS[2], id: `m${i}` }));
   const text = summaryText(many, { verbose: true, color: true });
   assertStringIncludes(text, "\x1b[0;31mfailed      3       12  m0, m1, m10, m11, m2");

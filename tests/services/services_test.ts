@@ -1,4 +1,6 @@
-/** Services by a recorded systemctl, rc-update and update-rc.d: what is called, and what is made of the answers. @module */
+/**
+ * Services with a recorded systemctl, rc-update and update-rc.d: the calls, and the results of their answers. @module
+ */
 import * as output from "../../lib/services/systemctl_output.ts";
 import { parseRunlevels } from "../../lib/services/openrc.ts";
 import { startedIn } from "../../lib/services/init_scripts.ts";
@@ -21,7 +23,7 @@ function service(grains = SYSTEMD) {
 
 const STATUS = { args: "status *", stdout: "● x.service\n     Loaded: loaded (/x)\n     Active: active", code: 0 };
 
-Deno.test("units are started, stopped, enabled and asked for by systemctl", async () => {
+Deno.test("units are started, stopped, enabled and queried by systemctl", async () => {
   using programs = new RecordedPrograms();
   programs.answer("systemctl", [
     STATUS,
@@ -60,7 +62,7 @@ Deno.test("units are started, stopped, enabled and asked for by systemctl", asyn
   assertEquals(programs.calls(), []);
 });
 
-Deno.test("a unit whose file has changed is read again first", async () => {
+Deno.test("a unit whose file has changed is reloaded first", async () => {
   using programs = new RecordedPrograms();
   const stdout = "Warning: The unit file changed on disk. Run 'systemctl daemon-reload' to reload units.";
   programs.answer("systemctl", [{ args: "status *", stdout }]);
@@ -92,7 +94,7 @@ Deno.test("units are masked and unmasked, in a root directory too", async () => 
   }
 });
 
-Deno.test("whether there is a unit is the return code of a new systemctl, and the text of an old one", async () => {
+Deno.test("the existence of a unit is the return code of a new systemctl, and the output of an old one", async () => {
   using programs = new RecordedPrograms();
   programs.answer("systemctl", [{
     args: "status gone.service*",
@@ -109,7 +111,7 @@ Deno.test("whether there is a unit is the return code of a new systemctl, and th
   await assertRejects(() => systemd.isAvailable("cron", old), Error, "Failed to get information on unit 'cron'");
 });
 
-Deno.test("what systemctl lists becomes names of services, and other units with their types", () => {
+Deno.test("the list of systemctl becomes names of services, and names of other units with their types", () => {
   const units = "cron.service loaded active running Cron\nssh.socket loaded active running ssh\n" +
     "old.service loaded active exited Old\nx.slice loaded active running slice\n\n";
   assertEquals(output.parseRunning(units), ["cron", "ssh.socket"]);
@@ -134,7 +136,7 @@ Deno.test("what systemctl lists becomes names of services, and other units with 
   );
 });
 
-Deno.test("services of OpenRC are listed and switched by rc-update", async () => {
+Deno.test("services of OpenRC are listed, enabled and disabled by rc-update", async () => {
   using programs = new RecordedPrograms();
   const stdout =
     "             acpid |                                 \n           chronyd |      default nonetwork               \n";
@@ -161,7 +163,7 @@ Deno.test("services of OpenRC are listed and switched by rc-update", async () =>
   ]);
 });
 
-Deno.test("Devuan's services are switched by update-rc.d", async () => {
+Deno.test("Devuan's services are enabled and disabled by update-rc.d", async () => {
   using programs = new RecordedPrograms();
   programs.answer("update-rc.d");
   programs.answer("insserv");

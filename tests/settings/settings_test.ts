@@ -1,4 +1,4 @@
-/** Settings of the system by recorded programs, and in files of a root directory. @module */
+/** Settings of the system, with recorded programs and with files of a root directory. @module */
 import {
   availableModules,
   forgetModule,
@@ -43,7 +43,7 @@ Deno.test("a line of settings is found, replaced and added; all others are kept"
   });
 });
 
-Deno.test("parameters of the kernel are read and set by sysctl, and kept in its file", async () => {
+Deno.test("kernel parameters are read and set by sysctl, and stored in its file", async () => {
   assertEquals([...parseParameters("a.b = 1\nc = x = y\nodd line")], [["a.b", "1"], ["c", "x = y"]]);
   assertEquals([...parseParameterFile("# a = 1\nb=2\n c.d =  3 4 \n;x")], [["b", "2"], ["c.d", "3 4"]]);
   using programs = new RecordedPrograms();
@@ -71,7 +71,7 @@ Deno.test("parameters of the kernel are read and set by sysctl, and kept in its 
   }
 });
 
-Deno.test("modules of the kernel are listed, and kept for the next start", async () => {
+Deno.test("kernel modules are listed, and stored for the next boot", async () => {
   assertEquals(parseLsmod("Module                  Size  Used by\nnf_tables  1234  2 a,b\nloop 10 0\n"), [
     { module: "nf_tables", size: "1234", depcount: "2", deps: ["a", "b"] },
     { module: "loop", size: "10", depcount: "0", deps: [] },
@@ -106,7 +106,7 @@ Deno.test("kmod.load returns the new modules, or the error of modprobe", async (
 const TIMEDATECTL =
   "               Local time: Sun\n                Time zone: Europe/Berlin (CEST, +0200)\n          RTC in local TZ: no\n";
 
-Deno.test("the time zone is that of timedatectl", async () => {
+Deno.test("the time zone is read from timedatectl", async () => {
   assertEquals([parseZone(TIMEDATECTL), parseLocalClock(TIMEDATECTL)], ["Europe/Berlin", false]);
   using programs = new RecordedPrograms();
   programs.answer("timedatectl", [{ args: "", stdout: TIMEDATECTL }]);
@@ -116,7 +116,7 @@ Deno.test("the time zone is that of timedatectl", async () => {
   assertEquals(programs.calls().at(-1), "timedatectl set-local-rtc true");
 });
 
-Deno.test("a time zone is set in a root directory, and leads out of none", async () => {
+Deno.test("a time zone is set in a root directory, and never outside of it", async () => {
   await withFiles({ "/usr/share/zoneinfo/Etc/UTC": "x", "/etc/timezone": "old\n" }, async (root) => {
     const context = testContext();
     assertEquals(await setZone("Etc/UTC", "Debian", context, root), true);

@@ -1,4 +1,4 @@
-/** Attributes of the kernel's objects, in a directory that is like `/sys`. @module */
+/** Attributes of kernel objects, in a directory with the layout of `/sys`. @module */
 
 import { attributesBelow, readSysfs, sysfsPath, writeSysfs } from "../../lib/settings/sysfs.ts";
 import { map } from "../../lib/values/value.ts";
@@ -30,7 +30,7 @@ async function inObject(check: (root: string) => void): Promise<void> {
   }
 }
 
-Deno.test("an object's attributes are read as numbers and texts, without what is empty or binary, and without a circle of links", () =>
+Deno.test("an object's attributes are read as numbers and strings, without empty and binary ones, and without following link loops", () =>
   inObject((root) => {
     assertEquals(sysfsPath("link/size", root), `${root}/object/size`);
     assertEquals(sysfsPath("nothing", root), undefined);
@@ -46,7 +46,7 @@ Deno.test("an object's attributes are read as numbers and texts, without what is
     assertEquals(readSysfs(`${root}/object/empty`), false);
   }));
 
-Deno.test("a value is written with a newline; what cannot be written says so", () =>
+Deno.test("a value is written with a newline; a failed write is reported", () =>
   inObject((root) => {
     assertEquals(writeSysfs(`${root}/object/mode`, "c"), true);
     assertEquals(Deno.readTextFileSync(`${root}/object/mode`), "c\n");

@@ -1,4 +1,4 @@
-/** The time zone of hosts without timedatectl, which their files tell. @module */
+/** The time zone of hosts without timedatectl, read from files. @module */
 import { clockInFiles, writeClock, writeZone, zoneInFiles } from "../../lib/settings/time_zone_files.ts";
 import { isZone } from "../../lib/settings/time_zone.ts";
 import { assertEquals, assertRejects, assertThrows } from "../support/assert.ts";
@@ -33,7 +33,7 @@ for (
   });
 }
 
-Deno.test("the zone of other hosts is where /etc/localtime leads", () => {
+Deno.test("the zone of other hosts is the target of /etc/localtime", () => {
   withFiles({ "/etc/x": "" }, (root) => {
     const zone = () => zoneInFiles("Slackware", root);
     assertThrows(zone, Error, `${root}/etc/localtime does not exist`);
@@ -45,7 +45,7 @@ Deno.test("the zone of other hosts is where /etc/localtime leads", () => {
   });
 });
 
-Deno.test("a zone that nothing tells is an error, and compared by its contents", async () => {
+Deno.test("an unknown zone is an error, and zones are compared by content", async () => {
   using programs = new RecordedPrograms();
   programs.answer("timedatectl", [{ args: "*", stderr: "no bus", code: 1 }]);
   const root = Deno.makeTempDirSync({ prefix: "time_zone_" });
@@ -65,7 +65,7 @@ Deno.test("a zone that nothing tells is an error, and compared by its contents",
   }
 });
 
-Deno.test("a zone that is set is written where its family keeps it", () => {
+Deno.test("a zone is written to the file of the OS family", () => {
   const clock = "/etc/sysconfig/clock";
   for (
     const [family, before, after] of [["RedHat", 'ZONE="x"', 'ZONE="Etc/UTC"'], [
@@ -97,7 +97,7 @@ for (
   });
 }
 
-Deno.test("what the clock keeps is written where its family keeps it", () => {
+Deno.test("the setting of the hardware clock is written to the file of the OS family", () => {
   const files = {
     "/etc/default/rcS": "UTC=yes\n",
     "/etc/conf.d/hwclock": "clock=x\n",

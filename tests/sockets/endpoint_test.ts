@@ -9,14 +9,14 @@ import { assert, assertEquals, assertRejects } from "../support/assert.ts";
 import { AT_ONCE_MS } from "../support/time.ts";
 import { Peer } from "../support/fleet/peer.ts";
 
-/** Far above what anything here takes: a wait that is lost fails with this, and does not hang the run. */
+/** Far above the time that these tests need: a lost wake-up fails the test and does not block the run. */
 const BOUND_MS = 60_000;
 
 const utf8 = new TextEncoder();
 const frame = (text: string) => utf8.encode(text);
 const text = (frames: Frames | undefined) => frames?.map((bytes) => new TextDecoder().decode(bytes));
 
-/** Answers every request with itself until it is closed. */
+/** Echoes every request until it is closed. */
 async function echo(server: Duplex, delayMs: (request: Frames) => number = () => 0): Promise<void> {
   for (;;) {
     const request = await server.receive();
@@ -126,7 +126,7 @@ strictTest("a peer that comes later is waited for, and one that comes back is fo
       assert(await early);
       assertEquals(text(await client.receive(BOUND_MS)), ["", body]);
     } else {
-      // What was sent before the loss was noticed is lost with the connection.
+      // Messages sent before the loss was detected are lost with the connection.
       let reply: Frames | undefined;
       for (let n = 0; n < 50 && reply === undefined; n++) {
         assert(await client.send([new Uint8Array(), frame(body)], BOUND_MS));
@@ -153,7 +153,7 @@ strictTest("close() ends every wait at once, with undefined", async () => {
   const waits = [...sockets.map((socket) => socket.receive()), ...sockets.map((socket) => socket.receive(60_000))];
   const sending = Outbox.push();
   const unsent = sending.send([frame("nobody takes it")]);
-  await new Promise((resolve) => setTimeout(resolve, 20)); // let them park
+  await new Promise((resolve) => setTimeout(resolve, 20)); // let the threads block
   const start = performance.now();
   for (const socket of [...sockets, sender, sending]) {
     socket.close();
@@ -279,7 +279,7 @@ strictTest("hundreds of requests, more than Deno has threads, wait for a worker 
   const forwarder = ZmqProxy.requests({}, { highWaterMark: 0 });
   const { front, back } = await forwarder.start({ front: "tcp://127.0.0.1:0", back: `ipc://${dir}/workers.ipc` });
   const workers = [1, 2].map(() => Peer.dealer({ highWaterMark: 0 }));
-  workers[0].connect(back); // it gets what it can hold, and reads nothing yet
+  workers[0].connect(back); // it gets as much as it can buffer, and reads nothing yet
   const clients = Array.from({ length: 200 }, () => Duplex.request());
   const asking = clients.map(async (client, i) => {
     client.connect(front);
@@ -287,7 +287,7 @@ strictTest("hundreds of requests, more than Deno has threads, wait for a worker 
   });
   await new Promise((resolve) => setTimeout(resolve, 100));
   workers[1].connect(back);
-  // All of them are parked, and files can still be read: Deno does that in the same threads.
+  // All waits block, and files can still be read: Deno uses the same threads for that.
   await Deno.readTextFile(new URL(import.meta.url));
   const served = workers.map((worker) => echo(worker));
   await Promise.all(asking);
@@ -314,7 +314,7 @@ strictTest("each lost connection of a subscriber is reported, also one that is l
     while (await inbox.receive(20) === undefined) await outbox.send([frame("hello")]);
   };
   await arrived(first);
-  // Nobody receives, and the loss comes with a message.
+  // No receive is pending, and the loss arrives together with a message.
   await first.send([frame("last")]);
   first.close();
   await lost.promise;
@@ -326,7 +326,7 @@ strictTest("each lost connection of a subscriber is reported, also one that is l
   using second = Duplex.xpub();
   await second.bind(address);
   await arrived(second);
-  // Word of tries that failed may still be under way.
+  // Events of failed tries may still be pending.
   let before = -1;
   while (losses > before) {
     before = losses;
@@ -343,13 +343,13 @@ strictTest("a connection of a subscriber that cannot be made is reported", async
   using inbox = Inbox.subscriber({ reconnectMs: 20 });
   const lost = Promise.withResolvers<void>();
   inbox.onLost(lost.resolve);
-  inbox.connect("tcp://127.0.0.1:1"); // nobody listens there
+  inbox.connect("tcp://127.0.0.1:1"); // no process listens there
   await lost.promise;
 });
 
-Deno.test("keep-alive is on, and idle as long as asked for", { ignore: Deno.build.os !== "linux" }, async () => {
+Deno.test("keep-alive is on, with the configured idle time", { ignore: Deno.build.os !== "linux" }, async () => {
   for (const on of [true, false]) {
-    // Its own server: an earlier connection to this one might not be gone yet.
+    // A separate server: an earlier connection to the shared one may still exist.
     using server = Peer.router();
     await server.bind("tcp://127.0.0.1:0");
     const port = Number(server.address.split(":").at(-1));
@@ -357,7 +357,7 @@ Deno.test("keep-alive is on, and idle as long as asked for", { ignore: Deno.buil
     using client = Duplex.request({ keepalive: { on, idleS: 7_777, count: 3, intervalS: 11 } });
     client.connect(server.address);
     await roundTrip(client, "x");
-    // proc_net_tcp(5): remote address, state 01, queues, and the timer: 02 is keep-alive, then the jiffies that are left.
+    // proc_net_tcp(5): remote address, state 01, queues, and the timer: 02 is keep-alive, then the remaining jiffies.
     const row = new RegExp(`:${port.toString(16).toUpperCase().padStart(4, "0")} 01 \\S+ (\\d\\d):([0-9A-F]+) `);
     const remote = Deno.readTextFileSync("/proc/net/tcp").split("\n").find((line) => row.test(line));
     const [, timer, jiffies] = row.exec(remote ?? "") ?? [];

@@ -41,7 +41,7 @@ if (linux) {
       await woken;
       calls.resetEvent(busy);
     }
-    // What is ready already needs no new event.
+    // A descriptor that is already readable needs no new event.
     calls.setEvent(busy);
     await waits[0].wait(-1);
     assert(!quietWoke);

@@ -4,7 +4,7 @@ import { ZmqContext } from "../../lib/sockets/libzmq.ts";
 import { assertEquals } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
 
-Deno.test("connections are made again and again after the watcher of lost connections is closed", async () => {
+Deno.test("connections can still be made after the watcher of lost connections is closed", async () => {
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   let accepted = 0;
   const accepting = (async () => {
@@ -32,7 +32,7 @@ Deno.test("connections are made again and again after the watcher of lost connec
   assertEquals(await accepting, undefined);
 });
 
-Deno.test("a CPU profile, which interrupts its thread a thousand times a second, costs no message", async () => {
+Deno.test("a CPU profile, which interrupts its thread a thousand times a second, loses no message", async () => {
   const context = ZmqContext.create();
   const [pull, push] = [context.socket("pull"), context.socket("push")];
   pull.bind("inproc://profiled");

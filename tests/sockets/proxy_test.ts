@@ -8,7 +8,7 @@ Deno.test("a ZmqProxy whose workers' queues are full waits, and loses no request
   const directory = Deno.makeTempDirSync({ prefix: "forwarder_" });
   const forwarder = ZmqProxy.requests({}, { highWaterMark: 1 });
   const { front, back } = await forwarder.start({ front: "tcp://127.0.0.1:0", back: `ipc://${directory}/back.ipc` });
-  // Bounded on both sides, replies and requests would wait for each other for ever.
+  // With limits on both sides, replies and requests could wait for each other for ever.
   const worker = Peer.dealer({ highWaterMark: 0 });
   worker.connect(back);
   const sockets = Array.from({ length: clients }, () => Duplex.request());
@@ -17,7 +17,7 @@ Deno.test("a ZmqProxy whose workers' queues are full waits, and loses no request
       socket.connect(front);
       await socket.send([Uint8Array.of(i)]);
     }
-    // Let the proxy fill every queue on the way to a worker that takes nothing yet.
+    // Let the proxy fill every queue to a worker that receives nothing yet.
     await sockets[0].receive(200);
     const echo = (async () => {
       for (let frames = await worker.receive(); frames !== undefined; frames = await worker.receive()) {

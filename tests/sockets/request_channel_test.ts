@@ -14,7 +14,7 @@ const text = (frame: Uint8Array) => new TextDecoder().decode(frame);
 const SOON = { timeoutMs: 60, tries: 1 };
 const LATER = { timeoutMs: 60_000, tries: 1 };
 
-/** A master's port that keeps what comes, and answers what `answer` gives. */
+/** A master's port that records requests and sends the answers of `answer`. */
 class Port implements AsyncDisposable {
   readonly came: string[] = [];
   answer: (text: string) => string | undefined = (text) => `re: ${text}`;
@@ -51,7 +51,7 @@ class Port implements AsyncDisposable {
     }
   }
 
-  /** Answers what was left unanswered. */
+  /** Answers the unanswered requests. */
   async release(): Promise<void> {
     for (const [id, delimiter, body] of this.#waiting.splice(0)) {
       await this.#router.send([id, delimiter, bytes(`re: ${text(body)}`)]);
@@ -103,7 +103,7 @@ Deno.test("a failed request does not delay the next", async () => {
   assertEquals([lost.status, found.status], ["rejected", "fulfilled"]);
 });
 
-Deno.test("reset sends the request under way again, within the same try", async () => {
+Deno.test("reset sends the pending request again, within the same try", async () => {
   await using port = await Port.open();
   using channel = new RequestChannel(port.address);
   port.answer = () => undefined;
@@ -114,7 +114,7 @@ Deno.test("reset sends the request under way again, within the same try", async 
   assertEquals([text(await reply), port.came.length], ["at last", 2]);
 });
 
-Deno.test("close fails the request under way and those in line, at once; later ones too", async () => {
+Deno.test("close fails the pending request and the queued ones at once, and later ones too", async () => {
   await using port = await Port.open();
   const channel = new RequestChannel(port.address);
   port.answer = () => undefined;
@@ -148,20 +148,20 @@ Deno.test("abort ends the running request at once and does not affect the next o
   assertEquals(port.came, ["lost", "found"]);
 });
 
-Deno.test("a master that comes back on its port is found again", async () => {
+Deno.test("the channel reconnects to a master that restarts on its port", async () => {
   const address = `tcp://127.0.0.1:${freePort()}`;
   const first = await Port.open(address);
   using channel = new RequestChannel(address);
   assertEquals(text(await channel.request(bytes("a"), LATER)), "re: a");
   await first[Symbol.asyncDispose]();
-  // The first try may go out on the connection that is just being lost.
+  // The first try may be sent on the connection that is being lost.
   const reply = channel.request(bytes("b"), { timeoutMs: 3_000, tries: 20 });
-  // libzmq closes in its own time.
+  // libzmq closes asynchronously.
   await using second = await eventually(() => Port.open(address), { what: "the port" });
   assertEquals([text(await reply), second.came], ["re: b", ["b"]]);
 });
 
-/** Whether this host has a loopback address of IPv6. */
+/** Whether this host has an IPv6 loopback address. */
 function hasIpv6(): boolean {
   return Deno.networkInterfaces().some(({ address }) => address === "::1");
 }

@@ -7,7 +7,7 @@ import { HAPPENED, type KeptServiceInit } from "../support/threads/supervised_se
 import { ObservedWorkers } from "../support/threads/observed_workers.ts";
 import { recordingLogger } from "../support/fleet/services.ts";
 
-/** A service that echoes, what its threads say, and the other end of its socket. */
+/** An echo service, the events of its threads, and the peer of its socket. */
 class Echo implements AsyncDisposable {
   readonly logged: string[] = [];
   /** The echoes, in the order received. */
@@ -41,7 +41,7 @@ class Echo implements AsyncDisposable {
     await eventually(() => this.story.filter((word) => word === what).length === times, { what: `"${what}"` });
   }
 
-  /** Has the thread hang in the middle of a turn, and declares it dead. */
+  /** Makes the thread hang inside a turn, and reports it as dead. */
   async hangAndKill(): Promise<void> {
     await this.thread.ready;
     this.thread.post("hang");
@@ -84,11 +84,11 @@ Deno.test("a successor starts when the last turn of its predecessor has ended, a
   await using echo = new Echo({ canOverlap: false });
   await echo.hangAndKill();
   echo.send(numbers(1, 10));
-  // As long as another would take to begin, if it did not wait.
+  // Long enough for a successor to start, if it did not wait.
   await new Promise((resolve) => setTimeout(resolve, 1_500));
   echo.release();
   await echo.happened("started", 2);
-  await echo.echoed(numbers(1, 10)); // what came meanwhile
+  await echo.echoed(numbers(1, 10)); // the messages received meanwhile
   assertEquals(echo.received, numbers(1, 10));
   await echo.happened("refused");
   assertEquals(echo.story.filter((word) => word !== "refused"), ["started", "hangs", "released", "started"]);
@@ -109,7 +109,7 @@ Deno.test("if a thread hangs, another one works with its own socket", async () =
   assert(echo.logged[1].includes("another thread replaces it"), echo.logged[1]);
   echo.release();
   await echo.happened("refused");
-  // What was the other's is closed in the end, and all goes to this one.
+  // The old thread's socket is closed at the end, and all messages go to the new one.
   let number = 10;
   await eventually(() => {
     const next = [++number, ++number];
@@ -122,7 +122,7 @@ Deno.test("if a thread hangs, another one works with its own socket", async () =
 Deno.test("a hanging thread that cannot be replaced is reported until it returns", async () => {
   await using echo = new Echo({ canOverlap: false, stuckMs: 100 });
   await echo.hangAndKill();
-  await eventually(() => echo.logged.length >= 3, { what: "the second complaint" });
+  await eventually(() => echo.logged.length >= 3, { what: "the second log line" });
   assert(echo.logged.slice(1).every((line) => line.includes("restart this service")), echo.logged.join("\n"));
   assertEquals(echo.story, ["started", "hangs"]);
   echo.release();

@@ -13,12 +13,12 @@ import { isMap, map, type Value, type ValueMap } from "../../lib/values/value.ts
 
 const JID = "20260101000000000000";
 
-/** The results' keys, short. */
+/** The keys of the results, shortened. */
 function ids(returned: Value): unknown {
   return isMap(returned) ? [...returned.keys()].map((tag) => String(tag).split("_|-")[1]) : returned;
 }
 
-Deno.test("an unknown argument of a state function is an error with its place, and nothing runs", async () => {
+Deno.test("an unknown argument of a state function is an error with its position, and nothing runs", async () => {
   const sls =
     "ok: test.succeed_with_changes\na:\n  test.configurable_test_state:\n    - changes: True\n    - reslut: True\n";
   await using tree = await openTree({ files: { "t.sls": sls } });
@@ -46,7 +46,7 @@ Deno.test("a state function that accepts arguments besides its parameters declar
   ]]);
 });
 
-Deno.test("a run ends before a state at which an operator ends it, and continues after a pause", async () => {
+Deno.test("a run ends before the state that an operator chose, and continues after a pause", async () => {
   await using tree = await openTree({ files: { "t.sls": "a: test.nop\nb: test.nop\nc: test.nop\n" } });
   await tree.call("state.soft_kill", [JID, "b"]);
   const { returned } = await tree.call("state.sls", ["t"]);
@@ -80,7 +80,7 @@ Deno.test("SLS files, functions and the highstate can be switched off", async ()
   assertEquals((await switched.call("state.list_disabled")).returned, off);
 });
 
-Deno.test("a requested run is tried, kept, and run when it is asked for", async () => {
+Deno.test("a requested run is tested, stored, and applied on request", async () => {
   await using tree = await openTree({ files: { "t.sls": "a: test.succeed_with_changes\n" } });
   assertEquals(resultOf((await tree.call("state.request", ["t"])).returned, "a").get("result"), null);
   const kept = (await tree.call("state.check_request")).returned;
@@ -157,7 +157,7 @@ Deno.test("a run whose state restarted the minion continues with the next state"
   assertEquals([resultOf(returned, "b").get("result"), resultOf(returned, "c").get("comment")], [true, "Success!"]);
 });
 
-Deno.test("states tell the master of their results where they are asked to", async () => {
+Deno.test("states send their results to the master if requested", async () => {
   const asked: { tag: Value; data: Value }[] = [];
   await using tree = await openTree({
     files: {
@@ -187,7 +187,7 @@ Deno.test("states tell the master of their results where they are asked to", asy
   assertEquals(isMap(progress) && progress.get("len"), 3);
 });
 
-Deno.test("a watcher of a job gets each state", async () => {
+Deno.test("a watcher of a job gets the result of each state", async () => {
   const tags: Value[] = [];
   const request = (load: ValueMap) => {
     tags.push(load.get("tag") ?? null);
@@ -205,7 +205,7 @@ Deno.test("a watcher of a job gets each state", async () => {
   assertEquals(tags, [`salt/job/${JID}/prog/m1/0`]);
 });
 
-Deno.test("grains and pillar that a state renews are those of the states behind it", async () => {
+Deno.test("grains and pillar that a state refreshes are used by later states", async () => {
   await using tree = await openTree({
     files: {
       "t.sls":
@@ -237,7 +237,7 @@ Deno.test("a run waits for earlier ones, or is refused without queue", async () 
   const refused = await first.call("state.sls", ["t"]);
   assertEquals([refused.retcode, Array.isArray(refused.returned)], [1, true]);
   assertEquals(ids((await first.call("state.sls", ["t"], { queue: true })).returned), ["a"]);
-  // Two that wait do not wait for each other.
+  // Two waiting runs do not wait for each other.
   looks = -1000;
   await using second = await openTree({ files, context: { jobs: jobs([after]) } });
   assertEquals(ids((await second.call("state.sls", ["t"], { queue: true })).returned), ["a"]);
@@ -259,7 +259,7 @@ Deno.test("localconfig replaces options for one call", async () => {
   assertEquals(ids((await tree.call("state.sls", ["t"])).returned), ["a"]);
 });
 
-Deno.test("mock=True calls no state, and says so of each", async () => {
+Deno.test("mock=True calls no state, and each result reports that", async () => {
   await using tree = await openTree({
     files: { "t.sls": "a: test.fail_without_changes\nb: test.succeed_with_changes\n" },
   });
@@ -271,7 +271,7 @@ Deno.test("mock=True calls no state, and says so of each", async () => {
   assertEquals(retcode, 0);
 });
 
-Deno.test("a command that hangs is ended by its timeout, and the states behind it run", async () => {
+Deno.test("a hanging command is terminated by its timeout, and later states run", async () => {
   const sls = "hang:\n  cmd.run:\n    - name: exec sleep 600\n    - timeout: 1\nnext: test.succeed_with_changes\n";
   await using tree = await openTree({ files: { "t.sls": sls } });
   const { returned } = await tree.call("state.sls", ["t"]);

@@ -1,5 +1,6 @@
 /**
- * A run that continues after its minion was killed while a command of a state ran: its work, or a look.
+ * A run that continues after its minion was killed while a command of a state ran: one that changes the host, or a
+ * read-only one.
  * @module
  */
 
@@ -18,17 +19,20 @@ function outcome(retcode: number) {
   return { pid: 7, retcode, stdout: none, stderr: none, timedOut: false, dropped: { stdout: 0, stderr: 0 } };
 }
 
-/** When a run is ended, and how commands end. */
+/** The moment of the interruption, and the results of commands. */
 interface Interruption {
-  /** The return code of the command that continues. */
+  /** The return code of the surviving command. */
   readonly survivor: number;
-  /** That of the others. */
+  /** The return code of the other commands. */
   readonly later: number;
-  /** Which command it is. Default: the first. */
+  /** Selects the surviving command. Default: the first. */
   readonly at?: (words: string, earlier: readonly string[]) => boolean;
 }
 
-/** What a run returns that is ended while a command runs, and then continues; and the commands of the second part. */
+/**
+ * Interrupts a run during a command and continues it.
+ * @returns The return of the run, and the commands after the interruption.
+ */
 async function interrupted(sls: string, { survivor, later, at = () => true }: Interruption) {
   const taken = Promise.withResolvers<[record: Uint8Array<ArrayBuffer>, words: string[]]>();
   let root = "";
@@ -79,18 +83,18 @@ function asResult(value: Value): { result?: Value; comment?: Value; changes?: Va
   return isMap(value) ? Object.fromEntries(value) : {};
 }
 
-Deno.test("killed while a condition ran: the condition is asked again, and its first outcome is not the state's", async () => {
+Deno.test("killed while a condition ran: the condition is checked again, and the outcome of the killed check is not used for the state", async () => {
   for (const condition of ["unless", "onlyif"]) {
     const later = condition === "unless" ? 1 : 0;
     const sls = `a:\n  test.succeed_with_changes:\n    - ${condition}: probe\nb: test.nop\n`;
-    // The first time it ended as something that was killed.
+    // The first check ended as killed.
     const { results: [a, b], words } = await interrupted(sls, { survivor: 1, later });
     assertEquals([a?.result, a?.comment, b?.comment], [true, "Success!", "Success!"]);
     assert(words.length === 1 && words[0]?.includes("probe"));
   }
 });
 
-Deno.test("killed while check_cmd ran: the state is not called again, its check is", async () => {
+Deno.test("killed while check_cmd ran: the state is not called again, but its check is", async () => {
   const sls = "a:\n  test.succeed_with_changes:\n    - check_cmd: probe\n";
   const { results: [a], words } = await interrupted(sls, { survivor: 1, later: 0 });
   assertEquals([a?.result, a?.comment], [true, "check_cmd determined the state succeeded"]);
@@ -98,7 +102,7 @@ Deno.test("killed while check_cmd ran: the state is not called again, its check 
   assertEquals(words.length, 1);
 });
 
-Deno.test("killed while the check_cmd of file.managed ran: the file is written, and no outcome hides that it was not", async () => {
+Deno.test("killed while the check_cmd of file.managed ran: the file is written, and the result reports the check correctly", async () => {
   const path = await Deno.makeTempFile({ prefix: "interrupted_run_" });
   try {
     const sls = `${path}:\n  file.managed:\n    - contents: new\n    - check_cmd: /bin/true\n`;
@@ -113,7 +117,7 @@ Deno.test("killed while the check_cmd of file.managed ran: the file is written, 
 
 const USER = "so:\n  user.present:\n    - name: interrupted_user\n    - createhome: false\n";
 
-Deno.test("killed during a read-only command: the state is called again, and the command's outcome is not the state's", async () => {
+Deno.test("killed during a read-only command: the state is called again, and the outcome of the command is not used for the state", async () => {
   const { results: [user], words } = await interrupted(USER, {
     survivor: 0,
     later: 0,
@@ -126,7 +130,7 @@ Deno.test("killed during a read-only command: the state is called again, and the
   );
 });
 
-Deno.test("killed while the first of several programs worked: the state is called again, and its changes tell of the program", async () => {
+Deno.test("killed while the first of several programs worked: the state is called again, and its changes include those of the program", async () => {
   const { results: [user], words } = await interrupted(USER, {
     survivor: 0,
     later: 0,
@@ -145,7 +149,7 @@ const ACTS = `so:
     - pkg.version: [bash]
 `;
 
-Deno.test("killed while a state that acts looked: what it did before is its outcome, and it is not called again", async () => {
+Deno.test("killed during a read-only command of a state that changed something: its change is the outcome, and it is not called again", async () => {
   for (const later of [0, 3]) {
     const { results: [acted], words } = await interrupted(ACTS, {
       survivor: 1,
@@ -158,7 +162,7 @@ Deno.test("killed while a state that acts looked: what it did before is its outc
   }
 });
 
-Deno.test("killed again and again in one state: at the third time its commands are its outcome", () => {
+Deno.test("killed three times in one state: after the third time its commands are its outcome", () => {
   const cachedir = Deno.makeTempDirSync({ prefix: "interrupted_run_" });
   try {
     const chunk = map({ state: "pkg", fun: "installed", __id__: "a", name: "a", __sls__: "t" });

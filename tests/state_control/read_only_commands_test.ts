@@ -1,5 +1,5 @@
 /**
- * Which commands of states do no work.
+ * The commands of states that count as read-only.
  * @module
  */
 

@@ -1,5 +1,6 @@
 /**
- * A file that another changes while a state manages it: it is whole at any time, nothing is left beside it, and the next run heals it.
+ * A file that another process changes while a state manages it: it is complete at any time, no temporary file is left,
+ * and the next run corrects it.
  * @module
  */
 
@@ -10,7 +11,7 @@ import { openTree, type StateTree } from "../support/calls/state_tree.ts";
 const LINES = 20_000;
 const WHOLE = "new line\n".repeat(LINES);
 
-/** A tree whose state manages `host/file`, between the check and the end of which `script` runs. */
+/** A tree whose state manages `host/file`; `script` runs between its check and its end. */
 async function scene(script: string): Promise<StateTree> {
   const tree = await openTree({ files: { "whole.txt": WHOLE } });
   const { root } = tree;
@@ -38,7 +39,7 @@ const OTHERS: Readonly<Record<string, string>> = {
 };
 
 for (const [what, script] of Object.entries(OTHERS)) {
-  Deno.test(`who ${what} between the check and the replacement finds the complete new file, and no temporary file`, async () => {
+  Deno.test(`a process that ${what} between the check and the replacement finds the complete new file, and no temporary file`, async () => {
     await using tree = await scene(script);
     const first = only((await tree.call("state.sls", ["t"])).returned);
     assertEquals(first.result, true);
@@ -57,7 +58,7 @@ Deno.test("a directory at the path of the file is not overwritten, and the state
   assertEquals([...Deno.readDirSync(`${tree.root}/host`)].map(({ name }) => name), ["file"]);
 });
 
-Deno.test("a concurrent reader sees the old or the new contents, never a part", async () => {
+Deno.test("a concurrent reader gets the old or the new contents, never a part", async () => {
   await using tree = await scene("true");
   const path = `${tree.root}/host/file`;
   const reader = new Deno.Command("sh", {

@@ -10,7 +10,7 @@ import { openTree } from "../support/calls/state_tree.ts";
 
 const DAY_MS = 86_400_000;
 
-/** Runs `run` with a wall clock that is moved at each look by `jumpMs`. */
+/** Runs `run` with a wall clock that jumps by `jumpMs` at each reading. */
 async function withJumps<T>(jumpMs: number, run: () => Promise<T>): Promise<T> {
   const { now } = Date;
   let looks = 0;

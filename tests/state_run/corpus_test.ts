@@ -1,5 +1,5 @@
 /**
- * Runs of states against tests/corpus/requisite_runs.json: what Python Salt returns for the same files and calls.
+ * State runs compared with the returns of Python Salt for the same files and calls: tests/corpus/requisite_runs.json.
  * @module
  */
 
@@ -21,7 +21,7 @@ interface Case {
   readonly retcode: number | null;
 }
 
-/** Results by tag with their fields, both sorted: Python's order of fields has no meaning. */
+/** Results by tag with sorted tags and fields: the order of Python's fields has no meaning. */
 function sorted(value: Value): Value {
   if (!isMap(value)) return Array.isArray(value) ? value.map(sorted) : value;
   return new Map(
@@ -29,7 +29,7 @@ function sorted(value: Value): Value {
   );
 }
 
-/** Texts with what ours add (places, hints) cut off: Salt's text is the first line, or all. */
+/** Texts without our additions (positions, hints): Salt's text is the first line or the whole text. */
 function saltText(ours: Value, salt: Value): Value {
   if (!Array.isArray(ours) || !Array.isArray(salt)) return ours;
   return ours.map((text, i) => {
@@ -39,8 +39,8 @@ function saltText(ours: Value, salt: Value): Value {
 }
 
 /**
- * Cases in which Salt is wrong, and why: it takes `fun` out of a condition when it is first checked, so that the condition counts once;
- * an empty list of conditions is its own error; the result of `mod_watch` is lost where the state is parallel.
+ * Cases in which Salt has a bug: it removes `fun` from a condition at the first check, so that the condition is checked
+ * only once; it fails on an empty list of conditions; it loses the result of `mod_watch` of a parallel state.
  */
 const WRONG: ReadonlySet<string> = new Set([
   "prereq of a state that is skipped by unless",
@@ -50,7 +50,7 @@ const WRONG: ReadonlySet<string> = new Set([
   "parallel with requisites",
 ]);
 
-/** The names of failed requisites come in the order of Python's hashes. */
+/** Sorts the names of failed requisites: Python lists them in hash order. */
 function named(value: Value): Value {
   if (!isMap(value)) return value;
   return new Map([...value].map(([key, item]) => {
@@ -63,7 +63,7 @@ const cases = (await readCorpus<Case>("requisite_runs.json")).filter(({ name }) 
 
 for (let start = 0; start < cases.length; start += 50) {
   const some = cases.slice(start, start + 50);
-  Deno.test(`runs return what Salt returns: ${some[0].name} … ${some.at(-1)?.name}`, async (t) => {
+  Deno.test(`state runs return what Salt returns: ${some[0].name} … ${some.at(-1)?.name}`, async (t) => {
     for (const row of some) {
       await t.step(row.name, async () => {
         const files = Object.entries({ "t.sls": row.sls, ...row.more }).filter(([, text]) => text !== "");

@@ -1,5 +1,5 @@
 /**
- * A command of a state that does not end: its `timeout` ends it and all that it started, or the end of the job does.
+ * A command of a state that does not end: its `timeout` or the end of the job kills it with all its child processes.
  * @module
  */
 
@@ -17,21 +17,21 @@ function outcomes(returned: Value): Record<string, Value> {
   );
 }
 
-/** Whether a process has the words of `command` in its command line. */
+/** Whether a process has the arguments of `command` in its command line. */
 function isRunning(command: string): boolean {
   for (const { name } of Deno.readDirSync("/proc")) {
     if (!/^\d+$/.test(name)) continue;
     try {
       if (Deno.readTextFileSync(`/proc/${name}/cmdline`).replaceAll("\0", " ").includes(command)) return true;
-    } catch { /* It has ended. */ }
+    } catch { /* The process has ended. */ }
   }
   return false;
 }
 
-/** Seconds that no other process on this host sleeps for. */
+/** A sleep time that no other process on this host uses, in seconds. */
 const LONG = `${600 + Deno.pid / 10_000_000}`;
 
-Deno.test("a command that hangs fails its state by name after its timeout; the others run, and the next run heals it", async () => {
+Deno.test("a hanging command fails its state after its timeout; the others run, and the next run succeeds", async () => {
   await using tree = await openTree({
     files: {
       "t.sls": `hangs:
@@ -56,7 +56,7 @@ requires:
   assertEquals(outcomes(healed.returned), { hangs: true, behind: true, requires: true });
 });
 
-Deno.test("the end of the job ends a command that hangs, of a state and of a condition, and the record names the state", async () => {
+Deno.test("the end of the job kills a hanging command of a state or of a condition, and the record names the state", async () => {
   for (const argument of [`name: sleep ${LONG}1`, `name: 'true'\n    - unless: sleep ${LONG}1`]) {
     const job = new AbortController();
     await using tree = await openTree({

@@ -1,5 +1,5 @@
 /**
- * States that need a file of a master that has gone: each ends by name after the time limit of one request, as in Python.
+ * States that need a file of an unreachable master: each fails after the time limit of one request, as in Python.
  * @module
  */
 
@@ -21,7 +21,7 @@ const STATES: Readonly<Record<string, string>> = {
 };
 
 for (const [what, source] of Object.entries(STATES)) {
-  Deno.test(`${what} of a master that has gone fails by name, and the state behind it runs`, async () => {
+  Deno.test(`${what} of an unreachable master fails, and the next state runs`, async () => {
     let waitedMs = 0;
     const request = (load: ValueMap) => {
       if (load.get("cmd") === "_master_opts") return Promise.resolve(new Map());
@@ -42,7 +42,7 @@ for (const [what, source] of Object.entries(STATES)) {
     const [fetched, behind] = [...returned.values()];
     assert(isMap(fetched) && isMap(behind));
     assertEquals([fetched.get("result"), behind.get("result")], [false, true]);
-    // Of a script Salt's own words say only that it did not come.
+    // For a script Salt's message says only that it was not fetched.
     const why = what === "cmd.script"
       ? "Unable to cache script salt://a.sh"
       : "No reply from tcp://master:4506 in 180000 ms";

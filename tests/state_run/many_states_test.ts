@@ -1,5 +1,6 @@
 /**
- * A run of 10,000 states: each has its result, in the order of the file, and a failure in the middle stops nothing.
+ * A run of 10,000 states: each has a result, in the order of the file, and a failure in the middle stops no other
+ * state.
  * @module
  */
 
@@ -13,7 +14,7 @@ function field(result: Value | undefined, name: string): Value {
   return isMap(result) ? result.get(name) ?? null : null;
 }
 
-Deno.test("10,000 states in one run all have results, in their order, with one that fails and one that requires the last", async () => {
+Deno.test("10,000 states in one run all have results in order, with one that fails and one that requires the last", async () => {
   const ids = Array.from({ length: STATES }, (_, i) => `s${i}`);
   const lines = ids.map((id, i) => `${id}: test.${i === STATES / 2 ? "fail_without_changes" : "nop"}\n`);
   lines[0] = `s0:\n  test.nop:\n    - require: [{test: s${STATES - 1}}]\n`;

@@ -1,5 +1,5 @@
 /**
- * `state_max_parallel`, and modules that serve from the middle of a run on.
+ * `state_max_parallel`, and modules that become available during a run.
  * @module
  */
 
@@ -9,7 +9,7 @@ import { isMap, type Value } from "../../lib/values/value.ts";
 
 const OUTCOME = { pid: 7, retcode: 0, stdout: new Uint8Array(), stderr: new Uint8Array(), timedOut: false };
 
-Deno.test("no more states run at the same time than state_max_parallel says", async () => {
+Deno.test("no more states run at the same time than state_max_parallel", async () => {
   for (const [limit, expected] of [[0, 6], [1, 1], [2, 2]]) {
     let [now, max, count] = [0, 0, 0];
     const sls = [1, 2, 3, 4, 5, 6].map((i) => `s${i}:\n  cmd.run:\n    - name: work ${i}\n    - parallel: true\n`);
@@ -37,7 +37,7 @@ function comment(returned: Value, id: string): Value {
   return isMap(result) ? result.get("comment") ?? null : null;
 }
 
-Deno.test("reload_modules: a state whose program an earlier one brought is there from then on", async () => {
+Deno.test("reload_modules: a state function is available after an earlier state has installed its program", async () => {
   const bin = await Deno.makeTempDir({ prefix: "reload_" });
   const path = Deno.env.get("PATH") ?? "";
   try {

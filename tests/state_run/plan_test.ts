@@ -1,5 +1,5 @@
 /**
- * `state.plan` and `state.apply plan=`: what is planned is applied, or what moved is said; no plan changes anything.
+ * `state.plan` and `state.apply plan=`: the plan is applied, or the differences are reported; a plan changes nothing.
  * @module
  */
 
@@ -35,7 +35,7 @@ function hashIn(returned: Value): string {
   return tag?.split("_|-")[2] ?? "";
 }
 
-/** Every file below a directory with what it holds. */
+/** Every file below a directory with its content. */
 async function contents(directory: string, found: Record<string, string> = {}): Promise<Record<string, string>> {
   for await (const { name, isDirectory } of Deno.readDir(directory)) {
     const path = `${directory}/${name}`;
@@ -53,7 +53,7 @@ async function planned(tree: StateTree): Promise<string> {
   return hash;
 }
 
-Deno.test("a plan changes nothing on the host, and what it planned is applied", async () => {
+Deno.test("a plan changes nothing on the host, and is applied", async () => {
   await using tree = await openTree({ files: FILES, pillar: { text: "hello" } });
   await Deno.mkdir(`${tree.root}/host`);
   await Deno.writeTextFile(`${tree.root}/host/two`, "before\n");
@@ -86,7 +86,7 @@ const MOVES: readonly (readonly [what: string, said: RegExp, (root: string) => P
 ];
 
 for (const [what, said, move] of MOVES) {
-  Deno.test(`a plan is not applied when ${what} has moved`, async () => {
+  Deno.test(`a plan is not applied if ${what} has changed`, async () => {
     await using tree = await openTree({ files: FILES, pillar: { text: "hello" } });
     await Deno.mkdir(`${tree.root}/host`);
     await Deno.writeTextFile(`${tree.root}/host/two`, "before\n");

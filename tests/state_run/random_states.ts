@@ -1,6 +1,7 @@
 /**
- * States that chance makes, of every module that works in a scratch directory: files, settings, archives, repositories, keys, commands.
- * They need not make sense; a seed gives the same states each time. Nothing of them reaches beyond the directory.
+ * Random states of every module that works in a scratch directory: files, settings, archives, repositories, keys,
+ * commands. They need not make sense. A seed gives the same states each time. They change nothing outside of the
+ * directory.
  * @module
  */
 
@@ -12,15 +13,15 @@ export interface RandomState {
   readonly args: Readonly<Record<string, unknown>>;
 }
 
-/** Where states work. */
+/** The paths for the states. */
 export interface Place {
   /** The directory that they change. */
   readonly host: string;
-  /** A bare repository of git with a commit on `main`. */
+  /** A bare git repository with a commit on `main`. */
   readonly repository: string;
 }
 
-/** Names below the directory: files, directories and what is not there meet at the same ones. */
+/** Names below the directory, shared by files, directories and missing paths. */
 const NAMES = ["a", "b", "c.ini", "d", "d/e", "d/f", "g/h/i", "link", "dangling"];
 
 const TEXTS = ["", "one\n", "one\ntwo\nthree\n", "no newline", "x = 1\ny = 2\n", "# begin\nold\n# end\n", "ünïcode\n"];
@@ -36,12 +37,12 @@ const flag = (random: Random) => random.chance(0.5);
 const text = (random: Random) => random.pick(TEXTS);
 const mode = (random: Random) => random.pick(["0644", "0600", "755", "keep"]);
 
-/** Some of the arguments, each there in half of all cases. */
+/** A random selection of the arguments, each with probability one half. */
 function some(random: Random, all: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(all).filter(() => random.chance(0.4)));
 }
 
-/** Functions that plans run in the process alone. */
+/** Functions that run without other programs. */
 const QUICK: Readonly<Record<string, Make>> = {
   "file.managed": (random, place) => ({
     name: name(random, place),
@@ -219,7 +220,7 @@ const QUICK: Readonly<Record<string, Make>> = {
   }),
 };
 
-/** Those that ask programs. */
+/** Functions that run programs. */
 const SLOW: Readonly<Record<string, Make>> = {
   "cmd.run": (random, place) => ({
     name: `touch ${place.host}/made`,
@@ -239,7 +240,7 @@ const SLOW: Readonly<Record<string, Make>> = {
   "git.config_set": (random, place) => ({ name: "user.name", value: "x", repo: name(random, place) }),
 };
 
-/** What is found: files, directories and links by their names. */
+/** Creates random files, directories and links. */
 export async function randomHost(random: Random, host: string): Promise<void> {
   await Deno.mkdir(host, { recursive: true });
   for (const one of NAMES) {
@@ -257,7 +258,7 @@ export async function randomHost(random: Random, host: string): Promise<void> {
   }
 }
 
-/** One state. */
+/** A random state. */
 export function randomState(random: Random, place: Place): RandomState {
   const from = random.chance(0.04) ? SLOW : QUICK;
   const fun = random.pick(Object.keys(from));

@@ -1,8 +1,9 @@
 /**
- * Properties of runs of states that chance makes: neither a plan nor test mode changes a byte on the disk, and what was applied changes
- * nothing when it is applied again.
+ * Properties of runs of random states: neither a plan nor test mode changes a byte on the disk, and a second run
+ * changes nothing.
  *
- * `SALT_RANDOM_TREES=5000` makes so many trees, `SALT_RANDOM_SEED=x` others. A failure names its seed and shows its states.
+ * `SALT_RANDOM_TREES=5000` sets the number of trees, `SALT_RANDOM_SEED=x` the seed. A failure names its seed and shows
+ * its states.
  * @module
  */
 
@@ -26,7 +27,7 @@ const FILES = {
   "script.sh": "#!/bin/sh\necho made\n",
 };
 
-/** An SLS file of these states, each by its own number. */
+/** An SLS file of these states, each with a number as ID. */
 function slsOf(states: readonly RandomState[]): string {
   const high = Object.fromEntries(states.map(({ fun, args }, i) => {
     return [`s${i}`, { [fun]: Object.entries(args).map(([key, value]) => ({ [key]: value })) }];
@@ -40,9 +41,9 @@ async function command(words: readonly string[]): Promise<void> {
   assert(success, new TextDecoder().decode(stderr));
 }
 
-/** What states of all trees change beside their own directory. */
+/** The paths that states of all trees change besides their own directory. */
 interface Shared {
-  /** The file that `host` states write. */
+  /** The file that `host` states change. */
   readonly hosts: string;
   /** A bare repository with a commit. */
   readonly repository: string;
@@ -90,7 +91,7 @@ Deno.test(`neither a plan nor test mode changes a byte, in ${TREES} trees of ran
     await Deno.remove(`${tree.root}/srv/t${i}.sls`);
   }
   assertEquals(treeFacts(`${tree.root}/srv`).slice(1), before.slice(1));
-  // Else the trees would prove nothing.
+  // Otherwise the test would prove nothing.
   assert(called > TREES * STATES && wouldChange > called / 5, `${called} results, ${wouldChange} of changes`);
 });
 
@@ -99,20 +100,20 @@ function resultsOf(returned: Value, states: readonly RandomState[]): Value[] {
   return [...returned.values()].map((one) => isMap(one) ? one.get("result") ?? null : null);
 }
 
-/** Whether a state may do something each time it runs. Compared with Salt: `file.line` that inserts at the end. */
+/** Whether a state may make a change in each run. Checked against Salt: `file.line` that inserts at the end. */
 function doesEachTime({ fun, args }: RandomState): boolean {
   if (["file.touch", "cmd.run", "cmd.script", "cmd.wait"].includes(fun)) return true;
-  // An insertion at the end of a file does not look whether it is there.
+  // An insertion at the end of a file does not check whether the line exists.
   if (fun === "file.line") return args.mode === "insert";
-  // What is appended need not match the pattern.
+  // The appended text need not match the pattern.
   if (fun === "file.replace") return args.append_if_not_found === true || args.prepend_if_not_found === true;
-  // Written as texts, numbers and lists are read as texts.
+  // Numbers and lists are written as strings, and are read back as strings.
   if (fun === "file.serialize") return args.serializer === "configparser";
   // A bare repository is fetched, and an archive extracted again, each time.
   return fun === "git.latest" && args.bare === true || fun === "archive.extracted" && args.overwrite === true;
 }
 
-Deno.test(`what was applied changes nothing when it is applied again, in ${TREES} random states`, async () => {
+Deno.test(`a second run of the same state changes nothing, in ${TREES} random states`, async () => {
   await using tree = await openTree({ files: FILES });
   const { hosts, repository } = await prepare(tree);
   let [changed, applied] = [0, 0];
@@ -130,11 +131,11 @@ Deno.test(`what was applied changes nothing when it is applied again, in ${TREES
       return result;
     };
     const first = await apply();
-    // A state that failed promises nothing.
+    // A failed state has no such guarantee.
     if (first.get("result") !== true) continue;
     applied++;
     if (truthy(first.get("changes") ?? null)) changed++;
-    // A program keeps its own accounts of what it looked at.
+    // git updates its own files when it reads a repository.
     const facts = () =>
       [...state.fun.startsWith("git.") ? [] : [place.host], hosts, `${tree.root}/etc`].flatMap(treeFacts);
     const found = facts();
@@ -144,6 +145,6 @@ Deno.test(`what was applied changes nothing when it is applied again, in ${TREES
     assertEquals(facts(), found, what);
     await Deno.remove(place.host, { recursive: true });
   }
-  // Else it would prove nothing.
+  // Otherwise the test would prove nothing.
   assert(applied > TREES / 4 && changed > applied / 4, `${applied} applied, ${changed} of them changed something`);
 });

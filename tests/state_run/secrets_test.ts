@@ -1,6 +1,6 @@
 /**
- * Secrets from pillar: no program that a state starts has one in its arguments, which every process of the host can read, and no
- * line of the log has one. The programs are recorded, not run.
+ * Secrets from pillar appear neither in the arguments of programs that a state starts, which every process of the host
+ * can read, nor in the log. The programs are recorded, not run.
  * @module
  */
 
@@ -10,10 +10,10 @@ import type { ChildSpec } from "../../lib/host/child_process.ts";
 import { isMap, repr } from "../../lib/values/value.ts";
 
 const SECRET = "canary-5e7a91";
-/** Programs that the states look for before they start them. */
+/** Programs that the states search before they start them. */
 const PROGRAMS = ["psql", "initdb", "unzip", "useradd", "usermod", "gpg", "crontab"];
 
-/** States with a secret, and where the programs find it; `none`: no program gets it. */
+/** States with a secret, and how a program receives it; `none`: no program receives it. */
 const STATES: Readonly<Record<string, readonly [sls: string, by: "stdin" | "file" | "environment" | "none"]>> = {
   "a password of a role": [`postgres_user.present: [{name: web}, {password: ${SECRET}}, {encrypted: false}]`, "stdin"],
   "a password of a group": [
@@ -65,7 +65,7 @@ const STATES: Readonly<Record<string, readonly [sls: string, by: "stdin" | "file
   ],
 };
 
-/** What is written in the files that the arguments and the environment of a program name. */
+/** The content of the files named in the arguments and the environment of a program. */
 function filesOf({ argv, env }: ChildSpec): string {
   return [...argv.map((word) => word.replace(/^--[a-z]+=/, "")), ...Object.values(env)].filter((one) =>
     one.startsWith("/tmp/")
@@ -74,7 +74,7 @@ function filesOf({ argv, env }: ChildSpec): string {
       try {
         return Deno.readTextFileSync(path);
       } catch {
-        return ""; // It is none.
+        return ""; // The argument is no readable file.
       }
     }).join("\n");
 }
@@ -117,7 +117,7 @@ for (const [what, [sls, by]] of Object.entries(STATES)) {
   });
 }
 
-Deno.test("a state with no_log leaves nothing in the log: neither its name nor its commands nor what they print", async () => {
+Deno.test("a state with no_log leaves nothing in the log: neither its name nor its commands nor their output", async () => {
   const seen: Record<string, boolean> = {};
   for (const hides of [true, false]) {
     const lines: string[] = [];

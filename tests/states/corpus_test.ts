@@ -1,5 +1,5 @@
 /**
- * The compiler against tests/corpus/states.json: what Python Salt makes of the same files, stage by stage.
+ * The compiler, compared with Python Salt's results for the same files, stage by stage: tests/corpus/states.json.
  * @module
  */
 
@@ -62,14 +62,14 @@ async function answer(row: Case, route: Route, what: "high" | "chunks"): Promise
     disabledStates: [],
     modules: MODULES,
   };
-  // A run ends after errors of files; what only shows continues to verify.
+  // A run ends after errors of files; a function that only shows states continues with the verification.
   if (walked.errors.length > 0 && route === LOWSTATE) return texts(walked.errors);
   const compiled = compile(walked, walked.errors.length > 0 ? VERIFIED : route, options);
   const errors = [...walked.errors, ...compiled.errors];
   return errors.length > 0 ? texts(errors) : compiled[what];
 }
 
-/** What Python fails with is not an answer; then ours are errors, or a result. */
+/** An exception in Python is no result to compare; ours are errors or a result. */
 function check(found: Value | readonly string[], expected: Answer | undefined): void {
   if (expected === undefined || "raises" in expected) return;
   if ("errors" in expected) assertEquals(found, expected.errors);

@@ -1,5 +1,6 @@
 /**
- * What the compiler says beside Salt's words: the place, the nearest name, the chain of a circle; and all mistakes at once.
+ * The compiler's additions to Salt's messages: the position, the nearest name, the chain of a cycle; and all errors at
+ * once.
  * @module
  */
 
@@ -36,7 +37,7 @@ function sourceOf(files: Readonly<Record<string, string>>): SlsSource {
   };
 }
 
-/** The places of a YAML text, whose keys and items are searched in their order. */
+/** The positions of a YAML text; keys and items are searched in order. */
 function positionsOf(text: string, data: Value, file: string): Positions {
   const offsets = new Map<Value, Map<Value, number>>(), holders = new Map<Value, number>();
   let at = 0;
@@ -45,7 +46,7 @@ function positionsOf(text: string, data: Value, file: string): Positions {
     at = found + word.length;
     return found;
   };
-  /** @returns Where it begins. */
+  /** @returns The position where it begins. */
   const visit = (value: Value): number | undefined => {
     if (!isMap(value) && !Array.isArray(value)) return value === null ? undefined : find(str(value));
     const inside = new Map<Value, number>();
@@ -82,7 +83,7 @@ async function compiled(files: Record<string, string>, options = OPTIONS): Promi
   return { ...made, errors: [...walked.errors, ...made.errors] };
 }
 
-/** Errors as they are shown, each without Salt's words, which corpus_test.ts has. */
+/** The shown errors without Salt's words, which corpus_test.ts checks. */
 async function more(text: string, others: Record<string, string> = {}): Promise<string[]> {
   const files: Record<string, string> = { t: text, ...others };
   const { errors } = await compiled(files);
@@ -119,7 +120,7 @@ Deno.test("the error of an unknown requisite names the nearest known one", async
   assertEquals(await hints("{pkg: postgresql}"), ["t.sls:6:17"]);
 });
 
-Deno.test("an include, an extend and a requested file say the nearest name", async () => {
+Deno.test("an include, an extend and a requested file suggest the nearest name", async () => {
   assertEquals(await more("include: [ngix]\na: test.nop\n", { nginx: "{}" }), [
     "Did you mean 'nginx'?\nt.sls:1:11\n---\ninclude: [ngix]    <======================\na: test.nop\n\n---",
   ]);
@@ -131,7 +132,7 @@ Deno.test("an include, an extend and a requested file say the nearest name", asy
   assertEquals(walked.errors.map(({ hint }) => hint), ["Did you mean 'nginx'?"]);
 });
 
-Deno.test("a circle of requisites is drawn as a chain", async () => {
+Deno.test("a cycle of requisites is shown as a chain", async () => {
   const text = "a:\n  test.nop:\n    - require: [{test: b}]\nb:\n  cmd.run:\n    - watch: [{test: c}]\n  test.nop:\n" +
     "    - onchanges: [{cmd: b}]\nc:\n  test.nop:\n    - require: [{test: a}]\n";
   assertEquals((await more(text))[0].split("\n").slice(0, 6), [
@@ -144,7 +145,7 @@ Deno.test("a circle of requisites is drawn as a chain", async () => {
   ]);
 });
 
-Deno.test("errors of form stand at the ID, the state or the argument that is meant", async () => {
+Deno.test("syntax errors have the position of the ID, the state or the argument", async () => {
   const places = async (text: string) =>
     (await compiled({ t: text })).errors.filter(({ repeats }) => !repeats).map((
       { place },
@@ -163,7 +164,7 @@ Deno.test("errors of form stand at the ID, the state or the argument that is mea
   assertEquals(await places("include: x\n"), [[1, 1], [1, 1]]);
 });
 
-Deno.test("chunks have their places, also after an extend or a name", async () => {
+Deno.test("chunks have their positions, also after an extend or a name", async () => {
   const { chunks, places } = await compiled({
     t: "a:\n  test.nop:\n    - names: [x, y]\nb:\n  pkg.installed: []\n  test.nop:\n    - require_in: [{pkg: b}]\n",
   });
@@ -243,7 +244,7 @@ Deno.test("toDot() writes the graph in Graphviz's language, quotes escaped", asy
   );
 });
 
-Deno.test("lintTree() judges an included file with those that include it, and each mistake once", async () => {
+Deno.test("lintTree() checks an included file together with those that include it, and reports each error once", async () => {
   const lint = async (files: Record<string, string>) => {
     const alone = new Map([["base", Object.keys(files)]]);
     const request = { together: new Map(), alone, options: () => Promise.resolve(OPTIONS) };
@@ -253,7 +254,7 @@ Deno.test("lintTree() judges an included file with those that include it, and ea
   const part = "b:\n  test.nop:\n    - require: [{test: a}]\n";
   assertEquals(await lint({ web: "include: [part]\na: test.nop\n", part }), [2, []]);
   assertEquals(await lint({ part }), [1, ["Referenced state does"]]);
-  // Each of two files that include each other is judged.
+  // Two files that include each other are both checked.
   assertEquals(await lint({ x: `include: [y]\n${part}`, y: "include: [x]\nc: test.nop\n" }), [2, [
     "Referenced state does",
   ]]);

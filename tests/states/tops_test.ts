@@ -1,5 +1,5 @@
 /**
- * Top files against tests/corpus/tops.json: what Python Salt makes of the same files.
+ * Top files, compared with Python Salt's results for the same files: tests/corpus/tops.json.
  * @module
  */
 
@@ -70,7 +70,7 @@ function optionsOf({ opts }: Case): TopOptions {
 }
 
 for (const row of await readCorpus<Case>("tops.json")) {
-  // Where Python fails for its own fault, its own test says what ours does.
+  // If Python fails by a bug, another test checks our result.
   if (row.fails !== undefined) continue;
   Deno.test(`Salt's answer: ${row.name}`, async () => {
     const source = sourceOf(row), options = optionsOf(row);
@@ -85,7 +85,7 @@ for (const row of await readCorpus<Case>("tops.json")) {
   });
 }
 
-Deno.test("readTop() says of a top file that is a list what is wrong with it", async () => {
+Deno.test("readTop() reports the error of a top file that is a list", async () => {
   const row: Case = { name: "", files: { base: { "top.sls": "[a]" } }, opts: {}, master_tops: {} };
   await assertRejects(
     () => readTop(sourceOf(row), optionsOf(row)),

@@ -26,7 +26,7 @@ Deno.test("mounts are read from mountinfo, with none, one and more optional fiel
   assertEquals([device, superopts, opts], ["//host/my\\ share", ["rw", "user=x\\ y"], ["rw"]]);
 });
 
-Deno.test("devices and swap space are read; lines that are none are left out", () => {
+Deno.test("devices and swap space are read; invalid lines are left out", () => {
   assertEquals([...parseMountList("/dev/sda1 on / type ext4 (rw) [root]\nnone\ntmpfs on /run type tmpfs (rw)\n")], [
     ["/", "/dev/sda1"],
     ["/run", "tmpfs"],

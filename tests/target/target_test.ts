@@ -7,7 +7,7 @@ import { assert, assertEquals, assertNotEquals, assertThrows } from "../support/
 import { cpuMs } from "../support/time.ts";
 import { type CorpusRow, MINIONS, NODEGROUPS, ROWS } from "../support/targets_corpus.ts";
 
-/** The minions that take a job with that target for theirs, from what is published of it. */
+/** The minions that match the published target of a job. */
 function takers(row: CorpusRow): string[] {
   const target = portableTarget(row, NODEGROUPS);
   return MINIONS.filter(({ id, grains, pillar }) => {
@@ -16,7 +16,7 @@ function takers(row: CorpusRow): string[] {
   }).map(({ id }) => id).sort();
 }
 
-/** Nobody, if the target cannot be read. */
+/** An invalid target matches no minion. */
 function nobodyIfUnreadable(ask: () => string[]): string[] {
   try {
     return ask();
@@ -27,9 +27,9 @@ function nobodyIfUnreadable(ask: () => string[]): string[] {
 }
 
 for (const type of new Set(ROWS.map(({ tgtType }) => tgtType))) {
-  // Minions get no targets of that type: it is for checks of rights on the master.
+  // Minions get no targets of that type: the master uses it to check permissions.
   if (type === "compound_pillar_exact") continue;
-  Deno.test(`minions say of ${type} targets what Salt's say`, () => {
+  Deno.test(`minions match ${type} targets what Salt's say`, () => {
     for (const row of ROWS.filter(({ tgtType }) => tgtType === type)) {
       const target = JSON.stringify(row.tgt);
       assertEquals(nobodyIfUnreadable(() => takers(row)), row.ours ?? row.minions, target);
@@ -74,7 +74,7 @@ for (const [tgtType, tgt, message] of UNREADABLE) {
   });
 }
 
-Deno.test("minions get a node group as a compound target, with its groups written out", () => {
+Deno.test("minions get a node group as a compound target with its groups expanded", () => {
   const published = (tgt: string, tgtType: string) => portableTarget({ tgt, tgtType }, NODEGROUPS);
   assertEquals(published("web", "nodegroup"), { tgt: "( web1 or web2 )", tgtType: "compound" });
   assertEquals(published("list", "nodegroup"), { tgt: "L@web1,mon_1", tgtType: "compound" });
@@ -83,7 +83,7 @@ Deno.test("minions get a node group as a compound target, with its groups writte
   assertEquals(published("web*", "glob"), { tgt: "web*", tgtType: "glob" });
 });
 
-Deno.test("groups that name each other many times over are given up", () => {
+Deno.test("node groups that reference each other too often are refused", () => {
   const groups = Array.from({ length: 20 }, (_, i): [Value, Value] => [`g${i}`, `N@g${i + 1} or N@g${i + 1}`]);
   const nodegroups = new Map<Value, Value>([...groups, ["g20", "web1"]]);
   assertThrows(() => portableTarget({ tgt: "g0", tgtType: "nodegroup" }, nodegroups), TargetError, "words");

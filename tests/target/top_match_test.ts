@@ -43,7 +43,7 @@ for (const [tgt, type, expected] of CASES) {
   });
 }
 
-Deno.test("the last match of a target counts; without one it is a compound", () => {
+Deno.test("the last match option of a target is used; without one it is a compound target", () => {
   assertEquals(topMatchType(["a", map({ order: 1 })]), "compound");
   assertEquals(topMatchType([map({ match: "glob" }), "a", map({ match: "pcre" })]), "pcre");
 });

@@ -6,7 +6,7 @@ import { FILTERS } from "../../lib/templates/language.ts";
 import corpus from "../corpus/templates.json" with { type: "json" };
 import { renderWorld } from "../support/files/render_scope.ts";
 
-/** A template, and what Salt makes of it. */
+/** A template, and Salt's result. */
 interface Row {
   readonly group: string;
   readonly tpl: string;
@@ -18,12 +18,12 @@ interface Row {
 
 const { files, rows }: { readonly files: Readonly<Record<string, string>>; readonly rows: readonly Row[] } = corpus;
 
-/** Rows whose error has other words here: the kind of error and the line are Salt's. */
+/** Rows whose error has different words here; the kind of error and the line are Salt's. */
 const OTHER_WORDS: ReadonlySet<string> = new Set([
-  // The reader of regular expressions names the whole expression.
+  // Our regex parser names the whole expression.
   "{{ 'x'|regex_search('(') }}",
   ...["\\\\g<nope>", "\\\\g", "\\\\9", "\\\\q", "\\\\"].map((text) => `{{ 'aXbX'|regex_replace('X', '${text}') }}`),
-  // Which modules there are is known only when one is loaded, so that the function is what is missing.
+  // Modules are loaded on demand, so the function is reported as missing.
   "{{ salt.no.pe() }}",
 ]);
 
@@ -65,7 +65,7 @@ function check(row: Row, found: Partial<Row>): void {
     assertEquals(found.err?.endsWith(`; line ${row.line}`), true);
     return;
   }
-  // What a template raises itself is also told by its class, which the traceback names in Salt.
+  // An error raised by a template also has its class, which Salt shows in the traceback.
   const raised = row.tpl.includes("raise(") ? `\nTemplateError: ${row.err.replace("Jinja error: ", "")}` : "";
   assertEquals(found.err ?? found.ok, `${row.err}${raised}; line ${row.line}`);
   if (row.excerpt !== undefined) assertEquals(found.excerpt, row.excerpt);
@@ -73,7 +73,7 @@ function check(row: Row, found: Partial<Row>): void {
 
 const groups = Map.groupBy(rows, ({ group }) => group);
 for (const [group, its] of groups) {
-  Deno.test(`templates as Salt's: ${group}`, async () => {
+  Deno.test(`templates render as in Salt: ${group}`, async () => {
     const dir = Deno.makeTempDirSync({ prefix: "templates_" });
     try {
       for (const [name, text] of Object.entries(files)) {
@@ -87,7 +87,7 @@ for (const [group, its] of groups) {
   });
 }
 
-Deno.test("every filter of Salt's has rows, but those that need a network", () => {
+Deno.test("every filter of Salt has rows, except those that need a network", () => {
   const known = new Set([...groups.keys()].map((group) => group.replace(/^filter /, "")));
   const missing = [...FILTERS.keys()].filter((name) => !known.has(name));
   const jinjas = [

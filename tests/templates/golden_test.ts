@@ -10,7 +10,7 @@ import { traverse } from "../../lib/yaml/traverse.ts";
 import golden from "../corpus/jinja.json" with { type: "json" };
 import { renderWorld } from "../support/files/render_scope.ts";
 
-/** A template, and what Salt makes of it. */
+/** A template, and Salt's result. */
 interface Case {
   readonly group: string;
   readonly name: string;
@@ -33,7 +33,7 @@ function asMap(value: Value | undefined): ValueMap {
   return value !== undefined && isMap(value) ? value : new Map();
 }
 
-/** The functions that the cases call, as they were when Salt rendered them. */
+/** The functions that the cases call, with the values of Salt's rendering. */
 function functionsWith(data: ValueMap) {
   return {
     "grains.get": ([key]: Value[]) => grains.get(key) ?? "",
@@ -66,7 +66,7 @@ for (const { group, name, tpl, expected } of cases) {
         .then((made) => ({ ok: made.text }), (error) => error);
       if (expected.ok !== undefined) return assertEquals(text, { ok: expected.ok });
       if (!(text instanceof RenderError)) throw text;
-      // Salt adds Python's traceback to an error that is none of Jinja's, of which ours keeps the last line.
+      // For an error other than Jinja's, Salt adds Python's traceback; ours has only its last line.
       const traced = expected.err?.startsWith("Jinja error:") === true;
       const last = `TemplateError: ${expected.err?.slice("Jinja error: ".length)}; line ${expected.line}`;
       assertEquals(text.message, traced ? `${expected.err}\n${last}` : expected.err);

@@ -22,7 +22,7 @@ Deno.test("a template's relative names cannot leave the state tree", async () =>
   }
 });
 
-Deno.test("a template reaches neither private attributes nor what JavaScript's objects inherit", async () => {
+Deno.test("a template can access neither private attributes nor inherited properties of JavaScript objects", async () => {
   const unsafe = "Jinja syntax error: access to attribute '__class__' of 'str' object is unsafe.; line 1";
   assertEquals(await failure("{{ 'x'.__class__ }}"), unsafe);
   assertEquals(await failure("{{ 'x'['__class__'] }}"), unsafe);
@@ -39,7 +39,7 @@ Deno.test("a template reaches neither private attributes nor what JavaScript's o
   );
 });
 
-Deno.test("a template that uses all memory, or never ends, fails with an error text", async () => {
+Deno.test("a template that uses all memory, or never ends, fails with an error message", async () => {
   const cases = [
     "{{ range(10**9)|list }}",
     "{{ 'x' * 10**12 }}",

@@ -1,5 +1,5 @@
 /**
- * Templates have every filter, test and global that Salt's have, by the names that Salt's own environment held when it rendered.
+ * Templates have every filter, test and global of Salt, by the names in Salt's environment during a rendering.
  * @module
  */
 
@@ -8,7 +8,7 @@ import { saltGlobals } from "../../lib/templates/globals.ts";
 import { FILTERS, TESTS } from "../../lib/templates/language.ts";
 import { assertEquals } from "../support/assert.ts";
 
-/** What the call that renders brings. */
+/** The names that the rendering call adds. */
 const VARIABLES = ["grains", "opts", "pillar", "salt", "saltenv", "sls", "tplpath"];
 
 for (

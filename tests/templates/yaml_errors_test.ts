@@ -5,7 +5,7 @@ import { assert, assertEquals } from "../support/assert.ts";
 import corpus from "../corpus/yaml_errors.json" with { type: "json" };
 
 for (const { text, full, rendered } of corpus) {
-  Deno.test(`what is wrong in ${JSON.stringify(text)} is told in Salt's words`, () => {
+  Deno.test(`the error of ${JSON.stringify(text)} has Salt's words`, () => {
     let error: unknown;
     try {
       loadYaml(text);
@@ -14,7 +14,7 @@ for (const { text, full, rendered } of corpus) {
     }
     assert(error instanceof YamlError, String(error));
     assertEquals(yamlText(error, text), full);
-    // What has no place in it gets the line.
+    // An error without a position gets the line.
     assertEquals(yamlRenderText(error, text).replace(/; line \d+$/, ""), rendered);
   });
 }

@@ -2,7 +2,7 @@ import { InvocationError } from "../../lib/errors.ts";
 import { encodeText, textDecoder } from "../../lib/text/encoding.ts";
 import { assertEquals, assertThrows } from "../support/assert.ts";
 
-/** What Python 3.11 makes of `é` and a line end. */
+/** The bytes that Python 3.11 writes for `é` and a line end. */
 const WRITTEN = {
   "utf-16": "fffee9000a00",
   "utf-16-le": "e9000a00",
@@ -22,7 +22,7 @@ for (const [name, hex] of Object.entries(WRITTEN)) {
   });
 }
 
-Deno.test("a mark determines the byte order, and is part of the text if the encoding's name does", () => {
+Deno.test("a byte order mark determines the byte order; it is part of the text if the encoding's name determines the order", () => {
   assertEquals(textDecoder("utf-16")(Uint8Array.of(0xfe, 0xff, 0, 0x61)).text, "a");
   assertEquals(textDecoder("utf-16-le")(Uint8Array.of(0xff, 0xfe, 0x61, 0)).text, "\ufeffa");
   assertEquals(textDecoder("utf-32")(Uint8Array.of(0, 0, 0xfe, 0xff, 0, 1, 0xf6, 0)).text, "😀");

@@ -5,7 +5,7 @@ import corpus from "../corpus/wheel.json" with { type: "json" };
 const ALL = corpus.expressions.find(([expression]) => expression === "*")?.[1] as string[];
 
 for (const [expression, expected] of corpus.expressions as [string, string[]][]) {
-  Deno.test(`the expression ${JSON.stringify(expression)} matches what it matches in Salt`, () => {
+  Deno.test(`the expression ${JSON.stringify(expression)} matches the same ids as in Salt`, () => {
     assertEquals(ALL.filter(compileExpression(expression)), expected);
   });
   Deno.test(`all that ${JSON.stringify(expression)} matches begins with its common prefix`, () => {

@@ -4,7 +4,7 @@ import { shlexSplit } from "../../lib/text/shlex.ts";
 import { assertEquals, assertThrows } from "../support/assert.ts";
 import corpus from "../corpus/shell_words.json" with { type: "json" };
 
-Deno.test("shlexSplit() gives the words that Python's shlex.split gives, and refuses what it refuses", () => {
+Deno.test("shlexSplit() returns the words of Python's shlex.split, and refuses the same texts", () => {
   for (const [line, expected] of corpus) {
     if (typeof line !== "string") throw new TypeError("the corpus is broken");
     if (typeof expected === "string") {

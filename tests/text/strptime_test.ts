@@ -1,12 +1,12 @@
 /**
- * `strptime()` beside what Python 3.11 made of the same texts.
+ * `strptime()`, compared with Python 3.11 on the same texts.
  * @module
  */
 
 import { strptime } from "../../lib/text/strptime.ts";
 import { assertEquals } from "../support/assert.ts";
 
-/** Text, format, and year, month, day, hour and seconds since 1970; null where Python refuses. */
+/** Text, format, and year, month, day, hour and seconds since 1970; null if Python refuses the text. */
 const CASES: readonly (readonly [string, string, readonly number[] | null])[] = [
   ["2020-02-29 23:59:61", "%Y-%m-%d %H:%M:%S", null],
   ["2021-02-29", "%Y-%m-%d", null],

@@ -19,7 +19,7 @@ for (const [text, expected] of SANITIZED) {
   });
 }
 
-Deno.test("sanitize() leaves no character of C0, C1 or DEL but tab and newline", () => {
+Deno.test("sanitize() removes all characters of C0, C1 and DEL except tab and newline", () => {
   for (let code = 0; code < 0x100; code++) {
     const char = String.fromCharCode(code);
     const printable = (code >= 0x20 && code < 0x7f) || code >= 0xa0 || char === "\n" || char === "\t";
@@ -27,7 +27,7 @@ Deno.test("sanitize() leaves no character of C0, C1 or DEL but tab and newline",
   }
 });
 
-Deno.test("sanitizeLine() keeps a text on its line", () => {
+Deno.test("sanitizeLine() keeps a text on one line", () => {
   assertEquals(sanitizeLine("web1\nweb2:\ttrue"), "web1\\x0aweb2:\ttrue");
 });
 
@@ -57,7 +57,7 @@ const COLOUR_RULES = [
 ] as const;
 
 for (const [name, facts, expected] of COLOUR_RULES) {
-  Deno.test(`useColours() says ${expected} for ${name}`, () => assertEquals(useColours(facts), expected));
+  Deno.test(`useColours() returns ${expected} for ${name}`, () => assertEquals(useColours(facts), expected));
 }
 
 Deno.test("colours() are Salt's sequences, or nothing", () => {

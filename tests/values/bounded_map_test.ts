@@ -2,7 +2,7 @@
 import { BoundedMap } from "../../lib/values/bounded_map.ts";
 import { assertEquals } from "../support/assert.ts";
 
-Deno.test("no more entries are kept than are allowed, and the oldest is removed first", () => {
+Deno.test("the number of entries is limited, and the oldest is removed first", () => {
   const recent = new BoundedMap<string, number>(2);
   recent.set("a", 1);
   recent.set("b", 2);

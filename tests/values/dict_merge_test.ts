@@ -24,14 +24,14 @@ Deno.test("maps are merged by each strategy as in Salt, and are not changed", ()
   }
 });
 
-Deno.test("smart aggregates where YAMLEX is the renderer", () => {
+Deno.test("smart aggregates if the renderer is yamlex", () => {
   const [a, b] = [map({ x: { a: 1 } }), map({ x: { b: 2 } })];
   const merged = (renderer: string) => repr(mergeMaps(a, b, { strategy: "smart", renderer }));
   assertEquals(merged("jinja|yaml"), "{'x': {'a': 1, 'b': 2}}");
   for (const renderer of ["jinja|yamlex", "yamlex_jinja"]) assertEquals(merged(renderer), "{'x': {'b': 2}}");
 });
 
-Deno.test("the strategies that Salt knows", () => {
+Deno.test("the strategies are those of Salt", () => {
   const names = ["smart", "recurse", "overwrite", "aggregate", "list", "none", "nope", "constructor"];
   assertEquals(names.filter(isMergeStrategy), names.slice(0, 6));
 });

@@ -12,7 +12,7 @@ import {
 import { assert, assertEquals } from "../support/assert.ts";
 import { cpuMs } from "../support/time.ts";
 
-/** Keys that are one to Python, in groups. */
+/** Groups of keys that are equal in Python. */
 const KEYS: readonly (readonly Value[])[] = [
   [1, new Float(1), true],
   [0, new Float(0), new Float(-0), false],
@@ -49,7 +49,7 @@ Deno.test("a Dict distinguishes keys as Python does, and keeps the first of equa
   }
 });
 
-Deno.test("a Dict does what a Map does, whatever is done to it", () => {
+Deno.test("a Dict behaves like a Map for all operations", () => {
   const random = new Random("dict");
   for (let round = 0; round < 30; round++) {
     const map = new Map<Value, Value>();
@@ -88,7 +88,7 @@ Deno.test("a copy of a large map, or of a Dict, is a Dict; a small one is a Map"
   assert(!(new Dict([["x", 1]]).plain() instanceof Dict));
 });
 
-/** All that V8 puts into one bucket of a Map. */
+/** Keys that V8 puts into the same bucket of a Map. */
 const COLLIDING: readonly (readonly [name: string, make: (count: number) => Value[], count: number])[] = [
   ["floats", collidingFloats, 20_000],
   ["ints of 64 bits", collidingLongInts, 10_000],
@@ -98,13 +98,13 @@ const COLLIDING: readonly (readonly [name: string, make: (count: number) => Valu
 ];
 
 for (const [name, make, count] of COLLIDING) {
-  Deno.test(`a Dict takes ${name} that collide in the runtime's tables as it takes any others`, () => {
+  Deno.test(`a Dict stores ${name} that collide in the runtime's tables as quickly as others`, () => {
     const keys = make(count);
     const fill = (map: Map<Value, Value>, some: readonly Value[]) =>
       cpuMs(() => {
         for (const key of some) map.set(key, null);
       });
-    // They do collide: ten times as many cost more than thirty times as much. Else this would prove nothing.
+    // Proves that they collide in a Map: ten times as many keys cost more than thirty times as much.
     const tenth = Math.min(fill(new Map(), keys.slice(0, count / 10)), fill(new Map(), keys.slice(0, count / 10)));
     const all = fill(new Map(), keys);
     const dict = new Dict();
@@ -115,7 +115,7 @@ for (const [name, make, count] of COLLIDING) {
   });
 }
 
-/** HalfSipHash, written from the paper with plain numbers, to check the one that is written for speed. */
+/** HalfSipHash, written from the paper with plain numbers, to check the optimized version. */
 function halfSipHash(words: readonly number[], keys: readonly [number, number]): number {
   let [v0, v1, v2, v3] = [keys[0], keys[1], 0x6c796765 ^ keys[0], 0x74656462 ^ keys[1]];
   const rotate = (x: number, by: number) => x << by | x >>> (32 - by);
@@ -143,7 +143,7 @@ const hashes = (
   WORDS.map(([low, high]) => hash.hashWords(low, high)),
 ];
 
-/** The hashes of another thread. @param key What it takes for random, or `undefined`. */
+/** The hashes of another thread. @param key Replaces the thread's random key, unless `undefined`. */
 async function elsewhere(key?: readonly number[]): Promise<number[][]> {
   const url = new URL("../../lib/values/keyed_hash.ts", import.meta.url);
   const code = `const key = ${JSON.stringify(key ?? null)};
@@ -185,9 +185,9 @@ Deno.test("the keyed hash is HalfSipHash-1-3 of each kind of input", async () =>
   ]);
 });
 
-Deno.test("the key of the hash is another one in each thread", async () => {
+Deno.test("the key of the hash differs in each thread", async () => {
   const here = hashes({ hashText, hashBytes, hashWords });
   const there = await elsewhere();
-  // One in thousands of millions is equal by chance.
+  // The probability of an equal hash is about 1 in 4 billion.
   assertEquals(here.flat().filter((hash, i) => hash === there.flat()[i]), []);
 });

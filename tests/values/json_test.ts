@@ -7,13 +7,13 @@ import { fromTyped, readCorpus, type Typed } from "../support/typed_values.ts";
 
 interface Dumped {
   value: Typed;
-  /** By the name of the options. */
+  /** The expected text, by the name of the options. */
   json: Record<string, string>;
 }
 
 interface Parsed {
   json_text: string;
-  /** Absent where Python refuses. */
+  /** Absent if Python refuses the text. */
   reads?: Typed;
 }
 
@@ -39,7 +39,7 @@ Deno.test("dumpJson() writes bytes as their repr, as a value and as a key", () =
   assertEquals(dumpJson(new Map<Value, Value>([[Uint8Array.of(0xff), Uint8Array.of(0x61)]])), `{"b'\\\\xff'": "b'a'"}`);
 });
 
-Deno.test("parseJson() reads what Python reads, and refuses what it refuses", () => {
+Deno.test("parseJson() accepts and refuses the same texts as Python", () => {
   for (const entry of corpus) {
     if (!("json_text" in entry)) continue;
     const { json_text: text, reads } = entry;

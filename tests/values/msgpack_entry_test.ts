@@ -14,7 +14,7 @@ const VALUES: readonly Value[] = [
   new Map(Array.from({ length: 70_000 }, (_, i): [Value, Value] => [`${i}`, i])),
 ];
 
-Deno.test("an entry is found behind values of every kind, in both dialects", () => {
+Deno.test("an entry is found after values of every kind, in both dialects", () => {
   const entries = new EntryReader();
   for (const dialect of ["disk", "wire"] as const) {
     for (const value of VALUES) {
@@ -27,7 +27,7 @@ Deno.test("an entry is found behind values of every kind, in both dialects", () 
   }
 });
 
-Deno.test("each entry of a large map is found as it is", () => {
+Deno.test("each entry of a large map is found unchanged", () => {
   const values: ValueMap = new Map(VALUES.map((value, i): [Value, Value] => [`key ${i}`, value]));
   const entries = new EntryReader();
   entries.open(encode(values, "disk"));

@@ -21,7 +21,7 @@ import { assert, assertEquals, assertThrows } from "../support/assert.ts";
 import { cpuMs } from "../support/time.ts";
 import { fromTyped, readCorpus, type Typed } from "../support/typed_values.ts";
 
-/** `value` with Maps for Dicts, which the runner takes for something else. */
+/** `value` with Maps in place of Dicts, which the test runner compares as different objects. */
 function plainMaps(value: Value): Value {
   if (Array.isArray(value)) return value.map(plainMaps);
   return value instanceof Map ? new Map([...value].map(([key, item]) => [key, plainMaps(item)])) : value;
@@ -29,14 +29,14 @@ function plainMaps(value: Value): Value {
 
 const DIALECTS: Dialect[] = ["wire", "disk"];
 
-/** Base64, or of long ones the length, the first bytes and a hash. */
+/** Base64, or for long data the length, the first bytes and a hash. */
 type Bytes = string | [number, string, string];
 
 interface Written {
   value: Typed;
   wire: Bytes;
   disk: Bytes;
-  /** What Python reads back, where that is not the value. */
+  /** The value that Python decodes, if it differs. */
   wire_reads?: Typed;
   disk_reads?: Typed;
 }
@@ -44,7 +44,7 @@ interface Written {
 interface Read {
   name: string;
   bytes: string;
-  /** What Python reads; absent where it refuses. */
+  /** The value that Python decodes; absent if it refuses the bytes. */
   wire?: Typed;
   disk?: Typed;
 }
@@ -97,7 +97,7 @@ function randomValue(random: () => number, depth: number): Value {
     case 6:
       return text().join("");
     case 7:
-      // No UTF-8, so that it comes back as bytes in either dialect.
+      // Invalid UTF-8, so that it is decoded as bytes in both dialects.
       return Uint8Array.from({ length: below(300) + 1 }, (_, i) => i === 0 ? 0xff : below(256));
     case 8:
       return Array.from({ length: below(20) }, () => randomValue(random, depth - 1));
@@ -116,7 +116,7 @@ for (const dialect of DIALECTS) {
     }
   });
 
-  Deno.test(`decode() reads back from the ${dialect} dialect what Python reads back`, () => {
+  Deno.test(`decode() reads the ${dialect} dialect as Python does`, () => {
     for (const entry of written) {
       const value = fromTyped(entry.value);
       const expected = fromTyped(entry[`${dialect}_reads`] ?? entry.value);
@@ -133,7 +133,7 @@ for (const dialect of DIALECTS) {
     }
   });
 
-  Deno.test(`decode() gives back any value that encode() wrote in the ${dialect} dialect`, () => {
+  Deno.test(`decode() restores any value that encode() wrote in the ${dialect} dialect`, () => {
     const random = seeded(1);
     for (let i = 0; i < 500; i++) {
       const value = randomValue(random, 4);
@@ -206,7 +206,7 @@ Deno.test("encode() does not change its earlier results", () => {
   assertEquals(decode(first, "wire"), "first");
 });
 
-Deno.test("encode() makes room for every kind of value", () => {
+Deno.test("encode() grows its buffer for every kind of value", () => {
   const kinds: Value[] = [
     null,
     1,
@@ -223,7 +223,7 @@ Deno.test("encode() makes room for every kind of value", () => {
     new Map(),
   ];
   for (const kind of [...kinds, new Float(1), Uint8Array.of(0xff), "x".repeat(20_000)]) {
-    // So much that the buffer is given back, and has to grow again.
+    // Large enough that the buffer is released, and has to grow again.
     encode("x".repeat(400_000), "wire");
     const list = new Array(20_000 / (typeof kind === "string" && kind.length > 9 ? 1000 : 1)).fill(kind);
     assertEquals(decode(encode(list, "disk"), "disk"), list);
@@ -235,7 +235,7 @@ Deno.test("encode() writes lone surrogates as replacement characters", () => {
   assertEquals(decode(encode("\udc00".repeat(100), "disk"), "disk"), "\ufffd".repeat(100));
 });
 
-Deno.test("encode() and decode() go as deep as MAX_DEPTH and no deeper", () => {
+Deno.test("encode() and decode() accept a depth of MAX_DEPTH, but no more", () => {
   let deep: Value = 1;
   for (let i = 0; i < MAX_DEPTH; i++) deep = i % 2 ? [deep] : new Map([["k", deep]]);
   assertEquals(decode(encode(deep, "wire"), "wire"), deep);
@@ -271,7 +271,7 @@ Deno.test("decode() of lists that each claim the rest of the input allocates lit
   assert(Deno.memoryUsage().rss - before < 500e6);
 });
 
-/** What an accepted minion may return, and none of it is cheap to a table that others can choose the buckets of. */
+/** Maps that an accepted minion may return. Each is expensive for a hash table whose buckets the sender can choose. */
 const MANY_KEYS: readonly (readonly [name: string, keys: () => Value[]])[] = [
   ["100,000 ints", () => Array.from({ length: 100_000 }, (_, i) => i)],
   ["100,000 byte strings", () => Array.from({ length: 100_000 }, (_, i) => Uint8Array.of(0xff, i >> 16, i >> 8, i))],
@@ -283,7 +283,7 @@ const MANY_KEYS: readonly (readonly [name: string, keys: () => Value[]])[] = [
 ];
 
 for (const [name, make] of MANY_KEYS) {
-  Deno.test(`decode() of a map with ${name} for keys costs what other maps of its size cost`, () => {
+  Deno.test(`decode() of a map with ${name} as keys costs no more than other maps of its size`, () => {
     const keys = make();
     const frame = encode(new Map<Value, Value>([["return", new Dict(keys.map((key) => [key, null]))]]), "wire");
     const texts = new Map(Array.from({ length: frame.length / 20 }, (_, i) => [`an ordinary key ${i}`, null]));
@@ -293,7 +293,7 @@ for (const [name, make] of MANY_KEYS) {
     const inner = decoded instanceof Map ? decoded.get("return") : undefined;
     assert(inner instanceof Dict && inner.size === keys.length);
     assertEquals([...inner.keys()], keys);
-    // 20 times, and what a clock that ticks a hundred times a second may add.
+    // 20 times, plus the error of a clock with a hundred ticks a second.
     const [costs, bound] = [min(frame), 20 * min(ordinary) + 20];
     assert(costs < bound, `${costs} ms for ${frame.length} bytes; ${bound / 20} ms for ${ordinary.length}`);
   });
@@ -301,7 +301,7 @@ for (const [name, make] of MANY_KEYS) {
 
 const BOUNDS: Bounds = { memory: 1_000, depth: 10, keyBytes: 50, otherKeys: 5 };
 
-/** What is within those bounds by a hair, and beyond them by another. */
+/** Values just within the limits, and just beyond them. */
 const AT_THE_BOUNDS: readonly (readonly [name: string, within: Value, beyond: Value])[] = [
   ["entries", Array(984).fill(0), Array(985).fill(0)],
   ["depth", nested(10), nested(11)],
@@ -322,7 +322,7 @@ function nested(depth: number): Value {
 }
 
 for (const [name, within, beyond] of AT_THE_BOUNDS) {
-  Deno.test(`decode() observes the given bounds: ${name}`, () => {
+  Deno.test(`decode() applies the given limits: ${name}`, () => {
     for (const dialect of DIALECTS) {
       assertEquals(decode(encode(within, dialect), dialect, BOUNDS), within);
       assertThrows(() => decode(encode(beyond, dialect), dialect, BOUNDS), MsgpackError);
@@ -331,17 +331,17 @@ for (const [name, within, beyond] of AT_THE_BOUNDS) {
   });
 }
 
-Deno.test("decode() refuses a byte string of more than 4,096 bytes for a key, from any sender", () => {
+Deno.test("decode() refuses a byte string of more than 4,096 bytes as a key, from any sender", () => {
   const keyed = (length: number) => encode(new Map([[new Uint8Array(length).fill(0xff), 1]]), "wire");
   assertEquals(decode(keyed(4_096), "wire"), new Map([[new Uint8Array(4_096).fill(0xff), 1]]));
   assertThrows(() => decode(keyed(4_097), "wire"), MsgpackError, "4097 bytes");
-  // A text of that length is one, and told from others by all of it.
+  // A string of that length is accepted as a key, and compared completely.
   const long = "k".repeat(100_000);
   const read = decode(encode(new Map([[`${long}a`, 1], [`${long}b`, 2], ["", 3]]), "wire"), "wire");
   assertEquals(read instanceof Map ? [...read] : read, [[`${long}a`, 1], [`${long}b`, 2], ["", 3]]);
 });
 
-Deno.test("a part that is packed already is written as it would be if it were not", () => {
+Deno.test("a part that is already packed is written like an unpacked one", () => {
   const part: Value = ["x", new Uint8Array([1, 2]), new Map([["y", 1.5]]), "z".repeat(2_000_000)];
   const packed = new Map<Value, Packable>([["id", 1], ["return", new Packed(encode(part, "disk"))], ["end", true]]);
   assertEquals(

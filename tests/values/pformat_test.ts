@@ -4,7 +4,7 @@ import { fromTyped, readCorpus, type Typed } from "../support/typed_values.ts";
 
 interface Case {
   value: Typed;
-  /** By width, and after a comma the indentation. */
+  /** The expected text, by width, or by width and indentation with a comma between them. */
   pformat: Record<string, string>;
 }
 

@@ -2,15 +2,15 @@ import { LINE_ENDS, rstrip, SPACE, strip } from "../../lib/values/python_text.ts
 import { splitInput } from "../../lib/values/split_input.ts";
 import { assertEquals } from "../support/assert.ts";
 
-/** What `chr(code).isspace()` is true for in Python 3, of all code points. */
+/** All code points with `chr(code).isspace()` in Python 3. */
 const SPACES = [
   ...[0x9, 0xa, 0xb, 0xc, 0xd, 0x1c, 0x1d, 0x1e, 0x1f, 0x20, 0x85, 0xa0, 0x1680, 0x2000, 0x2001, 0x2002, 0x2003],
   ...[0x2004, 0x2005, 0x2006, 0x2007, 0x2008, 0x2009, 0x200a, 0x2028, 0x2029, 0x202f, 0x205f, 0x3000],
 ];
-/** Those at which `str.splitlines` cuts. */
+/** The code points at which `str.splitlines` splits. */
 const ENDS = [0xa, 0xb, 0xc, 0xd, 0x1c, 0x1d, 0x1e, 0x85, 0x2028, 0x2029];
 
-Deno.test("white space and line ends are Python's, of all code units", () => {
+Deno.test("white space and line ends are Python's, for all code units", () => {
   const all = (characters: string) => {
     const test = new RegExp(`^[${characters}]$`);
     return Array.from({ length: 0x10000 }, (_, code) => code).filter((code) => test.test(String.fromCharCode(code)));
@@ -24,7 +24,7 @@ const CASES: readonly [text: string, both: string, right: string][] = [
   [" \t\n", "", ""],
   [" a b ", "a b", " a b"],
   ["\x1c\x85a\x1f\u3000", "a", "\x1c\x85a"],
-  // JavaScript's trim takes the byte order mark, Python's does not.
+  // JavaScript's trim() removes the byte order mark, Python's strip() does not.
   ["\ufeff a \ufeff", "\ufeff a \ufeff", "\ufeff a \ufeff"],
 ];
 for (const [text, both, right] of CASES) {

@@ -23,9 +23,9 @@ interface Described {
 
 interface Ordered {
   ordered: Typed[];
-  /** By row and column, 1 where the row's value equals the column's. */
+  /** By row and column: 1 if the row's value equals the column's. */
   equal: string[];
-  /** 1 where the row's value is less, `-` where Python refuses to say. */
+  /** 1 if the row's value is less, `-` if Python refuses the comparison. */
   less: string[];
 }
 
@@ -33,7 +33,7 @@ const corpus = await readCorpus<Described | Ordered | { json_text: string }>("py
 const described = corpus.filter((entry) => "repr" in entry);
 const [order] = corpus.filter((entry) => "ordered" in entry);
 const ordered = order.ordered.map(fromTyped);
-/** The same again, so that nothing is equal for being the same object. */
+/** The same values as new objects, so that none is equal by identity. */
 const again = order.ordered.map(fromTyped);
 
 Deno.test("repr(), str() and truthy() are Python's", () => {
@@ -53,11 +53,11 @@ Deno.test("equals() is Python's ==", () => {
   });
 });
 
-Deno.test("compare() is Python's < wherever Python has one", () => {
+Deno.test("compare() is Python's < where Python defines it", () => {
   ordered.forEach((a, row) => {
     ordered.forEach((b, column) => {
       const less = order.less[row][column];
-      // NaN is less than nothing to Python, nor is anything less than it: no order for a sort.
+      // In Python every comparison with NaN is false, which gives no order for a sort.
       if (less !== "-" && !Number.isNaN(a) && !Number.isNaN(b)) {
         assertEquals(compare(a, b) < 0, less === "1", `${repr(a)} < ${repr(b)}`);
       }
@@ -78,12 +78,12 @@ Deno.test("compare() is a total order", () => {
   }
 });
 
-Deno.test("compare() orders unlike values as pprint does", () => {
+Deno.test("compare() orders values of different types as pprint does", () => {
   const values: Value[] = ["x", ["x"], 1, Uint8Array.of(1), null, map({}), 0.5];
   assertEquals(values.sort(compare), [null, Uint8Array.of(1), map({}), 0.5, 1, ["x"], "x"]);
 });
 
-Deno.test("int() and float() choose the one form of a number", () => {
+Deno.test("int() and float() choose the canonical form of a number", () => {
   assertEquals(int(2n ** 53n - 1n), 2 ** 53 - 1);
   assertEquals(int(2n ** 53n), 2n ** 53n);
   assertEquals(int(-(2n ** 53n)), -(2n ** 53n));
@@ -92,7 +92,7 @@ Deno.test("int() and float() choose the one form of a number", () => {
   assertEquals(float(Infinity), Infinity);
 });
 
-Deno.test("toValue() makes values of plain objects, and keeps what is one", () => {
+Deno.test("toValue() converts plain objects to values, and keeps values", () => {
   const plain = {
     a: undefined,
     b: [1n, 2n ** 60n],
@@ -115,7 +115,7 @@ Deno.test("toValue() makes values of plain objects, and keeps what is one", () =
   assertEquals(map({ a: [] }), new Map([["a", []]]));
 });
 
-Deno.test("toValue() makes values of what is one only in parts", () => {
+Deno.test("toValue() converts objects that are only partly values", () => {
   const half = new Float(0.5), bytes = new Uint8Array([1]);
   assertEquals(toValue({ half, bytes, none: undefined }), map({ half, bytes, none: null }));
   assertEquals(toValue(new Map<unknown, unknown>([["a", [1]], ["b", { c: 1 }]])), map({ a: [1], b: map({ c: 1 }) }));

@@ -4,7 +4,7 @@ import type { Value } from "../../lib/values/value.ts";
 import { assertEquals, assertMatch } from "../support/assert.ts";
 import { testOpts } from "../support/calls/job_context.ts";
 
-/** Loads the grains of a host whose operator has these files. @returns What `names` are, and the warnings. */
+/** Loads the grains of a host with these custom files. @returns The grains `names`, and the warnings. */
 async function load(
   files: Readonly<Record<string, string>>,
   names: readonly string[],
@@ -23,7 +23,7 @@ async function load(
   }
 }
 
-Deno.test("custom grains have the permissions that their file declares, and no more", async () => {
+Deno.test("custom grains have only the permissions that their file declares", async () => {
   const text = `const shadow = () => ({ size: Deno.readTextFileSync("/etc/shadow").length > 0 });
     export const asked = { permissions: { read: ["/etc/shadow"] }, run: () => ({ asked: shadow().size }) };
     export function plain() { return { plain: shadow().size }; }

@@ -1,6 +1,6 @@
 /**
- * What code that is not ours can do to a minion, its other jobs and its host: as little as is promised. The modules here mean
- * harm, or import a library that does.
+ * The limits of custom code: it can do to a minion, its other jobs and its host only what is documented. The modules
+ * here are hostile, or import a hostile library.
  * @module
  */
 
@@ -62,7 +62,7 @@ class World implements AsyncDisposable {
     return (await this.job(fun, ...arg)).get("return") ?? null;
   }
 
-  /** The process of a running job, when its function is at work. */
+  /** The process of a running job, when its function has started. */
   async pidOf(jid: string): Promise<number> {
     await eventually(async () => (await this.pool.describe()).some((line) => line.endsWith(`for job ${jid}`)), {
       what: `the beginning of job ${jid}`,
@@ -99,7 +99,7 @@ function lives(pid: number): boolean {
 }
 
 for (const [signal, how] of [[9, "killed at once"], [15, "told to end, and killed when it does not"]] as const) {
-  Deno.test(`an endless loop of a custom module is ${how}: its process is gone`, async () => {
+  Deno.test(`an endless loop of a custom module is ${how}: its process ends`, async () => {
     await using world = new World({
       loop: "export function f() { Deno.addSignalListener('SIGTERM', () => {}); for (;;); }",
     });
@@ -119,7 +119,7 @@ const GREEDY = {
   programs:
     "export const f = { permissions: { run: true }, run() { const all = []; for (;;) all.push(new Uint8Array(5e7).fill(1)); } };",
 };
-Deno.test("a custom module that uses too much memory fails alone, with a reason", async (t) => {
+Deno.test("a custom module that uses too much memory fails with a reason, without effect on others", async (t) => {
   for (const [what, text] of Object.entries(GREEDY)) {
     await t.step(what, async () => {
       await using world = new World(
@@ -142,7 +142,7 @@ Deno.test("a custom module that uses too much memory fails alone, with a reason"
   }
 });
 
-/** Messages that a module may not send, as the bytes that it sends. */
+/** Messages that a module may not send, as bytes. */
 const FORGED: Readonly<Record<string, unknown>> = {
   "that its job needs a worker with all permissions": { kind: "not_permitted", permissions: "all" },
   "a call of a function by the minion": {
@@ -157,7 +157,7 @@ const FORGED: Readonly<Record<string, unknown>> = {
   "an outcome that is no bytes": { kind: "done", outcome: { return: "forged" } },
 };
 for (const [what, message] of Object.entries(FORGED)) {
-  Deno.test(`a custom module that forges ${what} is ended`, async () => {
+  Deno.test(`a custom module that forges ${what} is killed`, async () => {
     const bytes = [...pack(message)];
     await using world = new World({
       liar: `export async function f() { postMessage(new Uint8Array([${bytes}])); await new Promise(() => {}); }`,
@@ -181,7 +181,7 @@ Deno.test("a custom module that sends invalid messages, or too many requests, is
   assertEquals(await world.run("test.ping"), true);
 });
 
-Deno.test("an outcome that a custom module forges is its own job's, and no other's", async () => {
+Deno.test("an outcome forged by a custom module affects only its own job", async () => {
   const done = packMessage({
     kind: "done",
     outcome: pack({ return: "forged", retcode: 0, success: true, jid: "other" }),
@@ -198,7 +198,7 @@ Deno.test("an outcome that a custom module forges is its own job's, and no other
   assertEquals(await world.run("honest.f"), "honest");
 });
 
-Deno.test("a process runs further jobs of its module, no other module, and none after a no_log job", async () => {
+Deno.test("a process runs further jobs of its own module only, and none after a no_log job", async () => {
   const keep = "const seen = []; export function f(what) { seen.push(what); return seen.join(' '); }";
   await using world = new World({ keep, other: keep });
   assertEquals([await world.run("keep.f", "a"), await world.run("keep.f", "b")], ["a", "a b"]);
@@ -209,7 +209,7 @@ Deno.test("a process runs further jobs of its module, no other module, and none 
   assert(hiddenReturn === "secret", `it had a process of its own: ${str(hiddenReturn ?? null)}`);
 });
 
-Deno.test("a library that patches the globals of one module sees nothing of another's job, nor of a built-in one", async () => {
+Deno.test("a library that patches the globals of one module cannot read another module's job, nor a built-in one's", async () => {
   const patched = `globalThis.seen = [];
     const { stringify } = JSON, { set } = Map.prototype, { postMessage } = globalThis;
     JSON.stringify = (...all) => (seen.push("json"), stringify(...all));
@@ -223,7 +223,7 @@ Deno.test("a library that patches the globals of one module sees nothing of anot
   assert(!str(await world.run("evil.f")).includes("hunter2-secret"));
 });
 
-Deno.test("a custom module cannot have a stranger's process signalled, nor be kept from being killed", async () => {
+Deno.test("a custom module cannot get a foreign process signalled, and cannot prevent being killed", async () => {
   const stranger = new Deno.Command("sleep", { args: ["600"], detached: true }).spawn();
   try {
     await using world = new World({
@@ -243,7 +243,7 @@ Deno.test("a custom module cannot have a stranger's process signalled, nor be ke
     for (const signal of [10, 15]) assertEquals(world.pool.signal(jid, signal), true);
     assertEquals((await soon(outcome, "the job")).get("return"), "The job was ended by signal 15");
     assertEquals([lives(pid), sendSignal(stranger.pid, 0)], [false, true]);
-    // Closing signals what jobs have started, too.
+    // Closing also signals processes that jobs have started.
     const second = world.start("point.f");
     await world.pidOf(second.jid);
     await world.pool.close();
@@ -275,7 +275,7 @@ Deno.test("the commands of a custom module's job end with it, also unreported on
   await eventually(() => !pids.some(lives), { what: "the end of the commands" });
 });
 
-Deno.test("a custom module changes neither the minion's directory nor its signals, and leaves nothing on the disk", async () => {
+Deno.test("a custom module changes neither the minion's working directory nor its signal handlers, and leaves nothing on the disk", async () => {
   await using world = new World({
     nasty: `export const move = { permissions: { read: true }, run() { Deno.chdir("/usr"); return Deno.cwd(); } };
       export function listen() { for (const name of ["SIGUSR2", "SIGINT"]) Deno.addSignalListener(name, () => {}); return true; }
@@ -294,7 +294,7 @@ Deno.test("a custom module changes neither the minion's directory nor its signal
   const before = Deno.cwd();
   assertEquals([await world.run("nasty.move"), Deno.cwd()], ["/usr", before]);
   assertEquals(await world.run("nasty.listen"), true);
-  // Its own thread, which has such a store, asks for more memory than there is.
+  // Its own thread, which has web storage, needs more memory than it may use.
   assertMatch(str(await world.run("nasty.store")), /^failed: |it needed more memory than it may have/);
   assertEquals(await world.run("nasty.there"), "undefined");
   const { jid, outcome } = world.start("nasty.wait");
@@ -306,7 +306,7 @@ Deno.test("a custom module changes neither the minion's directory nor its signal
   await outcome;
 });
 
-Deno.test("what a custom module prints is in the log, a bounded part of it, and harms no message", async () => {
+Deno.test("the output of a custom module is logged up to a limit, and does not disturb messages", async () => {
   await using world = new World({
     loud: `export function f() {
       for (let n = 0; n < 5000; n++) console.log("line", n);
@@ -325,14 +325,14 @@ Deno.test("what a custom module prints is in the log, a bounded part of it, and 
   assertEquals(await world.run("loud.f"), "done");
 });
 
-Deno.test("a library cannot raise what the module that imports it has declared", async () => {
+Deno.test("a library cannot extend the permissions of the module that imports it", async () => {
   await using world = new World({
     honest: `import { help } from "../lib/library.js";
       export const f = { run: () => help() };
       export const asks = { permissions: { read: ["/etc/hosts"] }, run: () => help() };`,
   });
   Deno.mkdirSync(`${world.root}/ext/lib`);
-  // Below the directory of modules, which every function may read.
+  // Below the modules directory, which every function may read.
   Deno.mkdirSync(`${world.root}/ext/modules/lib`);
   Deno.writeTextFileSync(
     `${world.root}/ext/modules/lib/library.js`,
@@ -355,7 +355,7 @@ Deno.test("a library cannot raise what the module that imports it has declared",
   }
 });
 
-/** Functions whose declaration is not a literal, and what they are told. */
+/** Functions whose declaration is not a literal, and the error message. */
 const NOT_LITERAL: readonly [fun: string, text: string, told: RegExp][] = [
   [
     "a variable",
@@ -395,7 +395,7 @@ const NOT_LITERAL: readonly [fun: string, text: string, told: RegExp][] = [
   ],
 ];
 for (const [what, text, told] of NOT_LITERAL) {
-  Deno.test(`permissions that are ${what} are none, and the error says so`, async () => {
+  Deno.test(`permissions that are ${what} count as none, and the error reports that`, async () => {
     await using world = new World({ own: text });
     const outcome = await world.job("own.f");
     assertMatch(str(outcome.get("return") ?? null), told);
@@ -403,7 +403,7 @@ for (const [what, text, told] of NOT_LITERAL) {
   });
 }
 
-Deno.test("a built-in function that calls a custom one gives it no more than it has itself", async () => {
+Deno.test("a custom function called by a built-in one gets no more permissions than the caller", async () => {
   await using world = new World({
     own: `export const f = { permissions: { read: ["/etc/shadow"] }, params: { x: { type: "str" } },
         run: ({ x }) => x + Deno.readTextFileSync("/etc/shadow").length };
@@ -428,7 +428,7 @@ Deno.test("a built-in function that calls a custom one gives it no more than it 
   });
 });
 
-Deno.test("sys.doc and sys.argspec know custom functions, also if another module hangs or fails", async () => {
+Deno.test("sys.doc and sys.argspec list custom functions, also if another module hangs or fails", async () => {
   await using world = new World({
     own:
       `export const f = { doc: "Does.", params: { a: { type: "int" }, b: { type: "str", default: "x" } }, run: () => 1 };`,
@@ -443,13 +443,13 @@ Deno.test("sys.doc and sys.argspec know custom functions, also if another module
   assertEquals(await world.run("sys.list_functions", "test.ping"), ["test.ping"]);
 });
 
-Deno.test("a custom module in the place of a built-in one is no built-in one", async () => {
+Deno.test("a custom module that replaces a built-in one is treated as custom", async () => {
   await using world = new World({ match: "export function glob() { return Deno.pid; }" });
   const pid = await world.run("match.glob");
   assert(typeof pid === "number" && pid !== Deno.pid, "it ran in the minion");
 });
 
-Deno.test("a custom module has another name where it serves, and says why where it does not", async () => {
+Deno.test("a custom module is available under its virtual name, or reports why it is not", async () => {
   const virtual = (what: string) => `export const virtual = ${what};\n`;
   await using world = new World(
     {

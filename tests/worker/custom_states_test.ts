@@ -64,7 +64,7 @@ class World implements AsyncDisposable {
   }
 }
 
-Deno.test("an own state module changes what its file declares, and nothing in test mode", async (t) => {
+Deno.test("a custom state module changes only what its file declares, and nothing in test mode", async (t) => {
   await using world = new World({ "app.js": APP });
   const name = `${world.root}/version`;
   const change = map({ version: { old: null, new: "2" } });
@@ -86,7 +86,7 @@ Deno.test("an own state module changes what its file declares, and nothing in te
     assertEquals([second.get("comment"), second.get("changes")], ["as wanted", new Map()]);
   });
 
-  await t.step("what its file does not declare is refused", async () => {
+  await t.step("an undeclared permission is refused", async () => {
     const error = await assertRejects(() => world.call("app.undeclared", { name }));
     assertStringIncludes(error.message, "write access");
   });
@@ -127,14 +127,14 @@ Deno.test("an own state module changes what its file declares, and nothing in te
   });
 });
 
-Deno.test("an own state module replaces a built-in one of its name", async () => {
+Deno.test("a custom state module replaces a built-in one of its name", async () => {
   const text = `export const nop = { params: { name: {type: "str"} },
     run: ({ name }) => ({ name, result: true, comment: "own", changes: {} }) };`;
   await using world = new World({ "test.js": text });
   assertEquals((await world.call("test.nop", { name: "x" })).get("comment"), "own");
 });
 
-Deno.test("an own state module that is broken, or does not serve, says why", async () => {
+Deno.test("a custom state module that is invalid or not available reports the reason", async () => {
   await using world = new World({
     "plain.js": "export function installed(name) { return { name }; }",
     "other.js": APP.replace('["Linux"]', '["Plan9"]'),

@@ -11,7 +11,7 @@ import { assert, assertEquals } from "../support/assert.ts";
 import { testOpts } from "../support/calls/job_context.ts";
 import { keptLog } from "../support/fleet/scripted_master.ts";
 
-Deno.test("functions for files, hosts, environment and data do their work with what they declare", async (t) => {
+Deno.test("functions for files, hosts, environment and data work with the permissions that they declare", async (t) => {
   const root = await Deno.makeTempDir({ prefix: "file_jobs_" });
   await Deno.writeTextFile(`${root}/f`, "[s]\na = 1\n");
   const opts = testOpts({ root_dir: root, cachedir: `${root}/cache` });

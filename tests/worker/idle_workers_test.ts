@@ -2,7 +2,7 @@ import { IdleWorkers } from "../../lib/worker/idle_workers.ts";
 import { assertEquals } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
 
-/** Idle workers that are only names, and the names of those that were ended. */
+/** Idle workers represented by names, and the names of stopped workers. */
 function world(times: { idleMs?: number; spareMs?: number } = {}) {
   const ended: string[] = [];
   const idle = new IdleWorkers<{ name: string; stop(): Promise<void> }>(times);
@@ -11,7 +11,7 @@ function world(times: { idleMs?: number; spareMs?: number } = {}) {
   return { idle, worker, names, ended, [Symbol.dispose]: () => void idle.clear() };
 }
 
-Deno.test("the worker that ran last is taken first, one that was only started last", () => {
+Deno.test("the worker that ran last is used first, a worker that has not run yet is used last", () => {
   using w = world();
   w.idle.add(w.worker("new"), "none");
   w.idle.put(w.worker("warm"), "none");
@@ -20,18 +20,18 @@ Deno.test("the worker that ran last is taken first, one that was only started la
   assertEquals(w.idle.take("all"), undefined);
 });
 
-Deno.test("of many that wait, two stay for long: one without permissions, and the one with permissions that ran last", async () => {
+Deno.test("of many idle workers two are kept long: one without permissions, and the one with permissions that ran last", async () => {
   using w = world({ spareMs: 20 });
   for (const name of ["a", "b", "c"]) w.idle.put(w.worker(name), "none");
   assertEquals([w.names(), w.ended], [["c", "b", "a"], []]);
-  await eventually(() => w.ended.length === 1, { what: "the end of the one that is not needed" });
+  await eventually(() => w.ended.length === 1, { what: "the end of the surplus worker" });
   assertEquals(w.names(), ["b", "a"]);
   for (const [name, key] of [["cmd", "all"], ["other", "read"]]) w.idle.put(w.worker(name), key);
   await eventually(() => w.ended.length === 3, { what: "the end of two more" });
   assertEquals([w.names(), w.ended], [["other", "b"], ["c", "a", "cmd"]]);
 });
 
-Deno.test("no more than four wait: of two without permissions the one that ran last is ended, else the last of those with permissions", () => {
+Deno.test("at most four workers are idle: of two without permissions the one that ran last is stopped, else the last one with permissions", () => {
   using w = world();
   w.idle.put(w.worker("free"), "none");
   for (let i = 0; i < 3; i++) w.idle.put(w.worker(`all ${i}`), "all");
@@ -44,7 +44,7 @@ Deno.test("no more than four wait: of two without permissions the one that ran l
   ]);
 });
 
-Deno.test("whatever was taken or removed is not there any more, and clear gives all", () => {
+Deno.test("workers that were taken or removed are no longer idle, and clear returns the others", () => {
   using w = world();
   const [a, b] = [w.worker("a"), w.worker("b")];
   w.idle.put(a, "all");
@@ -55,7 +55,7 @@ Deno.test("whatever was taken or removed is not there any more, and clear gives 
   assertEquals([w.idle.hasFree, w.ended], [false, []]);
 });
 
-Deno.test("of idle workers, one without permissions stays", async () => {
+Deno.test("one idle worker without permissions is kept", async () => {
   using w = world({ idleMs: 20 });
   w.idle.put(w.worker("first"), "none");
   w.idle.put(w.worker("second"), "none");

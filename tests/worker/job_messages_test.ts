@@ -57,14 +57,14 @@ const FROM_MODULE: readonly FromModule[] = [
   { kind: "child", pid: 4711, state: "started" },
 ];
 
-Deno.test("every message of a job arrives as it was sent, between threads and between processes", () => {
+Deno.test("every message of a job arrives unchanged, between threads and between processes", () => {
   for (const message of TO_JOB) assertEquals(parseToJob(fieldsOf(structuredClone(message))), message);
   for (const message of FROM_JOB) assertEquals(parseFromJob(structuredClone(message)), message);
   for (const message of TO_MODULE) assertEquals(parseToModule(packMessage(message)), message);
   for (const message of FROM_MODULE) assertEquals(parseFromModule(packMessage(message)), message);
 });
 
-/** Each message with one field after the other gone, or of another type, at every depth. */
+/** Each message with one field removed or of another type, for each field at every depth. */
 function* spoilt(message: object): Generator<Record<string, unknown>> {
   for (const [name, value] of Object.entries(message)) {
     for (const wrong of [undefined, [[]]]) yield { ...message, [name]: wrong };
@@ -73,10 +73,10 @@ function* spoilt(message: object): Generator<Record<string, unknown>> {
   }
 }
 
-/** What may be missing: a message without it means something else, and is one. */
+/** Optional fields: a message without them is valid, with another meaning. */
 const OPTIONAL = new Set(["declared", "call", "timeout", "encoding", "permissions.read", "permissions.net"]);
 
-Deno.test("a message of which a field is missing or of another type is refused, and nothing of it believed", () => {
+Deno.test("a message with a missing field or a wrong type is refused completely", () => {
   const parsers: readonly (readonly [readonly object[], (message: object) => unknown])[] = [
     [TO_JOB, (message) => parseToJob(fieldsOf(message))],
     [FROM_JOB, parseFromJob],
@@ -97,7 +97,7 @@ Deno.test("a message of which a field is missing or of another type is refused, 
   assertEquals(refused > 120, true, String(refused));
 });
 
-/** Whether all that makes `bad` differ from `message` is that something is missing which may be. */
+/** Whether `bad` differs from `message` only by missing optional fields. */
 function isLeftOut(message: object, bad: Record<string, unknown>, path = ""): boolean {
   return Object.entries(message).every(([name, value]) => {
     if (bad[name] === value) return true;

@@ -1,5 +1,5 @@
 /**
- * What the functions of a minion's jobs may do to its host: what they declare, and no more.
+ * The permissions of a minion's job functions: only those that they declare.
  * @module
  */
 
@@ -14,7 +14,7 @@ import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts
 import { testOpts } from "../support/calls/job_context.ts";
 import { keptLog } from "../support/fleet/scripted_master.ts";
 
-/** Modules of an operator's own. Each does what it can to the host. */
+/** Custom modules. Each tries everything that it can on the host. */
 const MODULES = {
   peek: `
     import { readFileSync } from "node:fs";
@@ -88,7 +88,7 @@ class World implements AsyncDisposable {
 
 const UNDECLARED = "The permissions that the function declares do not allow this";
 
-/** Functions that did not declare what they try, and what they are told. */
+/** Functions without the permissions for their work, and the error messages. */
 const REFUSED: readonly [fun: string, told: string][] = [
   ["peek.plain", `${UNDECLARED}: read access to "/etc/shadow". A module of your own declares what peek.plain needs`],
   ["peek.silent", `${UNDECLARED}: read access to "/etc/shadow"`],
@@ -108,7 +108,7 @@ const REFUSED: readonly [fun: string, told: string][] = [
   ["wrong.f", "f.permissions.everything is none of"],
 ];
 
-Deno.test("a custom module reads /etc/shadow only if it has asked for that", async (t) => {
+Deno.test("a custom module reads /etc/shadow only if it declares that", async (t) => {
   await using world = new World();
   for (const [fun, told] of REFUSED) {
     await t.step(`${fun} is refused`, async () => {
@@ -118,16 +118,16 @@ Deno.test("a custom module reads /etc/shadow only if it has asked for that", asy
     });
   }
   for (const fun of ["peek.asked", "peek.everything", "peek.write"]) {
-    await t.step(`${fun} declared what it does`, async () => assertEquals(await world.run(fun), true));
+    await t.step(`${fun} has its declared permissions`, async () => assertEquals(await world.run(fun), true));
   }
-  await t.step("what one function declared is not the next one's", async () => {
+  await t.step("permissions of one function are not passed to the next one", async () => {
     assertEquals(await world.run("peek.asked"), true);
     for (let n = 0; n < 3; n++) assertEquals(await world.run("peek.caught"), "NotCapable");
     assertEquals(await world.run("peek.asked"), true);
   });
 });
 
-Deno.test("the functions of one job have what they declare between them", async () => {
+Deno.test("the functions of one job have all their declared permissions together", async () => {
   await using world = new World();
   const both = await world.job(["peek.asked", "peek.caught"], [], []);
   assertEquals(repr(both.get("return") ?? null), "{'peek.asked': True, 'peek.caught': True}");
@@ -137,7 +137,7 @@ Deno.test("the functions of one job have what they declare between them", async 
   );
 });
 
-Deno.test("a function that declares something else after a reload has that, and no more what it had", async () => {
+Deno.test("a function whose declaration has changed after a reload has only the new permissions", async () => {
   await using world = new World();
   assertEquals(await world.run("peek.asked"), true);
   world.write("peek", MODULES.peek.replace(`{ read: ["/etc/shadow"] }`, `"none"`) + "\n// changed");
@@ -145,7 +145,7 @@ Deno.test("a function that declares something else after a reload has that, and 
   assertStringIncludes(str(await world.run("peek.asked")), UNDECLARED);
 });
 
-Deno.test("one worker without permissions waits, at most one that may do more, and two processes of custom modules", async () => {
+Deno.test("idle are one worker without permissions, at most one with permissions, and two processes of custom modules", async () => {
   await using world = new World();
   for (const fun of ["test.ping", "status.loadavg", "cmd.shells", "test.ping"]) await world.run(fun);
   await eventually(async () => (await world.pool.describe()).length === 2, {
@@ -155,7 +155,7 @@ Deno.test("one worker without permissions waits, at most one that may do more, a
   assertEquals((await world.pool.describe()).length, 4);
 });
 
-/** Arguments for the built-in functions that cannot be called without. */
+/** Arguments for the built-in functions that need some. */
 const ARGUMENTS: Readonly<Record<string, readonly Value[]>> = {
   "cmd.exec_code": ["sh", "true"],
   "cmd.exec_code_all": ["sh", "true"],
@@ -170,12 +170,12 @@ const ARGUMENTS: Readonly<Record<string, readonly Value[]>> = {
   "status.ping_master": ["127.0.0.1"],
   "status.master": ["127.0.0.1"],
 };
-/** Functions that wait; the declarations of these are looked at in other tests. */
+/** Functions that wait; other tests check their declarations. */
 const LEFT_OUT = ["saltutil.kill_all_jobs", "saltutil.term_all_jobs"];
 
 Deno.test("every built-in function runs with the permissions that it declares", async () => {
   await using world = new World();
-  // Who declares everything is refused nothing, and many of these change the host.
+  // Functions that declare all permissions are skipped: nothing is refused to them, and many of them change the host.
   const entries = (await loadCatalogue().all()).filter(({ name, fun }) =>
     !LEFT_OUT.includes(name) && fun.permissions !== "all"
   );
@@ -195,7 +195,7 @@ Deno.test("every built-in function runs with the permissions that it declares", 
   assertEquals(denied, []);
 });
 
-Deno.test("test.* may do nothing, but for the versions of the libraries, which are loaded, and for finding what serves", async () => {
+Deno.test("test.* has no permissions, except to load libraries for their versions, and to find available modules", async () => {
   const entries = (await loadCatalogue().all()).filter(({ name }) => name.startsWith("test."));
   const more = entries.filter(({ fun }) => permissionKey(fun.permissions ?? "none") !== "none").map(({ name }) => name);
   assertEquals(more, [

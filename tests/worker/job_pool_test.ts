@@ -11,7 +11,7 @@ import { eventually, WITHIN_MS } from "../support/eventually.ts";
 import { testOpts } from "../support/calls/job_context.ts";
 import { keptLog } from "../support/fleet/scripted_master.ts";
 
-/** A user's module: what a minion has to survive. */
+/** A custom module with functions that a minion has to survive. */
 const MODULE = `
 const stamp = Math.random();
 export function forever() { for (;;); }
@@ -41,7 +41,7 @@ class World implements AsyncDisposable {
   answer: (asked: MinionRequest) => Promise<Value> = () => Promise.resolve(true);
   #jids = 0;
 
-  /** @param termMs How long a job may take to end itself; by default as long as it may on a busy machine. */
+  /** @param termMs The time limit for a job to end itself. Default: enough for a busy machine. */
   constructor(termMs = WITHIN_MS, threadUrl?: URL) {
     this.write("own", MODULE);
     const { log, lines } = keptLog();
@@ -64,14 +64,14 @@ class World implements AsyncDisposable {
     Deno.writeTextFileSync(`${this.root}/ext/modules/${module}.js`, text);
   }
 
-  /** Starts a job, not waiting for it. */
+  /** Starts a job without waiting for its end. */
   start(fun: Value, ...arg: Value[]): { jid: string; outcome: Promise<ValueMap> } {
     const jid = `2026010100000000${String(++this.#jids).padStart(4, "0")}`;
     const load = map({ jid, fun, arg, tgt: "*", tgt_type: "glob", ret: "", user: "root" });
     return { jid, outcome: this.pool.run(load) };
   }
 
-  /** Runs a job. @returns What it gave. */
+  /** Runs a job. @returns Its return. */
   async run(fun: Value, ...arg: Value[]): Promise<Value> {
     return (await this.start(fun, ...arg).outcome).get("return") ?? null;
   }
@@ -114,14 +114,14 @@ Deno.test("a job's outcome has its return, its retcode and whether it succeeded"
   );
 });
 
-Deno.test("a job with a returner returns its result, and the log says that the returner does not get it", async () => {
+Deno.test("a job with a returner returns its result, and logs that the returner does not get it", async () => {
   await using world = new World();
   const load = map({ jid: "20260101000000009999", fun: "test.ping", arg: [], tgt: "*", ret: "mysql", user: "root" });
   assertEquals((await world.pool.run(load)).get("return"), true);
   assert(world.lines.some((line) => /^ERROR Returners are not built yet: .* not mysql$/.test(line)), `${world.lines}`);
 });
 
-Deno.test("jobs run side by side, each in a worker of its own", async () => {
+Deno.test("jobs run concurrently, each in its own worker", async () => {
   await using world = new World();
   const path = `${world.root}/go`;
   const waiting = [1, 2, 3, 4].map(() => world.start("own.wait", path));
@@ -132,11 +132,11 @@ Deno.test("jobs run side by side, each in a worker of its own", async () => {
   assertEquals(world.pool.size, 0);
 });
 
-Deno.test("one worker serves job after job", async () => {
+Deno.test("one worker runs several jobs in turn", async () => {
   await using world = new World();
   const seen = new Set<Value>();
   for (let i = 0; i < 10; i++) seen.add(await world.run("own.thread"));
-  // A job that took long, as on a busy machine the first, leaves another worker warming up, which may have a turn.
+  // A slow job, like the first one on a busy machine, makes the pool prepare another worker, which may get a job.
   assert(seen.size <= 5, `${seen.size} workers for ten jobs`);
 });
 
@@ -177,7 +177,7 @@ Deno.test("a job can be killed before its worker has started", async () => {
   for (const { outcome } of jobs) assertEquals(await outcome, killed(9));
 });
 
-Deno.test("no process is signalled for a job that does not run", async () => {
+Deno.test("no process is signalled for a job that is not running", async () => {
   await using world = new World();
   assertEquals(world.pool.signal("20260101000000000099", 15), false);
 });
@@ -195,9 +195,10 @@ async function sleeping(world: World, shell = "sleep 600") {
     return lines.length === 2 && lines.map(Number);
   }, { what: "the command" });
   assertEquals(pids.map((pid) => sendSignal(pid, 0)), [true, true]);
-  // The shell can be faster than the worker that notes that it has started it: one that describes itself has done so.
+  // The shell can be faster than the worker's record of the started process; a worker that describes itself has
+  // recorded it.
   await eventually(async () => (await world.pool.describe()).some((line) => line.endsWith(`for job ${job.jid}`)), {
-    what: "a word from the job's worker",
+    what: "the description of the job's worker",
   });
   return { job, pids };
 }
@@ -210,7 +211,7 @@ function lives(pid: number): boolean {
   }
 }
 
-/** Waits until a job of a custom module is at work. @returns Its process. */
+/** Waits until a job of a custom module has started. @returns Its process id. */
 async function begun(world: World, jid: string): Promise<number> {
   await eventually(async () => (await world.pool.describe()).some((line) => line.endsWith(`for job ${jid}`)), {
     what: `the beginning of job ${jid}`,
@@ -230,7 +231,7 @@ for (const signal of [15, 9, 2]) {
     const { job, pids } = await sleeping(world);
     assertEquals(world.pool.signal(job.jid, signal), true);
     const outcome = await soon(job.outcome, "the end of the job");
-    // Killing its worker is the last resort of the others.
+    // Other signals kill the worker only as the last resort.
     assertEquals(outcome.get("return") === killed(signal).get("return"), signal === 9);
     await gone(pids);
     assertEquals(await world.run("test.ping"), true);
@@ -240,7 +241,7 @@ for (const signal of [15, 9, 2]) {
 Deno.test("SIGTERM ends a job that sleeps without a command", async () => {
   await using world = new World();
   const job = world.start("test.sleep", 60);
-  // The job must have begun to receive messages; before that the message waits.
+  // The job must have begun to receive messages; before that the message is queued.
   world.pool.signal(job.jid, 15);
   const outcome = await soon(job.outcome, "the end of the job");
   assertEquals([outcome.get("success"), outcome.get("return") === killed(15).get("return")], [false, false]);
@@ -261,7 +262,7 @@ for (const [fun, says] of DEATHS) {
   });
 }
 
-Deno.test("after reload the next job has the changed module; a job under way keeps its own", async () => {
+Deno.test("after a reload the next job has the changed module; a running job keeps the old one", async () => {
   await using world = new World();
   const path = `${world.root}/go`;
   const waiting = world.start("own.wait", path);
@@ -283,14 +284,14 @@ Deno.test("after reload the next job has the changed module; a job under way kee
   for (let i = 0; i < 3; i++) assertEquals(await world.run("own.version"), 2);
 });
 
-Deno.test("new grains are known to the jobs that follow, in workers old and new", async () => {
+Deno.test("later jobs have new grains, in old and new workers", async () => {
   await using world = new World();
   assertEquals(await world.run("grains.get", "os"), "Debian");
   world.pool.setHostData(knowledge({ os: "Fedora" }));
   for (const ran of await Promise.all([1, 2, 3].map(() => world.run("grains.get", "os")))) assertEquals(ran, "Fedora");
 });
 
-Deno.test("a job sees the jobs that run, itself not among them, and can end them", async () => {
+Deno.test("a job can list and terminate the other running jobs", async () => {
   await using world = new World();
   const hung = world.start("own.forever");
   const [found] = [await world.run("saltutil.running")].flat();
@@ -305,7 +306,7 @@ Deno.test("a job sees the jobs that run, itself not among them, and can end them
   assertEquals(await world.run("saltutil.find_job", hung.jid), new Map());
 });
 
-Deno.test("what a job asks of its minion is answered, and a refusal is the job's", async () => {
+Deno.test("a job's requests to its minion are answered, and a refusal is thrown in the job", async () => {
   await using world = new World();
   assertEquals(await world.run("saltutil.refresh_pillar"), true);
   assertEquals(world.asked, [{ what: "refresh", refresh: "pillar" }]);
@@ -324,7 +325,7 @@ Deno.test("describe has a line for each worker, a hung one too", async () => {
   assert(lines.every((described) => /^Job-\d+: /.test(described)), lines.join("\n"));
 });
 
-Deno.test("close ends jobs and their commands, also such as do not want to, and says so in their outcome", async () => {
+Deno.test("close terminates jobs and their commands, also unwilling ones, and their outcome reports that", async () => {
   await using world = new World();
   const hung = world.start("own.forever");
   const pid = await begun(world, hung.jid);
@@ -338,10 +339,10 @@ Deno.test("close ends jobs and their commands, also such as do not want to, and 
   assertEquals(await world.run("test.ping"), "The minion ended before it began this job");
 });
 
-Deno.test("a job that is ended before its worker has its permissions never begins", async () => {
+Deno.test("a job that is killed before its worker has its permissions never starts", async () => {
   await using world = new World();
   const path = `${world.root}/begun`;
-  // What the function declares is not known yet: the first worker, which may do nothing, has to say so.
+  // The function's declaration is not known yet: the first worker, which has no permissions, has to report it.
   const { jid, outcome } = world.start("cmd.run", `touch ${path}`);
   assertEquals(world.pool.signal(jid, 15), true);
   assertEquals(await soon(outcome, "the end of the job"), killed(15));
@@ -354,7 +355,7 @@ Deno.test("a thread whose job is killed while it waits ends; for one that never 
   await using world = new World(WITHIN_MS, new URL("../support/threads/looping_worker.ts", import.meta.url));
   const waiting = world.start("wait");
   const spinning = world.start("spin", 15_000);
-  // A thread that still starts does not answer either, so all others must answer.
+  // A thread that is still starting does not answer either, so all others must answer.
   await eventually(async () => {
     const busy = (await world.pool.describe()).filter((line) => line.includes("busy: no answer"));
     return busy.length === 1;

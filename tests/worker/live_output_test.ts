@@ -1,5 +1,5 @@
 /**
- * The parts of live output: what a minion sends, what a master keeps, what a terminal shows.
+ * The parts of live output: the minion's sender, the master's store, the terminal's display.
  * @module
  */
 
@@ -23,7 +23,7 @@ function written(text: string | Uint8Array, over: Partial<WrittenOutput> = {}): 
   return { command: 1, stream: "stdout", bytes, encoding: null, ...over };
 }
 
-/** A master that takes, or does not take, what it is sent. */
+/** A master that accepts or does not accept batches. */
 class Taker {
   readonly batches: LiveBatch[] = [];
   takes = true;
@@ -40,7 +40,7 @@ function describe(part: LivePart): string {
   return "leftOut" in part ? `<${part.leftOut}>` : part.text;
 }
 
-Deno.test("a first line goes out at once, and the numbers of the batches begin with 1", async () => {
+Deno.test("the first line is sent at once, and the batch numbers start with 1", async () => {
   const master = new Taker();
   const output = new LiveOutput({ send: master.send, limits: FREE });
   output.write(written("one\n"));
@@ -59,7 +59,7 @@ Deno.test("a first line goes out at once, and the numbers of the batches begin w
   assertEquals(master.text, "one\n");
 });
 
-Deno.test("a character that is split over pieces is whole, in each stream by itself", async () => {
+Deno.test("a character that is split over chunks is joined, separately in each stream", async () => {
   const bytes = utf8.encode("→€\n");
   const output = new LiveOutput({ send: () => Promise.resolve(true), limits: FREE });
   const got: LiveBatch[] = [];
@@ -70,16 +70,16 @@ Deno.test("a character that is split over pieces is whole, in each stream by its
   got.push(...await output.end(1_000));
   const text = (stream: string) =>
     got.flatMap(({ parts }) => parts).map((part) => "text" in part && part.stream === stream ? part.text : "").join("");
-  assertEquals(text("stdout"), "→€\n\ufffd"); // cut off for good
+  assertEquals(text("stdout"), "→€\n\ufffd"); // an incomplete character at the end
 });
 
-Deno.test("output in another encoding is read in that", async () => {
+Deno.test("output in another encoding is decoded", async () => {
   const output = new LiveOutput({ send: () => Promise.resolve(false), limits: FREE });
   output.write(written(Uint8Array.of(0xe4, 0x0a), { encoding: "latin-1" }));
   assertEquals((await output.end(0)).flatMap(({ parts }) => parts).map(describe), ["ä\n"]);
 });
 
-Deno.test("a batch that the master did not take comes again under its number, at the end from the caller", async () => {
+Deno.test("a batch that the master did not accept is sent again under its number, at the end by the caller", async () => {
   const master = new Taker();
   master.takes = false;
   const output = new LiveOutput({ send: master.send, limits: FREE });
@@ -98,10 +98,10 @@ Deno.test("a batch that the master did not take comes again under its number, at
   assertEquals(master.batches[0].seq, 1);
 });
 
-Deno.test("what is written faster than it is sent is left out by whole lines, the oldest first, and counted", async () => {
+Deno.test("output that is written faster than it is sent is dropped by whole lines, oldest first, and counted", async () => {
   const output = new LiveOutput({ send: () => Promise.resolve(false), limits: FREE });
   let lines = 0;
-  // The ends of the pieces are not those of the lines.
+  // The chunks do not end at line ends.
   let rest = "";
   while (lines < 60_000) {
     for (; rest.length < 997; lines++) rest += `line ${lines}\n`;
@@ -118,12 +118,12 @@ Deno.test("what is written faster than it is sent is left out by whole lines, th
   const kept = numbers(after);
   assertEquals(kept[0], `line ${lines - kept.length}`);
   assertEquals(kept.at(-1), `line ${lines - 1}`);
-  // A line whose beginning had gone out already counts as left out.
+  // A line whose beginning was already sent counts as dropped.
   const whole = before === "" ? 0 : before.split("\n").length - 1;
   assertEquals(gaps[0].leftOut, lines - kept.length - whole);
 });
 
-Deno.test("no more than the rate goes out, and nothing of it is lost while it fits", async () => {
+Deno.test("the rate is not exceeded, and nothing is lost while it fits the buffer", async () => {
   const master = new Taker();
   const output = new LiveOutput({ send: master.send, limits: { rateBytes: 1_000, maxBytes: 2 ** 20 } });
   const startMs = performance.now();
@@ -139,7 +139,7 @@ Deno.test("no more than the rate goes out, and nothing of it is lost while it fi
   );
 });
 
-Deno.test("no more than the most goes out in all; how much is missing is told at the end", async () => {
+Deno.test("the total maximum is not exceeded; the missing amount is reported at the end", async () => {
   const master = new Taker();
   const output = new LiveOutput({ send: master.send, limits: { rateBytes: 2 ** 30, maxBytes: 10 } });
   for (let i = 0; i < 100; i++) output.write(written(`line ${i}\n`));
@@ -148,7 +148,7 @@ Deno.test("no more than the most goes out in all; how much is missing is told at
   assertEquals(master.text + rest.flatMap(({ parts }) => parts).map(describe).join(""), "line 0\n<100>");
 });
 
-Deno.test("a batch survives the wire, and what is none is refused", () => {
+Deno.test("a batch is encoded and decoded unchanged, and invalid ones are refused", () => {
   const batch: LiveBatch = { seq: 3, parts: [{ leftOut: 4 }, { command: 2, stream: "stderr", text: "x" }] };
   assertEquals(batchFromMap(batchToMap(batch)), batch);
   const bad: Value[] = [
@@ -189,7 +189,7 @@ function kept(): Kept {
   return { cachedir, jobs, file, open, [Symbol.dispose]: () => Deno.removeSync(cachedir, { recursive: true }) };
 }
 
-Deno.test("output is kept in order, each batch once, whichever thread stores it, for its owner alone", () => {
+Deno.test("output is stored in order, each batch once for all threads, readable only for its owner", () => {
   using place = kept();
   const [one, other] = [place.open(), place.open()];
   assertEquals(one.append(JID, "web1", text(1)), "stored");
@@ -217,7 +217,7 @@ Deno.test("output of an unwatched job, an unknown job or an invalid id is refuse
   assertEquals(outputs.read("20260101000000000002", "web1"), []);
 });
 
-Deno.test("a record that was cut off is overwritten, and what is before it stays", () => {
+Deno.test("a truncated record is overwritten, and the records before it are kept", () => {
   using place = kept();
   place.open().append(JID, "web1", text(1));
   const { size } = Deno.statSync(place.file);
@@ -228,7 +228,7 @@ Deno.test("a record that was cut off is overwritten, and what is before it stays
   assertEquals(place.open().read(JID, "web1"), [text(1), text(2, "again\n")]);
 });
 
-Deno.test("output goes when its job goes", () => {
+Deno.test("output is removed with its job", () => {
   using place = kept();
   place.open().append(JID, "web1", text(1));
   assertEquals(finish(place.jobs.clean({ nowMs: Date.now() + 86_400_000, keepSeconds: 3_600 })), 1);
@@ -247,11 +247,11 @@ Deno.test("a follower of a job gets each batch once and in order, including thos
   follower.receive("web1", text(4));
   follower.catchUp("web1");
   follower.catchUpAll();
-  follower.receive("db1", text(2)); // the first is lost for good
+  follower.receive("db1", text(2)); // the first batch is lost
   assertEquals(seen, ["web1 1\n", "web1 2\n", "web1 3\n", "web1 4\n", "web1 5\n", "db1 2\n"]);
 });
 
-/** What is shown of these parts of web1, and of the return. */
+/** The display of these parts of web1, and of the return. */
 function shown(parts: readonly LivePart[], options: { color?: boolean; omitShown?: boolean; value?: Value } = {}) {
   let out = "";
   const { color = false, omitShown = true, value = null } = options;
@@ -266,7 +266,7 @@ const part = (what: string, command = 1, stream: "stdout" | "stderr" = "stdout")
   text: what,
 });
 
-/** What is shown of web1 when between each of `texts` and the next there is time enough. */
+/** The display of web1 if enough time passes after each of `texts`. */
 async function shownSlowly(texts: readonly string[]): Promise<string[]> {
   const seen: string[] = [];
   using lines = new LiveLines({
@@ -284,7 +284,7 @@ async function shownSlowly(texts: readonly string[]): Promise<string[]> {
   return seen;
 }
 
-Deno.test("the beginning of a line that does not go on is shown, and not again with its end", async () => {
+Deno.test("the beginning of an incomplete line is shown, and not repeated with its end", async () => {
   const cases: [texts: string[], lines: string[]][] = [
     [["Continue? ", "\n", "yes\n"], ["web1: Continue?  …", "web1: yes"]],
     [["..", "..", " done\n"], ["web1: .. …", "web1: … .. …", "web1: …  done"]],
@@ -299,7 +299,7 @@ Deno.test("a line is shown when it ends, with its minion's name; the rest when t
   assertEquals([out, after()], ["web1: one\nweb1: two\n", "web1: one\nweb1: two\nweb1: three\n"]);
 });
 
-Deno.test("the rest of a line is shown before the next command's output, and stderr by its name", () => {
+Deno.test("the rest of a line is shown before the next command's output, and stderr is marked", () => {
   const { out } = shown([part("half"), part("oops\n", 1, "stderr"), part("next\n", 2)]);
   assertEquals(out, "web1 (stderr): oops\nweb1: half\nweb1: next\n");
 });
@@ -308,7 +308,7 @@ Deno.test("a carriage return ends a line, together with a newline only one", () 
   assertEquals(shown([part("10%\r20%\r"), part("\n30%\r\n")]).after(), "web1: 10%\nweb1: 20%\nweb1: 30%\n");
 });
 
-Deno.test("what is left out is said where it was, and no command steers the terminal", () => {
+Deno.test("dropped output is marked at its position, and no command can control the terminal", () => {
   const { after } = shown([part("ab"), { leftOut: 1 }, part("\x1b[2J\x9bx\u202e\n"), { leftOut: 2 }]);
   assertEquals(
     after(),
@@ -316,7 +316,7 @@ Deno.test("what is left out is said where it was, and no command steers the term
   );
 });
 
-Deno.test("with colours, the name is coloured, for stderr in another one", () => {
+Deno.test("with colours, the minion's name is coloured, with another colour for stderr", () => {
   const { out } = shown([part("a\n"), part("b\n", 1, "stderr")], { color: true });
   assertEquals(out, "\x1b[0;36mweb1:\x1b[0;0m a\n\x1b[0;33mweb1 (stderr):\x1b[0;0m b\n");
 });
@@ -335,7 +335,7 @@ const BRIEF: readonly (readonly [what: string, parts: readonly LivePart[], value
   ],
 ];
 for (const [what, parts, value, end] of BRIEF) {
-  Deno.test(`a return of ${what} is shown as what it adds`, () => {
+  Deno.test(`a return of ${what} is shown without the live output`, () => {
     assertEquals(shown(parts, { value }).end, end);
     assertEquals(shown(parts, { value, omitShown: false }).end, value);
   });

@@ -31,7 +31,7 @@ Deno.test("a job that runs has a file with its load and the minion's pid, until 
     assertEquals(names(cachedir), []);
   }));
 
-Deno.test("the next minion finds the jobs of one that died, and how far they were, until it removes them", () =>
+Deno.test("the next minion process finds the jobs of a crashed one with their progress, until it removes them", () =>
   withCache((cachedir) => {
     const load = map({ fun: "test.ping", jid: JID, tgt: "*", tgt_type: "glob" });
     const died = new ProcFiles(cachedir);
@@ -45,7 +45,7 @@ Deno.test("the next minion finds the jobs of one that died, and how far they wer
     assertEquals(new ProcFiles(cachedir).left, []);
   }));
 
-Deno.test("the next minion keeps the proc file of a running salt-call, and removes those of ended and unknown processes", () =>
+Deno.test("the next minion process keeps the proc file of a running salt-call, and removes those of ended and unknown processes", () =>
   withCache((cachedir) => {
     Deno.mkdirSync(`${cachedir}/proc`);
     const note = (jid: string, bytes: Uint8Array) => Deno.writeFileSync(`${cachedir}/proc/${jid}`, bytes);
@@ -59,7 +59,7 @@ Deno.test("the next minion keeps the proc file of a running salt-call, and remov
     });
   }));
 
-Deno.test("a note that a power failure has left empty is still that of a job, which is named by it", () =>
+Deno.test("a proc file emptied by a power failure still names its job", () =>
   withCache((cachedir) => {
     new ProcFiles(cachedir);
     Deno.writeTextFileSync(`${cachedir}/proc/${JID}`, "");

@@ -7,11 +7,11 @@ interface Case {
   word: string;
   args: Typed;
   kwargs: Typed;
-  /** The arguments as they are published, where that is not as they were read. */
+  /** The published arguments, if they differ from the parsed ones. */
   wire?: Typed;
 }
 
-/** To libyaml these characters are line ends, and fold to blanks; ours leaves them where they were typed. */
+/** libyaml treats these characters as line ends and folds them to spaces; ours keeps them. */
 const KEPT = ["a\x85b", "a=\u2028x"];
 
 function without(map: ValueMap, name: string): ValueMap {
@@ -32,26 +32,26 @@ for (const { word, args, kwargs, wire } of corpus.filter(({ word }) => !KEPT.inc
 }
 
 for (const word of KEPT) {
-  Deno.test(`parseCliArgs() leaves ${JSON.stringify(word)} alone, where Salt folds it`, () => {
+  Deno.test(`parseCliArgs() keeps ${JSON.stringify(word)}, which Salt folds`, () => {
     const { args, kwargs } = parseCliArgs([word]);
     assertEquals([...args, ...kwargs.values()], [word.replace("a=", "")]);
   });
 }
 
-/** A command line, or an `arg` off the wire, and what Salt makes of it: tests/corpus/make_call_args.py. */
+/** A command line, or an `arg` of a load, and Salt's result: tests/corpus/make_call_args.py. */
 interface Call {
   words?: string[];
   no_parse?: string[];
   arg?: Typed;
-  /** What is published of the words. */
+  /** The published form of the words. */
   published?: Typed;
-  /** What the minion hands to a function. */
+  /** The arguments that the minion passes to a function. */
   args: Typed;
   kwargs: Typed;
 }
 
 for (const { words, no_parse, arg, published, args, kwargs } of await readCorpus<Call>("call_args.json")) {
-  Deno.test(`a minion gets of ${JSON.stringify(words ?? arg)} what Salt's gets`, () => {
+  Deno.test(`a minion gets from ${JSON.stringify(words ?? arg)} what Salt's gets`, () => {
     const parsed = words && parseCliArgs(words, { noParse: no_parse });
     const wire = parsed === undefined ? fromTyped(arg ?? ["L"]) : toWireArgs(parsed.args, parsed.kwargs);
     if (published !== undefined) assertEquals<unknown>(wire, fromTyped(published));
@@ -71,19 +71,19 @@ Deno.test("parseCliArgs() gives noParse names their text as it was typed, and on
   assertEquals(kwargs, map({ a: "1", b: "[1]", c: true }));
 });
 
-Deno.test("toWireArgs() adds one marked map, and none without keyword arguments", () => {
+Deno.test("toWireArgs() adds one marked map for keyword arguments, and none without them", () => {
   assertEquals(toWireArgs(["x", 1], map({ a: 1 })), ["x", 1, map({ __kwarg__: true, a: 1 })]);
   assertEquals([...toWireArgs([], map({ a: 1 }))].map((m) => m instanceof Map && [...m.keys()]), [["__kwarg__", "a"]]);
   assertEquals(toWireArgs(["x"], new Map()), ["x"]);
 });
 
-Deno.test("toWireArgs() writes ints that look like job ids as text, and no others", () => {
+Deno.test("toWireArgs() writes only ints that look like job ids as strings", () => {
   const ints: Value[] = [20240523101112123456n, 2024052310111212345n, 123456789012345678901n, -1234567890123456789n];
   const texts = ["20240523101112123456", ints[1], ints[2], "-1234567890123456789"];
   assertEquals(toWireArgs(ints, new Map()), texts);
 });
 
-Deno.test("fromWireArgs() takes marked maps and name=value strings for keyword arguments, as a minion does", () => {
+Deno.test("fromWireArgs() reads marked maps and name=value strings as keyword arguments, as a minion does", () => {
   const arg: Value[] = ["1", map({ __kwarg__: true, a: 1, b: 2 }), "b=[3]", "c==d", map({ x: 1 }), new Float(1)];
   assertEquals(fromWireArgs(arg), {
     args: ["1", "c==d", map({ x: 1 }), new Float(1)],
@@ -91,7 +91,7 @@ Deno.test("fromWireArgs() takes marked maps and name=value strings for keyword a
   });
 });
 
-Deno.test("fromWireArgs() takes only True for the mark, leaves out any other, and changes nothing that it was given", () => {
+Deno.test("fromWireArgs() accepts only True as the mark, drops any other, and does not change its input", () => {
   const marked = map({ __kwarg__: 1, a: 1 });
   assertEquals(fromWireArgs([marked]), { args: [map({ a: 1 })], kwargs: new Map() });
   assertEquals(marked, map({ __kwarg__: 1, a: 1 }));

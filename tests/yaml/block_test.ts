@@ -1,5 +1,5 @@
 /**
- * Documents that are read without the YAML parser have the values that the parser gives them.
+ * Documents that are read without the YAML parser have the same values as with the parser.
  * @module
  */
 
@@ -11,7 +11,7 @@ import { type Value } from "../../lib/values/value.ts";
 import golden from "../corpus/yaml.json" with { type: "json" };
 import more from "../corpus/yaml_more.json" with { type: "json" };
 
-/** What the parser makes of a text; `undefined` if it refuses it. A marker of documents sends any text to it. */
+/** The parser's result for a text; `undefined` if it refuses it. A document marker makes the reader use the parser. */
 function parsed(text: string): Value | undefined {
   try {
     return loadYaml(`---\n${text}`);
@@ -36,7 +36,7 @@ Deno.test("every document of the corpus that is read without the parser has the 
   assert(taken > 30, String(taken));
 });
 
-/** Pieces of lines: what is in SLS files, and what is difficult. */
+/** Parts of lines: those of SLS files, and difficult ones. */
 const PIECES = [
   ..."| |- |+ |2 > >- [] {} [a,b] [a, ['x',1] [\"y\"] [-1] [-] [~] [yes,0644] {} {a} [,] [a,]".split(" "),
   ..."[a, b]~[ a , 'b c' ]~{ }~[ ]~[1.5, \"d\"] # c~[a] [b]~[a] #b]".split("~"),
@@ -57,7 +57,7 @@ function numbers(seed: number): () => number {
   };
 }
 
-Deno.test("texts of random lines are read as the parser reads them, or left to it", () => {
+Deno.test("texts of random lines are read as by the parser, or left to the parser", () => {
   const next = numbers(7);
   const one = <T>(of: readonly T[]) => of[Math.floor(next() * of.length)];
   let taken = 0;
@@ -84,11 +84,11 @@ Deno.test("texts of random lines are read as the parser reads them, or left to i
     });
     if (check(lines.join("\n") + one(["", "\n", "\n\n"]))) taken++;
   }
-  // Otherwise nothing would have been compared.
+  // Otherwise the test would compare nothing.
   assert(taken > 1_000, String(taken));
 });
 
-Deno.test("the form that SLS files have is read without the parser", () => {
+Deno.test("the usual form of SLS files is read without the parser", () => {
   const text =
     "web:\n  # one comment\n  file.managed:\n    - name: /etc/x # another\n    - mode: '0644'\n    - require:\n" +
     "      - pkg: nginx\n  service.running: []\n'*':\n- a\n-\n  b: {}\n- - 1\n  - \"two\\n\"\n";
@@ -101,7 +101,7 @@ Deno.test("literal blocks and flow lists of words are read without the parser", 
     "        - a\n        'b\n\n    - keep: |+\n        c\n\n\n# comment\nb:\n- |\n  d\n- - |-\n    e\n    \n";
   assert(check(script));
   assert(check("a: [b, 'c d', \"e\", 1, 0644, yes, ~, -1] # f\nb: [ ]\nc: { }\n- d\n".replace("- d\n", "")));
-  // What follows rules of its own is left to the parser.
+  // Texts with special rules are left to the parser.
   for (
     const text of [
       "a: |",
@@ -118,14 +118,14 @@ Deno.test("literal blocks and flow lists of words are read without the parser", 
   }
 });
 
-Deno.test("places are those of the text, for each of the readers", () => {
+Deno.test("positions are those of the text, with and without the parser", () => {
   const text = "web:\n  file.managed:\n    - name: /etc/x\n    - require:\n      - pkg: nginx\ns0: test.nop\n";
   const places = (written: string) => {
     const { value, places } = loadYamlPlaces(written, "x.sls");
     const [root, body] = [value, value instanceof Map ? value.get("web") : null];
     const run = body instanceof Map ? body.get("file.managed") : null;
     assert(root instanceof Map && body instanceof Map && Array.isArray(run) && run[1] instanceof Map);
-    // The compiler changes what it was given before anybody asks.
+    // The compiler changes the value before the positions are read.
     run.push("managed");
     return [
       places.of(root, "s0"),
@@ -148,6 +148,6 @@ Deno.test("places are those of the text, for each of the readers", () => {
   ];
   assertEquals(places(text), expected);
   assertEquals(places(`${text}e: {}\n`), expected);
-  // A flow map with something in it is the parser's.
+  // A flow map that is not empty is left to the parser.
   assertEquals(places(`${text}e: {f: g}\n`), expected);
 });

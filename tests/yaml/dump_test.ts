@@ -1,8 +1,8 @@
 /**
- * `dumpYaml` against the bytes of Salt's `--out=yaml`.
+ * `dumpYaml`, compared with the bytes of Salt's `--out=yaml`.
  *
- * tests/corpus/yaml_dump.json was made with `salt.utils.yaml.safe_dump(value, default_flow_style=False)` of Salt
- * 3008 (PyYAML 6.0.3 over libyaml 0.2.5), from hand-written and from random values, encoded as yaml_test.ts says.
+ * tests/corpus/yaml_dump.json was made with `salt.utils.yaml.safe_dump(value, default_flow_style=False)` of Salt 3008
+ * (PyYAML 6.0.3 over libyaml 0.2.5), from hand-written and random values, in the notation of load_test.ts.
  * @module
  */
 
@@ -60,7 +60,7 @@ Deno.test("loadYaml() reads back what dumpYaml() wrote", () => {
   assert(both.length > 300);
 });
 
-Deno.test("dumpYaml() refuses a structure that contains itself, and writes twice what occurs twice", () => {
+Deno.test("dumpYaml() refuses a structure that contains itself, and writes a repeated object twice", () => {
   const list: Value[] = [];
   list.push(list);
   assertThrows(() => dumpYaml(list), TypeError, "contains itself");

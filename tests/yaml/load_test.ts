@@ -1,10 +1,10 @@
 /**
- * `loadYaml` against what Salt's loader made of the same documents, and its own bounds.
+ * `loadYaml`, compared with Salt's loader on the same documents, and its own limits.
  *
  * tests/corpus/yaml.json and yaml_more.json: `M` is a map as [key, value] pairs, `L` a list, `S` a set, `RECUR` the
- * collection itself, `s:` str, `i:` int, `f:` float, `b:` bool, `y:` bytes (Latin-1); or, without `ok`, the line of
- * Salt's complaint as far as it names one. Both were made with `salt.utils.yaml.safe_load` of Salt 3008, the second
- * from hand-written documents and from random nested ones.
+ * collection itself, `s:` str, `i:` int, `f:` float, `b:` bool, `y:` bytes (Latin-1); or, without `ok`, the line in
+ * Salt's error, if it has one. Both were made with `salt.utils.yaml.safe_load` of Salt 3008, the second from
+ * hand-written documents and from random nested ones.
  * @module
  */
 
@@ -18,7 +18,7 @@ import more from "../corpus/yaml_more.json" with { type: "json" };
 
 type Encoded = string | Encoded[];
 
-/** `value` as the corpus writes it. */
+/** `value` in the notation of the corpus. */
 function encode(value: Value, parents: Value[] = []): Encoded {
   if (typeof value === "object" && parents.includes(value)) return "RECUR";
   const inner = value === null ? parents : [...parents, value];
@@ -39,7 +39,7 @@ function check(yaml: string, ok: unknown, line: number | null | undefined): void
     const error = assertThrows(() => loadYaml(yaml), YamlError);
     if (typeof line === "number") assertEquals(error.line, line);
   } else {
-    // A set of Python's is a list here.
+    // A set in Python is a list here.
     assertEquals(encode(loadYaml(yaml)), JSON.parse(JSON.stringify(ok).replaceAll('["S"', '["L"')));
   }
 }
@@ -66,7 +66,7 @@ Deno.test("loadYaml() gives an alias the same object as its anchor", () => {
   assert(map instanceof Map && map.get("a") === map.get("b"));
 });
 
-Deno.test("loadYamlMapping() refuses options that contain themselves, and takes those that occur twice", () => {
+Deno.test("loadYamlMapping() refuses options that contain themselves, and accepts repeated objects", () => {
   for (const yaml of ["a: &x [1, *x]", "a: &x {b: *x}", "a: &x {b: [{c: *x}]}"]) {
     assertThrows(() => loadYamlMapping(yaml, "master"), YamlError, "an alias stands for what contains it");
   }
@@ -74,15 +74,15 @@ Deno.test("loadYamlMapping() refuses options that contain themselves, and takes 
   assertEquals(value, new Map([["a", [1]], ["b", [[1], [1]]]]));
 });
 
-Deno.test("loadYaml() is not blown up by aliases of aliases", () => {
+Deno.test("loadYaml() does not expand aliases of aliases", () => {
   const bomb = ["a0: &a0 [x]"];
   for (let i = 1; i <= 60; i++) bomb.push(`a${i}: &a${i} [${Array(9).fill(`*a${i - 1}`)}]`);
   const map = loadYaml(bomb.join("\n"));
   assert(map instanceof Map && map.size === 61);
 });
 
-Deno.test("loadYaml() bounds what merge keys may copy", () => {
-  // The merging of the last line is done before any key of the others is found to occur twice.
+Deno.test("loadYaml() limits the entries that merge keys may copy", () => {
+  // The last line is merged before duplicate keys of the other lines are found.
   let bomb = "&a0 {x: 1}";
   for (let i = 1; i <= 9; i++) bomb = `{y${i}: ${bomb}, <<: [${Array(9).fill(`*a${i - 1}`)}]}`.replace("{", `&a${i} {`);
   assertThrows(() => loadYaml(`<<: ${bomb}`), YamlError, "merging brings more than");
@@ -125,13 +125,13 @@ Deno.test("loadYaml() counts columns in the source, also if a bracket is further
   assertEquals([error.line, error.column], [3, 4]);
 });
 
-Deno.test("loadYaml() is fast for a list that begins further left than its key, and gives up on a huge one", () => {
+Deno.test("loadYaml() is fast for a list that begins further left than its key, and refuses a very large one", () => {
   const list = (length: number) => `a: [\n${"x,\n".repeat(length)}]\n`;
   assertEquals(encode(loadYaml(list(50))), ["M", ["s:a", ["L", ...Array(50).fill("s:x")]]]);
   assertThrows(() => loadYaml(list(2_000)), YamlError);
 });
 
-Deno.test("a lone word is the same through the fast path and the full one", () => {
+Deno.test("a single word has the same value on the fast path and on the full one", () => {
   // A fixed generator (Park and Miller's), so that a failure can be repeated.
   let seed = 42;
   const random = (below: number) => (seed = seed * 48271 % 2147483647) % below;
@@ -151,7 +151,7 @@ Deno.test("a lone word is the same through the fast path and the full one", () =
       }
     };
     const fast = load(word);
-    // A comment sends it the full way.
+    // A comment forces the full path.
     const full = load(`${word} # full`);
     const same = fast === undefined || full === undefined
       ? fast === full

@@ -17,7 +17,7 @@ const WORDS = [
 ];
 const LINES = ["", "# comment", "#", "  ", "\t", "  indented", "# ü", "---", "...", "- item", "key:", "? x", "word"];
 
-/** Documents of one to four lines of what configuration files are made of, and of what they are not. */
+/** Documents of one to four lines: usual lines of configuration files, and unusual ones. */
 function* documents(): Iterable<string> {
   const pairs = KEYS.flatMap((key) => WORDS.flatMap((word) => [": ", ":  ", ":"].map((sep) => `${key}${sep}${word}`)));
   for (const pair of pairs) {
