@@ -178,7 +178,7 @@ Deno.test("what a host's function throws goes on as it is, whatever it is; an er
   );
 });
 
-Deno.test("a template of which nothing answers later is a text at once", () => {
+Deno.test("a template without asynchronous values renders synchronously", () => {
   assertEquals(environment().fromString("{% for x in range(3) %}{{ x }}{% endfor %}").render(new Map()), "012");
 });
 

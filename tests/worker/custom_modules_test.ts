@@ -167,7 +167,7 @@ for (const [what, message] of Object.entries(FORGED)) {
   });
 }
 
-Deno.test("a custom module that sends invalid messages, or too many requests, is ended", async () => {
+Deno.test("a custom module that sends invalid messages, or too many requests, is killed", async () => {
   const ask = packMessage({ kind: "ask", id: 7, request: { what: "running" } });
   await using world = new World({
     noise: "export async function f() { postMessage(new Uint8Array(1000).fill(0xc1)); await new Promise(() => {}); }",

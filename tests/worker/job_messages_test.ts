@@ -47,7 +47,7 @@ const FROM_JOB: readonly FromJob[] = [
   { kind: "not_permitted", permissions: { read: ["/x"], net: true } },
   { kind: "ask", id: 6, request: { what: "describe" } },
   { kind: "ask", id: 7, request: { what: "call", fun: "own.f", call: bytes } },
-  // An operator may type any number: the system refuses it.
+  // An operator may type any number; the system refuses invalid ones.
   { kind: "ask", id: 8, request: { what: "signal", jid: "1", signal: -100_000 } },
 ];
 const FROM_MODULE: readonly FromModule[] = [
@@ -115,7 +115,7 @@ Deno.test("an invalid message is refused", () => {
   }
   assertThrows(() => parseFromModule(Uint8Array.of(0xc1)), MsgpackError);
   assertThrows(() => parseToModule(Uint8Array.of(0xc1)), MsgpackError);
-  // A process may not ask for what only our own workers may, and its texts are bounded.
+  // A process may not make requests that only our own workers may, and its strings are limited.
   for (const request of [{ what: "describe" }, { what: "call", fun: "x.y", call: bytes }]) {
     assertThrows(() => parseFromModule(packMessage({ kind: "ask", id: 1, request } as FromModule)), WireError);
   }
