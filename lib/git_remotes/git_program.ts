@@ -4,7 +4,9 @@
  * @module
  */
 
+import { messageOf } from "../errors.ts";
 import { hideLogins } from "../git/logins.ts";
+import { isDirectory } from "../os/file_kind.ts";
 import { clearTimeout, setTimeout } from "../os/timers.ts";
 
 /** How a remote is reached. */
@@ -110,7 +112,9 @@ function startGit(args: readonly string[], run: GitRun): StartedGit {
       detached: true,
     }).spawn();
   } catch (error) {
-    const problem = error instanceof Deno.errors.NotFound ? "git is not installed" : String(error);
+    // NotFound is also a repository that is not there.
+    const isMissing = error instanceof Deno.errors.NotFound && isDirectory(run.directory);
+    const problem = isMissing ? "git is not installed" : messageOf(error);
     return { process: undefined, problem, ended: () => undefined, [Symbol.asyncDispose]: () => Promise.resolve() };
   }
   const end = (reason: string) => {

@@ -79,7 +79,6 @@ export function splitRemote(remote: Value, role: RemoteRole): { readonly id: str
 
 /** Checks what every repository must hold to. @throws {ConfigError} If it does not. */
 export function checkRepository({ id, url, name, user, insecureAuth }: RepositoryOptions, role: RemoteRole): void {
-  checkUrl(url, role);
   if (user !== "" && url.startsWith("http://") && !insecureAuth) {
     refuseRemote(
       `Invalid configuration for ${role.name} remote '${id}': authentication over HTTP without TLS needs insecure_auth`,
@@ -119,14 +118,9 @@ export function withUrls(
   });
 }
 
-/** Whether it can be a URL. */
+/** Whether a remote can be there: on a host, or a directory of this one. It may not look like an option of git, nor name a program. */
 function isUrl(url: string): boolean {
   return /^(\w[\w+.-]*:\/\/|[^-:/\s][^:/\s]*:|\/)[^\s]/.test(url) && !url.includes("::");
-}
-
-/** A remote may be on a host, or a directory of this one. It may not look like an option of git, nor name a program. */
-function checkUrl(url: string, role: RemoteRole): void {
-  if (!isUrl(url)) refuseRemote(`Found bad url data ${repr(url)}`, role);
 }
 
 /** A map, or a list of maps as one; `undefined` for anything else. */

@@ -83,7 +83,7 @@ function readRemote(remote: Value, opts: FileServerOpts): RemoteOptions {
   const [texts, text] = [stringList, str];
   const read: RemoteOptions = {
     id,
-    url: id,
+    url: id.trim(),
     name: optionalText(options.get("name")),
     base: text(at("base", opts.gitfs_base)),
     fallback: text(at("fallback", opts.gitfs_fallback)),

@@ -39,17 +39,20 @@ export function parseTree(output: string): Omit<Tree, "links"> {
   return { files, dirs };
 }
 
-/** The texts of the objects that `git cat-file --batch` wrote, by their names: a line `name kind size`, and that many bytes. */
+/**
+ * The texts of the objects that `git cat-file --batch` wrote, by their names: a line `name kind size`, and that many bytes. Of an object
+ * that is not there it writes `name missing`.
+ */
 export function parseBatch(output: Uint8Array): Map<string, string> {
   const texts = new Map<string, string>();
   const decoder = new TextDecoder();
-  for (let at = 0; at < output.length;) {
-    const end = output.indexOf(0x0a, at);
+  let at = 0;
+  for (let end = output.indexOf(0x0a); end >= 0; end = output.indexOf(0x0a, at)) {
     const [oid, , size] = decoder.decode(output.subarray(at, end)).split(" ");
-    const length = Number(size);
-    if (end < 0 || !Number.isInteger(length)) break;
-    texts.set(oid, decoder.decode(output.subarray(end + 1, end + 1 + length)));
-    at = end + 1 + length + 1;
+    at = end + 1;
+    if (size === undefined) continue;
+    texts.set(oid, decoder.decode(output.subarray(at, at + Number(size))));
+    at += Number(size) + 1;
   }
   return texts;
 }

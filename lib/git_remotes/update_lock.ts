@@ -7,6 +7,7 @@
 import { messageOf } from "../errors.ts";
 import type { LockResult } from "../files/backend.ts";
 import { isGone } from "../os/deno_texts.ts";
+import { exists, isThere } from "../os/file_kind.ts";
 import { hideCredentials } from "../text/url_credentials.ts";
 
 /** A lock that was taken. */
@@ -66,17 +67,21 @@ export class UpdateLock {
   /** @returns Whether the lock is ours now. */
   async #write(text: string): Promise<boolean> {
     await Deno.mkdir(this.path.slice(0, this.path.lastIndexOf("/")), { recursive: true });
-    for (let tries = 0; tries < 2; tries++) {
-      try {
-        await Deno.writeTextFile(this.path, text, { createNew: true });
-        return true;
-      } catch (error) {
-        if (!(error instanceof Deno.errors.AlreadyExists)) throw error;
-        if (!await this.#isLeft()) return false;
-        await this.#remove();
-      }
+    if (await this.#create(text)) return true;
+    if (!await this.#isLeft()) return false;
+    await this.#remove();
+    return await this.#create(text);
+  }
+
+  /** @returns Whether there was none. */
+  async #create(text: string): Promise<boolean> {
+    try {
+      await Deno.writeTextFile(this.path, text, { createNew: true });
+      return true;
+    } catch (error) {
+      if (!(error instanceof Deno.errors.AlreadyExists)) throw error;
+      return false;
     }
-    return false;
   }
 
   /** Whether the lock is of a process of this machine that has ended. */
@@ -91,7 +96,7 @@ export class UpdateLock {
     const pid = Number(lines[0]);
     if (!Number.isInteger(pid) || pid <= 0 || lines[1] !== await machineId()) return false;
     // One of this process is of another thread, or of an update that is still under way.
-    return pid !== Deno.pid && !await isRunning(pid);
+    return pid !== Deno.pid && !isThere(`/proc/${pid}`);
   }
 
   /** @returns Whether there was one. */
@@ -106,20 +111,9 @@ export class UpdateLock {
   }
 }
 
-async function isRunning(pid: number): Promise<boolean> {
-  try {
-    await Deno.lstat(`/proc/${pid}`);
-    return true;
-  } catch (error) {
-    if (isGone(error)) return false;
-    throw error;
-  }
-}
-
 async function machineId(): Promise<string> {
-  try {
-    return (await Deno.readTextFile("/etc/machine-id")).trim();
-  } catch {
-    return "no_machine_id_available"; // Salt's words
+  for (const path of ["/etc/machine-id", "/var/lib/dbus/machine-id"]) {
+    if (exists(path)) return (await Deno.readTextFile(path)).trim();
   }
+  return "no_machine_id_available"; // Salt's words
 }

@@ -1,0 +1,224 @@
+/**
+ * The repository that a master keeps of a remote: what is taken out of it, what is removed when it is old, and what is said of one that
+ * git cannot read. git itself runs.
+ * @module
+ */
+
+import { loadMasterConfig } from "../../lib/config/load.ts";
+import { StoreError } from "../../lib/errors.ts";
+import { commitFiles, mountedDirectory, removeOldCommits } from "../../lib/git_remotes/commit_files.ts";
+import { runGit, runGitInto } from "../../lib/git_remotes/git_program.ts";
+import { gitfsRemotes } from "../../lib/git_remotes/remote_options.ts";
+import { GitRemote } from "../../lib/git_remotes/remote.ts";
+import { fileAt, parseBatch } from "../../lib/git_remotes/tree.ts";
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "../support/assert.ts";
+import { git } from "../support/file_server.ts";
+import { SearchPath } from "../support/search_path.ts";
+
+const DAY_MS = 86_400_000;
+
+/** A repository with a directory, a file in it, and a link to that. */
+const HISTORY = `commit refs/heads/main
+committer t <t@example.com> 1 +0000
+data 1
+x
+M 644 inline d/a
+data 2
+a
+
+M 120000 inline link
+data 11
+./d/..//d/a
+M 120000 inline out
+data 6
+../../
+M 120000 inline round
+data 5
+round
+`;
+
+async function withRemote(act: (remote: GitRemote, root: string) => Promise<void>): Promise<void> {
+  const root = Deno.makeTempDirSync({ prefix: "remote_" });
+  try {
+    await git(["init", "--quiet", "--bare", "--initial-branch=main", `${root}/served`]);
+    await git(["-C", `${root}/served`, "fast-import", "--quiet"], HISTORY);
+    await act(remoteOf(root, `file://${root}/served`), root);
+  } finally {
+    Deno.removeSync(root, { recursive: true });
+  }
+}
+
+function remoteOf(root: string, url: string): GitRemote {
+  const overrides = { root_dir: root, id: "m_master", gitfs_remotes: [url] };
+  const { opts } = loadMasterConfig({ configDir: root, readsFiles: false, overrides });
+  const [options] = gitfsRemotes(opts, () => {});
+  return new GitRemote(options, { cacheRoot: `${root}/cache`, hashType: "sha256" });
+}
+
+/** Its one commit, after a fetch. */
+async function fetched(remote: GitRemote): Promise<string> {
+  assertEquals(await remote.fetch(), "changed");
+  return [...(await remote.refs()).values()][0];
+}
+
+function makeOld(path: string, days: number): void {
+  const then = new Date(Date.now() - days * DAY_MS);
+  Deno.utimeSync(path, then, then);
+}
+
+function names(directory: string): string[] {
+  return [...Deno.readDirSync(directory)].map(({ name }) => name).sort();
+}
+
+/** A program in place of git. */
+async function withGit(root: string, script: string, act: () => Promise<void>): Promise<void> {
+  Deno.mkdirSync(`${root}/bin`, { recursive: true });
+  Deno.writeTextFileSync(`${root}/bin/git`, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  using _path = new SearchPath(`${root}/bin`);
+  await act();
+}
+
+Deno.test("an object is taken out of the repository once, and again after it was unused for a week", () =>
+  withRemote(async (remote) => {
+    await remote.reap(); // nothing was taken out yet
+    const commit = await fetched(remote);
+    const tree = await remote.tree(commit);
+    const oid = fileAt(tree, "d/a")?.oid ?? "";
+    const [first, second] = [remote.blob(oid), remote.blob(oid)];
+    assertEquals(first, second, "two requests at once make one process");
+    const path = await first;
+    assertEquals(Deno.readTextFileSync(path), "a\n");
+    makeOld(path, 6);
+    await remote.reap();
+    assertEquals(await remote.blob(oid), path);
+    makeOld(path, 8);
+    Deno.writeTextFileSync(`${path.split("/").slice(0, -2).join("/")}/no_directory`, "");
+    await remote.reap();
+    assertEquals(names(path.slice(0, path.lastIndexOf("/"))), []);
+    assertEquals(Deno.readTextFileSync(await remote.blob(oid)), "a\n");
+  }));
+
+Deno.test("links within a commit lead to its files, and neither out of it nor round for ever", () =>
+  withRemote(async (remote) => {
+    const tree = await remote.tree(await fetched(remote));
+    assertEquals(fileAt(tree, "link"), fileAt(tree, "d/a"));
+    assertEquals([fileAt(tree, "out"), fileAt(tree, "round"), fileAt(tree, "d")], [undefined, undefined, undefined]);
+  }));
+
+Deno.test("an object that is missing is an error that names it, and leaves no file", () =>
+  withRemote(async (remote) => {
+    await fetched(remote);
+    const oid = "1".repeat(40);
+    await assertRejects(() => remote.blob(oid), StoreError, `git does not give the object ${oid}`);
+    const { repository } = remote.place;
+    assertEquals(names(`${repository}/../blobs/11`), []);
+    await assertRejects(() => remote.tree(oid), StoreError, `git ls-tree of ${oid} failed: `);
+    await assertRejects(() => commitFiles(oid, remote.place), StoreError, `git does not give the files of ${oid}: `);
+    assertEquals(names(remote.place.directory), []);
+  }));
+
+Deno.test("more readers than four at a time wait for their turn", () =>
+  withRemote(async (remote, root) => {
+    await fetched(remote);
+    const place = `${root}/running`;
+    Deno.mkdirSync(place);
+    const script = `touch ${place}/$$; ls ${place} | wc -l >> ${root}/seen; sleep 0.05; rm ${place}/$$; echo 1`;
+    await withGit(root, script, async () => {
+      const commits = Array.from({ length: 12 }, (_, i) => `abcd${i}`);
+      assertEquals(await Promise.all(commits.map((name) => remote.commit(name))), commits.map(() => "1"));
+    });
+    const seen = Deno.readTextFileSync(`${root}/seen`).trim().split("\n").map(Number);
+    assertEquals(seen.length, 12);
+    assert(Math.max(...seen) <= 4, seen.join(" "));
+  }));
+
+Deno.test("each step of git that fails is an error of its own", () =>
+  withRemote(async (remote, root) => {
+    const commit = await fetched(remote);
+    const failing = (word: string) =>
+      `case " $* " in *" ${word} "*) echo broken >&2; exit 1;; esac; exec /usr/bin/env -i PATH=${
+        Deno.env.get("PATH")
+      } git "$@"`;
+    const fresh = remoteOf(`${root}/fresh`, `file://${root}/served`);
+    await withGit(root, failing("init"), async () => {
+      const { message } = await assertRejects(() => fresh.fetch(), StoreError);
+      assert(/^git init of .*\/_ failed: broken$/.test(message), message);
+    });
+    await withGit(root, failing("for-each-ref"), async () => {
+      const { message } = await assertRejects(() => remote.fetch(), StoreError);
+      assertEquals(message, "git for-each-ref failed: broken");
+    });
+    await withGit(root, failing("cat-file"), async () => {
+      const { message } = await assertRejects(() => remote.tree(commit), StoreError);
+      assertEquals(message, "git cat-file failed: broken");
+    });
+    // The failure was not kept.
+    assertEquals((await remote.tree(commit)).links.get("out"), "../../");
+  }));
+
+Deno.test("a run of git ends at its limit, at a stop, and without git, as a result", async () => {
+  const root = Deno.makeTempDirSync({ prefix: "run_git_" });
+  try {
+    await withGit(root, "sleep 5", async () => {
+      const slow = await runGit([], { directory: root, limitMs: 20 });
+      assertEquals([slow.ok, slow.stderr], [false, "git took longer than 0.02 seconds"]);
+      const stopped = await runGit([], { directory: root, signal: AbortSignal.abort() });
+      assertEquals([stopped.ok, stopped.stderr], [false, "the update was stopped"]);
+    });
+    await withGit(root, "head -c 10000 /dev/zero | tr '\\0' x >&2; exit 3", async () => {
+      const wordy = await runGit([], { directory: root });
+      assertEquals(wordy.ok, false);
+      assert(wordy.stderr.length <= 4_096);
+    });
+    const missing = await runGit([], { directory: `${root}/nowhere` });
+    assertEquals(missing.ok, false);
+    assertStringIncludes(missing.stderr, "nowhere");
+    assertEquals(await runGitInto(`${root}/file`, [], { directory: `${root}/nowhere` }), false);
+    const { get } = Deno.env;
+    Deno.env.get = (name) => name === "PATH" ? root : get.call(Deno.env, name);
+    try {
+      assertEquals((await runGit([], { directory: root })).stderr, "git is not installed");
+    } finally {
+      Deno.env.get = get;
+    }
+  } finally {
+    Deno.removeSync(root, { recursive: true });
+  }
+});
+
+Deno.test("a directory of a commit is made once, its use is noted, and an unused one is removed", () =>
+  withRemote(async (remote) => {
+    await removeOldCommits(remote.place, new Set()); // before the first
+    const commit = await fetched(remote);
+    const path = await commitFiles(commit, remote.place);
+    assertEquals(Deno.readTextFileSync(`${path}/d/a`), "a\n");
+    const mounted = await mountedDirectory(path, "srv/pillar", remote.place.directory);
+    assertEquals(Deno.readTextFileSync(`${mounted}/srv/pillar/d/a`), "a\n");
+    assertEquals(await mountedDirectory(path, "srv/pillar", remote.place.directory), mounted);
+    const other = await mountedDirectory(path, "srv", remote.place.directory);
+    assertEquals(Deno.readTextFileSync(`${other}/srv/link`), "a\n");
+    for (const one of [path, mounted, other]) makeOld(one, 2);
+    assertEquals(await commitFiles(commit, remote.place), path);
+    const { mtime } = Deno.lstatSync(path);
+    assert(Date.now() - Number(mtime) < DAY_MS, "it is in use again");
+    makeOld(path, 2);
+    await mountedDirectory(path, "srv", remote.place.directory);
+    await removeOldCommits(remote.place, new Set([commit]));
+    const kept = [path, other].map((one) => one.slice(one.lastIndexOf("/") + 1)).sort();
+    assertEquals(names(remote.place.directory), kept);
+  }));
+
+Deno.test("two that make the directory of a commit at once get the same one", () =>
+  withRemote(async (remote) => {
+    const commit = await fetched(remote);
+    const [first, second] = await Promise.all([commitFiles(commit, remote.place), commitFiles(commit, remote.place)]);
+    assertEquals(first, second);
+    assertEquals(names(remote.place.directory), [commit]);
+  }));
+
+Deno.test("objects that git does not have are no texts, and what is after them is read", () => {
+  const oid = "1".repeat(40);
+  const output = new TextEncoder().encode(`${"2".repeat(40)} missing\n${oid} blob 3\na\nb\n`);
+  assertEquals([...parseBatch(output)], [[oid, "a\nb"]]);
+  assertEquals([...parseBatch(new TextEncoder().encode("torn"))], []);
+});
