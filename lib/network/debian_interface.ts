@@ -116,12 +116,9 @@ function putType(block: ValueMap, family: string, settings: ValueMap, request: D
     if (ethtool.size > 0) putPart(block, "ethtool", ethtool);
   }
   switch (type) {
-    case "bridge": {
-      const bridging = bridgeOptions(settings, iface);
-      if (bridging.size === 0) return;
-      putPart(block, "bridging", bridging);
+    case "bridge":
+      putPart(block, "bridging", bridgeOptions(settings, iface));
       break;
-    }
     case "bond": {
       const bonding = debianBond(settings, iface, request.noCarrier);
       bonding.set("slaves", required(settings, "slaves"));

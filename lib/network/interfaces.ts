@@ -94,7 +94,7 @@ function addDetail(data: NetworkInterface, words: readonly string[]): void {
       address,
       netmask: netmaskOf(Number(prefix)),
       broadcast: after(words, "brd"),
-      label: words.at(-1) ?? "",
+      label: words[words.length - 1],
     }
     : { address, prefixlen: prefix, scope: after(words, "scope") };
   if (words.includes("secondary")) (data.secondary ??= []).push({ type, ...one });

@@ -13,7 +13,9 @@ import { sendDatagram } from "../libc/udp.ts";
  * @throws {InvocationError} If an address is invalid. @throws {LibcError} If the system refuses.
  */
 export function wakeUp(mac: string, bcast: string, port: number): void {
-  if (port < 0 || port > 65_535) throw new InvocationError(`destport must be a port, not ${port}`);
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
+    throw new InvocationError(`destport must be a port, not ${port}`);
+  }
   const digits = mac.length === 17 ? mac.replaceAll(mac[2], "") : mac;
   if (!/^[0-9a-fA-F]{12}$/.test(digits)) throw new InvocationError("Invalid MAC address");
   const address = Uint8Array.fromHex(digits);

@@ -142,6 +142,15 @@ CASES = [
     debian("build_network_settings", enabled=True, hostname="web1.example.org", files={**DEBIAN_FILES, "etc/resolv.conf": "nameserver 1.1.1.1\n"}),
     debian("apply_network_settings"), debian("apply_network_settings", apply_hostname=True, hostname="web2"), debian("apply_network_settings", apply_hostname="yes"), debian("apply_network_settings", require_reboot=True),
     debian("apply_network_settings", answers={"service.stop": False}), debian("apply_network_settings", answers={"service.start": False}), debian("apply_network_settings", apply_hostname=True, hostname="w", answers={"network.mod_hostname": False}),
+    # settings of other kinds than usual, and files that are not whole
+    debian("build_interface", "br9", "bridge", True, test=True, proto="manual"), debian("build_interface", "br9", "bridge", True, test=True, proto="manual", ports="none", ageing=[1]),
+    debian("build_interface", "br9", "bridge", True, test=True, proto="manual", ports="none", ageing="5m"), debian("build_interface", "br9", "bridge", True, test=True, proto="manual", ports="none", ageing=True),
+    *[debian("build_interface", "eth0", "eth", True, test=True, **{**STATIC, "netmask": mask}) for mask in ("24", "33", 24, "0.0.0.255", "255.0.255.0", "x", ["255.255.255.0"])],
+    *[debian("build_interface", "eth0", "eth", True, test=True, **{**STATIC, "ipaddr": address}) for address in ("10.1.0.1/24", "10.1.0.1/33", 5, ["10.1.0.1"])],
+    debian("get_interface", "eth0", files={**DEBIAN_FILES, "etc/network/interfaces": BASIC.replace("    address 2001:db8::4\n", "    address 2001:db8::4\n    address 2001:db8::5\n    address 2001:db8::6\n")}),
+    debian("build_network_settings", enabled=True, files={**DEBIAN_FILES, "etc/default/networking": "CONFIGURE_INTERFACES\n"}), debian("get_network_settings", files={**DEBIAN_FILES, "etc/default/networking": "CONFIGURE_INTERFACES\n"}),
+    *[debian("build_network_settings", enabled=True, hostname=name) for name in (5, True, ["web2"])],
+    rh("build_interface", "eth0", "eth", True, test=True, ipaddrs=[5]), rh("build_interface", "eth0", "eth", True, test=True, ipaddrs=[["10.0.0.1/24"]]),
     # the Red Hat family
     *[rh("build_interface", "eth0", "eth", True, test=True, grains=grains, proto="none", ipaddr="10.1.0.1", prefix=24) for grains in (ALMA, CENTOS, RHEL10, FEDORA, AMAZON, {**FEDORA, "osmajorrelease": 27})],
     *twice(rh, "build_interface", "eth0", "eth", True, proto="dhcp", mtu="9000", dns=["8.8.8.8", "8.8.4.4"], domain=["a.example", "b.example"], gateway="10.0.0.1", zone="public", uuid="u-1", nickname="n", answers={"network.interfaces": {"eth0": {"hwaddr": "aa:bb:cc:dd:ee:ff"}}}),
