@@ -5,16 +5,18 @@
  */
 
 import { CommandError } from "../errors.ts";
-import { str, type Value, type ValueMap } from "../values/value.ts";
+import { repr, str, type Value, type ValueMap } from "../values/value.ts";
 
 /** The text before the first repository, and the options of each repository by its name. */
 export interface RepoFile {
   readonly header: string;
   /** Options in lower case; `comments` is the list of the repository's comments. */
   readonly repositories: Map<string, ValueMap>;
+  /** The first line, if it is of no repository: then nothing was read. It is told in Python's words. */
+  readonly refused?: string;
 }
 
-/** @param options.strict Whether a duplicate name is an error. @throws {CommandError} For a duplicate name. */
+/** @param options.strict Whether a name that comes twice is an error. @throws {CommandError} For that, and for lines that are no options. */
 export function parseRepoFile(
   text: string,
   { path, strict }: { readonly path: string; readonly strict: boolean },
@@ -22,8 +24,10 @@ export function parseRepoFile(
   const repositories = new Map<string, ValueMap>();
   let header = "";
   let [section, option]: [ValueMap | undefined, string | undefined] = [undefined, undefined];
-  const lines = text.split("\n");
-  for (const [i, line] of lines.entries()) {
+  let wrong = "";
+  let where = "";
+  for (const [i, line] of text.split("\n").entries()) {
+    const place = `[line ${String(i + 1).padStart(2)}]`;
     const trimmed = line.trim();
     const [, name] = /^\[(.+)\]/.exec(trimmed) ?? [];
     if (trimmed.startsWith("#")) {
@@ -34,30 +38,31 @@ export function parseRepoFile(
       section.set(option, `${str(section.get(option) ?? "")}\n${trimmed}`);
     } else if (name !== undefined) {
       if (strict && repositories.has(name)) {
-        throw new CommandError(
-          `While reading from '${path}' [line ${String(i + 1).padStart(2)}]: section '${name}' already exists`,
-        );
+        throw new CommandError(`While reading from '${path}' ${place}: section '${name}' already exists`);
       }
       section = repositories.get(name) ?? new Map();
       repositories.set(name, section);
       option = undefined;
+      where = name;
     } else if (section === undefined) {
-      return { header: "", repositories: new Map() };
+      const refused = `File contains no section headers.\nfile: '${path}', line: ${i + 1}\n${repr(`${line}\n`)}`;
+      return { header: "", repositories: new Map(), refused };
     } else {
       const [, key, value] = /^(.*?)\s*[=:]\s*(.*)$/.exec(trimmed) ?? [];
-      if (key === undefined || key === "") throw new CommandError(`Source contains parsing errors: '${path}'`);
+      if (key === undefined || key === "") {
+        wrong += `\n\t${place}: ${repr(`${line}\n`)}`;
+        continue;
+      }
       option = key.toLowerCase();
       if (strict && section.has(option)) {
-        const where = [...repositories].find(([, one]) => one === section)?.[0] ?? "";
         throw new CommandError(
-          `While reading from '${path}' [line ${
-            String(i + 1).padStart(2)
-          }]: option '${option}' in section '${where}' already exists`,
+          `While reading from '${path}' ${place}: option '${option}' in section '${where}' already exists`,
         );
       }
       section.set(option, value);
     }
   }
+  if (wrong !== "") throw new CommandError(`Source contains parsing errors: '${path}'${wrong}`);
   return { header, repositories };
 }
 

@@ -166,10 +166,11 @@ function lockPackage({ grains }: JobContext): string {
   return major >= 8 ? "python3-dnf-plugin-versionlock" : "python2-dnf-plugin-versionlock";
 }
 
-/** @throws {InvocationError} If packages cannot be held on this host. */
-export function requireVersionlock(installed: RpmPackages, context: JobContext): void {
+/** @param installed What is installed, if that is known. @throws {InvocationError} If packages cannot be held on this host. */
+export async function requireVersionlock(context: JobContext, installed?: RpmPackages): Promise<void> {
   const name = lockPackage(context);
-  if (!installed.has(name)) throw new InvocationError(`Cannot proceed, ${name} is not installed.`);
+  const packages = installed ?? await installedRpms(context);
+  if (!packages.has(name)) throw new InvocationError(`Cannot proceed, ${name} is not installed.`);
 }
 
 const DNF5_LOCKS = "/etc/dnf/versionlock.toml";

@@ -4,8 +4,7 @@
  * @module
  */
 
-import { installedRpms, type RpmPackages } from "./rpm.ts";
-import { heldPackages, isDnf, requireVersionlock, runYum, yumProgram } from "./yum.ts";
+import { heldPackages, isDnf, runYum, yumProgram } from "./yum.ts";
 import { HOLD_PATTERN, parseHolds } from "./yum_output.ts";
 import { checkedWord } from "../host/run_program.ts";
 import type { JobContext } from "../plugins/job_context.ts";
@@ -18,13 +17,8 @@ function outcome(name: string): ValueMap {
   return map({ name, changes: {}, result: false, comment: "" });
 }
 
-/** Holds packages. @param installed The installed packages, if known. @throws {InvocationError} If the plugin is not there. */
-export async function holdPackages(
-  names: readonly string[],
-  context: JobContext,
-  installed?: RpmPackages,
-): Promise<HoldResults> {
-  requireVersionlock(installed ?? await installedRpms(context), context);
+/** Holds packages, with the plugin that `requireVersionlock` asks for. */
+export async function holdPackages(names: readonly string[], context: JobContext): Promise<HoldResults> {
   const held = await heldPackages({ full: false }, context);
   const results: HoldResults = new Map();
   for (const name of names) {
@@ -41,13 +35,8 @@ export async function holdPackages(
   return results;
 }
 
-/** Unholds packages. @param installed The installed packages, if known. @throws {InvocationError} If the plugin is not there. */
-export async function unholdPackages(
-  names: readonly string[],
-  context: JobContext,
-  installed?: RpmPackages,
-): Promise<HoldResults> {
-  requireVersionlock(installed ?? await installedRpms(context), context);
+/** Releases packages, with the plugin that `requireVersionlock` asks for. */
+export async function unholdPackages(names: readonly string[], context: JobContext): Promise<HoldResults> {
   const program = yumProgram();
   const held = await heldPackages({ full: program === "yum" }, context);
   const nameOf = (lock: string) => parseHolds(lock, { program, pattern: HOLD_PATTERN, full: false })[0];

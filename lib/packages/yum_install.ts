@@ -220,7 +220,7 @@ export async function installPackages(
     };
     const words = free.map(([, word]) => word);
     if (held.length === 0 || !options.updateHolds) await run(words);
-    else await withoutHolds(held, { words, run, errors, installed, context });
+    else await withoutHolds(held, { words, run, errors, context });
   }
   const after = await list();
   const changes = changesBetween(before.shown, after.shown);
@@ -242,7 +242,7 @@ export async function installPackages(
 /** The names of held packages; none if packages cannot be held. */
 async function holdsOr(none: string[], installed: RpmPackages, context: JobContext): Promise<string[]> {
   try {
-    requireVersionlock(installed, context);
+    await requireVersionlock(context, installed);
     return await heldPackages({ full: false }, context);
   } catch (error) {
     if (error instanceof InvocationError) return none;
@@ -253,9 +253,8 @@ async function holdsOr(none: string[], installed: RpmPackages, context: JobConte
 /** Runs a step while packages are temporarily not held. */
 async function withoutHolds(
   held: readonly Target[],
-  { words, run, errors, installed, context }: {
+  { words, run, errors, context }: {
     readonly words: readonly string[];
-    readonly installed: RpmPackages;
     readonly run: (words: readonly string[]) => Promise<void>;
     readonly errors: string[];
     readonly context: JobContext;
@@ -263,7 +262,7 @@ async function withoutHolds(
 ): Promise<void> {
   const names = held.map(([name]) => name);
   try {
-    const released = await unholdPackages(names, context, installed);
+    const released = await unholdPackages(names, context);
     const isFree = (name: string) => released.get(name)?.get("result") === true;
     errors.push(...names.filter((name) => !isFree(name)));
     await run([...words, ...held.filter(([name]) => isFree(name)).map(([, word]) => word)]);
@@ -271,7 +270,7 @@ async function withoutHolds(
     if (!(error instanceof CommandError)) throw error;
     errors.push(`Error encountered unholding packages ${names.join(", ")}: ${error.message}`);
   } finally {
-    await holdPackages(names, context, installed);
+    await holdPackages(names, context);
   }
 }
 

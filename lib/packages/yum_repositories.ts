@@ -39,8 +39,9 @@ function configuredDirectories(strict: boolean): string[] {
       `No suitable yum config file found in: ${repr(CONFIGURATIONS).replace(/^\[(.*)\]$/, "($1)")}`,
     );
   }
-  const main = parseRepoFile(Deno.readTextFileSync(path), { path, strict }).repositories.get("main");
-  const given = main?.get("reposdir");
+  const { repositories, refused } = parseRepoFile(Deno.readTextFileSync(path), { path, strict });
+  if (refused !== undefined) throw new CommandError(refused);
+  const given = repositories.get("main")?.get("reposdir");
   if (given === undefined) return ["/etc/yum/repos.d", "/etc/yum.repos.d"];
   return str(given).split(/[,\n]/).map((one) => one.trim()).filter((one) => one !== "");
 }

@@ -38,6 +38,8 @@ export interface ZypperRun {
   readonly scope?: boolean;
   /** Return codes that mean 0. */
   readonly successes?: readonly number[];
+  /** The pause before the next try while another process has the lock, in milliseconds. @default 5000 */
+  readonly lockWaitMs?: number;
 }
 
 /** Runs it. @throws {CommandError} If it fails, unless that is a result. */
@@ -63,7 +65,7 @@ export async function runZypper(
   let result = await runProgram(command, context, { env });
   for (let tries = 1; result.retcode === LOCKED && tries < LOCK_TRIES; tries++) {
     await fireBlocked(context);
-    await sleep(LOCK_WAIT_MS, context.signal);
+    await sleep(run.lockWaitMs ?? LOCK_WAIT_MS, context.signal);
     result = await runProgram(command, context, { env });
     if (result.retcode !== LOCKED) {
       await fire({ success: true, info: "Zypper has been released" }, "zypper/released", context);

@@ -341,9 +341,8 @@ export const hold: ModuleFunction<JobContext> = fn({
   params: { name: str(null), pkgs: any(null), sources: any(null), normalize: bool(true) },
   varKwargs: "kwargs",
   async run({ name, pkgs, sources }, context) {
-    const installed = await installedRpms(context);
-    requireVersionlock(installed, context);
-    return await holdPackages(namedPackages({ name, pkgs, sources }), context, installed);
+    await requireVersionlock(context);
+    return await holdPackages(namedPackages({ name, pkgs, sources }), context);
   },
 });
 
@@ -357,9 +356,8 @@ export const unhold: ModuleFunction<JobContext> = fn({
   params: { name: str(null), pkgs: any(null), sources: any(null) },
   varKwargs: "kwargs",
   async run({ name, pkgs, sources }, context) {
-    const installed = await installedRpms(context);
-    requireVersionlock(installed, context);
-    return await unholdPackages(namedPackages({ name, pkgs, sources }), context, installed);
+    await requireVersionlock(context);
+    return await unholdPackages(namedPackages({ name, pkgs, sources }), context);
   },
 });
 
@@ -372,7 +370,7 @@ export const list_holds: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { pattern: str(HOLD_PATTERN), full: bool(true) },
   async run({ pattern, full }, context) {
-    requireVersionlock(await installedRpms(context), context);
+    await requireVersionlock(context);
     return await heldPackages({ full, pattern }, context);
   },
 });

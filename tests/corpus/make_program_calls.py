@@ -12,7 +12,7 @@ PATH), `outputs`, `once` (whether repeated calls count once), `places` and `case
 `places` are directories of the host: in each case they have nothing but those of its `files` whose names begin with a slash, which are texts, or `{"link": target}`,
 or null for a directory; a file of /proc is bound over the real one. `real` are programs that run, and do not count as calls: Salt reads and edits files with them. Such a file runs in a mount namespace of its own: `unshare -m python make_program_calls.py …`.
 `outputs` are by words joined with blanks, without the place of the program; a key that ends in `*` stands for all that begin so. An output is a text, or a map of
-`stdout`, `stderr`, `retcode`; a list of them is for one call after the other. `{root}` is a directory of the case's own."""
+`stdout`, `stderr`, `retcode`, and `files` that the program writes; a list of them is for one call after the other. `{root}` is a directory of the case's own."""
 import json
 import logging
 import os
@@ -163,6 +163,8 @@ class Programs:
             output = output[min(at, len(output) - 1)]
         if isinstance(output, str):
             output = {"stdout": output}
+        for name, contents in output.get("files", {}).items():
+            write_file(name, contents)
         out, err = output.get("stdout", ""), output.get("stderr", "")
         if joined:
             out, err = out + err, ""
@@ -223,7 +225,7 @@ def main(path):
                     del known[key]
                 known.update(usual)
                 known.update(within(case.get("opts", {}), ROOT))
-                known["test"] = case.get("test", False)
+                known["test"] = case.get("test", case.get("opts", {}).get("test", False))
         programs = Programs(within({**case.get("outputs", {}), **{k: v for k, v in table.get("outputs", {}).items() if k not in case.get("outputs", {})}}, ROOT), functions.pack["__context__"], table.get("real", []))
         functions["cmd.run"]
         called[case["fun"]]

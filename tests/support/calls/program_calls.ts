@@ -55,8 +55,8 @@ class Programs {
   readonly calls: Call[] = [];
   readonly #counts = new Map<string, number>();
 
-  /** @param place The directory of the programs, with a slash at the end: recorded arguments leave it out. */
-  constructor(readonly outputs: ValueMap, readonly place: string) {}
+  /** @param place Where the programs are, with a slash at the end: their words are told without it. @param root Of their files. */
+  constructor(readonly outputs: ValueMap, readonly place: string, readonly root: string) {}
 
   readonly run: ChildRunner = (spec) => {
     const [program, ...given] = unwrapped(spec.argv);
@@ -89,6 +89,7 @@ class Programs {
       output = output[Math.min(count, output.length - 1)];
     }
     if (!isMap(output)) return [str(output), "", 0];
+    writeFiles(this.root, mapOf(output.get("files")));
     return [str(output.get("stdout") ?? ""), str(output.get("stderr") ?? ""), Number(output.get("retcode") ?? 0)];
   }
 }
@@ -216,6 +217,7 @@ export async function runCase(table: ValueMap, one: ValueMap, names: ProgramName
     const programs = new Programs(
       within(new Map([...mapOf(table.get("outputs")), ...mapOf(one.get("outputs"))]), root) as ValueMap,
       `${names.path}/`,
+      root,
     );
     const options = [...mapOf(table.get("opts")), ...mapOf(within(one.get("opts") ?? null, root))];
     const opts = testOpts(Object.fromEntries(options.map(([key, value]) => [str(key), value])));
