@@ -12,7 +12,7 @@ import { gitfsRemotes } from "../../lib/git_remotes/remote_options.ts";
 import { GitRemote } from "../../lib/git_remotes/remote.ts";
 import { fileAt, parseBatch } from "../../lib/git_remotes/tree.ts";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "../support/assert.ts";
-import { git } from "../support/file_server.ts";
+import { git } from "../support/files/file_server.ts";
 import { SearchPath } from "../support/search_path.ts";
 
 const DAY_MS = 86_400_000;

@@ -14,8 +14,8 @@ import { installPackages } from "../../lib/packages/yum_install.ts";
 import { runZypper } from "../../lib/packages/zypper.ts";
 import { map, str, type Value } from "../../lib/values/value.ts";
 import { assertEquals, assertRejects } from "../support/assert.ts";
-import { type TestContext, testContext, testOpts } from "../support/job_context.ts";
-import { ProgramNames } from "../support/program_calls.ts";
+import { type TestContext, testContext, testOpts } from "../support/calls/job_context.ts";
+import { ProgramNames } from "../support/calls/program_calls.ts";
 
 /** Programs by the words that they are started with: what they print, or their return code. */
 function programs(
