@@ -81,7 +81,7 @@ Deno.test({
   },
 });
 
-/** The modes of this process. */
+/** The descriptors of this process that are sockets. */
 function descriptorsOfSockets(): Set<number> {
   const names = [...Deno.readDirSync("/proc/self/fd")].map(({ name }) => name);
   const isSocket = (name: string) => readLinkIfThere(`/proc/self/fd/${name}`)?.startsWith("socket:") ?? false;
