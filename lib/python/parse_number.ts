@@ -10,7 +10,8 @@ import { strip } from "../values/python_text.ts";
 const BASES: Readonly<Record<string, number>> = { b: 2, o: 8, x: 16 };
 
 /** Longer texts are not numbers: reading them would take long. Python has no such bound for bases that are powers of two. */
-const MAX_DIGITS = 4300, MAX_BINARY_DIGITS = 100_000;
+const MAX_DIGITS = 4300;
+const MAX_BINARY_DIGITS = 100_000;
 
 /** The int; `undefined` if the text is none. @param base 2 to 36, or 0 for the one that its prefix says. */
 export function parseInteger(text: string, base: number): number | bigint | undefined {
@@ -25,14 +26,21 @@ export function parseInteger(text: string, base: number): number | bigint | unde
   if (!taken && all.startsWith("_")) return undefined;
   const digits = all.replaceAll("_", "").toLowerCase();
   if (base === 0 && prefixed === undefined && /^0+[1-9]/.test(digits)) return undefined;
-  if (digits.length > ((used & (used - 1)) === 0 ? MAX_BINARY_DIGITS : MAX_DIGITS)) return undefined;
-  let value = 0n;
-  for (const digit of digits) {
-    const worth = parseInt(digit, 36);
-    if (!(worth < used)) return undefined;
-    value = value * BigInt(used) + BigInt(worth);
-  }
+  const isBinary = (used & (used - 1)) === 0;
+  if (digits.length > (isBinary ? MAX_BINARY_DIGITS : MAX_DIGITS)) return undefined;
+  const values = Array.from(digits, (digit) => parseInt(digit, 36));
+  if (values.some((value) => value >= used)) return undefined;
+  const value = isBinary ? fromBits(values, Math.log2(used)) : fromDigits(values, BigInt(used));
   return int(sign === "-" ? -value : value);
+}
+
+/** The number whose digits have `bits` bits each. It takes time in proportion to them, where a sum takes their square. */
+function fromBits(digits: readonly number[], bits: number): bigint {
+  return BigInt(`0b${digits.map((digit) => digit.toString(2).padStart(bits, "0")).join("")}`);
+}
+
+function fromDigits(digits: readonly number[], base: bigint): bigint {
+  return digits.reduce((sum, digit) => sum * base + BigInt(digit), 0n);
 }
 
 /** The float; `undefined` if the text is none. */

@@ -12,10 +12,10 @@ import {
   removeHost,
   setHost,
 } from "../../lib/config_files/hosts_file.ts";
-import { CommandError } from "../../lib/errors.ts";
+import { CommandError, messageOf } from "../../lib/errors.ts";
 import { readText, replaceFile } from "../../lib/filesystem/contents.ts";
 import { realPath } from "../../lib/filesystem/paths.ts";
-import { pythonOsError } from "../../lib/os/deno_texts.ts";
+import { systemError } from "../../lib/os/deno_texts.ts";
 import { isAnything, isFile } from "../../lib/os/file_kind.ts";
 import { describe } from "../../lib/plugins/docs.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
@@ -38,11 +38,9 @@ async function readHosts(context: JobContext): Promise<Hosts> {
     return parseHosts(readText(path));
   } catch (error) {
     if (error instanceof Deno.errors.NotCapable) throw error;
-    const told = pythonOsError(error, path).replace(
-      /^\[Errno (\d+)\] (.*): '.*'$/s,
-      (_all, number, reason) => `Error ${number} encountered reading from ${path}: ${reason}`,
-    );
-    throw new CommandError(told);
+    const system = error instanceof Error ? systemError(error) : undefined;
+    if (system === undefined) throw new CommandError(messageOf(error));
+    throw new CommandError(`Error ${system.number} encountered reading from ${path}: ${system.reason}`);
   }
 }
 

@@ -26,10 +26,6 @@ export async function compiledScripts(stage: string): Promise<TarFile[]> {
   const directory = `${stage}/${DIRECTORY}`;
   const { pathToFileURL } = await import("node:url");
   const { DatabaseSync } = await import("node:sqlite");
-  for (const name of databasesIn(directory)) {
-    using database = new DatabaseSync(`${directory}/${name}`);
-    database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
-  }
   await moveCompiled(directory, pathToFileURL(`${await Deno.realPath(stage)}/`).href, BUILT_AT);
   return databasesIn(directory).map((name) => {
     // Without the pages that are free now.
