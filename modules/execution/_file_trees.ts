@@ -22,6 +22,7 @@ import {
   removeEmpty,
 } from "../../lib/filesystem/trees.ts";
 import { CommandError, InvocationError, messageOf } from "../../lib/errors.ts";
+import { asCommandError } from "../../lib/os/command_error.ts";
 import { pythonOsError, systemReason } from "../../lib/os/deno_texts.ts";
 import { isAnything, isDirectory, pathExists } from "../../lib/os/file_kind.ts";
 import { makeNode, type Node } from "../../lib/libc/inodes.ts";
@@ -262,8 +263,7 @@ export const remove: ModuleFunction<JobContext> = fn({
     try {
       return removeAny(path);
     } catch (error) {
-      if (error instanceof Deno.errors.NotCapable) throw error;
-      throw new CommandError(`Could not remove '${path}': ${pythonOsError(error, path)}`);
+      throw asCommandError(error, path, `Could not remove '${path}': `);
     }
   },
 });

@@ -4,9 +4,9 @@
  * @module
  */
 
-import { CommandError, InvocationError } from "../../lib/errors.ts";
+import { InvocationError } from "../../lib/errors.ts";
 import { Gpg } from "../../lib/gnupg/gpg.ts";
-import { pythonOsError } from "../../lib/os/deno_texts.ts";
+import { asCommandError } from "../../lib/os/command_error.ts";
 import { isDirectory, pathExists } from "../../lib/os/file_kind.ts";
 import type { JobContext } from "../../lib/plugins/job_context.ts";
 import { any, str } from "../../lib/plugins/module.ts";
@@ -107,7 +107,6 @@ export async function writeOutput(path: string, bytes: Uint8Array): Promise<void
   try {
     await Deno.writeFile(path, bytes);
   } catch (error) {
-    if (error instanceof Deno.errors.NotCapable) throw error;
-    throw new CommandError(pythonOsError(error, path), { cause: error });
+    throw asCommandError(error, path);
   }
 }

@@ -8,7 +8,8 @@ import { loadPrivateKey, loadPublicKey, publicFingerprint } from "../../lib/cryp
 import { signData, type Signed, verifyData } from "../../lib/crypto/asymmetric_signatures.ts";
 import { CommandError, InvocationError, messageOf } from "../../lib/errors.ts";
 import { schemeOf } from "../../lib/filesystem/checksums.ts";
-import { pythonOsError, systemError } from "../../lib/os/deno_texts.ts";
+import { asCommandError } from "../../lib/os/command_error.ts";
+import { systemError } from "../../lib/os/deno_texts.ts";
 import { isFile, pathExists } from "../../lib/os/file_kind.ts";
 import { describe } from "../../lib/plugins/docs.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
@@ -76,9 +77,7 @@ async function orSystemError<T>(act: () => Promise<T>, path: string): Promise<T>
   try {
     return await act();
   } catch (error) {
-    const isSystems = error instanceof Error && systemError(error) !== undefined;
-    if (!isSystems || error instanceof Deno.errors.NotCapable) throw error;
-    throw new CommandError(pythonOsError(error, path), { cause: error });
+    throw error instanceof Error && systemError(error) !== undefined ? asCommandError(error, path) : error;
   }
 }
 

@@ -5,10 +5,10 @@
  */
 
 import { KEYCHAIN, neededPassphrase, openGpg, writeOutput } from "./_gpg_home.ts";
-import { CommandError, InvocationError } from "../../lib/errors.ts";
+import { InvocationError } from "../../lib/errors.ts";
 import type { GpgInput } from "../../lib/gnupg/gpg.ts";
 import { crypted, type Signature, type Verification, verification } from "../../lib/gnupg/verification.ts";
-import { pythonOsError } from "../../lib/os/deno_texts.ts";
+import { asCommandError } from "../../lib/os/command_error.ts";
 import { pathExists } from "../../lib/os/file_kind.ts";
 import { describe } from "../../lib/plugins/docs.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
@@ -37,8 +37,7 @@ function inputOf(input: string | null, filename: string | null): GpgInput {
   try {
     Deno.openSync(path).close();
   } catch (error) {
-    if (error instanceof Deno.errors.NotCapable) throw error;
-    throw new CommandError(pythonOsError(error, path), { cause: error });
+    throw asCommandError(error, path);
   }
   return { file: path };
 }

@@ -10,7 +10,7 @@ import { realPath } from "../../lib/filesystem/paths.ts";
 import { CommandError } from "../../lib/errors.ts";
 import { sameBytes } from "../../lib/crypto/same_bytes.ts";
 import { readFileIfExists } from "../../lib/os/atomic_file.ts";
-import { pythonOsError } from "../../lib/os/deno_texts.ts";
+import { asCommandError } from "../../lib/os/command_error.ts";
 import { isAnything } from "../../lib/os/file_kind.ts";
 import { describe } from "../../lib/plugins/docs.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
@@ -37,8 +37,7 @@ function open({ file_name, separator, encoding, no_spaces: noSpaces }: How): Ini
     }
     return IniSection.parse(text, { separator, noSpaces });
   } catch (error) {
-    if (error instanceof CommandError || error instanceof Deno.errors.NotCapable) throw error;
-    throw new CommandError(`Unable to open file '${file_name}'. Exception: ${pythonOsError(error, file_name)}`);
+    throw asCommandError(error, file_name, `Unable to open file '${file_name}'. Exception: `);
   }
 }
 
@@ -50,8 +49,7 @@ function save(file: IniSection, { file_name, encoding }: How): void {
     const before = readFileIfExists(path);
     if (before === undefined || !sameBytes(before, bytes)) replaceFile(path, bytes);
   } catch (error) {
-    if (!(error instanceof Error) || error instanceof Deno.errors.NotCapable) throw error;
-    throw new CommandError(`Unable to write file '${file_name}'. Exception: ${pythonOsError(error, file_name)}`);
+    throw asCommandError(error, file_name, `Unable to write file '${file_name}'. Exception: `);
   }
 }
 

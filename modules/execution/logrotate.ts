@@ -11,7 +11,7 @@ import {
   stanzaText,
 } from "../../lib/config_files/logrotate.ts";
 import { CommandError, InvocationError } from "../../lib/errors.ts";
-import { pythonOsError } from "../../lib/os/deno_texts.ts";
+import { asCommandError } from "../../lib/os/command_error.ts";
 import { describe } from "../../lib/plugins/docs.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { any, type ModuleFunction, str } from "../../lib/plugins/module.ts";
@@ -28,8 +28,7 @@ function reading<T>(path: string, read: (path: string) => T): T {
   try {
     return read(path);
   } catch (error) {
-    if (error instanceof Deno.errors.NotCapable) throw error;
-    throw new CommandError(pythonOsError(error, path));
+    throw asCommandError(error, path);
   }
 }
 

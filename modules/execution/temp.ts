@@ -4,9 +4,8 @@
  * @module
  */
 
-import { CommandError } from "../../lib/errors.ts";
 import { joinPath } from "../../lib/filesystem/paths.ts";
-import { pythonOsError } from "../../lib/os/deno_texts.ts";
+import { asCommandError } from "../../lib/os/command_error.ts";
 import { describe } from "../../lib/plugins/docs.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { type ModuleFunction, str } from "../../lib/plugins/module.ts";
@@ -26,8 +25,7 @@ function made({ suffix, prefix, parent }: Names, make: (options: Deno.MakeTempOp
   try {
     return make({ suffix, prefix, ...parent !== null && { dir: parent } });
   } catch (error) {
-    if (error instanceof Deno.errors.NotCapable) throw error;
-    throw new CommandError(pythonOsError(error, joinPath(parent ?? "/tmp", `${prefix}…${suffix}`)));
+    throw asCommandError(error, joinPath(parent ?? "/tmp", `${prefix}…${suffix}`));
   }
 }
 
