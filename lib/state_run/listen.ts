@@ -82,8 +82,9 @@ function listenersOf(chunks: readonly Chunk[]): Listener[] {
     const [listen, listenIn] = [chunk.get("listen"), chunk.get("listen_in")];
     if (Array.isArray(listen)) listeners.push({ state, called: id, to: listen });
     for (const item of Array.isArray(listenIn) ? listenIn : []) {
-      if (!isMap(item)) continue;
-      for (const [module, called] of item) listeners.push({ state: module, called, to: [map({ [str(state)]: id })] });
+      for (const [module, called] of targets(item, chunks)) {
+        listeners.push({ state: module, called, to: [map({ [str(state)]: id })] });
+      }
     }
   }
   return listeners;

@@ -73,7 +73,8 @@ export async function applyId(id: string, mods: Value, call: ApplyCall): Promise
   }
   const results: ValueMap = new Map();
   const { run } = openRun(compiled, prepared);
-  for (const chunk of new Set(compiled.chunks)) {
+  // A chunk that others have in `prereq` comes twice: the first time it is tested.
+  for (const chunk of compiled.chunks) {
     if (chunk.get("__id__") !== id) continue;
     await run.all([chunk]);
     for (const [tag, result] of run.results) results.set(tag, result);

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { InvocationError } from "../errors.ts";
 import type { Value, ValueMap } from "../values/value.ts";
 
 /** A call that was read. */
@@ -15,10 +16,12 @@ export interface ParsedCall {
 
 const CLOSING: Readonly<Record<string, string>> = { "[": "]", "{": "}", "(": ")" };
 
-/** Reads a call; what comes after it is skipped. `undefined` if it is none. */
+/**
+ * Reads a call; what comes after it is skipped. `undefined` if it is none.
+ * @throws {InvocationError} A quote is not closed, or nothing follows a backslash.
+ */
 export function parseCall(text: string): ParsedCall | undefined {
   const tokens = tokensOf(text);
-  if (tokens === undefined) return undefined;
   const open = tokens.indexOf("(");
   if (open <= 0) return undefined;
   return argumentsOf(tokens.slice(0, open).join(""), tokens.slice(open + 1));
@@ -55,8 +58,8 @@ function argumentsOf(fun: string, tokens: readonly string[]): ParsedCall | undef
   return undefined;
 }
 
-/** The tokens of a text: words, quoted texts, and every other mark alone. `undefined` if a quote is not closed. */
-function tokensOf(text: string): string[] | undefined {
+/** The tokens of a text: words, quoted texts, and every other mark alone. */
+function tokensOf(text: string): string[] {
   const tokens: string[] = [];
   let word: string | undefined;
   const end = () => {
@@ -72,10 +75,10 @@ function tokensOf(text: string): string[] | undefined {
         if (text[at] === "\\" && (text[at + 1] === mark || text[at + 1] === "\\")) at++;
         inner += text[at];
       }
-      if (at >= text.length) return undefined;
+      if (at >= text.length) throw new InvocationError("No closing quotation");
       word = (word ?? "") + inner;
     } else if (mark === "\\") {
-      if (++at >= text.length) return undefined;
+      if (++at >= text.length) throw new InvocationError("No escaped character");
       word = (word ?? "") + text[at];
     } else if (/\s/.test(mark)) end();
     else if (mark === "#") {

@@ -63,10 +63,14 @@ export function applyExtends(high: ValueMap, places: Places, { strict = false } 
   high.delete("__extend__");
   const errors: CompileError[] = [];
   for (const extension of extensions) {
-    if (!isMap(extension)) continue;
+    if (!isMap(extension)) {
+      errors.push({ text: "Extension value is not a dictionary" });
+      continue;
+    }
     for (const [name, body] of extension) {
-      if (!isMap(body)) continue;
-      const error = extendOne({ name, body, strict }, high, places);
+      const error = isMap(body)
+        ? extendOne({ name, body, strict }, high, places)
+        : { text: `Extension name '${str(name)}' is not a dictionary` };
       if (error !== undefined) errors.push(error);
     }
   }

@@ -5,8 +5,9 @@
 
 import { assertEquals } from "../support/assert.ts";
 import { openTree, withoutTimes } from "../support/calls/state_tree.ts";
+import { comparable, saltText } from "../support/salt_returns.ts";
 import { fromTyped, readCorpus, type Typed } from "../support/typed_values.ts";
-import { compareStrings, isMap, map, str, toValue, type Value } from "../../lib/values/value.ts";
+import { map, str, toValue } from "../../lib/values/value.ts";
 
 interface Case {
   readonly name: string;
@@ -21,23 +22,6 @@ interface Case {
   readonly retcode: number | null;
 }
 
-/** Results by tag with sorted tags and fields: the order of Python's fields has no meaning. */
-function sorted(value: Value): Value {
-  if (!isMap(value)) return Array.isArray(value) ? value.map(sorted) : value;
-  return new Map(
-    [...value].sort(([a], [b]) => compareStrings(str(a), str(b))).map(([key, item]) => [key, sorted(item)]),
-  );
-}
-
-/** Texts without our additions (positions, hints): Salt's text is the first line or the whole text. */
-function saltText(ours: Value, salt: Value): Value {
-  if (!Array.isArray(ours) || !Array.isArray(salt)) return ours;
-  return ours.map((text, i) => {
-    const wanted = str(salt[i] ?? "").trimEnd();
-    return str(text).startsWith(wanted) ? salt[i] ?? null : text;
-  });
-}
-
 /**
  * Cases in which Salt has a bug: it removes `fun` from a condition at the first check, so that the condition is checked
  * only once; it fails on an empty list of conditions; it loses the result of `mod_watch` of a parallel state.
@@ -49,15 +33,6 @@ const WRONG: ReadonlySet<string> = new Set([
   "unless: none",
   "parallel with requisites",
 ]);
-
-/** Sorts the names of failed requisites: Python lists them in hash order. */
-function named(value: Value): Value {
-  if (!isMap(value)) return value;
-  return new Map([...value].map(([key, item]) => {
-    const [start, names] = typeof item === "string" ? item.split("requisite failed: ") : [];
-    return [key, names === undefined ? named(item) : `${start}${names.split(", ").sort().join(", ")}`];
-  }));
-}
 
 const cases = (await readCorpus<Case>("requisite_runs.json")).filter(({ name }) => !WRONG.has(name));
 
@@ -77,7 +52,7 @@ for (let start = 0; start < cases.length; start += 50) {
           assertEquals(error?.message, str(wanted).replace(/^\w+: /, ""));
           return;
         }
-        assertEquals(sorted(named(withoutTimes(saltText(returned, wanted)))), sorted(named(wanted)));
+        assertEquals(comparable(withoutTimes(saltText(returned, wanted))), comparable(wanted));
         assertEquals(retcode, row.retcode);
       });
     }

@@ -9,8 +9,10 @@ import { run, type TestContext, testContext, testOpts } from "./job_context.ts";
 
 /** The settings of a call. */
 export interface TreeSetting {
-  /** File texts by path below the file root. */
+  /** Text by path below the file root; `dev|x.sls` is in the saltenv `dev`, and `/x` in the scratch directory itself. */
   readonly files?: Readonly<Record<string, string>>;
+  /** More saltenvs. */
+  readonly saltenvs?: readonly string[];
   readonly opts?: Readonly<Record<string, Value>>;
   readonly pillar?: Readonly<Record<string, unknown>>;
   /** Further fields of the context. */
@@ -21,7 +23,9 @@ export interface TreeSetting {
 export interface StateTree extends AsyncDisposable {
   readonly root: string;
   readonly context: TestContext;
-  /** Calls a function; the arguments have the form of `arg` in a load. */
+  /** Writes files as those of the setting. */
+  write(files: Readonly<Record<string, string>>): Promise<void>;
+  /** Calls a function with arguments as in a load. */
   call(fun: string, args?: readonly Value[], kwargs?: Readonly<Record<string, unknown>>): Promise<Called>;
 }
 
@@ -37,13 +41,31 @@ const GRAINS = { id: "m1", os: "Debian", os_family: "Debian", kernel: "Linux" };
 // Loading modules takes longer than most state runs.
 const catalogue = loadCatalogue({ grains: () => map(GRAINS) });
 
-/** Creates a tree. */
-export async function openTree({ files = {}, opts = {}, pillar = {}, context: more }: TreeSetting): Promise<StateTree> {
+/** The directory of a saltenv. */
+function rootOf(root: string, saltenv: string): string {
+  return saltenv === "base" ? `${root}/srv` : `${root}/srv_${saltenv}`;
+}
+
+/** The path of a file of a setting. */
+function pathOf(root: string, name: string): string {
+  if (name.startsWith("/")) return `${root}${name}`;
+  const [path, saltenv = "base"] = name.split("|").reverse();
+  return `${rootOf(root, saltenv)}/${path}`;
+}
+
+/** Opens a tree. */
+export async function openTree(
+  { files = {}, saltenvs = [], opts = {}, pillar = {}, context: more }: TreeSetting,
+): Promise<StateTree> {
   const root = await Deno.makeTempDir({ prefix: "state_tree_" });
-  for (const [path, text] of Object.entries(files)) {
-    await Deno.mkdir(`${root}/srv/${path}`.replace(/\/[^/]*$/, ""), { recursive: true });
-    await Deno.writeTextFile(`${root}/srv/${path}`, text);
-  }
+  const write = async (given: Readonly<Record<string, string>>) => {
+    for (const [name, text] of Object.entries(given)) {
+      const path = pathOf(root, name);
+      await Deno.mkdir(path.replace(/\/[^/]*$/, ""), { recursive: true });
+      await Deno.writeTextFile(path, text);
+    }
+  };
+  await write(files);
   await Deno.mkdir(`${root}/srv`, { recursive: true });
   const base = map(pillar);
   const context = testContext({
@@ -51,7 +73,7 @@ export async function openTree({ files = {}, opts = {}, pillar = {}, context: mo
       id: "m1",
       root_dir: root,
       file_client: "local",
-      file_roots: map({ base: [`${root}/srv`] }),
+      file_roots: map(Object.fromEntries(["base", ...saltenvs].map((env) => [env, [rootOf(root, env)]]))),
       ...opts,
     }),
     grains: map(GRAINS),
@@ -67,6 +89,7 @@ export async function openTree({ files = {}, opts = {}, pillar = {}, context: mo
   return {
     root,
     context,
+    write,
     async call(fun, args = [], kwargs = {}) {
       const given = Object.keys(kwargs).length === 0 ? [] : [map({ __kwarg__: true, ...kwargs })];
       const { return: returned, retcode, error } = await run(fun, [...args, ...given], context);

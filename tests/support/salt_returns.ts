@@ -1,0 +1,37 @@
+/**
+ * What Python Salt returned for calls of states, made comparable with what ours return.
+ * @module
+ */
+
+import { compareStrings, isMap, str, type Value } from "../../lib/values/value.ts";
+
+/** Maps with their keys sorted: Python's order of fields has no meaning. */
+function sorted(value: Value): Value {
+  if (!isMap(value)) return Array.isArray(value) ? value.map(sorted) : value;
+  return new Map(
+    [...value].sort(([a], [b]) => compareStrings(str(a), str(b))).map(([key, item]) => [key, sorted(item)]),
+  );
+}
+
+/** The names of failed requisites come in the order of Python's hashes. */
+function named(value: Value): Value {
+  if (!isMap(value)) return value;
+  return new Map([...value].map(([key, item]) => {
+    const [start, names] = typeof item === "string" ? item.split("requisite failed: ") : [];
+    return [key, names === undefined ? named(item) : `${start}${names.split(", ").sort().join(", ")}`];
+  }));
+}
+
+/** Texts with what ours add (places, hints) cut off: Salt's text is the first line, or all. */
+export function saltText(ours: Value, salt: Value): Value {
+  if (!Array.isArray(ours) || !Array.isArray(salt)) return ours;
+  return ours.map((text, i) => {
+    const wanted = str(salt[i] ?? "").trimEnd();
+    return str(text).startsWith(wanted) ? salt[i] ?? null : text;
+  });
+}
+
+/** Returns without what has no meaning in them. */
+export function comparable(returned: Value): Value {
+  return sorted(named(returned));
+}
