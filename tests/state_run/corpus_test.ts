@@ -5,7 +5,7 @@
 
 import { assertEquals } from "../support/assert.ts";
 import { openTree, withoutTimes } from "../support/calls/state_tree.ts";
-import { comparable, saltText } from "../support/salt_returns.ts";
+import { comparable, saltText } from "../support/calls/salt_returns.ts";
 import { fromTyped, readCorpus, type Typed } from "../support/typed_values.ts";
 import { map, str, toValue } from "../../lib/values/value.ts";
 

@@ -4,8 +4,8 @@
  */
 
 import { assertEquals } from "../support/assert.ts";
-import { comparable, saltText } from "../support/salt_returns.ts";
-import { openTree, withoutTimes } from "../support/state_tree.ts";
+import { comparable, saltText } from "../support/calls/salt_returns.ts";
+import { openTree, withoutTimes } from "../support/calls/state_tree.ts";
 import { fromTyped, readCorpus, type Typed } from "../support/typed_values.ts";
 import { isMap, map, toValue, type Value, type ValueMap } from "../../lib/values/value.ts";
 
