@@ -8,8 +8,8 @@
 import { readFileIfExists, removeIfExists, writeFileAtomic } from "../os/atomic_file.ts";
 import { hashHex } from "../crypto/hash.ts";
 import { listDirectory, type StoreLog } from "../os/store_files.ts";
-import { messageOf, MsgpackError } from "../errors.ts";
-import { decode, encode } from "../values/msgpack.ts";
+import { messageOf } from "../errors.ts";
+import { decodeIfWhole, encode } from "../values/msgpack.ts";
 import { float, isMap, map, toNumber, type Value, type ValueMap } from "../values/value.ts";
 
 /** The user of a token. */
@@ -98,14 +98,9 @@ export class Tokens {
       this.#log(`A token cannot be read: ${messageOf(error)}`, error);
     }
     if (bytes === undefined) return undefined;
-    try {
-      const value = decode(bytes, "disk");
-      const inner = isMap(value) && value.has("_expires") ? value.get("data") : value;
-      return isMap(inner) ? inner : new Map();
-    } catch (error) {
-      if (error instanceof MsgpackError) return new Map();
-      throw error;
-    }
+    const value = decodeIfWhole(bytes);
+    const inner = isMap(value) && value.has("_expires") ? value.get("data") : value;
+    return isMap(inner) ? inner : new Map();
   }
 }
 

@@ -5,8 +5,8 @@
  */
 
 import { copyMap } from "../values/dict.ts";
-import { MsgpackError, WireError } from "../errors.ts";
-import { decode, encode, type Packable } from "../values/msgpack.ts";
+import { WireError } from "../errors.ts";
+import { decodeIfWhole, encode, type Packable } from "../values/msgpack.ts";
 import { isMap, type Value, type ValueMap } from "../values/value.ts";
 
 /** One event of a bus. */
@@ -77,13 +77,8 @@ function startsMap(byte: number | undefined): boolean {
 }
 
 function readMap(bytes: Uint8Array): ValueMap | undefined {
-  try {
-    const value = decode(bytes, "disk");
-    return isMap(value) ? value : undefined;
-  } catch (error) {
-    if (error instanceof MsgpackError) return undefined;
-    throw error;
-  }
+  const value = decodeIfWhole(bytes);
+  return isMap(value) ? value : undefined;
 }
 
 let lastStampMs = 0;

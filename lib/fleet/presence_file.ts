@@ -5,8 +5,7 @@
  */
 
 import { readFileIfExists, writeFileAtomic } from "../os/atomic_file.ts";
-import { MsgpackError } from "../errors.ts";
-import { decode, encode } from "../values/msgpack.ts";
+import { decodeIfWhole, encode } from "../values/msgpack.ts";
 import { isMap, map, toNumber, type Value } from "../values/value.ts";
 
 /** Connected and disconnected minions: id → since when, in milliseconds since the epoch. */
@@ -28,19 +27,13 @@ export function writePresence(cachedir: string, { present, gone }: Presence): vo
 
 /** Reads the file of the last master; empty if it does not exist or cannot be read. */
 export function readPresence(cachedir: string): Presence {
-  let stored: Value = null;
-  try {
-    const bytes = readFileIfExists(path(cachedir));
-    if (bytes !== undefined) stored = decode(bytes, "disk");
-  } catch (error) {
-    if (!(error instanceof MsgpackError)) throw error;
-  }
-  return { present: times(stored, "present"), gone: times(stored, "gone") };
+  const kept = decodeIfWhole(readFileIfExists(path(cachedir)));
+  return { present: times(kept, "present"), gone: times(kept, "gone") };
 }
 
-function times(stored: Value, field: string): Map<string, number> {
+function times(kept: Value | undefined, field: string): Map<string, number> {
   const found = new Map<string, number>();
-  const since = isMap(stored) ? stored.get(field) : undefined;
+  const since = isMap(kept) ? kept.get(field) : undefined;
   if (isMap(since)) { for (const [id, ms] of since) if (typeof id === "string") found.set(id, toNumber(ms) ?? 0); }
   return found;
 }

@@ -42,8 +42,9 @@ export class JobAcks implements AckStore {
   all(jid: string): Map<string, Ack> {
     const acks = new Map<string, Ack>();
     const directory = this.#directories.find(jid);
-    for (const id of directory?.namesIn(FOLDER) ?? []) {
-      const ack = directory && isValidId(id) ? read(directory, id) : undefined;
+    if (directory === undefined) return acks;
+    for (const id of directory.namesIn(FOLDER).filter(isValidId)) {
+      const ack = read(directory, id);
       if (ack !== undefined) acks.set(id, ack);
     }
     return acks;

@@ -5,11 +5,11 @@
  * @module
  */
 
-import { readFileIfExists, removeIfExists, writeFileAtomic } from "../os/atomic_file.ts";
-import { messageOf, MsgpackError, type RequestTooLargeError } from "../errors.ts";
+import { readFileIfExists, removeIfExists, statIfExists, writeFileAtomic } from "../os/atomic_file.ts";
+import { messageOf, type RequestTooLargeError } from "../errors.ts";
 import { isJid } from "../protocol/jid.ts";
 import type { Logger } from "../process/log.ts";
-import { decode, encode } from "../values/msgpack.ts";
+import { decodeIfWhole, encode } from "../values/msgpack.ts";
 import { isNoLog } from "../protocol/no_log.ts";
 import { isMap, map, str, toNumber, type Value, type ValueMap } from "../values/value.ts";
 import { beginningOf } from "../values/beginning.ts";
@@ -85,8 +85,8 @@ export class KeptReturns {
 
   /** Removes returns that are too old or too many; runs again when the newest is too old. */
   #clean(): void {
-    const names = namesIn(this.#directory);
     try {
+      const names = namesIn(this.#directory);
       const old = names.filter((name) => !isYoung(`${this.#directory}/${name}`, this.#limits.ageMs));
       const young = names.filter((name) => !old.includes(name));
       const tooMany = young.slice(0, Math.max(0, young.length - this.#limits.count));
@@ -120,23 +120,17 @@ export function keptReturn(cachedir: string, jid: string, limits: KeptLimits = K
 }
 
 function read(path: string): KeptReturn | undefined {
-  try {
-    const bytes = readFileIfExists(path);
-    const kept = bytes === undefined ? undefined : decode(bytes, "disk");
-    if (!isMap(kept)) return undefined;
-    const number = (key: string) => toNumber(kept.get(key)) ?? 0;
-    return {
-      jid: str(kept.get("jid") ?? ""),
-      fun: kept.get("fun") ?? null,
-      bytes: number("bytes"),
-      limit: number("limit"),
-      sinceMs: number("since"),
-      beginning: str(kept.get("beginning") ?? ""),
-    };
-  } catch (error) {
-    if (error instanceof MsgpackError) return undefined; // an incomplete file
-    throw error;
-  }
+  const kept = decodeIfWhole(readFileIfExists(path));
+  if (!isMap(kept)) return undefined;
+  const number = (key: string) => toNumber(kept.get(key)) ?? 0;
+  return {
+    jid: str(kept.get("jid") ?? ""),
+    fun: kept.get("fun") ?? null,
+    bytes: number("bytes"),
+    limit: number("limit"),
+    sinceMs: number("since"),
+    beginning: str(kept.get("beginning") ?? ""),
+  };
 }
 
 /** The files sorted by job, which is also by time. */
@@ -149,11 +143,7 @@ function namesIn(directory: string): string[] {
   }
 }
 
+/** Whether a file is there that is younger than `ageMs`. */
 function isYoung(path: string, ageMs: number): boolean {
-  try {
-    return Date.now() - (Deno.statSync(path).mtime?.getTime() ?? 0) < ageMs;
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return false;
-    throw error;
-  }
+  return Date.now() - (statIfExists(path)?.mtime?.getTime() ?? 0) < ageMs;
 }

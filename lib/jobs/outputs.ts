@@ -9,10 +9,9 @@
 import type { JobDirectories } from "./directory.ts";
 import { readFileIfExists } from "../os/atomic_file.ts";
 import { appendFrame, frameRecord, readRecords, type RecordForm } from "../os/record_file.ts";
-import { MsgpackError } from "../errors.ts";
 import { batchFromMap, batchToMap, type LiveBatch } from "../protocol/live_batch.ts";
 import { isValidId } from "../protocol/minion_id.ts";
-import { decode, encode } from "../values/msgpack.ts";
+import { decodeIfWhole, encode } from "../values/msgpack.ts";
 import { BoundedMap } from "../values/bounded_map.ts";
 import { isFile } from "../os/file_kind.ts";
 import { storeError, storing } from "../os/store_files.ts";
@@ -120,10 +119,5 @@ export class JobOutputs implements OutputStore {
 }
 
 function readBatch(bytes: Uint8Array): LiveBatch | undefined {
-  try {
-    return batchFromMap(decode(bytes, "disk"));
-  } catch (error) {
-    if (error instanceof MsgpackError) return undefined;
-    throw error;
-  }
+  return batchFromMap(decodeIfWhole(bytes));
 }

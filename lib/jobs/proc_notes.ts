@@ -6,9 +6,8 @@
 
 import { isDirectory } from "../os/file_kind.ts";
 import { readFileIfExists, removeIfExists, writeFileAtomic } from "../os/atomic_file.ts";
-import { MsgpackError } from "../errors.ts";
 import { isJid } from "../protocol/jid.ts";
-import { decode, encode } from "../values/msgpack.ts";
+import { decodeIfWhole, encode } from "../values/msgpack.ts";
 import { compareStrings, isMap, type Value, type ValueMap } from "../values/value.ts";
 
 /** A file that was found. */
@@ -72,14 +71,8 @@ export function readNotes(cachedir: string): ProcNote[] {
 
 /** Reads the note in a file; `undefined` if the file is missing or incomplete. */
 export function readNote(path: string): ValueMap | undefined {
-  try {
-    const bytes = readFileIfExists(path);
-    const note = bytes === undefined ? undefined : decode(bytes, "disk");
-    return isMap(note) ? note : undefined;
-  } catch (error) {
-    if (error instanceof MsgpackError) return undefined;
-    throw error;
-  }
+  const note = decodeIfWhole(readFileIfExists(path));
+  return isMap(note) ? note : undefined;
 }
 
 /** Whether the process of a note is running. */

@@ -11,9 +11,8 @@
 
 import { readFileIfExists, removeIfExists } from "../os/atomic_file.ts";
 import { frameRecord, readRecords, type RecordForm } from "../os/record_file.ts";
-import { MsgpackError } from "../errors.ts";
 import { isJid } from "../protocol/jid.ts";
-import { decode, encode } from "../values/msgpack.ts";
+import { decodeIfWhole, encode } from "../values/msgpack.ts";
 import { asBytes } from "../protocol/payload.ts";
 import { toNumber } from "../values/value.ts";
 
@@ -117,14 +116,9 @@ function minuteOf(ms: number): number {
 }
 
 function read(bytes: Uint8Array): (UndeliveredJob & { readonly untilMs: number }) | undefined {
-  try {
-    const value = decode(bytes, "disk");
-    const [jid, until, packed] = Array.isArray(value) ? value : [];
-    const sealed = asBytes(packed);
-    if (typeof jid !== "string" || !isJid(jid) || sealed === undefined) return undefined;
-    return { jid, sealed, untilMs: toNumber(until) ?? 0 };
-  } catch (error) {
-    if (error instanceof MsgpackError) return undefined;
-    throw error;
-  }
+  const value = decodeIfWhole(bytes);
+  const [jid, until, packed] = Array.isArray(value) ? value : [];
+  const sealed = asBytes(packed);
+  if (typeof jid !== "string" || !isJid(jid) || sealed === undefined) return undefined;
+  return { jid, sealed, untilMs: toNumber(until) ?? 0 };
 }

@@ -49,3 +49,14 @@ export function decode(bytes: Uint8Array, dialect: Dialect, bounds?: Bounds): Va
   if (rest !== 0) throw new MsgpackError(`${rest} bytes follow the value`);
   return value;
 }
+
+/** The value in the bytes of a file; `undefined` if there is no file, or if its bytes are no value, as those of one cut off. */
+export function decodeIfWhole(bytes: Uint8Array | undefined): Value | undefined {
+  if (bytes === undefined) return undefined;
+  try {
+    return decode(bytes, "disk");
+  } catch (error) {
+    if (error instanceof MsgpackError) return undefined;
+    throw error;
+  }
+}

@@ -92,6 +92,9 @@ Deno.test("a no_log job stores nothing, and a failed write is logged", () =>
     assertEquals(kept.keep(ret(1, "x"), ERROR), undefined);
     assertStringIncludes(lines.join(), `ERROR The beginning of the return of job ${jid(1)} is not kept`);
     kept.close();
+    // The next minion begins all the same.
+    new KeptReturns(cachedir, log).close();
+    assertStringIncludes(lines.join(), "ERROR The beginnings of old returns are not removed: ");
   }));
 
 Deno.test("a failure that replaces a return is small enough for every return", () => {

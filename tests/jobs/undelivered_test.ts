@@ -194,3 +194,19 @@ Deno.test("a directory that was removed meanwhile is created again", () =>
       assertEquals(jobs.left(NOW), [delivery]);
     }
   }));
+
+Deno.test("a file, or a record of a log, that holds no job is none, whoever encrypted it", () =>
+  withCache((cachedir) => {
+    const jobs = new UndeliveredJobs(cachedir, PEM);
+    jobs.save(DELIVERY, NOW);
+    // A list in the place of the load, which another release may have written.
+    const list = Object.assign(["none"], { get: () => undefined }) as unknown as typeof DELIVERY.load;
+    jobs.save({ ...DELIVERY, jid: LATER, load: list }, NOW);
+    jobs.save(BRIEF, NOW);
+    const [log] = names(cachedir).filter((name) => name.endsWith(".log"));
+    const whole = Deno.readFileSync(path(cachedir, log));
+    const at = new TextDecoder("latin1").decode(whole).indexOf(JID);
+    Deno.writeFileSync(path(cachedir, log), whole.fill(0x78, at, at + JID.length));
+    jobs.remove({ ...DELIVERY, jid: "no jid" }, NOW);
+    assertEquals(new UndeliveredJobs(cachedir, PEM).left(NOW).map(({ jid }) => jid), [JID]);
+  }));
