@@ -4,6 +4,8 @@
  * @module
  */
 
+import type { AuthQuestion } from "../../lib/auth/auth_question.ts";
+import { ldapEauth } from "../../lib/auth/eauth_ldap.ts";
 import type { EauthModule } from "../../lib/auth/eauth_module.ts";
 import { loadEauth } from "../../lib/auth/eauth_modules.ts";
 import { eauthUsers } from "../../lib/auth/eauth_users.ts";
@@ -119,4 +121,23 @@ Deno.test("external_auth: modules that are not built do not exist, and neither d
 Deno.test("external_auth names users and groups; parameters and * name no user", () => {
   const external = map({ pam: { fred: [], "ops%": [], "*": [], "^x": 1 }, file: { anna: [], fred: [] }, odd: 7 });
   assertEquals(eauthUsers(external, (group) => group === "ops" ? ["bert", "anna"] : []), ["fred", "bert", "anna"]);
+});
+
+Deno.test("external_auth: ldap asks with its options, and logs why a user is not known", async () => {
+  await withRoot(async (root) => {
+    const options = { "auth.ldap.server": "ldap.example", "auth.ldap.starttls": true };
+    const { opts } = loadMasterConfig({ configDir: root, overrides: { root_dir: root, ...options } });
+    const logged: string[] = [];
+    const asked: AuthQuestion[] = [];
+    const ldap = ldapEauth({ opts, config: new Map(), log: recordingLogger(logged) }, (question) => {
+      asked.push(question);
+      const known = question.credentials.password === "x1";
+      return Promise.resolve({ known, groups: ["ops"], problem: known ? undefined : "49 invalid credentials" });
+    });
+    assertEquals(await ldap.authenticate({ username: "fred", password: "x1" }), { groups: ["ops"] });
+    assertEquals(await ldap.authenticate({ username: "fred", password: "x2" }), undefined);
+    assertEquals(asked.map(({ kind, credentials }) => [kind, credentials.password]), [["ldap", "x1"], ["ldap", "x2"]]);
+    assertEquals(logged, ["INFO: ldap: 49 invalid credentials"]);
+    await assertRejects(() => make(root, "ldap", { ...options, "auth.ldap.tls": true }), ConfigError);
+  });
 });

@@ -8,7 +8,8 @@ import type { AuthRequest } from "../../lib/auth/auth_messages.ts";
 import { pamEauth } from "../../lib/auth/eauth_pam.ts";
 import { loadMasterConfig } from "../../lib/config/load.ts";
 import { map } from "../../lib/values/value.ts";
-import { assert, assertEquals, assertMatch } from "../support/assert.ts";
+import { assert, assertEquals, assertMatch, assertRejects } from "../support/assert.ts";
+import { OtherUser } from "../support/other_user.ts";
 import { recordingLogger } from "../support/fleet/services.ts";
 
 /**
@@ -24,7 +25,10 @@ function writeServices(directory: string): void {
       mode: 0o755,
     },
   );
-  const password = `auth required pam_exec.so quiet expose_authtok ${script}\n`;
+  // What a module tells the user needs no answer.
+  Deno.writeTextFileSync(`${directory}/greeting`, "Ask your administrator for an account");
+  const password = `auth optional pam_echo.so file=${directory}/greeting\n` +
+    `auth required pam_exec.so quiet expose_authtok ${script}\n`;
   Deno.writeTextFileSync(`${directory}/password`, `${password}account required pam_permit.so\n`);
   Deno.writeTextFileSync(`${directory}/locked`, `${password}account required pam_deny.so\n`);
   Deno.writeTextFileSync(
@@ -89,3 +93,35 @@ Deno.test("pam: the service of auth.pam.service is used; the groups are those of
     Deno.removeSync(root, { recursive: true });
   }
 });
+
+Deno.test("pam: without a directory of the test's own the system's services are asked", async () => {
+  const { known, problem } = await askAuthProcess({
+    kind: "pam",
+    service: "salt_has_no_such_service",
+    credentials: { username: "no_such_user_here", password: "x" },
+  });
+  assertEquals(known, false);
+  assertMatch(problem ?? "", /^pam_/);
+});
+
+Deno.test("a process that gives no answer is an error with what it said", async () => {
+  const error = await assertRejects(() => askAuthProcess(undefined as unknown as AuthQuestion), Error);
+  assertMatch(error.message, /^the process ended with 1: .*JSON/s);
+});
+
+Deno.test(
+  "pam: a master that is not root's says once why it knows no passwords",
+  { ignore: Deno.uid() !== 0 },
+  async () => {
+    using user = new OtherUser("nobody");
+    const out = await user.code(`
+    import { pamEauth } from "~/lib/auth/eauth_pam.ts";
+    import { loadMasterConfig } from "~/lib/config/load.ts";
+    const { opts } = loadMasterConfig({ configDir: "${user.home}", overrides: { root_dir: "${user.home}" } });
+    const log = { info: () => {}, error: (text) => console.log(text) };
+    const pam = pamEauth({ opts, config: new Map(), log }, () => Promise.resolve({ known: false, groups: [] }));
+    for (let i = 0; i < 2; i++) await pam.authenticate({ username: "fred", password: "x" });
+  `);
+    assertMatch(out, /^pam: this master is not root's and cannot read \/etc\/shadow.*or run it as root$/);
+  },
+);

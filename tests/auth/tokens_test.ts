@@ -82,3 +82,12 @@ Deno.test("tokens of 3006 and 3007 are read, and other files are removed", () =>
     assertEquals([...Deno.readDirSync(directory)].length, 1);
   });
 });
+
+Deno.test("a token that cannot be read is none, and the log says why", () => {
+  withTokens((tokens, directory, logged) => {
+    const token = "0".repeat(64);
+    Deno.mkdirSync(`${directory}/${token}.p`, { recursive: true });
+    assertEquals(tokens.get(token), undefined);
+    assertMatch(logged.join(), /^A token cannot be read: .*Is a directory/);
+  });
+});

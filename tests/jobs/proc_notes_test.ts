@@ -1,6 +1,7 @@
 import { isAlive, leaveNote, procDirectory, readNote, readNotes, writeNote } from "../../lib/jobs/proc_notes.ts";
 import { map } from "../../lib/values/value.ts";
 import { assertEquals } from "../support/assert.ts";
+import { OtherUser } from "../support/other_user.ts";
 
 const JIDS = ["20240102030405000002", "20240102030405000001"];
 
@@ -64,4 +65,16 @@ Deno.test("a process runs while the system knows it", () => {
     false,
     false,
   ]);
+});
+
+Deno.test("users see the notes of their own jobs", { ignore: Deno.uid() !== 0 }, async () => {
+  using user = new OtherUser("nobody");
+  Deno.mkdirSync(procDirectory(user.home), { mode: 0o755 });
+  const paths = JIDS.map((jid) => writeNote(user.home, map({ jid })));
+  Deno.chownSync(paths[0], user.account.uid, null);
+  const out = await user.code(`
+    import { readNotes } from "~/lib/jobs/proc_notes.ts";
+    console.log(readNotes("${user.home}").map(({ jid }) => jid).join());
+  `);
+  assertEquals(out, JIDS[0]);
 });
