@@ -112,6 +112,32 @@ strictTest("a sender of invalid data is disconnected, and the others are not", a
   await eventually(() => lines.length === hostile.length || undefined, { what: "a line for each" });
   await write(good, sent(framed("still/here", map({}))));
   await eventually(() => published.length === 1 || undefined, { what: "the event" });
+  // Programs end, also in the middle of an event.
+  const event = sent(framed("the/last", map({})));
+  for (const part of [event, event.subarray(0, 2), event.subarray(0, 9)]) {
+    const ending = await Deno.connect({ transport: "unix", path });
+    await write(ending, part);
+    await ending.closeWrite();
+    assertEquals(await ending.read(new Uint8Array(1)), null);
+    ending.close();
+  }
+  assertEquals([published.length, lines.length], [2, hostile.length]);
+  await bus.close();
+  Deno.removeSync(dir, { recursive: true });
+});
+
+Deno.test("what a subscriber writes is ignored, and users that are named may connect", async () => {
+  const dir = Deno.makeTempDirSync({ prefix: "bus_" });
+  const { pub, pull } = pythonBus(dir);
+  const bus = PythonBus.open({ pub, pull }, { log: SILENT_LOGGER, listeners: [4711], publish: () => {} });
+  // The group's bits are the most that any of the users may.
+  assertEquals([pub, pull].map((path) => (Deno.statSync(path).mode ?? 0) & 0o777), [0o660, 0o600]);
+  using subscriber = await Deno.connect({ transport: "unix", path: pub });
+  await write(subscriber, new Uint8Array(5_000));
+  await eventually(() => bus.subscribers === 1, { what: "the subscriber" });
+  bus.publish(packEvent("tag", map({})));
+  const expected = framed("tag", map({}));
+  assertEquals(await readExactly(subscriber, expected.length), expected);
   await bus.close();
   Deno.removeSync(dir, { recursive: true });
 });

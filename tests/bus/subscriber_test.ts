@@ -1,9 +1,12 @@
 /** @module */
 import { BusPump } from "../../lib/bus/pump.ts";
 import { NoMasterError } from "../../lib/errors.ts";
+import { fireEvent } from "../../lib/bus/fire.ts";
+import { packEvent } from "../../lib/bus/event.ts";
 import { EventSubscriber } from "../../lib/bus/subscriber.ts";
 import { EventSender } from "../../lib/bus/sender.ts";
 import { type BusPaths, masterBus, minionBus } from "../../lib/bus/paths.ts";
+import { busStatePath } from "../../lib/bus/state_file.ts";
 import { PIECE_BYTES } from "../../lib/bus/pieces.ts";
 import { Outbox } from "../../lib/sockets/endpoint.ts";
 import { map } from "../../lib/values/value.ts";
@@ -129,11 +132,12 @@ strictTest("subscriptions are live when connect() resolves, while the bus is flo
     using sender = new EventSender(paths.pull);
     let flooding = true;
     const noise = map({ noise: "x".repeat(100) });
+    let n = 0;
     const flood = (async () => {
       using outbox = new EventSender(paths.pull);
       using received = await EventSubscriber.connect(paths.pub, ["noise"]);
       while (flooding) {
-        for (let i = 0; i < 200; i++) await outbox.fire("noise", noise);
+        for (let i = 0; i < 200; i++) await outbox.fire("noise", noise.set("n", n++));
         // At the speed of the bus: a growing queue would delay the other events.
         for (let i = 0; i < 200; i++) assert(await received.next(BOUND_MS) !== undefined);
       }
@@ -144,6 +148,11 @@ strictTest("subscriptions are live when connect() resolves, while the bus is flo
         using subscriber = await EventSubscriber.connect(paths.pub, [tag]);
         assert(await sender.fire(tag, map({ round })));
         assertEquals((await subscriber.next(BOUND_MS))?.tag, tag);
+        if (round >= 10) continue;
+        // One that reads what floods it has every event from the first, also what came while it connected.
+        using loud = await EventSubscriber.connect(paths.pub, ["noise"]);
+        const first = (await loud.next(BOUND_MS))?.data.get("n");
+        for (let i = 1; i < 5; i++) assertEquals((await loud.next(BOUND_MS))?.data.get("n"), Number(first) + i);
       }
     } finally {
       flooding = false;
@@ -180,6 +189,8 @@ strictTest(
     const paths = minionBus({ sock_dir: dir, id: "web1", hash_type: "sha256" });
     const { log, lines } = keptLog();
     const bus = await BusPump.open(paths, { log, maxWaitingEvents: 1_000 });
+    // The list for operators cannot be written: the bus goes on.
+    Deno.mkdirSync(`${busStatePath(paths)}/in_the_way`, { recursive: true });
     {
       using slow = await EventSubscriber.connect(paths.pub, ["n"]);
       using quick = await EventSubscriber.connect(paths.pub, ["n"]);
@@ -201,7 +212,9 @@ strictTest(
       }, { what: "the count of what was missed" });
       assert(slow.missed > 0 && received >= 20_000, `${slow.missed} missed, ${received} received`);
       await eventually(() => lines.some((line) => line.includes("reads again")), { what: "the word" });
+      assertStringIncludes(lines.join("\n"), "ERROR The list of the event bus's subscribers could not be written: ");
     }
+    Deno.removeSync(busStatePath(paths), { recursive: true });
     await bus.close();
     Deno.removeSync(dir, { recursive: true });
   },
@@ -326,3 +339,40 @@ strictTest("an invalid frame disturbs no subscriber", () =>
     assert(await sender.fire("good", new Map()));
     assertEquals((await subscriber.next(BOUND_MS))?.tag, "good");
   }));
+
+strictTest("an event that does not come is not waited for beyond its time", () =>
+  withBus(async (paths) => {
+    using subscriber = await EventSubscriber.connect(paths.pub, [""]);
+    assertEquals(await subscriber.passes(packEvent("never", new Map()), 20), false);
+  }));
+
+strictTest("an event is fired only where a bus takes it", () =>
+  withBus(async (paths) => {
+    assertEquals(await fireEvent(paths, "tag", new Map()), true);
+    assertEquals(await fireEvent({ ...paths, pub: `${paths.pub}_missing` }, "tag", new Map()), false);
+    // Nobody takes what is pushed there.
+    assertEquals(await fireEvent({ ...paths, pull: `${paths.pull}_missing` }, "tag", new Map()), false);
+    // Somebody listens who is no bus.
+    const path = `${paths.pub}_other`;
+    using listener = Deno.listen({ transport: "unix", path });
+    const taken = (async () => {
+      for await (const connection of listener) connection.close();
+    })();
+    assertEquals(await fireEvent({ ...paths, pub: path }, "tag", new Map()), false);
+    listener.close();
+    await taken;
+  }));
+
+Deno.test("a bus goes on without the users, and without the Python programs, that it cannot be opened to", async () => {
+  const dir = Deno.makeTempDirSync({ prefix: "bus_" });
+  const { log, lines } = keptLog();
+  // More users than an access control list has room for.
+  const listeners = Array.from({ length: 20_000 }, (_, i) => 100_000 + i);
+  const python = { pub: `${dir}/missing/pub.ipc`, pull: `${dir}/missing/pull.ipc` };
+  const bus = await BusPump.open(masterBus(dir), { log, listeners, python });
+  assertStringIncludes(lines[0], "ERROR publisher_acl: the event bus cannot be opened to the users that it names: ");
+  assertStringIncludes(lines[1], "ERROR Python programs cannot reach the event bus: ");
+  assertEquals(await fireEvent(masterBus(dir), "tag", new Map()), true);
+  await bus.close();
+  Deno.removeSync(dir, { recursive: true });
+});

@@ -20,6 +20,8 @@ function bus(): { subscribers: BusSubscribers; news: string[] } {
 
 Deno.test("a subscriber's topic can be parsed; other topics, and invalid ones of that form, cannot", () => {
   assertEquals(readSubscriberTopic(subscriberTopic(NAME)), NAME);
+  // As another release might write it.
+  assertEquals(readSubscriberTopic('\u0001subscriber {"key":"k"}'), { key: "k", pid: 0, prefixes: [], missed: 0 });
   for (
     const topic of ["", "salt/job/", "\u0001welcome", "\u0001subscriber ", "\u0001subscriber []", "\u0001subscriber {"]
   ) {
