@@ -99,6 +99,20 @@ Deno.test("unreadable cached data count as missing", () => {
   assertEquals({ minions, unknown }, { minions: ["web2"], unknown: ["db1", "web1", "web10"] });
 });
 
+Deno.test("data that are no map count as not known, also for a target of any key", () => {
+  const data = {
+    scan(_bank: string, begin: () => (id: string, bytes: Uint8Array | undefined) => void) {
+      const visit = begin();
+      visit("web1", encode(["Debian"], "disk"));
+      visit("web2", encode(map({ os: "Debian" }), "disk"));
+    },
+  };
+  for (const target of ["*:Debian", "os:Debian"]) {
+    const { minions, unknown } = resolve(target, "grain", { data });
+    assertEquals({ minions, unknown }, { minions: ["web2"], unknown: ["db1", "web1", "web10"] }, target);
+  }
+});
+
 Deno.test("10,000 ids are resolved in a few milliseconds", () => {
   const ids = Array.from({ length: 10_000 }, (_, i) => `web${i}.example.com`);
   for (const [tgt, type] of [["web*9.example.*", "glob"], [".*9[.]example", "pcre"], [ids.join(","), "list"]]) {

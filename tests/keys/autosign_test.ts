@@ -242,3 +242,20 @@ Deno.test(
     assertEquals(make().rejects("a".repeat(255)), false);
   }),
 );
+
+Deno.test(
+  "who is in a file's group is who the host says",
+  setUp(({ dir, make }) => {
+    write(`${dir}/autosign`, "web*\n", 0o664);
+    const accepts = (user: string) => make({ user, permissive_pki_access: true }, { uid: 0 }).accepts("web1", map({}));
+    const group = Deno.readTextFileSync("/etc/group").split("\n").map((line) => line.split(":"))
+      .find(([, , , members]) => members !== undefined && members !== "");
+    // Not every host has a group with members.
+    if (group !== undefined) {
+      Deno.chownSync(`${dir}/autosign`, null, Number(group[2]));
+      assertEquals(accepts(group[3].split(",")[0]), true);
+    }
+    Deno.chownSync(`${dir}/autosign`, null, 4_000_000);
+    assertEquals([accepts("no_such_user_here"), accepts("root")], [false, false]);
+  }),
+);
