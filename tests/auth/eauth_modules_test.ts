@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { AuthQuestion } from "../../lib/auth/auth_question.ts";
+import type { AuthRequest } from "../../lib/auth/auth_messages.ts";
 import { ldapEauth } from "../../lib/auth/eauth_ldap.ts";
 import type { EauthModule } from "../../lib/auth/eauth_module.ts";
 import { loadEauth } from "../../lib/auth/eauth_modules.ts";
@@ -128,7 +128,7 @@ Deno.test("external_auth: ldap asks with its options, and logs why a user is not
     const options = { "auth.ldap.server": "ldap.example", "auth.ldap.starttls": true };
     const { opts } = loadMasterConfig({ configDir: root, overrides: { root_dir: root, ...options } });
     const logged: string[] = [];
-    const asked: AuthQuestion[] = [];
+    const asked: AuthRequest[] = [];
     const ldap = ldapEauth({ opts, config: new Map(), log: recordingLogger(logged) }, (question) => {
       asked.push(question);
       const known = question.credentials.password === "x1";

@@ -105,7 +105,7 @@ Deno.test("pam: without a directory of the test's own the system's services are 
 });
 
 Deno.test("a process that gives no answer is an error with what it said", async () => {
-  const error = await assertRejects(() => askAuthProcess(undefined as unknown as AuthQuestion), Error);
+  const error = await assertRejects(() => askAuthProcess(undefined as unknown as AuthRequest), Error);
   assertMatch(error.message, /^the process ended with 1: .*JSON/s);
 });
 

@@ -4,7 +4,7 @@ import type { BatchState, JobStore } from "../../lib/jobs/store.ts";
 import { encode } from "../../lib/values/msgpack.ts";
 import { map } from "../../lib/values/value.ts";
 import { assertEquals, assertThrows } from "../support/assert.ts";
-import { jobStore } from "../support/job_store.ts";
+import { jobStore } from "../support/fleet/job_store.ts";
 
 const JID = "20240102030405678901";
 const UNKNOWN = "20240102030405678902";
