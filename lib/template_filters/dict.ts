@@ -76,7 +76,7 @@ function lastDict(data: Obj, keys: string, delimiter: string): { readonly dict: 
   return { dict, key: steps[steps.length - 1] };
 }
 
-type Put = (old: Obj | undefined, value: Obj, context: CallContext) => Result;
+type Put = (old: Obj | undefined, value: Obj) => Obj;
 
 /** A filter that changes the value at the end of a path, and returns the whole dict. */
 function atPath(name: string, put: Put): [string, Run] {
@@ -84,12 +84,9 @@ function atPath(name: string, put: Put): [string, Run] {
     name,
     native(name, ["in_dict", "keys", "value", ["delimiter", ":"], ["ordered_dict", false]], (
       [data, keys, value, delimiter],
-      { context },
     ) => {
       const { dict, key } = lastDict(data, needText(keys), needText(delimiter));
-      const done = put(dictGet(dict, key), value, context);
-      if (done instanceof Promise) throw new TypeError("a dict cannot be changed asynchronously");
-      dictSet(dict, key, done);
+      dictSet(dict, key, put(dictGet(dict, key), value));
       return data;
     }),
   ];
@@ -146,6 +143,7 @@ function toEntries(data: Obj): Obj {
 function fromEntries(entries: Obj): ObjMap {
   const dict: ObjMap = new Map();
   for (const entry of toList(entries)) {
+    if (!isIterable(entry)) throw pythonError("TypeError", `'${typeName(entry)}' object is not iterable`);
     const lower = dictOf(Array.from(needMap(entry), ([key, value]) => [textOf(key)?.toLowerCase() ?? key, value]));
     const key = [dictGet(lower, "key"), dictGet(lower, "name")].find((one) => one !== undefined && truthy(one));
     if (key !== undefined) dictSet(dict, key, dictGet(lower, "value") ?? null);

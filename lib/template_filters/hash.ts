@@ -12,7 +12,8 @@ import { hashFile } from "../filesystem/checksums.ts";
 import { pythonError } from "../python/errors.ts";
 import { intOf } from "../python/kinds.ts";
 import { native } from "../python/native.ts";
-import type { Obj, Run } from "../python/object.ts";
+import type { CallContext, Obj, Run } from "../python/object.ts";
+import { binary } from "../python/operators.ts";
 import { strictUtf8 } from "../text/strict_utf8.ts";
 import { needBytes, needText } from "./arguments.ts";
 
@@ -28,16 +29,22 @@ function needHash(type: string, attribute: boolean): string {
 }
 
 /** The digest of a random number from 0 to `size`. */
-function randomHash(size: Obj, type: string): string {
-  const max = intOf(size);
-  if (max === undefined || max < 0) throw pythonError("ValueError", "empty range for randrange()");
+function randomHash(size: Obj, type: string, context: CallContext): string {
+  const count = binary("+", size, 1, context);
+  const int = intOf(count);
+  if (int === undefined) throw pythonError("ValueError", "non-integer stop for randrange()");
+  if (int < 1) throw pythonError("ValueError", `empty range for randrange() (0, ${int}, ${int})`);
   const [high, low] = crypto.getRandomValues(new BigUint64Array(2));
-  return hashHex(String(((high << 64n) | low) % (BigInt(max) + 1n)), type);
+  return hashHex(String(((high << 64n) | low) % BigInt(int)), type);
 }
 
-const randomHashFilter: Run = native("random_hash", [["size", 9_999_999_999], ["hash_type", null]], ([size, type]) => {
-  return randomHash(size, needHash(type === null ? "md5" : needText(type), true));
-});
+const randomHashFilter: Run = native(
+  "random_hash",
+  [["size", 9_999_999_999], ["hash_type", null]],
+  ([size, type], { context }) => {
+    return randomHash(size, needHash(type === null ? "md5" : needText(type), true), context);
+  },
+);
 
 /** Python's `b64decode`: other characters are left out. */
 function fromBase64(bytes: Uint8Array): Uint8Array {

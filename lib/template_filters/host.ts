@@ -61,10 +61,12 @@ function listFiles(directory: string): string[] {
 }
 
 /** Salt's `path_join`: later absolute paths count as relative ones. */
-function joined(parts: readonly string[]): string {
-  const [first, ...more] = parts.map(normalPath);
-  if (first === undefined) return "";
-  return normalPath(joinPath(first, ...more.map((part) => part.replace(/^\/+/, ""))));
+function joined(first: string, more: readonly string[]): string {
+  return normalPath(joinPath(normalPath(first), ...more.map((part) => normalPath(part).replace(/^\/+/, ""))));
+}
+
+function partOf(part: Obj): string {
+  return textOf(part) ?? new TextDecoder().decode(needBytes(part));
 }
 
 const strftimeFilter: Run = native("strftime", [["date", null], ["format", "%Y-%m-%d"]], ([date, format]) => {
@@ -91,9 +93,7 @@ export const HOST_FILTERS: ReadonlyMap<string, Run> = new Map<string, Run>([
   ["which", native("which", [["exe", null]], ([name]) => name === null ? null : which(needText(name)) ?? null)],
   [
     "path_join",
-    native("join", ["*args", "**kwargs"], (_given, { rest }) => {
-      return joined(rest.map((part) => textOf(part) ?? new TextDecoder().decode(needBytes(part))));
-    }),
+    native("join", ["path", "*args", "**kwargs"], ([path], { rest }) => joined(partOf(path), rest.map(partOf))),
   ],
   [
     "get_uid",

@@ -112,7 +112,6 @@ function flatten(data: Obj, levels: number | undefined, keepNulls: boolean, oute
 function sample(value: Obj, size: number, seed: Obj): Obj[] {
   const items = textOf(value) !== undefined ? [...needText(value)] : value instanceof Tuple ? value.items : value;
   if (!Array.isArray(items)) {
-    refuseUndefined(value);
     throw pythonError("TypeError", "Population must be a sequence.  For dicts or sets, use sorted(d).");
   }
   if (size < 0 || size > items.length) throw pythonError("ValueError", "Sample larger than population or is negative");

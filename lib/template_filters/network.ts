@@ -86,14 +86,10 @@ function ofAddresses(value: Obj, options: Obj, version: Obj, each: (entry: IpInt
     ? ofVersion(value, wanted === 4 ? 4 : 6, options)
     : null;
   if (known === null || known.length === 0) return null;
-  const entries = (typeof known === "string" ? [known] : known).map((text) => each(needInterface(text)));
+  const entries = (typeof known === "string" ? [known] : known).flatMap((text) => parseIpInterface(text) ?? []).map(
+    each,
+  );
   return typeof known === "string" ? entries[0] : entries;
-}
-
-function needInterface(text: string): IpInterface {
-  const entry = parseIpInterface(text);
-  if (entry === undefined) throw pythonError("ValueError", `'${text}' does not appear to be an IPv4 or IPv6 interface`);
-  return entry;
 }
 
 function hostTexts(entry: IpInterface): Obj {

@@ -35,7 +35,7 @@ const JSON_OPTIONS: ReadonlySet<string> = new Set(["sort_keys", "ensure_ascii"])
 function tojson(value: Obj, indent: Value, options: Kwargs): string {
   for (const name of options.keys()) {
     if (!JSON_OPTIONS.has(name)) {
-      throw pythonError("TypeError", `tojson() got an unexpected keyword argument '${name}'`);
+      throw pythonError("TypeError", `JSONEncoder.__init__() got an unexpected keyword argument '${name}'`);
     }
   }
   const layout = {

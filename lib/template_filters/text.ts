@@ -51,9 +51,8 @@ export const matchTest: Run = native("test_match", ["txt", "rgx", ...REGEX_FLAGS
   return firstMatch(args)?.match.start === 0;
 });
 
-/** Python's `shlex.quote`. */
+/** Python's `shlex.quote` of a text that is not empty. */
 function shellQuote(text: string): string {
-  if (text === "") return "''";
   return /[^\w@%+=:,./-]/.test(text) ? `'${text.replaceAll("'", `'"'"'`)}'` : text;
 }
 
@@ -70,7 +69,7 @@ function numberOf(text: string): Value | undefined {
 }
 
 const toNum: Run = native("to_num", ["text"], ([value]) => {
-  const text = textOf(value);
+  const text = value instanceof Uint8Array ? new TextDecoder("latin1").decode(value) : textOf(value);
   if (text !== undefined) return numberOf(text) ?? value;
   refuseUndefined(value);
   if (typeof value === "boolean") return Number(value);

@@ -21,7 +21,9 @@ const DEEPEST = 50;
 function simple(obj: Obj, depth: number): Obj {
   if (obj === null || !(typeof obj === "object") || depth > DEEPEST) return obj instanceof PyObject ? repr(obj) : obj;
   if (Array.isArray(obj) || obj instanceof Tuple) {
-    return (Array.isArray(obj) ? obj : obj.items).map((item) => simple(item, depth + 1));
+    // A tuple within a list stays as it is.
+    const items = Array.isArray(obj) ? obj : obj.items;
+    return items.map((item) => item instanceof Tuple ? item : simple(item, depth + 1));
   }
   if (obj instanceof Map) {
     return dictOf(Array.from(obj, ([key, value]) => [simpleKey(key), simple(value, depth + 1)] as const));

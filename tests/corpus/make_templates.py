@@ -184,6 +184,21 @@ TEMPLATES = {
         "{'a': [1, none]}|xml", "'x'|xml", "'a'|to_bytes|yaml_encode", "none|yaml_encode", "'x'|yaml_dquote", "5|yaml_dquote", "5|yaml_squote", "[1]|yaml_encode", "'a'|to_bytes|json_decode_dict", "{'a': 'b'}|json_encode_dict", "[['a']]|json_decode_list", "5|json_encode_list",
         "'a, b\\nc, d'|csv_to_dict", "'x'|tabulate", "[[1]]|method_call('pop')", "'a'|method_call('nope')", "'abc'|human_to_bytes", "'1 GiB'|human_to_bytes", "'5k'|human_to_bytes(handle_metric=true)", "'x'|human_to_bytes", "none|quote", "'a b'|quote", "5|quote", "'a'|substring_in_list(['ab'])", "'a'|substring_in_list('ab')", "none|substring_in_list(['a'])", "5|str_to_num", "'a'|uuid", "''|uuid", "5|uuid", "'a'|md5", "5|md5", "none|sha256", "'a'|sha512|length", "'a'|hmac('k', 'x')", "'a'|hmac_compute('k')", "'a'|base64_encode|base64_decode",
     ]],
+    "rare arguments": ["{{ %s }}" % each for each in [
+        "('a'|to_bytes)|to_bytes", "('a'|to_bytes)|base64_encode", "none|strftime('%Y')|length", "none|date_format|length", "{}|update_dict_key_value('a', 5)", "{}|update_dict_key_value('a', none)",
+        "{'a': 5}|update_dict_key_value('a', {})", "{'a': 5}|extend_dict_key_value('a', [1])", "{'a': {}}|extend_dict_key_value('a', [1])", "['+--+', '| Id | User |', '+--+', '| 7 |', '+--+']|mysql_to_dict('Id')",
+        "['+--+', '| Id | User |', '+--+', '| 7 | x |', '+--+']|mysql_to_dict('Nope')", "'x'|mysql_to_dict('Id')", "(-1)|rand_str", "'x'|rand_str", "0|rand_str|length", "-1|random_str", "0|random_str|length", "{'a': 1}|random_sample(1)",
+        "nope|random_sample(1)", "5|random_sample(1)", "'abc'|random_sample(3, seed='x')", "(1, 2, 3)|random_sample(2, seed='x')", "[1]|random_sample(-1)", "(1, 2)|random_shuffle(seed='x')", "[[], '10.0.0.1', none]|ipaddr",
+        "['10.0.0.1', 'x']|map('string')|ipaddr", "['10.0.0.1', 'x']|map('string')|ipv4", "none|is_ipv4", "'fe80::1/64'|ipwrap", "'[::1]'|ipwrap", "5|ipwrap", "none|is_ip", "'10.0.0.1'|ipaddr(version=4)", "'10.0.0.1'|ip_host(version=5)", "'10.0.0.1'|ip_host(version=0)", "{}|tojson(nope=1)",
+        "{}|tojson(ensure_ascii=false)", "['é']|tojson(ensure_ascii=false)", "'!!binary aGFsbG8='|load_yaml", "'!!binary /w=='|load_yaml", "'[&a [1], *a]'|load_yaml", "'{!!binary aA==: !!binary aQ==}'|load_yaml",
+        "'&a [1, {b: 2}]'|load_yaml", "('5'|to_bytes)|to_num", "('x'|to_bytes)|to_num", "true|to_bool", "false|to_bool", "2.5|to_num", "3.0|to_num", "[1, 2, [3]]|to_num", "(2 ** 70)|to_num", "('5.5'|to_bytes)|to_num", "1.5|random_hash", "none|random_hash", "-2.5|to_num", "range(3)|to_num", "(1,)|to_num", "5 in salt", "none in salt", "'test.echo' in salt",
+        "'no.pe' in salt", "salt['test.echo']([1, 2])", "show_full_context().l2 is defined", "raise(5)", "{'a': [1, (2, {3: none})]}|tojson", "''|yaml_squote", "'x' * 200|yaml_squote", "'a b ' * 40|yaml_dquote",
+        "'abc'|sequence|length", "[1, 2]|product([3], repeat=2)|list|length", "'ab'|random_hash|length", "5|random_hash('md5')|length", "'a'|base64_encode|base64_decode", "('a', 'b')|sorted_ignorecase", "5|sorted_ignorecase",
+        "[1, 'a']|sorted_ignorecase", "{'r': none}|xml", "{'r': {'a': true}}|xml", "{'r': {'a': 1.5}}|xml", "{'r': 'é&'}|xml", "{'a': 1, 'b': 2}|xml", "{'r': {'a': {}}}|xml",
+        "'a:b'|traverse('a')", "none|traverse('a')", "{'a': 1}|traverse('')", "{'a': {'b': 1}}|traverse('a:')", "{}|to_entries", "[{'k': 'a', 'v': 1}]|from_entries", "5|from_entries", "[5]|from_entries", "'1 year'|human_to_bytes",
+        "-1|human_to_bytes", "'-1k'|human_to_bytes", "1.5|human_to_bytes", "true|human_to_bytes",
+    ]],
+    "full context": ["{% set l2 = [1, (2, [3]), {'k': range(2)}] %}{{ show_full_context().l2 }}", "{% set t = ('a', joiner) %}{{ show_full_context().t|length }}", "{{ show_full_context().nope is defined }}"],
     "line ends": ["a\n", "a", "a\n\n", "a\r\nb\r\n", "{% if true %}\na\n{% endif %}", "\n"],
 }
 

@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { CommandError, InvocationError, RenderError } from "../../lib/errors.ts";
 import { renderJinja } from "../../lib/templates/render_jinja.ts";
+import type { SaltFunction } from "../../lib/templates/host.ts";
 import { TextOrigin } from "../../lib/templates/text_origin.ts";
 import { FILTERS } from "../../lib/templates/language.ts";
 import corpus from "../corpus/templates.json" with { type: "json" };
@@ -25,9 +26,12 @@ const OTHER_WORDS: ReadonlySet<string> = new Set([
   ...["\\\\g<nope>", "\\\\g", "\\\\9", "\\\\q", "\\\\"].map((text) => `{{ 'aXbX'|regex_replace('X', '${text}') }}`),
   // Modules are loaded on demand, so the function is reported as missing.
   "{{ salt.no.pe() }}",
+  // The bytes that are no text are not named.
+  "{{ '!!binary /w=='|load_yaml }}",
 ]);
 
-const functions = {
+const functions: Record<string, SaltFunction> = {
+  "test.echo": ([value]) => value,
   "test.invocation": () => {
     throw new InvocationError("no luck");
   },
