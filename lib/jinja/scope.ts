@@ -178,19 +178,12 @@ export function readSlot(scope: Scope, slot: Slot): (frame: Frame) => Obj | unde
   };
 }
 
-/** A closure that writes a variable. */
+/** A closure that writes a variable: one of the function itself, since what a function assigns is its own. */
 export function writeSlot(scope: Scope, slot: Slot): (frame: Frame, value: Obj) => void {
+  if (slot.scope !== scope.symbols.scope) throw new Error("A variable of another template's function was assigned");
   const { place } = slot;
-  const far = distance(scope, slot);
-  if (far === 0) {
-    return (frame, value) => {
-      frame.locals[place] = value;
-    };
-  }
   return (frame, value) => {
-    let at: Frame | undefined = frame;
-    for (let i = 0; i < far; i++) at = at?.parent;
-    if (at !== undefined) at.locals[place] = value;
+    frame.locals[place] = value;
   };
 }
 

@@ -57,10 +57,6 @@ export class Undefined extends PyObject {
     return this.what.kind === "strict";
   }
 
-  override get typeDescription(): string {
-    return `jinja2.runtime.${this.typeName} object`;
-  }
-
   override getattr(_name: string): Found {
     throw this.error();
   }

@@ -49,6 +49,11 @@ function parseSpec(spec: string, type: string): Spec {
     throw pythonError("ValueError", `Invalid format specifier '${spec}' for object of type '${type}'`);
   }
   const [, fill, align, sign = "", , alternate, zero, width, mark = "", precision, code = ""] = match;
+  if (code === ".") throw pythonError("ValueError", "Format specifier missing precision");
+  if (mark !== "" && (code === "," || code === "_")) {
+    const both = code === mark ? `Cannot specify '${mark}' with '${code}'.` : "Cannot specify both ',' and '_'.";
+    throw pythonError("ValueError", both);
+  }
   const size = Number(width ?? 0), digits = precision === undefined ? undefined : Number(precision);
   if (size > MAX_WIDTH || (digits ?? 0) > MAX_WIDTH) {
     throw pythonError("ValueError", "Too many decimal digits in format string");
@@ -66,7 +71,8 @@ function parseSpec(spec: string, type: string): Spec {
 }
 
 function unknownCode(code: string, type: string): Error {
-  return pythonError("ValueError", `Unknown format code '${code}' for object of type '${type}'`);
+  const shown = /^[!-\x7f]$/.test(code) ? code : `\\x${(code.codePointAt(0) ?? 0).toString(16)}`;
+  return pythonError("ValueError", `Unknown format code '${shown}' for object of type '${type}'`);
 }
 
 function formatText(text: string, spec: Spec): string {

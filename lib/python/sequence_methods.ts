@@ -157,9 +157,8 @@ export const BYTES_METHODS: ReadonlyMap<string, Run> = new Map<string, Run>([
   ],
 ]);
 
-/** The largest or the smallest item. @throws {TemplateError} ValueError if there is none. */
+/** The largest or the smallest of items, of which there is one at least. */
 export function extreme(kind: "min" | "max", items: readonly { readonly key: Obj; readonly item: Obj }[]): Obj {
-  if (items.length === 0) throw pythonError("ValueError", `${kind}() arg is an empty sequence`);
   let best = items[0];
   for (const each of items.slice(1)) if (ordered(kind === "min" ? "<" : ">", each.key, best.key)) best = each;
   return best.item;

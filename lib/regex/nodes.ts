@@ -30,13 +30,16 @@ export type RegexNode =
   }
   /** A capturing group. */
   | { readonly kind: "group"; readonly number: number; readonly item: RegexNode }
-  /** A back reference to a group. */
-  | { readonly kind: "same"; readonly number: number; readonly ignoreCase: boolean }
+  /** A back reference to a group, with the width of that group. */
+  | { readonly kind: "same"; readonly number: number; readonly ignoreCase: boolean; readonly width: Width }
   /** A look-ahead, or a look-behind of `back` characters. */
   | { readonly kind: "look"; readonly item: RegexNode; readonly back: number; readonly negated: boolean };
 
-/** The minimum and maximum number of characters that `node` matches. A back reference may have any length. */
-export function widthOf(node: RegexNode): readonly [min: number, max: number] {
+/** The minimum and maximum number of characters that something matches. */
+export type Width = readonly [min: number, max: number];
+
+/** The {@linkcode Width} of `node`. */
+export function widthOf(node: RegexNode): Width {
   switch (node.kind) {
     case "char":
       return [1, 1];
@@ -44,7 +47,7 @@ export function widthOf(node: RegexNode): readonly [min: number, max: number] {
     case "look":
       return [0, 0];
     case "same":
-      return [0, Infinity];
+      return node.width;
     case "group":
       return widthOf(node.item);
     case "repeat": {

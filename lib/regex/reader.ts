@@ -6,7 +6,7 @@
 
 import { messageOf, RegexError } from "../errors.ts";
 import { repr } from "../values/value.ts";
-import { type Assertion, type CharTest, type RegexNode, widthOf } from "./nodes.ts";
+import { type Assertion, type CharTest, type RegexNode, type Width, widthOf } from "./nodes.ts";
 import { classEscape, PythonSet } from "./set.ts";
 
 /** Maximum number of different sets and classes in one pattern: parsing one takes up to a millisecond. */
@@ -58,7 +58,10 @@ export class RegexReader {
   #depth = 0;
   #groups = 0;
   #sets = 0;
-  readonly #open = new Set<number>();
+  /** Of the groups that have ended. */
+  readonly #widths = new Map<number, Width>();
+  /** The groups before the look-behind that is read. */
+  #before = Infinity;
   readonly #names = new Map<string, number>();
   readonly #tests = new Map<string, CharTest>();
 
@@ -255,7 +258,10 @@ export class RegexReader {
     const assertion = /^\?(<?)([=!])/.exec(rest);
     if (assertion !== null) {
       this.#at += assertion[0].length;
+      const outer = this.#before;
+      if (assertion[1] === "<") this.#before = Math.min(outer, this.#groups);
       const item = this.#inside(flags, start);
+      this.#before = outer;
       const [min, max] = widthOf(item);
       if (assertion[1] === "<" && min !== max) {
         // Python names no place for it.
@@ -283,9 +289,8 @@ export class RegexReader {
 
   #captured(flags: Flags, start: number): Piece {
     const number = ++this.#groups;
-    this.#open.add(number);
     const item = this.#inside(flags, start);
-    this.#open.delete(number);
+    this.#widths.set(number, widthOf(item));
     return { node: { kind: "group", number, item }, last: "item" };
   }
 
@@ -308,8 +313,10 @@ export class RegexReader {
   /** @param setting.at The place that Python names if it is the group's own. */
   #backReference(number: number, { flags, at }: { readonly flags: Flags; readonly at: number }): Piece {
     if (number > this.#groups) this.#fail(`invalid group reference ${number}`, at + 1);
-    if (this.#open.has(number)) this.#fail("cannot refer to an open group", at);
-    return { node: { kind: "same", number, ignoreCase: flags.ignoreCase }, last: "item" };
+    const width = this.#widths.get(number);
+    if (width === undefined) this.#fail("cannot refer to an open group", at);
+    if (number > this.#before) this.#fail("cannot refer to group defined in the same lookbehind subpattern");
+    return { node: { kind: "same", number, ignoreCase: flags.ignoreCase, width }, last: "item" };
   }
 
   #escape(flags: Flags): Piece {

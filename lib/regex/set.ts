@@ -105,9 +105,9 @@ export class PythonSet {
     const rest = this.#chars.slice(this.at + 1, this.at + 11).join("");
     const hex = /^(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8}))/.exec(rest);
     if (hex !== null) {
-      this.at += 1 + hex[0].length;
       const code = parseInt(hex[1] ?? hex[2] ?? hex[3], 16);
-      if (code > 0x10ffff) this.#fail("bad escape: no such character");
+      if (code > 0x10ffff) this.#fail(`bad escape \\${hex[0]}`);
+      this.at += 1 + hex[0].length;
       return code;
     }
     const octal = /^[0-7]{1,3}/.exec(rest);

@@ -38,7 +38,8 @@ export function parseXml(text: string): XmlElement {
       const element = new Building(name, parseAttributes(attributes));
       last.children.push(element);
       if (empty !== "/") open.push(element);
-      if (open.length > MAX_DEPTH) throw new SyntaxError("Nested too deep");
+      // The first is the document.
+      if (open.length > MAX_DEPTH + 1) throw new SyntaxError("Nested too deep");
     }
   }
   if (open.length > 1) throw new SyntaxError(`No end of ${open[open.length - 1].name}`);

@@ -186,7 +186,7 @@ TEMPLATES = {
     ]],
     "rare arguments": ["{{ %s }}" % each for each in [
         "('a'|to_bytes)|to_bytes", "('a'|to_bytes)|base64_encode", "none|strftime('%Y')|length", "none|date_format|length", "{}|update_dict_key_value('a', 5)", "{}|update_dict_key_value('a', none)",
-        "{'a': 5}|update_dict_key_value('a', {})", "{'a': 5}|extend_dict_key_value('a', [1])", "{'a': {}}|extend_dict_key_value('a', [1])", "['+--+', '| Id | User |', '+--+', '| 7 |', '+--+']|mysql_to_dict('Id')",
+        "{'a': 5}|update_dict_key_value('a', {})", "{'a': 5}|extend_dict_key_value('a', [1])", "{'a': {}}|extend_dict_key_value('a', [1])", "['+--+', '| Id | User |', '+--+', '| 7 |', '+--+']|mysql_to_dict('Id')","['| Id | User |', '| 7']|mysql_to_dict('Id')",
         "['+--+', '| Id | User |', '+--+', '| 7 | x |', '+--+']|mysql_to_dict('Nope')", "'x'|mysql_to_dict('Id')", "(-1)|rand_str", "'x'|rand_str", "0|rand_str|length", "-1|random_str", "0|random_str|length", "{'a': 1}|random_sample(1)",
         "nope|random_sample(1)", "5|random_sample(1)", "'abc'|random_sample(3, seed='x')", "(1, 2, 3)|random_sample(2, seed='x')", "[1]|random_sample(-1)", "(1, 2)|random_shuffle(seed='x')", "[[], '10.0.0.1', none]|ipaddr",
         "['10.0.0.1', 'x']|map('string')|ipaddr", "['10.0.0.1', 'x']|map('string')|ipv4", "none|is_ipv4", "'fe80::1/64'|ipwrap", "'[::1]'|ipwrap", "5|ipwrap", "none|is_ip", "'10.0.0.1'|ipaddr(version=4)", "'10.0.0.1'|ip_host(version=5)", "'10.0.0.1'|ip_host(version=0)", "{}|tojson(nope=1)",

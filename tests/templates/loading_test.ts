@@ -4,7 +4,7 @@ import { conditionHolds } from "../../lib/templates/condition.ts";
 import { renderJinja } from "../../lib/templates/render_jinja.ts";
 import type { RenderRequest } from "../../lib/templates/renderer.ts";
 import { TextOrigin } from "../../lib/templates/text_origin.ts";
-import { type RenderWorld, renderWorld, type RenderWorldParts } from "../support/render_world.ts";
+import { type RenderWorld, renderWorld, type RenderWorldParts } from "../support/files/render_scope.ts";
 import { map, type Value } from "../../lib/values/value.ts";
 
 async function rendered(
