@@ -68,18 +68,23 @@ export interface Automount {
   readonly opts: string;
 }
 
-/** Sets an entry in an existing file. @param notChange Whether a matching entry stays unchanged. */
-export function setAutomount(
-  path: string,
-  { name, device, fstype, opts }: Automount,
-  { notChange, test }: { readonly notChange: boolean; readonly test: boolean },
-): "present" | "change" | "new" {
+/** The words of an entry. @throws {InvocationError} If one has blanks. */
+export function automountWords({ name, device, fstype, opts }: Automount): readonly [string, string, string] {
   const place = `${PREFIX}${name}`;
   const options = `-fstype=${fstype},${opts}`;
   const source = `${fstype === "smbfs" ? "" : fstype}:${device}`;
   if ([place, options, source].some((word) => /\s/.test(word))) {
     throw new InvocationError("The words of an entry have no blanks in them");
   }
+  return [place, options, source];
+}
+
+/** Sets an entry in an existing file. @param notChange Whether a matching entry stays unchanged. */
+export function setAutomount(
+  path: string,
+  [place, options, source]: ReturnType<typeof automountWords>,
+  { notChange, test }: { readonly notChange: boolean; readonly test: boolean },
+): "present" | "change" | "new" {
   const entry = `${place}\t${options}\t${source}\n`;
   const unchanged: boolean[] = [];
   const lines = (isFile(path) ? linesOf(path) : []).map((line) => {

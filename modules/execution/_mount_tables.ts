@@ -11,7 +11,7 @@ import { isFile } from "../../lib/os/file_kind.ts";
 import { describe } from "../../lib/plugins/docs.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { any, bool, type ModuleFunction, type Rest, str } from "../../lib/plugins/module.ts";
-import { automounts, removeAutomount, setAutomount } from "../../lib/storage/automounts.ts";
+import { automounts, automountWords, removeAutomount, setAutomount } from "../../lib/storage/automounts.ts";
 import { FSTAB, removeEntry, setEntry, tableEntries, type TableForm, VFSTAB } from "../../lib/storage/fstab.ts";
 import { isTrue } from "../../lib/values/is_true.ts";
 import { str as text, truthy, type Value } from "../../lib/values/value.ts";
@@ -190,13 +190,13 @@ export const set_automaster: ModuleFunction<JobContext> = fn({
   varKwargs: "kwargs",
   async run({ name, device, fstype, opts, config, test, not_change }, { call }, rest) {
     const isOnlyTest = isTest(test, rest);
+    const words = automountWords({ name, device, fstype, opts: joined(opts) });
     // Salt makes the file in a test, too.
     if (!isFile(config) && !isOnlyTest) {
       await call("file.touch", [config]);
       await call("file.append", ["/etc/auto_master", `/-\t\t\t${config}`]);
     }
-    const entry = { name, device, fstype, opts: joined(opts) };
-    return setAutomount(config, entry, { notChange: not_change, test: isOnlyTest });
+    return setAutomount(config, words, { notChange: not_change, test: isOnlyTest });
   },
 });
 
