@@ -68,11 +68,10 @@ function fileLines(files: ScriptFiles, path: string): Value {
   return contents === undefined ? "" : linesWithEnds(contents);
 }
 
-/** Python's `one + other` of lists and empty strings. */
-function together(one: Value, other: Value): Value {
-  if (Array.isArray(one) && Array.isArray(other)) return [...one, ...other];
-  if (Array.isArray(one) || other === "") return one;
-  throw new TypeError("There is a script for routes that go, and none for routes that come");
+/** The lines of both scripts; empty text if there is none. Salt fails if only the second one is there. */
+function together(...scripts: readonly Value[]): Value {
+  const there = scripts.filter((script) => Array.isArray(script));
+  return there.length === 0 ? "" : there.flat();
 }
 
 function adaptersOf(files: ScriptFiles): ValueMap {

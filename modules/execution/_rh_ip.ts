@@ -22,7 +22,7 @@ import { describe } from "../../lib/plugins/docs.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { any, type ModuleFunction, str } from "../../lib/plugins/module.ts";
 import { pythonError } from "../../lib/python/errors.ts";
-import { isMap, str as text, toNumber, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { isMap, str as text, toNumber, truthy, typeName, type Value, type ValueMap } from "../../lib/values/value.ts";
 
 const SCRIPTS = "/etc/sysconfig/network-scripts";
 const NETWORK = "/etc/sysconfig/network";
@@ -179,7 +179,9 @@ function buildNetworkSettings(files: ScriptFiles): ModuleFunction<JobContext> {
 export function rhIp(root = ""): IpFunctions {
   const files = new ScriptFiles(root);
   const never = (type: Value) => {
-    if (typeof type !== "string") throw pythonError("AttributeError", "The type of an interface is a text");
+    if (typeof type !== "string") {
+      throw pythonError("AttributeError", `'${typeName(type)}' object has no attribute 'lower'`);
+    }
     return ["slave", "teamport"].includes(type.toLowerCase());
   };
   return {

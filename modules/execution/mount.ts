@@ -9,8 +9,8 @@ import { CommandError, CommandNotFoundError, messageOf } from "../../lib/errors.
 import { absolutePath, realPath } from "../../lib/filesystem/paths.ts";
 import { checkedWord } from "../../lib/host/run_program.ts";
 import { which } from "../../lib/host/which.ts";
-import { readTextFileIfExists, writeFileAtomic } from "../../lib/os/atomic_file.ts";
-import { isAnything } from "../../lib/os/file_kind.ts";
+import { writeFileAtomic } from "../../lib/os/atomic_file.ts";
+import { isAnything, isFile } from "../../lib/os/file_kind.ts";
 import { describe } from "../../lib/plugins/docs.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
@@ -268,8 +268,10 @@ function cacheFile({ opts }: JobContext): string {
   return `${opts.cachedir}/mounts`;
 }
 
+/** The notes; none if there is no file. */
 function readCache(context: JobContext): ValueMap {
-  const cache = loadYaml(readTextFileIfExists(cacheFile(context)) ?? "");
+  const path = cacheFile(context);
+  const cache = isFile(path) ? loadYaml(Deno.readTextFileSync(path)) : null;
   return isMap(cache) ? cache : new Map();
 }
 

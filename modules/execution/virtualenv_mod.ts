@@ -197,6 +197,7 @@ async function runScript(
   },
 ): Promise<ValueMap> {
   const cached = await context.call("cp.cache_file", [source], map({ saltenv }));
+  if (!truthy(cached)) throw new CommandError(`Failed fetching '${source}'`);
   const copy = Deno.makeTempFileSync({ dir: path, prefix: "__salt.tmp." });
   try {
     Deno.copyFileSync(text(cached), copy);

@@ -3,7 +3,10 @@
  * @module
  */
 
-import { type CoverageRule, OTHER_SYSTEM } from "./rule.ts";
+import { type CoverageRule, OTHER_SYSTEM, RACE } from "./rule.ts";
+
+/** Functions of the module `ps` between the list of processes and a look at one. */
+const ENDS = /const known = await attributes|if \(known === undefined\) continue|function nothingIfGone/;
 
 const CALLED_TEST = "Deno counts nothing of a file of this name; tests/modules has tests of it";
 
@@ -11,6 +14,33 @@ const CALLED_TEST = "Deno counts nothing of a file of this name; tests/modules h
 export const MODULES_RULES: readonly CoverageRule[] = [
   { path: "modules/grains/os.ts", line: /macGrains/, why: OTHER_SYSTEM },
   { path: "modules/grains/core.ts", line: /MacOS/, why: OTHER_SYSTEM },
+  { path: "modules/execution/ps.ts", line: ENDS, why: RACE },
+  {
+    path: "modules/execution/ps.ts",
+    line: /\[Errno 1\] Operation not permitted/,
+    why: "root, as whom the tests run, may send any process a signal",
+  },
+  {
+    path: "modules/execution/_chroot.ts",
+    line: /processesIn\(directory\)\.length === 0|could not be killed/,
+    why: "a process that does not end by SIGKILL hangs in the kernel",
+  },
+  {
+    path: "modules/execution/_master_side.ts",
+    line: /which\("salt-run"\)|found === undefined\) throw new CommandError\(NOT_LOCAL\)|return \[found\]/,
+    why: "an installation without the program beside it: a test runs the sources, which are all there",
+  },
+  {
+    path: "modules/execution/status.ts",
+    line: /instanceof Deno\.errors\.PermissionDenied\) return new Map/,
+    why: "a kernel that lacks one of its usual files in /proc, or hides it",
+  },
+  {
+    path: "modules/execution/kmod.ts",
+    line: /if \(isNew\) persistModule/,
+    why:
+      "it writes the host's own /etc/modules, and only if the host has the modules of its kernel, which containers lack",
+  },
   ...["execution", "runners", "states"].map((family) => ({
     path: `modules/${family}/test.ts`,
     line: /./,

@@ -91,3 +91,14 @@ Deno.test("the functions of ip return, write and call what those of Python Salt 
     });
   }
 });
+
+Deno.test("ip.get_routes of Debian shows the script of routes that go, even if none of those that come is there", async () => {
+  const root = Deno.makeTempDirSync({ prefix: "ip_" });
+  try {
+    buildFiles(root, map({ "etc/network/if-down.d/route-eth0": "#!/bin/sh\nx\n" }));
+    const given = { name: "get_routes", args: ["eth0"], kwargs: new Map<Value, Value>(), context: JOB };
+    assertEquals(await invoke(debianIp(root).get_routes, given), ["#!/bin/sh\n", "x\n"]);
+  } finally {
+    Deno.removeSync(root, { recursive: true });
+  }
+});

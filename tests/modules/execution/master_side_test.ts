@@ -4,6 +4,7 @@
  */
 
 import { CommandError } from "../../../lib/errors.ts";
+import type { JobContext } from "../../../lib/plugins/job_context.ts";
 import { isMap, map, str, type Value } from "../../../lib/values/value.ts";
 import { assert, assertEquals, assertRejects } from "../../support/assert.ts";
 import { type TestContext, testContext, testOpts } from "../../support/calls/job_context.ts";
@@ -71,4 +72,69 @@ Deno.test("sys lists the runners of this host's master", async () => {
   assertEquals(specs, map({ "test.arg": { args: null, defaults: null, varargs: true, kwargs: true } }));
   const docs = await p.context.call("sys.runner_doc", ["jobs.active"]);
   assert(isMap(docs) && str(docs.get("jobs.active") ?? "").includes("jobs"));
+});
+
+/** A minion beside a master, whose `salt-run` prints this. */
+function scripted(stdout: string, { retcode = 0, stderr = "" } = {}) {
+  const p = place("");
+  const words: string[][] = [];
+  const runChild: JobContext["runChild"] = ({ argv }) => {
+    words.push([...argv]);
+    const encoder = new TextEncoder();
+    return Promise.resolve({
+      pid: 1,
+      retcode,
+      stdout: encoder.encode(stdout),
+      stderr: encoder.encode(stderr),
+      timedOut: false,
+      dropped: { stdout: 0, stderr: 0 },
+    });
+  };
+  const call = (name: string, args: Value[], kwargs: Record<string, unknown> = {}) =>
+    testContext({ opts: p.context.opts, runChild }).call(name, args, map(kwargs));
+  /** What follows the options. */
+  const asked = () => words.at(-1)?.slice(words.at(-1)!.indexOf("--no-color") + 1);
+  return { call, asked, [Symbol.dispose]: () => p[Symbol.dispose]() };
+}
+
+Deno.test("saltutil.cmd and cmd_iter pass their options on to the master", async () => {
+  using p = scripted('{"web1": {"ret": true, "retcode": 0}, "web2": {"ret": false, "retcode": 1}}\n');
+  const given = { timeout: 5, kwarg: { a: 1 }, more: "x", roster: "flat", ret: "redis" };
+  const found = await p.call("saltutil.cmd", ["web*", "test.ping"], given);
+  assertEquals(found, map({ web1: { ret: true, retcode: 0 }, web2: { ret: false, retcode: 1 } }));
+  assertEquals(p.asked(), [
+    ...[
+      "salt.returns",
+      '"web*"',
+      '"test.ping"',
+      "arg=[]",
+      'tgt_type="glob"',
+      'ret="redis"',
+      "timeout=5",
+      'kwarg={"a": 1}',
+    ],
+    'more="x"',
+  ]);
+  assertEquals(await p.call("saltutil.cmd_iter", ["web*", "test.ping"]), [
+    map({ web1: { ret: true, retcode: 0 } }),
+    map({ web2: { ret: false, retcode: 1 } }),
+  ]);
+  await assertRejects(
+    () => p.call("saltutil.cmd", ["*", "test.ping"], { ssh: true }),
+    CommandError,
+    "salt-ssh is not built yet",
+  );
+});
+
+Deno.test("saltutil.runner shows a runner's result as Salt's clients do, and what salt-run says if it has none", async () => {
+  using p = scripted("[1, 2]\n");
+  const whole = await p.call("saltutil.runner", ["test.arg", "a"], { full_return: true });
+  assert(isMap(whole));
+  const { jid, user, ...known } = Object.fromEntries(whole);
+  assert(/^\d{20}$/.test(String(jid)) && typeof user === "string");
+  assertEquals(known, { fun: "runner.test.arg", fun_args: ["a"], return: [1, 2], success: true, retcode: 0 });
+  using broken = scripted("Segmentation fault\n", { retcode: 139 });
+  await assertRejects(() => broken.call("saltutil.runner", ["test.arg"]), CommandError, "Segmentation fault");
+  using silent = scripted("{", { retcode: 2, stderr: "no memory" });
+  await assertRejects(() => silent.call("saltutil.runner", ["test.arg"]), CommandError, "no memory");
 });

@@ -1,6 +1,7 @@
 /** Functions of cmd, saltutil, mount, locale, ps and network that the recorded calls of Python Salt do not cover. @module */
 
 import { HostFiles } from "../../../lib/host/files.ts";
+import { which } from "../../../lib/host/which.ts";
 import { fullName, renamedInHosts, renamedInSysconfig } from "../../../lib/network/host_names.ts";
 import { parseIfconfig } from "../../../lib/network/interfaces.ts";
 import { parseSs } from "../../../lib/network/open_sockets.ts";
@@ -86,6 +87,27 @@ Deno.test("cmd.run_chroot mounts, runs and unmounts what was mounted, also when 
       "no other root",
     );
   });
+});
+
+const perl = which("perl");
+
+Deno.test({
+  name: `cmd.run_chroot ends what its command left running there${
+    perl === undefined ? " (ignored: there is no perl here)" : ""
+  }`,
+  ignore: perl === undefined || Deno.uid() !== 0,
+  async fn() {
+    await withDirectory(async (root) => {
+      const script = "chroot shift or die; print qq(there\\n); close STDOUT; sleep 60";
+      const child = new Deno.Command(perl ?? "", { args: ["-e", script, root], stdout: "piped" }).spawn();
+      await new Response(child.stdout).text();
+      const context = testContext({ call: () => Promise.resolve(true) });
+      const command = { root, cmd: "true", binds: null, runas: null, group: null };
+      assertEquals(await runInChroot(command, context, () => Promise.resolve("done")), "done");
+      assertEquals((await child.status).signal, "SIGTERM");
+      assertEquals(context.logged, []);
+    });
+  },
 });
 
 Deno.test("saltutil.clear_cache leaves what jobs and returns need, and follows no link", async () => {

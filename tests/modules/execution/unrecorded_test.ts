@@ -52,6 +52,10 @@ Deno.test("postgres.owner_to gives a database and what is in it to a user, where
     given,
     'begin;\nalter database "shop" owner to "fred";\nalter schema public owner to "fred";\ncommit;\n',
   );
+  given = "";
+  const recursive = map({ owner: "fred", owner_recurse: true, host: "db" });
+  assertEquals(await context.call("postgres.db_alter", ["shop"], recursive), true);
+  assertEquals(given.includes('alter database "shop" owner to "fred";'), true, given);
   await assertRejects(
     () => context.call("postgres.owner_to", ["shop", 'fr"ed'], map({ host: "db" })),
     Error,

@@ -1,0 +1,224 @@
+/**
+ * What functions make of a system that refuses: files that are directories, names without users, a master that is not there. Python
+ * Salt's texts are in the module's source, which each function names.
+ * @module
+ */
+
+import { CommandError, messageOf } from "../../../lib/errors.ts";
+import { callFunction } from "../../../lib/plugins/execution.ts";
+import { map, type Value } from "../../../lib/values/value.ts";
+import { assert, assertEquals, assertRejects } from "../../support/assert.ts";
+import { type TestContext, testContext, testOpts } from "../../support/calls/job_context.ts";
+import { RecordedPrograms } from "../../support/calls/recorded_program.ts";
+
+async function withDirectory(test: (directory: string) => Promise<void>): Promise<void> {
+  const directory = Deno.makeTempDirSync({ prefix: "failing_systems_" });
+  try {
+    await test(directory);
+  } finally {
+    Deno.removeSync(directory, { recursive: true });
+  }
+}
+
+/** A minion on which these functions answer so; the others are real. */
+function minion(answers: Readonly<Record<string, Value>>, options: Readonly<Record<string, Value>> = {}): TestContext {
+  const context: TestContext = testContext({
+    opts: testOpts(options),
+    call: async (name, args, kwargs) => {
+      if (Object.hasOwn(answers, name)) return answers[name];
+      return await callFunction(name, { args, kwargs, context });
+    },
+  });
+  return context;
+}
+
+/** The result, or the error's text. */
+async function answer(context: TestContext, fun: string, args: Value[] = [], kwargs = {}): Promise<Value> {
+  try {
+    return await context.call(fun, args, map(kwargs));
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
+Deno.test("saltutil says that it could not clear a cache, and knows no modules where there is no directory", async () => {
+  await withDirectory(async (root) => {
+    const none = minion({}, { cachedir: `${root}/none`, extension_modules: `${root}/none` });
+    assertEquals(await answer(none, "saltutil.clear_cache"), false);
+    assert(none.logged[0].startsWith("error: Attempt to clear cache with saltutil.clear_cache FAILED with: "));
+    assertEquals(await answer(none, "saltutil.list_extmods"), new Map());
+    Deno.writeTextFileSync(`${root}/minion_jobs`, "");
+    const odd = minion({}, { cachedir: root, extension_modules: `${root}/minion_jobs` });
+    assertEquals(await answer(odd, "saltutil.clear_job_cache"), false);
+    assert(odd.logged[0].startsWith("error: Attempt to clear cache with saltutil.clear_job_cache FAILED with: "));
+    await assertRejects(() => odd.call("saltutil.list_extmods"), Deno.errors.NotADirectory);
+  });
+});
+
+Deno.test("mount says that its notes cannot be written, and mounts images by their own modules", async () => {
+  await withDirectory(async (root) => {
+    Deno.mkdirSync(`${root}/mounts`);
+    const context = minion({
+      "qemu_nbd.init": map({ "/mnt/image": "/dev/nbd0p1" }),
+      "guestfs.umount": true,
+    }, { cachedir: root });
+    assertEquals(await answer(context, "mount.delete_mount_cache", ["/x"]), true);
+    const noted = await answer(context, "mount.write_mount_cache", ["/x", "/dev/x", false, "ext4", []]);
+    assertEquals(noted, "Unable to write mount cache.");
+    assert(context.logged.at(-1)?.startsWith("error: Failed to cache mounts: "));
+    assertEquals(await answer(context, "mount.mount", ["/a.img", "/mnt/image"], { util: "qemu_nbd" }), "/mnt/image");
+    assertEquals(await answer(context, "mount.umount", ["/mnt/image"], { util: "guestfs", device: "/a.img" }), null);
+    const failing = minion({ "qemu_nbd.init": "" });
+    assertEquals(await answer(failing, "mount.mount", ["/a.img", "/mnt/image"], { util: "qemu_nbd" }), false);
+  });
+});
+
+Deno.test("asymmetric tells which file, URL or signature it cannot use", async () => {
+  const [{ private: privkey, public: pubkey, signatures }] =
+    JSON.parse(Deno.readTextFileSync(new URL("../../corpus/asymmetric.json", import.meta.url))).keys;
+  await withDirectory(async (root) => {
+    const context = minion({ "cp.cache_file": false });
+    const at = `${root}/signature`;
+    assertEquals(
+      await answer(context, "asymmetric.sign", [privkey], { text: "x", path: root }),
+      `[Errno 21] Is a directory: '${root}'`,
+    );
+    const given = { text: "x", digest: "sha256" };
+    const lost = "Failed fetching 'https://example.com/x.sig'";
+    assertEquals(
+      await answer(context, "asymmetric.verify", [], { ...given, pubkey, signature: "https://example.com/x.sig" }),
+      map({ res: false, message: lost }),
+    );
+    const asked = { ...given, signed_by_any: [pubkey], signature: ["https://example.com/x.sig"] };
+    assertEquals(
+      await answer(context, "asymmetric.verify", [], asked),
+      "Unable to locate any of the provided signatures",
+    );
+    assertEquals(context.logged.at(-1), `error: ${lost}`);
+    assertEquals(
+      await answer(context, "asymmetric.verify", [], { ...given, pubkey, signature: "s\u00ebgnature" }),
+      map({
+        res: false,
+        message: "Failed checking signature: Failed loading signature 's\u00ebgnature' as file and/or base64 string",
+      }),
+    );
+    assertEquals(
+      await answer(context, "asymmetric.sign", [privkey], { text: "x", path: at }),
+      `Signature written to '${at}'`,
+    );
+    const bytes = new TextEncoder().encode(pubkey);
+    const verified = await answer(context, "asymmetric.verify", [], {
+      ...given,
+      pubkey: bytes,
+      signature: `file://${at}`,
+    });
+    assertEquals(verified, map({ res: true, message: "The signature is valid" }));
+    assert(typeof signatures.sha256 === "string");
+  });
+});
+
+Deno.test("hosts tells of a hosts file that is no text, and ssh of a key that is not there", async () => {
+  await withDirectory(async (root) => {
+    Deno.writeFileSync(`${root}/hosts`, Uint8Array.of(0x31, 0xff, 0xfe, 0x0a));
+    const context = minion({ "config.option": `${root}/hosts` });
+    const told = await answer(context, "hosts.list_hosts");
+    assert(typeof told === "string" && told.includes(`${root}/hosts`), String(told));
+    assertEquals(await answer(context, "ssh.key_is_encrypted", [`${root}/none`]), `${root}/none does not exist`);
+    assertEquals(
+      await answer(context, "ssh.set_known_host", ["nosuch-user", "h"], { key: "AAAA", config: `${root}/known` }),
+      "User 'nosuch-user' does not exist",
+    );
+  });
+});
+
+Deno.test("file tells which file or backup it cannot remove, restore, copy or back up", async () => {
+  await withDirectory(async (root) => {
+    const context = minion({}, { cachedir: `${root}/cache` });
+    const path = `${root}/a`;
+    Deno.writeTextFileSync(path, "a\n");
+    Deno.mkdirSync(`${root}/a.bak`);
+    const told = await answer(context, "file.replace", [path], { pattern: "a", repl: "b" });
+    assertEquals(
+      told,
+      `Unable to move the temp file '${path}' to the backup file '${path}.bak'. Exception: Is a directory`,
+    );
+    assertEquals(Deno.readTextFileSync(path), "a\n");
+    Deno.writeFileSync(`${root}/latin`, new TextEncoder().encode("a caf? here\n").with(5, 0xe9));
+    const diff = await answer(context, "file.replace", [`${root}/latin`], { pattern: "a ", repl: "b ", backup: false });
+    assertEquals(diff, "--- \n+++ \n@@ -1 +1 @@\n-a caf\u00e9 here\n+b caf\u00e9 here\n");
+    assertEquals(
+      await answer(context, "file.remove", ["/proc/self/environ"]),
+      "Could not remove '/proc/self/environ': [Errno 1] Operation not permitted: '/proc/self/environ'",
+    );
+    const zip = await answer(context, "archive.zip", [`${root}/none/a.zip`, path]);
+    assert(typeof zip === "string" && zip.startsWith("Exception encountered creating zipfile: "), String(zip));
+    const problems = await answer(context, "file.get_diff", ["http://127.0.0.1:1/x", `${root}/none`]);
+    assert(
+      typeof problems === "string" && problems.startsWith("Failed to cache one or more files: "),
+      String(problems),
+    );
+  });
+});
+
+Deno.test("temp.dir is a new directory, and says which one cannot be made", async () => {
+  await withDirectory(async (root) => {
+    const context = minion({});
+    const made = await answer(context, "temp.dir", [], { prefix: "p-", suffix: "-s", parent: root });
+    assert(typeof made === "string" && /\/p-[^/]+-s$/.test(made) && Deno.statSync(made).isDirectory, String(made));
+    const told = await answer(context, "temp.dir", [], { parent: `${root}/none` });
+    assert(typeof told === "string" && told.startsWith("[Errno 2] No such file or directory: '"), String(told));
+  });
+});
+
+Deno.test("functions of systems that are not supported say so", async () => {
+  const context = minion({});
+  for (const name of ["set_reboot_required_witnessed", "get_reboot_required_witnessed"]) {
+    assertEquals(await answer(context, `system.${name}`), `system.${name} is for NI Linux Real-Time alone`);
+  }
+  const told = await answer(context, "random.shadow_hash", ["a:b", "secret"]);
+  assertEquals(told, "This host's libcrypt is missing, or does not know the method 'sha512'");
+});
+
+Deno.test("data.cas sets a key whose value is the expected one", async () => {
+  await withDirectory(async (root) => {
+    const context = minion({}, { cachedir: root });
+    await context.call("data.update", ["k", "one"]);
+    assertEquals(await answer(context, "data.cas", ["k", "two", "none"]), false);
+    assertEquals(await answer(context, "data.get", ["k"]), "one");
+    assertEquals(await answer(context, "data.cas", ["k", "two", "one"]), true);
+    assertEquals(await answer(context, "data.get", ["k"]), "two");
+  });
+});
+
+Deno.test("virtualenv.create fetches the installer of pip, and says which one it cannot have", async () => {
+  await withDirectory(async (root) => {
+    using programs = new RecordedPrograms();
+    programs.answer("virtualenv", [{ args: "--version", stdout: "virtualenv 20.17.1" }]);
+    Deno.mkdirSync(`${root}/venv/bin`, { recursive: true });
+    Deno.writeTextFileSync(`${root}/venv/bin/python`, '#!/bin/sh\ncat "$1"; echo "$VIRTUAL_ENV" >&2\n', {
+      mode: 0o755,
+    });
+    Deno.writeTextFileSync(`${root}/get-pip.py`, "installer\n");
+    Deno.writeTextFileSync(`${root}/venv/distribute-0.6.tar.gz`, "");
+    const create = (cached: Value) =>
+      answer(minion({ "cp.cache_file": cached }), "virtualenv.create", [`${root}/venv`], {
+        venv_bin: "virtualenv",
+        pip: true,
+        distribute: true,
+      });
+    const told = await create(`${root}/get-pip.py`);
+    assert(told instanceof Map, String(told));
+    assertEquals([told.get("retcode"), told.get("stdout"), told.get("stderr")], [0, "installer", `${root}/venv`]);
+    assertEquals(
+      [...Deno.readDirSync(`${root}/venv`)].map(({ name }) => name),
+      ["bin"],
+      "what was left over is removed",
+    );
+    assertEquals(await create(false), "Failed fetching 'https://bootstrap.pypa.io/ez_setup.py'");
+    await assertRejects(
+      () => minion({}).call("virtualenv.get_site_packages", [`${root}/none`]),
+      CommandError,
+      "virtualenv",
+    );
+  });
+});

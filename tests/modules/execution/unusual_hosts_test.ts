@@ -1,0 +1,303 @@
+/**
+ * What functions make of hosts and masters that are unusual: other programs, other environments, another network. The programs, the
+ * environment and the network are the test's own.
+ * @module
+ */
+
+import { messageOf } from "../../../lib/errors.ts";
+import { HostFiles } from "../../../lib/host/files.ts";
+import { fullName, systemResolver } from "../../../lib/network/host_names.ts";
+import { callFunction } from "../../../lib/plugins/execution.ts";
+import { isMap, map, type Value, type ValueMap } from "../../../lib/values/value.ts";
+import { refuseLinks } from "../../../modules/execution/_ssh_files.ts";
+import { assert, assertEquals, assertThrows } from "../../support/assert.ts";
+import { type TestContext, testContext, testOpts } from "../../support/calls/job_context.ts";
+import { RecordedPrograms } from "../../support/calls/recorded_program.ts";
+
+async function withDirectory(test: (directory: string) => Promise<void>): Promise<void> {
+  const directory = Deno.makeTempDirSync({ prefix: "unusual_hosts_" });
+  try {
+    await test(directory);
+  } finally {
+    Deno.removeSync(directory, { recursive: true });
+  }
+}
+
+/** A minion with grains, on which these functions answer so; the others are real. */
+function minion(answers: Readonly<Record<string, Value>> = {}, grains: ValueMap = new Map()): TestContext {
+  const context: TestContext = testContext({
+    grains,
+    call: async (name, args, kwargs) => {
+      if (Object.hasOwn(answers, name)) return answers[name];
+      return await callFunction(name, { args, kwargs, context });
+    },
+  });
+  return context;
+}
+
+/** The result, or the error's text. */
+async function answer(context: TestContext, fun: string, args: Value[] = [], kwargs = {}): Promise<Value> {
+  try {
+    return await context.call(fun, args, map(kwargs));
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
+Deno.test("environ.setenv with clear_all empties or removes what it does not set", async () => {
+  const { env } = Deno;
+  const own = { toObject: env.toObject, set: env.set, delete: env.delete };
+  const now = new Map<string, string>();
+  env.toObject = () => Object.fromEntries(now);
+  env.set = (key, value) => void now.set(key, value);
+  env.delete = (key) => void now.delete(key);
+  try {
+    for (const [key, value] of [["A", "1"], ["B", "2"]]) now.set(key, value);
+    const context = testContext();
+    const set = await answer(context, "environ.setenv", [map({ B: "3" })], { clear_all: true });
+    assertEquals([set, [...now]], [map({ A: "", B: "3" }), [["A", ""], ["B", "3"]]]);
+    const unset = await answer(context, "environ.setenv", [map({ B: "4" })], { clear_all: true, false_unsets: true });
+    assertEquals([unset, [...now]], [map({ A: null, B: "4" }), [["B", "4"]]]);
+  } finally {
+    Object.assign(env, own);
+  }
+});
+
+Deno.test("network.get_fqdn and fqdns are what the hosts file and the resolver say of this host", async () => {
+  const context = minion();
+  const known = { files: new HostFiles(), resolver: await systemResolver() };
+  assertEquals(await answer(context, "network.get_fqdn"), await fullName(Deno.hostname(), known));
+  const told = await answer(context, "network.fqdns");
+  assert(isMap(told) && Array.isArray(told.get("fqdns")));
+  const names = told.get("fqdns") as Value[];
+  assertEquals(names, [...new Set(names)].toSorted());
+  assertEquals(names.filter((name) => typeof name !== "string" || /^[\d.]+$|:/.test(name)), []);
+});
+
+Deno.test("network.traceroute shows nothing of a route that takes too long", async () => {
+  using programs = new RecordedPrograms();
+  programs.answer("traceroute");
+  const dropped = { stdout: 0, stderr: 0 };
+  const none = new Uint8Array();
+  const runChild = () => Promise.resolve({ pid: 1, retcode: -9, stdout: none, stderr: none, timedOut: true, dropped });
+  assertEquals(await answer(testContext({ runChild }), "network.traceroute", ["example.com"]), []);
+});
+
+Deno.test("ps.proc_info shows a process's class of input and output, as ionice tells it", async () => {
+  using programs = new RecordedPrograms();
+  const told = async (stdout: string) => {
+    programs.answer("ionice", [{ args: "*", stdout }]);
+    const found = await answer(minion(), "ps.proc_info", [Deno.pid], { attrs: ["ionice"] });
+    return isMap(found) ? found.get("ionice") : found;
+  };
+  assertEquals(await told("best-effort: prio 4\n"), [2, 4]);
+  assertEquals(await told("idle\n"), [3, 0]);
+  assertEquals(await told("ionice: failed\n"), null);
+});
+
+Deno.test("keyboard.get_sys says that it knows no keyboard of other families", async () => {
+  const without = testContext({ grains: map({ os_family: "Arch", kernel: "Linux" }) });
+  const told = await answer(without, "keyboard.get_sys");
+  // A host with localectl has an answer of its own.
+  assert(typeof told === "string" && (told.includes("keyboard") || told.includes("localectl")), String(told));
+});
+
+Deno.test("file.find logs what a command says on its standard error", async () => {
+  await withDirectory(async (root) => {
+    Deno.writeTextFileSync(`${root}/a`, "");
+    const context = minion();
+    assertEquals(await answer(context, "file.find", [root], { type: "f", exec: "sh -c 'echo {}; echo no >&2'" }), [
+      `sh -c 'echo ${root}/a; echo no >&2':\n${root}/a\n\n`,
+    ]);
+    assertEquals(context.logged.filter((line) => line.includes("Error running command")).length, 1);
+  });
+});
+
+Deno.test("file.statvfs shows what statfs tells of a file system", async () => {
+  const told = await answer(minion(), "file.statvfs", ["/"]);
+  assert(isMap(told));
+  const { stdout } = new Deno.Command("stat", { args: ["-f", "-c", "%l %S %b %c", "/"] }).outputSync();
+  const [namemax, frsize, blocks, files] = new TextDecoder().decode(stdout).trim().split(" ").map(Number);
+  const shown = ["f_namemax", "f_frsize", "f_blocks", "f_files"].map((name) => told.get(name));
+  assertEquals(shown, [namemax, frsize, blocks, files]);
+  assertEquals([...told.keys()], [
+    ...[
+      "f_bavail",
+      "f_bfree",
+      "f_blocks",
+      "f_bsize",
+      "f_favail",
+      "f_ffree",
+      "f_files",
+      "f_flag",
+      "f_frsize",
+      "f_namemax",
+    ],
+  ]);
+});
+
+Deno.test("status.diskusage shows a path of which there are no figures without them, and one that is not there not", async () => {
+  const context = minion();
+  const told = await answer(context, "status.diskusage", ["/etc/passwd/x", "/nonexistent-path"]);
+  assertEquals(told, map({ "/etc/passwd/x": { available: null, total: null } }));
+  assert(context.logged[0].startsWith("warning: Cannot get stats from '/etc/passwd/x': "));
+});
+
+Deno.test("file.get_source_sum refuses a file of hashes whose signature does not hold", async () => {
+  await withDirectory(async (root) => {
+    Deno.writeTextFileSync(`${root}/SUMS`, `${"a".repeat(64)}  x.txt\n`);
+    Deno.writeTextFileSync(`${root}/SUMS.asc`, "");
+    const asked = async (res: boolean) => {
+      const context = minion({ "gpg.verify": map({ res, message: "no such key" }), "cp.cache_file": `${root}/SUMS` });
+      const sum = await answer(context, "file.get_source_sum", ["x.txt", "https://example.com/x.txt"], {
+        source_hash: `file://${root}/SUMS`,
+        source_hash_sig: `${root}/SUMS.asc`,
+      });
+      return isMap(sum) ? sum.get("hsum") : sum;
+    };
+    assertEquals(await asked(true), "a".repeat(64));
+    assertEquals(await asked(false), "The file's signature could not be verified: no such key");
+  });
+});
+
+Deno.test("pkg.list_downloaded finds the files of apt below a directory", async () => {
+  await withDirectory(async (root) => {
+    const archives = `${root}/var/cache/apt/archives`;
+    Deno.mkdirSync(`${archives}/partial`, { recursive: true });
+    const path = `${archives}/hello_2.10-3_amd64.deb`;
+    for (const name of [path, `${archives}/lock`]) Deno.writeTextFileSync(name, "12345");
+    const stdout = new TextEncoder().encode(" Package: hello\n Version: 2.10-3\n Architecture: amd64\n");
+    const given = testContext({
+      grains: map({ os_family: "Debian", os: "Debian", osarch: "amd64" }),
+      runChild: () =>
+        Promise.resolve({
+          pid: 1,
+          retcode: 0,
+          stdout,
+          stderr: new Uint8Array(),
+          timedOut: false,
+          dropped: { stdout: 0, stderr: 0 },
+        }),
+    });
+    const { list_downloaded } = await import("../../../modules/execution/_apt_queries.ts");
+    const found = await list_downloaded.run({ root: `${root}/` }, given, { args: [], kwargs: new Map() });
+    const seconds = Math.floor((Deno.statSync(path).ctime?.getTime() ?? 0) / 1000);
+    const creation_date_time = new Date(seconds * 1000).toISOString().slice(0, 19);
+    assertEquals(
+      found,
+      map({ hello: { "2.10-3": { path, size: 5, creation_date_time_t: seconds, creation_date_time } } }),
+    );
+  });
+});
+
+Deno.test("pkg.mod_repo asks Launchpad for the key of a personal archive, and gives no password to a public one", async () => {
+  const asked: string[] = [];
+  const own = globalThis.fetch;
+  globalThis.fetch = (input) => {
+    asked.push(String(input));
+    return Promise.resolve(Response.json({ private: false, signing_key_fingerprint: "ABCD1234" }));
+  };
+  using programs = new RecordedPrograms();
+  programs.answer("apt-key");
+  const words: string[][] = [];
+  const none = new Uint8Array(), dropped = { stdout: 0, stderr: 0 };
+  const context = testContext({
+    grains: map({ os_family: "Debian", os: "Ubuntu", oscodename: "noble", osarch: "amd64" }),
+    // Every program fails, so nothing of the host's is changed.
+    runChild: ({ argv }) => {
+      words.push([...argv]);
+      return Promise.resolve({ pid: 1, retcode: 2, stdout: none, stderr: none, timedOut: false, dropped });
+    },
+  });
+  try {
+    const { mod_repo } = await import("../../../modules/execution/_apt_repositories.ts");
+    const change = async (more: Readonly<Record<string, Value>>) => {
+      try {
+        const given = { repo: "ppa:me/tools", saltenv: "base", aptkey: true };
+        return await mod_repo.run(given, context, { args: [], kwargs: map(more) });
+      } catch (error) {
+        return messageOf(error);
+      }
+    };
+    assertEquals(
+      await change({ ppa_auth: "me:secret" }),
+      "PPA is not private but auth credentials passed: ppa:me/tools",
+    );
+    assertEquals(await change({}), "Error: key retrieval failed: ");
+    assertEquals(asked, Array(2).fill("https://launchpad.net/api/1.0/~me/+archive/tools"));
+    const wanted = words.at(-1)?.join(" ") ?? "";
+    assert(wanted.includes("--keyserver keyserver.ubuntu.com") && wanted.endsWith("--recv-keys ABCD1234"), wanted);
+  } finally {
+    globalThis.fetch = own;
+  }
+});
+
+Deno.test("root writes no files of a user's where a link of the user's leads", {
+  ignore: Deno.build.os !== "linux" || Deno.uid() !== 0,
+}, async () => {
+  await withDirectory((home) => {
+    const user = { name: "fred", uid: 54321, gid: 54321, home, shell: "/bin/sh", gecos: "", password: "x" };
+    Deno.mkdirSync(`${home}/real`);
+    Deno.symlinkSync(`${home}/real`, `${home}/.ssh`);
+    Deno.chownSync(home, user.uid, user.gid);
+    assertThrows(() => refuseLinks(`${home}/.ssh/known_hosts`, user), Error, "is a symbolic link of a user's");
+    refuseLinks(`${home}/real/known_hosts`, user);
+    return Promise.resolve();
+  });
+});
+
+Deno.test("state.event wants the bus of the minion or of the master", async () => {
+  const context = testContext({ opts: testOpts() });
+  assertEquals(await answer(context, "state.event", ["*"], { count: 0 }), null);
+  assertEquals(
+    await answer(context, "state.event", ["*"], { node: "other" }),
+    "node must be master or minion, not other",
+  );
+});
+
+Deno.test("saltutil.sync_beacons tells the minion to load its beacons again", async () => {
+  await withDirectory(async (root) => {
+    Deno.mkdirSync(`${root}/files/_beacons`, { recursive: true });
+    Deno.writeTextFileSync(`${root}/files/_beacons/mine.py`, "");
+    const file_roots = new Map([["base", [`${root}/files`]]]);
+    const opts = testOpts({ root_dir: root, file_client: "local", file_roots, extension_modules: `${root}/ext` });
+    const context = testContext({ opts });
+    assertEquals(await answer(context, "saltutil.sync_beacons", [], { saltenv: "base" }), ["beacons.mine"]);
+    assertEquals(context.fired, [{ tag: "beacons_refresh", data: new Map() }]);
+  });
+});
+
+Deno.test("cp.get_url without a destination returns text, or the bytes of what is no text", async () => {
+  await withDirectory(async (root) => {
+    Deno.writeTextFileSync(`${root}/text`, "caf\u00e9\n");
+    Deno.writeFileSync(`${root}/bytes`, Uint8Array.of(0xff, 0));
+    const context = testContext({
+      opts: testOpts({ root_dir: root, file_client: "local", file_roots: new Map([["base", [root]]]) }),
+    });
+    assertEquals(await answer(context, "cp.get_url", ["salt://text", null]), "caf\u00e9\n");
+    assertEquals(await answer(context, "cp.get_url", ["salt://bytes", null]), Uint8Array.of(0xff, 0));
+    assertEquals(await answer(context, "cp.get_url", ["salt://none", null]), false);
+  });
+});
+
+Deno.test("cp.cache_file fetches a file from the web once in a job", async () => {
+  await withDirectory(async (root) => {
+    let asked = 0;
+    await using server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, () => {
+      asked++;
+      return new Response("text\n");
+    });
+    const url = `http://127.0.0.1:${server.addr.port}/a.txt`;
+    const context = testContext({
+      opts: testOpts({ root_dir: root, file_client: "local", cachedir: `${root}/cache` }),
+    });
+    const first = await answer(context, "cp.cache_file", [url]);
+    assert(typeof first === "string" && Deno.readTextFileSync(first) === "text\n", String(first));
+    const before = asked;
+    assertEquals(await answer(context, "cp.cache_file", [url]), first);
+    assertEquals(asked, before);
+    Deno.removeSync(first);
+    assertEquals(await answer(context, "cp.cache_file", [url]), first);
+    assert(asked > before);
+  });
+});

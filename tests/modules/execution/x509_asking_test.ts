@@ -1,0 +1,100 @@
+/**
+ * The module `x509` where other minions, the master or the arguments answer oddly. What Python Salt answers to common calls is in
+ * x509_files_test.ts. Source: Salt 3008.3 `salt/modules/x509_v2.py`.
+ * @module
+ */
+
+import { messageOf } from "../../../lib/errors.ts";
+import { callFunction } from "../../../lib/plugins/execution.ts";
+import { map, type Value, type ValueMap } from "../../../lib/values/value.ts";
+import { assertEquals } from "../../support/assert.ts";
+import { type TestContext, testContext } from "../../support/calls/job_context.ts";
+
+const made = JSON.parse(Deno.readTextFileSync(new URL("../../corpus/x509.json", import.meta.url)));
+const CA: string = made.certificates[0].made.value, KEY: string = made.keys.rsa2048.private;
+const SIGNER = { signing_private_key: KEY, signing_cert: CA };
+const CERTIFICATE = { public_key: made.keys.ec256.public, ...SIGNER, CN: "x" };
+
+/** A minion with policies, on which these functions answer so. */
+function minion(answers: Readonly<Record<string, Value>>, policies: ValueMap = new Map()): TestContext {
+  const context: TestContext = testContext({
+    pillar: map({ x509_signing_policies: policies }),
+    call: async (name, args, kwargs) => {
+      if (Object.hasOwn(answers, name)) return answers[name];
+      return await callFunction(name, { args, kwargs, context });
+    },
+  });
+  return context;
+}
+
+async function answer(context: TestContext, fun: string, kwargs: Readonly<Record<string, unknown>>): Promise<Value> {
+  try {
+    return await context.call(`x509.${fun}`, [], map(kwargs));
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
+const remote = (data: unknown) => ({ "publish.publish": map({ ca: { data, errors: [] } }) });
+
+Deno.test("x509 takes an authority's answer only if it is a certificate, or the map of a policy", async () => {
+  const asked = { ca_server: "ca", signing_policy: "www" };
+  assertEquals(await answer(minion(remote("no policy")), "get_signing_policy", asked), map({}));
+  assertEquals(
+    await answer(minion(remote("nothing of it")), "create_certificate", {
+      ...asked,
+      public_key: made.keys.ec256.public,
+    }),
+    "ca_server did not return a certificate: nothing of it",
+  );
+});
+
+Deno.test("x509.sign_remote_certificate asks the master about compound expressions", async () => {
+  const policies = map({
+    nodes: { minions: "G@os:Debian", ...SIGNER },
+    empty: { minions: "G@os:Debian", signing_cert: "/none" },
+  });
+  const asked = { signing_policy: "nodes", kwargs: {}, get_signing_policy_only: true, __pub_id: "web2" };
+  const told = async (match: Value, given = asked) => {
+    const context = minion({ "publish.runner": match }, policies);
+    const found = await answer(context, "sign_remote_certificate", given);
+    const errors = found instanceof Map ? found.get("errors") ?? null : found;
+    return { errors, logged: context.logged.filter((line) => line.startsWith("error")) };
+  };
+  const failed = ["Failed building the signing policy. See CA server log for details."];
+  assertEquals(await told(map({ res: "web2" })), { errors: [], logged: [] });
+  assertEquals((await told(map({ res: false }))).errors, ["minion not permitted to use specified signing policy"]);
+  assertEquals(await told(null), {
+    errors: failed,
+    logged: [
+      "error: Could not check minion match for compound expression. Is this minion allowed to run `match.compound_matches` on the master?",
+    ],
+  });
+  assertEquals(await told(map({ odd: true })), {
+    errors: failed,
+    logged: ["error: Invalid return value of match.compound_matches."],
+  });
+  const broken = await told(map({ res: "web2" }), { ...asked, signing_policy: "empty" });
+  assertEquals(Array.isArray(broken.errors) && broken.errors.length, 1);
+});
+
+Deno.test("x509 refuses containers of PKCS#12, arguments that it does not know, and bytes that are no text", async () => {
+  const context = minion({});
+  const unsupported = "Containers of PKCS#12 are not written here";
+  assertEquals(await answer(context, "create_certificate", { ...CERTIFICATE, encoding: "pkcs12" }), unsupported);
+  assertEquals(
+    await answer(context, "create_crl", { ...SIGNER, revoked: [], odd: 1 }),
+    "Unrecognized keyword arguments: ['odd']",
+  );
+  assertEquals(
+    await answer(context, "get_pem_entry", { text: Uint8Array.of(0xff, 0xfe) }),
+    "'utf-8' codec can't decode the bytes",
+  );
+});
+
+Deno.test("x509.create_certificate takes Salt's old name of the digest", async () => {
+  const context = minion({});
+  const certificate = await answer(context, "create_certificate", { ...CERTIFICATE, algorithm: "sha512" });
+  const read = await answer(context, "read_certificate", { certificate });
+  assertEquals(read instanceof Map && read.get("signature_algorithm"), "sha512WithRSAEncryption");
+});
