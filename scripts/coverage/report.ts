@@ -90,7 +90,7 @@ export function coverageReport(
 }
 
 /** A line at which something begins that runs: no import, no type, and nothing of what is above. */
-const CODE = /^(?!import |(export )?(type|interface) |[\s})\]/*])./m;
+const CODE = /^(?!import |(export )?(type|interface) |[\s})\]>/*])./m;
 
 /**
  * How often each line of code ran. Of a file that nothing loaded every line counts that is neither empty, nor a comment, nor

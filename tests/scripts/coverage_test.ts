@@ -35,7 +35,10 @@ end_of_record
 function report(counts: LineCounts, rules: readonly CoverageRule[] = []): string {
   const sources = [
     { path: "lib/values/one.ts", text: TEXT },
-    { path: "lib/values/types.ts", text: "export interface None {\n  readonly a: 1;\n}\n" },
+    {
+      path: "lib/values/types.ts",
+      text: "export interface None {\n  readonly a: 1;\n}\ntype Two = Readonly<\n  None\n>;\n",
+    },
     { path: "lib/os/idle.ts", text: "// Nothing loads it.\nexport const A = 1;\n\nexport const B = 2;\n" },
     { path: "salt.ts", text: "await main();\n" },
   ];
