@@ -115,7 +115,7 @@ export function clockInFiles(family: string, root: string): string | null {
     if (clock === "UTC" || clock === "local") return clock === "UTC" ? "UTC" : "LOCAL";
     throw new CommandError("Correct offset value not found in /etc/conf.d/hwclock");
   }
-  if (isThere("/dev/rtc")) throw new CommandError("Unable to get hwclock timezone from /etc/adjtime");
+  if (isThere(inRoot("/dev/rtc", root))) throw new CommandError("Unable to get hwclock timezone from /etc/adjtime");
   return null;
 }
 
