@@ -149,13 +149,15 @@ export function parseCommandLine<T extends CliTable>(
 
 /**
  * Adds the words of standard input (`--args-stdin`), one per line, to what was typed.
- * @throws {UsageError} As {@linkcode parseCommandLine}.
+ * @throws {UsageError} As {@linkcode parseCommandLine}; and for words that ask for help or a version, which end the parsing.
  */
 export function addStdinArgs<T extends CliTable>(command: CommandLine<T>, typed: Parsed<T>, stdin: string): void {
   const words = stdin.split("\n").map((line) => line.replace(/\r+$/, ""));
   if (words.at(-1) === "") words.pop();
   const request = parseCommandLine(command, words);
-  if (request.kind !== "run") return;
+  if (request.kind !== "run") {
+    throw new UsageError("standard input (--args-stdin) cannot ask for help or versions");
+  }
   const { options, given, args } = request.parsed;
   const added = Object.entries(options).filter(([name]) => given.has(name));
   typed.options = { ...typed.options, ...Object.fromEntries(added) };
@@ -235,19 +237,19 @@ class Parser {
 
   #long(word: string): void {
     const equals = word.indexOf("=");
-    const flag = this.#complete(equals < 0 ? word : word.slice(0, equals));
-    const [name, option] = this.#byFlag.get(flag) ?? [];
-    if (name === undefined || option === undefined) throw new UsageError(`no such option: ${flag}`);
+    const [flag, [name, option]] = this.#complete(equals < 0 ? word : word.slice(0, equals));
     const attached = equals < 0 ? undefined : word.slice(equals + 1);
     if (option.kind === "flag" && attached !== undefined) throw new UsageError(`${flag} option does not take a value`);
     this.#set(name, option, { flag, attached });
   }
 
   /** The long option that `flag` is, or is the start of. */
-  #complete(flag: string): string {
-    if (this.#byFlag.has(flag)) return flag;
-    const matches = [...this.#byFlag.keys()].filter((known) => known.startsWith(flag)).sort();
-    if (matches.length === 1) return matches[0];
+  #complete(flag: string): readonly [flag: string, option: readonly [string, CliOption]] {
+    const exact = this.#byFlag.get(flag);
+    if (exact !== undefined) return [flag, exact];
+    const begun = [...this.#byFlag].filter(([known]) => known.startsWith(flag));
+    if (begun.length === 1) return begun[0];
+    const matches = begun.map(([known]) => known).sort();
     throw new UsageError(
       matches.length === 0
         ? `no such option: ${flag}${didYouMean(flag, this.#byFlag.keys())}`

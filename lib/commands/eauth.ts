@@ -46,26 +46,30 @@ export function checkEauthOptions({ eauth, mktoken }: EauthOptions): void {
   }
 }
 
+/** The credentials of the command, as {@linkcode credentialsBy}; `undefined`: the key file of the calling user. */
+export async function eauthCredentials(options: EauthOptions, run: EauthRun): Promise<ValueMap | undefined> {
+  const { opts } = run;
+  if (options.eauth) return await credentialsBy(options.eauth, options, run);
+  return mayReadKey(opts) ? undefined : cachedToken(tokenFile(opts), opts);
+}
+
 /**
- * The credentials of the command: `{token}`, or `{eauth, username, password}`; `undefined`: the key file of the calling
- * user.
+ * The credentials of a command with `-a EAUTH`: `{token}`, or `{eauth, username, password}`.
  * @throws {UsageError} If something is missing and there is no terminal to ask on. @throws {RefusedError} If the master
  * makes no token.
  * @throws {NoMasterError} If there is no master to ask for one.
  */
-export async function eauthCredentials(options: EauthOptions, run: EauthRun): Promise<ValueMap | undefined> {
+export async function credentialsBy(eauth: string, options: EauthOptions, run: EauthRun): Promise<ValueMap> {
   const { opts, log } = run;
   const path = tokenFile(opts);
   const named = options.username !== null || options.password !== null;
-  if (!options.eauth) return mayReadKey(opts) ? undefined : cachedToken(path, opts);
   // The stored token is used, unless the command names another user.
   const cached = named || options.mktoken ? undefined : cachedToken(path, opts);
   if (cached !== undefined) return cached;
-  const { eauth } = options;
   const caller = callingUser();
   const username = options.username ?? (await question(run, `${eauth} username [${caller}]: `, false) || caller);
   const password = options.password ?? await question(run, `${eauth} password of ${sanitizeLine(username)}: `, true);
-  const proof = map({ eauth: options.eauth, username, password });
+  const proof = map({ eauth, username, password });
   if (!options.mktoken) return proof;
   const data = await requestToken(opts, proof);
   if (data === undefined) throw new RefusedError("EauthAuthenticationError", "Authentication error occurred.");

@@ -10,6 +10,7 @@
 
 import { runCli } from "../cli/run_command.ts";
 import type { Parsed } from "../cli/command_line.ts";
+import { masterFailure } from "./master_failure.ts";
 import { SALT, type SaltTable } from "./salt_options.ts";
 import type { SaltIo } from "./salt_session.ts";
 
@@ -19,5 +20,5 @@ export function runSalt(argv: readonly string[], io: SaltIo): Promise<number> {
     const { operateSalt } = await import("./salt_publish.ts");
     return await operateSalt(parsed, io);
   };
-  return runCli({ command: SALT, owner: "the master's user", run }, argv, io);
+  return runCli({ command: SALT, owner: "the master's user", run, failure: masterFailure }, argv, io);
 }

@@ -12,8 +12,8 @@ import { type Failure, interruptedRun, type JobIo, runCli } from "../cli/run_com
 import type { Parsed } from "../cli/command_line.ts";
 import { actAsServiceUser, type ActingCommand } from "../cli/command_user.ts";
 import { loadClientConfig } from "../config/load.ts";
-import { NoMasterError, RefusedError, SourceError, TargetError, UsageError } from "../errors.ts";
-import { EX_MINIONS, EX_NO_MINIONS, EX_NOPERM, EX_UNAVAILABLE } from "../cli/exit_codes.ts";
+import { SourceError, TargetError, UsageError } from "../errors.ts";
+import { EX_MINIONS, EX_NO_MINIONS } from "../cli/exit_codes.ts";
 import { gzip } from "../values/gzip.ts";
 import { KeyStore } from "../keys/store.ts";
 import { timeoutsOf } from "../client/job.ts";
@@ -27,6 +27,7 @@ import { listSources, readPieces, readTextFiles } from "./salt_cp_files.ts";
 import { SALT_CP, type SaltCpTable } from "./salt_cp_options.ts";
 import { listTarget } from "./salt_job.ts";
 import { NO_RETURN_TEXT } from "./salt_session.ts";
+import { masterFailure } from "./master_failure.ts";
 import { startUp } from "../cli/start_up.ts";
 import { withCommand } from "../cli/with_command.ts";
 import { targetType } from "./target_type.ts";
@@ -42,8 +43,7 @@ export function runSaltCp(argv: readonly string[], io: JobIo): Promise<number> {
 function failure(error: Error): Failure | undefined {
   if (error instanceof SourceError) return { exitCode: error.exitCode };
   if (error instanceof TargetError) return { exitCode: EX_NO_MINIONS, text: NO_RETURN_TEXT };
-  if (error instanceof RefusedError) return { exitCode: EX_NOPERM };
-  if (error instanceof NoMasterError) return { exitCode: EX_UNAVAILABLE };
+  return masterFailure(error);
 }
 
 async function runParsed(parsed: Parsed<SaltCpTable>, io: JobIo): Promise<number> {

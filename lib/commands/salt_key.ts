@@ -12,8 +12,7 @@ import { becomeServiceUser } from "../cli/command_user.ts";
 import { loadClientConfig } from "../config/load.ts";
 import { DataCache } from "../fleet/data_cache.ts";
 import { writeDropfile } from "../keys/dropfile.ts";
-import { KeyError, NoMasterError, RefusedError, UsageError } from "../errors.ts";
-import { EX_NOPERM, EX_UNAVAILABLE } from "../cli/exit_codes.ts";
+import { KeyError } from "../errors.ts";
 import { fileKeys, type KeyOperations, wheelKeys } from "./key_operations.ts";
 import { type AskingIo, KeyCli } from "./salt_key_actions.ts";
 import { KeyManager } from "../keys/manager.ts";
@@ -33,6 +32,7 @@ import {
   type SaltKeyTable,
   type SaltKeyValues,
 } from "./salt_key_options.ts";
+import { masterFailure } from "./master_failure.ts";
 import { startUp } from "../cli/start_up.ts";
 import { withCommand } from "../cli/with_command.ts";
 import type { Value, ValueMap } from "../values/value.ts";
@@ -47,9 +47,7 @@ export interface SaltKeyIo extends CommandIo, AskingIo, Pick<JobIo, "ask"> {
 export function runSaltKey(argv: readonly string[], io: SaltKeyIo): Promise<number> {
   const run = (parsed: Parsed<SaltKeyTable>) => runParsed(parsed, io);
   const failure = (error: Error, { options }: Parsed<SaltKeyTable>) => {
-    if (error instanceof NoMasterError) return { exitCode: EX_UNAVAILABLE };
-    if (error instanceof RefusedError) return { exitCode: EX_NOPERM };
-    return options.hard_crash ? undefined : { exitCode: 1 };
+    return masterFailure(error) ?? (options.hard_crash ? undefined : { exitCode: 1 });
   };
   return runCli({ command: SALT_KEY, owner: "the master's user", run, failure }, argv, io);
 }
@@ -83,7 +81,9 @@ async function perform(action: SaltKeyAction, options: SaltKeyValues, setting: S
     case "genSignature":
       return await genSignature(options, setting);
   }
-  const operations = options.eauth ? await wheelOperations(options, setting) : fileOperations(options, setting);
+  const operations = options.eauth
+    ? await wheelOperations(options.eauth, options, setting)
+    : fileOperations(options, setting);
   const cli = keyCli(operations, options, setting);
   switch (action.kind) {
     case "list":
@@ -116,13 +116,16 @@ function fileOperations(options: SaltKeyValues, { opts, io, log }: Setting): Key
 }
 
 /** The keys as a user of external authentication may handle them. Loads what most runs do not need. */
-async function wheelOperations(options: SaltKeyValues, { opts, io, log }: Setting): Promise<KeyOperations> {
-  const [{ eauthCredentials }, { requestWheel }] = await Promise.all([
+async function wheelOperations(
+  eauth: string,
+  options: SaltKeyValues,
+  { opts, io, log }: Setting,
+): Promise<KeyOperations> {
+  const [{ credentialsBy }, { requestWheel }] = await Promise.all([
     import("./eauth.ts"),
     import("../client/wheel_request.ts"),
   ]);
-  const proof = await eauthCredentials(options, { opts, io, log });
-  if (proof === undefined) throw new UsageError("--auth needs a name and a password");
+  const proof = await credentialsBy(eauth, options, { opts, io, log });
   return wheelKeys((fun, args, kwargs) => requestWheel(opts, { fun, args, kwargs }, proof));
 }
 

@@ -7,12 +7,12 @@
  * @module
  */
 
-import { type JobIo, runCli } from "../cli/run_command.ts";
+import { interruptedRun, type JobIo, runCli } from "../cli/run_command.ts";
 import { addStdinArgs, type Parsed } from "../cli/command_line.ts";
 import { functionArguments } from "../cli/function_arguments.ts";
 import { becomeServiceUser } from "../cli/command_user.ts";
 import { loadClientConfig } from "../config/load.ts";
-import { StoreError, UsageError } from "../errors.ts";
+import { UsageError } from "../errors.ts";
 import type { EventData } from "../bus/event.ts";
 import { EX_INTERRUPTED, EX_NOPERM, EX_UNAVAILABLE, EX_USAGE } from "../cli/exit_codes.ts";
 import { collectDocs } from "../plugins/docs.ts";
@@ -28,8 +28,9 @@ import { type RunnerEnd, type RunnerOutcome, runRunner } from "../client/runner.
 import { loadRunners, runnerHost } from "../master_processes/runner_host.ts";
 import { detachedWords, SALT_RUN, type SaltRunTable } from "./salt_run_options.ts";
 import { profiled } from "../cli/profiled.ts";
-import { checkEauthOptions, eauthCredentials } from "./eauth.ts";
+import { checkEauthOptions, credentialsBy } from "./eauth.ts";
 import { requestRunner } from "../client/runner_request.ts";
+import { masterFailure } from "./master_failure.ts";
 import { startUp } from "../cli/start_up.ts";
 import { withCommand } from "../cli/with_command.ts";
 import { sanitize } from "../text/terminal.ts";
@@ -60,8 +61,7 @@ export interface SaltRunIo extends JobIo {
 /** Runs `salt-run` with the words of its command line. @returns The exit code. */
 export function runSaltRun(argv: readonly string[], io: SaltRunIo): Promise<number> {
   const run = (parsed: Parsed<SaltRunTable>) => runParsed(parsed, io);
-  const failure = (error: Error) => error instanceof StoreError ? { exitCode: 1 } : undefined;
-  return runCli({ command: SALT_RUN, owner: "the master's user", run, failure }, argv, io);
+  return runCli({ command: SALT_RUN, owner: "the master's user", run, failure: masterFailure }, argv, io);
 }
 
 async function runParsed(parsed: Parsed<SaltRunTable>, io: SaltRunIo): Promise<number> {
@@ -76,11 +76,12 @@ async function runParsed(parsed: Parsed<SaltRunTable>, io: SaltRunIo): Promise<n
     const catalogue = loadRunners(opts, log);
     if (options.doc || fun === undefined) return await printDocs(parsed.args, catalogue, io);
     if (options.eauth) {
-      const proof = await eauthCredentials(options, { opts, io, log });
-      if (proof === undefined) throw new UsageError("--auth needs a name and a password");
       if (options.async) throw new UsageError("--async cannot go with --auth");
+      const proof = await credentialsBy(options.eauth, options, { opts, io, log });
       const wanted = { fun, ...functionArguments(words, options) };
-      return conclude(await requestRunner(opts, wanted, { proof, signal: io.signal }), { show, log });
+      const outcome = await requestRunner(opts, wanted, { proof, signal: io.signal });
+      // The master runs it to its end.
+      return io.signal.aborted ? interruptedRun(io) : conclude(outcome, { show, log });
     }
     // An unknown function is reported here, not in the log of the background process.
     if (options.async && await catalogue.get(fun) !== undefined) {

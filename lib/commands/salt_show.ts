@@ -95,10 +95,6 @@ function showGroups(all: readonly Answer[], { print, options, opts }: Session): 
 
 /** `sys.doc`: the documentation of all minions, each function once. */
 function showDocs(all: readonly Answer[], { opts, io, print, errorColor }: Session): number {
-  if (all.length === 0) {
-    io.writeError("No minions found to gather docs from\n");
-    return EX_NO_MINIONS;
-  }
   const { docs, failures } = mergedDocs(all);
   for (const [name, doc] of docs) {
     if (opts.output !== null) print(new Map([[name, doc]]));

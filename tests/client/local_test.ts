@@ -1,112 +1,21 @@
 /** @module */
 import { dataCache, jobStore } from "../support/fleet/job_store.ts";
-import { BusPump } from "../../lib/bus/pump.ts";
-import { loadMasterConfig } from "../../lib/config/load.ts";
 import { NoMasterError, RefusedError, TargetError, WireError } from "../../lib/errors.ts";
 import { jobAck, jobReturn, stateProgress } from "../../lib/protocol/tags.ts";
-import { EventSender } from "../../lib/bus/sender.ts";
-import { masterBus } from "../../lib/bus/paths.ts";
 import { writePresence } from "../../lib/fleet/presence_file.ts";
-import { KeyStore } from "../../lib/keys/store.ts";
 import type { CollectTimeouts, PublishedJob, Returned, Silent, StateDone } from "../../lib/client/job.ts";
 import { LocalClient } from "../../lib/client/local.ts";
 import { localCommands } from "../../lib/client/runner_local.ts";
 import { SILENT_LOGGER } from "../../lib/process/log.ts";
-import { accessKeyPath, publishPullPath } from "../../lib/config/master_paths.ts";
+import { accessKeyPath } from "../../lib/config/master_paths.ts";
 import { encode } from "../../lib/values/msgpack.ts";
-import type { MasterOpts } from "../../lib/config/options.ts";
-import { PrivateKey } from "../../lib/crypto/rsa.ts";
-import { map, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { map, type Value } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertRejects } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
-import { MasterKeys, ScriptedMaster, TEST_KEY_BITS } from "../support/fleet/scripted_master.ts";
+import { MasterHost } from "../support/fleet/master_host.ts";
 import { AT_ONCE_MS } from "../support/time.ts";
 
-const masterKey = await PrivateKey.generate(TEST_KEY_BITS);
 const JID = "20260101000000000001";
-
-/** The host of a master without the master: an event bus, the ports and the directories. */
-class Host implements AsyncDisposable {
-  readonly root: string;
-  readonly opts: MasterOpts;
-  readonly #listener: Deno.Listener;
-  readonly #accepting: Promise<void>;
-  readonly #events: EventSender;
-  #dead = false;
-  /** The received publishes; each job has its own jid. */
-  readonly published: ValueMap[] = [];
-  /** The immediate answer of each minion to find_job; other minions stay silent. */
-  readonly running = new Map<string, Value>();
-
-  private constructor(readonly master: ScriptedMaster, readonly bus: BusPump, opts: MasterOpts, root: string) {
-    this.root = root;
-    this.opts = opts;
-    this.#events = new EventSender(masterBus(opts.sock_dir).pull);
-    this.#listener = Deno.listen({ transport: "unix", path: publishPullPath(opts.sock_dir) });
-    this.#accepting = this.#accept();
-    master.script = ({ load }) => this.#publish(load);
-  }
-
-  static async start(): Promise<Host> {
-    const root = Deno.makeTempDirSync({ prefix: "client_" });
-    const master = await ScriptedMaster.start(new MasterKeys(masterKey));
-    Deno.mkdirSync(`${root}/etc/salt`, { recursive: true });
-    const ports = { ret_port: Number(master.address.split(":").at(-1)), publish_port: master.keys.publishPort };
-    const overrides = { root_dir: root, user: "root", ...ports };
-    const { opts } = loadMasterConfig({ configDir: `${root}/etc/salt`, overrides });
-    for (const path of [opts.sock_dir, opts.cachedir]) Deno.mkdirSync(path, { recursive: true });
-    return new Host(master, await BusPump.open(masterBus(opts.sock_dir), { log: SILENT_LOGGER }), opts, root);
-  }
-
-  async #accept(): Promise<void> {
-    for await (const connection of this.#listener) connection.close();
-  }
-
-  #publish(load: ValueMap): Uint8Array {
-    this.published.push(load);
-    const jid = `2026010100000000${1000 + this.published.length}`;
-    const minions = load.get("tgt") ?? null;
-    if (load.get("fun") === "saltutil.find_job") {
-      for (const [id, answer] of this.running) void this.returns(jid, id, answer);
-    }
-    return encode(map({ enc: "clear", load: { jid, minions, missing: [] } }), "wire");
-  }
-
-  /** Fires the event of a return. */
-  async returns(jid: string, id: string, value: Value, more: Record<string, unknown> = {}): Promise<void> {
-    await this.#events.fire(jobReturn(jid, id), map({ id, return: value, retcode: 0, jid, ...more }));
-  }
-
-  async fire(tag: string, data: Record<string, unknown>): Promise<void> {
-    await this.#events.fire(tag, map(data));
-  }
-
-  accept(...ids: string[]): void {
-    for (const id of ids) new KeyStore(this.opts.pki_dir).put(id, "accepted", "a key");
-  }
-
-  /** The targets of each find_job. */
-  get questions(): Value[] {
-    return this.published.filter((load) => load.get("fun") === "saltutil.find_job").map((load) =>
-      load.get("tgt") ?? null
-    );
-  }
-
-  /** Ends like a killed master: its socket file stays. */
-  async die(): Promise<void> {
-    this.#dead = true;
-    this.#listener.close();
-    await this.#accepting;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#events.close();
-    if (!this.#dead) await this.die();
-    await this.bus.close();
-    await this.master[Symbol.asyncDispose]();
-    Deno.removeSync(this.root, { recursive: true });
-  }
-}
 
 const QUICK: CollectTimeouts = { timeoutMs: 40, gatherMs: 60 };
 const LONG = 30_000;
@@ -124,7 +33,7 @@ interface Collecting {
 }
 
 async function collect(
-  host: Host,
+  host: MasterHost,
   minions: string[],
   timeouts: CollectTimeouts,
   signal?: AbortSignal,
@@ -150,7 +59,7 @@ async function collect(
 }
 
 Deno.test("returns are reported at once, and the last one ends the wait", async () => {
-  await using host = await Host.start();
+  await using host = await MasterHost.start();
   const { all, seen, done } = await collect(host, ["a", "b", "c"], { timeoutMs: LONG, gatherMs: LONG });
   await host.returns(JID, "c", true, { out: "nested", retcode: 3 });
   await eventually(() => seen.length === 1, { what: "the first return" });
@@ -166,7 +75,7 @@ Deno.test("returns are reported at once, and the last one ends the wait", async 
 });
 
 Deno.test("only returns of this job and of these minions are reported, each once", async () => {
-  await using host = await Host.start();
+  await using host = await MasterHost.start();
   const { seen, done } = await collect(host, ["a", "b"], { timeoutMs: LONG, gatherMs: LONG });
   await host.returns("20260101000000000002", "a", "of another job");
   await host.returns(JID, "z", "of another minion");
@@ -184,7 +93,7 @@ Deno.test("only returns of this job and of these minions are reported, each once
 });
 
 Deno.test("finished states are reported as they arrive, but not those of other jobs, of other senders, or without a result", async () => {
-  await using host = await Host.start();
+  await using host = await MasterHost.start();
   const { seen, states, done } = await collect(host, ["a"], { timeoutMs: LONG, gatherMs: LONG });
   const state = (jid: string, id: string, number: number, more: Record<string, unknown> = {}) =>
     host.fire(stateProgress(jid, "a", number), { id, data: { ret: { __run_num__: number }, len: 2, ...more } });
@@ -199,14 +108,14 @@ Deno.test("finished states are reported as they arrive, but not those of other j
 });
 
 Deno.test("a job without minions ends at once", async () => {
-  await using host = await Host.start();
+  await using host = await MasterHost.start();
   const { seen, done } = await collect(host, [], { timeoutMs: LONG, gatherMs: LONG });
   await done;
   assertEquals(seen, []);
 });
 
 Deno.test("after the timeout only missing minions are asked whether they run the job; no answer means no", async () => {
-  await using host = await Host.start();
+  await using host = await MasterHost.start();
   const { seen, done } = await collect(host, ["a", "b", "c"], { timeoutMs: 3_000, gatherMs: 60 });
   await host.returns(JID, "b", 1);
   await done;
@@ -222,7 +131,7 @@ for (
   ]] as const
 ) {
   Deno.test(`a minion that answers ${what} does not run the job: it is not waited for`, async () => {
-    await using host = await Host.start();
+    await using host = await MasterHost.start();
     host.running.set("a", answer).set("b", answer);
     const { seen, done } = await collect(host, ["a", "b"], { timeoutMs: 40, gatherMs: LONG });
     await done;
@@ -231,7 +140,7 @@ for (
 }
 
 Deno.test("a minion that still runs the job is waited for, and asked again after another timeout", async () => {
-  await using host = await Host.start();
+  await using host = await MasterHost.start();
   host.running.set("a", map({ jid: JID })).set("b", new Map());
   const { seen, done } = await collect(host, ["a", "b"], { timeoutMs: 40, gatherMs: LONG });
   await eventually(() => host.questions.length >= 3, { what: "three questions" });
@@ -242,7 +151,7 @@ Deno.test("a minion that still runs the job is waited for, and asked again after
 });
 
 Deno.test("a minion that does not run the job may still return while others run it", async () => {
-  await using host = await Host.start();
+  await using host = await MasterHost.start();
   host.running.set("a", map({ jid: JID })).set("b", new Map());
   const { seen, done } = await collect(host, ["a", "b"], { timeoutMs: 40, gatherMs: LONG });
   await eventually(() => host.questions.length >= 2, { what: "two questions" });
@@ -253,7 +162,7 @@ Deno.test("a minion that does not run the job may still return while others run 
 });
 
 Deno.test("the client stops waiting for a minion that ran the job and stops answering", async () => {
-  await using host = await Host.start();
+  await using host = await MasterHost.start();
   host.running.set("a", map({ jid: JID }));
   const { seen, done } = await collect(host, ["a"], { timeoutMs: 40, gatherMs: 3_000 });
   await eventually(() => host.questions.length >= 2, { what: "two questions" });
@@ -263,7 +172,7 @@ Deno.test("the client stops waiting for a minion that ran the job and stops answ
 });
 
 Deno.test("a return that arrives before the answer that the job runs ends the wait", async () => {
-  await using host = await Host.start();
+  await using host = await MasterHost.start();
   const { seen, done } = await collect(host, ["a", "b"], { timeoutMs: 40, gatherMs: 3_000 });
   await eventually(() => host.questions.length === 1, { what: "the question" });
   await host.returns(JID, "a", 1);
@@ -273,7 +182,7 @@ Deno.test("a return that arrives before the answer that the job runs ends the wa
 });
 
 Deno.test("a return that only the job cache has is reported at the end", async () => {
-  await using host = await Host.start();
+  await using host = await MasterHost.start();
   host.accept("a", "b");
   const jobs = jobStore(host.opts.cachedir, { hashType: host.opts.hash_type });
   jobs.prepare(JID);
@@ -288,7 +197,7 @@ Deno.test("a return that only the job cache has is reported at the end", async (
 });
 
 Deno.test("a silent minion is reported as not connected if no connection has its address", async () => {
-  await using host = await Host.start();
+  await using host = await MasterHost.start();
   host.accept("away", "here", "new");
   const data = dataCache(host.opts.cachedir);
   data.setGrains("here", map({ ipv4: ["127.0.0.1"] }));
@@ -304,7 +213,7 @@ Deno.test("a silent minion is reported as not connected if no connection has its
 });
 
 Deno.test("a minion with a recorded disconnection is not asked, and is reported at the time-out", async () => {
-  await using host = await Host.start();
+  await using host = await MasterHost.start();
   host.accept("away", "here");
   writePresence(host.opts.cachedir, { present: new Map([["here", 1]]), gone: new Map([["away", 1]]) });
   const alone = await collect(host, ["away"], { timeoutMs: 40, gatherMs: LONG });
@@ -322,7 +231,7 @@ Deno.test("a minion with a recorded disconnection is not asked, and is reported 
 });
 
 Deno.test("abort ends the collection at once, and no minion is reported as silent", async () => {
-  await using host = await Host.start();
+  await using host = await MasterHost.start();
   const controller = new AbortController();
   const { seen, done } = await collect(host, ["a", "b"], { timeoutMs: LONG, gatherMs: LONG }, controller.signal);
   await host.returns(JID, "a", 1);
@@ -338,7 +247,7 @@ Deno.test("abort ends the collection at once, and no minion is reported as silen
 });
 
 Deno.test("a master that dies while a minion runs the job is an error after the timeout", async () => {
-  await using host = await Host.start();
+  await using host = await MasterHost.start();
   const { seen, done } = await collect(host, ["a", "b"], { timeoutMs: 3_000, gatherMs: 60 });
   await host.fire(jobAck(JID, "a"), { id: "a" });
   await host.returns(JID, "b", "in time");
@@ -348,7 +257,7 @@ Deno.test("a master that dies while a minion runs the job is an error after the 
 });
 
 Deno.test("a find_job that the master refuses to publish has no answers", async () => {
-  await using host = await Host.start();
+  await using host = await MasterHost.start();
   host.master.script = () => encode(map({ enc: "clear", load: { jid: null, minions: [], error: "gone" } }), "wire");
   const { seen, done } = await collect(host, ["a"], QUICK);
   await done;
@@ -358,7 +267,7 @@ Deno.test("a find_job that the master refuses to publish has no answers", async 
 const JOB = { tgt: "*", tgtType: "glob", fun: "test.ping", arg: [] };
 
 Deno.test("a publish has Salt's fields in Salt's order, and the key of the master's user", async () => {
-  await using host = await Host.start();
+  await using host = await MasterHost.start();
   Deno.writeTextFileSync(accessKeyPath(host.opts.cachedir, "root"), "first key\n");
   using client = await LocalClient.connect(host.opts, { user: "root", log: SILENT_LOGGER });
   const kwargs = map({ delimiter: ":" });
@@ -384,7 +293,7 @@ Deno.test("a publish has Salt's fields in Salt's order, and the key of the maste
 });
 
 Deno.test("after a refused publish, the key is read again and the publish repeated once", async () => {
-  await using host = await Host.start();
+  await using host = await MasterHost.start();
   const path = accessKeyPath(host.opts.cachedir, "root");
   Deno.writeTextFileSync(path, "old");
   const keys: Value[] = [];
@@ -414,7 +323,7 @@ const REFUSALS: readonly (readonly [what: string, reply: Value, error: new (...a
 ];
 for (const [what, reply, error] of REFUSALS) {
   Deno.test(`a master that answers a publish with ${what} is a ${error.name}`, async () => {
-    await using host = await Host.start();
+    await using host = await MasterHost.start();
     host.master.script = () => encode(reply, "wire");
     using client = await LocalClient.connect(host.opts, { user: "root", log: SILENT_LOGGER });
     await assertRejects(() => client.publish(JOB), error);
@@ -422,7 +331,7 @@ for (const [what, reply, error] of REFUSALS) {
 }
 
 Deno.test("without a master, the connection fails at once", async () => {
-  const host = await Host.start();
+  const host = await MasterHost.start();
   await host[Symbol.asyncDispose]();
   const started = performance.now();
   // A wait for the bus would take five seconds each.
@@ -437,7 +346,7 @@ Deno.test("without a master, the connection fails at once", async () => {
 });
 
 Deno.test("commands of runners return the answers of minions, and nothing without a match", async () => {
-  await using host = await Host.start();
+  await using host = await MasterHost.start();
   const minions = localCommands(host.opts, { user: "root", log: SILENT_LOGGER });
   const running = minions.run(["a", "b"], "test.ping", { tgtType: "list", timeoutS: 3, gatherJobTimeoutS: 0.1 });
   await eventually(() => host.published.length === 1, { what: "the publish" });

@@ -47,6 +47,7 @@ fleetTest("salt names silent minions", { minions: ["web1", "db1"], master: IMPAT
 
   const docs = await salt("-d", "*", "test.ping");
   assertEquals([docs.code, docs.err], [0, ""]);
+  assertEquals(await salt("-d", "db1", "test.ping"), { code: 1, out: silence, err: failed });
 
   const batch = await salt("-b", "1", "*", "test.ping");
   assert(

@@ -43,7 +43,7 @@ Deno.test("SELinux: the mode in the configuration, and lists that have another f
     "Invalid SELinux context string: system_u:object_r. Expected",
   );
   assertThrows(
-    () => findPort("-\thttp_port_t   tcp   80", { protocol: "tcp", port: "80" }),
+    () => findPort("http-port_t   tcp   80", { protocol: "tcp", port: "80", sel_type: "http-port_t" }),
     CommandError,
     "did not match expected format",
   );

@@ -63,6 +63,8 @@ export interface RunOptions {
   readonly onOutput?: (text: string) => void;
   /** Whether standard output is a terminal. */
   readonly isTerminal?: boolean;
+  /** Whether standard error is a terminal. */
+  readonly isErrorTerminal?: boolean;
 }
 
 /** Options that shorten a fleet's waits. */
@@ -260,9 +262,14 @@ export class Fleet implements AsyncDisposable {
 
   /** Runs `salt-call` with these arguments as the minion `id`, which need not be running. */
   saltCall(id: string, ...argv: string[]): Promise<Run> {
+    return this.saltCallWith({}, id, ...argv);
+  }
+
+  /** Runs `salt-call` with these arguments and options as the minion `id`, which need not be running. */
+  saltCallWith(options: RunOptions, id: string, ...argv: string[]): Promise<Run> {
     const configDir = this.minionConfigDir(id);
     if (!exists(`${configDir}/minion`)) this.minionOpts(id);
-    return capture({}, (io) => runSaltCall(["-c", configDir, ...argv], io));
+    return capture(options, (io) => runSaltCall(["-c", configDir, ...argv], io));
   }
 
   /** Subscribes to the master's event bus. */
@@ -330,7 +337,8 @@ function explained(error: unknown, { logs }: Fleet): Error {
 
 /** The input and output of every command, with its output recorded. */
 async function capture(
-  { stdin = "", signal = new AbortController().signal, onOutput, isTerminal = false }: RunOptions,
+  { stdin = "", signal = new AbortController().signal, onOutput, isTerminal = false, isErrorTerminal = false }:
+    RunOptions,
   run: (io: CaptureIo) => Promise<number>,
 ): Promise<Run> {
   let out = "", err = "";
@@ -345,7 +353,7 @@ async function capture(
       onOutput?.(text);
     },
     isTerminal,
-    isErrorTerminal: false,
+    isErrorTerminal,
     noColor: "",
     readStdin: () => Promise.resolve(stdin),
     readLine(prompt) {

@@ -1,0 +1,133 @@
+/** The parts of a batch job without a fleet: its run, its record, and its end while a master is away. @module */
+
+import { BackgroundParts } from "../../lib/commands/batch_parts.ts";
+import { BatchRecord } from "../../lib/commands/batch_record.ts";
+import { BatchRun } from "../../lib/commands/batch_run.ts";
+import type { Session } from "../../lib/commands/salt_session.ts";
+import { StoreError } from "../../lib/errors.ts";
+import type { BatchState } from "../../lib/jobs/store.ts";
+import type { Outcome } from "../../lib/protocol/outcome.ts";
+import type { Answer } from "../../lib/report/answers.ts";
+import { map } from "../../lib/values/value.ts";
+import { assertEquals, assertThrows } from "../support/assert.ts";
+import { eventually } from "../support/eventually.ts";
+import { keptLog } from "../support/fleet/scripted_master.ts";
+
+function answer(id: string, outcome: Outcome = "returned"): Answer {
+  return { id, return: true, retcode: outcome === "returned" ? 0 : 1, outcome };
+}
+
+const STATE: BatchState = {
+  jid: "20260101000000000001",
+  minions: ["a", "b", "c"],
+  pending: ["a", "b", "c"],
+  active: new Map(),
+  done: new Map(),
+  failed: new Map(),
+  size: 2,
+  fun: "test.ping",
+  arg: [],
+  kwargs: map({}),
+  tgt: "*",
+  tgtType: "glob",
+  failhard: false,
+  waitS: 0,
+  timeoutS: 5,
+  gatherS: 10,
+  progressMs: 0,
+  createdMs: 0,
+  halted: undefined,
+  driver: "cli",
+  pid: undefined,
+  ret: "",
+  user: "root",
+};
+
+Deno.test("after a halt no further part starts, and answers that come later are not taken", async () => {
+  const parts: string[][] = [];
+  const gate = Promise.withResolvers<void>();
+  const run = new BatchRun({
+    ids: ["a", "b", "c"],
+    size: 2,
+    waitMs: 60_000,
+    failhard: false,
+    async *run(ids) {
+      parts.push([...ids]);
+      yield answer(ids[0]);
+      await gate.promise;
+      yield answer(ids[1]);
+    },
+  });
+  const all = run.finish();
+  await eventually(() => parts.length === 1, { what: "the first part" });
+  run.halt("stop");
+  run.halt("again");
+  gate.resolve();
+  // The pause after the first answer would last a minute: its timer ends with the batch.
+  assertEquals([(await all).map(({ id }) => id), run.halted, parts], [["a"], "stop", [["a", "b"]]]);
+});
+
+Deno.test("a batch without minions ends at once", async () => {
+  const run = new BatchRun({ ids: [], size: 1, waitMs: 0, failhard: false, run: () => (async function* () {})() });
+  assertEquals(await run.finish(), []);
+});
+
+Deno.test("the record holds who answered and who did not, and each of its changes is an event", async () => {
+  const saved: BatchState[] = [];
+  const events: unknown[] = [];
+  const record = new BatchRecord(STATE, {
+    store: {
+      read: () => undefined,
+      active: () => [],
+      save: (state: BatchState) => void saved.push(structuredClone(state)),
+    } as never,
+    fire: (tag, data) => Promise.resolve(events.push([tag.split("/").at(-1), data.get("failed")])),
+  });
+  record.started(["a", "b"]);
+  record.answered(answer("a"));
+  record.answered(answer("b", "not connected"));
+  await record.end("stop");
+  const last = saved.at(-1);
+  assertEquals([last?.pending, [...last?.done ?? []], [...last?.failed ?? []], last?.halted], [
+    ["c"],
+    [["a", 0]],
+    [["b", "not connected"]],
+    "stop",
+  ]);
+  assertEquals(events, [["new", undefined], ["halted", 1]]);
+});
+
+Deno.test("a user who may not write the master's files runs a batch without a record; any other error ends it", async () => {
+  let tries = 0;
+  const refusing = (cause: Error) =>
+    ({
+      save() {
+        tries++;
+        throw new StoreError("The batch is not kept", "/var/cache", { cause });
+      },
+    }) as never;
+  const fire = () => Promise.resolve();
+  const record = new BatchRecord(STATE, { store: refusing(new Deno.errors.PermissionDenied()), fire });
+  await record.end(undefined);
+  assertEquals(tries, 1);
+  assertThrows(() => new BatchRecord(STATE, { store: refusing(new Error("disk full")), fire }), StoreError);
+});
+
+Deno.test("a batch in the background that is stopped while no master runs ends without an error", async () => {
+  const sock_dir = Deno.makeTempDirSync({ prefix: "batch_" });
+  try {
+    const { log, lines } = keptLog();
+    const control = new AbortController();
+    const session = { io: { signal: control.signal }, opts: { sock_dir }, log } as unknown as Session;
+    const parts = new BackgroundParts(session);
+    const all = (async () => {
+      for await (const _ of parts.answers({ tgt: ["a1"], tgtType: "list", fun: "test.ping", arg: [] }, ["a1"]));
+    })();
+    await eventually(() => lines.length > 0, { what: "that no master runs" });
+    control.abort();
+    await all;
+    assertEquals(lines.length, 1);
+  } finally {
+    Deno.removeSync(sock_dir, { recursive: true });
+  }
+});
