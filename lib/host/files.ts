@@ -4,6 +4,8 @@
  * @module
  */
 
+import { which } from "./which.ts";
+
 /** Reads files below `root`; what cannot be read is `undefined` or empty. */
 export class HostFiles {
   /** @param root Replaces `/`, without a final slash; empty for this host. */
@@ -64,6 +66,11 @@ export class HostFiles {
     } catch {
       return [];
     }
+  }
+
+  /** The path of an executable of this host: see {@linkcode which}. */
+  program(name: string): string | undefined {
+    return which(name, this.root);
   }
 
   /** The target of a symbolic link. */

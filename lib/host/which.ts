@@ -36,14 +36,18 @@ export function isExecutableFile(path: string): boolean {
   }
 }
 
-/** The full path of the executable `name`, or `name` itself if it is a path to one; `undefined` if there is none. */
-export function which(name: string): string | undefined {
+/**
+ * The full path of the executable `name`, or `name` itself if it is a path to one; `undefined` if there is none.
+ * @param root A directory in place of `/`, without a final slash: that of another host.
+ */
+export function which(name: string, root = ""): string | undefined {
   if (name === "") return undefined;
-  if (isExecutableFile(name)) return name;
+  if (isExecutableFile(root + name)) return name;
   // An empty entry means the working directory, where it would have been found already.
   const path = (Deno.env.get("PATH") ?? "").split(":").filter((directory) => directory !== "");
   const directories = [...path, ...USUAL_DIRECTORIES.filter((directory) => !path.includes(directory))];
-  return directories.map((directory) => `${directory.replace(/\/+$/, "")}/${name}`).find(isExecutableFile);
+  return directories.map((directory) => `${directory.replace(/\/+$/, "")}/${name}`)
+    .find((path) => isExecutableFile(root + path));
 }
 
 /** The result of `execvp` for a program: started, not found, or not allowed. */

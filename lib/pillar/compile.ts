@@ -73,10 +73,7 @@ class Compilation {
     this.#slsCache = slsCache;
     this.#pillarenv = request.pillarenv ?? (opts.pillarenv_from_saltenv ? request.saltenv : null) ?? opts.pillarenv;
     const env = this.#pillarenv ?? request.saltenv ?? "base";
-    const notes = {
-      path: (path: string) => this.#noting.path(path),
-      changing: (reason: string) => this.#noting.changing(reason),
-    };
+    const notes = { path: (path: string) => this.#noting.path(path) };
     this.#roots = new PillarRoots({ pillar_roots: opts.pillar_roots, ignores: host.ignores }, env, notes);
     this.#merging = {
       strategy: opts.pillar_source_merging_strategy,

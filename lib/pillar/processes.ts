@@ -85,16 +85,16 @@ export class PillarProcesses {
 
   /** Gives waiting requests to idle processes, and starts more processes if needed. */
   #next(): void {
-    while (this.#waiting.length > 0 && !this.#closed) {
+    for (let waiting = this.#waiting[0]; waiting !== undefined && !this.#closed; waiting = this.#waiting[0]) {
       const free = this.#processes.filter((process) => !process.busy);
       if (free.length === 0) {
         if (this.#processes.length >= this.#parts.processes || !this.#start()) return;
         continue;
       }
-      const waiting = this.#waiting.shift();
-      if (waiting === undefined) return;
+      this.#waiting.shift();
       // The process that compiled this minion's pillar before has it in its cache.
-      const process = free.find((each) => each.knows(waiting.message.id)) ?? free[0];
+      const { id } = waiting.message;
+      const process = free.find((each) => each.knows(id)) ?? free[0];
       void this.#serve(process, waiting);
     }
   }

@@ -32,11 +32,11 @@ export interface RootsOpts {
 export class PillarRoots {
   readonly #roots = new Map<string, string[]>();
   readonly #listed = new Map<string, ReadonlySet<string>>();
-  readonly #notes: PillarNotes;
+  readonly #notes: Pick<PillarNotes, "path">;
   readonly #ignores: (name: string) => boolean;
 
   /** @param env The environment of the request, which `__env__` stands for. */
-  constructor({ pillar_roots, ignores }: RootsOpts, env: string, notes: PillarNotes) {
+  constructor({ pillar_roots, ignores }: RootsOpts, env: string, notes: Pick<PillarNotes, "path">) {
     this.#notes = notes;
     this.#ignores = ignores ?? (() => false);
     for (const [name, list] of pillar_roots) {

@@ -11,7 +11,6 @@ import { HostFiles } from "../../lib/host/files.ts";
 import type { MinionOpts } from "../../lib/config/options.ts";
 import { findGroup, findUser } from "../../lib/os/users.ts";
 import { LIBZMQ_VERSION, SALT_VERSION } from "../../lib/version.ts";
-import { which } from "../../lib/host/which.ts";
 import { hardwareGrains } from "./hardware.ts";
 import { type InterfaceAddress, networkGrains } from "./network.ts";
 import { type Grains, osGrains } from "./os.ts";
@@ -62,7 +61,7 @@ export function coreGrains(opts: CoreGrainsOpts, host: Host = thisHost()): Grain
     ca_truststore: trustStore(),
     denoversion: Deno.version.deno.split(".").map(Number),
     ...pythonGrains(files),
-    transactional: which("transactional-update") !== undefined,
+    transactional: files.program("transactional-update") !== undefined,
     package: null,
   };
 }

@@ -2,13 +2,14 @@
  * Grains of the network: interfaces and addresses, the host's names, gateways, resolver.
  *
  * No name is looked up: `fqdn` and `fqdn_ip*` come from the hosts file alone, where Salt asks the resolver and may wait for
- * it. Source: Salt 3008.3 `salt/grains/core.py`, `salt/utils/network.py`, `salt/utils/dns.py`; proc(5).
+ * it. Source: Salt 3008.3 `salt/grains/core.py`, `salt/utils/network.py`; proc(5).
  * @module
  */
 
 import type { HostFiles } from "../../lib/host/files.ts";
 import { expandIpv6, isIpv4, isIpv6, sortAddresses } from "../../lib/text/ip_address.ts";
 import type { Grains } from "./os.ts";
+import { resolverGrains } from "./resolver.ts";
 import { clearTimeout, setTimeout, type Timer } from "../../lib/os/timers.ts";
 
 /** An address of an interface, as `Deno.networkInterfaces` gives it. */
@@ -118,37 +119,6 @@ function shortIpv6(digits: string): string {
   const longest = runs.reduce((best, run) => run.length > best.length ? run : best, { start: 0, length: 1 });
   if (longest.length < 2) return groups.join(":");
   return `${groups.slice(0, longest.start).join(":")}::${groups.slice(longest.start + longest.length).join(":")}`;
-}
-
-/** `dns`: what resolv.conf says; systemd's own file before the stub that points to it. */
-function resolverGrains(files: HostFiles): Grains {
-  const text = files.text("/run/systemd/resolve/resolv.conf") ?? files.text("/etc/resolv.conf");
-  if (text === undefined) return {};
-  const nameservers = new Set<string>(), options = new Set<string>();
-  let domain = "", search: string[] = [], sortlist: string[] = [];
-  for (const line of text.split("\n")) {
-    const words = line.trim().split(/\s+/);
-    const comment = words.findIndex((word) => word.startsWith("#") || word.startsWith(";"));
-    const [directive, ...args] = comment < 0 ? words : words.slice(0, comment);
-    if (args.length === 0) continue;
-    if (directive.toLowerCase() === "nameserver" && (isIpv4(args[0]) || isIpv6(args[0]))) nameservers.add(args[0]);
-    if (directive === "domain") domain = args[0];
-    if (directive === "search") search = args;
-    if (directive === "sortlist") sortlist = args;
-    if (directive === "options") options.add(args[0]);
-  }
-  const all = [...nameservers];
-  return {
-    dns: {
-      nameservers: all,
-      ip4_nameservers: all.filter(isIpv4),
-      ip6_nameservers: all.filter(isIpv6),
-      sortlist,
-      domain,
-      search,
-      options: [...options],
-    },
-  };
 }
 
 /**

@@ -5,7 +5,6 @@
  */
 
 import { type HostFiles, parseAssignments } from "../../lib/host/files.ts";
-import { which } from "../../lib/host/which.ts";
 
 /** Grains by name, as plain values. */
 export type Grains = Record<string, unknown>;
@@ -148,7 +147,9 @@ function distributionGrains(files: HostFiles): Distribution {
   const os = suse ? "SUSE" : shortName(name, release.get("ID"));
   const bracketed = /\(([^)]+)\)/.exec(release.get("PRETTY_NAME") ?? release.get("VERSION") ?? "")?.[1] ?? "";
   // These put the code name into brackets, within the pretty name that stands in for it.
-  if (/^(Rocky|AlmaLinux)/.test(os) && lsb.lsb_distrib_codename?.includes("(")) lsb.lsb_distrib_codename = bracketed;
+  if (/Rocky|AlmaLinux|AstraLinuxSE/.test(os) && lsb.lsb_distrib_codename?.includes("(")) {
+    lsb.lsb_distrib_codename = os === "AstraLinuxSE" ? bracketed.trim().split(/\s+/)[0].toLowerCase() : bracketed;
+  }
   const codename = lsb.lsb_distrib_codename?.trim() ?? "";
   const point = pointRelease(files, release);
   if (point !== undefined) delete lsb.lsb_distrib_release;
@@ -248,10 +249,10 @@ function releaseGrains({ os, osfullname, osrelease }: Distribution): Grains {
 }
 
 function selinuxGrain(files: HostFiles): Grains {
-  if (which("selinuxenabled") === undefined) return {};
+  if (files.program("selinuxenabled") === undefined) return {};
   const enforce = files.line("/sys/fs/selinux/enforce");
   const enabled = enforce !== undefined;
-  if (which("getenforce") === undefined) return { selinux: { enabled } };
+  if (files.program("getenforce") === undefined) return { selinux: { enabled } };
   return { selinux: { enabled, enforced: !enabled ? "Disabled" : enforce === "1" ? "Enforcing" : "Permissive" } };
 }
 
@@ -262,7 +263,7 @@ function systemdFeatures(files: HostFiles, library: string): string | undefined 
 
 /** systemd's version is in the name of its own library, which spares a process. */
 function systemdGrain(files: HostFiles, cpuarch: string): Grains {
-  if (which("systemctl") === undefined || which("localectl") === undefined) return {};
+  if (files.program("systemctl") === undefined || files.program("localectl") === undefined) return {};
   const multiarch = `/usr/lib/${cpuarch}-linux-gnu/systemd`;
   for (const directory of ["/usr/lib/systemd", multiarch, "/usr/lib64/systemd"]) {
     for (const name of files.names(directory)) {
@@ -281,12 +282,12 @@ function initSystem(files: HostFiles): string {
   if (files.exists("/run/systemd/system")) return "systemd";
   const words = (files.text("/proc/1/cmdline") ?? "").split("\0").flatMap((word) => word.split(/\s+/)).filter(Boolean);
   if (words.length === 0) return "unknown";
-  const program = which(words[0]);
+  const program = files.program(words[0]);
   if (program?.endsWith("bin/init")) {
     const text = files.text(program)?.toLowerCase() ?? "";
     return ["upstart", "sysvinit", "systemd"].find((system) => text.includes(system)) ?? "unknown";
   }
-  const known = INIT_PROGRAMS.find((name) => words.includes(which(name) ?? ""));
+  const known = INIT_PROGRAMS.find((name) => words.includes(files.program(name) ?? ""));
   if (known !== undefined) return known;
   return words.join(" ") === "runit" || words.includes("/sbin/my_init") ? "runit" : "unknown";
 }

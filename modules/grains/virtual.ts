@@ -20,7 +20,7 @@ export function virtualGrains(files: HostFiles): Grains {
   const found: Virtual = container(files) ?? hypervisor(files) ?? { virtual: "physical" };
   const details = { ...found, ...openvz(files), ...xen(files), ...cgroup(files) };
   if (details.virtual === "physical" && details.virtual_subtype !== undefined) details.virtual = "virtual";
-  return { ...details, ...hypervisorVersion(files, details.virtual) };
+  return { ...details, ...hypervisorGrains(files, details.virtual) };
 }
 
 /** Words by which container managers name themselves, in Salt's words. */
@@ -105,9 +105,39 @@ function cgroup(files: HostFiles): Partial<Virtual> {
   return /:\/(system\.slice\/docker|docker\/|docker-ce\/)/.test(groups) ? CONTAINERS.docker : {};
 }
 
-function hypervisorVersion(files: HostFiles, virtual: string): Grains {
+/** The features of Xen by their bits. Source: Xen's xen/include/public/features.h. */
+const XEN_FEATURES: Readonly<Record<number, string>> = {
+  0: "writable_page_tables",
+  1: "writable_descriptor_tables",
+  2: "auto_translated_physmap",
+  3: "supervisor_mode_kernel",
+  4: "pae_pgdir_above_4gb",
+  5: "mmu_pt_update_preserve_ad",
+  7: "gnttab_map_avail_bits",
+  8: "hvm_callback_vector",
+  9: "hvm_safe_pvclock",
+  10: "hvm_pirqs",
+  11: "dom0",
+  12: "grant_map_identity",
+  13: "memory_op_vnode_supported",
+  14: "ARM_SMCCC_supported",
+};
+
+/** The version and the features of Xen. Source: Salt 3008.3 `salt/grains/core.py` _virtual_hv. */
+function hypervisorGrains(files: HostFiles, virtual: string): Grains {
   if (!virtual.includes("xen")) return {};
+  const grains: Grains = {};
   const parts = ["major", "minor", "extra"].map((part) => files.line(`/sys/hypervisor/version/${part}`));
-  if (parts.includes(undefined)) return {};
-  return { virtual_hv_version: `${parts[0]}.${parts[1]}${parts[2]}`, virtual_hv_version_info: parts };
+  if (!parts.includes(undefined)) {
+    grains.virtual_hv_version = `${parts[0]}.${parts[1]}${parts[2]}`;
+    grains.virtual_hv_version_info = parts;
+  }
+  const features = files.line("/sys/hypervisor/properties/features");
+  if (features !== undefined && /^[0-9a-f]+$/i.test(features)) {
+    const bits = BigInt(`0x${features}`);
+    grains.virtual_hv_features = features;
+    grains.virtual_hv_features_list = Object.entries(XEN_FEATURES)
+      .filter(([bit]) => (bits >> BigInt(bit) & 1n) === 1n).map(([, name]) => name);
+  }
+  return grains;
 }

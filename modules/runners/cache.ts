@@ -4,16 +4,16 @@
  * @module
  */
 
-import { CommandError, InvocationError, StoreError, TargetError } from "../../lib/errors.ts";
+import { CommandError, InvocationError, StoreError } from "../../lib/errors.ts";
 import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "../../lib/client/runner_context.ts";
 import type { MasterOpts } from "../../lib/config/options.ts";
 import { optsValues } from "../../lib/config/opts_map.ts";
 import type { LockResult } from "../../lib/files/backend.ts";
 import { BankFiles } from "../../lib/fleet/bank_files.ts";
-import { acceptedFleet, resolveTarget } from "../../lib/fleet/resolve_target.ts";
 import { any, str } from "../../lib/plugins/module.ts";
 import { compileGlob } from "../../lib/text/glob.ts";
 import { isMap, map, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { type MinionsTarget, targeted } from "./_targeted.ts";
 
 const TARGETED = `
 
@@ -199,22 +199,8 @@ export const flush: RunnerFunction = runner({
   run: ({ bank, key, cachedir }, context) => checked(() => bankFiles(context, cachedir).flush(bank, key ?? undefined)),
 });
 
-interface CacheTarget {
-  readonly tgt: Value;
-  readonly tgt_type: string;
-}
-
-/** The minions that a target means; minions without known data are left out if the target needs data. */
-function targeted({ tgt, tgt_type }: CacheTarget, context: RunnerContext): string[] {
-  try {
-    return resolveTarget({ tgt, tgtType: tgt_type }, acceptedFleet(context.opts, context)).minions;
-  } catch (error) {
-    throw error instanceof TargetError ? new CommandError(error.message) : error;
-  }
-}
-
 /** The minions of a target; without one, all that are in the cache. */
-function wanted(target: CacheTarget, context: RunnerContext): string[] {
+function wanted(target: MinionsTarget, context: RunnerContext): string[] {
   if (target.tgt !== null) return targeted(target, context);
   return context.opts.minion_data_cache ? context.data.list() : [];
 }

@@ -4,12 +4,11 @@
  */
 
 import { BankFiles } from "../../lib/fleet/bank_files.ts";
-import { acceptedFleet, resolveTarget } from "../../lib/fleet/resolve_target.ts";
 import { any, str } from "../../lib/plugins/module.ts";
-import { CommandError, TargetError } from "../../lib/errors.ts";
 import { plainRequest } from "../../lib/pillar/request.ts";
 import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "../../lib/client/runner_context.ts";
 import { isMap, map, str as text, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { targeted } from "./_targeted.ts";
 
 export const show_top: RunnerFunction = runner({
   doc: runnerDoc(
@@ -73,7 +72,7 @@ pillarenv
   run({ minion }, context, { kwargs }) {
     if (!keepsPillar(context)) return false;
     const files = bankFiles(context);
-    for (const id of targeted(minion, context)) files.flush("pillar", keyOf(id, kwargs));
+    for (const id of targeted({ tgt: minion, tgt_type: "glob" }, context)) files.flush("pillar", keyOf(id, kwargs));
     return true;
   },
 });
@@ -94,7 +93,7 @@ pillarenv
   run({ minion }, context, { kwargs }) {
     if (!keepsPillar(context)) return false;
     const files = bankFiles(context);
-    const cached = targeted(minion, context).map((
+    const cached = targeted({ tgt: minion, tgt_type: "glob" }, context).map((
       id,
     ): [string, Value] => [id, files.fetch("pillar", keyOf(id, kwargs))]);
     return new Map(cached.filter(([, pillar]) => isMap(pillar) && pillar.size > 0));
@@ -136,12 +135,4 @@ function keepsPillar({ opts, log }: RunnerContext): boolean {
 
 function bankFiles({ opts, log }: RunnerContext): BankFiles {
   return new BankFiles(opts.cachedir, { log: (message) => log("warning", message) });
-}
-
-function targeted(tgt: Value, context: RunnerContext): string[] {
-  try {
-    return resolveTarget({ tgt, tgtType: "glob" }, acceptedFleet(context.opts, context)).minions;
-  } catch (error) {
-    throw error instanceof TargetError ? new CommandError(error.message) : error;
-  }
 }

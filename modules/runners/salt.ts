@@ -17,7 +17,7 @@ import {
   type RunnerFunction,
 } from "../../lib/client/runner_context.ts";
 import { any, dict, float, list, str } from "../../lib/plugins/module.ts";
-import { map, str as text, toNumber, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { map, repr, str as text, toNumber, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
 
 export const cmd: RunnerFunction = runner({
   doc: runnerDoc(
@@ -108,7 +108,9 @@ async function returnsOf(options: Chosen, context: RunnerContext, more: ValueMap
     if (truthy(options.expect_minions)) { for (const id of silent) found.set(id, map({ failed: true })); }
   };
   if (truthy(options.subset)) {
-    const ids = shuffled(await expected()).slice(0, toNumber(options.subset) ?? 1);
+    const size = options.subset === true ? 1 : toNumber(options.subset);
+    if (size === undefined) throw new CommandError(`subset: ${repr(options.subset)} is no number`);
+    const ids = shuffled(await expected()).slice(0, size);
     put(await jobOnMinions(given({ tgt: ids, tgt_type: "list" }), context, more));
     return found;
   }

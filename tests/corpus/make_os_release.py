@@ -34,6 +34,10 @@ S={
 "nixos":'NAME=NixOS\nID=nixos\nVERSION="23.11 (Tapir)"\nVERSION_CODENAME=tapir\nVERSION_ID="23.11"\nPRETTY_NAME="NixOS 23.11 (Tapir)"\n',
 "void":'NAME="Void"\nID="void"\nPRETTY_NAME="Void Linux"\n',
 "openeuler":'NAME="openEuler"\nVERSION="22.03 LTS"\nID="openEuler"\nVERSION_ID="22.03"\nPRETTY_NAME="openEuler 22.03 LTS"\n',
+"pop":'NAME="Pop!_OS"\nVERSION="22.04 LTS"\nID=pop\nID_LIKE="ubuntu debian"\nPRETTY_NAME="Pop!_OS 22.04 LTS"\nVERSION_ID="22.04"\nVERSION_CODENAME=jammy\n',
+"astra_ce":'PRETTY_NAME="Astra Linux (Orel 2.12.46)"\nNAME="Astra Linux (Orel)"\nID=astra\nID_LIKE=debian\nVERSION_ID="2.12.46"\n',
+"astra_se":'PRETTY_NAME="Astra Linux (Smolensk 1.6)"\nNAME="Astra Linux (Smolensk)"\nID=astra\nID_LIKE=debian\nVERSION_ID="1.6"\n',
+"astra_17":'PRETTY_NAME="Astra Linux"\nNAME="Astra Linux"\nID=astra\nID_LIKE=debian\nVERSION_ID="1.7_x86-64"\nVERSION_CODENAME="1.7_x86-64"\n',
 }
 
 out = {}

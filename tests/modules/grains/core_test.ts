@@ -21,7 +21,7 @@ async function withHost<T>(host: Record<string, string>, test: (files: HostFiles
     for (const [path, text] of Object.entries(host)) {
       await Deno.mkdir(`${root}${path}`.replace(/\/[^/]*$/, ""), { recursive: true });
       if (text.startsWith("-> ")) await Deno.symlink(text.slice(3), root + path);
-      else await Deno.writeTextFile(root + path, text);
+      else await Deno.writeTextFile(root + path, text, { mode: 0o755 });
     }
     return await test(new HostFiles(root));
   } finally {

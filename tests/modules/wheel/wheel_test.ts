@@ -177,3 +177,35 @@ Deno.test("salt.wheel runs a wheel function, but none that returns a secret", ()
     await assertRejects(() => call("salt.wheel", ["key.gen"]), CommandError, "secret");
     await assertRejects(() => call("salt.wheel", ["key.acept", "x"]), Error, "key.accept");
   }));
+
+Deno.test("key.gen returns a key pair and stores none of it", () =>
+  withRunnerWorld(async ({ call, root }) => {
+    const pair = await call("wheel.key.gen", []) as ValueMap;
+    assertStringIncludes(String(pair.get("priv")), "PRIVATE KEY");
+    assertStringIncludes(String(pair.get("pub")), "PUBLIC KEY");
+    assertEquals(isThere(`${root}/pki`), false);
+  }));
+
+Deno.test("key.gen_keys gives its files to a user, and refuses one that is not there", () =>
+  withRunnerWorld(async ({ call, root }) => {
+    const made = (user: string) => call("wheel.key.gen_keys", [], { keydir: `${root}/made`, keyname: "web9", user });
+    await assertRejects(() => made("no-such-user"), InvocationError, "there is no user no-such-user");
+    assertEquals(isThere(`${root}/made`), false);
+    await made("nobody");
+    const { uid } = Deno.statSync(`${root}/made/web9.pem`);
+    assertEquals([uid !== 0, Deno.statSync(`${root}/made/web9.pub`).uid], [true, uid]);
+  }));
+
+Deno.test("a match that is no glob is refused, and so is a key that the master has not made yet", () =>
+  withRunnerWorld(async ({ call, root }) => {
+    await assertRejects(
+      () => call("wheel.key.finger", [5]),
+      InvocationError,
+      "match must be a glob or a list of globs",
+    );
+    await assertRejects(
+      () => call("wheel.key.master_key_str"),
+      CommandError,
+      `${root}/pki/master.pub is not there: start the master once`,
+    );
+  }));
