@@ -35,6 +35,8 @@ export interface SlsHost {
 
 /** Maximum nesting of includes: a file that is included twice is rendered once, so a cycle ends. */
 const DEEPEST = 200;
+/** The most errors that are repeated: as in Salt, each level of includes has those of the one below twice. */
+const MAX_REPEATED = 100;
 
 /** The files of one environment. A rendered file is used again for each file that includes it. */
 export class SlsFiles {
@@ -136,7 +138,7 @@ export class SlsFiles {
     for (const item of includes) {
       const include = readInclude(item);
       defaults = include.defaults ?? defaults;
-      for (const sls of this.#included(include.sls, from, errors)) {
+      for (const sls of this.#included(include.sls, from)) {
         let found: Value;
         const known = this.#rendered.get(sls);
         if (known === undefined) {
@@ -147,7 +149,7 @@ export class SlsFiles {
           found = known;
         }
         if (isMap(found) && found.size > 0) included.push(below(include.key, found));
-        errors.push(...renderErrors);
+        repeat(renderErrors, errors);
       }
     }
     const inOrder = includesWin ? [data, ...included] : [...included, data];
@@ -158,16 +160,11 @@ export class SlsFiles {
   #included(
     sls: string,
     from: { readonly sls: string; readonly isInit: boolean },
-    errors: string[],
   ): readonly string[] {
     const { roots } = this.#host;
     const relative = sls.startsWith(".");
     const parts = from.sls.split(".");
     const absolute = relative ? [...from.isInit ? parts : parts.slice(0, -1), sls.slice(1)].join(".") : sls;
-    if (!this.#isEnvironment()) {
-      errors.push(noEnvironment(this.#saltenv));
-      return [sls];
-    }
     // A relative name also matches a file at the root, if there is one.
     const found = [sls.replace(/^\.+/, "").replaceAll("/", "."), absolute].flatMap((name) =>
       roots.matching(name, this.#saltenv)
@@ -204,4 +201,14 @@ function readInclude(item: Value): Include {
 function below(key: string | undefined, data: ValueMap): ValueMap {
   if (key === undefined) return data;
   return key.split(":").reduceRight<ValueMap>((inner, step) => new Map([[step, inner]]), data);
+}
+
+/** Adds the errors of an included file to those of the file that includes it. */
+function repeat(more: readonly string[], errors: string[]): void {
+  if (errors.length + more.length <= MAX_REPEATED) {
+    errors.push(...more);
+    return;
+  }
+  const known = new Set(errors);
+  for (const error of new Set(more)) if (!known.has(error)) errors.push(error);
 }

@@ -1,4 +1,4 @@
-import { compilePillar } from "../../lib/pillar/compile.ts";
+import { compilePillar, pillarTop } from "../../lib/pillar/compile.ts";
 import { masterPillarHost } from "../../lib/master_processes/pillar_compiler.ts";
 import { SILENT_LOGGER } from "../../lib/process/log.ts";
 import { equals, isMap, repr, str, type Value } from "../../lib/values/value.ts";
@@ -22,6 +22,11 @@ for (const situation of pillarCases()) {
     const { pillar } = await compilePillar(placed.request, host);
     if ("raises" in placed.answer) {
       throw new Error(`Salt fails, and nothing says what is right: ${placed.answer.raises}`);
+    }
+    const { top } = placed.answer;
+    if (top !== undefined) {
+      const found = (await pillarTop(placed.request, host)).top.targets;
+      assertEquals(repr(new Map([...found].map(([env, targets]) => [env, new Map(targets)]))), repr(top));
     }
     const expected = placed.answer.pillar;
     assert(isMap(expected));

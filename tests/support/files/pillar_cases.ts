@@ -31,8 +31,8 @@ export function pillarCases(): PillarCase[] {
 export interface PlacedCase extends Disposable {
   readonly opts: MasterOpts;
   readonly request: PillarRequest;
-  /** The expected answer, Python Salt's or ours where it differs: the pillar or the error. */
-  readonly answer: { readonly pillar: Value } | { readonly raises: string };
+  /** The expected answer, Python Salt's or ours where it differs: the pillar and the merged top files, or the error. */
+  readonly answer: { readonly pillar: Value; readonly top?: Value } | { readonly raises: string };
 }
 
 /** Writes the files of a case. */
@@ -66,9 +66,10 @@ export function placeCase({ fields }: PillarCase): PlacedCase {
       ext: request.get("ext") ?? null,
       extraMinionData: mapAt(request, "extra_minion_data"),
     }),
-    answer: answer.has("raises")
-      ? { raises: str(answer.get("raises") ?? "") }
-      : { pillar: placed(answer.get("pillar") ?? null, root) },
+    answer: answer.has("raises") ? { raises: str(answer.get("raises") ?? "") } : {
+      pillar: placed(answer.get("pillar") ?? null, root),
+      ...answer.has("top") && { top: placed(answer.get("top") ?? null, root) },
+    },
     [Symbol.dispose]: () => Deno.removeSync(root, { recursive: true }),
   };
 }

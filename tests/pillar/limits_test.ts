@@ -1,0 +1,82 @@
+/**
+ * The limits of pillar: what is too deep, too large or outside of its directories, and messages that are none.
+ * @module
+ */
+
+import { unpackNumbered } from "../../lib/pillar/messages.ts";
+import { PillarCache } from "../../lib/pillar/pillar_cache.ts";
+import { PillarReads } from "../../lib/pillar/reads.ts";
+import { unpackPillarRequest } from "../../lib/pillar/request.ts";
+import { PillarRoots } from "../../lib/pillar/roots.ts";
+import { WireError } from "../../lib/errors.ts";
+import { encode } from "../../lib/values/msgpack.ts";
+import { map, type Value } from "../../lib/values/value.ts";
+import { assertEquals, assertStringIncludes, assertThrows } from "../support/assert.ts";
+import { withPillar } from "../support/files/pillar_scope.ts";
+
+Deno.test("no name leads out of the directories of pillar, and no tree is read without an end", () => {
+  const root = Deno.makeTempDirSync({ prefix: "pillar_roots_" });
+  try {
+    const deep = Array.from({ length: 45 }, () => "d").join("/");
+    Deno.mkdirSync(`${root}/in/${deep}`, { recursive: true });
+    for (const path of ["secret.sls", "in/a.sls", `in/${deep}/x.sls`, "in/d/b.sls"]) {
+      Deno.writeTextFileSync(`${root}/${path}`, "");
+    }
+    Deno.symlinkSync(`${root}/in`, `${root}/in/loop`);
+    const roots = new PillarRoots({ pillar_roots: map({ base: [`${root}/in`, `${root}/nothing`] }) }, "base", {
+      path: () => {},
+    });
+    for (const path of ["../secret.sls", "d/../../secret.sls", "/../secret.sls", "a.sls\0"]) {
+      assertEquals(roots.find(path, "base"), undefined, path);
+    }
+    assertEquals(roots.find("/./a.sls", "base"), `${root}/in/a.sls`);
+    const listed = roots.matching("*", "base");
+    assertEquals([listed.includes("a"), listed.includes("d.b"), listed.includes("loop.a")], [true, true, true]);
+    assertEquals(listed.some((name) => name.endsWith(".x")), false, "45 directories deep");
+  } finally {
+    Deno.removeSync(root, { recursive: true });
+  }
+});
+
+Deno.test("a chain of includes that is too deep ends with its error, which is repeated some times and not for ever", () =>
+  withPillar(
+    {
+      "pillar/top.sls": "base:\n  '*': [a0]\n",
+      ...Object.fromEntries(
+        Array.from({ length: 205 }, (_, i) => [`pillar/a${i}.sls`, `include: [a${i + 1}]\nn${i}: 1\n`]),
+      ),
+    },
+    "{}",
+    async ({ pillar }) => {
+      const told = await pillar();
+      assertStringIncludes(told, "'n200': 1");
+      // Salt has each error twice at each level: 2 ** 200 of them.
+      const times = told.split("SLS 'a200' is included more than 200 levels deep").length - 1;
+      assertEquals(times > 1 && times <= 100, true, `${times} times`);
+    },
+  ));
+
+Deno.test("the cache of pillars keeps the newest that fit into it", () => {
+  const cache = new PillarCache(10);
+  const keep = (key: string, bytes: number) => cache.keep(key, new Uint8Array(bytes), new PillarReads());
+  const facts = { grains: new Map<Value, Value>(), own: new Map<Value, Value>() };
+  const kept = () => ["a", "b", "c", "large"].filter((key) => cache.find(key, facts, 60_000) !== undefined);
+  keep("a", 4), keep("b", 4);
+  assertEquals(kept(), ["a", "b"]);
+  cache.find("a", facts, 60_000);
+  keep("c", 4);
+  assertEquals(kept(), ["a", "c"], "b was used least recently");
+  keep("large", 11);
+  assertEquals(kept(), ["a", "c"]);
+  keep("a", 11);
+  assertEquals(kept(), ["c"], "the old one is not valid any more");
+});
+
+Deno.test("bytes that are no request for a pillar are refused", () => {
+  for (const value of [5, [], new Map(), map({ id: 5 }), map({ request: "x" })] as Value[]) {
+    const bytes = encode(value, "disk");
+    assertThrows(() => unpackPillarRequest(bytes), WireError, "invalid request for a pillar");
+    if (value instanceof Map && value.has("request")) continue;
+    assertThrows(() => unpackNumbered(bytes), WireError, "invalid request for a pillar");
+  }
+});

@@ -1,0 +1,72 @@
+/**
+ * Templates of pillar that read or change what all files share: what they make is kept only where it holds.
+ * @module
+ */
+
+import { eventually } from "../support/eventually.ts";
+import { assertEquals, assertStringIncludes } from "../support/assert.ts";
+import { withPillar } from "../support/files/pillar_scope.ts";
+
+const top = (...names: string[]) => ({ "pillar/top.sls": `base:\n  '*': [${names.join(", ")}]\n` });
+
+/** Waits until what was just written may be kept. */
+const settled = (act: () => Promise<void>) =>
+  eventually(async () => {
+    await act();
+    return true;
+  }, { withinMs: 5_000, what: "the same pillar each time" });
+
+Deno.test("a template that changes grains, options or pillar is rendered for each request", () =>
+  withPillar(
+    {
+      ...top("change", "read"),
+      "pillar/change.sls": "{% do grains.update({'mine': grains.id}) %}{% do opts.update({'mine': grains.id}) %}" +
+        "{% do pillar.update({'mine': grains.id}) %}done: {{ grains.mine }}\n",
+      "pillar/read.sls": "seen: {{ grains.get('mine') }} {{ opts.get('mine') }}\n",
+    },
+    "{}",
+    async ({ pillar }) => {
+      for (let i = 0; i < 3; i++) {
+        for (const id of ["web1", "web2"]) {
+          assertEquals(await pillar(id, { id }), `{'done': '${id}', 'seen': '${id} ${id}'}`);
+        }
+      }
+    },
+  ));
+
+Deno.test("a template that reads all grains is rendered again when one of them changes, one that asks for a missing grain when it comes", () =>
+  withPillar(
+    {
+      ...top("all", "one"),
+      "pillar/all.sls": "names: {{ grains | sort | join(' ') }}\n",
+      "pillar/one.sls": "role: {{ grains.get('role', 'none') }}\n",
+    },
+    "{}",
+    async ({ pillar }) => {
+      await settled(async () => {
+        assertEquals(await pillar("web1", { a: 1 }), "{'names': 'a id', 'role': 'none'}");
+        assertEquals(await pillar("web1", { a: 1, b: 2 }), "{'names': 'a b id', 'role': 'none'}");
+        assertEquals(await pillar("web1", { a: 1, role: "db" }), "{'names': 'a id role', 'role': 'db'}");
+        assertEquals(await pillar("web1", { a: 1 }), "{'names': 'a id', 'role': 'none'}");
+      });
+    },
+  ));
+
+Deno.test("a file with very many values is rendered each time, and gives the same", () =>
+  withPillar(
+    { ...top("many"), "pillar/many.sls": "{% for i in range(21000) %}k{{ i }}: [{{ i }}]\n{% endfor %}" },
+    "{}",
+    async ({ pillar }) => {
+      const first = await pillar("web1");
+      assertStringIncludes(first, "'k20999': [20999]}");
+      assertEquals(await pillar("web2"), first);
+    },
+  ));
+
+Deno.test("pillar_opts puts the master's options and its version into pillar", () =>
+  withPillar({ ...top("a"), "pillar/a.sls": "n: 1\n" }, "pillar_opts: true\ntimeout: 7\n", async ({ pillar }) => {
+    const all = await pillar();
+    assertStringIncludes(all, "{'n': 1, 'master': {");
+    assertStringIncludes(all, "'timeout': 7,");
+    assertStringIncludes(all, "'saltversion': '");
+  }));
