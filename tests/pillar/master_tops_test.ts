@@ -30,6 +30,7 @@ esac
       `${root}/ext/tops/broken.js`,
       `export const top = { params: {}, run: () => { throw new Error("no") } };`,
     );
+    await Deno.writeTextFile(`${root}/ext/tops/list.js`, `export const top = { params: {}, run: () => ["web"] };`);
     const { opts } = loadMasterConfig({
       configDir: root,
       readsFiles: false,
@@ -41,6 +42,7 @@ esac
           broken: null,
           ext_nodes: `X=1; sh ${root}/nodes.sh --id`,
           cobbler: {},
+          list: {},
           nothing: {},
           own: { prefix: "p-" },
         }),
@@ -58,6 +60,7 @@ esac
     assertEquals(await tops("$(id)"), "{'base': ['$(id)'], 'dev': ['p-$(id)', 'Debian']}", "no shell reads the id");
     const told = lines.join("\n");
     assertStringIncludes(told, "Top function broken failed with error no for minion web1");
+    assertStringIncludes(told, "Top function list failed with error it gave list and not dict for minion web1");
     assertStringIncludes(told, "master_tops cobbler: Salt's source of that name is not built");
     assertStringIncludes(told, "master_tops nothing: there is no such source");
   } finally {

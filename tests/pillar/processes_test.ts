@@ -14,19 +14,35 @@ const LOOP = "{% for i in range(90000) %}{% for j in range(90000) %}{% endfor %}
 /** The pillar processes of a master whose only pillar file is `sls`. */
 async function withProcesses(
   sls: string,
-  act: (ask: (id: string, pillarenv?: string) => Promise<string>, close: () => Promise<void>) => Promise<void>,
+  act: (
+    ask: (id: string, pillarenv?: string) => Promise<string>,
+    close: () => Promise<void>,
+    logged: readonly string[],
+  ) => Promise<void>,
+  { command, extension }: { readonly command?: readonly string[]; readonly extension?: string } = {},
 ): Promise<void> {
   const root = Deno.makeTempDirSync({ prefix: "pillar_processes_" });
   Deno.writeTextFileSync(`${root}/top.sls`, "base:\n  '*': [a]\n");
   Deno.writeTextFileSync(`${root}/a.sls`, sls);
-  const overrides = { root_dir: root, id: "m_master", pillar_roots: map({ base: [root] }) };
+  if (extension !== undefined) {
+    Deno.mkdirSync(`${root}/ext/pillar`, { recursive: true });
+    Deno.writeTextFileSync(`${root}/ext/pillar/own.js`, extension);
+  }
+  const overrides = {
+    root_dir: root,
+    id: "m_master",
+    pillar_roots: map({ base: [root] }),
+    ...extension !== undefined && { extension_modules: `${root}/ext`, ext_pillar: [map({ own: {} })] },
+  };
   const { opts } = loadMasterConfig({ configDir: root, readsFiles: false, overrides });
   Deno.mkdirSync(opts.cachedir, { recursive: true });
+  const logged: string[] = [];
   const processes = new PillarProcesses({
     opts: packOpts("master", opts),
     processes: 1,
     timeoutMs: 3_000,
-    log: SILENT_LOGGER,
+    log: { ...SILENT_LOGGER, error: (text) => void logged.push(typeof text === "string" ? text : text()) },
+    command,
   });
   let keys = 0;
   const ask = async (id: string, pillarenv: string | null = null) => {
@@ -37,7 +53,7 @@ async function withProcesses(
     return state === "compiled" ? repr(decode(pillar, "wire")) : state;
   };
   try {
-    await act(ask, () => processes.close(new TimeBudget(5_000)));
+    await act(ask, () => processes.close(new TimeBudget(5_000)), logged);
   } finally {
     await processes.close(new TimeBudget(5_000));
     Deno.removeSync(root, { recursive: true });
@@ -62,4 +78,30 @@ Deno.test("the waiting pillar requests of a minion are limited, and are answered
     assertEquals(await Promise.all([...waiting, same]), Array(5).fill("lost"));
     assertEquals([await running, await ask("third")], ["lost", "lost"]);
   });
+});
+
+Deno.test("a compiler that fails with a pillar says so to the minion, and goes on", async () => {
+  const server = new URL("../support/fleet/failing_pillar_server.ts", import.meta.url).pathname;
+  await withProcesses("", async (ask) => {
+    for (const id of ["web1", "web2"]) {
+      assertEquals(await ask(id), `{'_errors': ['The pillar of ${id} cannot be compiled: own words']}`);
+    }
+  }, { command: [Deno.execPath(), "run", "-A", "--no-check", server] });
+});
+
+Deno.test("what a process for pillars prints is logged when it ends", async () => {
+  const extension = `export const ext_pillar = { params: {}, run: () => { console.error("own words"); return {}; } };`;
+  await withProcesses("n: 1\n", async (ask, close, logged) => {
+    assertEquals(await ask("web1"), "{'n': 1}");
+    await close();
+    assertEquals(logged, ["A process for pillars: own words"]);
+  }, { extension });
+});
+
+Deno.test("if no process can be started, the requests get no pillar, and the reason is logged", async () => {
+  await withProcesses("n: 1\n", async (ask, _close, logged) => {
+    assertEquals(await Promise.all([ask("web1"), ask("web2")]), ["lost", "lost"]);
+    assertEquals(logged.length, 2);
+    assertStringIncludes(logged[0], "No process for pillars can be started: ");
+  }, { command: ["/no/such/program"] });
 });

@@ -9,6 +9,7 @@ import type { TopContext } from "../../lib/plugins/top_source.ts";
 import { PILLAR_SOURCES } from "../../modules/pillar/_built_in.ts";
 import { PillarService } from "../../lib/pillar/service.ts";
 import { type PillarRequest, plainRequest } from "../../lib/pillar/request.ts";
+import { isThere } from "../../lib/os/file_kind.ts";
 import { isMap, map, repr, str, type Value } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
@@ -127,6 +128,13 @@ Deno.test("values of the caller are used only for that request", async () => {
     const kept = decode(Deno.readFileSync(`${cachedir}/pillar/web1.p`), "disk");
     assert(isMap(kept));
     assertEquals(repr(kept), DEBIAN);
+  });
+});
+
+Deno.test("a master without a minion data cache writes no pillar to its disk", async () => {
+  await withService({ minion_data_cache: false }, async ({ ask, cachedir }) => {
+    assertEquals(await ask({ id: "web2" }), DEBIAN);
+    assertEquals(isThere(`${cachedir}/pillar`), false);
   });
 });
 

@@ -1,0 +1,13 @@
+/**
+ * A process for pillars whose compiler fails with each pillar.
+ * @module
+ */
+
+import { servePillarRequests } from "../../../lib/pillar/serve_requests.ts";
+import { SILENT_LOGGER } from "../../../lib/process/log.ts";
+
+Deno.exitCode = await servePillarRequests(() => ({
+  log: SILENT_LOGGER,
+  pillar: () => Promise.reject(new Error("own words")),
+  close: () => {},
+}));
