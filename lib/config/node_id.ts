@@ -21,18 +21,19 @@ export interface HostNames {
   readonly addresses: readonly string[];
 }
 
-export function readHostNames(): HostNames {
+/** The names of this host. Files that cannot be read name nothing. @param etc The directory of `hosts` and `hostname`. */
+export function readHostNames(etc = "/etc"): HostNames {
   return {
     hostname: Deno.hostname(),
-    hosts: readOr("/etc/hosts"),
-    hostnameFile: readOr("/etc/hostname"),
+    hosts: readOrEmpty(`${etc}/hosts`),
+    hostnameFile: readOrEmpty(`${etc}/hostname`),
     addresses: Deno.networkInterfaces().map((one) => one.address).filter((address) =>
       !/^(127\.|::1|fe80:)/.test(address)
     ),
   };
 }
 
-function readOr(path: string): string {
+function readOrEmpty(path: string): string {
   try {
     return readTextFileIfExists(path) ?? "";
   } catch {

@@ -28,17 +28,21 @@ export const PROCESS: ProcessEnvironment = {
   get cwd() {
     return Deno.cwd();
   },
-  hostNames: readHostNames,
-  // A uid without an entry in passwd, as in containers, is its own name.
-  user: () => findUser(Deno.uid() ?? 0)?.name ?? String(Deno.uid()),
+  hostNames: () => readHostNames(),
+  user: () => userName(Deno.uid() ?? 0),
 };
+
+/** The name of a user of this host. A uid without an entry in passwd, as in containers, is its own name. */
+export function userName(uid: number): string {
+  return findUser(uid)?.name ?? String(uid);
+}
 
 /** The main configuration file of `role`, whether it is there or not. */
 export function configFile(role: Role, configDir: string | undefined, { env, cwd }: ProcessEnvironment): string {
   const directory = absolutePath(configDir ?? (env("SALT_CONFIG_DIR") || DEFAULT_CONFIG_DIR), cwd);
-  const named = env(`SALT_${role.toUpperCase()}_CONFIG`);
+  const named = absolutePath(env(`SALT_${role.toUpperCase()}_CONFIG`) ?? "", cwd);
   // As in Salt, the variable counts only if the command line does not set the directory.
-  if (named !== undefined && directory === DEFAULT_CONFIG_DIR && isFile(named)) return absolutePath(named, cwd);
+  if (directory === DEFAULT_CONFIG_DIR && isFile(named)) return named;
   return `${directory.replace(/\/+$/, "")}/${role}`;
 }
 
@@ -46,7 +50,7 @@ export function configFile(role: Role, configDir: string | undefined, { env, cwd
 export function clientFile({ env, cwd }: ProcessEnvironment): string {
   const home = env("HOME") ?? "/";
   const xdg = `${env("XDG_CONFIG_HOME") || `${home}/.config`}/salt`;
-  const named = env("SALT_CLIENT_CONFIG");
-  if (named !== undefined && isFile(named)) return absolutePath(named, cwd);
+  const named = absolutePath(env("SALT_CLIENT_CONFIG") ?? "", cwd);
+  if (isFile(named)) return named;
   return isDirectory(xdg) ? `${xdg}/saltrc` : `${home}/.saltrc`;
 }

@@ -45,8 +45,7 @@ export function selects(selector: string): (name: string) => boolean {
  * The documentation of an execution module's function: `text`, then examples.
  * @param examples The part after the target on a command line: `test.sleep 20`.
  */
-export function describe(text: string, ...examples: readonly string[]): string {
-  if (examples.length === 0) return text;
+export function describe(text: string, ...examples: readonly [string, ...string[]]): string {
   return `${text}\n\nCLI Example:\n\n${examples.map((example) => `    salt '*' ${example}`).join("\n")}`;
 }
 

@@ -10,7 +10,7 @@
 
 import type { StateContext } from "./job_context.ts";
 import { type Declaration, declare, type ModuleFunction, type Parameters } from "./module.ts";
-import { isMap, str, toValue, typeName, type Value, type ValueMap } from "../values/value.ts";
+import { isMap, map, str, typeName, type Value, type ValueMap } from "../values/value.ts";
 
 /** The result of a state function. */
 export interface StateResult {
@@ -70,9 +70,7 @@ export function stateResult(value: Value): StateResult {
 
 /** A {@linkcode StateResult} as the map that returns hold. */
 export function resultMap(result: StateResult): ValueMap {
-  const value = toValue(result);
-  if (!isMap(value)) throw new TypeError("A state's result is an object");
-  return value;
+  return map({ ...result });
 }
 
 /** A state function's declaration; its code returns a {@linkcode StateResult}, or what is like one. */

@@ -5,6 +5,7 @@
  */
 
 import { CommandError } from "../errors.ts";
+import { statIfExists } from "../os/atomic_file.ts";
 import { isGone } from "../os/deno_texts.ts";
 import { findUser } from "../os/users.ts";
 import { float, type Value } from "../values/value.ts";
@@ -92,8 +93,9 @@ export function wholeName(name: string, command: readonly string[]): string {
 export class ProcessFiles {
   readonly #directory: string;
 
-  constructor(readonly pid: number) {
-    this.#directory = `/proc/${pid}`;
+  /** @param root The root of the host: below it are `proc` and `dev`. */
+  constructor(readonly pid: number, readonly root = "") {
+    this.#directory = `${root}/proc/${pid}`;
     if (!Number.isInteger(pid) || pid < 0) throw new NoProcessError(pid);
   }
 
@@ -211,18 +213,20 @@ function affinity(process: ProcessFiles): number[] {
   return numbersIn(allowed).filter((cpu) => online.includes(cpu));
 }
 
-function terminal({ terminal }: ProcessStat): string | null {
-  if (terminal === 0) return null;
-  const names = (directory: string, test: RegExp) => {
+/** The device of a process's terminal. */
+function terminal(process: ProcessFiles): string | null {
+  const { terminal: wanted } = process.stat();
+  if (wanted === 0) return null;
+  const devices = (directory: string, test: RegExp) => {
     try {
-      return Array.from(Deno.readDirSync(directory), ({ name }) => name).filter((name) => test.test(name))
-        .map((name) => `${directory}/${name}`);
+      const names = Array.from(Deno.readDirSync(`${process.root}${directory}`), ({ name }) => name);
+      return names.filter((name) => test.test(name)).map((name) => `${directory}/${name}`);
     } catch {
-      return [];
+      return []; // a container may have no such directory
     }
   };
-  const devices = [...names("/dev", /^tty/), ...names("/dev/pts", /./)];
-  return devices.find((path) => Deno.statSync(path).rdev === terminal) ?? null;
+  const all = [...devices("/dev", /^tty/), ...devices("/dev/pts", /./)];
+  return all.find((path) => statIfExists(`${process.root}${path}`)?.rdev === wanted) ?? null;
 }
 
 function environment(text: string): Map<string, string> {
@@ -316,7 +320,7 @@ const ATTRIBUTES: Readonly<Record<string, (process: ProcessFiles) => Value>> = {
   pid: ({ pid }) => pid,
   ppid: (process) => process.stat().parent,
   status: (process) => process.stat().state,
-  terminal: (process) => terminal(process.stat()),
+  terminal,
   threads,
   uids: (process) => process.ids("Uid"),
   username: (process) => process.user(),
@@ -324,17 +328,19 @@ const ATTRIBUTES: Readonly<Record<string, (process: ProcessFiles) => Value>> = {
 
 /**
  * The attributes of a process by their names: all, or the requested ones. One that this user may not read is None.
+ * @param root The root of the host: below it are `proc` and `dev`.
  * @throws {NoProcessError} @throws {CommandError} For a name that is none.
  */
 export async function processAttributes(
   pid: number,
   wanted: readonly string[] | undefined,
   ionice: AskIonice,
+  root = "",
 ): Promise<Map<string, Value>> {
   const all = [...Object.keys(ATTRIBUTES), "ionice"].sort();
   const unknown = (wanted ?? []).filter((name) => !all.includes(name));
   if (unknown.length > 0) throw new CommandError(`invalid attr names ${unknown.join(", ")}`);
-  const process = new ProcessFiles(pid);
+  const process = new ProcessFiles(pid, root);
   process.stat(); // it is there
   const found = new Map<string, Value>();
   for (const name of wanted ?? all) {

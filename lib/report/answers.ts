@@ -63,7 +63,7 @@ export interface AnswerOptions {
 
 /** The answers to a published job as they arrive; minions that do not return, and ids that are not accepted, come last. */
 export async function* answers(
-  client: LocalClient,
+  client: Pick<LocalClient, "collect">,
   published: PublishedJob,
   { timeouts, signal, live, opts, publishedMs = performance.now(), onAbsent, onState }: AnswerOptions,
 ): AsyncGenerator<Answer> {

@@ -14,7 +14,7 @@ import { ARGUMENTS, COMMON, unlessConflict as orConflict } from "./_state_argume
 type OfSls = (mods: Value, call: show.Call) => Promise<Value>;
 
 /** A function that shows something of SLS files. */
-function ofSls(doc: string, run: OfSls, ...examples: readonly string[]): ModuleFunction<JobContext> {
+function ofSls(doc: string, run: OfSls, ...examples: readonly [string, ...string[]]): ModuleFunction<JobContext> {
   return fn({
     ...COMMON,
     doc: describe(
@@ -31,7 +31,7 @@ function ofSls(doc: string, run: OfSls, ...examples: readonly string[]): ModuleF
 function ofTop(
   doc: string,
   run: (call: show.Call) => Promise<Value>,
-  ...examples: readonly string[]
+  ...examples: readonly [string, ...string[]]
 ): ModuleFunction<JobContext> {
   return fn({
     ...COMMON,

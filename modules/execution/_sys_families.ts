@@ -65,7 +65,7 @@ function listing(
   source: Source,
   { doc, examples, choose }: {
     readonly doc: string;
-    readonly examples: readonly string[];
+    readonly examples: readonly [string, ...string[]];
     readonly choose: (names: readonly string[], wanted: readonly string[]) => string[];
   },
   varKwargs?: string,

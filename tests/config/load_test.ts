@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "../support/assert.ts";
 import { type ConfigRequest, loadClientConfig, loadMasterConfig, loadMinionConfig } from "../../lib/config/load.ts";
 import type { ProcessEnvironment } from "../../lib/config/place.ts";
+import type { HostNames } from "../../lib/config/node_id.ts";
 import { ConfigError } from "../../lib/errors.ts";
 import { map, str, type ValueMap } from "../../lib/values/value.ts";
 
@@ -239,6 +240,18 @@ Deno.test("include accepts paths and globs, relative to its file, and warns if t
   assertEquals(warnings, ["include: absent.conf matches no file"]);
 });
 
+Deno.test("include accepts a path in the home directory, and refuses what is no path", () => {
+  using place = new Place({ "etc/salt/master": "include: ~/mine.conf", "home/mine.conf": "timeout: 3" });
+  place.variables.HOME = place.path("home");
+  assertEquals(loadMasterConfig(place.request()).opts.timeout, 3);
+  place.write("etc/salt/master", "timeout: 4\ninclude: [mine.conf, {a: b}]");
+  assertThrows(
+    () => loadMasterConfig(place.request()),
+    ConfigError,
+    `${place.path("etc/salt/master")}:2: include: must be a path or a list of paths`,
+  );
+});
+
 Deno.test("paths in files are below root_dir, paths of the command line are not", () => {
   using place = new Place();
   place.write(
@@ -284,6 +297,12 @@ Deno.test("old option names still work, with a warning", () => {
   const { opts, warnings } = loadMasterConfig(place.request());
   assertEquals(opts.publisher_acl, map({ fred: ["test.ping"] }));
   assertEquals(warnings, [`${place.path("etc/salt/master")}:1: client_acl: is called publisher_acl now`]);
+  place.write("etc/salt/master", "client_acl: {fred: [test.ping]}\npublisher_acl: {ann: ['*']}");
+  const both = loadMasterConfig(place.request());
+  assertEquals(both.opts.publisher_acl, map({ ann: ["*"] }));
+  assertEquals(both.warnings, [
+    `${place.path("etc/salt/master")}:1: client_acl: ignored: publisher_acl, its new name, is set as well`,
+  ]);
 });
 
 const MASTERS: [yaml: string, master: string, port: number][] = [
@@ -294,6 +313,7 @@ const MASTERS: [yaml: string, master: string, port: number][] = [
   ["master: 'fe80::1'", "fe80::1", 4506],
   ["master: [a, b]", "a", 4506],
   ["master: 10.0.0.1\nmaster_port: 4600", "10.0.0.1", 4600],
+  ["master: '::1'\nmaster_uri_format: ip_only\nmaster_port: 4600", "::1", 4600],
 ];
 for (const [yaml, master, port] of MASTERS) {
   Deno.test(`the minion's master for ${JSON.stringify(yaml)} is ${master} at ${port}`, () => {
@@ -339,6 +359,23 @@ Deno.test("options that shape an id", () => {
   assertEquals(opts.pidfile, place.path("var/run/salt/m1/salt-minion.pid"));
 });
 
+Deno.test("an id that is made is lower case if it shall be, and an address keeps its dots", () => {
+  using place = new Place({ "etc/salt/minion": "minion_id_lowercase: true\nminion_id_remove_domain: true" });
+  const id = (names: Partial<HostNames>) => {
+    const hostNames = () => ({ hostname: "localhost", hosts: "", hostnameFile: "", addresses: [], ...names });
+    return loadMinionConfig({ ...place.request(), environment: { ...place.environment, hostNames } }).opts.id;
+  };
+  assertEquals(id({ hostname: "BOX.Example.org" }), "box");
+  assertEquals(id({ addresses: ["10.0.0.7"] }), "10.0.0.7");
+});
+
+Deno.test("an id that cannot be cached is used, with a warning", () => {
+  using place = new Place({ "etc/salt/minion": "master: m" });
+  const { opts, warnings } = loadMinionConfig({ ...place.request({ root_dir: "/proc" }), cacheId: true });
+  assertEquals(opts.id, "box.example.org");
+  assertStringIncludes(warnings.join("\n"), "The id box.example.org cannot be kept in /proc/etc/salt/minion_id: ");
+});
+
 Deno.test("environment variables set the configuration directory", () => {
   using place = new Place({ "a/master": "timeout: 1", "b.yml": "timeout: 2" });
   place.variables.SALT_CONFIG_DIR = place.path("a");
@@ -360,6 +397,12 @@ Deno.test("the commands read the user's own file, and connect over loopback to a
   place.write("home/.config/salt/saltrc", "timeout: 8\ninterface: 10.0.0.1");
   const second = loadClientConfig(place.request()).opts;
   assertEquals([second.timeout, second.interface], [8, "10.0.0.1"]);
+  place.write("own", "timeout: 7\ninterface: '::'");
+  place.variables.SALT_CLIENT_CONFIG = "own";
+  const third = loadClientConfig(place.request()).opts;
+  assertEquals([third.timeout, third.interface], [7, "::1"]);
+  place.variables.SALT_CLIENT_CONFIG = "missing";
+  assertEquals(loadClientConfig(place.request()).opts.timeout, 8);
 });
 
 Deno.test("patterns in file roots are expanded to existing directories", () => {

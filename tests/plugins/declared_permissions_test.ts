@@ -47,6 +47,10 @@ const TEXTS: Readonly<Record<string, readonly [text: string, declared: Permissio
   "computed": ['export const f = { permissions: { ["read"]: true } };', "problem"],
   "spread": ["export const f = { permissions: { ...all } };", "problem"],
   "none that there is": ["export const f = { permissions: { everything: true } };", "problem"],
+  "one kind twice": ['export const f = { permissions: { read: ["/a"], read: ["/b"] } };', "problem"],
+  "too deep": ["export const f = { permissions: { read: [[[['/a']]]] } };", "problem"],
+  "cut off": ["export function f() {}\nf.permissions =", "problem"],
+  "after a regular expression": ['/;f.permissions = "none";/.test("x");\nexport const f = { permissions: "all" };', "all"],
   "a set's prototype": ['export const f = { permissions: { __proto__: "all" } };', "problem"],
 };
 for (const [what, [text, declared]] of Object.entries(TEXTS)) {
@@ -64,6 +68,7 @@ for (
     "/* open",
     "`open",
     "`${ open`",
+    "`${open",
     "f(]",
     "\\u0066()",
   ]
@@ -72,6 +77,12 @@ for (
     assertThrows(() => declaredPermissions(text), SyntaxError);
   });
 }
+
+Deno.test("a text of more than a million letters declares nothing", () => {
+  const text = (letters: number) => `export const f = { permissions: "all" };//${"x".repeat(letters)}`;
+  assertEquals(declaredPermissions(text(1_000_000)).functions.get("f"), { permissions: "all" });
+  assertThrows(() => declaredPermissions(text(1 << 20)), SyntaxError, "it is longer than 1048576 characters");
+});
 
 Deno.test("the exports of a file are known, unless it re-exports another file", () => {
   const text = "export const a = 1, b = 2; export function c() {}";

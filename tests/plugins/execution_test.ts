@@ -82,6 +82,27 @@ Deno.test("a function of a module that cannot be loaded reports the reason", asy
   }
 });
 
+Deno.test("a function that needs a permission it does not declare says which", async () => {
+  const directory = await Deno.makeTempDir({ prefix: "execution" });
+  try {
+    await Deno.mkdir(`${directory}/modules`);
+    const refused = (text: string) => `throw new Deno.errors.NotCapable(${JSON.stringify(text)});`;
+    await Deno.writeTextFile(
+      `${directory}/modules/mine.js`,
+      `export function f() { ${refused('Requires read access to "/x", run again with the --allow-read flag')} }\n` +
+        `export function g() { ${refused("not now")} }`,
+    );
+    const context = testContext({ catalogue: loadCatalogue({ extensionModules: directory }) });
+    const said = (name: string, wanted: string) =>
+      `ERROR executing 'mine.${name}': The permissions that the function declares do not allow this: ${wanted}. ` +
+      `A module of your own declares what mine.${name} needs in its "permissions".`;
+    assertEquals((await run("mine.f", [], context)).return, said("f", 'read access to "/x"'));
+    assertEquals((await run("mine.g", [], context)).return, said("g", "not now"));
+  } finally {
+    await Deno.remove(directory, { recursive: true });
+  }
+});
+
 Deno.test("retcode is the value that the function set, also in calls of other functions", async () => {
   const context = testContext();
   assertEquals(await run("test.retcode", [3], context), { return: true, retcode: 3, success: false });

@@ -104,6 +104,11 @@ const BROKEN: readonly [string, string, string][] = [
     "f.params.a.type",
   ],
   ["has a run that is no function", "export const f = { run: 1 };", "f.run is not a function"],
+  ["has a doc that is no text", "export const f = { doc: ['x'], run() {} };", "f.doc is not a string"],
+  ["has parameters that are a text", "export const f = { params: 'a', run() {} };", "f.params is not an object"],
+  ["has no parameters but null", "export const f = { params: null, run() {} };", "f.params is not an object"],
+  ["has a keyword that is no text", "export const f = { keywords: [1], run() {} };", "f.keywords is not a list of strings"],
+  ["has varArgs that are true", "export const f = { varArgs: true, run() {} };", "f.varArgs is not a string"],
 ];
 
 for (const [what, text, reason] of BROKEN) {
@@ -119,6 +124,15 @@ for (const [what, text, reason] of BROKEN) {
     });
   });
 }
+
+Deno.test("a family whose functions have declarations refuses a file of plain functions", async () => {
+  await withFiles({ "bad.js": "export const f = () => 1;" }, async (directory) => {
+    const family = loadFamily<null>({}, { directories: [directory], plainFunctions: false });
+    assertEquals(await family.get("bad.f"), undefined);
+    const reason = 'f is a plain function; it must be an object with "params" and "run"';
+    assertStringIncludes(family.problems().get("bad") ?? "", reason);
+  });
+});
 
 Deno.test("a changed file is read again by a new catalogue", async () => {
   await withFiles({ "v.js": "export const f = () => 1;" }, async (directory) => {

@@ -11,6 +11,7 @@ import {
 import { formatRecord } from "../../lib/process/log_format.ts";
 import { consoleSink, fileSink, openLog } from "../../lib/process/log_sinks.ts";
 import { masterOptions } from "../../lib/config/options.ts";
+import { map } from "../../lib/values/value.ts";
 
 const PLAIN = { format: "[%(levelname)-8s] %(message)s", datefmt: "%H:%M:%S", colours: false };
 const FILE = {
@@ -65,6 +66,29 @@ Deno.test("log_granular_levels: the level of the longest matching name is used, 
   log.write({ level: LEVEL_NUMBERS.info, name: "salt.config", message: "no", timeMs: 0 });
   log.write({ level: LEVEL_NUMBERS.info, name: "salt.minion", message: "posted", timeMs: 0 });
   assertEquals(sink.lines, ["salt.minion", "salt.minion.jobs", "other", "posted"]);
+});
+
+Deno.test("openLog() takes log_granular_levels with aliases and in any case; what is no level is that of errors", () => {
+  let terminal = "";
+  const levels = { "salt.a": "WARN", "salt.b": "debug", "salt.c": "nonsense", "salt.d": null };
+  const { log, close } = openLog({
+    log_level: "debug",
+    log_level_logfile: "quiet",
+    log_file: "/nonexistent/log",
+    log_fmt_console: PLAIN.format,
+    log_datefmt: "%H",
+    log_fmt_logfile: "%(message)s",
+    log_datefmt_logfile: "%H",
+    log_granular_levels: map(levels),
+  }, { terminal: (text) => void (terminal += text) });
+  for (const name of Object.keys(levels)) {
+    for (const level of ["debug", "warning", "error"] as const) log.named(name)[level](`${name} ${level}`);
+  }
+  close();
+  assertEquals(terminal.split("\n").map((line) => line.replace(/^\[.*\] /, "")), [
+    ...["salt.a warning", "salt.a error", "salt.b debug", "salt.b warning", "salt.b error"],
+    ...["salt.c error", "salt.d error", ""],
+  ]);
 });
 
 Deno.test("a message function is called only if a sink logs the message", () => {

@@ -46,7 +46,9 @@ Deno.test("a process is described by its program, working directory, environment
     assert(isMap(environ) && environ.get("A") === "1" && environ.get("B") === "x=y");
     const files = all.get("open_files");
     assert(Array.isArray(files));
-    const opened = files.map((file) => Array.isArray(file) ? [file[0], file[1], file[3]] : file);
+    // Those above 6 come from whoever runs the tests.
+    const opened = files.map((file) => Array.isArray(file) ? [file[0], file[1], file[3]] : [])
+      .filter(([, fd]) => Number(fd) <= 6);
     assertEquals(opened, [
       [`${root}/both`, 3, "r+"],
       [`${root}/appended`, 4, "a"],
@@ -75,4 +77,56 @@ Deno.test("a process is described by its program, working directory, environment
   }
   await assertRejects(() => processAttributes(child.pid, undefined, NO_IONICE), NoProcessError);
   await assertRejects(() => processAttributes(-1, undefined, NO_IONICE), NoProcessError);
+});
+
+/** The fields of a process's `stat`, with the number of its terminal. */
+function statWith(terminal: number): string {
+  return `7 (a ) b) S 1 7 7 ${terminal} ${Array.from({ length: 45 }, (_, i) => 100 + i).join(" ")}\n`;
+}
+
+Deno.test("of a process's threads and files those are left out that end while they are read, and files that are removed", async () => {
+  const root = Deno.makeTempDirSync({ prefix: "process_" });
+  try {
+    for (const directory of ["7", "8", "9"]) Deno.mkdirSync(`${root}/proc/7/task/${directory}`, { recursive: true });
+    for (const file of ["stat", "task/7/stat", "task/9/stat"]) {
+      Deno.writeTextFileSync(`${root}/proc/7/${file}`, statWith(0));
+    }
+    Deno.mkdirSync(`${root}/proc/7/fd`);
+    Deno.mkdirSync(`${root}/proc/7/fdinfo`);
+    Deno.writeTextFileSync(`${root}/file`, "x");
+    const targets = [`${root}/file`, `${root}/file`, `${root}/file (deleted)`, "pipe:[1]", root];
+    for (const [i, target] of targets.entries()) {
+      Deno.symlinkSync(target, `${root}/proc/7/fd/${i}`);
+      if (i !== 1) Deno.writeTextFileSync(`${root}/proc/7/fdinfo/${i}`, "pos:\t5\nflags:\t0100002\n");
+    }
+    const found = await processAttributes(7, ["threads", "open_files", "terminal"], NO_IONICE, root);
+    const threads = found.get("threads");
+    assert(Array.isArray(threads));
+    assertEquals(threads.map((thread) => Array.isArray(thread) && thread[0]), [7, 9]);
+    assertEquals(found.get("open_files"), [[`${root}/file`, 0, 5, "r+", 0o100002]]);
+    assertEquals(found.get("terminal"), null);
+  } finally {
+    Deno.removeSync(root, { recursive: true });
+  }
+});
+
+Deno.test("a process's terminal is the device of its number, on a host with or without /dev/pts", async () => {
+  const root = Deno.makeTempDirSync({ prefix: "process_" });
+  const device = Deno.statSync("/dev/null").rdev ?? 0;
+  const asked = async () => (await processAttributes(7, ["terminal"], NO_IONICE, root)).get("terminal");
+  try {
+    Deno.mkdirSync(`${root}/proc/7`, { recursive: true });
+    Deno.mkdirSync(`${root}/dev`);
+    Deno.writeTextFileSync(`${root}/proc/7/stat`, statWith(device));
+    Deno.symlinkSync("/dev/null", `${root}/dev/other`);
+    Deno.symlinkSync("nowhere", `${root}/dev/tty1`);
+    assertEquals(await asked(), null);
+    Deno.mkdirSync(`${root}/dev/pts`);
+    Deno.symlinkSync("/dev/null", `${root}/dev/pts/3`);
+    assertEquals(await asked(), "/dev/pts/3");
+    Deno.symlinkSync("/dev/null", `${root}/dev/tty2`);
+    assertEquals(await asked(), "/dev/tty2");
+  } finally {
+    Deno.removeSync(root, { recursive: true });
+  }
 });

@@ -10,7 +10,7 @@ import {
   parseRequest,
   stringField,
 } from "../../lib/protocol/payload.ts";
-import { map } from "../../lib/values/value.ts";
+import { isMap, map } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertThrows } from "../support/assert.ts";
 import { envelope } from "../support/fleet/scripted_minion.ts";
 
@@ -67,6 +67,13 @@ Deno.test("versions are parsed as Python's int() parses them, if they are valid"
   for (const value of [null, [], {}, "", "x", "3.0", 2.5, true, "9".repeat(30)]) {
     assertThrows(() => version(value), WireError, "bad load", `${value}`);
   }
+});
+
+Deno.test("a clear load with more than a thousand fields is refused", () => {
+  const load = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`f${i}`, 1]));
+  const { load: read } = parseRequest(envelope({ enc: "clear", load: load(1_000) }));
+  assert(isMap(read) && read.size === 1_000);
+  assertThrows(() => parseRequest(envelope({ enc: "clear", load: load(1_001) })), WireError, "bad load");
 });
 
 Deno.test("ids and algorithms that are no strings count as missing", () => {

@@ -1,10 +1,10 @@
 /** @module */
 import { JobDelivery } from "../../lib/publisher/delivery.ts";
-import { SILENT_LOGGER } from "../../lib/process/log.ts";
+import { type Logger, SILENT_LOGGER } from "../../lib/process/log.ts";
 import { UndeliveredJobs } from "../../lib/jobs/undelivered.ts";
 import { encode } from "../../lib/values/msgpack.ts";
 import { map, type Value, type ValueMap } from "../../lib/values/value.ts";
-import { assertEquals, assertRejects } from "../support/assert.ts";
+import { assertEquals, assertRejects, assertStringIncludes } from "../support/assert.ts";
 import { jobStore } from "../support/fleet/job_store.ts";
 
 const JID = "20240102030405000001";
@@ -17,11 +17,11 @@ class Place implements Disposable {
   readonly published: ValueMap[] = [];
   readonly present = new Set<string>();
 
-  open(): JobDelivery {
+  open(log: Logger = SILENT_LOGGER): JobDelivery {
     return new JobDelivery({
       jobs: this.jobs,
       undelivered: this.undelivered,
-      log: SILENT_LOGGER,
+      log,
       isPresent: (id) => this.present.has(id),
       publish: (load) => Promise.resolve(void this.published.push(load)),
     });
@@ -97,5 +97,30 @@ Deno.test("a pushed message that is no load is refused, and nothing is published
   const delivery = place.open();
   await assertRejects(() => delivery.deliver(encode(map({ minions: MINIONS }), "disk")), TypeError);
   assertEquals([place.told(), delivery.size], [[], 0]);
+  delivery.close();
+});
+
+Deno.test("a job without a time limit is published, and is over at once", async () => {
+  using place = new Place();
+  const delivery = place.open();
+  await delivery.deliver(pushed({ ttl_ms: null }));
+  assertEquals(place.told(), [["*", false]]);
+  await delivery.arrived(MINIONS);
+  assertEquals(place.told(), []);
+  delivery.close();
+});
+
+Deno.test("a delivered job that cannot be removed is logged, and the next one is published", async () => {
+  using place = new Place();
+  const errors: string[] = [];
+  const delivery = place.open({ ...SILENT_LOGGER, error: (text) => errors.push(String(text)) });
+  await delivery.deliver(pushed());
+  Deno.removeSync(`${place.root}/undelivered`, { recursive: true });
+  Deno.writeTextFileSync(`${place.root}/undelivered`, "");
+  for (const id of MINIONS) delivery.noteEvent(`salt/job/${JID}/ret/${id}`);
+  assertEquals(errors.length, 1);
+  assertStringIncludes(errors[0], "An undelivered job could not be removed: ");
+  await delivery.deliver(pushed());
+  assertEquals(place.told(), [["*", false], ["*", false]]);
   delivery.close();
 });

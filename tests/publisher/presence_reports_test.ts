@@ -3,7 +3,7 @@ import { PresenceBook, presenceTopic } from "../../lib/fleet/presence.ts";
 import { readPresence, writePresence } from "../../lib/fleet/presence_file.ts";
 import { PresenceReports } from "../../lib/publisher/presence_reports.ts";
 import { SILENT_LOGGER } from "../../lib/process/log.ts";
-import { assertEquals } from "../support/assert.ts";
+import { assertEquals, assertStringIncludes } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
 
 const KEYS = { sessionKey: "session", sharedKey: "shared" };
@@ -34,4 +34,27 @@ Deno.test("changes of presence are reported together: in the file, by one event,
   assertEquals([[...present.keys()], [...gone.keys()].sort()], [["web1", "left"], ["gone", "web2"]]);
   reports.close();
   Deno.removeSync(cachedir, { recursive: true });
+});
+
+Deno.test("presence that cannot be stored is logged, and reported all the same", async () => {
+  const root = Deno.makeTempDirSync({ prefix: "presence_" });
+  const cachedir = `${root}/cache`;
+  const book = new PresenceBook({ sessionKey: () => KEYS.sessionKey, sharedKey: () => KEYS.sharedKey });
+  const events: string[] = [], errors: string[] = [];
+  const reports = new PresenceReports({
+    cachedir,
+    book,
+    log: { ...SILENT_LOGGER, error: (text) => errors.push(String(text)) },
+    fire: (_tag, data) => Promise.resolve(events.push(`${data.get("new")}`)),
+    onArrivals: () => Promise.resolve(),
+  });
+  Deno.removeSync(cachedir, { recursive: true });
+  Deno.writeTextFileSync(cachedir, "a file");
+  reports.receive(new Uint8Array([1, ...new TextEncoder().encode(presenceTopic("web1", KEYS))]));
+  await eventually(() => events.length > 0, { what: "the event" });
+  assertEquals(events, ["web1"]);
+  assertEquals(errors.length, 1);
+  assertStringIncludes(errors[0], "The presence file could not be written: ");
+  reports.close();
+  Deno.removeSync(root, { recursive: true });
 });

@@ -35,3 +35,21 @@ Deno.test("a summary for a terminal has a colour for each outcome; with -v it na
   assertStringIncludes(summaryText(many, { verbose: false, color: false }), " and 2 more\n");
   assertStringIncludes(text, "\nMinions with failures: m0 m1 m2");
 });
+
+Deno.test("a summary of no minions has only counts, and one without returns has no response times", () => {
+  const lines = (answers: readonly Answer[]) =>
+    summaryText(answers, { verbose: true, color: false }).split("\n").slice(5, -2);
+  const counts = (targeted: number) => [
+    `# of minions targeted: ${targeted}`,
+    "# of minions returned: 0",
+    `# of minions that did not return: ${targeted}`,
+    "# of minions with errors: 0",
+  ];
+  assertEquals(lines([]), counts(0));
+  assertEquals(lines(ANSWERS.slice(4)), [
+    ...counts(1),
+    "outcome        code  minions  which",
+    "not connected     -        1  off",
+    "Minions not connected: off",
+  ]);
+});

@@ -1,7 +1,7 @@
 import { TargetError } from "../../lib/errors.ts";
 import { factsOf } from "../../lib/target/facts.ts";
 import { matchesTarget, portableTarget } from "../../lib/target/target.ts";
-import type { Value } from "../../lib/values/value.ts";
+import type { Value, ValueMap } from "../../lib/values/value.ts";
 import { map } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertNotEquals, assertThrows } from "../support/assert.ts";
 import { cpuMs } from "../support/time.ts";
@@ -66,11 +66,14 @@ const UNREADABLE: readonly [type: string, tgt: Value, message: string][] = [
   ["compound", "N@wbe", "did you mean web?"],
   ["nodegroup", "loop1", "contains itself: loop1 > loop2 > loop1"],
   ["nodegroup", "self", "contains itself: self > self"],
+  ["nodegroup", "odd", "The node group odd is neither a text nor a list"],
+  ["ipcidr", 7, "An address must be a text"],
 ];
 
 for (const [tgtType, tgt, message] of UNREADABLE) {
   Deno.test(`a ${tgtType} target ${JSON.stringify(tgt).slice(0, 40)} is refused with its reason`, () => {
-    assertThrows(() => matchesTarget({ tgt, tgtType }, WEB1, { nodegroups: NODEGROUPS }), TargetError, message);
+    const nodegroups: ValueMap = new Map([...NODEGROUPS, ["odd", 7]]);
+    assertThrows(() => matchesTarget({ tgt, tgtType }, WEB1, { nodegroups }), TargetError, message);
   });
 }
 

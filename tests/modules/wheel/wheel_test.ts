@@ -108,6 +108,8 @@ Deno.test("config.apply sets one option and keeps the others; a value that would
     const before = Deno.readTextFileSync(`${root}/etc/master`);
     await assertRejects(() => call("wheel.config.apply", ["worker_threads", "many"]));
     assertEquals(Deno.readTextFileSync(`${root}/etc/master`), before);
+    await call("wheel.config.apply", ["mysql.host", "db1"]);
+    assertStringIncludes(Deno.readTextFileSync(`${root}/etc/master`), "mysql.host: db1");
   }));
 
 Deno.test("config.update_config writes one file of master.d, whatever the name says", () =>

@@ -1,0 +1,53 @@
+/** Digests of files that change, or whose size the system does not give; the bounds and links of lists of files. */
+
+import { CommandError } from "../../lib/errors.ts";
+import { hashBytes } from "../../lib/crypto/hash.ts";
+import { HashCache } from "../../lib/files/hash_cache.ts";
+import { digestFile, SMALL } from "../../lib/files/pieces.ts";
+import { listTree, readFound } from "../../lib/files/root_files.ts";
+import { map } from "../../lib/values/value.ts";
+import { assertEquals, assertThrows } from "../support/assert.ts";
+
+/** A directory that is removed at the end. */
+class Place implements Disposable {
+  readonly root = Deno.makeTempDirSync({ prefix: "digests_" });
+
+  [Symbol.dispose](): void {
+    Deno.removeSync(this.root, { recursive: true });
+  }
+}
+
+Deno.test("the digest of a file that changes while it is read is that of its last content", async () => {
+  using place = new Place();
+  const path = `${place.root}/f`;
+  const cache = new HashCache(`${place.root}/hash`, "sha256", { log: () => {} });
+  Deno.writeFileSync(path, new Uint8Array(SMALL + 1));
+  const digest = cache.get({ path, saltenv: "base", rel: "f" });
+  const last = new Uint8Array(SMALL + 2).fill(7);
+  Deno.writeFileSync(path, last);
+  assertEquals(await digest, hashBytes(last, "sha256").toHex());
+});
+
+Deno.test("a file that has more bytes than the system says is read to its end", async () => {
+  assertEquals(Deno.statSync("/proc/version").size, 0);
+  assertEquals(
+    await digestFile("/proc/version", "sha256"),
+    hashBytes(Deno.readFileSync("/proc/version"), "sha256").toHex(),
+  );
+});
+
+Deno.test("a file of the roots that is larger than 64 MiB is not read", () => {
+  using place = new Place();
+  const path = `${place.root}/large`;
+  Deno.writeTextFileSync(path, "");
+  Deno.truncateSync(path, 64 * 2 ** 20 + 1);
+  assertThrows(() => readFound({ path, kind: "bin" }), CommandError, `${path} is larger than 67108864 bytes`);
+});
+
+Deno.test("in a tree of files a link to nowhere is a file", () => {
+  using place = new Place();
+  Deno.mkdirSync(`${place.root}/d`);
+  Deno.symlinkSync("nowhere", `${place.root}/link`);
+  Deno.symlinkSync("d", `${place.root}/to_d`);
+  assertEquals(listTree(place.root), map({ d: {}, link: "f", to_d: {} }));
+});
