@@ -60,7 +60,8 @@ function readState(tag: Value, fields: ValueMap): StateResult | undefined {
   const duration = fields.get("duration") ?? (fields.has("duration") ? null : "");
   if (fun === undefined || changes === undefined) return undefined;
   if (typeof duration !== "string" && toNumber(duration) === undefined) return undefined;
-  const warnings = fields.get("warnings");
+  const given = fields.get("warnings");
+  const warnings = typeof given === "string" ? [given] : given;
   if (warnings !== undefined && !Array.isArray(warnings)) return undefined;
   return {
     comps: [state, id, name, fun],

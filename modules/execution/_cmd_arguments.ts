@@ -95,7 +95,11 @@ export function pick<K extends keyof CmdArguments & string>(...names: K[]): Pick
 /** Documentation of a function: what it does, what its arguments mean, how it is called. */
 export function document(
   what: string,
-  { params, more = {}, examples }: { params: Parameters; more?: Record<string, string>; examples: [string, ...string[]] },
+  { params, more = {}, examples }: {
+    params: Parameters;
+    more?: Record<string, string>;
+    examples: [string, ...string[]];
+  },
 ): string {
   const meaning: Readonly<Record<string, string>> = { ...MEANING, ...more };
   const lines = Object.keys(params).map((name) => `${name}\n    ${meaning[name]}`);

@@ -34,7 +34,11 @@ export const ipcidr: ModuleFunction<JobContext> = fn({
 });
 
 /** A match of grains or pillar, whose levels `delimiter` separates. */
-function dataMatch(type: TargetType, what: string, ...examples: readonly [string, ...string[]]): ModuleFunction<JobContext> {
+function dataMatch(
+  type: TargetType,
+  what: string,
+  ...examples: readonly [string, ...string[]]
+): ModuleFunction<JobContext> {
   return fn({
     doc: describe(`Whether ${what}. \`delimiter\` separates the levels.`, ...examples),
     params: { tgt: str(), delimiter: str(DEFAULT_TARGET_DELIM) },

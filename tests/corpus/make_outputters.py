@@ -109,6 +109,10 @@ if not OLD:
             add("table", value, **layout)
         uneven = {"m1": [["one two three four", "5\n6"]]}
         add("table", uneven, differs="out.table.width" not in layout and layout.get("out.table.rows_key", "m1") == "m1", **layout)
+    for labels in ("AB", 5, True, [1, 2]):
+        add("table", {"rows": [["a", "b"]], "labels": labels})
+    for value in (b"a\r\nb\n", b"\n", b"a\n\nb"):
+        add("txt", value)
 
 # --- state runs ----------------------------------------------------------------------------------------------------------
 
@@ -181,6 +185,25 @@ else:
     for more in ({}, {"state_output": "terse_id"}, {"state_output": "terse", "state_tabular": True}, {"state_output_pct": True}):
         for value in (TOGETHER, ALL, {"m1": {"x": 1}}):
             add("highstate", value, state_compress_ids=True, **more)
+
+    ODD = run(state("test_|-a_|-a_|-nop", 0, result="odd"), SAME)
+    UNREADABLE = run(state("test_|-a_|-a_|-nop", 0, changes="absent"))["m1"]
+    for value in (
+        ODD, run(state("test_|-a_|-a_|-nop", 0, warnings=[])),
+        run(state("salt_|-inner_|-state.orchestrate_|-runner", 0, name="state.orchestrate", changes={"m2": UNREADABLE})),
+        *(run(state("test_|-a_|-a_|-nop", 0, changes={"ret": ret, "out": "highstate"})) for ret in (["x"], "x", {"m2": UNREADABLE}, {"m2": ["err"]})),
+    ):
+        add("highstate", value)
+    # Salt shows the letters of a text one by one; before it gives up at a number it has written "ms" behind the duration.
+    for warnings in ("careful", 5):
+        add("highstate", run(state("test_|-a_|-a_|-nop", 0, warnings=warnings)), differs=True)
+    for layout in ("{6[result][0]}", "{6[comment]:s}", "{6[comment]:d}", "{6[duration]:.1f}", "{6[tags][1]} {6[tags]}", "{6[tags][x]}", "{6[tags][7]}"):
+        fails = layout in ("{6[result][0]}", "{6[comment]:d}", "{6[tags][x]}", "{6[tags][7]}")
+        add("highstate", run(state("test_|-a_|-a_|-nop", 0, tags=["x", "y"])), differs=fails, state_output="terse", state_tabular=layout)
+    twice = lambda **more: run(*(state(f"cmd_|-both_|-{name}_|-run", i, **more) for i, name in enumerate(("a", "b"))))
+    once = run(state("cmd_|-both_|-a_|-run", 0, changes={"pid": 1}), state("cmd_|-both_|-b_|-run", 1))
+    for value in (once, twice(duration="absent"), twice(__sls__="absent"), {"m1": {"a_|-b": {"result": True}}}, {"m1": {5: {}}}):
+        add("highstate", value, state_compress_ids=True)
 
 lines = ",\n".join(json.dumps(row, separators=(",", ":"), ensure_ascii=True) for row in rows)
 name = "outputters_3007.json" if OLD else "outputters.json"

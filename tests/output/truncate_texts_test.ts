@@ -9,7 +9,7 @@ const RUN = toValue({
       __run_num__: 0,
       result: true,
       comment: "one\ntwo\nthree",
-      changes: { diff: "1\n2\n3\n4\n", stdout: ["x\ny\nz"], mode: "0644" },
+      changes: { diff: "1\n2\n3\n4\n", stdout: ["x\ny\nz"], mode: "0644", size: 5 },
     },
   },
 });
@@ -27,6 +27,8 @@ Deno.test("long texts in the changes are cut after the given number of lines, an
     "… 2 more lines",
     "mode:",
     "0644",
+    "size:",
+    "5",
   ]);
 });
 

@@ -50,7 +50,10 @@ const TEXTS: Readonly<Record<string, readonly [text: string, declared: Permissio
   "one kind twice": ['export const f = { permissions: { read: ["/a"], read: ["/b"] } };', "problem"],
   "too deep": ["export const f = { permissions: { read: [[[['/a']]]] } };", "problem"],
   "cut off": ["export function f() {}\nf.permissions =", "problem"],
-  "after a regular expression": ['/;f.permissions = "none";/.test("x");\nexport const f = { permissions: "all" };', "all"],
+  "after a regular expression": [
+    '/;f.permissions = "none";/.test("x");\nexport const f = { permissions: "all" };',
+    "all",
+  ],
   "a set's prototype": ['export const f = { permissions: { __proto__: "all" } };', "problem"],
 };
 for (const [what, [text, declared]] of Object.entries(TEXTS)) {

@@ -107,7 +107,11 @@ const BROKEN: readonly [string, string, string][] = [
   ["has a doc that is no text", "export const f = { doc: ['x'], run() {} };", "f.doc is not a string"],
   ["has parameters that are a text", "export const f = { params: 'a', run() {} };", "f.params is not an object"],
   ["has no parameters but null", "export const f = { params: null, run() {} };", "f.params is not an object"],
-  ["has a keyword that is no text", "export const f = { keywords: [1], run() {} };", "f.keywords is not a list of strings"],
+  [
+    "has a keyword that is no text",
+    "export const f = { keywords: [1], run() {} };",
+    "f.keywords is not a list of strings",
+  ],
   ["has varArgs that are true", "export const f = { varArgs: true, run() {} };", "f.varArgs is not a string"],
 ];
 

@@ -294,6 +294,25 @@ Deno.test("the beginning of an incomplete line is shown, and not repeated with i
   for (const [texts, lines] of cases) assertEquals(await shownSlowly(texts), lines);
 });
 
+Deno.test("a lone carriage return shows nothing until more follows", async () => {
+  const seen: string[] = [];
+  using lines = new LiveLines({ write: (some) => seen.push(some), color: false, omitShown: true, unfinishedMs: 1 });
+  lines.show("web1", [part("\r"), part("half", 1, "stderr")]);
+  await eventually(() => seen.length > 0, { what: "the beginning of the other stream" });
+  assertEquals(seen, ["web1 (stderr): half …\n"]);
+  lines.show("web1", [part("\nx\n")]);
+  assertEquals(seen.slice(1), ["web1: \n", "web1: x\n"]);
+});
+
+Deno.test("a very long line is shown in parts, and output that is too much to remember stays in the return", () => {
+  const long = "x".repeat(65_536 + 3);
+  assertEquals(shown([part(long)]).after(), `web1: ${"x".repeat(65_536)}\nweb1: xxx\n`);
+  const text = `${"x".repeat(2 ** 20)}\nb`;
+  assertEquals(shown([part(`${text}\n`)], { value: text }).end, "(the 2 lines above)");
+  const much = `${"x".repeat(16 * 2 ** 20)}\nb`;
+  assertEquals(shown([part(`${much}\n`)], { value: much }).end, much);
+});
+
 Deno.test("a line is shown when it ends, with its minion's name; the rest when the command ends", () => {
   const { out, after } = shown([part("one\ntw"), part("o\nthr"), part("ee")]);
   assertEquals([out, after()], ["web1: one\nweb1: two\n", "web1: one\nweb1: two\nweb1: three\n"]);
