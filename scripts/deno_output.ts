@@ -1,10 +1,10 @@
 /**
- * Parsers of the output of Deno's tools, whose texts may change with a version: each function has a test against the
- * real tool. What the program itself reads is in lib/os/deno_texts.ts.
+ * Parsers of the output of Deno's tools. The texts may change with a version, so each function has a test against the
+ * real tool. The texts that the programs themselves parse are in lib/os/deno_texts.ts.
  * @module
  */
 
-/** Whether `deno compile` failed because it could not download `denort`, which it builds upon. */
+/** Whether `deno compile` failed because it could not download `denort`, the runtime of its executables. */
 export function lacksDenort(errors: string): boolean {
   return /denort|dl\.deno\.land/.test(errors);
 }
@@ -14,7 +14,7 @@ export function coveredNothing(errors: string): boolean {
   return /No covered files|No files/i.test(errors);
 }
 
-/** The test counts of `deno test`; all 0 if it says nothing. */
+/** The test counts of `deno test`; all 0 if there is no line with counts. */
 export function testCounts(
   output: string,
 ): { readonly passed: number; readonly failed: number; readonly ignored: number } {
@@ -30,10 +30,10 @@ export function failedTests(output: string): string[] {
   return [...new Set(names)];
 }
 
-/** The files of which `deno check` complains. */
+/** The files with errors of `deno check`. */
 export function complainedFiles(errors: string): Set<string> {
   const files = new Set<string>();
-  // The first place after each error is the error's own; further ones explain it.
+  // The first place after each error is that of the error; further places explain it.
   for (const error of errors.split(/^(?=TS\d+ \[ERROR\])/m)) {
     const place = / at (file:\/\/\S+):\d+:\d+$/m.exec(error);
     if (place !== null) files.add(decodeURIComponent(new URL(place[1]).pathname));

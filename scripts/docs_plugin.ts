@@ -1,11 +1,11 @@
 /**
- * Which docstrings there must be, and which there must not be: a plugin of `deno lint`, named in deno.json.
+ * Checks which docstrings there must be, and which there must not be: a plugin of `deno lint`, named in deno.json.
  *
  * The rule: a file opens with a docstring (`@module`); an exported class has one, and so has an exported function or public
  * method that takes parameters; no docstring only repeats the words of the name below it.
  *
- * The rest (properties, constants, types, functions without parameters) has a docstring where there is something to say: a
- * unit, a bound, an error, a reason. Tests are left out.
+ * Properties, constants, types and functions without parameters have a docstring only if there is something to say: a
+ * unit, a bound, an error, a reason. Tests are not checked.
  * @module
  */
 
@@ -18,7 +18,6 @@ const FILLERS = new Set(wordsOf("a an the its it of this that is are class own")
 const MISSING = "needs a docstring: what it does, its units and errors";
 const REPEATS = "The docstring only repeats the name: say more, or remove it";
 
-/** Both rules. */
 const plugin: Deno.lint.Plugin = {
   name: "docs",
   rules: {
@@ -67,7 +66,7 @@ function required(context: Context): Deno.lint.LintVisitor {
 }
 
 function noRepetition(context: Context): Deno.lint.LintVisitor {
-  /** @param owner The class or interface around a member: its words say nothing new either. */
+  /** @param owner The class or interface around a member: the words of its name say nothing new either. */
   const check = (node: Node, key: Node | null | undefined, owner: string = "") => {
     const doc = docAbove(context, node);
     if (doc === undefined || doc.includes("@") || key?.type !== "Identifier") return;
@@ -95,7 +94,10 @@ function noRepetition(context: Context): Deno.lint.LintVisitor {
   };
 }
 
-/** The text of the docstring directly above `node`, not that of the file; line comments may be between. */
+/**
+ * The text of the docstring directly above `node`, which is not the docstring of the file. Line comments may be
+ * between.
+ */
 function docAbove({ sourceCode }: Context, node: Node): string | undefined {
   let [start] = node.range;
   for (const comment of sourceCode.getAllComments().toReversed()) {

@@ -1,12 +1,12 @@
 /**
- * Reports flaky tests of a run: those that failed and passed when they ran once more.
+ * Reports the flaky tests of a run: tests that failed, and passed when they ran once more.
  *
- * `.ci/flaky` lists those that are known. A flaky test counts whether it is listed or not, and a run may have one: a list that
- * excused any number would hide them, and a run that failed with the first would be started again until it passes.
+ * `.ci/flaky` lists the known ones. A run may have one flaky test, listed or not. If the list excused any number, it
+ * would hide flaky tests; if a run failed at the first one, people would start it again until it passes.
  * @module
  */
 
-/** Where the list is, from the root of the tree. */
+/** The path of the list, from the root of the tree. */
 export const FLAKY_LIST = ".ci/flaky";
 
 /** Maximum number of files that may fail at first and pass alone; with more, the run has failed. */
@@ -14,26 +14,25 @@ const FLAKY_LIMIT = 1;
 
 /** A line of the list: `FILE | TEST | YYYY-MM-DD | WHAT IS KNOWN`. */
 export interface KnownFlaky {
-  /** A test file from the root of the tree; or the task that runs it, as `deno task chaos`. */
+  /** The path of a test file from the root of the tree, or the task that runs the test, such as `deno task chaos`. */
   readonly file: string;
-  /** The test's name; `*` for the file as a whole, which ended before its tests did. */
+  /** The test's name; `*` for the whole file, if it ended before its tests did. */
   readonly test: string;
-  /** The day on which it was entered. */
   readonly since: string;
   readonly known: string;
 }
 
-/** What failed at first and then passed. */
+/** A file that failed first and then passed. */
 export interface FlakyRun {
-  /** As in {@linkcode KnownFlaky}. */
+  /** See {@linkcode KnownFlaky}. */
   readonly file: string;
-  /** The tests that failed at first; none if the file ended before its tests did. */
+  /** The tests that failed first; none if the file ended before its tests did. */
   readonly failures: readonly string[];
 }
 
 /**
- * Reads the list. Empty lines and those that begin with `#` are left out.
- * @throws {SyntaxError} If a line is none of the list.
+ * Reads the list. Empty lines and lines that begin with `#` are skipped.
+ * @throws {SyntaxError} If a line has another form.
  */
 function parseFlakyList(text: string): KnownFlaky[] {
   return text.split("\n").filter((line) => line.trim() !== "" && !line.startsWith("#")).map((line) => {
@@ -46,7 +45,7 @@ function parseFlakyList(text: string): KnownFlaky[] {
   });
 }
 
-/** The list of the tree in the working directory; empty where there is none. */
+/** The list of the tree in the working directory; empty if there is no file. */
 export function readFlakyList(): KnownFlaky[] {
   try {
     return parseFlakyList(Deno.readTextFileSync(FLAKY_LIST));
@@ -57,8 +56,8 @@ export function readFlakyList(): KnownFlaky[] {
 }
 
 /**
- * The last lines about flaky tests, and how many failures they are: none, or one if there are too many.
- * @param ran The files, or the task, that ran: only what is listed of them can have passed.
+ * The last lines about flaky tests, and the number of failures: one if there are too many flaky tests, otherwise 0.
+ * @param ran The files, or the task, that ran: only their listed tests can have passed.
  */
 export function judgeFlaky(
   { flaky, list, ran }: {

@@ -1,6 +1,6 @@
 /**
- * `deno task ok`: everything that must hold before a change is committed. The output of a gate is shown when it fails,
- * its lines about flaky tests always; the last line has the result.
+ * `deno task ok`: runs all checks that must pass before a commit. The output of a gate is shown if it fails; its lines
+ * about flaky tests are always shown. The last line has the result.
  * @module
  */
 

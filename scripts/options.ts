@@ -1,15 +1,15 @@
 /**
- * The options of a script's command line.
+ * Parses the options of a script's command line.
  *
- * By Node's `parseArgs`, which refuses invalid command lines. `parseArgs` of `@std/cli` 1.x was tried: it takes `--out`
- * without a value as the empty text, `--nope` as an option, one word too many, and `--pack=maybe` as true, each without
- * an error; the caller would have to refuse them, and its npm build has no types.
+ * Node's `parseArgs` is used: it rejects invalid command lines. `parseArgs` of `@std/cli` 1.x was tried: without an
+ * error, it accepts `--out` without a value as the empty text, an unknown option `--nope`, an additional argument, and
+ * `--pack=maybe` as true. The caller would have to reject them, and its npm build has no types.
  * @module
  */
 
 import { parseArgs, type ParseArgsConfig } from "node:util";
 
-/** An option that cannot be; its message is for the user, and the exit code is 64. */
+/** An invalid option. The message is for the user, and the exit code is 64. */
 export class OptionError extends Error {
   override name = "OptionError";
 }

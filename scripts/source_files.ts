@@ -1,15 +1,15 @@
 /**
- * The files of the tree by their ending, from all folders below some. A list that is empty is an error: a check of no file
+ * Lists the files of the tree with a given ending, with subfolders. An empty list is an error: a check of no files
  * would pass.
  * @module
  */
 
-/** Folders that hold nothing of ours, by name. Those that begin with a dot are left out too. */
+/** Names of folders without files of the project. Folders that begin with a dot are left out too. */
 const FOREIGN: readonly string[] = ["node_modules", "dist", "results"];
 
 /**
  * The paths of the files below the directory `root` whose names end with `ending`, relative to `root`, sorted.
- * @param options.below Only what is in these folders of `root`, and in their folders. @default all of it
+ * @param options.below Only files in these folders of `root` and in their subfolders. @default all folders
  * @param options.without Folders of `root` that are left out, unless `below` names them.
  * @throws {Deno.errors.NotFound} If `root` or a folder of `below` holds no such file, or is not there.
  */

@@ -4,14 +4,14 @@
  *
  *     deno run -A scripts/structure.ts
  *
- * Reads import and export statements as text, whose form the formatter guarantees; does not interpret them.
+ * Import and export statements are read as text, because the formatter guarantees their form.
  * @module
  */
 
 import { sourceFiles } from "./source_files.ts";
 
 /**
- * The rooms, floor by floor from the ground. A room is a folder, without its subfolders, or a single file. It may
+ * The rooms, floor by floor from the lowest. A room is a folder, without its subfolders, or a single file. A room may
  * import only from rooms of floors below its own: rooms of one floor do not import each other.
  */
 export const FLOORS: readonly (readonly string[])[] = [
@@ -81,12 +81,12 @@ const FLOOR_OF: ReadonlyMap<string, number> = new Map(
   FLOORS.flatMap((rooms, floor) => rooms.map((room): [string, number] => [room, floor])),
 );
 
-/** Known imports that point up, `FILE imports FILE`, until they are fixed. Remove an entry when it is fixed. */
+/** Known imports that point up, as `FILE imports FILE`. Remove an entry when the import is fixed. */
 const UPWARD: readonly string[] = [];
 
 /**
- * Known exports that only tests use, `FILE exports NAME`, until the product uses them or they are removed. Remove an
- * entry then.
+ * Known exports that only tests use, as `FILE exports NAME`. Remove an entry when the product uses the export or the
+ * export is removed.
  */
 const FOR_TESTS: readonly string[] = [];
 
@@ -97,15 +97,15 @@ export interface Source {
   readonly text: string;
 }
 
-/** What one file imports from another of the tree. */
+/** The imports of one file from another file of the tree. */
 export interface Import {
-  /** The path of the other file. */
+  /** The path of the imported file. */
   readonly from: string;
   /** The imported names; `*` for all of them. */
   readonly names: readonly string[];
 }
 
-/** Known problems of a tree, in the words of the problems. */
+/** Known problems of a tree, in the form in which they are reported. */
 export interface Known {
   /** `FILE imports FILE` */
   readonly upward?: readonly string[];
@@ -114,8 +114,8 @@ export interface Known {
 }
 
 /**
- * The problems of the structure of `sources`, a line each, without known ones. A known problem that does not exist any
- * more is a problem, too.
+ * The problems of the structure of `sources`, one line for each, without known ones. A known problem that no longer
+ * exists is reported too.
  */
 export function structureProblems(sources: readonly Source[], known: Known = {}): string[] {
   const imports = new Map(sources.map(({ path, text }) => [path, importsOf(path, text)]));
@@ -130,10 +130,13 @@ export function structureProblems(sources: readonly Source[], known: Known = {})
   ];
 }
 
-/** A room with more files is split by subject. Families of `modules` have as many files as Salt has modules. */
+/**
+ * Maximum number of files in a room; a room with more is split by subject. Families of `modules` have as many files as
+ * Salt has modules.
+ */
 const MAX_FILES = 30;
 
-/** Rooms that have too many files for a reader who looks for one. */
+/** Rooms with too many files. */
 function crowded(sources: readonly Source[]): string[] {
   const files = new Map<string, number>();
   for (const { path } of sources) {
@@ -145,13 +148,13 @@ function crowded(sources: readonly Source[]): string[] {
   });
 }
 
-/** Rooms without a file: one that was moved or renamed, so that its entry in the floors has no effect. */
+/** Rooms without a file: the room was moved or renamed, and its entry in the floors has no effect. */
 export function emptyRooms(sources: readonly Source[]): string[] {
   const rooms = new Set(sources.map(({ path }) => roomOf(path)));
   return [...FLOOR_OF.keys()].filter((room) => !rooms.has(room)).map((room) => `room: ${room} is empty`);
 }
 
-/** `found` without known problems, and known problems that were not found. */
+/** The problems in `found` that are not known, and the known problems that were not found. */
 function less(kind: string, found: readonly string[], known: readonly string[] = []): string[] {
   return [
     ...found.filter((line) => !known.includes(line)).map((line) => `${kind}: ${line}`),
@@ -171,21 +174,21 @@ export function importsOf(path: string, text: string): Import[] {
     add(specifier, listed ?? ["*"]);
   }
   for (const [, specifier] of text.matchAll(/^import "(\.[^"]+\.ts)";/gm)) add(specifier, []);
-  // Only where a thread starts or a command is chosen: by then the importing file has been loaded.
+  // A thread is started, or a command is chosen, only after the importing file has been loaded.
   for (const [, specifier] of text.matchAll(/import\("(\.[^"]+\.ts)"\)/g)) add(specifier, ["*"]);
   for (const [, specifier] of text.matchAll(/new URL\("(\.[^"]+\.ts)", import\.meta\.url\)/g)) {
-    // An entry is started as its own process: nothing of it is loaded.
+    // An entry is started as its own process, so the importing file does not load it.
     if (directoryOf(resolve(path, specifier)) !== ".") add(specifier, []);
   }
   return found.filter(({ from }) => from !== path);
 }
 
-/** The path of what `specifier` in the file `path` means. */
+/** The path of the file that `specifier` in the file `path` refers to. */
 function resolve(path: string, specifier: string): string {
   return new URL(specifier, `file:///${path}`).pathname.slice(1);
 }
 
-/** Circles of files that import each other, types counted too: one line for each file that leads back to itself. */
+/** Import cycles, with imports of types: one line for each file that imports itself through other files. */
 function circles(imports: ReadonlyMap<string, readonly Import[]>): string[] {
   const problems: string[] = [];
   const done = new Set<string>();
@@ -200,8 +203,9 @@ function circles(imports: ReadonlyMap<string, readonly Import[]>): string[] {
 }
 
 /**
- * Imports of Node's modules by files that programs and threads load when they start: 20 to 40 ms and 4 to 6 MB of each, for
- * what lib/os/node_builtin.ts loads when it is needed. `sys.doc` loads every execution module.
+ * Imports of Node's modules by files that programs and threads load when they start: each costs 20 to 40 ms and 4 to 6
+ * MB. lib/os/node_builtin.ts loads these modules when they are needed. Execution modules are checked too, because
+ * `sys.doc` loads all of them.
  */
 function nodeImports(sources: readonly Source[]): string[] {
   const atStart = (path: string) => /^(lib|modules)\/|^[^/]+$/.test(path);
@@ -216,14 +220,14 @@ function directoryOf(path: string): string {
   return path.includes("/") ? path.slice(0, path.lastIndexOf("/")) : ".";
 }
 
-/** The room of a file, which may be none of the list. */
+/** The room of a file; it may be missing in the list. */
 function roomOf(path: string): string {
   return FLOOR_OF.has(path) ? path : directoryOf(path);
 }
 
 /**
- * The floor of a file's room; `undefined` if it is in none. The tests of a room are in the folder of the same name below
- * `tests/`, above everything.
+ * The floor of a file's room; `undefined` if the room is in none. The tests of a room are in the folder of the same
+ * name below `tests/`, and their floor is above all others.
  */
 function floorOf(path: string): number | undefined {
   const room = roomOf(path);
@@ -235,19 +239,19 @@ function homeless(sources: readonly Source[]): string[] {
   return sources.filter(({ path }) => floorOf(path) === undefined).map(({ path }) => `room: ${path} is in no room`);
 }
 
-/** Imports of rooms that are not below. Files in no room are reported elsewhere. */
+/** Imports from rooms that are not on a lower floor. Files in no room are reported elsewhere. */
 function upward(imports: ReadonlyMap<string, readonly Import[]>): string[] {
-  return [...imports].flatMap(([path, its]) => {
+  return [...imports].flatMap(([path, ownImports]) => {
     const own = floorOf(path) ?? Infinity;
-    const other = its.filter(({ from }) => roomOf(from) !== roomOf(path));
+    const other = ownImports.filter(({ from }) => roomOf(from) !== roomOf(path));
     return [...new Set(other.map(({ from }) => from))]
       .filter((from) => (floorOf(from) ?? -1) >= own).map((from) => `${path} imports ${from}`);
   });
 }
 
-/** The functions, classes and constants that a file exports and that some other file should use. */
+/** The functions, classes and constants that a file exports: some other file should use them. */
 function exportsOf({ path, text }: Source): string[] {
-  // A plugin's exports are its functions; the text of a test may hold modules of its own.
+  // The exports of a plugin are its functions; a text in a test may contain the source of a module.
   if (/^modules\/(?!grains\/).*\/(?!_)[^/]*$|_test\.ts$/.test(path)) return [];
   return [...text.matchAll(/^export (?:async )?(?:function\*?|class|abstract class|const) (\w+)/gm)].map(([, name]) =>
     name
@@ -257,15 +261,15 @@ function exportsOf({ path, text }: Source): string[] {
 /** The files that import a name, by `FILE NAME`. */
 function usersOf(imports: ReadonlyMap<string, readonly Import[]>): Map<string, string[]> {
   const users = new Map<string, string[]>();
-  for (const [path, its] of imports) {
-    for (const { from, names } of its) {
+  for (const [path, ownImports] of imports) {
+    for (const { from, names } of ownImports) {
       for (const name of names) users.set(`${from} ${name}`, [...users.get(`${from} ${name}`) ?? [], path]);
     }
   }
   return users;
 }
 
-/** Exports that no other file names, nor an exported type of their own. */
+/** Exports that neither another file nor an exported type of the same file names. */
 function unusedExports(sources: readonly Source[], imports: ReadonlyMap<string, readonly Import[]>): string[] {
   const users = usersOf(imports);
   return sources.flatMap((source) =>
@@ -276,7 +280,7 @@ function unusedExports(sources: readonly Source[], imports: ReadonlyMap<string, 
   );
 }
 
-/** Exports of the product that its other files do not name, nor the rest of their own. */
+/** Exports of the product that neither its other files nor the rest of their own file name. */
 function exportsForTests(sources: readonly Source[], imports: ReadonlyMap<string, readonly Import[]>): string[] {
   const users = usersOf(imports);
   const product = sources.filter(({ path }) => !/^(tests|scripts)\//.test(path));
@@ -292,7 +296,8 @@ function exportsForTests(sources: readonly Source[], imports: ReadonlyMap<string
 
 /** Every source file below `root`. */
 function readTree(root: string): Source[] {
-  // The samples for authors of modules are in no room: they import nothing of ours, and docs/modules.md uses them.
+  // The samples for authors of modules are in no room: they import no file of the project, and docs/modules.md uses
+  // them.
   return sourceFiles(root, ".ts").filter((path) => !path.startsWith("docs/samples/")).map((path) => ({
     path,
     text: Deno.readTextFileSync(`${root}/${path}`),

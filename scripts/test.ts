@@ -1,15 +1,16 @@
 /**
  * `deno task test`: every test file in its own process, as many at once as there are cores.
  *
- * Deno's `--parallel` runs the files as threads of one process; libzmq's sockets and native threads belong to a process,
- * so that the end of one file would close those of another. Prints what fails, then a line as `deno test` ends with.
+ * Deno's `--parallel` runs the files as threads of one process; libzmq's sockets and native threads belong to a
+ * process, so the end of one file would close those of another. Prints the failures, then a last line like that of
+ * `deno test`.
  *
- * A file that fails runs once more, alone: on a small machine a test that waits for real processes may have had no processor.
- * Both outcomes are printed. One that passes then is flaky: the end names it and counts it, and with more than one the run
- * has failed (`flaky.ts`).
+ * A file that fails runs once more, alone: on a small machine a test that waits for real processes may have got no
+ * processor time. Both outcomes are printed. A file that then passes is flaky: it is named and counted at the end, and
+ * a run with more than one fails (`flaky.ts`).
  *
- * `deno task test [FILE|FOLDER…]`: those files alone, with all that they print; of a folder all that are in it, and in its
- * folders. What holds no test file is an error, and so is an option: there is none.
+ * `deno task test [FILE|FOLDER…]`: runs only these files, and prints their whole output; for a folder, all test files
+ * in it and in its subfolders. A path without a test file is an error; so is any option, since there is none.
  * @module
  */
 
@@ -17,26 +18,28 @@ import { FLAKY_LIST, judgeFlaky, type KnownFlaky, readFlakyList } from "./flaky.
 import { sourceFiles } from "./source_files.ts";
 import { type Outcome, runTestFile } from "./test_file.ts";
 
-/** Left out in a run without arguments: needs Python Salt (`deno task interop`). */
+/** Left out in a run without arguments: these tests need Python Salt (`deno task interop`). */
 const APART = ["tests/interop"] as const;
 const ENDING = "_test.ts";
 
-/** Those take minutes each, with real services of Python's; in milliseconds. */
+/**
+ * Time limit of a test file of tests/interop, in milliseconds: each takes minutes, with real services of Python Salt.
+ */
 const APART_MS = 1_800_000;
-/** Those take longest, and start first: one that starts last runs alone at the end. */
+/** The test files that take longest. They start first: a long file that starts last runs alone at the end. */
 const LONGEST = [
   "tests/interop/shared_files_test.ts",
   "tests/interop/our_minion_on_master_test.ts",
   "tests/interop/salt_suite_test.ts",
   "tests/interop/minion_on_our_master_test.ts",
 ] as const;
-/** Maximum number of failed files that run again; more failures do not come from a busy processor. */
+/** Maximum number of failed files that run again; more failures cannot be the effect of a busy processor. */
 const AGAIN = 3;
 /** Number of the slowest files that are named. */
 const SLOWEST = 10;
 
 /**
- * The test files of files and folders; without any, all of the tree. Each once, sorted by name.
+ * The test files of files and folders; without any, all of the tree. Each file is there once, sorted by name.
  * @throws {Deno.errors.NotFound} If one of them is not there, or is a folder without a test.
  */
 export function testFiles(named: readonly string[]): string[] {
@@ -60,8 +63,8 @@ function isApart(file: string): boolean {
 
 const write = (text: string) => Deno.stdout.writeSync(new TextEncoder().encode(text));
 
-/** Runs files, `beside` at once, and reports how each ended. */
-async function runAll(files: readonly string[], beside: number, show: "failures" | "all"): Promise<Outcome[]> {
+/** Runs files, `jobs` at once, and reports how each ended. */
+async function runAll(files: readonly string[], jobs: number, show: "failures" | "all"): Promise<Outcome[]> {
   const waiting = [...files];
   const done: Outcome[] = [];
   const work = async () => {
@@ -77,7 +80,7 @@ async function runAll(files: readonly string[], beside: number, show: "failures"
       if (outcome.failed > 0 || show === "all") write(`${outcome.output}\n`);
     }
   };
-  await Promise.all(Array.from({ length: beside }, work));
+  await Promise.all(Array.from({ length: jobs }, work));
   return done;
 }
 
@@ -101,8 +104,8 @@ async function main(): Promise<number> {
   }
   const gone = list.find(({ file }) => file.endsWith(ENDING) && !exists(file));
   if (gone !== undefined) return refuse(`${FLAKY_LIST} lists ${gone.file}, which is not there`, 1);
-  const beside = Math.max(2, navigator.hardwareConcurrency);
-  const first = await runAll(files, beside, Deno.args.length > 0 ? "all" : "failures");
+  const jobs = Math.max(2, navigator.hardwareConcurrency);
+  const first = await runAll(files, jobs, Deno.args.length > 0 ? "all" : "failures");
   const failures = first.filter(({ failed }) => failed > 0).map(({ file }) => file);
   const again = failures.length <= AGAIN ? failures : [];
   if (again.length > 0) write("\nOnce more, alone:\n");
@@ -126,7 +129,7 @@ async function main(): Promise<number> {
 function slowest(outcomes: readonly Outcome[]): string {
   const slow = outcomes.toSorted((a, b) => b.seconds - a.seconds).slice(0, SLOWEST);
   const rows = slow.map(({ file, seconds }) => `${seconds.toFixed(1).padStart(7)} s  ${file}\n`);
-  return `The slowest of ${outcomes.length} files, beside others:\n${rows.join("")}`;
+  return `The slowest of ${outcomes.length} files, with others at the same time:\n${rows.join("")}`;
 }
 
 function exists(path: string): boolean {

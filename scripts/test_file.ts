@@ -1,5 +1,5 @@
 /**
- * One test file, run by `deno test` in its own process.
+ * Runs one test file by `deno test` in its own process.
  * @module
  */
 
@@ -8,37 +8,37 @@ import { failedTests, testCounts } from "./deno_output.ts";
 const decoder = new TextDecoder();
 /** How long a file may take before it counts as failed, in milliseconds. */
 const LIMIT_MS = 300_000;
-/** And then to end the processes that it has started, before it is killed. */
+/** Time that it then has to end its processes, before it is killed, in milliseconds. */
 const END_MS = 10_000;
 
 /** The outcome of one run of a test file. */
 export interface Outcome {
-  /** As `deno test` was given it. */
+  /** Its path, as passed to `deno test`. */
   readonly file: string;
   readonly passed: number;
-  /** Tests that failed, and one more if the file ended before its tests did. */
+  /** Number of failed tests, plus one if the file ended before its tests did. */
   readonly failed: number;
-  /** Tests that were left out. */
+  /** Number of ignored tests. */
   readonly ignored: number;
-  /** From its start to its end. */
+  /** Milliseconds from its start to its end. */
   readonly seconds: number;
-  /** The names of the tests that failed; empty where the file ended before its tests did. */
+  /** The names of the tests that failed; empty if the file ended before its tests did. */
   readonly failures: readonly string[];
   /** What it printed. */
   readonly output: string;
 }
 
-/** How to run a test file. */
+/** Options for a run of a test file. */
 export interface TestFileOptions {
-  /** In milliseconds. @default 300000 */
+  /** Time limit, in milliseconds. @default 300000 */
   readonly limitMs?: number;
-  /** For the environment, and so for all that the file starts. */
+  /** Variables to add to the environment of the file and of the processes that it starts. */
   readonly env?: Readonly<Record<string, string>>;
   /** Further arguments of `deno test`. */
   readonly args?: readonly string[];
 }
 
-/** Runs `file`; resolves in `limitMs` and a few seconds at the latest. */
+/** Runs `file`; resolves at the latest a few seconds after `limitMs`. */
 export async function runTestFile(file: string, options: TestFileOptions = {}): Promise<Outcome> {
   const { limitMs = LIMIT_MS, env = {}, args = [] } = options;
   const started = performance.now();
@@ -60,14 +60,14 @@ export async function runTestFile(file: string, options: TestFileOptions = {}): 
   const late = ms > limitMs ? ` after ${limitMs / 1000} s, its time` : "";
   const ended = (signal === null ? `it ended with exit code ${code}` : `it was ended by ${signal}`) + late;
   const counts = testCounts(output);
-  // A file that ends before its tests do has failed, whatever it counted.
-  const whole = code === 0 || counts.failed > 0;
+  // A file that ends before its tests do has failed, whatever its counts are.
+  const completed = code === 0 || counts.failed > 0;
   return {
     file,
     ...counts,
-    failed: whole ? counts.failed : counts.failed + 1,
+    failed: completed ? counts.failed : counts.failed + 1,
     seconds: ms / 1000,
     failures: failedTests(output),
-    output: whole ? output : `${output}\n${file}: ${ended}\n`,
+    output: completed ? output : `${output}\n${file}: ${ended}\n`,
   };
 }

@@ -1,6 +1,6 @@
 /**
- * No timer of Node's in the product: a plugin of `deno lint`, named in deno.json. The global `setTimeout` and `setInterval` load Node's
- * compatibility layer in each thread; lib/os/timers.ts has the same without it.
+ * Rejects Node's timers in the product: a plugin of `deno lint`, named in deno.json. The global `setTimeout` and
+ * `setInterval` load Node's compatibility layer in each thread; lib/os/timers.ts has the same functions without it.
  * @module
  */
 

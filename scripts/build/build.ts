@@ -43,10 +43,11 @@ DENORT_BIN names a denort to compile with, where none can be fetched.
 
 const ROOT = decodeURIComponent(new URL("../..", import.meta.url).pathname).replace(/\/$/, "");
 
-/** How long one `deno compile` may take, in milliseconds: the first may have 40 MB to fetch, from a host that may not answer. */
+/**
+ * Timeout of one `deno compile`, in milliseconds: the first run may download 40 MB, from a host that may not answer.
+ */
 const COMPILE_MS = 300_000;
 
-/** What is to be built. */
 interface Build {
   /** Directory of the production files. */
   readonly stage: string;
@@ -55,7 +56,7 @@ interface Build {
   readonly out: string;
 }
 
-/** A build that cannot be; its message is for the user. */
+/** A build that is not possible; the message is for the user. */
 class BuildError extends Error {
   override name = "BuildError";
 }
@@ -100,7 +101,10 @@ async function made(directory: string): Promise<string> {
   return directory;
 }
 
-/** Makes the scripts in `stage`, and copies there what else is shipped. @returns The files there, by name. */
+/**
+ * Writes the scripts to the directory `stage`, and copies the other shipped files there.
+ * @returns The files in `stage`, by name.
+ */
 async function fillStage(stage: string, target: string): Promise<TarFile[]> {
   const scripts = await bundle(ROOT, stage, [...SCRIPT_SOURCES, WARM_SOURCE, PLACE_SOURCE], { starts: STARTS, called });
   const packages = packageFiles(ROOT, target);
@@ -113,18 +117,18 @@ async function fillStage(stage: string, target: string): Promise<TarFile[]> {
     .map((name) => ({ name, path: `${stage}/${name}`, executable: false }));
 }
 
-/** Runs `deno compile` for each executable. @returns Whether it could; false if there is no denort. */
+/** Runs `deno compile` for each executable. @returns False if denort is not available. */
 async function compiled(build: Build): Promise<boolean> {
   for (const { name, entry } of EXECUTABLES) {
     const output = `${build.stage}/${name}.compiled`;
     const flags = Object.hasOwn(COMMAND_ENTRIES, name) ? COMMAND_V8_FLAGS : V8_FLAGS;
     const late = AbortSignal.timeout(COMPILE_MS);
     const result = await new Deno.Command(Deno.execPath(), {
-      // The types were checked by `deno task ok`, where they are at hand.
+      // `deno task ok` checked the types: the shipped files have none.
       args: ["compile", "--quiet", "--allow-all", "--no-prompt", "--no-check", "--no-lock", `--v8-flags=${flags}`]
         .concat(
           ["--config", `${build.stage}/deno.json`, "--target", build.target, "--output", output],
-          // These are not imported: threads are started, Deno looks for a map beside its script, and the addon is
+          // No file imports these: threads are started, Deno looks for a source map beside its script, and the addon is
           // opened by its path.
           build.files.map(({ name }) => name)
             .filter((name) => [entry, ...WORKERS].some((source) => isOf(source, name)))
@@ -149,7 +153,7 @@ async function compiled(build: Build): Promise<boolean> {
   return true;
 }
 
-/** Writes the self-extracting executables. They differ in their head: one unpacked directory serves all three. */
+/** Writes the self-extracting executables. They differ only in the launcher: all three use one unpacked directory. */
 async function pack({ stage, files, target, out }: Build): Promise<void> {
   if (target !== Deno.build.target) {
     throw new BuildError(
@@ -169,7 +173,7 @@ async function pack({ stage, files, target, out }: Build): Promise<void> {
   }
 }
 
-/** Deno's licence asks to be shipped with it. The npm package has it beside the executable. */
+/** Deno's licence must be shipped with Deno. The npm package has the licence beside the executable. */
 function denoLicence(): TarFile[] {
   const path = Deno.execPath().replace(/[^/]*$/, "LICENSE");
   try {
@@ -179,7 +183,7 @@ function denoLicence(): TarFile[] {
   }
 }
 
-/** Moves a file, to another file system if need be, in one step: a running executable is left alone. */
+/** Moves a file in one step, also to another file system: an executable that runs keeps its old content. */
 async function replace(from: string, to: string): Promise<void> {
   await Deno.copyFile(from, `${to}.new`);
   await Deno.chmod(`${to}.new`, 0o755);

@@ -1,10 +1,10 @@
 /**
- * The scripts of an executable, made by rolldown: of each entry and each thread its script, with a source map beside it. Deno reads a few
- * files instead of hundreds, and keeps what V8 has compiled of each under one key.
+ * Makes the scripts of an executable with rolldown: one script for each entry and each thread, with a source map beside
+ * it. Deno then reads a few files instead of hundreds, and caches V8's compiled code of each file under one key.
  *
- * What a usual start loads is one file (`STARTS` of production.ts). Code that is imported with `import()` is in other
- * files, which are read on demand. Two scripts share no file: each runs in its own thread. Only Node's own modules stay
- * outside.
+ * All code that a usual start loads is in one file (`STARTS` of production.ts). Code that is imported with `import()`
+ * is in other files, which are read on demand. Two scripts share no file: each runs in its own thread. Only Node's own
+ * modules are not bundled.
  * @module
  */
 
@@ -20,12 +20,13 @@ export class BundleError extends Error {
   override name = "BundleError";
 }
 
-/** Sources that nothing loads before it needs them, and that may bring Node's compatibility layer for that. */
+/** Sources that are loaded only when they are needed. They may load Node's compatibility layer. */
 const LOADED_LATE: readonly string[] = ["lib/auth/ldap_directory.ts"];
 
 /**
- * What usual starts of a source load with `import()`, by source: each list is one file with all that it imports and that no list before
- * it has. The first one holds what the source itself imports, too. `one file`: all of it, for a thread that may read no file.
+ * The modules that usual starts of a source load with `import()`, by source. Each list becomes one file: these modules
+ * and their imports, without those in an earlier list. The first file also holds the imports of the source itself. `one
+ * file`: everything in one file, for a thread that may read no other file.
  */
 export type Starts = Readonly<Record<string, readonly (readonly string[])[] | "one file">>;
 
@@ -40,7 +41,7 @@ export function scriptOf(source: string): string {
   return `${stemOf(source)}.mjs`;
 }
 
-/** The part of the file names of a source's script that no other source's begin with. */
+/** The prefix of the file names of a source's script. It is unique for each source. */
 export function stemOf(source: string): string {
   return source.replace(/^(lib|scripts|node_modules\/\.deno\/[^/]+\/node_modules)\//, "").replaceAll("/", "-").replace(
     /\.ts$/,
@@ -58,7 +59,8 @@ export function isOf(source: string, file: string): boolean {
  * @param root The project's directory, with node_modules.
  * @param options `called`: what is compiled together with its file.
  * @returns The names of the files: the scripts and their maps.
- * @throws {BundleError} For a source that rolldown does not take, or one that names a file the executable would not have.
+ * @throws {BundleError} If rolldown cannot bundle a source, or if a source names a file that the executable does not
+ * have.
  */
 export async function bundle(
   root: string,
@@ -68,7 +70,7 @@ export async function bundle(
 ): Promise<string[]> {
   const project = { root, sources, called, imports: importMap(root) };
   const files: string[] = [];
-  // In sequence: each takes all processors.
+  // One after the other: each run uses all processors.
   for (const source of sources) files.push(...await scriptsOf(project, { source, out, starts: starts[source] ?? [] }));
   return files.sort();
 }
@@ -96,12 +98,13 @@ async function scriptsOf(
   const groups = lists.map((list, index) => ({
     name: index === 0 ? "start" : stemOf(list[0]).replace(/^.*-/, ""),
     test: (id: string) => fileOf(id) === index,
-    // All of it is named, and what a group imports is in it or in one before: no two files import each other.
+    // Every module is in a group, and the imports of a group are in the same group or in an earlier one: no two files
+    // import each other.
     includeDependenciesRecursively: false,
   }));
   let files: Map<string, number> | undefined;
   const names = new Map<string, string>();
-  /** The group that the module `id` belongs to. Asked when all modules are known. */
+  /** The group of the module `id`. rolldown calls it when it knows all modules. */
   const fileOf = (id: string) =>
     (files ??= startFiles(graph, entry, lists.map((list) => list.map((late) => `${root}/${late}`)))).get(id);
   try {
@@ -125,10 +128,10 @@ async function scriptsOf(
         return ownName(names, stem, moduleIds.join());
       },
       sourcemap: true,
-      // Names stay as they are: stacks and texts show them.
+      // Names are not shortened: stack traces and messages show them.
       minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
       comments: false,
-      // One character above 255 makes V8 hold a whole file in two bytes a character.
+      // If a file has one character above 255, V8 stores the whole file with two bytes for each character.
       charset: "ascii",
       codeSplitting: groups.length > 0 ? { groups } : starts !== "one file",
     });
@@ -137,7 +140,7 @@ async function scriptsOf(
     const maps = new Map(chunks.map(({ fileName, map }) => [fileName, map]));
     return withLateImports(chunks, stemOf(source)).flatMap(({ fileName, code }) => {
       const map = maps.get(fileName);
-      // A file that only passes on what others export has none.
+      // A file that only re-exports has no source map.
       if (!map) {
         Deno.writeTextFileSync(`${out}/${fileName}`, code);
         return [fileName];
@@ -158,8 +161,9 @@ async function scriptsOf(
 }
 
 /**
- * A name for the file of these modules. Of two with the same stem rolldown would call one `salt2.hmac.mjs`, which begins as no file of `salt.ts` does.
- * @param names The names so far, with the modules of each.
+ * A name for the file of these modules. If two files had the same stem, rolldown would name one `salt2.hmac.mjs`, which
+ * has not the prefix of the files of `salt.ts`.
+ * @param names The names used so far, with the modules of each.
  */
 function ownName(names: Map<string, string>, stem: string, modules: string): string {
   for (let number = 1;; number++) {
@@ -168,18 +172,17 @@ function ownName(names: Map<string, string>, stem: string, modules: string): str
   }
 }
 
-/** deno.json's import map. */
 function importMap(root: string): Readonly<Record<string, string>> {
   const { imports }: { imports: Record<string, string> } = JSON.parse(Deno.readTextFileSync(`${root}/deno.json`));
   return imports;
 }
 
-/** Finds the packages where deno.json's import map has them. */
+/** Resolves packages by the import map of deno.json. */
 function packages({ root, imports }: Project): Plugin {
   return {
     name: "import map",
     async resolveId(id, importer) {
-      // What a package imports is found as Node finds it.
+      // Imports inside packages are resolved as Node resolves them.
       if (!/^[^./]/.test(id) || id.startsWith("node:") || importer?.includes("/node_modules/")) return null;
       const key = Object.keys(imports).find((name) => id === name || id.startsWith(`${name}/`));
       if (key === undefined) throw new BundleError(`${id} is not in deno.json's import map`);
@@ -190,8 +193,9 @@ function packages({ root, imports }: Project): Plugin {
 }
 
 /**
- * What a source says of its own place, in terms of the script's. `new URL("./publisher.ts", import.meta.url)`, a file that is
- * started, becomes that file's script; a directory, the project's, the scripts'; a file of a package stays where it is.
+ * Rewrites the uses of `import.meta` in a source for the script. `new URL("./publisher.ts", import.meta.url)`, a file
+ * that is started, becomes the script of that file; the project's directory becomes the directory of the scripts; the
+ * path of a package's file is kept.
  */
 function ownUrls({ root, sources }: Project): Plugin {
   return {
@@ -212,14 +216,14 @@ function ownUrls({ root, sources }: Project): Plugin {
         if (left.includes("import.meta.")) {
           throw new BundleError(`${path} uses import.meta in a way that scripts have not`);
         }
-        // Lines and columns up to these words are the source's: the map needs no more.
+        // Lines and columns before this text are those of the source: the map needs no more.
         return { code, map: null };
       },
     },
   };
 }
 
-/** Has js-yaml make less: see {@linkcode withYamlTables}. */
+/** Makes js-yaml do less when it is loaded: see {@linkcode withYamlTables}. */
 function yamlTables(): Plugin {
   return {
     name: "YAML tables",
@@ -227,7 +231,7 @@ function yamlTables(): Plugin {
   };
 }
 
-/** Has the tables of digests made now: see {@linkcode withHashTables}. */
+/** Computes the tables of digests at build time: see {@linkcode withHashTables}. */
 function hashTables(): Plugin {
   return {
     name: "hash tables",
@@ -238,7 +242,7 @@ function hashTables(): Plugin {
   };
 }
 
-/** Has the tables of options made now: see {@linkcode optionTable}. */
+/** Computes the tables of options at build time: see {@linkcode optionTable}. */
 function optionTables(): Plugin {
   return {
     name: "option tables",
@@ -249,12 +253,15 @@ function optionTables(): Plugin {
   };
 }
 
-/** Notes in `graph` what each module imports, without `import()`. */
+/** Writes the static imports of each module to `graph`. */
 function importsIn(graph: Map<string, readonly string[]>): Plugin {
   return { name: "graph", moduleParsed: ({ id, importedIds }) => void graph.set(id, importedIds) };
 }
 
-/** Which list each module is of that the lists name or import; of several lists the first. The entry itself is of none: `import.meta.main` is true in the script alone. */
+/**
+ * For each module that the lists name or import, the first list that has it. The entry itself is in none:
+ * `import.meta.main` is true only in the script.
+ */
 function startFiles(
   graph: ReadonlyMap<string, readonly string[]>,
   entry: string,
@@ -275,7 +282,7 @@ function startFiles(
   return files;
 }
 
-/** A module of Node's that is imported at the start costs each start 20 to 40 ms, also those that never use it. */
+/** A Node module that is imported at the start costs every start 20 to 40 ms, also the starts that never use it. */
 function refuseNodeModules(root: string, chunks: readonly OutputChunk[]): void {
   for (const { fileName, imports, moduleIds } of chunks) {
     if (LOADED_LATE.some((late) => moduleIds.includes(`${root}/${late}`))) continue;
@@ -286,7 +293,9 @@ function refuseNodeModules(root: string, chunks: readonly OutputChunk[]): void {
   }
 }
 
-/** The source map of a file. Its sources are named from the project's root, as if that were the scripts' directory. */
+/**
+ * The source map of a file. The paths of its sources are relative to the project's root, as if the scripts were there.
+ */
 function sourceMap(
   { version, names, mappings, sources }: SourceMap,
   { root, out }: { readonly root: string; readonly out: string },

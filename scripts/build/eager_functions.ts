@@ -1,17 +1,17 @@
 /**
  * Makes V8 compile the functions that each start calls together with their file, so that they are in its code cache.
- * Deno makes the cache of a file before the file runs: what V8 compiles later, at a function's first call, it compiles
- * again in each start. Of 60 ms of `salt-call --local test.ping` that was 10.
+ * Deno writes the cache of a file before the file runs. What V8 compiles later, at a function's first call, it compiles
+ * again at each start. This took 10 of the 60 ms of `salt-call --local test.ping`.
  *
- * V8 takes parentheses around a function as the sign that it is called at once. A declaration cannot have any, so it becomes a variable at the
- * beginning of the file: set before anything else runs, as declarations are.
+ * V8 compiles a function in parentheses at once. A declaration cannot be in parentheses, so it becomes a variable at
+ * the beginning of the file, which is set before other code runs, as a declaration is.
  * @module
  */
 
 import { parseAst } from "rolldown/parseAst";
 import { firstFrom, mappingsOf, type Piece, type Place, placesIn } from "./source_map.ts";
 
-/** A file of a script, and what its source map tells. */
+/** A file of a script, with its source map. */
 export interface MappedCode {
   readonly code: string;
   /** The source map's `mappings`. */
@@ -20,10 +20,10 @@ export interface MappedCode {
   readonly sources: readonly string[];
 }
 
-/** Names of functions, declared outside of all others, by the path of their source: `{"lib/cli/help.ts": ["helpText"]}`. */
+/** Names of top-level functions, by the path of their source: `{"lib/cli/help.ts": ["helpText"]}`. */
 export type FunctionNames = Readonly<Record<string, readonly string[]>>;
 
-/** A node of a syntax tree, with what all have. */
+/** A node of a syntax tree, with the properties that all nodes have. */
 interface Node {
   readonly type: string;
   readonly start: number;
@@ -31,7 +31,10 @@ interface Node {
   readonly [key: string]: unknown;
 }
 
-/** `file` with the functions `called`, and those inside them, made so that V8 compiles them with it. Methods cannot be. */
+/**
+ * `file` with the functions `called`, and those inside them, changed so that V8 compiles them together with the file.
+ * This is not possible for methods.
+ */
 export function withEagerFunctions(file: MappedCode, called: FunctionNames): { code: string; mappings: string } {
   const { code, mappings, sources } = file;
   const places = placesIn(mappings, code);
@@ -46,7 +49,7 @@ export function withEagerFunctions(file: MappedCode, called: FunctionNames): { c
   let at = 0;
   for (const { node, nameStart, name } of moved) {
     const nameEnd = nameStart + name.length;
-    // Without its name in the text it is named like the variable.
+    // A function without a name of its own gets the name of the variable.
     head.push(head.length === 0 ? "var " : ",", { from: nameStart, to: nameEnd }, "=(");
     head.push({ from: node.start, to: nameStart }, ...inParentheses(node, { from: nameEnd, to: node.end }), ")");
     rest.push({ from: at, to: node.start });
@@ -57,7 +60,7 @@ export function withEagerFunctions(file: MappedCode, called: FunctionNames): { c
   return { code: text, mappings: mappingsOf(pieces, code, places) };
 }
 
-/** The functions that a file declares outside of all others, in its order. */
+/** The top-level functions of a file, in its order. */
 export function topFunctions(code: string): { node: Node; name: string; nameStart: number }[] {
   const { body }: { readonly body: unknown } = parseAst(code);
   return nodesIn(body).flatMap((node) => {
@@ -66,13 +69,13 @@ export function topFunctions(code: string): { node: Node; name: string; nameStar
   });
 }
 
-/** Which source the character at `offset` is of; -1: none. */
+/** The index of the source of the character at `offset`; -1: none. */
 export function sourceAt(places: readonly Place[], offset: number): number {
   const index = firstFrom(places, offset + 1) - 1;
-  return places[index]?.told[0] ?? -1;
+  return places[index]?.segment[0] ?? -1;
 }
 
-/** A part of a function, with parentheses around the functions in it. */
+/** The text of a part of a function, with parentheses around the functions in it. */
 function inParentheses(node: Node, { from, to }: { readonly from: number; readonly to: number }): Piece[] {
   const inserted = new Map<number, string>();
   const insert = (at: number, text: string) => inserted.set(at, (inserted.get(at) ?? "") + text);
@@ -99,7 +102,7 @@ function isFunction({ type }: Node): boolean {
   return type === "FunctionExpression" || type === "ArrowFunctionExpression";
 }
 
-/** Whether the value of `key` in `parent` is the function of a method, which is not an expression. */
+/** Whether the value of `key` in `parent` is the function of a method: it is not an expression. */
 function isMethod({ type, method, kind }: Node, key: string): boolean {
   if (key !== "value") return false;
   return type === "MethodDefinition" || type === "Property" && (method === true || kind !== "init");

@@ -1,11 +1,11 @@
 /**
- * What @noble/hashes computes when it is loaded, computed when executables are built, or when it is first asked for: the tables of
- * SHA-512 (80 big integers) and MD5 (64 sines, 64 shifts), and of each digest an instance that is only asked for its sizes. Nearly
- * every program loads the library, and few starts use it.
+ * Values that @noble/hashes computes when it is loaded are computed when executables are built, or at their first use:
+ * the tables of SHA-512 (80 big integers) and MD5 (64 sines, 64 shifts), and one instance of each digest, of which only
+ * the sizes are used. Nearly every program loads the library, and few starts use it.
  * @module
  */
 
-/** What is replaced in a file of the library. */
+/** The replacements in a file of the library. */
 interface Change {
   readonly found: RegExp;
   readonly by: (...found: string[]) => string;
@@ -33,7 +33,7 @@ const CHANGES: Readonly<Record<string, readonly Change[]>> = {
     },
   }],
   "utils.js": [{
-    // The library itself is the only one that calls the function.
+    // Only the library itself calls the function.
     found: /info = checkOpts\(\{\}, info, 'info'\);/,
     by: () => "",
   }, {
@@ -47,12 +47,12 @@ const CHANGES: Readonly<Record<string, readonly Change[]>> = {
   }],
 };
 
-/** The files of the library that {@linkcode withHashTables} changes, as they end. */
+/** Path suffixes of the library's files that {@linkcode withHashTables} changes. */
 export const HASH_FILES = /\/@noble\/hashes\/(sha2|legacy|utils)\.js$/;
 
 /**
- * The text of a file of @noble/hashes, with the same lines and the same outcome, that computes less when it is loaded.
- * @throws {Error} If the library's text has changed, so that this file must follow.
+ * A file of @noble/hashes, changed so that it computes less when it is loaded. Lines and results are the same.
+ * @throws {Error} If the library's text has changed: then this file must be changed too.
  */
 export function withHashTables(path: string, text: string): string {
   let changed = text;

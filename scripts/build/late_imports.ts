@@ -1,7 +1,8 @@
 /**
- * How a script imports its other files when it needs them. Deno reads and looks through each file that an `import()` names in its text, at the
- * start, whether it is imported or not; and an `import()` of a file costs 3 to 10 ms, also if that file only passes on
- * what another exports. So names are taken from the text, and what the start file holds is taken from there.
+ * How a script imports its other files on demand. At the start, Deno reads and parses each file that an `import()` in
+ * the text names, whether it is imported or not. Also, each `import()` of a file costs 3 to 10 ms, even if that file
+ * only re-exports. So the file names are removed from the `import()` expressions, and exports of the start file are
+ * used directly.
  * @module
  */
 
@@ -12,10 +13,10 @@ export interface ScriptFile {
 }
 
 /**
- * The files of a script as Deno is to have them: without those that only pass on exports of `startFile`, and with late imports. Every
- * place in the code stays where it is, for the source maps.
- * @param stem How the names of all files begin: `salt`.
- * @throws {RangeError} For an `import()` of a file that is none of them.
+ * The files of a script, as they are shipped: without files that only re-export from `startFile`, and with late
+ * imports. No code changes its line or column, so that the source maps stay valid.
+ * @param stem The prefix of the names of all files: `salt`.
+ * @throws {RangeError} If an `import()` names a file that is not one of them.
  */
 export function withLateImports(files: readonly ScriptFile[], stem: string): ScriptFile[] {
   const startFile = `${stem}.start.mjs`;
@@ -39,7 +40,7 @@ export function withLateImports(files: readonly ScriptFile[], stem: string): Scr
   });
 }
 
-/** `{b:__start.a}` of a file that holds nothing but `export{a as b}from"./salt.start.mjs";`, else `undefined`. */
+/** `{b:__start.a}` of a file that only holds `export{a as b}from"./salt.start.mjs";`, else `undefined`. */
 function passedOn(code: string, startFile: string): string | undefined {
   const [, names, file] = /^export\{([^}]*)\}from"\.\/([^"]+)";\s*(?:\/\/.*)?$/.exec(code.trim()) ?? [];
   if (file !== startFile) return undefined;
@@ -51,7 +52,10 @@ function passedOn(code: string, startFile: string): string | undefined {
   }}`;
 }
 
-/** `code` with the function that its late imports call. It comes at the end, as the map knows the lines before; what names the map stays last. */
+/**
+ * `code` with the function that its late imports call. The function comes at the end, so that the mapped lines do not
+ * move; the comment that names the map stays last.
+ */
 function withLate(
   code: string,
   { stem, startFile, needed }: {

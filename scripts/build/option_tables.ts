@@ -1,6 +1,6 @@
 /**
- * The tables of options as data, made when executables are built: each start needs one of them, and making its three hundred entries by calls of
- * functions takes as long as reading the configuration.
+ * Makes the tables of options as data when executables are built. Each start needs one table; to make its three hundred
+ * entries by function calls takes as long as reading the configuration.
  * @module
  */
 
@@ -8,13 +8,13 @@ import { OPTION_TABLES, type Role } from "../../lib/config/options.ts";
 import type { Option } from "../../lib/config/option_types.ts";
 import { isMap, type Value } from "../../lib/values/value.ts";
 
-/** The source files that {@linkcode optionTable} replaces, as they end. */
+/** Path suffixes of the source files that {@linkcode optionTable} replaces. */
 export const OPTION_FILES = /\/lib\/config\/(master|minion)_options\.ts$/;
 
 /**
- * What replaces one of {@linkcode OPTION_FILES}: a module with the same function, whose table is read from JSON. Programs show no documentation of
- * options, so it is left out.
- * @throws {TypeError} For a default that this file cannot write.
+ * The replacement of one of {@linkcode OPTION_FILES}: a module with the same function, which reads its table from JSON.
+ * Programs do not show the documentation of options, so it is left out.
+ * @throws {TypeError} For a default that has no expression here.
  */
 export function optionTable(path: string): string {
   const role: Role = path.endsWith("master_options.ts") ? "master" : "minion";
@@ -37,13 +37,13 @@ function withoutMaps(option: Option): Option {
   return { ...option, default: isPlain(option.default) ? option.default : null, doc: "" };
 }
 
-/** Whether JSON has the value as it is. */
+/** Whether JSON can express the value. */
 function isPlain(value: Value): boolean {
   if (Array.isArray(value)) return value.every(isPlain);
   return value === null || ["boolean", "number", "string"].includes(typeof value);
 }
 
-/** The expression that makes the value. */
+/** The JavaScript expression of the value. */
 function codeOf(value: Value): string {
   if (isPlain(value)) return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map(codeOf).join()}]`;

@@ -1,6 +1,6 @@
 /**
- * Self-extracting executables: launcher.sh in front of a gzipped tar archive. All that share an archive also share the
- * directory that it is unpacked into.
+ * Self-extracting executables: launcher.sh in front of a gzipped tar archive. Executables with the same archive use the
+ * same directory of unpacked files.
  * @module
  */
 
@@ -9,10 +9,10 @@ import { scriptOf } from "./bundle.ts";
 import { COMMAND_ENTRIES, PLACE_SOURCE, VERSION_SOURCE } from "./production.ts";
 import { type TarFile, tarStream } from "./tar.ts";
 
-/** Bytes in front of the archive. The shell reads no further than the launcher's `exec`. */
+/** Number of bytes before the archive. The shell does not read beyond the launcher's `exec`. */
 const HEAD_BYTES = 8192;
 
-/** An archive to put behind launchers. */
+/** An archive that follows a launcher. */
 export interface Payload {
   /** The gzipped archive. */
   readonly bytes: Uint8Array<ArrayBuffer>;
@@ -20,19 +20,18 @@ export interface Payload {
   readonly sum: string;
 }
 
-/** What a launcher says of itself, and which file it has Deno run. */
+/** The names and the version of a launcher, and the file that it runs with Deno. */
 export interface PackedProgram {
   readonly name: string;
-  /** The other names that it answers to: `salt-call`. */
+  /** Other names that it can be called by: `salt-call`. */
   readonly links: readonly string[];
   /** Its script: `minion.mjs`. */
   readonly entry: string;
   readonly version: string;
-  /** The platform. */
   readonly target: string;
 }
 
-/** The archive of `files`. One of them is `deno`. */
+/** Makes the archive of `files`. One of them must be `deno`. */
 export async function packPayload(files: readonly TarFile[]): Promise<Payload> {
   const bytes = await new Response(tarStream(files).pipeThrough(new CompressionStream("gzip"))).bytes();
   return { bytes, sum: new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)).toHex() };
@@ -43,7 +42,7 @@ export function releaseName(version: string, { sum }: Payload): string {
   return `${version}-${sum.slice(0, 16)}`;
 }
 
-/** The content of an executable. */
+/** The bytes of an executable. */
 export function packedExecutable({ name, links, entry, version, target }: PackedProgram, payload: Payload): Blob {
   const [[command, script] = ["-", ""]] = Object.entries(COMMAND_ENTRIES)
     .filter(([command, source]) => links.includes(command) && scriptOf(source) !== entry);
@@ -52,7 +51,7 @@ export function packedExecutable({ name, links, entry, version, target }: Packed
     NAMES: [name, ...links].join(" | "),
     ENTRY: entry,
     FLAGS: Object.hasOwn(COMMAND_ENTRIES, name) ? COMMAND_V8_FLAGS : V8_FLAGS,
-    // Where there is none, a name that nothing has.
+    // If there is none: a name that matches nothing.
     COMMAND: command,
     COMMAND_SCRIPT: script && scriptOf(script),
     VERSION_SCRIPT: scriptOf(VERSION_SOURCE),

@@ -1,17 +1,21 @@
 /**
- * What a packed executable runs when it has unpacked itself: gives the code that V8 has compiled of the scripts to the directory that they are in.
- * Deno keeps it in databases, by the URLs of the scripts; executables bring them (compiled.ts).
+ * A packed executable runs this script after it has unpacked itself. The script adapts the databases of V8's compiled
+ * code to the directory of the unpacked scripts. In these databases, Deno stores the code by the URL of each script;
+ * they are part of an executable (compiled.ts).
  *
- * Words: the directory of the databases, and the directory where the scripts will be.
+ * Arguments: the directory of the databases, and the directory of the scripts.
  * @module
  */
 
-/** Where the scripts are by the databases that an executable brings. */
+/** The directory of the scripts in the databases of an executable, as a URL. */
 export const BUILT_AT = "file:///built/";
 
-/** Has the databases in `directory` say `to` where they say `from`, both URLs of directories. Nobody else may have them open: a crash would destroy them. */
+/**
+ * Replaces the URL prefix `from` by `to` in the databases in `directory`; both are URLs of directories. No other
+ * process may have the databases open. A crash during the change destroys them: it is done without a journal.
+ */
 export async function moveCompiled(directory: string, from: string, to: string): Promise<void> {
-  // Only here: it loads Node's compatibility layer.
+  // Imported here only: it loads Node's compatibility layer.
   const { DatabaseSync } = await import("node:sqlite");
   for (const name of databasesIn(directory)) {
     using database = new DatabaseSync(`${directory}/${name}`);
@@ -23,12 +27,12 @@ export async function moveCompiled(directory: string, from: string, to: string):
       database.prepare(`UPDATE ${name} SET specifier = ? || substr(specifier, ?) WHERE substr(specifier, 1, ?) = ?`)
         .run(to, from.length + 1, from.length, from);
     }
-    // As Deno wants it: processes that start at the same time need not agree on it.
+    // The journal mode that Deno sets: processes that start at the same time need not change it.
     database.exec("PRAGMA journal_mode = WAL");
   }
 }
 
-/** The names of Deno's databases in its directory: `v8_code_cache_v2`. */
+/** The names of Deno's databases in a directory: `v8_code_cache_v2`. */
 export function databasesIn(directory: string): string[] {
   return [...Deno.readDirSync(directory)].filter(({ name, isFile }) => isFile && /_v\d+$/.test(name)).map(({ name }) =>
     name

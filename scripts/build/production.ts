@@ -1,20 +1,20 @@
 /**
- * What an executable holds: the scripts that are made of the sources, and of the npm packages what no script holds: the addon of one
- * platform, and licences.
+ * What an executable contains: the scripts made from the sources, and those files of npm packages that are in no
+ * script: the addon of one platform, and licences.
  * @module
  */
 
 import type { Starts } from "./bundle.ts";
 import type { TarFile } from "./tar.ts";
 
-/** The entries, by executable, with the other names that each answers to. */
+/** The entries, by executable, with the other names that each can be called by. */
 export const EXECUTABLES = [
   { name: "salt-master", entry: "master.ts", links: [] },
   { name: "salt-minion", entry: "minion.ts", links: ["salt-call"] },
   { name: "salt", entry: "salt.ts", links: ["salt-key", "salt-run", "salt-cp"] },
 ] as const;
 
-/** The threads. No import names these files, so a tool that follows imports needs this list. */
+/** The files that run as threads. No import names them, so a tool that follows imports needs this list. */
 export const WORKERS = [
   "lib/bus/thread.ts",
   "lib/master/mworker_thread.ts",
@@ -23,16 +23,19 @@ export const WORKERS = [
   "lib/worker/module_worker.ts",
 ] as const;
 
-/** What answers `--version` alone, in all of them. */
+/** The source that answers `--version`, for all executables. */
 export const VERSION_SOURCE = "lib/commands/version_alone.ts";
 
-/** What has every script compiled once, where an executable is packed. */
+/** The source that compiles every script once, when an executable is packed. */
 export const WARM_SOURCE = "scripts/build/warm.ts";
 
-/** What gives compiled scripts to the directory that a packed executable has unpacked itself into. */
+/** The source that adapts the compiled code to the directory that a packed executable is unpacked into. */
 export const PLACE_SOURCE = "scripts/build/place.ts";
 
-/** What packed executables start for the names that are commands and no services: a script that holds nothing of a service. */
+/**
+ * The source that packed executables start for names of commands that are not services: its script contains no code of
+ * a service.
+ */
 export const COMMAND_ENTRIES = {
   "salt-call": "lib/commands/salt_call_process.ts",
   "salt": "salt.ts",
@@ -41,10 +44,10 @@ export const COMMAND_ENTRIES = {
   "salt-cp": "salt.ts",
 } as const;
 
-/** The name of one of them. */
+/** The name of an executable. */
 export type Command = keyof typeof COMMAND_ENTRIES;
 
-/** The sources of which scripts are made, for every kind of executable. */
+/** The sources that become scripts, for every kind of executable. */
 export const SCRIPT_SOURCES: readonly string[] = [
   ...EXECUTABLES.map(({ entry }) => entry),
   ...WORKERS,
@@ -53,8 +56,8 @@ export const SCRIPT_SOURCES: readonly string[] = [
 ];
 
 /**
- * What usual starts of the entries load with `import()`: `salt TARGET test.ping`, `salt-call --local test.ping` and the
- * services. Other starts read more files, which only takes more time.
+ * The modules that usual starts of the entries load with `import()`: `salt TARGET test.ping`, `salt-call --local
+ * test.ping` and the services. Other starts read more files, which only takes more time.
  */
 export const STARTS: Starts = {
   "salt.ts": [
@@ -70,8 +73,8 @@ export const STARTS: Starts = {
 };
 
 /**
- * The packages that scripts have parts of: their licences are shipped, and package.json, which names it where there is no other file. A package that is not listed here stops the build, so that a new
- * dependency is looked at.
+ * The packages with code in a script. Their licences are shipped; if a package has no licence file, its package.json
+ * names the licence. A package that is not listed stops the build, so that somebody reviews a new dependency.
  */
 const PACKAGES: readonly string[] = [
   "@noble/hashes",
@@ -85,13 +88,13 @@ const PACKAGES: readonly string[] = [
 ];
 
 /**
- * Packages that are installed and not in any script: what zeromq is compiled and loaded with in Node, what js-yaml's command needs, types alone,
- * and rolldown, which makes the scripts.
+ * Packages that are installed, but in no script: tools that compile and load zeromq in Node, dependencies of js-yaml's
+ * command, packages of types only, and rolldown, which makes the scripts.
  */
 const UNUSED_PACKAGES =
   /^(argparse|cmake-ts|node-addon-api|strict-event-emitter-types|rolldown|@rolldown\/.*|@oxc-project\/types|@emnapi\/.*|@napi-rs\/.*|@tybys\/.*|tslib)$/;
 
-/** A platform as Deno names it, `x86_64-unknown-linux-gnu`, in the words of Node and of zeromq. */
+/** A platform as Deno names it, `x86_64-unknown-linux-gnu`, by its names in Node and in zeromq. */
 interface Platform {
   readonly os: string;
   readonly arch: string;
@@ -105,16 +108,16 @@ const PLATFORMS: Readonly<Record<string, Platform>> = {
   "aarch64-apple-darwin": { os: "darwin", arch: "arm64", libc: "libc" },
 };
 
-/** The platforms that can be built for. Windows has neither the sockets nor the calls that the programs need. */
+/** The platforms that can be built for. Windows has neither the sockets nor the system calls that the programs need. */
 export const TARGETS: readonly string[] = Object.keys(PLATFORMS);
 
-/** The files of the packages, of the project at `root`, that are shipped for `target`, by name. */
+/** The package files that are shipped for `target`, by name, of the project at `root`. */
 export function packageFiles(root: string, target: string): TarFile[] {
   return installedPackages(root).flatMap((installed) => filesOf(installed, PLATFORMS[target]))
     .sort((a, b) => a.name < b.name ? -1 : 1);
 }
 
-/** The shipped `deno.json`: Deno's options, without a search for packages. */
+/** The shipped `deno.json`: options of Deno, and no resolution of packages. */
 export function productionConfig(root: string): string {
   const { unstable }: Record<string, unknown> = JSON.parse(Deno.readTextFileSync(`${root}/deno.json`));
   return JSON.stringify({ nodeModulesDir: "manual", unstable }, null, 2) + "\n";
@@ -125,7 +128,7 @@ interface InstalledPackage {
   readonly path: string;
 }
 
-/** What is in Deno's node_modules: `.deno/<package>@<version>/node_modules/<package>`. */
+/** The packages in Deno's node_modules: `.deno/<package>@<version>/node_modules/<package>`. */
 function installedPackages(root: string): InstalledPackage[] {
   const store = `${root}/node_modules/.deno`;
   const locked: Record<string, unknown> = JSON.parse(Deno.readTextFileSync(`${root}/deno.lock`)).npm;
@@ -149,7 +152,7 @@ function filesOf({ name, path }: InstalledPackage, platform: Platform): TarFile[
   return files.map((file) => ({ name: `node_modules/${name}/${file}`, path: `${path}/${file}`, executable: false }));
 }
 
-/** The addon that `lib/sockets/libzmq.ts` tries first: the newest for the platform. */
+/** The addon that `lib/sockets/libzmq.ts` tries first: the newest one for the platform. */
 function addon(path: string, { os, arch, libc }: Platform): string {
   const manifest: Record<string, string> = JSON.parse(Deno.readTextFileSync(`${path}/build/manifest.json`));
   const [newest] = Object.entries(manifest)

@@ -13,10 +13,9 @@ import { manPage } from "../reference/man_pages.ts";
 export type Shared = { readonly path: string } & ({ readonly text: string } | { readonly link: string });
 
 const DOC = "doc/salt-deno";
-/** The files that docs/modules.md says to copy. */
 const MODULE_SAMPLES = ["periodic.ts", "salt_module.d.ts"];
 
-/** Everything, for the project at `root`. */
+/** All files, for the project at `root`. */
 export async function sharedFiles(root: string): Promise<Shared[]> {
   const [first, ...others] = COMMANDS.map(({ prog }) => prog);
   const pages = COMMANDS.map(manPage);
@@ -37,7 +36,7 @@ export async function sharedFiles(root: string): Promise<Shared[]> {
   ];
 }
 
-/** Writes `files` below `directory`, which is emptied before. */
+/** Empties `directory`, and writes `files` below it. */
 export function writeShared(files: readonly Shared[], directory: string): void {
   try {
     Deno.removeSync(directory, { recursive: true });

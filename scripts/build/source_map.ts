@@ -1,6 +1,6 @@
 /**
- * `mappings` of a source map: what they tell of a text, and those of a text that was put together again from parts of it.
- * Source: ECMA-426.
+ * Reads the `mappings` of a source map, and makes the mappings of a text that is put together from parts of another
+ * text. Source: ECMA-426.
  * @module
  */
 
@@ -10,30 +10,30 @@ export interface Range {
   readonly to: number;
 }
 
-/** A part of a text: new words, or a range of an older text. */
+/** A part of a text: new text, or a range of the old text. */
 export type Piece = string | Range;
 
 /** A mapped offset. */
 export interface Place {
   readonly offset: number;
   /** Index of the source, its line, its column, index of the name there: none, the first three or all four. */
-  readonly told: readonly number[];
+  readonly segment: readonly number[];
 }
 
 const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/** All places in `text` of which `mappings` tell, in the order of the text. */
+/** All mapped places in `text`, in the order of the text. */
 export function placesIn(mappings: string, text: string): Place[] {
   const places: Place[] = [];
-  const told = [0, 0, 0, 0];
+  const segment = [0, 0, 0, 0];
   let start = 0;
   for (const line of mappings.split(";")) {
     let offset = start;
-    for (const segment of line === "" ? [] : line.split(",")) {
-      const [columns, ...differences] = numbersOf(segment);
+    for (const text of line === "" ? [] : line.split(",")) {
+      const [columns, ...differences] = numbersOf(text);
       offset += columns;
-      differences.forEach((difference, i) => told[i] += difference);
-      places.push({ offset, told: told.slice(0, differences.length) });
+      differences.forEach((difference, i) => segment[i] += difference);
+      places.push({ offset, segment: segment.slice(0, differences.length) });
     }
     const end = text.indexOf("\n", start);
     start = end < 0 ? text.length : end + 1;
@@ -41,7 +41,7 @@ export function placesIn(mappings: string, text: string): Place[] {
   return places;
 }
 
-/** The index of the first of `places` at `offset` or behind it. */
+/** The index of the first of `places` at `offset` or after it. */
 export function firstFrom(places: readonly Place[], offset: number): number {
   let low = 0;
   let high = places.length;
@@ -53,7 +53,11 @@ export function firstFrom(places: readonly Place[], offset: number): number {
   return low;
 }
 
-/** The mappings of the text that `pieces` make. @param text What they are parts of. @param places What is known of it. */
+/**
+ * The mappings of the text that `pieces` make.
+ * @param text The old text.
+ * @param places The mapped places of the old text.
+ */
 export function mappingsOf(pieces: readonly Piece[], text: string, places: readonly Place[]): string {
   const mappings = new Mappings();
   for (const piece of pieces) {
@@ -63,9 +67,9 @@ export function mappingsOf(pieces: readonly Piece[], text: string, places: reado
     }
     let at = piece.from;
     for (let i = firstFrom(places, piece.from); i < places.length && places[i].offset < piece.to; i++) {
-      const { offset, told } = places[i];
+      const { offset, segment } = places[i];
       mappings.pass(text.slice(at, offset));
-      mappings.add(told);
+      mappings.add(segment);
       at = offset;
     }
     mappings.pass(text.slice(at, piece.to));
@@ -73,41 +77,41 @@ export function mappingsOf(pieces: readonly Piece[], text: string, places: reado
   return mappings.text;
 }
 
-/** Writes mappings, from the beginning of the text on. */
+/** Writes mappings, from the beginning of the text to its end. */
 class Mappings {
   text = "";
   #column = 0;
   /** The last mapped column; `undefined` at the beginning of a line. */
-  #told: number | undefined;
+  #lastColumn: number | undefined;
   readonly #last = [0, 0, 0, 0];
 
-  /** Skips `words` of the text. */
+  /** Skips the characters of `words`. */
   pass(words: string): void {
     const lines = words.split("\n");
     if (lines.length > 1) {
       this.text += ";".repeat(lines.length - 1);
       this.#column = 0;
-      this.#told = undefined;
+      this.#lastColumn = undefined;
     }
     this.#column += lines[lines.length - 1].length;
   }
 
   /** Adds a mapping at the current position. */
-  add(told: readonly number[]): void {
-    const differences = told.map((value, i) => value - this.#last[i]);
-    if (this.#told !== undefined) this.text += ",";
-    this.text += [this.#column - (this.#told ?? 0), ...differences].map(digitsOf).join("");
-    told.forEach((value, i) => this.#last[i] = value);
-    this.#told = this.#column;
+  add(segment: readonly number[]): void {
+    const differences = segment.map((value, i) => value - this.#last[i]);
+    if (this.#lastColumn !== undefined) this.text += ",";
+    this.text += [this.#column - (this.#lastColumn ?? 0), ...differences].map(digitsOf).join("");
+    segment.forEach((value, i) => this.#last[i] = value);
+    this.#lastColumn = this.#column;
   }
 }
 
 /** The numbers of a segment: base 64 with 5 bits a digit, lowest first, and the sign in the lowest bit. */
-function numbersOf(segment: string): number[] {
+function numbersOf(text: string): number[] {
   const numbers: number[] = [];
   let value = 0;
   let shift = 0;
-  for (const digit of segment) {
+  for (const digit of text) {
     const bits = DIGITS.indexOf(digit);
     value |= (bits & 31) << shift;
     shift += 5;

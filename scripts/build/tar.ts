@@ -1,6 +1,6 @@
 /**
- * A tar archive whose bytes depend on nothing but names and contents: no dates, no owners. POSIX ustar, regular files
- * only, which every `tar` unpacks.
+ * Makes a tar archive whose bytes depend only on names and contents: no dates, no owners. Format: POSIX ustar, regular
+ * files only; every `tar` can unpack it.
  *
  * npm:tar-stream 3.2.2 (1,043 lines) was measured: it needs 12 more packages (streamx, b4a, bare-fs with native parts, …),
  * 7.7 MB in node_modules of every checkout. This code has 60 lines.
@@ -14,13 +14,12 @@ export interface TarFile {
   readonly name: string;
   /** The path of its content. */
   readonly path: string;
-  /** May be run. */
   readonly executable: boolean;
 }
 
 const BLOCK = 512;
 
-/** The archive of `files`, in their order, as a stream. Each file is read when its turn comes. */
+/** The archive of `files`, in their order, as a stream. Each file is read only when it is written to the archive. */
 export function tarStream(files: readonly TarFile[]): ReadableStream<Uint8Array<ArrayBuffer>> {
   return ReadableStream.from(blocks(files));
 }
@@ -35,7 +34,7 @@ async function* blocks(files: readonly TarFile[]): AsyncGenerator<Uint8Array<Arr
   yield new Uint8Array(2 * BLOCK);
 }
 
-/** @throws {RangeError} For a name that ustar cannot hold. */
+/** @throws {RangeError} If a name is too long for ustar. */
 function header({ name, executable }: TarFile, size: number): Uint8Array<ArrayBuffer> {
   const block = new Uint8Array(BLOCK);
   const put = (offset: number, text: string) => block.set(new TextEncoder().encode(text), offset);
@@ -55,7 +54,7 @@ function header({ name, executable }: TarFile, size: number): Uint8Array<ArrayBu
   return block;
 }
 
-/** A name has 100 bytes, and 155 more in front of one of its slashes. */
+/** A name has at most 100 bytes, and a prefix of at most 155 bytes, which ends before one of its slashes. */
 function splitName(name: string): [prefix: string, name: string] {
   const fits = (text: string, bytes: number) => new TextEncoder().encode(text).length <= bytes;
   if (fits(name, 100)) return ["", name];

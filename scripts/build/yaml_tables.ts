@@ -1,12 +1,12 @@
 /**
- * What js-yaml makes when it is loaded and no program uses, left out when executables are built: schemas, their tags, and regular expressions that
- * write YAML. Nearly every start loads the library.
+ * Removes parts of js-yaml that no program uses when executables are built: schemas, their tags, and regular
+ * expressions for writing YAML. js-yaml makes them when it is loaded, and nearly every start loads it.
  * @module
  */
 
-/** What is replaced in the library, with how often it is there. The lines stay. */
+/** The replacements in the library, with the number of occurrences. Line numbers do not change. */
 const CHANGES: readonly { readonly found: RegExp; readonly times: number; readonly by: string }[] = [
-  // rolldown leaves out what nobody names if making it does nothing else, and takes these notes for that.
+  // rolldown removes unused values if their creation has no side effect. These annotations say that it has none.
   { found: /^(var \w+ = )(?=define\w+Tag\()/gm, times: 23, by: "$1/* @__PURE__ */ " },
   { found: /^(var [A-Z_]+ = )(?=new RegExp\()/gm, times: 10, by: "$1/* @__PURE__ */ " },
   {
@@ -14,7 +14,7 @@ const CHANGES: readonly { readonly found: RegExp; readonly times: number; readon
     times: 16,
     by: "$1/* @__PURE__ */ (() => ($2))();",
   },
-  // Two tables of 256 entries, of which eighteen say something: a function of the library says the same.
+  // Two tables of 256 entries, of which eighteen are not empty: a function of the library gives the same values.
   {
     found: /^for \(let i = 0; i < 256; i\+\+\) \{\n\tsimpleEscapeCheck.*\n\tsimpleEscapeMap.*\n\}/gm,
     times: 1,
@@ -23,12 +23,12 @@ const CHANGES: readonly { readonly found: RegExp; readonly times: number; readon
   { found: /\bsimpleEscape(?:Check|Map)\[escaped\]/g, times: 2, by: "simpleEscapeSequence(escaped)" },
 ];
 
-/** The file of the library, as it ends. */
+/** The path suffix of the library's file. */
 export const YAML_FILE = /\/js-yaml\.mjs$/;
 
 /**
- * The text of the library, with the same lines and the same outcome, that makes less when it is loaded.
- * @throws {Error} If the library's text has changed, so that this file must follow.
+ * The text of the library, changed so that it does less when it is loaded. Lines and results are the same.
+ * @throws {Error} If the library's text has changed: then this file must be changed too.
  */
 export function withYamlTables(text: string): string {
   let changed = text;

@@ -1,26 +1,25 @@
 /**
- * Which lines of sources ran, as a table by room and a list of those that did not.
+ * Reports which lines of sources ran: a table by room, and a list of the lines that did not run.
  * @module
  */
 
 import type { Source } from "../structure.ts";
 import type { CoverageRule } from "./rules/rule.ts";
 
-/** How often each line ran, by path and number of the line; a line that is no code is not in it. */
+/** How often each line ran, by path and line number. Lines without code are not in it. */
 export type LineCounts = Map<string, Map<number, number>>;
 
-/** A run of lines that did not run, without a line between them that did. */
+/** Consecutive lines that did not run. */
 interface Gap {
   readonly path: string;
   readonly first: number;
   readonly last: number;
-  /** Its first line. */
   readonly text: string;
-  /** How many of its lines are code. */
+  /** Number of its lines with code. */
   readonly lines: number;
 }
 
-/** Adds what `deno coverage --lcov` wrote of the tree at `root` to `counts`. */
+/** Adds the output of `deno coverage --lcov` for the tree at `root` to `counts`. */
 export function addLcov(counts: LineCounts, lcov: string, root: string): void {
   let lines = new Map<number, number>();
   for (const text of lcov.split("\n")) {
@@ -35,7 +34,7 @@ export function addLcov(counts: LineCounts, lcov: string, root: string): void {
   }
 }
 
-/** `counts` in the form that {@linkcode addLcov} reads. */
+/** `counts` in the format that {@linkcode addLcov} reads. */
 export function toLcov(counts: LineCounts): string {
   return [...counts].sort(([a], [b]) => a < b ? -1 : 1).map(([path, lines]) => {
     const rows = [...lines].sort(([a], [b]) => a - b).map(([line, count]) => `DA:${line},${count}\n`);
@@ -43,7 +42,7 @@ export function toLcov(counts: LineCounts): string {
   }).join("");
 }
 
-/** The table, and the lines that nothing reached; those of `rules` at the end, with their reasons. */
+/** The table, and the lines that no test reached. Those that match one of `rules` come last, with their reasons. */
 export function coverageReport(
   { sources, counts, rules }: {
     readonly sources: readonly Source[];
@@ -89,12 +88,12 @@ export function coverageReport(
   ].join("\n");
 }
 
-/** A line at which something begins that runs: no import, no type, and nothing of what is above. */
-const CODE = /^(?!import |(export )?(type|interface) |[\s})\]>/*])./m;
+/** A line where code begins that runs: no import, no type, no empty line, no comment. */
+const CODE = /^(?!import |(export )?(type|interface) |[\s})\]/*])./m;
 
 /**
- * How often each line of code ran. Of a file that nothing loaded every line counts that is neither empty, nor a comment, nor
- * an import; none of a file of types.
+ * How often each line of code ran. In a file that no test loaded, every line counts that is not empty, a comment or an
+ * import; in a file of types, no line counts.
  */
 function codeLines({ text }: Source, counted: ReadonlyMap<number, number> | undefined): ReadonlyMap<number, number> {
   if (counted === undefined && !CODE.test(text)) return new Map();
@@ -115,7 +114,7 @@ function gapsOf({ path, text }: Source, code: ReadonlyMap<number, number>): Gap[
     else if (count === 0) groups.push([line]);
     open = count === 0;
   }
-  // Brackets alone are what ends a block that was left before.
+  // A line of brackets only is the end of a block that was left before.
   const real = groups.filter((group) => group.some((line) => /[\w"'`]/.test(lines[line - 1])));
   return real.map((group) => {
     const [first, last] = [group[0], group[group.length - 1]];

@@ -10,7 +10,7 @@ import { LANGUAGE_RULES } from "./rules/language.ts";
 import { MODULES_RULES } from "./rules/modules.ts";
 import { PROCESSES_RULES } from "./rules/processes.ts";
 
-/** See {@linkcode CoverageRule}; the first that fits names a line. */
+/** See {@linkcode CoverageRule}; the first rule that matches a line counts. */
 export const COVERAGE_RULES: readonly CoverageRule[] = [
   ...EVERYWHERE_RULES,
   ...PROCESSES_RULES,

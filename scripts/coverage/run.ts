@@ -1,11 +1,11 @@
 /**
  * `deno task coverage`: runs every test file, and prints for each room how many of its lines ran, and which did not.
  *
- * The threads and processes that a test starts are counted too: Deno writes what ran in them when they end. It writes nothing
- * for a process that is killed, and nothing for one that cannot write to the directory of the figures.
+ * The threads and processes that a test starts are counted too: Deno writes their coverage data when they end. It
+ * writes none for a process that is killed, and none for a process that cannot write to the directory of the data.
  *
- *     deno task coverage [--lcov FILE] [FILE|FOLDER…]   the tests in those alone; the figures also as lcov
- *     deno task coverage --from FILE                    the table of such figures, and no test
+ *     deno task coverage [--lcov FILE] [FILE|FOLDER…]   only these tests; also writes the data as lcov
+ *     deno task coverage --from FILE                    prints the table of such data; runs no test
  * @module
  */
 
@@ -19,11 +19,11 @@ import { coveredNothing } from "../deno_output.ts";
 
 const ROOT = decodeURIComponent(new URL("../..", import.meta.url).pathname).replace(/\/$/, "");
 
-/** What is measured. */
+/** The paths that are measured. */
 const MEASURED = ["lib", "modules"] as const;
 const ENTRIES = ["master.ts", "minion.ts", "salt.ts"] as const;
 
-/** All takes longer while it is counted; in milliseconds. */
+/** Time limit of a test file, in milliseconds: a test takes longer while its lines are counted. */
 const LIMIT_MS = 1_200_000;
 
 function say(text: string): void {
@@ -32,7 +32,7 @@ function say(text: string): void {
 
 /**
  * Runs test files, as many at once as there are cores, and counts what ran in each.
- * @param keep Called with the figures after each file: a run takes long, and may be aborted.
+ * @param keep Called with the counts after each file: a run takes long, and may be aborted.
  */
 async function measure(files: readonly string[], keep: (counts: LineCounts) => void): Promise<LineCounts> {
   const counts: LineCounts = new Map();
@@ -41,7 +41,7 @@ async function measure(files: readonly string[], keep: (counts: LineCounts) => v
     for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
       const figures = Deno.makeTempDirSync({ prefix: "coverage_" });
       try {
-        // Processes of other users write there too.
+        // Processes of other users write to it too.
         Deno.chmodSync(figures, 0o1777);
         const { failed, seconds, output } = await runTestFile(file, {
           limitMs: LIMIT_MS,
@@ -77,17 +77,17 @@ async function lcov(figures: string): Promise<string> {
   }
   const escaped = ROOT.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
   const include = `--include=^file://${escaped}/(${MEASURED.join("|")}|[a-z]+\\.ts)`;
-  // Without it Deno leaves out more; what is called test.ts it leaves out with it, too (rules/modules.ts).
+  // Without this option Deno leaves out more files; it always leaves out files named test.ts (rules/modules.ts).
   const exclude = "--exclude=_test\\.ts$";
   const command = new Deno.Command(Deno.execPath(), { args: ["coverage", "--lcov", include, exclude, figures] });
   const { success, stdout, stderr } = await command.output();
   const text = new TextDecoder().decode(success ? stdout : stderr);
-  // A test of a document, say, loads nothing of what is measured.
+  // For example, a test of a document loads no measured file.
   if (!success && !coveredNothing(text)) throw new Error(`deno coverage failed: ${text}`);
   return success ? text : "";
 }
 
-/** Whether a file of figures was written to its end: a process may have been killed over it. */
+/** Whether a file of coverage data is complete: the process may have been killed while it wrote it. */
 function isWhole(path: string): boolean {
   try {
     JSON.parse(Deno.readTextFileSync(path));

@@ -20,7 +20,7 @@ const ROOT = decodeURIComponent(new URL("../..", import.meta.url).pathname).repl
 
 /** One command of the operator. */
 interface Step {
-  /** What it is for. */
+  /** Its purpose. */
   readonly about: string;
   readonly command: readonly string[];
   /** A pattern that its output must match. */
@@ -78,8 +78,8 @@ async function main(argv: string[]): Promise<number> {
 }
 
 /**
- * Runs a step and shows it as a terminal would. A minion that has signed in may still be connecting to the publisher, so
- * one that does not answer at first is asked once more.
+ * Runs a step and shows it as a terminal would. A minion that has signed in may still be connecting to the publisher,
+ * so a step with a missing answer runs once more.
  * @throws {DemoError} If its output is wrong.
  */
 async function show(fleet: DemoFleet, { about, command, expect }: Step, signal: AbortSignal): Promise<void> {

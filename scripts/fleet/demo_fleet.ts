@@ -10,22 +10,22 @@ import { DENO_RUN } from "../../lib/process/self_command.ts";
 import { freePort } from "./free_port.ts";
 import { EXECUTABLES } from "../build/production.ts";
 
-/** What went wrong, for the user. */
+/** An error of the fleet, with a message for the user. */
 export class DemoError extends Error {
   override name = "DemoError";
 }
 
-/** How to make a {@linkcode DemoFleet}. */
+/** Options of {@linkcode DemoFleet.make}. */
 export interface DemoFleetOptions {
-  /** Directory of the fleet; what an earlier fleet left there is removed. */
+  /** Directory of the fleet; files of an earlier fleet are removed from it. */
   readonly root: string;
-  /** Directory of executables; without it the sources are run. */
+  /** Directory of executables. @default the sources are run */
   readonly dist: string | undefined;
   /** Directory of the sources. */
   readonly project: string;
 }
 
-/** What a command said. */
+/** The outcome of a command. */
 export interface CommandResult {
   readonly code: number;
   /** Standard output, then standard error. */
@@ -33,7 +33,7 @@ export interface CommandResult {
 }
 
 interface Service {
-  /** Its directory below the root, and a minion's id. */
+  /** The name of its directory below the root; for a minion, also its id. */
   readonly node: string;
   readonly role: "master" | "minion";
 }
@@ -49,13 +49,13 @@ const MINIONS = SERVICES.filter(({ role }) => role === "minion").map(({ node }) 
 /** The longest path of a socket below the root. */
 const LONGEST_SOCKET = "/master/var/run/salt/minion/minion_event_0123456789_pull.ipc";
 
-/** How long the fleet may take for each thing that is waited for, in milliseconds. */
+/** Time limit of each condition that is waited for, in milliseconds. */
 const MAX_WAIT_MS = 20_000;
 
-/** How long a service may take to end, in milliseconds. */
+/** Time limit for the end of a service, in milliseconds. */
 const STOP_MS = 5_000;
 
-/** See the module's comment. */
+/** A master and two minions; {@linkcode DemoFleet.make} writes their files, `start` runs their services. */
 export class DemoFleet {
   readonly #root: string;
   readonly #options: DemoFleetOptions;
@@ -82,20 +82,20 @@ export class DemoFleet {
     return fleet;
   }
 
-  /** The root as a user in the current directory would write it. */
+  /** The path of the root, relative if it is below the current directory. */
   get shownRoot(): string {
     const here = `${Deno.cwd()}/`;
     return this.#root.startsWith(here) ? this.#root.slice(here.length) : this.#root;
   }
 
-  /** What is to be said about the root; empty if nothing. */
+  /** A hint about the path of the root; empty if there is none. */
   get note(): string {
     return this.#isTemporary ? `\n(${this.#options.root} is too long a path for Unix sockets)` : "";
   }
 
-  /** Starts the services; resolves when all serve. @throws {DemoError} With what a service said when it ended. */
+  /** Starts the services; resolves when all are ready. @throws {DemoError} If a service ended, with its output. */
   async start(signal: AbortSignal): Promise<void> {
-    // Not to be interrupted half-way: a service has written its process id when its starter ends, not before.
+    // Must not be interrupted: a service has written its process id only when the process that started it ends.
     const results = await Promise.all(SERVICES.map(async (service) => {
       const { node, role } = service;
       this.#started.push(service);
@@ -124,7 +124,7 @@ export class DemoFleet {
     return await runCommand([`${this.#root}/bin/${name}`, ...args], signal);
   }
 
-  /** The last lines of each log; for when something went wrong. */
+  /** The last lines of each log, shown after an error. */
   lastWords(): string {
     return SERVICES.map(({ node, role }) => {
       const path = `${this.#root}/${node}/var/log/salt/${role}`;
@@ -133,7 +133,7 @@ export class DemoFleet {
     }).join("");
   }
 
-  /** What a user can do with a fleet that keeps running. */
+  /** Text for the user: commands for a fleet that keeps running. */
   farewell(): string {
     const bin = `${this.shownRoot}/bin`;
     return `
@@ -147,7 +147,7 @@ Logs are in ${this.shownRoot}/*/var/log/salt. Stop it:
 `;
   }
 
-  /** Ends all started processes, by force if necessary. Removes the temporary directory of {@linkcode make}. */
+  /** Ends all started processes, with SIGKILL if necessary. Removes the temporary directory of {@linkcode make}. */
   async stop(): Promise<void> {
     await Promise.all(
       this.#started.splice(0).map(async (service) => {
@@ -196,10 +196,11 @@ Logs are in ${this.shownRoot}/*/var/log/salt. Stop it:
           timeout: 2,
           gather_job_timeout: 2,
         }
-        // Keys are accepted at once here, so the minion asks more often than every ten seconds.
+        // Keys are accepted at once here, so the minion repeats its sign-in sooner than after the default of ten
+        // seconds.
         : { id: node, master: "127.0.0.1", master_port: requestPort, acceptance_wait_time: 0.3 };
       const settings = { root_dir: `${root}/${node}`, log_level_logfile: "info", ...ofRole };
-      // Words as people write them, which are read without the YAML parser; else JSON, which is YAML.
+      // Plain scalars, which are read without the YAML parser; otherwise JSON, which is valid YAML.
       const text = (value: string | number) => /^[\w./-]+$/.test(String(value)) ? value : JSON.stringify(value);
       const lines = Object.entries(settings).map(([name, value]) => `${name}: ${text(value)}\n`);
       await Deno.writeTextFile(`${root}/${node}/etc/salt/${role}`, lines.join(""));
@@ -216,7 +217,7 @@ Logs are in ${this.shownRoot}/*/var/log/salt. Stop it:
     await executable(`${this.#root}/bin/${name}`, `#!/bin/sh\nexec ${command} "$@"\n`);
   }
 
-  /** The command line of a program, without its own arguments. */
+  /** The start of the command line of a program, without arguments. */
   #command(name: string): string[] {
     const { dist, project } = this.#options;
     if (dist !== undefined) return [`${dist}/${name}`];
@@ -227,7 +228,7 @@ Logs are in ${this.shownRoot}/*/var/log/salt. Stop it:
   }
 }
 
-/** Runs a command to its end. The signal kills it. */
+/** Runs a command to its end. Aborting the signal kills it. */
 async function runCommand([command, ...args]: readonly string[], signal?: AbortSignal): Promise<CommandResult> {
   signal?.throwIfAborted();
   let result: Deno.CommandOutput;

@@ -1,11 +1,11 @@
 /**
- * Writes start_functions.json again: the functions that usual starts of the programs call, which executables compile ahead (eager_functions.ts). A
- * function that is not in the list costs a start what compiling it takes, and nothing else; so it need not be updated
- * after each change.
+ * Updates start_functions.json: the functions that usual starts of the programs call, which executables compile ahead
+ * (eager_functions.ts). A function that is missing in the list only costs a start the time to compile it, so the list
+ * need not be updated after each change.
  *
  *     deno run -A scripts/fleet/start_functions.ts
  *
- * The programs are the scripts of an executable. V8 writes down which of their functions it compiles while a fleet starts and answers.
+ * It runs the scripts of an executable, and V8 logs which functions it compiles while a fleet starts and answers.
  * @module
  */
 
@@ -27,12 +27,12 @@ import { writeOut } from "../../lib/cli/process_io.ts";
 
 const ROOT = decodeURIComponent(new URL("../..", import.meta.url).pathname).replace(/\/$/, "");
 
-/** Where the list is. */
+/** The path of the list. */
 const LIST = `${ROOT}/scripts/build/start_functions.json`;
 
 /**
- * The usual starts, besides those of the services. Not `salt-call` with a master: what that alone calls would take 2 ms of each start without one, and
- * its sign-in takes much longer than compiling.
+ * The usual starts, besides those of the services. `salt-call` with a master is left out: the functions that only it
+ * calls would add 2 ms to each start without a master, and its sign-in takes much longer than compiling them.
  */
 const COMMANDS = [
   ["salt-key", "-L"],
@@ -42,10 +42,10 @@ const COMMANDS = [
   ["salt-run", "manage.up"],
 ];
 
-/** How long all of it may take, in milliseconds. */
+/** Time limit of the whole run, in milliseconds. */
 const LIMIT_MS = 120_000;
 
-/** Runs the programs of `stage`, and has V8 write into `logs`. */
+/** Runs the programs of the directory `stage`; V8 writes its logs to the directory `logs`. */
 async function runFleet(directory: string, stage: string, logs: string): Promise<void> {
   const dist = `${directory}/dist`;
   await Deno.mkdir(dist);
@@ -75,7 +75,10 @@ async function runFleet(directory: string, stage: string, logs: string): Promise
   }
 }
 
-/** Where functions end that were compiled, by file. A function is known by its end and by where its parameters begin. */
+/**
+ * The end offsets of the compiled functions, by file. A function is identified by its end and by the start of its
+ * parameters.
+ */
 function compiledIn(logs: string): Map<string, Set<string>> {
   const compiled = new Map<string, Set<string>>();
   for (const { name } of Deno.readDirSync(logs)) {
@@ -92,7 +95,7 @@ function compiledIn(logs: string): Map<string, Set<string>> {
   return compiled;
 }
 
-/** The names of the functions that were compiled in one file of `stage`. */
+/** The names of the compiled functions of one file of `stage`. */
 function namesIn(stage: string, file: string, compiled: ReadonlySet<string>): FunctionNames {
   const code = Deno.readTextFileSync(`${stage}/${file}`);
   const { mappings, sources }: { mappings: string; sources: string[] } = JSON.parse(
@@ -123,7 +126,7 @@ async function main(): Promise<void> {
     const all: Record<string, Record<string, string[]>> = {};
     let count = 0;
     for (const [file, compiled] of compiledIn(logs)) {
-      // Files that only pass on what others export have no map.
+      // Files that only re-export have no map.
       if (!await isThere(`${stage}/${file}.map`)) continue;
       const script = SCRIPT_SOURCES.find((source) => isOf(source, file));
       if (script === undefined) continue;
@@ -140,7 +143,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** The same list for the same functions, in whatever order V8 wrote them down. */
+/** Sorts the list, so that it does not depend on the order of V8's logs. */
 function sorted(all: CalledFunctions): CalledFunctions {
   const byKey = <T>(entries: [string, T][]) => entries.sort(([a], [b]) => a < b ? -1 : 1);
   return Object.fromEntries(

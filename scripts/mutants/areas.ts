@@ -1,20 +1,20 @@
 /**
- * The files that guard promises, by area, and the tests that check them from outside: with running masters and minions,
- * which no import leads to.
+ * The files that implement documented guarantees, by area, and their black-box tests: tests with running masters and
+ * minions, which do not import the files.
  * @module
  */
 
-/** Files that keep the same kind of promise. */
+/** Files that implement the same kind of guarantee. */
 export interface Area {
-  /** What `--area` is given. */
+  /** The value of `--area`. */
   readonly name: string;
-  /** From the root of the tree. */
+  /** Paths from the root of the tree. */
   readonly files: readonly string[];
-  /** Test files that are run after those which import a file, the fastest first. */
+  /** Test files that run after the tests that import a file, the fastest first. */
   readonly blackBox: readonly string[];
 }
 
-/** All of them. A file is in one area alone. */
+/** All areas. Each file is in one area only. */
 export const AREAS: readonly Area[] = [
   {
     name: "keys",

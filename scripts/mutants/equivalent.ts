@@ -3,19 +3,19 @@
  * @module
  */
 
-/** One of them, by its text, so that lines above it may come and go. */
+/** An equivalent mutant, identified by its text: line numbers may change. */
 export interface Equivalent {
-  /** From the root of the tree. */
+  /** The path from the root of the tree. */
   readonly file: string;
-  /** The line where it begins, without the spaces around it. */
+  /** The line where the mutant begins, trimmed. */
   readonly code: string;
   /** As `deno task mutants` prints it. */
   readonly change: string;
-  /** Why the state is not known. */
+  /** Why no test can observe it. */
   readonly why: string;
 }
 
-/** All that were found so far. A test sees to it that each still is a mutant. */
+/** All equivalent mutants that are known. A test checks that each of them is still a mutant. */
 export const EQUIVALENT: readonly Equivalent[] = [
   {
     file: "lib/crypto/crypticle.ts",
@@ -39,19 +39,19 @@ export const EQUIVALENT: readonly Equivalent[] = [
     file: "lib/sockets/connection_limiter.ts",
     code: "for (let inARow = 0; await this.#wait.until(() => socket.readable, Infinity);) {",
     change: "0 → 1",
-    why: "others get their turn one event earlier, the first time",
+    why: "other sockets get their turn one event earlier, only the first time",
   },
   {
     file: "lib/keys/shared_table.ts",
     code: "for (let i = 0; i < name.length; i++) hash = Math.imul(hash ^ name.charCodeAt(i), 0x01000193);",
     change: "< → <=",
-    why: "past the end is NaN, which is 0 there: another hash, as good",
+    why: "the code past the end is NaN, which counts as 0: another hash, equally good",
   },
   {
     file: "lib/keys/shared_key.ts",
     code: "const HEADER_BYTES = 8;",
     change: "8 → 9",
-    why: "a byte more than needed, for every view alike",
+    why: "one byte more than needed, in every view",
   },
   {
     file: "lib/keys/sessions.ts",
@@ -63,42 +63,42 @@ export const EQUIVALENT: readonly Equivalent[] = [
     file: "lib/keys/verified_tokens.ts",
     code: "const DIGEST_BYTES = 16;",
     change: "16 → 17",
-    why: "a longer digest is as good",
+    why: "a longer digest is equally good",
   },
   {
     file: "lib/keys/shared_table.ts",
     code: "const DIGEST_BYTES = 16;",
     change: "16 → 17",
-    why: "a longer digest is as good",
+    why: "a longer digest is equally good",
   },
   {
     file: "lib/crypto/same_bytes.ts",
     code: "for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;",
     change: "< → <=",
-    why: "both have nothing past their common length",
+    why: "both are undefined past their common length",
   },
   {
     file: "lib/minion/publish_reader.ts",
     code: "#lastSerial = 0;",
     change: "0 → 1",
-    why: "nothing is read before a sign-in, and that sets it",
+    why: "it is read only after a sign-in, which sets it",
   },
   {
     file: "lib/crypto/aes.ts",
     code: "for (let byte = 0; byte < 256; byte++) {",
     change: "< → <=",
-    why: "what is written past the end of a table is not kept",
+    why: "a write past the end of a typed array has no effect",
   },
   {
     file: "lib/crypto/aes.ts",
     code: "for (let i = length, constant = 1; i < words.length; i++) {",
     change: "< → <=",
-    why: "what is written past the end of a table is not kept",
+    why: "a write past the end of a typed array has no effect",
   },
   {
     file: "lib/crypto/aes.ts",
     code: "for (let i = 0; i < words.length; i++) {",
     change: "< → <=",
-    why: "what is written past the end of a table is not kept",
+    why: "a write past the end of a typed array has no effect",
   },
 ];

@@ -8,24 +8,24 @@ import type { Mutation } from "./plugin.ts";
 import { complainedFiles } from "../deno_output.ts";
 
 const decoder = new TextDecoder();
-/** So many are checked by the compiler at once, in a process of some hundred megabytes. */
+/** Number of mutants that one compiler process checks at once; it needs some hundred megabytes. */
 const CHECKED_AT_ONCE = 200;
 
-/** One line broken. */
+/** A mutant: one changed line. */
 export interface Mutant extends Mutation {
-  /** Its file, from the root of the tree. */
+  /** The path of its file, from the root of the tree. */
   readonly file: string;
   /** Counted from 1. */
   readonly line: number;
-  /** The line where it begins, without the spaces around it. */
+  /** The line where the mutant begins, trimmed. */
   readonly code: string;
-  /** What stood there, and what is there now, in a line each and shortened. */
+  /** The old and the new text, each in one line and shortened. */
   readonly change: string;
 }
 
-/** Every mutant of `files`, in their order. @param root The directory that they are named from. */
+/** Every mutant of `files`, in their order. @param root The directory that the paths are relative to. */
 export async function findMutants(root: string, files: readonly string[]): Promise<Mutant[]> {
-  if (files.length === 0) return []; // without names the linter looks at all there are
+  if (files.length === 0) return []; // without names the linter checks all files
   const config = await Deno.makeTempFile({ suffix: ".json" });
   try {
     const plugin = new URL("./plugin.ts", import.meta.url).href;
@@ -39,14 +39,14 @@ export async function findMutants(root: string, files: readonly string[]): Promi
   }
 }
 
-/** What is read of the linter's report. */
+/** The fields that are read from the linter's report. */
 interface LintReport {
   readonly diagnostics: readonly { readonly filename: string; readonly message: string; readonly code: string }[];
   readonly errors: readonly { readonly message: string }[];
 }
 
 function mutantsOf(root: string, files: readonly string[], report: string, complaint: string): Mutant[] {
-  if (!report.startsWith("{")) throw new Error(`deno lint says nothing of the mutants: ${complaint}`);
+  if (!report.startsWith("{")) throw new Error(`deno lint printed no report: ${complaint}`);
   const { diagnostics, errors }: LintReport = JSON.parse(report);
   if (errors.length > 0) throw new Error(`deno lint cannot read the sources: ${errors[0].message}`);
   const base = new URL(`file://${encodeURI(root)}/`).href;
@@ -74,17 +74,17 @@ function truncate(text: string): string {
   return line.length > 100 ? `${line.slice(0, 98)} …` : line;
 }
 
-/** Whether it has no observable effect: it is one of {@linkcode EQUIVALENT}. */
+/** Whether a mutant has no observable effect: it is one of {@linkcode EQUIVALENT}. */
 export function isEquivalent({ file, code, change }: Mutant): boolean {
   return EQUIVALENT.some((known) => known.file === file && known.code === code && known.change === change);
 }
 
-/** The text of a file with the mutant in it. */
+/** The text of a file with the mutant. */
 export function broken(source: string, { start, end, text }: Mutation): string {
   return source.slice(0, start) + text + source.slice(end);
 }
 
-/** `count` of `all`, in their order; the same for the same seed. */
+/** A sample of `count` mutants of `all`, in their order. The same seed gives the same sample. */
 export function sample<T>(all: readonly T[], count: number, seed: number): T[] {
   const random = randomNumbers(seed);
   const order = all.map((_, i) => i);
@@ -95,7 +95,7 @@ export function sample<T>(all: readonly T[], count: number, seed: number): T[] {
   return order.slice(0, count).sort((a, b) => a - b).map((i) => all[i]);
 }
 
-/** Numbers from 0 to 1 without 1. Source: Mulberry32, by Tommy Ettinger, in the public domain. */
+/** Random numbers from 0 to 1, without 1. Source: Mulberry32, by Tommy Ettinger, in the public domain. */
 function randomNumbers(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -107,8 +107,8 @@ function randomNumbers(seed: number): () => number {
 }
 
 /**
- * Those that compile. Each is written as its own file beside the one that it comes from, so that one run of the compiler
- * checks all; it does not notice what a changed type breaks in other files.
+ * The mutants that compile. Each is written to a file of its own beside its source, so that one run of the compiler
+ * checks all of them. The compiler does not notice if a changed type breaks other files.
  * @param root A copy of the tree: the files are written there, and removed.
  */
 export async function thatCompile(root: string, mutants: readonly Mutant[]): Promise<Set<Mutant>> {
@@ -140,7 +140,7 @@ function siblingName(file: string, number: number): string {
   return file.replace(/\.ts$/, `__mutant${number}.ts`);
 }
 
-/** The files among `paths` of which the compiler complains. */
+/** The files of `paths` that have compiler errors. */
 async function faultyFiles(root: string, paths: readonly string[]): Promise<Set<string>> {
   const { code, stderr } = await new Deno.Command(Deno.execPath(), {
     args: ["check", "--quiet", ...paths],

@@ -1,7 +1,8 @@
 /**
- * Tries mutants: each in a copy of the tree, by the tests that guard its file, nearest first, up to the first that fails.
+ * Runs tests against mutants: each mutant is put into a copy of the tree, and the tests of its file run, nearest first,
+ * until one fails.
  *
- * Before its first mutant every test runs once without one: it must pass, and how long it takes says how long it may take later.
+ * Every test runs once without a mutant first: it must pass, and its time sets its later time limit.
  * @module
  */
 
@@ -10,20 +11,23 @@ import { blackBoxTests, TestFinder } from "./tests.ts";
 import { Copy, type Run } from "./trial.ts";
 
 /**
- * Time limit of a test: a multiple of its time without a mutant, plus a constant in milliseconds, because the machine
- * may be busy.
+ * Time limit of a test with a mutant: this multiple of its time without a mutant, plus a constant in milliseconds,
+ * because the machine may be busy.
  */
 const LONGER = 5;
 const MAX_WAIT_MS = 20_000;
-/** And without a mutant so long. */
+/** Time limit of a test without a mutant, in milliseconds. */
 const FIRST_MS = 300_000;
 
 /** The verdict on a mutant. */
 export interface Verdict {
   readonly mutant: Mutant;
-  /** `timedOut`: a test took far longer than without it, which counts as caught. `discarded`: it does not compile. */
+  /**
+   * `timedOut`: a test took far longer than without the mutant, which counts as caught. `discarded`: it does not
+   * compile.
+   */
   readonly fate: "caught" | "timedOut" | "survived" | "discarded";
-  /** The tests that were run, in their order; of a caught one, the last is the one that caught it. */
+  /** The tests that ran, in order. If the mutant was caught, the last test caught it. */
   readonly tests: readonly string[];
 }
 
@@ -31,11 +35,9 @@ export interface Verdict {
 export interface Trials {
   readonly root: string;
   readonly mutants: readonly Mutant[];
-  /** How many at once. */
   readonly jobs: number;
-  /** How much longer than `LONGER` times its usual time a test may take, in milliseconds. */
+  /** Milliseconds that a test may take in addition to `LONGER` times its usual time. */
   readonly graceMs?: number;
-  /** Ends everything. */
   readonly signal?: AbortSignal;
   /** Called with the current step. */
   readonly onStep?: (what: string, done: number, of: number) => void;
@@ -45,7 +47,7 @@ export interface Trials {
   readonly onUseless?: (test: string, output: string) => void;
 }
 
-/** Tries all. @returns The verdicts, in the order of their ends. */
+/** Tries all mutants. @returns The verdicts, in the order in which the trials ended. */
 export async function tryMutants(trials: Trials): Promise<Verdict[]> {
   const { root, mutants, jobs, graceMs = MAX_WAIT_MS, signal } = trials;
   const finder = new TestFinder(root);
@@ -58,11 +60,11 @@ export async function tryMutants(trials: Trials): Promise<Verdict[]> {
   trials.onStep?.("types", 0, mutants.length);
   const compiled = await thatCompile(lanes[0].root, mutants);
   const verdicts: Verdict[] = [];
-  const tell = (verdict: Verdict) => {
+  const report = (verdict: Verdict) => {
     verdicts.push(verdict);
     trials.onVerdict?.(verdict);
   };
-  for (const mutant of mutants) if (!compiled.has(mutant)) tell({ mutant, fate: "discarded", tests: [] });
+  for (const mutant of mutants) if (!compiled.has(mutant)) report({ mutant, fate: "discarded", tests: [] });
 
   const usual = new UsualTimes(trials);
   const inLane = async (lane: Copy, mutant: Mutant): Promise<Verdict> => {
@@ -74,7 +76,7 @@ export async function tryMutants(trials: Trials): Promise<Verdict[]> {
       tests.push(test);
       const once = () => lane.with(mutant, () => lane.run(test, LONGER * ms + graceMs));
       let run = await once();
-      // Where processes talk to each other, a failure may have another cause.
+      // A black-box test may fail for another reason, since its processes communicate.
       if (!run.passed && outside.includes(test)) run = await once();
       if (!run.passed) return { mutant, fate: run.late ? "timedOut" : "caught", tests };
     }
@@ -82,13 +84,13 @@ export async function tryMutants(trials: Trials): Promise<Verdict[]> {
   };
   let done = 0;
   await inTurn(lanes, [...compiled], async (lane, mutant) => {
-    tell(await inLane(lane, mutant));
+    report(await inLane(lane, mutant));
     trials.onStep?.("mutants", ++done, compiled.size);
   });
   return verdicts;
 }
 
-/** How long each test takes without a mutant. It runs when its time is first needed. */
+/** How long each test takes without a mutant. A test is measured when its time is first needed. */
 class UsualTimes {
   readonly #trials: Trials;
   readonly #times = new Map<string, Promise<number | undefined>>();
@@ -97,7 +99,7 @@ class UsualTimes {
     this.#trials = trials;
   }
 
-  /** The time of `test` in milliseconds; `undefined` if it fails, twice. @param copy One without a mutant. */
+  /** The time of `test` in milliseconds; `undefined` if it fails twice. @param copy A copy without a mutant. */
   of(test: string, copy: Copy): Promise<number | undefined> {
     const known = this.#times.get(test) ?? this.#measure(test, copy);
     this.#times.set(test, known);
@@ -113,7 +115,7 @@ class UsualTimes {
   }
 }
 
-/** Does `work` for each of `items`, one at a time in each lane. */
+/** Runs `work` for each of `items`, one at a time in each lane. */
 async function inTurn<T>(
   lanes: readonly Copy[],
   items: readonly T[],
@@ -125,7 +127,7 @@ async function inTurn<T>(
       try {
         await work(lane, item);
       } catch (error) {
-        waiting.length = 0; // the other lanes end, too
+        waiting.length = 0; // the other lanes end too
         throw error;
       }
     }

@@ -1,8 +1,8 @@
 /**
- * Where a source can be broken, found by Deno's own parser: a plugin of `deno lint`, whose reports are no faults but mutations.
- * The message of each is a {@linkcode Mutation} as JSON.
+ * Finds the places where a source can be mutated, with Deno's own parser: a plugin of `deno lint`, whose reports are
+ * not faults but mutations. The message of each report is a {@linkcode Mutation} as JSON.
  *
- * What cannot change what a program does is left out: types, comments, lines of the log, texts of errors. Knows nothing of
+ * Code without an effect on behaviour is left out: types, comments, log lines, texts of errors. It does not know the
  * tests.
  * @module
  */
@@ -14,7 +14,7 @@ export const KINDS = {
   condition: "a condition negated, or its ! removed",
   logical: "&& and || exchanged",
   boolean: "true and false exchanged",
-  bound: "a number one larger: of a constant, in === and !==, where something is cut",
+  bound: "a number one larger: of a constant, in === and !==, in a call that cuts",
   call: "a statement that calls, removed",
   await: "a statement that awaits, removed",
   throw: "a throw removed",
@@ -27,17 +27,16 @@ export type Kind = keyof typeof KINDS;
 
 /** A change of a source's text. */
 export interface Mutation {
-  /** Which rule made it. */
+  /** The rule that made it. */
   readonly kind: Kind;
-  /** The first character that is replaced. */
+  /** The offset of the first character that is replaced. */
   readonly start: number;
-  /** The character behind the last one. */
+  /** The offset after the last character that is replaced. */
   readonly end: number;
-  /** What is put there. */
   readonly text: string;
 }
 
-/** Nobody promises a bound of thousands to the one: such numbers stay as they are. */
+/** A larger bound is not guaranteed exactly, so a number above this is not changed. */
 const LARGEST_BOUND = 1_000;
 
 const EXCHANGED: Readonly<Record<string, readonly [Kind, string]>> = {
@@ -51,16 +50,16 @@ const EXCHANGED: Readonly<Record<string, readonly [Kind, string]>> = {
   "||": ["logical", "&&"],
 };
 
-/** What stands for a statement that is removed: an `if` may not have the empty statement. */
+/** Replaces a statement that is removed: the linter allows no empty statement after `if`. */
 const NOTHING = "{}";
 
-/** Calls whose only effect is a line of the log. */
+/** Calls whose only effect is a log line. */
 const LOGS = /(?:^|\.|#)(?:log|logger|console|complain|warn)(?:\??\.\w+)?$/;
 
-/** Calls whose arguments are places. */
+/** Calls whose arguments are positions. */
 const CUTS = /\.(?:slice|subarray|substring|splice|at)$/;
 
-/** What a function may answer at once, by the type that it declares. */
+/** The values that a function may return at its beginning, by its declared return type. */
 const AT_ONCE: readonly (readonly [type: RegExp, values: readonly string[]])[] = [
   [/^(?:void|Promise<void>)$/, [""]],
   [/^(?:boolean|Promise<boolean>)$/, ["true", "false"]],
@@ -90,7 +89,7 @@ function visitor(context: Context): Deno.lint.LintVisitor {
   };
   const replace = (kind: Kind, node: Node, text: string) => report(kind, ...node.range, text, node);
 
-  /** The operator is between its operands, which may hold the same characters. */
+  /** The operator is searched between its operands, which may contain the same characters. */
   const exchange = (node: Deno.lint.BinaryExpression | Deno.lint.LogicalExpression) => {
     if (!Object.hasOwn(EXCHANGED, node.operator)) return;
     const [kind, other] = EXCHANGED[node.operator];
@@ -99,7 +98,7 @@ function visitor(context: Context): Deno.lint.LintVisitor {
     if (node.operator !== "&&" && node.operator !== "||") {
       return report(kind, start, start + node.operator.length, other, node);
     }
-    // Brackets, for the other operator has another precedence.
+    // Parentheses, because the other operator has another precedence.
     const side = (part: Node) => isLogical(part) ? `(${textOf(part)})` : textOf(part);
     const whole = isLogical(node.left) || isLogical(node.right)
       ? `${side(node.left)} ${other} ${side(node.right)}`
@@ -107,7 +106,7 @@ function visitor(context: Context): Deno.lint.LintVisitor {
     report(kind, ...node.range, isLogical(node.parent) ? `(${whole})` : whole, node);
   };
   const negate = (test: Node | null) => {
-    // Turned already, as a comparison or by the loss of its "!".
+    // Negated already, as a comparison or by the removal of its "!".
     if (test === null || isEquality(test) || isNegation(test)) return;
     if (test.type === "Literal") return;
     replace("condition", test, `!(${textOf(test)})`);
@@ -167,7 +166,10 @@ function isSmall(value: unknown): value is number {
   return typeof value === "number" && Number.isInteger(value) && value <= LARGEST_BOUND;
 }
 
-/** Whether the number `node` is named, compared for equality, or cuts something off. Of `<` and its like, `boundary` is the off-by-one. */
+/**
+ * Whether the number `node` is the value of a constant, is compared for equality, or is a position in a cut. For `<`,
+ * `<=`, `>` and `>=`, `boundary` is the off-by-one mutation.
+ */
 function isBound(node: Deno.lint.Literal, textOf: (node: Node) => string): boolean {
   const { parent } = node;
   if (parent.type === "VariableDeclarator" || parent.type === "PropertyDefinition" || parent.type === "Property") {
@@ -193,12 +195,15 @@ function isCall(node: Node): boolean {
   return node.type === "CallExpression" || node.type === "ChainExpression" && node.expression.type === "CallExpression";
 }
 
-/** Without `super()` no object is made at all. */
+/** Without `super()` no object can be created. */
 function isSuper(node: Node): boolean {
   return node.type === "CallExpression" && node.callee.type === "Super";
 }
 
-/** Whether `node` leaves a function or a loop before its end: it is what an `if` without `else` does, or does last. */
+/**
+ * Whether `node` leaves a function or a loop before its end: it is the only or the last statement of an `if` without
+ * `else`.
+ */
 function isExitOfIf(node: Inner): boolean {
   const { parent } = node;
   if (parent.type === "IfStatement") return parent.alternate === null;
@@ -206,7 +211,7 @@ function isExitOfIf(node: Inner): boolean {
     parent.parent.alternate === null && parent.body.at(-1)?.range[0] === node.range[0];
 }
 
-/** Whether `node` is part of a line of the log, or of an error's text. */
+/** Whether `node` is part of a log line or of an error's text. */
 function isLogOrErrorText(node: Node, textOf: (node: Node) => string): boolean {
   for (let at = node; at.type !== "Program"; at = (at as Inner).parent) {
     if (at.type === "ExpressionStatement" && isCall(at.expression)) {

@@ -1,9 +1,10 @@
 /**
- * `deno task mutants`: changes lines of the files that guard promises, one at a time and in a copy of the tree, and
- * checks whether a test fails. A mutant that survives is in a line that no test covers, in a line that is not needed,
- * or an equivalent change.
+ * `deno task mutants`: changes lines of the files that implement documented guarantees, one at a time and in a copy of
+ * the tree, and checks whether a test fails. A mutant that survives is in a line that no test covers, in a line that is
+ * not needed, or an equivalent change.
  *
- * Sources are read by Deno's own parser, through a plugin of its linter: no dependency, and what is no code is not taken for code.
+ * Deno's own parser reads the sources, through a plugin of its linter: this needs no dependency, and comments and texts
+ * are not mistaken for code.
  * @module
  */
 
@@ -17,11 +18,11 @@ import { OptionError, parseOptions } from "../options.ts";
 
 const USAGE = `Usage: deno task mutants [options]
 
-  --area NAME   Of that area alone: ${AREAS.map(({ name }) => name).join(", ")}. May be repeated.
-  --file FILE   Of that file alone, or of one line: lib/auth/access.ts:57. May be repeated.
-  --count N     A sample of so many. Default: all, which takes hours.
+  --area NAME   Only that area: ${AREAS.map(({ name }) => name).join(", ")}. May be repeated.
+  --file FILE   Only that file, or one line of it: lib/auth/access.ts:57. May be repeated.
+  --count N     Only a sample of N mutants. Default: all, which takes hours.
   --seed N      Another sample; the same seed gives the same one. Default: 1.
-  --jobs N      So many at once. Default: one for each processor.
+  --jobs N      Try N mutants at once. Default: one for each processor.
   --list        List the mutants and run nothing.
   --strict      Exit with 1 if one survives.
   --root DIR    The tree. Default: this one.
@@ -29,10 +30,9 @@ const USAGE = `Usage: deno task mutants [options]
 
 A mutant is one of these:
 ${Object.entries(KINDS).map(([kind, what]) => `  ${kind.padEnd(12)}${what}\n`).join("")}
-One that does not compile is discarded, and counted apart; one of which scripts/mutants/equivalent.ts says why nobody can
-tell is not made. One is caught when a test fails, or takes far longer than it does
-without: its own file's test comes first, then those that import the file, then those which look at its area from outside;
-the first failure is enough.
+A mutant that does not compile is discarded and counted apart. One that scripts/mutants/equivalent.ts lists, with the reason why
+it has no observable effect, is not made. A mutant is caught if a test fails, or takes far longer than without the mutant. The test
+of the file runs first, then the tests that import the file, then the black-box tests of its area, until one fails.
 `;
 
 const ROOT = decodeURIComponent(new URL("../..", import.meta.url).pathname).replace(/\/$/, "");
@@ -65,7 +65,7 @@ async function main(argv: string[]): Promise<number> {
   const status = statusLine();
   const signal = endSignal();
   const verdicts: Verdict[] = [];
-  const whole = await tryMutants({
+  const completed = await tryMutants({
     root,
     mutants,
     jobs,
@@ -82,13 +82,13 @@ async function main(argv: string[]): Promise<number> {
   });
   status.end();
   say(summary(verdicts));
-  const reason = whole ? "" : `Ended early by ${signal.reason.message}. `;
+  const reason = completed ? "" : `Ended early by ${signal.reason.message}. `;
   say(`${reason}Seed ${seed}, ${((performance.now() - started) / 60_000).toFixed(1)} minutes\n`);
-  if (!whole) return EX_INTERRUPTED;
+  if (!completed) return EX_INTERRUPTED;
   return options.strict && verdicts.some(({ fate }) => fate === "survived") ? 1 : 0;
 }
 
-/** Ctrl-C and SIGTERM: the tests that run are ended, and the copies go. */
+/** On Ctrl-C and SIGTERM the running tests are ended, and the copies are removed. */
 function endSignal(): AbortSignal {
   const controller = new AbortController();
   for (const name of ["SIGINT", "SIGTERM"] as const) {
@@ -97,7 +97,7 @@ function endSignal(): AbortSignal {
   return controller.signal;
 }
 
-/** The requested mutants. */
+/** The mutants that the options select. */
 async function chosen(root: string, areas: readonly string[], places: readonly string[]): Promise<Mutant[]> {
   for (const name of areas) {
     if (!AREAS.some((area) => area.name === name)) throw new OptionError(`--area: there is no area ${name}`);
@@ -118,8 +118,8 @@ async function chosen(root: string, areas: readonly string[], places: readonly s
     }
   }
   return (await findMutants(root, files)).filter((mutant) => {
-    const wanted = lines.get(mutant.file) ?? [];
-    return (wanted.length === 0 || wanted.includes(mutant.line)) && !isEquivalent(mutant);
+    const requested = lines.get(mutant.file) ?? [];
+    return (requested.length === 0 || requested.includes(mutant.line)) && !isEquivalent(mutant);
   });
 }
 
@@ -137,7 +137,7 @@ function survivor({ mutant, tests }: Verdict): string {
   return `SURVIVED ${described(mutant)}\n  ${tests.length === 0 ? "no test covers this file" : tests.join(" ")}`;
 }
 
-/** A line that changes in place on a terminal, and is not there elsewhere. */
+/** A status line that is rewritten in place on a terminal. Without a terminal nothing is printed. */
 function statusLine() {
   const columns = terminalColumns();
   const show = (text: string) => {

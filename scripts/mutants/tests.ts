@@ -1,22 +1,22 @@
 /**
- * Finds the tests of a file, nearest first: those that import it, and those of its area.
+ * Finds the tests of a file, nearest first: the tests that import it, and the tests of its area.
  * @module
  */
 
 import { AREAS } from "./areas.ts";
 
-/** Directories without sources. */
+/** Directories that contain no sources. */
 const LEFT_OUT: readonly string[] = [".git", ".demo", "dist", "node_modules"];
 /** The test files that `deno task test` runs. */
 const TEST_FILE = /^tests\/(?!interop\/).*_test\.ts$/;
-/** Maximum number of tests that import a file. */
+/** Maximum number of importing tests for a file. */
 const NEAREST = 8;
-/** A test that comes to a file by more imports than this is about something else. */
+/** A test that reaches a file only through more imports than this tests something else. */
 const FARTHEST = 2;
 
-/** What is known of the tree. */
+/** Finds the tests of files, by the imports of a tree. */
 export class TestFinder {
-  /** For each test file, how many imports each file is away. */
+  /** For each test file, the number of imports to each file. */
   readonly #distances = new Map<string, ReadonlyMap<string, number>>();
 
   /** Reads the imports of the tree at `root`. */
@@ -28,8 +28,8 @@ export class TestFinder {
   }
 
   /**
-   * The tests that guard `file`: that of its name, then by their distance, and of equal ones that which imports least;
-   * at last the black-box tests of its area.
+   * The tests of `file`: first the test with its name, then by distance; at equal distance, the test with fewer imports
+   * first; last the black-box tests of its area.
    */
   testsOf(file: string): string[] {
     const own = `/${file.replace(/^.*\/|\.ts$/g, "")}_test.ts`;
@@ -43,12 +43,12 @@ export class TestFinder {
   }
 }
 
-/** The black-box tests of the area of `file`; none for a file of no area. */
+/** The black-box tests of the area of `file`; none if the file is in no area. */
 export function blackBoxTests(file: string): readonly string[] {
   return AREAS.find(({ files }) => files.includes(file))?.blackBox ?? [];
 }
 
-/** The sources below `root`, in no order. */
+/** The sources below `root`, in no particular order. */
 function* sources(root: string, directory = ""): Generator<string> {
   for (const { name, isDirectory, isFile } of Deno.readDirSync(`${root}/${directory}`)) {
     if (isFile && name.endsWith(".ts")) yield `${directory}${name}`;
@@ -56,7 +56,7 @@ function* sources(root: string, directory = ""): Generator<string> {
   }
 }
 
-/** The files of the tree that the file `path` loads: what it imports types from is not among them. */
+/** The files of the tree that the file `path` loads, without those from which it imports only types. */
 function importsOf(path: string, text: string): string[] {
   const statements = /^(?:import|export) (?!type )[^;]*?from "(\.[^"]+\.ts)";/gm;
   const later = /import\("(\.[^"]+\.ts)"\)/g;
@@ -65,10 +65,10 @@ function importsOf(path: string, text: string): string[] {
   );
 }
 
-/** How many imports each file is away from `start`. */
+/** The number of imports from `start` to each file. */
 function distances(start: string, imports: ReadonlyMap<string, readonly string[]>): Map<string, number> {
   const found = new Map([[start, 0]]);
-  for (const path of found.keys()) { // which grows meanwhile
+  for (const path of found.keys()) { // the loop appends to it
     for (const next of imports.get(path) ?? []) {
       if (!found.has(next)) found.set(next, (found.get(path) ?? 0) + 1);
     }

@@ -1,21 +1,20 @@
 /**
- * Copies of a tree in which tests run on broken files: never in the tree itself. Every run has a bound of time, and what it
- * started is ended with it.
+ * Runs tests with mutants in copies of a tree, never in the tree itself. Every run has a time limit, and the processes
+ * that it started are ended with it.
  * @module
  */
 
 import { broken, type Mutant } from "./find.ts";
 import { isGone } from "../../lib/os/deno_texts.ts";
 
-/** What no copy needs. `node_modules` is there by a link. */
+/** Directories that no copy needs. `node_modules` is a link. */
 const LEFT_OUT: readonly string[] = [".git", ".demo", "dist", "node_modules"];
 
 /** Time to wait for a test's output after its end, in milliseconds. */
-const LAST_WORDS_MS = 2_000;
+const OUTPUT_WAIT_MS = 2_000;
 
-/** How a test file ended. */
+/** The result of a run of a test file. */
 export interface Run {
-  /** It ran out of time. */
   readonly late: boolean;
   /** Whether all its tests passed. */
   readonly passed: boolean;
@@ -28,7 +27,7 @@ export interface Run {
 /** A copy of the tree, in which one mutant at a time is tried. */
 export class Copy {
   readonly root: string;
-  /** The directory for temporary files of the tests; its path says which processes are theirs. */
+  /** The directory for temporary files of the tests. Its path identifies the processes of the tests. */
   readonly #scratch: string;
   readonly #signal: AbortSignal | undefined;
 
@@ -38,7 +37,7 @@ export class Copy {
     this.#signal = signal;
   }
 
-  /** Copies the tree at `root`. @param signal Ends the run that is under way. */
+  /** Copies the tree at `root`. @param signal Ends the current run of a test. */
   static async of(root: string, signal?: AbortSignal): Promise<Copy> {
     const copy = await Deno.makeTempDir({ prefix: "mutants_" });
     await Deno.chmod(copy, 0o755); // services run as other users
@@ -47,7 +46,7 @@ export class Copy {
     return new Copy(copy, await shortDirectory(), signal);
   }
 
-  /** Does `work` with the mutant in its file. */
+  /** Runs `work` while the file contains the mutant. */
   async with<T>(mutant: Mutant, work: () => Promise<T>): Promise<T> {
     const path = `${this.root}/${mutant.file}`;
     const source = await Deno.readTextFile(path);
@@ -59,7 +58,7 @@ export class Copy {
     }
   }
 
-  /** Runs a test file, up to its first failure. @param mostMs Then it is ended. */
+  /** Runs a test file, up to its first failure. @param mostMs Its time limit, in milliseconds. */
   async run(test: string, mostMs: number): Promise<Run> {
     this.#signal?.throwIfAborted();
     const started = performance.now();
@@ -70,7 +69,7 @@ export class Copy {
       stdin: "null",
       stdout: "piped",
       stderr: "piped",
-      detached: true, // its own group, which ends as a whole
+      detached: true, // its own process group, which is ended as a whole
     }).spawn();
     let late = false;
     const end = () => endGroup(child.pid);
@@ -80,15 +79,15 @@ export class Copy {
     }, mostMs);
     this.#signal?.addEventListener("abort", end);
     try {
-      const enough = new AbortController();
-      const output = Promise.all([bounded(child.stdout, enough.signal), bounded(child.stderr, enough.signal)]);
+      const stop = new AbortController();
+      const output = Promise.all([bounded(child.stdout, stop.signal), bounded(child.stderr, stop.signal)]);
       const { code } = await child.status;
       end();
       await this.#endOthers();
-      // A process that is left nevertheless may hold the other end of the pipes.
-      const words = setTimeout(() => enough.abort(), LAST_WORDS_MS);
+      // A process that still runs may hold the other end of the pipes.
+      const timer = setTimeout(() => stop.abort(), OUTPUT_WAIT_MS);
       const [out, err] = await output;
-      clearTimeout(words);
+      clearTimeout(timer);
       this.#signal?.throwIfAborted(); // a killed process has no result
       return { late, passed: code === 0 && !late, ms: performance.now() - started, output: out + err };
     } finally {
@@ -103,7 +102,10 @@ export class Copy {
     await Deno.remove(this.#scratch, { recursive: true });
   }
 
-  /** Ends what left the group of its test and still has its directory in its environment. Where there is no /proc, nothing. */
+  /**
+   * Ends the processes that left the process group of the test, but still have its directory in their environment. Does
+   * nothing on a system without /proc.
+   */
   async #endOthers(): Promise<void> {
     if (Deno.build.os !== "linux") return;
     for (const { name } of Deno.readDirSync("/proc")) {
@@ -136,8 +138,8 @@ function endGroup(pid: number): void {
   }
 }
 
-/** The beginning of what is written, for a mutant may print without end, until it ends or `enough` says so. */
-async function bounded(stream: ReadableStream<Uint8Array>, enough: AbortSignal): Promise<string> {
+/** Reads the beginning of the output, until it ends or `stop` is aborted: a mutant may print without end. */
+async function bounded(stream: ReadableStream<Uint8Array>, stop: AbortSignal): Promise<string> {
   const max = 1 << 16;
   const decoder = new TextDecoder();
   let text = "";
@@ -148,10 +150,10 @@ async function bounded(stream: ReadableStream<Uint8Array>, enough: AbortSignal):
           if (text.length < max) text += decoder.decode(part, { stream: true });
         },
       }),
-      { signal: enough },
+      { signal: stop },
     );
   } catch (error) {
-    if (!enough.aborted) throw error;
+    if (!stop.aborted) throw error;
   }
   return text.slice(0, max);
 }
@@ -167,8 +169,8 @@ async function exists(path: string): Promise<boolean> {
 }
 
 /**
- * A new directory for temporary files, of every user as `/tmp` is. Its path is a few characters longer than that: below it are
- * sockets, whose paths have 107 at most.
+ * A new directory for temporary files, writable for every user like `/tmp`. Its path is short, because it contains
+ * sockets, whose paths have at most 107 characters.
  */
 async function shortDirectory(): Promise<string> {
   const parent = Deno.env.get("TMPDIR") ?? "/tmp";

@@ -1,5 +1,6 @@
 /**
- * The commands of the three executables, for what is made of their option tables: manual pages, shell completion, reference.
+ * The commands of the three executables, from whose option tables the manual pages, the shell completion and the
+ * reference are made.
  * @module
  */
 
@@ -11,11 +12,11 @@ import { SALT_KEY } from "../../lib/commands/salt_key_options.ts";
 import { SALT_MASTER, SALT_MINION } from "../../lib/daemons/service_options.ts";
 import { SALT_RUN } from "../../lib/commands/salt_run_options.ts";
 
-/** A command whatever its options. */
+/** A command with options of any type. */
 export type AnyCommand = CommandLine<CliTable>;
 
-/** Those that run until they are told to end; their manual pages are of section 8. */
+/** The services; their manual pages are in section 8. */
 export const SERVICES: readonly AnyCommand[] = [SALT_MASTER, SALT_MINION];
 
-/** Every command, the operator's first. */
+/** Every command; those for operators come first. */
 export const COMMANDS: readonly AnyCommand[] = [SALT, SALT_KEY, SALT_RUN, SALT_CALL, SALT_CP, ...SERVICES];

@@ -1,9 +1,10 @@
 /**
- * Shell completion for bash, zsh and fish, made of the option tables and of the declarations of modules and runners. The files
- * completion.bash, completion.zsh and completion.fish hold what does not depend on these.
+ * Shell completion for bash, zsh and fish, made from the option tables and from the declarations of modules and
+ * runners. The files completion.bash, completion.zsh and completion.fish contain the parts that do not depend on these
+ * tables.
  *
- * A completion must answer while a person types, and Deno alone takes 40 ms to start: so the scripts hold the tables, and read ids and
- * jobs from the master's directories themselves.
+ * A completion must answer while a person types, and Deno alone takes 40 ms to start. So the scripts contain the
+ * tables, and read ids and jobs directly from the master's directories.
  * @module
  */
 
@@ -15,7 +16,7 @@ import { type AnyCommand } from "./commands.ts";
 import { OUTPUTTER_NAMES } from "../../lib/output/outputter_names.ts";
 import { RUNNERS } from "../../modules/runners/_built_in.ts";
 
-/** The kind of a word; several directories of keys, or words, are separated by blanks. */
+/** The kind of values of an argument. Several directories of keys, or several words, are separated by blanks. */
 type Kind = "" | "files" | "directories" | "jids" | `ids:${string}` | `words:${string}` | `functions:${string}`;
 
 const ALL_KEYS = "ids:minions minions_pre minions_rejected minions_denied";
@@ -53,10 +54,13 @@ export const OPTION_VALUES: Readonly<Record<string, Kind>> = {
   states_dir: "directories",
 };
 
-/** A place among the words that are not options: what is there, and of parameters where their function stands. */
+/**
+ * A position among the arguments that are not options: the kind of its values, and for parameters the position of their
+ * function.
+ */
 type Positional = Kind | { readonly family: string; readonly fun: number };
 
-/** The kinds of the words, by command; the last one applies to all further words. */
+/** The kinds of the arguments, by command; the last one applies to all further arguments. */
 const POSITIONALS: Readonly<Record<string, readonly Positional[]>> = {
   "salt": ["ids:minions", "functions:execution", { family: "execution", fun: 2 }],
   "salt-run": ["functions:runner", { family: "runner", fun: 1 }],
@@ -64,7 +68,7 @@ const POSITIONALS: Readonly<Record<string, readonly Positional[]>> = {
   "salt-cp": ["ids:minions", "files"],
 };
 
-/** One function, as the shells need it. */
+/** A function, with the data that the shells need. */
 interface Described {
   readonly name: string;
   readonly summary: string;
@@ -73,7 +77,7 @@ interface Described {
 
 const FAMILIES = { execution: EXECUTION_MODULES, runner: RUNNERS } as const;
 
-/** The shells, and below `share` the file that each looks for. */
+/** The shells, each with the file below `share` that it reads. */
 export const SHELLS = ["bash", "zsh", "fish"] as const;
 
 /** The completion for `shell`. */
@@ -91,7 +95,7 @@ export async function completionScript(shell: typeof SHELLS[number]): Promise<st
     .replaceAll("@ROOTS@", inQuotes(ROOTS)).replaceAll("@EXPORTS@", inQuotes(EXPORTS));
 }
 
-/** Prints the name and the value of the options that say where directories are, without quotes and comments. */
+/** Prints the name and the value of the options for directories, without quotes and comments. */
 const SED =
   `s/^(root_dir|pki_dir|cachedir|extension_modules)[[:blank:]]*:[[:blank:]]*["']?([^"'#]*[^"'#[:blank:]\\/])\\/?["']?([[:blank:]].*)?$/\\1 \\2/p`;
 
@@ -99,7 +103,7 @@ const SED =
 const ROOTS =
   `/^file_roots:/,/^[^[:blank:]#]/s/^[[:blank:]]+-[[:blank:]]+["']?(\\/[^"'#]*[^"'#[:blank:]\\/])\\/?["']?([[:blank:]].*)?$/\\1\\/_modules/p`;
 
-/** The beginning of an export, up to its name. */
+/** The beginning of an export statement, up to its name. */
 const EXPORTS = "^export (async )?(function\\*?|const) [A-Za-z_][A-Za-z0-9_]*";
 
 type Families = ReadonlyMap<string, readonly Described[]>;
@@ -129,12 +133,12 @@ function identifier(name: string): string {
   return name.replaceAll("-", "_");
 }
 
-/** A text in single quotes, as bash and zsh read it. */
+/** A text in single quotes, for bash and zsh. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** A function that sets $REPLY by its first argument. */
+/** A shell function that sets $REPLY according to its first argument. */
 function cases(name: string, arms: readonly (readonly [pattern: string, reply: string])[]): string {
   const lines = arms.map(([pattern, reply]) => `    ${pattern}) REPLY=${quoted(reply)} ;;`);
   return [`${name}() {`, "  case $1 in", ...lines, "    *) REPLY= ;;", "  esac", "}"].join("\n");

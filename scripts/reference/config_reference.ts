@@ -25,7 +25,6 @@ nearest name, and so is one that is set and not acted upon yet; both are kept, a
 Times are seconds unless the option says otherwise. A port of 0 lets the system choose one (not in Salt).
 `;
 
-/** The whole page. */
 export function configReference(): string {
   return [
     INTRODUCTION,
@@ -73,7 +72,7 @@ function defaultText(value: Value): string {
   return `\`${escape(flow(value))}\``;
 }
 
-/** The value as YAML writes it on one line. */
+/** The value as YAML on one line. */
 function flow(value: Value): string {
   if (Array.isArray(value)) return `[${value.map(flow).join(", ")}]`;
   if (isMap(value)) return `{${[...value].map(([key, item]) => `${flow(key)}: ${flow(item)}`).join(", ")}}`;

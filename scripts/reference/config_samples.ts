@@ -1,6 +1,6 @@
 /**
  * Writes `docs/samples/master` and `docs/samples/minion` from the tables of options: `deno run -A
- * scripts/reference/config_samples.ts`. In these files every option is a comment, with its default.
+ * scripts/reference/config_samples.ts`. In these files every option is commented out, with its default.
  * @module
  */
 
@@ -21,7 +21,7 @@ const INTRODUCTIONS: Readonly<Record<Role, string>> = {
   minion: "A sample of /etc/salt/minion, the configuration of salt-minion and salt-call.",
 };
 
-/** The sample for `role`: it changes nothing as it is. */
+/** The sample for `role`. Unedited it sets no option. */
 export function configSample(role: Role): string {
   const own = Object.entries<Option>(OPTION_TABLES[role]);
   const shared = own.filter(([name]) => Object.hasOwn(COMMON_OPTIONS, name));
@@ -51,7 +51,7 @@ function sampleOf(name: string, option: Option): string {
   const idle = option.noEffect === "not built" ? " Not acted upon yet." : "";
   const values = range === "" ? "" : ` Values: ${range}.`;
   const written = dumpYaml(mapOf([[name, option.default]])).trimEnd().replace(/: null$/, ":");
-  // A long text is folded at a blank; here it depends on one line.
+  // A long text would be folded at a blank; here it must be in one line.
   const yaml = typeof option.default === "string" ? written.replace(/\n +/g, " ") : written;
   return `${comment(`${option.doc}${values}${idle}`)}${yaml.replace(/^/gm, "#")}\n`;
 }

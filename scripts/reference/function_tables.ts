@@ -1,6 +1,7 @@
 /**
- * Writes `docs/functions.md`, what there is of Salt's execution and state modules, from the loader and from Salt's own lists
- * (tests/corpus/argspec.json, state_argspec.json): `deno run -A scripts/reference/function_tables.ts`.
+ * Writes `docs/functions.md`, which lists the available functions of Salt's execution and state modules, from the
+ * loader and from Salt's own lists (tests/corpus/argspec.json, state_argspec.json): `deno run -A
+ * scripts/reference/function_tables.ts`.
  * @module
  */
 
@@ -11,13 +12,12 @@ import { STATE_MODULES } from "../../modules/states/_built_in.ts";
 
 const ROOT = new URL("../..", import.meta.url);
 
-/** Salt's modules by the name of their file. */
+/** Salt's modules, by file name. */
 type SaltModules = Readonly<Record<string, { readonly name: string; readonly functions: Record<string, unknown> }>>;
 
 /** Functions by module. */
 type Functions = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** The whole page. */
 export async function functionTables(): Promise<string> {
   const [salt, ours] = [saltFunctions(), await ourFunctions()];
   const [saltStates, ourStates] = [saltStateFunctions(), await ourStateFunctions()];
@@ -101,7 +101,7 @@ function saltFunctions(): Functions {
   return grouped(ofSalt3008.flatMap(([, { name, functions }]) => Object.keys(functions).map((one) => [name, one])));
 }
 
-/** Modules of 3006 that Salt 3008 no longer has, which are in its list for their arguments. */
+/** Modules of Salt 3006 that Salt 3008 no longer has. They are in its list because of their arguments. */
 const FORMER = ["apkpkg", "gem", "gentoo_service"];
 
 async function ourFunctions(): Promise<Functions> {

@@ -1,6 +1,6 @@
 /**
- * Manual pages, and docs/commands.md, of the commands' option tables: `deno run -A scripts/reference/man_pages.ts` writes the latter.
- * Source of the form: man-pages(7), groff_man(7).
+ * Makes the manual pages and docs/commands.md from the option tables of the commands: `deno run -A
+ * scripts/reference/man_pages.ts` writes the latter. Source of the format: man-pages(7), groff_man(7).
  * @module
  */
 
@@ -10,10 +10,10 @@ import { DOCUMENTATION, ENVIRONMENT, exitCodesOf } from "../../lib/cli/help_sect
 import { optionLabel } from "../../lib/cli/help.ts";
 import { VERSION } from "../../lib/version.ts";
 
-/** The heading of options that are under none. */
+/** The heading of options without one. */
 const OWN = "Options";
 
-/** The options of a command by their headings, in the order of help. */
+/** The options of a command by their headings, in the order of `--help`. */
 function grouped(command: AnyCommand): Map<string, [name: string, option: CliOption][]> {
   const options = Object.entries<CliOption>({ ...STANDARD_OPTIONS, ...command.options });
   return Map.groupBy(options, ([, { group }]) => group ?? OWN);
@@ -23,7 +23,7 @@ function helpOf(option: CliOption): string {
   return option.help.replaceAll("%default", String(option.default ?? "none"));
 }
 
-/** The manual page of `command`, section 1 or, of a service, 8. */
+/** The manual page of `command`, in section 1, or in section 8 for a service. */
 export function manPage(command: AnyCommand): { readonly name: string; readonly text: string } {
   const { prog, usage, description, examples = [] } = command;
   const section = SERVICES.includes(command) ? 8 : 1;
@@ -58,7 +58,7 @@ function firstSentence(text: string): string {
   return text.split(/[.:](?: |$)/)[0];
 }
 
-/** A text as roff has it printed: no hyphens that are cut at, and no requests. */
+/** A text escaped for roff: hyphens stay, and no line is read as a request. */
 function roff(text: string): string {
   return text.replaceAll("\\", "\\e").replaceAll("-", "\\-").replaceAll("'", "\\(aq").replace(/^\./, "\\&.").replaceAll(
     "\n",

@@ -22,7 +22,6 @@ import { stuckSubscriber } from "./faults/stuck_subscriber.ts";
 import { killWorker } from "./faults/kill_worker.ts";
 import { restartMaster } from "./faults/restart_master.ts";
 
-/** All of them. */
 export const FAULTS: readonly Fault[] = [
   killMaster,
   killMinion,

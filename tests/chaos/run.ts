@@ -25,7 +25,7 @@ const USAGE = `Usage: deno task chaos [options]
   --help        Show this.
 `;
 
-/** The name of this in the list of flaky tests. */
+/** The name of this task in the list of flaky tests. */
 const TASK = "deno task chaos";
 
 /** The outcome of one fault. */
@@ -33,7 +33,7 @@ export interface Outcome {
   readonly name: string;
   readonly figures: readonly Figure[];
   readonly seconds: number;
-  /** Why it could not be made, or what went wrong. */
+  /** Why the fault could not be caused, or the error. */
   readonly problem?: string;
   readonly word: "holds" | "BROKEN" | "skipped";
 }
@@ -75,15 +75,14 @@ async function main(argv: string[]): Promise<number> {
   return failed === 0 ? 0 : 1;
 }
 
-/** How faults are made. */
 export interface Making {
   readonly long: boolean;
   readonly seed: string;
-  /** Whether a fault is made once more under which a promise breaks. The second outcome counts then. */
+  /** Whether a fault runs once more if its promise did not hold. The second outcome counts then. */
   readonly again: boolean;
 }
 
-/** Makes faults, one after the other, and tells of each. */
+/** Causes faults, one after the other, and reports each. */
 export async function makeAll(
   faults: readonly Fault[],
   making: Making,

@@ -2,7 +2,7 @@ import { assertEquals } from "../support/assert.ts";
 import type { Fault } from "./harness/fault.ts";
 import { makeAll } from "./run.ts";
 
-/** A fault whose runs give these figures, of which each must be 0; a run without one throws. */
+/** A fault whose runs return these figures, each of which must be 0. A run without a figure throws. */
 function fault(name: string, figures: readonly number[]): Fault & { runs: number } {
   return {
     name,

@@ -6,7 +6,10 @@
 import { type Fault, holds } from "./harness/fault.ts";
 import { Random } from "../fuzz/mutate.ts";
 
-/** A test that the promise holds; where this machine cannot make the fault, it is left out, and the name says why. */
+/**
+ * Registers a test that the promise holds. If this machine cannot cause the fault, the test is ignored, and its name
+ * has the reason.
+ */
 export function chaosTest(fault: Fault): void {
   const missing = fault.missing?.();
   const name = `${fault.what}: ${fault.promise}${missing === undefined ? "" : ` (left out: ${missing})`}`;

@@ -1,6 +1,6 @@
 /**
- * `external_auth` and `peer` between the implementations: Python's LocalClient and Resolver on our master, and a Python minion
- * that publishes through it.
+ * `external_auth` and `peer` with both implementations: Python's LocalClient and Resolver on our master, and a Python
+ * minion that publishes through our master.
  * @module
  */
 
@@ -9,7 +9,10 @@ import { run } from "../support/processes.ts";
 import { OURS, testWithPython } from "./salts.ts";
 import { Site } from "./site.ts";
 
-/** What a Python program does with the options of the master's directory, whose first argument is that directory. */
+/**
+ * The code of a Python program that uses the master's options. Its first argument is the master's configuration
+ * directory.
+ */
 const CLIENT = `
 import json, sys
 import salt.auth, salt.client, salt.config, salt.exceptions

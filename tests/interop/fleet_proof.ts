@@ -1,7 +1,8 @@
 /**
- * What a master and a minion of two implementations must do together, from the first sight of a key to its deletion.
+ * Checks what a master and a minion of two implementations must do together, from the first pending key to its
+ * deletion.
  *
- * The same list for either side: the operator's commands are those of the master's implementation.
+ * The list is the same for both directions: the operator's commands are those of the master's implementation.
  * @module
  */
 
@@ -16,20 +17,19 @@ import { run } from "../support/processes.ts";
 import type { Salt } from "./salts.ts";
 import { jsonDocuments, Site } from "./site.ts";
 
-/** Who meets whom. */
 export interface Pair {
-  /** The master's, and the operator's commands'. */
+  /** The implementation of the master and of the operator's commands. */
   readonly master: Salt;
-  /** The minions', and `salt-call`'s. */
+  /** The implementation of the minions and of `salt-call`. */
   readonly minion: Salt;
 }
 
-/** With what a rejected minion ends: EX_NOPERM, which 3008 forgets on its way out. */
+/** The exit code of a rejected minion: EX_NOPERM, except in 3008, which loses the code. */
 function exitOfRejected({ version }: Salt): number {
   return version?.startsWith("3008.") ? 0 : 77;
 }
 
-/** Grains with one right value on a host, which both programs must compute. */
+/** Grains that have exactly one correct value on a host: both programs must compute it. */
 const HOST_GRAINS = [
   "kernel",
   "kernelrelease",
@@ -42,7 +42,7 @@ const HOST_GRAINS = [
   "host",
 ];
 
-/** Proves the whole list, a step for each entry. */
+/** Checks the whole list, one step for each entry. */
 export async function proveFleet(t: Deno.TestContext, { master, minion }: Pair): Promise<void> {
   await using site = new Site();
   const step = (name: string, prove: () => Promise<void>) => t.step(name, () => site.explain(prove));
@@ -63,10 +63,10 @@ export async function proveFleet(t: Deno.TestContext, { master, minion }: Pair):
   });
   if (!met) return;
 
-  // The rejected minion takes 10 to 20 seconds to give up: it does so beside the other steps.
+  // The rejected minion needs 10 to 20 seconds to end, so it runs during the other steps.
   const rejected = site.startMinion(minion, "bad1");
 
-  await step("a rejected minion is told so", async () => {
+  await step("a rejected minion gets the rejection", async () => {
     await site.keyComes("bad1", "minions_pre");
     const { out } = await site.operate("salt-key", ["-y", "-r", "bad1"]);
     assertStringIncludes(out, "Key for minion bad1 rejected.");
@@ -74,25 +74,28 @@ export async function proveFleet(t: Deno.TestContext, { master, minion }: Pair):
     assertEquals({ minions, minions_rejected }, { minions: [id], minions_rejected: ["bad1"] });
   });
 
-  await step("test.ping, and nobody else answers", async () => {
+  await step("test.ping is answered by the target only", async () => {
     assertEquals(await site.salt(["*", "test.ping"]), { [id]: true });
     assertEquals(await site.salt(["-E", "web[0-9]", "test.ping"]), { [id]: true });
     assertEquals(await site.salt(["-L", id, "test.ping"]), { [id]: true });
   });
 
-  await step("targets by grains, addresses and several conditions mean the same to master and minion", async () => {
-    const nearest = [
-      ["-G", "kernel:l*x"],
-      ["-S", "127.0.0.0/8"],
-      ["-C", "( E@web[0-9] or nobody ) and P@kernel:(Linux|BSD) and not G@id:bad*"],
-    ];
-    for (const words of nearest) {
-      assertEquals(await site.salt([...words, "test.ping"]), { [id]: true }, words.join(" "));
-    }
-    assertEquals(await site.salt(["-C", "* and not G@kernel:Linux", "test.ping"], 2), {});
-  });
+  await step(
+    "targets by grains, addresses and several conditions match the same minions on master and minion",
+    async () => {
+      const nearest = [
+        ["-G", "kernel:l*x"],
+        ["-S", "127.0.0.0/8"],
+        ["-C", "( E@web[0-9] or nobody ) and P@kernel:(Linux|BSD) and not G@id:bad*"],
+      ];
+      for (const words of nearest) {
+        assertEquals(await site.salt([...words, "test.ping"]), { [id]: true }, words.join(" "));
+      }
+      assertEquals(await site.salt(["-C", "* and not G@kernel:Linux", "test.ping"], 2), {});
+    },
+  );
 
-  await step("cmd.run gives what the command wrote", async () => {
+  await step("cmd.run returns the command's output", async () => {
     assertEquals(await site.salt([id, "cmd.run", "echo 'ä €'; uname -s"]), { [id]: "ä €\nLinux" });
     const all = (await site.salt([id, "cmd.run_all", "echo out; echo err >&2"]))[id];
     const { pid, ...rest } = all as Record<string, unknown>;
@@ -100,7 +103,7 @@ export async function proveFleet(t: Deno.TestContext, { master, minion }: Pair):
     assertEquals(rest, { retcode: 0, stdout: "out", stderr: "err" });
   });
 
-  await step("arguments arrive as what they are", async () => {
+  await step("arguments keep their types", async () => {
     const words = ["1", "1.0", "1e3", "0644", "yes", "None", "{a: 1}", "[1, 2]", "1234567890123456789", "2014-01-02"];
     const { out } = await site.operate("salt", ["--out=json", id, "test.arg", ...words, "key=value", "n=2"]);
     const { args, kwargs } = JSON.parse(out)[id];
@@ -110,14 +113,14 @@ export async function proveFleet(t: Deno.TestContext, { master, minion }: Pair):
     assertMatch(out, /\b1234567890123456789,/);
   });
 
-  await step("grains.items tells the host", async () => {
+  await step("grains.items describes the host", async () => {
     const grains = (await site.salt([id, "grains.items"]))[id] as Record<string, unknown>;
     assertEquals(grains.id, id);
     assertEquals(grains.master, "127.0.0.1");
     assertEquals(grains.kernel, "Linux");
     assertEquals(grains.num_cpus, navigator.hardwareConcurrency);
     if (minion.version !== undefined) assertEquals(grains.saltversion, minion.version);
-    // The other implementation, asked on the same host, says the same.
+    // The other implementation gives the same values on the same host.
     const { out } = await site.call(minion.version === undefined ? master : minion, id, [
       "--local",
       "--out=json",
@@ -141,11 +144,11 @@ export async function proveFleet(t: Deno.TestContext, { master, minion }: Pair):
     for (const [name, text] of Object.entries(files)) Deno.writeTextFileSync(`${roots}/${name}`, text);
     const pillar = { in: { c: { kernel: "Linux" } }, id, list: [1, { b: null }], text: "ä €", of: id };
     await site.salt([id, "saltutil.refresh_pillar"]);
-    // A minion of Python's has answered before its master has.
+    // A Python minion may answer before its master has stored the pillar.
     await eventually(async () => "id" in Object((await site.salt([id, "pillar.raw"]))[id]), {
       what: "the minion's pillar",
     });
-    // Python's minions have a schedule in theirs.
+    // The pillar of Python minions contains a schedule.
     const { schedule: _schedule, ...raw } = Object((await site.salt([id, "pillar.raw"]))[id]);
     assertEquals(raw, pillar);
     assertEquals(await site.salt(["-I", "in:c:kernel:L*", "test.ping"]), { [id]: true });
@@ -156,7 +159,7 @@ export async function proveFleet(t: Deno.TestContext, { master, minion }: Pair):
     assertEquals(await site.salt([id, "no.such"], 1), { [id]: "'no.such' is not available." });
   });
 
-  await step("a job that fails says so in the exit code and in the jobs cache", async () => {
+  await step("the failure of a job is in the exit code and in the jobs cache", async () => {
     assertEquals(await site.salt([id, "cmd.run", "echo no; exit 3"], 1), { [id]: "no" });
     const thrown = (await site.salt([id, "test.exception", "boom"], 1))[id];
     assertStringIncludes(String(thrown), "The minion function caused an exception");
@@ -166,11 +169,11 @@ export async function proveFleet(t: Deno.TestContext, { master, minion }: Pair):
     assertEquals(Result[id].success, false);
   });
 
-  await step("a long job is waited for, because saltutil.find_job finds it", async () => {
+  await step("salt waits for a long job, because saltutil.find_job finds it", async () => {
     assertEquals(await site.salt(["-t", "1", id, "test.sleep", "4"]), { [id]: true });
   });
 
-  await step("a running job is seen from everywhere", async () => {
+  await step("a running job is found by all functions that list jobs", async () => {
     const gate = `${site.root}/gate`;
     const command = `while [ ! -e ${gate} ]; do sleep 0.1; done; echo over`;
     const jid = await site.publish([id, "cmd.run", command]);
@@ -187,12 +190,12 @@ export async function proveFleet(t: Deno.TestContext, { master, minion }: Pair):
     assertEquals(Result[id].return, "over");
   });
 
-  await step("salt-run manage.up knows who is there", async () => {
+  await step("salt-run manage.up lists the minions that answer", async () => {
     assertEquals(await site.saltRun(["manage.up"]), [id]);
   });
 
-  await step("salt-run manage.present knows who is connected", async () => {
-    // Whether an id is known by its address takes its grains, which came with the pillar.
+  await step("salt-run manage.present lists the connected minions", async () => {
+    // An id is found by its address only with its grains, which came with the pillar request.
     await eventually(async () => {
       assertEquals(await site.saltRun(["manage.present"]), [id]);
       assertEquals(await site.saltRun(["manage.not_present"]), []);
@@ -202,7 +205,7 @@ export async function proveFleet(t: Deno.TestContext, { master, minion }: Pair):
 
   if (master.version === undefined && minion.version !== undefined) {
     await step(
-      "salt --live shows what a minion returns that cannot send its output, and asks it for nothing",
+      "salt --live shows the return of a minion that cannot send live output, and sends it no request for output",
       async () => {
         assertEquals(await site.salt(["--live", id, "cmd.run", "echo one; echo two"]), { [id]: "one\ntwo" });
       },
@@ -211,10 +214,11 @@ export async function proveFleet(t: Deno.TestContext, { master, minion }: Pair):
 
   if (master.version === undefined) {
     await step(
-      "salt --no-log leaves nothing on the master, also where a minion is asked whether it is still at it",
+      "salt --no-log leaves nothing on the master, even if a minion is asked whether the job still runs",
       async () => {
         const secret = "canary-of-interop";
-        // Longer than the timeout: a Python minion is asked, and tells the arguments of what it runs.
+        // Longer than the timeout: a Python minion is asked with find_job, and its reply has the arguments of the
+        // running job.
         assertEquals(await site.salt(["--no-log", id, "cmd.run", `sleep 6; echo ${secret}`]), { [id]: secret });
         for (const place of ["cache", "log"]) {
           const found = await run(["grep", "-rl", secret, `${site.root}/var/${place}/salt/master`]);
@@ -224,7 +228,7 @@ export async function proveFleet(t: Deno.TestContext, { master, minion }: Pair):
     );
   }
 
-  await step("salt-cp copies a file, whole and in pieces", async () => {
+  await step("salt-cp copies a file, whole and in chunks", async () => {
     const source = `${site.root}/source`;
     Deno.writeTextFileSync(source, "ä €\n".repeat(20_000));
     for (const words of [[], ["--chunked"], ["--chunked", "-n"]]) {
@@ -236,51 +240,61 @@ export async function proveFleet(t: Deno.TestContext, { master, minion }: Pair):
     }
   });
 
-  await step("files and own modules come from the master's file server, and a file goes to the master", async () => {
-    const path = (name: string) => `${site.root}/srv/${name}`;
-    Deno.mkdirSync(path("_modules"), { recursive: true });
-    Deno.mkdirSync(path("sub/empty"), { recursive: true });
-    // Several pieces, and bytes of all kinds.
-    const big = new Uint8Array(2_500_000).map((_byte, i) => (i * 31 + (i >> 8)) & 0xff);
-    Deno.writeFileSync(path("sub/big.bin"), big);
-    Deno.writeTextFileSync(path("ä.txt"), "ä €\n");
-    Deno.writeTextFileSync(path("_modules/own.py"), "def hello():\n    return 'hello'\n");
-    Deno.writeTextFileSync(path("_modules/ours.js"), "export const hello = () => 'hello';\n");
-    const dest = `${site.root}/fetched`;
-    const funs = ["cp.get_dir", "cp.get_file", "cp.get_file_str", "cp.list_master", "cp.push", "saltutil.sync_modules"];
-    const words = [["salt://sub", dest], ["salt://sub/big.bin", `${dest}/zip`, "gzip=5"], ["salt://ä.txt"], [], [
-      path("sub/big.bin"),
-      "upload_path=/up/big.bin",
-    ], ["refresh=True"]];
-    Deno.mkdirSync(dest);
-    const returned = await site.salt([
-      id,
-      funs.join(","),
-      ...words.flatMap((each, i) => i === 0 ? each : [",", ...each]),
-    ]);
-    const modules = minion.version === undefined ? ["modules.ours", "modules.own"] : ["modules.own"];
-    assertEquals(returned[id], {
-      "cp.get_dir": [`${dest}/sub/big.bin`, `${dest}/sub/empty`],
-      "cp.get_file": `${dest}/zip`,
-      "cp.get_file_str": "ä €\n",
-      "cp.list_master": ["_modules/ours.js", "_modules/own.py", "sub/big.bin", "ä.txt"],
-      "cp.push": true,
-      "saltutil.sync_modules": modules,
-    });
-    const copies = [`${dest}/sub/big.bin`, `${dest}/zip`, `${site.cacheDir}/minions/${id}/files/up/big.bin`];
-    for (const copy of copies) assert(sameBytes(Deno.readFileSync(copy), big), `${copy} is what was sent`);
-    const own = minion.version === undefined ? "ours.hello" : "own.hello";
-    assertEquals(await site.salt([id, own]), { [id]: "hello" });
-  });
+  await step(
+    "files and custom modules come from the master's file server, and a file is pushed to the master",
+    async () => {
+      const path = (name: string) => `${site.root}/srv/${name}`;
+      Deno.mkdirSync(path("_modules"), { recursive: true });
+      Deno.mkdirSync(path("sub/empty"), { recursive: true });
+      // Several chunks, and all byte values.
+      const big = new Uint8Array(2_500_000).map((_byte, i) => (i * 31 + (i >> 8)) & 0xff);
+      Deno.writeFileSync(path("sub/big.bin"), big);
+      Deno.writeTextFileSync(path("ä.txt"), "ä €\n");
+      Deno.writeTextFileSync(path("_modules/own.py"), "def hello():\n    return 'hello'\n");
+      Deno.writeTextFileSync(path("_modules/ours.js"), "export const hello = () => 'hello';\n");
+      const dest = `${site.root}/fetched`;
+      const funs = [
+        "cp.get_dir",
+        "cp.get_file",
+        "cp.get_file_str",
+        "cp.list_master",
+        "cp.push",
+        "saltutil.sync_modules",
+      ];
+      const words = [["salt://sub", dest], ["salt://sub/big.bin", `${dest}/zip`, "gzip=5"], ["salt://ä.txt"], [], [
+        path("sub/big.bin"),
+        "upload_path=/up/big.bin",
+      ], ["refresh=True"]];
+      Deno.mkdirSync(dest);
+      const returned = await site.salt([
+        id,
+        funs.join(","),
+        ...words.flatMap((each, i) => i === 0 ? each : [",", ...each]),
+      ]);
+      const modules = minion.version === undefined ? ["modules.ours", "modules.own"] : ["modules.own"];
+      assertEquals(returned[id], {
+        "cp.get_dir": [`${dest}/sub/big.bin`, `${dest}/sub/empty`],
+        "cp.get_file": `${dest}/zip`,
+        "cp.get_file_str": "ä €\n",
+        "cp.list_master": ["_modules/ours.js", "_modules/own.py", "sub/big.bin", "ä.txt"],
+        "cp.push": true,
+        "saltutil.sync_modules": modules,
+      });
+      const copies = [`${dest}/sub/big.bin`, `${dest}/zip`, `${site.cacheDir}/minions/${id}/files/up/big.bin`];
+      for (const copy of copies) assert(sameBytes(Deno.readFileSync(copy), big), `${copy} is what was sent`);
+      const own = minion.version === undefined ? "ours.hello" : "own.hello";
+      assertEquals(await site.salt([id, own]), { [id]: "hello" });
+    },
+  );
 
-  await step("the documentation and the list of functions come across", async () => {
+  await step("the documentation and the list of functions are returned", async () => {
     const functions = (await site.salt([id, "sys.list_functions", "test"]))[id] as string[];
     assert(functions.includes("test.ping"), `no test.ping in ${functions}`);
     const { out } = await site.operate("salt", ["-d", id, "test.ping"]);
     assertStringIncludes(out, "test.ping:");
   });
 
-  await step("salt-call beside the minion works through the master, which keeps the job", async () => {
+  await step("salt-call beside the minion uses the master, which stores the job", async () => {
     const { code, out, err } = await site.call(minion, id, ["--out=json", "test.arg", "called"]);
     assertEquals(code, 0, err);
     assertEquals(JSON.parse(out).local.args, ["called"]);
@@ -292,8 +306,8 @@ export async function proveFleet(t: Deno.TestContext, { master, minion }: Pair):
     }, { what: "the job of salt-call in the jobs cache" });
   });
 
-  await step("a restarted master is found again, and the next job arrives", async () => {
-    // Our side of the pair writes down each sign-in, whichever side that is.
+  await step("the minion reconnects to a restarted master, and the next job arrives", async () => {
+    // Our program logs each sign-in, whether it is the master or the minion.
     const [log, signIn] = master.version === undefined
       ? [`${site.root}/var/log/salt/master`, `Authentication request from ${id}: accepted`]
       : [`${site.minionRoot(id)}/var/log/salt/minion`, "Signed in to the master"];
@@ -304,7 +318,7 @@ export async function proveFleet(t: Deno.TestContext, { master, minion }: Pair):
     if (minion.version === undefined) {
       await eventually(() => signIns() > before, { what: `the sign-in of ${id}, which nobody called,` });
     }
-    // Python's sign in when they cannot open what is published, and then still run it.
+    // Python minions sign in again when they cannot decrypt a published job, and then still run it.
     await site.answers(id);
     assert(signIns() > before, `${id} signed in again`);
   });
@@ -313,8 +327,8 @@ export async function proveFleet(t: Deno.TestContext, { master, minion }: Pair):
     assertEquals(await rejected.ended(120_000), exitOfRejected(minion));
   });
 
-  await step("after the AES key is rotated, the next job arrives all the same", async () => {
-    // Deleting any key rotates the shared one: its minion must not read what is published from now on.
+  await step("the next job arrives after a rotation of the AES key", async () => {
+    // Deleting any minion's key rotates the shared key: that minion must not be able to read later publishes.
     const { out } = await site.operate("salt-key", ["-y", "-d", "bad1"]);
     assertStringIncludes(out, "Key for minion bad1 deleted.");
     const dropfile = `${site.cacheDir}/.dfn`;
@@ -322,7 +336,7 @@ export async function proveFleet(t: Deno.TestContext, { master, minion }: Pair):
     assertEquals(await site.salt(["-t", "30", id, "test.ping"]), { [id]: true });
   });
 
-  await step("a minion whose key was deleted is a stranger again", async () => {
+  await step("a minion whose key was deleted is unknown again", async () => {
     await site.operate("salt-key", ["-y", "-d", id]);
     assertEquals(await site.salt([id, "test.ping"], 2), {});
     await site.stopMinion(id);
@@ -333,7 +347,7 @@ export async function proveFleet(t: Deno.TestContext, { master, minion }: Pair):
   });
 }
 
-/** The grains that the minion sent with its request for the pillar, as the master keeps them. */
+/** The grains that the minion sent with its pillar request, as the master stored them. */
 async function cachedGrains(site: Site, master: Salt, id: string): Promise<Record<string, unknown>> {
   if (master.version === undefined) {
     const grains = dataCache(site.cacheDir).get(id)?.grains ?? new Map();

@@ -1,9 +1,10 @@
 /**
- * Public formulas applied in test mode on this host, by ours and by Python Salt: the states run in the same order, with the same
- * results, comments and changes.
+ * Public formulas applied in test mode on this host, by our `salt-call` and by Python Salt: the states run in the same
+ * order, with the same results, comments and changes.
  *
- * A short run takes the first SLS file of ten formulas, which is the whole formula mostly; with `SALT_FORMULAS_ALL=1` it is every file of
- * every formula, with `SALT_FORMULAS_ALL=ntp,vim` that for these alone. Those that fetch something from the network differ by its errors.
+ * A short run uses the first SLS file of ten formulas, which is usually the whole formula; `SALT_FORMULAS_ALL=1`
+ * selects every file of every formula, and `SALT_FORMULAS_ALL=ntp,vim` every file of these formulas. Formulas that use
+ * the network differ in network errors.
  * @module
  */
 
@@ -20,7 +21,7 @@ import { fromTyped } from "../support/typed_values.ts";
 import { type ApplyAnswer, PythonCompiler } from "./python_compiler.ts";
 import { testWithPython } from "./salts.ts";
 
-/** The formulas of a short run: of files, packages, services and settings, and without the network. */
+/** The formulas of a short run: they manage files, packages, services and settings, and do not use the network. */
 const TEN = [
   "cron",
   "firewalld",
@@ -45,7 +46,7 @@ function casesOf(formula: Formula, all: boolean): Case[] {
   return formula.sls.slice(0, all ? undefined : 1).map((sls) => ({ sls, pillar }));
 }
 
-/** Whether an example is plain YAML; one that is a template is left out. */
+/** Whether an example is plain YAML; templates are left out. */
 function isPillar(text: string): boolean {
   try {
     return isMap(loadYaml(text));
@@ -122,7 +123,7 @@ function resultsOf(answer: ApplyAnswer): Value {
   return "errors" in answer ? [...answer.errors] : fromTyped(answer.results);
 }
 
-/** The results in their order, a line each; or the first lines of errors. */
+/** The results in their order, one line for each; or the first lines of errors. */
 function linesOf(results: Value): string[] {
   if (!isMap(results)) return (Array.isArray(results) ? results : [results]).map((one) => str(one).split("\n", 1)[0]);
   const order = (result: Value) => Number(isMap(result) ? result.get("__run_num__") ?? 0 : 0);

@@ -1,9 +1,10 @@
 /**
- * Public formulas really applied, by ours and by Python Salt, each in a root directory of its own: this host's with a layer above it,
- * in namespaces without a network, with packages of a local repository and a systemd of files. Each applies them twice. What the
- * states return is equal, and so are the layers: each file that was written, changed, or removed.
+ * Public formulas really applied, by our `salt-call` and by Python Salt. Each has its own root directory: the host's
+ * with an overlay, in namespaces without a network, with packages of a local repository and a systemd made of files.
+ * Each applies the formulas twice. The returns of the states are equal, and so are the overlays: each file that was
+ * written, changed, or removed.
  *
- * `SALT_FORMULAS_SLS=redis,ntp` applies these SLS files alone.
+ * `SALT_FORMULAS_SLS=redis,ntp` applies only these SLS files.
  * @module
  */
 
@@ -23,21 +24,21 @@ import { OURS, type Salt, testWithPython } from "./salts.ts";
 
 const HERE = decodeURIComponent(new URL(".", import.meta.url).pathname);
 
-/** Namespaces that end with what runs in them. */
+/** Options of `unshare`: the namespaces end with the processes in them. */
 const WITHIN = ["unshare", "--mount", "--net", "--pid", "--fork", "--kill-child"];
 
-/** What the programs keep for themselves: caches, logs, and what tells the time at which it was written. */
+/** Files that are not compared: caches, logs, and files that contain the time at which they were written. */
 const ASIDE = [
   /^(?:dev|mnt|proc|root|run|tmp)[/ ]/,
   /^var\/(?:cache|log|lib\/apt)[/ ]/,
   /^var\/lib\/dpkg\/(?:available|lock|triggers|.*-old)/,
-  // What the host's own packages had left there is taken away before.
+  // Files of the host's own packages are removed first.
   /^var\/lib\/dpkg\/info\/\S* c /,
   /\/__pycache__(?:[/ ])/,
   /^usr\/lib\/python3/,
 ];
 
-/** Why formulas cannot be applied here; `undefined`: they can. */
+/** Why formulas cannot be applied here; `undefined` if they can. */
 async function missing(): Promise<string | undefined> {
   if (formulasArchive() === undefined) return "no archive of formulas; SALT_FORMULAS_ARCHIVE names it";
   if (Deno.build.os !== "linux" || Deno.uid() !== 0) return "namespaces need root on Linux";
@@ -50,12 +51,11 @@ async function missing(): Promise<string | undefined> {
   return code === 0 ? undefined : "this host gives no namespaces with layered directories";
 }
 
-/** What came of it. */
 interface Applied {
   readonly runs: readonly (readonly string[])[];
-  /** What was asked of systemd, but for questions. */
+  /** The commands to systemd, without queries. */
   readonly calls: string;
-  /** What the layer holds: path, kind, mode, owner, and the hash or the target. */
+  /** The files of the overlay: path, kind, mode, owner, and the hash or the target. */
   readonly tree: readonly string[];
 }
 
@@ -73,7 +73,7 @@ if (lacking !== undefined) {
       try {
         const prepared = await prepare(root);
         const apply = (salt: Salt, name: string) => applied(salt, `${root}/${name}`, prepared, repository.path);
-        // Beside each other: each waits for programs most of the time.
+        // At the same time: each spends most of the time waiting for programs.
         const [theirs, ours] = await Promise.all([apply(python, "python"), apply(OURS, "ours")]);
         for (const [i, one] of theirs.runs.entries()) {
           assertEquals(ours.runs[i].join("\n"), one.join("\n"), `run ${i + 1}`);
@@ -171,7 +171,7 @@ async function applied(
   return { runs, calls, tree: tree.filter((line) => line !== "" && !ASIDE.some((one) => one.test(line))) };
 }
 
-/** The results in their order, a line each. */
+/** The results in their order, one line for each. */
 function linesOf(out: string, err: string): string[] {
   assert(out.trim() !== "", err);
   const answer = parseJson(out);
@@ -184,7 +184,7 @@ function linesOf(out: string, err: string): string[] {
   });
 }
 
-/** Changes without ids of processes, in one order: Python's packages come in that of a set. */
+/** Changes without process ids, sorted: Python lists packages in the order of a set. */
 function sorted(changes: Value): Value {
   if (!isMap(changes)) return changes;
   const entries = [...changes].filter(([key]) => key !== "pid").map(([key, value]) => [str(key), value] as const);

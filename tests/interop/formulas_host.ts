@@ -1,12 +1,12 @@
 /**
- * The host on which formulas are really applied: what its packages contain, and the pillar where a formula's example does not do.
- * The programs are scripts that do as much as the states ask for, and leave what they did in files.
+ * The host on which formulas are really applied: the content of its packages, and the pillar where a formula's example
+ * cannot be used. The programs are scripts that do only what the states need, and write their calls to files.
  * @module
  */
 
 import type { TestPackage } from "../support/calls/apt_root.ts";
 
-/** The SLS files that are applied together, of thirteen formulas. */
+/** The SLS files of thirteen formulas that are applied together. */
 export const SLS = [
   "cron",
   "fail2ban",
@@ -30,7 +30,10 @@ export const SLS = [
   "timezone",
 ];
 
-/** Pillar that replaces a formula's example, which is not a plain YAML, asks for what no repository has, or waits for minutes. */
+/**
+ * Pillar that replaces a formula's example, because the example is no plain YAML, needs packages that no repository
+ * has, or waits for minutes.
+ */
 export const PILLAR: Readonly<Record<string, unknown>> = {
   ntp: { lookup: { client: "ntp", service: "ntp", ntp_conf: "/etc/ntp.conf" }, servers: ["0.pool", "1.pool"] },
   packages: {
@@ -63,7 +66,7 @@ done
 
 const program = (text = "") => `#!/bin/sh\n${text}`;
 
-/** A program of which a file with its arguments is left. */
+/** A program that writes its arguments to a file. */
 const noted = (name: string) => program(`echo "$*" >> /var/lib/noted-${name}\n`);
 
 const unit = (name: string) => ({ [`usr/lib/systemd/system/${name}.service`]: `[Service]\nExecStart=/bin/${name}\n` });

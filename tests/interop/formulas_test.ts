@@ -1,9 +1,9 @@
 /**
- * Low data of public formulas: what `state.show_low_sls` makes of their SLS files is what Python Salt makes of them on this
- * host, and what fails there fails with us for the same reason.
+ * Low data of public formulas: `state.show_low_sls` gives for their SLS files what Python Salt gives on this host, and
+ * a file that fails there fails with ours for the same reason.
  *
- * A short run takes one file of each formula; with `SALT_FORMULAS_ALL=1` it is every file, with every example of pillar, on
- * hosts of two families; `SALT_FORMULAS_ALL=ntp,vim` is that for these formulas alone.
+ * A short run uses one file of each formula; `SALT_FORMULAS_ALL=1` selects every file, with every pillar example, on
+ * hosts of two families, and `SALT_FORMULAS_ALL=ntp,vim` the same for these formulas only.
  * @module
  */
 
@@ -55,12 +55,12 @@ function casesOf(formula: Formula, all: boolean): Case[] {
       )
     );
   }
-  // The whole formula, with pillar if there is an example.
+  // The whole formula, with the pillar example if there is one.
   const [pillarName, pillar] = pillars[Math.min(1, pillars.length - 1)];
   return formula.sls.slice(0, 1).map((sls): Case => ({ sls, pillarName, pillar, host: "own" }));
 }
 
-/** Whether an example is plain YAML; one that is a template is left out. */
+/** Whether an example is plain YAML; templates are left out. */
 function isPillar(text: string): boolean {
   try {
     return isMap(loadYaml(text));
@@ -104,7 +104,7 @@ if (archive === undefined || !hasPillar) {
             const found = await ours.compile(one);
             let difference = differenceOf(found, expected);
             if (difference !== undefined) {
-              // What templates change in Salt's own values stays changed in that process.
+              // A change of Salt's own values by a template stays in that process.
               await using fresh = new PythonCompiler(python, dumpJson(settingOf(one.host)));
               expected = await fresh.compile(one);
               difference = differenceOf(found, expected);
@@ -125,7 +125,7 @@ if (archive === undefined || !hasPillar) {
   });
 }
 
-/** What our function answers: low data as Python's `repr`, or errors. */
+/** The result of our function: low data in the form of Python's `repr`, or errors. */
 type Found = { readonly low: string } | { readonly errors: readonly string[] };
 
 class OurCompiler {
@@ -155,13 +155,13 @@ class OurCompiler {
       catalogue: loadCatalogue({ grains: () => grains }),
     });
     const { return: low } = await run("state.show_low_sls", [sls], context);
-    // The return code may be that of a command of a template.
+    // The return code may come from a command that a template runs.
     if (Array.isArray(low) && low.every(isMap)) return { low: repr(low) };
     return { errors: Array.isArray(low) ? low.map(str) : [str(low)] };
   }
 }
 
-/** @returns What differs; `undefined` if nothing does. */
+/** @returns The difference; `undefined` if there is none. */
 function differenceOf(found: Found, expected: CompileAnswer): string | undefined {
   if ("errors" in found || "errors" in expected) {
     const [ours, theirs] = [errorsOf(found), errorsOf(expected)];
@@ -181,8 +181,8 @@ function errorsOf(answer: Found | CompileAnswer): readonly string[] {
 }
 
 /**
- * The first line of an error. Python's names of classes differ from release to release and are no reason; where Python has a
- * traceback, the line of the file comes after it.
+ * The first line of an error. Names of Python's classes are removed, because they differ between releases; in a
+ * traceback, the line of the file comes last.
  */
 function reason(text: string): string {
   const [first] = text.split("\n", 1);

@@ -1,13 +1,13 @@
 /**
- * Calls of the module `git`, one after the other, on repositories in a directory `{here}`; and what makes that directory, so
- * that it is the same for each who calls.
+ * Calls of the module `git`, one after the other, on repositories in a directory `{here}`, and a function that makes
+ * this directory, so that it is the same for each implementation.
  * @module
  */
 
 /** A function with its arguments and keywords. */
 export type Call = readonly [fun: string, args?: readonly unknown[], kwargs?: Readonly<Record<string, unknown>>];
 
-/** So that commits have the same hashes. */
+/** With these dates and names commits have the same hashes. */
 const DATES = { GIT_AUTHOR_DATE: "2026-01-01T00:00:00Z", GIT_COMMITTER_DATE: "2026-01-01T00:00:00Z" };
 
 const SETUP = `
@@ -33,7 +33,10 @@ export async function makeRepositories(here: string): Promise<void> {
 const O = "{here}/origin";
 const C = "{here}/clone";
 
-/** The calls, which find the repositories as those before left them. Hashes of new commits have times in them, and are not shown. */
+/**
+ * The calls. Each uses the repositories as the calls before left them. Hashes of new commits depend on the time, and
+ * are not shown.
+ */
 export const GIT_CALLS: readonly Call[] = [
   ["git.version"],
   ["git.version", [], { versioninfo: true }],

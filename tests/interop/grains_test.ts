@@ -1,5 +1,5 @@
 /**
- * The grains of this host, ours beside Python Salt's: docs/differences.md names those that differ.
+ * The grains of this host are those of Python Salt, except those that docs/differences.md names.
  * @module
  */
 
@@ -8,7 +8,7 @@ import { assertEquals } from "../support/assert.ts";
 import { PYTHON_SALTS } from "./python_salt.ts";
 import { OURS, type Salt, testWithPython } from "./salts.ts";
 
-/** Those of one process, of Python, and of the places of the programs. */
+/** Grains that depend on the process, on Python, or on the paths of the programs. */
 const OWN = ["pid", "saltpath", "pythonexecutable", "pythonpath", "pythonversion", "denoversion"];
 
 async function grainsOf(salt: Salt, configDir: string): Promise<Record<string, unknown>> {

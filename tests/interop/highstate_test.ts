@@ -1,6 +1,6 @@
 /**
- * A highstate from a master of each implementation, applied by minions of both: in test mode nothing changes, then both leave the
- * same files, and the second time nothing is left to do. What they return is alike.
+ * A highstate from a master of each implementation, applied by minions of both: in test mode nothing changes, then both
+ * write the same files, and the second run changes nothing. Their returns are equal.
  * @module
  */
 
@@ -29,7 +29,7 @@ for (const version of PYTHON_SALTS) {
   );
 }
 
-/** What is applied, below `{{ opts.root_dir }}/applied` of each minion. */
+/** The states that are applied, below `{{ opts.root_dir }}/applied` of each minion. */
 const TREE: Readonly<Record<string, string>> = {
   "top.sls": "base:\n  '*':\n    - web\n  'nobody*':\n    - never\n",
   "web/init.sls": `{% from 'web/map.jinja' import names with context %}
@@ -111,7 +111,7 @@ async function prove(t: Deno.TestContext, master: Salt, python: Salt): Promise<v
   await using site = new Site();
   const step = (name: string, prove: () => Promise<void>) => t.step(name, () => site.explain(prove));
   for (const [folder, files] of [["srv", TREE], ["pillar", PILLAR]] as const) write(`${site.root}/${folder}`, files);
-  const met = await step("both minions are there", async () => {
+  const met = await step("both minions are connected", async () => {
     await site.startMaster(master);
     site.startMinion(OURS, OWN);
     site.startMinion(python, PY);
@@ -120,20 +120,20 @@ async function prove(t: Deno.TestContext, master: Salt, python: Salt): Promise<v
     for (const id of [OWN, PY]) await site.answers(id);
   });
   if (!met) return;
-  await step("in test mode nothing changes, and both would change the same", async () => {
+  await step("in test mode nothing changes, and both report the same changes", async () => {
     const run = await highstate(site, "test=True");
     assertEquals(run[OWN], run[PY]);
     assert(Object.values(run[OWN]).some(({ result }) => result === null));
     for (const id of [OWN, PY]) assert(!isThere(`${site.minionRoot(id)}/applied`), `${id} has changed something`);
   });
-  await step("applied, both leave the same files", async () => {
+  await step("both write the same files", async () => {
     const run = await highstate(site);
     assertEquals(run[OWN], run[PY]);
     for (const [tag, { result }] of Object.entries(run[OWN])) assertEquals(result, true, tag);
     const [own, py] = [OWN, PY].map((id) => hash(`${site.minionRoot(id)}/applied`));
     assertEquals(await own, await py);
   });
-  await step("the second time both change nothing", async () => {
+  await step("the second run changes nothing on either minion", async () => {
     const run = await highstate(site);
     assertEquals(run[OWN], run[PY]);
     const changed = Object.entries(run[OWN]).filter(([tag, { changes }]) => {
@@ -150,7 +150,7 @@ function write(folder: string, files: Readonly<Record<string, string>>): void {
   }
 }
 
-/** What is compared of a state. */
+/** The compared fields of a state's return. */
 interface Shown {
   readonly result: unknown;
   readonly changes: Readonly<Record<string, unknown>>;

@@ -1,6 +1,6 @@
 /**
- * Templates as trees, ours beside those of Python's Jinja: every template that Python Salt installs, those of the corpus, and, where
- * `SALT_FORMULAS` names a directory with formulas, all of theirs.
+ * Syntax trees of templates, compared with those of Python's Jinja: every template that Python Salt installs, those of
+ * the corpus, and all templates of the formulas if `SALT_FORMULAS` names a directory of formulas.
  * @module
  */
 
@@ -24,7 +24,7 @@ function dump(field: unknown): Tree {
   const node = field as Node;
   if (node.type === "HostCall") return ["HostCall"];
   const fields = node as unknown as Record<string, unknown>;
-  // Python's Jinja notes no line for the steps of a comparison.
+  // Python's Jinja stores no line for the operands of a comparison.
   return [
     node.type,
     node.type === "Operand" ? "None" : node.line,

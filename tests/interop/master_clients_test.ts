@@ -35,7 +35,7 @@ for (const version of PYTHON_SALTS) {
       assertEquals(said.outside, "Invalid path: ../outside");
       assertStringIncludes(said.failed, "boom");
       assertEquals(said.refused, 'Authentication failure of type "user" occurred');
-      // What a runner gave is in the job cache, too; that its event can be read: python_clients_test.ts.
+      // The result of a runner is also in the job cache. python_clients_test.ts checks that its event can be read.
       const jobs = await eventually(async () => {
         const listed = await site.saltRun(["jobs.list_jobs"]) as Record<string, Record<string, unknown>>;
         return said.jid in listed && Object.values(listed).some(({ Function }) => Function === "wheel.key.list_all")
@@ -49,7 +49,7 @@ for (const version of PYTHON_SALTS) {
       const [{ return: event }] = Object.values(Result) as { return: Record<string, unknown> }[];
       assertEquals([event.return, event.success], [{ args: [1, "a"], kwargs: { b: 2 } }, true]);
       assertEquals(Object.values(jobs).filter(({ Function }) => Function === "wheel.key.list_all").length, 1);
-      // Where no master runs it waits seconds for a bus: once is enough.
+      // Without a master it waits seconds for a bus, so it is tested only once.
       if (version !== PYTHON_SALTS.at(-1)) return;
       await site.stopMaster();
       const own = await site.operate("salt-run", ["--out=json", "test.arg", "1"], python);

@@ -1,5 +1,5 @@
 /**
- * What functions that only look tell of this host is what Python Salt's functions tell of it.
+ * Functions that only read from this host return what those of Python Salt return.
  * @module
  */
 
@@ -12,7 +12,7 @@ import { parseJson } from "../../lib/values/json_read.ts";
 import { type Call, GIT_CALLS, makeRepositories } from "./git_calls.ts";
 import { testWithPython } from "./salts.ts";
 
-/** What does not change of a process while it runs. */
+/** The properties of a process that do not change while it runs. */
 const PROCESS = [
   ...[
     "name",
@@ -103,12 +103,12 @@ const LOOKING: readonly Call[] = [
   ["disk.get_fstype_from_path", ["/proc"]],
 ];
 
-/** In which directory of its own each side's repositories are. */
+/** The directory of the repositories of each implementation. */
 function inDirectory(value: unknown, here: string): unknown {
   return JSON.parse(JSON.stringify(value).replaceAll("{here}", here));
 }
 
-/** A result without that directory. */
+/** A result without the path of that directory. */
 function withoutDirectory(value: Value, here: string): Value {
   if (typeof value === "string") return value.replaceAll(here, "{here}");
   if (Array.isArray(value)) return value.map((one) => withoutDirectory(one, here));
@@ -119,7 +119,7 @@ function withoutDirectory(value: Value, here: string): Value {
 const CALLS: readonly Call[] = [...LOOKING, ...GIT_CALLS];
 
 await testWithPython("3008.3", "functions that only look, and those of git, tell what {} tells", async (python, t) => {
-  // Of one length, so that what git aligns is alike.
+  // Both paths have the same length, so that git aligns its output in the same way.
   const [here, there] = await Promise.all(["a", "b"].map(async (side) => {
     const path = await Deno.makeTempDir({ prefix: `git_${side}_` });
     await makeRepositories(path);
@@ -145,12 +145,11 @@ await testWithPython("3008.3", "functions that only look, and those of git, tell
     await t.step(`${fun} ${args.join(" ")}`, async () => {
       const words = [...args, ...kwargs === undefined ? [] : [{ __kwarg__: true, ...kwargs }]];
       const { return: told } = await run(fun, words.map((one) => toValue(inDirectory(one, here))), context);
-      // The minion's words before the reason of a wrong argument.
+      // The text that the minion puts before the reason of a wrong argument.
       const bare = typeof told === "string" ? told.replace(/^ERROR executing '[^']+': /, "ERROR: ") : told;
       const ours = withoutDirectory(bare, here);
       if (fun.startsWith("git.")) return assertEquals(ours, withoutDirectory(theirs[i], there));
-      // On a host of another family neither has the function.
-      // assertEquals takes two maps of 710 entries for different ones.
+      // On a host of another family neither has the function. assertEquals cannot compare two maps of 710 entries.
       if (equals(ours, theirs[i])) return;
       if (!missing(theirs[i]) && !String(theirs[i]).startsWith("ERROR: ")) assertEquals(ours, theirs[i]);
       else assert(typeof ours === "string", `${fun} is an error in Python Salt: ${String(theirs[i])}`);

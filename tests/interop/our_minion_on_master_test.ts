@@ -1,5 +1,5 @@
 /**
- * Our minion on Python masters of each version, driven by their own commands.
+ * Our minion on Python masters of each version, controlled by their own commands.
  * @module
  */
 

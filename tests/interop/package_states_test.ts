@@ -1,6 +1,7 @@
 /**
- * States of packages, done for real: the same SLS files, each planned, run, and run again, by `salt-call` of both on root
- * directories of their own with equal repositories. What each state returns is equal, and so is what dpkg knows at the end.
+ * States of packages, really applied: the same SLS files, each in test mode, applied, and applied again, by `salt-call`
+ * of both implementations in root directories of their own with equal repositories. The returns of the states are
+ * equal, and so is the database of dpkg at the end.
  * @module
  */
 
@@ -51,7 +52,7 @@ upgrade:
   pkg.uptodate: [{refresh: true}]
 `;
 
-/** The first of them has a list: Salt 3008.3 leaves out a package that only the name of the first one names. */
+/** The first state has a list: Salt 3008.3 leaves out a package that only the name of the first state names. */
 const AGGREGATED = `
 one:
   pkg.installed: [{pkgs: [hello]}]
@@ -80,11 +81,11 @@ with it:
   pkg.installed: [{name: other}, {aggregate: true}]
 `;
 
-/** SLS files that are run in their order, each with whether it is only planned. */
+/** SLS files in the order of their runs, each with whether it runs in test mode. */
 interface Situation {
   readonly files: Readonly<Record<string, string>>;
   readonly runs: readonly (readonly [sls: string, test: boolean])[];
-  /** More of the minion's options. */
+  /** Additional options of the minion. */
   readonly options?: string;
 }
 
@@ -99,7 +100,7 @@ const MANY_AS_ONE: Situation = {
   options: "state_aggregate: [pkg]\n",
 };
 
-/** What the states of one run returned, without times. */
+/** The returns of the states of one run, without times. */
 type Returned = ReadonlyMap<string, ValueMap>;
 
 async function states(

@@ -1,6 +1,6 @@
 /**
- * Python's own programs on the host of our master: LocalClient, RunnerClient, WheelClient, events, `salt` and `salt-run` with users, passwords and
- * tokens. They say what they say on Python's own master.
+ * Python's own programs on the host of our master: LocalClient, RunnerClient, WheelClient, events, `salt` and
+ * `salt-run` with users, passwords and tokens. Their output is the same as on Python's own master.
  * @module
  */
 
@@ -43,7 +43,7 @@ async function withMaster<T>(master: Salt, use: (site: Site) => Promise<T>): Pro
   });
 }
 
-/** What Python's clients of `python` say on the site. */
+/** The output of the clients of `python` on the site. */
 async function clientsSay(python: Salt, site: Site): Promise<Record<string, unknown>> {
   const [salt] = python.command("salt");
   const { code, out, err } = await run([salt.replace(/salt$/, "python"), SCRIPT, `${site.root}/etc/salt`]);
@@ -80,12 +80,12 @@ async function commandLines(python: Salt, site: Site): Promise<void> {
   assertStringIncludes(wrong.out + wrong.err, "Authentication error occurred.");
   const ran = await site.operate("salt-run", ["--out=json", ...who, "--password", "secret", "test.arg", "1"], python);
   assertEquals(JSON.parse(ran.out.slice(ran.out.indexOf("{"))), { args: [1], kwargs: {} }, ran.err);
-  // With a token and as root, it proves itself by the key of the master: what is refused is asked before.
+  // With a token, root would authenticate by the master's key, so the requests to be denied come first.
   const first = await salt("-T", ...who, "--password", "secret", "*", "test.ping");
   assertEquals(jsonDocuments(first.out), pings, first.err);
   assert(isThere(tokenFile), "salt -T keeps its token");
   assertEquals(jsonDocuments((await salt("*", "test.ping")).out), pings, "by the token alone");
-  // A token that Python's command made is one of ours, and the other way round.
+  // A token of Python's command is valid for ours, and the other way round.
   const ours = await site.operate("salt", ["--out=json", "-a", "file", "*", "test.ping"]);
   assertEquals(jsonDocuments(ours.out), pings, ours.err);
   Deno.removeSync(tokenFile);

@@ -1,34 +1,34 @@
 /**
- * Python Salt as a compiler of states: one process for all questions, since each takes it a second to start.
+ * Python Salt as a compiler of states: one process for all requests, since each start takes a second.
  * @module
  */
 
 import type { Salt } from "./salts.ts";
 import type { Typed } from "../support/typed_values.ts";
 
-/** What is compiled. */
+/** A request to compile. */
 export interface CompileRequest {
   readonly sls: string;
-  /** YAML of the pillar. */
+  /** The pillar as YAML. */
   readonly pillar: string;
-  /** Whether the states are applied, in test mode or really. Default: they are compiled. */
+  /** Whether the states are applied, in test mode or really. @default they are only compiled */
   readonly apply?: "test" | "run";
 }
 
-/** Low data, or what is wrong. */
+/** Low data, or errors. */
 export type CompileAnswer = { readonly low: Typed } | { readonly errors: readonly string[] };
 
-/** Results of states by their tags, or what is wrong. */
+/** Results of states by their tags, or errors. */
 export type ApplyAnswer = { readonly results: Typed } | { readonly errors: readonly string[] };
 
-/** The process, for one set of grains; one question at a time. */
+/** The process, for one set of grains. It takes one request at a time. */
 export class PythonCompiler implements AsyncDisposable {
   readonly #child: Deno.ChildProcess;
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
   readonly #reader: ReadableStreamDefaultReader<string>;
   #read = "";
 
-  /** @param setting JSON of the first line, which compile_states.py tells. */
+  /** @param setting The JSON of the first line; compile_states.py documents it. */
   constructor(python: Salt, setting: string) {
     const bin = python.command("salt-call")[0].replace(/[^/]*$/, "");
     const script = decodeURIComponent(new URL("./compile_states.py", import.meta.url).pathname);
@@ -39,12 +39,12 @@ export class PythonCompiler implements AsyncDisposable {
     this.#write(setting);
   }
 
-  /** Asks for low data. */
+  /** Requests low data. */
   async compile(request: CompileRequest): Promise<CompileAnswer> {
     return JSON.parse(await this.#ask(request));
   }
 
-  /** Asks for the results of states. */
+  /** Requests the results of states. */
   async apply(request: CompileRequest): Promise<ApplyAnswer> {
     return JSON.parse(await this.#ask({ apply: "test", ...request }));
   }

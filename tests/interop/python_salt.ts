@@ -1,25 +1,26 @@
 /**
- * Python Salt from PyPI, a virtual environment for each version: made once, outside of the tree, and kept.
+ * Python Salt from PyPI, a virtual environment for each version: made once, outside of the tree.
  *
- * `SALT_INTEROP_VENVS` names the directory that holds them, one for each version; without it they are in the user's cache.
+ * `SALT_INTEROP_VENVS` names the directory that holds them, one for each version; by default they are in the user's
+ * cache directory.
  * @module
  */
 
 import { run } from "../support/processes.ts";
 
-/** The versions that the tests are about: the last of each line that PyPI can install. */
+/** The versions that the tests use: the last of each release line that can be installed from PyPI. */
 export const PYTHON_SALTS = ["3006.28", "3007.15", "3008.3"] as const;
 
-/** An installed Salt, or why there is none. */
+/** An installed Salt, or the reason why there is none. */
 export type Installed = { readonly bin: string } | { readonly missing: string };
 
-/** An installation builds a wheel or two; on a slow host that takes its time. In milliseconds. */
+/** Time limit of an installation, in milliseconds. It builds one or two wheels, which takes long on a slow host. */
 export const INSTALL_MS = 15 * 60_000;
 
-/** An index that does not answer, or sends half a file, may do better the next time. */
+/** Number of tries: an index that does not answer, or sends half a file, may work the next time. */
 const INSTALL_TRIES = 2;
 
-/** What pip says where no index can be reached, or where the index that can has no such package. */
+/** Messages of pip if no index can be reached, or if the index has no such package. */
 export const OUT_OF_REACH =
   /No matching distribution found|NewConnectionError|ConnectTimeout|ReadTimeout|ConnectionError|ProxyError|SSLError|name resolution/;
 
@@ -41,7 +42,7 @@ export async function pythonSalt(version: string): Promise<Installed> {
   return { bin: `${directory}/bin` };
 }
 
-/** The directory that holds the virtual environments, and what other tests install once. */
+/** The directory of the virtual environments, and of other files that tests install once. */
 export function venvsDirectory(): string {
   const cache = Deno.env.get("XDG_CACHE_HOME") || `${Deno.env.get("HOME") ?? ""}/.cache`;
   return Deno.env.get("SALT_INTEROP_VENVS") || `${cache}/salt-interop`;
@@ -57,7 +58,7 @@ async function isInstalled(directory: string, version: string): Promise<boolean>
   }
 }
 
-/** @returns Why it cannot be installed here, if it cannot. */
+/** @returns Why it cannot be installed here; `undefined` if it can. */
 async function install(directory: string, version: string): Promise<string | undefined> {
   const python = await usablePython();
   if (python === undefined) return "there is no python3 with venv here";
@@ -77,7 +78,7 @@ async function install(directory: string, version: string): Promise<string | und
   throw new Error(`pip cannot install salt==${version}:\n${err.split("\n").slice(-30).join("\n")}`);
 }
 
-/** A Python that can make virtual environments, if there is one. */
+/** A Python that can make virtual environments; `undefined` if there is none. */
 export async function usablePython(): Promise<string | undefined> {
   try {
     const { code } = await run(["python3", "-c", "import ensurepip, venv"]);

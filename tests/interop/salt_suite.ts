@@ -1,6 +1,7 @@
 /**
- * Salt's own functional tests, run against a `salt-call`: those of states, of the state modules for files and of execution modules
- * that change nothing of the host, from Salt's source archive on PyPI. Their fixtures are black_box.py's, which start the program as a process.
+ * Salt's own functional tests, run against a `salt-call`: those of states, of the state modules for files and of
+ * execution modules that change nothing of the host, from Salt's source archive on PyPI. Their fixtures come from
+ * black_box.py, and start the program as a process.
  *
  * The archive and an environment with pytest are made once, beside the virtual environments of python_salt.ts. Nothing of the
  * archive is in this repository.
@@ -11,19 +12,18 @@ import { isThere } from "../../lib/os/file_kind.ts";
 import { run } from "../support/processes.ts";
 import { INSTALL_MS, mustRun, OUT_OF_REACH, pythonSalt, usablePython, venvsDirectory } from "./python_salt.ts";
 
-/** The Salt whose tests judge. */
 export const SUITE_SALT = "3008.3";
 
-/** A part of the suite: the tests below one conftest.py of Salt's. */
+/** A part of the suite: the tests below one conftest.py of Salt. */
 export interface Part {
   /** Its name in reports. */
   readonly name: string;
-  /** The folder whose own fixtures count; those above are replaced. */
+  /** The folder whose own fixtures are used; fixtures of folders above are replaced. */
   readonly below: string;
   readonly paths: readonly string[];
 }
 
-/** The parts; folders and files are named from tests/pytests/functional on. */
+/** The parts; paths are relative to tests/pytests/functional. */
 export const PARTS: readonly Part[] = [
   { name: "modules/state", below: "modules", paths: ["modules/state"] },
   { name: "states/file", below: "states", paths: ["states/file"] },
@@ -55,17 +55,17 @@ export const PARTS: readonly Part[] = [
   },
 ];
 
-/** What became of a test. */
+/** The outcome of a test. */
 export interface TestOutcome {
-  /** Its file and name, from tests/pytests/functional on. */
+  /** Its file, relative to tests/pytests/functional, and its name. */
   readonly id: string;
-  /** `in-process`: it passed without a call of the program, so it has judged nothing. */
+  /** `in-process`: it passed without a call of the program, so it proves nothing. */
   readonly outcome: "passed" | "failed" | "skipped" | "in-process";
-  /** The end of what it wrote, if it did not pass. */
+  /** The end of its output, if it did not pass. */
   readonly why?: string;
 }
 
-/** What is installed once. */
+/** The files that are installed once. */
 export interface Suite {
   /** The Python with pytest. */
   readonly python: string;
@@ -75,7 +75,7 @@ export interface Suite {
 
 const FOLDER = "tests/pytests/functional";
 
-/** What the tests need besides Salt and what Salt needs; Salt 3008.3 asks for a pytest below 9. */
+/** Packages that the tests need besides Salt and its dependencies; Salt 3008.3 requires a pytest below 9. */
 const PACKAGES = [
   "pytest>=8.4,<9",
   "pytest-salt-factories==1.0.5",
@@ -88,10 +88,10 @@ const PACKAGES = [
   "trustme",
 ];
 
-/** One test may take so long, in seconds: several times what the slowest takes on a busy machine. */
+/** Time limit of one test, in seconds: several times the time of the slowest test on a busy machine. */
 const TEST_SECONDS = 180;
 
-/** All of them may take so long, in milliseconds. */
+/** Time limit of all tests, in milliseconds. */
 const SUITE_MS = 1_500_000;
 
 /**
@@ -122,7 +122,7 @@ export async function saltSuite(): Promise<Suite | { readonly missing: string }>
     if (code !== 0) throw new Error(`${words.join(" ")} ended with ${code}:\n${err}`);
   }
   await mustRun(["tar", "-xzf", `${suite.source}.tar.gz`, "-C", directory]);
-  // What Salt needs is installed with the Salt of that version.
+  // Salt's dependencies are installed with that version of Salt.
   const { out } = await run([suite.python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]);
   const theirs = out.trim().replace(`${directory}/venv`, salt.bin.replace(/\/bin$/, ""));
   Deno.writeTextFileSync(`${out.trim()}/salt.pth`, `${theirs}\n`);
@@ -132,9 +132,9 @@ export async function saltSuite(): Promise<Suite | { readonly missing: string }>
 
 /**
  * Runs a part of the suite.
- * @param saltCall The words that start the program.
- * @param only Ids of tests; without it all of the part.
- * @returns What became of each test, in the order of their ids.
+ * @param saltCall The command that starts the program.
+ * @param only Ids of tests. @default all of the part
+ * @returns The outcome of each test, in the order of their ids.
  * @throws {Error} If pytest itself failed.
  */
 export async function runPart(
@@ -155,7 +155,7 @@ export async function runPart(
       "env",
       `PYTHONPATH=${source}:${plugin}`,
       "PYTHONDONTWRITEBYTECODE=1",
-      // Tests look for pip, and for the shell of who runs them.
+      // Tests look for pip, and for the shell of the user who runs them.
       `PATH=${python.replace(/\/[^/]*$/, "")}:${Deno.env.get("PATH") ?? "/usr/bin:/bin"}`,
       "SHELL=/bin/bash",
       `SALT_CALL=${JSON.stringify(saltCall)}`,
@@ -165,7 +165,7 @@ export async function runPart(
       ...["-n", String(beside), "--timeout", String(TEST_SECONDS), "--tb", "short"],
       ...(only ?? part.paths).map((path) => `${source}/${FOLDER}/${path}`),
     ], SUITE_MS);
-    // 1 is that of tests that failed.
+    // Exit code 1: some tests failed.
     if (code > 1) throw new Error(`pytest ended with ${code}:\n${out.slice(-4000)}\n${err.slice(-4000)}`);
     return readOutcomes(Deno.readTextFileSync(results));
   } finally {
@@ -173,7 +173,7 @@ export async function runPart(
   }
 }
 
-/** A test with subtests has a line for each: one that failed is what counts. */
+/** A test with subtests has a line for each: if one failed, the test failed. */
 function readOutcomes(text: string): TestOutcome[] {
   const byId = new Map<string, TestOutcome>();
   for (const line of text.trim().split("\n")) {

@@ -1,10 +1,10 @@
 /**
- * What is known of each test of Salt's suite (salt_suite.ts), in salt_suite/tests.json: whether it can judge a `salt-call` at all,
- * and whether ours has to pass it.
+ * The record of each test of Salt's suite (salt_suite.ts), in salt_suite/tests.json: whether the test can be used for a
+ * `salt-call` at all, and whether ours must pass it.
  *
- * `deno run -A tests/interop/salt_suite_record.ts` runs all tests against ours and lists those that pass now: the list of what
- * has to pass only grows. With `--python` they are run against Python's; what does not pass there gets the end of its failure in
- * place of a reason, which someone has to write.
+ * `deno run -A tests/interop/salt_suite_record.ts` runs all tests against ours and lists those that pass now: the list
+ * of tests that must pass only grows. With `--python` the tests run against Python's `salt-call`. A test that does not
+ * pass there gets the end of its output in place of a reason, which somebody must then write.
  * @module
  */
 
@@ -12,26 +12,31 @@ import { OURS } from "./salts.ts";
 import { pythonSalt } from "./python_salt.ts";
 import { PARTS, runPart, saltSuite, SUITE_SALT, type TestOutcome } from "./salt_suite.ts";
 
-/** A test that ours has to pass. */
+/** A test that our `salt-call` must pass. */
 export const MUST_PASS = "passes";
-/** A test that Python's `salt-call` passes, and ours not yet. */
+/** A test that Python's `salt-call` passes, and ours does not pass yet. */
 export const TO_DO = "to do";
 
-/** Why a test that Python's `salt-call` passes cannot judge ours: `its state module is Python`, `its bound of time is …`. */
+/**
+ * Why a test that Python's `salt-call` passes cannot be used for ours: `its state module is Python`, `its bound of time
+ * is …`.
+ */
 const CANNOT_JUDGE = /^its /;
 
-/** By the test's id {@linkcode MUST_PASS}, {@linkcode TO_DO}, or why it cannot judge ours: Python's own
- * `salt-call` does not pass it this way, it brings code in Python, or its bound of time is on the edge. */
+/**
+ * By the test's id {@linkcode MUST_PASS}, {@linkcode TO_DO}, or why it cannot be used for ours: Python's own
+ * `salt-call` does not pass it this way, it contains Python code, or its time limit is too short to be reliable.
+ */
 export type SuiteRecord = Readonly<Record<string, string>>;
 
 const PATH = decodeURIComponent(new URL("./salt_suite/tests.json", import.meta.url).pathname);
 
-/** The record as it is committed. */
+/** The committed record. */
 export function readRecord(): SuiteRecord {
   return JSON.parse(Deno.readTextFileSync(PATH));
 }
 
-/** The record after a run of ours: what passes and was to do has to pass from now on. */
+/** The record after a run of our `salt-call`: a {@linkcode TO_DO} test that passes becomes {@linkcode MUST_PASS}. */
 function climbed(record: SuiteRecord, outcomes: readonly TestOutcome[]): SuiteRecord {
   const passed = new Set(outcomes.filter(({ outcome }) => outcome === "passed").map(({ id }) => id));
   return Object.fromEntries(
@@ -39,7 +44,7 @@ function climbed(record: SuiteRecord, outcomes: readonly TestOutcome[]): SuiteRe
   );
 }
 
-/** The record after a run of Python's: reasons that were written stay. */
+/** The record after a run of Python's `salt-call`: written reasons stay. */
 function judged(record: SuiteRecord, outcomes: readonly TestOutcome[]): SuiteRecord {
   return Object.fromEntries(outcomes.map(({ id, outcome, why }) => {
     const known = record[id];

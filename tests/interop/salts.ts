@@ -1,5 +1,5 @@
 /**
- * The Salts that meet in these tests: ours from its sources, and Python's. A test names the programs alike.
+ * The Salts in these tests: ours, run from its sources, and Python's. A test uses the same names of programs for both.
  * @module
  */
 
@@ -13,9 +13,9 @@ export type Program = "salt-master" | "salt-minion" | "salt-call" | "salt" | "sa
 export interface Salt {
   /** For names and failures. */
   readonly name: string;
-  /** The version of Python Salt; ours has none here. */
+  /** The version of Python Salt; `undefined` for ours. */
   readonly version: string | undefined;
-  /** The words that start a program; its own arguments are to be added. */
+  /** The command that starts a program; its own arguments follow. */
   command(program: Program): readonly string[];
 }
 
@@ -31,7 +31,7 @@ const ENTRIES: Readonly<Record<Program, string>> = {
   "salt-cp": "salt.ts",
 };
 
-/** Ours, as its entries start it. */
+/** Our Salt, started by its entries. */
 export const OURS: Salt = {
   name: "ours",
   version: undefined,
@@ -42,7 +42,7 @@ export const OURS: Salt = {
   },
 };
 
-/** Python Salt of a version, or why there is none here. */
+/** Python Salt of a version, or the reason why there is none here. */
 async function findPythonSalt(version: string): Promise<Salt | { readonly missing: string }> {
   const installed = await pythonSalt(version);
   if ("missing" in installed) return installed;
@@ -50,8 +50,9 @@ async function findPythonSalt(version: string): Promise<Salt | { readonly missin
 }
 
 /**
- * Registers a test that needs Python Salt `version`. Where there is none it counts as ignored, and its name says why.
- * @param name What is proved; `{}` stands for "Python Salt 3006.28".
+ * Registers a test that needs Python Salt `version`. Without that version the test is ignored, and its name has the
+ * reason.
+ * @param name The name of the test; `{}` stands for "Python Salt 3006.28".
  */
 export async function testWithPython(
   version: string,
@@ -64,6 +65,6 @@ export async function testWithPython(
     Deno.test({ name: `${title} (skipped: ${found.missing})`, ignore: true, fn() {} });
     return;
   }
-  // Services outlive the steps that start them.
+  // Services run longer than the steps that start them.
   Deno.test({ name: title, sanitizeOps: false, sanitizeResources: false, fn: (t) => prove(found, t) });
 }

@@ -1,5 +1,6 @@
 /**
- * One root, two implementations: each takes over the keys that the other made and reads the jobs that the other stored.
+ * Two implementations on one root directory: each uses the keys that the other made and reads the jobs that the other
+ * stored.
  * @module
  */
 
@@ -20,7 +21,7 @@ for (const version of PYTHON_SALTS) {
   });
 }
 
-/** What is run under each master: whatever may look different once it is stored. */
+/** The jobs under each master, with values that may be stored differently. */
 const JOBS: readonly (readonly string[])[] = [
   ["*", "cmd.run", "echo 'ä €'; exit 3"],
   ["*", "test.arg", "1", "1.5", "text", "[1, 2]", "{a: null}", "key=value"],
@@ -28,16 +29,15 @@ const JOBS: readonly (readonly string[])[] = [
   ["py*", "no.such"],
 ];
 
-/** The functions of these jobs. */
 const FUNCTIONS = ["cmd.run", "test.arg", "test.echo", "no.such"];
 
-/** So many commands of each implementation run at once. */
+/** Number of commands of each implementation that run at once. */
 const AT_ONCE = 4;
 
-/** The minions, by their ids: one of each implementation. */
+/** The minions by id, one of each implementation. */
 const IDS = ["own1", "py1"];
 
-/** @returns Whether `first` got as far as to hand over. */
+/** @returns Whether `first` completed all its steps. */
 async function proveSuccession(
   t: Deno.TestContext,
   [first, second]: readonly [Salt, Salt],
@@ -59,7 +59,7 @@ async function proveSuccession(
   if (!met) return false;
 
   const servedOn = await step(
-    `${second.name}: a master serves both minions on, with the keys that it finds`,
+    `${second.name}: a master serves both minions with the existing keys`,
     async () => {
       await site.startMaster(second);
       await allAnswer(site);
@@ -70,23 +70,26 @@ async function proveSuccession(
 
   if (!servedOn) return false;
 
-  return await step("both read the jobs and keys of both masters alike, and need no master for it", async () => {
-    const [ours, theirs] = await Promise.all([OURS, python].map((salt) => site.keys(salt)));
-    assertEquals(ours, theirs, "salt-key -L");
-    await compareJobs(site, python);
-  });
+  return await step(
+    "both read the jobs and keys of both masters in the same way, without a running master",
+    async () => {
+      const [ours, theirs] = await Promise.all([OURS, python].map((salt) => site.keys(salt)));
+      assertEquals(ours, theirs, "salt-key -L");
+      await compareJobs(site, python);
+    },
+  );
 }
 
 async function proveReturn(t: Deno.TestContext, python: Salt, site: Site): Promise<void> {
   const step = (name: string, prove: () => Promise<void>) => t.step(name, () => site.explain(prove));
 
-  const back = await step("our master comes back to what Python's has made of its files", async () => {
+  const back = await step("our master runs with the files that Python's master has changed", async () => {
     await site.startMaster(OURS);
     await allAnswer(site);
   });
   if (!back) return;
 
-  await step("each minion takes over the keys of the other", async () => {
+  await step("each minion uses the keys of the other", async () => {
     await Promise.all(IDS.map((id) => site.stopMinion(id)));
     site.startMinion(python, "own1");
     site.startMinion(OURS, "py1");
@@ -95,7 +98,7 @@ async function proveReturn(t: Deno.TestContext, python: Salt, site: Site): Promi
   });
 }
 
-/** Both minions answer, and no key but theirs is there. */
+/** Both minions answer, and there is no other key. */
 async function allAnswer(site: Site): Promise<void> {
   await Promise.all(IDS.map((id) => site.answers(id)));
   const { minions, minions_pre, minions_rejected, minions_denied } = await site.keys();
@@ -104,18 +107,19 @@ async function allAnswer(site: Site): Promise<void> {
 }
 
 async function runJobs(site: Site): Promise<void> {
-  // On a slow host a minion may take its time; a minion that is stopped too early loses its return.
+  // On a slow host a minion may be slow; if it is stopped too early, its return is lost.
   for (const job of JOBS) await site.operate("salt", ["--out=json", "-t", "30", ...job]);
 }
 
-/** What the two read of the same jobs cache must be the same. */
+/** Both must read the same from the same jobs cache. */
 async function compareJobs(site: Site, python: Salt): Promise<void> {
   const [ours, theirs] = await Promise.all([OURS, python].map((salt) => listJobs(site, salt)));
   assertEquals(ours, theirs, "jobs.list_jobs");
   const jids = Object.keys(ours).filter((jid) => FUNCTIONS.includes(String(ours[jid].Function)));
   assertEquals(jids.length, 2 * FUNCTIONS.length, "the jobs of both masters");
   for (const runner of ["jobs.lookup_jid", "jobs.list_job"]) {
-    // Python's salt-run waits some seconds for the bus of a master: some at once, and not more than a small host has memory for.
+    // Python's salt-run waits some seconds for the bus of a master, so several run at once, but not more than fit into
+    // the memory of a small host.
     for (let i = 0; i < jids.length; i += AT_ONCE) {
       await Promise.all(
         jids.slice(i, i + AT_ONCE).map(async (jid) => {
@@ -128,10 +132,10 @@ async function compareJobs(site: Site, python: Salt): Promise<void> {
   }
 }
 
-/** All jobs but those of the runners, which come to be by asking. */
+/** All jobs except those of the runners that read the cache. */
 async function listJobs(site: Site, salt: Salt): Promise<Record<string, { readonly Function: unknown }>> {
-  // Ours leaves out jobs that only watch others, unless it is told not to; Python's has no such argument.
-  const words = salt === OURS ? ["jobs.list_jobs", "filter_find_job=False"] : ["jobs.list_jobs"];
-  const jobs = await site.saltRun(words, salt) as Record<string, { readonly Function: unknown }>;
+  // Ours leaves out jobs that only monitor others, unless an argument says otherwise; Python's has no such argument.
+  const args = salt === OURS ? ["jobs.list_jobs", "filter_find_job=False"] : ["jobs.list_jobs"];
+  const jobs = await site.saltRun(args, salt) as Record<string, { readonly Function: unknown }>;
   return Object.fromEntries(Object.entries(jobs).filter(([, job]) => !String(job.Function).startsWith("runner.")));
 }

@@ -1,7 +1,7 @@
 /**
- * Its own place for a master and its minions: a temporary root, free ports, their configuration, what runs in it.
+ * A site for a master and its minions: a temporary root, free ports, their configuration and their processes.
  *
- * Which Salt runs as what is said when it is started: the same directories may see several of them, one after the other.
+ * The implementation is chosen when a program is started: several may use the same directories, one after the other.
  * @module
  */
 
@@ -13,25 +13,28 @@ import { eventually } from "../support/eventually.ts";
 import { type Ran, run, Service } from "../support/processes.ts";
 import type { Salt } from "./salts.ts";
 
-/** A service must be up in this time, in milliseconds. */
+/** Time limit for the start of a service, in milliseconds. */
 const START_MS = 60_000;
 
 /**
- * A minion must have signed in and answer in this time, in milliseconds. It includes a master's start: the ports of Python's
- * are open before anybody serves them, on a busy machine for most of a minute.
+ * Time limit for a minion to sign in and answer, in milliseconds. It includes the start of a master: the ports of a
+ * Python master are open before it serves them, on a busy machine for most of a minute.
  */
 const ANSWER_MS = 120_000;
 
-/** A master ends in good order: what it stored is looked at afterwards. In milliseconds. */
+/** Time limit for a master to end on SIGTERM, in milliseconds: its files are checked afterwards. */
 const MASTER_STOP_MS = 20_000;
 
-/** A minion need not: the processes of 3007's jobs may live on for half a minute. In milliseconds. */
+/**
+ * Time limit for a minion to end on SIGTERM, in milliseconds; then it is killed, because the job processes of 3007 may
+ * run on for half a minute.
+ */
 const MINION_STOP_MS = 3_000;
 
-/** How many lines of each log a failure shows. */
+/** Number of lines of each log that a failure shows. */
 const LOG_LINES = 15;
 
-/** A master's options: Salt's names, for every implementation. Short times, so that the tests need not wait. */
+/** A master's options, for every implementation. The times are short, so that the tests need not wait. */
 function masterConfig(root: string, ports: { publish: number; request: number }): string {
   return `
 root_dir: ${root}
@@ -54,8 +57,9 @@ ext_pillar: [{cmd_yaml: 'echo "of: %s"'}]
 }
 
 /**
- * A minion's options. `ports.publish` only where the program cannot do without: it is told to a minion that signs in.
- * A request that a master took with it is waited for by 3007, and all later ones behind it: without the option, for a minute.
+ * A minion's options. `ports.publish` is set only if the program needs it: a minion gets that port when it signs in. If
+ * a master ends before it replies, 3007 waits for the reply, and later requests wait too: without the timeout option,
+ * for a minute.
  */
 function minionConfig(root: string, id: string, ports: { publish: number | undefined; request: number }): string {
   return `
@@ -81,7 +85,7 @@ function userName(): string {
   return new TextDecoder().decode(stdout).trim();
 }
 
-/** The root, and what runs in it. */
+/** The root directory and the processes in it. */
 export class Site {
   readonly root: string;
   readonly #ports = { publish: freePort(), request: freePort() };
@@ -112,10 +116,11 @@ export class Site {
     this.#master = undefined;
   }
 
-  /** Starts a minion; under an id that was here before it finds what its predecessor left. */
+  /** Starts a minion; with an earlier id it finds the files of the minion before it. */
   startMinion(salt: Salt, id: string): Service {
     const root = this.minionRoot(id);
-    // After a lost connection 3007 looks every second for one to `publish_port`, and connects again where it finds none.
+    // After a lost connection 3007 checks every second for a connection to `publish_port`, and reconnects if there is
+    // none.
     const publish = salt.version === undefined ? undefined : this.#ports.publish;
     writeConfig(`${root}/etc/salt/minion`, minionConfig(root, id, { ...this.#ports, publish }));
     const words = [...salt.command("salt-minion"), "-c", `${root}/etc/salt`];
@@ -128,7 +133,7 @@ export class Site {
     await this.#minions.get(id)?.service.stop(MINION_STOP_MS);
   }
 
-  /** The root of a minion. */
+  /** The root directory of a minion. */
   minionRoot(id: string): string {
     return `${this.root}/${id}`;
   }
@@ -143,7 +148,7 @@ export class Site {
     return `${this.root}/var/cache/salt/master`;
   }
 
-  /** Runs an operator's command of the master that is running, or of `salt`. */
+  /** Runs an operator's command of the implementation of the running master, or of `salt`. */
   async operate(
     program: "salt" | "salt-key" | "salt-run" | "salt-cp",
     args: readonly string[],
@@ -159,14 +164,14 @@ export class Site {
     return await run([...salt.command("salt-call"), "-c", `${this.minionRoot(id)}/etc/salt`, ...args]);
   }
 
-  /** Runs `salt` and gives what each minion returned; `expectCode` is its exit code. */
+  /** Runs `salt` and checks its exit code, `expectCode`. @returns The return of each minion. */
   async salt(args: readonly string[], expectCode = 0): Promise<Record<string, unknown>> {
     const ran = await this.operate("salt", ["--out=json", ...args]);
     assertEquals(ran.code, expectCode, `exit code of salt ${args.join(" ")}:\n${ran.out}${ran.err}`);
     return jsonDocuments(ran.out);
   }
 
-  /** Runs `salt-run` and gives its result. */
+  /** Runs `salt-run`. @returns Its result. */
   async saltRun(args: readonly string[], salt?: Salt): Promise<unknown> {
     const { out, err } = await this.operate("salt-run", ["--out=json", ...args], salt);
     return parse(out, `salt-run ${args.join(" ")} wrote ${out}${err}`);
@@ -180,7 +185,7 @@ export class Site {
     return jid;
   }
 
-  /** The ids of a state of keys, as `salt-key` lists them. */
+  /** The ids of the keys in a state, as `salt-key` lists them. */
   async keys(salt?: Salt): Promise<Record<string, string[]>> {
     const { out, err } = await this.operate("salt-key", ["--out=json", "-L"], salt);
     return parse(out, `salt-key -L wrote ${out}${err}`) as Record<string, string[]>;
@@ -206,7 +211,7 @@ export class Site {
     }, { withinMs: ANSWER_MS, what: `the answer of ${id} to test.ping` });
   }
 
-  /** Runs `prove`; if it fails, the ends of all logs are in the failure. */
+  /** Runs `prove`. If it fails, the error has the last lines of all logs. */
   async explain<T>(prove: () => Promise<T>): Promise<T> {
     try {
       return await prove();
@@ -228,7 +233,7 @@ export class Site {
     ]);
   }
 
-  /** Ends everything and removes the root. */
+  /** Ends all processes and removes the root directory. */
   async [Symbol.asyncDispose](): Promise<void> {
     const minions = [...this.#minions.values()].map(({ service }) => service.stop(MINION_STOP_MS));
     await Promise.all([...minions, this.stopMaster()]);
@@ -236,7 +241,7 @@ export class Site {
   }
 }
 
-/** The maps that `salt --out=json` writes, one after the other, as one. */
+/** Merges the maps that `salt --out=json` writes one after the other. */
 export function jsonDocuments(text: string): Record<string, unknown> {
   const documents = text.trim().split(/(?<=^\})\n/m).filter((part) => part.startsWith("{"));
   return Object.assign({}, ...documents.map((part) => parse(part, `not JSON: ${part}`)));

@@ -15,10 +15,10 @@ import { type TarFile, tarStream } from "../../scripts/build/tar.ts";
 
 const ROOT = decodeURIComponent(new URL("../..", import.meta.url).pathname).replace(/\/$/, "");
 
-/** What a launcher may use. */
+/** The commands that a launcher may use. */
 const COMMANDS = ["sh", "ls", "id", "mkdir", "mv", "rm", "tail", "gzip", "tar", "sha256sum"];
 
-/** Stands for Deno in a payload: says how it was called. */
+/** A script in place of Deno in a payload: it prints its environment and arguments. */
 const FAKE_DENO = `#!/bin/sh
 if [ "$1" = --version ]; then exit 0; fi
 echo "SALT_EXECUTABLE=$SALT_EXECUTABLE"
@@ -32,7 +32,7 @@ interface Result {
   readonly err: string;
 }
 
-/** An executable with a toy payload, the commands that it needs in their own directory, and a place to unpack to. */
+/** An executable with a small payload, a directory with the commands that it needs, and a directory to unpack to. */
 class Packed {
   private constructor(readonly root: string, readonly executable: string, readonly release: string) {}
 
@@ -88,7 +88,7 @@ class Packed {
     return { code, out: new TextDecoder().decode(stdout), err: new TextDecoder().decode(stderr) };
   }
 
-  /** What is below the directory to unpack into. */
+  /** The files below the directory to unpack to. */
   unpacked(): string[] {
     return [...Deno.readDirSync(this.unpackDir)].map(({ name }) => name);
   }
@@ -103,13 +103,13 @@ function which(command: string): string {
     try {
       return Deno.realPathSync(`${directory}/${command}`);
     } catch {
-      // The next one, then.
+      // Not in this directory: try the next one.
     }
   }
   throw new Error(`this system has no ${command}`);
 }
 
-Deno.test("a packed executable runs its entry with Deno, offline, with the words it was given", async () => {
+Deno.test("a packed executable runs its entry with Deno, offline, and passes its arguments on", async () => {
   await using packed = await Packed.make();
   const home = `${packed.unpackDir}/${packed.release}`;
   const { code, out, err } = await packed.run(["-c", "two words", ""]);
@@ -166,11 +166,11 @@ Deno.test("a packed executable runs only the script for --version, with the name
   ]);
 });
 
-/** Does nothing, and notes below `$1` what it is started with. */
+/** A script in place of Deno: it only writes its arguments to a file below `$1`. */
 const notingDeno = (root: string, code = 0) =>
   `#!/bin/sh\n[ "$1" != --version ] || exit 0\necho "$*" >> ${root}/starts\nexit ${code}\n`;
 
-Deno.test("a packed executable gives what was compiled to its directory when it has unpacked itself, and then no more", async () => {
+Deno.test("a packed executable places the compiled scripts once, after it has unpacked itself", async () => {
   const notes = await Deno.realPath(await Deno.makeTempDir({ prefix: "build_test_" }));
   try {
     await using packed = await Packed.make(notingDeno(notes));
@@ -188,7 +188,7 @@ Deno.test("a packed executable gives what was compiled to its directory when it 
   }
 });
 
-Deno.test("a packed executable whose compiled scripts cannot be placed runs all the same; one whose Deno does not run says so", async () => {
+Deno.test("a packed executable runs although its compiled scripts cannot be placed, and reports a Deno that does not run", async () => {
   const starts = (code: number) =>
     `#!/bin/sh\ncase $* in *place.mjs*) exit 1 ;; --version) exit ${code} ;; esac\necho runs\n`;
   await using packed = await Packed.make(starts(0));
@@ -217,7 +217,7 @@ Deno.test("a packed executable finds the name of the link that started it, relat
   }
 });
 
-Deno.test("a packed executable is unpacked once, for its owner only to change", async () => {
+Deno.test("a packed executable is unpacked once, writable only for its owner", async () => {
   await using packed = await Packed.make();
   await packed.run();
   const home = `${packed.unpackDir}/${packed.release}`;
@@ -229,7 +229,7 @@ Deno.test("a packed executable is unpacked once, for its owner only to change", 
   assertEquals(packed.unpacked(), [packed.release]);
 });
 
-Deno.test("first starts at the same time all run, from one directory", async () => {
+Deno.test("executables that first start at the same time all run, from one directory", async () => {
   await using packed = await Packed.make();
   const results = await Promise.all(Array.from({ length: 8 }, () => packed.run(["x"])));
   assertEquals(results.map(({ code, err }) => ({ code, err })), Array(8).fill({ code: 0, err: "" }));
@@ -245,7 +245,7 @@ Deno.test("first starts at the same time all run, from one directory", async () 
 
 Deno.test("a second process that unpacked at the same time removes its copy", async () => {
   await using packed = await Packed.make();
-  // Another is quicker by a hair: its directory is there when ours is to be moved to that name.
+  // Another process is a little faster: its directory exists when ours is to be renamed to it.
   const quicker = `#!/bin/sh\n${which("cp")} -R "$1" "$2"\nexec ${which("mv")} "$@"\n`;
   await Deno.remove(`${packed.root}/bin/mv`);
   await Deno.writeTextFile(`${packed.root}/bin/mv`, quicker, { mode: 0o755 });
@@ -297,7 +297,7 @@ Deno.test("nothing is unpacked to, or run from, a directory that others can writ
   await packed.run();
   await Deno.chmod(`${packed.unpackDir}/${packed.release}`, 0o777);
   const { code } = await packed.run();
-  assertEquals(code, 0); // from a new one
+  assertEquals(code, 0); // from a new directory
   assertEquals(((await Deno.stat(`${packed.unpackDir}/${packed.release}`)).mode ?? 0) & 0o022, 0);
 });
 
@@ -329,7 +329,7 @@ Deno.test("SALT_UNPACK_DIR must be an absolute path", async () => {
   assertEquals({ code, err }, { code: 1, err: "salt-minion: SALT_UNPACK_DIR is not an absolute path: here\n" });
 });
 
-Deno.test("tarStream() writes what tar unpacks, and the same bytes each time", async () => {
+Deno.test("tar unpacks what tarStream() writes, and the bytes are the same each time", async () => {
   const root = await Deno.makeTempDir({ prefix: "build_test_" });
   try {
     const long = `${"d".repeat(90)}/${"e".repeat(90)}/f.txt`;
@@ -368,7 +368,7 @@ Deno.test("WORKERS lists every file that a Worker is started from", async () => 
     const text = await Deno.readTextFile(`${ROOT}/${path}`);
     for (const [, file] of text.matchAll(/new URL\("(\.[^"]+\.ts)", import\.meta\.url\)/g)) {
       const started = new URL(file, `file:///${path}`).pathname.slice(1);
-      if (started.includes("/")) found.add(started); // an entry is a process
+      if (started.includes("/")) found.add(started); // an entry is started as a process
     }
   }
   assertEquals([...found].sort(), [...WORKERS].sort());

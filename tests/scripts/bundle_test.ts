@@ -21,7 +21,7 @@ import called from "../../scripts/build/start_functions.json" with { type: "json
 
 const ROOT = decodeURIComponent(new URL("../..", import.meta.url).pathname).replace(/\/$/, "");
 
-/** The scripts of this tree as an executable has them, made once. */
+/** The scripts of this tree, as in an executable, made once. */
 async function withScripts(use: (directory: string) => Promise<void>): Promise<void> {
   const directory = await Deno.realPath(await Deno.makeTempDir({ prefix: "bundle_test_" }));
   try {
@@ -43,7 +43,7 @@ async function deno(args: readonly string[], { input = "", env = {} }: {
   readonly input?: string | Uint8Array;
   readonly env?: Record<string, string>;
 } = {}): Promise<Ran> {
-  // Descriptor 3 is where a custom module's process speaks to its minion.
+  // The process of a custom module writes to its minion through descriptor 3.
   const child = new Deno.Command("/bin/sh", {
     args: ["-c", `exec 3>/dev/null; exec "$@"`, "sh", Deno.execPath(), ...DENO_RUN, ...args],
     env: { NO_COLOR: "1", ...env },
@@ -59,20 +59,20 @@ async function deno(args: readonly string[], { input = "", env = {} }: {
   return { code, out: text(stdout), err: text(stderr) };
 }
 
-/** The places that a stack names, `lib/a.ts:1`, from the scripts' directory, without Deno's own. */
+/** The places in a stack trace, such as `lib/a.ts:1`, relative to the directory of the scripts, without Deno's own. */
 function placesOf(text: string, directory: string): string[] {
   return [...text.matchAll(/\(?file:\/\/([^\s)]+):(\d+):\d+\)?/g)]
     .map(([, path, line]) => `${path.replace(`${directory}/`, "")}:${line}`);
 }
 
-/** The number of the line of the source file that holds `text`. */
+/** The number of the line that contains `text` in the source file. */
 async function lineOf(path: string, text: string): Promise<number> {
   const at = (await Deno.readTextFile(`${ROOT}/${path}`)).split("\n").findIndex((line) => line.includes(text));
   assert(at >= 0, `${path} does not hold ${text}`);
   return at + 1;
 }
 
-Deno.test("what a script reads of an error's stack names the sources, too: for logs", async () => {
+Deno.test("the stack of an error that a script reads names the sources too, for logs", async () => {
   const directory = await Deno.realPath(await Deno.makeTempDir({ prefix: "bundle_test_" }));
   try {
     await Deno.writeTextFile(`${directory}/deno.json`, `{ "imports": {} }`);
@@ -94,7 +94,7 @@ Deno.test("what a script reads of an error's stack names the sources, too: for l
   }
 });
 
-Deno.test("bundle() refuses what an executable would not have, or what would slow every start down", async () => {
+Deno.test("bundle() rejects files that an executable would not have, and imports that would make every start slower", async () => {
   const directory = await Deno.realPath(await Deno.makeTempDir({ prefix: "bundle_test_" }));
   try {
     await Deno.writeTextFile(`${directory}/deno.json`, `{ "imports": {} }`);
@@ -174,7 +174,7 @@ const OF_THIS_TREE: Readonly<Record<string, (directory: string) => Promise<void>
     return Promise.resolve();
   },
   "what V8 compiles of every script is shipped, and taken where the scripts are then": async (directory) => {
-    // Deno finds what is compiled by the script's URL.
+    // Deno finds compiled code by the URL of the script.
     const kept = (cache: string, base: string) => {
       using database = new DatabaseSync(`${cache}/v8_code_cache_v2`);
       const known = new Set(

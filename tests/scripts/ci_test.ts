@@ -6,14 +6,14 @@ const OK = "ok | 3 passed (2 steps) | 0 failed | 1 ignored | 0 flaky (1s)";
 const FLAKY = "ok | 3 passed | 0 failed | 0 ignored | 1 flaky (1s)";
 
 /**
- * Runs `.ci/run` with an `npx` and a `deno` that say what is told, in place of the real ones.
- * @param says The output of `deno task test`, of `deno task chaos`, and of the tests against Python Salt.
+ * Runs `.ci/run` with an `npx` and a `deno` that print the given outputs, in place of the real ones.
+ * @param outputs The output of `deno task test`, of `deno task chaos`, and of the tests against Python Salt.
  */
-async function runCi(says: Readonly<Record<"test" | "chaos" | "interop", string>>, broken?: string) {
+async function runCi(outputs: Readonly<Record<"test" | "chaos" | "interop", string>>, broken?: string) {
   const root = Deno.makeTempDirSync({ prefix: "ci_" });
   try {
-    for (const [name, text] of Object.entries(says)) Deno.writeTextFileSync(`${root}/${name}`, `${text}\n`);
-    // `deno` ends with exit code 1 where the last line begins so, as the real one does.
+    for (const [name, text] of Object.entries(outputs)) Deno.writeTextFileSync(`${root}/${name}`, `${text}\n`);
+    // `deno` ends with exit code 1 if a line begins with FAILED, as the real one does.
     const show = (name: string) => `cat ${root}/${name}; ! grep -q '^FAILED' ${root}/${name}; exit`;
     const npx = `case "$*" in *eval*) echo ${root}/deno;; *"task test") ${show("test")};; esac\n`;
     const deno = `case "$*" in
@@ -34,12 +34,12 @@ async function runCi(says: Readonly<Record<"test" | "chaos" | "interop", string>
   }
 }
 
-Deno.test(".ci/run counts tests and gates, and ends with them", async () => {
+Deno.test(".ci/run counts tests and gates, and ends with the counts", async () => {
   const { code, text, last } = await runCi({ test: OK, chaos: OK, interop: OK });
   assertEquals([code, last], [0, "13 passed, 0 failed"], text);
 });
 
-Deno.test(".ci/run fails with what fails", async () => {
+Deno.test(".ci/run fails if a test or a gate fails", async () => {
   const { code, text, last } = await runCi({
     test: OK,
     chaos: "FAILED | 2 passed | 1 failed | 0 ignored | 0 flaky",
@@ -48,7 +48,7 @@ Deno.test(".ci/run fails with what fails", async () => {
   assertEquals([code, last], [1, "11 passed, 2 failed"], text);
 });
 
-Deno.test(".ci/run fails with a command that counts no failure and has failed", async () => {
+Deno.test(".ci/run fails if a command fails without counting a failure", async () => {
   const { code, text, last } = await runCi({ test: OK, chaos: "FAILED: no table", interop: OK });
   assertEquals([code, last], [1, "10 passed, 1 failed"], text);
 });

@@ -1,14 +1,14 @@
-/** Shell completion in the shells themselves: bash; zsh and fish where they are installed. */
+/** Shell completion in real shells: bash, and zsh and fish if they are installed. */
 
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
 import { COMMANDS } from "../../scripts/reference/commands.ts";
 import { completionScript, OPTION_VALUES } from "../../scripts/reference/completion.ts";
 
 const JIDS = ["20250523101112123456", "20240523101112123456"];
-/** What somebody may call a minion, so that an operator's shell runs it. */
+/** A minion id that an attacker chooses so that an operator's shell runs it. */
 const EVIL = "we$(touch pwned)";
 
-/** A line up to the cursor, and the words that may be there. */
+/** A line up to the cursor, and the offered words. */
 const CASES: readonly (readonly [line: string, words: readonly string[]])[] = [
   ["salt we", ["web1", "web2"]],
   ["salt db1", ["db1", "db1.example.com"]],
@@ -45,7 +45,6 @@ const CASES: readonly (readonly [line: string, words: readonly string[]])[] = [
 /** Bash offers modules before their functions. */
 const BASH_CASES: typeof CASES = [...CASES, ["salt-call disk", ["disk.", "disks."]]];
 
-/** One's own module. */
 const OWN = `
 export const virtual = { name: "disks" };
 export const label = { run: () => 1 };
@@ -55,7 +54,7 @@ export function _mine() {}
   export function notAtTheTop() {}
 `;
 
-/** A master's directories, and the completion scripts. */
+/** The directories of a master, and the completion scripts. */
 class Place implements AsyncDisposable {
   readonly root = Deno.makeTempDirSync({ prefix: "completion_" });
   readonly env = {
@@ -105,7 +104,7 @@ class Place implements AsyncDisposable {
     return place;
   }
 
-  /** Runs `command` with `stdin`. @returns What it wrote. */
+  /** Runs `command` with `stdin`. @returns Its output. */
   async run(command: string, args: readonly string[], stdin = ""): Promise<string> {
     const child = new Deno.Command(command, {
       args: [...args],
@@ -129,7 +128,7 @@ class Place implements AsyncDisposable {
   }
 }
 
-/** Whether a shell is installed: zsh and fish need not be. */
+/** Whether a shell is installed: zsh and fish are optional. */
 function isInstalled(shell: string): boolean {
   return (Deno.env.get("PATH") ?? "").split(":").some((directory) => {
     try {
@@ -140,7 +139,7 @@ function isInstalled(shell: string): boolean {
   });
 }
 
-/** Calls the completion function as bash does: with the text behind the last "=" or ":". */
+/** Calls the completion function as bash does: with the text after the last "=" or ":". */
 const ASK_BASH = `
 while IFS= read -r COMP_LINE; do
   COMP_POINT=\${#COMP_LINE}
@@ -197,7 +196,7 @@ Deno.test({
       part.split("\n").filter((row) => row !== "").map((row) => row.split("\t")[0])
     );
     CASES.forEach(([line, words], i) => {
-      // Fish also offers words that have the letters somewhere in them.
+      // Fish also offers words that contain the letters.
       const begun = line.replace(/.*[ '=]/, "");
       const own = offered[i].map((word) => word.replace(/^--\w+=/, ""))
         .filter((word) => !word.includes("pwned") && word.startsWith(begun));
@@ -207,8 +206,8 @@ Deno.test({
 });
 
 /**
- * Types the lines of standard input into a zsh on a terminal, a tab behind each, and Ctrl-X, which has the line printed and
- * thrown away.
+ * Types the lines of standard input into a zsh on a terminal, each followed by a tab and by Ctrl-X, which prints the
+ * line and clears it.
  */
 const ASK_ZSH = String.raw`
 zmodload zsh/zpty

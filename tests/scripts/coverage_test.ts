@@ -51,7 +51,7 @@ function counted(): LineCounts {
   return counts;
 }
 
-Deno.test("deno task coverage: a room for a line, and the places that nothing reaches", () => {
+Deno.test("deno task coverage: a line for each room, and the places that nothing reaches", () => {
   assertEquals(
     report(counted()),
     `room                    lines  reached    named     open        %
@@ -71,14 +71,14 @@ Named by a rule (scripts/coverage/rules/):
   );
 });
 
-Deno.test("deno task coverage: what one test reaches and another does not is reached", () => {
+Deno.test("deno task coverage: a line that one of two tests reaches counts as reached", () => {
   const counts = counted();
   addLcov(counts, "SF:/tree/lib/values/one.ts\nDA:5,0\nDA:6,2\nDA:7,2\nend_of_record\n", "/tree");
   assertEquals([...counts.get("lib/values/one.ts")?.entries() ?? []].slice(1, 4), [[5, 3], [6, 2], [7, 2]]);
   assertEquals(report(counts).includes("one.ts:6"), false);
 });
 
-Deno.test("deno task coverage: figures that were kept are the same when they are read again", () => {
+Deno.test("deno task coverage: saved counts are the same when they are read again", () => {
   const again: LineCounts = new Map();
   addLcov(again, toLcov(counted()), "/elsewhere");
   assertEquals(again, counted());

@@ -28,13 +28,13 @@ async function withDirectory(use: (directory: string) => Promise<void>): Promise
   }
 }
 
-/** Processes whose command line speaks of `directory`. */
+/** Processes whose command line names `directory`. */
 async function processesOf(directory: string): Promise<string[]> {
   const { out } = await run("ps", ["-A", "-o", "pid=,args="]);
   return out.split("\n").filter((line) => line.includes(directory));
 }
 
-Deno.test("the demo shows a fleet's first commands; kept, it can be used and stopped", async () => {
+Deno.test("the demo shows a fleet's first commands; with --keep it can be used and stopped", async () => {
   await withDirectory(async (directory) => {
     const root = `${directory}/fleet`;
     const { code, out, err } = await demo("--root", root, "--keep");
@@ -71,7 +71,7 @@ Deno.test("the demo shows a fleet's first commands; kept, it can be used and sto
   });
 });
 
-Deno.test("a demo that fails names the culprit, shows its log and leaves nothing running", async () => {
+Deno.test("a demo that fails names the failed service, shows its log and leaves nothing running", async () => {
   await withDirectory(async (directory) => {
     const program = (text: string) => `#!/bin/sh\n${text}\n`;
     const deno = `exec '${Deno.execPath()}' run --allow-all --quiet`;
@@ -90,7 +90,7 @@ Deno.test("a demo that fails names the culprit, shows its log and leaves nothing
   });
 });
 
-Deno.test("the demo does not remove what it did not make", async () => {
+Deno.test("the demo does not remove files that it did not make", async () => {
   await withDirectory(async (directory) => {
     await Deno.writeTextFile(`${directory}/precious`, "");
     const { code, err } = await demo("--root", directory);
@@ -99,7 +99,7 @@ Deno.test("the demo does not remove what it did not make", async () => {
   });
 });
 
-Deno.test("the demo explains its options, and refuses others", async () => {
+Deno.test("the demo explains its options, and rejects others", async () => {
   const help = await demo("--help");
   assertEquals(help.code, 0);
   for (const option of ["--keep", "--dist", "--root"]) assertStringIncludes(help.out, option);

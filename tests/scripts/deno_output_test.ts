@@ -1,5 +1,5 @@
 /**
- * What the scripts read of the output of Deno's tools, as these tools write it.
+ * The parsers of the output of Deno's tools, run on real output.
  * @module
  */
 
@@ -7,7 +7,7 @@ import { complainedFiles, coveredNothing, failedTests, lacksDenort, testCounts }
 import { assert, assertEquals } from "../support/assert.ts";
 import { run } from "../support/processes.ts";
 
-/** Its own cache, and nobody at the proxy: nothing is there, and nothing comes, also where there is a network. */
+/** An empty cache, and a proxy address where nothing listens: nothing can be downloaded, even with a network. */
 const ALONE = (root: string) => [`DENO_DIR=${root}/cache`, "HTTPS_PROXY=http://127.0.0.1:1", "DENORT_BIN="];
 
 /** Runs Deno in a directory with these files. */
@@ -60,7 +60,7 @@ Deno.test("complainedFiles() reads what deno check writes", () =>
     assertEquals([...complainedFiles((await deno("check", "--no-config", "good.ts")).text)], []);
   }));
 
-Deno.test("coveredNothing() knows it from deno coverage where nothing was measured", () =>
+Deno.test("coveredNothing() recognizes the output of deno coverage without a measured file", () =>
   inDirectory({ "x_test.js": 'Deno.test("good", () => {});' }, async (root, deno) => {
     assertEquals((await deno("test", "--no-config", `--coverage=${root}/figures`, "x_test.js")).code, 0);
     const { code, text } = await deno("coverage", "--lcov", "--include=^file:///none", `${root}/figures`);
@@ -68,7 +68,7 @@ Deno.test("coveredNothing() knows it from deno coverage where nothing was measur
     assert(coveredNothing(text), text);
   }));
 
-Deno.test("lacksDenort() knows it from deno compile where nothing can be downloaded", () =>
+Deno.test("lacksDenort() recognizes the output of deno compile that cannot download denort", () =>
   inDirectory({ "x.js": "" }, async (root, deno) => {
     const { code, text } = await deno("compile", "--no-config", "--output", `${root}/x`, "x.js");
     assert(code !== 0);

@@ -3,12 +3,12 @@ import { assertEquals } from "../support/assert.ts";
 
 const OPENING = "/**\n * A file.\n * @module\n */\n";
 
-/** Rules and the lines that they report, of a file with a docstring at its top. */
+/** Files with a docstring at the top, and the rules with the lines that they report. */
 const CASES: readonly (readonly [what: string, source: string, reported: readonly string[]])[] = [
   ["a function with parameters", "export function f(a: number) {}", ["required: export function f(a: number) {}"]],
-  ["one with a docstring", "/** Doubles. */\nexport function f(a: number) {}", []],
-  ["one without parameters", "export function f() {}", []],
-  ["one that is not exported", "function f(a: number) {}", []],
+  ["a function with a docstring", "/** Doubles. */\nexport function f(a: number) {}", []],
+  ["a function without parameters", "export function f() {}", []],
+  ["a function that is not exported", "function f(a: number) {}", []],
   ["a constant that is a function", "export const f = (a: number) => a;", [
     "required: export const f = (a: number) => a;",
   ]],
@@ -24,30 +24,40 @@ const CASES: readonly (readonly [what: string, source: string, reported: readonl
     "  private put(n: number) {}\n  override set(n: number) {}\n  set count(n: number) {}\n}",
     [],
   ],
-  ["a comment that is none", "// Doubles.\nexport function f(a: number) {}", [
+  ["a line comment", "// Doubles.\nexport function f(a: number) {}", [
     "required: export function f(a: number) {}",
   ]],
-  ["a comment that is no docstring", "/* Doubles. */\nexport class C {}", ["required: export class C {}"]],
+  ["a block comment that is no docstring", "/* Doubles. */\nexport class C {}", ["required: export class C {}"]],
   [
-    "a directive between both",
+    "a directive between docstring and class",
     "/** Doubles. */\n// deno-lint-ignore no-explicit-any\nexport function f(a: any) {}",
     [],
   ],
-  ["a docstring of something else", "/** One. */\nconst a = 1;\nexport class C {}", ["required: export class C {}"]],
-  ["a name again", "interface I {\n  /** The log. */\n  readonly log: string;\n}", [
+  ["a docstring of another declaration", "/** One. */\nconst a = 1;\nexport class C {}", [
+    "required: export class C {}",
+  ]],
+  ["a docstring that repeats the name", "interface I {\n  /** The log. */\n  readonly log: string;\n}", [
     "no-repetition: readonly log: string;",
   ]],
-  ["a name in other words' order", "/** Its bytes of a key. */\nconst KEY_BYTES = 1;", [
+  ["a docstring that repeats the name in another order", "/** Its bytes of a key. */\nconst KEY_BYTES = 1;", [
     "no-repetition: const KEY_BYTES = 1;",
   ]],
-  ["the name of its owner", "interface Job {\n  /** The job's id. */\n  id: string;\n}", [
-    "no-repetition: id: string;",
-  ]],
-  ["an exported name again", "/** A ReadWait. */\nexport class ReadWait {}", [
+  [
+    "a docstring that repeats the names of the member and of its owner",
+    "interface Job {\n  /** The job's id. */\n  id: string;\n}",
+    [
+      "no-repetition: id: string;",
+    ],
+  ],
+  ["a docstring that repeats an exported name", "/** A ReadWait. */\nexport class ReadWait {}", [
     "no-repetition: export class ReadWait {}",
   ]],
-  ["one word more", "interface I {\n  /** The log of the job. */\n  readonly log: string;\n}", []],
-  ["a name again with a tag", "/** The log. @throws {Error} If it is full. */\nfunction log() {}", []],
+  ["a docstring that adds one word", "interface I {\n  /** The log of the job. */\n  readonly log: string;\n}", []],
+  [
+    "a docstring that repeats the name and has a tag",
+    "/** The log. @throws {Error} If it is full. */\nfunction log() {}",
+    [],
+  ],
 ];
 
 for (const [what, source, reported] of CASES) {
@@ -57,7 +67,7 @@ for (const [what, source, reported] of CASES) {
   });
 }
 
-Deno.test("docstrings: a file opens with one that has @module", () => {
+Deno.test("docstrings: a file opens with a docstring that has @module", () => {
   assertEquals(lint("const a = 1;").length, 1);
   assertEquals(lint("/** Says. */\nconst a = 1;").length, 1);
   assertEquals(lint(`const a = 1;\n${OPENING}`).length, 1);

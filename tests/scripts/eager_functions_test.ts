@@ -5,23 +5,23 @@ import called from "../../scripts/build/start_functions.json" with { type: "json
 
 const ROOT = decodeURIComponent(new URL("../..", import.meta.url).pathname).replace(/\/$/, "");
 
-/** A file whose lines are the sources' own, one source for each run of lines. */
+/** A file put together from lines of sources, with its mappings. */
 function file(lines: readonly (readonly [source: number, line: number, text: string])[]): MappedCode {
   const code = lines.map(([, , text]) => text).join("\n");
   let offset = 0;
   const places = lines.flatMap(([source, line, text]) => {
     const words = [...text.matchAll(/\w+/g)].map(({ index }) => index);
-    const told = words.map((column) => ({ offset: offset + column, told: [source, line, column] }));
+    const places = words.map((column) => ({ offset: offset + column, segment: [source, line, column] }));
     offset += text.length + 1;
-    return told;
+    return places;
   });
   return { code, mappings: mappingsOf([{ from: 0, to: code.length }], code, places), sources: ["a.ts", "b.ts"] };
 }
 
-/** `word source:line:column` of the words in a text. */
+/** `word source:line:column` for each word of a text. */
 function wordsIn(code: string, mappings: string): string[] {
   return placesIn(mappings, code)
-    .map(({ offset, told }) => `${/^\w+/.exec(code.slice(offset))?.[0]} ${told.join(":")}`)
+    .map(({ offset, segment }) => `${/^\w+/.exec(code.slice(offset))?.[0]} ${segment.join(":")}`)
     .sort();
 }
 
@@ -29,7 +29,7 @@ async function evaluate(code: string): Promise<Record<string, unknown>> {
   return await import(`data:text/javascript,${encodeURIComponent(code)}`);
 }
 
-Deno.test("functions that a start calls become variables at the beginning of their file, and every word keeps its place in the map", async () => {
+Deno.test("functions that a start calls become variables at the beginning of their file, and the map still has the place of every word", async () => {
   const before = file([
     [0, 3, "export const early = first(1);"],
     [0, 4, "function first(number) { return second(number, (x) => x + 1); }"],
@@ -65,25 +65,25 @@ Deno.test("functions of other sources, methods and uncalled functions are not ch
   assertEquals(withEagerFunctions(code, { "c.ts": ["called"] }), { code: code.code, mappings: code.mappings });
 });
 
-Deno.test("mappings are read as they are written, over many lines, and backwards in the sources", () => {
+Deno.test("mappings are read as they were written, over many lines, also backwards in the sources", () => {
   const text = "ab\n\ncd ef\n";
   const places = [
-    { offset: 0, told: [0, 100_000, 3, 1] },
-    { offset: 4, told: [1, 0, 70] },
-    { offset: 7, told: [0, 2, 0, 0] },
+    { offset: 0, segment: [0, 100_000, 3, 1] },
+    { offset: 4, segment: [1, 0, 70] },
+    { offset: 7, segment: [0, 2, 0, 0] },
   ];
   const mappings = mappingsOf([{ from: 0, to: text.length }], text, places);
   assertEquals(placesIn(mappings, text), places);
   const turned = mappingsOf([{ from: 7, to: text.length }, "word;", { from: 0, to: 7 }], text, places);
   assertEquals(placesIn(turned, "ef\nword;ab\n\ncd "), [
-    { offset: 0, told: [0, 2, 0, 0] },
-    { offset: 8, told: [0, 100_000, 3, 1] },
-    { offset: 12, told: [1, 0, 70] },
+    { offset: 0, segment: [0, 2, 0, 0] },
+    { offset: 8, segment: [0, 100_000, 3, 1] },
+    { offset: 12, segment: [1, 0, 70] },
   ]);
   assertEquals(mappingsOf([{ from: 0, to: 2 }], "ab", placesIn("AAAA,CAAC", "ab")), "AAAA,CAAC");
 });
 
-Deno.test("nine of ten functions of the list still exist: else run scripts/fleet/start_functions.ts again", () => {
+Deno.test("nine of ten functions of the list still exist; otherwise run scripts/fleet/start_functions.ts again", () => {
   const texts = new Map<string, string>();
   const textOf = (source: string) => {
     const known = texts.get(source);

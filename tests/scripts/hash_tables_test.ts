@@ -9,7 +9,7 @@ const CHANGED = ["sha2.js", "legacy.js", "utils.js"];
 
 const textOf = (file: string) => Deno.readTextFileSync(new URL(file, LIBRARY));
 
-Deno.test("the digests with tables made ahead are the library's", async () => {
+Deno.test("the digests with precomputed tables are those of the library", async () => {
   const directory = Deno.makeTempDirSync();
   try {
     for (const { name } of Deno.readDirSync(LIBRARY)) {

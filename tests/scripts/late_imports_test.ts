@@ -5,7 +5,7 @@ const START = { fileName: "salt.start.mjs", code: `var a=1,b=()=>2;export{a as x
 const PASSES = { fileName: "salt.a.mjs", code: `export{x as one,b}from"./salt.start.mjs";` };
 const LATE = { fileName: "salt.modules-b.mjs", code: "export var c=3;" };
 
-Deno.test("an import() of a file that only passes on what the start file has takes it from there, another names no file in its text", async () => {
+Deno.test("an import() of a file that only re-exports from the start file is resolved there; another import() names no file in its text", async () => {
   const directory = await Deno.makeTempDir({ prefix: "late_imports_test_" });
   try {
     const code = "export var both=async()=>[await import(`./salt.a.mjs`),await import(`./salt.modules-b.mjs`)];" +
@@ -24,7 +24,7 @@ Deno.test("an import() of a file that only passes on what the start file has tak
   }
 });
 
-Deno.test("an import() of a file that is not of the script is refused", () => {
+Deno.test("an import() of a file that is not part of the script is rejected", () => {
   assertThrows(
     () => withLateImports([{ fileName: "salt.mjs", code: "import(`./other.mjs`)" }, START], "salt"),
     RangeError,

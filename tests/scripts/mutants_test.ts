@@ -47,7 +47,7 @@ const CASES: readonly (readonly [source: string, ...changes: string[]])[] = [
   ["function f(): void { g(); }", "early return; put first", "call g(); → {}"],
   ["function f(): boolean { return g(); }", "early return true; put first", "early return false; put first"],
   ["function f(): Promise<Key | undefined> { return g(); }", "early return undefined; put first"],
-  // What changes nothing that a program does, or nothing that is promised.
+  // Code without an effect on behaviour, or without a guarantee, has no mutant.
   ["// a === b && f(true);"],
   ["type Both = true | 3;"],
   ["export const text = `a === b`, pattern = /a === b/;"],
@@ -59,7 +59,7 @@ const CASES: readonly (readonly [source: string, ...changes: string[]])[] = [
   ["class A extends B { constructor() { super(); } }"],
 ];
 
-Deno.test("lines are broken where they do something, and nowhere else", async () => {
+Deno.test("only lines with an effect have mutants", async () => {
   const names = CASES.map((_, i) => `lib/c${String(i).padStart(2, "0")}.ts`);
   using tree = new Tree(Object.fromEntries(CASES.map(([source], i) => [names[i], `// ü 𝒳\n${source}\n`])));
   const found = await findMutants(tree.root, names);
@@ -134,7 +134,7 @@ Deno.test("a test that fails without a mutant catches none", async () => {
   assertStringIncludes(useless[1], "broken");
 });
 
-Deno.test("a file is guarded by the test of its name, by those that import it, and by those of its area", () => {
+Deno.test("the tests of a file are the test with its name, those that import it, and those of its area", () => {
   const tests = new TestFinder(ROOT).testsOf("lib/keys/sessions.ts");
   assertEquals(tests[0], "tests/keys/sessions_test.ts");
   assert(tests.slice(1, -1).some((path) => path.startsWith("tests/master/")));
@@ -149,7 +149,7 @@ Deno.test("the areas name files and tests that are there, each file once", async
   }
 });
 
-Deno.test("what is said to be equivalent is a mutant still", async () => {
+Deno.test("each listed equivalent mutant is still a mutant", async () => {
   const found = await findMutants(ROOT, [...new Set(EQUIVALENT.map(({ file }) => file))]);
   const stale = EQUIVALENT.filter(({ file, code, change }) =>
     !found.some((mutant) => mutant.file === file && mutant.code === code && mutant.change === change)
@@ -193,7 +193,7 @@ Deno.test("a seed gives a sample; survivors are reported with their tests, and, 
   assertStringIncludes((await mutants("--help")).out, "--strict");
 });
 
-Deno.test("a run that is ended leaves no copy and no process", async () => {
+Deno.test("a run that is aborted leaves no copy and no process", async () => {
   const endless = 'Deno.test("waits", () => { Deno.writeTextFileSync(Deno.env.get("MARK") ?? "", ""); for (;;); });\n';
   using tree = new Tree({ ...SMALL, "tests/limit_test.ts": `import "../lib/limit.ts";\n${endless}` });
   for (const signal of ["SIGINT", "SIGTERM"] as const) {

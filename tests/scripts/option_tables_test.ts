@@ -4,7 +4,7 @@ import { OPTION_FILES, optionTable } from "../../scripts/build/option_tables.ts"
 import { withYamlTables } from "../../scripts/build/yaml_tables.ts";
 
 for (const role of ["master", "minion"] satisfies Role[]) {
-  Deno.test(`the ${role}'s options as data are those of its table, without their documentation`, async () => {
+  Deno.test(`options of ${role} as data: those of its table, without documentation`, async () => {
     const path = `/x/lib/config/${role}_options.ts`;
     assert(OPTION_FILES.test(path));
     const made: { readonly [name: string]: () => object } = await import(
@@ -19,7 +19,7 @@ for (const role of ["master", "minion"] satisfies Role[]) {
   });
 }
 
-Deno.test("js-yaml with fewer tables has the same lines; one that has changed stops the build", () => {
+Deno.test("js-yaml with fewer tables has the same lines; a changed js-yaml stops the build", () => {
   const text = Deno.readTextFileSync(new URL(import.meta.resolve("js-yaml")));
   const changed = withYamlTables(text);
   assertEquals(changed.split("\n").length, text.split("\n").length);

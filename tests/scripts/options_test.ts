@@ -3,7 +3,7 @@ import { assertEquals, assertThrows } from "../support/assert.ts";
 
 const OPTIONS = { out: { type: "string" }, pack: { type: "boolean", default: false } } as const;
 
-Deno.test("options of a script: values, defaults, and of two the last", () => {
+Deno.test("options of a script: values, defaults, and the last one of two values", () => {
   const { values } = parseOptions({ args: ["--out", "a", "--out=b"], options: OPTIONS });
   assertEquals({ ...values }, { out: "b", pack: false });
 });

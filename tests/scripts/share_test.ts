@@ -8,18 +8,18 @@ import { sharedFiles, writeShared } from "../../scripts/build/share.ts";
 
 const ROOT = decodeURIComponent(new URL("../..", import.meta.url).pathname).replace(/\/$/, "");
 
-Deno.test("docs/commands.md is what scripts/reference/man_pages.ts makes of the option tables", () => {
+Deno.test("docs/commands.md is the output of scripts/reference/man_pages.ts", () => {
   const page = Deno.readTextFileSync(`${ROOT}/docs/commands.md`);
   assertEquals(page, commandReference(), "stale: run deno run -A scripts/reference/man_pages.ts");
 });
 
 for (const role of ROLES) {
-  Deno.test(`docs/samples/${role} is what scripts/reference/config_samples.ts makes of the option tables`, () => {
+  Deno.test(`docs/samples/${role} is the output of scripts/reference/config_samples.ts`, () => {
     const sample = Deno.readTextFileSync(`${ROOT}/docs/samples/${role}`);
     assertEquals(sample, configSample(role), "stale: run deno run -A scripts/reference/config_samples.ts");
   });
 
-  Deno.test(`docs/samples/${role} changes nothing, nor does it with every # of an option taken away`, () => {
+  Deno.test(`docs/samples/${role} changes nothing, even with all options uncommented`, () => {
     const root = Deno.makeTempDirSync({ prefix: "samples_" });
     try {
       const load = (text: string) => {
@@ -41,7 +41,7 @@ for (const role of ROLES) {
   });
 }
 
-Deno.test("a manual page has every option, exit code and example, and no line that roff takes for a request", () => {
+Deno.test("a manual page has every option, exit code and example, and no line that roff reads as a request", () => {
   for (const command of COMMANDS) {
     const { text } = manPage(command);
     const plain = text.replaceAll("\\-", "-").replaceAll("\\(aq", "'");
@@ -53,7 +53,7 @@ Deno.test("a manual page has every option, exit code and example, and no line th
   }
 });
 
-Deno.test("the build shares a manual page and a completion for every command, and old files go", async () => {
+Deno.test("the build writes a manual page and a completion for every command to share, and removes old files", async () => {
   const directory = Deno.makeTempDirSync({ prefix: "share_" });
   try {
     Deno.mkdirSync(`${directory}/share`);

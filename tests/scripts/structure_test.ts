@@ -18,7 +18,7 @@ const CASES: [what: string, files: Readonly<Record<string, string>>, problems: s
     "tests/os/a_test.ts": 'import { a } from "../../lib/os/a.ts";\nimport { b } from "../support/b.ts";\n',
     "tests/support/b.ts": "export const b = 1;\n",
   }, []],
-  ["a circle, through a type too", {
+  ["an import cycle, also through a type", {
     "lib/os/a.ts": 'import type { B } from "./b.ts";\n',
     "lib/os/b.ts": 'import {\n  type A,\n} from "./a.ts";\n',
   }, ["circle: lib/os/a.ts → lib/os/b.ts → lib/os/a.ts"]],
@@ -50,7 +50,7 @@ const CASES: [what: string, files: Readonly<Record<string, string>>, problems: s
     "lib/master/a.ts": 'import type { B } from "../minion/b.ts";\n',
     "lib/minion/b.ts": "export interface B {}\n",
   }, ["up: lib/master/a.ts imports lib/minion/b.ts"]],
-  ["an import from what is above the product", {
+  ["an import from a room above the product", {
     "lib/os/a.ts": 'import { b } from "../../scripts/b.ts";\n',
     "scripts/b.ts": 'import { c } from "../tests/support/c.ts";\nexport function b() {}\n',
     "tests/support/c.ts": 'import { d } from "../os/d_test.ts";\nexport const c = 1;\n',
@@ -110,7 +110,7 @@ for (const [what, files, problems, known] of CASES) {
   });
 }
 
-Deno.test("what a file imports is read: names, all names, what is loaded later, a thread that is started", () => {
+Deno.test("the imports of a file are read: names, all names, late imports, threads that it starts", () => {
   const text = 'import {\n  a,\n  type B as C,\n} from "./a.ts";\nexport * from "../b.ts";\nimport "./c.ts";\n' +
     'await import("./d.ts");\nnew Worker(new URL("../e/f.ts"' + ", import.meta.url));\n" +
     'start(new URL("../../minion.ts"' + ", import.meta.url));\n" + 'import * as g from "node:fs";\n';
@@ -123,14 +123,14 @@ Deno.test("what a file imports is read: names, all names, what is loaded later, 
   ]);
 });
 
-Deno.test("a room that that is empty is named", () => {
+Deno.test("an empty room is reported", () => {
   const empty = emptyRooms(sourcesOf({ "lib/values/a.ts": "", "lib/osx/b.ts": "", "master.ts": "" }));
   assert(empty.includes("room: lib/os is empty") && empty.includes("room: modules/runners is empty"));
   assert(empty.includes("room: minion.ts is empty"));
   assert(!empty.some((line) => line.startsWith("room: lib/values ") || line.startsWith("room: master.ts ")));
 });
 
-Deno.test("the structure of this tree has no problem, and is that of hundreds of files in all rooms", async () => {
+Deno.test("the structure of this tree has no problem, and all rooms with hundreds of files are read", async () => {
   const args = ["run", "--allow-read", "scripts/structure.ts"];
   const { code, stdout } = await new Deno.Command(Deno.execPath(), { args, cwd: ROOT }).output();
   assertEquals([code, new TextDecoder().decode(stdout)], [0, ""]);
@@ -138,7 +138,7 @@ Deno.test("the structure of this tree has no problem, and is that of hundreds of
   assertEquals(emptyRooms(sourceFiles(ROOT, ".ts").map((path) => ({ path, text: "" }))), []);
 });
 
-Deno.test("files are found in all folders, and none found is an error", () => {
+Deno.test("files are found in all folders, and an empty result is an error", () => {
   const root = Deno.makeTempDirSync({ prefix: "tree_" });
   try {
     for (const folder of ["a/b/c", "d", "node_modules", ".git", "empty"]) {
@@ -160,7 +160,7 @@ Deno.test("files are found in all folders, and none found is an error", () => {
   }
 });
 
-Deno.test("deno task ok lints every file by the rule of docstrings", () => {
+Deno.test("deno task ok checks the docstrings of every file", () => {
   const [lint] = gates().filter(({ name }) => name === "lint");
   assertEquals(lint.args, ["lint"], "the whole tree, as deno.json says");
   const config: { lint: Record<string, unknown>; exclude: string[] } = JSON.parse(

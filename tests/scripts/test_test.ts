@@ -5,7 +5,7 @@ import { assert, assertEquals, assertMatch, assertStringIncludes } from "../supp
 
 const ROOT = decodeURIComponent(new URL("../..", import.meta.url).pathname).replace(/\/$/, "");
 
-Deno.test("deno task test runs the tests of all folders, but for those against Python Salt", () => {
+Deno.test("deno task test runs the tests of all folders, except those against Python Salt", () => {
   const before = Deno.cwd();
   Deno.chdir(ROOT);
   try {
@@ -51,7 +51,7 @@ for (const [what, args, expected, said] of RUNS) {
 
 const PASSES = 'Deno.test("passes", () => {});\n';
 const BROKEN = 'Deno.test("works", () => {});\nDeno.test("is broken", () => { throw new Error("as ever"); });\n';
-/** Fails as long as `mark` is not there, and makes it. */
+/** A test that fails if the file `mark` is missing, and creates it. */
 const flaky = (mark: string) => `
 Deno.test("now and then", () => {
   if ([...Deno.readDirSync(".")].some(({ name }) => name === "${mark}")) return;
@@ -59,7 +59,7 @@ Deno.test("now and then", () => {
   throw new Error("the first time");
 });
 `;
-/** Ends before its tests do, as long as `mark` is not there. */
+/** A test file that ends before its tests do if the file `mark` is missing, and creates it. */
 const ending = (mark: string) => `
 Deno.test("is cut off", async () => {
   if ([...Deno.readDirSync(".")].some(({ name }) => name === "${mark}")) return;
@@ -71,10 +71,10 @@ Deno.test("is cut off", async () => {
 
 interface Tree {
   readonly what: string;
-  /** By path. */
+  /** The files, by path. */
   readonly files: Readonly<Record<string, string>>;
   readonly code: number;
-  /** What it prints, each. */
+  /** Texts that the output contains. */
   readonly says: readonly string[];
   /** The last line, without its time. */
   readonly ends: string;
@@ -89,7 +89,7 @@ const TREES: readonly Tree[] = [
     ends: "FAILED | 2 passed | 1 failed | 0 ignored | 0 flaky",
   },
   {
-    what: "a flaky file that nobody knew of is named and counted",
+    what: "a flaky file that is not listed is named and counted",
     files: { "tests/a_test.ts": PASSES, "tests/b_test.ts": flaky("mark") },
     code: 0,
     says: [
@@ -125,14 +125,14 @@ const TREES: readonly Tree[] = [
     ends: "FAILED | 2 passed | 1 failed | 0 ignored | 2 flaky",
   },
   {
-    what: "a listed file that passes is told of",
+    what: "a listed file that passes is reported",
     files: { "tests/a_test.ts": PASSES, ".ci/flaky": "tests/a_test.ts | passes | 2026-01-31 | a race\n" },
     code: 0,
     says: ["listed as flaky since 2026-01-31, and not so this time: tests/a_test.ts: passes"],
     ends: "ok | 1 passed | 0 failed | 0 ignored | 0 flaky",
   },
   {
-    what: "another test of a listed file is one that is not known",
+    what: "another test of a listed file counts as not listed",
     files: {
       "tests/b_test.ts": flaky("mark"),
       ".ci/flaky": "tests/b_test.ts | another | 2026-01-31 | a race\n",
@@ -207,13 +207,16 @@ for (const { what, files, code: expected, says, ends } of TREES) {
   });
 }
 
-/** How many files are named as the slowest: ten at most, and none of a run that did not begin or of one file. */
+/**
+ * The number of files that are named as the slowest: at most ten, and none if the run did not begin or has only one
+ * file.
+ */
 function slowestOf(files: Tree["files"], ends: string): number {
   const count = Object.keys(files).filter((path) => path.endsWith("_test.ts")).length;
   return count === 1 || !ends.includes("flaky") ? 0 : Math.min(10, count);
 }
 
-Deno.test("a test file that hangs is ended, and has failed", async () => {
+Deno.test("a test file that hangs is ended, and counts as failed", async () => {
   const root = Deno.makeTempDirSync({ prefix: "tests_" });
   try {
     const file = `${root}/hangs_test.ts`;

@@ -3,7 +3,7 @@ import { assertEquals } from "../support/assert.ts";
 
 const IMPORT = 'import { setTimeout } from "../os/timers.ts";\n';
 
-/** File, source, and what is reported. */
+/** File, source, and the reported problems. */
 const CASES: readonly (readonly [file: string, source: string, reported: readonly string[]])[] = [
   ["lib/bus/pump.ts", "setTimeout(() => {}, 5);", ["setTimeout(() => {}, 5)"]],
   ["modules/execution/test.ts", "const timer = setInterval(f, 5);", ["setInterval(f, 5)"]],

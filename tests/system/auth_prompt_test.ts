@@ -1,5 +1,5 @@
 /**
- * `salt -a` on a terminal: asks for name and password, and shows no password.
+ * `salt -a` on a terminal: it asks for user name and password, and does not show the password.
  * @module
  */
 
@@ -8,13 +8,13 @@ import { fleetTest } from "../support/fleet/fleet.ts";
 
 const PASSWORD = "correct-horse-battery";
 const ENTRY = decodeURIComponent(new URL("../../salt.ts", import.meta.url).pathname);
-/** How long a command may take until its next question, in milliseconds. */
+/** Time limit for the next prompt of a command, in milliseconds. */
 const WITHIN_MS = 60_000;
 
 const directory = Deno.makeTempDirSync({ prefix: "prompt_" });
 Deno.writeTextFileSync(`${directory}/users`, `fred:${PASSWORD}\n`);
 
-/** Runs a shell's command on its own terminal and types each answer, with a return, when its question is there. */
+/** Runs a shell command on its own terminal and types each answer, with a newline, when its prompt appears. */
 async function typed(
   command: string,
   answers: readonly (readonly [question: RegExp, answer: string])[],
@@ -36,11 +36,11 @@ async function typed(
     from += question.index + question[0].length;
     await keys.write(new TextEncoder().encode(`${left.shift()?.[1]}\r`));
   }
-  await keys.close().catch(() => {}); // the terminal has ended
+  await keys.close().catch(() => {}); // the terminal is closed
   return { shown, code: (await child.status).code };
 }
 
-fleetTest("salt -a asks for what is not given, shows the name that is typed and no password", {
+fleetTest("salt -a asks for missing credentials, and shows the typed user name but not the password", {
   minions: ["web1"],
   master: { external_auth: { file: { "^filename": `${directory}/users`, fred: ["test.ping"] } } },
 }, async (fleet) => {

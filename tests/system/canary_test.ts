@@ -1,6 +1,6 @@
 /**
- * The secrets of a running fleet are looked for in everything that it writes: logs at their most talkative, events, caches,
- * and what its programs print.
+ * Searches for the secrets of a running fleet in everything that it writes: logs of level all, events, caches, and the
+ * output of its programs.
  * @module
  */
 
@@ -18,21 +18,21 @@ import { filesBelow, ifThere } from "../support/tree.ts";
 
 const TALKATIVE = { log_level_logfile: "all" };
 
-/** A piece of a PEM's base64 that no other key has. */
+/** A part of a PEM's base64 that no other key contains. */
 function heart(pem: string): string {
   const lines = pem.split("\n").filter((line) => line !== "" && !line.startsWith("-----"));
   return lines[Math.floor(lines.length / 2)];
 }
 
-/** The bytes as text of one character each, so that any text can be looked for in them. */
+/** The bytes as text, one character for each, so that any text can be searched in them. */
 const latin = new TextDecoder("latin1");
 
-Deno.test("no key of a fleet is in a log, an event, a cache, or what a program prints", async () => {
+Deno.test("no key of a fleet is in a log, an event, a cache, or the output of a program", async () => {
   await using fleet = await ProcessFleet.start({ minions: 1, master: TALKATIVE, minion: TALKATIVE });
   const { masterOpts, root } = fleet;
   using events = await EventSubscriber.connect(masterBus(masterOpts.sock_dir).pub, [""]);
 
-  // A minion that tells what it was given: the shared key is in nobody's file.
+  // A minion of the test that exposes the AES key it receives: this shared key is in no file.
   const spyKey = await testKey("spy");
   new KeyStore(masterOpts.pki_dir).put("spy", "accepted", spyKey.publicKey.pem);
   using channel = new RequestChannel(`tcp://127.0.0.1:${masterOpts.ret_port}`);
@@ -57,7 +57,7 @@ Deno.test("no key of a fleet is in a log, an event, a cache, or what a program p
     const ran = await fleet.salt(program, ...rest);
     printed += ran.out + ran.err;
   }
-  // Requests that fail: what is said of them is not to hold what they held.
+  // Requests that fail: the messages about them must not contain their content.
   await spy.send(spy.seal({ cmd: "_return", jid: "x" }, { inner: { tok: new Uint8Array(256) } }));
   await spy.send(spy.seal({}, {}));
 

@@ -1,5 +1,5 @@
 /**
- * An operator's own modules on a whole fleet: what `salt` sees of those that mean harm.
+ * Custom modules on a whole fleet: the effects of harmful ones, as `salt` shows them.
  * @module
  */
 

@@ -1,5 +1,5 @@
 /**
- * Commands that outlive their minion: stopped, killed, or restarted by the command itself.
+ * Commands that run longer than their minion, which is stopped, killed, or restarted by the command itself.
  * @module
  */
 
@@ -14,7 +14,7 @@ import { eventually } from "../support/eventually.ts";
 
 const ID = "m00";
 
-/** Publishes a job; nobody waits for it. */
+/** Publishes a job and does not wait for it. */
 async function publish(
   fleet: ProcessFleet,
   fun: Value,
@@ -38,7 +38,7 @@ async function returned(fleet: ProcessFleet, jid: string): Promise<{ ret: Value;
   }, { what: `the return of ${jid}` });
 }
 
-/** A command that says it has begun, waits for the file `done`, and continues with `then`. */
+/** A command that reports its start, waits for the file `done`, and continues with `then`. */
 function waiting(root: string, name: string, then: string): string {
   const wait = `for _ in $(seq 3000); do [ -e ${root}/done ] && break; sleep 0.02; done`;
   return `echo before; echo $$ > ${root}/began.${name}; ${wait}; ${then}`;
@@ -76,7 +76,7 @@ Deno.test("commands continue when their minion is stopped or killed, and the nex
       await fleet.allPresent();
       assertNotEquals(fleet.minion(ID).pid, before);
       for (const pid of pids) Deno.statSync(`/proc/${pid}`);
-      // The job is one of the new minion's: it is found, with the process of its command.
+      // The job now belongs to the new minion: it is found, with the process of its command.
       await eventually(async () => {
         const found = await fleet.salt("salt", "--out=json", ID, "saltutil.find_job", all.jid);
         return JSON.parse(found.out)[ID].pid === pids[0];
@@ -86,7 +86,7 @@ Deno.test("commands continue when their minion is stopped or killed, and the nex
       assertEquals(ret, map({ pid: pids[0], retcode: 3, stdout: "before\nafter", stderr: "err" }));
       assertEquals(retcode, 3);
       assertEquals(await returned(fleet, killed.jid), { ret: -9, retcode: -9 });
-      // Of a no_log job nothing is on the disk that could be returned; its command has gone on anyway.
+      // A no_log job has no file with a result to return, but its command kept running.
       const log = fleet.log(ID);
       assertStringIncludes(
         log,
@@ -112,7 +112,7 @@ Deno.test("commands continue when their minion is stopped or killed, and the nex
     });
   }
 
-  await t.step("processes and threads bear their names", () => {
+  await t.step("processes and threads have their names", () => {
     const nodes = [["salt-master", fleet.master.pid, /^(MWorker-\d+|Publisher|EventBus)$/, 7], [
       "salt-minion",
       fleet.minion(ID).pid,
@@ -137,7 +137,7 @@ Deno.test("commands continue when their minion is stopped or killed, and the nex
     const upgrade = [
       `kill ${pid}`,
       `while kill -0 ${pid} 2>/dev/null; do sleep 0.05; done`,
-      "seq 100000", // more than a pipe holds, with nobody there to read
+      "seq 100000", // more than a pipe can hold, while nobody reads
       `${start.map((word) => `'${word}'`).join(" ")} -d`,
       "echo upgraded",
     ].join("; ");

@@ -12,7 +12,7 @@ const missing = missingCompiler();
 const ID = "m00";
 const MACHINE = { durability: "machine" };
 
-/** A master and a minion, of whose disks nothing stays at a power failure but what was synced. */
+/** A master and a minion whose disks lose everything that was not synced at a power failure. */
 function powerTest(name: string, run: (machines: PowerFleet) => Promise<void>): void {
   Deno.test({
     name: `under durability: machine ${name}${missing === undefined ? "" : ` (left out: ${missing})`}`,
@@ -32,7 +32,7 @@ function powerTest(name: string, run: (machines: PowerFleet) => Promise<void>): 
 
 const DELIVERY = [3_600, 50] as const;
 
-/** Publishes a command to the minion. @returns The job's id, when the operator is told of it. */
+/** Publishes a command to the minion. @returns The job's id, when the operator has it. */
 async function publish(client: LocalClient, command: string, ttlS = 3_600): Promise<string> {
   const jid = makeJid(undefined, { unique: true });
   await client.publish({
@@ -54,7 +54,7 @@ async function returned({ fleet }: PowerFleet, jid: string): Promise<unknown> {
 }
 
 powerTest(
-  "a job that an operator was told of is delivered after the power failure, and is in the cache",
+  "a job that was confirmed to an operator is delivered after the power failure, and is in the cache",
   async (machines) => {
     const { fleet } = machines;
     await fleet.stopMinion(ID);
@@ -71,7 +71,7 @@ powerTest(
   },
 );
 
-powerTest("a return that was told is stored as it was told, when all lose their power", async (machines) => {
+powerTest("a return that was fired as an event is stored unchanged, when all machines lose power", async (machines) => {
   const { fleet } = machines;
   const ran = `${fleet.root}/ran`;
   let jid: string;
@@ -79,7 +79,7 @@ powerTest("a return that was told is stored as it was told, when all lose their 
     using client = await fleet.client();
     jid = await publish(client, `echo ran >> ${ran}; echo done`);
     assertEquals(await returned(machines, jid), "done");
-    // The minion has it acknowledged: then it is nobody's but the master's.
+    // The master has acknowledged the return to the minion: from now on only the master has it.
     await eventually(() => [...Deno.readDirSync(`${fleet.minionCacheDir(ID)}/returns`)].length === 0, {
       what: "the acknowledgement",
     });
@@ -118,33 +118,37 @@ powerTest(
   },
 );
 
-powerTest("a job that is cut off when it is being noted is run or interrupted after all", async (machines) => {
-  const { fleet } = machines;
-  {
-    using client = await fleet.client();
-    await returned(machines, await publish(client, "true"));
-  }
-  // What was read of the journal is on the disk: the file of job ids has its name from then on.
-  await machines.cut([ID], ONLY_SYNCED);
-  await fleet.startMinion(ID);
-  for (const operations of [2, 3, 4]) {
-    await fleet.allPresent();
-    using client = await fleet.client();
-    await returned(machines, await publish(client, "true"));
-    const isEmpty = (name: string) => [...Deno.readDirSync(`${fleet.minionCacheDir(ID)}/${name}`)].length === 0;
-    await eventually(() => isEmpty("proc") && isEmpty("returns"), { what: "the end of the job before" });
-    // Its note, its id, the journal's sync: in this order or another, it is not remembered and noted nowhere.
-    machines.disk(ID).cutAt(operations, "before");
-    const jid = await publish(client, "echo after all");
-    await fleet.minion(ID).ended(60_000);
-    await machines.cut([ID], { ...ONLY_SYNCED, keeps: (name) => name === "jids" });
-    assert(Deno.readTextFileSync(`${fleet.minionCacheDir(ID)}/jids`).includes("\n"));
+powerTest(
+  "a job whose note is interrupted by a power failure is still run or returned as interrupted",
+  async (machines) => {
+    const { fleet } = machines;
+    {
+      using client = await fleet.client();
+      await returned(machines, await publish(client, "true"));
+    }
+    // The read part of the journal is on the disk: from then on the file of job ids has its final name.
+    await machines.cut([ID], ONLY_SYNCED);
     await fleet.startMinion(ID);
-    await returned(machines, jid);
-  }
-});
+    for (const operations of [2, 3, 4]) {
+      await fleet.allPresent();
+      using client = await fleet.client();
+      await returned(machines, await publish(client, "true"));
+      const isEmpty = (name: string) => [...Deno.readDirSync(`${fleet.minionCacheDir(ID)}/${name}`)].length === 0;
+      await eventually(() => isEmpty("proc") && isEmpty("returns"), { what: "the end of the job before" });
+      // The power fails between the note of the job, its id, and the sync of the journal: the id must not be stored
+      // without the note.
+      machines.disk(ID).cutAt(operations, "before");
+      const jid = await publish(client, "echo after all");
+      await fleet.minion(ID).ended(60_000);
+      await machines.cut([ID], { ...ONLY_SYNCED, keeps: (name) => name === "jids" });
+      assert(Deno.readTextFileSync(`${fleet.minionCacheDir(ID)}/jids`).includes("\n"));
+      await fleet.startMinion(ID);
+      await returned(machines, jid);
+    }
+  },
+);
 
-powerTest("a return that waits in the spool outlives the minion's machine", async (machines) => {
+powerTest("a return that waits in the spool survives a power failure of the minion's machine", async (machines) => {
   const { fleet } = machines;
   const go = `${fleet.root}/go`;
   let jid: string;
@@ -157,7 +161,7 @@ powerTest("a return that waits in the spool outlives the minion's machine", asyn
   await eventually(isThere, { what: "the job to begin" });
   await machines.cut(["master"], ONLY_SYNCED);
   Deno.writeTextFileSync(go, "");
-  // Its note goes when the return is sure to stay.
+  // The note is removed when the return is synced.
   await eventually(async () => !await isThere(), { what: "the job to end" });
   assert([...Deno.readDirSync(`${fleet.minionCacheDir(ID)}/returns`)].length > 0);
   await machines.cut([ID], ONLY_SYNCED);

@@ -1,6 +1,6 @@
 /**
- * `external_auth` and `peer` on a running fleet: what a user may do by a password or a token, what is refused, and that passwords
- * and tokens are in no file, event and log.
+ * `external_auth` and `peer` on a running fleet: what a user may do with a password or a token, what is denied, and
+ * that passwords and tokens are in no file, event or log.
  * @module
  */
 
@@ -37,7 +37,7 @@ function errorName(reply: Value): unknown {
   return isMap(error) ? error.get("name") : undefined;
 }
 
-/** A file of users that a master can read, and the options that name it. */
+/** A password file that the master can read, and the options that name it. */
 function withUsers(): { readonly path: string; readonly master: Record<string, unknown>; remove(): void } {
   const directory = Deno.makeTempDirSync({ prefix: "users_" });
   const path = `${directory}/users`;
@@ -56,7 +56,7 @@ function withUsers(): { readonly path: string; readonly master: Record<string, u
 
 const users = withUsers();
 
-fleetTest("external_auth: a password or a token allows what the rules say, and is in no file, event and log", {
+fleetTest("external_auth: a password or a token gives the rights of the rules, and is in no file, event or log", {
   minions: ["db1", "web1"],
   master: users.master,
 }, async (fleet) => {
@@ -96,7 +96,7 @@ fleetTest("external_auth: a password or a token allows what the rules say, and i
     jid: "",
   };
 
-  // CVE-2020-25592, CVE-2017-5192 and others like them: who is not known is nobody.
+  // CVE-2020-25592, CVE-2017-5192 and similar ones: an unknown user has no rights.
   const strangers: Record<string, unknown>[] = [
     { ...login, password: "wrong" },
     { ...login, username: "mallory" },
@@ -109,7 +109,7 @@ fleetTest("external_auth: a password or a token allows what the rules say, and i
   const rootKey = Deno.readTextFileSync(accessKeyPath(fleet.masterOpts.cachedir, fleet.masterOpts.user));
   const answers = await Promise.all(strangers.map((kwargs) => clear(fleet, { ...publish, key: rootKey, kwargs })));
   assertEquals(answers.map(errorName), strangers.map(() => "AuthenticationError"));
-  // Who is known and has no rules may do nothing; whom the blacklist names may not either.
+  // A known user without rules may do nothing, and neither may a user on the blacklist.
   const idle = { ...login, username: "idle" }, eve = { ...login, username: "eve" };
   for (const kwargs of [idle, eve]) {
     assertEquals(errorName(await clear(fleet, { ...publish, kwargs })), "AuthorizationError");
@@ -140,7 +140,7 @@ fleetTest("external_auth: a password or a token allows what the rules say, and i
   assertEquals((await fleet.saltRun("--out=json", "auth.del_token", fresh)).out.trim(), "true");
   assertEquals(repr(await clear(fleet, { cmd: "get_token", token: fresh })), "{}");
 
-  // salt-run -a: the runner that the rules of anna allow, and none of fred's.
+  // salt-run -a: anna's rules allow the runner, fred's rules allow none.
   const asAnna = (
     user: string,
   ) => ["--out=json", "-a", "file", "--username", user, "--password", PASSWORD, "test.arg", "x", "k=1"];
@@ -148,7 +148,7 @@ fleetTest("external_auth: a password or a token allows what the rules say, and i
   assertEquals([ran.code, JSON.parse(ran.out)], [0, { args: ["x"], kwargs: { k: 1 } }], ran.err);
   assertEquals((await fleet.saltRun(...asAnna("fred"))).code, 77);
 
-  // salt-key --auth: the wheel functions that the rules of kim allow, and none of fred's.
+  // salt-key --auth: kim's rules allow the wheel functions, fred's rules allow none.
   const pending = `${fleet.masterOpts.pki_dir}/minions_pre`;
   const pem = Deno.readTextFileSync(`${fleet.masterOpts.pki_dir}/minions/web1`);
   Deno.mkdirSync(pending, { recursive: true });
@@ -179,7 +179,7 @@ fleetTest("external_auth: a password or a token allows what the rules say, and i
   }
   assertEquals((await key("kim", "--gen-keys=x")).code, 64);
 
-  // salt -T keeps the token, and the next command uses it.
+  // salt -T stores the token, and the next command uses it.
   const kept = await fleet.saltWith(
     { stdin: `fred\n${PASSWORD}\n` },
     "--static",
@@ -216,7 +216,7 @@ fleetTest("external_auth: a password or a token allows what the rules say, and i
   await provePeers(fleet);
 });
 
-/** What minions may publish to each other, by the module `publish` of our own. */
+/** The jobs that minions may publish to each other, with our module `publish`. */
 async function provePeers(fleet: Fleet): Promise<void> {
   const ask = (id: string, ...words: string[]) => fleet.saltJson(id, ...words);
   const pinged = await ask("web1", "publish.publish", "*", "test.ping");

@@ -19,7 +19,7 @@ const IDS = Array.from({ length: 20 }, (_, i) => `minion${String(i).padStart(2, 
 const CONSECUTIVE = 200;
 const CONCURRENT = 50;
 
-/** Every event of a return since `listen`, by job and minion. */
+/** Every return event since `listen`, by job and minion. */
 async function countReturns(
   fleet: Fleet,
   run: (counts: ReadonlyMap<string, number>) => Promise<void>,
@@ -66,7 +66,7 @@ function report(what: string, startedMs: number): void {
   Deno.stderr.writeSync(new TextEncoder().encode(line));
 }
 
-Deno.test("200 jobs in a row and 50 at once over 20 minions: no return is lost, none comes twice", async () => {
+Deno.test("200 jobs in a row and 50 at once over 20 minions: no return is lost or duplicated", async () => {
   const startMs = performance.now();
   await using fleet = await startFleet({ minion: { process_count_max: 4 } });
   await using _minions = await startMinions(fleet);
@@ -116,7 +116,7 @@ async function all(counts: ReadonlyMap<string, number>, jobs: number): Promise<v
   await eventually(() => counts.size >= jobs * IDS.length, { what: "the event of every return" });
 }
 
-/** Each minion has returned once for each job, and for no other. */
+/** Each minion has returned once for each job, and for no other job. */
 function checkCounts(counts: ReadonlyMap<string, number>, jids: readonly string[]): void {
   const tags = jids.flatMap((jid) => IDS.map((id) => `salt/job/${jid}/ret/${id}`));
   assertEquals([...counts.keys()].sort(), tags.sort());

@@ -1,6 +1,6 @@
 /**
- * A disk that is full in the middle of a file, on a small file system of its own: the state fails by name, the old file stays whole,
- * nothing is left beside it, and the next run heals it.
+ * A disk that becomes full in the middle of a file, on a small file system of its own: the state fails with the error's
+ * name, the old file is unchanged, no other file is left, and the next run succeeds.
  * @module
  */
 

@@ -45,7 +45,7 @@ function gated(fleet: Fleet, first: string, last: string): { command: string; op
   };
 }
 
-fleetTest("lines come while the command runs, from several minions, with their names", {
+fleetTest("output lines arrive while the command runs, from several minions, with the minions' names", {
   minions: ["web1", "db1"],
 }, async (fleet) => {
   const gate = gated(fleet, "echo one", "echo oops >&2");
@@ -70,7 +70,7 @@ fleetTest("the stored return is the same as without --live, for every function o
   const script = `${fleet.root}/script.sh`;
   Deno.writeTextFileSync(script, "#!/bin/sh\necho out $1\necho err >&2\nexit 3\n", { mode: 0o700 });
   const command = "printf 'a\\n\\303'; sleep 0.1; printf '\\244\\n\\377\\000b'; echo err >&2; echo c; exit 3";
-  // Joined by cmd.run and its like, where the order of reading counts.
+  // cmd.run and similar functions join the lines, so the order of reading matters.
   const oneStream = command.replace("echo err >&2; ", "");
   const calls: string[][] = [
     ["cmd.run", oneStream],
@@ -105,7 +105,7 @@ function plain(value: Value): unknown {
 }
 
 fleetTest(
-  "who attaches gets the lines that were missed, and then those that come",
+  "jobs.attach shows the earlier lines, and then the new ones",
   { minions: ["web1"] },
   async (fleet) => {
     const gate = gated(fleet, "echo one; echo two", "echo three; exit 2");
@@ -126,7 +126,7 @@ fleetTest(
   },
 );
 
-fleetTest("a command that was killed with kill -9 has lost nothing: jobs.attach gives all", {
+fleetTest("after kill -9 of salt no line is lost: jobs.attach shows all", {
   minions: ["web1"],
 }, async (fleet) => {
   const gate = gated(fleet, "echo one", "echo two");
@@ -139,7 +139,7 @@ fleetTest("a command that was killed with kill -9 has lost nothing: jobs.attach 
   assertEquals([code, out], [0, "web1: one\nweb1: two\nweb1:\n    (the 2 lines above)\nweb1:\n    returned\n"]);
 });
 
-fleetTest("for programs, the lines go to standard error and the results stay what they are", {
+fleetTest("for programs, the lines go to standard error and the results do not change", {
   minions: ["web1"],
 }, async (fleet) => {
   const { out, err } = await fleet.salt("--out=json", "--static", "web1", "cmd.run", "echo a; echo b", "--live");
@@ -154,7 +154,7 @@ fleetTest("for programs, the lines go to standard error and the results stay wha
   assertStringIncludes(terminal.out, "\x1b[0;36mweb1:\x1b[0;0m \\x1b[2Ja\n");
 });
 
-fleetTest("what is to be hidden is not shown while it is written, nor is anything without --live", {
+fleetTest("hidden output is not sent while the command runs, and no output is sent without --live", {
   minions: ["web1"],
 }, async (fleet) => {
   const secret = await fleet.salt("--show-jid", "web1", "cmd.run", "echo secret", "hide_output=True", "--live");
@@ -166,7 +166,7 @@ fleetTest("what is to be hidden is not shown while it is written, nor is anythin
   const tags: string[] = [];
   for (let event = await events.next(); event !== undefined; event = await events.next()) {
     tags.push(event.tag.split("/")[3]);
-    // It has written by the time that it is known to run, or soon.
+    // The command writes its output before the job is known to run, or soon after.
     if (tags.at(-1) === "ack") gate.open();
     if (tags.at(-1) === "ret") break;
   }
@@ -174,7 +174,7 @@ fleetTest("what is to be hidden is not shown while it is written, nor is anythin
   assertEquals(outputs(fleet).ids(jidOf((await usual).out)), []);
 });
 
-fleetTest("more than is sent is left out with a mark, and the return has it all", {
+fleetTest("output beyond the limit is left out with a mark, and the return has all of it", {
   minions: ["web1"],
   minion: { live_output_max: 50_000 },
 }, async (fleet) => {
@@ -183,14 +183,14 @@ fleetTest("more than is sent is left out with a mark, and the return has it all"
   assertMatch(out, /\nweb1: … \d+ lines left out\n/);
   const shown = out.split("\n").filter((line) => /^web1: \d+$/.test(line)).length;
   const left = [...out.matchAll(/… (\d+) lines? left out/g)].reduce((sum, [, lines]) => sum + Number(lines), 0);
-  // A line whose beginning was shown may be among those that were left out.
+  // The left-out lines may include one whose beginning was shown.
   const gaps = out.match(/left out/g)?.length ?? 0;
   assert(shown + left >= 100_000 && shown + left <= 100_000 + gaps, `${shown} shown, ${left} left out`);
   const kept = asMap(parseJson((await fleet.saltRun("--out=json", "jobs.lookup_jid", jid)).out)).get("web1");
   assert(kept === Array.from({ length: 100_000 }, (_, i) => i + 1).join("\n"), "the return is not whole");
 });
 
-Deno.test("a master that restarts under a watched job loses none of its lines", async () => {
+Deno.test("a master that restarts during a job with --live loses none of its lines", async () => {
   await using fleet = await startFleet();
   const init = { opts: [packOpts("minion", fleet.minionOpts("web1"))] };
   const url = new URL("../support/fleet/minion_thread.ts", import.meta.url);

@@ -1,5 +1,5 @@
 /**
- * A master that cannot do what a minion asks of it, for a while: nothing that it did not do counts as done.
+ * A master that cannot process a minion's requests for a while: no request counts as processed before it is.
  * @module
  */
 
@@ -11,7 +11,7 @@ import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts
 import { eventually, fleetTest } from "../support/fleet/fleet.ts";
 import { startJob } from "../support/fleet/jobs.ts";
 
-/** Sets how many descriptors a running process may have. @returns What it was allowed before. */
+/** Sets the descriptor limit of a running process. @returns The old limit. */
 function allowDescriptors(pid: number, max: string): string {
   const run = (...args: string[]) => {
     const { code, stdout, stderr } = new Deno.Command("prlimit", { args: ["--pid", String(pid), ...args] })
@@ -33,7 +33,7 @@ const missing = (() => {
 })();
 
 Deno.test({
-  name: `a return that comes while the master has no descriptor is in the cache when it has some again, once${
+  name: `a return that arrives while the master has no free descriptor is stored once when it has some again${
     missing === undefined ? "" : ` (left out: ${missing})`
   }`,
   ignore: missing !== undefined,
@@ -62,7 +62,7 @@ Deno.test({
   },
 });
 
-fleetTest("a return that the master cannot store is told at once, and stored when there is room again", {
+fleetTest("a return that the master cannot store makes an event at once, and is stored when it can be", {
   minions: ["web1"],
   master: { worker_threads: 1 },
 }, async (fleet) => {
@@ -80,7 +80,7 @@ fleetTest("a return that the master cannot store is told at once, and stored whe
     using events = await fleet.listen(`salt/job/${job.jid}/ret/`);
     Deno.writeTextFileSync(go, "");
     const told = await events.next(60_000);
-    // It is sent again and again; the events do not tell of it each time.
+    // The return is sent again and again; not every attempt makes an event.
     const failed = () => fleet.logs.filter((line) => line.includes("is not in the job cache")).length;
     await eventually(() => failed() >= 2, { what: "a second try" });
     return [told?.data.get("return"), await events.next(100)];

@@ -14,7 +14,7 @@ import { opened } from "../support/fleet/scripted_minion.ts";
 
 const TIMEOUTS = { timeoutMs: 60_000, tries: 1 };
 
-/** Asks the master as Salt's clients do. */
+/** Sends a request to the master as Salt's clients do. */
 async function ask(fleet: Fleet, load: Record<string, unknown>): Promise<ValueMap> {
   const { cachedir, user, ret_port } = fleet.masterOpts;
   const key = Deno.readTextFileSync(accessKeyPath(cachedir, user));
@@ -25,7 +25,7 @@ async function ask(fleet: Fleet, load: Record<string, unknown>): Promise<ValueMa
 }
 
 fleetTest(
-  "salt-run state.event prints what matches as it comes, and ends by count, Ctrl-C and a closed pipe",
+  "salt-run state.event prints matching events as they come, and ends by count, Ctrl-C and a closed pipe",
   {},
   async (fleet) => {
     const counted = startCli(fleet, "salt-run", "state.event", "my/tag/*", "count=2");
@@ -52,7 +52,7 @@ fleetTest(
     assertEquals(ended.code, 130);
     assert(!out.includes("\x1b") && !ended.out.includes("\x1b") && !ended.out.includes("never"));
 
-    // The reader of the lines has gone: the stream ends with the next event.
+    // The reader of the lines has ended: the stream ends with the next event.
     const closed = fleet.saltRunWith({ outputGone: () => true }, "state.event", "my/tag/a");
     const state = { ended: false };
     closed.finally(() => state.ended = true);
@@ -105,7 +105,7 @@ fleetTest("clients run runners and wheel functions on the master, which serves o
   assertEquals([data.get("fun"), data.get("success")], ["wheel.key.list_all", true]);
   await next(`${listed.get("tag")}/ret`);
 
-  // The one MWorker answers others while a function runs that a client waits for.
+  // The only MWorker answers other requests while a function runs for a waiting client.
   const gate = `${fleet.root}/gate`;
   const waiting = ask(fleet, { cmd: "wheel", fun: "slow.wait", arg: [gate], kwarg: {} });
   await next("/new");
@@ -114,7 +114,7 @@ fleetTest("clients run runners and wheel functions on the master, which serves o
   const waited = (await waiting).get("data");
   assertEquals(isMap(waited) && waited.get("return"), "done");
 
-  // Private keys are in the reply alone.
+  // Private keys are only in the reply.
   await next("/ret");
   const generated = await ask(fleet, { cmd: "wheel", fun: "key.gen_accept", arg: ["fresh"], kwarg: {} });
   const pair = (generated.get("data") as ValueMap).get("return");
@@ -122,7 +122,7 @@ fleetTest("clients run runners and wheel functions on the master, which serves o
   assertEquals((await next(`${generated.get("tag")}/ret`)).get("return"), "**********");
   assertEquals(fleet.keys.list("accepted"), ["fresh"]);
 
-  // A master that ends answers who still waits.
+  // A master that ends answers clients that still wait.
   const last = ask(fleet, { cmd: "wheel", fun: "slow.wait", arg: [`${fleet.root}/never`], kwarg: {} });
   await next("/new");
   await fleet.stopMaster();

@@ -1,6 +1,6 @@
 /**
- * An orchestration in a whole fleet: its states have minions run functions and states, in their order, by the master's client, and
- * wait for events of them.
+ * An orchestration in a whole fleet: its states run functions and states on minions, in order, through the master's
+ * client, and wait for events of the minions.
  * @module
  */
 

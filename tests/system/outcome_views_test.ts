@@ -1,5 +1,5 @@
 /**
- * One job that ends in each of the outcomes, seen through everything that tells of jobs: they agree.
+ * One job with minions in each of the outcomes: all functions and commands that show jobs agree.
  * @module
  */
 
@@ -18,7 +18,7 @@ import { asMap, ScriptedMinion, testKey } from "../support/fleet/scripted_minion
 
 const LIST = "away,bad,busy,dead,ghost,good,mute,queued";
 
-/** What each minion makes of the job, until the test opens the gate. */
+/** The outcome of each minion, until the test opens the gate. */
 const EXPECTED = {
   away: "not connected",
   bad: "failed",
@@ -30,7 +30,7 @@ const EXPECTED = {
   queued: "received",
 } as const;
 
-/** A module of the minion's own: `act.it` waits for the gate, if it is to, and then ends well or badly. */
+/** A custom module of the minion: `act.it` waits for the gate if asked, and then succeeds or fails. */
 function writeModule(fleet: Fleet, id: string, how: "waits" | "fails" | "returns"): void {
   const directory = `${fleet.minionConfigDir(id)}/var/cache/salt/minion/extmods/modules`;
   Deno.mkdirSync(directory, { recursive: true });
@@ -61,7 +61,7 @@ function scripted(fleet: Fleet, id: string, key: ScriptedMinion["key"]): Scripte
   });
 }
 
-/** A minion that is there, and never gives a sign. */
+/** A connected minion that never replies. */
 async function startMute(fleet: Fleet): Promise<Disposable> {
   const minion = scripted(fleet, "mute", await testKey("mute"));
   await minion.signIn();
@@ -96,7 +96,7 @@ async function outcomes(fleet: Fleet, jid: string): Promise<Record<string, unkno
   return sorted(await runner(fleet, "jobs.outcomes", jid), (item) => asMap(item).get("outcome"));
 }
 
-fleetTest("a job in each of the outcomes is the same in jobs.*, and in what salt says", {
+fleetTest("a job with every outcome has the same outcomes in jobs.* and in the output of salt", {
   master: { timeout: 2, gather_job_timeout: 2, job_ttl: 0 },
 }, async (fleet) => {
   const start = {
@@ -119,7 +119,7 @@ fleetTest("a job in each of the outcomes is the same in jobs.*, and in what salt
   await fleet.stopMinion("away");
   await eventually(() => readPresence(fleet.masterOpts.cachedir).gone.has("away"), { what: "that away is away" });
 
-  // The place of queued is taken by another job.
+  // The minion "queued" is busy with another job.
   const before = /\d{20}/.exec((await fleet.salt("--async", "queued", "act.it")).out)?.[0] ?? "";
   await eventually(async () => (await outcomes(fleet, before)).queued === "running", { what: "the other job" });
 
@@ -142,7 +142,7 @@ fleetTest("a job in each of the outcomes is the same in jobs.*, and in what salt
   }, { what: "every outcome" });
   assertEquals(Object.values(EXPECTED).sort(), [...OUTCOMES].sort());
 
-  // What tells of the job as a whole.
+  // The functions that show the whole job.
   const returned = ["bad", "dead", "good"];
   const job = await runner(fleet, "jobs.list_job", jid);
   const printed = asMap((await runner(fleet, "jobs.print_job", jid)).get(jid) ?? null);
@@ -169,7 +169,7 @@ fleetTest("a job in each of the outcomes is the same in jobs.*, and in what salt
   assertEquals(active.get("Returned"), returned);
   const attached = fleet.saltRun("--out=json", "jobs.attach", jid);
 
-  // And what salt says, when everybody has said what he will.
+  // The output of salt, when all minions that reply have replied.
   Deno.writeTextFileSync(`${fleet.root}/gate`, "");
   const { code, out, err } = await running;
   assertEquals(code, 1);
@@ -203,7 +203,7 @@ fleetTest("a job in each of the outcomes is the same in jobs.*, and in what salt
 });
 
 fleetTest(
-  "of a minion that returns twice the first return stands, and is what is told both times",
+  "if a minion returns twice, the first return is stored, and both events have it",
   {},
   async (fleet) => {
     const minion = scripted(fleet, "twice", await testKey("twice"));
@@ -211,7 +211,7 @@ fleetTest(
     const jid = /\d{20}/.exec((await fleet.salt("--async", "twice", "test.ping")).out)?.[0] ?? "";
     using events = await fleet.listen(`salt/job/${jid}/ret`);
     const load = { cmd: "_return", id: "twice", jid, fun: "test.ping", fun_args: [], success: true, retcode: 0 };
-    // At once from several sides as well: of all that come, one is stored.
+    // Also at the same time from several connections: only one return is stored.
     const values = [1, 2, 3, 4, 5, 6];
     await Promise.all(values.map((value) => minion.request({ ...load, return: value })));
     const stored = (await runner(fleet, "jobs.lookup_jid", jid)).get("twice");

@@ -1,5 +1,6 @@
 /**
- * Returns that are larger than the master takes (`max_request_bytes`): a failure that says so, and a minion that continues.
+ * Returns that are larger than the master accepts (`max_request_bytes`): the job fails with that reason, and the minion
+ * continues.
  * @module
  */
 
@@ -16,10 +17,10 @@ import { ScriptedMinion, testKey } from "../support/fleet/scripted_minion.ts";
 
 const LIMIT = 65_536;
 const SMALL = { master: { max_request_bytes: LIMIT }, minions: ["web1"] };
-/** Writes 200,000 bytes, each line another one. */
+/** Writes 200,000 bytes; no two lines are equal. */
 const LARGE = "seq -w 100000 128570";
 
-/** What the only minion returned, by `salt --static --out=json`. */
+/** The return of the only minion, from `salt --static --out=json`. */
 async function shown(fleet: Fleet, ...words: string[]): Promise<Value> {
   const all = await fleet.saltJson("web1", ...words);
   return isMap(all) ? all.get("web1") ?? null : all;
@@ -29,7 +30,7 @@ const jobs = ({ masterOpts: { cachedir, hash_type } }: Fleet) => jobStore(cached
 const cachedir = (fleet: Fleet) => `${fleet.minionConfigDir("web1")}/var/cache/salt/minion`;
 
 fleetTest(
-  "a return above max_request_bytes is a failure that says so, at once, and the minion goes on",
+  "a return above max_request_bytes becomes a failure with that reason, at once, and the minion continues",
   SMALL,
   async (fleet) => {
     const job = await startJob(fleet, "cmd.run", { tgt: "web1", arg: [LARGE] });
@@ -42,7 +43,7 @@ fleetTest(
     assertEquals([stored?.retcode, stored?.success], [1, false]);
     assertStringIncludes((await fleet.saltRun("jobs.outcomes", job.jid, "--out=json")).out, '"failed"');
     assertEquals(await runOn(fleet, "web1", "test.ping"), true);
-    // The beginning can be had, in pieces.
+    // The beginning can be requested, in pieces.
     const expected = Array.from({ length: 28_571 }, (_, i) => 100_000 + i).join("\n");
     const piece = (await runOn(fleet, "web1", "saltutil.kept_return", job.jid)) as string;
     assertEquals(piece, expected.slice(0, piece.length));
@@ -67,12 +68,12 @@ fleetTest(
 );
 
 fleetTest(
-  "test.echo of more than half of max_request_bytes comes back whole: what is sent twice is left out once",
+  "test.echo of more than half of max_request_bytes is returned completely: the return omits the arguments",
   SMALL,
   async (fleet) => {
     const text = "x".repeat(40_000);
     assertEquals(await runOn(fleet, "web1", "test.echo", text), text);
-    // What does not even go out is said at once.
+    // A return that cannot be sent at all fails at once.
     const refused = await fleet.salt("web1", "test.echo", "x".repeat(LIMIT));
     assertEquals(refused.code, 64);
     assertStringIncludes(refused.err, "the master takes 65536 (max_request_bytes)");
@@ -80,7 +81,7 @@ fleetTest(
   },
 );
 
-fleetTest("a minion's own max_request_bytes holds where the master says nothing, or more", {
+fleetTest("a minion's own max_request_bytes applies if the master sends no limit or a larger one", {
   minions: ["web1"],
   minion: { max_request_bytes: LIMIT },
 }, async (fleet) => {
@@ -89,7 +90,7 @@ fleetTest("a minion's own max_request_bytes holds where the master says nothing,
 });
 
 fleetTest(
-  "of a no_log return that is too large nothing is kept in clear, and the operator is told of the failure",
+  "a no_log return that is too large is not stored unencrypted, and the operator gets the failure",
   SMALL,
   async (fleet) => {
     const ran = await fleet.salt("--no-log", "--out=json", "--static", "web1", "cmd.run", LARGE);
@@ -107,7 +108,7 @@ fleetTest("events, live output and salt-call's return that are too large are rep
   const called = await fleet.saltCall("web1", "event.send", "my/tag", `blob=${"z".repeat(100_000)}`);
   assertStringIncludes(called.out, "False");
   assertStringIncludes(called.err, "max_request_bytes");
-  // Each piece of 64 KB that a command writes at once is sent, in batches that fit.
+  // Output that a command writes in pieces of 64 KB is sent in batches that fit.
   const live = await fleet.salt(
     "--live",
     "web1",
@@ -130,7 +131,7 @@ fleetTest("events, live output and salt-call's return that are too large are rep
 });
 
 fleetTest(
-  "of a minion that does not know the limit, as older ones and Python's, the master's log says where it is",
+  "the master's log names the address of a minion that does not know the limit, such as older and Python minions",
   SMALL,
   async (fleet) => {
     const old = new ScriptedMinion("web1", await testKey("old"), (frame) => ask(fleet, frame));
@@ -138,7 +139,8 @@ fleetTest(
     await old.signIn();
     const frame = old.seal({ cmd: "_return", jid: makeJid(), fun: "test.echo", return: "x".repeat(5_000_000) });
     const told = () => fleet.logs.filter((line) => line.includes("in the middle of a message"));
-    // Without an answer the minion's wait ends by time, and it sends again. Like a minion's, the connection has been there for a while.
+    // Without a reply the minion would time out and send again. The connection is older than the request, like a
+    // minion's.
     for (let tries = 0; tries < 10 && told().length === 0; tries++) {
       using channel = new RequestChannel(`tcp://127.0.0.1:${fleet.masterOpts.ret_port}`);
       for (let i = 0; i < 3; i++) {
@@ -155,11 +157,15 @@ fleetTest(
   },
 );
 
-fleetTest("a client that connects, asks and leaves is not reported as having sent too much", SMALL, async (fleet) => {
-  for (let i = 0; i < 100; i++) await ask(fleet, clearRequest(map({ cmd: "ping" })));
-  assertEquals(await shown(fleet, "test.ping"), true);
-  assertEquals(fleet.logs.filter((line) => line.includes("in the middle of a message")), []);
-});
+fleetTest(
+  "a client that connects, sends a request and disconnects is not reported as having sent too much",
+  SMALL,
+  async (fleet) => {
+    for (let i = 0; i < 100; i++) await ask(fleet, clearRequest(map({ cmd: "ping" })));
+    assertEquals(await shown(fleet, "test.ping"), true);
+    assertEquals(fleet.logs.filter((line) => line.includes("in the middle of a message")), []);
+  },
+);
 
 async function ask(fleet: Fleet, frame: Uint8Array, timeoutMs = 60_000): Promise<Uint8Array> {
   using channel = new RequestChannel(`tcp://127.0.0.1:${fleet.masterOpts.ret_port}`);

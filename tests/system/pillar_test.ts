@@ -1,5 +1,6 @@
 /**
- * Pillar in a whole fleet: compiled by the master, in its processes, for each minion its own, and used for targets.
+ * Pillar in a whole fleet: the master compiles it in its processes, for each minion separately, and uses it for
+ * targets.
  * @module
  */
 
@@ -52,7 +53,7 @@ Deno.test("each minion gets its own pillar, and no other minion's", async () => 
       "{'id': 'db1', 'roles': ['db1'], 'secret': 'secret-of-db', 'ext': {'of': 'db1'}, 'nodegroups': []}",
     );
 
-    // Values are masked unless somebody asks for them.
+    // Values are masked unless they are requested.
     assertEquals(repr(await of("web1", "pillar.get", "secret")), "'**********'");
     assertEquals(repr(await of("web1", "pillar.get", "secret", "unmask=True")), "'secret-of-web'");
     assertEquals(
@@ -66,7 +67,7 @@ Deno.test("each minion gets its own pillar, and no other minion's", async () => 
     assertStringIncludes(repr(demanded), "'on': 'web1'");
     assertEquals(repr(await of("web1", "config.get", "ext:of")), "'web1'");
 
-    // Targets look at what each minion got.
+    // Targets match the pillar that each minion got.
     const ids = async (...words: string[]) => {
       const found = await fleet.saltJson(...words, "test.ping");
       return isMap(found) ? [...found.keys()].map(String).sort() : [];
@@ -74,7 +75,7 @@ Deno.test("each minion gets its own pillar, and no other minion's", async () => 
     assertEquals(await ids("-I", "secret:secret-of-w*"), ["web1"]);
     assertEquals(await ids("-C", "I@id:db1 or J@ext:of:^web"), ["db1", "web1"]);
 
-    // What the master changes comes with the next refresh.
+    // A change on the master arrives with the next refresh.
     write({ "web.sls": "secret: another-secret-of-web\n" });
     await fleet.salt("web1", "saltutil.refresh_pillar");
     await eventually(async () => repr(await of("web1", "pillar.raw", "secret")) === "'another-secret-of-web'", {
@@ -82,7 +83,7 @@ Deno.test("each minion gets its own pillar, and no other minion's", async () => 
       what: "the new pillar of web1",
     });
 
-    // A minion gets its own pillar whatever it says that it is, and whatever it says of its grains.
+    // A minion gets its own pillar, whatever id and grains it sends.
     const opts = fleet.minionOpts("db1");
     const link = new MasterLink(
       linkSettings(opts, { applicant: await applicantOf(opts, new Map()), log: SILENT_LOGGER, timeouts: {} }),
@@ -101,7 +102,7 @@ Deno.test("each minion gets its own pillar, and no other minion's", async () => 
     assert(!asAnother.includes("of-web"), asAnother);
     link.close();
 
-    // A pillar that is too large ends in words, and the next one is served.
+    // A pillar that is too large ends with an error message, and the next one is served.
     write({ "db.sls": "{% for i in range(20000) %}k{{ i }}: {{ 'x' * 100 }}\n{% endfor %}" });
     assertStringIncludes(
       repr(await of("db1", "pillar.items", "unmask=True")),

@@ -18,7 +18,7 @@ function checkPair(pki: string): void {
   assertEquals((Deno.statSync(`${pki}/minion.pem`).mode ?? 0) & 0o777, 0o400);
 }
 
-/** What is done, and what must be so afterwards, given the pki directory. */
+/** An operation, and a check of the pki directory after it. */
 const CASES: readonly (readonly [what: string, title: string, check: (pki: string, store: KeyStore) => void])[] = [
   ["pair", "after a power failure a key pair that was made is there, and whole", checkPair],
   ["laterPair", "after a power failure a key pair in directories that were made before is there, and whole", checkPair],

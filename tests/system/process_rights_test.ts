@@ -1,5 +1,5 @@
 /**
- * What only real processes have: whose rights they run with, and who may read what they write.
+ * Properties that only real processes have: the rights that they run with, and the modes of the files that they write.
  * @module
  */
 
@@ -18,7 +18,7 @@ function rightsOf(pid: number): Set<string> {
   const rights = new Set<string>();
   for (const { name } of Deno.readDirSync(`/proc/${pid}/task`)) {
     const status = ifThere(() => Deno.readTextFileSync(`/proc/${pid}/task/${name}/status`));
-    if (status === undefined) continue; // a thread that has ended
+    if (status === undefined) continue; // the thread has ended
     rights.add(
       [...status.matchAll(/^(?:Uid|Gid|Groups|CapPrm|CapEff|CapAmb):.*$/gm)].map(([line]) => line.trim()).join("\n"),
     );
@@ -26,7 +26,7 @@ function rightsOf(pid: number): Set<string> {
   return rights;
 }
 
-/** All that a process shows whose rights are those of `user`, and can be no others any more. */
+/** The rights of a process that runs as `user` and can never have others. */
 function droppedTo(name: string): string {
   const user = findUser(name);
   if (user === undefined) throw new Error(`this host has no user ${name}`);
@@ -37,7 +37,7 @@ function droppedTo(name: string): string {
   return [`Uid:\t${four(user.uid)}`, `Gid:\t${four(user.gid)}`, `Groups:\t${groups}`, ...caps].join("\n");
 }
 
-/** Files and directories below `path` with the bits that group and others have. */
+/** Files and directories below `path` with the mode bits of group and others. */
 function open(path: string): Map<string, number> {
   const found = new Map<string, number>();
   for (const { name, isDirectory, isSymlink } of ifThere(() => [...Deno.readDirSync(path)]) ?? []) {
@@ -45,7 +45,7 @@ function open(path: string): Map<string, number> {
     if (isSymlink) continue;
     const bits = (ifThere(() => Deno.lstatSync(inner))?.mode ?? 0) & 0o077;
     if (bits !== 0) found.set(inner, bits);
-    // What is in a directory that nobody else enters is nobody else's.
+    // Files in a directory that no other user can enter are not accessible.
     if (isDirectory && (bits & 0o011) !== 0) { for (const [file, mode] of open(inner)) found.set(file, mode); }
     else if (isDirectory) { for (const [file, mode] of open(inner)) if ((mode & 0o022) !== 0) found.set(file, mode); }
   }
@@ -53,7 +53,7 @@ function open(path: string): Map<string, number> {
 }
 
 Deno.test(
-  "user: master and minion drop their rights in every thread, for good, before their sockets are there",
+  "user: master and minion drop their rights in every thread, permanently, before their sockets exist",
   ROOT_ONLY,
   async () => {
     await using fleet = await ProcessFleet.start({ minions: 0, master: { user: "nobody", auto_accept: true } });
@@ -69,17 +69,17 @@ Deno.test(
     const ran = await fleet.salt("salt", "--out=json", "m1", "cmd.run", "id -u; cat /etc/shadow", "shell=/bin/sh");
     assertStringIncludes(ran.out, `${nobody}\\n`);
     assertStringIncludes(ran.out, "Permission denied");
-    // Nobody becomes root again, by no way that a job has.
+    // No job can become root again.
     const back = await fleet.salt("salt", "--out=json", "m1", "cmd.run", "id -u", "runas=root", "shell=/bin/sh");
     assertEquals(/"m1": "0"/.test(back.out), false, back.out);
-    // The operator is root; what salt-key writes is the master's anyway, and the master can read it.
+    // The operator is root, but files that salt-key writes belong to the master's user, and the master can read them.
     const rejected = await fleet.salt("salt-key", "-y", "--include-accepted", "-r", "m1");
     assertEquals(rejected.code, 0, rejected.err);
     assertEquals(Deno.statSync(`${fleet.masterOpts.pki_dir}/minions_rejected/m1`).uid, nobody);
   },
 );
 
-Deno.test("salt-key -u becomes that user, as Salt's does", ROOT_ONLY, async () => {
+Deno.test("salt-key -u changes to that user, as Salt's does", ROOT_ONLY, async () => {
   await using fleet = await ProcessFleet.start({ minions: 0 });
   const dir = `${fleet.root}/keys`;
   Deno.mkdirSync(dir);
@@ -124,7 +124,7 @@ function isLog(file: string): boolean {
   return /\/var\/log\/salt\/(master|minion|key)$/.test(file);
 }
 
-/** Everything in a directory, itself and what is below it as well. */
+/** A directory and everything below it. */
 function everything(path: string): string[] {
   const inner = ifThere(() => [...Deno.readDirSync(path)]) ?? [];
   return [
@@ -136,7 +136,7 @@ function everything(path: string): string[] {
 const LINUX_ROOT = { ignore: Deno.uid() !== 0 || Deno.build.os !== "linux" };
 
 Deno.test(
-  "with publisher_acl others reach their key and the bus, and nothing else: of a master that is root's",
+  "with publisher_acl, other users can access their key and the bus, and nothing else, on a master that runs as root",
   LINUX_ROOT,
   (t) => aclUsersOf("root", t),
 );
@@ -177,17 +177,17 @@ async function aclUsersOf(owner: string, t: Deno.TestContext): Promise<void> {
     return JSON.parse(out);
   };
 
-  await t.step("who is named gets answers", async () => {
+  await t.step("a user with an entry gets answers", async () => {
     const ran = await daemon.salt("salt", fleet.configDir, "--out=json", "m00", "test.echo", "hello");
     assertEquals([ran.code, ran.err], [0, ""], ran.out);
     assertEquals(JSON.parse(ran.out), { m00: "hello" });
   });
-  await t.step("and is known by name", async () => {
+  await t.step("and jobs have the user's name", async () => {
     const listed = await fleet.salt("salt-run", "--out=json", "jobs.list_jobs", "search_function=test.echo");
     const users = Object.values<{ User: string }>(JSON.parse(listed.out)).map(({ User }) => User);
     assertEquals(users, ["daemon"]);
   });
-  await t.step("and is refused everything else", async () => {
+  await t.step("and all other requests are denied", async () => {
     for (const words of [["m00", "cmd.run", "id"], ["m00", "test.ping,cmd.run", ",id"], ["*", "state.apply"]]) {
       const ran = await daemon.salt("salt", fleet.configDir, ...words);
       assertEquals(ran.code, 77, ran.out + ran.err);
@@ -199,7 +199,7 @@ async function aclUsersOf(owner: string, t: Deno.TestContext): Promise<void> {
       assertEquals([ran.code === 0, ran.out.includes("m00")], [false, false], ran.out + ran.err);
     }
   });
-  await t.step("and is told of minions that do not answer, and of targets that match no minion", async () => {
+  await t.step("and the output names minions that do not answer, and targets without a minion", async () => {
     const nobody = await daemon.salt("salt", fleet.configDir, "no-such-minion", "test.ping");
     assertEquals([nobody.code, nobody.err], [2, "ERROR: No return received\n"], nobody.out);
     Deno.kill(fleet.minion("m00").pid, "SIGSTOP");
@@ -208,7 +208,7 @@ async function aclUsersOf(owner: string, t: Deno.TestContext): Promise<void> {
     assertEquals(silent.code, 1, silent.out + silent.err);
     assertStringIncludes(silent.out, "Minion did not return. [No response]");
   });
-  await t.step("and reaches the own key, the ports and the outgoing socket", async () => {
+  await t.step("and the user can access the own key, the ports and the socket of events", async () => {
     assertEquals(await reach(daemon), {
       [accessKeyPath(cachedir, "daemon")]: ["read"],
       [`${sock_dir}/event_bus_pub.ipc`]: ["connect"],
@@ -218,19 +218,19 @@ async function aclUsersOf(owner: string, t: Deno.TestContext): Promise<void> {
     const pid = await daemon.deno("tests/support/reach.ts", JSON.stringify([pidfile]));
     assertEquals(JSON.parse(pid.out), { [pidfile]: ["read"] });
   });
-  await t.step("who is not named reaches nothing", async () => {
+  await t.step("a user without an entry can access nothing", async () => {
     assertEquals(await reach(games), {});
     const ran = await games.salt("salt", fleet.configDir, "m00", "test.ping");
     assertEquals(ran.code, 77, ran.out + ran.err);
     assertStringIncludes(ran.err, "no right to reach the master");
   });
-  await t.step("after a restart as well", async () => {
+  await t.step("the same after a restart", async () => {
     await fleet.stopMaster();
     await fleet.startMaster();
     await fleet.allPresent(["m00"]);
     assertEquals((await daemon.salt("salt", fleet.configDir, "m00", "test.ping")).code, 0);
   });
-  await t.step("who is not named any more reaches nothing", async () => {
+  await t.step("a user whose entry was removed can access nothing", async () => {
     await fleet.stopMaster();
     fleet.configure("master", { publisher_acl: { games: ["test.*"] } });
     await fleet.startMaster();
@@ -245,7 +245,7 @@ async function aclUsersOf(owner: string, t: Deno.TestContext): Promise<void> {
   });
 }
 
-Deno.test("a service does not start on a private key that others may read, and says which", async () => {
+Deno.test("a service does not start if others can read its private key, and names the file", async () => {
   await using fleet = await ProcessFleet.start({ minions: 1 });
   await fleet.stopMinion("m00");
   await fleet.stopMaster();

@@ -1,5 +1,5 @@
 /**
- * A publish that comes again: the job is run once, also after a restart of the master or the minion.
+ * A publish that arrives again: the job runs once, also after a restart of the master or the minion.
  * @module
  */
 
@@ -22,7 +22,7 @@ import { keptLog } from "../support/fleet/scripted_master.ts";
 import { ScriptedMinion, testKey } from "../support/fleet/scripted_minion.ts";
 import { Peer } from "../support/fleet/peer.ts";
 
-/** Publishes a job that leaves a line in `ran`, under its own id or one that was used. @returns The id. */
+/** Publishes a job that appends a line to `ran`, with a new id or one that was used. @returns The id. */
 async function publish(fleet: Fleet, jid?: string): Promise<string> {
   using client = await LocalClient.connect(fleet.masterOpts, { user: "root", log: SILENT_LOGGER });
   const arg = [`echo ran >> ${fleet.root}/ran`];
@@ -31,12 +31,12 @@ async function publish(fleet: Fleet, jid?: string): Promise<string> {
 }
 
 async function runs(fleet: Fleet): Promise<number> {
-  // A job behind the others: when it has returned, they have been looked at.
+  // A job after the others: when it has returned, they have been processed.
   await runJob(fleet, "test.ping");
   return Deno.readTextFileSync(`${fleet.root}/ran`).split("\n").filter((line) => line === "ran").length;
 }
 
-Deno.test("a job that is published again is run once, also after a restart of minion or master", async () => {
+Deno.test("a job that is published again runs once, also after a restart of minion or master", async () => {
   await using fleet = await startFleet();
   const init = { opts: [packOpts("minion", fleet.minionOpts("web1"))] };
   const url = new URL("../support/fleet/minion_thread.ts", import.meta.url);
@@ -64,7 +64,7 @@ Deno.test("a job that is published again is run once, also after a restart of mi
 });
 
 fleetTest(
-  "a job that waits for a minion runs only there when it connects: on no other minion, and on none that was accepted since",
+  "a job that waits for a minion runs only there when it connects, not on other or later accepted minions",
   {
     minions: ["web1", "web2"],
   },
@@ -85,7 +85,7 @@ fleetTest(
     await fleet.untilServing(["web1", "web3"], () => Promise.all(["web1", "web3"].map((id) => fleet.startMinion(id))));
     await fleet.untilServing(["web2"], () => fleet.startMinion("web2"));
     await eventually(() => runs("web2") === 1, { what: "the run on web2" });
-    await runJob(fleet, "test.ping"); // behind the other: when it has returned, they have all looked at that
+    await runJob(fleet, "test.ping"); // after the other job: when it has returned, all minions have processed that one
     assertEquals(["web1", "web2", "web3"].map(runs), [1, 1, 0]);
   },
 );
@@ -110,7 +110,7 @@ fleetTest("after SIGINT salt prints how to attach again, and jobs.attach shows e
 });
 
 fleetTest(
-  "a recorded sign-in is answered a few times, however often it is sent, and its minion signs in all the same",
+  "a recorded sign-in is answered only a few times, however often it is sent, and its minion can still sign in",
   {},
   async (fleet) => {
     using channel = new RequestChannel(`tcp://127.0.0.1:${fleet.masterOpts.ret_port}`);
@@ -123,7 +123,7 @@ fleetTest(
     attacker.connect(`tcp://127.0.0.1:${fleet.masterOpts.ret_port}`);
     const ping = clearRequest(map({ cmd: "ping" }));
     let answers = 0;
-    // Behind every hundred, a request that is answered: when its reply is there, so are all of theirs.
+    // After every hundred requests, one that is answered: when its reply has come, all of them have been processed.
     for (let round = 0; round < 5; round++) {
       for (let n = 0; n < 100; n++) await attacker.send([new Uint8Array(), sent[0]], WITHIN_MS);
       for (let n = 0; n < fleet.masterOpts.worker_threads; n++) {

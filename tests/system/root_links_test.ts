@@ -1,5 +1,5 @@
 /**
- * What root does for a service with `user`, in directories that are that user's: through no link that the user has planted.
+ * Root's operations for a service with `user`, in directories of that user: they follow no link that the user has made.
  * @module
  */
 
@@ -12,7 +12,7 @@ import { run } from "../support/processes.ts";
 const ROOT_ONLY = { ignore: Deno.uid() !== 0 };
 const SECRET = "root's own\n";
 
-/** What is root's alone, beside a fleet's directories. */
+/** Files that only root may access, beside a fleet's directories. */
 class Victims {
   readonly file: string;
   readonly directory: string;
@@ -29,14 +29,17 @@ class Victims {
     Deno.chmodSync(this.directory, 0o755);
   }
 
-  /** So that each case begins alike, whatever the one before did. */
+  /** Restores the files, so that each case begins in the same state. */
   restore(): void {
     Deno.removeSync(this.file);
     Deno.removeSync(this.directory, { recursive: true });
     this.#make();
   }
 
-  /** All that could have changed, as a line for each; by its time the directory shows also what was made and removed. */
+  /**
+   * Everything that could have changed, one line for each; the time of the directory also shows files that were made
+   * and removed.
+   */
   look(): string[] {
     const owned = ({ uid, gid, mode }: Deno.FileInfo) => `${uid}:${gid} ${((mode ?? 0) & 0o7777).toString(8)}`;
     const inside = [...Deno.readDirSync(this.directory)].map(({ name }) => name);
@@ -49,7 +52,7 @@ class Victims {
   }
 }
 
-/** Puts a link of nobody's at `path`, as nobody could in their own directory. */
+/** Makes a link at `path` that belongs to the user nobody, as that user could in their own directory. */
 async function plant(path: string, target: string): Promise<void> {
   try {
     Deno.renameSync(path, `${path}.old`);
@@ -61,7 +64,7 @@ async function plant(path: string, target: string): Promise<void> {
   assertEquals(code, 0);
 }
 
-/** As it was before; a program that followed the link may have removed it. */
+/** Restores the earlier file; a program that followed the link may have removed it. */
 function unplant(path: string): void {
   for (const act of [() => Deno.removeSync(path), () => Deno.renameSync(`${path}.old`, path)]) {
     try {
@@ -72,14 +75,14 @@ function unplant(path: string): void {
   }
 }
 
-/** Starts the master, which may refuse, and ends it. @returns What a refusal said. */
+/** Starts the master, which may refuse to start, and ends it. @returns The message of a refusal. */
 async function tryMaster(fleet: ProcessFleet): Promise<string> {
   const said = await fleet.startMaster().then(() => "", String);
   await fleet.stopMaster();
   return said;
 }
 
-Deno.test("root follows no link that the service's user has planted: starts of the master", ROOT_ONLY, async (t) => {
+Deno.test("root follows no link that the service's user has made: starts of the master", ROOT_ONLY, async (t) => {
   await using fleet = await ProcessFleet.start({ minions: 0, master: { user: "nobody" } });
   const victims = new Victims(fleet.root);
   await fleet.stopMaster();
@@ -107,7 +110,7 @@ Deno.test("root follows no link that the service's user has planted: starts of t
       }
     });
   }
-  await t.step("after all that, the master starts as ever", async () => {
+  await t.step("after all that, the master starts as usual", async () => {
     assertEquals(await tryMaster(fleet), "");
   });
 });
@@ -118,8 +121,8 @@ Deno.test("root makes nothing in a directory of the service's user", ROOT_ONLY, 
   await fleet.stopMaster();
   const nobody = findUser("nobody");
   assert(nobody !== undefined);
-  // Its owner may not write there, and root may write everywhere: what comes to be in it, root has made.
-  const theirs = `${fleet.root}/master/theirs`; // below root_dir, which is put before other paths
+  // The owner may not write there, but root may write everywhere: only root can have made a new file in it.
+  const theirs = `${fleet.root}/master/theirs`; // below root_dir, the prefix of other paths
   Deno.mkdirSync(theirs);
   Deno.chownSync(theirs, nobody.uid, nobody.gid);
   Deno.chmodSync(theirs, 0o500);
@@ -153,7 +156,7 @@ Deno.test("root makes nothing in a directory of the service's user", ROOT_ONLY, 
   }
 });
 
-Deno.test("root follows no link that the service's user has planted: the commands", ROOT_ONLY, async (t) => {
+Deno.test("root follows no link that the service's user has made: the commands", ROOT_ONLY, async (t) => {
   await using fleet = await ProcessFleet.start({ minions: 0, master: { user: "nobody", auto_accept: true } });
   fleet.startStranger("m00", { user: "nobody" });
   await fleet.allPresent(["m00"]);
@@ -202,7 +205,7 @@ Deno.test("root follows no link that the service's user has planted: the command
       }
     });
   }
-  await t.step("no file of root's is read in the place of a key", async () => {
+  await t.step("no file of root is read instead of a key", async () => {
     const path = accessKeyPath(cachedir, "nobody");
     Deno.writeTextFileSync(made, Deno.readTextFileSync(path), { mode: 0o600 });
     await plant(path, made);
@@ -254,12 +257,13 @@ Deno.test(
     fleet.startStranger("m00");
     await fleet.allPresent(["m00"]);
     const nobody = findUser("nobody")?.uid;
-    // On a cache in which nothing was stored yet.
+    // With an empty cache.
     const present = await fleet.salt("salt-run", "--out=json", "manage.present");
     assertEquals([present.code, JSON.parse(present.out)], [0, ["m00"]], present.err);
     const ping = await fleet.salt("salt", "--out=json", "m00", "test.ping");
     assertEquals([ping.code, JSON.parse(ping.out)], [0, { m00: true }], ping.err);
-    // A file that root alone may read, to where root's minion alone may write; and output that only root may write.
+    // A file that only root may read, copied to a directory where only root's minion may write; and an output file that
+    // only root may write.
     const source = `${fleet.root}/only-roots`, copy = `${fleet.root}/copied`, output = `${fleet.root}/output.json`;
     Deno.writeTextFileSync(source, "secret", { mode: 0o600 });
     for (const words of [[], ["--chunked"]]) {

@@ -1,7 +1,7 @@
 /**
- * The faults that Salt's past security advisories are about, tried on a running master as raw frames: by a stranger, and by
- * an accepted minion that lies. The others of that list are in tests/master/hostile_frames_test.ts; docs/security.md names them all.
- * Source: salt-protocol.md section 13.
+ * The vulnerabilities of Salt's past security advisories, tried on a running master with raw frames: by an unknown
+ * sender, and by an accepted minion that sends false data. The others of that list are in
+ * tests/master/hostile_frames_test.ts; docs/security.md names them all. Source: salt-protocol.md section 13.
  * @module
  */
 
@@ -30,7 +30,7 @@ async function clear(fleet: Fleet, load: Record<string, unknown>): Promise<Value
   return opened(await ask(fleet, clearRequest(map(load))));
 }
 
-/** An accepted minion that says what a test wants. */
+/** An accepted minion that sends what a test chooses. */
 async function liar(fleet: Fleet, id = "liar"): Promise<ScriptedMinion> {
   const minion = new ScriptedMinion(id, await testKey(id), (frame) => ask(fleet, frame));
   assert((await minion.signIn()).inner.has("aes"));
@@ -53,7 +53,7 @@ const HOSTILE_NAMES = [
   "a\nb",
 ];
 
-fleetTest("CVE-2020-16846, CVE-2020-25592: nothing that is sent reaches a shell, and bogus credentials are refused", {
+fleetTest("CVE-2020-16846, CVE-2020-25592: no request data reaches a shell, and bogus credentials are denied", {
   minions: ["db1"],
 }, async (fleet) => {
   const bait = `${fleet.root}/bait`;
@@ -72,7 +72,7 @@ fleetTest("CVE-2020-16846, CVE-2020-25592: nothing that is sent reaches a shell,
         repr(map({ error: { name: "AuthenticationError", message: "Authentication error occurred." } })),
       );
     }
-    // A command that is not a shell's gets them as arguments.
+    // A command without a shell gets them as arguments.
     const run = await fleet.salt("--static", "--out=json", "db1", "cmd.run", `echo '${text}'`, "python_shell=False");
     assertEquals(run.code, 0, run.err);
     assertStringIncludes(run.out, JSON.stringify(text).slice(1, -1));
@@ -95,7 +95,7 @@ fleetTest("CVE-2021-25283, CVE-2025-62348: templates and YAML tags in arguments 
   }
 });
 
-fleetTest("CVE-2021-25284: credentials of a refused request are in no log and no event", {}, async (fleet) => {
+fleetTest("CVE-2021-25284: credentials of a denied request are in no log and no event", {}, async (fleet) => {
   using events = await fleet.listen("");
   const secret = "correct-horse-battery";
   for (const cmd of ["publish", "runner", "wheel", "mk_token", "get_token", "nonesuch"]) {
@@ -106,16 +106,20 @@ fleetTest("CVE-2021-25284: credentials of a refused request are in no log and no
   assertEquals(await events.next(100), undefined);
 });
 
-fleetTest("CVE-2024-38825: no external authentication is believed that is not there, whatever it comes with", {
-  master: { external_auth: { auto: { root: [".*"] }, pki: { "CN=web1": [".*"] } } },
-}, async (fleet) => {
-  const certificate = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----";
-  for (const eauth of ["pam", "pki", "ldap", "sharedsecret", "rest", "auto", "../pam"]) {
-    for (const username of ["root", certificate]) {
-      assertEquals(await clear(fleet, { cmd: "mk_token", eauth, username, password: "" }), "");
+fleetTest(
+  "CVE-2024-38825: a request for external authentication that is not configured is denied, whatever its fields",
+  {
+    master: { external_auth: { auto: { root: [".*"] }, pki: { "CN=web1": [".*"] } } },
+  },
+  async (fleet) => {
+    const certificate = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----";
+    for (const eauth of ["pam", "pki", "ldap", "sharedsecret", "rest", "auto", "../pam"]) {
+      for (const username of ["root", certificate]) {
+        assertEquals(await clear(fleet, { cmd: "mk_token", eauth, username, password: "" }), "");
+      }
     }
-  }
-});
+  },
+);
 
 fleetTest(
   "CVE-2024-22231, CVE-2024-22232, CVE-2024-38824, CVE-2025-22237, CVE-2025-22238, CVE-2025-22240, CVE-2025-22242: " +
@@ -182,7 +186,7 @@ fleetTest("CVE-2024-22231: a sign-in under a hostile id leaves no file", {}, asy
   assertEquals(files(fleet.root), before);
 });
 
-/** What only a master, or only another minion, may tell. */
+/** Data that only a master, or only another minion, may send. */
 const FORGED = (jid: string) => [
   jid,
   `salt/job/${jid}/new`,
@@ -214,7 +218,7 @@ const FORGED = (jid: string) => [
 ];
 
 fleetTest(
-  "CVE-2025-22239: forged events are refused, alone and in a list, and the minion's own are passed on",
+  "CVE-2025-22239: forged events are rejected, alone and in a list, and the minion's own events are fired",
   {},
   async (
     fleet,
@@ -226,7 +230,7 @@ fleetTest(
       const data = { id: "db1", return: "forged", jid, lost: ["db1"], new: [], present: [] };
       assertEquals(await minion.request({ cmd: "_minion_event", tag, data, pretag: null }), null);
       assertEquals(await minion.request({ cmd: "_minion_event", events: [{ tag, data }], pretag: null }), null);
-      // The same tag in two halves, of which the second alone is anybody's.
+      // The same tag in two parts: every minion may send the second part alone.
       const [pretag, ...rest] = tag.split("/");
       if (rest.length === 0) continue;
       const half = rest.join("/");
@@ -250,7 +254,7 @@ fleetTest(
 );
 
 fleetTest(
-  "CVE-2025-22236: no event and no command of a minion publishes a job",
+  "CVE-2025-22236: no event and no request of a minion publishes a job",
   { minions: ["db1"] },
   async (fleet) => {
     const minion = await liar(fleet);
@@ -287,13 +291,13 @@ fleetTest(
   },
 );
 
-fleetTest("a minion that returns for another's job, or twice, changes nothing of what the operator sees", {
+fleetTest("a minion that returns for another minion's job, or twice, does not change the operator's result", {
   minions: ["db1"],
 }, async (fleet) => {
   const minion = await liar(fleet);
   const job = await startJob(fleet, "test.sleep", { tgt: "db1", arg: [1] });
   const lie = { jid: job.jid, fun: "test.sleep", fun_args: [], return: "lie", retcode: 0, success: true };
-  // Under its own name, for a job that it was not given; and under another's.
+  // With its own id, for a job that it did not get; and with the id of another minion.
   await minion.request({ cmd: "_return", ...lie });
   assertEquals(await minion.send(minion.seal({ cmd: "_return", ...lie }, { inner: { id: "db1" } })), "bad load");
   await minion.request({ cmd: "_minion_event", tag: `salt/job/${job.jid}/ret/db1`, data: lie, id: "liar" });

@@ -1,5 +1,6 @@
 /**
- * The common trap, with real processes: a highstate changes the minion's configuration, and `service.running: salt-minion` watches it.
+ * A common problem, with real processes: a highstate changes the minion's configuration, and `service.running:
+ * salt-minion` watches it.
  * @module
  */
 
@@ -11,7 +12,7 @@ import { fieldOf } from "../support/calls/returned_states.ts";
 
 const ID = "m00";
 
-Deno.test("service.running of salt-minion restarts it in the middle of a run, once, and the run continues to its end", async () => {
+Deno.test("service.running of salt-minion restarts the minion once during a run, and the run continues to its end", async () => {
   const bin = Deno.makeTempDirSync({ prefix: "watch_restart_" });
   const path = Deno.env.get("PATH") ?? "";
   Deno.env.set("PATH", `${bin}:${path}`);
@@ -23,7 +24,7 @@ Deno.test("service.running of salt-minion restarts it in the middle of a run, on
     });
     const { root } = fleet;
     const pid = fleet.minion(ID).pid;
-    // What systemd does for `systemctl --no-block restart salt-minion`: it answers at once, and ends the minion a moment later.
+    // Like `systemctl --no-block restart salt-minion`: returns at once, and ends the minion a moment later.
     Deno.writeTextFileSync(
       `${bin}/restart`,
       `#!/bin/sh\nsleep 0.3\nkill ${pid}\nwhile kill -0 ${pid} 2> /dev/null; do sleep 0.05; done\nexec ${

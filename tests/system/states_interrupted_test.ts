@@ -1,6 +1,6 @@
 /**
- * Runs of states that something breaks into, with real processes: a state that restarts the minion, a minion that is killed, and a
- * master that goes away. Each run ends with a named outcome, nothing is half-written, and the next run heals it.
+ * Runs of states that are interrupted, with real processes: a state that restarts the minion, a minion that is killed,
+ * and a master that stops. Each run ends with a named outcome, no file is half-written, and the next run succeeds.
  * @module
  */
 
@@ -15,7 +15,7 @@ import { fieldOf } from "../support/calls/returned_states.ts";
 
 const ID = "m00";
 
-Deno.test("runs of states survive a restart, a kill and a lost master with a named outcome", async (t) => {
+Deno.test("runs of states end with a named outcome after a restart, a kill and a lost master", async (t) => {
   await using fleet = await ProcessFleet.start({
     minions: 1,
     minion: { request_channel_timeout: 2, request_channel_tries: 2 },
@@ -24,7 +24,7 @@ Deno.test("runs of states survive a restart, a kill and a lost master with a nam
   const apply = (sls: string) => startApply(fleet, ID, sls);
   const returned = (jid: string) => untilReturned(fleet, ID, jid);
 
-  await t.step("a minion that is killed: the return says how far it came, and the next run heals it", async () => {
+  await t.step("a minion that is killed: the return has the completed states, and the next run succeeds", async () => {
     const killed = (length: number) =>
       serveStates(fleet, "killed", {
         first: { "file.managed": [{ name: `${root}/first` }, { contents: "first" }] },
@@ -55,7 +55,7 @@ Deno.test("runs of states survive a restart, a kill and a lost master with a nam
   });
 
   await t.step(
-    "a master that goes away: the state that needs it fails by name, and the next run heals it",
+    "a master that stops: the state that needs it fails with a named error, and the next run succeeds",
     async () => {
       Deno.writeTextFileSync(`${fleet.statesDir}/large.txt`, "line\n".repeat(400_000));
       serveStates(fleet, "lost", {
@@ -86,10 +86,10 @@ Deno.test("runs of states survive a restart, a kill and a lost master with a nam
     },
   );
 
-  await t.step("a state that restarts salt-minion: the run goes on to its end, and no state runs twice", async () => {
+  await t.step("a state that restarts salt-minion: the run continues to its end, and no state runs twice", async () => {
     const start = fleet.startWords(ID);
     const pid = fleet.minion(ID).pid;
-    // What systemd does for `systemctl restart salt-minion`.
+    // Like `systemctl restart salt-minion`.
     Deno.writeTextFileSync(
       `${root}/systemctl`,
       `#!/bin/sh\necho "$*" >> ${root}/systemctl.calls\nkill ${pid}\nwhile kill -0 ${pid} 2> /dev/null; do sleep 0.05; done\n` +

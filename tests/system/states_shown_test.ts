@@ -34,7 +34,7 @@ async function of(fleet: Fleet, id: string, ...words: string[]): Promise<Value> 
   return isMap(found) ? found.get(id) ?? null : null;
 }
 
-/** Checks what is the same wherever the files are. */
+/** The checks that do not depend on where the files are. */
 async function checkShown(fleet: Fleet): Promise<void> {
   const low = await of(fleet, "web1", "state.show_lowstate");
   assert(Array.isArray(low), repr(low));
@@ -54,7 +54,7 @@ async function checkShown(fleet: Fleet): Promise<void> {
 Deno.test("state.show_* shows states with the files and pillar of the master", async () => {
   const root = Deno.makeTempDirSync({ prefix: "shown_" });
   try {
-    // What another source than the top file says.
+    // Data from another source than the top file.
     place(root, {
       "nodes.sh": 'case "$1" in db1) echo "classes: {nodes: {}, common: {}}";; esac\n',
     });
@@ -72,7 +72,7 @@ Deno.test("state.show_* shows states with the files and pillar of the master", a
     assertEquals(repr(await of(fleet, "db1", "state.show_top")), "{'base': ['common', 'nodes']}");
     assertEquals(repr(await of(fleet, "web1", "state.show_top")), "{'base': ['common', 'web']}");
     place(root, { "nodes.sh": "exit 1\n" });
-    // A change of a file is seen by the next call, and one of pillar by the next refresh.
+    // A change of a file takes effect at the next call, and a change of pillar at the next refresh.
     place(`${root}/salt`, { "web/deep.sls": "deep:\n  test.nop:\n    - new: {{ pillar['port'] }}\n" });
     place(`${root}/pillar`, { "web.sls": "port: 99\n" });
     await fleet.salt("web1", "saltutil.refresh_pillar");

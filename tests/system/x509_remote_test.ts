@@ -1,5 +1,5 @@
 /**
- * Certificates that another minion signs: by a real master that lets minions ask each other.
+ * Certificates that another minion signs, through a real master whose `peer` rules allow it.
  * @module
  */
 
@@ -14,13 +14,13 @@ import { isSignedBy } from "../../lib/x509/signing.ts";
 
 const MADE = new URL("../corpus/x509.json", import.meta.url);
 
-/** The authority's certificate and key. */
+/** The certificate and key of the authority. */
 function authority(): { readonly certificate: string; readonly key: string } {
   const made = JSON.parse(Deno.readTextFileSync(MADE));
   return { certificate: made.certificates[0].made.value, key: made.keys.rsa2048.private };
 }
 
-/** States of a minion that has the minion `ca` sign its certificate. */
+/** States of a minion whose certificate is signed by the minion `ca`. */
 function states(folder: string): string {
   const certificate = {
     name: `${folder}/www.crt`,
@@ -39,7 +39,7 @@ function states(folder: string): string {
   return `#!yaml\n${JSON.stringify(tree)}\n`;
 }
 
-Deno.test("a minion's certificate is signed by another minion, as the policy of that one says", async () => {
+Deno.test("a minion's certificate is signed by another minion, according to its signing policy", async () => {
   const root = Deno.makeTempDirSync({ prefix: "x509_remote_" });
   try {
     const { certificate, key } = authority();
@@ -89,13 +89,13 @@ Deno.test("a minion's certificate is signed by another minion, as the policy of 
     const renamed = await applied("web1", "test=True");
     assertEquals(dumpJson(renamed.changes ?? null), dumpJson(map({ subject_name: "CN=web.example.org,O=Policy" })));
 
-    // Another minion is not in the policy.
+    // A minion that the policy does not name.
     Deno.writeTextFileSync(`${root}/srv/www.sls`, states(root).replace("www.crt", "db.crt"));
     const refused = await applied("db1");
     assertEquals(refused.result, false);
     assertStringIncludes(refused.comment, "minion not permitted to use specified signing policy");
 
-    // A policy whose minions are a compound expression, which the master is asked about.
+    // A policy with a compound expression for minions, which the master evaluates.
     for (const [minion, permitted] of [["web1", true], ["db1", false]] as const) {
       const { out } = await fleet.salt(
         ...[minion, "x509.create_certificate", "ca_server=ca", "signing_policy=named", `private_key=${root}/www.key`],
@@ -105,7 +105,7 @@ Deno.test("a minion's certificate is signed by another minion, as the policy of 
       else assertStringIncludes(out, "minion not permitted to use specified signing policy");
     }
 
-    // A minion that the master does not let ask others.
+    // A minion whose requests the `peer` rules do not allow.
     const { out } = await fleet.salt("ca", "x509.create_certificate", "ca_server=ca", "signing_policy=www", "CN=x");
     assertStringIncludes(out, "ca_server did not respond. Salt master must permit peers to call the");
   } finally {

@@ -1,5 +1,5 @@
 /**
- * Lines of what asks and changes the host that no test can reach.
+ * Lines that no test can reach, in code that reads or changes the host.
  * @module
  */
 

@@ -1,5 +1,5 @@
 /**
- * Lines of files, data, pillar and the language of states that no test can reach.
+ * Lines that no test can reach, in code for files, data, pillar and the language of states.
  * @module
  */
 

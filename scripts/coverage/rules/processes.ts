@@ -1,5 +1,5 @@
 /**
- * Lines of the processes, threads, commands and sockets that no test can reach, or that the tool cannot see.
+ * Lines of processes, threads, commands and sockets that no test can reach, or that the tool cannot see.
  * @module
  */
 

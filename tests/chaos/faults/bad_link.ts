@@ -25,7 +25,7 @@ async function work(
   for (let i = 0; i < count; i++) {
     await jobs.publish([random.pick(fleet.ids)], random.int(300) / 1_000);
     if (i % 10 > 0) continue;
-    // Alone: a minion has one request under way, so behind ten returns a ping waits for ten round trips.
+    // One at a time: a minion sends one request at a time, so a ping would wait for ten returns and their round trips.
     await eventually(() => jobs.outstanding === 0, { withinMs: 60_000, what: "the returns", everyMs: 50 });
     const began = performance.now();
     answered += await answers(fleet, "*", fleet.ids.length, 30_000);
@@ -48,7 +48,7 @@ async function work(
 export const lossyLink: Fault = {
   name: "lossy-link",
   what: "one packet in a hundred is lost, in each direction",
-  promise: "nothing is lost but time",
+  promise: "nothing is lost, answers are only slower",
   missing: () => Network.missing(),
   async run(run): Promise<Figure[]> {
     const { jobs, minions } = run.long ? LONG : SHORT;
@@ -63,7 +63,7 @@ export const lossyLink: Fault = {
 export const slowLink: Fault = {
   name: "slow-link",
   what: `every byte takes ${DELAY_MS} ms, in each direction (a proxy holds it)`,
-  promise: "nothing is lost but time, and no time-out is taken for an outage",
+  promise: "nothing is lost, answers are only slower, and no timeout counts as an outage",
   async run(run): Promise<Figure[]> {
     const { jobs, minions } = run.long ? LONG : SHORT;
     await using publishing = SlowProxy.listen(DELAY_MS);

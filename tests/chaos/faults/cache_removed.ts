@@ -1,5 +1,5 @@
 /**
- * The master's cache directory, removed under the running master.
+ * Removes the master's cache directory while the master runs.
  * @module
  */
 
@@ -11,8 +11,8 @@ import { ProcessFleet } from "../harness/process_fleet.ts";
 /** See {@linkcode Fault}. */
 export const cacheRemoved: Fault = {
   name: "cache-removed",
-  what: "rm -rf of the master's cache directory under the running master",
-  promise: "the master makes it again, with the operators' keys in it; nobody has to restart anything",
+  what: "rm -rf of the master's cache directory while the master runs",
+  promise: "the master makes it again, with the operators' keys; no restart is needed",
   async run({ say }): Promise<Figure[]> {
     const minions = 2;
     await using fleet = await ProcessFleet.start({ minions, master: { loop_interval: 1 } });
@@ -32,7 +32,7 @@ export const cacheRemoved: Fault = {
     return [
       { name: "answers to all again after, ms", value: afterMs, atMost: 10_000 },
       { name: "jobs stored", value: stored, atLeast: 1 },
-      { name: "present after one signed in anew", value: present, atLeast: 1 },
+      { name: "present after one signed in again", value: present, atLeast: 1 },
       { name: "answers at the end", value: await echo(fleet, "end"), atLeast: minions },
       { name: "processes that ended", value: ended(fleet), atMost: 0 },
     ];

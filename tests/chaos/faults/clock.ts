@@ -1,6 +1,6 @@
 /**
- * Clocks that jump by an hour, of the master and of the minions, either way, while jobs run. The clock of monotonic time does
- * not jump, as it does not when an operator or NTP sets the time.
+ * The clocks of the master and of the minions jump by an hour, forward and back, while jobs run. The clock of monotonic
+ * time does not jump, as it does not when an operator or NTP sets the time.
  *
  * A library that is preloaded to the processes (clock.c) moves their clocks; it is built when it is needed.
  * @module
@@ -14,7 +14,7 @@ import { NumberedJobs } from "../harness/numbered_jobs.ts";
 import { pingFor } from "../harness/pings.ts";
 import { type Places, ProcessFleet } from "../harness/process_fleet.ts";
 
-/** A clock that a process is started with. */
+/** A changeable clock of a process. */
 class Clock {
   readonly #library: string;
   readonly #path: string;
@@ -25,35 +25,35 @@ class Clock {
     this.jump(0);
   }
 
-  /** Seconds from the true time from now on. */
+  /** Sets the offset from the true time, in seconds. */
   jump(seconds: number): void {
-    // In place: the processes have the file in their memory.
+    // The file is written in place, because the processes have mapped it.
     const bytes = new DataView(new ArrayBuffer(8));
     bytes.setBigInt64(0, BigInt(seconds), true);
     using file = Deno.openSync(this.#path, { write: true, create: true });
     file.writeSync(new Uint8Array(bytes.buffer));
   }
 
-  /** In front of a command that is to go by it. */
+  /** The prefix of a command that is to use this clock. */
   get words(): string[] {
     return ["env", `LD_PRELOAD=${this.#library}`, `CHAOS_CLOCK=${this.#path}`];
   }
 }
 
-/** Seconds that the last line of a node's log, which is of this moment, is from the true time. */
+/** The offset of a node's last log line from the true time, in seconds. The line must be of this moment. */
 function offInLog(fleet: ProcessFleet, node: string): number {
   const [date, time] = (fleet.log(node).trimEnd().split("\n").at(-1) ?? "").split(/[ ,]/);
   return Math.round((new Date(`${date}T${time}`).getTime() - Date.now()) / 1_000);
 }
 
-/** How old the last line of a log may be, in seconds. */
+/** Maximum age of the last log line, in seconds. */
 const OLD_S = 600;
 
 /** See {@linkcode Fault}. */
 export const clock: Fault = {
   name: "clock",
   what: "the clock of the master, then of the minions, jumps by an hour either way, while jobs run",
-  promise: "nothing is lost, nothing runs twice, and the fleet answers at once",
+  promise: "nothing is lost, nothing runs twice, and all minions answer at once",
   missing: missingCompiler,
   async run({ random, say, long }): Promise<Figure[]> {
     const directory = Deno.makeTempDirSync({ prefix: "chaosclock_" });

@@ -1,5 +1,5 @@
 /**
- * Files of master and minion with other bytes in them than were written, some found while running, some at the start.
+ * Corrupts files of master and minion, some while they run, some before a start.
  * @module
  */
 
@@ -25,7 +25,7 @@ export const corruptFiles: Fault = {
   name: "corrupt-files",
   what:
     "corrupt loads and returns in the job cache, sessions, presence, a minion's key at the master, spool, proc and job ids",
-  promise: "what is broken costs itself alone; everything else is served",
+  promise: "a corrupt file affects nothing else; everything else is served",
   async run({ random, say }): Promise<Figure[]> {
     await using fleet = await ProcessFleet.start({ minions: MINIONS, master: { loop_interval: 1 } });
     const [victim, ...others] = fleet.ids;
@@ -57,7 +57,7 @@ export const corruptFiles: Fault = {
     );
     say(`${corrupted} files corrupted, ${running} answers`);
 
-    // A key that is not a key: its minion is out, and nobody else.
+    // A corrupt key: only its minion is disconnected.
     const key = `${fleet.root}/master/etc/salt/pki/master/minions/${victim}`;
     const good = Deno.readTextFileSync(key);
     Deno.writeTextFileSync(key, "-----BEGIN PUBLIC KEY-----\nnonsense\n");
@@ -65,7 +65,7 @@ export const corruptFiles: Fault = {
     const keys = await fleet.salt("salt-key", "-L");
     Deno.writeTextFileSync(key, good);
 
-    // What a minion finds when it starts.
+    // Files that a minion reads when it starts.
     await fleet.stopMinion(victim);
     const cache = fleet.minionCacheDir(victim);
     for (const directory of ["returns", "proc"]) Deno.mkdirSync(`${cache}/${directory}`, { recursive: true });
@@ -74,7 +74,7 @@ export const corruptFiles: Fault = {
     Deno.writeFileSync(`${cache}/proc/${makeJid()}`, random.bytes(100));
     Deno.writeFileSync(`${cache}/jids`, random.bytes(1_000));
     await fleet.startMinion(victim);
-    // And a master.
+    // The same for a master.
     corrupt([`${fleet.cacheDir}/presence.p`]);
     Deno.writeFileSync(`${fleet.cacheDir}/undelivered/${makeJid()}`, random.bytes(100));
     const minute = Math.floor(Date.now() / 60_000);
@@ -89,7 +89,7 @@ export const corruptFiles: Fault = {
     })
       .catch(() => false);
     const left = () => files(`${cache}/returns`, /(?<!\.broken)$/).length;
-    // A return is out of the spool when the master has acknowledged it: a moment after the operator has it.
+    // A return leaves the spool when the master has acknowledged it, a moment after the operator has it.
     await eventually(() => left() === 0, { what: "an empty spool" }).catch(() => {});
     return [
       { name: "files corrupted", value: corrupted + 9 },

@@ -1,5 +1,5 @@
 /**
- * The link between master and minions, cut in several ways, with jobs under way: how soon the fleet is whole again.
+ * Cuts the link between master and minions in several ways, while jobs run, and measures how soon all minions are back.
  * @module
  */
 
@@ -12,9 +12,9 @@ import { ProcessFleet } from "../harness/process_fleet.ts";
 
 /** Reconnection by default: tries at most 11 s apart. */
 const DEFAULTS = { recon_default: 1_000, recon_max: 10_000 };
-/** Until the system's probes have gone unanswered, and the time in which changes are gathered and looked at on a busy machine. */
+/** The time until the system's probes fail, plus the time until a busy machine has processed the change. */
 const NOTICED_MS = 22_000;
-/** The longest wait between two tries to connect, and a try's own time. */
+/** The longest wait between two tries to connect, plus the time of a try. */
 const BACK_MS = 20_000;
 const SETTLE_MS = 90_000;
 
@@ -99,8 +99,8 @@ export const cutLink: Fault = {
 /** See {@linkcode Fault}. */
 export const blackHole: Fault = {
   name: "black-hole",
-  what: "packets between master and minions vanish without a word, while jobs run",
-  promise: "probes find it out: presence is right within 20 s; afterwards as with a cut",
+  what: "packets between master and minions are dropped silently, while jobs run",
+  promise: "probes detect it: presence is correct within 20 s; afterwards as with a cut",
   missing: () => Network.missing(),
   run: (run) =>
     outage(

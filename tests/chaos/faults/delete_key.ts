@@ -1,5 +1,5 @@
 /**
- * The deletion of one minion's key, which rotates the shared key of all.
+ * Deletes one minion's key, which rotates the shared key of all minions.
  * @module
  */
 
@@ -17,7 +17,7 @@ const SHORT = { minions: 50, quietMs: 3_000 };
 export const deleteKey: Fault = {
   name: "delete-key",
   what: "the deletion of one minion's key, which rotates the shared key",
-  promise: "the others sign in once each, with the next job and not before, as the protocol forces; no job is lost",
+  promise: "each other minion signs in once, at the next job and not before, as the protocol requires; no job is lost",
   async run({ long, say }): Promise<Figure[]> {
     const { minions, quietMs } = long ? LONG : SHORT;
     await using fleet = await ProcessFleet.start({ minions: 1, master: { loop_interval: 1, ping_on_rotate: false } });
@@ -41,7 +41,7 @@ export const deleteKey: Fault = {
         { name: "minions that stay", value: minions },
         { name: "sign-ins before the next job", value: before, atMost: 0 },
         { name: "answers to the next job", value: answered, atLeast: minions },
-        { name: "the last of them after, ms", value: tookMs, atMost: 30_000 },
+        { name: "the last one after, ms", value: tookMs, atMost: 30_000 },
         { name: "sign-ins of the others for it", value: others, atMost: minions },
         { name: "answers to the job after that", value: again, atLeast: minions },
         {

@@ -1,5 +1,5 @@
 /**
- * Disks that take nothing more: full, or read-only; under the master's cache, and under a minion's.
+ * Full and read-only disks, below the master's cache and below a minion's.
  * @module
  */
 
@@ -10,7 +10,7 @@ import { Tmpfs } from "../harness/tmpfs.ts";
 
 const MEGABYTES = 8;
 
-/** Runs `test.echo` on all with the real `salt`. @returns How many minions' answers it showed. */
+/** Runs `test.echo` on all minions with the real `salt`. @returns The number of minions whose answers it showed. */
 export async function echo(fleet: ProcessFleet, text: string): Promise<number> {
   const { out } = await fleet.salt("salt", "-t", "5", "--static", "--out=json", "*", "test.echo", text);
   return (out.match(new RegExp(`: "${text}"`, "g")) ?? []).length;
@@ -28,7 +28,7 @@ export const disk: Fault = {
   name: "disk",
   what: "the disk below the master's cache, then below a minion's, is full, then read-only",
   promise:
-    "jobs run and their returns reach the operator; the log says what was not stored; with room again, all is stored",
+    "jobs run and their returns reach the operator; the log names what was not stored; with free space again, all is stored",
   missing: () => Tmpfs.missing(),
   async run({ say }): Promise<Figure[]> {
     const figures: Figure[] = [];
@@ -60,7 +60,7 @@ export const disk: Fault = {
         ).catch(() => false);
         figures.push(
           { name: `${what}: answers`, value: during, atLeast: 2 * minions },
-          { name: `${what}: said in the log`, value: told, atLeast: 1 },
+          { name: `${what}: named in the log`, value: told, atLeast: 1 },
           { name: `${what}: answers afterwards`, value: after, atLeast: minions },
           { name: `${what}: jobs stored afterwards`, value: stored ? 1 : 0, atLeast: 1 },
           { name: `${what}: processes that ended`, value: ended(fleet), atMost: 0 },
@@ -71,7 +71,7 @@ export const disk: Fault = {
   },
 };
 
-/** How many of a fleet's processes are gone. */
+/** The number of processes of a fleet that have ended. */
 export function ended(fleet: ProcessFleet): number {
   return [fleet.master, ...fleet.ids.map((id) => fleet.minion(id))].filter(({ exitCode }) => exitCode !== undefined)
     .length;

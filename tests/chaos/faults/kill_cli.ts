@@ -1,5 +1,5 @@
 /**
- * `kill -9` of the operator's `salt` at any time of its life.
+ * `kill -9` of the operator's `salt` at any time.
  * @module
  */
 
@@ -11,7 +11,7 @@ import { ProcessFleet } from "../harness/process_fleet.ts";
 
 const LONG = { kills: 50, minions: 5 };
 const SHORT = { kills: 4, minions: 2 };
-/** A command takes about this long until its job is published, in milliseconds. */
+/** Approximate time until a command has published its job, in milliseconds. */
 const PUBLISHED_MS = 400;
 
 /** See {@linkcode Fault}. */
@@ -19,7 +19,7 @@ export const killCli: Fault = {
   name: "kill-cli",
   what: "kill -9 of salt before, while and after it publishes a job",
   promise:
-    "a job that was published runs to its end, its returns are kept, and jobs.attach shows them; nobody else notices",
+    "a published job runs to its end, its returns are stored, and jobs.attach shows them; nothing else is affected",
   async run({ long, random, say }): Promise<Figure[]> {
     const { kills, minions } = long ? LONG : SHORT;
     await using fleet = await ProcessFleet.start({ minions });
@@ -46,8 +46,8 @@ export const killCli: Fault = {
       { name: "kills", value: kills },
       { name: "jobs that were published by then", value: published().length },
       { name: "returns lost", value: missing(), atMost: 0 },
-      { name: "asked jobs.attach about", value: some.length },
-      { name: "shown whole by jobs.attach", value: attached, atLeast: some.length },
+      { name: "looked up with jobs.attach", value: some.length },
+      { name: "shown completely by jobs.attach", value: attached, atLeast: some.length },
       { name: "answers to the next salt", value: code === 0 ? (out.match(/true/g) ?? []).length : 0, atLeast: minions },
     ];
   },

@@ -11,7 +11,7 @@ import { ProcessFleet } from "../harness/process_fleet.ts";
 
 const LONG = { kills: 50, minions: 20, jobs: 2_000, upMs: 4_000, downMs: 60_000, meanDownMs: 8_000 };
 const SHORT = { kills: 3, minions: 4, jobs: 30, upMs: 1_500, downMs: 2_000, meanDownMs: 700 };
-/** How long after the last start everything may take to be in the cache, in milliseconds. */
+/** Time limit for all returns to be in the cache, from the last start, in milliseconds. */
 const SETTLE_MS = 120_000;
 
 /** See {@linkcode Fault}. */
@@ -25,7 +25,7 @@ export const killMaster: Fault = {
     using jobs = await NumberedJobs.make(fleet);
     const perWindow = Math.ceil(count / (kills + 1));
     let longestDown = 0, longestBack = 0;
-    /** Publishes a window's share, evenly over its time. */
+    /** Publishes the jobs of one window, evenly over its time. */
     const publish = async () => {
       for (let i = 0; i < perWindow && jobs.published.length < count; i++) {
         const ids = [random.pick(fleet.ids), random.pick(fleet.ids)];
@@ -38,7 +38,7 @@ export const killMaster: Fault = {
       await sleep(upMs / 2 + random.int(upMs));
       await fleet.killMaster();
       jobs.hangUp();
-      // Mostly short, seldom up to the longest; the first is the longest, so that it is sure to be there.
+      // Usually short, seldom up to the longest; the first one is the longest, so that the longest always occurs.
       const down = kill === 1 ? downMs : Math.min(downMs, -Math.log(1 - random.int(10_000) / 10_000) * meanDownMs);
       longestDown = Math.max(longestDown, down);
       say(`kill ${kill} of ${kills}: down for ${(down / 1000).toFixed(1)} s, ${jobs.published.length} jobs so far`);
@@ -51,7 +51,7 @@ export const killMaster: Fault = {
     }
     await publish();
     await eventually(() => jobs.outstanding === 0, { withinMs: SETTLE_MS, what: "the returns", everyMs: 500 })
-      .catch(() => {}); // the figures say what is missing
+      .catch(() => {}); // the figures show what is missing
     return [
       { name: "kills", value: kills },
       { name: "longest time down, ms", value: Math.round(longestDown) },

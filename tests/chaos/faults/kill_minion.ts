@@ -1,5 +1,5 @@
 /**
- * `kill -9` of minions while they run jobs and have others waiting.
+ * `kill -9` of minions while they run jobs and others wait.
  * @module
  */
 
@@ -15,14 +15,14 @@ import { ProcessFleet } from "../harness/process_fleet.ts";
 const LONG = { kills: 50, minions: 10, perKill: 20, upMs: 3_000, downMs: 5_000 };
 const SHORT = { kills: 3, minions: 3, perKill: 10, upMs: 1_000, downMs: 1_000 };
 const SETTLE_MS = 60_000;
-/** The possible outcomes of a job that no minion runs any more. */
+/** The possible outcomes of a job that no longer runs. */
 const ENDED: readonly Outcome[] = ["returned", "failed", "interrupted"];
 
 /** See {@linkcode Fault}. */
 export const killMinion: Fault = {
   name: "kill-minion",
   what: "kill -9 of minions while they run jobs, and while jobs wait for their turn",
-  promise: "every job ends in one named outcome: returned, or interrupted; none runs twice",
+  promise: "every job ends in one outcome, returned or interrupted; none runs twice",
   async run({ long, random, say }): Promise<Figure[]> {
     const { kills, minions, perKill, upMs, downMs } = long ? LONG : SHORT;
     await using fleet = await ProcessFleet.start({ minions, minion: { process_count_max: 3 } });
@@ -44,7 +44,7 @@ export const killMinion: Fault = {
     }
     await fleet.allPresent();
     await eventually(() => jobs.outstanding === 0, { withinMs: SETTLE_MS, what: "the returns", everyMs: 500 })
-      .catch(() => {}); // the figures say what is missing
+      .catch(() => {}); // the figures show what is missing
     const { masterOpts: opts, jobs: store } = fleet;
     const where = { opts, publishPort: opts.publish_port, jobs: store, data: dataCache(opts.cachedir) };
     const words = new Map<Outcome, number>();
@@ -52,7 +52,7 @@ export const killMinion: Fault = {
     for (const job of jobs.published) {
       for (const { outcome } of jobOutcomes(job.jid, job.ids, where).values()) {
         words.set(outcome, (words.get(outcome) ?? 0) + 1);
-        // What returned has run, and what ended before it began has not.
+        // A job that returned has run, and a job that ended before it began has not.
         if (outcome === "returned" && jobs.runs(job) !== 1) wrong++;
       }
     }
@@ -61,7 +61,7 @@ export const killMinion: Fault = {
       { name: "kills", value: kills },
       ...jobs.figures(),
       ...[...words].map(([word, value]) => ({ name: `outcome: ${word}`, value })),
-      { name: "without an end", value: open, atMost: 0 },
+      { name: "without an outcome", value: open, atMost: 0 },
       { name: "returned, and did not run once", value: wrong, atMost: 0 },
     ];
   },

@@ -1,7 +1,7 @@
 /**
- * Ends MWorkers of a master in this process: threads cannot be ended from outside. Each other one is in the middle of
- * its work, in a system call (tests/support/fleet/hanging_worker.ts); the rest end wherever they are, most of them between
- * two requests.
+ * Ends MWorkers of a master in this process: threads cannot be ended from outside. Every second one ends in the middle
+ * of its work, in a system call (tests/support/fleet/hanging_worker.ts); the rest end at any point, mostly between two
+ * requests.
  * @module
  */
 
@@ -18,21 +18,21 @@ import { Peer } from "../../support/fleet/peer.ts";
 const LONG = { kills: 50 };
 const SHORT = { kills: 6 };
 const CLIENTS = 8;
-/** How soon a client asks again, in milliseconds. */
+/** Time after which a client repeats a request, in milliseconds. */
 const TRY_MS = 20_000;
 
 /** The outcomes of the clients' requests. */
 interface Counts {
   answered: number;
-  /** Answered with an error, and asked again. */
+  /** Requests answered with an error, and repeated. */
   refused: number;
-  /** Not answered in {@linkcode TRY_MS}, and asked again. */
+  /** Requests not answered in {@linkcode TRY_MS}, and repeated. */
   silent: number;
-  /** Answers to what was answered before. */
+  /** Further answers to the same request. */
   twice: number;
 }
 
-/** Sends one request after the other, and receives every message: a REQ socket would hide those that it has not asked for. */
+/** Sends one request after the other, and receives every message: a REQ socket would hide unexpected ones. */
 async function keepAsking(address: string, counts: Counts, goOn: () => boolean): Promise<void> {
   using peer = Peer.dealer({ highWaterMark: 0 });
   peer.connect(address);
@@ -55,9 +55,10 @@ function outcomeOf(frames: Frames | undefined, nonce?: string): keyof Counts {
 /** See {@linkcode Fault}. */
 export const killWorker: Fault = {
   name: "kill-worker",
-  what: "an MWorker ends in the middle of its work or between two requests, again and again, while clients ask",
+  what:
+    "an MWorker ends in the middle of its work or between two requests, again and again, while clients send requests",
   promise:
-    "another takes its place, and what had come for it; the request in its hands is refused, once, no other fails",
+    "another one replaces it and takes its queued requests; the request that it handled is answered with an error, once; no other fails",
   async run({ long, random, say }): Promise<Figure[]> {
     const { kills } = long ? LONG : SHORT;
     using workers = new ObservedWorkers();
@@ -84,7 +85,8 @@ export const killWorker: Fault = {
       await stranger.send([new Uint8Array(), await strangersSignIn()]);
       await kill(await hanging.hanging());
       if (outcomeOf(await stranger.receive(TRY_MS)) === "refused") heldAndRefused++;
-      // The thread continues when its place is taken; what it may still send is received before the next answer, or at the end.
+      // The thread continues after it was replaced; messages that it still sends are received before the next answer,
+      // or at the end.
       hanging.release();
     }
     running = false;
@@ -95,10 +97,10 @@ export const killWorker: Fault = {
     return [
       { name: "kills", value: kills },
       { name: "of these, in the middle of a request", value: held },
-      { name: "of which were refused", value: heldAndRefused, atLeast: held },
+      { name: "of these, answered with an error", value: heldAndRefused, atLeast: held },
       { name: "requests answered", value: counts.answered },
-      { name: "refused, and asked again", value: counts.refused, atMost: kills - held },
-      { name: "without an answer, and asked again", value: counts.silent, atMost: 0 },
+      { name: "answered with an error, and repeated", value: counts.refused, atMost: kills - held },
+      { name: "without an answer, and repeated", value: counts.silent, atMost: 0 },
       { name: "answered twice", value: counts.twice, atMost: 0 },
     ];
   },

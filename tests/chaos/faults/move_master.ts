@@ -1,5 +1,5 @@
 /**
- * A master that comes back under another address, to which its name has been pointed meanwhile.
+ * A master that comes back at another address, to which its name now resolves.
  * @module
  */
 
@@ -14,9 +14,9 @@ const BACK_MS = 20_000;
 /** See {@linkcode Fault}. */
 export const moveMaster: Fault = {
   name: "move-master",
-  what: "the master dies and comes back under another address, behind the same name",
+  what: "the master dies and comes back at another address, with the same name",
   promise:
-    "the minions ask for the name again, and are back within the longest wait between two tries; nothing is lost",
+    "the minions resolve the name again, and are back within the longest wait between two tries; nothing is lost",
   missing: () => Network.missing(),
   async run({ random, say, long }): Promise<Figure[]> {
     using network = Network.make();

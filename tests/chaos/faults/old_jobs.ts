@@ -18,8 +18,8 @@ const DAY_MS = 86_400_000;
 /** See {@linkcode Fault}. */
 export const oldJobs: Fault = {
   name: "old-jobs",
-  what: "a hundred thousand old jobs are cleaned away while the master serves",
-  promise: "test.ping is answered as ever meanwhile",
+  what: "a hundred thousand old jobs are cleaned while the master serves",
+  promise: "meanwhile test.ping is answered as fast as usual",
   async run({ long, say }): Promise<Figure[]> {
     const count = long ? LONG : SHORT;
     await using fleet = await ProcessFleet.start({
@@ -37,7 +37,7 @@ export const oldJobs: Fault = {
       Deno.writeFileSync(`${directory}/.load.p`, load);
       Deno.writeFileSync(`${directory}/m00/return.p`, load);
       Deno.writeTextFileSync(`${directory}/jid`, jid);
-      // The last: what has no jid file yet, and is young, is left alone; what has an old one is cleaned.
+      // The last case: a young directory without a jid file is left alone, one with an old jid file is cleaned.
       Deno.utimeSync(`${directory}/jid`, old, old);
     }
     say(`${count} jobs made in ${Math.round(performance.now() - made)} ms`);

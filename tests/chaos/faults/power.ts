@@ -1,6 +1,6 @@
 /**
- * The power of the master's machine fails, of a minion's, of all, at random points, while jobs run and an operator accepts keys. What was
- * not synced may be gone, or there in part.
+ * The power of the master's machine, of a minion's or of all machines fails at random points, while jobs run and an
+ * operator accepts keys. Data that was not synced may be missing completely or in part.
  * @module
  */
 
@@ -23,19 +23,19 @@ import type { ProcessFleet } from "../harness/process_fleet.ts";
 const LONG = { cuts: 100, perCut: 12, minions: 4 };
 const SHORT = { cuts: 3, perCut: 6, minions: 2 };
 /**
- * Maximum number of disk operations before a machine's power is cut; a job is some ten of the master's, and as many of
- * its minion's.
+ * Maximum number of disk operations before a machine's power is cut; a job needs about ten operations of the master and
+ * ten of its minion.
  */
 const OPERATIONS = 150;
 /** An idle machine's power is cut after this time, in milliseconds. */
 const IDLE_MS = 5_000;
 const SETTLE_MS = 90_000;
-/** Of that, how long nothing may come before what is missing under `process` counts as lost, in milliseconds. */
+/** Under `process`, missing returns count as lost when none has come for this time, in milliseconds. */
 const QUIET_MS = 10_000;
-/** One in this number of cuts comes right after a new minion was accepted. */
+/** One of this number of cuts happens right after a new minion was accepted. */
 const STRANGER_EACH = 10;
 
-/** Time of jobs that are over soon, in seconds. */
+/** Run time of short jobs, in seconds. */
 const BRIEF_S = 60;
 
 type Durability = "process" | "machine";
@@ -56,7 +56,7 @@ export const power: Fault = {
   },
 };
 
-/** The events of returns: tag → the first one. */
+/** Records the first event of each return, by tag. */
 class Told implements Disposable {
   readonly #first = new Map<string, string>();
   readonly #events: EventSubscriber;
@@ -91,7 +91,6 @@ class Told implements Disposable {
   }
 }
 
-/** The cuts of one run. */
 class Cuts {
   readonly #random: Random;
   readonly #long: boolean;
@@ -124,7 +123,7 @@ class Cuts {
       const keys = random.chance(0.3) ? await this.#decideKeys(machines, cut) : [];
       const publishing = (async () => {
         for (let i = 0; i < perCut; i++) {
-          // A job for a moment is a record of a log, and over when its minion is away for longer.
+          // A job with a short job_ttl is a record in a log, and expires if its minion is away for longer.
           const brief = random.chance(0.5);
           const ids = brief ? [random.pick(fleet.ids)] : [...new Set([random.pick(fleet.ids), random.pick(fleet.ids)])];
           await jobs.publish(ids, random.int(300) / 1_000, brief ? BRIEF_S : undefined);
@@ -173,13 +172,16 @@ class Cuts {
           jobs.published.filter(({ jid }) => !fleet.jobs.exists(jid) || fleet.jobs.getLoad(jid) === undefined).length,
         ...bound,
       },
-      { name: "returns stored otherwise than told", value: told.otherwise(fleet), ...bound },
+      { name: "returns stored differently from their events", value: told.otherwise(fleet), ...bound },
       { name: "keys decided or made", value: this.#keysKept + this.#keysLost, atLeast: 1 },
       { name: "keys lost", value: this.#keysLost, atMost: 0 },
     ];
   }
 
-  /** Cuts the machines off: one at an operation on its disk, the others in that moment. @returns Whose came first. */
+  /**
+   * Cuts the power of the machines: one at an operation on its disk, the others at the same moment.
+   * @returns The machine that was cut first.
+   */
   async #cut(machines: PowerFleet, victims: readonly string[]): Promise<string> {
     const random = this.#random;
     const first = random.pick(victims);
@@ -187,17 +189,17 @@ class Cuts {
     const service = (node: string) => node === "master" ? fleet.master : fleet.minion(node);
     machines.disk(first).cutAt(1 + random.int(OPERATIONS), random.chance(0.5) ? "before" : "after");
     await eventually(() => service(first).exitCode !== undefined, { withinMs: IDLE_MS, what: "the cut", everyMs: 2 })
-      .catch(() => {}); // nothing happens there any more
+      .catch(() => {}); // the machine does nothing any more
     await machines.cut(victims, random);
     return first;
   }
 
-  /** Has an operator accept, reject and delete a key each. @returns What must be so afterwards. */
+  /** Lets an operator accept, reject and delete one key each. @returns The decisions that must hold afterwards. */
   async #decideKeys(machines: PowerFleet, cut: number): Promise<KeyDecision[]> {
     const acts = [["accept", "accepted"], ["reject", "rejected"], ["delete", undefined]] as const;
     const [act, state] = this.#random.pick(acts);
     const id = `key${cut}`;
-    // It came while the master's machine was well; the disk has it.
+    // It arrived while the master's machine had power, so it is on the disk.
     const { fleet } = machines;
     await fleet.stopMaster();
     machines.disk("master").fail(this.#random);
@@ -219,7 +221,7 @@ class Cuts {
     }
   }
 
-  /** A minion that was accepted has its key, and its master's; and the master has the minion's. */
+  /** An accepted minion has its key and its master's, and the master has the minion's. */
   #checkStranger(fleet: ProcessFleet, id: string): void {
     const own = `${fleet.root}/${id}/etc/salt/pki/minion`;
     const accepted = new KeyStore(`${fleet.configDir}/pki/master`).get(id, "accepted");
@@ -254,7 +256,7 @@ function keyOf(path: string): string | undefined {
   }
 }
 
-/** Waits until all returns are there, or none has come for long. */
+/** Waits until all returns are there, or no further one has come for a long time. */
 async function settled(jobs: NumberedJobs): Promise<void> {
   const end = performance.now() + SETTLE_MS;
   let missing = jobs.outstanding, since = performance.now();

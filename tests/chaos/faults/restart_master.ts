@@ -11,23 +11,23 @@ import { ProcessFleet } from "../harness/process_fleet.ts";
 import { answers, pingFor } from "../harness/pings.ts";
 import { SignIns, startSwarm } from "../harness/swarm.ts";
 
-/** Of the minions' first waits, by chance, so many percent may be in the same tenth of the time that they may take: 10 are due. */
+/** Maximum percentage of the minions' first waits in one tenth of the possible time; the expected value is 10. */
 const LONG = { minions: 500, downMs: 10_000, sameTenth: 20 };
 const SHORT = { minions: 50, downMs: 1_000, sameTenth: 40 };
 const BACK_MS = 30_000;
 const STOP_MS = 5_000;
 /** The longest first wait of a minion with default options (`recon_default`). */
 const FIRST_WINDOW_MS = 1_000;
-/** Real minions besides the simulated ones: those of them that are present are asked. */
+/** Number of real minions besides the simulated ones: those that are present are pinged. */
 const REAL = 4;
-/** An operator's test.ping of a real minion meanwhile must be answered in this time. */
+/** Time limit of an operator's test.ping of a real minion meanwhile, in milliseconds. */
 const PING_MS = 10_000;
 
 /** See {@linkcode Fault}. */
 export const restartMaster: Fault = {
   name: "restart-master",
   what: "a master that is killed and started again under hundreds of connected minions",
-  promise: "all are signed in again within 30 s, not all at once, and jobs are possible meanwhile",
+  promise: "all are signed in again within 30 s, spread over time, and jobs are possible meanwhile",
   async run({ long, say }): Promise<Figure[]> {
     const { minions, downMs, sameTenth } = long ? LONG : SHORT;
     const all = minions + REAL;
@@ -42,7 +42,7 @@ export const restartMaster: Fault = {
       await fleet.startMaster();
       const pings = pingFor(fleet, () => fleet.present(), () => signIns.minions < all, BACK_MS);
       await eventually(() => signIns.minions >= all, { withinMs: BACK_MS, what: "the sign-ins", everyMs: 50 })
-        .catch(() => {}); // the figures say how many came
+        .catch(() => {}); // the figures show how many came
       const { slowestMs, unanswered, firstMs } = await pings;
       say(`${signIns.minions} of ${all} are back`);
       const times = signIns.received.map(({ atMs }) => atMs - started).sort((a, b) => a - b);
@@ -52,7 +52,7 @@ export const restartMaster: Fault = {
       return [
         { name: "minions", value: all },
         { name: "signed in again", value: signIns.minions, atLeast: all },
-        { name: "the last of them after, ms", value: Math.round(times.at(-1) ?? BACK_MS), atMost: BACK_MS },
+        { name: "the last one after, ms", value: Math.round(times.at(-1) ?? BACK_MS), atMost: BACK_MS },
         { name: "in the busiest second, percent", value: busiest(times, 1_000) },
         { name: "first waits", value: waits.length, atLeast: minions },
         {
@@ -71,7 +71,7 @@ export const restartMaster: Fault = {
   },
 };
 
-/** What a swarm that has ended says of the waits that its minions chose after they had lost the master, in milliseconds. */
+/** The waits that the minions of an ended swarm chose after they lost the master, in milliseconds. */
 function firstWaits(swarm: Service): number[] {
   const last = Deno.readTextFileSync(swarm.output).trimEnd().split("\n").at(-1) ?? "";
   const { event, firstWaits } = JSON.parse(last) as { event: string; firstWaits?: number[] };
@@ -79,7 +79,7 @@ function firstWaits(swarm: Service): number[] {
   return firstWaits;
 }
 
-/** How many percent of `times` are within the same `ms`, at the most. */
+/** The largest percentage of `times` within any interval of `ms`. */
 function busiest(times: readonly number[], ms: number): number {
   const max = Math.max(0, ...times.map((from) => times.filter((at) => at >= from && at < from + ms).length));
   return Math.round(100 * max / Math.max(1, times.length));

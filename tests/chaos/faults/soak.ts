@@ -1,5 +1,5 @@
 /**
- * Mixed load for minutes, with a few faults in it: whether the memory of master and minions grows.
+ * Mixed load for minutes, with a few faults: checks whether the memory of master and minions grows.
  * @module
  */
 
@@ -17,17 +17,18 @@ const LONG = { ms: 12 * 60_000, minions: 6 };
 /** `SOAK_MINUTES=600 deno task chaos --only soak` */
 const MINUTES = Number(Deno.env.get("SOAK_MINUTES") ?? 0);
 const SAMPLE_MS = 2_000;
-/** The part of the time in which everything gets warm. */
+/** The part of the time that counts as warm-up. */
 const WARM = 0.5;
 /**
- * So long a rest brings every process to its memory at rest: threads have collected their garbage (`lib/process/idle_memory.ts`), and a
- * minion's idle job workers have ended (`lib/worker/idle_workers.ts`). What it has then grown by since it was warm is kept for good.
+ * After this time without load, in milliseconds, every process has its memory at rest: threads have collected their
+ * garbage (`lib/process/idle_memory.ts`), and a minion's idle job workers have ended (`lib/worker/idle_workers.ts`).
+ * Memory that a process has then gained since the warm-up is never released.
  */
 const REST_MS = 65_000;
 /**
- * What that may be, in MiB. With a thousand rounds the second half cost a master 21 to 25, and 41 with 1,266, while what its heaps
- * hold stayed the same (8.8 and 8.9 MB an MWorker, by `--trace-gc`): after a collection V8 keeps up to 3.5 MB of empty pages for each
- * of eight threads, and gives them back or not by its own rules. The live
+ * The limit of that growth, in MiB. With a thousand rounds the second half cost a master 21 to 25, and 41 with 1,266,
+ * while the live objects of its heaps stayed the same (8.8 and 8.9 MB an MWorker, by `--trace-gc`): after a collection
+ * V8 keeps up to 3.5 MB of empty pages for each of eight threads, and gives them back or not by its own rules. The live
  * heap of one other thread grew by 1.2 MB with 4,600 more stored jobs.
  */
 const GROWTH = 48;
@@ -40,7 +41,7 @@ interface Sample {
 /** See {@linkcode Fault}. */
 export const soak: Fault = {
   name: "soak",
-  what: "mixed load for twelve minutes: commands, pings, broken jobs, runners, minions that come and go",
+  what: "mixed load for twelve minutes: commands, pings, failing jobs, runners, minions that start and stop",
   promise: "the memory of master and minions does not grow; nothing is lost",
   async run({ long, random, say }): Promise<Figure[]> {
     const { ms, minions } = MINUTES > 0 ? { ms: MINUTES * 60_000, minions: LONG.minions } : long ? LONG : SHORT;
@@ -52,7 +53,7 @@ export const soak: Fault = {
     };
     const samples = { master: [] as Sample[], minion: [] as Sample[] };
     let loadMs = 0, rounds = 0, wrong = 0;
-    /** The load, until it has been on for so long in all. */
+    /** Makes load until it has run for this time in total. */
     const load = async (untilMs: number) => {
       const started = performance.now() - loadMs;
       const sampling = setInterval(() => {
@@ -93,12 +94,12 @@ export const soak: Fault = {
     await eventually(() => jobs.outstanding === 0, { withinMs: 60_000, what: "the returns", everyMs: 200 }).catch(
       () => {},
     );
-    // In seconds there is only warming up: what grows then says nothing.
+    // A run of seconds is only warm-up: growth then means nothing.
     const bound = long ? { atMost: GROWTH } : {};
     return [
       { name: "minutes of load", value: Math.round(ms / 6_000) / 10 },
       { name: "rounds", value: rounds },
-      { name: "of these after everything was warm", value: rounds - warmRounds },
+      { name: "of these after the warm-up", value: rounds - warmRounds },
       { name: "master, MiB at rest", value: mib(after.master.rssKb), atMost: 250 },
       // The minion and its keeper, each with the pages of Deno's file: 189 to 206 after 700 to 1,100 rounds.
       { name: "minion, MiB at rest", value: mib(after.minion.rssKb), atMost: 230 },
@@ -106,7 +107,7 @@ export const soak: Fault = {
       { name: "minion, slope under load in MiB an hour", value: slope(samples.minion) },
       { name: "master, growth at rest, MiB", value: grown(before.master, after.master), ...bound },
       { name: "minion, growth at rest, MiB", value: grown(before.minion, after.minion), ...bound },
-      { name: "questions not answered by all", value: wrong, atMost: 0 },
+      { name: "requests not answered by all", value: wrong, atMost: 0 },
       { name: "processes that ended", value: ended(fleet), atMost: 0 },
       ...jobs.figures(),
     ];
@@ -121,7 +122,7 @@ async function comeAndGo(fleet: ProcessFleet, id: string): Promise<void> {
   });
 }
 
-/** By how many MiB the memory that is in no file has grown, in tenths. */
+/** The growth of the memory that is in no file, in MiB with one decimal. */
 function grown(before: Memory, after: Memory): number {
   return Math.round((after.anonymousKb - before.anonymousKb) / 102.4) / 10;
 }

@@ -16,15 +16,15 @@ import { ProcessFleet } from "../harness/process_fleet.ts";
 
 const LONG = { events: 200_000, bytes: 2_000, others: 7 };
 const SHORT = { events: 60_000, bytes: 2_000, others: 3 };
-/** How many events are under way before the others are waited for: theirs is not a queue of a stuck one. */
+/** Number of events that are sent before waiting for the other subscribers, so that their queues do not overflow. */
 const AHEAD = 2_000;
 const MEBI = 1024;
 
 /** See {@linkcode Fault}. */
 export const stuckSubscriber: Fault = {
   name: "stuck-subscriber",
-  what: "a subscriber of the event bus is stopped (SIGSTOP), in a burst of events, and goes on later",
-  promise: "the others lose nothing, the master's memory is bounded, and what was dropped is counted, logged and shown",
+  what: "a subscriber of the event bus is stopped (SIGSTOP) during a burst of events, and continues later",
+  promise: "the others lose nothing, the master's memory is bounded, and dropped events are counted, logged and shown",
   async run({ long, say }): Promise<Figure[]> {
     const { events, bytes, others } = long ? LONG : SHORT;
     await using fleet = await ProcessFleet.start({ minions: 1 });
@@ -59,7 +59,7 @@ export const stuckSubscriber: Fault = {
       const dropped = Math.max(0, ...[...shown.out.matchAll(/"dropped": (\d+)/g)].map(([, count]) => Number(count)));
       const told = (fleet.log("master").match(/does not read/g) ?? []).length;
       Deno.kill(stuck.pid, "SIGCONT");
-      // One more, which it must get: then it has read all that there was for it.
+      // One more event, which the subscriber must get: then it has read all events in its queue.
       let ends = 0;
       await eventually(async () => {
         ends++;
@@ -72,14 +72,14 @@ export const stuckSubscriber: Fault = {
       return [
         { name: "events", value: events },
         { name: "subscribers that read", value: others },
-        { name: "the fewest that one of them got", value: Math.min(...counts), atLeast: events },
+        { name: "fewest events of one of them", value: Math.min(...counts), atLeast: events },
         { name: "the master's memory grew by, MiB", value: Math.round((max - before) / MEBI), atMost: 200 },
         { name: "dropped, by salt-run bus.subscribers", value: dropped, atLeast: 1 },
-        { name: "the stopped one got", value: got },
+        { name: "events of the stopped one", value: got },
         { name: "missed, by its own count", value: missed, atLeast: 1 },
         { name: "counted wrongly", value: Math.max(0, events - got - missed, got + missed - events - ends), atMost: 0 },
-        { name: "told in the log, stuck", value: told, atLeast: 1 },
-        { name: "told in the log, reads again", value: /reads again/.test(fleet.log("master")) ? 1 : 0, atLeast: 1 },
+        { name: "in the log: stuck", value: told, atLeast: 1 },
+        { name: "in the log: reads again", value: /reads again/.test(fleet.log("master")) ? 1 : 0, atLeast: 1 },
       ];
     } finally {
       for (const subscriber of subscribers) subscriber.close();

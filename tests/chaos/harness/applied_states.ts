@@ -1,5 +1,6 @@
 /**
- * Runs of states on a fleet of processes: a tree that its master serves, runs that are not waited for, and their returns.
+ * Runs states on a fleet of processes: writes the master's SLS files, starts runs without waiting, and reads their
+ * returns.
  * @module
  */
 
@@ -14,7 +15,7 @@ export function serveStates({ statesDir }: ProcessFleet, sls: string, high: Reco
   Deno.writeTextFileSync(`${statesDir}/${sls}.sls`, `#!json\n${JSON.stringify(high)}\n`);
 }
 
-/** Has a minion apply an SLS file. @returns The job's id; nobody waits for its end. */
+/** Lets a minion apply an SLS file, without waiting. @returns The job's id. */
 export async function startApply(fleet: ProcessFleet, id: string, sls: string): Promise<string> {
   const client = await fleet.client();
   try {
@@ -26,7 +27,7 @@ export async function startApply(fleet: ProcessFleet, id: string, sls: string): 
   }
 }
 
-/** What a minion returned for a job, as soon as it is there. */
+/** The return of a minion for a job, as soon as it is stored. */
 export async function untilReturned({ jobs }: ProcessFleet, id: string, jid: string): Promise<Value> {
   return await eventually(() => jobs.getReturn(jid, id)?.return, { what: `the return of ${jid}` }) ?? null;
 }

@@ -1,5 +1,6 @@
 /**
- * A subscriber of a bus, as a process: counts events of `chaos/` until `chaos/end`, then says how many it got and missed.
+ * A subscriber of a bus, as a process: counts events of `chaos/` until `chaos/end`, then prints how many it got and
+ * missed.
  *
  *     deno run -A tests/chaos/harness/bus_reader.ts /path/to/event_bus_pub.ipc
  *
@@ -21,6 +22,6 @@ if (import.meta.main) {
     got++;
   }
   say(`end ${got} ${subscriber.missed}`);
-  // The bus must get the note that it reads again.
+  // The bus must get the message that this subscriber reads again.
   await subscriber.next(2_000);
 }

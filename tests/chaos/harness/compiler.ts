@@ -1,9 +1,8 @@
 /**
- * Small C libraries that are preloaded to processes, built when they are needed.
+ * Builds small C libraries that are preloaded to processes.
  * @module
  */
 
-/** Where a system's C compiler is. */
 const COMPILERS = ["/usr/bin/cc", "/usr/local/bin/cc"];
 
 function compiler(): string | undefined {
@@ -16,7 +15,7 @@ function compiler(): string | undefined {
   });
 }
 
-/** What a machine lacks to build them. */
+/** The reason why this machine cannot build them; `undefined` if it can. */
 export function missingCompiler(): string | undefined {
   return compiler() === undefined ? "there is no C compiler" : undefined;
 }

@@ -1,5 +1,5 @@
 /**
- * The definition of a fault: a name, a promise, and a run that gives figures, each with its limit.
+ * The definition of a fault: a name, a promise, and a run that returns figures, each with its limit.
  * @module
  */
 
@@ -7,7 +7,7 @@ import type { Random } from "../../fuzz/mutate.ts";
 
 /** One figure of a run. */
 export interface Figure {
-  /** What was counted or measured, with its unit: `returns lost`, `slowest answer, ms`. */
+  /** The counted or measured quantity, with its unit: `returns lost`, `slowest answer, ms`. */
   readonly name: string;
   readonly value: number;
   /** The promise does not hold above this. */
@@ -16,7 +16,6 @@ export interface Figure {
   readonly atLeast?: number;
 }
 
-/** How a fault is run. */
 export interface FaultRun {
   /** The long form, of minutes, or the short one, of seconds. */
   readonly long: boolean;
@@ -28,14 +27,14 @@ export interface FaultRun {
 
 /** A fault. */
 export interface Fault {
-  /** As `--only` takes it. */
+  /** The value of `--only`. */
   readonly name: string;
   readonly what: string;
-  /** What is promised anyway. */
+  /** The promise that holds during the fault. */
   readonly promise: string;
-  /** What this machine lacks for it: rights, or a tool. */
+  /** The reason why this machine cannot run it: missing rights, or a missing tool. */
   missing?(): string | undefined;
-  /** Causes the fault in real processes, and counts. */
+  /** Causes the fault in real processes, and measures the figures. */
   run(run: FaultRun): Promise<readonly Figure[]>;
 }
 

@@ -1,13 +1,13 @@
 /**
- * A network of this run's own: the minions in a network namespace, the master outside, and between them a namespace that
- * routes, or stops to.
+ * A network for one run: the minions are in a network namespace, the master is outside, and a namespace between them
+ * routes packets or stops doing so.
  *
  * ```text
  * master  10.213.n.1, .2 ──veth── router ──veth── 10.213.n+1.10  minions
  * ```
  * with an n that no other network of this machine has.
  *
- * What is done to it happens in the router: a wire that is cut, packets that vanish without a word, packets lost by chance.
+ * The faults happen in the router: a cut wire, packets that are dropped silently, packets that are lost at random.
  * Needs root and iproute2.
  * @module
  */
@@ -15,7 +15,7 @@
 import { messageOf } from "../../../lib/errors.ts";
 import type { Places } from "./process_fleet.ts";
 
-/** The master's name, which the minions' namespace looks up in a hosts file of its own. */
+/** The master's name, which the minions' namespace resolves by a hosts file of its own. */
 const NAME = "master.chaos";
 
 /** The network. */
@@ -23,10 +23,10 @@ export class Network implements Disposable {
   readonly #router: string;
   readonly #minions: string;
   readonly #outside: string;
-  /** The first three numbers of the addresses on either side, with a dot. */
+  /** The first three numbers of the addresses on each side, with a trailing dot. */
   readonly #masters: string;
   readonly #others: string;
-  /** Undo functions, the last first. */
+  /** Undo functions; the last one runs first. */
   readonly #undo: (() => void)[] = [];
 
   private constructor() {
@@ -36,7 +36,7 @@ export class Network implements Disposable {
     [this.#masters, this.#others] = [`10.213.${n}.`, `10.213.${n + 1}.`];
   }
 
-  /** What this machine lacks for a network; `undefined`: nothing. */
+  /** The reason why this machine cannot make a network; `undefined` if it can. */
   static missing(): string | undefined {
     if (Deno.uid() !== 0) return "network namespaces need root";
     const name = `chaost${crypto.randomUUID().slice(0, 6)}`;
@@ -67,7 +67,8 @@ export class Network implements Disposable {
       ip("-n", name, "link", "set", "lo", "up");
     }
     ip("link", "add", this.#outside, "type", "veth", "peer", "name", "rout", "netns", this.#router);
-    // With a namespace the kernel takes its links away later, and with them their routes: the next network would meet them.
+    // If only the namespace is removed, the kernel removes its links and routes later: the next network would conflict
+    // with them.
     this.#undo.push(() => ip("link", "delete", this.#outside));
     ip("link", "add", "rin", "netns", this.#router, "type", "veth", "peer", "name", "eth", "netns", this.#minions);
     ip("address", "add", `${this.#masters}1/24`, "dev", this.#outside);
@@ -86,24 +87,24 @@ export class Network implements Disposable {
     this.#name(`${this.#masters}1`);
   }
 
-  /** Where a fleet's processes run. @param address What the master listens on. */
+  /** Where a fleet's processes run. @param address The address that the master listens on. */
   places(address = `${this.#masters}1`): Places {
     const inside = ["ip", "netns", "exec", this.#minions];
     return { masterAddress: address, masterName: NAME, master: [], minion: () => inside };
   }
 
-  /** The address that {@linkcode move} leads to. */
+  /** The address after {@linkcode move}. */
   get movedAddress(): string {
     return `${this.#masters}2`;
   }
 
-  /** The master's name means its other address from now on. */
+  /** From now on the master's name resolves to its other address. */
   move(): void {
     this.#name(this.movedAddress);
   }
 
   #name(address: string): void {
-    // Written in place: what is mounted over /etc/hosts is this very file.
+    // The file is written in place, because it is mounted over /etc/hosts.
     Deno.writeTextFileSync(`/etc/netns/${this.#minions}/hosts`, `127.0.0.1 localhost\n${address} ${NAME}\n`);
   }
 
@@ -112,7 +113,7 @@ export class Network implements Disposable {
     ip("-n", this.#router, "link", "set", "rin", "down");
   }
 
-  /** Joins the parts. */
+  /** Reconnects the wire. */
   mend(): void {
     ip("-n", this.#router, "link", "set", "rin", "up");
   }
@@ -132,7 +133,7 @@ export class Network implements Disposable {
     run("ip", "netns", "exec", this.#router, "sh", "-c", write);
   }
 
-  /** Loses this number of a thousand packets in each direction, at random. */
+  /** Drops this number of a thousand packets in each direction, at random. */
   lose(perThousand: number): void {
     // A classic BPF program that drops when a random word is below the share; 2 is TC_ACT_SHOT.
     const threshold = Math.floor(perThousand / 1000 * 2 ** 32);
@@ -143,13 +144,12 @@ export class Network implements Disposable {
     }
   }
 
-  /** Removes it. */
   [Symbol.dispose](): void {
     for (const undo of this.#undo.splice(0).reverse()) undo();
   }
 }
 
-/** An even number under 256 such that neither 10.213.n.0/24 nor the net after it is routed anywhere yet. */
+/** An even number below 256 such that neither 10.213.n.0/24 nor the next network has a route yet. */
 function freePair(): number {
   const taken = new TextDecoder().decode(
     new Deno.Command("ip", { args: ["-4", "route"], stdin: "null" }).outputSync().stdout,

@@ -2,7 +2,7 @@
  * Jobs whose runs can be counted: each appends a line to its own file, and is searched in the master's job cache
  * afterwards.
  *
- * Each has a job id that the operator makes. So a publish whose answer was lost can be sent again: it is the same job.
+ * The operator chooses the id of each job, so a publish whose answer was lost can be sent again: it is the same job.
  * @module
  */
 
@@ -15,21 +15,21 @@ import { map } from "../../../lib/values/value.ts";
 import type { Figure } from "./fault.ts";
 import type { ProcessFleet } from "./process_fleet.ts";
 
-/** A job that the master has taken. */
+/** A job that the master has accepted. */
 export interface NumberedJob {
   readonly jid: string;
-  /** The minions that it is for. */
+  /** The ids of its minions. */
   readonly ids: readonly string[];
-  /** Until when it may be delivered, in milliseconds since the epoch. */
+  /** The end of its delivery time, in milliseconds since the epoch. */
   readonly untilMs: number;
 }
 
-/** How long a publish may take before it is tried again, in milliseconds. */
+/** Time after which a publish is tried again, in milliseconds. */
 const PUBLISH_MS = 20_000;
 
-/** Publishes and counts. */
+/** Publishes jobs and counts their runs and returns. */
 export class NumberedJobs implements Disposable {
-  /** The jobs that the master has taken. */
+  /** The jobs that the master has accepted. */
   readonly published: NumberedJob[] = [];
   readonly #fleet: ProcessFleet;
   readonly #directory: string;
@@ -45,7 +45,7 @@ export class NumberedJobs implements Disposable {
     void this.#listen();
   }
 
-  /** Listens to the running master's bus, also of later masters. */
+  /** Listens to the bus of the running master, and of later masters. */
   static async make(fleet: ProcessFleet): Promise<NumberedJobs> {
     const { pub } = masterBus(fleet.masterOpts.sock_dir);
     return new NumberedJobs(fleet, await EventSubscriber.connect(pub, ["salt/job/"]));
@@ -58,8 +58,8 @@ export class NumberedJobs implements Disposable {
   }
 
   /**
-   * Publishes a job that takes `seconds` on each of `ids`, as often as it takes until a master has taken it.
-   * @param ttlS For how many seconds it may be delivered.
+   * Publishes a job that takes `seconds` on each of `ids`, and repeats the publish until a master has accepted it.
+   * @param ttlS Its `job_ttl`, in seconds.
    */
   async publish(ids: readonly string[], seconds: number, ttlS = 3_600): Promise<NumberedJob> {
     const jid = makeJid(undefined, { unique: true });
@@ -81,19 +81,19 @@ export class NumberedJobs implements Disposable {
     }
   }
 
-  /** Drops its connection, like a client that knows that the master has ended. */
+  /** Closes the connection, like a client that knows that the master has ended. */
   hangUp(): void {
     this.#client?.close();
     this.#client = undefined;
   }
 
-  /** Whether a job for one minion was over before it got to that: there is nothing to wait for. */
+  /** Whether a job for one minion expired before it was delivered: then no return is expected. */
   expired(job: NumberedJob): boolean {
     const { jobs } = this.#fleet;
     return job.ids.length === 1 && Date.now() > job.untilMs && this.runs(job) === 0 && !jobs.has(job.jid, job.ids[0]);
   }
 
-  /** The minions whose return of a job is not in the cache, and may still come or is lost. */
+  /** The minions whose return of a job is not in the cache: it may still come, or is lost. */
   missing(job: NumberedJob): string[] {
     const { jobs } = this.#fleet;
     const { jid, ids } = job;
@@ -101,12 +101,12 @@ export class NumberedJobs implements Disposable {
     return ids.filter((id) => !jobs.has(jid, id));
   }
 
-  /** How many returns are missing over all jobs. */
+  /** The number of missing returns of all jobs. */
   get outstanding(): number {
     return this.published.reduce((sum, job) => sum + this.missing(job).length, 0);
   }
 
-  /** How often a job ran, on all its minions together. */
+  /** The number of runs of a job, on all its minions together. */
   runs({ jid }: NumberedJob): number {
     try {
       return Deno.readTextFileSync(`${this.#directory}/${jid}`).split("\n").length - 1;
@@ -122,14 +122,13 @@ export class NumberedJobs implements Disposable {
     return [
       { name: "jobs", value: this.published.length },
       { name: "runs expected", value: count(({ ids }) => ids.length) },
-      { name: "not delivered in their time", value: count((job) => this.expired(job) ? 1 : 0) },
+      { name: "not delivered in time", value: count((job) => this.expired(job) ? 1 : 0) },
       { name: "returns lost", value: this.outstanding, atMost: 0 },
       { name: "runs too many", value: count((job) => Math.max(0, this.runs(job) - job.ids.length)), atMost: 0 },
-      { name: "returns told twice", value: [...this.#told.values()].filter((times) => times > 1).length },
+      { name: "returns with two events", value: [...this.#told.values()].filter((times) => times > 1).length },
     ];
   }
 
-  /** Ends listening. */
   [Symbol.dispose](): void {
     this.hangUp();
     this.#events.close();

@@ -9,20 +9,20 @@ import type { ProcessFleet } from "./process_fleet.ts";
 
 /** The outcomes of the pings. Times in milliseconds. */
 export interface Pings {
-  /** How many were asked. */
+  /** Number of pings. */
   readonly asked: number;
-  /** Until the first answer. */
+  /** Time until the first answer. */
   readonly firstMs: number;
-  /** The slowest one after the first answer. */
+  /** Time of the slowest ping after the first answer. */
   readonly slowestMs: number;
-  /** How many went without one after the first answer. */
+  /** Number of unanswered pings after the first answer. */
   readonly unanswered: number;
 }
 
 const PAUSE_MS = 100;
 const TIMEOUTS = { timeoutMs: 10_000, gatherMs: 10_000 };
 
-/** Runs `test.ping` on `ids` again and again, as long as `goOn` says so, and at least until one was answered. */
+/** Runs `test.ping` on `ids` again and again, while `goOn` returns true and at least until one was answered. */
 export async function pingFor(
   fleet: ProcessFleet,
   ids: () => readonly string[],
@@ -55,13 +55,13 @@ async function ask(fleet: ProcessFleet, ids: readonly string[]): Promise<boolean
     for await (const one of client.collect(job, TIMEOUTS)) if (one.kind === "returned") returned++;
     return returned === ids.length;
   } catch {
-    return false; // no master yet, or none that answers
+    return false; // the master does not run or answer yet
   } finally {
     client?.close();
   }
 }
 
-/** Runs `test.ping` on `tgt`. @returns How many of `wanted` minions answered within `withinMs`. */
+/** Runs `test.ping` on `tgt`. @returns The number of minions that answered within `withinMs`, at most `wanted`. */
 export async function answers(fleet: ProcessFleet, tgt: string, wanted: number, withinMs: number): Promise<number> {
   using client = await fleet.client();
   const job = await client.publish({ tgt, tgtType: "glob", fun: "test.ping", arg: [] });

@@ -1,11 +1,12 @@
 /**
- * A directory on a disk that loses its power: what processes have synced is there afterwards, what they have not may be there, or as
- * it was, or cut, or empty. A library that is preloaded to them (power.c) notes what they do.
+ * A directory on a disk that loses power: data that processes have synced is there afterwards; other data may be there,
+ * unchanged, truncated, or empty. A preloaded library (power.c) records the operations of the processes.
  *
- * The model is harsher than most file systems. What a file holds survives by a sync of the file alone, its name by a sync of
- * its directory alone. Of the changes to the names in a directory since its last sync, those up to any one of them may be there, and each
- * directory has its own such point. What a file got since its last sync is there, or missing, or cut anywhere. Only a rename between two directories is
- * never half done in the sense that the file is in neither.
+ * The model is stricter than most file systems. The contents of a file survive only by a sync of the file, its name
+ * only by a sync of its directory. Of the changes to names in a directory since its last sync, any number from the
+ * beginning may be there, and each directory has its own number. Data written to a file since its last sync is there,
+ * missing, or truncated anywhere. One guarantee: after a rename between two directories, the file is in at least one of
+ * them.
  * @module
  */
 
@@ -13,19 +14,19 @@ import { sameBytes } from "../../../lib/crypto/same_bytes.ts";
 import { isThere } from "../../../lib/os/file_kind.ts";
 import type { Random } from "../../fuzz/mutate.ts";
 
-/** Where a disk's choices come from. */
+/** The choices that a disk makes at a power failure. */
 export interface Choices extends Pick<Random, "int" | "chance"> {
-  /** Whether the file of that name has all that it got, whatever else is chosen. Default: none is known to have. */
+  /** Whether the file of that name keeps all written data, whatever else is chosen. @default no file */
   keeps?(name: string): boolean;
 }
 
-/** A disk that has nothing but what was synced. */
+/** A disk that keeps only synced data. */
 export const ONLY_SYNCED: Choices = { int: () => 0, chance: () => true };
 
-/** A disk that has all names, and of no file more than was synced. */
+/** A disk that keeps all names, and only the synced contents of files. */
 export const ALL_NAMES: Choices = { int: (below) => below === OUTCOMES ? 1 : 0, chance: () => true };
 
-/** What may become of the changes to a directory: none is there, all are, or some. */
+/** The possible fates of changes to a directory: none, all, or some of them are kept. */
 const OUTCOMES = 3;
 
 /** A file, by its inode. */
@@ -34,14 +35,14 @@ interface File {
   readonly inode: string;
 }
 
-/** A change of the names in a directory. */
+/** A change of a name in a directory. */
 interface Change {
   readonly name: string;
-  /** What is under the name from then on; `undefined`: nothing. */
+  /** The file of the name after the change; `undefined` if the name is removed. */
   readonly node: Node | undefined;
-  /** The other half of a rename within the directory: the name that goes. */
+  /** For a rename within the directory: the old name. */
   readonly gone?: string;
-  /** Of a name that goes by a rename to another directory: the change there, without which it stays. */
+  /** For a name that is renamed to another directory: the change there, without which the name stays here. */
   readonly arrival?: { readonly directory: Directory; readonly change: Change };
 }
 
@@ -49,11 +50,11 @@ interface Change {
 interface Directory {
   readonly kind: "directory";
   readonly mode: number;
-  /** What is in it now. */
+  /** Its current entries. */
   readonly names: Map<string, Node>;
-  /** What is sure to be in it. */
+  /** Its synced entries. */
   synced: Map<string, Node>;
-  /** What has happened since. */
+  /** The changes since the last sync. */
   changes: Change[];
 }
 
@@ -71,9 +72,9 @@ export class PowerDisk {
   #tree: Directory | undefined;
 
   /**
-   * @param root The directory, which may not be there yet.
-   * @param options.library The library, built.
-   * @param options.shadow A directory on the same file system, for what is noted; it is emptied.
+   * @param root The directory; it need not exist yet.
+   * @param options.library The path of the built library.
+   * @param options.shadow A directory on the same file system, for the records; it is emptied.
    */
   constructor(root: string, { library, shadow }: { readonly library: string; readonly shadow: string }) {
     this.#root = root;
@@ -81,7 +82,7 @@ export class PowerDisk {
     this.#shadow = shadow;
   }
 
-  /** In front of a command that writes to it. At the first, what is there is taken to be on the disk. */
+  /** The prefix of a command that writes to the directory. At the first call, the existing files count as synced. */
   get words(): string[] {
     if (this.#tree === undefined) this.#begin();
     return ["env", `LD_PRELOAD=${this.#library}`, `POWER_ROOT=${this.#root}`, `POWER_SHADOW=${this.#shadow}`];
@@ -112,13 +113,15 @@ export class PowerDisk {
     return directory;
   }
 
-  /** Has the process that writes to it killed, before or after the last of so many operations more. */
+  /** Kills the process that writes to the directory, before or after the given number of further operations. */
   cutAt(operations: number, when: "before" | "after"): void {
     Deno.writeTextFileSync(`${this.#shadow}/cut.new`, `${operations} ${when}\n`);
     Deno.renameSync(`${this.#shadow}/cut.new`, `${this.#shadow}/cut`);
   }
 
-  /** Leaves in the directory what a disk could have of it. All that write to it have been killed. */
+  /**
+   * Changes the directory to a state that the disk could have. All processes that write to it must have been killed.
+   */
   fail(random: Choices): void {
     const tree = this.#tree;
     if (tree === undefined) throw new Error("nothing was written to this disk");
@@ -134,7 +137,7 @@ export class PowerDisk {
     this.#tree = undefined;
   }
 
-  /** Has the tree go through what was noted. @param all Gets every directory that there is or was. */
+  /** Replays the recorded operations on the tree. @param all Gets every directory that exists or existed. */
   #readOps(tree: Directory, all: Directory[]): void {
     const path = `${this.#shadow}/ops`;
     let number = 0;
@@ -167,7 +170,7 @@ export class PowerDisk {
       directory.changes.push(change);
     };
     const sync = (directory: Directory) => {
-      // What has left for another directory is there, whatever becomes of that one's other changes.
+      // A file that was renamed to another directory is there, whatever happens to the other changes of that directory.
       for (const { arrival } of directory.changes) {
         const at = arrival === undefined ? -1 : arrival.directory.changes.indexOf(arrival.change);
         if (arrival !== undefined && at >= 0) {
@@ -241,19 +244,19 @@ export class PowerDisk {
     const kind = random.int(10);
     if (kind < 5) return synced ?? new Uint8Array();
     if (kind > 7) return now;
-    // What was appended to what is sure stays in part.
+    // Data that was appended to synced data is kept in part.
     const min = synced !== undefined && sameBytes(synced, now.subarray(0, synced.length)) ? synced.length : 0;
     if (synced !== undefined && min === 0 && synced.length > 0) return random.chance(0.5) ? synced : now;
     return now.slice(0, min + random.int(now.length - min + 1));
   }
 
-  /** Removes what was noted. */
+  /** Removes the records. */
   close(): void {
     removeAll(this.#shadow);
   }
 }
 
-/** For each directory, what a disk could have of it. */
+/** For each directory, the entries that a disk could have kept. */
 function chosenNames(all: readonly Directory[], random: Choices): Map<Directory, Map<string, Node>> {
   const counts = new Map(all.map((directory) => {
     const { length } = directory.changes;

@@ -12,7 +12,7 @@ import { ProcessFleet, type ProcessFleetOptions } from "./process_fleet.ts";
 
 /** The fleet. */
 export class PowerFleet implements AsyncDisposable {
-  /** The fleet as any other, whose processes are started again after a {@linkcode cut}. */
+  /** The fleet; its processes are started again after a {@linkcode cut}. */
   readonly fleet: ProcessFleet;
   readonly #disks: ReadonlyMap<string, PowerDisk>;
   readonly #directory: string;
@@ -23,7 +23,7 @@ export class PowerFleet implements AsyncDisposable {
     this.#directory = directory;
   }
 
-  /** Starts it; resolves when all its minions are connected. */
+  /** Starts the fleet; resolves when all its minions are connected. */
   static async start(options: Omit<ProcessFleetOptions, "places" | "prepare">): Promise<PowerFleet> {
     const directory = Deno.makeTempDirSync({ prefix: "powerfleet_" });
     const library = buildLibrary("power", directory);
@@ -58,11 +58,11 @@ export class PowerFleet implements AsyncDisposable {
     return disk;
   }
 
-  /** Cuts off the machines of `nodes`, all at once; what they have of their disks then is as `choices` have it. */
+  /** Cuts the power of the machines of `nodes`, all at once; `choices` decide what their disks keep. */
   async cut(nodes: readonly string[], choices: Choices): Promise<void> {
     const { fleet } = this;
     await Promise.all(nodes.map((node) => (node === "master" ? fleet.master : fleet.minion(node)).kill()));
-    // The keepers of commands, and the commands, continue when only the minion is killed.
+    // Keepers and their commands would continue if only the minion were killed.
     for (const node of nodes) killBelow(`${fleet.root}/${node}/`);
     for (const node of nodes) this.disk(node).fail(choices);
     // /run is in memory.
@@ -75,7 +75,7 @@ export class PowerFleet implements AsyncDisposable {
   }
 }
 
-/** Kills each keeper of commands whose minion's directory this is, with what it has started. */
+/** Kills the keepers of the minion with this directory, and the processes that they started. */
 function killBelow(directory: string): void {
   const keepers = listProcesses().filter(({ command }) => command.startsWith(`salt-keeper ${directory}`));
   for (const pid of keepers.flatMap((keeper) => processTree(keeper.pid))) {

@@ -1,6 +1,6 @@
 /**
- * A master and minions as processes of their own, from the real entry points, below one temporary directory: to be killed,
- * started again and looked at. The one who runs it is the operator.
+ * A master and minions as processes, started from the real entry points, below one temporary directory: they can be
+ * killed, started again and inspected. The current user is the operator.
  * @module
  */
 
@@ -20,35 +20,34 @@ import { EXECUTABLES } from "../../../scripts/build/production.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type Ran, run, Service } from "../../support/processes.ts";
 
-/** What a fleet is made of. */
+/** Options of a fleet. */
 export interface ProcessFleetOptions {
-  /** How many minions: `m00`, `m01`, … */
+  /** Number of minions: `m00`, `m01`, … */
   readonly minions: number;
   /** Options of the master besides those of every fleet. */
   readonly master?: Readonly<Record<string, unknown>>;
   /** Options of each minion besides those of every fleet. */
   readonly minion?: Readonly<Record<string, unknown>>;
-  /** The master's address, where minions look for it, and what starts a program there. Default: loopback. */
+  /** The addresses of the master, and the prefixes of commands. @default loopback */
   readonly places?: Places;
-  /** Told before anything starts: where it will be, and the master's ports. */
+  /** Called before anything starts, with the directory of the fleet and the master's ports. */
   prepare?(root: string, ports: readonly [publish: number, request: number]): void;
 }
 
-/** Where things run. */
 export interface Places {
-  /** What the master listens on. */
+  /** The address that the master listens on. */
   readonly masterAddress: string;
-  /** What the minions connect to: an address or a name. */
+  /** The address or name that the minions connect to. */
   readonly masterName: string;
-  /** Words in front of the command that starts the master. */
+  /** The prefix of the command that starts the master. */
   readonly master: readonly string[];
-  /** The same of a minion. */
+  /** The prefix of the command that starts a minion. */
   minion(id: string): readonly string[];
 }
 
 const LOOPBACK: Places = { masterAddress: "127.0.0.1", masterName: "127.0.0.1", master: [], minion: () => [] };
 
-/** Reconnection in tenths of a second, so that a fault does not take minutes; everything else is the default. */
+/** Short reconnection times, so that a fault does not take minutes; all other options have their defaults. */
 const QUICK = { recon_default: 100, recon_max: 1_000, acceptance_wait_time: 0.5 };
 
 const UP_MS = 60_000;
@@ -57,7 +56,7 @@ const SOURCES = new URL("../../..", import.meta.url).pathname;
 
 /** The fleet. */
 export class ProcessFleet implements AsyncDisposable {
-  /** The directory that everything is in. */
+  /** The directory that contains all files of the fleet. */
   readonly root: string;
   readonly ids: readonly string[];
   readonly #options: ProcessFleetOptions;
@@ -70,7 +69,7 @@ export class ProcessFleet implements AsyncDisposable {
     this.#options = options;
     this.#places = options.places ?? LOOPBACK;
     this.root = Deno.makeTempDirSync({ prefix: "chaos_" });
-    Deno.chmodSync(this.root, 0o755); // a service that becomes another user passes through
+    Deno.chmodSync(this.root, 0o755); // a service that changes its user must be able to enter the directory
     this.ids = Array.from({ length: options.minions }, (_, i) => `m${String(i).padStart(2, "0")}`);
   }
 
@@ -106,7 +105,7 @@ export class ProcessFleet implements AsyncDisposable {
     return `${this.root}/master/var/cache/salt/master`;
   }
 
-  /** The master's job cache. A file that cannot be read is what a fault made, and counts as missing. */
+  /** The master's job cache. A file that cannot be read was corrupted by a fault, and counts as missing. */
   get jobs(): JobStore {
     return jobStore(this.cacheDir, { log: () => {} });
   }
@@ -133,7 +132,7 @@ export class ProcessFleet implements AsyncDisposable {
     return `${this.root}/${id}/var/cache/salt/minion`;
   }
 
-  /** What the log of a node says. */
+  /** The text of a node's log. */
   log(node: string): string {
     const role = node === "master" ? "master" : "minion";
     try {
@@ -144,7 +143,7 @@ export class ProcessFleet implements AsyncDisposable {
     }
   }
 
-  /** Starts the master; resolves when it serves. */
+  /** Starts the master; resolves when it is ready. */
   async startMaster(): Promise<void> {
     this.#master = this.#start("master", this.#places.master);
     const { sock_dir } = this.masterOpts;
@@ -154,11 +153,11 @@ export class ProcessFleet implements AsyncDisposable {
   /** `kill -9`. */
   async killMaster(): Promise<void> {
     await this.master.crash();
-    // What tells that a master serves was left behind by a dead one.
+    // The sign that a master is ready was left by the dead one.
     Deno.removeSync(`${this.masterOpts.sock_dir}/ports.json`);
   }
 
-  /** Ends the master as an operator would. */
+  /** Ends the master with SIGTERM, as an operator would. */
   async stopMaster(): Promise<void> {
     await this.#master?.stop(STOP_MS);
     this.#master = undefined;
@@ -172,7 +171,7 @@ export class ProcessFleet implements AsyncDisposable {
     this.#minions.set(id, this.#start(id, this.#places.minion(id)));
   }
 
-  /** Starts a minion that makes its own key; the master must accept it by itself. Does not wait. */
+  /** Starts a minion that makes its own key; the master must accept it automatically. Does not wait. */
   startStranger(id: string, options: Readonly<Record<string, unknown>> = {}): Service {
     this.configure(id, options);
     const service = this.#start(id, this.#places.minion(id));
@@ -180,7 +179,7 @@ export class ProcessFleet implements AsyncDisposable {
     return service;
   }
 
-  /** Starts a node that is not running, and waits until it has ended by itself. */
+  /** Starts a node that is not running, and waits until it ends by itself. */
   runToEnd(node: string): Promise<Ran> {
     return run(this.startWords(node));
   }
@@ -190,13 +189,13 @@ export class ProcessFleet implements AsyncDisposable {
     await this.minion(id).crash();
   }
 
-  /** Ends a minion as an operator would. */
+  /** Ends a minion with SIGTERM, as an operator would. */
   async stopMinion(id: string): Promise<void> {
     await this.#minions.get(id)?.stop(STOP_MS);
     this.#minions.delete(id);
   }
 
-  /** Which minions the master counts as connected. */
+  /** The minions that the master counts as connected. */
   present(): string[] {
     return [...readPresence(this.cacheDir).present.keys()].sort();
   }
@@ -225,25 +224,25 @@ export class ProcessFleet implements AsyncDisposable {
     return run([...program("salt-call"), "-c", `${this.root}/${id}/etc/salt`, ...args]);
   }
 
-  /** The words that start the master or a minion, as a unit of systemd has them. */
+  /** The command that starts the master or a minion, as in a systemd unit. */
   startWords(node: string): string[] {
     const role = node === "master" ? "master" : "minion";
     return [...program(`salt-${role}`), "-c", `${this.root}/${node}/etc/salt`];
   }
 
-  /** The words of one of the operator's commands. */
+  /** The command line of one of the operator's commands. */
   saltWords(name: "salt" | "salt-cp" | "salt-run" | "salt-key", ...args: string[]): string[] {
     return [...this.#places.master, ...program(name), "-c", this.configDir, ...args];
   }
 
-  /** The last lines of each log; for when something went wrong. */
+  /** The last lines of each log, shown after an error. */
   lastWords(): string {
     return ["master", ...this.#minions.keys()].map((node) =>
       `\n${node}:\n${this.log(node).split("\n").slice(-12).join("\n")}`
     ).join("");
   }
 
-  /** Writes the configuration of a node; it is read when it starts. */
+  /** Writes the configuration of a node, which it reads at its start. */
   configure(node: string, options: Readonly<Record<string, unknown>>): void {
     const [publishPort, requestPort] = this.#ports;
     const { masterAddress, masterName } = this.#places;
@@ -274,7 +273,7 @@ export class ProcessFleet implements AsyncDisposable {
     if (service.exitCode !== undefined) throw new Error(`${node} ended with ${service.exitCode}: ${service.written}`);
   }
 
-  /** Ends everything and removes the directory. */
+  /** Ends all processes and removes the directory. */
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all([...this.#minions.keys()].map((id) => this.stopMinion(id)));
     await this.stopMaster();
@@ -282,7 +281,7 @@ export class ProcessFleet implements AsyncDisposable {
   }
 }
 
-/** What starts a program: the sources, or the executables in the directory `SALT_DIST`. */
+/** The command of a program: the sources, or the executables in the directory `SALT_DIST`. */
 function program(name: string): string[] {
   const dist = Deno.env.get("SALT_DIST");
   if (dist !== undefined) return [`${dist}/${name}`];

@@ -1,11 +1,10 @@
 /**
- * A TCP proxy on loopback that holds every byte for a while, in each direction.
+ * A TCP proxy on loopback that delays every byte, in each direction.
  * @module
  */
 
 import { sleep } from "../../../lib/os/sleep.ts";
 
-/** The proxy. */
 export class SlowProxy implements AsyncDisposable {
   readonly #listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   readonly #delayMs: number;
@@ -18,17 +17,17 @@ export class SlowProxy implements AsyncDisposable {
     this.#accepting = this.#accept();
   }
 
-  /** Listens on a port that the system chooses. */
+  /** Starts the proxy on a port that the system chooses. */
   static listen(delayMs: number): SlowProxy {
     return new SlowProxy(delayMs);
   }
 
-  /** Where it listens. */
+  /** The address that it listens on. */
   get port(): number {
     return this.#listener.addr.port;
   }
 
-  /** Where it passes connections on to. */
+  /** The address that it forwards connections to. */
   leadTo(port: number): void {
     this.#target = port;
   }
@@ -45,13 +44,13 @@ export class SlowProxy implements AsyncDisposable {
       this.#connections.add(far);
       await Promise.all([this.#pass(near, far), this.#pass(far, near)]);
     } catch {
-      // One of them is gone, and so is the other with it.
+      // One side is closed, so the other is closed too.
     } finally {
       for (const end of [near, far]) if (end !== undefined && this.#connections.delete(end)) end.close();
     }
   }
 
-  /** Passes on what comes from `from`, each piece as much later as all others. */
+  /** Forwards the data from `from`, each piece with the same delay. */
   async #pass(from: Deno.Conn, to: Deno.Conn): Promise<void> {
     const buffer = new Uint8Array(65_536);
     let last: Promise<void> = Promise.resolve();
@@ -59,13 +58,13 @@ export class SlowProxy implements AsyncDisposable {
       const piece = buffer.slice(0, count);
       const before = last;
       last = sleep(this.#delayMs).then(() => before).then(() => writeAll(to, piece));
-      last.catch(() => {}); // the next write fails too, and that is waited for
+      last.catch(() => {}); // the next write fails too, and its error is awaited
     }
     await last;
     throw new Error("the end of a connection");
   }
 
-  /** Ends it, with all its connections. */
+  /** Closes the proxy and all its connections. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#listener.close();
     for (const end of this.#connections) end.close();

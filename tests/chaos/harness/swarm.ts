@@ -1,5 +1,5 @@
 /**
- * Simulated minions (`deno task swarm`) on a fleet's master, and what its bus tells of their sign-ins.
+ * Simulated minions (`deno task swarm`) on a fleet's master, and a record of their sign-ins from the bus.
  * @module
  */
 
@@ -34,13 +34,13 @@ export async function startSwarm(fleet: ProcessFleet, count: number): Promise<Se
 /** A sign-in that the master has accepted. */
 export interface SignedIn {
   readonly id: string;
-  /** When the bus told, in milliseconds of `performance.now()`. */
+  /** The time of its event, in milliseconds of `performance.now()`. */
   readonly atMs: number;
 }
 
-/** Records sign-ins, also those with later masters. */
+/** Records sign-ins, also with later masters. */
 export class SignIns implements Disposable {
-  /** What has been told since the last {@linkcode clear}. */
+  /** The sign-ins since the last {@linkcode clear}. */
   received: SignedIn[] = [];
   readonly #events: EventSubscriber;
 
@@ -66,12 +66,11 @@ export class SignIns implements Disposable {
     this.received = [];
   }
 
-  /** How many different minions signed in. */
+  /** The number of different minions that signed in. */
   get minions(): number {
     return new Set(this.received.map(({ id }) => id)).size;
   }
 
-  /** Ends listening. */
   [Symbol.dispose](): void {
     this.#events.close();
   }

@@ -7,14 +7,14 @@ import { messageOf } from "../../../lib/errors.ts";
 
 /** The file system. */
 export class Tmpfs implements Disposable {
-  /** Where it is mounted. */
+  /** The path of the mount point. */
   readonly path: string = Deno.makeTempDirSync({ prefix: "chaosfs_" });
 
   private constructor(megabytes: number) {
     run("mount", "-t", "tmpfs", "-o", `size=${megabytes}m,mode=0755`, "tmpfs", this.path);
   }
 
-  /** What this machine lacks for one; `undefined` if nothing. */
+  /** The reason why this machine cannot mount one; `undefined` if it can. */
   static missing(): string | undefined {
     if (Deno.uid() !== 0) return "mounting needs root";
     try {
@@ -25,16 +25,16 @@ export class Tmpfs implements Disposable {
     }
   }
 
-  /** Mounts one of so many MiB. */
+  /** Mounts a file system of this size in MiB. */
   static mount(megabytes: number): Tmpfs {
     return new Tmpfs(megabytes);
   }
 
-  /** Takes all the room that is left. */
+  /** Fills all free space. */
   fill(): void {
     const file = Deno.openSync(`${this.path}/filler`, { write: true, create: true });
     try {
-      // In ever smaller pieces, so that no page is left.
+      // In smaller and smaller pieces, so that no page stays free.
       for (const piece of [65_536, 4_096, 1]) {
         try {
           for (;;) file.writeSync(new Uint8Array(piece));
@@ -47,17 +47,16 @@ export class Tmpfs implements Disposable {
     }
   }
 
-  /** Returns it. */
+  /** Frees the space again. */
   drain(): void {
     Deno.removeSync(`${this.path}/filler`);
   }
 
-  /** Makes it read-only, or writable again. */
+  /** Makes the file system read-only, or writable again. */
   set readOnly(on: boolean) {
     run("mount", "-o", `remount,${on ? "ro" : "rw"}`, this.path);
   }
 
-  /** Unmounts it. */
   [Symbol.dispose](): void {
     run("umount", "-l", this.path);
     Deno.removeSync(this.path);
