@@ -1,7 +1,7 @@
 /**
- * One row, measured on all sides in turn, so that other load on the machine affects all of them.
+ * Measures one row on all sides in turn, so that other load on the machine affects all of them.
  *
- * A failure is recorded and costs only its own figure.
+ * A failure is recorded, and only its own figure is missing.
  * @module
  */
 
@@ -10,17 +10,17 @@ import type { Measured } from "./report.ts";
 import type { Row, Stage } from "./rows/row.ts";
 import type { Side } from "./harness/sides.ts";
 
-/** No more runs of a row are begun after so long, in milliseconds: one slow side must not block the run. */
+/** No further run of a row begins after this time, in milliseconds: one slow side must not block the benchmark. */
 const ROW_MS = 180_000;
 
-/** With what a row is measured. */
+/** Options for the measurement of a row. */
 export interface Conditions {
   /** The fleets of the row's group. */
   readonly stage: Stage;
   readonly sides: readonly Side[];
-  /** How often, if the row says nothing else. */
+  /** Number of runs, if the row sets none. */
   readonly runs: number;
-  /** Told what is being measured, and what came of it. */
+  /** Called with the current measurement and with its result. */
   progress(text: string): void;
 }
 
@@ -59,7 +59,7 @@ export async function measure(row: Row, { stage, sides, runs, progress }: Condit
   return { name, title, unit, figures, limit, remarks, failures: [...failures.values()] };
 }
 
-/** Minutes and seconds of this program. */
+/** The run time of this program, in minutes and seconds. */
 function elapsed(): string {
   const seconds = Math.floor(performance.now() / 1000);
   return `${String(Math.floor(seconds / 60)).padStart(2)}:${String(seconds % 60).padStart(2, "0")}`;

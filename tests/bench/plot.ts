@@ -1,5 +1,5 @@
 /**
- * How cost grows with the number of minions: the rows `ping-<count>` as an SVG.
+ * Plots how the cost grows with the number of minions: the rows `ping-<count>` as an SVG.
  *
  * Both axes are logarithmic: twice the time for twice the minions is a line of the same slope everywhere.
  * @module
@@ -14,7 +14,7 @@ const LEFT_TO_NEXT_MINION = 70;
 const RIGHT = 190;
 const TOP = 44;
 const BOTTOM = 54;
-/** Readable on white and on black, and for who cannot tell red from green. */
+/** The colours are readable on white and on black, and for people who cannot distinguish red and green. */
 const COLOURS = ["#0072b2", "#d55e00", "#cc79a7"];
 const GREY = "#808080";
 
@@ -76,7 +76,7 @@ ${parts.join("\n")}
 `;
 }
 
-/** A logarithmic axis over `values`, from one place to another; ticks at 1, 2 and 5 of each power of ten. */
+/** A logarithmic axis over `values`, from one position to another; ticks at 1, 2 and 5 of each power of ten. */
 function axis(values: readonly number[], from: number, to: number) {
   const min = Math.min(...values), max = Math.max(...values);
   const at = (value: number) =>

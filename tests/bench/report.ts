@@ -1,5 +1,5 @@
 /**
- * The figures as a Markdown table, for a terminal and for docs/performance.md alike.
+ * Writes the figures as a Markdown table, for a terminal and for docs/performance.md.
  * @module
  */
 
@@ -11,31 +11,30 @@ import { median } from "./harness/statistics.ts";
 export interface Measured {
   readonly name: string;
   readonly title: string;
-  /** What the figures count. */
+  /** The unit of the figures. */
   readonly unit: Unit;
-  /** Every figure of each side, by the side's name. */
+  /** All figures of each side, by the side's name. */
   readonly figures: Readonly<Record<string, readonly number[]>>;
-  /** Figures of what no implementation can beat. */
+  /** Figures of the limit that no implementation can beat. */
   readonly limit: readonly number[];
   /** Reasons to doubt a figure. */
   readonly remarks: readonly string[];
-  /** Why a side has no figure, or fewer than it should. */
+  /** Why a side has no figure, or too few. */
   readonly failures: readonly string[];
 }
 
-/** All of a run. */
 export interface Report {
-  /** Where it was run. */
+  /** The machine. */
   readonly machine: Machine;
   /** Names of the sides, ours first. */
   readonly sides: readonly string[];
-  /** Why a side is not among them. */
+  /** Why a side is missing. */
   readonly missing: readonly string[];
-  /** How often a row is measured, if it or its cell says nothing else. */
+  /** Number of runs of a row, if the row or its cell sets none. */
   readonly runs: number;
-  /** How long all of it took. */
+  /** The duration of the whole run. */
   readonly seconds: number;
-  /** In the order in which they were measured. */
+  /** The rows, in the order of their measurement. */
   readonly rows: readonly Measured[];
 }
 
@@ -77,7 +76,7 @@ function cell(figures: readonly number[] | undefined, { name, digits }: Unit, ru
   return spread === "" ? middle : `${middle} (${spread})`;
 }
 
-/** How many times better ours is; of what shrank there is no ratio. */
+/** How many times better ours is; there is no ratio for a value that became smaller. */
 function ratio({ figures, unit }: Measured, ours: string, other: string): string {
   const a = median(figures[ours] ?? []);
   const b = median(figures[other] ?? []);

@@ -1,7 +1,7 @@
 /**
- * `deno task bench`: ours beside Python Salt, on this machine, in this run.
+ * `deno task bench`: compares ours with Python Salt on this machine, in one run.
  *
- * Real masters and minions, measured in turn; a table on standard output, and all figures as JSON.
+ * Real masters and minions are measured in turn. Writes a table to standard output, and all figures as JSON.
  * @module
  */
 
@@ -113,7 +113,7 @@ async function main(args: string[]): Promise<number> {
         const figures = await measure(row, { stage, sides: sidesOf(row), runs, progress });
         measured.push(figures);
         failed.push(...figures.failures.map((text) => `${row.name}: ${text}`));
-        // So that whatever ends the run costs no figure that is there.
+        // If the run ends early, no measured figure is lost.
         save(reported());
       } else missing.push(`No time was left for the row ${row.name}.`);
     }
@@ -145,7 +145,7 @@ function chosen(names: readonly string[]): readonly Row[] {
   for (const name of names) {
     if (!ROWS.some((row) => row.name.startsWith(name))) throw new OptionError(`no row is called ${name}; see --list`);
   }
-  // A full name means that row alone: ping-100 is no beginning of anything.
+  // A complete name selects only that row: ping-100 does not select ping-1000.
   return ROWS.filter((row) =>
     names.some((name) => ROWS.some((each) => each.name === name) ? row.name === name : row.name.startsWith(name))
   );
@@ -161,7 +161,7 @@ function save(report: Report): string {
   return `${path}.json`;
 }
 
-/** Where the table is in docs/performance.md. */
+/** The place of the table in docs/performance.md. */
 const TABLE = /(?<=<!-- table -->\n)[^]*(?=<!-- end of the table -->)/;
 
 function putIntoDocs(report: Report): void {
@@ -172,7 +172,7 @@ function putIntoDocs(report: Report): void {
   if (plot !== undefined) Deno.writeTextFileSync(`${DOCS}/minions.svg`, plot);
 }
 
-/** @returns The exit code of having said it. */
+/** Prints an error. @returns The exit code. */
 function say(text: string): 0 {
   Deno.stdout.writeSync(new TextEncoder().encode(text));
   return 0;

@@ -1,8 +1,10 @@
 /**
- * `deno task bench-starts`: how long the executables' commands take to start, in times of `deno run` of an empty file, in turns in one run.
+ * `deno task bench-starts`: measures the start times of the executables' commands as multiples of `deno run` of an
+ * empty file, alternating in one run.
  *
- * The whole process counts, launcher and end included: processor time (user and system, of the command and its children) and wall time. The
- * smallest figure and the median of the runs. The executables are built first, packed, and have a fleet of their own.
+ * The whole process is measured, with launcher and end: processor time (user and system, of the command and its
+ * children) and wall time. It reports the smallest figure and the median. The executables are built first, as packed
+ * files, and have a fleet of their own.
  * @module
  */
 
@@ -20,17 +22,17 @@ const USAGE = `Usage: deno task bench-starts [options]
 
 const ROOT = decodeURIComponent(new URL("../..", import.meta.url).pathname).replace(/\/$/, "");
 
-/** How long the fleet may take to be there, in milliseconds. */
+/** Time limit for the start of the fleet, in milliseconds. */
 const FLEET_MS = 120_000;
 
-/** The ratios of processor time that issue 10 asks for, by command. */
+/** The target ratios of processor time (issue 10), by command. */
 const BARS: Readonly<Record<string, number>> = {
   "salt --version": 1.2,
   "salt-call --local test.ping": 1.8,
   "salt web1 test.ping": 2.2,
 };
 
-/** What one run took, in milliseconds. */
+/** The times of one run, in milliseconds. */
 interface Took {
   readonly cpu: number;
   readonly wall: number;
@@ -45,7 +47,7 @@ function childrenMs(): number {
   const usage = new BigInt64Array(18);
   if (libc.symbols.getrusage(-1, new Uint8Array(usage.buffer)) !== 0) throw new LibcError("getrusage");
   const [userSeconds, userMicros, systemSeconds, systemMicros] = usage;
-  // The high half of a field of 32 bits may hold anything.
+  // The high half of a 32-bit field is undefined.
   const micros = (field: bigint) => Number(BigInt.asIntN(32, field));
   return Number(userSeconds + systemSeconds) * 1000 + (micros(userMicros) + micros(systemMicros)) / 1000;
 }
@@ -60,7 +62,7 @@ async function run([command, ...args]: readonly string[]): Promise<Took> {
   return { cpu: childrenMs() - before, wall };
 }
 
-/** The table, a line for each command. */
+/** The table, one line for each command. */
 function tableOf(figures: ReadonlyMap<string, readonly Took[]>): string {
   const [[, bare]] = figures;
   const lines = [...figures].map(([name, runs]) => {
@@ -88,7 +90,7 @@ async function main(argv: string[]): Promise<void> {
   const runs = Number(options.runs);
   if (!Number.isInteger(runs) || runs < 1) throw new OptionError("--runs must be a positive number");
   const directory = await Deno.makeTempDir({ prefix: "starts_" });
-  // For root the launcher then looks at the directories above it, too: 1 ms more than where it unpacks by itself.
+  // For root the launcher then also checks the directories above it: 1 ms more than with its default directory.
   const unpacked = `${directory}/unpacked`;
   await Deno.mkdir(unpacked, { mode: 0o700 });
   Deno.env.set("SALT_UNPACK_DIR", unpacked);

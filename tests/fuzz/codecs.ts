@@ -1,5 +1,5 @@
 /**
- * What turns bytes off the wire into values: msgpack, crypticles, events.
+ * Targets: the decoders of bytes from the wire: msgpack, crypticles, events.
  * @module
  */
 
@@ -14,12 +14,12 @@ import { mutateBytes, NASTY_TEXTS, type Random } from "./mutate.ts";
 import { type FuzzTarget, hold } from "./target.ts";
 import { randomMsgpack, randomValue } from "./values.ts";
 
-/** What part of the inputs is to be dear, of targets that may be made to work by their values. */
+/** The share of costly inputs, for targets whose cost depends on values. */
 export const COSTLY = 0.03;
 
 const DIALECTS: readonly Dialect[] = ["wire", "disk"];
 
-/** Bytes that are, were, or look like a value. */
+/** Bytes that are an encoded value, a damaged one, or similar to one. */
 export function packed(random: Random, dialect: Dialect): Uint8Array {
   if (random.chance(COSTLY)) return encode(costlyValue(random), dialect);
   if (random.chance(0.5)) return randomMsgpack(random);
@@ -41,7 +41,7 @@ function serveMsgpack(bytes: Uint8Array, dialect: Dialect): string {
   return "read";
 }
 
-/** msgpack in both dialects; what is read must be writable, and read back as the same. */
+/** msgpack in both dialects; a decoded value must be encodable, and then decode to the same value. */
 export const msgpack: FuzzTarget = {
   name: "msgpack",
   share: 30,
@@ -62,7 +62,7 @@ export const msgpack: FuzzTarget = {
   }),
 };
 
-/** Crypticles: random bytes, changed messages, and nonsense under the right key. */
+/** Crypticles: random bytes, changed messages, and random contents encrypted with the right key. */
 export const crypticles: FuzzTarget = {
   name: "crypticles",
   share: 8,
@@ -104,7 +104,7 @@ export const crypticles: FuzzTarget = {
   },
 };
 
-/** Events: frames on the bus, and events built of anything. */
+/** Events: frames on the bus, and events made of any values. */
 export const events: FuzzTarget = {
   name: "events",
   share: 10,
@@ -125,7 +125,7 @@ export const events: FuzzTarget = {
         : mutateBytes(random, frame);
       note(sent);
       const event = unpackEvent(sent);
-      // A program between here and the next bus packs it again.
+      // A program that forwards the event to another bus encodes it again.
       const again = unpackEvent(packEvent(event.tag, stamp(event.data)));
       hold(
         event.tag.includes("\n\n") || again.tag === event.tag || again.tag === event.tag.replace(/\|+$/, ""),

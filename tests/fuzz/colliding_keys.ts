@@ -1,10 +1,10 @@
 /**
- * Keys that fall into one bucket of the runtime's own hash tables: what somebody sends who wants a master to stand still.
+ * Makes keys that collide in the runtime's own hash tables, as an attacker would send them to block a master.
  *
- * V8 hashes a number without a seed, by functions that have an inverse: an attacker who wants numbers of one bucket chooses the hashes
- * and computes the numbers. A table of n entries has about n/2 buckets, chosen by the lowest bits of the hash, so hashes with equal
- * lowest bits are enough. Text that is an array index has its own value for a hash.
- * Source: v8/src/base/hashing.h and v8/src/utils/utils.h (ComputeLongHash, ComputeUnseededHash), of V8 15.
+ * V8 hashes a number without a seed, by invertible functions: an attacker chooses the hashes and computes the numbers.
+ * A table of n entries has about n/2 buckets, selected by the lowest bits of the hash, so hashes with equal lowest bits
+ * are enough. The hash of a text that is an array index is that index. Source: v8/src/base/hashing.h and
+ * v8/src/utils/utils.h (ComputeLongHash, ComputeUnseededHash), of V8 15.
  * @module
  */
 
@@ -13,7 +13,7 @@ import { float, int, type Value } from "../../lib/values/value.ts";
 const BITS_64 = 64;
 const ONES_64 = 2n ** 64n - 1n;
 
-/** The inverse of an odd number modulo 2^64, by Newton's method: each round doubles the bits that are right. */
+/** The inverse of an odd number modulo 2^64, by Newton's method: each round doubles the number of correct bits. */
 function inverse(odd: bigint): bigint {
   let guess = odd;
   for (let round = 0; round < 6; round++) guess = (guess * (2n - odd * guess)) & ONES_64;
@@ -69,7 +69,7 @@ export function collidingFloats(count: number): Value[] {
   for (let high = 1n; floats.length < count; high++) {
     double.setBigUint64(0, unhash64(high << 30n));
     const candidate = double.getFloat64(0);
-    // What has no fraction is another kind of key here.
+    // Numbers without a fraction are another kind of key here.
     if (Number.isFinite(candidate) && !Number.isInteger(candidate)) floats.push(float(candidate));
   }
   return floats;
@@ -85,17 +85,17 @@ export function collidingLongInts(count: number): Value[] {
   return ints;
 }
 
-/** Ints of 32 bits whose hashes have 16 lowest bits in common. @param count 65,536 at most. */
+/** 32-bit ints whose hashes have the same 16 lowest bits. @param count At most 65,536. */
 export function collidingInts(count: number): Value[] {
   return Array.from({ length: count }, (_, i) => unhash32(BigInt(i) << 16n));
 }
 
-/** Numbers as text that have 16 lowest bits in common. @param count 65,535 at most. */
+/** Numbers as text with the same 16 lowest bits. @param count At most 65,535. */
 export function collidingDigits(count: number): Value[] {
   return Array.from({ length: count }, (_, i) => String((i + 1) * 65_536));
 }
 
-/** Texts of one length that is above 16,383, which is all that V8 looks at then; they differ in their last characters only. */
+/** Texts of the same length above 16,383: V8 then hashes only the length. They differ only in their last characters. */
 export function collidingTexts(count: number): Value[] {
   const stem = "x".repeat(16_400);
   return Array.from({ length: count }, (_, i) => stem + String(i).padStart(8, "0"));

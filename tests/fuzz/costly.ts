@@ -1,6 +1,6 @@
 /**
- * Values that cost much time if the reader's table or loop is not made for them: keys that fall into one bucket,
- * byte strings for keys, much nesting, many small things, long texts.
+ * Values that need much time if the reader's tables or loops are not made for them: colliding keys, byte strings as
+ * keys, deep nesting, many small values, long texts.
  * @module
  */
 
@@ -15,14 +15,14 @@ import {
 } from "./colliding_keys.ts";
 import type { Random } from "./mutate.ts";
 
-/** Keys of one kind: dear enough to be told from cheap ones. */
+/** Number of keys of one kind: enough that costly keys differ measurably from cheap ones. */
 const KEYS = 16_000;
 const LONG_KEYS = 40;
 const LONG = 300_000;
 
 const made = new Map<string, Value[]>();
 
-/** They take longer to make than to read. */
+/** Number of keys that take longer to make than to read. */
 function keys(name: string, make: () => Value[]): Value[] {
   let known = made.get(name);
   if (known === undefined) made.set(name, known = make());
@@ -39,17 +39,17 @@ const KEY_KINDS: readonly (() => Value[])[] = [
   () => keys("equal texts", () => Array(KEYS).fill("k")),
 ];
 
-/** A map of `count` of `some` keys, from anywhere among them. */
+/** A map with `count` of the keys `some`, from a random position. */
 function keyed(random: Random, some: readonly Value[], count: number): ValueMap {
   const from = random.int(Math.max(1, some.length - count));
   return new Dict(some.slice(from, from + count).map((key) => [key, null]));
 }
 
-/** A value of one of those shapes; up to some hundred kilobytes. */
+/** A value of one of these kinds, of up to some hundred kilobytes. */
 export function costlyValue(random: Random): Value {
   const some = random.pick(KEY_KINDS)();
   switch (random.int(8)) {
-    case 0: { // each as large as a map may be that is not yet taken for a large one
+    case 0: { // each of the largest size that does not count as a large map
       const count = Math.min(some.length, random.pick([900, 1_000]));
       return Array.from({ length: 6 }, () => keyed(random, some, count));
     }
@@ -69,7 +69,7 @@ export function costlyValue(random: Random): Value {
   }
 }
 
-/** An honest value of about so many bytes, of as many kinds as returns are made of. */
+/** A valid value of about this many bytes, with the types that returns contain. */
 export function ordinaryValue(bytes: number): ValueMap {
   const entry = (i: number) =>
     new Map<Value, Value>([[`name-of-package-${i}`, `1.2.${i}-3`], ["installed", true], ["size", i], ["tags", [

@@ -1,5 +1,5 @@
 /**
- * What custom modules send to their minion, and what the text of their files declares.
+ * Targets: the messages of custom modules to their minion, and the declarations in the text of their files.
  * @module
  */
 
@@ -15,11 +15,11 @@ import { mutateBytes, mutateText, NASTY_TEXTS, type Random, textOf } from "./mut
 import { type FuzzTarget, hold } from "./target.ts";
 import { mutateMap, randomMsgpack, randomValue } from "./values.ts";
 
-/** How long a content may be here, in bytes: a sixteenth of what a minion lets it be. */
+/** Maximum content of a frame here, in bytes: a sixteenth of a minion's limit. */
 const MAX_BYTES = 1 << 22;
 
 const bytes = new TextEncoder().encode("hidden");
-/** One of each message, and of each thing that is asked for. */
+/** One example of each message and each request. */
 const MESSAGES = [
   { kind: "ready" },
   { kind: "begun" },
@@ -42,7 +42,7 @@ function content(random: Random): Uint8Array {
   return random.chance(0.5) ? mutateBytes(random, packed) : packed;
 }
 
-/** A stream of frames, in pieces as a pipe gives them. @returns How many frames came of it. */
+/** Feeds a stream of frames, in pieces as from a pipe. @returns The number of frames. */
 function readStream(stream: Uint8Array, pieceBytes: number): number {
   const reader = new FrameReader(MAX_BYTES);
   let frames = 0;
@@ -61,7 +61,7 @@ function readStream(stream: Uint8Array, pieceBytes: number): number {
   return frames;
 }
 
-/** Frames off the pipe of a process that runs a custom module: each is one of the messages, or ends the process. */
+/** Frames from the pipe of a process that runs a custom module: each is a known message, or ends the process. */
 export const moduleMessages: FuzzTarget = {
   name: "module_messages",
   share: 8,
@@ -74,7 +74,7 @@ export const moduleMessages: FuzzTarget = {
       framed.reduce((at, part) => (stream.set(part, at), at + part.length), 0);
       const sent = random.chance(0.3) ? mutateBytes(random, stream) : stream;
       note(sent);
-      // A few bytes at a time only of what is short: each piece is a call of the system's on a real pipe, which costs more.
+      // Only short streams come a few bytes at a time: on a real pipe each piece is a system call, which costs more.
       const pieceBytes = sent.length < 2_000 ? 1 + random.int(64) : 512 + random.int(65_536);
       return readStream(sent, pieceBytes) === framed.length ? "read" : "cut";
     },
@@ -88,7 +88,7 @@ export const moduleMessages: FuzzTarget = {
   }),
 };
 
-// No line of it begins with "export": scripts/structure.ts would take that for this file's own.
+// No line of the text begins with "export": scripts/structure.ts would read it as an export of this file.
 const SOURCE = `import { helper } from "./helper.js";
 /** Reads. */  export const label = {
   doc: "permissions: 'all'",
@@ -115,14 +115,14 @@ const TOKENS: readonly string[] = [
   ...["usage", "label", "as const", "...", "?.", "<T>", "\\u0061", "#!", "true", "1e3", "return /"],
 ];
 
-/** The text of a module's file: what it declares is in it as a literal, whatever else there is. */
+/** The text of a module's file: its declarations are read from literals, whatever else the text contains. */
 export const declarations: FuzzTarget = {
   name: "declarations",
   share: 6,
   refusals: [SyntaxError],
   open: () => ({
     feed(random, note) {
-      // Without the word in its own text: then nothing may be read from it.
+      // Without the word in the text: then nothing may be read from it.
       const source = SOURCE.replaceAll("'all'", "'none'").replaceAll('"all"', '"none"');
       const text = random.chance(0.8)
         ? mutateText(random, source, TOKENS)

@@ -1,8 +1,8 @@
 /**
- * Feeds one target: inputs by number, each from its own seed, so that any of them can be fed again alone.
+ * Feeds inputs to one target. Each input has a number and its own seed, so that it can be fed again alone.
  *
- * A fault is an error that the target does not declare, a property that does not hold, an input that takes a second or far more
- * than an honest one of its size, an honest request that is not served, or memory that grows. Knows no target.
+ * A fault is an error that the target does not declare, a violated property, an input that takes a second or far more
+ * time than a valid one of its size, a valid request that is not served, or growing memory. Does not know the targets.
  * @module
  */
 
@@ -11,44 +11,52 @@ import { cpuUsage } from "node:process";
 import { Random } from "./mutate.ts";
 import type { FuzzTarget, Session } from "./target.ts";
 
-/** Inputs slower than this are reported, in milliseconds; it must be so twice, as anything may be slow once. */
+/** Inputs slower than this are reported, in milliseconds, if they are slow twice: any input may be slow once. */
 const SLOW_MS = 100;
-/** Slower than this is a fault. */
+/** An input slower than this is a fault, in milliseconds. */
 const HANG_MS = 1_000;
-/** So is this, even if it is so only once: what is kept of an input may make it faster. */
+/** An input slower than this is a fault even once, in milliseconds: the second time, a cache may make it faster. */
 const HANG_ONCE_MS = 5_000;
-/** An input may cost this many times the processor time of an honest one of its size. */
+/** An input may need this many times the processor time of a valid one of its size. */
 const MAX_TIMES = 20;
-/** What is below this is never too much, in milliseconds: of a few hundred bytes the clock and the collector say more. */
+/**
+ * A cost below this is never a fault, in milliseconds: for a few hundred bytes, clock and garbage collector affect it
+ * more.
+ */
 const CHEAP_MS = 20;
-/** How often what seems to cost too much is fed again; the least counts, as anything may cost more once. */
+/** Number of times that a seemingly costly input is fed again; the smallest cost counts. */
 const COST_TRIES = 4;
-/** How often an honest input is fed to know what it costs. */
+/** Number of times that a valid input is fed to measure its cost. */
 const ORDINARY_TRIES = 3;
-/** The sizes of honest inputs, in bytes: powers of two, from the first to the second. A larger one costs as many times more. */
+/**
+ * The sizes of valid inputs, in bytes: powers of two, from the first to the second. The cost of larger ones is
+ * extrapolated in proportion.
+ */
 const MIN_SIZE = 1_024, MAX_SIZE = 1_048_576;
-/** A target with more faults than this has said enough. */
+/** Maximum number of faults of a target; then the run ends. */
 const MAX_FAULTS = 10;
-/** Growth, between the second quarter's lowest and the last quarter's, that is a fault: MiB of the heap, and of the process. */
+/**
+ * Growth from the lowest value of the second quarter to that of the last quarter that is a fault, in MiB of the heap
+ * and of the process.
+ */
 const MAX_GROWTH = { heap: 32, process: 128 } as const;
 
-/** How often memory is looked at. */
+/** The number of samples of the memory. */
 const WEIGHINGS = 24;
 
-/** What to feed. */
+/** Options of a run. */
 export interface Feed {
   readonly seed: string;
-  /** How many inputs. */
+  /** Number of inputs. */
   readonly inputs: number;
   /** The number of the only input to feed, in place of all. */
   readonly at?: number;
-  /** Told of each input before it is fed. */
+  /** Called with each input before it is fed. */
   readonly note?: (index: number, input: Uint8Array | string) => void;
 }
 
-/** One thing wrong. */
 export interface Fault {
-  /** What, with a stack as far as there is one. */
+  /** The message, with a stack if there is one. */
   readonly problem: string;
   /** The number of the input. */
   readonly index: number;
@@ -56,23 +64,23 @@ export interface Fault {
   readonly input: string;
 }
 
-/** What became of the inputs of one target. */
+/** The results of one target. */
 export interface Tally {
   readonly name: string;
   /** Number of inputs. */
   readonly inputs: number;
-  /** How many came to which end: the words of the target, or the name of an error. */
+  /** The number of inputs by outcome: a text of the target, or the name of an error. */
   readonly outcomes: Readonly<Record<string, number>>;
-  /** The slowest input's time in milliseconds. */
+  /** Time of the slowest input, in milliseconds. */
   readonly slowestMs: number;
-  /** Those that were slow twice. */
+  /** The inputs that were slow twice. */
   readonly slow: readonly { readonly index: number; readonly ms: number; readonly input: string }[];
   readonly faults: readonly Fault[];
-  /** All of it, in milliseconds. */
+  /** Time of the whole run, in milliseconds. */
   readonly tookMs: number;
 }
 
-/** Feeds `target`. Never throws: what goes wrong is in the tally. */
+/** Feeds `target`. Never throws: errors are in the tally. */
 export async function feedTarget(target: FuzzTarget, feed: Feed): Promise<Tally> {
   const started = performance.now();
   const run = new Run(target, feed);
@@ -98,12 +106,12 @@ class Run {
   readonly #slow: { index: number; ms: number; input: string }[] = [];
   readonly #faults: Fault[] = [];
   readonly #problems = new Set<string>();
-  /** The lowest in each quarter of the run, in MiB. */
+  /** The lowest value in each quarter of the run, in MiB. */
   readonly #lowest = {
     heap: [Infinity, Infinity, Infinity, Infinity],
     process: [Infinity, Infinity, Infinity, Infinity],
   };
-  /** What an honest input costs, by its size. */
+  /** The cost of a valid input, by its size. */
   readonly #ordinaryMs = new Map<number, number>();
   #slowestMs = 0;
   #index = 0;
@@ -136,8 +144,9 @@ class Run {
   }
 
   /**
-   * Feeds the current input; gives the milliseconds that it took, of processor time at most: on a busy machine, anything is
-   * slow, and what cost no processor time was not at fault.
+   * Feeds the current input.
+   * @returns The milliseconds that it took, limited by its processor time: on a busy machine an input may wait without
+   * using the processor.
    */
   async #one(session: Session): Promise<number> {
     const random = new Random(`${this.#feed.seed}/${this.#target.name}/${this.#index}`);
@@ -146,7 +155,7 @@ class Run {
     const note = (input: Uint8Array | string) => {
       this.#input = input;
       this.#feed.note?.(this.#index, input);
-      started = performance.now(); // making it does not count
+      started = performance.now(); // the time to make it does not count
       before = cpuUsage();
     };
     let outcome: string;
@@ -186,7 +195,10 @@ class Run {
     this.fault(`costs ${costs} ms, where an honest input of its ${bytes} bytes costs ${honest}`, input);
   }
 
-  /** The least that an honest input of the next larger size costs, in milliseconds. Honest work is in proportion to the bytes. */
+  /**
+   * The smallest cost of a valid input of the next larger size, in milliseconds. For valid inputs the work is
+   * proportional to the bytes.
+   */
   async #ordinary(session: Session, bytes: number): Promise<number> {
     if (bytes > MAX_SIZE) return await this.#ordinary(session, MAX_SIZE) * bytes / MAX_SIZE;
     let size = MIN_SIZE;
@@ -214,8 +226,8 @@ class Run {
   }
 
   #weigh(inputs: number): void {
-    // Without a collection just before, the heap says more of the collector than of what is kept. An ordinary one keeps empty pages
-    // for later: one output of some megabytes left 290 of them.
+    // Without a garbage collection just before, the heap size does not show the live memory. An ordinary collection
+    // keeps empty pages for later: an output of some megabytes left 290 of them.
     const { gc } = globalThis as { gc?: (options: Readonly<Record<string, string>>) => void };
     if (gc === undefined) return;
     gc({ type: "major", execution: "sync", flavor: "last-resort" });
@@ -226,7 +238,7 @@ class Run {
     }
   }
 
-  /** Notes a fault, once for each kind. */
+  /** Records a fault, once for each kind. */
   fault(problem: string, input: string = show(this.#input)): void {
     const kind = problem.split("\n").slice(0, 2).join().replaceAll(/"[^"]*"|\d+/g, "");
     if (this.#problems.has(kind)) return;
@@ -247,7 +259,7 @@ class Run {
   }
 }
 
-/** An input as a line that a test can hold: hex, or a JSON string; a long one is cut. */
+/** An input as a line that can be copied into a test: hex, or a JSON string; a long one is truncated. */
 export function show(input: Uint8Array | string): string {
   const text = typeof input === "string" ? JSON.stringify(input) : `hex:${input.subarray(0, 4_000).toHex()}`;
   return text.length <= 4_000 ? text : `${text.slice(0, 4_000)}… (${input.length} in all)`;

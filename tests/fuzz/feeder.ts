@@ -1,39 +1,39 @@
 /**
- * The worker that feeds: a target by its name, the current input always in shared memory, where whoever watches finds it if
- * this worker never comes back.
+ * The worker that feeds one target. The current input is in shared memory, where the watching thread finds it if this
+ * worker hangs.
  * @module
  */
 
 import { feedTarget, show, type Tally } from "./engine.ts";
 import { TARGETS } from "./targets.ts";
 
-/** What a feeder is told. */
+/** The message that starts a feeder. */
 export interface FeedOrder {
   readonly name: string;
   /** The run's seed. */
   readonly seed: string;
-  /** How many inputs. */
+  /** Number of inputs. */
   readonly inputs: number;
-  /** The only input to feed. */
+  /** The number of the only input to feed. */
   readonly at?: number;
   /** From {@linkcode watchMemory}. */
   readonly memory: SharedArrayBuffer;
 }
 
-/** What a feeder tells at last. */
+/** The message of a feeder at its end. */
 export type FeedReport = Tally;
 
-/** Room for the beginning of the current input. */
+/** Bytes of shared memory for the beginning of the current input. */
 const INPUT_BYTES = 8_192;
-/** Int32: inputs begun, then the length of the text of the current one. */
+/** Two Int32 values: the number of begun inputs, and the length of the text of the current one. */
 const HEADER_BYTES = 8;
 
-/** Memory for one feeder. */
+/** Makes the shared memory of one feeder. */
 export function watchMemory(): SharedArrayBuffer {
   return new SharedArrayBuffer(HEADER_BYTES + INPUT_BYTES);
 }
 
-/** What is being fed, as the watcher sees it. */
+/** Reads the current input, for the watching thread. */
 export function watched(memory: SharedArrayBuffer): { readonly index: number; readonly input: string } {
   const header = new Int32Array(memory, 0, 2);
   const length = Atomics.load(header, 1);
@@ -41,7 +41,7 @@ export function watched(memory: SharedArrayBuffer): { readonly index: number; re
   return { index: Atomics.load(header, 0), input: new TextDecoder().decode(text) };
 }
 
-/** The worker's global scope, as far as it is used here. */
+/** The part of the worker's global scope that is used here. */
 interface FeederScope {
   postMessage(message: FeedReport): void;
   onmessage: ((event: MessageEvent<FeedOrder>) => void) | null;
@@ -49,7 +49,7 @@ interface FeederScope {
 
 const scope = globalThis as unknown as FeederScope;
 
-// Only in the worker: who watches imports this file for its types and memory.
+// Only in the worker: the watching thread imports this file for its types and memory.
 if (!("Window" in globalThis)) {
   scope.onmessage = async ({ data: { name, memory, ...feed } }) => {
     const target = TARGETS.find((each) => each.name === name);

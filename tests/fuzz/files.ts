@@ -1,5 +1,5 @@
 /**
- * What is read from disk, and may be torn, stale or somebody else's: job cache, data cache, spool, sessions, keys,
+ * Targets: the readers of files that may be incomplete, old or foreign: job cache, data cache, spool, sessions, keys,
  * configuration.
  * @module
  */
@@ -37,7 +37,7 @@ import { yamlText } from "./texts.ts";
 
 const utf8 = new TextEncoder();
 
-/** The bytes of a cache file, after something happened to it. */
+/** The bytes of a damaged cache file. */
 function torn(random: Random): Uint8Array {
   const honest = encode(
     map({ return: true, retcode: 0, jid: "20240102030405000006", fun: "test.ping", tgt: "*", Minions: ["a"] }),
@@ -46,14 +46,14 @@ function torn(random: Random): Uint8Array {
   return random.chance(0.5) ? mutateBytes(random, honest) : packed(random, "disk");
 }
 
-/** Job cache and data cache: every reader over files of nonsense. */
+/** Job cache and data cache: every reader with random files. */
 export const caches: FuzzTarget = {
   name: "caches",
   share: 3,
   refusals: [StoreError],
   open() {
     const cage = new Cage();
-    const log = () => {}; // that a file cannot be read is what is expected of most
+    const log = () => {}; // most files cannot be read, as expected
     const jobs = jobStore(cage.root, { log });
     const data = dataCache(cage.root, log);
     const jid = jobs.prepare();
@@ -138,7 +138,7 @@ export const spools: FuzzTarget = {
       async feed(random, note) {
         const bytes = torn(random);
         note(bytes);
-        // A good one behind a bad one must get out.
+        // A valid return after an invalid one must be sent.
         const delivered = await deliver((directory) => {
           Deno.writeFileSync(`${directory}/000000000000001-00000000.p`, bytes);
           Deno.writeFileSync(`${directory}/000000000000002-00000000.p`, encode(map({ jid: makeJid() }), "disk"));
@@ -210,7 +210,7 @@ export const keyFiles: FuzzTarget = {
             note(text);
             Deno.writeTextFileSync(`${cage.root}/sessions/web1`, text);
             Deno.utimeSync(`${cage.root}/sessions/web1`, mtime, mtime++);
-            // A minion that signs in must get a key that works, also where the old one is damaged.
+            // A minion that signs in must get a valid key, also if the stored one is damaged.
             try {
               sessions.crypticle("web1");
               const given = sessions.forSignIn("web1");

@@ -1,6 +1,6 @@
 /**
- * The short form of `deno task fuzz`: always the same inputs, for everything that needs no sockets. A failure names the input
- * and how to feed it again; docs/fuzzing.md says more.
+ * The short form of `deno task fuzz`: always the same inputs, for all targets without sockets. A failure names the
+ * input and the command that feeds it again; see docs/fuzzing.md.
  * @module
  */
 
@@ -12,14 +12,14 @@ import { TARGETS } from "./targets.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 
 const SEED = "1";
-/** So many at least, over all targets. */
+/** Minimum number of inputs of all targets together. */
 const INPUTS = 20_000;
 
 const fed = TARGETS.filter(({ needsSockets }) => needsSockets === undefined);
 const shares = fed.reduce((sum, { share }) => sum + share, 0);
 
 for (const target of fed) {
-  Deno.test(`${target.name}: nothing that is fed does any harm`, async () => {
+  Deno.test(`${target.name}: no input causes a fault`, async () => {
     const inputs = Math.ceil(INPUTS * target.share / shares);
     const tally = await feedTarget(target, { seed: SEED, inputs });
     const faults = tally.faults.map(({ index, problem, input }) =>
@@ -31,7 +31,7 @@ for (const target of fed) {
   });
 }
 
-/** A target that does wrong with some of its inputs. */
+/** A target that has faults for some of its inputs. */
 function faulty(feed: (n: number) => string, changes: Partial<FuzzTarget> = {}): Promise<Tally> {
   const target: FuzzTarget = {
     name: "faulty",
@@ -75,7 +75,7 @@ Deno.test("a violated property is a fault, for an input and at the end", async (
   assertEquals(ended.faults.map(({ problem }) => problem.includes("too late")), [true]);
 });
 
-Deno.test("an honest request that is not served is a fault", async () => {
+Deno.test("a valid request that is not served is a fault", async () => {
   let fed = 0;
   const { faults } = await faulty(() => "taken", {
     open: () => ({ feed: () => `${fed++ % 2}`, honest: () => hold(fed < 50, "no answer"), close() {} }),
@@ -84,7 +84,7 @@ Deno.test("an honest request that is not served is a fault", async () => {
   assertEquals(faults[0].index, 49);
 });
 
-Deno.test("an input that takes a second, and again when it is fed again, is a fault", async () => {
+Deno.test("an input that takes a second, also when it is fed again, is a fault", async () => {
   let times = 0;
   const once = await faulty(() => {
     if (++times === 5) workFor(150);
@@ -99,7 +99,7 @@ Deno.test("an input that takes a second, and again when it is fed again, is a fa
   assertEquals([twice.faults.length, twice.slow.length], [1, 1]);
 });
 
-/** Does so many milliseconds of work: of processor time, however busy the machine is. */
+/** Uses this many milliseconds of processor time, on a busy machine too. */
 function workFor(ms: number): void {
   const before = cpuUsage();
   for (let spent = 0; spent < ms * 1000;) {
@@ -110,7 +110,9 @@ function workFor(ms: number): void {
   }
 }
 
-/** A target whose fifth input, and what is fed after it, costs `costs`, one after the other; an honest one costs 3 ms. */
+/**
+ * A target whose fifth and later inputs cost `costs`, one after the other, in milliseconds; a valid input costs 3 ms.
+ */
 function costing(costs: readonly number[]): Promise<Tally> {
   let fed = 0;
   return faulty(() => "taken", {
@@ -127,22 +129,22 @@ function costing(costs: readonly number[]): Promise<Tally> {
   });
 }
 
-Deno.test("an input that costs more than 20 times what an honest one of its size costs, each time, is a fault", async () => {
+Deno.test("an input that always costs more than 20 times as much as a valid one of its size is a fault", async () => {
   const dear = await costing(Array(10).fill(90));
   assertEquals(dear.faults.map(({ problem }) => /^costs .* of its 2000 bytes costs 3\.\d$/.test(problem)), [true]);
-  // Once is nobody's fault, and 20 times is none.
+  // A single high cost is no fault, and neither is a cost of 20 times.
   assertEquals((await costing([90])).faults, []);
   assertEquals((await costing(Array(10).fill(40))).faults, []);
 });
 
-Deno.test("without an honest input to compare with, an input may cost what it likes below a second", async () => {
+Deno.test("without a valid input to compare with, any cost below a second is allowed", async () => {
   assertEquals((await faulty(() => (workFor(30), "taken"), {})).faults, []);
 });
 
-Deno.test("the same seed gives the same numbers, another one others", () => {
+Deno.test("the same seed gives the same numbers, another seed gives others", () => {
   const numbers = (seed: string) => Array.from({ length: 5 }, ((random) => () => random.bits())(new Random(seed)));
   assertEquals(numbers("1/a/0"), numbers("1/a/0"));
   assert(numbers("1/a/0").join() !== numbers("1/a/1").join());
-  // Written down, so that a run can be repeated on another machine and after years.
+  // The expected numbers are constants, so that a run can be repeated on another machine and after years.
   assertEquals(numbers("1/msgpack/0"), [4172945904, 2914111545, 3733381109, 3577865616, 1385962067]);
 });

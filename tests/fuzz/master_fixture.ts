@@ -1,6 +1,6 @@
 /**
- * A master without sockets: the handler of one MWorker in its own directory, one accepted minion that can prove
- * itself, and what tells that an input did harm. Known to the targets that feed port 4506's requests.
+ * A master without sockets: the handler of one MWorker in its own directory, an accepted minion with its key, and
+ * checks for damage by an input. The targets for requests on port 4506 use it.
  * @module
  */
 
@@ -33,16 +33,15 @@ import { map, str, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { type FunctionJob, packFunctionJob, unpackFunctionJob } from "../../lib/functions/messages.ts";
 import { hold } from "./target.ts";
 
-/** Small keys are quick to make, and as good as large ones here. */
+/** Small keys are made faster, and are sufficient here. */
 export const FUZZ_KEY_BITS = 1024;
-/** The minion that has been accepted. */
+/** The id of the accepted minion. */
 export const HONEST_ID = "web1";
 /** The access key of the operator. */
 export const ACCESS_KEY: string = "k".repeat(76);
 
-/** A directory that fuzzed names cannot leave without being caught: everything is two levels down. */
+/** A directory that fuzzed names cannot leave undetected: all files are two levels below it. */
 export class Cage {
-  /** Where to work. */
   readonly root: string;
   readonly #top: string;
 
@@ -52,7 +51,7 @@ export class Cage {
     Deno.mkdirSync(this.root);
   }
 
-  /** Removes it, and fails if something was written outside. */
+  /** Removes the directory, and fails if something was written outside. */
   close(): void {
     const names = [...Deno.readDirSync(this.#top)].map(({ name }) => name);
     Deno.removeSync(this.#top, { recursive: true });
@@ -62,16 +61,20 @@ export class Cage {
 
 /** The fixture. */
 export interface FixtureMaster {
-  /** Answers as port 4506 does; the reply decoded, in a word or two. Fails if anything undeclared went wrong. */
+  /**
+   * Handles a request as port 4506 does.
+   * @returns A short text for the decoded reply.
+   * @throws If an undeclared error occurred.
+   */
   ask(frame: Uint8Array): Promise<string>;
-  /** A request of the accepted minion. @param change Changes what is sealed, and the envelope. */
+  /** A request of the accepted minion. @param change Changes the encrypted load and the envelope. */
   seal(load: ValueMap, change?: { readonly bytes?: Uint8Array; readonly id?: string }): Uint8Array;
-  /** Fails unless the accepted minion's event is taken, and a stranger's ping answered. */
+  /** Fails unless the accepted minion's event is fired, and an unknown sender's ping is answered. */
   honest(): Promise<void>;
   readonly token: Uint8Array;
   /** A public key. */
   readonly pem: string;
-  /** Its services' keys. */
+  /** The keys of its services. */
   readonly keys: KeyStore;
   close(): void;
 }
@@ -90,7 +93,7 @@ export async function openMaster(): Promise<FixtureMaster> {
   const unforeseen: string[] = [];
   const log = createLogger([{
     level: LEVEL_NUMBERS.error,
-    // What the handler catches at the last line of defence is refused, but was not foreseen.
+    // An error that only the handler's last `catch` handles is refused, but was not expected.
     write: ({ message }) => void (isUnforeseen(message) && unforeseen.push(message)),
     close: () => {},
   }]);
@@ -191,7 +194,7 @@ export async function openMaster(): Promise<FixtureMaster> {
   };
 }
 
-/** Errors that a minion's or stranger's nonsense may well cause, told from those that nobody thought of. */
+/** Distinguishes errors that invalid requests may cause from unexpected errors. */
 function isUnforeseen(message: string): boolean {
   return /^(A request failed|The command )/.test(message) && !/: (MsgpackError|StoreError|WireError): /.test(message);
 }
@@ -214,7 +217,7 @@ function describeReply(reply: Value, session: Crypticle): string {
   return reply.has("error") ? "an error" : "a map";
 }
 
-/** What is asked for reaches the process that runs it. */
+/** A request reaches the process that runs it. */
 function holdJob(job: FunctionJob): void {
   const arrived = unpackFunctionJob(packFunctionJob(job));
   hold(

@@ -1,5 +1,5 @@
 /**
- * What a minion reads: publishes on port 4505, and the replies to its sign-in.
+ * Targets: the messages that a minion reads: publishes on port 4505, and the replies to its sign-in.
  * @module
  */
 
@@ -26,7 +26,7 @@ import { mutateMap, randomMsgpack, randomValue } from "./values.ts";
 /** A minion without grains and pillar. */
 const noData = () => ({ grains: new Map(), pillar: new Map() });
 
-/** Publishes, under the right key and under others. */
+/** Publishes, encrypted with the right key and with others. */
 export const publishes: FuzzTarget = {
   name: "publishes",
   share: 12,
@@ -74,7 +74,7 @@ export const publishes: FuzzTarget = {
           }
           if (random.chance(COSTLY)) load.set("arg", [costlyValue(random)]);
           const spoiled = random.chance(0.7) ? mutateMap(random, load) : load;
-          // A serial at the end of all numbers would leave no room for honest ones.
+          // After a serial near the maximum no valid serial would be possible.
           if (spoiled.has("serial")) spoiled.set("serial", random.pick([-1, "x", null, 0.5, 2n ** 64n]));
           const right = random.chance(0.7);
           const crypticle = right ? ours : strange;
@@ -107,7 +107,7 @@ export const publishes: FuzzTarget = {
   },
 };
 
-/** The replies to a sign-in, of the known master, of a stranger, and with every field wrong. */
+/** The replies to a sign-in: of the known master, of an unknown one, and with every field wrong. */
 export const signInReplies: FuzzTarget = {
   name: "sign_in_replies",
   share: 2,

@@ -1,10 +1,10 @@
 /**
- * Inputs that nobody would send: a seeded source of randomness, and mutations of bytes and texts.
- * The same seed gives the same inputs on every machine. Knows no formats.
+ * Makes unexpected inputs: a seeded source of randomness, and mutations of bytes and texts. The same seed gives the
+ * same inputs on every machine. Does not know formats.
  * @module
  */
 
-/** A source of randomness that its seed decides (sfc32 over an FNV hash of the seed). */
+/** A deterministic source of randomness (sfc32 over an FNV hash of the seed). */
 export class Random {
   #a: number;
   #b: number;
@@ -36,7 +36,7 @@ export class Random {
     return this.bits() % below;
   }
 
-  /** True in `share` of all cases. */
+  /** True with the probability `share`. */
   chance(share: number): boolean {
     return this.bits() < share * 2 ** 32;
   }
@@ -46,7 +46,7 @@ export class Random {
     return list[this.int(list.length)];
   }
 
-  /** A length: mostly short, seldom up to `max`. */
+  /** A random length: usually short, seldom up to `max`. */
   length(max: number): number {
     return this.int(1 + this.int(1 + (this.chance(0.1) ? max : Math.min(max, 24))));
   }
@@ -59,12 +59,12 @@ export class Random {
   }
 }
 
-/** Bytes at which lengths, types and signs turn. */
+/** Bytes at the limits of lengths, types and signs. */
 const TURNING = [0x00, 0x01, 0x0a, 0x20, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0, 0xc1, 0xc7, 0xd4, 0xdd, 0xff];
-/** Sizes that promise more than follows, as four bytes. */
+/** Sizes larger than the data that follows, as four bytes. */
 const HUGE = [0xffffffff, 0x7fffffff, 0x80000000, 0x00ffffff, 0x0000ffff, 0x00010000];
 
-/** `bytes` with one to four things wrong. @param other Something to splice in; default: `bytes` itself. */
+/** `bytes` with one to four mutations. @param other Bytes to splice in. @default `bytes` */
 export function mutateBytes(random: Random, bytes: Uint8Array, other: Uint8Array = bytes): Uint8Array {
   let mutated: Uint8Array = bytes.slice();
   for (let times = 1 + random.int(4); times > 0; times--) mutated = mutateOnce(random, mutated, other);
@@ -110,7 +110,7 @@ function splice(bytes: Uint8Array, change: { at: number; end: number; with: Uint
   return spliced;
 }
 
-/** Pieces of text that some reader may trip over, whatever it reads. */
+/** Pieces of text that may cause errors in any reader. */
 export const NASTY_TEXTS = [
   "",
   " ",
@@ -149,10 +149,10 @@ export const NASTY_TEXTS = [
   "a".repeat(300),
 ] as const;
 
-/** Longer texts are cut before they are changed, in UTF-16 units: a hundred thousand of them find no more. */
+/** Longer texts are cut before they are mutated, in UTF-16 units: longer inputs found no further faults. */
 const LONGEST_TEXT = 10_000;
 
-/** `text` with one to four things wrong. @param tokens Words of the format, to put in. */
+/** `text` with one to four mutations. @param tokens Tokens of the format to insert. */
 export function mutateText(random: Random, text: string, tokens: readonly string[] = NASTY_TEXTS): string {
   let chars = [...text.slice(0, LONGEST_TEXT)];
   for (let times = 1 + random.int(4); times > 0; times--) {
@@ -184,7 +184,7 @@ export function mutateText(random: Random, text: string, tokens: readonly string
   return chars.join("");
 }
 
-/** A text put together from `tokens` alone. */
+/** A text made only of `tokens`. */
 export function textOf(random: Random, tokens: readonly string[], max = 40): string {
   let text = "";
   for (let count = random.length(max); count >= 0; count--) text += random.pick(tokens);

@@ -1,5 +1,5 @@
 /**
- * What the operator's commands show: a minion may return what it likes, and the terminal must survive it.
+ * Target: the output of the operator's commands. A minion may return anything, and the terminal must not be affected.
  * @module
  */
 
@@ -29,10 +29,10 @@ const PIECES = [
   "{",
   "\u2028",
 ];
-/** All that a terminal would obey, but for the line feed and the tab. */
+/** All control characters of a terminal, except line feed and tab. */
 const OBEYED = /[^\P{Cc}\n\t]|[\u202a-\u202e\u2066-\u2069]/u;
 
-/** Everything that `--out` names. */
+/** All outputters of `--out`. */
 export const outputs: FuzzTarget = {
   name: "outputs",
   share: 8,
@@ -55,7 +55,7 @@ export const outputs: FuzzTarget = {
   }),
 };
 
-/** A text with long runs: what is quick for a word must be so for a megabyte of blanks. */
+/** A text with long runs of a character: code that is fast for a word must be fast for a megabyte of blanks. */
 function lines(random: Random): Value {
   let text = "";
   for (let count = 1 + random.int(4); count > 0; count--) {

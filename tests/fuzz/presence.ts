@@ -1,5 +1,5 @@
 /**
- * The topics that subscribers of port 4505 claim to be there with.
+ * Target: the topics by which subscribers of port 4505 announce their presence.
  * @module
  */
 
@@ -8,7 +8,6 @@ import { PresenceBook, presenceTopic } from "../../lib/fleet/presence.ts";
 import { mutateBytes, mutateText, NASTY_TEXTS } from "./mutate.ts";
 import { type FuzzTarget, hold } from "./target.ts";
 
-/** Subscriptions. */
 export const presence: FuzzTarget = {
   name: "presence",
   share: 5,

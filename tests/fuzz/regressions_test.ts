@@ -1,5 +1,5 @@
 /**
- * What the fuzzer found, or what was found on the way to it: one input a test.
+ * Faults that the fuzzer found, or that were found while writing it: one input for each test.
  * @module
  */
 
@@ -16,19 +16,19 @@ import { loadYamlMapping } from "../../lib/yaml/load.ts";
 import { assert, assertEquals, assertThrows } from "../support/assert.ts";
 import { cpuMs } from "../support/time.ts";
 
-Deno.test("a tag behind a byte order mark is not read as the tag itself", () => {
+Deno.test("a tag after a byte order mark is not read as the tag itself", () => {
   const tag = "\ufeffsalt/auth";
   assertEquals(unpackEvent(packEvent(tag, map({}))).tag, tag);
 });
 
-Deno.test("a long tag that is an event of the old form is read as a tag all the same", () => {
+Deno.test("a long tag that is also an event of the old form is still read as a tag", () => {
   // 0xde 0x80 0x20 is a map of 0x8020 entries, which printable ASCII (small ints) fills up to the newlines.
   const tag = `salt/auth${"|".repeat(11)}\u0780 ${"0".repeat(2 * 0x8020 - 3)}`;
   const event = unpackEvent(packEvent(tag, map({ a: 1 })));
   assertEquals([event.tag === tag, event.data], [true, map({ a: 1 })]);
 });
 
-/** Runs `act`, which once took ten seconds or much longer. */
+/** Runs `act`, which took ten seconds or longer before the fix. */
 function soon<T>(act: () => T): T {
   const results: T[] = [];
   const tookMs = cpuMs(() => results.push(act()));
@@ -51,7 +51,7 @@ Deno.test("an argument with a long run of blanks is read at once", () => {
 const ENDLESS = "(a*)*\\1b";
 const LONG_ID = `${"a".repeat(254)}!`;
 
-Deno.test("a target with endless references is refused", () => {
+Deno.test("a target with recursive references is rejected", () => {
   assertThrows(
     () => soon(() => resolveTarget({ tgt: ENDLESS, tgtType: "pcre" }, { ids: [LONG_ID], nodegroups: new Map() })),
     TargetError,
@@ -82,7 +82,7 @@ Deno.test("a line of an autosign_file with endless back references accepts no ke
   }
 });
 
-Deno.test("a configuration that contains itself is refused, one that only repeats itself is not", () => {
+Deno.test("a configuration that contains itself is rejected, one that only repeats a part is not", () => {
   for (const text of ["a: &a [1, *a]", "a: &a {b: {c: *a}}", "&a {interface: *a}"]) {
     assertThrows(() => loadYamlMapping(text, "master"), YamlError, "contains it");
   }
@@ -90,7 +90,7 @@ Deno.test("a configuration that contains itself is refused, one that only repeat
   assertEquals(soon(() => loadYamlMapping(`k0: &a0 x\n${doubling.join("\n")}`, "master")).value.size, 61);
 });
 
-Deno.test("what is nested deep is printed at once", () => {
+Deno.test("a deeply nested value is printed at once", () => {
   let value: Value = "x".repeat(10_000);
   for (let depth = 0; depth < 500; depth++) value = [value];
   const wide = Array.from({ length: 200 }, () => value);

@@ -1,6 +1,6 @@
 /**
- * Port 4506 without its socket: envelopes of every kind, clear commands of strangers and operators, and every encrypted
- * command of an accepted minion that sends nonsense under its own, right key.
+ * Targets: port 4506 without its socket: envelopes of every kind, clear commands of unknown senders and operators, and
+ * every encrypted command of an accepted minion that sends random data with its valid key.
  * @module
  */
 
@@ -18,7 +18,7 @@ import { hold } from "./target.ts";
 import { mutateMap, randomMsgpack, randomValue } from "./values.ts";
 import { allKeys } from "../support/fleet/keys.ts";
 
-/** Honest clear requests, to spoil. */
+/** Valid clear requests, to be mutated. */
 function clearLoads(): ValueMap[] {
   const publish = {
     cmd: "publish",
@@ -44,7 +44,7 @@ function clearLoads(): ValueMap[] {
   ];
 }
 
-/** Honest requests of a minion, to spoil. */
+/** Valid requests of a minion, to be mutated. */
 function minionLoads({ token }: FixtureMaster): ValueMap[] {
   const own = {
     id: HONEST_ID,
@@ -139,7 +139,7 @@ export const envelopes: FuzzTarget = {
   },
 };
 
-/** `load` with something dear in one of its fields, or in place of all of them. */
+/** `load` with a costly value in one of its fields, or instead of all of them. */
 function costlyLoad(random: Random, load: ValueMap): ValueMap {
   const value = costlyValue(random);
   if (random.chance(0.3) && value instanceof Map) return value;
@@ -169,7 +169,7 @@ export const minionCommands: FuzzTarget = {
           return sealed(master, new Map(load).set("cmd", randomValue(random, 1)));
         default: {
           const spoiled = random.chance(COSTLY) ? costlyLoad(random, load) : mutateMap(random, load);
-          // Most inputs are to get past the door.
+          // Most inputs must pass the checks of the envelope.
           if (random.chance(0.9)) { for (const key of ["id", "tok", "cmd"]) spoiled.set(key, load.get(key) ?? null); }
           return sealed(master, spoiled);
         }
@@ -178,7 +178,7 @@ export const minionCommands: FuzzTarget = {
   },
 };
 
-/** The parser of envelopes alone. */
+/** Only the parser of envelopes. */
 export const parser: FuzzTarget = {
   name: "parse_request",
   share: 5,
@@ -238,7 +238,7 @@ function session(
   };
 }
 
-/** A value nested too deep to be sent is sent as far as it goes. */
+/** A value that is nested too deep is sent down to the maximum depth. */
 function tryEncode(load: ValueMap): Uint8Array {
   try {
     return encode(load, "wire");

@@ -1,8 +1,8 @@
 /**
- * `deno task fuzz`: feeds everything that reads what others wrote, and shows a table.
+ * `deno task fuzz`: feeds all readers of foreign data, and prints a table.
  *
- * Each target runs in its own process, two at a time, so that memory can be told apart. The exit code is 1 if there
- * was any fault. docs/fuzzing.md says how to continue from there.
+ * Each target runs in its own process, two at a time, so that its memory can be measured separately. The exit code is 1
+ * if there was any fault. docs/fuzzing.md describes the next steps.
  * @module
  */
 
@@ -40,7 +40,7 @@ async function main(argv: string[]): Promise<number> {
       at: { type: "string" },
       list: { type: "boolean", default: false },
       help: { type: "boolean", default: false },
-      /** What a process is told that feeds one target. */
+      /** The parameters of a process that feeds one target. */
       child: { type: "boolean", default: false },
     },
   });
@@ -70,7 +70,7 @@ async function main(argv: string[]): Promise<number> {
   return faults === 0 ? 0 : 1;
 }
 
-/** Two at a time, the longest first. */
+/** Runs two at a time, the longest first. */
 async function feedAll(chosen: readonly FuzzTarget[], options: Options): Promise<ProcessTally[]> {
   const shares = chosen.reduce((sum, { share }) => sum + share, 0);
   const waiting = [...chosen];
@@ -87,7 +87,7 @@ async function feedAll(chosen: readonly FuzzTarget[], options: Options): Promise
   return tallies;
 }
 
-/** A tally, and what its process took. */
+/** A tally, and the memory of its process. */
 interface ProcessTally extends Tally {
   /** Resident memory at the end, in MiB. */
   readonly rssMiB: number;
@@ -113,7 +113,7 @@ async function feedInProcess(target: FuzzTarget, { seed, inputs, at }: Options):
   try {
     return JSON.parse(new TextDecoder().decode(stdout));
   } catch {
-    // It is gone, and what it did last with it: the tail of what it said is all there is.
+    // The process has ended without a tally: the end of its output is the only information.
     const problem = `the process ended (${signal ?? code}): ${new TextDecoder().decode(stderr).slice(-2_000)}`;
     const fault = { problem, index: -1, input: "" };
     return {
@@ -136,7 +136,7 @@ async function feedHere({ name }: FuzzTarget, { at, ...options }: Options): Prom
   return 0;
 }
 
-/** Outcomes that are an error's name are refusals. */
+/** Outcomes with the name of an error are refusals. */
 function isRefusal(outcome: string): boolean {
   return /Error$|^"|^bad |^unreadable$|^an error$|^cut off$/.test(outcome);
 }

@@ -1,6 +1,7 @@
 /**
- * A whole master over real TCP: hostile peers on 4506 and 4505 that break ZMTP, and peers that keep to it and send nonsense in
- * it. What must hold: every message gets its reply, no thread dies, the next honest request and publish are served.
+ * Targets: a whole master over real TCP, with hostile peers on 4506 and 4505 that violate ZMTP, and peers that send
+ * random data in valid ZMTP. Properties: every message gets its reply, no thread dies, the next valid request and
+ * publish are served.
  * @module
  */
 
@@ -23,9 +24,9 @@ import { type FuzzTarget, hold, type Note } from "./target.ts";
 import { mutateMap, randomMsgpack } from "./values.ts";
 import { command, frame, greeting, join, message, ready, ZmtpPeer } from "./zmtp_peer.ts";
 
-/** How long an honest request may take while the fuzzer is at it, in milliseconds. */
+/** Time limit of a valid request while the fuzzer runs, in milliseconds. */
 const HONEST_MS = 60_000;
-/** Hostile connections that are kept open, to see what half a message does. */
+/** Number of hostile connections that are kept open, to test the effect of half a message. */
 const KEPT = 50;
 
 interface RunningMaster {
@@ -96,7 +97,7 @@ async function startMaster(): Promise<RunningMaster> {
         tgt: "*",
         tgt_type: "glob",
       };
-      // A subscriber that has only just connected misses what is published before it is known: ask again.
+      // A subscriber that has just connected misses publishes until the master knows it: try again.
       let frames;
       for (let tries = 0; frames === undefined && tries < 5; tries++) {
         const reply = await ask(publish);
@@ -142,7 +143,7 @@ function body(random: Random, running: RunningMaster): Uint8Array {
   }
 }
 
-/** Messages that keep to ZMTP: whatever is in them, each has its reply. */
+/** Valid ZMTP messages: whatever they contain, each gets its reply. */
 export const tcpRequests: FuzzTarget = {
   name: "tcp_requests",
   share: 12,
@@ -159,7 +160,7 @@ export const tcpRequests: FuzzTarget = {
         try {
           inner = body(random, running);
         } catch {
-          inner = Uint8Array.of(0xc1); // what was made cannot be sent
+          inner = Uint8Array.of(0xc1); // this load cannot be sent
         }
         const empty = new Uint8Array();
         const parts = random.pick([
@@ -196,7 +197,7 @@ export const tcpRequests: FuzzTarget = {
 
 const SOCKET_TYPES = ["REQ", "DEALER", "SUB", "XSUB", "PUB", "ROUTER", "PAIR", "PUSH", "CLIENT", "", "X".repeat(255)];
 
-/** What a peer may say after its greeting, honest or not. */
+/** What a peer may send after its greeting, valid or not. */
 function conversation(random: Random): Uint8Array {
   const topic = random.bytes(random.length(300));
   switch (random.int(9)) {
@@ -211,7 +212,7 @@ function conversation(random: Random): Uint8Array {
       return message([new Uint8Array(), topic]);
     case 3:
       return message(Array.from({ length: random.pick([3, 50, 2_000]) }, () => new Uint8Array(random.int(3))));
-    case 4: { // a frame that promises more than comes
+    case 4: { // a frame that announces more bytes than follow
       const lying = frame(new Uint8Array(300));
       new DataView(lying.buffer).setBigUint64(
         1,
@@ -266,7 +267,7 @@ async function attack(
   const sent = random.chance(0.3) ? mutateBytes(random, whole) : whole;
   note(sent);
   const peer = await ZmtpPeer.connect(port);
-  // In pieces, as the network may deliver it.
+  // In pieces, as the network may deliver them.
   const cut = random.int(sent.length + 1);
   const taken = await peer.send(sent.subarray(0, cut)) && await peer.send(sent.subarray(cut));
   kept.push(peer);
@@ -274,12 +275,12 @@ async function attack(
   return taken ? "sent" : "cut off";
 }
 
-/** Peers that break ZMTP on the request port. */
+/** Peers that violate ZMTP on the request port. */
 export const zmtpRequests: FuzzTarget = hostile("zmtp_4506", ({ master }) => master.ports.requestPort, [
   "REQ",
   "DEALER",
 ]);
-/** Peers that break ZMTP on the publish port. */
+/** Peers that violate ZMTP on the publish port. */
 export const zmtpPublishes: FuzzTarget = hostile("zmtp_4505", ({ master }) => master.ports.publishPort, [
   "SUB",
   "XSUB",

@@ -1,5 +1,5 @@
 /**
- * `_auth` on port 4506: every field of a sign-in, of strangers and of somebody who claims to be the accepted minion.
+ * `_auth` on port 4506: every field of a sign-in, of unknown minions and of one with the id of the accepted minion.
  * @module
  */
 
@@ -15,7 +15,6 @@ import { allKeys } from "../support/fleet/keys.ts";
 
 const ALGORITHMS = ["OAEP-SHA1", "OAEP-SHA224", "PKCS1v15-SHA1", "PKCS1v15-SHA224", "OAEP", "", "toString"];
 
-/** Sign-ins. */
 export const signInRequests: FuzzTarget = {
   name: "sign_in_requests",
   share: 4,
@@ -63,7 +62,7 @@ function frameOf(random: Random, load: ValueMap): Uint8Array {
   }
 }
 
-/** A public key with something wrong: in its text, or in its numbers. */
+/** A public key with an error in its text or in its numbers. */
 export function mutatePem(random: Random, pem: string): string {
   if (random.chance(0.4)) {
     return mutateText(random, pem, ["-----BEGIN PUBLIC KEY-----\n", "\n", "=", "A", "RSA ", "\r\n"]);
@@ -73,9 +72,9 @@ export function mutatePem(random: Random, pem: string): string {
   return `-----BEGIN PUBLIC KEY-----\n${mutated.toBase64().replace(/.{64}/g, "$&\n")}\n-----END PUBLIC KEY-----`;
 }
 
-/** The key with its modulus for an exponent: who uses it has a thousand times the work. */
+/** The key with its modulus as exponent: its use costs a thousand times as much. */
 function wideExponent(der: Uint8Array): Uint8Array {
-  const modulus = der.slice(29, 29 + 128); // of a key of 1024 bits
+  const modulus = der.slice(29, 29 + 128); // a key of 1024 bits
   const number = (bytes: Uint8Array) => [0x02, 0x81, bytes.length + 1, 0, ...bytes];
   const sequence = (content: number[]) => [0x30, 0x82, content.length >> 8, content.length & 0xff, ...content];
   const bits = [0, ...sequence([...number(modulus), ...number(modulus)])];

@@ -1,5 +1,5 @@
 /**
- * What a target of the fuzzer is: something that takes inputs, and the errors that it may refuse them with.
+ * The definition of a target of the fuzzer: code that takes inputs, and the errors by which it may reject them.
  * @module
  */
 
@@ -8,43 +8,44 @@ import type { Random } from "./mutate.ts";
 /** A class of errors. */
 export type ErrorClass = new (...args: never[]) => Error;
 
-/** One input on its way in. `note` is told of it before it is fed, so that one that never comes back can be shown. */
+/** Receives each input before it is fed, so that an input that hangs can be shown. */
 export type Note = (input: Uint8Array | string) => void;
 
 /** A target that is open. */
 export interface Session {
   /**
    * Makes an input and feeds it.
-   * @returns What became of it, in a word or two; throwing a declared error is the same as being refused by it.
+   * @returns The outcome, as a short text; a declared error means that the input was rejected.
    */
   feed(random: Random, note: Note): string | Promise<string>;
   /**
-   * Makes an honest input of about so many bytes, and gives what feeds it as {@linkcode feed} feeds its own: what an input may cost
-   * goes by what such a one costs. Without it, the cost of this target's inputs is judged by the second alone.
+   * Makes a valid input of about this many bytes.
+   * @returns A function that feeds it like {@linkcode feed}: its cost is the reference for other inputs. Without this
+   * method, only the limit of a second applies.
    */
   ordinary?(bytes: number): () => unknown;
-  /** Fails unless an honest request is served as it should be. */
+  /** Fails unless a valid request is served correctly. */
   honest(): void | Promise<void>;
-  /** Ends it, and fails if the inputs did any harm that shows only now. */
+  /** Ends the session, and fails if damage by the inputs is found only now. */
   close(): void | Promise<void>;
 }
 
-/** Something to feed. */
+/** A target. */
 export interface FuzzTarget {
-  /** What `--only` calls it. */
+  /** The name for `--only`. */
   readonly name: string;
-  /** How many of a run's inputs are for it, as a part of the sum of all shares. */
+  /** Its share of a run's inputs, relative to the sum of all shares. */
   readonly share: number;
   /** The errors that it may throw. */
   readonly refusals: readonly ErrorClass[];
   /** Whether the short form leaves it out: it starts processes, threads or sockets. */
   readonly needsSockets?: true;
-  /** After how many inputs {@linkcode Session.honest} is asked. Default: 500. */
+  /** The number of inputs between two calls of {@linkcode Session.honest}. @default 500 */
   readonly honestEvery?: number;
   open(): Session | Promise<Session>;
 }
 
-/** A property that does not hold: a fault of the code, not of the input. */
+/** A violated property: a fault of the code, not of the input. */
 export class PropertyError extends Error {
   /** The name of the class. */
   override name = "PropertyError";

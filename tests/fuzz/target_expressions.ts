@@ -1,5 +1,5 @@
 /**
- * Target expressions of every type, on the master's side and the minion's.
+ * Target: target expressions of every type, on the master's side and on the minion's side.
  * @module
  */
 
@@ -13,7 +13,7 @@ import { mutateText, NASTY_TEXTS, type Random, textOf } from "./mutate.ts";
 import { type FuzzTarget, hold } from "./target.ts";
 import { randomValue } from "./values.ts";
 
-/** Pieces of regular expressions, those that make others hang among them. */
+/** Pieces of regular expressions, with those that make other engines hang. */
 export const REGEX_TOKENS = [
   ...[
     "a",
@@ -95,7 +95,7 @@ const IDS = [
 ];
 const GLOB_TOKENS = ["*", "?", "[", "]", "!", "-", "a", "b", "[a-z]", "[!a]", "*a*", "**", "\\", ","];
 
-/** An expression that can mostly be read. */
+/** An expression that is usually valid. */
 function regexText(random: Random, depth = 3): string {
   let text = "";
   for (let count = 1 + random.int(4); count > 0; count--) {
@@ -131,7 +131,7 @@ const DATA_TOKENS = ["os", "roles", "deep", ":", ":", "*", "a", "web", "?", "[ab
 const ADDRESS_TOKENS = ["10", "0", ".", ".", ":", "::", "/", "8", "255", "2001:db8", "%eth0", "ffff"];
 const NODEGROUPS = map({ web: "web* or db1", nested: ["N@web", "and", "not", "db1"], loop: "N@loop" });
 
-/** The grains of each minion, those among them that are meant to cost time. */
+/** The grains of each minion, some of them made to cost time. */
 const GRAINS: readonly ValueMap[] = IDS.map((id, i) =>
   map({
     id,
@@ -142,7 +142,7 @@ const GRAINS: readonly ValueMap[] = IDS.map((id, i) =>
     ipv6: "2001:db8::1",
   })
 );
-/** The last minion's are not known. */
+/** The grains of the last minion are unknown. */
 const FLEET: KnownFleet = {
   ids: IDS,
   nodegroups: NODEGROUPS,
@@ -184,7 +184,7 @@ export const targetExpressions: FuzzTarget = {
       const { minions, costly } = resolveTarget(target, FLEET);
       const published = portableTarget(target, NODEGROUPS);
       for (const [i, id] of IDS.slice(0, -1).entries()) {
-        // The minion refuses what costs too much.
+        // The minion refuses expressions that cost too much.
         if (costly.includes(id)) continue;
         const facts = factsOf(GRAINS[i]);
         const matches = matchesTarget(published, { id, grains: facts, pillar: facts });

@@ -1,5 +1,5 @@
 /**
- * Everything that is fed.
+ * The list of all targets.
  * @module
  */
 
@@ -17,7 +17,6 @@ import { targetExpressions } from "./target_expressions.ts";
 import { templates } from "./templates.ts";
 import { cliArgs, commandLines, json, yaml } from "./texts.ts";
 
-/** All targets. */
 export const TARGETS: readonly FuzzTarget[] = [
   msgpack,
   crypticles,

@@ -1,5 +1,5 @@
 /**
- * Jinja templates, which authors of states write and which data of minions runs through.
+ * Target: Jinja templates, which authors of states write and which receive data of minions.
  * @module
  */
 
@@ -46,10 +46,10 @@ const TOKENS: readonly string[] = [
 
 const language = new Language({ filters: JINJA_FILTERS, tests: JINJA_TESTS });
 
-/** Longer ranges: loops in loops would take the time that they ask for, as they should. */
+/** Longer ranges are left out: nested loops over them would rightly take long. */
 const RANGE = 5;
 
-/** @returns What the random templates see. */
+/** @returns The variables of the random templates. */
 function globals(random: Random): Map<string, Obj> {
   const range = new Func("range", (args) => {
     const made = rangeOf(args);

@@ -1,5 +1,5 @@
 /**
- * What operators and files write: arguments, command lines, YAML, JSON.
+ * Targets: the readers of texts from operators and files: arguments, command lines, YAML, JSON.
  * @module
  */
 
@@ -83,7 +83,7 @@ const YAML_TOKENS = [
   ],
 ];
 
-/** Words of a command line as arguments, on the wire and back. */
+/** Arguments of a command line, encoded for the wire and decoded. */
 export const cliArgs: FuzzTarget = {
   name: "cli_args",
   share: 12,
@@ -97,7 +97,7 @@ export const cliArgs: FuzzTarget = {
       );
       note(words.join("\u241f"));
       const { args, kwargs } = parseCliArgs(words, { noParse: ["name"] });
-      // What a shared anchor stands for grows when it is written out; one that is in itself has no end, and is refused.
+      // A value with shared anchors grows when it is written; one that contains itself is endless, and is rejected.
       if (words.some((word) => (word.match(/\*/g) ?? []).length > 3)) return "with aliases";
       const wire = decode(encode(toWireArgs(args, kwargs), "wire"), "wire");
       if (Array.isArray(wire)) fromWireArgs(wire);
@@ -206,7 +206,7 @@ export const yaml: FuzzTarget = {
   }),
 };
 
-/** What contains itself cannot be written. */
+/** A value that contains itself cannot be written. */
 function dumpOrLoop(dump: () => unknown): void {
   try {
     dump();
@@ -269,7 +269,7 @@ export const json: FuzzTarget = {
   }),
 };
 
-/** A source for other targets of texts. */
+/** A source of texts for other targets. */
 export function yamlText(random: Random): string {
   return random.chance(0.3) ? textOf(random, YAML_TOKENS, 40) : mutateText(random, random.pick(DOCUMENTS), YAML_TOKENS);
 }

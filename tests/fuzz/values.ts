@@ -1,6 +1,6 @@
 /**
- * Values and msgpack that nobody would send: random ones, mutations of honest ones, and bytes that follow the grammar of
- * msgpack while they lie about lengths, nesting and types.
+ * Unexpected values and msgpack: random ones, mutations of valid ones, and bytes in the grammar of msgpack with false
+ * lengths, nesting and types.
  * @module
  */
 
@@ -29,7 +29,7 @@ const NUMBERS: readonly Value[] = [
   ...[0.5, NaN, Infinity, -Infinity, 5e-324, new Float(1), new Float(-0), new Float(1e300)],
 ];
 
-/** A value of any type. @param depth How deep lists and maps may be in each other. */
+/** A value of any type. @param depth Maximum depth of nested lists and maps. */
 export function randomValue(random: Random, depth = 3): Value {
   switch (random.int(depth > 0 ? 9 : 6)) {
     case 0:
@@ -64,7 +64,7 @@ function nested(random: Random, depth: number): Value {
   return value;
 }
 
-/** `map` with one to three fields wrong: gone, of another type, renamed, or changed inside. */
+/** `map` with one to three changed fields: removed, of another type, renamed, or with a changed value. */
 export function mutateMap(random: Random, map: ValueMap): ValueMap {
   let mutated: ValueMap = new Map(map);
   for (let times = 1 + random.int(3); times > 0; times--) {
@@ -104,7 +104,7 @@ function mutateInside(random: Random, value: Value): Value {
   return randomValue(random);
 }
 
-/** Bytes that begin like msgpack, and mean no good. */
+/** Bytes that begin like msgpack, but are hostile. */
 export function randomMsgpack(random: Random): Uint8Array {
   const out: number[] = [];
   writeItem(random, out, 4);
@@ -174,7 +174,7 @@ function writeItem(random: Random, out: number[], depth: number): void {
   }
 }
 
-/** Lists in lists or maps in maps, each claiming as much as it may. */
+/** Nested lists or maps, each with the largest allowed length. */
 function nestMsgpack(random: Random, out: number[]): void {
   const layer = random.pick([[0x91], [0x81, 0xa1, 0x61], [0x81], [0xdd, 0, 0, 0, 1], [0xdd, 0, 0, 0x20, 0], [
     0xdf,

@@ -1,15 +1,15 @@
 /**
- * Watches a target being fed in a worker: an input that never comes back, or ends the worker, is a fault like others.
+ * Feeds a target in a worker and watches it: an input that hangs or ends the worker is a fault too.
  * @module
  */
 
 import type { Tally } from "./engine.ts";
 import { type FeedOrder, type FeedReport, watched, watchMemory } from "./feeder.ts";
 
-/** An input that has not come back after this is not waited for, in milliseconds. */
+/** Time after which an input counts as hanging, in milliseconds. */
 const HANG_MS = 60_000;
 
-/** Feeds a target in its own worker. Never throws: what goes wrong is in the tally. */
+/** Feeds a target in its own worker. Never throws: errors are in the tally. */
 export async function feedWatched(order: Omit<FeedOrder, "memory">): Promise<Tally> {
   const started = performance.now();
   const memory = watchMemory();

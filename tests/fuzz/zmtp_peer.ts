@@ -1,5 +1,5 @@
 /**
- * A peer that speaks ZMTP 3.1 over TCP by hand, so that it can speak it wrongly. Knows no Salt.
+ * A peer with its own implementation of ZMTP 3.1 over TCP, so that it can violate the protocol. Does not know Salt.
  * Source: rfc.zeromq.org, 23/ZMTP and 37/ZMTP.
  * @module
  */
@@ -8,7 +8,7 @@ const utf8 = new TextEncoder();
 
 const MORE = 0x01, LONG = 0x02, COMMAND = 0x04;
 
-/** The 64 bytes that an honest peer begins with. */
+/** The 64 bytes that a valid peer sends first. */
 export function greeting(): Uint8Array {
   const bytes = new Uint8Array(64);
   bytes.set([0xff, 0, 0, 0, 0, 0, 0, 0, 0, 0x7f, 3, 1]);
@@ -16,7 +16,7 @@ export function greeting(): Uint8Array {
   return bytes;
 }
 
-/** One frame. @param flags `MORE` or `COMMAND` bits; the one for a long length is added where it is needed. */
+/** One frame. @param flags `MORE` or `COMMAND` bits; the bit for a long length is added if needed. */
 export function frame(body: Uint8Array, flags = 0): Uint8Array {
   const long = body.length > 255;
   const bytes = new Uint8Array((long ? 9 : 2) + body.length);
@@ -32,7 +32,7 @@ export function command(name: string, data: Uint8Array = new Uint8Array()): Uint
   return frame(join([Uint8Array.of(name.length), utf8.encode(name), data]), COMMAND);
 }
 
-/** The `READY` of a socket of that type. */
+/** The `READY` command of a socket of that type. */
 export function ready(socketType: string): Uint8Array {
   const property = (name: string, value: string) =>
     join([Uint8Array.of(name.length), utf8.encode(name), Uint8Array.of(0, 0, 0, value.length), utf8.encode(value)]);
@@ -44,7 +44,7 @@ export function message(parts: readonly Uint8Array[]): Uint8Array {
   return join(parts.map((part, i) => frame(part, i < parts.length - 1 ? MORE : 0)));
 }
 
-/** All of `parts`, one after the other. */
+/** Concatenates `parts`. */
 export function join(parts: readonly Uint8Array[]): Uint8Array {
   const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
   let at = 0;
@@ -70,22 +70,22 @@ export class ZmtpPeer {
     return new ZmtpPeer(await Deno.connect({ hostname: "127.0.0.1", port }));
   }
 
-  /** Connects and shakes hands as an honest socket of that type. */
+  /** Connects and completes the handshake as a valid socket of that type. */
   static async open(port: number, socketType: string): Promise<ZmtpPeer> {
     const peer = await ZmtpPeer.connect(port);
     await peer.send(join([greeting(), ready(socketType)]));
     await peer.#bytes(64);
-    await peer.#frame(); // their READY
+    await peer.#frame(); // the READY of the other side
     return peer;
   }
 
-  /** Writes bytes as they are. @returns Whether the other side still took them. */
+  /** Writes bytes unchanged. @returns Whether the other side still accepted them. */
   async send(bytes: Uint8Array): Promise<boolean> {
     try {
       for (let at = 0; at < bytes.length;) at += await this.#connection.write(bytes.subarray(at));
       return true;
     } catch {
-      return false; // closed by the other side, which is its right
+      return false; // the other side may close the connection
     }
   }
 
@@ -138,7 +138,6 @@ export class ZmtpPeer {
     return bytes;
   }
 
-  /** Closes it. May be called more than once. */
   close(): void {
     try {
       this.#connection.close();

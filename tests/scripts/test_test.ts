@@ -181,7 +181,7 @@ const TREES: readonly Tree[] = [
     what: "the ten slowest of many files are named",
     files: Object.fromEntries(Array.from("abcdefghijkl", (name) => [`tests/${name}_test.ts`, PASSES])),
     code: 0,
-    says: ["The slowest of 12 files, beside others:"],
+    says: ["The slowest of 12 files, with others at the same time:"],
     ends: "ok | 12 passed | 0 failed | 0 ignored | 0 flaky",
   },
 ];

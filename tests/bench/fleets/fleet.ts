@@ -1,7 +1,7 @@
 /**
  * A master of one implementation with real or simulated minions, in a temporary root of its own.
  *
- * The configuration is the default but for root, ports and user. Keys are accepted before a minion comes.
+ * All options except root, ports and user have their defaults. Keys are accepted before a minion connects.
  * @module
  */
 
@@ -19,17 +19,20 @@ import { benchCommand, type Program, type Side } from "../harness/sides.ts";
 import type { SwarmJob } from "./swarm_jobs.ts";
 
 const HOST = "127.0.0.1";
-/** How long anything may take to come up, in milliseconds. */
+/** Time limit for each start, in milliseconds. */
 const UP_MS = 120_000;
 
-/** Simulated minions in one process: each has several sockets, and a process may often have 20,000 files open. */
+/**
+ * Maximum number of simulated minions in one process: each has several sockets, and the limit of open files is often
+ * 20,000.
+ */
 const SWARM_MINIONS = 1_700;
 
 /** A fleet; nothing runs until it is started. */
 export class Fleet {
-  /** Which side's programs run. */
+  /** The implementation whose programs run. */
   readonly side: Side;
-  /** The directory that everything is in. */
+  /** The directory that contains all files of the fleet. */
   readonly root: string = Deno.makeTempDirSync({ prefix: "bench_" });
   readonly #ports = { publish: freePort(), request: freePort() };
   readonly #minions = new Map<string, Service>();
@@ -44,11 +47,11 @@ export class Fleet {
   constructor(side: Side) {
     this.side = side;
     this.#configureMaster();
-    // The master's own, which it would only make in its first second.
+    // The access keys of the master, which it would otherwise make only after its start.
     Deno.mkdirSync(`${this.pkiDir}/minions`, { recursive: true, mode: 0o700 });
   }
 
-  /** Gives master and minions more options; before any of them is started. */
+  /** Adds options for master and minions. Must be called before any of them is started. */
   setOptions(options: Readonly<Record<string, string>>): void {
     this.#options = options;
     this.#configureMaster();
@@ -73,7 +76,7 @@ export class Fleet {
     return `${this.root}/etc/salt/pki/master`;
   }
 
-  /** The master, which must have been started. */
+  /** The process of the master, which must have been started. */
   get master(): Service {
     if (this.#master === undefined) throw new Error("no master runs");
     return this.#master;
@@ -88,7 +91,7 @@ export class Fleet {
     return performance.now() - started;
   }
 
-  /** Where clients and minions send requests: host and port. */
+  /** The address for requests of clients and minions: host and port. */
   get requestAddress(): { readonly host: string; readonly port: number } {
     return { host: HOST, port: this.#ports.request };
   }
@@ -103,13 +106,13 @@ export class Fleet {
     this.#master = undefined;
   }
 
-  /** Ends the master as a failing machine does: every process of it, at once. */
+  /** Kills all processes of the master at once, as a machine failure would. */
   async killMaster(): Promise<void> {
     await this.#master?.kill();
     this.#master = undefined;
   }
 
-  /** Prepares a minion: its configuration, its key, and the key's acceptance. */
+  /** Prepares a minion: writes its configuration and key, and accepts the key. */
   async prepareMinion(id: string): Promise<string> {
     const root = `${this.root}/${id}`;
     this.#configure(root, "minion", { id, master: HOST, master_port: this.#ports.request });
@@ -131,7 +134,7 @@ export class Fleet {
     this.#minions.delete(id);
   }
 
-  /** Waits until every minion of `target` answers, twice: what the first job warms up is not to be measured. */
+  /** Waits until every minion of `target` answers, twice: the warm-up of the first job must not be measured. */
   async warmUp(target: string, count: number): Promise<void> {
     for (let answered = 0; answered < 2;) {
       await eventually(async () => {
@@ -143,12 +146,16 @@ export class Fleet {
     }
   }
 
-  /** The words of a command on this master. @param side Whose command. Default: the fleet's. */
+  /**
+   * The command line of a command on this master.
+   * @param side The implementation of the command.
+   * @default the fleet's
+   */
   words(program: Program, side: Side = this.side): string[] {
     return [...side.command(program), "-c", this.configDir];
   }
 
-  /** Has so many simulated minions, `sim-1` to `sim-<count>`; as many as are missing are started. */
+  /** Makes sure that `count` simulated minions run, `sim-1` to `sim-<count>`, and starts the missing ones. */
   async simulate(count: number): Promise<void> {
     while (this.#simulated < count) {
       const more = Math.min(count - this.#simulated, SWARM_MINIONS);
@@ -165,7 +172,7 @@ export class Fleet {
     }
   }
 
-  /** @throws {Error} If a swarm has ended, with what it said. */
+  /** @throws {Error} If a swarm has ended, with its output. */
   checkSwarms(): void {
     for (const swarm of this.#swarms) {
       if (swarm.exitCode !== undefined) throw new Error(`the swarm ended: ${swarm.written.slice(-2_000)}`);
@@ -173,8 +180,9 @@ export class Fleet {
   }
 
   /**
-   * Runs `work`, and tells what part of the time the busiest of the swarms was at work itself: near 1 (or above, as it has
-   * more threads than one), it is the swarm that was measured.
+   * Runs `work`.
+   * @returns The share of the time that the busiest swarm used the processor. If it is near 1 or above (a swarm has
+   * several threads), the swarm was the bottleneck.
    */
   async swarmBusy<T>(work: () => Promise<T>): Promise<{ readonly result: T; readonly busy: number }> {
     const before = this.#swarms.map(({ pid }) => treeCpuMs(pid));
@@ -184,7 +192,7 @@ export class Fleet {
     return { result, busy: Math.max(...this.#swarms.map(({ pid }, i) => (treeCpuMs(pid) - before[i]) / ms)) };
   }
 
-  /** What each of the swarms says of the job `jid`, when all of them have done with it. */
+  /** The report of each swarm about the job `jid`, when all of them have completed it. */
   async swarmJob(jid: string): Promise<SwarmJob[]> {
     return await eventually(() => {
       const jobs = this.#swarms.map(({ written }) => {
@@ -207,7 +215,7 @@ export class Fleet {
     Deno.writeTextFileSync(`${root}/etc/salt/${name}`, text);
   }
 
-  /** Ends everything. The root stays until {@linkcode removeRoots}. */
+  /** Ends all processes. The root directory stays until {@linkcode removeRoots}. */
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all([...this.#swarms, ...this.#minions.values()].map((service) => service.stop()));
     await this.stopMaster();
@@ -217,14 +225,15 @@ export class Fleet {
 
 const roots: string[] = [];
 
-/** Has {@linkcode removeRoots} remove one more directory. */
+/** Adds a directory that {@linkcode removeRoots} removes. */
 export function removeAtEnd(path: string): void {
   roots.push(path);
 }
 
 /**
- * Removes what the fleets wrote. After the last row alone: ext4 does not use an inode again in the first minute after its
- * file was removed, and looks at each of thousands of them for every file that the next row's masters make.
+ * Removes the directories of the fleets. Called only after the last row: ext4 does not reuse an inode in the first
+ * minute after its file was removed, and checks each of thousands of such inodes for every file that the next row's
+ * masters make.
  */
 export function removeRoots(): void {
   for (const root of roots.splice(0)) Deno.removeSync(root, { recursive: true });

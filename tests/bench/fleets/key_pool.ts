@@ -1,7 +1,7 @@
 /**
- * RSA keys for simulated minions: made once, 130 ms each, and kept in the user's cache.
+ * RSA keys for simulated minions: made once (130 ms each), and stored in the user's cache directory.
  *
- * Simulated minions share a few keys under ids of their own, which no master can tell from a key each.
+ * Simulated minions with different ids share a few keys; for the master this makes no difference.
  * @module
  */
 
@@ -9,7 +9,7 @@ import { readTextFileIfExists, writeFileAtomic } from "../../../lib/os/atomic_fi
 import { opensslOperations } from "../../../lib/crypto/openssl_rsa.ts";
 import { PrivateKey } from "../../../lib/crypto/rsa.ts";
 
-/** `count` keys of `bits` bits; those that are not in the cache yet are made. */
+/** `count` keys of `bits` bits; missing ones are made. */
 export async function keyPool(count: number, bits: number): Promise<PrivateKey[]> {
   const directory = `${cacheDirectory()}/keys-${bits}`;
   Deno.mkdirSync(directory, { recursive: true, mode: 0o700 });

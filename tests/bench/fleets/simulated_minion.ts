@@ -1,6 +1,6 @@
 /**
- * A minion as its master sees it: key, session, SUB and REQ sockets of its own, and the whole protocol. It runs nothing:
- * what it answers is made up.
+ * A simulated minion: it has its own key, session, SUB and REQ sockets, and speaks the whole protocol. It runs no
+ * function: its returns are invented.
  * @module
  */
 
@@ -20,32 +20,32 @@ import { matchesTarget } from "../../../lib/target/target.ts";
 import { map, str, type Value, type ValueMap } from "../../../lib/values/value.ts";
 import { applicantOf } from "../../support/fleet/applicant.ts";
 
-/** What the minions of a swarm have in common. */
+/** The settings that all minions of a swarm share. */
 export interface SwarmSettings {
-  /** Where the master is. */
+  /** The host of the master. */
   readonly host: string;
   /** The master's `ret_port`. */
   readonly port: number;
-  /** Where `minion_master.pub` is kept, for all of them. */
+  /** The directory of `minion_master.pub`, which all of them share. */
   readonly pkiDir: string;
   /** The waits before the tries to sign in again after a lost connection. */
   readonly backoff: Backoff;
   /** Opens a publish under the keys of `credentials`. @throws {AuthenticationError} If they do not fit. */
   open(frame: Uint8Array, credentials: Credentials): ValueMap;
   answer(load: ValueMap): Promise<Value>;
-  /** Told of each job as it goes. */
+  /** Called for each step of a job. */
   note(load: ValueMap, what: "received" | "acknowledged" | "failed"): void;
 }
 
 /** It has neither grains nor a pillar. */
 const NO_FACTS = factsOf(new Map());
 
-/** So many jobs a minion knows again. */
+/** Number of job ids that a minion remembers. */
 const KNOWN_JOBS = 100;
 
-/** As a minion's defaults have it, in milliseconds; a swarm waits longer, since it is its own crowd. */
+/** The default of a minion, in milliseconds; a swarm waits longer, because its minions slow each other down. */
 const TIMEOUTS = { timeoutMs: 120_000, tries: 3 };
-/** How long a minion of a bench waits for its master. */
+/** Time that a minion of a benchmark waits for its master. */
 export const SIGN_IN_TIMEOUTS = {
   authTimeoutMs: 120_000,
   authTries: 3,
@@ -57,7 +57,6 @@ export const SIGN_IN_TIMEOUTS = {
   failOnPending: false,
 } as const;
 
-/** One of them. */
 export class SimulatedMinion {
   readonly id: string;
   readonly #settings: SwarmSettings;
@@ -66,9 +65,9 @@ export class SimulatedMinion {
   #credentials: Credentials | undefined;
   #inbox: Inbox | undefined;
   #lastSerial = 0;
-  /** What it is known to be there by: to a master that brings it what it has missed. */
+  /** The subscription by which the master knows that it is connected: the master then sends missed jobs. */
   #topic: string | undefined;
-  /** The last jobs that it had: one that comes again is not run again. */
+  /** Its last jobs: a repeated one does not run again. */
   readonly #jids: string[] = [];
   #signingIn: Promise<void> | undefined;
 
@@ -87,8 +86,8 @@ export class SimulatedMinion {
   }
 
   /**
-   * Signs in, listens, and tells the master that it is there.
-   * @throws {SignInError} If the master does not want it.
+   * Signs in, subscribes, and sends the start event.
+   * @throws {SignInError} If the master rejects it.
    */
   async start(): Promise<void> {
     await this.#signIn();
@@ -98,7 +97,7 @@ export class SimulatedMinion {
     inbox.subscribe("");
     this.#announce();
     inbox.connect(tcpAddress(this.#settings.host, publishPort));
-    // A connection that was lost may mean a master with a new key.
+    // After a lost connection the master may have a new key.
     inbox.onLost(() => {
       this.#link.reconnect();
       void this.#signIn().catch(() => {});
@@ -123,7 +122,7 @@ export class SimulatedMinion {
 
   #announce(): void {
     if (this.#inbox === undefined || this.#credentials === undefined) return;
-    // Each is good for one connection.
+    // Each monitor works for one connection.
     const topic = presenceTopic(this.id, this.#credentials);
     this.#inbox.subscribe(topic);
     if (this.#topic !== undefined) this.#inbox.unsubscribe(this.#topic);
@@ -195,7 +194,7 @@ export class SimulatedMinion {
     }
   }
 
-  /** Ends it. May be called more than once. */
+  /** Ends the minion. May be called more than once. */
   close(): void {
     this.#ending.abort();
     this.#inbox?.close();

@@ -2,8 +2,8 @@
  * `deno task swarm`: simulated minions, thousands in one process, for measuring a master.
  *
  * Each has an id, session, SUB and REQ sockets of its own and speaks the whole protocol; they share a few RSA keys. A
- * publish is the same message to all, and is decrypted once. `test.ping` is answered with True, `saltutil.find_job` with
- * whether the job is still at it, and everything else with text.
+ * publish is the same message to all, and is decrypted once. `test.ping` returns True, `saltutil.find_job` returns
+ * whether the job still runs, and every other function returns text.
  * @module
  */
 
@@ -39,30 +39,31 @@ const USAGE = `Usage: deno task swarm [options]
 `;
 
 /**
- * Sockets a minion: SUB and the two ends by which it is told of lost connections, REQ, and one for a sign-in; some twice, as libzmq closes
- * sockets in its own time and a lost master makes all sign in again.
+ * Sockets of one minion: SUB, the two sockets of its monitor, REQ, and one for a sign-in; some exist twice for a while,
+ * since libzmq closes sockets later, and after the loss of a master all minions sign in again.
  */
 const SOCKETS = 8;
-/** Open files of a minion: each socket has libzmq's own, those over a network a connection as well. */
+/** Open files of one minion: each socket has a descriptor of libzmq, and network sockets also have a connection. */
 const FILES = 10;
-/** How many sign in at the same time. */
+/** Number of minions that sign in at the same time. */
 const SIGN_INS = 32;
 
-/** Publishes, each decrypted once for all minions. */
+/** Decrypts each publish once for all minions. */
 class Publishes {
   #frame: Uint8Array = new Uint8Array();
   #sharedKey = "";
   #crypticle: Crypticle | undefined;
   #load: ValueMap = new Map();
 
-  /** The load in `frame`. @throws {AuthenticationError} If the credentials are not those that it was made for. */
+  /** The load in `frame`. @throws {AuthenticationError} If it was not encrypted for these credentials. */
   open(frame: Uint8Array, { sharedKey }: Credentials): ValueMap {
     const same = sharedKey === this.#sharedKey;
     if (same && sameBytes(frame, this.#frame)) return this.#load;
     if (!same) {
       this.#crypticle = new Crypticle(sharedKey);
       this.#sharedKey = sharedKey;
-      // What another key has opened is not open to this one's bearer: it is to sign in, and count serials again.
+      // A load that another key has decrypted is not valid for a minion with this key: that minion must sign in, and
+      // count serials from the start.
       this.#frame = new Uint8Array();
     }
     const load = this.#crypticle?.loads(parsePublished(frame).load);
@@ -73,7 +74,7 @@ class Publishes {
   }
 }
 
-/** What the made-up jobs return. */
+/** The returns of the invented jobs. */
 class Answers {
   readonly #text: string;
   readonly #delayMs: number;
@@ -106,7 +107,7 @@ class Answers {
   }
 }
 
-/** Waits as a minion with default options has them; how long the first ones after each lost connection were is kept. */
+/** The waits of a minion with default options. The first wait after each lost connection is recorded. */
 class KeptWaits implements Backoff {
   readonly first: number[] = [];
   readonly #backoff = backoff({ leastMs: 1_000, mostMs: 10_000, randomize: true });

@@ -1,30 +1,30 @@
 /**
- * What became of the jobs of a swarm, and what part of the time was the swarm's own work.
+ * Records the outcome of the jobs of a swarm, and the share of the time that the swarm itself used.
  * @module
  */
 
 import { str, type ValueMap } from "../../../lib/values/value.ts";
 import { threadCpuMs } from "../harness/process_figures.ts";
 
-/** A job, when nothing more of it is to be expected. Times in milliseconds. */
+/** The report of a completed job. Times are in milliseconds. */
 export interface SwarmJob {
   readonly jid: string;
   readonly fun: string;
-  /** Minions that received it. */
+  /** Number of minions that received it. */
   readonly received: number;
-  /** Returns that the master has acknowledged. */
+  /** Number of returns that the master has acknowledged. */
   readonly acknowledged: number;
-  /** Returns that the master did not take. */
+  /** Number of returns that the master did not accept. */
   readonly failed: number;
-  /** From the first minion that received it to the last return that was acknowledged. */
+  /** Time from the first receipt to the last acknowledged return. */
   readonly ms: number;
-  /** From the first minion that received it to the last. */
+  /** Time from the first receipt to the last one. */
   readonly publishMs: number;
-  /** What part of that time the swarm's own thread was at work: near 1, it is the swarm that was measured. */
+  /** The share of that time that the swarm's thread used the processor: near 1, the swarm was the bottleneck. */
   readonly busy: number;
 }
 
-/** From here on it is the swarm, and no longer the master, that is being measured. */
+/** Above this share the swarm is measured, and no longer the master. */
 export const BUSY_LIMIT = 0.85;
 
 /** A job has ended when nothing happened to it for this long, in milliseconds. */
@@ -42,18 +42,17 @@ interface Running {
   failed: number;
 }
 
-/** Counts. */
 export class SwarmJobs {
   readonly #jobs = new Map<string, Running>();
   readonly #ended: (job: SwarmJob) => void;
   #timer: ReturnType<typeof setInterval> | undefined;
 
-  /** Counts nothing yet. @param ended Told of each job that has ended. */
+  /** Starts with no job. @param ended Called for each job that has ended. */
   constructor(ended: (job: SwarmJob) => void) {
     this.#ended = ended;
   }
 
-  /** Something happened to the job of `load`, at one minion. */
+  /** Records a step of the job of `load` at one minion. */
   note(load: ValueMap, what: "received" | "acknowledged" | "failed"): void {
     const jid = str(load.get("jid") ?? "");
     const now = performance.now();
@@ -76,7 +75,7 @@ export class SwarmJobs {
     job[what]++;
     job.last = now;
     if (what === "received") job.lastReceived = now;
-    // Asking the system costs as much as a return: only when this may be the last one.
+    // The system call costs as much as a return, so it is made only if this may be the last return.
     if (job.acknowledged + job.failed === job.received) job.cpuAtLast = threadCpuMs();
     this.#timer ??= setInterval(() => this.#sweep(), QUIET_MS / 5);
   }

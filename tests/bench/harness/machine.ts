@@ -1,20 +1,20 @@
 /**
- * Where and with what something was measured.
+ * Describes the machine and the versions of a measurement.
  * @module
  */
 
 import { libzmqVersion } from "../../../lib/sockets/libzmq.ts";
 import { VERSION } from "../../../lib/version.ts";
 
-/** What a figure depends on beside the program. */
+/** Everything besides the program that affects a figure. */
 export interface Machine {
-  /** When, ISO 8601, UTC. */
+  /** Time of the measurement, ISO 8601, UTC. */
   readonly date: string;
   /** Model of the processor. */
   readonly processor: string;
-  /** How many of them. */
+  /** Number of processors. */
   readonly processors: number;
-  /** In units of 2^30 bytes. */
+  /** Memory in units of 2^30 bytes. */
   readonly memoryGb: number;
   /** Operating system and its release. */
   readonly system: string;
@@ -22,11 +22,11 @@ export interface Machine {
   readonly libzmq: string;
   /** Our own version. */
   readonly salt: string;
-  /** The load of the last minute when the benchmark began: what else ran. */
+  /** The load average of the last minute when the benchmark began: other programs on the machine. */
   readonly loadBefore: number;
 }
 
-/** This machine, now. */
+/** Describes this machine, now. */
 export function thisMachine(): Machine {
   const cpuinfo = Deno.build.os === "linux" ? Deno.readTextFileSync("/proc/cpuinfo") : "";
   return {

@@ -1,11 +1,11 @@
 /**
- * The most memory that a command and its children hold while it runs.
+ * Measures the peak memory of a command and its children.
  * @module
  */
 
 import { treeMemory } from "./process_figures.ts";
 
-/** How often it is looked at, in milliseconds. */
+/** The interval of the samples, in milliseconds. */
 const EVERY_MS = 20;
 
 /** Runs a command to its end. @throws {Error} If its exit code is not 0. */

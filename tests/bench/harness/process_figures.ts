@@ -1,20 +1,20 @@
 /**
- * What Linux says of processes: memory and processor time, of one or of a whole tree.
- * Source: proc(5).
+ * Reads memory and processor time of processes from Linux, for one process or a whole tree. Source: proc(5).
  * @module
  */
 
 /** Memory of processes, in KiB. */
 export interface Memory {
-  /** Resident set size; counts a page as often as it is shared. */
+  /** Resident set size; a shared page counts in every process. */
   readonly rssKb: number;
-  /** Proportional set size: a shared page counts for its part. */
+  /** Proportional set size: a shared page counts in proportion. */
   readonly pssKb: number;
   /**
-   * What is theirs and in no file: heaps and stacks. Pages of the executable come and go with the system's memory; these do not.
+   * Private memory that is in no file: heaps and stacks. Pages of the executable may be dropped and loaded again by the
+   * system; these pages not.
    */
   readonly anonymousKb: number;
-  /** How many there are. */
+  /** Number of processes. */
   readonly processes: number;
 }
 
@@ -46,7 +46,10 @@ export function treeCpuMs(pid: number): number {
   return ticks.reduce((total, each) => total + each, 0) * TICK_MS;
 }
 
-/** How often threads of the process `pid` have gone to sleep so far, those that are still there: what they woke up for is done. */
+/**
+ * How often the existing threads of the process `pid` have gone to sleep so far: each time a thread had finished its
+ * work.
+ */
 export function wakeUps(pid: number): number {
   let sum = 0;
   for (const { name } of Deno.readDirSync(`/proc/${pid}/task`)) {
@@ -67,7 +70,7 @@ export function threadCpuMs(): number {
 /** USER_HZ, which is 100 on every Linux that Deno runs on. */
 const TICK_MS = 10;
 
-/** Places in `/proc/<pid>/stat`, counted after the command's name, which may hold spaces. */
+/** Indexes of fields in `/proc/<pid>/stat`, counted after the command's name, which may contain spaces. */
 const PPID = 1;
 const UTIME = 11;
 const STIME = 12;
@@ -81,7 +84,7 @@ function cpuTicks(fields: string[] | undefined): number {
   return fields === undefined ? 0 : Number(fields[UTIME]) + Number(fields[STIME]);
 }
 
-/** A process may end while one looks. */
+/** A process may end while its files are read. */
 function readIfThere(path: string): string | undefined {
   try {
     return Deno.readTextFileSync(path);

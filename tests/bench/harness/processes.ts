@@ -1,11 +1,11 @@
 /**
- * Commands as the benchmark runs them: one that fails has measured nothing.
+ * Runs the commands of the benchmark; a command that fails is an error, because its time means nothing.
  * @module
  */
 
 import { type Ran, run as runToEnd } from "../../support/processes.ts";
 
-/** How long a command may take, in milliseconds. */
+/** Time limit of a command, in milliseconds. */
 const RUN_MS = 180_000;
 
 /** Runs a command to its end. @throws {Error} If its exit code is not 0, or it takes longer than three minutes. */

@@ -10,9 +10,9 @@ export type Program = "salt-master" | "salt-minion" | "salt-call" | "salt" | "sa
 
 /** One implementation. */
 export interface Side {
-  /** Heading of its column. */
+  /** The heading of its column. */
   readonly name: string;
-  /** The words that start a program; its own arguments are to be added. */
+  /** The command that starts a program; its own arguments follow. */
   command(program: Program): readonly string[];
   /** The interpreter, for a script that uses Salt's own client; ours needs none. */
   readonly python?: string;
@@ -29,7 +29,7 @@ const ENTRIES: Readonly<Record<Program, readonly string[]>> = {
   "salt-run": ["salt.ts", "--as", "salt-run"],
 };
 
-/** Ours, from the sources; `installed` of executables.ts gives the executables. */
+/** Ours, from the sources; `installed` of executables.ts returns the side of the executables. */
 export const OURS: Side = {
   name: "ours",
   command(program) {
@@ -38,7 +38,10 @@ export const OURS: Side = {
   },
 };
 
-/** The words that run a program below `tests/bench`: as our own, but with V8's memory as it is, for what must not be the limit. */
+/**
+ * The command of a program below `tests/bench`: like our own programs, but with V8's default memory limit, for programs
+ * that must not be the bottleneck.
+ */
 export function benchCommand(file: string): string[] {
   return [Deno.execPath(), ...DENO_RUN.filter((word) => !word.startsWith("--v8-flags")), `${ROOT}tests/bench/${file}`];
 }

@@ -1,9 +1,9 @@
 /**
- * The middle of some figures, and how far they lie apart.
+ * The median of figures, and their spread.
  * @module
  */
 
-/** The median; NaN of nothing. */
+/** The median; NaN for an empty list. */
 export function median(figures: readonly number[]): number {
   const sorted = [...figures].sort((a, b) => a - b);
   const middle = Math.floor(sorted.length / 2);

@@ -1,7 +1,9 @@
 /**
- * What no master on this runtime can beat: requests through libzmq's own proxy to workers that only send them back.
+ * Measures the upper limit for a master on this runtime: requests through libzmq's own proxy to workers that only send
+ * them back.
  *
- * The same sockets as a master's port 4506 with its MWorkers, the same size of request and reply, no work.
+ * It uses the same sockets as a master's port 4506 with its MWorkers, and the same sizes of request and reply, but does
+ * no work.
  * @module
  */
 
@@ -13,9 +15,9 @@ import { run } from "../harness/processes.ts";
 import { benchCommand } from "../harness/sides.ts";
 
 const WORKERS = 5;
-/** Bytes of a return as it comes in. */
+/** Size of an incoming return, in bytes. */
 const REQUEST_BYTES = 700;
-/** How many requests each client sends, one after the other. */
+/** Number of requests that each client sends, one after the other. */
 const ROUNDS = 10;
 
 /** Requests a second from `clients` at once. */

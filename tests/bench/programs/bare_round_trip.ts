@@ -1,5 +1,6 @@
 /**
- * The least that a command over ZeroMQ can take: a Deno program that sends one request and gets its reply.
+ * Measures the shortest possible time of a command over ZeroMQ: a Deno program that sends one request and gets its
+ * reply.
  * @module
  */
 
@@ -8,7 +9,7 @@ import { run } from "../harness/processes.ts";
 import { benchCommand } from "../harness/sides.ts";
 import { Peer } from "../../support/fleet/peer.ts";
 
-/** One whole process, against an echo in this one. @returns Milliseconds. */
+/** Runs one whole process, with an echo server in this process. @returns Milliseconds. */
 export async function bareRoundTrip(): Promise<number> {
   using echo = Peer.router();
   await echo.bind("tcp://127.0.0.1:0");

@@ -1,12 +1,12 @@
 /**
- * A thread of bare_proxy.ts: sends back what comes.
+ * A thread of bare_proxy.ts: sends back each message.
  * @module
  */
 
 import { Duplex, type SharedPlace } from "../../../lib/sockets/endpoint.ts";
 import { serveThread } from "../../../lib/process/thread.ts";
 
-/** Starts with the place of the proxy's back. */
+/** The first message has the address of the proxy's back end. */
 serveThread<SharedPlace>((place) => {
   const socket = Duplex.inherited(place, { highWaterMark: 0 });
   const running = (async () => {

@@ -1,4 +1,4 @@
-"""Events through the bus of a Python master to several subscribers. The counterpart of bus_load.ts.
+"""Sends events through the bus of a Python master to several subscribers. The counterpart of bus_load.ts.
 
 Arguments: the master's configuration file, how many subscribers, how many events. Writes {"events": …, "seconds": …}.
 """
@@ -35,7 +35,7 @@ if __name__ == "__main__":
     for listener in listeners:
         listener.start()
     ready.wait(60)
-    time.sleep(1)  # its bus does not tell when a subscription is live
+    time.sleep(1)  # the bus does not report when a subscription is active
     sender = salt.utils.event.get_master_event(opts, opts["sock_dir"], listen=False)
     begun = time.time()
     for n in range(count):

@@ -1,9 +1,9 @@
 /**
- * Events through a master's bus to several subscribers, each its own process that reads what it gets. The counterpart
- * of bus_load.py.
+ * Sends events through a master's bus to several subscribers, each a process that reads all events that it gets. The
+ * counterpart of bus_load.py.
  *
- * Arguments: the bus's pull socket, its publishing socket, how many subscribers, how many events. Writes
- * `{"events": …, "seconds": …}`: from the first event that was fired to the last that the last subscriber has read.
+ * Arguments: the bus's pull socket, its publishing socket, how many subscribers, how many events. Writes `{"events": …,
+ * "seconds": …}`: the time from the first fired event until the last subscriber has read the last one.
  * @module
  */
 
@@ -14,14 +14,17 @@ import { map } from "../../../lib/values/value.ts";
 import { benchCommand } from "../harness/sides.ts";
 
 const TAG = "bench/event";
-/** How long no event may come before they are taken for lost, in milliseconds. */
+/** Time without an event after which the missing events count as lost, in milliseconds. */
 const SILENCE_MS = 30_000;
-/** How far the slowest subscriber may be behind: the bus drops what does not fit into its queue of 20,000. */
+/**
+ * Maximum number of events that the slowest subscriber may be behind: the bus drops events that do not fit into its
+ * queue of 20,000.
+ */
 const AHEAD = 10_000;
-/** After so many events a subscriber says how many it has read. */
+/** A subscriber reports its count each time it has read this number of events. */
 const TOLD = 1_000;
 
-/** Reads so many events. @returns When the last one was read, in milliseconds since the epoch. */
+/** Reads `count` events. @returns When the last one was read, in milliseconds since the epoch. */
 async function listen(pub: string, count: number): Promise<number> {
   using events = await EventSubscriber.connect(pub, [TAG]);
   say("ready\n");
@@ -34,7 +37,7 @@ async function listen(pub: string, count: number): Promise<number> {
   return Date.now();
 }
 
-/** A subscriber as the one who fires sees it. */
+/** A subscriber process, for the process that fires events. */
 class Reader {
   readonly #lines: AsyncIterator<string, void>;
   readonly #child: Deno.ChildProcess;
@@ -54,12 +57,12 @@ class Reader {
     return next.value;
   }
 
-  /** Waits until it has read so many events. */
+  /** Waits until the subscriber has read `count` events. */
   async reach(count: number): Promise<void> {
     while (this.#read < count) this.#read = Number(await this.line());
   }
 
-  /** When it had read all of `count`, in milliseconds since the epoch. */
+  /** The time when it had read all `count` events, in milliseconds since the epoch. */
   async end(count: number): Promise<number> {
     await this.reach(Math.floor(count / TOLD) * TOLD);
     const end = Number(await this.line());

@@ -1,6 +1,6 @@
 /**
- * How long a job to one minion takes inside the system, by each side's own client: from the publish to the return's event.
- * The counterpart of job_latency.py.
+ * Measures the time of a job to one minion with each side's own client: from the publish to the return event. The
+ * counterpart of job_latency.py.
  * @module
  */
 
@@ -14,10 +14,10 @@ import { run } from "../harness/processes.ts";
 import { benchScript } from "../harness/sides.ts";
 import { median } from "../harness/statistics.ts";
 
-/** Jobs of which one measurement is the median. */
+/** Number of jobs in one measurement, whose result is the median. */
 export const LATENCY_JOBS = 25;
 
-/** The median in milliseconds, of a `test.ping` at a time. @throws {Error} If one does not come back. */
+/** The median in milliseconds of consecutive `test.ping` jobs. @throws {Error} If one does not return. */
 export async function jobLatency(fleet: Fleet, minion: string): Promise<number> {
   if (fleet.side.python !== undefined) {
     const { out } = await run([

@@ -1,4 +1,4 @@
-"""Operators who all work at once, through Python Salt's own client. The counterpart of operators.ts.
+"""Simulates operators who all work at once, through Python Salt's own client. The counterpart of operators.ts.
 
 Arguments: the master's configuration directory, the target, how many operators, for how many seconds. Writes
 {"jobs": …, "seconds": …}.

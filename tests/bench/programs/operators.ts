@@ -1,6 +1,6 @@
 /**
- * Operators who all work at once: each its own process that publishes a job, waits for every return, and publishes the
- * next, until the time is over. The counterpart of operators.py.
+ * Simulates operators who all work at once: each is a process that publishes a job, waits for every return, and
+ * publishes the next one, until the time is over. The counterpart of operators.py.
  *
  * Arguments: the master's configuration directory, the target, how many operators, for how many seconds. Writes
  * `{"jobs": …, "seconds": …}`.
@@ -14,7 +14,7 @@ import { LocalClient } from "../../../lib/client/local.ts";
 import { pingAll } from "./ping_all.ts";
 import { benchCommand } from "../harness/sides.ts";
 
-/** What one operator has done, and the times between which it did, in milliseconds since the epoch. */
+/** The number of jobs of one operator, and the start and end of its work, in milliseconds since the epoch. */
 interface Work {
   readonly jobs: number;
   readonly from: number;
@@ -25,7 +25,7 @@ async function operate(configDir: string, targets: readonly string[], seconds: n
   const { opts } = loadClientConfig({ configDir });
   using client = await LocalClient.connect(opts, { user: callingUser(), log: SILENT_LOGGER });
   const timeouts = { timeoutMs: opts.timeout * 1000, gatherMs: opts.gather_job_timeout * 1000 };
-  // All begin together: when the starting process knows that everybody is ready.
+  // All begin together, when the starting process knows that all are ready.
   Deno.stdout.writeSync(new TextEncoder().encode("ready\n"));
   await Deno.stdin.read(new Uint8Array(1));
   const from = Date.now();
@@ -36,7 +36,7 @@ async function operate(configDir: string, targets: readonly string[], seconds: n
   return { jobs, from, to: Date.now() };
 }
 
-/** Starts `count` operators, lets them begin together, and adds up what they have done. */
+/** Starts `count` operators, lets them begin together, and adds up their results. */
 async function employ(count: number, words: readonly string[]): Promise<{ jobs: number; seconds: number }> {
   const [command, ...args] = benchCommand("programs/operators.ts");
   const children = Array.from({ length: count }, (_, i) =>
@@ -66,7 +66,7 @@ async function employ(count: number, words: readonly string[]): Promise<{ jobs: 
   return { jobs, seconds: ms / 1000 };
 }
 
-/** `sim-1` … of a swarm in turn, beginning elsewhere for each operator; or what `target` says. */
+/** The minions `sim-1` … of a swarm in turn, from a different start for each operator; or always `target`. */
 function targetsOf(target: string, operator: number): string[] {
   const swarm = /^each of (\d+)$/.exec(target);
   if (swarm === null) return [target];

@@ -1,5 +1,6 @@
 /**
- * Minions that all ask for their pillar at once, as after a restart of their master. They have signed in before.
+ * Simulates minions that all request their pillar at once, as after a restart of their master. They have signed in
+ * before.
  *
  * Arguments: the master's host and `ret_port`, its `pki_dir`, how many. Writes `{"pillars": …, "seconds": …}`.
  * @module
@@ -16,10 +17,10 @@ import { keyPool } from "../fleets/key_pool.ts";
 import { SIGN_IN_TIMEOUTS } from "../fleets/simulated_minion.ts";
 
 const TIMEOUTS = { timeoutMs: 300_000, tries: 1 };
-/** How many sign in at a time: that is not what is measured. */
+/** Number of minions that sign in at the same time; this is not measured. */
 const SIGNING_IN = 16;
 
-/** As many grains as a host has. */
+/** As many grains as on a real host. */
 function grainsOf(id: string, i: number) {
   const more = Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`grain${n}`, `value ${n} of ${id}`]));
   return { id, os: i % 2 === 0 ? "Debian" : "Rocky", num_cpus: i % 8, roles: [["web", "db", "cache"][i % 3]], ...more };

@@ -1,5 +1,5 @@
 /**
- * One job, until all minions have returned. Its own file, as sixteen operators load it.
+ * Runs one job until all minions have returned. It has its own file, because sixteen operators load it.
  * @module
  */
 

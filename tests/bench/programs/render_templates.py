@@ -1,4 +1,4 @@
-"""How many templates Python Salt renders in a second of processor time. The counterpart of render_templates.ts."""
+"""Measures how many templates Python Salt renders in a second of processor time. The counterpart of render_templates.ts."""
 
 import json
 import logging

@@ -1,7 +1,7 @@
 /**
- * How many templates are rendered in a second of processor time: `loop` of a few users, `map` with an imported map file that imports
- * YAML. Each render is a new environment, as each state file is. Writes `{"loop": a second, "map": a second}`. The counterpart of
- * render_templates.py.
+ * Measures how many templates are rendered in a second of processor time: `loop` of a few users, `map` with an imported
+ * map file that imports YAML. Each render uses a new environment, as each state file does. Writes `{"loop": a second,
+ * "map": a second}`. The counterpart of render_templates.py.
  *
  * Arguments: an empty directory, seconds of processor time for each.
  * @module

@@ -1,4 +1,4 @@
-"""What a target costs Python Salt's master, in processor time. The counterpart of resolve_targets.ts."""
+"""Measures the processor time of a target on Python Salt's master. The counterpart of resolve_targets.ts."""
 
 import json
 import logging

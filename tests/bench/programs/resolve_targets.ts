@@ -1,7 +1,7 @@
 /**
- * What a target costs the master, in processor time: a glob, and a compound of grains, among ten thousand minions with grains of
- * 4 KB. Writes `{"glob": ms, "compound": ms, "first": ms}`; `first` is the first target of grains, which reads every file. The
- * counterpart of resolve_targets.py.
+ * Measures the master's processor time for a target: a glob, and a compound of grains, among ten thousand minions with
+ * grains of 4 KB. Writes `{"glob": ms, "compound": ms, "first": ms}`; `first` is the first target of grains, which
+ * reads every file. The counterpart of resolve_targets.py.
  *
  * Arguments: an empty directory, the number of minions.
  * @module
@@ -14,10 +14,10 @@ import { KeyStore } from "../../../lib/keys/store.ts";
 import { encode } from "../../../lib/values/msgpack.ts";
 import { map, type ValueMap } from "../../../lib/values/value.ts";
 
-/** A target that asks for three grains, and means a tenth of the minions. */
+/** A target with three grains that matches a tenth of the minions. */
 const COMPOUND = "web* and G@os:Debian and ( G@roles:db or P@osrelease:1[0-3] ) and not G@ec2_tags:env:stage";
 const REPEATS = 9;
-/** A while ago: files that were written within the last seconds are read again each time. */
+/** A time in the past, because files written within the last seconds are read again each time. */
 const WRITTEN = new Date("2026-11-20T00:00:00Z");
 
 function refuse(message: string): never {
@@ -28,7 +28,7 @@ const [root, count] = Deno.args;
 const keys = new KeyStore(`${root}/pki`);
 const data = new DataCache(`${root}/cache`, { log: refuse });
 
-/** Grains of 4 KB: what is asked for among 70 others. */
+/** Grains of 4 KB: the ones in the target, and 70 others. */
 function grainsOf(i: number): ValueMap {
   const others = Array.from(
     { length: 70 },

@@ -1,6 +1,6 @@
 /**
- * Minions that all sign in at once: the requests are made beforehand, and the replies opened afterwards, so that the time
- * between is the master's.
+ * Simulates minions that all sign in at once. The requests are made before and the replies are decrypted after the
+ * measured time, so that it is the master's time.
  *
  * Arguments: the master's host and `ret_port`, its `pki_dir`, how many. Writes `{"signIns": …, "seconds": …}`.
  * @module
@@ -28,7 +28,7 @@ if (import.meta.main) {
   });
   const channels = applicants.map(() => new RequestChannel(tcpAddress(host, Number(port))));
   await Promise.all(channels.map((channel) => channel.request(clearRequest(map({ cmd: "ping" })), TIMEOUTS)));
-  // The first one makes the master known, so that the others come with a token, as minions that come back do.
+  // The first sign-in stores the master's key, so that the others send a token, as returning minions do.
   const first = new SignIn(applicants[0]);
   first.accept(await channels[0].request(first.request(), TIMEOUTS));
 

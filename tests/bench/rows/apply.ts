@@ -32,12 +32,12 @@ function chain(count: number): string {
   return "s0: test.nop\n" + Array.from({ length: count - 1 }, (_, i) => state(i + 1)).join("");
 }
 
-/** States that know nothing of each other. */
+/** States without requisites. */
 function alone(count: number): string {
   return Array.from({ length: count }, (_, i) => `s${i}: test.succeed_without_changes\n`).join("");
 }
 
-/** A minion's tree, and where its states write. */
+/** A minion's state tree, and the directory that its states write to. */
 interface Tree {
   readonly root: string;
   readonly config: string;
@@ -64,13 +64,13 @@ async function makeTree(
   return { root, config: `${root}/etc/salt`, target, roots: [`${root}/srv/salt`, ...more.roots ?? []] };
 }
 
-/** The words of `salt-call --local`. */
+/** The command line of `salt-call --local`. */
 async function words(side: Side, { config, roots }: Tree, ...command: readonly string[]): Promise<string[]> {
   const given = roots.map((root) => `--file-root=${root}`);
   return [...(await installed(side)).command("salt-call"), "-c", config, "--local", ...given, "--out=json", ...command];
 }
 
-/** Applies it. @throws {Error} If there are not `count` results. */
+/** Applies the states. @throws {Error} If there are not `count` results. */
 async function apply(side: Side, tree: Tree, count: number, ...more: readonly string[]): Promise<number> {
   const { ms, out } = await run(await words(side, tree, "state.apply", "t", ...more));
   check(side, out, count);
@@ -86,14 +86,14 @@ function check(side: Side, out: string, count: number): void {
 
 const ROW = { unit: MS, group: "apply" } as const;
 
-/** A tree whose states were applied once. */
+/** A tree whose states have been applied once. */
 async function applied(stage: Stage, side: Side): Promise<Tree> {
   const tree = await makeTree(stage, files);
   await apply(side, tree, FILES);
   return tree;
 }
 
-/** The rows; the formulas' is there where the archive of formulas is. */
+/** The rows. The row of formulas exists only if there is an archive of formulas. */
 export const APPLY_ROWS: readonly Row[] = [
   {
     ...ROW,
@@ -162,7 +162,7 @@ function formulaRows(): Row[] {
         roots: formulas.map(({ root }) => root),
         top: `base: {'*': [${formulas.map(({ sls }) => sls[0]).join(", ")}]}\n`,
       });
-      // Several of them have apt read its lists again, which would measure the network.
+      // Several of them update apt's lists, which would measure the network.
       await Deno.mkdir(`${tree.root}/bin`);
       await Deno.writeTextFile(`${tree.root}/bin/apt-get`, "#!/bin/sh\n", { mode: 0o755 });
       const path = `PATH=${tree.root}/bin:${Deno.env.get("PATH") ?? ""}`;

@@ -9,7 +9,7 @@ import { MS, type Row, type Stage } from "./row.ts";
 import type { Side } from "../harness/sides.ts";
 
 const MINIONS = 20;
-/** Files from templates of the master, and as many with their contents in the state. */
+/** Number of files from templates of the master; as many others have their contents in the state. */
 const FILES = 20;
 
 /** The states; each minion writes below its own directory. */
@@ -39,12 +39,12 @@ async function highstateFleet(stage: Stage, side: Side): Promise<Fleet> {
     await fleet.startMaster();
     for (let i = 1; i <= MINIONS; i++) await fleet.startMinion(`bench-${i}`);
     await fleet.warmUp("*", MINIONS);
-    // What minions load and fetch for their first highstate is not to be measured.
+    // Loading and fetching for a minion's first highstate must not be measured.
     await highstate(fleet);
   });
 }
 
-/** One that has to make every file. @returns Milliseconds until the last return is printed. */
+/** Runs a highstate that must make every file. @returns Milliseconds until the last return is printed. */
 async function highstate(fleet: Fleet): Promise<number> {
   await Deno.remove(`${fleet.root}/target`, { recursive: true }).catch(() => {});
   const { ms, out } = await run([
@@ -63,7 +63,6 @@ async function highstate(fleet: Fleet): Promise<number> {
   return ms;
 }
 
-/** Highstates of a fleet. */
 export const APPLY_FLEET_ROWS: readonly Row[] = [{
   name: "apply_fleet",
   title: `\`salt '*' state.highstate\` of ${MINIONS} minions, ${

@@ -1,6 +1,7 @@
 /**
- * Rows: what a person waits for who presses the tabulator in bash. A whole bash that reads the script and answers once, so a little more than
- * a shell that has read it; beside it a bash that does nothing. The aim is 50 ms.
+ * Rows: the time that a person waits after a tab in bash. Measured is a whole bash that reads the script and completes
+ * once, which is a little more than in a shell that has read the script; a bash that does nothing is measured too. The
+ * aim is 50 ms.
  * @module
  */
 
@@ -10,7 +11,7 @@ import { FINE_MS, type Row, type Stage } from "./row.ts";
 
 const MINIONS = 10_000;
 
-/** Directories of a master with many keys, and the script; made once for the group. */
+/** The directories of a master with many keys, and the script; made once for the group. */
 const places = new WeakMap<Stage, Promise<string>>();
 
 async function makePlace(stage: Stage): Promise<string> {
@@ -26,7 +27,7 @@ async function makePlace(stage: Stage): Promise<string> {
   return root;
 }
 
-/** A row that completes `line`, of which `min` answers are expected. */
+/** A row that completes `line`; at least `min` completions are expected. */
 function row(name: string, { title, line, min }: { title: string; line: string; min: number }): Row {
   return {
     name,
@@ -47,7 +48,7 @@ COMP_LINE=$1 COMP_POINT=\${#1}; _salt salt "\${1##* }" ""; echo \${#COMPREPLY[@]
   };
 }
 
-/** Minions by a few letters and all at once, functions with those of own modules. */
+/** Completion of minions by a few letters, of all minions, and of functions with custom modules. */
 export const COMPLETION_ROWS: readonly Row[] = [
   {
     name: "tab_nothing",

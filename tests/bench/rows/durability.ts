@@ -1,5 +1,6 @@
 /**
- * Rows: what `durability: machine` costs. The same under `process` are the rows `returns`, `latency` and `jobs-one`.
+ * Rows: the cost of `durability: machine`. The rows `returns`, `latency` and `jobs-one` measure the same under
+ * `process`.
  * @module
  */
 
@@ -21,7 +22,6 @@ async function masterAlone(stage: Stage, side: Side): Promise<Fleet> {
   });
 }
 
-/** Durability. */
 export const DURABILITY_ROWS: readonly Row[] = [
   {
     name: "latency-machine",

@@ -1,5 +1,5 @@
 /**
- * Rows: the executables of `deno task build`, which Python Salt has no like of.
+ * Rows: the executables of `deno task build`. Python Salt has no counterpart.
  * @module
  */
 
@@ -9,13 +9,12 @@ import { MB, MS, type Row } from "./row.ts";
 
 const GROUP = "executables";
 
-/** One start of `salt --version`. @param unpacked Where a self-extracting executable unpacks itself. */
+/** One start of `salt --version`. @param unpacked The directory that a self-extracting executable is unpacked to. */
 async function start(unpacked: string): Promise<number> {
   const salt = `${await executables()}/salt`;
   return (await run(["env", `SALT_UNPACK_DIR=${unpacked}`, salt, "--version"])).ms;
 }
 
-/** Executables. */
 export const EXECUTABLE_ROWS: readonly Row[] = [
   {
     name: "exe-size",

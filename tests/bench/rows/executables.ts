@@ -1,6 +1,6 @@
 /**
- * The executables of `deno task build`: what users of ours run, as they run Python Salt's programs with their compiled `.pyc` files. Rows
- * of whole commands measure them; built when first asked for, once in a run.
+ * The executables of `deno task build`, which users run. Rows of whole commands measure them, as they measure Python
+ * Salt's programs with compiled `.pyc` files. They are built once in a run, when they are first needed.
  * @module
  */
 
@@ -10,7 +10,10 @@ import { benchScript, type Program, type Side } from "../harness/sides.ts";
 
 let built: Promise<string> | undefined;
 
-/** The directory with the executables, which goes when the run ends. @throws {Error} If they cannot be built. */
+/**
+ * The directory with the executables, which is removed at the end of the run.
+ * @throws {Error} If they cannot be built.
+ */
 export function executables(): Promise<string> {
   return built ??= build();
 }
@@ -25,7 +28,10 @@ async function build(): Promise<string> {
 
 let unpacked: Promise<string> | undefined;
 
-/** Where self-extracting executables are unpacked: the first start does it, which no row but `exe-cold` counts. */
+/**
+ * The directory that self-extracting executables are unpacked to at their first start. Only the row `exe-cold` measures
+ * that start.
+ */
 export function unpackedExecutables(): Promise<string> {
   return unpacked ??= unpack();
 }
@@ -41,10 +47,13 @@ async function unpack(): Promise<string> {
   return into;
 }
 
-/** How often a file is loaded until Deno has kept its compiled code. */
+/** Number of runs until Deno has stored the compiled code of a file. */
 const LOADS = 3;
 
-/** Runs states some times: their files are compiled when they are first used, where those of starts are compiled on unpacking. */
+/**
+ * Runs states several times: the compiled code of their files is stored at first use; files of usual starts are
+ * compiled when an executable is unpacked.
+ */
 async function startStates(directory: string, into: string): Promise<void> {
   const root = `${directory}/states`;
   Deno.mkdirSync(`${root}/etc`, { recursive: true });
@@ -54,7 +63,7 @@ async function startStates(directory: string, into: string): Promise<void> {
   for (let i = 0; i < LOADS; i++) await run([...call, "state.single", "file.managed", ...state]);
 }
 
-/** A side as it is installed: ours by the executables, Python's as it is. */
+/** An installed side: our executables, or Python Salt unchanged. */
 export async function installed(side: Side): Promise<Side> {
   if (side.python !== undefined) return side;
   const [directory, into] = [await executables(), await unpackedExecutables()];

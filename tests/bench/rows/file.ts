@@ -17,7 +17,7 @@ const FETCHING = 50;
 const FILES = 20_000;
 const DIRECTORIES = 400;
 
-/** A master whose files are there, and a minion that is let in. */
+/** A master with files, and an accepted minion. */
 async function fileFleet(stage: Stage, side: Side): Promise<Fleet> {
   return await stage.fleet(side, async (fleet) => {
     const base = `${fleet.root}/srv/salt`;
@@ -29,11 +29,11 @@ async function fileFleet(stage: Stage, side: Side): Promise<Fleet> {
     for (const megabytes of [LARGE_MB, SHARED_MB]) writeNoise(`${base}/${megabytes}MB`, megabytes);
     await fleet.startMaster();
     await fleet.prepareMinion(MINION);
-    await load(fleet, 1, `d0/f0.txt`); // what the first request loads is not to be measured
+    await load(fleet, 1, `d0/f0.txt`); // the code that the first request loads must not be measured
   });
 }
 
-/** Bytes that no compression makes smaller. */
+/** Bytes that cannot be compressed. */
 function writeNoise(path: string, megabytes: number): void {
   using file = Deno.openSync(path, { write: true, create: true });
   const block = new Uint8Array(1 << 16);
@@ -63,7 +63,6 @@ async function fetchShared(stage: Stage, side: Side, fleet: Fleet): Promise<numb
   return bytes / 2 ** 20 / seconds;
 }
 
-/** The file server. */
 export const FILE_ROWS: readonly Row[] = [
   {
     name: "file-one",

@@ -15,11 +15,11 @@ import type { Side } from "../harness/sides.ts";
 
 const MINION = "bench-1";
 const GROUP = "fleet of one";
-/** How long processes at rest are watched, in milliseconds. */
+/** Time for which processes at rest are measured, in milliseconds. */
 const WATCH_MS = 60_000;
 /**
- * How long a service is left alone before it counts as at rest, in milliseconds: half a minute after the last work V8 collects
- * the garbage of every thread once more, and that is still of the work.
+ * Time after which an idle service counts as at rest, in milliseconds: half a minute after the last work V8 collects
+ * the garbage of every thread once more, and this still belongs to the work.
  */
 const SETTLE_MS = 45_000;
 
@@ -49,7 +49,7 @@ async function atRest(stage: Stage, side: Side): Promise<Running> {
   return all;
 }
 
-/** What part of a processor master and minion use, watched at the same time, once. */
+/** The share of a processor that master and minion use, both measured once, at the same time. */
 interface AtRest {
   readonly master: number;
   readonly minion: number;
@@ -75,7 +75,6 @@ async function cpuPercent(stage: Stage, side: Side): Promise<AtRest> {
   return await watch;
 }
 
-/** One minion. */
 export const FLEET_OF_ONE_ROWS: readonly Row[] = [
   {
     name: "cli",

@@ -1,5 +1,6 @@
 /**
- * Rows: what a master carries when many want something at once: operators, sign-ins, events; and how soon it is back.
+ * Rows: a master under load by many simultaneous operators, sign-ins, events; and the time until a fleet is back after
+ * a restart.
  * @module
  */
 
@@ -18,7 +19,7 @@ const OPERATED = 20;
 const OPERATING_S = 3;
 const SIGN_INS = 300;
 const PILLARS = 500;
-/** A few files of a usual tree: by grains, by role, each minion's own. */
+/** A few files of a usual pillar tree: by grains, by role, and for each minion. */
 const PILLAR_FILES: Readonly<Record<string, string>> = {
   "top.sls":
     "base:\n  '*': [common, users, own]\n  'G@os:Debian': [apt]\n  'G@os:Rocky': [dnf]\n  'roles:web': [{match: grain}, web]\n",
@@ -33,11 +34,11 @@ const PILLAR_FILES: Readonly<Record<string, string>> = {
 };
 const RETURNING_FLEET = 300;
 const SUBSCRIBERS = 8;
-/** Events of one measurement: enough for a second or two. Python Salt's bus carries a tenth. */
+/** Number of events in one measurement: enough for one or two seconds. Python Salt's bus gets a tenth of it. */
 const EVENTS = { ours: 30_000, python: 2_000 };
 const GROWTH_EVENTS = 100_000;
 const WARMING_EVENTS = 2_000;
-/** How long a fleet may take to be back, in milliseconds. */
+/** Time limit for a fleet to be back, in milliseconds. */
 const BACK_MS = 120_000;
 
 async function masterAlone(stage: Stage, side: Side): Promise<Fleet> {
@@ -69,7 +70,6 @@ async function carryEvents(fleet: Fleet, count: number): Promise<{ events: numbe
   return JSON.parse(out);
 }
 
-/** Load. */
 export const LOAD_ROWS: readonly Row[] = [
   {
     name: "jobs-one",
@@ -115,7 +115,7 @@ export const LOAD_ROWS: readonly Row[] = [
         fleet.setOptions({ pillar_roots: `{base: [${roots}]}` });
         return Promise.resolve();
       });
-      // A master that has just started has no pillar in memory, in any run.
+      // A master that has just started has no pillar in memory, so every run is equal.
       await fleet.stopMaster();
       await fleet.startMaster();
       const { host, port } = fleet.requestAddress;
@@ -137,7 +137,7 @@ export const LOAD_ROWS: readonly Row[] = [
       await fleet.startMaster();
       await eventually(async () => {
         fleet.checkSwarms();
-        // A job that some did not get ends with an error, which is no reason to give up.
+        // A job that some minions did not get ends with an error; it is tried again.
         const { out } = await run([...fleet.words("salt"), "-t", "2", "*", "test.ping"]).catch(() => ({ out: "" }));
         return (out.match(/^ +True$/gm) ?? []).length === RETURNING_FLEET;
       }, { what: `${RETURNING_FLEET} answers`, withinMs: BACK_MS });
@@ -164,12 +164,12 @@ export const LOAD_ROWS: readonly Row[] = [
     unit: MB,
     group: "bus",
     runs: 1,
-    // So many take Python Salt's bus minutes, as the row before tells.
+    // Python Salt's bus would need minutes for this number of events, as the row before shows.
     pythons: [],
     long: true,
     async measure(stage, side) {
       const fleet = await masterAlone(stage, side);
-      await carryEvents(fleet, WARMING_EVENTS); // what the first ones warm up is no growth
+      await carryEvents(fleet, WARMING_EVENTS); // the warm-up by the first events does not count as growth
       return await growth(fleet, async () => {
         const { events } = await carryEvents(fleet, GROWTH_EVENTS);
         if (events !== GROWTH_EVENTS) {

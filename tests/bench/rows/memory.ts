@@ -1,5 +1,5 @@
 /**
- * Rows: what a master's memory grows by: minions that are connected, returns, large results; and how long those take.
+ * Rows: the growth of a master's memory by connected minions, returns and large results; and the time of large results.
  * @module
  */
 
@@ -12,7 +12,7 @@ import type { Side } from "../harness/sides.ts";
 import { publishToSwarm, warmSwarm } from "./swarm.ts";
 
 const MINION = "bench-1";
-/** Enough for every thread to have signed minions in, which is not a minion's share. */
+/** Enough minions that every thread has handled sign-ins, whose warm-up must not count for a minion. */
 const CONNECTED_BEFORE = 100;
 const CONNECTED = 500;
 const RETURNING = 500;
@@ -20,16 +20,19 @@ const RETURNS = 20_000;
 const LARGE_BYTES = 10_000_000;
 const LARGE_RESULTS = 6;
 const LARGE = "large results";
-/** How long a master is left alone before it is weighed, in milliseconds: what it is about to give back is not growth. */
+/**
+ * Time without load before the memory of a master is measured, in milliseconds: memory that it is about to release is
+ * not growth.
+ */
 const SETTLE_MS = 5_000;
 
-/** The master's memory, PSS in KiB, after a while of peace. */
+/** The master's memory, PSS in KiB, after a time without load. */
 async function weigh(fleet: Fleet): Promise<number> {
   await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
   return treeMemory(fleet.master.pid).pssKb;
 }
 
-/** What the master has more, PSS in KiB, after `work` and a while of peace. */
+/** The growth of the master's memory, PSS in KiB, after `work` and a time without load. */
 export async function growth(fleet: Fleet, work: () => Promise<void>): Promise<number> {
   const before = await weigh(fleet);
   await work();
@@ -49,7 +52,7 @@ interface Large {
   readonly fleet: Fleet;
   /** The master's memory before the first one, PSS in KiB. */
   readonly before: number;
-  /** How many there were. */
+  /** Number of results so far. */
   results: number;
 }
 
@@ -73,7 +76,7 @@ async function largeResult(large: Large): Promise<Ran> {
   return await run([...large.fleet.words("salt"), "-t", "120", MINION, "cmd.run", command]);
 }
 
-/** Growth, and what large results take. */
+/** Growth of memory, and the time of large results. */
 export const MEMORY_ROWS: readonly Row[] = [
   {
     name: "minion-share",
@@ -122,7 +125,7 @@ export const MEMORY_ROWS: readonly Row[] = [
     long: true,
     async measure(stage, side) {
       const large = await largeFleet(stage, side);
-      // Those of the row before, and what is missing of six.
+      // The results of the row before, and the rest up to six.
       while (large.results < LARGE_RESULTS) await largeResult(large);
       return (await weigh(large.fleet) - large.before) / 1024;
     },

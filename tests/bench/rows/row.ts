@@ -1,5 +1,5 @@
 /**
- * What a row of the benchmark is.
+ * The definition of a row of the benchmark.
  * @module
  */
 
@@ -7,9 +7,9 @@ import { Fleet } from "../fleets/fleet.ts";
 import type { PythonVersion } from "../harness/python_salt.ts";
 import type { Side } from "../harness/sides.ts";
 
-/** What a figure counts, and whether less of it is better. */
+/** The unit of a figure, and whether less is better. */
 export interface Unit {
-  /** As it comes after a figure. */
+  /** The text after a figure. */
   readonly name: string;
   /** Whether less of it is better. */
   readonly lessIsBetter: boolean;
@@ -19,41 +19,41 @@ export interface Unit {
 
 /** Milliseconds. */
 export const MS: Unit = { name: "ms", lessIsBetter: true, digits: 0 };
-/** Milliseconds where tenths count. */
+/** Milliseconds with tenths. */
 export const FINE_MS: Unit = { name: "ms", lessIsBetter: true, digits: 1 };
 /** Megabytes of 2^20 bytes. */
 export const MB: Unit = { name: "MB", lessIsBetter: true, digits: 1 };
 /** Kilobytes of 2^10 bytes. */
 export const KB: Unit = { name: "KB", lessIsBetter: true, digits: 1 };
-/** Part of one processor. */
+/** Percentage of one processor. */
 export const PERCENT: Unit = { name: "%", lessIsBetter: true, digits: 2 };
 /** Megabytes of 2^20 bytes a second. */
 export const MB_PER_SECOND: Unit = { name: "MB/s", lessIsBetter: false, digits: 0 };
-/** How many a second. */
+/** Number for each second. */
 export const PER_SECOND: Unit = { name: "/s", lessIsBetter: false, digits: 0 };
 
-/** One question. */
+/** One row: one measurement on each side. */
 export interface Row {
-  /** How it is asked for alone: `deno task bench cli`. */
+  /** Its name on the command line: `deno task bench cli`. */
   readonly name: string;
   readonly title: string;
-  /** What the figure counts. */
+  /** The unit of the figure. */
   readonly unit: Unit;
-  /** Rows of one group share fleets; when the group has been measured, its fleets end. */
+  /** Rows of one group share fleets, which end after the last row of the group. */
   readonly group: string;
-  /** How often it is measured on each side, in turn. Default: as often as the run is told to. */
+  /** Number of runs on each side, in turn. @default the number of the benchmark */
   readonly runs?: number;
-  /** The Python Salts to compare it with. Default: {@linkcode NEWEST_PYTHON}. */
+  /** The Python Salts of the comparison. @default {@linkcode NEWEST_PYTHON} */
   readonly pythons?: readonly PythonVersion[];
-  /** Whether a short run leaves it out, unless it is asked for by name. */
+  /** Whether a short run leaves it out, unless it is named. */
   readonly long?: true;
   /** Measures it once. */
   measure(stage: Stage, side: Side): Promise<number>;
-  /** What no implementation can beat: the same work through bare sockets. */
+  /** Measures the limit that no implementation can beat: the same work through bare sockets. */
   limit?(): Promise<number>;
 }
 
-/** The fleets of a group, made when they are first asked for, directories of its own, and remarks on what was measured. */
+/** The fleets of a group, made at their first use, its directories, and remarks on the measurement. */
 export class Stage {
   readonly #directories: string[] = [];
   readonly #fleets = new Map<string, Promise<Fleet>>();
@@ -78,7 +78,7 @@ export class Stage {
     return made;
   }
 
-  /** A new directory, which goes with the group. */
+  /** A new directory, which is removed with the group. */
   directory(): string {
     const path = Deno.makeTempDirSync({ prefix: "bench_" });
     this.#directories.push(path);

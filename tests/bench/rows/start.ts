@@ -1,5 +1,5 @@
 /**
- * Rows: how long services take to be of use.
+ * Rows: the start times of services.
  * @module
  */
 
@@ -33,7 +33,7 @@ export const START_ROWS: readonly Row[] = [
     unit: MS,
     group: "minion starts",
     async measure(stage, side) {
-      // One master for all sides, whose bus we can listen to: the minion alone is to differ.
+      // All sides use our master, whose bus can be read: only the minions differ.
       const fleet = await stage.fleet(OURS, async (fleet: Fleet) => void await fleet.startMaster());
       await fleet.prepareMinion(MINION);
       using events = await EventSubscriber.connect(masterBus(fleet.sockDir).pub, [minionStart(MINION)]);

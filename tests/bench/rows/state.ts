@@ -18,7 +18,7 @@ function chain(): string {
   return "s0: test.nop\n" + Array.from({ length: CHAINED - 1 }, (_, i) => state(i + 1)).join("");
 }
 
-/** States like those of a file of users or of directories. */
+/** States as in a file of users or of directories. */
 function oneFile(): string {
   const state = (i: number) =>
     `/srv/data/${i}:\n  file.directory:\n    - user: root\n    - mode: '0755'\n    - makedirs: true\n`;
@@ -60,7 +60,7 @@ async function lowData(side: Side, { config, roots }: Tree, sls: string): Promis
 
 const ROW = { unit: MS, group: "states" } as const;
 
-/** The rows; the formula's is there where the archive of formulas is. */
+/** The rows. The row of the formula exists only if there is an archive of formulas. */
 export const STATE_ROWS: readonly Row[] = [
   {
     ...ROW,

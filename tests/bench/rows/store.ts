@@ -1,5 +1,5 @@
 /**
- * Rows: commands that look through what has been stored: ten thousand keys, ten thousand jobs.
+ * Rows: commands that search stored data: ten thousand keys, ten thousand jobs.
  * @module
  */
 
@@ -15,7 +15,7 @@ import { benchCommand, benchScript, type Side } from "../harness/sides.ts";
 const KEYS = 10_000;
 const JOBS = 10_000;
 const TARGETED = 10_000;
-/** The first job's time, 2026-11-20 00:00 UTC; one a second. Any time will do, as long as each run has the same. */
+/** The first job's time, 2026-11-20 00:00 UTC; one a second. Any time is possible, if each run uses the same. */
 const FIRST_JOB_MS = Date.UTC(2026, 10, 20);
 
 async function withKeys(fleet: Fleet): Promise<void> {
@@ -24,7 +24,7 @@ async function withKeys(fleet: Fleet): Promise<void> {
   for (let i = 0; i < KEYS; i++) store.put(`minion-${i}`, "accepted", key.publicKey.pem);
 }
 
-/** In Salt's own layout, which both read, as if written by a master of this fleet. */
+/** Writes jobs in Salt's own layout, which both implementations read. */
 function withJobs(fleet: Fleet): Promise<void> {
   const cachedir = `${fleet.root}/var/cache/salt/master`;
   const jobs = jobStore(cachedir);
@@ -38,7 +38,7 @@ function withJobs(fleet: Fleet): Promise<void> {
   return Promise.resolve();
 }
 
-/** What targets cost the master, in milliseconds of processor time: resolve_targets.ts and its counterpart. */
+/** The master's processor time for targets, in milliseconds, from resolve_targets.ts and its counterpart. */
 async function targetCost(stage: Stage, side: Side): Promise<{ glob: number; compound: number }> {
   const words = side.python === undefined
     ? benchCommand("programs/resolve_targets.ts")
@@ -47,7 +47,6 @@ async function targetCost(stage: Stage, side: Side): Promise<{ glob: number; com
   return JSON.parse(out);
 }
 
-/** Stores. */
 export const STORE_ROWS: readonly Row[] = [
   {
     name: "target",
@@ -81,7 +80,7 @@ export const STORE_ROWS: readonly Row[] = [
     unit: MS,
     group: "many jobs",
     async measure(stage, side) {
-      // With a master, as salt-run tells its bus what it does.
+      // A master runs, because salt-run fires events on its bus.
       const fleet = await stage.fleet(side, async (fleet) => {
         await withJobs(fleet);
         await fleet.startMaster();

@@ -1,5 +1,5 @@
 /**
- * Rows: simulated minions, as many as a name says.
+ * Rows: simulated minions; the row's name has their number.
  * @module
  */
 
@@ -13,11 +13,11 @@ import type { Fleet } from "../fleets/fleet.ts";
 import { BUSY_LIMIT, type SwarmJob } from "../fleets/swarm_jobs.ts";
 
 const RETURNING = 500;
-/** How many; those that Python Salt is not asked for are more than it can take in the time. */
+/** The numbers of minions; Python Salt is left out of the rows that it cannot complete in time. */
 const SIZES = [100, 200, 400, 800, 1600, 5000] as const;
 const PYTHON_SIZE = 800;
 
-/** A fleet with so many simulated minions, all of which have answered before. */
+/** A fleet with `count` simulated minions, all of which have answered before. */
 export async function warmSwarm(stage: Stage, side: Side, count: number): Promise<Fleet> {
   const fleet = await stage.fleet(side, async (fleet) => void await fleet.startMaster());
   await fleet.simulate(count);
@@ -28,7 +28,7 @@ export async function warmSwarm(stage: Stage, side: Side, count: number): Promis
 
 const warm = new WeakMap<Fleet, number>();
 
-/** Publishes a job to all simulated minions and leaves; what became of it the swarm tells. */
+/** Publishes a job to all simulated minions without waiting; the swarm reports its outcome. */
 export async function publishToSwarm(fleet: Fleet, fun: string): Promise<SwarmJob[]> {
   const { out } = await run([...fleet.words("salt"), "--async", "*", fun]);
   const jid = /\d{20}/.exec(out)?.[0];
@@ -36,7 +36,6 @@ export async function publishToSwarm(fleet: Fleet, fun: string): Promise<SwarmJo
   return await fleet.swarmJob(jid);
 }
 
-/** Simulated minions. */
 export const SWARM_ROWS: readonly Row[] = [
   {
     name: "master-latency",

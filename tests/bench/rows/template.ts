@@ -10,7 +10,7 @@ import { benchCommand, benchScript, type Side } from "../harness/sides.ts";
 /** Seconds of processor time for each template. */
 const SECONDS = 2;
 
-/** Renders in a second of processor time: render_templates.ts and its counterpart. */
+/** The renders in a second of processor time, from render_templates.ts and its counterpart. */
 async function rates(stage: Stage, side: Side): Promise<{ loop: number; map: number }> {
   const words = side.python === undefined
     ? benchCommand("programs/render_templates.ts")
@@ -19,7 +19,6 @@ async function rates(stage: Stage, side: Side): Promise<{ loop: number; map: num
   return JSON.parse(out);
 }
 
-/** Templates. */
 export const TEMPLATE_ROWS: readonly Row[] = [
   {
     name: "template-loop",

@@ -1,8 +1,8 @@
 /**
- * The clocks of the master and of the minions jump by an hour, forward and back, while jobs run. The clock of monotonic
- * time does not jump, as it does not when an operator or NTP sets the time.
+ * The clocks of the master and of the minions jump by an hour, forward and back, while jobs run. The monotonic clock
+ * does not jump, as when an operator or NTP sets the time.
  *
- * A library that is preloaded to the processes (clock.c) moves their clocks; it is built when it is needed.
+ * A preloaded library (clock.c) changes the clocks of the processes; it is built when it is needed.
  * @module
  */
 
