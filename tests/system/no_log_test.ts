@@ -13,7 +13,6 @@ import { minionCommand } from "../../lib/master/minion_commands.ts";
 import { MASK } from "../../lib/protocol/no_log.ts";
 import { publishCommand } from "../../lib/master/publish.ts";
 import { ReturnKey, sealReturn } from "../../lib/protocol/return_key.ts";
-import { KeyError } from "../../lib/errors.ts";
 import { runSalt } from "../../lib/commands/salt.ts";
 import { isMap, map, type Value } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "../support/assert.ts";
