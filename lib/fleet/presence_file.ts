@@ -27,13 +27,13 @@ export function writePresence(cachedir: string, { present, gone }: Presence): vo
 
 /** Reads the file of the last master; empty if it does not exist or cannot be read. */
 export function readPresence(cachedir: string): Presence {
-  const kept = decodeIfWhole(readFileIfExists(path(cachedir)));
-  return { present: times(kept, "present"), gone: times(kept, "gone") };
+  const stored = decodeIfWhole(readFileIfExists(path(cachedir)));
+  return { present: times(stored, "present"), gone: times(stored, "gone") };
 }
 
-function times(kept: Value | undefined, field: string): Map<string, number> {
+function times(stored: Value | undefined, field: string): Map<string, number> {
   const found = new Map<string, number>();
-  const since = isMap(kept) ? kept.get(field) : undefined;
+  const since = isMap(stored) ? stored.get(field) : undefined;
   if (isMap(since)) { for (const [id, ms] of since) if (typeof id === "string") found.set(id, toNumber(ms) ?? 0); }
   return found;
 }
