@@ -19,9 +19,9 @@ import { writeToml } from "./toml_writer.ts";
 /** One format. */
 export interface Serializer {
   /** @throws {CommandError} If the value cannot be written. */
-  readonly serialize?: (value: Value, options: ValueMap) => Value;
+  readonly serialize: (value: Value, options: ValueMap) => Value;
   /** @param file The name of the source's file, for errors. @throws {CommandError} If the text cannot be read. */
-  readonly deserialize?: (source: Value, options: ValueMap, file?: string) => Value | Promise<Value>;
+  readonly deserialize: (source: Value, options: ValueMap, file?: string) => Value | Promise<Value>;
 }
 
 /** The text to be read. */

@@ -26,6 +26,17 @@ export async function runTool(
   return { retcode: toNumber(result.get("retcode")) ?? 0, stdout: text("stdout"), stderr: text("stderr") };
 }
 
+/** The map that a function returns; an empty one if it returns something else. */
+export async function callForMap(
+  context: JobContext,
+  name: string,
+  args: Value[],
+  kwargs: ValueMap = new Map(),
+): Promise<ValueMap> {
+  const result = await context.call(name, args, kwargs);
+  return isMap(result) ? result : new Map();
+}
+
 /** The map that `cmd.run_all` gives: `pid`, `retcode`, `stdout`, `stderr`. */
 export async function callRunAll(
   context: JobContext,
@@ -38,8 +49,7 @@ export async function callRunAll(
     ["redirect_stderr", joined],
     ...more,
   ]);
-  const result = await context.call("cmd.run_all", [[...words]], kwargs);
-  return isMap(result) ? result : new Map();
+  return await callForMap(context, "cmd.run_all", [[...words]], kwargs);
 }
 
 /** The minion's functions for `lib/filesystem`. */

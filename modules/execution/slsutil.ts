@@ -11,7 +11,7 @@ import { describe } from "../../lib/plugins/docs.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { any, bool, dict, int, list, type ModuleFunction, str } from "../../lib/plugins/module.ts";
 import { bannerText } from "../../lib/render/banner.ts";
-import { SERIALIZERS } from "../../lib/render/serializers.ts";
+import { type Serializer, SERIALIZERS } from "../../lib/render/serializers.ts";
 import { copyDeep, updateInPlace } from "../../lib/values/dict_update.ts";
 import { isMergeStrategy, mergeMaps } from "../../lib/values/dict_merge.ts";
 import { str as text, truthy, type ValueMap } from "../../lib/values/value.ts";
@@ -132,11 +132,9 @@ async function fileAt(url: string, saltenv: string, context: JobContext) {
   return undefined;
 }
 
-function serializerOf(name: string, direction: "serialize" | "deserialize") {
+function serializerOf(name: string): Serializer {
   if (!Object.hasOwn(SERIALIZERS, name)) throw new CommandError(`Serializer '${name}' not found.`);
-  const found = SERIALIZERS[name][direction];
-  if (found === undefined) throw new CommandError(`Serializer '${name}' does not implement ${direction}.`);
-  return found;
+  return SERIALIZERS[name];
 }
 
 /** Keyword arguments without the fields of the publication. */
@@ -151,7 +149,7 @@ export const serialize: ModuleFunction<JobContext> = fn({
   ),
   params: { serializer: str(), obj: any() },
   varKwargs: "mod_kwargs",
-  run: ({ serializer, obj }, _context, { kwargs }) => serializerOf(serializer, "serialize")(obj, cleaned(kwargs)),
+  run: ({ serializer, obj }, _context, { kwargs }) => serializerOf(serializer).serialize(obj, cleaned(kwargs)),
 });
 
 export const deserialize: ModuleFunction<JobContext> = fn({
@@ -163,7 +161,7 @@ export const deserialize: ModuleFunction<JobContext> = fn({
   params: { serializer: str(), stream_or_string: any() },
   varKwargs: "mod_kwargs",
   run: ({ serializer, stream_or_string: source }, _context, { kwargs }) => {
-    return serializerOf(serializer, "deserialize")(source, cleaned(kwargs));
+    return serializerOf(serializer).deserialize(source, cleaned(kwargs));
   },
 });
 

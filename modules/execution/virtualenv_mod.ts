@@ -4,7 +4,7 @@
  * @module
  */
 
-import { callRunAll } from "./_file_host.ts";
+import { callForMap, callRunAll } from "./_file_host.ts";
 import { CommandError, InvocationError } from "../../lib/errors.ts";
 import { baseName, globAny, joinPath } from "../../lib/filesystem/paths.ts";
 import { which } from "../../lib/host/which.ts";
@@ -228,8 +228,7 @@ async function codeOutput(venv: string, code: string, context: JobContext): Prom
   if (!isAnything(python)) {
     throw new CommandError(`Path '${venv}' does not appear to be a virtualenv: '${python}' not found.`);
   }
-  const result = await context.call("cmd.exec_code_all", [python, code]);
-  const output = result instanceof Map ? result : new Map<Value, Value>();
+  const output = await callForMap(context, "cmd.exec_code_all", [python, code]);
   const [out, err] = ["stdout", "stderr"].map((key) => text(output.get(key) ?? ""));
   if (output.get("retcode") === 0) return out;
   throw new CommandError(`${out}\n${err}`);

@@ -41,17 +41,14 @@ async function mergeExisting(
   name: string,
   { data, serializer, options }: {
     readonly data: Value;
-    readonly serializer: { readonly name: string; readonly does: Serializer };
+    readonly serializer: Serializer;
     readonly options: ValueMap;
   },
 ): Promise<Merged> {
   if (!isFile(name)) return { data };
-  if (serializer.does.deserialize === undefined) {
-    return { result: failed(name, `merge_if_exists is not supported for the ${serializer.name} serializer`) };
-  }
   let existing: Value;
   try {
-    existing = await serializer.does.deserialize(Deno.readFileSync(name), options, name);
+    existing = await serializer.deserialize(Deno.readFileSync(name), options, name);
   } catch (error) {
     if (!(error instanceof CommandError || error instanceof InvocationError)) throw error;
     return { result: failed(name, `Failed to deserialize existing data: ${error.message}`) };
@@ -206,16 +203,16 @@ user, group, mode, backup, makedirs, show_changes, create, encoding, encoding_er
       ? await context.call("pillar.get", [dataset_pillar], map({ unmask: true }))
       : dataset;
     if (data === null) return failed(name, "Neither 'dataset' nor 'dataset_pillar' was defined");
-    const does: Serializer = Object.hasOwn(SERIALIZERS, serializer) ? SERIALIZERS[serializer] : {};
-    if (does.serialize === undefined) {
+    if (!Object.hasOwn(SERIALIZERS, serializer)) {
       return failed(
         name,
         `The ${serializer} serializer could not be found. It either does not exist or its prerequisites are not installed.`,
       );
     }
+    const does = SERIALIZERS[serializer];
     const reading = optionsOf(given.deserializer_opts);
     const merged: Merged = truthy(given.merge_if_exists)
-      ? await mergeExisting(name, { data, serializer: { name: serializer, does }, options: reading })
+      ? await mergeExisting(name, { data, serializer: does, options: reading })
       : { data };
     if ("result" in merged) return merged.result;
     const writingOptions = new Map([

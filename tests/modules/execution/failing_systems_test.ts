@@ -190,6 +190,20 @@ Deno.test("data.cas sets a key whose value is the expected one", async () => {
   });
 });
 
+Deno.test("virtualenv.create starts the program that the pillar or the configuration names", async () => {
+  await withDirectory(async (root) => {
+    using programs = new RecordedPrograms();
+    for (const name of ["one", "two"]) programs.answer(name, [{ args: "--version", stdout: "virtualenv 20.17.1" }]);
+    const extra = new Map([["venv_bin", "two"]]);
+    for (const [pillar, program] of [[map({ venv_bin: "one" }), "one"], [map({}), "two"]] as const) {
+      const context = testContext({ pillar, opts: { ...testOpts(), extra } });
+      const told = await answer(context, "virtualenv.create", [`${root}/venv`]);
+      assert(told instanceof Map && told.get("retcode") === 0, String(told));
+      assertEquals(programs.calls(), [`${program} --version`, `${program} ${root}/venv`]);
+    }
+  });
+});
+
 Deno.test("virtualenv.create fetches the installer of pip, and says which one it cannot have", async () => {
   await withDirectory(async (root) => {
     using programs = new RecordedPrograms();
@@ -215,6 +229,8 @@ Deno.test("virtualenv.create fetches the installer of pip, and says which one it
       "what was left over is removed",
     );
     assertEquals(await create(false), "Failed fetching 'https://bootstrap.pypa.io/ez_setup.py'");
+    Deno.writeTextFileSync(`${root}/venv/bin/python`, "#!/bin/sh\necho told; echo failed >&2; exit 1\n");
+    assertEquals(await answer(minion({}), "virtualenv.get_site_packages", [`${root}/venv`]), "told\nfailed");
     await assertRejects(
       () => minion({}).call("virtualenv.get_site_packages", [`${root}/none`]),
       CommandError,

@@ -95,13 +95,6 @@ Deno.test("ps.proc_info shows a process's class of input and output, as ionice t
   assertEquals(await told("ionice: failed\n"), null);
 });
 
-Deno.test("keyboard.get_sys says that it knows no keyboard of other families", async () => {
-  const without = testContext({ grains: map({ os_family: "Arch", kernel: "Linux" }) });
-  const told = await answer(without, "keyboard.get_sys");
-  // A host with localectl has an answer of its own.
-  assert(typeof told === "string" && (told.includes("keyboard") || told.includes("localectl")), String(told));
-});
-
 Deno.test("file.find logs what a command says on its standard error", async () => {
   await withDirectory(async (root) => {
     Deno.writeTextFileSync(`${root}/a`, "");

@@ -92,6 +92,15 @@ Deno.test("x509 refuses containers of PKCS#12, arguments that it does not know, 
   );
 });
 
+Deno.test("x509.verify_signature refuses keys that sign nothing", async () => {
+  const exchanges = Uint8Array.fromHex("302a300506032b656e032100" + "01".repeat(32)).toBase64();
+  const signing_pub_key = `-----BEGIN PUBLIC KEY-----\n${exchanges}\n-----END PUBLIC KEY-----\n`;
+  assertEquals(
+    await answer(minion({}), "verify_signature", { certificate: CA, signing_pub_key }),
+    "Invalid public key type, can only process rsa, ec, ed25519, ed448",
+  );
+});
+
 Deno.test("x509.create_certificate takes Salt's old name of the digest", async () => {
   const context = minion({});
   const certificate = await answer(context, "create_certificate", { ...CERTIFICATE, algorithm: "sha512" });
