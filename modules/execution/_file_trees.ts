@@ -24,7 +24,7 @@ import {
 import { CommandError, InvocationError, messageOf } from "../../lib/errors.ts";
 import { asCommandError } from "../../lib/os/command_error.ts";
 import { pythonOsError, systemReason } from "../../lib/os/deno_texts.ts";
-import { isAnything, isDirectory, pathExists } from "../../lib/os/file_kind.ts";
+import { isAnything, isDirectory, isFile, pathExists } from "../../lib/os/file_kind.ts";
 import { makeNode, type Node } from "../../lib/libc/inodes.ts";
 import { describe } from "../../lib/plugins/docs.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
@@ -444,7 +444,8 @@ export const restore_backup: ModuleFunction<JobContext> = fn({
     const path = home(given);
     const backup = backupOf(path, backup_id, context);
     if (typeof backup === "string") return map({ result: false, comment: backup });
-    makeBackup(path, { cachedir: context.opts.cachedir });
+    // Salt fails if there is no file, which may be why its backup is wanted.
+    if (isFile(path)) makeBackup(path, { cachedir: context.opts.cachedir });
     try {
       copyContents(backup.location, path);
       return map({ result: true, comment: `Successfully restored ${backup.location} to ${path}` });

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { CommandError, messageOf } from "../../../lib/errors.ts";
+import { CommandError, messageOf, UnavailableError } from "../../../lib/errors.ts";
 import { callFunction } from "../../../lib/plugins/execution.ts";
 import { map, type Value } from "../../../lib/values/value.ts";
 import { assert, assertEquals, assertRejects } from "../../support/assert.ts";
@@ -237,4 +237,46 @@ Deno.test("virtualenv.create fetches the installer of pip, and says which one it
       "virtualenv",
     );
   });
+});
+
+Deno.test("grains.setval keeps a grain for this job where the file of grains cannot be written", async () => {
+  await withDirectory(async (root) => {
+    const context = minion({}, { root_dir: root, file_client: "local" });
+    assertEquals(await answer(context, "grains.setval", ["role", "web"]), map({ role: "web" }));
+    const { config_dir } = context.opts;
+    assert(
+      context.logged.some((line) => line.startsWith(`error: Unable to write to grains file at ${config_dir}/grains.`)),
+    );
+    assertEquals(context.grains.get("role"), "web");
+  });
+});
+
+Deno.test("ini, ssh and archive name the file that they cannot read", async () => {
+  await withDirectory(async (root) => {
+    const context = minion({});
+    const path = `${root}/bytes`;
+    Deno.writeFileSync(path, Uint8Array.of(0x5b, 0xff, 0xfe, 0x5d));
+    assertEquals(
+      await answer(context, "ini.get_section", [path, "a"]),
+      `Unable to open file '${path}'. Exception: it is not valid utf-8`,
+    );
+    assertEquals(
+      await answer(context, "ini.get_section", [root, "a"]),
+      `Unable to open file '${root}'. Exception: [Errno 21] Is a directory: '${root}'`,
+    );
+    assertEquals(
+      await answer(context, "ssh.auth_keys", ["root"], { config: path }),
+      `Problem reading ssh key file ${path}`,
+    );
+    const told = await answer(context, "archive.list", [path], { archive_format: "tar" });
+    assert(typeof told === "string" && told.includes(`Unable to list contents of ${path}. `), String(told));
+  });
+});
+
+Deno.test("match.data logs that there is no function for it", async () => {
+  const context: TestContext = testContext({
+    call: () => Promise.reject(new UnavailableError("data.get")),
+  });
+  assertEquals(await callFunction("match.data", { args: ["a:b"], context }), false);
+  assertEquals(context.logged, ["error: 'data.get' is not available."]);
 });

@@ -64,3 +64,27 @@ Deno.test("file.seek_write writes over what is there, and says how many bytes", 
     Deno.removeSync(path);
   }
 });
+
+Deno.test("a backup of a file that is gone is put back, if its directory is there", async () => {
+  const root = Deno.makeTempDirSync({ prefix: "backups_" });
+  try {
+    const opts = testOpts({ root_dir: root });
+    const { call } = testContext({ opts });
+    const path = `${root}/d/f`;
+    Deno.mkdirSync(`${root}/d`);
+    Deno.writeTextFileSync(path, "one");
+    makeBackup(path, { cachedir: opts.cachedir });
+    const listed = await call("file.list_backups", [path]);
+    assert(listed instanceof Map);
+    const [location] = [...listed.values()].map((one) => one instanceof Map ? String(one.get("Location")) : "");
+    Deno.removeSync(`${root}/d`, { recursive: true });
+    const lost = `Unable to restore ${location} to ${path}: [Errno 2] No such file or directory: '${path}'`;
+    assertEquals(await call("file.restore_backup", [path, 0]), map({ result: false, comment: lost }));
+    Deno.mkdirSync(`${root}/d`);
+    const put = `Successfully restored ${location} to ${path}`;
+    assertEquals(await call("file.restore_backup", [path, 0]), map({ result: true, comment: put }));
+    assertEquals(Deno.readTextFileSync(path), "one");
+  } finally {
+    Deno.removeSync(root, { recursive: true });
+  }
+});
