@@ -54,7 +54,7 @@ function parseEntry(line: string, comment: ValueMap): Entry | undefined {
     isDefault,
     kind,
     name: given === "" && typeof own === "string" ? own : given,
-    permissions: parts.at(-1) ?? "",
+    permissions: parts[parts.length - 1],
   };
 }
 

@@ -127,7 +127,6 @@ export async function setSelinuxContext(
     ["-l", context.range],
   ];
   const words = options.flatMap(([option, value]) => value ? [option, value] : []);
-  if (words.length === 0) return false;
   if (which("chcon") === undefined) throw new CommandError("chcon executable not found");
   const { retcode } = await host.run(["chcon", ...words, path]);
   return retcode === 0 ? await selinuxContext(path, host) : false;

@@ -218,10 +218,14 @@ export function sameBytes(one: string, other: string): boolean {
   const [a, b] = [0, 1].map(() => new Uint8Array(Math.min(COPY_BLOCK, size + 1)));
   for (;;) {
     const [read, got] = [readFull(first, a), readFull(second, b)];
-    if (read !== got) return false;
+    if (read !== got || differ(a, b, read)) return false;
     if (read === 0) return true;
-    for (let i = 0; i < read; i++) if (a[i] !== b[i]) return false;
   }
+}
+
+function differ(a: Uint8Array, b: Uint8Array, length: number): boolean {
+  for (let i = 0; i < length; i++) if (a[i] !== b[i]) return true;
+  return false;
 }
 
 /** Fills `block` as far as the file goes. @returns How many bytes that are. */

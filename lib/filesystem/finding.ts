@@ -6,7 +6,7 @@
 
 import { hashFile } from "./checksums.ts";
 import { textWindows } from "./contents.ts";
-import { CommandError, messageOf } from "../errors.ts";
+import { CommandError } from "../errors.ts";
 import { baseName, joinPath, relativePath, splitPath, walk } from "./paths.ts";
 import { gidToGroup, uidToUser } from "./ownership.ts";
 import { findGroup, findUser } from "../os/users.ts";
@@ -234,7 +234,7 @@ async function execute(
     return `${line}:\n${await run(line)}\n`;
   } catch (error) {
     if (error instanceof CommandError) return `${path}: Failed`;
-    throw new Error(messageOf(error), { cause: error });
+    throw error;
   }
 }
 

@@ -221,13 +221,8 @@ class FileWork {
   async #source(): Promise<string> {
     const { sfn, source, saltenv } = this.#file;
     if (source === "" || sfn !== "") return sfn;
-    try {
-      const path = await sourcePath(source, { saltenv, files: this.#host.files });
-      if (path !== undefined && isFile(path)) return path;
-    } catch (error) {
-      if (error instanceof CommandError) throw new Failed(`Source file '${source}' not found: ${error.message}`);
-      throw error;
-    }
+    const path = await sourcePath(source, { saltenv, files: this.#host.files });
+    if (path !== undefined && isFile(path)) return path;
     throw new Failed(`Source file '${source}' not found`);
   }
 

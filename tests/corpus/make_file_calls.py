@@ -311,9 +311,8 @@ for link in ["abs", "rel", "up", "loop1", "deep/x"]:
 for pattern in ["d*/x", "*/x", "d?/", "*/", "[", "d[12]/*", "*/.h", "none/*", "*x*/x"]:
     c("file.path_exists_glob", f"{R}/{pattern}", tree=LINKS)
 
-EXTRA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "file_calls_more.py")
-if os.path.exists(EXTRA):
-    with open(EXTRA) as fp:
+for extra in ["file_calls_more.py", "file_calls_rare.py"]:
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), extra)) as fp:
         exec(fp.read())
 
 

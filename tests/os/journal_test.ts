@@ -2,8 +2,9 @@
 import { StoreError } from "../../lib/errors.ts";
 import { Journal, type JournalOptions, replayJournal } from "../../lib/os/journal.ts";
 import { frameRecord } from "../../lib/os/record_file.ts";
+import { TimeBudget } from "../../lib/os/time_budget.ts";
 import { map, type Value } from "../../lib/values/value.ts";
-import { assert, assertEquals, assertRejects } from "../support/assert.ts";
+import { assert, assertEquals, assertMatch, assertRejects } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
 
 function options(directory: string, log: string[] = []): JournalOptions {
@@ -94,4 +95,68 @@ Deno.test("if a record cannot be restored, the journal is kept for the next star
     );
     assertEquals(await replayed(directory), [1]);
     assertEquals(await replayed(directory), []);
+  }));
+
+Deno.test("what a failed sync may have lost is written to a new file, and the callers are told", () =>
+  withDirectory(async (directory) => {
+    const journal = new Journal(options(directory));
+    journal.append(map({ i: 0 }));
+    const { syncData } = Deno.FsFile.prototype;
+    Deno.FsFile.prototype.syncData = () => Promise.reject(new Error("Input/output error (os error 5)"));
+    try {
+      await assertRejects(() => journal.commit(), StoreError, "Input/output error");
+    } finally {
+      Deno.FsFile.prototype.syncData = syncData;
+    }
+    journal.append(map({ i: 1 }));
+    await journal.commit();
+    await eventually(() => files(directory).length === 1, { what: "the removal of the first file" });
+    const [name] = files(directory);
+    const left = Deno.readFileSync(`${directory}/journal/${name}`);
+    await journal.close();
+    Deno.writeFileSync(`${directory}/journal/${name}`, left);
+    assertEquals(await replayed(directory), [map({ i: 0 }), map({ i: 1 })]);
+  }));
+
+Deno.test("a file of the journal that cannot be removed stays, which is logged", () =>
+  withDirectory(async (directory) => {
+    const log: string[] = [];
+    const journal = new Journal(options(directory, log));
+    journal.append(map({ i: 0 }));
+    await journal.commit();
+    const path = `${directory}/journal/${files(directory)[0]}`;
+    Deno.removeSync(path);
+    Deno.mkdirSync(`${path}/full`, { recursive: true });
+    await journal.close();
+    assertEquals(log.length, 1);
+    assertMatch(log[0], /^Files of the journal stay, because the files of their records could not be synced: .*/);
+    Deno.removeSync(path, { recursive: true });
+  }));
+
+Deno.test("a journal is closed before the disk is ready if there is no time, which is logged", () =>
+  withDirectory(async (directory) => {
+    class Over extends TimeBudget {
+      override allows(): Promise<boolean> {
+        return Promise.resolve(false);
+      }
+    }
+    const log: string[] = [];
+    const journal = new Journal(options(directory, log));
+    journal.append(map({ i: 0 }));
+    await journal.close(new Over(0));
+    assertMatch(log.join("\n"), /^Files of the journal stay, because the disk is too busy/);
+    await eventually(() => files(directory).length === 0, { what: "the removal of the file" });
+  }));
+
+Deno.test("a record that cannot be read is told, and the others are restored", () =>
+  withDirectory(async (directory) => {
+    Deno.mkdirSync(`${directory}/journal`);
+    const frames = [[0xc1], [0x02]].map((bytes) => frameRecord(Uint8Array.from(bytes), { checked: true }));
+    const name = `${"0".repeat(19)}1-0123abcd.log`;
+    Deno.writeFileSync(`${directory}/journal/${name}`, new Uint8Array(frames.flatMap((frame) => [...frame])));
+    const log: string[] = [];
+    const records: Value[] = [];
+    assertEquals(await replayJournal(options(directory, log), (record) => records.push(record)), 1);
+    assertEquals(records, [2]);
+    assertMatch(log.join("\n"), new RegExp(`^A record of .*/${name} cannot be read: `));
   }));
