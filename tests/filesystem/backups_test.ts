@@ -22,9 +22,16 @@ Deno.test("a backup is a file whose name ends with a moment that there is", () =
     for (const stamp of [...there, ...none]) Deno.writeTextFileSync(`${directory}/conf_${stamp}`, "text");
     Deno.writeTextFileSync(`${directory}/other_${there[0]}`, "");
     Deno.writeTextFileSync(`${directory}/bare`, "");
-    const times = ["Fri Jan 02 2026 10:11:13.000000", "Fri Jan 02 2026 10:11:12.000345", "Thu Jan 01 2026 10:11:12.500000"];
+    const times = [
+      "Fri Jan 02 2026 10:11:13.000000",
+      "Fri Jan 02 2026 10:11:12.000345",
+      "Thu Jan 01 2026 10:11:12.500000",
+    ];
 
-    assertEquals(listBackups("/etc/conf", { cachedir }).map(({ time, size }) => [time, size]), times.map((one) => [one, 4]));
+    assertEquals(
+      listBackups("/etc/conf", { cachedir }).map(({ time, size }) => [time, size]),
+      times.map((one) => [one, 4]),
+    );
     assertEquals(listBackups("/etc/conf", { cachedir, limit: 1 }).map(({ time }) => time), times.slice(0, 1));
     assertEquals(listBackups("/srv/conf", { cachedir }), []);
 

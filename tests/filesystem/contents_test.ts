@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertThrows } from "../support/assert.ts";
-import { copyKeeping, replaceFile, textWindows } from "../../lib/filesystem/contents.ts";
+import { copyKeeping, replaceFile, sameBytes, textWindows } from "../../lib/filesystem/contents.ts";
 import { installFile, listBackups, makeBackup } from "../../lib/filesystem/backups.ts";
 
 async function scratch(): Promise<{ path: string } & AsyncDisposable> {
@@ -60,4 +60,29 @@ Deno.test("backups are listed newest first, and hold the old content", async () 
   assertEquals(await Deno.readTextFile(listed[0].location), "one");
   assertEquals(await Deno.readTextFile(file), "two");
   assertEquals(listBackups(file, { cachedir, limit: 1 }), [listed[0]]);
+});
+
+Deno.test("a copy that cannot be put in place leaves nothing behind", async () => {
+  await using root = await scratch();
+  await Deno.writeTextFile(`${root.path}/f`, "text");
+  await Deno.mkdir(`${root.path}/taken/inner`, { recursive: true });
+  assertThrows(() => copyKeeping(`${root.path}/f`, `${root.path}/taken`));
+  assertEquals([...Deno.readDirSync(root.path)].map(({ name }) => name).sort(), ["f", "taken"]);
+});
+
+Deno.test("files have the same bytes if they are as long, and each block is equal", async () => {
+  await using root = await scratch();
+  const block = 1 << 18;
+  const bytes = new Uint8Array(2 * block + 1);
+  const written = (name: string, change: (copy: Uint8Array) => Uint8Array) => {
+    Deno.writeFileSync(`${root.path}/${name}`, change(bytes.slice()));
+    return `${root.path}/${name}`;
+  };
+  const first = written("first", (copy) => copy);
+  assert(sameBytes(first, written("same", (copy) => copy)));
+  assert(!sameBytes(first, written("shorter", (copy) => copy.slice(1))));
+  for (const at of [0, block - 1, block, 2 * block]) {
+    assert(!sameBytes(first, written("other", (copy) => copy.fill(1, at, at + 1))), `byte ${at}`);
+  }
+  assert(sameBytes(written("empty", () => new Uint8Array()), written("none", () => new Uint8Array())));
 });

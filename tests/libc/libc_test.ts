@@ -1,5 +1,12 @@
 /** @module */
-import { peerAddress, raiseOpenFileLimit, ReadWait, sendSignal, shutDownConnection } from "../../lib/libc/libc.ts";
+import {
+  holdConnection,
+  peerAddress,
+  raiseOpenFileLimit,
+  ReadWait,
+  sendSignal,
+  shutDownConnection,
+} from "../../lib/libc/libc.ts";
 import { assert, assertEquals, assertThrows } from "../support/assert.ts";
 import { strictTest } from "../support/strict.ts";
 import { AT_ONCE_MS } from "../support/time.ts";
@@ -80,6 +87,48 @@ Deno.test({
     assertEquals(await served.read(byte), null);
   },
 });
+
+Deno.test({
+  name: "the address of a connection is that of IPv4 or IPv6; other sockets, and no sockets, have none",
+  ignore: Deno.build.os !== "linux",
+  fn: async () => {
+    const directory = Deno.makeTempDirSync({ prefix: "libc_" });
+    try {
+      using listener = Deno.listen({ transport: "unix", path: `${directory}/socket` });
+      const before = descriptorsOfSockets();
+      using _client = await Deno.connect({ transport: "unix", path: `${directory}/socket` });
+      using _served = await listener.accept();
+      const both = [...descriptorsOfSockets()].filter((fd) => !before.has(fd));
+      assertEquals(both.map(peerAddress), [undefined, undefined]);
+      assertEquals(both.map(holdConnection), [undefined, undefined]);
+      assertEquals(holdConnection(-1), undefined);
+    } finally {
+      Deno.removeSync(directory, { recursive: true });
+    }
+  },
+});
+
+Deno.test({
+  name: "the address of a connection of IPv6 is its 16 bytes",
+  ignore: Deno.build.os !== "linux" || !hasIpv6(),
+  fn: async () => {
+    using listener = Deno.listen({ hostname: "::1", port: 0 });
+    const before = descriptorsOfSockets();
+    using _client = await Deno.connect({ hostname: "::1", port: listener.addr.port });
+    using _served = await listener.accept();
+    const both = [...descriptorsOfSockets()].filter((fd) => !before.has(fd));
+    assertEquals(both.map(peerAddress), Array(2).fill(`${"0".repeat(31)}1`));
+  },
+});
+
+function hasIpv6(): boolean {
+  try {
+    Deno.listen({ hostname: "::1", port: 0 }).close();
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** The descriptors of this process that are sockets. */
 function descriptorsOfSockets(): Set<number> {

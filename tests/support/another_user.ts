@@ -1,0 +1,44 @@
+/**
+ * A process of root that becomes another user: prints as JSON what it may read before and afterwards. Its arguments are
+ * the user, and a directory whose files root alone may read.
+ * @module
+ */
+
+import { shadowEntries } from "../../lib/accounts/account_entries.ts";
+import { messageOf } from "../../lib/errors.ts";
+import { knownLogins } from "../../lib/git/stored_logins.ts";
+import { becomeRunUser, userToBecome } from "../../lib/host/run_user.ts";
+import { actAsUser } from "../../lib/libc/users.ts";
+
+const [name, directory] = Deno.args;
+const user = userToBecome(name);
+if (user === undefined) throw new Error(`this process is ${name}'s already`);
+
+const mayRead = () => {
+  try {
+    return Deno.readTextFileSync(`${directory}/etc/shadow`).length > 0;
+  } catch (error) {
+    return messageOf(error);
+  }
+};
+const look = () => ({
+  reads: mayRead(),
+  shadow: shadowEntries(directory).length,
+  logins: knownLogins(directory).stored.length,
+});
+
+const asRoot = actAsUser(user);
+const acting = { ...look(), asRoot: asRoot(mayRead), again: mayRead() };
+// It takes root's rights for good.
+const before = asRoot(() => {
+  becomeRunUser(user);
+  return Deno.uid();
+});
+let back = "";
+try {
+  becomeRunUser({ ...user, name: "root", uid: 0, gid: 0 });
+} catch (error) {
+  back = messageOf(error);
+}
+const env = Object.fromEntries(["HOME", "USER", "LOGNAME", "SHELL"].map((key) => [key, Deno.env.get(key)]));
+console.log(JSON.stringify({ acting, before, after: { ...look(), uid: Deno.uid(), gid: Deno.gid() }, back, env }));
