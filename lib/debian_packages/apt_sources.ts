@@ -48,7 +48,8 @@ export function parseSourceLine(line: string, file: string = MAIN): Source | und
   const comment = hash > 0 ? text.slice(hash + 1) : "";
   if (hash > 0) text = text.slice(0, hash).trim();
   const [, type, bracket, rest] = /^(\S+)\s+(?:\[([^\]]*)\]\s*)?(.*)$/.exec(text) ?? [];
-  if (type === undefined || !TYPES.includes(type)) return undefined;
+  // Options whose bracket is not closed are no URI.
+  if (type === undefined || !TYPES.includes(type) || rest.startsWith("[")) return undefined;
   const cdrom = /^(cdrom:\S*\[.*?\]\S*|cdrom:.*?\/)\s+(.*)$/.exec(rest);
   const [uri, suite, ...comps] = cdrom === null ? rest.split(/\s+/) : [cdrom[1], ...cdrom[2].split(/\s+/)];
   if (suite === undefined || suite === "") {

@@ -93,7 +93,7 @@ function isFollowable(path: string): boolean {
 
 /**
  * Sets the mode of the file where `path` leads.
- * @returns The mode afterwards, or Salt's text for an invalid mode.
+ * @returns The mode afterwards, or Salt's text for a mode that is none, or that the system refuses.
  * @throws {CommandError} If there is no such file.
  */
 export function setMode(path: string, mode: Value): string {
@@ -102,7 +102,7 @@ export function setMode(path: string, mode: Value): string {
 
 /**
  * As {@linkcode setMode}, for who does not ask for the mode afterwards.
- * @returns Salt's text for a mode that is none.
+ * @returns Salt's text for a mode that is none, or that the system refuses.
  * @throws {CommandError} If there is no such file.
  */
 export function changeMode(path: string, mode: Value): string | undefined {
@@ -111,9 +111,10 @@ export function changeMode(path: string, mode: Value): string | undefined {
   try {
     if (isMode) Deno.chmodSync(path, parseInt(digits, 8));
     else Deno.statSync(path);
-  } catch (error) {
-    if (isFollowable(path)) throw error;
-    throw new CommandError(`${path}: File not found`);
+  } catch {
+    if (!isFollowable(path)) throw new CommandError(`${path}: File not found`);
+    // Salt says the same if the system refuses.
+    return `Invalid Mode ${digits}`;
   }
   return isMode ? undefined : `Invalid Mode ${digits}`;
 }

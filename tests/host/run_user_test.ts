@@ -31,7 +31,7 @@ Deno.test({
       const script = new URL("../support/another_user.ts", import.meta.url).pathname;
       const { code, out, err } = await run([Deno.execPath(), ...DENO_RUN, script, "nobody", directory]);
       assertEquals([code, err], [0, ""]);
-      const { acting, before, after, back, env } = JSON.parse(out);
+      const { acting, before, after, back, env, comments } = JSON.parse(out);
       assertMatch(acting.reads, /Permission denied/);
       assertMatch(acting.again, /Permission denied/);
       assertEquals([acting.asRoot, acting.shadow, acting.logins], [true, 0, 0]);
@@ -39,6 +39,12 @@ Deno.test({
       assertMatch(after.reads, /Permission denied/);
       assertEquals([after.shadow, after.logins, after.uid, after.gid], [0, 0, NOBODY?.uid, NOBODY?.gid]);
       assertMatch(back, /^user: cannot become root: initgroups\(\) failed/);
+      // As Salt 3008.3 does as another user.
+      assertEquals(comments, [
+        "Invalid Mode 644",
+        "Failed to change mode to 0644",
+        "Failed to change user to daemon; Failed to change group to daemon",
+      ]);
       assertEquals(env, { HOME: NOBODY?.home, USER: "nobody", LOGNAME: "nobody", SHELL: NOBODY?.shell });
     } finally {
       Deno.removeSync(directory, { recursive: true });

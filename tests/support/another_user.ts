@@ -9,6 +9,8 @@ import { messageOf } from "../../lib/errors.ts";
 import { knownLogins } from "../../lib/git/stored_logins.ts";
 import { becomeRunUser, userToBecome } from "../../lib/host/run_user.ts";
 import { actAsUser } from "../../lib/libc/users.ts";
+import { map, str, type Value } from "../../lib/values/value.ts";
+import { run, testContext } from "./calls/job_context.ts";
 
 const [name, directory] = Deno.args;
 const user = userToBecome(name);
@@ -40,5 +42,13 @@ try {
 } catch (error) {
   back = messageOf(error);
 }
+const call = async (fun: string, ...args: Value[]) => (await run(fun, args, testContext())).return;
+const file = `${directory}/etc/shadow`;
+const comments = [str(await call("file.set_mode", file, "0644"))];
+for (const wanted of [["root", "root", "0644"], ["daemon", "daemon", "0600"]]) {
+  const answer = await call("file.check_perms", file, map({}), ...wanted);
+  if (!Array.isArray(answer)) throw new Error(str(answer));
+  comments.push(str(answer[0] instanceof Map ? answer[0].get("comment") ?? null : null));
+}
 const env = Object.fromEntries(["HOME", "USER", "LOGNAME", "SHELL"].map((key) => [key, Deno.env.get(key)]));
-console.log(JSON.stringify({ acting, before, after: { ...look(), uid: Deno.uid(), gid: Deno.gid() }, back, env }));
+console.log(JSON.stringify({ acting, before, after: { ...look(), uid: Deno.uid(), gid: Deno.gid() }, back, env, comments }));
