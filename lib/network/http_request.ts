@@ -5,6 +5,7 @@
  */
 
 import type { ClientRequest, IncomingMessage } from "node:http";
+import { messageOf } from "../errors.ts";
 import { clearTimeout, setTimeout } from "../os/timers.ts";
 import { joinBytes } from "../values/join_bytes.ts";
 
@@ -97,6 +98,8 @@ async function send(request: HttpRequest): Promise<HttpResponse> {
   const timer = setTimeout(() => stop(new HttpError("HTTP 599: Timeout during request")), request.timeoutMs);
   const abort = () => stop(new HttpError("The job was told to end"));
   request.signal.addEventListener("abort", abort);
+  // It may have ended before there was a request to stop.
+  if (request.signal.aborted) abort();
   outgoing.on("error", (error: Error) => reject(new HttpError(networkText(error))));
   outgoing.end(request.body);
   try {
@@ -114,14 +117,24 @@ function parseUrl(text: string): URL {
   return url;
 }
 
-async function collect(incoming: IncomingMessage): Promise<HttpResponse> {
+/** All bytes of a stream. @throws {HttpError} If they are too many, or the stream breaks. */
+async function bytesOf(stream: AsyncIterable<Uint8Array>): Promise<Uint8Array<ArrayBuffer>> {
   const pieces: Uint8Array[] = [];
   let size = 0;
-  for await (const piece of incoming) {
-    size += piece.length;
-    if (size > MAX_BODY) throw new HttpError(`The response has more than ${MAX_BODY} bytes`);
-    pieces.push(new Uint8Array(piece));
+  try {
+    for await (const piece of stream) {
+      size += piece.length;
+      if (size > MAX_BODY) throw new HttpError(`The response has more than ${MAX_BODY} bytes`);
+      pieces.push(new Uint8Array(piece));
+    }
+  } catch (error) {
+    throw error instanceof HttpError ? error : new HttpError(messageOf(error));
   }
+  return joinBytes(pieces);
+}
+
+async function collect(incoming: IncomingMessage): Promise<HttpResponse> {
+  const body = await bytesOf(incoming);
   const headers = new Map<string, string>();
   for (let i = 0; i < incoming.rawHeaders.length; i += 2) {
     const name = incoming.rawHeaders[i].split("-").map((part) =>
@@ -135,22 +148,14 @@ async function collect(incoming: IncomingMessage): Promise<HttpResponse> {
     status: incoming.statusCode ?? 0,
     reason: incoming.statusMessage ?? "",
     headers,
-    body: await decompressed(joinBytes(pieces), headers.get("Content-Encoding")),
+    body: await decompressed(body, headers.get("Content-Encoding")),
   };
 }
 
 async function decompressed(bytes: Uint8Array<ArrayBuffer>, coding = "identity"): Promise<Uint8Array> {
   const format = coding === "gzip" ? "gzip" : coding === "deflate" ? "deflate" : undefined;
   if (format === undefined || bytes.length === 0) return bytes;
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream(format));
-  const pieces: Uint8Array[] = [];
-  let size = 0;
-  for await (const piece of stream) {
-    size += piece.length;
-    if (size > MAX_BODY) throw new HttpError(`The response has more than ${MAX_BODY} bytes`);
-    pieces.push(piece);
-  }
-  return joinBytes(pieces);
+  return await bytesOf(new Blob([bytes]).stream().pipeThrough(new DecompressionStream(format)));
 }
 
 /** Python's texts for the most frequent errors. */
