@@ -28,7 +28,7 @@ Deno.test({
       Deno.writeTextFileSync(`${directory}/.git/salt-credentials`, "https://me:secret@host\n", { mode: 0o600 });
       Deno.writeTextFileSync(`${directory}/etc/shadow`, "root:*:1::::::\n", { mode: 0o600 });
       Deno.chmodSync(directory, 0o755);
-      const script = new URL("../support/another_user.ts", import.meta.url).pathname;
+      const script = new URL("../support/calls/another_user.ts", import.meta.url).pathname;
       const { code, out, err } = await run([Deno.execPath(), ...DENO_RUN, script, "nobody", directory]);
       assertEquals([code, err], [0, ""]);
       const { acting, before, after, back, env, comments } = JSON.parse(out);
