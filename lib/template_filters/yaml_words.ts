@@ -173,12 +173,9 @@ function blockWords(text: string, offset: number): Words | undefined {
 }
 
 function offsetOf({ line, column }: Mark, text: string): number {
-  let start = 0;
-  for (let n = 1; n < line; n++) {
-    const end = text.indexOf("\n", start);
-    if (end < 0) return text.length;
-    start = end + 1;
-  }
+  const breaks = [...text.matchAll(/\r\n?|\n/g)].slice(0, line - 1);
+  const last = breaks.at(-1);
+  const start = last === undefined ? 0 : last.index + last[0].length;
   // Columns count characters, offsets code units.
   return start + [...text.slice(start, start + 2 * column)].slice(0, column - 1).join("").length;
 }

@@ -77,7 +77,7 @@ export async function renderJinja(
       text: template,
       file: origin.place(1, 1)?.file,
       names,
-      textOf: (loaded) => names.has(loaded) ? Deno.readTextFileSync(loaded) : undefined,
+      textOf: (loaded) => Deno.readTextFileSync(loaded),
     });
   }
 }

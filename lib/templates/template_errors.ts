@@ -27,7 +27,7 @@ export interface Failed {
   /** The names in the state tree of the files that were loaded, by their paths. */
   readonly names: ReadonlyMap<string, string>;
   /** The text of a loaded file. */
-  readonly textOf: (path: string) => string | undefined;
+  readonly textOf: (path: string) => string;
 }
 
 /** Converts the error that stopped the template. */
@@ -41,10 +41,10 @@ export function renderErrorOf(error: unknown, failed: Failed): unknown {
   const options = { cause: error };
   const [frame] = frames;
   if (frame === undefined) return new RenderError(words, detail, options);
-  const loaded = frame.path === undefined ? undefined : failed.textOf(frame.path);
   const line = frame.statementLine;
-  if (frame.path !== undefined && loaded !== undefined) {
-    return new RenderError(`${words}\n${frame.path}(${line}):\n${excerptOf(loaded, line)}`, detail, options);
+  if (frame.path !== undefined) {
+    const excerpt = excerptOf(failed.textOf(frame.path), line);
+    return new RenderError(`${words}\n${frame.path}(${line}):\n${excerpt}`, detail, options);
   }
   return new RenderError(`${words}; line ${line}`, { ...detail, excerpt: excerptOf(failed.text, line) }, options);
 }

@@ -89,16 +89,7 @@ function equalBlocks(a: readonly string[], b: readonly string[]): Block[] {
     }
   }
   blocks.sort((one, other) => one.a - other.a || one.b - other.b);
-  const joined: Block[] = [];
-  for (const block of blocks) {
-    const last = joined.at(-1);
-    if (last !== undefined && last.a + last.size === block.a && last.b + last.size === block.b) {
-      joined[joined.length - 1] = { ...last, size: last.size + block.size };
-    } else {
-      joined.push(block);
-    }
-  }
-  return [...joined, { a: a.length, b: b.length, size: 0 }];
+  return [...blocks, { a: a.length, b: b.length, size: 0 }];
 }
 
 function changes(a: readonly string[], b: readonly string[]): Change[] {

@@ -130,9 +130,9 @@ class BlockReader {
       if (this.#isItem(this.#at)) throw new Unusual();
       const [key, behind] = this.#key();
       if (map.has(key)) throw new Unusual();
-      const value = this.#value(behind, indent);
-      if (value !== undefined) {
-        map.set(key, value);
+      const at = this.#skipSpaces(behind);
+      if (!this.#isBlank(at)) {
+        map.set(key, this.#value(at, indent));
         if (this.#indent > indent) throw new Unusual();
         continue;
       }
@@ -150,9 +150,8 @@ class BlockReader {
     const list: Value[] = [];
     this.#containers.push(list);
     do {
-      let at = this.#at + 1;
-      while (this.#text.charCodeAt(at) === SPACE && at < this.#end) at++;
-      if (at >= this.#end || this.#text.charCodeAt(at) === HASH) {
+      const at = this.#skipSpaces(this.#at + 1);
+      if (this.#isBlank(at)) {
         this.#nextLine();
         list.push(this.#indent > indent ? this.#collection(depth + 1) : null);
         continue;
@@ -164,27 +163,33 @@ class BlockReader {
         list.push(this.#collection(depth + 1));
         continue;
       }
-      const value = this.#value(at, indent);
-      if (value === undefined) throw new Unusual();
-      list.push(value);
+      list.push(this.#value(at, indent));
       if (this.#indent > indent) throw new Unusual();
     } while (this.#indent === indent && this.#isItem(this.#at));
     if (this.#indent > indent) throw new Unusual();
     return list;
   }
 
-  /**
-   * The value that begins behind `from` on the line at hand, of an entry that is indented by `indent`; then the line behind it is at hand:
-   * one that is indented further would be more of it, or a mistake. `undefined` if the line has none.
-   */
-  #value(from: number, indent: number): Value | undefined {
-    const text = this.#text;
+  #skipSpaces(from: number): number {
     let at = from;
-    while (text.charCodeAt(at) === SPACE) at++;
-    const first = text.charCodeAt(at);
-    if (at < this.#end && first === PIPE) return this.#literal(at, indent);
-    const value = at < this.#end && (first === BRACKET || first === BRACE) ? this.#flow(at) : this.#inline(at);
-    if (value !== undefined) this.#nextLine();
+    while (at < this.#end && this.#text.charCodeAt(at) === SPACE) at++;
+    return at;
+  }
+
+  /** Whether the line has nothing from `at` on, or a comment. */
+  #isBlank(at: number): boolean {
+    return at >= this.#end || this.#text.charCodeAt(at) === HASH;
+  }
+
+  /**
+   * The value that begins at `at`, of an entry that is indented by `indent`; then the line behind it is the current one:
+   * one that is indented further would be more of it, or a mistake.
+   */
+  #value(at: number, indent: number): Value {
+    const first = this.#text.charCodeAt(at);
+    if (first === PIPE) return this.#literal(at, indent);
+    const value = first === BRACKET || first === BRACE ? this.#flow(at) : this.#inline(at);
+    this.#nextLine();
     return value;
   }
 
@@ -271,18 +276,13 @@ class BlockReader {
     return [key, end + 1];
   }
 
-  /** The scalar between `from` and the end of the line; `undefined` if there is none. */
-  #inline(from: number): Value | undefined {
+  /** The scalar between `at` and the end of the line. */
+  #inline(at: number): Value {
     const text = this.#text;
-    let at = from;
-    while (at < this.#end && text.charCodeAt(at) === SPACE) at++;
-    if (at >= this.#end) return undefined;
     const first = text.charCodeAt(at);
-    if (first === HASH) return undefined;
     if (first === QUOTE || first === APOSTROPHE) {
       const value = this.#quoted(at);
-      let behind = this.#behind;
-      while (behind < this.#end && text.charCodeAt(behind) === SPACE) behind++;
+      const behind = this.#skipSpaces(this.#behind);
       const isComment = text.charCodeAt(behind) === HASH && behind > this.#behind;
       if (behind < this.#end && !isComment) throw new Unusual();
       return value;

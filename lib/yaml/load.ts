@@ -330,7 +330,7 @@ const SCALAR_TYPES = new Set([
 
 /** How PyYAML prints a node's value in an error: the nodes within it. */
 function nodeRepr(node: YamlNode, open: ReadonlySet<YamlNode> = new Set()): string {
-  if (open.has(node)) return "...";
+  if (open.has(node)) return "[...]";
   const within = new Set([...open, node]);
   const whole = (inner: YamlNode): string => {
     const kind = { scalar: "ScalarNode", sequence: "SequenceNode", mapping: "MappingNode" }[inner.kind];

@@ -33,6 +33,10 @@ TEXTS = [
     "a: *nope\n", "*a : b\n", "a: *\n", "a: &a &b c\n", "a: !x y\n", "a: =\n", "!!map [a]\n", "a: !!set [x]\n", "<<: 1\n", "<<: [1]\n", "--- a\n--- b\n",
     # What goes on after the end of the one value.
     "  pkg:\n    - installed\n\nfoo:\n  - x\n", "  - a\nb: 1\n", "'a' b\n", "[a]\nb: 1\n", "{a: 1}\n- b\n",
+    # Other line breaks, and the mark of a document.
+    "a: b\r  c: d\r", "---\na: b\n c: d\n", "&a {{",
+    # Keys that contain themselves.
+    "? &a [*a]\n: 1\n", "? &a {b: *a}\n: 1\n",
     "# c\na: 1\n--- \nb: 2\n", "a: 1\na: 2\n", "a: \x00b\n", "é: \x07\n",
 ]
 

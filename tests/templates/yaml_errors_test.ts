@@ -1,7 +1,7 @@
 import { YamlError } from "../../lib/errors.ts";
 import { yamlRenderText, yamlText } from "../../lib/template_filters/yaml_words.ts";
 import { loadYaml } from "../../lib/yaml/load.ts";
-import { assert, assertEquals } from "../support/assert.ts";
+import { assert, assertEquals, assertThrows } from "../support/assert.ts";
 import corpus from "../corpus/yaml_errors.json" with { type: "json" };
 
 for (const { text, full, rendered } of corpus) {
@@ -16,5 +16,21 @@ for (const { text, full, rendered } of corpus) {
     assertEquals(yamlText(error, text), full);
     // An error without a position gets the line.
     assertEquals(yamlRenderText(error, text).replace(/; line \d+$/, ""), rendered);
+  });
+}
+
+const OTHERWISE: readonly (readonly [text: string, words: string])[] = [
+  ["!!bool maybe\n", '"maybe" is not of the type bool'],
+  ["&a{{", "unexpected end of the stream within a flow collection"],
+  ['<<:  {&"\\q>  1} ...#c\n\nb: 2', "bad indentation of a mapping entry"],
+];
+for (const [text, words] of OTHERWISE) {
+  Deno.test(`an error whose words in Salt are not known, as in ${JSON.stringify(text)}, has our parser's`, () => {
+    const error = assertThrows(() => loadYaml(text), YamlError);
+    assertEquals(yamlRenderText(error, text), `${words}; line 1`);
+    assert(
+      yamlText(error, text).startsWith(`${words}\n  in "<unicode string>", line 1, column `),
+      yamlText(error, text),
+    );
   });
 }

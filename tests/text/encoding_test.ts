@@ -32,5 +32,10 @@ Deno.test("invalid characters are found", () => {
   assertEquals(textDecoder("utf-32")(Uint8Array.of(0x61, 0, 0, 0, 0x62)), { text: "a\ufffd", exact: false });
   assertEquals(textDecoder("utf-32")(Uint8Array.of(0, 0xd8, 0, 0)).exact, false);
   assertEquals(textDecoder("utf-16")(Uint8Array.of(0x61)).exact, false);
+  assertEquals(textDecoder("utf-32")(Uint8Array.of(0x61)), { text: "\ufffd", exact: false });
   assertThrows(() => encodeText("a", "utf-33"), InvocationError, "unknown encoding");
+});
+
+Deno.test("text is not written in an encoding that is not one of bytes or of Unicode", () => {
+  assertThrows(() => encodeText("a", "iso2022_jp"), InvocationError, "unknown encoding: iso2022_jp");
 });

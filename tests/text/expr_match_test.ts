@@ -24,3 +24,8 @@ const PREFIXES = [
 for (const [expression, prefix] of PREFIXES) {
   Deno.test(`the common prefix of ${expression} is "${prefix}"`, () => assertEquals(commonPrefix(expression), prefix));
 }
+
+Deno.test("an expression that takes too many steps on a text does not match it", () => {
+  const matches = compileExpression("(a|b|ab){200}");
+  assertEquals([matches("ab".repeat(100)), matches("ab".repeat(20_000))], [true, false]);
+});

@@ -48,6 +48,11 @@ Deno.test("parseJson() accepts and refuses the same texts as Python", () => {
   }
 });
 
+Deno.test("parseJson() says where a text is wrong, as Python does", () => {
+  assertThrows(() => parseJson('{"a":1 "b"}'), JsonError, "Expecting ',' delimiter: line 1 column 8 (char 7)");
+  assertThrows(() => parseJson('[\n"a\\'), JsonError, "Unterminated string starting at: line 2 column 1 (char 2)");
+});
+
 Deno.test("parseJson() reads back what dumpJson() wrote", () => {
   const value = map({ b: [1, new Float(1), 1.5, 2n ** 70n, null, true], a: { "10": "é\n\u2028", "2": [] }, "": {} });
   for (const options of Object.values(OPTIONS)) {

@@ -51,3 +51,21 @@ Deno.test("truncated data, or data that are no map, are an error without delay",
   const hostile = [[0x93, 1, 2, 3], [0xdf, 0xff, 0xff, 0xff, 0xff], [0x81, 0xdd, 0xff, 0xff, 0xff, 0xff], [0xc0]];
   for (const codes of hostile) assertThrows(() => find(new Uint8Array(codes)), MsgpackError);
 });
+
+Deno.test("an entry is found after extensions of every length", () => {
+  // {"a": <extension>, "k": 1}
+  const extensions = [[0xd4, 5, 1], [0xd6, 5, 1, 2, 3, 4], [0xc7, 3, 5, 1, 2, 3], [0xc8, 0, 2, 5, 1, 2], [
+    0xc9,
+    0,
+    0,
+    0,
+    1,
+    5,
+    1,
+  ]];
+  const entries = new EntryReader();
+  for (const extension of extensions) {
+    entries.open(Uint8Array.of(0x82, 0xa1, 0x61, ...extension, 0xa1, 0x6b, 1));
+    assertEquals(entries.get("k"), 1, String(extension));
+  }
+});

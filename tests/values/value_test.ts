@@ -120,6 +120,10 @@ Deno.test("toValue() converts objects that are only partly values", () => {
   assertEquals(toValue({ half, bytes, none: undefined }), map({ half, bytes, none: null }));
   assertEquals(toValue(new Map<unknown, unknown>([["a", [1]], ["b", { c: 1 }]])), map({ a: [1], b: map({ c: 1 }) }));
   assertEquals(toValue(new Map<unknown, unknown>([["a", undefined]])), map({ a: null }));
+  assertEquals(
+    toValue(new Map<unknown, unknown>([[undefined, 1], [{ a: 1 }, 2]])),
+    new Map<Value, Value>([[null, 1], [map({ a: 1 }), 2]]),
+  );
 });
 
 Deno.test("toValue() refuses cyclic values, and values that are no data", () => {

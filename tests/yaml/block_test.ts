@@ -101,6 +101,7 @@ Deno.test("literal blocks and flow lists of words are read without the parser", 
     "        - a\n        'b\n\n    - keep: |+\n        c\n\n\n# comment\nb:\n- |\n  d\n- - |-\n    e\n    \n";
   assert(check(script));
   assert(check("a: [b, 'c d', \"e\", 1, 0644, yes, ~, -1] # f\nb: [ ]\nc: { }\n- d\n".replace("- d\n", "")));
+  const deep = Array.from({ length: 50 }, (_, i) => `${" ".repeat(i)}a:\n`).join("");
   // Texts with special rules are left to the parser.
   for (
     const text of [
@@ -112,6 +113,7 @@ Deno.test("literal blocks and flow lists of words are read without the parser", 
       "a: |\n    b\n  # c\n",
       "a: [b: c]\n",
       "a: [b,\n c]\n",
+      deep,
     ]
   ) {
     assertEquals(readBlocks(text), undefined, text);

@@ -113,6 +113,7 @@ const PROBLEMS: [yaml: string, line: number, problem: string][] = [
   ["a: [\n1,\n  2\n", 4, "flow collection"],
   ["a: !!int 1:x", 1, "int"],
   ["a: !%zz x", 1, "tag"],
+  ["a: 1\nb: !%ff x", 2, "the tag !%ff is not valid"],
 ];
 for (const [yaml, line, problem] of PROBLEMS) {
   Deno.test(`loadYaml() explains what is wrong with ${JSON.stringify(yaml)}`, () => {
