@@ -61,11 +61,11 @@ export function listed(given: Value): Value[] | undefined {
 
 /**
  * The packages of a list of names, and of maps from a name to its version.
- * @throws {InvocationError} If two have the same name, or a map does not have exactly one key.
+ * @throws {InvocationError} If two have the same name, or one is neither a text or number nor a map with one key.
  */
 export function repacked(pkgs: readonly Value[], normalize: NormalizeName): Map<string, string | null> {
   const packages = new Map<string, string | null>();
-  const isOdd = pkgs.some((one) => isMap(one) && one.size !== 1);
+  const isOdd = pkgs.some((one) => isMap(one) ? one.size !== 1 : one === null || typeof one === "object");
   for (const one of isOdd ? [] : pkgs) {
     for (const [key, version] of isMap(one) ? one : [[one, null] as const]) {
       packages.set(checkedWord(normalize(str(key)), "package name"), version === null ? null : str(version));

@@ -63,9 +63,8 @@ export async function installedPackages(context: StateContext, kwargs: ValueMap)
 
 /** Packages as a function returned them, each with a list of versions or a text. */
 export function asInstalled(packages: Value): InstalledVersions {
-  if (!isMap(packages)) return new Map();
   return new Map(
-    [...packages].map(([name, versions]) => [
+    [...isMap(packages) ? packages : []].map(([name, versions]) => [
       str(name),
       Array.isArray(versions) ? versions.map(str) : isMap(versions) ? [...versions.keys()].map(str) : [str(versions)],
     ]),

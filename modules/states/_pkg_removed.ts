@@ -123,7 +123,6 @@ async function installedTargets(
   const wanted: WantedPackages = listed(pkgs) === undefined
     ? new Map([[await normalizedName(name, context), version === null ? null : str(version)]])
     : await wantedPackages(pkgs, args.normalize, context);
-  if (wanted.size === 0) return failed(name, "Invalidly formatted pkgs parameter. See minion log.");
   const targets: string[] = [];
   const problems: string[] = [];
   let comparedVersions = false;

@@ -42,7 +42,7 @@ function sortedLine(line: string): string[] {
 
 /**
  * Whether the existing repository equals the requested one.
- * @param wanted The fields that it should have. @param kwargs The state's keywords.
+ * @param wanted The fields that it should have, without its file. @param kwargs The state's keywords.
  */
 export function isConfigured(
   there: ValueMap,
@@ -51,8 +51,6 @@ export function isConfigured(
 ): boolean {
   return [...wanted].every(([key, value]) => {
     const name = str(key);
-    // Its file is not compared.
-    if (name === "file") return true;
     const now = there.get(key);
     if (now === undefined) return isFineWithout(name, value, family);
     if (name === "comps" || name === "key_url") return isSameSorted(value, now);

@@ -55,7 +55,7 @@ export const set_absent: ModuleFunction<StateContext> = stateFn({
     if (context.test) {
       return { ...startResult(name, null), comment: `ipset set ${name} for ${family} would be removed` };
     }
-    if (await context.call("ipset.flush", [name, family]) !== true) {
+    if (!truthy(await context.call("ipset.flush", [name, family]))) {
       return failed(name, `Failed to flush set ${name} for ${family}`);
     }
     const answer = await context.call("ipset.delete_set", [name, family]);
@@ -170,7 +170,7 @@ export const flush: ModuleFunction<StateContext> = stateFn({
     if (context.test) {
       return { ...startResult(name, null), comment: `ipset entries in set ${name} for ${family} would be flushed` };
     }
-    if (await context.call("ipset.flush", [name, family]) !== true) {
+    if (!truthy(await context.call("ipset.flush", [name, family]))) {
       return failed(name, `Failed to flush ipset entries from set ${name} for ${family}`);
     }
     const comment = `Flushed ipset entries from set ${name} for ${family}`;

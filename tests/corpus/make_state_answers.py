@@ -6,7 +6,7 @@ the place of all execution functions. Run it with the Python of an environment t
 
 A file is a map: `module` (the file of Salt's state module), `providers` (by the name of an execution module, the file that stands
 behind it here), `grains`, `functions`, `params` (by function, the parameters that it has beside `name`), and `cases`. A case has
-`fun`, `args` (by name), and may have `test`, `grains`, and `functions` (over those of the file; null: there is no such function).
+`fun`, `args` (by name), and may have `test`, `grains`, and `functions` (over those of the file; null: there is no such function), and `ours`: the result here where Salt fails for a fault of its own, or differs as `docs/states.md` tells.
 An answer of a function is a value; or `{"answers": [...]}`, one for each call, the last for all further ones; `{"by": {...}}`, by
 the first argument; `{"keyword": {...}}`, by a keyword that is true (both may have `else`); `{"echo": true}`, the first argument; `{"raises": text, "info": value}`, a CommandExecutionError."""
 import importlib
@@ -140,7 +140,7 @@ def main():
         data["salt"] = str(salt.version.__saltstack_version__)
         lines = []
         for case in data.pop("cases"):
-            asked = {key: case[key] for key in ("fun", "args", "test", "grains", "functions") if key in case}
+            asked = {key: case[key] for key in ("fun", "args", "test", "grains", "functions", "ours") if key in case}
             lines.append("  " + json.dumps({**asked, **run(module, data, asked)}))
         head = json.dumps(data, indent=1)
         with open(path, "w") as file:
