@@ -197,8 +197,7 @@ async function changeRules(
   const comments: string[] = [];
   const changes: Value[] = [];
   let file: Value | undefined;
-  for (const given of rules) {
-    if (!isMap(given)) continue;
+  for (const given of rules.filter(isMap)) {
     const rule: ValueMap = new Map(given);
     rule.delete("rules");
     if (truthy(rule.get("save"))) {

@@ -6,7 +6,7 @@
 
 import { listedArguments, namedArguments } from "./_function_call.ts";
 import { InvocationError, messageOf } from "../../lib/errors.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
+import type { JobContext, StateContext } from "../../lib/plugins/job_context.ts";
 import { any, type ModuleFunction } from "../../lib/plugins/module.ts";
 import { failed, startResult, stateFn, type StateResult } from "../../lib/plugins/state_module.ts";
 import { isMap, str as text, type Value, type ValueMap } from "../../lib/values/value.ts";
@@ -45,11 +45,14 @@ function returnerWarning(kwargs: ValueMap): { warnings?: string[] } {
 /** The new form: each keyword with a point is a function, its value the list of its arguments. */
 async function runListed(kwargs: ValueMap, context: StateContext): Promise<StateResult> {
   const name = [...kwargs.keys()];
-  const functions = name.map(text).filter((key) => key.includes("."));
-  const found = await Promise.all(functions.map((key) => context.catalogue.get(functionOf(key))));
-  const missing = functions.filter((_, i) => found[i] === undefined).map(functionOf);
-  const known = functions.filter((_, i) => found[i] !== undefined).map(functionOf);
-  if (functions.length === 0) return failed(name, "No function provided.");
+  const found: { readonly key: string; readonly fun: ModuleFunction<JobContext> }[] = [];
+  const missing: string[] = [];
+  for (const key of name.map(text).filter((key) => key.includes("."))) {
+    const fun = await context.catalogue.get(functionOf(key));
+    if (fun === undefined) missing.push(functionOf(key));
+    else found.push({ key, fun });
+  }
+  const known = found.map(({ key }) => functionOf(key));
   if (missing.length > 0 || context.test) {
     // Salt writes a bool instead of the plural's letter.
     const plural = (listed: readonly string[]) => listed.length > 1 ? "True" : "";
@@ -62,9 +65,7 @@ async function runListed(kwargs: ValueMap, context: StateContext): Promise<State
   const failures: string[] = [];
   const successes: string[] = [];
   const changes: ValueMap = new Map();
-  for (const [i, key] of functions.entries()) {
-    const fun = found[i];
-    if (fun === undefined) continue;
+  for (const { key, fun } of found) {
     try {
       const { args, kwargs: named } = listedArguments(fun, kwargs.get(key) ?? null);
       const returned = await context.call(functionOf(key), args, named);

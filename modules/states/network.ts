@@ -83,14 +83,13 @@ function status(interfaces: ValueMap, name: string): Value {
   if (own !== undefined) return isMap(own) ? own.get("up") ?? null : null;
   const labels = (list: Value | undefined) =>
     (Array.isArray(list) ? list : []).map((one) => isMap(one) ? one.get("label") : undefined);
-  return [...interfaces].some(([iface, data]) => {
-    if (!isMap(data)) return false;
-    if (labels(data.get("secondary")).includes(name)) return true;
-    return iface === "lo" && ["inet", "inet6"].some((family) => {
-      const known = labels(data.get(family));
-      return known.length > 1 && known.includes(name);
-    });
-  });
+  return [...interfaces].some(([iface, data]) =>
+    isMap(data) && (labels(data.get("secondary")).includes(name) ||
+      iface === "lo" && ["inet", "inet6"].some((family) => {
+          const known = labels(data.get(family));
+          return known.length > 1 && known.includes(name);
+        }))
+  );
 }
 
 /** Starts, stops or restarts the interface. @returns Whether it was up before. */

@@ -67,10 +67,8 @@ function jobKeywords(
 type Returned = ReadonlyMap<string, ValueMap>;
 
 function returnedOf(value: Value): Returned {
-  const found = new Map<string, ValueMap>();
-  if (!isMap(value)) return found;
-  for (const [id, one] of value) if (isMap(one)) found.set(text(id), one);
-  return found;
+  const entries = isMap(value) ? [...value] : [];
+  return new Map(entries.flatMap(([id, one]): [string, ValueMap][] => isMap(one) ? [[text(id), one]] : []));
 }
 
 /** The job's id, which all minions' answers have. */

@@ -45,3 +45,23 @@ Deno.test("selinux.mod_aggregate aggregates the booleans of all chunks with the 
   assertEquals(low.get("booleans"), map({ one: "on", two: "on", three: "off" }));
   assertEquals(chunks.map((one) => one.get("__agg__") ?? false), [true, true, false, false]);
 });
+
+Deno.test("a chunk of another function, or the only one, is returned as it is", async () => {
+  const alone = (state: string, fun: string, chunks: ValueMap[] = []) =>
+    aggregated(state, [chunk(state, fun, "x"), ...chunks]);
+  const cases: readonly (readonly [state: string, fun: string])[] = [
+    ["iptables", "append"],
+    ["iptables", "delete"],
+    ["selinux", "mode"],
+    ["pkg", "uptodate"],
+    ["pkg", "installed"],
+  ];
+  for (const [state, fun] of cases) {
+    assertEquals(await alone(state, fun), chunk(state, fun, "x"), `${state}.${fun}`);
+  }
+  const taken = chunk("selinux", "boolean", "y", { __agg__: true });
+  assertEquals((await alone("selinux", "boolean", [taken])).get("booleans"), map({ x: null }));
+  const done = map({ "selinux_|-y_|-y_|-boolean": {} });
+  const low = await aggregated("selinux", [chunk("selinux", "boolean", "x"), chunk("selinux", "boolean", "y")], done);
+  assertEquals(low.get("booleans"), map({ x: null }));
+});
