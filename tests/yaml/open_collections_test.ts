@@ -9,6 +9,9 @@ const TEXTS: readonly (readonly [text: string, open: readonly (readonly [kind: s
 ];
 for (const [text, open] of TEXTS) {
   Deno.test(`the collections that are open at the end of ${JSON.stringify(text)}`, () => {
-    assertEquals(openCollections(text, text.length).map(({ kind, start }) => [kind, start]), open);
+    assertEquals(
+      openCollections(text, text.length).map(({ kind, start }): readonly [string, number] => [kind, start]),
+      [...open],
+    );
   });
 }
