@@ -64,10 +64,13 @@ export interface GpgPlace {
 export class Gpg {
   readonly #place: GpgPlace;
   readonly #host: GpgHost;
+  readonly #outputMax: number;
 
-  constructor(place: GpgPlace, host: GpgHost) {
+  /** @param outputMax Maximum bytes of one call's output. */
+  constructor(place: GpgPlace, host: GpgHost, outputMax = OUTPUT_MAX) {
     this.#place = place;
     this.#host = host;
+    this.#outputMax = outputMax;
   }
 
   /**
@@ -88,10 +91,10 @@ export class Gpg {
     }, {
       signal: this.#host.signal,
       child: (pid, state) => this.#host.child(pid, state),
-      outputMax: OUTPUT_MAX,
+      outputMax: this.#outputMax,
     });
     if (outcome.dropped.stdout + outcome.dropped.stderr > 0) {
-      throw new CommandError(`gpg wrote more than ${OUTPUT_MAX >> 20} MiB`);
+      throw new CommandError(`gpg wrote more than ${this.#outputMax} bytes`);
     }
     if (outcome.retcode !== 0) {
       this.#host.log("warning", `gpg returned a non-zero error code: ${outcome.retcode}`);
