@@ -177,8 +177,7 @@ export async function signCertificate(plan: CertificatePlan, digest: string): Pr
   if (plan.notAfter < plan.notBefore) {
     throw new CommandError("The not valid after date must be after the not valid before date.");
   }
-  if (serial <= 0n) throw new CommandError("The serial number should be positive.");
-  if (serial.toString(2).length >= 160) throw new CommandError("The serial number should not be more than 159 bits.");
+  if (serial < 0n) throw new CommandError("Negative integers are not supported");
   const part = sequence(
     explicit(0, integer(2)),
     integer(serial),

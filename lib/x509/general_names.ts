@@ -84,7 +84,6 @@ function asciiDomain(name: string): string {
   const labels = name.split(/[.\u3002\uff0e\uff61]/);
   const trailing = labels.length > 1 && labels.at(-1) === "";
   if (trailing) labels.pop();
-  if (labels.length === 1 && labels[0] === "") throw new CommandError("Empty domain");
   const done = labels.map((label) => {
     if (label === "") throw new CommandError("Empty Label");
     if (label.slice(2, 4) === "--" && !label.startsWith("xn--")) {
@@ -95,8 +94,9 @@ function asciiDomain(name: string): string {
     }
     // deno-lint-ignore no-control-regex
     const plain = /^[\x00-\x7f]*$/.test(label);
-    // As in the library: letters are not converted to lower case; only the letters of host names are allowed.
-    const wrong = plain ? /[^a-zA-Z0-9-]/.exec(label) : null;
+    // As in the library: letters are not converted to lower case; only the letters of host names are allowed, and beside
+    // others only lower case.
+    const wrong = (plain ? /[^a-zA-Z0-9-]/ : /[^a-z0-9\u0080-\u{10ffff}-]/u).exec(label);
     if (wrong !== null) {
       const code = (wrong[0].codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
       throw new CommandError(`Codepoint U+${code} at position ${wrong.index + 1} of ${repr(label)} not allowed`);

@@ -6,11 +6,16 @@ PYTHON is one with Salt 3008.3. The keys and the certificate are those of x509.j
 that is made all the same is kept as what is read from it.
 """
 
+import datetime
 import json
 import os
 import sys
 import tempfile
 
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import dsa
+from cryptography.x509.name import _ASN1Type
 import salt.config
 import salt.loader
 
@@ -69,22 +74,67 @@ LISTS = [
 ]
 READS = [(fun, {name: text}) for fun, name in [("read_certificate", "certificate"), ("read_csr", "csr"), ("read_crl", "crl"), ("get_public_key", "key"), ("get_private_key_size", "private_key"), ("encode_certificate", "certificate")]
     for text in ["nonsense", "", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n", "-----BEGIN PKCS7-----\nAAAA\n-----END PKCS7-----\n", "-----BEGIN FOO-----\nAAAA\n-----END FOO-----\n", "MAA=", "AAAA", "3000", KEY, PUBLIC, CERT]]
-GIVEN = {"{key}": KEY, "{public}": PUBLIC, "{cert}": CERT, "{ec key}": KNOWN["keys"]["ec256"]["private"]}
+EC_KEY = KNOWN["keys"]["ec256"]["private"]
+PLAIN = next(one["made"]["value"] for one in KNOWN["certificates"] if one["name"] == "plain")
+GIVEN = {"{key}": KEY, "{public}": PUBLIC, "{cert}": CERT, "{ec key}": EC_KEY, "{plain cert}": PLAIN}
+# Of these the text counts, whatever the class of the error.
+NO_SIGNER = {"signing_cert": None}
+BY_PLAIN = {"signing_cert": PLAIN, "signing_private_key": EC_KEY}
+WITH_SERIAL = {"serial_number": "01", "revocation_date": "2026-02-03 04:05:06"}
+FAILURES = [
+    *(("create_certificate", one) for one in [
+        {"not_after": "2000-01-01 00:00:00"}, {"serial_number": -1}, {"serial_number": 0}, {"serial_number": "FF" * 20}, {"subjectKeyIdentifier": ["hash"]},
+        {"issuerAltName": "issuer:copy", **NO_SIGNER}, {"issuerAltName": "issuer:copy", **BY_PLAIN},
+        {"authorityKeyIdentifier": {"issuer": "always"}, **NO_SIGNER}, {"authorityKeyIdentifier": "keyid:always, issuer", **NO_SIGNER},
+        {"crlDistributionPoints": [{"fullname": "URI:http://a", "relativename": "CN=a"}]},
+        *({"subjectAltName": one} for one in ["email:a@.b", "email:a@*.b", "dns:\u3002", "dns:ab--c.d", "dns:é%.de", "dns:éA.de", "dns:a\u3002b", "dirname:"]),
+    ]),
+    ("create_crl", {"revoked": [], **NO_SIGNER}),
+    ("create_crl", {"revoked": [], "extensions": {"authorityKeyIdentifier": "keyid"}, **NO_SIGNER}),
+    ("create_crl", {"revoked": [{**WITH_SERIAL, "extensions": {"certificateIssuer": "issuer:copy"}}]}),
+    ("read_certificate", {"certificate": "-----BEGIN CERTIFICATE-----\nA\n-----END CERTIFICATE-----\n"}),
+]
+
+
+def issued(name, key=None, *extensions):
+    """A certificate of these that the RSA key has signed."""
+    signer = serialization.load_pem_private_key(KEY.encode(), None)
+    day = datetime.datetime(2026, 1, 1)
+    builder = x509.CertificateBuilder(name, name, key or signer.public_key(), 5, day, day.replace(year=2036))
+    for extension in extensions:
+        builder = builder.add_extension(extension, False)
+    return builder.sign(signer, hashes.SHA256())
+
+
+def pem(certificate):
+    return certificate.public_bytes(serialization.Encoding.PEM).decode()
+
+
+def documents():
+    """Certificates with what other programs write."""
+    kinds = [("BMPString", "Ünï 1"), ("UniversalString", "Ünï 2"), ("T61String", "plain"), ("PrintableString", "p"), ("IA5String", "i@b.c"), ("VisibleString", "v")]
+    yield from (pem(issued(x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, text, _ASN1Type[kind])]))) for kind, text in kinds)
+    plain = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "x")])
+    unique = x509.Name([x509.NameAttribute(x509.NameOID.X500_UNIQUE_IDENTIFIER, b"\x00\x01\xff", _ASN1Type.BitString)])
+    yield pem(issued(unique))
+    other = x509.OtherName(x509.ObjectIdentifier("1.3.6.1.4.1.311.20.2.3"), b"\x0c\x05a@b.c")
+    yield pem(issued(plain, None, x509.SubjectAlternativeName([other, x509.DNSName("a.b")])))
+    yield pem(issued(plain, dsa.generate_private_key(2048).public_key()))
 
 
 # What is kept of a document.
 SHOWN = ("version", "serial_number", "subject", "not_before", "not_after", "extensions", "revoked_certificates")
 
 
-def answer(fun, args):
+def answer(fun, args, always=False):
     """What a function returns or says."""
     try:
         value = MODS[f"x509.{fun}"](**json.loads(json.dumps(args)))
         return {"value": value.decode() if isinstance(value, bytes) else value}
     except (salt.exceptions.CommandExecutionError, salt.exceptions.SaltInvocationError) as err:
         return {"error": str(err)}
-    except Exception:  # pylint: disable=broad-except
-        return None  # a mistake of Salt's own: its text is Python's
+    except Exception as err:  # pylint: disable=broad-except
+        return {"error": str(err)} if always else None  # a mistake of Salt's own: its text is Python's
 
 
 def main():
@@ -110,6 +160,22 @@ def main():
         made = answer(fun, case)
         if made is not None and "error" in made:
             out.append({"fun": fun, "args": case, **made})
+    defaults = {
+        "create_certificate": ({**BASE, **signing, "public_key": PUBLIC}, "certificate"),
+        "create_crl": ({**signing, "days_valid": 36500}, "crl"),
+        "read_certificate": ({}, None),
+    }
+    for fun, case in FAILURES:
+        given, kind = defaults[fun]
+        made = answer(fun, {**given, **case}, always=True)
+        if "value" in made:
+            document = answer(f"read_{kind}", {kind: made["value"]})["value"]
+            made = {"read": {name: document[name] for name in SHOWN if name in document}}
+        out.append({"fun": fun, "args": case, **made})
+    for document in documents():
+        read = answer("read_certificate", {"certificate": document}, always=True)
+        shown = {"read": {name: read["value"][name] for name in SHOWN if name in read["value"]}} if "value" in read else read
+        out.append({"fun": "read_certificate", "args": {"certificate": document}, **shown})
     for case in out:
         case["args"] = {name: next((short for short, text in GIVEN.items() if text == value), value) for name, value in case["args"].items()}
     lines = ",\n".join(json.dumps(case, ensure_ascii=False) for case in out)

@@ -17,13 +17,20 @@ const read = (name: string) => JSON.parse(Deno.readTextFileSync(new URL(`../../c
 const known = read("x509.json");
 const cases: readonly Case[] = read("x509_refusals.json");
 
-const KEY: string = known.keys.rsa2048.private, CERT: string = known.certificates[0].made.value;
+interface Made {
+  readonly name: string;
+  readonly made: { readonly value: string };
+}
+
+const certificates: readonly Made[] = known.certificates;
+const KEY: string = known.keys.rsa2048.private, CERT = certificates[0].made.value;
 const PUBLIC: string = known.keys.ec256.public;
 const GIVEN: Readonly<Record<string, string>> = {
   "{key}": KEY,
   "{public}": PUBLIC,
   "{cert}": CERT,
   "{ec key}": known.keys.ec256.private,
+  "{plain cert}": certificates.find(({ name }) => name === "plain")?.made.value ?? "",
 };
 const TIMES = { not_before: "2026-01-01 00:00:00", not_after: "2036-01-01 00:00:00" };
 const SIGNING = { signing_private_key: KEY, signing_cert: CERT };
@@ -58,7 +65,7 @@ async function answer({ fun, args }: Case): Promise<Pick<Case, "error" | "read">
   try {
     const made = await call(fun, { ...DEFAULTS[fun], ...Object.fromEntries(given) });
     const kind = KIND[fun];
-    return { read: kind === undefined ? made : shown(await call(`read_${kind}`, { [kind]: made })) };
+    return { read: shown(kind === undefined ? made : await call(`read_${kind}`, { [kind]: made })) };
   } catch (error) {
     return { error: messageOf(error) };
   }
