@@ -1,17 +1,17 @@
-/** Templates in the arguments of the module `archive`: paths that it reads itself, and words of programs. */
+/** Templates in the arguments of the module `archive`: in paths that it reads itself, and in arguments of programs. */
 
 import { assert, assertEquals, assertRejects } from "../../support/assert.ts";
 import { testContext } from "../../support/calls/job_context.ts";
 import { CommandError } from "../../../lib/errors.ts";
 import { toValue, type Value, type ValueMap } from "../../../lib/values/value.ts";
 
-Deno.test("archive renders paths, sources and words of programs by template=jinja", async () => {
+Deno.test("archive renders paths, sources and arguments of programs with template=jinja", async () => {
   const dir = await Deno.makeTempDir({ prefix: "salt-archive-" });
   try {
     await Deno.writeTextFile(`${dir}/f.txt`, "text");
     const context = testContext({ grains: new Map([["id", "web1"]]) });
     const call = (fun: string, ...args: Value[]) => context.call(fun, args, new Map([["template", "jinja"]]));
-    // As Salt 3008.3 answers.
+    // The results of Salt 3008.3.
     assertEquals(
       await call("archive.zip", `${dir}/{{ grains.id }}.zip`, `${dir}/{{ "f" }}.txt`),
       toValue([`${dir}/f.txt`.slice(1)]),
@@ -21,7 +21,7 @@ Deno.test("archive renders paths, sources and words of programs by template=jinj
       toValue([`${dir}/f.txt`.slice(1)]),
     );
     assertEquals(await Deno.readTextFile(`${dir}/web1${dir}/f.txt`), "text");
-    // Salt's own fails here: it renders the words as one text.
+    // Salt fails here: it renders the arguments as one text.
     await call("archive.tar", "cf", `${dir}/{{ grains.id }}.tar`, [`${dir}/{{ "f" }}.txt`]);
     assert((await Deno.stat(`${dir}/web1.tar`)).isFile);
   } finally {

@@ -8,10 +8,10 @@ import { EXECUTION_MODULES } from "../../../modules/execution/_built_in.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { parseJson } from "../../../lib/values/json_read.ts";
 
-/** What `sys.argspec` says in Python Salt: made by tests/corpus/make_argspec.py. */
+/** The results of Python Salt's `sys.argspec`, made by tests/corpus/make_argspec.py. */
 const SALT = parseJson(Deno.readTextFileSync(new URL("../../corpus/argspec.json", import.meta.url)));
 
-/** The functions that docs/differences.md names, `module.function`, with what it says of each. */
+/** The functions that docs/differences.md names, as `module.function`, with the text about each. */
 function namedDifferences(): Map<string, string> {
   const page = Deno.readTextFileSync(new URL("../../../docs/differences.md", import.meta.url));
   const [, section] = page.split("\n### Arguments that differ\n");
@@ -23,10 +23,10 @@ function namedDifferences(): Map<string, string> {
   }));
 }
 
-/** Of two files for one module the one that Salt loads: `x509.py` only with the feature `x509_v2: false`. */
+/** For a module with two files, the one that Salt loads: `x509.py` only with the feature `x509_v2: false`. */
 const LOADED: Readonly<Record<string, string>> = { x509: "x509_v2" };
 
-/** What Python Salt says of a function, as JSON; by the file's name, or the module's. */
+/** Python Salt's argspec of a function, as JSON, by the name of the file or of the module. */
 function python(file: string, short: string): string | undefined {
   if (!isMap(SALT)) throw new TypeError("argspec.json is no map");
   const named = [...SALT.values()].find((module) => isMap(module) && module.get("name") === file);
@@ -36,13 +36,13 @@ function python(file: string, short: string): string | undefined {
   return spec === undefined ? undefined : dumpJson(spec);
 }
 
-Deno.test("the arguments of each function are Python Salt's, or docs/differences.md names it", async () => {
+Deno.test("the arguments of each function are those of Python Salt, or docs/differences.md names the function", async () => {
   const differing: string[] = [];
   let compared = 0;
   for (const { name, fun } of await loadFamily<JobContext>(EXECUTION_MODULES).all()) {
     const [file, short] = name.split(".", 2);
     const { args, defaults, varargs, kwargs } = argspec(fun);
-    // That of the variable SHELL; the table was made with /bin/sh.
+    // The default is the variable SHELL; the table was made with /bin/sh.
     const usual = defaults?.map((one) => one === DEFAULT_SHELL ? "/bin/sh" : one) ?? null;
     compared++;
     if (python(file, short) !== dumpJson(toValue([args, usual, varargs, kwargs]))) differing.push(name);

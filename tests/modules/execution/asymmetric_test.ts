@@ -1,4 +1,7 @@
-/** The module `asymmetric` with keys and signatures of Python Salt's: tests/corpus/asymmetric.json, made by make_asymmetric.py. */
+/**
+ * The module `asymmetric` with keys and signatures of Python Salt: tests/corpus/asymmetric.json, made by
+ * make_asymmetric.py.
+ */
 
 import { assertEquals, assertRejects } from "../../support/assert.ts";
 import { testContext } from "../../support/calls/job_context.ts";
@@ -38,7 +41,7 @@ async function withFile(work: (path: string, directory: string) => Promise<void>
 }
 
 for (const key of keys) {
-  Deno.test(`asymmetric.verify takes Salt's signatures by a key of ${key.kind}, of a text and of a file`, async () => {
+  Deno.test(`asymmetric.verify accepts Salt's signatures by a key of ${key.kind}, of a text and of a file`, async () => {
     await withFile(async (filename) => {
       for (const [digest, signature] of Object.entries(key.signatures)) {
         for (const what of [{ text }, { filename }]) {
@@ -53,7 +56,7 @@ for (const key of keys) {
     });
   });
 
-  Deno.test(`asymmetric.sign with a key of ${key.kind} makes what verify takes, of a text and of a file`, async () => {
+  Deno.test(`asymmetric.sign with a key of ${key.kind} makes signatures that verify accepts, of a text and of a file`, async () => {
     await withFile(async (filename, directory) => {
       for (const digest of Object.keys(key.signatures)) {
         const signature = await call("sign", { privkey: key.private, text, digest });
@@ -76,7 +79,7 @@ Deno.test("asymmetric.sign reports errors of a passphrase", async () => {
   await refused({ privkey: plain, passphrase: "x" }, "Private key is unencrypted. Please remove the password.");
 });
 
-Deno.test("asymmetric.verify asks for one of several keys, or for all of them", async () => {
+Deno.test("asymmetric.verify requires a signature by one of several keys, or by all of them", async () => {
   const [one, two, three] = keys;
   const signature = [one, two].map(({ signatures }) => signatures.sha256);
   assertEquals(await call("verify", { text, signature, signed_by_any: [three.public, two.public] }), ALL);

@@ -19,7 +19,7 @@ interface Call {
   readonly context?: Partial<JobContext>;
 }
 
-/** Calls a function as a published job does, and tells its result and the return code that it set. */
+/** Calls a function as a published job does. @returns Its result and the return code that it set. */
 async function call(
   name: string,
   { args = [], kwargs = {}, context = {} }: Call = {},
@@ -89,7 +89,7 @@ for (const [name, given, expected, retcode] of CASES) {
   });
 }
 
-Deno.test("cmd.run_all returns Salt's four fields, with both outputs apart unless asked otherwise", async () => {
+Deno.test("cmd.run_all returns Salt's four fields, with separate outputs by default", async () => {
   const [result, retcode] = await call("run_all", { args: ["echo a; echo b >&2; exit 3"] });
   assert(result instanceof Map);
   assertEquals([...result.keys()], ["pid", "retcode", "stdout", "stderr"]);
@@ -108,13 +108,13 @@ Deno.test("cmd.run with raise_err fails with the output when the return code is 
   assertEquals(await failing({ raise_err: true, ignore_retcode: true }), ["bad", 0]);
 });
 
-Deno.test("an argument that does not fit is refused by name before anything runs", async () => {
+Deno.test("an invalid argument is rejected by name before anything runs", async () => {
   await assertRejects(() => call("run"), InvocationError, "'cmd'");
   await assertRejects(() => call("run", { args: ["true"], kwargs: { timeout: "soon" } }), InvocationError, "timeout");
   await assertRejects(() => call("run_bg", { args: ["true"], kwargs: { use_vt: "x" } }), InvocationError, "use_vt");
 });
 
-Deno.test("keywords that a function does not declare and its siblings do count", async () => {
+Deno.test("keywords that only related functions declare are accepted", async () => {
   assertEquals(await call("retcode", { args: ["exit 4"], kwargs: { hide_output: true } }), [4, 4]);
   const [result] = await call("exec_code_all", {
     args: ["sh", "echo $A >&2"],
@@ -123,7 +123,7 @@ Deno.test("keywords that a function does not declare and its siblings do count",
   assertEquals(withoutPid(result), map({ retcode: 0, stdout: "1", stderr: "" }));
 });
 
-Deno.test("cmd_safe: False gives callers a shell that did not ask for one", async () => {
+Deno.test("cmd_safe: False runs commands in a shell by default", async () => {
   const opts = { ...testContext({}).opts, cmd_safe: false };
   assertEquals(await call("run", { args: ["echo a | cat"], kwargs: { __pub_jid: "" }, context: { opts } }), ["a", 0]);
 });
@@ -191,7 +191,7 @@ Deno.test("cmd.script runs a copy that only its user can read, with arguments, a
 });
 
 Deno.test(
-  "cmd.script of root's makes no copy where another user could replace it",
+  "cmd.script as root makes no copy where another user could replace it",
   { ignore: Deno.uid() !== 0 },
   async () => {
     const root = Deno.makeTempDirSync({ prefix: "script_" });
@@ -220,13 +220,13 @@ Deno.test(
   },
 );
 
-Deno.test("cmd.script fetches over http, and says so when it cannot", async () => {
+Deno.test("cmd.script fetches over http, and reports a failure", async () => {
   const server = Deno.serve(
     { port: 0, hostname: "127.0.0.1", onListen: () => {} },
     (request) => request.url.endsWith("/ok.sh") ? new Response("echo from afar") : new Response("no", { status: 404 }),
   );
   const notFetched = map({ retcode: 1, stdout: "", stderr: "", cache_error: true });
-  /** Fetches what cannot be fetched. @returns What the log says of it. */
+  /** Fetches a source that is not available. @returns The log. */
   const refused = async (source: string): Promise<string> => {
     const logged: string[] = [];
     const log = (_level: string, text: string) => void logged.push(text);
@@ -275,7 +275,7 @@ Deno.test("cmd.shells lists absolute paths, no comments", async () => {
 });
 
 for (const ignore_retcode of [false, true]) {
-  Deno.test(`a command whose output was cut is no success, with ignore_retcode=${ignore_retcode}`, async () => {
+  Deno.test(`a command with truncated output does not count as successful, with ignore_retcode=${ignore_retcode}`, async () => {
     const context = { opts: testOpts({ output_max: 1024 }) };
     const kwargs = { python_shell: true, ignore_retcode };
     const [all, retcode] = await call("run", { args: ["head -c 5000 /dev/zero | tr '\\0' x"], kwargs, context });

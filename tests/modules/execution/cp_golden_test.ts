@@ -1,5 +1,6 @@
 /**
- * `cp` without a master against what Salt 3008.3 returned on the same tree: `corpus/cp_calls.json`, made by `corpus/make_cp_calls.py`.
+ * `cp` without a master, compared with the results of Salt 3008.3 on the same tree: `corpus/cp_calls.json`, made by
+ * `corpus/make_cp_calls.py`.
  * @module
  */
 
@@ -15,9 +16,9 @@ import { filesBelow } from "../../support/tree.ts";
 
 const corpus = await Deno.readTextFile(new URL("../../corpus/cp_calls.json", import.meta.url));
 
-/** What differs from Salt on purpose, as docs/differences.md says: what is returned here, by call. */
+/** Deliberate differences from Salt (docs/differences.md): our result, by call. */
 const DIFFERENT: Readonly<Record<string, string>> = {
-  // The root of an environment is not a file, and nothing outside of the cache is in it.
+  // The root of an environment is not a file, and a path outside of the cache is not in the cache.
   '["cp.is_cached", ["salt://"], {}]': '{"result": ""}',
   '["cp.cache_dest", ["salt://"], {}]': '{"result": "Invalid path"}',
   '["cp.cache_dest", ["salt://../etc/salt/minion"], {}]': '{"result": "Invalid path"}',
@@ -36,7 +37,7 @@ function parts(name: string, of: Value): Value[] {
   return found;
 }
 
-/** Puts the tree of the corpus below `root`. */
+/** Writes the tree of the corpus below `root`. */
 function plant(root: string, golden: Value): void {
   const place = (path: Value) => {
     const full = `${root}/${str(path)}`;
@@ -52,7 +53,7 @@ function plant(root: string, golden: Value): void {
   for (const [path, mode] of part("modes", golden)) Deno.chmodSync(place(path), toNumber(mode) ?? 0);
 }
 
-Deno.test("cp without a master returns what Python Salt's does, call after call, and leaves the same files", async () => {
+Deno.test("cp without a master returns the results of Python Salt, call after call, and writes the same files", async () => {
   const root = Deno.realPathSync(Deno.makeTempDirSync({ prefix: "cp_golden_" }));
   try {
     const golden = parseJson(corpus.replaceAll("{ROOT}", root));

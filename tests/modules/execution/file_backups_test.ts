@@ -1,11 +1,11 @@
-/** What file.restore_backup, file.delete_backup and file.seek_write do to files, in Salt's words. @module */
+/** Tests of file.restore_backup, file.delete_backup and file.seek_write: changes of files, and Salt's texts. @module */
 
 import { map, type Value } from "../../../lib/values/value.ts";
 import { makeBackup } from "../../../lib/filesystem/backups.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { run, testContext, testOpts } from "../../support/calls/job_context.ts";
 
-Deno.test("a backup is put back and removed; what was there becomes a backup first", async () => {
+Deno.test("a backup is restored and removed; the current file becomes a backup first", async () => {
   const root = Deno.makeTempDirSync({ prefix: "backups_" });
   try {
     const opts = testOpts({ root_dir: root });
@@ -52,7 +52,7 @@ Deno.test("a backup is put back and removed; what was there becomes a backup fir
   }
 });
 
-Deno.test("file.seek_write writes over what is there, and says how many bytes", async () => {
+Deno.test("file.seek_write overwrites a part of a file, and returns the number of bytes", async () => {
   const path = Deno.makeTempFileSync({ prefix: "seek_" });
   try {
     Deno.writeTextFileSync(path, "0123456789");

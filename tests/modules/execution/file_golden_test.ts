@@ -1,6 +1,6 @@
 /**
- * Modules that read and change files against what Salt 3008.3 made of the same directories: `corpus/file_calls.json`, made by
- * `corpus/make_file_calls.py`. The results, the texts of errors and the trees afterwards are equal.
+ * Modules that read and change files, compared with Salt 3008.3 on the same directories: `corpus/file_calls.json`, made
+ * by `corpus/make_file_calls.py`. The results, the error texts and the trees afterwards are equal.
  * @module
  */
 
@@ -20,13 +20,13 @@ for (const entry of corpus) {
   byFunction.set(name, [...byFunction.get(name) ?? [], entry]);
 }
 
-/** A case in one line, for a failure. */
+/** A case in one line, for failure messages. */
 function shown(entry: ValueMap): string {
   const part = (key: string): Value => entry.get(key) ?? null;
   return `${repr(part("args"))} ${repr(part("kwargs"))} in ${repr(part("tree"))}`;
 }
 
-/** The programs that functions need, by the beginnings of their names. */
+/** The programs that functions need, by prefixes of their names. */
 const TOOLS: readonly (readonly [prefix: string, program: string])[] = [
   ["ssh.", "ssh-keygen"],
   ["file.patch", "patch"],
@@ -36,7 +36,7 @@ const TOOLS: readonly (readonly [prefix: string, program: string])[] = [
   ],
 ];
 
-/** What a function lacks here: the table was made as root, on a host that has these programs. */
+/** Why a function cannot run here: the table was made as root, on a host with these programs. */
 function lacking(name: string): string | undefined {
   if (Deno.uid() !== 0) return "the rights of root";
   return TOOLS.find(([prefix, program]) => name.startsWith(prefix) && which(program) === undefined)?.[1];
@@ -46,7 +46,7 @@ for (const [name, entries] of byFunction) {
   const missing = lacking(name);
   const note = missing === undefined ? "" : ` (not here, without ${missing})`;
   Deno.test({
-    name: `${name} does what Salt's does, in ${entries.length} cases${note}`,
+    name: `${name} has Salt's results, in ${entries.length} cases${note}`,
     ignore: missing !== undefined,
     fn: async () => {
       for (const entry of entries) {

@@ -1,6 +1,6 @@
 /**
- * The module and the states `git` with user and password, on a server of git over https: what works in Salt works, and the
- * password is in no process's arguments, no log and no answer, and in no file that others can read.
+ * The module and the states `git` with user and password, on a git server with https: calls that work in Salt work, and
+ * the password is in no process arguments, no log, no result, and no file that other users can read.
  * @module
  */
 
@@ -13,7 +13,7 @@ import { run, type TestContext, testContext } from "../../support/calls/job_cont
 import { callState } from "../../support/calls/state_call.ts";
 
 const USER = "deploy@example.com";
-/** With characters that a URL has no place for. */
+/** Contains characters that a URL must escape. */
 const SECRET = "p/w:s3cret @1%";
 const QUOTED = "p%2Fw%3As3cret%20%401%25";
 
@@ -28,7 +28,7 @@ cd work && git remote add origin ../served/repo.git
 
 const COMMIT = "cd work && echo more >> one && git commit -qam more && git push -q origin main && git rev-parse HEAD";
 
-/** A server, and a minion's context whose git believes it. */
+/** A server, and a minion's context whose git trusts its certificate. */
 class World implements AsyncDisposable {
   readonly root = Deno.makeTempDirSync({ prefix: "git_logins_" });
   readonly server: GitServer;
@@ -39,7 +39,7 @@ class World implements AsyncDisposable {
     Deno.mkdirSync(`${this.root}/served`);
     const certificate = makeCertificate(this.root);
     this.#env = { HOME: this.root, GIT_CONFIG_NOSYSTEM: "1", GIT_SSL_CAINFO: certificate.authority };
-    // The user's own helper knows a wrong password, and would keep the right one.
+    // The user's own credential helper has a wrong password, and would store the right one.
     Deno.writeTextFileSync(
       `${this.root}/.gitconfig`,
       "[credential]\n\thelper = store\n[user]\n\tname = T\n\temail = t@x\n",
@@ -56,7 +56,7 @@ class World implements AsyncDisposable {
     return `https://${this.server.host}/repo.git`;
   }
 
-  /** The URL as Salt keeps it. */
+  /** The URL as Salt stores it. */
   urlWith(password: string): string {
     return this.url.replace("//", `//deploy%40example.com:${password}@`);
   }
@@ -69,14 +69,14 @@ class World implements AsyncDisposable {
     return new TextDecoder().decode(stdout).trim();
   }
 
-  /** The same while the server answers. */
+  /** Like {@linkcode shell}, but the server in this process can answer meanwhile. @returns All output. */
   async later(script: string): Promise<string> {
     const env = { ...this.#env, GIT_TERMINAL_PROMPT: "0" };
     const { stdout, stderr } = await new Deno.Command("sh", { args: ["-c", script], cwd: this.root, env }).output();
     return new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr);
   }
 
-  /** What a function returns; its error as a job tells it. */
+  /** The result of a function; an error in the form of a job's return. */
   async call(fun: string, args: readonly unknown[], kwargs: Readonly<Record<string, unknown>> = {}): Promise<Value> {
     const words = [...args.map((one) => toValue(one)), new Map<Value, Value>([["__kwarg__", true], ...map(kwargs)])];
     return (await run(`git.${fun}`, words, this.context)).return;
@@ -86,7 +86,7 @@ class World implements AsyncDisposable {
     return callState(`git.${fun}`, args, { test, job: this.context });
   }
 
-  /** Fails if the password is where others can read it. */
+  /** Fails if other users can read the password. */
   assertSecret(...answers: readonly unknown[]): void {
     const told = [...this.server.seen, ...this.context.logged, ...answers.map((one) => text(one))].join("\n");
     for (const secret of [SECRET, QUOTED, "s3cret"]) assert(!told.includes(secret), told);
@@ -104,12 +104,12 @@ function text(value: unknown): string {
 
 const HTTPS = { https_user: USER, https_pass: SECRET };
 
-Deno.test("git with https_pass: the password is in no arguments, and later calls need none", async () => {
+Deno.test("git with https_pass: the password is in no process arguments, and later calls need none", async () => {
   await using world = new World();
   const { root, url } = world;
   const clone = `${root}/clone`;
   assertEquals(await world.call("clone", [clone, url], HTTPS), true);
-  // Arguments are seen at all: those of the program that git starts for https.
+  // Proves that arguments are visible: those of the program that git starts for https.
   assert(
     [...world.server.seen].some((line) => line.includes("remote-https") && line.includes("deploy%40example.com@")),
   );
@@ -159,7 +159,7 @@ Deno.test("git with https_pass: submodules by relative URLs, and an empty user a
   );
   world.shell("cd work && git push -q origin main");
   const clone = `${root}/clone`;
-  // git sends no password without a user, whatever tells it.
+  // git sends no password without a user, from any source.
   const refused = await world.call("clone", [clone, url], { https_user: "", https_pass: SECRET });
   assertStringIncludes(str(refused), "Authentication failed");
   assertEquals(await world.call("clone", [clone, url], HTTPS), true);
@@ -169,7 +169,7 @@ Deno.test("git with https_pass: submodules by relative URLs, and an empty user a
   world.assertSecret(refused, updated);
 });
 
-Deno.test("git.remote_set keeps the password of each remote, and forgets that of the one before", async () => {
+Deno.test("git.remote_set stores the password of each remote, and removes that of the previous one", async () => {
   await using world = new World();
   const { root, url } = world;
   const bare = `${root}/bare.git`;
@@ -198,7 +198,7 @@ Deno.test("git.remote_set keeps the password of each remote, and forgets that of
   assert(!Deno.readTextFileSync(`${bare}/config`).includes("salt-credentials"));
 });
 
-Deno.test("git.latest and git.detached with https_pass: nothing on the second run, and a changed password is taken", async () => {
+Deno.test("git.latest and git.detached with https_pass: no change in the second run, and a changed password is used", async () => {
   await using world = new World();
   const { root, url } = world;
   const changed = `Remote 'origin' changed from https://<redacted>@${world.server.host}/repo.git to ` +
@@ -223,7 +223,7 @@ Deno.test("git.latest and git.detached with https_pass: nothing on the second ru
   }
 });
 
-Deno.test("git: a repository in whose URL Salt has left a password is fetched, and is no other remote", async () => {
+Deno.test("git: a repository with a password in its URL, as Salt stores it, is fetched, and counts as the same remote", async () => {
   await using world = new World();
   const { root, url } = world;
   await world.later(`git clone -q '${world.urlWith(QUOTED)}' theirs`);

@@ -1,4 +1,4 @@
-/** Keys that are made, and keys that a key server has: the host's gpg and dirmngr ask a server of the test's own. @module */
+/** Making keys, and keys on a key server: the host's gpg and dirmngr use a server of the test. @module */
 
 import { messageOf } from "../../../lib/errors.ts";
 import { which } from "../../../lib/host/which.ts";
@@ -9,7 +9,7 @@ import { run } from "../../support/processes.ts";
 
 const missing = ["gpg", "gpgconf", "dirmngr"].find((name) => which(name) === undefined);
 
-/** Runs a test with two home directories for gpg, which are gone afterwards. */
+/** Runs a test with two home directories for gpg, which are removed afterwards. */
 async function withHomes(
   test: (gpg: (name: string, kwargs: Record<string, Value>) => Promise<ValueMap>, homes: string[]) => Promise<void>,
 ) {
@@ -31,7 +31,7 @@ async function withHomes(
   }
 }
 
-/** A key server with one key: what it is asked for is a part of the key's fingerprint, or `nobody`. */
+/** A key server with one key: requests are for a part of the key's fingerprint, or for `nobody`. */
 function serveKey(key: string, fingerprint: string) {
   const asked: string[] = [];
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, ({ url }) => {
@@ -99,7 +99,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: `a key can be protected by the pillar's passphrase${missing === undefined ? "" : ` (ignored: no ${missing})`}`,
+  name: `a key is protected by a passphrase of the pillar${missing === undefined ? "" : ` (ignored: no ${missing})`}`,
   ignore: missing !== undefined,
   fn: () =>
     withHomes(async (gpg, [gnupghome]) => {

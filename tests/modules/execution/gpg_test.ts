@@ -1,6 +1,6 @@
 /**
- * The module `gpg` and the state `gpg` against Python Salt's answers, with the host's gpg and in scratch home directories:
- * tests/corpus/gpg_calls.json, made by make_gpg_calls.py.
+ * The module `gpg` and the state `gpg`, compared with Python Salt's results, with the host's gpg in temporary home
+ * directories: tests/corpus/gpg_calls.json, made by make_gpg_calls.py.
  */
 
 import { assert, assertEquals } from "../../support/assert.ts";
@@ -14,7 +14,7 @@ import { isMap, str, toValue, type Value } from "../../../lib/values/value.ts";
 interface Call {
   readonly fun: string;
   readonly kwargs: Readonly<Record<string, unknown>>;
-  /** Instead of an answer: the name that the result has in later calls. */
+  /** Instead of a result: the name that later calls use for it. */
   readonly save?: string;
   readonly answer?: unknown;
 }
@@ -32,7 +32,9 @@ const missing = which("gpg") === undefined || which("gpgconf") === undefined;
 
 for (const { scene, calls } of scenes) {
   Deno.test({
-    name: `gpg as Salt's: ${scene}, ${calls.length} calls${missing ? " (ignored: there is no gpg here)" : ""}`,
+    name: `gpg gives Salt's results: ${scene}, ${calls.length} calls${
+      missing ? " (ignored: there is no gpg here)" : ""
+    }`,
     ignore: missing,
     fn: () => play(calls),
   });

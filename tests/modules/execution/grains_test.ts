@@ -39,7 +39,7 @@ function grainsOf(text: string | null): ValueMap {
 }
 
 for (const [i, { file, grains, calls }] of sequences.entries()) {
-  Deno.test(`functions that change grains return and write what Salt's do, sequence ${i + 1}`, async () => {
+  Deno.test(`functions that change grains return and write the same as Salt's, sequence ${i + 1}`, async () => {
     const root = Deno.makeTempDirSync({ prefix: "grains_" });
     try {
       const opts = testOpts({ root_dir: root, file_client: "local" });
@@ -61,7 +61,7 @@ for (const [i, { file, grains, calls }] of sequences.entries()) {
   });
 }
 
-Deno.test("a grain that is set is loaded by the minion, with the pillar or without it", async () => {
+Deno.test("a grain that was set is loaded by the minion, with or without the pillar", async () => {
   const root = Deno.makeTempDirSync({ prefix: "grains_" });
   try {
     const opts = testOpts({ root_dir: root });

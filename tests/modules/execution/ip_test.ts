@@ -1,6 +1,6 @@
 /**
- * The module `ip` of Debian and of the Red Hat family: what it returns, which files it writes and what it calls is what Python Salt
- * returned, wrote and called: `corpus/ip.json`, made by `corpus/make_ip.py`. All files are below a directory of the test.
+ * The module `ip` of Debian and of the Red Hat family returns the same, writes the same files and starts the same
+ * programs as Python Salt: `corpus/ip.json`, made by `corpus/make_ip.py`. All files are below a directory of the test.
  * @module
  */
 
@@ -34,7 +34,7 @@ function filesBelow(root: string, prefix = ""): [string, string][] {
   );
 }
 
-/** The error as the corpus has it: of Python's two that states show, else empty. */
+/** The error in the form of the corpus: the text of the two Python errors that states show, otherwise empty. */
 function errorText(error: unknown): string {
   const shown = error instanceof TemplateError && ["AttributeError", "KeyError"].includes(error.type);
   return shown ? `${error.type}: ${error.message}` : "";
@@ -72,7 +72,7 @@ async function outcome(one: ValueMap, files: ValueMap, grains: ValueMap): Promis
   }
 }
 
-Deno.test("the functions of ip return, write and call what those of Python Salt do", async (t) => {
+Deno.test("the functions of ip return, write and call the same as those of Python Salt", async (t) => {
   const corpus = parseJson(Deno.readTextFileSync(new URL("../../corpus/ip.json", import.meta.url)));
   if (!isMap(corpus)) throw new TypeError("The corpus is no map");
   const [files, grains] = [listAt(corpus, "files"), listAt(corpus, "grains")];

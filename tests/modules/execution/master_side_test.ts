@@ -1,5 +1,6 @@
 /**
- * saltutil.runner and wheel with real `salt-run` processes of these sources, on a master's configuration that has no master.
+ * saltutil.runner and saltutil.wheel with real `salt-run` processes of these sources, on the configuration of a master
+ * that does not run.
  * @module
  */
 
@@ -24,7 +25,7 @@ function place(master: string | undefined): Place {
   };
 }
 
-Deno.test("saltutil.runner passes every kind of argument on, and returns the runner's result", async () => {
+Deno.test("saltutil.runner passes all types of arguments on, and returns the runner's result", async () => {
   using p = place("");
   const given = {
     name: "test.arg",
@@ -39,7 +40,7 @@ Deno.test("saltutil.runner passes every kind of argument on, and returns the run
   );
 });
 
-Deno.test("saltutil.wheel returns what Salt's does: fun, jid, user, fun_args, return, success", async () => {
+Deno.test("saltutil.wheel returns the same fields as Salt's: fun, jid, user, fun_args, return, success", async () => {
   using p = place("");
   const result = await p.context.call("saltutil.wheel", ["key.list_all"]);
   assert(isMap(result));
@@ -52,7 +53,7 @@ Deno.test("saltutil.wheel returns what Salt's does: fun, jid, user, fun_args, re
   ]);
 });
 
-Deno.test("saltutil.runner reports failures, and that there is no master", async () => {
+Deno.test("saltutil.runner reports failures, and a missing master", async () => {
   using p = place("");
   await assertRejects(() => p.context.call("saltutil.runner", ["nope.nope"]), CommandError, "nope.nope");
   using none = place(undefined);

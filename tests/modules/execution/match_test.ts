@@ -12,12 +12,12 @@ function asMap(value: Value | undefined): ValueMap {
 
 const corpus = asMap(parseJson(await Deno.readTextFile(new URL("../../corpus/match.json", import.meta.url))));
 
-/** A minion as in the corpus. */
+/** The minion of the corpus. */
 function minion() {
   return testContext({ grains: asMap(corpus.get("grains")), pillar: asMap(corpus.get("pillar")) });
 }
 
-Deno.test("match.* and grains.filter_by return what Salt's do", async () => {
+Deno.test("match.* and grains.filter_by return the same as Salt's", async () => {
   const cases = corpus.get("cases");
   assert(Array.isArray(cases) && cases.length > 100);
   for (const one of cases) {
@@ -36,7 +36,7 @@ Deno.test("merging does not change the caller's table", async () => {
   assertEquals(repr(table), "{'web*': {'a': 1}}");
 });
 
-Deno.test("match.* refuse what they cannot do, by name", async () => {
+Deno.test("match.* reject unsupported arguments by name", async () => {
   const call = (fun: string, args: Value[], kwargs: Record<string, unknown> = {}) =>
     minion().call(fun, args, map(kwargs));
   const table = map({ "web*": { a: 1 } });
@@ -48,13 +48,13 @@ Deno.test("match.* refuse what they cannot do, by name", async () => {
   await assertRejects(() => call("grains.filter_by", [map({ Debian: 1 })], { merge: { a: 1 } }), CommandError);
 });
 
-Deno.test("a target that cannot be read matches nothing, and the log says why", async () => {
+Deno.test("an invalid target matches nothing, and the log has the reason", async () => {
   const context = minion();
   assertEquals(await context.call("match.compound", ["web1 and"]), false);
   assertEquals(context.logged, ["error: Cannot read the compound target: a term is missing at the end"]);
 });
 
-Deno.test("match.data asks the minion's data store", async () => {
+Deno.test("match.data uses the minion's data store", async () => {
   const store = map({ spam: "eggs", list: ["Ham", 7], map: { key: 1 }, number: 7 });
   const context = minion();
   const { call } = context;

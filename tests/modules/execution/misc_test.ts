@@ -24,7 +24,7 @@ Deno.test("key.finger and key.finger_master are fingerprints of the files in pki
   }
 });
 
-/** A context whose master notes what it is asked, and acknowledges it if the answer is None. */
+/** A context whose master records its requests, and acknowledges them if the answer is None. */
 function withMaster(
   more: Partial<JobContext> = {},
   answer: Value = null,
@@ -38,14 +38,14 @@ function withMaster(
   return { context: testContext({ outside: { ...outside, request }, ...more }), loads };
 }
 
-Deno.test("event.fire fires on the minion's own bus, and wants a map", async () => {
+Deno.test("event.fire fires on the minion's own bus, and requires a map", async () => {
   const context = testContext();
   assertEquals(await context.call("event.fire", [map({ a: 1 }), "my/tag"]), true);
   assertEquals(context.fired, [{ tag: "my/tag", data: map({ a: 1 }) }]);
   assertStringIncludes(String((await run("event.fire", ["x", "t"])).return), "argument 'data' must be a dict");
 });
 
-Deno.test("event.fire_master sends Salt's _minion_event, with what preload adds", async () => {
+Deno.test("event.fire_master sends Salt's _minion_event, with the fields of preload", async () => {
   const { context, loads } = withMaster();
   assertEquals(await context.call("event.fire_master", [map({ a: 1 }), "my/tag"]), true);
   await context.call("event.fire_master", ["text", "t"], map({ preload: { id: "other", extra: 1 } }));
@@ -55,7 +55,7 @@ Deno.test("event.fire_master sends Salt's _minion_event, with what preload adds"
   ]);
 });
 
-Deno.test("event.fire_master and event.send say False when the master could not do it, Python's too, and log it", async () => {
+Deno.test("event.fire_master and event.send return False and log it if the master failed, also a Python master", async () => {
   for (const answer of ["", false, new Map(), map({ error: "no room" })]) {
     const { context } = withMaster({}, answer);
     assertEquals(await context.call("event.fire_master", [map({}), "t"]), false);
@@ -64,7 +64,7 @@ Deno.test("event.fire_master and event.send say False when the master could not 
   }
 });
 
-Deno.test("event.fire_master says False without a master, and logs why", async () => {
+Deno.test("event.fire_master returns False without a master, and logs the reason", async () => {
   const context = testContext();
   assertEquals(await context.call("event.fire_master", [map({}), "t"]), false);
   const local = testContext({ opts: testOpts({ file_client: "local" }) });
@@ -72,7 +72,7 @@ Deno.test("event.fire_master says False without a master, and logs why", async (
   assertEquals([context.logged.length, local.logged.length], [1, 1]);
 });
 
-Deno.test("event.send gathers its data: keywords, grains, pillar, options, and data over all", async () => {
+Deno.test("event.send collects its data: keywords, grains, pillar, options, and last the argument data", async () => {
   const { context, loads } = withMaster({ grains: map({ os: "Debian", host: "web1" }), pillar: map({ p: 1, q: 2 }) });
   const kwargs = map({
     data: { foo: "data" },
@@ -124,13 +124,13 @@ Deno.test("config.items returns the options as test.get_opts does", async () => 
   assertEquals(await context.call("config.items"), await context.call("test.get_opts"));
 });
 
-Deno.test("match.pcre says False for a pattern that cannot be read, and logs why", async () => {
+Deno.test("match.pcre returns False for an invalid pattern, and logs the reason", async () => {
   const context = testContext();
   assertEquals(await context.call("match.pcre", ["("]), false);
   assertEquals(context.logged.length, 1);
 });
 
-Deno.test("grains.item refuses a delimiter that is no text", async () => {
+Deno.test("grains.item rejects a delimiter that is not a text", async () => {
   assertStringIncludes(
     String((await run("grains.item", ["os", "delimiter=[1]"])).return),
     "ERROR executing 'grains.item'",
@@ -147,7 +147,7 @@ Deno.test("config.get finds grains and pillar among the options, as Salt does, a
   assertEquals(await local.call("config.get", ["master_uri"]), "");
 });
 
-Deno.test("CVE-2021-3197: an option of ssh's programs is not accepted as a host, and nothing is started", async () => {
+Deno.test("CVE-2021-3197: an option of ssh programs is not accepted as a host, and nothing is started", async () => {
   using programs = new RecordedPrograms();
   programs.answer("ssh-keyscan");
   const context = testContext();

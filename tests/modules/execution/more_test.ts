@@ -24,7 +24,7 @@ async function withDirectory(test: (directory: string) => Promise<void>): Promis
   }
 }
 
-Deno.test("cmd.shell_info returns the version of a shell, or the reason why it is not known", async () => {
+Deno.test("cmd.shell_info returns the version of a shell, or the reason why it is unknown", async () => {
   using programs = new RecordedPrograms();
   programs.answer("bash", [{ args: "--version", stdout: "GNU bash, version 5.2.15(1)-release (x86_64)\n" }]);
   programs.answer("zsh", [{ args: "*", stdout: "zsh 6\n" }]);
@@ -43,7 +43,7 @@ Deno.test("cmd.shell_info returns the version of a shell, or the reason why it i
   assertEquals(await info("constructor"), [null, "Salt does not know how to get the version number for constructor"]);
 });
 
-Deno.test("cmd.script_retcode is the return code of a script, and cmd.powershell is refused with a reason", async () => {
+Deno.test("cmd.script_retcode returns the return code of a script, and cmd.powershell fails with a reason", async () => {
   await withDirectory(async (directory) => {
     Deno.writeTextFileSync(`${directory}/s.sh`, '#!/bin/sh\n[ "$1" = a ] && exit 3\nexit 0\n');
     const { call } = testContext();
@@ -53,7 +53,7 @@ Deno.test("cmd.script_retcode is the return code of a script, and cmd.powershell
   });
 });
 
-Deno.test("cmd.run_chroot mounts, runs and unmounts what was mounted, also when the command fails", async () => {
+Deno.test("cmd.run_chroot mounts file systems, runs a command and unmounts them, also if the command fails", async () => {
   await withDirectory(async (root) => {
     const calls: string[] = [];
     const context = testContext({
@@ -89,28 +89,7 @@ Deno.test("cmd.run_chroot mounts, runs and unmounts what was mounted, also when 
   });
 });
 
-const perl = which("perl");
-
-Deno.test({
-  name: `cmd.run_chroot ends what its command left running there${
-    perl === undefined ? " (ignored: there is no perl here)" : ""
-  }`,
-  ignore: perl === undefined || Deno.uid() !== 0,
-  async fn() {
-    await withDirectory(async (root) => {
-      const script = "chroot shift or die; print qq(there\\n); close STDOUT; sleep 60";
-      const child = new Deno.Command(perl ?? "", { args: ["-e", script, root], stdout: "piped" }).spawn();
-      await new Response(child.stdout).text();
-      const context = testContext({ call: () => Promise.resolve(true) });
-      const command = { root, cmd: "true", binds: null, runas: null, group: null };
-      assertEquals(await runInChroot(command, context, () => Promise.resolve("done")), "done");
-      assertEquals((await child.status).signal, "SIGTERM");
-      assertEquals(context.logged, []);
-    });
-  },
-});
-
-Deno.test("saltutil.clear_cache leaves what jobs and returns need, and follows no link", async () => {
+Deno.test("saltutil.clear_cache keeps the files of jobs and returns, and follows no link", async () => {
   await withDirectory(async (root) => {
     const cachedir = `${root}/cache`;
     for (const name of ["files/base", "returns", "proc"]) Deno.mkdirSync(`${cachedir}/${name}`, { recursive: true });
@@ -129,7 +108,7 @@ Deno.test("saltutil.clear_cache leaves what jobs and returns need, and follows n
   });
 });
 
-Deno.test("mount's notes are kept in its file, and forgotten", async () => {
+Deno.test("the cache of the module mount is stored in its file, and entries can be removed", async () => {
   await withDirectory(async (root) => {
     const { call } = testContext({ opts: testOpts({ root_dir: root, cachedir: root }) });
     assertEquals(await call("mount.write_mount_cache", ["/mnt/x", "/dev/x", false, "ext4", ["ro"]]), true);
@@ -177,7 +156,7 @@ Deno.test("the output of ss, ip and ifconfig is used if netstat and ip are missi
   assertEquals(parseBuffers("sh: 1: ethtool: not found"), { result: false, comment: "1: ethtool: not found" });
 });
 
-Deno.test("a full name is that of the hosts file, else the resolver's, else the name itself", async () => {
+Deno.test("a full host name is from the hosts file, otherwise from the resolver, otherwise the name itself", async () => {
   await withDirectory(async (root) => {
     Deno.mkdirSync(`${root}/etc`);
     Deno.writeTextFileSync(`${root}/etc/hosts`, "127.0.1.1 web1 web1.example.org\n10.0.0.5 alone\n");
@@ -200,7 +179,7 @@ Deno.test("a full name is that of the hosts file, else the resolver's, else the 
   assertEquals(renamedInSysconfig('NETWORKING=yes\nHOSTNAME="old"\n', "new"), 'NETWORKING=yes\nHOSTNAME="new"\n');
 });
 
-Deno.test("the locale of localectl and the pretty name of a machine are read", () => {
+Deno.test("the locale of localectl and the pretty host name are read", () => {
   const told =
     "   System Locale: LANG=de_DE.UTF-8\n                  LC_TIME=C\n       VC Keymap: n/a\n      X11 Layout: us\n";
   assertEquals([...parseLocalectl(told)], [["LANG", "de_DE.UTF-8"], ["LC_TIME", "C"]]);

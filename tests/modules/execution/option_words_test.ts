@@ -1,4 +1,7 @@
-/** What comes from a job, and would be an option of a program or several lines, is refused before the program starts. @module */
+/**
+ * An argument of a job that would become an option of a program, or several lines, is rejected before the program
+ * starts. @module
+ */
 
 import type { ChildRunner } from "../../../lib/host/child_process.ts";
 import { map, toValue, type Value } from "../../../lib/values/value.ts";
@@ -7,7 +10,7 @@ import { assert, assertEquals } from "../../support/assert.ts";
 import { run, testContext } from "../../support/calls/job_context.ts";
 import { RecordedPrograms } from "../../support/calls/recorded_program.ts";
 
-/** Functions by the module that serves, with arguments in which `X` stands for the word. */
+/** Functions by module, with arguments in which `X` stands for the tested value. */
 const CALLS: Readonly<Record<string, readonly (readonly [fun: string, ...args: unknown[]])[]>> = {
   yumpkg: [["pkg.install", "X"], ["pkg.latest_version", "X"], ["pkg.owner", "X"], ["pkg.group_info", "X"], [
     "pkg.file_list",

@@ -15,7 +15,7 @@ const corpus = asMap(
   parseJson(await Deno.readTextFile(new URL("../../corpus/pillar_functions.json", import.meta.url))),
 );
 
-Deno.test("pillar.* return what Salt's do", async () => {
+Deno.test("pillar.* return the same as Salt's", async () => {
   const cases = corpus.get("cases");
   assert(Array.isArray(cases) && cases.length > 100);
   for (const one of cases) {
@@ -33,7 +33,7 @@ Deno.test("pillar.* return what Salt's do", async () => {
   }
 });
 
-/** A minion whose master gives this pillar. */
+/** A minion whose master returns this pillar. */
 function minion(fresh: ValueMap, options: Readonly<Record<string, Value>> = {}, showsPillar?: boolean) {
   const asked: PillarQuery[] = [];
   const context = testContext({
@@ -48,7 +48,7 @@ function minion(fresh: ValueMap, options: Readonly<Record<string, Value>> = {}, 
   return { context, asked };
 }
 
-Deno.test("pillar.items asks for a fresh pillar, masked as the option and the caller say", async () => {
+Deno.test("pillar.items requests a new pillar, masked according to the option and the caller", async () => {
   const fresh = map({ k: { n: 5, e: "" }, l: ["s"] });
   const shown = async (kwargs: Record<string, unknown> = {}, ...how: [Record<string, Value>?, boolean?]) =>
     repr(await minion(fresh, ...how).context.call("pillar.items", [], map(kwargs)));
@@ -67,7 +67,7 @@ Deno.test("pillar.items asks for a fresh pillar, masked as the option and the ca
   );
 });
 
-Deno.test("environments, values of the caller and sources on demand go to the master", async () => {
+Deno.test("environments, pillar values of the caller and on-demand sources are sent to the master", async () => {
   const { context, asked } = minion(map({ e: 1 }), { pillarenv_from_saltenv: true, saltenv: "qa" });
   await context.call("pillar.items", [], map({ pillar: { a: 1 }, pillarenv: "dev" }));
   await context.call("pillar.get", ["e"], map({ saltenv: "prod" }));
@@ -84,13 +84,13 @@ Deno.test("environments, values of the caller and sources on demand go to the ma
   );
 });
 
-Deno.test("a missing key is an error where the option says so, and no default is given", async () => {
+Deno.test("a missing key is an error if the option says so, unless there is a default", async () => {
   const { context } = minion(map({}), { pillar_raise_on_missing: true });
   await assertRejects(() => context.call("pillar.get", ["nope"]), Error, "Pillar key not found: nope");
   assertEquals(await context.call("pillar.get", ["nope", null]), null);
 });
 
-Deno.test("pillar.items refuses an argument that it has not, and a renderer that may not decrypt", async () => {
+Deno.test("pillar.items rejects an unknown argument, and a renderer that may not decrypt", async () => {
   const { context } = minion(map({}));
   assertStringIncludes(
     str((await run("pillar.items", ["nope=1"], context)).return),

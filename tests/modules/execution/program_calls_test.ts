@@ -1,5 +1,5 @@
 /**
- * What functions make of the output of the host's programs is what Python Salt makes of it, and they start the same programs.
+ * Functions return for the output of the host's programs what Python Salt returns, and they start the same programs.
  * @module
  */
 

@@ -25,7 +25,7 @@ async function scene(files: Record<string, Record<string, string>>) {
   return { root, server, context, call, [Symbol.asyncDispose]: () => Deno.remove(root, { recursive: true }) };
 }
 
-Deno.test("cmd.script runs a script of the file server, of the environment that is named", async () => {
+Deno.test("cmd.script runs a script of the file server, from the given environment", async () => {
   await using s = await scene({
     base: { "s.sh": "#!/bin/sh\necho base $1" },
     dev: { "s.sh": "#!/bin/sh\necho dev $1", "t.sh": "#!/bin/sh\necho {{ saltenv }} {{ who }} $1" },
@@ -112,7 +112,7 @@ Deno.test("a template of a managed file gets the file's data, and its output is 
   );
 });
 
-Deno.test("a file of digests may lie on the file server, and so may keys, archives and a formula's defaults", async () => {
+Deno.test("files of digests, keys, archives and a formula's defaults may be on the file server", async () => {
   const key = "ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAAAgQC1 me@here";
   await using s = await scene({
     base: {

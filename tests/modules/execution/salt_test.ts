@@ -1,5 +1,5 @@
 /**
- * Execution modules against what Salt 3008.3 returned for the same calls: `corpus/modules.json`, made by
+ * Execution modules, compared with the results of Salt 3008.3 for the same calls: `corpus/modules.json`, made by
  * `corpus/make_modules.py`.
  * @module
  */
@@ -10,7 +10,7 @@ import { parseJson } from "../../../lib/values/json_read.ts";
 import { isMap, repr, str, type Value, type ValueMap } from "../../../lib/values/value.ts";
 import { testContext, testOpts } from "../../support/calls/job_context.ts";
 
-/** Undoes what JSON cannot say: maps whose keys are not strings. */
+/** Restores values that JSON cannot express: maps whose keys are not strings. */
 function unpack(value: Value): Value {
   if (Array.isArray(value)) return value.map(unpack);
   if (!isMap(value)) return value;

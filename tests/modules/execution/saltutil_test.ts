@@ -23,14 +23,14 @@ function job(jid: string, fun: string, pid: number): RunningJob {
   return { jid, fun, arg: [1], tgt: "*", tgt_type: "glob", ret: "", user: "root", pid };
 }
 
-/** What the map of a job holds, with `pid` first as in Salt's files. */
+/** The map of a job, with `pid` first as in Salt's files. */
 function shown(jid: string, fun: string, pid: number): ValueMap {
   return map({ pid, fun, arg: [1], tgt: "*", jid, ret: "", tgt_type: "glob", user: "root" });
 }
 
 const SELF = "20260101000000000000";
 
-/** A minion that runs the asking job and two more; signals are recorded, and reach all but the job "3". */
+/** A minion that runs the calling job and two more; signals are recorded, and reach all jobs except "3". */
 function busy(): { context: JobContext; signals: [string, number][] } {
   const signals: [string, number][] = [];
   const context = testContext({
@@ -73,11 +73,11 @@ for (const [name, args, expected, sent] of CASES) {
   });
 }
 
-Deno.test("saltutil.signal_job refuses a signal that is no number", async () => {
+Deno.test("saltutil.signal_job rejects a signal that is not a number", async () => {
   await assertRejects(() => call("signal_job", busy().context, ["1", "KILL"]), InvocationError, "sig");
 });
 
-/** A minion that records what it is told to refresh, and answers `answer`. */
+/** A minion that records the requested refreshes, and answers `answer`. */
 function refreshing(answer: boolean, overrides: Partial<JobContext> = {}): { context: TestContext; asked: Refresh[] } {
   const asked: Refresh[] = [];
   const outside: Outside = {
@@ -107,7 +107,7 @@ for (const [name, kwargs, answer, expected, refreshed] of REFRESHES) {
   });
 }
 
-Deno.test("saltutil.refresh_grains refuses a keyword that it does not have", async () => {
+Deno.test("saltutil.refresh_grains rejects an unknown keyword", async () => {
   await assertRejects(() => call("refresh_grains", refreshing(true).context, [], { x: 1 }), InvocationError, "x=1");
 });
 
@@ -126,7 +126,7 @@ function served(dir: string, files: Record<string, Record<string, string>>, over
   const opts = { ...testOpts(), cachedir: `${dir}/cache`, extension_modules: `${dir}/ext`, ...overrides };
   const { context, asked } = refreshing(true, { opts });
   const outside = { ...context.outside, request: server.request };
-  // The top file, which `state.show_top` would show, gives nothing: base is meant.
+  // The top file, which `state.show_top` would show, has no environment, so base is used.
   const call = () => Promise.resolve(new Map());
   return { server, asked, context: { ...context, outside, call } };
 }
@@ -240,14 +240,14 @@ Deno.test("the minion's own job cache is read and cleared", async () => {
   });
 });
 
-Deno.test("revoke_auth asks the master to forget this minion, and says whether it has", async () => {
+Deno.test("revoke_auth asks the master to remove this minion's key, and returns whether it did", async () => {
   const loads: Value[] = [];
   const answering = (answer: () => Promise<Value>) =>
     testContext({ outside: { ...testContext().outside, request: (load) => (loads.push(load), answer()) } });
   assertEquals(await call("revoke_auth", answering(() => Promise.resolve(true))), true);
   const silent = answering(() => Promise.reject(new RequestTimeoutError("tcp://master:4506", 100)));
   assertEquals(await call("revoke_auth", silent, [true]), false);
-  // Forbidden, by a master of ours and by Salt's; and one that failed.
+  // Answers: denied by our master and by Salt's, and a failure.
   for (const no of [false, map({ cmd: "revoke_auth" }), ""]) {
     assertEquals(await call("revoke_auth", answering(() => Promise.resolve(no))), false);
   }
@@ -259,7 +259,7 @@ Deno.test("revoke_auth asks the master to forget this minion, and says whether i
   await assertRejects(() => call("revoke_auth", testContext()), NoMasterError);
 });
 
-Deno.test("regen_keys removes the keys, and no directory", async () => {
+Deno.test("regen_keys removes the keys, but no directory", async () => {
   await inRoot(async (dir) => {
     for (const name of ["minion.pem", "minion.pub", "minion_master.pub"]) {
       await Deno.writeTextFile(`${dir}/${name}`, "");

@@ -1,6 +1,6 @@
 /**
- * Functions whose programs answer as recorded return what Python Salt's return, and leave the same files. The table is made by
- * tests/corpus/make_scripted_programs.py.
+ * With recorded answers of programs, functions return what Python Salt's return, and write the same files. The table is
+ * made by tests/corpus/make_scripted_programs.py.
  * @module
  */
 
@@ -16,7 +16,7 @@ assert(Array.isArray(CASES));
 
 const GRAINS: ValueMap = map({ kernel: "Linux", os: "Debian", os_family: "Debian", init: "systemd" });
 
-/** A field that is a map, empty if it is not there. */
+/** A field that is a map; empty if it is missing. */
 function part(one: ValueMap, name: string): ValueMap {
   const value = one.get(name) ?? new Map();
   assert(isMap(value));
@@ -42,7 +42,7 @@ function record(programs: RecordedPrograms, recorded: ValueMap): void {
   }
 }
 
-/** What a case gives here: its return, and the files that are there afterwards. */
+/** The outcome of a case here: its return, and the files afterwards. */
 async function outcome(one: ValueMap): Promise<{ returned: Value; after: ValueMap; failed: boolean }> {
   using programs = new RecordedPrograms();
   record(programs, part(one, "programs"));
@@ -53,7 +53,7 @@ async function outcome(one: ValueMap): Promise<{ returned: Value; after: ValueMa
   const args = one.get("args") ?? [];
   const kwargs = [...part(one, "kwargs")].map(([key, value]): [Value, Value] => [key, placed(value)]);
   assert(Array.isArray(args));
-  // As one function calls another: a job would make a keyword of the text size=1G.
+  // Called as one function calls another: a job would read the text size=1G as a keyword.
   const context = testContext({ grains: GRAINS });
   const [returned, failed] = await context.call(str(one.get("fun") ?? ""), args.map(placed), new Map(kwargs)).then(
     (value): [Value, boolean] => [value, false],
@@ -75,11 +75,11 @@ function unplaced(value: Value, directory: string): Value {
   }
   if (Array.isArray(value)) return value.map((item) => unplaced(item, directory));
   if (!isMap(value)) return value;
-  // JSON's keys are texts.
+  // Keys in JSON are strings.
   return new Map([...value].map(([key, item]) => [str(unplaced(key, directory)), unplaced(item, directory)]));
 }
 
-/** As JSON has it: a float that is whole is written with a point, and read as one. */
+/** The value after a round trip through JSON: an integral float is written with a point, and read as a float. */
 function comparable(value: Value): string {
   return JSON.stringify(toPlain(value));
 }
@@ -98,7 +98,7 @@ const modules = Map.groupBy(
 );
 
 for (const [module, cases] of modules) {
-  Deno.test(`${module}: ${cases.length} calls with recorded programs give what Python Salt gives`, async () => {
+  Deno.test(`${module}: ${cases.length} calls with recorded programs return the same as Python Salt`, async () => {
     for (const one of cases) {
       const expected = one.get("return") ?? null;
       const { returned, after, failed } = await outcome(one);

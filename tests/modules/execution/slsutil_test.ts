@@ -14,7 +14,7 @@ async function run(
   return await context.call(`slsutil.${name}`, given.get("args") as Value[], given.get("kwargs") as ValueMap);
 }
 
-/** A minion without a master, whose state tree has these files. */
+/** A minion without a master; its state tree has these files. */
 async function masterless(
   files: Record<string, string>,
 ): Promise<{ context: TestContext; root: string } & AsyncDisposable> {
@@ -33,7 +33,7 @@ async function masterless(
   return { context, root, [Symbol.asyncDispose]: () => Deno.remove(root, { recursive: true }) };
 }
 
-Deno.test("slsutil.update changes the map that it is given, and merge does not", async () => {
+Deno.test("slsutil.update changes its argument, and slsutil.merge does not", async () => {
   const context = testContext();
   const dest = map({ a: { b: 1 }, list: [1] });
   await context.call("slsutil.update", [dest, map({ a: { c: 2 }, list: [2] })], map({ merge_lists: true }));
@@ -96,7 +96,7 @@ Deno.test("slsutil.banner draws Salt's banners", async () => {
   await assertRejects(() => run(context, "banner", [], { width: 4 }), InvocationError, "Width is too small");
 });
 
-Deno.test("slsutil.serialize and deserialize go through Salt's formats", async () => {
+Deno.test("slsutil.serialize and slsutil.deserialize support Salt's formats", async () => {
   const context = testContext();
   const value = { b: { c: [1, 2] }, a: "é", n: null };
   assertEquals(await run(context, "serialize", ["yaml", value]), 'a: "\\xE9"\nb:\n  c: [1, 2]\nn: null');

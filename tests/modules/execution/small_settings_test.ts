@@ -1,4 +1,4 @@
-/** Functions that keep something small for later: runs that are switched off, and the serial numbers of zones. @module */
+/** Functions that store a setting: disabled state runs, and the serial numbers of zones. @module */
 
 import { callFunction } from "../../../lib/plugins/execution.ts";
 import { strftime } from "../../../lib/text/strftime.ts";
@@ -6,7 +6,7 @@ import { map, type Value, type ValueMap } from "../../../lib/values/value.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { testContext, testOpts } from "../../support/calls/job_context.ts";
 
-/** A context with grains that grains.setval changes as the minion does after it. */
+/** A context with grains; grains.setval changes them as the minion does. */
 async function withGrains(test: (call: (name: string, ...args: Value[]) => Promise<Value>) => Promise<void>) {
   const root = Deno.makeTempDirSync({ prefix: "small_settings_" });
   try {
@@ -27,7 +27,7 @@ async function withGrains(test: (call: (name: string, ...args: Value[]) => Promi
   }
 }
 
-Deno.test("state.disable and state.enable say what they do with each name, and keep it as a grain", async () => {
+Deno.test("state.disable and state.enable report the change of each name, and store it as a grain", async () => {
   await withGrains(async (call) => {
     assertEquals(await call("state.list_disabled"), "");
     assertEquals(
@@ -47,7 +47,7 @@ Deno.test("state.disable and state.enable say what they do with each name, and k
   });
 });
 
-Deno.test("dnsutil.serial is the day with a counter, which continues", async () => {
+Deno.test("dnsutil.serial is the date with a counter, which continues", async () => {
   await withGrains(async (call) => {
     const today = strftime(new Date(), "%Y%m%d01");
     assertEquals(await call("dnsutil.serial", "example.com"), today);

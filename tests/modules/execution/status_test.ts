@@ -62,7 +62,7 @@ Deno.test("parseCpuStats() names the times, and splits totals from single counts
   );
 });
 
-Deno.test("parseMeminfo() keeps values as text, with a unit where there is one", () => {
+Deno.test("parseMeminfo() returns values as text, with a unit if there is one", () => {
   assertEquals(
     proc.parseMeminfo("MemTotal:       24684084 kB\nHugePages_Total:       0\n"),
     map({ MemTotal: { value: "24684084", unit: "kB" }, HugePages_Total: { value: "0" } }),
@@ -78,14 +78,14 @@ Deno.test("parseCpuinfo() shows the last processor", () => {
   );
 });
 
-Deno.test("parseDiskstats() names fourteen fields and forgets those of newer kernels", () => {
+Deno.test("parseDiskstats() names fourteen fields and ignores those of newer kernels", () => {
   const stats = proc.parseDiskstats("   8       0 sda 1 2 3 4 5 6 7 8 9 10 11 12 13 14\n 7 0 short 1\n");
   assertEquals([...stats.keys()], ["sda"]);
   assertEquals(field(stats, "sda", "device"), "sda");
   assertEquals([field(stats, "sda", "reads_issued"), field(stats, "sda", "weighted_ms_spent_in_io")], [1, 11]);
 });
 
-Deno.test("parseVmstats(), parseNetstats() and parseNetdev() give counts by name", () => {
+Deno.test("parseVmstats(), parseNetstats() and parseNetdev() return counts by name", () => {
   assertEquals(
     proc.parseVmstats("nr_free_pages 5\npgfault 18446744073709551615\n"),
     map({
@@ -109,7 +109,7 @@ Deno.test("parseVmstats(), parseNetstats() and parseNetdev() give counts by name
   );
 });
 
-Deno.test("parseMounts() undoes the escapes of paths", () => {
+Deno.test("parseMounts() decodes escaped paths", () => {
   assertEquals(proc.parseMounts("/dev/sda1 / ext4 rw 0 0\nx /mnt/a\\040b\\134c tmpfs rw 0 0\n"), [
     { path: "/", type: "ext4" },
     { path: "/mnt/a b\\c", type: "tmpfs" },
@@ -122,7 +122,8 @@ Deno.test("parseAllowedCpus() counts the bits of the mask", () => {
 });
 
 Deno.test("parseConnections() reads established connections over IPv4, IPv6 and IPv4 in IPv6", () => {
-  // As a little-endian host writes them; the test's own host decides how they are read.
+  // The addresses are in the format of a little-endian host; the byte order of the test's host decides how they are
+  // read.
   const little = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1;
   const word = (hex: string) => little ? (hex.match(/../g) ?? []).reverse().join("") : hex;
   const ipv6 = (words: string[]) => words.map(word).join("");
@@ -154,7 +155,7 @@ for (const [format, expected] of FORMATS) {
   Deno.test(`strftime() gives ${expected} for ${format}`, () => assertEquals(strftime(TIME, format), expected));
 }
 
-Deno.test("strftime() gives the ISO year and weeks of days around a new year as Python does", () => {
+Deno.test("strftime() gives ISO year and week around New Year as Python does", () => {
   const weeks = (year: number, day: number) => strftime(new Date(year, 11, day), "%G-%V %U %W");
   assertEquals([weeks(2020, 31), weeks(2021, 31), weeks(2018, 31), weeks(2016, 31)], [
     "2020-53 52 52",
@@ -164,7 +165,7 @@ Deno.test("strftime() gives the ISO year and weeks of days around a new year as 
   ]);
 });
 
-Deno.test("status.loadavg gives floats, also where they have no fraction", async () => {
+Deno.test("status.loadavg returns floats, also if they have no fraction", async () => {
   const loads = await call("loadavg");
   assert(loads instanceof Map);
   assertEquals([...loads.keys()], ["1-min", "5-min", "15-min"]);
@@ -188,7 +189,7 @@ Deno.test("the functions that read a file of /proc show this host", onLinux, asy
   assertEquals(await call("nproc"), navigator.hardwareConcurrency);
 });
 
-Deno.test("status.diskusage shows the paths and the types of file systems that it is asked for", onLinux, async () => {
+Deno.test("status.diskusage shows the requested paths and types of file systems", onLinux, async () => {
   const root = await call("diskusage", ["/", "/no/such/path"]);
   assert(root instanceof Map);
   assertEquals([...root.keys()], ["/"]);
@@ -206,7 +207,7 @@ Deno.test(
   async () => {
     const child = new Deno.Command(which("sleep") ?? "/bin/sleep", { args: ["61.4505"] }).spawn();
     try {
-      // A child that has not become its program yet still bears the name of this process's thread.
+      // Before a child has executed its program, it still has the name of this process's thread.
       const command = async () => str(field(await call("procs"), String(child.pid), "cmd"));
       await eventually(async () => /\/sleep 61\.4505$/.test(await command()), { what: "the child's program" });
       assertEquals(await call("pid", ["^\\w+ \\d+ \\S+/sleep 61\\.4505$"]), String(child.pid));
@@ -219,15 +220,15 @@ Deno.test(
   },
 );
 
-Deno.test("status.time takes a format", async () => {
+Deno.test("status.time accepts a format", async () => {
   assertEquals(await call("time", ["%Y"]), String(new Date().getFullYear()));
 });
 
-Deno.test("status.w gives a list", { ignore: which("w") === undefined }, async () => {
+Deno.test("status.w returns a list", { ignore: which("w") === undefined }, async () => {
   assert(Array.isArray(await call("w")));
 });
 
-Deno.test("status.all_status holds the parts", onLinux, async () => {
+Deno.test("status.all_status contains the parts", onLinux, async () => {
   const all = await call("all_status");
   assert(all instanceof Map);
   assertEquals([...all.keys()], [
@@ -245,7 +246,7 @@ Deno.test("status.all_status holds the parts", onLinux, async () => {
   ]);
 });
 
-Deno.test("status.custom picks the fields that the configuration lists", onLinux, async () => {
+Deno.test("status.custom returns the fields that the configuration lists", onLinux, async () => {
   const opts = {
     ...testOpts(),
     extra: map({ "status.cpustats.custom": ["cpu", "nonsense"], "status.custom.x": ["y"] }),
@@ -285,7 +286,7 @@ Deno.test("status.master detects a connection to the publish port, and fires cha
   ]);
 });
 
-Deno.test("status.ping_master is false without an answer, and true with one", async () => {
+Deno.test("status.ping_master returns false without an answer, and true with one", async () => {
   const answering = Peer.router();
   try {
     await answering.bind("tcp://127.0.0.1:0");
@@ -295,7 +296,7 @@ Deno.test("status.ping_master is false without an answer, and true with one", as
     assertEquals(await call("ping_master", [""], context), false);
     assertEquals(await call("ping_master", ["no-such-host.invalid"], context), false);
     assertEquals(context.fired, []);
-    await answering.receive(1_000); // the question that was given up, if it came so far
+    await answering.receive(1_000); // the abandoned request, if it arrived
 
     const asked = call(
       "ping_master",

@@ -23,10 +23,11 @@ Deno.test("sys lists states, documents them and shows their arguments", async ()
   assertStringIncludes(String(docs.get("logrotate.set")), "    conf_file\n        Default: /etc/logrotate.conf.");
 });
 
-Deno.test("sys.state_schema is the schema that Python Salt makes of these arguments", async () => {
+Deno.test("sys.state_schema returns the schema that Python Salt makes for these arguments", async () => {
   const types = (name: string, more = {}) =>
     ["boolean", "integer", "number", "string"].map((type) => ({ type, title: name, description: name, ...more }));
-  // As `salt-call --local sys.state_schema` of Salt 3008.3 shows functions like it: a default of None is left out.
+  // As in the output of `salt-call --local sys.state_schema` of Salt 3008.3 for such functions: a default of None is
+  // left out.
   const expected: Value = map({
     $schema: "http://json-schema.org/draft-04/schema#",
     title: "iptables.chain_present",

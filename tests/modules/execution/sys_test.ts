@@ -42,13 +42,13 @@ Deno.test("stripRst() removes the directives of reStructuredText", () => {
   assertEquals(stripRst(rst), "Text.\n\n    salt\n\nNote:\n    x\n\nNew in version 2014.7.0");
 });
 
-Deno.test("collectDocs() without selectors takes all, and with some in their order", () => {
+Deno.test("collectDocs() returns all functions without selectors, otherwise in the order of the selectors", () => {
   const functions = NAMES.map((name) => ({ name, fun: { doc: name } }));
   assertEquals([...collectDocs(functions, []).keys()], NAMES);
   assertEquals([...collectDocs(functions, ["test", "sys.doc", "nope"]).keys()], ["test.ping", "sys.doc"]);
 });
 
-Deno.test("sys.doc documents what it is asked for", async () => {
+Deno.test("sys.doc documents the requested functions", async () => {
   const context = testContext();
   const docs = await context.call("sys.doc", ["test.ping", "sys.*_modules"]);
   assert(isMap(docs));
@@ -58,7 +58,7 @@ Deno.test("sys.doc documents what it is asked for", async () => {
   assert(isMap(all) && all.size > 80);
 });
 
-Deno.test("every documentation has a CLI Example, or a reason why not", async () => {
+Deno.test("every documentation has a CLI Example, or a reason why it has none", async () => {
   const functions = await testContext().catalogue.all();
   assertEquals(functions.filter(({ fun }) => !fun.doc.includes("CLI Example:")).map(({ name }) => name), []);
 });
@@ -73,7 +73,7 @@ Deno.test("sys.list_modules, sys.list_functions and sys.argspec agree", async ()
   assertEquals([...new Set(functions.map((name) => String(name).split(".")[0]))], modules);
 });
 
-Deno.test("sys.reload_modules has the minion do so", async () => {
+Deno.test("sys.reload_modules makes the minion reload its modules", async () => {
   const asked: string[] = [];
   const { outside } = testContext();
   const context = testContext({

@@ -45,12 +45,12 @@ Deno.test("test.random_hash is a digest of hash_type, the minion's own by defaul
   assertMatch(String(await returned("test.random_hash", ["hash_type=md5"])), /^[0-9a-f]{32}$/);
   assertMatch(String(await returned("test.rand_str", ["size=5", "hash_type=sha512"])), /^[0-9a-f]{128}$/);
   assert(await returned("test.random_hash") !== await returned("test.random_hash"));
-  // The digests of "0" and "1", the two that there can be.
+  // The digests of "0" and "1", the only possible values.
   const few = new Set(await Promise.all(Array.from({ length: 40 }, () => returned("test.random_hash", [1, "md5"]))));
   assertEquals([...few].sort(), ["c4ca4238a0b923820dcc509a6f75849b", "cfcd208495d565ef66e7dff9f98764da"]);
 });
 
-Deno.test("test.sleep waits, and ends at once when the job is told to end", async () => {
+Deno.test("test.sleep waits, and ends at once when the job is aborted", async () => {
   assertEquals(await returned("test.sleep", [0]), true);
   assertEquals(await returned("test.rand_sleep", ["max=0"]), true);
   const abort = new AbortController();
@@ -59,11 +59,11 @@ Deno.test("test.sleep waits, and ends at once when the job is told to end", asyn
   await assertRejects(() => sleeping, Error, "told to end");
 });
 
-Deno.test("test.retcode is 42 unless asked otherwise", async () => {
+Deno.test("test.retcode is 42 by default", async () => {
   assertEquals((await run("test.retcode")).retcode, 42);
 });
 
-Deno.test("test.raise_exception fails with the name of a Python exception that Salt does not tell apart", async () => {
+Deno.test("test.raise_exception fails with the name of a Python exception that Salt does not handle specially", async () => {
   const { return: result } = await run("test.raise_exception", ["ValueError", "bad value"]);
   assertMatch(String(result), /^The minion function caused an exception: .*bad value/);
 });
@@ -74,7 +74,7 @@ Deno.test("test.assertion fails for values that Python treats as false", async (
   }
 });
 
-Deno.test("test.version and its relatives tell this project's versions", async () => {
+Deno.test("test.version and related functions return this project's versions", async () => {
   assertEquals(await returned("test.version"), VERSION);
   const information = await returned("test.versions_information");
   assert(isMap(information) && isMap(information.get("Salt Version")));
@@ -99,7 +99,7 @@ Deno.test("test.attr_call returns all grains", async () => {
   assertEquals(await testContext({ grains: map({ os: "Debian" }) }).call("test.attr_call"), map({ os: "Debian" }));
 });
 
-Deno.test("test.providers, test.not_loaded and test.module_report tell of the modules", async () => {
+Deno.test("test.providers, test.not_loaded and test.module_report describe the modules", async () => {
   const providers = await returned("test.providers");
   assert(isMap(providers));
   assertEquals([providers.get("test"), providers.get("cmd")], ["test", "cmd"]);
@@ -116,12 +116,12 @@ Deno.test("test.deprecation_warning writes to the log", async () => {
   assertEquals(context.logged.filter((line) => line.startsWith("warning: ")).length, 2);
 });
 
-Deno.test("test.stack shows where it was called", async () => {
+Deno.test("test.stack shows the place of the call", async () => {
   assertStringIncludes(String(await returned("test.stack")), "call.ts");
 });
 
 for (const [fun, arg] of [["test.fib", 100_000_000], ["test.collatz", 9_007_199_254_740_991]] as const) {
-  Deno.test(`${fun} of a large number ends when its job does, or says that it cannot be`, async () => {
+  Deno.test(`${fun} of a large number ends when its job is aborted, or rejects the number`, async () => {
     const ending = new AbortController();
     const running = run(fun, [arg], testContext({ signal: ending.signal }));
     setTimeout(() => ending.abort(new Error("the job is over")), 50);

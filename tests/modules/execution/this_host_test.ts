@@ -1,6 +1,6 @@
 /**
- * Functions that show this host tell what its kernel tells in `/proc` and `/sys`. What Python Salt makes of the same is in
- * tests/interop/modules_here_test.ts.
+ * Functions that describe this host agree with `/proc` and `/sys`. tests/interop/modules_here_test.ts compares them
+ * with Python Salt.
  * @module
  */
 
@@ -33,12 +33,12 @@ function asMap(value: Value | undefined): ValueMap {
   return value as ValueMap;
 }
 
-/** The number that a line of a file of the kernel begins with a name. */
+/** The number in the line of `path`, a file of the kernel, that begins with `name`. */
 function numberIn(path: string, name: string): number {
   return Number(new RegExp(`^${name}:?\\s+(\\d+)`, "m").exec(Deno.readTextFileSync(path))?.[1]);
 }
 
-Deno.test("ps lists processes with what /proc says of them", onLinux, async () => {
+Deno.test("ps lists processes with their data from /proc", onLinux, async () => {
   const pids = await listOf("ps.get_pid_list");
   assert(pids.includes(Deno.pid) && pids.includes(Deno.ppid));
   const wanted = ["pid", "ppid", "cwd", "cmdline", "exe"];
@@ -93,7 +93,7 @@ Deno.test("ps shows processors, memory and the start of the host", onLinux, asyn
   await listOf("ps.get_users");
 });
 
-Deno.test("ps shows file systems, and what went through disks and interfaces", onLinux, async () => {
+Deno.test("ps shows file systems, and the traffic of disks and interfaces", onLinux, async () => {
   const places = Deno.readTextFileSync("/proc/self/mounts").split("\n").slice(0, -1).map((line) => line.split(" ")[1]);
   const all = (await listOf("ps.disk_partitions", [true])).map((one) => asMap(one).get("mountpoint"));
   assertEquals(all.filter((place) => place === "/proc"), places.filter((place) => place === "/proc"));
@@ -143,7 +143,7 @@ Deno.test("network.wol sends sixteen times the hardware address", async () => {
   await assertRejects(() => call("network.wol", ["08-00", "127.0.0.1", port]), Error);
 });
 
-Deno.test("mount and disk show what is mounted where", onLinux, async () => {
+Deno.test("mount and disk show the mounted file systems", onLinux, async () => {
   const active = await mapOf("mount.active");
   assertEquals(asMap(active.get("/proc")).get("fstype"), "proc");
   assert([...asMap((await mapOf("mount.active", [], { extended: true })).get("/proc")).keys()].includes("mountid"));
@@ -161,7 +161,7 @@ Deno.test("kmod.available lists the modules below the kernel's directory", onLin
   assertEquals(told, told.toSorted());
 });
 
-Deno.test("sysfs shows attributes, and changes none that are not to be changed", onLinux, async () => {
+Deno.test("sysfs shows attributes, and does not change read-only ones", onLinux, async () => {
   const mtu = Number(Deno.readTextFileSync("/sys/class/net/lo/mtu"));
   assertEquals(await call("sysfs.read", ["class/net/lo/mtu"]), mtu);
   assertEquals(await call("sysfs.read", [["mtu", "nope"], "class/net/lo"]), map({ mtu }));
@@ -175,7 +175,7 @@ Deno.test("sysfs shows attributes, and changes none that are not to be changed",
     "lo",
   ]);
   assertEquals(await call("sysfs.target", ["class/net/nope"]), false);
-  // The kernel takes no address length.
+  // The kernel rejects a change of the address length.
   assertEquals(await call("sysfs.write", ["class/net/lo/addr_len", 1]), false);
   assertEquals(await call("sysfs.attr", ["class/net/lo/addr_len", 1]), false);
   assertEquals(await call("sysfs.write", ["class/net/nope", 1]), false);
@@ -184,7 +184,7 @@ Deno.test("sysfs shows attributes, and changes none that are not to be changed",
   assertEquals(await call("sysfs.interfaces", ["class/net/lo/mtu"]), false);
 });
 
-Deno.test("file.open_files tells who has a file open", onLinux, async () => {
+Deno.test("file.open_files lists the processes that have a file open", onLinux, async () => {
   const path = await Deno.makeTempFile({ prefix: "this_host_" });
   try {
     using _open = Deno.openSync(path);
@@ -196,7 +196,7 @@ Deno.test("file.open_files tells who has a file open", onLinux, async () => {
   }
 });
 
-Deno.test("accounts are those of this host, and a password's hash is that of the C library", async () => {
+Deno.test("accounts are those of this host, and password hashes are those of the C library", async () => {
   const users = (await listOf("user.getent")).map((one) => asMap(one).get("name"));
   const lines = Deno.readTextFileSync("/etc/passwd").split("\n").filter((line) => /^\w/.test(line));
   assertEquals(lines.map((line) => line.split(":")[0]).filter((name) => !users.includes(name)), []);

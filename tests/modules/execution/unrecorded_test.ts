@@ -1,5 +1,6 @@
 /**
- * Functions without a recorded answer of Python Salt: they have no counterpart, fail there, or need programs that a test cannot have.
+ * Functions without a recorded result of Python Salt: they have no counterpart, fail there, or need programs that a
+ * test cannot have.
  * @module
  */
 
@@ -24,7 +25,7 @@ async function withDirectory(test: (directory: string) => Promise<void>): Promis
   }
 }
 
-/** A context whose programs only note their words. */
+/** A context whose programs only record their arguments. */
 function noting(outputs: (words: readonly string[]) => string) {
   const words: string[][] = [];
   const runChild = ({ argv }: ChildSpec) => {
@@ -37,7 +38,7 @@ function noting(outputs: (words: readonly string[]) => string) {
   return { words, context: testContext({ runChild }) };
 }
 
-Deno.test("postgres.owner_to gives a database and what is in it to a user, where Salt's fails", async () => {
+Deno.test("postgres.owner_to changes the owner of a database and of its objects, where Salt's fails", async () => {
   using programs = new RecordedPrograms();
   programs.answer("psql");
   let given = "";
@@ -63,7 +64,7 @@ Deno.test("postgres.owner_to gives a database and what is in it to a user, where
   );
 });
 
-Deno.test("lowpkg.diff compares a file with the one in a package, and wants the programs for it", async () => {
+Deno.test("lowpkg.diff compares a file with the one in a package, and requires the programs for it", async () => {
   using programs = new RecordedPrograms();
   for (const name of ["rpm2cpio", "cpio", "diff"]) programs.answer(name);
   const { words, context } = noting(() => "Binary files differ");
@@ -81,7 +82,7 @@ Deno.test("lowpkg.diff compares a file with the one in a package, and wants the 
   );
 });
 
-Deno.test("file.mknod_chrdev and mknod_blkdev make devices, and say in test mode what they would do", async () => {
+Deno.test("file.mknod_chrdev and mknod_blkdev make devices, and in test mode report what they would do", async () => {
   await withDirectory(async (directory) => {
     for (const [name, field] of [["mknod_chrdev", "isCharDevice"], ["mknod_blkdev", "isBlockDevice"]] as const) {
       const path = `${directory}/${name}`;
@@ -131,7 +132,7 @@ Deno.test("cp.cache_file_ssh and hash_file_ssh are other names of cache_file and
   });
 });
 
-Deno.test("saltutil.kept_returns lists what was too large for the master", async () => {
+Deno.test("saltutil.kept_returns lists returns that were too large for the master", async () => {
   await withDirectory(async (cachedir) => {
     const jid = "20260101000000000001";
     const ret = map({

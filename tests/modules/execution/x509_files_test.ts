@@ -1,5 +1,5 @@
 /**
- * The module `x509` with files, signing policies, other minions and rare signatures, as Python Salt's:
+ * The module `x509` with files, signing policies, other minions and rare signatures, compared with Python Salt:
  * tests/corpus/x509_files.json, made by make_x509_files.py.
  */
 
@@ -19,7 +19,7 @@ interface Call {
 interface Situation {
   readonly name: string;
   readonly calls: readonly Call[];
-  /** The files in the end, by name; base64. */
+  /** The files at the end, by name, in base64. */
   readonly files: Readonly<Record<string, string>>;
 }
 
@@ -34,7 +34,7 @@ const made: {
 } = read("x509.json");
 const corpus: { readonly policies: unknown; readonly situations: readonly Situation[] } = read("x509_files.json");
 
-/** A text of the corpus with what it stands for. */
+/** A text of the corpus with its placeholders replaced. */
 function resolvedText(given: string, folder: string): string {
   if (given === "@ca") return made.certificates[0].made.value;
   if (given === "@csr") return made.requests[0].made.value;
@@ -42,7 +42,7 @@ function resolvedText(given: string, folder: string): string {
   return key === undefined ? given.replaceAll("{dir}", folder) : made.keys[key][part];
 }
 
-/** What is in the corpus, as a value. */
+/** A value of the corpus. */
 function resolved(given: unknown, folder: string): Value {
   if (typeof given === "string") return resolvedText(given, folder);
   if (Array.isArray(given)) return given.map((one) => resolved(one, folder));
@@ -58,7 +58,7 @@ function resolvedMap(given: unknown, folder: string): ValueMap {
   return found;
 }
 
-/** A minion with the policies of the corpus, which other minions answer as the corpus's do. */
+/** A minion with the policies of the corpus; other minions answer as in the corpus. */
 function minion(): TestContext {
   const pillar: ValueMap = map({ x509_signing_policies: resolved(corpus.policies, "") });
   const context: TestContext = testContext({
@@ -79,7 +79,7 @@ function minion(): TestContext {
 }
 
 for (const { name, calls, files } of corpus.situations) {
-  Deno.test(`x509 as Salt's: ${name}`, async (t) => {
+  Deno.test(`x509 gives Salt's results: ${name}`, async (t) => {
     const folder = await Deno.makeTempDir({ prefix: "x509_" });
     const context = minion();
     try {

@@ -1,11 +1,14 @@
-/** What the module `x509` says of names, extensions and documents that are odd or wrong: tests/corpus/make_x509_refusals.py. */
+/**
+ * Results and errors of the module `x509` for unusual or invalid names, extensions and documents:
+ * tests/corpus/make_x509_refusals.py.
+ */
 
 import { messageOf } from "../../../lib/errors.ts";
 import { isMap, map, type Value } from "../../../lib/values/value.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { testContext } from "../../support/calls/job_context.ts";
 
-/** A call, and the error's text or what is read from what was made. */
+/** A call, and the error text, or the fields that are read from its result. */
 interface Case {
   readonly fun: string;
   readonly args: Readonly<Record<string, unknown>>;
@@ -53,7 +56,7 @@ const SHOWN: readonly Value[] = [
   ...["version", "serial_number", "subject", "not_before", "not_after", "extensions", "revoked_certificates"],
 ];
 
-/** Of a document what the corpus keeps. */
+/** The fields of a document that the corpus contains. */
 function shown(document: Value): Value {
   return isMap(document) ? new Map([...document].filter(([name]) => SHOWN.includes(name))) : document;
 }
@@ -72,7 +75,7 @@ async function answer({ fun, args }: Case): Promise<Pick<Case, "error" | "read">
 }
 
 for (const [fun, its] of Map.groupBy(cases, ({ fun }) => fun)) {
-  Deno.test(`x509.${fun} refuses and takes what Salt's does, in its words`, async () => {
+  Deno.test(`x509.${fun} rejects and accepts the same as Salt's, with its texts`, async () => {
     for (const each of its) {
       const wanted = each.error === undefined ? { read: map({ read: each.read }).get("read") } : { error: each.error };
       assertEquals(await answer(each), wanted, JSON.stringify(each.args));

@@ -1,4 +1,7 @@
-/** The module `x509` with what Python Salt's makes and reads: tests/corpus/x509.json, made by make_x509.py. */
+/**
+ * The module `x509`, compared with documents that Python Salt made and read: tests/corpus/x509.json, made by
+ * make_x509.py.
+ */
 
 import { assert, assertEquals } from "../../support/assert.ts";
 import { testContext } from "../../support/calls/job_context.ts";
@@ -50,7 +53,7 @@ async function answer(fun: string, kwargs: Readonly<Record<string, unknown>>): P
   }
 }
 
-/** What was recorded, as a value. */
+/** A recorded result as a value. */
 function recorded(given: Answer | undefined): Value {
   return map({ value: given?.value }).get("value") ?? null;
 }
@@ -66,7 +69,7 @@ function unsigned(read: Value): ValueMap {
   return new Map([...read].filter(([name]) => name !== "fingerprints"));
 }
 
-/** Compares what is made with what was: to the byte where signatures are not made by chance. */
+/** Compares a new document with the recorded one: byte by byte if its signature is deterministic. */
 async function assertMade(kind: "certificate" | "csr", given: Case, signer: string): Promise<void> {
   const made = await answer(`create_${kind}`, given.args);
   if (given.made.error !== undefined || !signer.startsWith("ec")) {
@@ -80,7 +83,7 @@ async function assertMade(kind: "certificate" | "csr", given: Case, signer: stri
 }
 
 for (const [name, key] of Object.entries(corpus.keys)) {
-  Deno.test(`x509 knows Salt's key ${name}, and encodes it as Salt does`, async () => {
+  Deno.test(`x509 reads Salt's key ${name}, and encodes it as Salt does`, async () => {
     const { private: pem, encrypted, der, size } = key;
     assertEquals(await call("get_private_key_size", { private_key: pem }), size);
     assertEquals(await call("get_public_key", { key: encrypted, passphrase: "secret" }), key.public);
@@ -164,7 +167,7 @@ Deno.test("x509.create_private_key writes DER that only its owner can read", asy
   }
 });
 
-Deno.test("x509.create_certificate copies into its folder alone, whatever the common name is", async () => {
+Deno.test("x509.create_certificate copies only into its folder, whatever the common name is", async () => {
   const directory = await Deno.makeTempDir({ prefix: "x509_" });
   try {
     const key = await call("create_private_key", { algo: "ed25519" });
@@ -178,7 +181,7 @@ Deno.test("x509.create_certificate copies into its folder alone, whatever the co
   }
 });
 
-Deno.test("x509.expired, expires and will_expire say when a certificate ends", async () => {
+Deno.test("x509.expired, expires and will_expire report the end of a certificate", async () => {
   const certificate = corpus.certificates[0].made.value;
   assertEquals(await call("expires", { certificate, days: 36500 }), true);
   assertEquals(await call("expires", { certificate, days: 1 }), false);
@@ -187,7 +190,7 @@ Deno.test("x509.expired, expires and will_expire say when a certificate ends", a
   assertEquals(later, map({ check_days: 36500, cn: " Müller+CA ", will_expire: true }));
 });
 
-Deno.test("x509.get_pem_entry puts a block on one line in order", async () => {
+Deno.test("x509.get_pem_entry reformats a block that is on one line", async () => {
   const text = str(corpus.certificates[0].made.value as string);
   const folded = text.replaceAll("\n", "");
   const found = await call("get_pem_entry", { text: folded, pem_type: "CERTIFICATE" });
@@ -196,7 +199,7 @@ Deno.test("x509.get_pem_entry puts a block on one line in order", async () => {
   assertEquals(wrong.error, `PEM does not contain a single entry of type X509 CRL:\n${text}`);
 });
 
-Deno.test("x509 refuses digests that are too short for keys of P-521, in words", async () => {
+Deno.test("x509 rejects digests that are too short for keys of P-521, with a message", async () => {
   const signing_private_key = corpus.keys.ec521.private;
   for (const digest of ["sha224", "sha3_256"]) {
     const said = await answer("create_certificate", { CN: "x", signing_private_key, digest });

@@ -14,7 +14,7 @@ import { expandIpv6, isIpv4, isIpv6, sortAddresses } from "../../../lib/text/ip_
 import { map } from "../../../lib/values/value.ts";
 import { testOpts } from "../../support/calls/job_context.ts";
 
-/** Runs `test` with a host that has these files and no others; `-> target` makes a link. */
+/** Runs `test` with a host that has only these files; `-> target` makes a link. */
 async function withHost<T>(host: Record<string, string>, test: (files: HostFiles) => T | Promise<T>): Promise<T> {
   const root = await Deno.makeTempDir({ prefix: "grains" });
   try {
@@ -35,7 +35,10 @@ function subset(grains: Record<string, unknown>, names: Record<string, unknown>)
 
 const OPTS = { id: "web1", master: "salt", append_domain: null, enable_gpu_grains: true };
 
-/** os-release and what Salt 3008.3 makes of it, by its `_linux_distribution_data` and `_osrelease_data`. */
+/**
+ * Contents of os-release, and the grains that Salt 3008.3 makes from it with `_linux_distribution_data` and
+ * `_osrelease_data`.
+ */
 const DISTRIBUTIONS: readonly [string, Record<string, string>, Record<string, unknown>][] = [
   [
     "Debian",
@@ -127,12 +130,12 @@ const corpus: Record<string, { os_release: string; grains: Record<string, unknow
 );
 
 for (const [name, { os_release, grains }] of Object.entries(corpus)) {
-  Deno.test(`os-release of ${name} gives the grains that Salt makes of it`, async () => {
+  Deno.test(`os-release of ${name} gives the grains of Salt`, async () => {
     await withHost({ "/etc/os-release": os_release }, (host) => assertEquals(subset(osGrains(host), grains), grains));
   });
 }
 
-Deno.test("init is what the first process is", async () => {
+Deno.test("init is the program of the first process", async () => {
   const init = (files: Record<string, string>) => withHost(files, (host) => osGrains(host).init);
   assertEquals(await init({ "/run/systemd/system/x": "" }), "systemd");
   assertEquals(await init({ "/proc/1/cmdline": "runit\0" }), "runit");
@@ -276,7 +279,7 @@ Deno.test("network grains come from the interfaces and the kernel's files", asyn
     }));
 });
 
-Deno.test("a host without routes has no gateway, one whose default route names none has True", async () => {
+Deno.test("a host without routes has no gateway, a host whose default route has no address has True", async () => {
   const gateways = async (files: Record<string, string>) => {
     const { ip_gw, ip4_gw, ip6_gw } = await withHost(files, (host) => networkGrains(host, []));
     return [ip_gw, ip4_gw, ip6_gw];
@@ -286,7 +289,7 @@ Deno.test("a host without routes has no gateway, one whose default route names n
   assertEquals(await gateways({ "/proc/net/route": route }), [true, true, false]);
 });
 
-Deno.test("fqdns asks for the names of all but loopback addresses, and waits for none for ever", async () => {
+Deno.test("fqdns looks up all addresses except loopback, and waits for each only a limited time", async () => {
   const asked: string[] = [];
   const lookUp = (address: string): Promise<string[]> => {
     asked.push(address);
@@ -329,7 +332,7 @@ Deno.test("addresses are distinguished and ordered numerically", () => {
 Deno.test("this host's core grains have Salt's names and types", () => {
   const grains = coreGrains(OPTS);
   assertEquals([grains.id, grains.master, grains.pid], ["web1", "salt", Deno.pid]);
-  // Salt's own number for this id.
+  // Salt's value for this id.
   assertEquals(grains.server_id, 1826842219);
   const texts = [
     "os",
@@ -352,14 +355,14 @@ Deno.test("this host's core grains have Salt's names and types", () => {
   assert(Array.isArray(grains.ipv4) && grains.ipv4.includes("127.0.0.1"));
 });
 
-Deno.test("core grains are computed without a process or a look-up: the second time in a few milliseconds", () => {
+Deno.test("core grains are computed without a process or a name look-up, the second time within a few milliseconds", () => {
   coreGrains(OPTS);
   const times = Array.from({ length: 5 }, () => cpuMs(() => void coreGrains(OPTS, thisHost())));
-  // Fifteen on a quiet machine, first time included.
+  // Fifteen milliseconds on a quiet machine, also the first time.
   assert(Math.min(...times) < 50, `took ${Math.min(...times)} ms`);
 });
 
-Deno.test("loadGrains() puts the user's functions over core grains, the static file over those, the option over all", async () => {
+Deno.test("in loadGrains(), custom functions override core grains, the static file overrides both, and the option overrides all", async () => {
   const files = {
     "/etc/salt/grains": "a: static\nb: static\nc: static\n",
     "/ext/grains/mine.js": "export const mine = () => ({ a: 'mine', b: 'mine', c: 'mine', d: 'mine', os: 'mine' });\n" +
@@ -389,7 +392,7 @@ Deno.test("a static grains file that cannot be read is a warning", async () => {
   });
 });
 
-Deno.test("the version of the host's Python is in the name of its program, behind any links", async () => {
+Deno.test("the version of the host's Python is read from the name of its program, after all links", async () => {
   const hosts: readonly (readonly [files: Record<string, string>, expected: Record<string, unknown>])[] = [
     [{ "/usr/bin/python3": "-> python3.11" }, { pythonversion: [3, 11] }],
     [

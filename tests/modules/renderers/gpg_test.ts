@@ -8,7 +8,7 @@ import { renderWorld } from "../../support/files/render_scope.ts";
 
 const message = (text: string) => `-----BEGIN PGP MESSAGE-----\n\n${text}\n-----END PGP MESSAGE-----`;
 
-/** A gpg that takes the third line for the secret, and notes how it is called. */
+/** A gpg that returns the third line as the plain text, and records its arguments. */
 const GPG = `#!/bin/sh
 echo "$*" >> "$(dirname "$0")/calls"
 secret=$(sed -n 3p)
@@ -28,7 +28,7 @@ async function withGpg(work: (calls: () => string[]) => Promise<void>): Promise<
   }
 }
 
-Deno.test("gpg decrypts the messages in the texts of data, each once, and keeps the places of keys", async () => {
+Deno.test("gpg decrypts the messages in texts, each once, and keeps the order of keys", async () => {
   await withGpg(async (calls) => {
     const indented = message("one").replaceAll("\n", "\n    ");
     const text = `#!yaml|gpg\na: |\n    ${indented}\nb: [x, "${message("one").replaceAll("\n", "\\n")}"]\nc: 5\n`;
@@ -42,7 +42,7 @@ Deno.test("gpg decrypts the messages in the texts of data, each once, and keeps 
   });
 });
 
-Deno.test("gpg: a text that cannot be decrypted is an error, or is kept unchanged", async () => {
+Deno.test("gpg: a text that cannot be decrypted is an error, or stays unchanged", async () => {
   await withGpg(async () => {
     const broken = message("broken");
     const failed = () => renderValue("gpg", map({ a: broken }), renderWorld());
@@ -53,7 +53,7 @@ Deno.test("gpg: a text that cannot be decrypted is an error, or is kept unchange
   });
 });
 
-Deno.test("gpg: bytes that are no text are kept as bytes, and escaped line ends are read with the option", async () => {
+Deno.test("gpg: bytes that are not text stay bytes, and escaped line ends are read with the option", async () => {
   await withGpg(async () => {
     const host = renderWorld();
     assertEquals(await renderValue("gpg", [message("bytes")], host), [new Uint8Array([255, 254])]);
@@ -62,7 +62,7 @@ Deno.test("gpg: bytes that are no text are kept as bytes, and escaped line ends 
   });
 });
 
-Deno.test("gpg: its key directory is in the configuration directory, or the value of config.get", async () => {
+Deno.test("gpg: the key directory is in the configuration directory, or is the value of config.get", async () => {
   await withGpg(async (calls) => {
     await renderValue("gpg", message("x"), renderWorld({ opts: { config_dir: "/etc/mine" } }));
     const functions = { "config.get": ([name]: Value[]) => name === "gpg_keydir" ? "/asked" : "" };

@@ -13,7 +13,7 @@ import corpus from "../../corpus/cache_runner.json" with { type: "json" };
 async function call(services: TestServices, name: string, args: unknown[], kwargs: object = {}): Promise<Value> {
   const fun = await loadFamily<RunnerContext>(RUNNERS).get(name);
   assert(fun !== undefined, `no runner ${name}`);
-  // Of its context these functions use what is here.
+  // These functions use only these fields of the context.
   const { opts, auth: { keys }, minions: { data } } = services;
   const context = { opts, keys, data, log: () => {} } as unknown as RunnerContext;
   return await invoke(fun, { name, args: args.map(toValue), kwargs: map({ ...kwargs }), context });
@@ -31,7 +31,7 @@ async function filledMaster(overrides: Readonly<Record<string, Value>> = {}): Pr
   return services;
 }
 
-Deno.test("the runners cache and match give what Salt's give, one call after the other", async () => {
+Deno.test("the runners cache and match return the same as Salt's, one call after the other", async () => {
   using services = await filledMaster();
   for (const [name, args, kwargs, expected] of corpus.calls as [string, unknown[], object, unknown][]) {
     const wanted = toValue(expected);
@@ -40,7 +40,7 @@ Deno.test("the runners cache and match give what Salt's give, one call after the
   }
 });
 
-Deno.test("the names of banks and keys lead nowhere else", async () => {
+Deno.test("the names of banks and keys cannot lead to other directories", async () => {
   using services = await filledMaster();
   for (const name of ["", ".", "..", "../x", "a/../../x", "/etc", "a//b", "a/", "a\0"]) {
     for (
@@ -54,7 +54,7 @@ Deno.test("the names of banks and keys lead nowhere else", async () => {
   assertEquals(await call(services, "cache.list", ["grains"]), ["db1", "gone", "web1"]);
 });
 
-Deno.test("a stored value whose time is over is gone", async () => {
+Deno.test("an expired value is removed", async () => {
   using services = await filledMaster();
   const now = Date.now() / 1000;
   for (const [key, until] of [["old", now - 60], ["new", now + 600]] as const) {
@@ -71,7 +71,7 @@ Deno.test("a master without a minion data cache returns no data of minions", asy
   assertEquals(await call(services, "match.compound_matches", ["web*", "web1"]), map({ res: false }));
 });
 
-Deno.test("a target that cannot be read is an error of the runner", async () => {
+Deno.test("an invalid target is an error of the runner", async () => {
   using services = await filledMaster();
   await assertRejects(() => call(services, "cache.grains", ["web1 and", "compound"]), CommandError, "compound");
 });

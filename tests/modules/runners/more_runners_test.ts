@@ -6,7 +6,7 @@ import { withRunnerWorld } from "../../support/fleet/runner_services.ts";
 
 const ROOTS = 'file_roots:\n  base: ["/srv/a", "/srv/b"]\nmy_option: {deep: [1, {k: v}]}\n';
 
-Deno.test("config.get finds options of the master, by path and with another delimiter, and what no table lists", () =>
+Deno.test("config.get finds options of the master, by path and with another delimiter, and unknown options", () =>
   withRunnerWorld(async ({ call }) => {
     assertEquals(await call("config.get", ["file_roots:base"]), ["/srv/a", "/srv/b"]);
     assertEquals(await call("config.get", ["file_roots,base"], { delimiter: "," }), ["/srv/a", "/srv/b"]);
@@ -16,7 +16,7 @@ Deno.test("config.get finds options of the master, by path and with another deli
     assertEquals(await call("config.get", ["nope:x"], { default: 5 }), 5);
   }, ROOTS));
 
-Deno.test("event.send fires its data under its tag, which has no control characters", () =>
+Deno.test("event.send fires its data with its tag, without control characters in the tag", () =>
   withRunnerWorld(async ({ call, done }) => {
     assertEquals(await call("event.send", ["my/tag", { foo: "bar" }]), true);
     assertEquals(await call("event.send", ["my/tag"]), true);
@@ -26,7 +26,7 @@ Deno.test("event.send fires its data under its tag, which has no control charact
     }
   }));
 
-Deno.test("salt.cmd runs a function here, salt.execute on minions", () =>
+Deno.test("salt.cmd runs a function on the master's host, salt.execute runs it on minions", () =>
   withRunnerWorld(async ({ call, done, answers }) => {
     assertEquals(
       await call("salt.cmd", ["test.arg", 1, "a=b"], { k: 2, __pub_jid: "x" }),
@@ -40,14 +40,14 @@ Deno.test("salt.cmd runs a function here, salt.execute on minions", () =>
     await assertRejects(() => call("salt.execute", ["*", "test.ping"], { ret: "redis" }), CommandError, "returners");
   }));
 
-Deno.test("error.error fails with the name and text it is given, and not without", () =>
+Deno.test("error.error fails with the given name and text, and succeeds without them", () =>
   withRunnerWorld(async ({ call }) => {
     assertEquals(await call("error.error"), new Map());
     const error = await assertRejects(() => call("error.error", ["SaltSystemExit", "boom"]), Error, "boom");
     assertEquals(error.name, "SaltSystemExit");
   }));
 
-Deno.test("survey.hash puts minions with the same result together, survey.diff shows how the others differ", () =>
+Deno.test("survey.hash groups minions with the same result, survey.diff shows the differences of the others", () =>
   withRunnerWorld(async ({ call, done, answers }) => {
     answers.set("web2", { return: "a\nb\nc", retcode: 0 });
     answers.set("web1", { return: "a\nb\nc", retcode: 0 });
@@ -61,7 +61,7 @@ Deno.test("survey.hash puts minions with the same result together, survey.diff s
     assertEquals(done, ["cmd.run['cat x']{} on '*' (compound)", "cmd.run[]{} on '*' (compound)"]);
     done.length = 0;
     await call("survey.diff", ["*", "cmd.run", "cat x"]);
-    // What Salt 3008.3 prints for these results.
+    // The output of Salt 3008.3 for these results.
     assertEquals(
       done.slice(1).map((line) => line.replace(/^print /, "")).join("\n"),
       "minion pool :\n------------\n['web1', 'web2']\npool size :\n----------\n    2\npool result :\n------------\n    a\nb\nc\n\n" +
@@ -71,7 +71,7 @@ Deno.test("survey.hash puts minions with the same result together, survey.diff s
     await assertRejects(() => call("survey.hash", ["*"]), InvocationError);
   }));
 
-Deno.test("network.wol sends the magic packet, and refuses what is no hardware address or no IPv4 address", async () => {
+Deno.test("network.wol sends the magic packet, and rejects invalid hardware and IPv4 addresses", async () => {
   const { default: dgram } = await import("node:dgram");
   const socket = dgram.createSocket("udp4");
   const { promise: received, resolve } = Promise.withResolvers<Uint8Array>();
@@ -124,7 +124,7 @@ Deno.test("manage.status does not wait for minions that are known to be disconne
     assertEquals(done, ["test.ping[]{} on ['db1', 'web1'] (list)", "test.ping[]{} on '*' (glob)"]);
   }));
 
-Deno.test("manage.key_regen has minions delete their keys, and deletes all of the master's", () =>
+Deno.test("manage.key_regen makes minions delete their keys, and deletes all minion keys of the master", () =>
   withRunnerWorld(async ({ call, root, done }) => {
     Deno.mkdirSync(`${root}/pki/minions`, { recursive: true });
     Deno.mkdirSync(`${root}/elsewhere`);
@@ -141,7 +141,7 @@ Deno.test("manage.key_regen has minions delete their keys, and deletes all of th
     assertEquals([isThere(`${root}/pki/minions/web1`), isThere(`${root}/elsewhere/kept`)], [false, true]);
   }));
 
-Deno.test("what manage cannot do yet says so, and what to do instead", () =>
+Deno.test("unsupported functions of manage report an alternative", () =>
   withRunnerWorld(async ({ call }) => {
     await assertRejects(() => call("manage.safe_accept", ["web1"]), CommandError, "salt-key -a web1");
     await assertRejects(() => call("manage.bootstrap", [], { hosts: "a,b" }), CommandError, "installation.md");

@@ -2,7 +2,7 @@ import { repr } from "../../../lib/values/value.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { withRunnerWorld } from "../../support/fleet/runner_services.ts";
 
-Deno.test("pillar.show_pillar compiles with the cached grains, or those that are given", () =>
+Deno.test("pillar.show_pillar compiles with the cached grains, or with given ones", () =>
   withRunnerWorld(async ({ call, context }) => {
     context.data.setGrains("web1", new Map([["os", "Debian"]]));
     const show = async (...asked: Parameters<typeof call>) => repr(await call(...asked));
@@ -17,7 +17,7 @@ Deno.test("pillar.show_pillar compiles with the cached grains, or those that are
     assertEquals(await show("pillar.show_top", ["web1"]), "{'base': {'*': ['web1']}}");
   }));
 
-Deno.test("pillar.show_pillar_cache and clear_pillar_cache are about what the master keeps, by id and environment", () =>
+Deno.test("pillar.show_pillar_cache and clear_pillar_cache show and clear the master's pillar cache, by id and environment", () =>
   withRunnerWorld(async ({ call, context }) => {
     for (const id of ["web1", "db1"]) {
       context.keys.put(id, "accepted", "PEM");
@@ -33,7 +33,7 @@ Deno.test("pillar.show_pillar_cache and clear_pillar_cache are about what the ma
     assertEquals(await kept("web1", { pillarenv: "dev" }), "{'web1': {'of': 'dev'}}");
   }));
 
-Deno.test("pillar.show_pillar_cache is False on a master that keeps no pillar", () =>
+Deno.test("pillar.show_pillar_cache returns False on a master without a pillar cache", () =>
   withRunnerWorld(async ({ call }) => {
     assertEquals(await call("pillar.show_pillar_cache"), false);
     assertEquals(await call("pillar.clear_pillar_cache"), false);

@@ -24,9 +24,9 @@ const JID = "20240102030405000001";
 interface World {
   readonly context: RunnerContext;
   readonly root: string;
-  /** Actions besides the return. */
+  /** Further actions besides the return. */
   readonly done: string[];
-  /** What minions will answer. */
+  /** The answers of minions. */
   readonly answers: Map<string, LocalReturn>;
   readonly here: Map<string, string | undefined>;
   readonly outcomes: Map<string, JobOutcome>;
@@ -100,11 +100,11 @@ async function withWorld(run: (world: World) => Promise<void>): Promise<void> {
   }
 }
 
-// corpus/runners.json: what Salt's own runners gave back for the cache of corpus/job_cache.json.
+// corpus/runners.json: the results of Salt's own runners for the cache of corpus/job_cache.json.
 for (const [name, ...typed] of await readCorpus<[string, Typed, Typed, Typed]>("runners.json")) {
   const [args, kwargs, expected] = typed.map(fromTyped);
   assert(Array.isArray(args) && isMap(kwargs));
-  Deno.test(`${name} of ${repr(args)}${repr(kwargs)} gives what Salt gives, in the same order`, () =>
+  Deno.test(`${name} of ${repr(args)}${repr(kwargs)} returns the same as Salt, in the same order`, () =>
     withWorld(async ({ call }) => {
       assertEquals(repr(await call(name, args, Object.fromEntries(kwargs))), repr(expected));
     }));
@@ -118,14 +118,14 @@ Deno.test("jobs.list_jobs finds a job of several functions by any of them, where
     }
   }));
 
-Deno.test("jobs.list_jobs refuses a time that it cannot read, and another returner", () =>
+Deno.test("jobs.list_jobs rejects an invalid time, and another returner", () =>
   withWorld(async ({ call }) => {
     await assertRejects(() => call("jobs.list_jobs", [], { start_time: "yesteryear" }), InvocationError, "yesteryear");
     await assertRejects(() => call("jobs.list_jobs", [], { ext_source: "mysql" }), CommandError, "mysql");
     await assertRejects(() => call("jobs.list_jobs", [], { search_metadata: "a" }), InvocationError);
   }));
 
-Deno.test("jobs.list_jobs leaves no trace of find_job in the filtered list unless it is asked to", () =>
+Deno.test("jobs.list_jobs leaves find_job out of the filtered list unless requested", () =>
   withWorld(async ({ call, context }) => {
     const jid = context.jobs.prepare("20250102030405000001");
     context.jobs.saveLoad(jid, map({ fun: "saltutil.find_job", arg: ["x"], tgt: "*", jid }));
@@ -135,7 +135,7 @@ Deno.test("jobs.list_jobs leaves no trace of find_job in the filtered list unles
     assertEquals(await jids({ filter_find_job: false }), [jid]);
   }));
 
-Deno.test("jobs.list_jobs leaves out jobs that watch others, unless they are searched for or asked for", () =>
+Deno.test("jobs.list_jobs leaves out jobs that monitor others, unless they are searched for or requested", () =>
   withWorld(async ({ call, context }) => {
     for (const [i, fun] of ["saltutil.find_job", "saltutil.running"].entries()) {
       const jid = context.jobs.prepare(`2025010203040500000${i}`);
@@ -147,7 +147,7 @@ Deno.test("jobs.list_jobs leaves out jobs that watch others, unless they are sea
     assertEquals([await count({}), await count({ search_function: "saltutil.*" })], [all - 2, 2]);
   }));
 
-Deno.test("jobs.list_jobs shows the newest on a terminal, and everything to programs", () =>
+Deno.test("jobs.list_jobs shows the newest jobs on a terminal, and all jobs to programs", () =>
   withWorld(async ({ call, context, done }) => {
     for (let i = 0; i < 60; i++) {
       const jid = context.jobs.prepare(`202501020304050000${10 + i}`);
@@ -187,7 +187,7 @@ Deno.test("jobs.list_job shows the end of a job if the master stores it", () =>
     assertEquals(job.get("EndTime"), "2024, Jan 02 03:04:06.000000");
   }));
 
-Deno.test("jobs.active groups what minions run by job; a minion whose return has come runs it no more", () =>
+Deno.test("jobs.active groups running jobs of minions by job; a minion that has returned does not run it any more", () =>
   withWorld(async ({ call, answers, done }) => {
     const job = { jid: JID, fun: "test.sleep", arg: [9], tgt: "*", tgt_type: "glob", user: "ann", ret: "" };
     answers.set("web1", { return: [map({ ...job, pid: 7 })], retcode: 0 });
@@ -218,7 +218,7 @@ Deno.test("display_progress reports each step", () =>
     ]);
   }));
 
-Deno.test("manage.status, up and down name the minions that answered", () =>
+Deno.test("manage.status, up and down list the minions by whether they answered", () =>
   withWorld(async ({ call, answers, done }) => {
     answers.set("web2", { return: true, retcode: 0 }).set("db1", { return: true, retcode: 0 });
     assertEquals(await call("manage.status"), map({ up: ["db1", "web2"], down: ["web1"] }));
@@ -236,13 +236,13 @@ Deno.test("manage.status, up and down name the minions that answered", () =>
     ]);
   }));
 
-Deno.test("manage.status of an empty target asks no minion", () =>
+Deno.test("manage.status of an empty target contacts no minion", () =>
   withWorld(async ({ call, done }) => {
     assertEquals(await call("manage.status", [], { tgt: "nobody*" }), map({ up: [], down: [] }));
     assertEquals(done, []);
   }));
 
-Deno.test("manage.versions sorts minions by how old they are", () =>
+Deno.test("manage.versions sorts minions by the age of their version", () =>
   withWorld(async ({ call, answers }) => {
     for (const [id, version] of [["web1", VERSION], ["web2", "99.1"], ["db1", "0.0.1"]]) {
       answers.set(id, { return: version, retcode: 0 });
@@ -258,7 +258,7 @@ Deno.test("manage.versions sorts minions by how old they are", () =>
     assertEquals(await call("manage.versions"), toValue(expected));
   }));
 
-Deno.test("doc.runner documents every runner, doc.execution what the minions say", () =>
+Deno.test("doc.runner documents every runner, doc.execution the functions of minions", () =>
   withWorld(async ({ call, answers, context }) => {
     const docs = await call("doc.runner") as ValueMap;
     assertEquals([...docs.keys()], (await context.catalogue.all()).map(({ name }) => name));
@@ -276,7 +276,7 @@ Deno.test("the test runner prints, waits and fires progress events", () =>
     assertEquals((await call("test.get_opts") as ValueMap).get("timeout"), 5);
   }));
 
-Deno.test("jobs.master lists runners that run, and forgets those that died", () =>
+Deno.test("jobs.master lists running runners, and removes ended ones", () =>
   withWorld(async ({ call, root }) => {
     const forget = noteRunner(root, map({ fun: "runner.test.sleep", jid: JID, user: "root", fun_args: [9] }));
     const dead = noteRunner(root, map({ jid: "20240102030405000002" }));
@@ -338,7 +338,7 @@ Deno.test("a time without a date is today's", () => {
   assert([before, today()].map((day) => `${day}193000000000`).includes(read), read);
 });
 
-Deno.test("manage.present and similar functions list connected minions, as Salt does, and ask no minion", () =>
+Deno.test("manage.present and similar functions list connected minions, as Salt does, and contact no minion", () =>
   withWorld(async ({ call, here, done }) => {
     here.set("db1", "10.0.0.7").set("web2", undefined);
     for (const name of ["present", "joined", "allowed", "alived", "reaped", "list_state"]) {
@@ -356,7 +356,7 @@ Deno.test("manage.present and similar functions list connected minions, as Salt 
     assertEquals(done, []);
   }));
 
-Deno.test("jobs.list_job is Salt's where all have returned, and says the outcomes where one has not", () =>
+Deno.test("jobs.list_job returns the same as Salt's if all have returned, otherwise also the outcomes", () =>
   withWorld(async ({ call, outcomes }) => {
     const received = { sinceMs: undefined, acknowledges: true };
     outcomes.set("web1", { outcome: "returned", ...received }).set("db1", { outcome: "failed", ...received });
@@ -408,7 +408,7 @@ Deno.test("a batch whose process has ended is shown as halted, is not active, an
       "saltutil.kill_job on ['web1'] (list) in undefined s",
     ]);
 
-    // A pid that no process has.
+    // A pid without a process.
     batches.save({ ...state, pid: 2 ** 22 + 1 });
     assertEquals(await shown(), [1, 1, 1, true, "its process ended"]);
     assertEquals(await call("batch.list_active"), []);
@@ -418,7 +418,7 @@ Deno.test("a batch whose process has ended is shown as halted, is not active, an
     assertEquals([await call("batch.status", ["../../etc"]), await call("batch.stop", ["x"])], [null, false]);
   }));
 
-/** A table as its rows, each with these columns. */
+/** The rows of a table, each with these columns. */
 function rows(table: Value, ...columns: string[]): unknown[][] {
   assert(isMap(table) && table.get("outputter") === "table");
   const data = table.get("data");

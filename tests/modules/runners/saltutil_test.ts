@@ -6,7 +6,7 @@ import { filesBelow } from "../../support/tree.ts";
 
 const ROOTS = "file_roots:\n  base: ['{root}/srv']\n  dev: ['{root}/dev']\n";
 
-Deno.test("salt-run saltutil.sync_* brings the master its own modules, with Salt's families", async () => {
+Deno.test("salt-run saltutil.sync_* copies custom modules to the master, with Salt's families", async () => {
   await withRunnerWorld(async ({ root, call, context }) => {
     const put = (path: string, text: string) => {
       Deno.mkdirSync(`${root}/${path.slice(0, path.lastIndexOf("/"))}`, { recursive: true });

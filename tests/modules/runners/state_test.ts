@@ -16,7 +16,7 @@ const FILES = {
 };
 const OPTIONS = "file_roots: {base: ['{root}/salt']}\npillar_roots: {base: ['{root}/pillar']}\n";
 
-/** A world whose functions of execution modules run, as in the master's process for runners. */
+/** A context in which execution functions run, as in the master's process for runners. */
 const withFiles = (test: (world: RunnerWorld) => Promise<void>) =>
   withRunnerWorld(async (world) => {
     const { root, context } = world;
@@ -30,7 +30,7 @@ const withFiles = (test: (world: RunnerWorld) => Promise<void>) =>
     await test(world);
   }, OPTIONS);
 
-Deno.test("state.orchestrate_show_sls shows what the master's own host would have, with its pillar or a given one", () =>
+Deno.test("state.orchestrate_show_sls shows the states of the master's own host, with its pillar or a given one", () =>
   withFiles(async ({ call }) => {
     const own = repr(await call("state.orchestrate_show_sls", ["orch"]));
     assert(own.startsWith("{'host_master': {'host_master-webs': {'"), own);
@@ -44,7 +44,7 @@ Deno.test("state.orchestrate_show_sls shows what the master's own host would hav
     assertStringIncludes(repr(await call("state.orch_show_sls", ["nothing"])), "No matching sls found for 'nothing'");
   }));
 
-Deno.test("state.graph and graph_highstate draw the master's own host, or ask minions", () =>
+Deno.test("state.graph and graph_highstate draw the states of the master's own host, or of minions", () =>
   withFiles(async ({ call, answers, done }) => {
     for (const [fun, args] of [["state.graph", ["orch"]], ["state.graph_highstate", []]] as const) {
       const dot = String(await call(fun, [...args]));
@@ -61,13 +61,13 @@ Deno.test("state.graph and graph_highstate draw the master's own host, or ask mi
     ]);
   }));
 
-Deno.test("salt.cmd gives its function the pillar of the master's host if it is asked to", () =>
+Deno.test("salt.cmd passes the pillar of the master's host to its function on request", () =>
   withFiles(async ({ call }) => {
     assertEquals(await call("salt.cmd", ["pillar.get", "group"], { with_pillar: true, unmask: true }), "webs");
     assertEquals(await call("salt.cmd", ["pillar.get", "group"], { unmask: true }), "");
   }));
 
-Deno.test("state.orchestrate runs states on the master's own host, and its return code says whether all went well", () =>
+Deno.test("state.orchestrate runs states on the master's own host, and its return code shows whether all succeeded", () =>
   withFiles(async ({ call }) => {
     const good = repr(await call("state.orchestrate", ["steps"], { pillar: { good: true } }));
     assert(good.startsWith("{'data': {'host_master': {'test_|-one_|-one_|-succeed_with_changes': {"), good);
@@ -82,7 +82,7 @@ Deno.test("state.orchestrate runs states on the master's own host, and its retur
     assert(repr(await call("state.orch", ["nothing"])).endsWith("'retcode': 1}"));
   }));
 
-Deno.test("state.orchestrate_single and orchestrate_high run what is given, and show it", () =>
+Deno.test("state.orchestrate_single and orchestrate_high run the given states, and show them", () =>
   withFiles(async ({ call, done }) => {
     const single = repr(await call("state.orchestrate_single", ["test.nop"], { name: "x" }));
     assert(single.startsWith("{'host_master': {'test_|-x_|-x_|-nop': {"), single);

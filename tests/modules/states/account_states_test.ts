@@ -1,4 +1,4 @@
-/** States of users and groups in a root directory of their own, done by useradd, groupadd and chage. @module */
+/** States of users and groups in a root directory of their own, with useradd, groupadd and chage. @module */
 import { which } from "../../../lib/host/which.ts";
 import { callFunction } from "../../../lib/plugins/execution.ts";
 import type { JobContext } from "../../../lib/plugins/job_context.ts";
@@ -20,7 +20,7 @@ class Accounts implements Disposable {
     return ["passwd", "group", "shadow"].map((name) => this.#root.read(name)).join("");
   }
 
-  /** Has the functions of accounts work in the root directory. */
+  /** Makes the functions of accounts use the root directory. */
   #call = async (name: string, args: Value[] = [], kwargs: ValueMap = new Map()): Promise<Value> => {
     const isAccount = /^(user|group|shadow)\.(?!list_groups|primary_group|default_hash|gen_password)/.test(name);
     if (isAccount) return await this.#run(name, args, new Map([...kwargs, ["root", this.#root.path]]));
@@ -51,7 +51,7 @@ class Accounts implements Disposable {
 }
 
 Deno.test({
-  name: "a group is planned, added, given other members, and removed, and a second time nothing is done",
+  name: "a group is planned, added, changed, and removed, and a second run changes nothing",
   ignore: !there,
   async fn() {
     using root = new Accounts();
@@ -87,7 +87,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "a user is planned, added, changed, locked and removed, and a second time nothing is done",
+  name: "a user is planned, added, changed, locked and removed, and a second run changes nothing",
   ignore: !there,
   async fn() {
     using root = new Accounts();

@@ -2,7 +2,7 @@ import { isMap, map, str, type ValueMap } from "../../../lib/values/value.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { stateContext } from "../../support/calls/state_call.ts";
 
-/** What `mod_aggregate` of a module makes of the first chunk. */
+/** The first chunk after `mod_aggregate` of a module. */
 async function aggregated(module: string, chunks: ValueMap[], running: ValueMap = new Map()): Promise<ValueMap> {
   const [low] = chunks;
   const context = stateContext(`${module}.${str(low.get("fun") ?? "")}`, low);

@@ -1,4 +1,4 @@
-/** State module `archive` against Python Salt's answers: tests/corpus/state_runs/archive.json. */
+/** State module `archive`, compared with Python Salt's results: tests/corpus/state_runs/archive.json. */
 
 import { testStateRuns } from "../../support/calls/state_runs.ts";
 

@@ -1,4 +1,4 @@
-/** `blockdev.formatted` where a maker of file systems is in PATH, which recorded cases cannot have. @module */
+/** `blockdev.formatted` with an mkfs program in PATH, which recorded cases cannot have. @module */
 
 import { map } from "../../../lib/values/value.ts";
 import { assertEquals } from "../../support/assert.ts";

@@ -1,4 +1,4 @@
-/** State module `cmd` against Python Salt's answers: tests/corpus/state_runs/cmd.json. */
+/** State module `cmd`, compared with Python Salt's results: tests/corpus/state_runs/cmd.json. */
 
 import { testStateRuns } from "../../support/calls/state_runs.ts";
 

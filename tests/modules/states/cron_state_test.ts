@@ -1,4 +1,4 @@
-/** States of crontabs, on their own table. @module */
+/** States of crontabs, on a table of the test. @module */
 import { findUser } from "../../../lib/os/users.ts";
 import { map, str, type Value } from "../../../lib/values/value.ts";
 import { assertEquals, assertStringIncludes } from "../../support/assert.ts";
@@ -9,7 +9,7 @@ import { callState } from "../../support/calls/state_call.ts";
 const USER = findUser(Deno.uid() ?? 0)?.name ?? "root";
 const TAG = "# Lines below here are managed by Salt, do not edit\n";
 
-/** A table that a `crontab` of the test keeps, and the states on it. */
+/** A table that a `crontab` program of the test stores, and the states on it. */
 class Table implements Disposable {
   readonly #programs = new RecordedPrograms();
   readonly path = this.#programs.keepCrontab();
@@ -36,7 +36,7 @@ class Table implements Disposable {
   }
 }
 
-Deno.test("a job and a variable are planned, added, changed and removed, and a second time nothing is done", async () => {
+Deno.test("a job and a variable are planned, added, changed and removed, and a second run changes nothing", async () => {
   using table = new Table();
   const job = { name: "/bin/x", minute: 5, comment: "hi" };
   assertEquals(await table.state("present", job, true), [null, "Cron /bin/x is set to be added", map({})]);
@@ -67,7 +67,7 @@ Deno.test("a job and a variable are planned, added, changed and removed, and a s
   assertEquals(table.read(), TAG);
 });
 
-Deno.test("a whole table comes from a file", async () => {
+Deno.test("a whole table is read from a file", async () => {
   using table = new Table();
   const file = await Deno.makeTempFile({ prefix: "cron_source_" });
   try {

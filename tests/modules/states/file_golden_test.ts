@@ -1,7 +1,7 @@
 /**
- * States of module `file` against what Salt 3008.3 made of the same directories: `corpus/file_states.json`, made by
- * `corpus/make_file_states.py`. In test mode, in a first and in a second run the results are equal, and the trees afterwards;
- * after test mode the tree is as before.
+ * States of the module `file`, compared with Salt 3008.3 on the same directories: `corpus/file_states.json`, made by
+ * `corpus/make_file_states.py`. In test mode, in a first and in a second run, the results and the trees afterwards are
+ * equal; test mode does not change the tree.
  * @module
  */
 
@@ -29,7 +29,7 @@ for (const entry of entries) {
 const asRoot = Deno.uid() === 0;
 for (const [name, cases] of byFunction) {
   Deno.test({
-    name: `file.${name} does what Salt's does, in ${cases.length} cases${asRoot ? "" : " (not here, without root)"}`,
+    name: `file.${name} has Salt's results, in ${cases.length} cases${asRoot ? "" : " (not here, without root)"}`,
     ignore: !asRoot,
     fn: async () => {
       await using place = await FileStateCases.open(world);

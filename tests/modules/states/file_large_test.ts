@@ -1,5 +1,6 @@
 /**
- * Files that are larger than the memory that a state may take: they are compared, digested, kept and put in place piece by piece.
+ * Files that are larger than the memory that a state may use: they are compared, digested, backed up and written piece
+ * by piece.
  * @module
  */
 
@@ -9,7 +10,7 @@ import { testContext, testOpts } from "../../support/calls/job_context.ts";
 import { callState } from "../../support/calls/state_call.ts";
 
 const SIZE = 192 * 1024 * 1024;
-/** What the states may take besides the program itself. */
+/** The memory that the states may use besides the program itself. */
 const MAX_MEMORY = 96 * 1024 * 1024;
 
 Deno.test("file.managed and file.copy of a large file need little memory, and make no diff", async () => {
@@ -17,7 +18,7 @@ Deno.test("file.managed and file.copy of a large file need little memory, and ma
   try {
     const job = testContext({ opts: testOpts({ root_dir: `${root}/minion`, file_client: "local" }) });
     const [source, name] = [`${root}/source`, `${root}/name`];
-    // Bytes that are not there take no disk; they are read as zeros.
+    // A sparse file needs no disk space; it is read as zeros.
     await Deno.writeTextFile(source, "a");
     await Deno.truncate(source, SIZE);
     await Deno.writeTextFile(name, "b");
@@ -40,7 +41,7 @@ Deno.test("file.managed and file.copy of a large file need little memory, and ma
   }
 });
 
-Deno.test("file.managed of a large text says that it makes no diff", async () => {
+Deno.test("file.managed of a large text reports that it makes no diff", async () => {
   const root = await Deno.makeTempDir({ prefix: "large_" });
   try {
     const line = `${"x".repeat(1023)}\n`;

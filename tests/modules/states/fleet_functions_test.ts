@@ -18,9 +18,9 @@ interface Row {
 }
 
 const ROWS = await readCorpus<Row>("fleet_state_functions.json");
-/** Salt's takes more arguments only to refuse them in its result; here the compiler refuses them. */
+/** Salt's function accepts more arguments only to reject them in its result; here the compiler rejects them. */
 const REFUSES_MORE = "git.latest";
-// Without a host: all serve, also where there is no crontab.
+// Without a host all modules are available, also without crontab.
 const states = loadFamily<StateContext>(STATE_MODULES);
 
 for (const { fun, fleets, args, more } of ROWS) {
@@ -36,6 +36,6 @@ for (const { fun, fleets, args, more } of ROWS) {
   });
 }
 
-Deno.test("they are the 28 that 5 or more fleets use", () => {
+Deno.test("the list has the 28 functions that 5 or more fleets use", () => {
   assertEquals([ROWS.length, ROWS.every(({ fleets }) => fleets >= 5)], [28, true]);
 });

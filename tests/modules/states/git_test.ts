@@ -1,4 +1,4 @@
-/** State module `git` against Python Salt's answers: tests/corpus/state_runs/git.json. */
+/** State module `git`, compared with Python Salt's results: tests/corpus/state_runs/git.json. */
 
 import { testStateRuns } from "../../support/calls/state_runs.ts";
 

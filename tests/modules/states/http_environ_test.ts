@@ -2,7 +2,7 @@ import { map } from "../../../lib/values/value.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { callState } from "../../support/calls/state_call.ts";
 
-Deno.test("http.query and http.wait_for_successful_query judge what a server answers", async () => {
+Deno.test("http.query and http.wait_for_successful_query check the response of a server", async () => {
   let requests = 0;
   const server = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen: () => {} }, () => {
     requests++;
@@ -23,7 +23,7 @@ Deno.test("http.query and http.wait_for_successful_query judge what a server ans
   }
 });
 
-Deno.test("environ.setenv with clear_all changes each other variable", async () => {
+Deno.test("environ.setenv with clear_all changes all other variables", async () => {
   const name = "SALT_STATE_KEPT";
   const told = await callState("environ.setenv", { name, value: "x", clear_all: true, false_unsets: true }, {
     test: true,
@@ -36,7 +36,7 @@ Deno.test("environ.setenv with clear_all changes each other variable", async () 
   assertEquals(told.get("comment"), "Environ values will be changed");
 });
 
-Deno.test("environ.setenv sets a variable of this process, and once", async () => {
+Deno.test("environ.setenv sets a variable of this process; the second run changes nothing", async () => {
   const name = "SALT_STATE_SET";
   try {
     const first = await callState("environ.setenv", { name, value: "x" });

@@ -1,4 +1,4 @@
-/** State module `module` against Python Salt's answers: tests/corpus/state_runs/module.json. */
+/** State module `module`, compared with Python Salt's results: tests/corpus/state_runs/module.json. */
 
 import { testStateRuns } from "../../support/calls/state_runs.ts";
 

@@ -1,4 +1,7 @@
-/** State functions that are other names of those with recorded answers, and the one that the runtime calls for check_cmd. */
+/**
+ * State functions that are other names of functions with recorded results, and the function that the runtime calls for
+ * check_cmd.
+ */
 
 import { map } from "../../../lib/values/value.ts";
 import { assertEquals } from "../../support/assert.ts";
@@ -12,7 +15,7 @@ Deno.test("virtualenv.manage is virtualenv.managed", async () => {
   }
 });
 
-Deno.test("file.mod_run_check_cmd runs a command with a path behind it", async () => {
+Deno.test("file.mod_run_check_cmd runs a command with a path as last argument", async () => {
   const filename = await Deno.makeTempFile({ prefix: "check_cmd_" });
   try {
     const passed = await callState("file.mod_run_check_cmd", { cmd: "test -f", filename });

@@ -1,4 +1,4 @@
-/** State module `pip` against Python Salt's answers: tests/corpus/state_runs/pip.json. */
+/** State module `pip`, compared with Python Salt's results: tests/corpus/state_runs/pip.json. */
 
 import { testStateRuns } from "../../support/calls/state_runs.ts";
 

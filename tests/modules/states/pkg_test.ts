@@ -1,4 +1,7 @@
-/** States of packages on a root directory of their own, done by apt and dpkg, and what the runtime asks the module for. @module */
+/**
+ * States of packages in a root directory of their own, with apt and dpkg, and the module's functions for the runtime.
+ * @module
+ */
 import { hashHex } from "../../../lib/crypto/hash.ts";
 import { which } from "../../../lib/host/which.ts";
 import { wantsRefresh } from "../../../lib/packages/refresh_tag.ts";
@@ -13,7 +16,7 @@ import { callState, stateContext } from "../../support/calls/state_call.ts";
 import { filesBelow } from "../../support/tree.ts";
 
 const GRAINS = map({ os: "Debian", os_family: "Debian", osarch: "amd64", cpuarch: "x86_64", kernel: "Linux" });
-/** The files below a directory with their contents, without what apt computes of its lists. */
+/** The files below a directory with their contents, without the caches that apt computes from its lists. */
 function tree(path: string): [string, string][] {
   const files = [...filesBelow(path)].filter((file) => !file.endsWith("pkgcache.bin")).sort();
   return files.map((file) => [file, hashHex(Deno.readFileSync(file), "sha256")]);
@@ -48,8 +51,7 @@ class States {
 }
 
 Deno.test({
-  name:
-    "packages are planned, installed, brought to the newest, held, removed and purged, and a second time nothing is done",
+  name: "packages are planned, installed, upgraded, held, removed and purged, and a second run changes nothing",
   ignore: !there,
   async fn() {
     using root = new AptRoot([
@@ -165,7 +167,7 @@ function chunk(name: string, more: Record<string, unknown> = {}): ValueMap {
   return map({ state: "pkg", name, __id__: name, fun: "installed", ...more });
 }
 
-/** What the first chunk gets, and which of the others are taken in. */
+/** The first chunk after the aggregation, and the other chunks that it includes. */
 async function aggregated(chunks: readonly ValueMap[], running: ValueMap = new Map()): Promise<[Value, string[]]> {
   const [low] = chunks;
   low.set("__agg__", true);
@@ -176,7 +178,7 @@ async function aggregated(chunks: readonly ValueMap[], running: ValueMap = new M
   return [made.get("sources") ?? made.get("pkgs") ?? null, taken.map((one) => str(one.get("name") ?? null))];
 }
 
-Deno.test("states of packages are taken into the first one, with their versions", async () => {
+Deno.test("states of packages are aggregated into the first one, with their versions", async () => {
   const own = [chunk("other_pkgs", { pkgs: ["byobu"] }), chunk("bc", { hold: true }), chunk("vim"), chunk("tmux")];
   assertEquals(await aggregated([...own, map({ ...Object.fromEntries(chunk("x")), state: "pkgrepo" })]), [
     ["byobu", "vim", "tmux"],

@@ -1,5 +1,5 @@
 /**
- * States whose modules stand on programs of the host give Python Salt's results, and start the same programs.
+ * States whose modules use programs of the host return Python Salt's results, and start the same programs.
  * @module
  */
 

@@ -1,4 +1,4 @@
-/** States of services by a recorded systemctl. @module */
+/** States of services with a recorded systemctl. @module */
 import { which } from "../../../lib/host/which.ts";
 import { callFunction } from "../../../lib/plugins/execution.ts";
 import { map, str, type Value, type ValueMap } from "../../../lib/values/value.ts";
@@ -15,12 +15,12 @@ const GRAINS = map({
   init: "systemd",
   systemd: { version: "252" },
 });
-/** Without systemd's directory the states are right to do nothing. */
+/** Without systemd's directory the states do nothing, as they should. */
 const offline = await Deno.stat("/run/systemd/system").then(() => false, () => true);
 
 async function state(fun: string, args: Record<string, unknown>, grains = GRAINS): Promise<[Value, string, Value]> {
   const job = testContext({ grains, catalogue: loadCatalogue({ grains: () => grains }) });
-  // This host need not have been booted by systemd.
+  // This host may not have been booted with systemd.
   const call = async (name: string, list: Value[] = [], kwargs: ValueMap = new Map()): Promise<Value> =>
     name === "service.available" ? true : await callFunction(name, { args: list, kwargs, context: job });
   const result = await callState(`service.${fun}`, args, { job, state: { call } });
@@ -30,7 +30,7 @@ async function state(fun: string, args: Record<string, unknown>, grains = GRAINS
 const STATUS = { args: "status *", stdout: "● x.service\n     Loaded: loaded (/x)\n     Active: active" };
 
 Deno.test({
-  name: "where systemd has not booted the system, services are not started and not stopped",
+  name: "if the system was not booted with systemd, services are neither started nor stopped",
   ignore: !offline,
   async fn() {
     using programs = new RecordedPrograms();
@@ -45,7 +45,7 @@ Deno.test({
   },
 });
 
-Deno.test("a unit is enabled and masked by systemctl, and a change that is watched restarts the minion without waiting", async () => {
+Deno.test("a unit is enabled and masked by systemctl, and a watched change restarts the minion without waiting", async () => {
   using programs = new RecordedPrograms();
   programs.answer("systemctl", [STATUS, { args: "is-enabled off.service", stdout: "disabled", code: 1 }]);
   programs.answer("systemd-run");

@@ -1,6 +1,6 @@
 /**
- * What states return is what Python Salt's return, and they call the same functions, with answers in the place of all
- * execution functions. The cases are the files of tests/corpus/state_answers, which make_state_answers.py writes.
+ * States return the same as Python Salt's, and call the same functions; recorded answers replace all execution
+ * functions. The cases are the files of tests/corpus/state_answers, which make_state_answers.py writes.
  * @module
  */
 
@@ -18,14 +18,14 @@ import { callState } from "../../support/calls/state_call.ts";
 
 const DIRECTORY = new URL("../../corpus/state_answers/", import.meta.url);
 
-/** One call that changes something: its function, and its arguments by name. */
+/** A call that changes something: its function, and its arguments by name. */
 type Call = readonly [fun: string, args: ValueMap];
 
 function fields(value: Value | undefined): ValueMap {
   return isMap(value) ? value : new Map();
 }
 
-/** Calls a provider's function has its own names for the arguments of. */
+/** The calls whose arguments have other names in a provider's function. */
 class Signatures {
   readonly #modules = new Map<string, Readonly<Record<string, unknown>>>();
 
@@ -47,16 +47,16 @@ class Signatures {
       : {};
   }
 
-  /** A call with its arguments by name, without those that have their default. */
+  /** A call with its arguments by name, without default values. */
   call(fun: string, args: readonly Value[], kwargs: ValueMap): Call {
     const params = this.#params(fun);
     const names = Object.keys(params);
-    // Salt's number is read by its own file.mkdir as the text 493, and fails.
+    // Salt's number is read by its own file.mkdir as the text 493, which fails.
     if (fun === "file.mkdir") args = args.map((one) => one === 0o755 ? "0755" : one);
-    // A parameter of text takes numbers as their text.
+    // A text parameter accepts numbers as text.
     const given = (key: Value, value: Value): [Value, Value] => {
       const isText = params[str(key)]?.type === "str" && typeof value === "number";
-      // Salt's hold takes the keys of a map.
+      // Salt's hold uses the keys of a map.
       const isHeld = fun.endsWith("hold") && key === "pkgs" && isMap(value);
       return [key, isText ? str(value) : isHeld ? [...value.keys()] : value];
     };
@@ -67,7 +67,7 @@ class Signatures {
   }
 }
 
-/** Answers in the place of execution functions, as make_state_answers.py says. */
+/** Answers instead of execution functions, as documented in make_state_answers.py. */
 class Answers {
   readonly calls: Call[] = [];
   readonly #counts = new Map<string, number>();
@@ -78,7 +78,7 @@ class Answers {
     readonly signatures: Signatures,
   ) {}
 
-  /** A catalogue with the states that there are, and these functions alone. */
+  /** A catalogue with all states, and only these execution functions. */
   catalogue(real: Catalogue): Catalogue {
     const none: Omit<Catalogue, "get" | "states"> = {
       all: () => Promise.resolve([]),
@@ -113,7 +113,7 @@ class Answers {
     };
   }
 
-  /** In the place of {@linkcode JobContext.call}. */
+  /** Replaces {@linkcode JobContext.call}. */
   call(name: string, args: Value[] = [], kwargs: ValueMap = new Map()): Promise<Value> {
     const answer = this.answers.get(name) ?? null;
     if (answer === null) throw new Error(`The case has no answer of ${name}`);
@@ -150,10 +150,10 @@ class Answers {
   }
 }
 
-/** What a case may answer although it says nothing of it: Python finds it out by itself. */
+/** Answers that a case need not list: Python computes them itself. */
 const UNTOLD: ValueMap = map({ "user.list_groups": [] });
 
-/** What a case is run with besides. */
+/** Further settings of a case. */
 interface Setting {
   readonly data: ValueMap;
   readonly signatures: Signatures;
@@ -161,7 +161,7 @@ interface Setting {
 
 const OPTS = testOpts({ root_dir: "/nonexistent/state-calls", color: false });
 
-/** Runs one case, and compares it. @param place What tells which case it is. */
+/** Runs one case, and compares it. @param place The name of the case for messages. */
 async function check(one: ValueMap, place: string, { data, signatures }: Setting): Promise<void> {
   const given = new Map([...UNTOLD, ...fields(data.get("functions")), ...fields(one.get("functions"))]);
   const answers = new Answers(given, fields(data.get("params")), signatures);
@@ -185,7 +185,7 @@ async function check(one: ValueMap, place: string, { data, signatures }: Setting
   const wanted = new Map(fields(ours ?? one.get("result")));
   const warnings = wanted.get("warnings");
   if (Array.isArray(warnings) && warnings.length === 0) wanted.delete("warnings");
-  // Salt's comment has the hash of a password that could not be set.
+  // Salt's comment contains the hash of a password that could not be set.
   const comments = wanted.get("comment") ?? "";
   const told = Array.isArray(comments) ? comments.map(str).join("\n") : str(comments);
   wanted.set("comment", told.replace(/^(These values .*'passwd': ')[^']*/, "$1XXX-REDACTED-XXX"));
@@ -210,7 +210,7 @@ for (const { name: file } of [...Deno.readDirSync(DIRECTORY)].sort((a, b) => a.n
   }
 }
 
-/** As CHANGING of make_state_answers.py. */
+/** See CHANGING in make_state_answers.py. */
 function isChanging(name: string): boolean {
   return /^(pkg\.(install|remove|purge|upgrade|hold|unhold|mod_repo|del_repo|del_repo_key)|lowpkg\.unpurge|service\.(start|stop|restart|reload|force_reload|full_restart|enable|disable|mask|unmask)|(user|group)\.(add|delete|ch\w+|adduser|deluser|members)|shadow\.(set_\w+|del_password|lock_password|unlock_password|gen_password)|cron\.(set|rm|write)_\w+|file\.mkdir|debconf\.set\w*|gpg\.(receive_keys|import_key|trust_key|delete_key))$/
     .test(name);

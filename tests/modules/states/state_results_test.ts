@@ -1,6 +1,6 @@
 /**
- * States return what Python Salt's return, in test mode, really and once more, and leave the same files: the cases of
- * tests/corpus/state_results, which make_state_results.py writes.
+ * States return the same as Python Salt's, in test mode, applied and applied again, and write the same files: the cases
+ * of tests/corpus/state_results, which make_state_results.py writes.
  * @module
  */
 
@@ -12,7 +12,7 @@ import { compareState } from "../../support/calls/state_results.ts";
 
 const DIRECTORY = new URL("../../corpus/state_results/", import.meta.url);
 
-/** What a state lacks here: the tables were made as root, on a host that has these programs. */
+/** Why a state cannot run here: the tables were made as root, on a host with these programs. */
 function lacking(fun: string): string | undefined {
   if (Deno.uid() !== 0) return "the rights of root";
   return fun === "file.patch" && which("patch") === undefined ? "patch" : undefined;
@@ -28,7 +28,7 @@ for (const { name } of [...Deno.readDirSync(DIRECTORY)].sort((a, b) => a.name < 
     const missing = lacking(fun);
     const note = missing === undefined ? "" : ` (not here, without ${missing})`;
     Deno.test({
-      name: `${name}: ${fun} does what Salt's does, in ${entries.length} cases${note}`,
+      name: `${name}: ${fun} has Salt's results, in ${entries.length} cases${note}`,
       ignore: missing !== undefined,
       fn: async () => {
         const wanted: ValueMap = new Map(), came: ValueMap = new Map();

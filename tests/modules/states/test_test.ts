@@ -5,7 +5,7 @@ import { callState } from "../../support/calls/state_call.ts";
 
 const CHANGES = { testing: { old: "Unchanged", new: "Something pretended to change" } };
 
-/** Function, arguments, then result, comment and whether there are changes: in a run and in test mode. */
+/** Function, arguments, then result, comment and whether there are changes, for a run and for test mode. */
 const OUTCOMES: readonly [
   string,
   Record<string, Value>,
@@ -76,7 +76,7 @@ Deno.test("test.mod_watch names the watched states that have changed", async () 
   assertEquals(ret.get("changes"), map({ "Requisites with changes": ["test: one"] }));
 });
 
-Deno.test("test.check_pillar says which keys are missing or of another type", async () => {
+Deno.test("test.check_pillar names keys that are missing or of another type", async () => {
   const job = testContext({ pillar: map({ a: 1, b: "x", c: [1], d: { e: true } }), showsPillar: true });
   const good = {
     name: "p",

@@ -1,4 +1,4 @@
-/** State module `virtualenv` against Python Salt's answers: tests/corpus/state_runs/virtualenv.json. */
+/** State module `virtualenv`, compared with Python Salt's results: tests/corpus/state_runs/virtualenv.json. */
 
 import { testStateRuns } from "../../support/calls/state_runs.ts";
 

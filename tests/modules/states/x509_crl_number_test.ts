@@ -1,11 +1,11 @@
-/** `cRLNumber: auto` of `x509.crl_managed` beyond what the situations of Salt's have. */
+/** `cRLNumber: auto` of `x509.crl_managed` with numbers that Salt's recorded situations do not have. */
 
 import { assert, assertEquals } from "../../support/assert.ts";
 import { openTree } from "../../support/calls/state_tree.ts";
 import { callState } from "../../support/calls/state_call.ts";
 import { isMap, map, type Value } from "../../../lib/values/value.ts";
 
-Deno.test("x509.crl_managed counts numbers of lists that are beyond 2^53", async () => {
+Deno.test("x509.crl_managed increments CRL numbers above 2^53", async () => {
   await using tree = await openTree({});
   const make = async (fun: string, kwargs: Readonly<Record<string, unknown>>): Promise<Value> =>
     (await tree.call(`x509.${fun}`, [], kwargs)).returned;

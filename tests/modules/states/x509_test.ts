@@ -1,5 +1,6 @@
 /**
- * The state module `x509`, as Python Salt's: tests/corpus/state_situations/x509.json, made by make_state_situations.py.
+ * The state module `x509`, compared with Python Salt: tests/corpus/state_situations/x509.json, made by
+ * make_state_situations.py.
  */
 
 import { testSituations } from "../../support/calls/state_situations.ts";

@@ -9,7 +9,7 @@ import corpus from "../../corpus/wheel.json" with { type: "json" };
 const ROOTS =
   `file_roots:\n  base: ["{root}/base", "{root}/none"]\n  dev: ["{root}/dev"]\npillar_roots:\n  base: ["{root}/dev"]\n`;
 
-/** The keys and files that the corpus was made with. */
+/** The keys and files of the corpus. */
 function withFiles(test: (world: RunnerWorld) => Promise<void>): Promise<void> {
   return withRunnerWorld(async (world) => {
     const { root } = world;
@@ -32,7 +32,7 @@ function withFiles(test: (world: RunnerWorld) => Promise<void>): Promise<void> {
 }
 
 for (const [name, args, kwargs, expected] of corpus.wheel as [string, unknown[], Record<string, unknown>, unknown][]) {
-  Deno.test(`wheel ${name} of ${JSON.stringify([args, kwargs])} gives what Salt gives`, () =>
+  Deno.test(`wheel ${name} of ${JSON.stringify([args, kwargs])} returns the same as Salt`, () =>
     withFiles(async ({ call, root }) => {
       const given = args.map((arg) => typeof arg === "string" ? arg.replaceAll("{root}", root) : arg);
       const result = await call(`wheel.${name}`, given, kwargs);
@@ -56,13 +56,13 @@ Deno.test("wheel functions fire events for changes of keys; deleting and rejecti
     ]);
   }));
 
-Deno.test("key.delete_dict skips a key that is named under another state than its own, as Salt's documentation says", () =>
+Deno.test("key.delete_dict skips a key that is listed under another state, as Salt's documentation says", () =>
   withFiles(async ({ call, done }) => {
     assertEquals(await call("wheel.key.delete_dict", [{ minions: ["new1"] }]), map({ minions_pre: ["new1"] }));
     assertEquals(done, ["rotate"]);
   }));
 
-Deno.test("key.gen_accept accepts the public key that it returns, and refuses an invalid id and one that has a key", () =>
+Deno.test("key.gen_accept accepts the public key that it returns, and rejects an invalid id and an id with a key", () =>
   withFiles(async ({ call, root, context }) => {
     const pair = await call("wheel.key.gen_accept", ["fresh"]) as ValueMap;
     assertEquals(Deno.readTextFileSync(`${root}/pki/minions/fresh`), pair.get("pub"));
@@ -100,7 +100,7 @@ Deno.test("key.gen_keys and key.gen_signature write to the given paths, and over
     assertEquals(await call("wheel.key.gen_signature", ["", "", ""]), false);
   }));
 
-Deno.test("config.apply sets one option and keeps the others; a value that would stop the master is refused", () =>
+Deno.test("config.apply sets one option and keeps the others; a value that would stop the master is rejected", () =>
   withFiles(async ({ call, root }) => {
     assertEquals(await call("wheel.config.apply", ["worker_threads", 8]), null);
     const values = await call("wheel.config.values") as ValueMap;
@@ -112,7 +112,7 @@ Deno.test("config.apply sets one option and keeps the others; a value that would
     assertStringIncludes(Deno.readTextFileSync(`${root}/etc/master`), "mysql.host: db1");
   }));
 
-Deno.test("config.update_config writes one file of master.d, whatever the name says", () =>
+Deno.test("config.update_config writes only one file in master.d, whatever its name is", () =>
   withFiles(async ({ call, root }) => {
     assertEquals(await call("wheel.config.update_config", ["gui", { timeout: 7 }]), "Wrote gui.conf");
     assertEquals(Deno.readTextFileSync(`${root}/etc/master.d/gui.conf`), "timeout: 7\n");
@@ -123,7 +123,7 @@ Deno.test("config.update_config writes one file of master.d, whatever the name s
     assertEquals([...Deno.readDirSync(`${root}/etc/master.d`)].map(({ name }) => name), ["gui.conf"]);
   }));
 
-Deno.test("no path and no link leads file_roots and pillar_roots out of their directories", () =>
+Deno.test("no path and no link leads out of the directories of file_roots and pillar_roots", () =>
   withFiles(async ({ call, root }) => {
     Deno.symlinkSync(`${root}/missing`, `${root}/base/dangling`);
     Deno.symlinkSync(root, `${root}/base/up`);
@@ -161,7 +161,7 @@ Deno.test("minions.connected lists the connected minions", () =>
     assertEquals(await call("wheel.minions.connected"), ["db1", "web1"]);
   }));
 
-Deno.test("file_roots.list_env follows no link, and gives up in a tree without an end", () =>
+Deno.test("file_roots.list_env follows no link, and stops in an endless tree", () =>
   withFiles(async ({ call, root }) => {
     Deno.mkdirSync(`${root}/dev/sub`);
     Deno.symlinkSync(root, `${root}/dev/sub/up`);
@@ -171,7 +171,7 @@ Deno.test("file_roots.list_env follows no link, and gives up in a tree without a
     );
   }));
 
-Deno.test("salt.wheel runs a wheel function, but none that returns a secret", () =>
+Deno.test("salt.wheel runs a wheel function, but not one that returns a secret", () =>
   withFiles(async ({ call }) => {
     const listed = await call("salt.wheel", ["key.list", "accepted"]);
     assert(isMap(listed));
