@@ -12,7 +12,7 @@ export interface RepoFile {
   readonly header: string;
   /** Options in lower case; `comments` is the list of the repository's comments. */
   readonly repositories: Map<string, ValueMap>;
-  /** The first line, if it is of no repository: then nothing was read. It is told in Python's words. */
+  /** The text of the first line in Python's notation, if it is outside of a repository: then nothing was read. */
   readonly refused?: string;
 }
 

@@ -1,5 +1,6 @@
-"""Trees of files as data: what the scripts that record Salt's calls build, and what they find afterwards. A tree is a map of names: a text is
-a file with it; a map is a directory (`dir`), a link (`link`), or a file with bytes (`hex`) or a mode. tests/support/calls/call_cases.ts reads them."""
+"""Trees of files as data: the trees that the recording scripts make, and the trees afterwards. A tree is a map of
+names: a text is a file with it; a map is a directory (`dir`), a link (`link`), or a file with bytes (`hex`) or a mode.
+tests/support/calls/call_cases.ts reads them."""
 import os
 import stat
 
@@ -23,7 +24,7 @@ def build(root, tree):
 
 
 def snapshot(root, owners=False):
-    """The tree in a directory. owners: whether other owners than root are told, and numbers of names other than 1."""
+    """The tree in a directory. owners: whether owners other than root, and link counts other than 1, are included."""
     tree = {}
     for name in sorted(os.listdir(root)):
         path = f"{root}/{name}"

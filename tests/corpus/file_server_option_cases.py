@@ -1,4 +1,5 @@
-"""The options of gitfs and minionfs, one after the other, for make_file_server.py: worlds of file_server_options.json, and remotes that are refused."""
+"""The options of gitfs and minionfs, one after the other, for make_file_server.py: the cases of file_server_options.json, and remotes that are
+rejected."""
 
 LISTS = ["_file_list", "_dir_list", "_file_list_emptydirs", "_symlink_list"]
 REMOTE = "file://{root}/repo"
@@ -8,7 +9,8 @@ def listed(envs):
     return [{"cmd": cmd, "saltenv": env} for env in envs for cmd in LISTS]
 
 
-# What else the options may be, at fewer paths; not in them is what Salt does not serve and ours does: see docs/differences.md. The commit of master, and its first digits, are the same wherever this repository is made.
+# Other values of the options, for fewer paths, without files that only ours serves: see docs/differences.md. The commit of master, and its
+# abbreviation, are always the same for this repository.
 COMMIT = "{commit}"
 FEW = ["f.txt", "d.txt", "top.sls", "web/init.sls", "mnt/f.txt", "g/d.txt", "a/b/f.txt", "v.txt", "l"]
 

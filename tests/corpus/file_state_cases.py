@@ -36,7 +36,7 @@ GRAINS = {"id": "web1", "kernel": "Linux", "os_family": "Debian", "os": "Debian"
 
 
 def c(fun, tree=None, sort=False, drop=(), differs="", **kwargs):
-    """One state. sort: lists and lines in the result have no order. differs: why ours does another thing, on purpose."""
+    """One state. sort: lists and lines in the result have no order. differs: why ours deliberately has another result."""
     CASES.append({"steps": [[fun, kwargs]], "tree": tree or {}, "sort": sort, "drop": list(drop), "differs": differs})
 
 
@@ -188,7 +188,7 @@ chain(["recurse", dict(name=f"{R}/d/s", source="salt://single")], ["directory", 
 
 # recurse
 for source in ["salt://tree", "salt://tree/", "salt://single", "salt://nope", ["salt://nope", "salt://single"], "rel", f"{R}/d", ["salt://single", "salt://other"], "salt://linked", "salt://one.txt", "salt://tree?saltenv=base", 5, []]:
-    # A file in the place of a directory with directories in it: what becomes of that is chance in Python.
+    # A file instead of a directory with subdirectories is left out: in Python the result is random.
     sub = {"sub": "a file\n"} if source == "salt://linked" else {}
     for tree in [{}, {"d": {"dir": {"a.conf": "old\n", "junk": "j\n", **sub, "only.txt": {"dir": {"x": "x\n"}}}}}]:
         for kw in [dict(), dict(clean=True), dict(merge=True), dict(keep_symlinks=True), dict(keep_symlinks=True, include_empty=True)]:

@@ -70,7 +70,7 @@ def rh(fun, *args, files=RH_FILES, grains=ALMA, answers=None, **kwargs):
 
 
 def twice(make, *args, **kwargs):
-    """In test mode and really."""
+    """The same case in test mode and not in test mode."""
     return [make(*args, **{**kwargs, "test": True}), make(*args, **{**kwargs, "test": False})]
 
 
@@ -142,7 +142,7 @@ CASES = [
     debian("build_network_settings", enabled=True, hostname="web1.example.org", files={**DEBIAN_FILES, "etc/resolv.conf": "nameserver 1.1.1.1\n"}),
     debian("apply_network_settings"), debian("apply_network_settings", apply_hostname=True, hostname="web2"), debian("apply_network_settings", apply_hostname="yes"), debian("apply_network_settings", require_reboot=True),
     debian("apply_network_settings", answers={"service.stop": False}), debian("apply_network_settings", answers={"service.start": False}), debian("apply_network_settings", apply_hostname=True, hostname="w", answers={"network.mod_hostname": False}),
-    # settings of other kinds than usual, and files that are not whole
+    # settings of unusual types, and incomplete files
     debian("build_interface", "br9", "bridge", True, test=True, proto="manual"), debian("build_interface", "br9", "bridge", True, test=True, proto="manual", ports="none", ageing=[1]),
     debian("build_interface", "br9", "bridge", True, test=True, proto="manual", ports="none", ageing="5m"), debian("build_interface", "br9", "bridge", True, test=True, proto="manual", ports="none", ageing=True),
     *[debian("build_interface", "eth0", "eth", True, test=True, **{**STATIC, "netmask": mask}) for mask in ("24", "33", 24, "0.0.0.255", "255.0.255.0", "x", ["255.255.255.0"])],

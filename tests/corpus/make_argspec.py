@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Writes argspec.json: of every execution module's file of Salt its name on the minion and what `sys.argspec` says of its
-functions, whether the module serves on this host or not.
+"""Writes argspec.json: for every file of Salt's execution modules, its name on the minion and the result of `sys.argspec` for its functions, also for
+modules that are not available on this host.
 
 Run it with the Python of an environment that has Salt 3008.3, then with that of one that has 3006 and the file that came
-out: `<3008>/bin/python make_argspec.py > argspec.json; <3006>/bin/python make_argspec.py argspec.json > new`. The second run
-adds the modules that Salt has given away to extensions since then and that are built here; what 3008 has stays as it is.
+out: `<3008>/bin/python make_argspec.py > argspec.json; <3006>/bin/python make_argspec.py argspec.json > new`. The second run adds the modules that
+Salt has moved to extensions since then and that are built here; the entries of 3008 do not change.
 
 An entry is [args, defaults, varargs, kwargs]; a default that JSON cannot write is {"repr": text}."""
 import json
@@ -31,7 +31,7 @@ FOREIGN = ("aix", "arista", "dummyproxy", "ios", "junos", "mac", "napalm", "nxos
 #: Modules of 3006 that are no longer part of Salt 3008, and are built here.
 FORMER = ("apkpkg", "gem", "gentoo_service")
 
-#: What a module is called that says so in its __virtual__ alone.
+#: The names of modules that set their name only in __virtual__.
 VIRTUAL = {"linux_service": "service"}
 
 root = tempfile.mkdtemp()
@@ -78,7 +78,7 @@ def main():
     for name in dict.fromkeys(names):
         try:
             found = module(name)
-        except Exception:  # a module that cannot be imported here has no functions to tell of
+        except Exception:  # a module that cannot be imported here has no functions to list
             continue
         if found is not None:
             table[name] = found

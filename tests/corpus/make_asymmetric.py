@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes asymmetric.json: keys of each kind, and what Salt's `asymmetric.sign` makes with them. Run it as make_argspec.py; the keys
+"""Writes asymmetric.json: keys of each type, and the signatures that Salt's `asymmetric.sign` makes with them. Run it as make_argspec.py; the keys
 are made anew each time."""
 import json
 import logging

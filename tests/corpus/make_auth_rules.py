@@ -1,6 +1,6 @@
-"""Writes auth_rules.json: what CkMinions of Python Salt allows. See README.md.
+"""Writes auth_rules.json: the decisions of Python Salt's CkMinions. See README.md.
 
-Each row: [what, rules, question, answer]. The groups "prefix" and "compound" are those in which this project is stricter.
+Each row: [group, rules, request, decision]. In the groups "prefix" and "compound" this project is stricter.
 """
 
 import copy

@@ -1,5 +1,5 @@
-"""Writes cache_runner.json: what a master's cache holds, calls of the runners cache and match one after the other, and what
-Salt's gave back. See README.md."""
+"""Writes cache_runner.json: the contents of a master's cache, calls of the runners cache and match, one after the other, and their results in Salt.
+See README.md."""
 
 import json
 import logging

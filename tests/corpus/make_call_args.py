@@ -1,7 +1,7 @@
 """Writes call_args.json beside itself; run it with the python of a Salt 3008.3 venv. Values are in the notation of README.md.
 
-Each row is a command line behind a function's name: what is published of it, and what the minion hands to a function that takes
-anything; or an `arg` as an API client sends it, likewise.
+Each row is the command line after a function's name, with the published arguments, and the arguments that the minion passes to a function that
+accepts all; or an `arg` of an API client, with the same results.
 """
 
 import copy

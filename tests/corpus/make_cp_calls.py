@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Writes cp_calls.json: what the functions of Salt 3008.3's execution module cp return without a master (file_client: local), one call after
-the other on one tree, and what is in the cache and beside it afterwards. Run it with the Python of an environment that has Salt:
+the other on one tree, and the files in the cache and beside it afterwards. Run it with the Python of an environment that has Salt:
 `python make_cp_calls.py > cp_calls.json`.
 
-{ROOT} stands for the directory. An error is told by its class and text, without a text if it is none of Salt's own."""
+{ROOT} stands for the directory. An error is recorded by its class and text, without the text if it is not Salt's own."""
 import json
 import logging
 import os

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes cron.json: for sequences of calls of Salt's module cron on a user's crontab, what each returned and what the
-crontab was after it. Run it as make_argspec.py; `crontab` is a program of its own that keeps one file."""
+"""Writes cron.json: sequences of calls of Salt's module cron on a user's crontab, with each result and the crontab after it. Run it as
+make_argspec.py; `crontab` is a program of its own that keeps one file."""
 import json
 import logging
 import os

@@ -1,6 +1,6 @@
 """Makes crypto.json: run it with the Python of a Salt 3008 installation, naming the file to write.
 
-Needs the openssl command too. Keys and signatures differ with every run; what they prove does not.
+Needs the openssl command too. Keys and signatures are different in every run, but prove the same.
 """
 import json, base64, os, subprocess, sys
 import salt.crypt as C, salt.utils.crypt as U, salt.utils.jid as J

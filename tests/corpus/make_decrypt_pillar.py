@@ -1,4 +1,4 @@
-"""Writes decrypt_pillar.json: the option decrypt_pillar in many forms, and the pillar and the errors that Salt makes of it. See README.md."""
+"""Writes decrypt_pillar.json: the option decrypt_pillar in many forms, and Salt's pillar and errors for each. See README.md."""
 
 import copy
 import json

@@ -1,4 +1,4 @@
-"""Writes dict_merge.json: pairs of maps with what Salt's dictupdate.merge makes of them by each strategy. See README.md."""
+"""Writes dict_merge.json: pairs of maps with the results of Salt's dictupdate.merge for each strategy. See README.md."""
 
 import copy
 import json

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Writes file_calls.json: what functions of Salt 3008.3's execution modules that read and change files return, and what they
-make of a directory. Run it with the Python of an environment that has Salt: `python make_file_calls.py > file_calls.json`.
+"""Writes file_calls.json: results of the functions of Salt 3008.3's execution modules that read and change files, and their changes to a directory.
+Run it with the Python of an environment that has Salt: `python make_file_calls.py > file_calls.json`.
 
-A case has the function, its arguments, the tree before, the result (or the error with its text, which is empty for errors that are none of
-Salt's own), and the tree after if it changed. {ROOT} stands for the directory. A tree is a map of names: a text is a file with it; a map is
+A case has the function, its arguments, the tree before, the result (or the error with its text, which is empty for errors that are not Salt's own),
+and the tree after if it changed. {ROOT} stands for the directory. A tree is a map of names: a text is a file with it; a map is
 a directory (`dir`), a link (`link`), or a file with bytes (`hex`) or a mode. `drop` lists the keys of a result that differ from run to run."""
 import json
 import logging
@@ -181,7 +181,7 @@ for kw in [{}, dict(file_name="a.txt"), dict(hash_type="md5"), dict(hash_type="m
 for h in [md5, f"sha256={sha}", f"md5={sha}", "nope=12", "12", "xyz", f"{R}/sums", f"sha1= {md5}", f" md5 = {md5.upper()} ", "gopher://x"]:
     c("file.get_source_sum", "/etc/a.txt", source="", source_hash=h, tree=H)
 
-# what is there
+# existing files
 D = {"d": {"dir": {"x": "1", "y": {"dir": {"z.log": "zz"}}}}, "f": "hello", "l": {"link": "f"}, "dl": {"link": "d"}, "broken": {"link": "none"}, "e": {"dir": {}}}
 for p in ["d", "f", "l", "dl", "broken", "none"]:
     for fun in ["directory_exists", "file_exists", "is_link", "is_hardlink", "is_fifo", "is_chrdev", "is_blkdev", "get_devmm", "get_mode", "get_user", "get_uid", "get_group", "get_gid", "path_exists_glob"]:
@@ -286,7 +286,7 @@ managed("old", "new", "new", S, mode="0600"), managed("old", None, None, {}, mod
 managed("fresh", "new", "new", S, keep_mode=True), managed("fresh", None, None, {}, contents="x", user="nosuch")
 for kw in [{}, dict(contents="x\n"), dict(contents=G["old"]), dict(new_file_diff=True)]:
     c("file.check_file_meta", f"{R}/old", f"{R}/new", f"{R}/new", S, "root", "root", "0644", None, "base", tree=G, **kw)
-    if not kw.get("new_file_diff"):  # Salt looks for the digest of a file that there is not
+    if not kw.get("new_file_diff"):  # Salt computes the digest of a file that does not exist
         c("file.check_file_meta", f"{R}/none", f"{R}/new", f"{R}/new", S, "root", "root", "0644", None, "base", tree=G, **kw)
 c("file.check_file_meta", f"{R}/old", None, None, None, "nobody", "nogroup", "0600", None, "base", tree=G), c("file.check_file_meta", f"{R}/old", f"{R}/new", f"{R}/new", S, None, None, None, None, "base", ignore_ordering=True, tree=G)
 for name, source in [("old", "new"), ("old", "same"), ("none", "new"), ("old", "missing")]:

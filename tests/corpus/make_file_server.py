@@ -1,5 +1,5 @@
-"""Writes file_server.json and file_server_options.json (with the word `options` this one alone): trees, options of a master, loads of minions one after
-the other, and what Salt's file server answers. See README.md."""
+"""Writes file_server.json and file_server_options.json (with the argument `options` only the latter): trees, options of
+a master, loads of minions one after the other, and the answers of Salt's file server. See README.md."""
 
 import gzip
 import json
@@ -89,7 +89,7 @@ PATHS = [
     "d.txt?saltenv=dev", "f.txt?saltenv=dev", "f.txt?saltenv=nope", "f.txt?env=dev", "f.txt?x", "f.txt?index=0", "f.txt?index=1", "f.txt?index=2", "f.txt?index=-1", "f.txt?index=x",
     "f.txt?index=0&saltenv=dev", "f.txt?", "a b/ü.txt", ".hidden", "x.bak", ".git/config", "a..b/f", "a../f.txt", "only2.txt", "zero", "s.txt", "secret.txt",
 ]
-# Not "-roots": with it Salt takes the backend out of its options for good.
+# Not "-roots": with it Salt permanently removes the backend from its options.
 LISTS = ["_file_list", "_dir_list", "_file_list_emptydirs", "_symlink_list"]
 METHODS = {
     "_file_envs": "file_envs", "_file_find": "_find_file", "_file_hash": "file_hash", "_file_hash_and_stat": "file_hash_and_stat", "_file_list": "file_list",
@@ -203,7 +203,7 @@ RUNS = [
 
 
 def make_tree(top, tree, root, at_first):
-    # Each file has a time of its own: Salt tells digests apart by the path in the environment and the time alone, and mixes up two files that share both.
+    # Each file has its own time: Salt identifies digests only by the path in the environment and the time, and confuses two files with the same ones.
     for number, (path, content) in enumerate(tree.items()):
         at = pathlib.Path(top, path)
         at.parent.mkdir(parents=True, exist_ok=True)
@@ -228,7 +228,7 @@ def placed(value, old, new):
 
 
 def shown(reply, root):
-    """As a minion reads it; what differs from host to host is taken out."""
+    """The answer as a minion reads it, without values that depend on the host."""
     if isinstance(reply, dict) and "gzip" in reply:
         reply = {**reply, "data": gzip.decompress(reply["data"]), "dest": reply["dest"]}
     reply = placed(salt.payload.loads(salt.payload.dumps(reply, use_bin_type=False)), root, "{root}")
@@ -243,7 +243,7 @@ def shown(reply, root):
 def answer(run):
     try:
         return run()
-    except Exception:  # Salt's master answers so
+    except Exception:  # the answer of Salt's master
         return ""
 
 
@@ -264,7 +264,7 @@ def world(name, opts, loads):
         backends = [{"minion": "minionfs", "git": "gitfs"}.get(b, b) for b in opts.get("fileserver_backend", ["roots"])]
         defaults = {"file_roots": ROOTS, "cachedir": "{root}/cache", "file_buffer_size": 1024, "file_recv_max_size": 2, "gitfs_provider": "gitpython"}
         master.update(placed({**defaults, **opts, "fileserver_backend": backends}, "{root}", root))
-        # What Salt does when it loads the option: an expression that is none is left out.
+        # As Salt does when it loads the option: an invalid expression is left out.
         master["file_ignore_regex"] = [r for r in master["file_ignore_regex"] if r != "("]
         server = salt.fileserver.Fileserver(master)
         if "gitfs" in backends:
@@ -281,7 +281,7 @@ def world(name, opts, loads):
                 reply = sorted(reply)
             if load["cmd"] == "_symlink_list" and reply:
                 reply = dict(sorted(reply.items()))
-            # minionfs does not sort, and Salt's lists are sorted after that.
+            # minionfs does not sort, so the lists of Salt are sorted here.
             rows.append([typed({k: v for k, v in load.items()}), typed(shown(reply, root))])
         runs = []
         if name == "roots":
@@ -293,7 +293,7 @@ def world(name, opts, loads):
 
 
 def refused(remotes):
-    """What Salt writes to its log before it gives up."""
+    """Salt's log before it stops."""
     told = []
     salt.utils.gitfs.log = types.SimpleNamespace(critical=lambda text, *args: told.append(text % args if args else text), **dict.fromkeys(["debug", "warning", "error", "trace", "info"], lambda *_: None))
     with tempfile.TemporaryDirectory() as root:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes file_states.json: what states of Salt 3008.3's module file return, and what they make of a directory. Run it as root with the
+"""Writes file_states.json: results of the states of Salt 3008.3's module file, and their changes to a directory. Run it as root with the
 Python of an environment that has Salt: `python make_file_states.py > file_states.json`.
 
 The cases are in file_state_cases.py. Each is run in test mode, then twice for real; `test`, `run` and `again` have the results of its
@@ -24,7 +24,7 @@ logging.disable(logging.CRITICAL)
 os.umask(0o022)
 R, CACHE, SUM = "{ROOT}", "{CACHE}", "{SUM}"
 SHA = hashlib.sha256(b"first\nsecond\n").hexdigest()
-only = sys.argv[1:]  # names of functions, to try some
+only = sys.argv[1:]  # names of functions, to run only some
 
 
 def place(value, *pairs):

@@ -19,7 +19,7 @@ FLEETS = {
     6: "file.replace file.append git.latest pip.installed",
     5: "file.recurse file.line file.copy file.exists pkg.latest pkg.uptodate cmd.script ini.options_present mount.mounted virtualenv.managed",
 }
-# Modules whose file has another name, and functions that Python has under another one.
+# Modules whose file has another name, and functions with another name in Python.
 FILES = {"ini": "ini_manage", "pip": "pip_state", "virtualenv": "virtualenv_mod"}
 ALIASES = {"file.copy": "copy_"}
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes gpg_calls.json: what the functions of Salt's execution module and state module `gpg` answer, call by call, in scratch home
-directories. Run it as make_argspec.py, where there is gpg; the keys are made anew each time."""
+"""Writes gpg_calls.json: results of the functions of Salt's execution module and state module `gpg`, call by call, in temporary home directories. Run
+it as make_argspec.py, on a host with gpg; the keys are made anew each time."""
 import json
 import logging
 import os
@@ -18,7 +18,7 @@ logging.disable(logging.CRITICAL)
 os.environ["TZ"] = "UTC"
 
 KEYS = {
-    # name: (seconds since 1970 of its making, what it lives)
+    # name: (time of creation in seconds since 1970, lifetime)
     "alice": (1700000000, "0"),
     "bob": (1700100000, "0"),
     "late": (1600000000, "30d"),
@@ -55,7 +55,7 @@ HOME = {"gnupghome": "{home}"}
 
 
 def call(fun, save=None, **kwargs):
-    """A call; what is saved is different each time, and is `{save}` from then on."""
+    """A call. A saved result is different in each run; later calls refer to it as `{save}`."""
     return {"fun": fun, "kwargs": {**kwargs, **HOME}, **({"save": save} if save else {})}
 
 
@@ -240,7 +240,7 @@ def filled(value, known):
 
 
 def emptied(value, known):
-    """The result as JSON, with names for what differs from run to run."""
+    """The result as JSON, with placeholders for values that differ from run to run."""
     if isinstance(value, bytes):
         value = {"bytes": value.decode()}
     if isinstance(value, dict):

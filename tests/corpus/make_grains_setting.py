@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes grains_setting.json: what Salt's functions of the module `grains` that change grains return, and what they leave
-in the file `grains`, for calls one after the other. Run it with the Python of an environment that has Salt:
-`python make_grains_setting.py > grains_setting.json`."""
+"""Writes grains_setting.json: results of the functions of Salt's module `grains` that change grains, and the file
+`grains` afterwards, for calls one after the other. Run it with the Python of an environment that has Salt: `python
+make_grains_setting.py > grains_setting.json`."""
 import json
 import logging
 import os
@@ -13,7 +13,7 @@ import salt.version
 
 logging.disable(logging.CRITICAL)
 
-# Each: the file at first, the grains beside those in it, and the calls.
+# Each case: the initial file, the other grains, and the calls.
 SEQUENCES = [
     (None, {}, [
         ("setval", ["role", "web"], {}), ("setval", ["role", {"a": 1, "b": [1, "2", 3.5, True, None]}], {}),

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Records what Salt's modules `ip` return, which files they write, and which other functions they call, for the cases of ip_cases.py.
-Run it with the Python of an environment that has Salt 3008.3: `python make_ip.py ip.json`. All files are below a directory of
-its own, and all functions of other modules answer with what a case says (default: true)."""
+"""Records the results of Salt's modules `ip`, the files that they write, and the other functions that they call, for the cases of ip_cases.py.
+Run it with the Python of an environment that has Salt 3008.3: `python make_ip.py ip.json`. All files are below a directory of the script, and all
+functions of other modules return the answers of a case (default: true)."""
 import json
 import os
 import shutil
@@ -32,7 +32,7 @@ def below(root):
 
 
 class Functions(dict):
-    """Execution functions that answer as a case says, and note how they are called."""
+    """Execution functions that return the answers of a case, and record their calls."""
 
     def __init__(self, answers, root):
         super().__init__()

@@ -1,4 +1,4 @@
-"""What Python's Jinja makes of templates and expressions: jinja_cases.json.
+"""Writes jinja_cases.json: the results of templates and expressions in Python's Jinja.
 
 Run with the python of a virtual environment that holds Salt 3008.3 (Jinja2 3.1.6, Python 3.11):
     <venv>/bin/python tests/corpus/make_jinja_cases.py > tests/corpus/jinja_cases.json
@@ -53,7 +53,7 @@ def answer(source, files=None, **options):
         return {"error": [type(exc).__name__, re.sub(r" \(<template>, line \d+\)$", "", str(exc))], **({"line": line} if line is not None else {})}
 
 
-# Expressions that somebody thought of: operators, literals, methods, filters, tests, errors.
+# Hand-written expressions: operators, literals, methods, filters, tests, errors.
 EXPRESSIONS = r"""
 1 / 0 | 1.0 / 0 | 1 // 0 | 1 % 0 | 1.0 // 0 | 1.0 % 0 | 0 ** -1 | 2.0 ** 5000 | 'a' + 1 | 1 + 'a' | [1] + 1 | [1] + (1,) | 'a' * 'b' | 'a' * 1.5
 1 - 'a' | -'a' | +[] | none + 1 | 'a' % 1 | '%d' % 'x' | '%s %s' % 'a' | '%s' % (1, 2) | '%(a)s' % 1 | '%(a)s' % {} | '%q' % 1 | '%' % 1 | '%c' % 1.5
@@ -158,7 +158,7 @@ FILES = {
 }
 
 TEMPLATES = [
-    # Objects that are asked for what they have not, functions within functions, what ends in the middle.
+    # Missing attributes of objects, nested functions, incomplete templates.
     "{% for k in {'a': 1} %}{% do d2.pop(k) %}{% endfor %}", "{% set d2 = {'a': 1} %}{% for k in d2 %}{% do d2.pop(k) %}{% endfor %}", "{% set d2 = {'a': 1, 'b': 2} %}{% for k, v in d2.items() %}{% do d2.pop(k) %}{% endfor %}", "{% set q, w = nope %}", "{% for q, w in [nope] %}{% endfor %}", "{% for q, w in [5] %}{% endfor %}",
     "{% set q, w = range(2) %}{{ q }}{{ w }}", "{% set q, w = joiner() %}", "{% if yes %}{% extends 'base' %}{% endif %}{% block body %}own{% endblock %}{% block more %}x{% endblock %}after", "{% if no %}{% extends 'base' %}{% endif %}{% block body %}own{% endblock %}after",
     "{% if yes %}{% extends 'base' %}{% endif %}text{% set q = 1 %}{{ nope }}", "{% if yes %}{% extends 'base' %}{% endif %}{% if no %}{% extends 'mid' %}{% endif %}{% block body %}x{{ super() }}{% endblock %}", "{% extends 'base' %}{% extends 'mid' %}", "{% include ['bad', 'inc'] %}", "{% include ['nope1', 'bad'] %}",
@@ -175,7 +175,7 @@ TEMPLATES = [
     "{% set q = {} %}{% do q.update({'a': q}) %}{{ q|tojson }}", "{% set q = {'k': 1} %}{% do q.update(q) %}{{ q }}", "{% filter %}{% endfilter %}", "{% filter 5 %}{% endfilter %}", "{% filter upper|nofilter %}a{% endfilter %}", "{% filter foo.bar %}a{% endfilter %}", "{% set q | upper | length %}abc{% endset %}{{ q }}",
     "{% with q = undefined_name %}x{% endwith %}", "{% set q = nope %}x", "{% set q, w = nope, 1 %}{{ w }}", "{% for x in l %}{% set q = x %}{% endfor %}{{ q }}", "{% autoescape no %}{{ ('<'|e) == ('<'|e) }}{% endautoescape %}", "{% call 1 + m() %}{% endcall %}", "{% call(x) m %}{% endcall %}", "{% call m()() %}{% endcall %}",
     "{% autoescape false %}{{ '<' }}{{ i }}{% endautoescape %}", "{% autoescape true %}{{ i }}x{% endautoescape %}", "{% autoescape nope %}x{% endautoescape %}", "{% autoescape %}x{% endautoescape %}", "{% autoescape false %}x",
-    # Objects of the language as text, and as truth.
+    # Jinja's own objects as text, and as booleans.
     "{% macro m(a) %}x{% endmacro %}{{ m }}{{ m and 1 }}{{ m is callable }}{{ m is string }}", "{% macro m() %}{{ caller }}{% endmacro %}{% call m() %}{% endcall %}", "{% for x in l %}{{ loop and 1 }}{{ loop is callable }}{{ loop == loop }}{{ loop }}{% endfor %}",
     "{% for x in l %}{{ loop() }}{% endfor %}", "{% for x in l %}{{ loop.cycle() }}{% endfor %}", "{% for x in l %}{{ loop.nope }}{% endfor %}", "{% for x in l %}{{ loop is iterable }}{% endfor %}", "{% for x in [[1]] recursive %}{{ loop(1, 2) }}{% endfor %}",
     "{% for x in l|map('string') %}{{ loop.last }}{{ loop.revindex }}{{ loop.nextitem|default('-') }}{% endfor %}", "{% for x in l %}{{ loop.length }}{{ loop.nextitem|default('-') }}{{ loop.nextitem|default('-') }}{% endfor %}",
@@ -235,7 +235,7 @@ TEMPLATES = [
     "{% if 1 is notest %}{% endif %}", "{{ 1|nofilter }}", "{% if no %}{{ 1|nofilter }}{% endif %}ok", "{% if yes %}{{ 1|nofilter }}{% endif %}", "{{ (1|nofilter) if no else 2 }}", "{% for x in l %}{{ 1|nofilter }}{% endfor %}",
 ]
 
-# In blocks `autoescape`: what is printed in them, and what is called from them.
+# Blocks `autoescape`: output in them, and calls from them.
 IN_AUTOESCAPE = [
     "{{ '<b>' }}", "{{ '<b>'|e }}", "{{ '<b>'|escape|e }}", "{{ '<b>'|forceescape }}", "{{ '<b>'|e|forceescape }}", "{{ '<b>'|safe }}", "{{ '<b>'|safe|upper }}", "{{ '<b>'|upper }}", "<i>{{ 1 }}</i>", "{{ 1.5 }}{{ none }}{{ true }}",
     "{{ ['<', '\"', \"'\"] }}", "{{ {'<': '&'} }}", "{{ ('<',) }}", "{{ '<' ~ '>' }}", "{{ e ~ '<' ~ '>'|safe }}", "{{ '<'|safe ~ '>' ~ i }}", "{{ '<'|safe + '>' }}", "{{ '<' + '>'|safe }}", "{{ '<' + '>' }}", "{{ '<%s>'|safe % '&' }}", "{{ '<%s>' % '&' }}",
@@ -252,7 +252,7 @@ IN_AUTOESCAPE = [
 ]
 AUTOESCAPE = [
     *("{% macro outer(x) %}<{{ x }}{% endmacro %}{% autoescape true %}" + body + "{% endautoescape %}" for body in IN_AUTOESCAPE),
-    # Where a variable decides, Jinja does not escape what is known when it compiles: these have variables in place of texts.
+    # If a variable decides about escaping, Jinja does not escape constants: these cases use variables instead of texts.
     *("{% set lt, gt = '<', '>' %}{% macro outer(x) %}<{{ x }}{% endmacro %}{% autoescape yes %}" + body.replace("'<'", "lt").replace("'>'", "gt") + "{% endautoescape %}" for body in IN_AUTOESCAPE if "'<'" in body and "lt * 2" not in body),
     "{% autoescape false %}{{ '<' }}{{ ['<', '>'|safe]|join('&') }}{% endautoescape %}", "{% autoescape no %}{{ '<' }}{% endautoescape %}", "{% autoescape none %}{{ '<' }}{% endautoescape %}", "{% autoescape 'x' %}{{ '<' }}{% endautoescape %}", "{% autoescape not no %}{{ e ~ '<' }}{% endautoescape %}",
     "{% autoescape true %}{% endautoescape %}{{ '<' }}", "{% autoescape true %}{% macro in(x) %}{{ x }}{% endmacro %}{% endautoescape %}", "{% autoescape true %}{% macro w(x) %}{{ x }}{% endmacro %}{% autoescape false %}{{ w('<') }}{{ w('<') is escaped }}{% endautoescape %}{% endautoescape %}",
@@ -317,7 +317,7 @@ METHODS = ["upper()", "strip()", "split()", "split('b')", "keys()|list", "items(
 
 
 def fresh(source, **options):
-    """An answer with variables of its own: templates change them."""
+    """A result with new variables, because templates change them."""
     global VARIABLES
     saved = json.dumps(VARIABLES)
     try:

@@ -1,4 +1,4 @@
-"""The names of the filters, tests and globals that templates of Salt have: jinja_names.json. See README.md.
+"""Writes jinja_names.json: the names of the filters, tests and globals in Salt's templates. See README.md.
 
 Run with the python of a virtual environment that holds Salt 3008.3:
     <venv>/bin/python tests/corpus/make_jinja_names.py
@@ -21,7 +21,7 @@ compile_text = jinja2.sandbox.SandboxedEnvironment.from_string
 
 
 def from_string(environment, source, *args, **kwargs):
-    """The environment is made within the function that renders: this is where it can be seen."""
+    """The environment is made inside the function that renders: only here it is accessible."""
     for kind in ("filters", "tests", "globals"):
         found[kind] = sorted(getattr(environment, kind))
     return compile_text(environment, source, *args, **kwargs)
@@ -31,7 +31,7 @@ jinja2.sandbox.SandboxedEnvironment.from_string = from_string
 with tempfile.TemporaryDirectory() as root:
     opts = salt.config.minion_config(None)
     opts.update({"root_dir": root, "cachedir": root, "file_client": "local", "grains": {}, "extension_modules": root})
-    # Salt's filters stand in modules that are loaded when they are first needed.
+    # Salt's filters are in modules that are loaded when they are first needed.
     modules = salt.loader.minion_mods(opts)
     list(modules)
     context = {"opts": opts, "saltenv": "base", "sls": "web", "salt": modules, "grains": {}, "pillar": {}, "tplpath": None}

@@ -1,4 +1,4 @@
-"""Writes job_cache.json and runners.json: a job cache of Salt's own, and what Salt's runners say of it. See README.md."""
+"""Writes job_cache.json and runners.json: a job cache written by Salt, and the results of Salt's runners for it. See README.md."""
 
 import base64
 import json
@@ -68,7 +68,7 @@ CASES = [
 
 
 def in_order_of_jids(result):
-    """Salt lists jobs in the order in which the file system has their directories."""
+    """Salt lists jobs in the order of their directories in the file system."""
     if isinstance(result, dict) and set(result) == {"outputter", "data"}:
         return {"outputter": result["outputter"], "data": in_order_of_jids(result["data"])}
     return dict(sorted(result.items()))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes ldap_searches.json: what Salt's `auth/ldap.py` asks a directory, and the groups that it finds, by the options `auth.ldap.*`. Run it as
-make_values.py. The directory stands in the place of python-ldap: it has the entries below and keeps the searches."""
+"""Writes ldap_searches.json: the searches of Salt's `auth/ldap.py`, and the groups that it finds, for the options `auth.ldap.*`. Run it as
+make_values.py. A directory in this script replaces python-ldap: it has the entries below and records the searches."""
 import json
 import logging
 import pathlib
@@ -41,7 +41,7 @@ searches, opts = [], {}
 
 
 class Connection:
-    """A connection of python-ldap's. Nothing of it is encrypted, and each bind is good: only what is asked counts here."""
+    """A connection in place of python-ldap's. Nothing is encrypted, and each bind succeeds: only the searches matter."""
 
     def set_option(self, *_):
         pass

@@ -1,4 +1,4 @@
-"""Writes match.json: calls of match.* and grains.filter_by with fixed grains and pillar, and what Salt's returned. See README.md."""
+"""Writes match.json: calls of match.* and grains.filter_by with fixed grains and pillar, and Salt's results. See README.md."""
 
 import json
 import logging
@@ -60,7 +60,7 @@ with tempfile.TemporaryDirectory() as root:
     os.makedirs(opts["cachedir"])
     opts.update({"id": "web1", "grains": GRAINS, "pillar": PILLAR})
     mods = salt.loader.minion_mods(opts)
-    # A table into which something is merged is changed by that: each call gets its own.
+    # Merging changes the table, so each call gets its own.
     cases = [{"fun": f, "args": a, "kwargs": k, "return": mods[f](*json.loads(json.dumps(a)), **json.loads(json.dumps(k)))} for f, a, k in CALLS]
 
 lines = ",\n".join("  " + json.dumps(case) for case in cases)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes modules.json: what Salt 3008.3's execution modules return for calls chosen by hand, with fixed grains, pillar and
-options. Run it with the Python of an environment that has Salt: `python make_modules.py > modules.json`.
-A map whose keys are not all strings is written as {"__pairs__": [[key, value], ...]}."""
+"""Writes modules.json: results of Salt 3008.3's execution modules for selected calls, with fixed grains, pillar and
+options. Run it with the Python of an environment that has Salt: `python make_modules.py > modules.json`. A map whose
+keys are not all strings is written as {"__pairs__": [[key, value], ...]}."""
 import json
 import logging
 import os

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes network_texts.json: what Salt makes of the texts of `ip` and `ifconfig`, usual and unusual ones. Run it as make_argspec.py. A case
-is a function, what its program prints, and what it returns, or its error."""
+"""Writes network_texts.json: Salt's results for usual and unusual outputs of `ip` and `ifconfig`. Run it as make_argspec.py. A case is a function,
+the output of its program, and the result or error."""
 import json
 import pathlib
 

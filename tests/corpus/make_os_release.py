@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes os_release.json: texts of /etc/os-release by distribution, and the grains that Salt 3008.3 makes of each on a host
 without lsb-release. Run it with the Python of an environment that has Salt: `python make_os_release.py > os_release.json`.
-Left out are hosts for which Salt reads further files (CentOS 7) or asks Python's distro (Red Hat)."""
+Hosts for which Salt reads further files (CentOS 7) or uses Python's distro (Red Hat) are left out."""
 import json
 import os
 import shlex

@@ -1,5 +1,5 @@
-"""Writes what Salt's outputters make of values, beside itself: run it with the python of a Salt 3008.3 venv, which writes
-outputters.json, and with that of a Salt 3007.15 venv, which writes outputters_3007.json: the outputters that 3008 has no more.
+"""Writes the results of Salt's outputters for values, into files beside itself: the python of a Salt 3008.3 venv writes outputters.json, and that of
+a Salt 3007.15 venv writes outputters_3007.json, with the outputters that 3008 no longer has.
 
 Values are in the notation of README.md.
 """
@@ -24,7 +24,7 @@ rows = []
 
 
 def add(out, value, differs=False, **options):
-    """Adds a row; `differs` marks one that ours shows otherwise, which docs/differences.md tells."""
+    """Adds a row; `differs` marks a row with another output of ours, which docs/differences.md documents."""
     row = {"out": out, "value": typed(value)}
     if differs:
         row["differs"] = True
@@ -34,7 +34,7 @@ def add(out, value, differs=False, **options):
         opts = {**copy.deepcopy(OPTS), **options, "color": color}
         try:
             text = salt.output.out_format(copy.deepcopy(value), out, opts)
-        except Exception as exc:  # what Salt ends with a traceback for
+        except Exception as exc:  # values for which Salt ends with a traceback
             text = {"error": type(exc).__name__}
         row[name] = text
     if row["color"] == row["text"]:
@@ -101,7 +101,7 @@ LABELLED = {"rows": [["a", "b"], ["c", "d"]], "labels": ["First", "Second"]}
 if not OLD:
     for value in TABLES:
         add("table", value)
-    # Of these Salt leaves out the lines and columns that the shortest cell and row do not have.
+    # For these Salt leaves out lines and columns beyond the shortest cell and row.
     for value in UNEVEN:
         add("table", value, differs=True)
     for layout in LAYOUTS[1:]:

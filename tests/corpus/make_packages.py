@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes packages.json: the order of Debian versions, and what `pkg.list_repos` shows of files of sources, both as Salt's
-aptpkg says. Run it as make_argspec.py, on a host that has dpkg."""
+"""Writes packages.json: the order of Debian versions, and the result of `pkg.list_repos` for files of sources, both by Salt's aptpkg. Run it as
+make_argspec.py, on a host that has dpkg."""
 import itertools
 import json
 import logging
@@ -50,7 +50,7 @@ def repos():
     found = aptpkg.list_repos()
     for entries in found.values():
         for entry in entries:
-            # Salt writes the text of Python's None for an entry without a key.
+            # Salt writes the text None for an entry without a key.
             entry["line"] = entry["line"].replace(" signed-by=None", "")
             entry["file"] = entry["file"].replace(root, "").replace("//", "/")
     return found

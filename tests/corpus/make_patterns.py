@@ -1,4 +1,4 @@
-"""Writes glob.json and regex.json: what Python's fnmatch and re make of patterns. See README.md."""
+"""Writes glob.json and regex.json: the matches of patterns with Python's fnmatch and re. See README.md."""
 
 import fnmatch
 import json

@@ -1,4 +1,4 @@
-"""Writes into each situation of pillar/*.json what Salt compiles of it (`answer`), or the error that it ends with. See README.md.
+"""Writes Salt's compiled pillar (`answer`), or its error, into each situation of pillar/*.json. See README.md.
 
     <venv>/bin/python tests/corpus/make_pillar.py [NAME…]
 """
@@ -31,7 +31,7 @@ def placed(value, root):
 
 
 def written(value, root):
-    """`value` as JSON holds it: a map whose keys are not all texts as its pairs."""
+    """`value` as JSON: a map whose keys are not all texts becomes a list of pairs."""
     if isinstance(value, dict):
         if all(isinstance(key, str) for key in value):
             return {key.replace(root, "{root}"): written(item, root) for key, item in value.items()}
@@ -88,7 +88,7 @@ def answer(case, root):
         found = {"pillar": written(made.compile_pillar(), root)}
         found["top"] = written({env: dict(targets) for env, targets in top.items()}, root)
         return found
-    except Exception as error:  # what a master answers with an error of its own
+    except Exception as error:  # errors that a master answers with
         return {"raises": f"{type(error).__name__}: {error}".replace(root, "{root}")}
 
 

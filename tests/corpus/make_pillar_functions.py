@@ -1,4 +1,4 @@
-"""Writes pillar_functions.json: calls of pillar.* with a fixed pillar, and what Salt's returned, or the error. See README.md."""
+"""Writes pillar_functions.json: calls of pillar.* with a fixed pillar, and Salt's result or error. See README.md."""
 
 import json
 import logging

@@ -1,18 +1,21 @@
 #!/usr/bin/env python3
-"""Records what Salt's execution modules make of the output of programs: which programs they run with which words, and what they
-return. Run it with the Python of an environment that has the Salt that the file names:
-`python make_program_calls.py program_calls/pkg_yum.json …`. It reads the cases of each file, and writes the file anew with `calls`,
-`result` or `error`, and `files_after` of each case.
+"""Records how Salt's execution modules use the output of programs: the programs that they run, with arguments, and the
+results. Run it with the Python of an environment that has the Salt that the file names: `python make_program_calls.py
+program_calls/pkg_yum.json …`. It reads the cases of each file, and rewrites the file with `calls`, `result` or `error`,
+and `files_after` of each case.
 
 With `"family": "states"` the functions are those of state modules, `kwargs` has their arguments, and a case with `"test": true` is
 in test mode; the files of tests/corpus/state_program_calls are such.
 
-A file is a map: `salt` (the version), `module` (the file of Salt's module), `grains`, `opts`, `programs` (those that are in
-PATH), `outputs`, `once` (whether repeated calls count once), `places` and `cases`. A case has `fun`, `args`, `kwargs`, and may have `outputs`, `opts` and `files` of its own.
-`places` are directories of the host: in each case they have nothing but those of its `files` whose names begin with a slash, which are texts, or `{"link": target}`,
-or null for a directory; a file of /proc is bound over the real one. `real` are programs that run, and do not count as calls: Salt reads and edits files with them. Such a file runs in a mount namespace of its own: `unshare -m python make_program_calls.py …`.
-`outputs` are by words joined with blanks, without the place of the program; a key that ends in `*` stands for all that begin so. An output is a text, or a map of
-`stdout`, `stderr`, `retcode`, and `files` that the program writes; a list of them is for one call after the other. `{root}` is a directory of the case's own."""
+A file is a map: `salt` (the version), `module` (the file of Salt's module), `grains`, `opts`, `programs` (those that
+are in PATH), `outputs`, `once` (whether repeated calls count once), `places` and `cases`. A case has `fun`, `args`,
+`kwargs`, and may have `outputs`, `opts` and `files` of its own. `places` are directories of the host: in each case they
+contain only those of its `files` whose names begin with a slash, which are texts, or `{"link": target}`, or null for a
+directory; a file of /proc is bound over the real one. `real` are programs that run, and do not count as calls: Salt
+reads and edits files with them. Such a file runs in a mount namespace of its own: `unshare -m python
+make_program_calls.py …`. The keys of `outputs` are command lines joined with blanks, without the directory of the
+program; a key that ends in `*` is a prefix. An output is a text, or a map of `stdout`, `stderr`, `retcode`, and `files`
+that the program writes; a list of them is for one call after the other. `{root}` is a directory of the case's own."""
 import json
 import logging
 import os
@@ -33,15 +36,15 @@ import salt.utils.systemd
 import salt.utils.timed_subprocess
 import salt.version
 
-sys.modules["virtualenv"] = None  # so that its program is asked
+sys.modules["virtualenv"] = None  # so that its program is used
 logging.disable(logging.CRITICAL)
-# Of this process alone: two of them may run at once.
+# Only for this process: two of them may run at once.
 ROOT = f"/tmp/salt_program_calls_{os.getpid()}"
 BIN = f"{ROOT}_bin"
 
 
 def within(value, root):
-    """The value with the place of the root, or the word for it."""
+    """The value with the path of the root, or its placeholder."""
     if isinstance(value, str):
         return value.replace("{root}", root)
     if isinstance(value, list):
@@ -133,7 +136,7 @@ salt.utils.timed_subprocess.TimedProc = NoProgram
 
 
 class Programs:
-    """Answers in the place of programs."""
+    """Answers instead of programs."""
 
     def __init__(self, outputs, context, real):
         self.real, self.outputs, self.context, self.calls, self.counts = real, outputs, context, [], {}
@@ -164,7 +167,7 @@ class Programs:
         line = " ".join(words)
         key = self.key(line)
         if key is None:
-            # Without a shell, and without the place of the program.
+            # Without a shell, and without the directory of the program.
             plain = salt.utils.args.shlex_split(words[2]) if words[:2] == ["/bin/sh", "-c"] else words
             key = self.key(" ".join([plain[0].removeprefix("/usr/bin/"), *plain[1:]]))
         output = self.outputs.get(key, "") if key is not None else ""
@@ -219,7 +222,7 @@ def main(path):
     if table.get("family") == "states":
         called = salt.loader.states(opts, functions, utils, salt.loader.serializers(opts), context=context)
     usual = {**opts, "test": False}
-    # Each is called twice: what the first call loads may bring another copy of the module of commands.
+    # Each is called twice: the first call may load another copy of the module of commands.
     for case in [one for one in table["cases"] for _ in range(2)]:
         shutil.rmtree(ROOT, ignore_errors=True)
         os.makedirs(ROOT)
@@ -244,7 +247,7 @@ def main(path):
             if loaded.startswith("salt.loaded") and loaded.endswith("module.cmdmod"):
                 module._run = programs.run
             if loaded.startswith("salt.loaded") and ".states." in loaded:
-                # What a run tells its functions.
+                # The data that a run passes to its functions.
                 vars(module).update(__instance_id__="recorded", __env__="base", __running__={}, __lowstate__=[], __low__={})
         state["programs"] = case.get("programs", table.get("programs", []))
         shutil.rmtree(BIN, ignore_errors=True)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes psutil.json: what psutil makes of recorded files of /proc. Run it as make_argspec.py, on Linux."""
+"""Writes psutil.json: the results of psutil for recorded files of /proc. Run it as make_argspec.py, on Linux."""
 import json
 import pathlib
 import tempfile

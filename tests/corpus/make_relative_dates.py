@@ -1,4 +1,4 @@
-"""What timelib, by which Salt's filter `strftime` reads dates, makes of words: relative_dates.json.
+"""Writes relative_dates.json: texts of dates, read by timelib, which Salt's filter `strftime` uses.
 
 Run with the python of a virtual environment that holds Salt 3008.3, with TZ=UTC:
     TZ=UTC <venv>/bin/python tests/corpus/make_relative_dates.py > tests/corpus/relative_dates.json

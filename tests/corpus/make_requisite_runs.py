@@ -128,7 +128,7 @@ def ways():
     case("listen in test mode", state("x", CHANGES) + state("c", SAME, "listen: [x]"), test=True)
     case("onfail of something that did not run", state("f", FAILS) + state("g", SAME, "require: [f]") + state("c", SAME, "onfail: [g]"))
     case("onfail handled", state("f", FAILS) + state("c", SAME, "onfail: [{test: f}]", "onfail_stop: []"))
-    # 3006 took a failure for handled by it; 3008 does not compile it.
+    # In 3006 it handled a failure; 3008 does not compile it.
     case("onfail handled, not to stop", state("f", FAILS) + state("c", SAME, "onfail: [{test: f}]", "onfail_stop: False"))
     case("order", state("a", SAME, "order: last") + state("b", SAME, "order: 5") + state("c", SAME, "order: first") + state("d", SAME, "order: -1") + state("e", SAME))
     case("failhard", state("a", SAME) + state("b", FAILS, "failhard: True") + state("c", SAME))
@@ -288,7 +288,7 @@ def clean(value):
 
 
 def texts(value):
-    """Without what names this program or this host: tracebacks are cut to their last line."""
+    """Without texts that name this program or this host: tracebacks are cut to their last line."""
     if isinstance(value, str):
         start, trace, text = value.partition("Traceback (most recent call last):\n")
         return start + re.sub(r"^[\w.]+: ", "", text.rstrip("\n").rsplit("\n", 1)[-1]) if trace else value
@@ -329,7 +329,7 @@ def main():
         args = row.get("args", [row.get("mods", "t")] if fun == "state.sls" else [])
         function = caller.sminion.functions[fun]
         try:
-            # Salt changes what it is given.
+            # Salt changes its arguments.
             returned = function(*copy.deepcopy(args), **copy.deepcopy(row.get("kwargs", {})))
             retcode = caller.sminion.functions.pack["__context__"].get("retcode", 0)
         except Exception as error:

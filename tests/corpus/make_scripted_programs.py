@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes scripted_programs.json: what functions of Salt's execution modules return where the programs of the host answer as recorded
-here, and what is in the files that they changed. Run it as make_argspec.py, on Linux."""
+"""Writes scripted_programs.json: results of functions of Salt's execution modules with recorded answers of programs, and the files that they changed.
+Run it as make_argspec.py, on Linux."""
 import json
 import logging
 import os

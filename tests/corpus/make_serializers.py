@@ -1,4 +1,4 @@
-"""What Salt's serializers write and read, and what its renderer yamlex makes of texts: serializers.json. See README.md.
+"""Writes serializers.json: values written and read by Salt's serializers, and results of its renderer yamlex. See README.md.
 
 Run with the python of a virtual environment that holds Salt 3008.3 and the package toml 0.10.2:
     <venv>/bin/python tests/corpus/make_serializers.py
@@ -30,7 +30,7 @@ OPTIONS = {
     "yaml": [{}, {"default_flow_style": False}, {"default_flow_style": True}, {"indent": 4}], "yamlex": [{}, {"default_flow_style": False}, {"indent": 4}],
     "json": [{}, {"indent": 2}, {"sort_keys": True}], "toml": [{}], "msgpack": [{}], "configparser": [{}],
 }
-# What a key may hold, and how often; tags at values and at keys; numbers and other scalars; what is refused.
+# Contents of keys, and repeated keys; tags at values and at keys; numbers and other scalars; errors.
 YAMLEX = [
     "a: 1\nb: x", "- 1\n- 2", "x", "", "a: !aggregate foo\na: !aggregate bar", "a: !aggregate {x: 1}\na: !aggregate {y: 2}", "a: 1\na: 2",
     "p: {!aggregate foo: {foo: 42}}\np: {!aggregate foo: {bar: null}}\n!reset p: {!aggregate foo: {baz: inga}}",
@@ -45,7 +45,7 @@ YAMLEX = [
     "web:\n  file.managed:\n    - name: /x\n    - contents: !aggregate one\nweb:\n  file.managed: !aggregate\n    - mode: 644\n", "'!x': 1", "a: {<<: 1}", "a: {<<: [1]}", "a: [*b]",
     "s: !aggregate [{a: 1}]\ns: !aggregate [{a: 1}, {b: 2}]\n", "1: a\n1: b\n", "a: !!set {x, y}",
 ]
-# Files with sections: what counts as an option, lines that go on, other options in values, and what is wrong.
+# Files with sections: options, continued lines, interpolation, and errors.
 CONFIGS = [
     "[a]\nb = 1\nC: two\n", "[a]\nb\n", "[a]\nb =\n", "b = 1\n", "", "\n# x\n; y\n[a]\n# z\nb = 1 ; c\n", "[a]\nb = 1\n  2\n\n  3\n\n[c]\n", "[a]\nb = 1\n# x\n  2\n", "[a]\nb = 1\nB = 2\n", "[a]\n[a]\n", "[a\nb = 1\n",
     "[a]\n= 1\n", "[a]\n: 1\nx\n", "[DEFAULT]\nx = 1\n[a]\ny = %(x)s-%%\n", "[a]\nx = %(nope)s\n", "[a]\nx = %\n", "[a]\nx = %(x\n", "[a]\nx = %(y)s\ny = %(x)s\n", "[DEFAULT]\nx = %(y)s\n[a]\ny = 2\n[b]\n", "[a]\nb = 'q'\nc = \"d\"\n",

@@ -1,4 +1,4 @@
-"""Writes shell_words.json: command lines and what Python's shlex.split makes of them (a string: why it refuses).
+"""Writes shell_words.json: command lines and the results of Python's shlex.split (a string: its error).
 
 Run by hand with any Python 3: python3 make_shell_words.py > shell_words.json
 """

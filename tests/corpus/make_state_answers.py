@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Records what Salt's state modules return, and which execution functions they call that change something, with answers in
-the place of all execution functions. Run it with the Python of an environment that has Salt 3008.3:
-`python make_state_answers.py state_answers/pkg.json ...`. It reads the cases of each file, and writes the file anew with `result` or
-`error`, and `calls` of each case.
+"""Records the results of Salt's state modules, and the execution functions that they call to change something, with
+answers instead of all execution functions. Run it with the Python of an environment that has Salt 3008.3: `python
+make_state_answers.py state_answers/pkg.json ...`. It reads the cases of each file, and rewrites the file with `result`
+or `error`, and `calls` of each case.
 
-A file is a map: `module` (the file of Salt's state module), `providers` (by the name of an execution module, the file that stands
-behind it here), `grains`, `functions`, `params` (by function, the parameters that it has beside `name`), and `cases`. A case has
-`fun`, `args` (by name), and may have `test`, `grains`, and `functions` (over those of the file; null: there is no such function), and `ours`: the result here where Salt fails for a fault of its own, or differs as `docs/states.md` tells.
-An answer of a function is a value; or `{"answers": [...]}`, one for each call, the last for all further ones; `{"by": {...}}`, by
-the first argument; `{"keyword": {...}}`, by a keyword that is true (both may have `else`); `{"echo": true}`, the first argument; `{"raises": text, "info": value}`, a CommandExecutionError."""
+A file is a map: `module` (the file of Salt's state module), `providers` (by the name of an execution module, the file
+that provides it here), `grains`, `functions`, `params` (by function, the parameters that it has beside `name`), and
+`cases`. A case has `fun`, `args` (by name), and may have `test`, `grains`, and `functions` (over those of the file;
+null: there is no such function). An answer of a function is a value; or `{"answers": [...]}`, one for each call, the
+last for all further ones; `{"by": {...}}`, by the first argument; `{"keyword": {...}}`, by a keyword that is true (both
+may have `else`); `{"echo": true}`, the first argument; `{"raises": text, "info": value}`, a CommandExecutionError."""
 import importlib
 import inspect
 import json
@@ -37,7 +38,7 @@ CHANGING = re.compile(
 
 
 def plain(value):
-    """A value that JSON can hold; sets are sorted."""
+    """A value for JSON; sets are sorted."""
     if isinstance(value, dict):
         return {str(key): plain(one) for key, one in value.items()}
     if isinstance(value, (set, frozenset)):
@@ -48,7 +49,7 @@ def plain(value):
 
 
 class Functions(dict):
-    """Answers in the place of `__salt__`."""
+    """Answers instead of `__salt__`."""
 
     def __init__(self, answers, params):
         self.calls = []

@@ -1,5 +1,5 @@
-"""Writes state_argspec.json: of every state module of Salt 3008.3 for Linux its name on the minion and its functions, whether the
-module serves on this host or not. Run it with the Python of an environment that has Salt 3008.3."""
+"""Writes state_argspec.json: for every state module of Salt 3008.3 for Linux, its name on the minion and its functions, also if the module is not
+available on this host. Run it with the Python of an environment that has Salt 3008.3."""
 
 import ast
 import json
@@ -11,12 +11,12 @@ import salt.states
 
 logging.disable(logging.CRITICAL)
 
-# Modules for other systems and appliances, and what is no module.
+# Modules for other systems and appliances, and files that are not modules.
 FOREIGN = (
     "aix", "arista", "ios", "junos", "mac", "napalm", "nxos", "pkgng", "rbac_", "rest_", "solaris", "vsphere", "win", "zone", "zpool_", "__",
     "chocolatey", "reg", "wusa", "esx", "wua", "dsc", "lgpo", "certutil", "shortcut", "wmi", "msi",
 )
-# What the runtime calls, and no one else.
+# Functions that only the runtime calls.
 HOOKS = ("mod_init", "mod_watch", "mod_aggregate", "mod_run_check", "mod_run_check_cmd", "mod_beacon")
 
 found = {}

@@ -4,8 +4,9 @@ Run it with the Python of an environment that has Salt: `<venv>/bin/python tests
 
 The cases are in state_call_cases.py. A case has `files` by path; `dev|x.sls` is in the saltenv `dev`, `/x` in the directory of the
 case and in no saltenv. It has `opts` of the minion, and `calls`: a function, its `args` and `kwargs`, and files that are
-written before it (`write`). {ROOT} stands for the directory. Recorded are of each call `returned` without `start_time` and `duration`, in the notation of
-README.md, and `retcode`; of a call that raises, the error's text, and null. `why` says why the last return is to be `ours` instead."""
+written before it (`write`). {ROOT} stands for the directory. For each call, `returned` without `start_time` and `duration`, in the notation of
+README.md, and `retcode` are recorded; for a call that raises, the error's text, and null. `why` has the reason if the last return must be `ours`
+instead."""
 import copy
 import json
 import logging
@@ -34,7 +35,7 @@ def exchanged(value, old, new):
 
 
 def bare(value):
-    """Without times, and of a traceback its last line alone."""
+    """Without times, and only the last line of a traceback."""
     if isinstance(value, str):
         start, trace, text = value.partition("Traceback (most recent call last):\n")
         return start + re.sub(r"^[\w.]+: ", "", text.rstrip("\n").rsplit("\n", 1)[-1]) if trace else value

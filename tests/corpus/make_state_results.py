@@ -1,20 +1,22 @@
 #!/usr/bin/env python3
-"""Records what Salt's state functions return and do. Run it with the Python of an environment that has the Salt that the file names, as root:
-`python make_state_results.py state_results/host.json …`. It reads the cases of each file, and writes the file anew with what came of them.
+"""Records the results and effects of Salt's state functions. Run it with the Python of an environment that has the Salt that the file names, as root:
+`python make_state_results.py state_results/host.json …`. It reads the cases of each file, and rewrites the file with their outcomes.
 
 A file is a map: `salt` (the version), `grains`, `opts`, `pillar`, `reload` (whether each case gets modules of its own, since it
 changes grains), `real`, and `cases`. A case has `fun` and `kwargs`, and may have:
 - `tree`: the files of its directory, as in file_calls.json; {ROOT} stands for the directory, in options as well,
   {TMP} in results for a temporary file, {CACHE} for the minion's cache, {PID} for a process, {CWD} for the directory that the run is started in;
-- `answers`: by the name of an execution function, what it answers in place of being called: a value; a list of `{"then": [...]}` for one call
+- `answers`: by the name of an execution function, its answer; the function is not called: a value; a list of `{"then": [...]}` for one call
   after the other; every function that such a case calls must have one, but those that the file lists as `real`; `{"raise": class, "message": text}`. Calls of them are recorded with all arguments that are not the default;
-- `interfaces`: what `salt.utils.network.interfaces` tells, in place of this host's;
+- `interfaces`: the result of `salt.utils.network.interfaces`, instead of this host's;
 - `absent`: execution functions that the minion does not have; `drop`: keys of results that differ from run to run; `low`: more of the chunk;
 - `unordered`: the lines of the comment have no order in Salt;
-- `ours`: by run, fields in which the results here are others, as `docs/differences.md` tells.
+- `ours`: by run, fields with other results of ours, as `docs/differences.md` documents.
 
-Each case is run in test mode (`test`), really (`run`), and, unless functions answer for it, once more (`again`). A run is the result, or `error` with its text, which is empty for errors that are none of Salt's own. `calls` beside it
-if functions answer. `after` is the tree after the real run if it changed, and `tested` the one after test mode if it changed."""
+Each case is run in test mode (`test`), really (`run`), and, unless functions answer for it, once more (`again`). A run
+is the result, or `error` with its text, which is empty for errors that are not Salt's own. `calls` beside it if
+functions answer. `after` is the tree after the real run if it changed, and `tested` the one after test mode if it
+changed."""
 import builtins
 import inspect
 import json
@@ -58,7 +60,7 @@ def place(value, old, new):
 
 
 class Functions(dict):
-    """The execution modules, some of whose functions answer what a case says. It is what states know as `__salt__`."""
+    """The execution modules, of which some functions return the answers of a case. States use it as `__salt__`."""
 
     def __init__(self, real):
         super().__init__()
@@ -80,7 +82,7 @@ class Functions(dict):
         if name not in self.answers:
             if name in self.absent:
                 raise KeyError(name)
-            # A case with answers is one that must not touch the host: what it has no answer for is not called.
+            # A case with answers must not change the host: functions without an answer are not called.
             if self.answers and name not in self.allowed:
                 sys.exit(f"{name} has no answer")
             return self.real[name]
@@ -144,7 +146,7 @@ class Loaded:
         if "interfaces" in case:
             salt.utils.network.interfaces = lambda: case["interfaces"]
         self.states.inject_globals = {"__low__": low, "__running__": {}, "__instance_id__": "1", "__lowstate__": [low], "__env__": "base"}
-        # In 3008.3 the threads of salt.parallel_runners do not know the functions, so that it always fails.
+        # In 3008.3 the threads of salt.parallel_runners do not have the functions, so it always fails.
         for name, module in list(sys.modules.items()):
             if name.endswith(".states.saltmod") and hasattr(module, "_parallel_map"):
                 module._parallel_map = lambda func, inputs: [func(one) for one in inputs]

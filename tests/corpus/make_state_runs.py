@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Writes state_runs/MODULE.json: what states of Salt 3008.3 answer in test mode, in a first and in a second run, and what they make of a
-directory. Run it with the Python of an environment that has Salt, as root: `python make_state_runs.py [MODULE ...]`.
+"""Writes state_runs/MODULE.json: results of states of Salt 3008.3 in test mode, in a first and in a second run, and their changes to a directory. Run
+it with the Python of an environment that has Salt, as root: `python make_state_runs.py [MODULE ...]`.
 
-The cases of a module are in state_runs/MODULE.py: calls of `case(fun, args, ...)`. A case has the function, its arguments, and before it the tree
-of files (directory_tree.py), a shell script that prepares more (`setup`), and programs that answer as recorded (`programs`, as
-recorded_programs.py). Its `steps` are "test", "run", or a shell script that changes something in between; default: test, run, run. Recorded are
-of each step the result, the comment, the changes, the error that the state raised ("" for one that is none of Salt's own), what differs at
-the top of the tree from the step before (None: it is gone), and what the script `observe` writes. {ROOT} stands for the directory, {BASE} for the one above
-it, which is the root_dir; salt:// is {ROOT}/srv. `drop` lists keys of
-results that differ from run to run, `hide` names at the top of the tree."""
+The cases of a module are in state_runs/MODULE.py: calls of `case(fun, args, ...)`. A case has the function, its
+arguments, and before it the tree of files (directory_tree.py), a shell script that prepares more (`setup`), and
+programs that answer as recorded (`programs`, as recorded_programs.py). Its `steps` are "test", "run", or a shell script
+that changes something in between; default: test, run, run. For each step, the result, the comment, the changes, the
+error that the state raised ("" if it is not Salt's own), the differences at the top of the tree from the step before
+(None: it was removed), and the output of the script `observe` are recorded. {ROOT} stands for the directory, {BASE} for
+the one above it, which is the root_dir; salt:// is {ROOT}/srv. `drop` lists keys of results that differ from run to
+run, `hide` names at the top of the tree."""
 import json
 import logging
 import os

@@ -1,12 +1,11 @@
-"""Writes what Salt's states do in situations, into state_situations/<family>.json: run it with the python of a Salt 3008.3 venv,
-as root. `make_state_situations.py file git` makes these families alone.
+"""Writes the results of Salt's states in situations to state_situations/<family>.json: run it with the python of a Salt 3008.3 venv,
+as root. `make_state_situations.py file git` makes only these families.
 
 A situation (state_situation_cases.py) is a tree of SLS files, a pillar and files; it is applied four times: in test mode, for
-real, for real again, in test mode again. Of each run there are the return, and the files that it left where that are others
-than before.
+real, for real again, in test mode again. For each run, the return is recorded, and the files afterwards if they changed.
 
-`@@` in a situation stands for the directory that its files are in, and so it does in what is written here. Returns have no times,
-and no process ids; of what a state raised they say no more than that it did.
+`@@` in a situation and in the recorded data stands for the directory of its files. Returns have no times and no process ids; if a state raised an
+error, only that fact is recorded.
 """
 
 import json
@@ -25,12 +24,12 @@ import state_situation_cases
 from directory_tree import build, place, snapshot
 
 HERE = pathlib.Path(__file__).parent
-# The directory of the files, in a situation and in what is written.
+# The placeholder of the directory of the files, in situations and in recorded data.
 ROOT = "@@"
 EXCEPTION = "An exception occurred in this state: "
 RUNS = (("would", True), ("did", False), ("again", False), ("would again", True))
 
-# What git, and the grain shell, are made from outside of a situation.
+# The environment for git and for the grain shell, outside of a situation.
 ENVIRONMENT = {
     "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null", "GIT_AUTHOR_DATE": "1700000000 +0000",
     "GIT_COMMITTER_DATE": "1700000000 +0000", "GIT_AUTHOR_NAME": "A", "GIT_AUTHOR_EMAIL": "a@b", "GIT_COMMITTER_NAME": "A",
@@ -62,7 +61,7 @@ class Place:
             subprocess.run(["sh", "-ec", script], cwd=self.root, check=True, capture_output=True)
 
     def bare(self, value):
-        """Without what differs from run to run."""
+        """Without values that differ from run to run."""
         if isinstance(value, str):
             value = value.replace(str(self.root), ROOT).replace(str(self.base / "cache"), "@cache@")
             return re.sub(rf"({EXCEPTION}).*", r"\1", value.replace(str(self.base / "srv"), "@srv@"), flags=re.S)
@@ -76,7 +75,7 @@ class Place:
         return value
 
     def files(self):
-        """What is in the root, but for what git keeps for itself."""
+        """The files in the root, without git's own."""
         return self.bare(seen(snapshot(str(self.root)), self.case.get("unseen", ())))
 
     def opts(self):
@@ -148,7 +147,7 @@ def once(find):
 
 
 def main(families):
-    # The host's are the same for all situations.
+    # The grains of the host are the same for all situations.
     salt.loader.grains = once(salt.loader.grains)
     os.environ.update(ENVIRONMENT)
     for family, cases in state_situation_cases.FAMILIES.items():

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Writes states.json: trees of SLS files, and what Salt 3008.3 makes of them, stage by stage. Run it with the Python of an
+"""Writes states.json: trees of SLS files, and Salt 3008.3's results, stage by stage. Run it with the Python of an
 environment that has Salt: `<venv>/bin/python tests/corpus/make_states.py > tests/corpus/states.json`.
 
-A case: `files` by environment and path, `mods`, and the results `sls` (state.show_sls), `low_sls` (state.show_low_sls), `low`
-(what a run would do). A result is {"errors": [..]}, {"data": value in the notation of README.md} or {"raises": class}.
+A case: `files` by environment and path, `mods`, and the results `sls` (state.show_sls), `low_sls` (state.show_low_sls), `low` (the low data of a
+run). A result is {"errors": [..]}, {"data": value in the notation of README.md} or {"raises": class}.
 The work is done by children with different hash seeds; cases whose results depend on the seed are left out."""
 import json
 import logging
@@ -19,7 +19,7 @@ from typed import typed
 logging.disable(logging.CRITICAL)
 SEEDS = tuple("12345678")
 
-# The state modules that watch and aggregate, whatever host this is.
+# The state modules that watch and aggregate, on any host.
 MODULES = {f"{m}.mod_watch" for m in "at cmd etcd event module mount pkg service test".split()}
 MODULES |= {f"{m}.mod_aggregate" for m in ("iptables", "pkg", "selinux")}
 
@@ -276,7 +276,7 @@ def results():
                        "file_roots": {"base": [f"{root}/srv/base"], "dev": [f"{root}/srv/dev"]}}, fp)
         for index, entry in enumerate(CASES):
             shutil.rmtree(f"{root}/srv", ignore_errors=True)
-            # Lists of files that were made for the case before.
+            # Clears lists of files of the case before.
             shutil.rmtree(f"{root}/var/cache/salt/minion/file_lists", ignore_errors=True)
             for env in ("base", "dev"):
                 os.makedirs(f"{root}/srv/{env}")
@@ -335,7 +335,7 @@ def results():
             for name, act in (("sls", show_sls), ("low_sls", show_low_sls), ("low", lowstate)):
                 try:
                     answer[name] = act()
-                except Exception as exc:  # what Salt fails with for a fault of its own
+                except Exception as exc:  # errors caused by faults of Salt
                     answer[name] = {"raises": type(exc).__name__}
             yield answer
     finally:

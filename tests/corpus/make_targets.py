@@ -1,4 +1,4 @@
-"""Writes targets.json: targets of every type, and which minions Salt's master and minions say that they match. See README.md."""
+"""Writes targets.json: targets of every type, and the minions that match them, according to Salt's master and minions. See README.md."""
 
 import json
 import logging
@@ -39,7 +39,7 @@ MINIONS = {
     "db2.example.com": ({**DB, "osrelease": "8.10", "osmajorrelease": 8, "ipv4": ["198.51.100.7"]}, {"role": "db-old", "x:y": "z"}),
     "mon_1": ({"os": "Arch", "roles": ["mon", {"extra": {"k": "v"}}], "ipv6": ["2001:db8:ffff::1"], "ipv4": []}, {"role": None}),
     "bare": ({}, {}),
-    # The master knows nothing of it.
+    # The master has no data of it.
     "new1": (WEB, {"role": "web"}),
 }
 UNKNOWN = {"new1"}
@@ -115,7 +115,7 @@ row("no_such_type", "*")
 UNREADABLE = "an expression that cannot be read matches nobody"
 GROUP = "a node group counts as if in parentheses"
 WHOLE = "an address is compared as a whole"
-#: Why our answer is another one, by target, and that answer on both sides.
+#: Why our answer differs, by target, and our answer on both sides.
 DIFFERENT = {
     repr(key): value
     for key, value in {
@@ -196,7 +196,7 @@ with tempfile.TemporaryDirectory() as root:
         if repr((tgt_type, str(tgt))) in DIFFERENT:
             entry["differs"], entry["ours"] = DIFFERENT[repr((tgt_type, str(tgt)))]
         rows.append((entry, sent_type, sent, delimiter))
-    # All matchers of a process are the last loaded minion's.
+    # All matchers of a process belong to the last loaded minion.
     for minion in sorted(side_opts):
         matchers = salt.loader.matchers(side_opts[minion])
         for entry, sent_type, sent, delimiter in rows:

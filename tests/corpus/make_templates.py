@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes templates.json: templates with what Salt's own Jinja environment makes of them: the text, or the first line of the error. Run it as
-make_values.py, with TZ=UTC. The files that rows use (`dir`) hold what FILES says."""
+"""Writes templates.json: templates with their results in Salt's own Jinja environment: the text, or the first line of the error. Run it as
+make_values.py, with TZ=UTC. The files that rows use (`dir`) are in FILES."""
 import json
 import logging
 import os
@@ -14,7 +14,7 @@ from salt.exceptions import CommandExecutionError, SaltInvocationError, SaltRend
 
 logging.disable(logging.CRITICAL)
 
-# What stands between `{{` and `}}`, by filter.
+# The text between `{{` and `}}`, by filter.
 FILTERS = {
     "append_dict_key_value": ["{}|append_dict_key_value('a:b', 'x')", "{'a': {'b': ['y']}}|append_dict_key_value('a:b', 'x')",
         "{'a': 1}|append_dict_key_value('a', 'x')", "{}|append_dict_key_value('a.b', 1, delimiter='.')", "{'b': none}|append_dict_key_value('b', 1)"],
@@ -144,7 +144,7 @@ FILTERS = {
     "zip_longest": ["[1, 2]|zip_longest([3], fillvalue='x')|list", "[1]|zip_longest([3, 4])|list"],
 }
 
-# Whole templates, by what they show.
+# Whole templates, by subject.
 TEMPLATES = {
     "printing": ["{{ {'a': 'x\\ny', 'b': ['x\\ny', {'c': 'd\\te'}], 'f': {'g': \"it's\"}} }}", "{{ ['a', {'b': 'x\\ny'}, ('t',)] }}", "{{ (1, {'a': none}) }}", "{{ {'a': 1.0, 'b': 1e16, 'c': 10/2} }}", "{{ 'x\\ny' }}",
         "{{ {'k': {}} }}{{ [] }}{{ () }}", "{{ {'a': 'é\\n\u00a0\u2028'} }}", "{{ {'a': 'c:\\\\d\\n\\\"q\\\"'} }}", "{{ {'a': {'b': {'c': 'x\\ny'}}} }}", "{{ none }}{{ true }}{{ 1.0 }}", "{{ {1: 'a', none: 'b', (1, 2): 'c'} }}",
@@ -229,7 +229,7 @@ def render(template, directory):
         return {"ok": salt.utils.templates.render_jinja_tmpl(template, context)}
     except SaltRenderError as error:
         message = str(error.error).replace(directory, "{dir}")
-        # In the excerpts of these, Python's traceback stands behind the template.
+        # In the excerpts of these, Python's traceback follows the template.
         excerpt = error.context and not message.startswith("Jinja error:")
         return {"err": message, "line": error.line_num, **({"excerpt": error.context} if excerpt else {})}
 
@@ -252,7 +252,7 @@ def main():
         if "ok" in row:
             row["ok"] = row["ok"].replace(directory, "{dir}")
     with open(os.path.join(os.path.dirname(__file__), "templates.json"), "w", encoding="utf8") as file:
-        # A row a line.
+        # One line for each row.
         lines = ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
         file.write('{"files": %s,\n"rows": [\n%s\n]}\n' % (json.dumps(FILES), lines))
 

@@ -1,4 +1,4 @@
-"""What Python's own readers and writers of texts make: texts.json (csv, difflib, ElementTree, ipaddress, codecs).
+"""Writes texts.json: results of Python's own readers and writers of texts (csv, difflib, ElementTree, ipaddress, codecs).
 
 Run with Python 3.11:
     python3 tests/corpus/make_texts.py > tests/corpus/texts.json

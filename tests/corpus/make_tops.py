@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes tops.json: top files of several environments, and what Salt 3008.3 makes of them: the SLS names of this minion by
+"""Writes tops.json: top files of several environments, and Salt 3008.3's results: the SLS names of this minion by
 environment ("data"), the errors of verify_tops ("errors"), or {"raises": class}. Run it with the Python of an environment that
 has Salt: `<venv>/bin/python tests/corpus/make_tops.py > tests/corpus/tops.json`."""
 import itertools
@@ -117,7 +117,7 @@ try:
             answer = {"errors": errors} if errors else {"data": typed(hs.top_matches(top))}
         except SaltRenderError as exc:
             answer = {"raises": str(exc)}
-        except Exception as exc:  # what Salt fails with for a fault of its own
+        except Exception as exc:  # errors caused by faults of Salt
             answer = {"fails": type(exc).__name__}
         rows.append({**entry, **answer})
     print("[\n" + ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows) + "\n]")

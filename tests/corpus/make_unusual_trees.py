@@ -1,4 +1,4 @@
-"""Writes into unusual_trees.json what Salt makes of each file at the top of its tree: `state.show_low_sls`, or the first line of each error.
+"""Writes Salt's result for each file at the top of the tree to unusual_trees.json: `state.show_low_sls`, or the first line of each error.
 
     <venv>/bin/python tests/corpus/make_unusual_trees.py
 """

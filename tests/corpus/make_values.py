@@ -22,7 +22,7 @@ HERE = pathlib.Path(__file__).parent
 
 
 class Many:
-    """A long text, list or map, which the corpus names instead of writing it out."""
+    """A long text, list or map, which the corpus describes instead of containing it."""
 
     def __init__(self, kind, count):
         self.kind, self.count = kind, count
@@ -50,7 +50,7 @@ def plain(v):
 
 
 def short(b):
-    """Base64, or for long ones the length, the first bytes and a hash of all."""
+    """Base64; for long values the length, the first bytes and a hash."""
     if len(b) < 300:
         return base64.b64encode(b).decode()
     return [len(b), base64.b64encode(b[:8]).decode(), hashlib.sha256(b).hexdigest()]
@@ -100,7 +100,7 @@ for v in [None, True, False, *INT_EDGES, *FLOATS, *TEXTS, *BYTES, *MANY, *NESTED
         packed = salt.payload.dumps(plain(v), use_bin_type=bin_type)
         case[dialect] = short(packed)
         if not isinstance(v, Many):
-            # Bytes on the wire, and ints beyond 64 bits, come back as something else.
+            # Bytes on the wire, and ints beyond 64 bits, are decoded to other values.
             back = salt.payload.loads(packed, encoding=encoding)
             if typed(back) != typed(v):
                 case[dialect + "_reads"] = typed(back)
@@ -163,7 +163,7 @@ for v in [None, True, False, *INT_EDGES, *FLOATS, float("nan"), *TEXTS, *BYTES, 
         case["json"]["sorted"] = json.dumps(v, default=repr, ensure_ascii=False, sort_keys=True)
     except TypeError:
         pass  # keys that Python does not write, or does not sort
-    if v not in NESTED[7:8]:  # its order of unlike keys is an accident
+    if v not in NESTED[7:8]:  # its order of keys of different types is random
         case["pformat"] = {str(w): pprint.pformat(v, width=w) for w in (80, 40)}
         case["pformat"]["80,4"] = pprint.pformat(v, indent=4)
     cases.append(case)

@@ -1,5 +1,5 @@
-"""Writes wheel.json: what Salt 3008.3's wheel modules answer for keys and file roots made here, which event tags its
-expressions match, and how state.event writes events. See README.md. Run with the Python of an environment that has Salt."""
+"""Writes wheel.json: results of Salt 3008.3's wheel modules for keys and file roots made here, the event tags that its expressions match, and the
+output of state.event. See README.md. Run with the Python of an environment that has Salt."""
 import contextlib
 import io
 import json
@@ -25,7 +25,7 @@ with open(HERE / "crypto.json") as fp:
 
 
 def a_pem(obj):
-    """A public key of the corpus, so that nothing here is random."""
+    """A public key of the corpus, so that the result is not random."""
     for value in obj.values() if isinstance(obj, dict) else obj if isinstance(obj, list) else []:
         if isinstance(value, str) and value.startswith("-----BEGIN PUBLIC KEY-----"):
             return value
@@ -41,7 +41,7 @@ FILES = {"base": {"top.sls": "base: {}\n", "web/init.sls": "ä €\n", "web/logo
 
 
 def fresh():
-    """A pki directory and file roots as the tests make them, too."""
+    """A pki directory and file roots; the tests make the same."""
     shutil.rmtree(root)
     for state, ids in KEYS.items():
         (root / "pki" / state).mkdir(parents=True)
@@ -72,7 +72,7 @@ CALLS = [
     ("key.accept_dict", [{"minions_rejected": ["bad1"]}], {"include_rejected": True}),
     ("key.reject", ["new1"], {}), ("key.reject", ["*"], {}), ("key.reject", ["db1"], {"include_accepted": True}), ("key.reject_dict", [{"minions_pre": ["new2"]}], {}),
     ("key.delete", ["new*"], {}), ("key.delete", ["web1"], {}), ("key.delete", ["nobody"], {}), ("key.delete_dict", [{"minions": ["db1"], "minions_pre": ["new1"]}], {}),
-    # Not here: delete_dict of a key under another state than its own, which Salt 3008.3 deletes and its documentation says it skips.
+    # Left out: delete_dict of a key listed under another state, which Salt 3008.3 deletes, although its documentation says that it is skipped.
     ("key.print", ["web*"], {}), ("key.print", ["nobody"], {}),
     ("file_roots.find", ["top.sls"], {}), ("file_roots.find", ["web/logo.png"], {}), ("file_roots.find", ["top.sls"], {"saltenv": "dev"}), ("file_roots.find", ["top.sls"], {"saltenv": "nope"}), ("file_roots.find", ["web"], {}),
     ("file_roots.find", ["../outside"], {}), ("file_roots.find", ["link"], {}), ("file_roots.find", ["web/../top.sls"], {}), ("file_roots.find", ["{root}/outside"], {}), ("file_roots.find", ["empty"], {}),
@@ -86,7 +86,7 @@ CALLS = [
 
 
 def plain(value):
-    """Paths of this machine are left out; maps whose order depends on the file system are sorted by name."""
+    """Removes paths of this machine, and sorts maps whose order depends on the file system."""
     if isinstance(value, str):
         return value.replace(str(root), "{root}")
     if isinstance(value, dict):
@@ -126,7 +126,7 @@ EVENTS = [
 
 
 class Bus:
-    """In place of the event bus: gives the events of one row."""
+    """Replaces the event bus: returns the events of one row."""
     def __init__(self, events):
         self.events = list(events)
 

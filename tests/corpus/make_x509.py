@@ -1,9 +1,9 @@
-"""What Salt's module x509 makes and reads: keys, certificates, signing requests and revocation lists.
+"""Writes the results of Salt's module x509: keys, certificates, signing requests and revocation lists.
 
     PYTHON make_x509.py > x509.json
 
-PYTHON is one with Salt 3008.3. Of RSA and Ed25519 everything but the revocation lists (which hold the time) can be made again
-byte for byte, since serial numbers and times are given.
+PYTHON is a Python with Salt 3008.3. With RSA and Ed25519, everything except the revocation lists (which contain the time) is deterministic, since
+serial numbers and times are given.
 """
 
 import json
@@ -151,7 +151,7 @@ REVOKED = {
 
 
 def answer(fun, **kwargs):
-    """What a function returns or says."""
+    """The result of a function, or its error."""
     try:
         value = MODS[fun](**kwargs)
         return {"value": value.decode() if isinstance(value, bytes) else value}

@@ -1,10 +1,10 @@
-"""What Salt's module x509 does with files, signing policies, other minions and rare signatures.
+"""Writes the results of Salt's module x509 with files, signing policies, other minions and rare signatures.
 
     PYTHON make_x509_files.py > x509_files.json
 
-PYTHON is one with Salt 3008.3. Keys and the authority come from x509.json: `@rsa2048.private` is a key of it, `@ca` the first
-certificate; `{dir}` is the folder of the calls. Bytes are `{"!bytes": digits}`. A fresh folder for each situation; `files` is
-what it holds in the end, but for names that end in `.any`, whose bytes differ each time.
+PYTHON is a Python with Salt 3008.3. Keys and the authority come from x509.json: `@rsa2048.private` is a key of it, `@ca` the first
+certificate; `{dir}` is the folder of the calls. Bytes are `{"!bytes": digits}`. Each situation has a new folder; `files` are its files at the end,
+without names that end in `.any`, whose bytes differ in each run.
 """
 
 import base64
@@ -41,7 +41,7 @@ POLICIES = {
 
 
 def policy_calls():
-    """Certificates by policies, here and by another minion."""
+    """Certificates by policies, signed here and by another minion."""
     create, sign, get = "x509.create_certificate", "x509.sign_remote_certificate", "x509.get_signing_policy"
     yield create, {**ASKED, "signing_policy": "www", "CN": "mine", "ST": "kept", **SIGNER}
     yield create, {**ASKED, **SIGNER, "signing_policy": "www", "subject": "CN=gone"}
@@ -171,7 +171,7 @@ def publish(tgt, fun, arg=None, timeout=5, **kwargs):
 
 
 def resolved(given, folder):
-    """What `@…` and `{dir}` stand for."""
+    """The values of `@…` and `{dir}`."""
     if isinstance(given, dict):
         return {name: resolved(value, folder) for name, value in given.items()}
     if isinstance(given, list):
@@ -189,7 +189,7 @@ def resolved(given, folder):
 
 
 def plain(given, folder):
-    """An answer as JSON has it."""
+    """A result as JSON."""
     if isinstance(given, dict):
         return {plain(name, folder): plain(value, folder) for name, value in given.items()}
     if isinstance(given, (list, tuple)):
@@ -209,13 +209,13 @@ MODS = salt.loader.minion_mods(OPTS, context={})
 
 
 def job():
-    """The functions with a pillar of their own, as each job has it: signing by a policy takes words out of it."""
+    """The functions with a pillar of their own, as in each job: signing by a policy removes values from it."""
     OPTS["pillar"] = {"x509_signing_policies": resolved(POLICIES, None)}
     return salt.loader.minion_mods(OPTS, context={})
 
 
 def answer(fun, args, folder):
-    """What a function returns or says."""
+    """The result of a function, or its error."""
     try:
         return {"value": plain((job() if "policy" in str(args) else MODS)[fun](**resolved(args, folder)), folder)}
     except Exception as err:  # pylint: disable=broad-except

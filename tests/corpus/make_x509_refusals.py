@@ -1,9 +1,9 @@
-"""What Salt's module x509 says of names, extensions and documents that are odd or wrong.
+"""Writes the results of Salt's module x509 for unusual or invalid names, extensions and documents.
 
     PYTHON make_x509_refusals.py > x509_refusals.json
 
-PYTHON is one with Salt 3008.3. The keys and the certificate are those of x509.json, which stands beside this script. A certificate
-that is made all the same is kept as what is read from it.
+PYTHON is a Python with Salt 3008.3. The keys and the certificate are those of x509.json beside this script. If a certificate is made, its read fields
+are recorded.
 """
 
 import datetime
@@ -122,19 +122,19 @@ def documents():
     yield pem(issued(plain, dsa.generate_private_key(2048).public_key()))
 
 
-# What is kept of a document.
+# The recorded fields of a document.
 SHOWN = ("version", "serial_number", "subject", "not_before", "not_after", "extensions", "revoked_certificates")
 
 
-def answer(fun, args, always=False):
-    """What a function returns or says."""
+def answer(fun, args):
+    """The result of a function, or its error."""
     try:
         value = MODS[f"x509.{fun}"](**json.loads(json.dumps(args)))
         return {"value": value.decode() if isinstance(value, bytes) else value}
     except (salt.exceptions.CommandExecutionError, salt.exceptions.SaltInvocationError) as err:
         return {"error": str(err)}
-    except Exception as err:  # pylint: disable=broad-except
-        return {"error": str(err)} if always else None  # a mistake of Salt's own: its text is Python's
+    except Exception:  # pylint: disable=broad-except
+        return None  # an error caused by a fault of Salt: its text is Python's
 
 
 def main():

@@ -1,4 +1,4 @@
-"""Writes into yaml_errors.json what Salt says of broken YAML: PyYAML's error (`full`), and the renderer's text (`rendered`). See README.md.
+"""Writes Salt's errors for invalid YAML to yaml_errors.json: PyYAML's error (`full`), and the renderer's text (`rendered`). See README.md.
 
     <venv>/bin/python tests/corpus/make_yaml_errors.py
 """
@@ -31,7 +31,7 @@ TEXTS = [
     # Names, tags, documents.
     "'['x', 'y']': 1\nb: 2\n", "b: 2\n'['x', 'y']': 1\n",
     "a: *nope\n", "*a : b\n", "a: *\n", "a: &a &b c\n", "a: !x y\n", "a: =\n", "!!map [a]\n", "a: !!set [x]\n", "<<: 1\n", "<<: [1]\n", "--- a\n--- b\n",
-    # What goes on after the end of the one value.
+    # Text after the end of the only value.
     "  pkg:\n    - installed\n\nfoo:\n  - x\n", "  - a\nb: 1\n", "'a' b\n", "[a]\nb: 1\n", "{a: 1}\n- b\n",
     # Other line breaks, and the mark of a document.
     "a: b\r  c: d\r", "---\na: b\n c: d\n", "&a {{",

@@ -1,4 +1,4 @@
-"""The cases of make_scripted_programs.py: a function, its arguments, and what the programs that it starts answer."""
+"""The cases of make_scripted_programs.py: a function, its arguments, and the answers of the programs that it starts."""
 CASES = []
 
 

@@ -4,7 +4,7 @@ CASES = []
 
 
 def call(fun, *args, write=None, ours=None, **kwargs):
-    """One call of `state.<fun>`. `ours`: the reason, `returned` and `retcode` where ours is to return something else than Salt, by `differs`."""
+    """One call of `state.<fun>`. `ours`: the reason, `returned` and `retcode` if ours must return something else than Salt, by `differs`."""
     made = {"fun": f"state.{fun}"}
     for key, value in (("args", list(args)), ("kwargs", kwargs), ("write", write), ("ours", ours)):
         if value:
@@ -21,7 +21,7 @@ def differs(why, returned, retcode=0):
 
 
 def result(id_, fun="succeed_without_changes", **more):
-    """A result of ours, by its tag."""
+    """Our result, by its tag."""
     return {f"test_|-{id_}_|-{id_}_|-{fun}": {"name": id_, "changes": {}, "result": True, "comment": "Success!", "__sls__": None, "__run_num__": 0, "__id__": id_, **more}}
 
 
@@ -36,7 +36,7 @@ CONFIGURED = "configurable_test_state"
 A = {"t.sls": state("a", CHANGES)}
 TOP = {"top.sls": "base:\n  '*': [t]\n"}
 
-# --- what ends a call before its states run --------------------------------------------------------------------------------
+# --- errors before states run --------------------------------------------------------------------------------
 WRONG = {"pillar": {"_errors": ["one", "two"]}}
 for fun, args in {"sls": ["t"], "highstate": [], "sls_id": ["a", "t"]}.items():
     case(f"a pillar with errors: {fun}", [call(fun, *args, **WRONG), call(fun, *args, **WRONG, force=True)], {**A, **TOP})

@@ -1,9 +1,9 @@
 """The situations of make_state_situations.py.
 
-A situation: `name`; `sls`, the states to apply; `tree`, more files of the file server; `pillar`; `before`, files (paths with
-what directory_tree.py takes; null is a directory); `setup`, a shell script that makes more of them; `options` of the minion;
-`environments`, trees of saltenvs beside base by their names; `unordered`, whether Salt goes through a set, so that lines and lists of
-the return have no order; `unseen`, files that are not looked at. `@@` is the directory of the files.
+A situation: `name`; `sls`, the states to apply; `tree`, more files of the file server; `pillar`; `before`, files (paths with entries of
+directory_tree.py; null is a directory); `setup`, a shell script that makes more files; `options` of the minion;
+`environments`, trees of saltenvs beside base by their names; `unordered`, whether Salt iterates over a set, so that lines and lists of the return
+have no order; `unseen`, files that are not compared. `@@` is the directory of the files.
 """
 
 import textwrap
@@ -15,8 +15,8 @@ FAMILIES = {}
 
 
 def situation(name, sls, **more):
-    """Adds a situation to the family that its name begins with. `ours`: by run, fields of results (`return`) and files where ours are
-    to be others than Salt's, and `why` they are."""
+    """Adds a situation to the family that its name begins with. `ours`: by run, fields of results (`return`) and files that must differ from Salt's,
+    with the reason `why`."""
     case = {"name": name, **{k: v for k, v in more.items()}, "sls": textwrap.dedent(sls).lstrip("\n")}
     FAMILIES.setdefault(name.split(".")[0], []).append(case)
 

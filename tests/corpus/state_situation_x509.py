@@ -1,7 +1,7 @@
 """Situations of the state module x509: the family `x509` of state_situation_cases.py.
 
-Keys and the authority are those of x509.json, in `pki`. A key that is made anew, a signature of ECDSA and a revocation list have
-other bytes each time: these are in `new`, which is not looked at.
+Keys and the authority are those of x509.json, in `pki`. New keys, ECDSA signatures and revocation lists have other bytes in each run: these files are
+in `new`, which is not compared.
 """
 
 import base64
@@ -18,7 +18,7 @@ PKI = {
     "pki/locked.key": MADE["keys"]["ed25519"]["encrypted"],
     "new": None,
 }
-# What makes a certificate the same each time.
+# The arguments that make a certificate deterministic.
 FIXED = {"serial_number": "0A:0B", "not_before": "2026-01-01 00:00:00", "not_after": "2099-01-01 00:00:00"}
 OWN = {**FIXED, "signing_private_key": "@@/pki/ed25519.key", "CN": "own.example.org"}
 SIGNED = {
@@ -36,7 +36,7 @@ def x509(name, states, before=None, unseen=("pki", "new"), **more):
 
 
 def changed(base, *changes):
-    """A state of the same file after the other, each with some arguments more or others."""
+    """States of the same file, one after the other, each with additional or changed arguments."""
     return [("certificate_managed", {"name": "@@/www.crt", **base, **change}) for change in ({}, *changes)]
 
 
@@ -170,7 +170,7 @@ x509("requests", [
 
 
 def of_no_version():
-    """A request with a version that there is not, as M2Crypto wrote them."""
+    """A request with an invalid version, as M2Crypto wrote them."""
     lines = MADE["requests"][0]["made"]["value"].strip().split("\n")
     der = base64.b64decode("".join(lines[1:-1]))
     der = der.replace(b"\x02\x01\x00", b"\x02\x01\x02", 1)

@@ -1,10 +1,10 @@
-"""Values with their types, as JSON can hold them: what the scripts that record Salt's values write, and tests/support reads."""
+"""Values with their types in JSON: the recording scripts write them, and tests/support reads them."""
 
 
 def typed(value, other=None):
     """`null`, `b:true`, `i:1`, `f:1.5`, `s:text`, `y:bytes`, `["L", …]` for lists, tuples and (sorted) sets, `["M", [key, value], …]`.
 
-    `other` makes what stands for a value of another type."""
+    `other` converts a value of another type."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -14,7 +14,7 @@ def typed(value, other=None):
     if isinstance(value, float):
         return f"f:{value!r}"
     if isinstance(value, str):
-        # Also of a subclass that prints otherwise.
+        # Also for a subclass that prints differently.
         return "s:" + "".join(value)
     if isinstance(value, bytes):
         return "y:" + value.decode("latin-1")

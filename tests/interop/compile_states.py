@@ -2,7 +2,8 @@
 
 The first line on stdin is {"file_roots": [directory], "cachedir": directory, "grains": {..}, "id": name}; every other line a
 request {"sls": name, "pillar": YAML}. For each a line on stdout: {"low": value in the notation of tests/corpus/README.md} or
-{"errors": [text]}; with "apply" in the request {"results": value}: what `state.sls` gives in test mode, or really if "apply" is "run". One process has one set of grains: Salt's modules would keep the last one for all."""
+{"errors": [text]}; with "apply" in the request {"results": value}: the result of `state.sls` in test mode, or not in test mode if "apply" is "run".
+One process has one set of grains: Salt's modules would keep the last one for all."""
 import contextlib
 import json
 import logging
@@ -38,7 +39,7 @@ def main():
     for line in sys.stdin:
         request = json.loads(line)
         try:
-            # Functions that print must not be taken for answers.
+            # The output of functions that print must not be read as answers.
             with contextlib.redirect_stdout(sys.stderr):
                 pillar = salt.utils.yaml.safe_load(request["pillar"]) or {}
                 if "apply" in request:

@@ -1,4 +1,4 @@
-"""The trees that Python's Jinja makes of templates, in Salt's environment: a JSON line for each of the texts given as a JSON list."""
+"""Prints the syntax trees of templates in Python's Jinja, with Salt's environment: a line of JSON for each text of a JSON list."""
 
 import json
 import sys
@@ -14,7 +14,7 @@ ENV = jinja2.sandbox.SandboxedEnvironment(
 
 
 def place(scope):
-    """Gives the nodes that Jinja makes around an `autoescape` block, which have no line, that of the block."""
+    """Sets the line of the nodes that Jinja makes around an `autoescape` block, which have none, to that of the block."""
     (modifier,) = scope.body
     scope.lineno = modifier.lineno
     for option in modifier.options:

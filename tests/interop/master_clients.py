@@ -1,4 +1,4 @@
-"""Runs functions of a master through Python Salt's clients, and prints what they say as one line of JSON."""
+"""Runs functions of a master through Python Salt's clients, and prints their results as one line of JSON."""
 import json
 import logging
 import sys
@@ -41,7 +41,7 @@ wheel.cmd_async({"fun": "key.list_all", "arg": [], "kwarg": {}, **proof})
 started = runner.cmd_async({"fun": "test.arg", "arg": [1, "a"], "kwarg": {"b": 2}, **proof})
 said["jid"] = started["jid"]
 said["tag"] = started["tag"] == "salt/run/" + started["jid"]
-# cmd_async of the wheel client sends from a process in the background.
+# cmd_async of the wheel client sends from a background process.
 time.sleep(2)
 print("\n" + json.dumps(said), flush=True)
 sys.exit(0)

@@ -1,9 +1,8 @@
-"""
-Calls what Python Salt's clients on a master's host offer, and prints what they say as one line of JSON.
+""" Calls the methods of Python Salt's clients on a master's host, and prints the results as one line of JSON.
 
     python python_clients.py DIRECTORY_OF_CONFIGURATION
 
-The master has two minions, m1 and m2, and lets fred in by the file of external_auth.
+The master has two minions, m1 and m2, and authenticates fred by the file of external_auth.
 """
 import contextlib
 import json
@@ -47,7 +46,7 @@ def masked(value):
 
 @contextlib.contextmanager
 def quiet():
-    """Some calls print, which is not asked here."""
+    """Some calls print; this output is ignored."""
     with open(os.devnull, "w", encoding="utf-8") as null, contextlib.redirect_stdout(null):
         yield
 
@@ -56,7 +55,7 @@ def say(name, call):
     try:
         with quiet():
             said[name] = masked(call())
-    except Exception as exc:  # what a client raises is an answer
+    except Exception as exc:  # an error of a client is a result
         said[name] = f"{type(exc).__name__}: {exc}"
 
 

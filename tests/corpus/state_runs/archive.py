@@ -87,7 +87,7 @@ for more in [{}, dict(extract_perms=False), dict(use_cmd_unzip=True), dict(optio
     run({"a.zip": Z}, source=f"{R}/a.zip", **more)
 run({"a.zip": Z}, source=f"{R}/a.zip", options="-o", use_cmd_unzip=False, steps=TWICE), run({"a.zip": packed({"f": "x"})}, source=f"{R}/a.zip", steps=TWICE), run({"a.zip": A}, source=f"{R}/a.zip", steps=TWICE)
 E = encrypted()
-run({"e.zip": E}, source=f"{R}/e.zip", steps=TWICE), run({"e.zip": E}, source=f"{R}/e.zip", password="word"), run({"e.zip": E}, source=f"{R}/e.zip", password="wrong", steps=TWICE, drop=["comment"]), run({"e.zip": E}, source=f"{R}/e.zip", password="word", use_cmd_unzip=True, steps=TWICE, drop=["extracted_files"])  # ours does not start unzip, whose lines these are
+run({"e.zip": E}, source=f"{R}/e.zip", steps=TWICE), run({"e.zip": E}, source=f"{R}/e.zip", password="word"), run({"e.zip": E}, source=f"{R}/e.zip", password="wrong", steps=TWICE, drop=["comment"]), run({"e.zip": E}, source=f"{R}/e.zip", password="word", use_cmd_unzip=True, steps=TWICE, drop=["extracted_files"])  # ours does not start unzip, which writes these lines
 # the file server
 S = {"srv": {"dir": {"x": {"dir": {"a.tar.gz": A}}, "z.zip": Z}}}
 run(S, source="salt://x/a.tar.gz"), run(S, source="salt://x/a.tar.gz", keep=False, observe="find ../var -name a.tar.gz 2>/dev/null | sed 's,.*/files,,'"), run(S, source="salt://x/a.tar.gz", observe="find ../var -name a.tar.gz 2>/dev/null | sed 's,.*/files,,'"), run(S, source="salt://none.tar.gz", steps=TWICE), run(S, source="salt://z.zip"), run(S, source=["salt://none.tgz", "salt://x/a.tar.gz"]), run(S, source="salt://x/a.tar.gz", source_hash=SUM[::-1], steps=TWICE)

@@ -45,7 +45,7 @@ for name, more in [
     ("salt://st.sh", dict(stateful=True, args="yes")), ("salt://st.sh", dict(stateful=[{"test_name": "salt://s.sh"}], args="yes")), ("salt://s.sh", dict(stateful=True)),
     ("salt://s.sh", dict(shell="/bin/bash")), ("rel.sh", {}), ("salt://s.sh", dict(timeout=5, use_vt=False, bg=False)),
 ]:
-    # Ours says in stderr why the script cannot be had.
+    # Ours writes to stderr why the script is not available.
     missing = "none" in name or "none" in more.get("source", "") or " " in name and "source" not in more
     cmd("script", name, tree=S, steps=TWICE, **({"drop": [*D, "stderr"]} if missing else {}), **more)
 

@@ -30,9 +30,9 @@ for more in [{}, dict(rev="main"), dict(rev="other"), dict(rev="light"), dict(re
 git("latest", target=f"{R}/t.git", bare=True), git("latest", target=f"{R}/t.git", mirror=True), git("latest", target=f"{R}/t.git", bare=True, rev="main", steps=TWICE), git("latest", name=f"{R}/nothing.git", **T, steps=TWICE), git("latest", target="rel", steps=TWICE), git("latest", target="", steps=TWICE), git("latest", **T, rev="", steps=TWICE), git("latest", **T, remote="", steps=TWICE)
 git("latest", **T, force_reset="maybe", steps=TWICE), git("latest", **T, identity=5, steps=TWICE), git("latest", **T, identity="rel", steps=TWICE), git("latest", **T, https_user="u", https_pass="p", steps=TWICE), git("latest", target=f"{R}/file", tree={"file": "x"}, steps=TWICE)
 git("latest", **T, tree={"t": {"dir": {}}}), git("latest", **T, tree={"t": {"dir": {"x": "y"}}}, steps=TWICE), git("latest", **T, tree={"t": {"dir": {"x": "y"}}}, force_clone=True), git("latest", setup="git init -q -b main origin.git", **T), git("latest", setup="git init -q -b main origin.git", **T, rev="main", steps=TWICE)
-# what is there: the remote is ahead
+# existing repositories: the remote is ahead
 for more in [{}, dict(rev="main"), dict(update_head=False), dict(rev="main", update_head=False), dict(branch="mine"), dict(rev="main", branch="mine"), dict(fetch_tags=False), dict(rev="other"), dict(rev="other", force_reset=True), dict(rev="other", branch="other"), dict(rev="heavy"), dict(rev="heavy", force_reset=True), dict(rev="light", branch="mine"), dict(rev="nosuch"), dict(remote="up"), dict(remote="up", update_head=False)]:
-    # In test mode Salt fails for a remote that is new.
+    # In test mode Salt fails for a new remote.
     git("latest", setup=CLONE, **T, steps=(AHEAD, *(() if "remote" in more else ("test",)), "run", "run"), **more)
 # local commits, local changes
 LOCAL = CLONE + "\ncd t; echo l > l; git add l; git commit -qm local"
@@ -74,7 +74,7 @@ MULTI = CLONE + "\ncd t; git config foo.bar 1; git config --add foo.bar 2; git c
 git("config_set", name="user.email", value="a@b.c", **C), git("config_set", name="foo.num", value=5, **C), git("config_set", name="foo.multi", multivar=["a", "b"], **C), git("config_set", name="foo.multi", multivar="a,b", **C), git("config_set", name="foo.multi", multivar=[1, 2], **C), git("config_set", name="foo.bar", value="3", setup=MULTI, repo=f"{R}/t"), git("config_set", name="foo.bar", multivar=["1", "2"], setup=MULTI, repo=f"{R}/t")
 git("config_set", name="foo", value="x", **C, steps=TWICE), git("config_set", name="a.b", value="x", multivar=["y"], **C, steps=TWICE), git("config_set", name="a.b", value="x", steps=TWICE)
 for name, more in [("foo.bar", {}), ("foo.bar", dict(all=True)), ("foo.bar", dict(value_regex="1")), ("foo.bar", dict(value_regex="[12]")), ("foo.bar", dict(value_regex="[12]", all=True)), ("foo.none", {}), ("foo.baz", dict(value_regex="nomatch"))]:
-    # Salt looks for the values of a key that is gone.
+    # Salt reads the values of a key that was removed.
     if not more.get("all"):
         git("config_unset", name=name, setup=MULTI, repo=f"{R}/t", **more)
 git("config_unset", name="a.b", steps=TWICE)

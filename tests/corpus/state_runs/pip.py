@@ -1,4 +1,4 @@
-"""The cases of `pip`: read by make_state_runs.py. pip is a script that answers from files, and notes what it installs."""
+"""The cases of `pip`: read by make_state_runs.py. pip is a script that answers from files, and records the packages that it installs."""
 TWICE = ("test", "run")
 PIP = """#!/bin/sh
 here=${0%/bin/pip}

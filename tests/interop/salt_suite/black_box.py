@@ -1,10 +1,10 @@
-"""Makes Salt's functional tests judge a program: a pytest plugin whose fixtures call `salt-call` as a process, where Salt's
-own load its modules into the test.
+"""Runs Salt's functional tests against a program: a pytest plugin whose fixtures call `salt-call` as a process, while Salt's own fixtures load its
+modules into the test.
 
-Environment: `SALT_CALL`, the words that start the program, as JSON; `SALT_SUITE_RESULTS`, a file that gets a line of JSON for
+Environment: `SALT_CALL`, the command that starts the program, as JSON; `SALT_SUITE_RESULTS`, a file that gets a line of JSON for
 each test: its id, its outcome (passed, failed, skipped), how often it called the program, and why it did not pass.
 
-A test that passes without a call has judged Python's code in its own process: its outcome is `in-process`.
+A test that passes without a call has tested Python's code in its own process: its outcome is `in-process`.
 """
 
 import importlib
@@ -28,11 +28,11 @@ RESULTS = os.environ["SALT_SUITE_RESULTS"]
 # How long a call may take, in seconds: several times what the slowest test takes on a busy machine.
 CALL_TIMEOUT = 90
 
-# What Salt's own fixtures make a MultiStateResult of, and a StateResult.
+# The functions whose results Salt's own fixtures convert to a MultiStateResult or a StateResult.
 MULTI = {"apply", "high", "highstate", "sls", "template", "template_str", "test", "top"}
 SINGLE = {"low", "single", "sls_id"}
 
-# Texts that do not come through a command line as they are: salt-call reads arguments as YAML.
+# Texts that a command line would change: salt-call reads arguments as YAML.
 NOT_TYPED = re.compile(r"[\n\r\t#=\"\\]|  |^$|[^\x20-\x7e]")
 
 MARKERS = (
@@ -47,7 +47,7 @@ made = {"calls": 0}
 
 
 class ProgramFailed(salt.exceptions.CommandExecutionError, salt.exceptions.SaltInvocationError):
-    """The program wrote an error instead of a result. Of what class it was in the program is not seen: what judges is its text."""
+    """The program wrote an error instead of a result. Its class in the program is unknown: tests compare the text."""
 
 
 class BlackBox:
@@ -73,7 +73,7 @@ class BlackBox:
         words = [typed(value) for value in args]
         words += [f"{name}={typed(value)}" for name, value in kwargs.items()]
         command = [*SALT_CALL, "--local", "-c", str(self.config_dir), "--out=json", "-l", "quiet", fun, *words]
-        # In the session of its own, so that what the call leaves behind is not of this one.
+        # In its own session, so that processes that the call leaves behind are not part of this one.
         done = subprocess.run(command, capture_output=True, text=True, timeout=CALL_TIMEOUT, stdin=subprocess.DEVNULL)
         try:
             return json.loads(done.stdout)["local"]
@@ -82,7 +82,7 @@ class BlackBox:
             raise ProgramFailed(f"salt-call ended with {done.returncode}: {error[:2000]}") from None
 
     def state(self, fun, args, kwargs):
-        """Calls one state: by `state.single`, or by an SLS file where an argument is none for a command line."""
+        """Calls one state with `state.single`, or with an SLS file if an argument cannot be on a command line."""
         if args:
             kwargs = {"name": args[0], **kwargs}
         kwargs = {k: v for k, v in kwargs.items() if k != "__env__"}
@@ -144,7 +144,7 @@ class Family:
 
 
 class Loaders:
-    """Stands for the class of that name in pytest-salt-factories."""
+    """Replaces the class of that name in pytest-salt-factories."""
 
     def __init__(self, box):
         self.box = box
@@ -178,7 +178,7 @@ class Loaders:
 
 @pytest.fixture(scope="session", autouse=True)
 def scratch(tmp_path_factory):
-    """Tests that make files of fixed names in the system's folder for temporary files have one of their own, one in each process."""
+    """A separate folder for temporary files for each process, for tests that make files with fixed names there."""
     tempfile.tempdir = str(tmp_path_factory.mktemp("scratch"))
 
 
@@ -262,13 +262,13 @@ def grains():
 def pytest_configure(config):
     for marker in MARKERS:
         config.addinivalue_line("markers", marker)
-    # Salt's own helpers, which register themselves; not before now, as another plugin makes the place for them.
+    # Salt's own helpers, which register themselves. They are imported only now, because another plugin must prepare for them first.
     helpers = importlib.import_module("tests.support.pytest.helpers")
     helpers.TestAccount = helpers.TestGroup = no_account
 
 
 def no_account(**_):
-    """In place of what makes an account or a group for a test."""
+    """Replaces the fixtures that make an account or a group for a test."""
     pytest.skip("makes an account on this host")
 
 
@@ -280,7 +280,7 @@ def pytest_runtest_call(item):
 
 
 def pytest_runtest_logreport(report):
-    """Writes the test's line; in the process that leads, as the reports of all others come there."""
+    """Writes the test's line, in the controlling process, which receives the reports of all others."""
     if os.environ.get("PYTEST_XDIST_WORKER"):
         return
     if report.when != "call" and not (report.when == "setup" and report.outcome != "passed"):

@@ -55,7 +55,8 @@ class Programs {
   readonly calls: Call[] = [];
   readonly #counts = new Map<string, number>();
 
-  /** @param place Where the programs are, with a slash at the end: their words are told without it. @param root Of their files. */
+  /** @param place The directory of the programs, with a slash at the end: the recorded command lines do not contain it. @param root The directory of
+  their files. */
   constructor(readonly outputs: ValueMap, readonly place: string, readonly root: string) {}
 
   readonly run: ChildRunner = (spec) => {
