@@ -7,7 +7,8 @@ or `error`, and `calls` of each case.
 A file is a map: `module` (the file of Salt's state module), `providers` (by the name of an execution module, the file
 that provides it here), `grains`, `functions`, `params` (by function, the parameters that it has beside `name`), and
 `cases`. A case has `fun`, `args` (by name), and may have `test`, `grains`, and `functions` (over those of the file;
-null: there is no such function). An answer of a function is a value; or `{"answers": [...]}`, one for each call, the
+null: there is no such function), and `ours`: the result here where Salt fails because of its own fault, or differs as
+`docs/states.md` describes. An answer of a function is a value; or `{"answers": [...]}`, one for each call, the
 last for all further ones; `{"by": {...}}`, by the first argument; `{"keyword": {...}}`, by a keyword that is true (both
 may have `else`); `{"echo": true}`, the first argument; `{"raises": text, "info": value}`, a CommandExecutionError."""
 import importlib

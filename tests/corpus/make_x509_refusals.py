@@ -126,15 +126,15 @@ def documents():
 SHOWN = ("version", "serial_number", "subject", "not_before", "not_after", "extensions", "revoked_certificates")
 
 
-def answer(fun, args):
+def answer(fun, args, always=False):
     """The result of a function, or its error."""
     try:
         value = MODS[f"x509.{fun}"](**json.loads(json.dumps(args)))
         return {"value": value.decode() if isinstance(value, bytes) else value}
     except (salt.exceptions.CommandExecutionError, salt.exceptions.SaltInvocationError) as err:
         return {"error": str(err)}
-    except Exception:  # pylint: disable=broad-except
-        return None  # an error caused by a fault of Salt: its text is Python's
+    except Exception as err:  # pylint: disable=broad-except
+        return {"error": str(err)} if always else None  # an error caused by a fault of Salt: its text is Python's
 
 
 def main():

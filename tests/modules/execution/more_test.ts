@@ -89,6 +89,27 @@ Deno.test("cmd.run_chroot mounts file systems, runs a command and unmounts them,
   });
 });
 
+const perl = which("perl");
+
+Deno.test({
+  name: `cmd.run_chroot ends what its command left running there${
+    perl === undefined ? " (ignored: there is no perl here)" : ""
+  }`,
+  ignore: perl === undefined || Deno.uid() !== 0,
+  async fn() {
+    await withDirectory(async (root) => {
+      const script = "chroot shift or die; print qq(there\\n); close STDOUT; sleep 60";
+      const child = new Deno.Command(perl ?? "", { args: ["-e", script, root], stdout: "piped" }).spawn();
+      await new Response(child.stdout).text();
+      const context = testContext({ call: () => Promise.resolve(true) });
+      const command = { root, cmd: "true", binds: null, runas: null, group: null };
+      assertEquals(await runInChroot(command, context, () => Promise.resolve("done")), "done");
+      assertEquals((await child.status).signal, "SIGTERM");
+      assertEquals(context.logged, []);
+    });
+  },
+});
+
 Deno.test("saltutil.clear_cache keeps the files of jobs and returns, and follows no link", async () => {
   await withDirectory(async (root) => {
     const cachedir = `${root}/cache`;
