@@ -89,7 +89,7 @@ export function coverageReport(
 }
 
 /** A line where code begins that runs: no import, no type, no empty line, no comment. */
-const CODE = /^(?!import |(export )?(type|interface) |[\s})\]/*])./m;
+const CODE = /^(?!import |(export )?(type|interface) |[\s})\]>/*])./m;
 
 /**
  * How often each line of code ran. In a file that no test loaded, every line counts that is not empty, a comment or an

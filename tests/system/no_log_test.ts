@@ -13,6 +13,7 @@ import { minionCommand } from "../../lib/master/minion_commands.ts";
 import { MASK } from "../../lib/protocol/no_log.ts";
 import { publishCommand } from "../../lib/master/publish.ts";
 import { ReturnKey, sealReturn } from "../../lib/protocol/return_key.ts";
+import { KeyError } from "../../lib/errors.ts";
 import { runSalt } from "../../lib/commands/salt.ts";
 import { isMap, map, type Value } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "../support/assert.ts";
@@ -195,6 +196,9 @@ Deno.test("only the requester can decrypt a sealed return, and a forged return e
     const forged = map({ return: MASK, sealed: new Uint8Array(size) });
     assertEquals((await showReturn(forged, reader)).get("return"), MASK, `${size} bytes`);
   }
+  const shown = map({ return: value });
+  assertEquals(await showReturn(shown, reader), shown);
+  await assertRejects(() => sealReturn(value, "no key"), KeyError);
   // A public key with which no shared secret can be computed.
   await assertRejects(() => sealReturn(value, "0".repeat(64)));
   assertEquals((await hideReturn(map({ return: value }), "0".repeat(64))).has("sealed"), false);
