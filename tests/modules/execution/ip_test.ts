@@ -6,7 +6,7 @@
 
 import { debianIp } from "../../../modules/execution/_debian_ip.ts";
 import { rhIp } from "../../../modules/execution/_rh_ip.ts";
-import { TemplateError } from "../../../lib/errors.ts";
+import { CommandError, TemplateError } from "../../../lib/errors.ts";
 import { invoke } from "../../../lib/plugins/call.ts";
 import type { JobContext } from "../../../lib/plugins/job_context.ts";
 import type { ModuleFunction } from "../../../lib/plugins/module.ts";
@@ -98,6 +98,27 @@ Deno.test("ip.get_routes of Debian shows the script of routes that go, even if n
     buildFiles(root, map({ "etc/network/if-down.d/route-eth0": "#!/bin/sh\nx\n" }));
     const given = { name: "get_routes", args: ["eth0"], kwargs: new Map<Value, Value>(), context: JOB };
     assertEquals(await invoke(debianIp(root).get_routes, given), ["#!/bin/sh\n", "x\n"]);
+  } finally {
+    Deno.removeSync(root, { recursive: true });
+  }
+});
+
+Deno.test("ip.build_interface of Red Hat warns of parameters of bridges that the kernel does not take", async () => {
+  const root = Deno.makeTempDirSync({ prefix: "ip_" });
+  try {
+    buildFiles(root, map({ "etc/sysconfig/network-scripts/": "" }));
+    const logged: string[] = [];
+    const context: JobContext = {
+      ...JOB,
+      grains: map({ os: "AlmaLinux", os_family: "RedHat", osmajorrelease: 9, osrelease: "9.3" }),
+      call: (name) =>
+        name === "sysctl.persist" ? Promise.reject(new CommandError("no such key")) : Promise.resolve("bridge-utils"),
+      log: (level, message) => logged.push(`${level}: ${message}`),
+    };
+    const given = { name: "build_interface", args: ["br0", "bridge", true], kwargs: map({ bypassfirewall: true }) };
+    const lines = await invoke(rhIp(root).build_interface, { ...given, context });
+    assertEquals(Array.isArray(lines) && lines.includes('DEVICE="br0"'), true);
+    assertEquals(logged.filter((line) => line.startsWith("warning: Failed to set sysctl: net.bridge.")).length, 3);
   } finally {
     Deno.removeSync(root, { recursive: true });
   }
