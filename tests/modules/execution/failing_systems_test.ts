@@ -231,6 +231,8 @@ Deno.test("virtualenv.create fetches the installer of pip, and says which one it
     assertEquals(await create(false), "Failed fetching 'https://bootstrap.pypa.io/ez_setup.py'");
     Deno.writeTextFileSync(`${root}/venv/bin/python`, "#!/bin/sh\necho told; echo failed >&2; exit 1\n");
     assertEquals(await answer(minion({}), "virtualenv.get_site_packages", [`${root}/venv`]), "told\nfailed");
+    Deno.writeTextFileSync(`${root}/venv/bin/python`, "#!/bin/sh\necho /venv/site-packages\n");
+    assertEquals(await answer(minion({}), "virtualenv.get_site_packages", [`${root}/venv`]), "/venv/site-packages");
     await assertRejects(
       () => minion({}).call("virtualenv.get_site_packages", [`${root}/none`]),
       CommandError,
@@ -259,6 +261,10 @@ Deno.test("ini, ssh and archive name the file that they cannot read", async () =
     assertEquals(
       await answer(context, "ini.get_section", [path, "a"]),
       `Unable to open file '${path}'. Exception: it is not valid utf-8`,
+    );
+    assertEquals(
+      await answer(context, "ini.set_option", [`${root}/none/a.ini`, map({ a: { b: "c" } })]),
+      `Unable to write file '${root}/none/a.ini'. Exception: [Errno 2] No such file or directory: '${root}/none/a.ini'`,
     );
     assertEquals(
       await answer(context, "ini.get_section", [root, "a"]),
