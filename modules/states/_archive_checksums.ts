@@ -29,12 +29,9 @@ export function storedSum(
   context: StateContext,
   type: string = context.opts.hash_type,
 ): StoredSum | undefined {
-  for (const line of (readTextFileIfExists(sumsFile(path, context)) ?? "").split("\n")) {
-    const [, hash_type, hsum] = /^([^:]*):(.*)$/.exec(line) ?? [];
-    if (hash_type === undefined) return undefined;
-    if (hash_type === type) return { hash_type, hsum };
-  }
-  return undefined;
+  const lines = (readTextFileIfExists(sumsFile(path, context)) ?? "").split("\n");
+  const found = lines.find((line) => line.startsWith(`${type}:`));
+  return found === undefined ? undefined : { hash_type: type, hsum: found.slice(type.length + 1) };
 }
 
 /** Keeps the digest that the archive at `path` has now. */

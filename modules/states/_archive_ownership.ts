@@ -5,6 +5,7 @@
  */
 
 import { bullets, type Contents, placeOf } from "./_archive_contents.ts";
+import { isHostError } from "./_file_common.ts";
 import { Refused } from "./_refused.ts";
 import { isDirectory } from "../../lib/os/file_kind.ts";
 import type { StateContext } from "../../lib/plugins/job_context.ts";
@@ -74,30 +75,26 @@ export async function enforceOwners(
     if (!truthy(result.get("result"))) failed.push(path);
   }
   for (const { name, path } of others) {
-    const info = lstat(path);
-    if (info === undefined) {
-      if (!context.test) {
-        missing.push(path);
-        failed.push(path);
-      }
-    } else if (uid !== -1 && info.uid !== uid || gid !== -1 && info.gid !== gid) {
-      const problem = context.test
-        ? null
-        : await context.call("file.lchown", [path, uid === -1 ? "" : uid, gid === -1 ? "" : gid]);
-      if (truthy(problem)) failed.push(name);
-      else changed = true;
+    let info: Deno.FileInfo;
+    try {
+      info = Deno.lstatSync(path);
+    } catch (error) {
+      if (!isHostError(error)) throw error;
+      if (context.test) continue;
+      if (error instanceof Deno.errors.NotFound) missing.push(path);
+      failed.push(path);
+      continue;
+    }
+    if ((uid === -1 || info.uid === uid) && (gid === -1 || info.gid === gid)) continue;
+    try {
+      if (!context.test) await context.call("file.lchown", [path, uid === -1 ? "" : uid, gid === -1 ? "" : gid]);
+      changed = true;
+    } catch (error) {
+      if (!isHostError(error)) throw error;
+      failed.push(name);
     }
   }
   return { changed, missing, failed };
-}
-
-function lstat(path: string): Deno.FileInfo | undefined {
-  try {
-    return Deno.lstatSync(path);
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) return undefined;
-    throw error;
-  }
 }
 
 /** What a comment says of owners that could not be set. */

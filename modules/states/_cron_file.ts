@@ -5,6 +5,7 @@
  */
 
 import { messageOf } from "../../lib/errors.ts";
+import { removeIfExists } from "../../lib/os/atomic_file.ts";
 import type { StateContext } from "../../lib/plugins/job_context.ts";
 import { failed, resultMap, startResult, type StateResult, stateResult } from "../../lib/plugins/state_module.ts";
 import { isMap, map, str, type Value, type ValueMap } from "../../lib/values/value.ts";
@@ -44,9 +45,7 @@ export async function runCronFile(
     const saltenv = saltenvOf(context);
     return await manage(path, { ...args, group, saltenv }, kwargs, context);
   } finally {
-    await Deno.remove(path).catch((error: unknown) => {
-      if (!(error instanceof Deno.errors.NotFound)) throw error;
-    });
+    removeIfExists(path);
   }
 }
 

@@ -7,6 +7,7 @@
 import { argumentText, home, textList } from "./_file_common.ts";
 import { missingFile, shownDiff } from "./_file_edited.ts";
 import { sourcesOf, TEMPLATE_DOC, TEMPLATE_PARAMS, type TemplateArguments, templateTexts } from "./_file_sources.ts";
+import { InvocationError } from "../../lib/errors.ts";
 import { keptLines, readText } from "../../lib/filesystem/contents.ts";
 import { dirName } from "../../lib/filesystem/paths.ts";
 import { whitespaceRegex } from "../../lib/filesystem/whitespace_regex.ts";
@@ -47,11 +48,11 @@ async function textsFor(
   if ("problem" in chosen) return failed(name, chosen.problem);
   if (makedirs && !context.test && await madeAbove(name, context) === "a file") {
     const above = dirName(name);
-    return failed(name, [
-      "The following files will be changed:",
-      `${above}: directory - new`,
-      "",
-    ], map({ [above]: { directory: "new" } }));
+    return failed(
+      name,
+      `The following files will be changed:\n${above}: directory - new\n`,
+      map({ [above]: { directory: "new" } }),
+    );
   }
   const problem = missingFile(name);
   if (problem !== undefined) {
@@ -75,6 +76,17 @@ async function has(name: string, regex: string, context: StateContext): Promise<
   return truthy(await context.call("file.search", [name, regex], map({ multiline: true })));
 }
 
+/** The lines of the texts that the file lacks. @throws {InvocationError} For a binary file. */
+async function missingLines(
+  name: string,
+  { texts, regexOf }: { readonly texts: readonly string[]; readonly regexOf: (text: string) => string },
+  context: StateContext,
+): Promise<string[]> {
+  const missing: string[] = [];
+  for (const text of texts) if (!await has(name, regexOf(text), context)) missing.push(...splitLines(text));
+  return missing;
+}
+
 export const append: ModuleFunction<StateContext> = stateFn({
   doc: `Append lines to a file, unless it contains them.
 
@@ -96,10 +108,13 @@ ignore_whitespace : True
     const texts = await textsFor(name, more, context);
     if (!Array.isArray(texts)) return texts;
     const old = splitLines(readText(name));
-    const added: string[] = [];
-    for (const text of texts) {
-      const regex = ignore_whitespace ? whitespaceRegex(text) : text;
-      if (!await has(name, regex, context)) added.push(...splitLines(text));
+    let added: string[];
+    try {
+      const regexOf = ignore_whitespace ? whitespaceRegex : (text: string) => text;
+      added = await missingLines(name, { texts, regexOf }, context);
+    } catch (error) {
+      if (!(error instanceof InvocationError)) throw error;
+      return failed(name, "No text found to append. Nothing appended");
     }
     if (added.length === 0) return { ...startResult(name), comment: `File ${name} is in correct state` };
     if (!context.test) await context.call("file.append", [name], map({ args: added }));
@@ -135,10 +150,9 @@ header
     const texts = await textsFor(name, more, context);
     if (!Array.isArray(texts)) return texts;
     const before = readText(name);
-    const added: string[] = [];
-    for (const text of texts) {
-      if (truthy(header) || !await has(name, whitespaceRegex(text), context)) added.push(...splitLines(text));
-    }
+    const added = truthy(header)
+      ? texts.flatMap((text) => splitLines(text))
+      : await missingLines(name, { texts, regexOf: whitespaceRegex }, context);
     // Test mode does not look whether the header is there.
     const there = !context.test && truthy(header) && isHeader(added, before);
     if (added.length === 0 || there) return { ...startResult(name), comment: `File ${name} is in correct state` };

@@ -6,6 +6,7 @@
 
 import { pathExists } from "../../lib/os/file_kind.ts";
 import { home, isHostError, reasonOf } from "./_file_common.ts";
+import { CommandError } from "../../lib/errors.ts";
 import { schemeOf } from "../../lib/filesystem/checksums.ts";
 import { type Signers, signersOf } from "../../lib/gnupg/file_signature.ts";
 import { realPath } from "../../lib/filesystem/paths.ts";
@@ -119,7 +120,14 @@ async function sumOf(
   if (!truthy(source_hash)) return undefined;
   const kwargs = map({ source: name, source_hash, source_hash_name, saltenv, source_hash_sig, ...signersOf(given) });
   const sum = await context.call("file.get_source_sum", [], kwargs);
-  if (!isMap(sum)) throw new TypeError("file.get_source_sum returns a dict");
+  if (!isMap(sum)) {
+    throw new CommandError(
+      `Failed to get source hash from ${
+        text(source_hash)
+      }. This may be a bug. If this error persists, please report it and set ` +
+        "skip_verify to True to work around it.",
+    );
+  }
   return { type: text(sum.get("hash_type") ?? ""), hsum: text(sum.get("hsum") ?? "") };
 }
 

@@ -75,14 +75,7 @@ export function notAbsolute(path: string): string {
 
 /** Whether the host, and not this program, is what refused: Salt's CommandExecutionError, or an error of the system. */
 export function isHostError(error: unknown): error is Error {
-  if (error instanceof Deno.errors.NotCapable) return false;
-  return error instanceof CommandError || isSystemError(error);
-}
-
-/** Whether the system refused: Python's OSError. */
-function isSystemError(error: unknown): error is Error {
-  if (error instanceof Deno.errors.NotCapable) return false;
-  return error instanceof Error && systemError(error) !== undefined;
+  return error instanceof CommandError || error instanceof Error && systemError(error) !== undefined;
 }
 
 /** The text of an error: of a template with its excerpt, of the system as Python's OSError. */

@@ -165,6 +165,10 @@ async function change(wanted: DirectoryOptions, start: StateResult, context: Sta
     if (childrenOnly) ret = { ...ret, comment: `Directory ${name}/* updated` };
     else if (ret.changes.size > 0) ret = { ...ret, comment: `Directory ${name} updated` };
   }
+  if (ret.changes.size === 0 && ret.result === true) {
+    const more = ret.comment.length === 0 ? "" : `\n${ret.comment}`;
+    ret = { ...ret, comment: `Directory ${name} is in the correct state${more}` };
+  }
   if (errors.length === 0) return ret;
   const listed = errors.map((error) => `\n- ${error}`).join("");
   return { ...ret, result: false, comment: `${ret.comment}\n\nThe following errors were encountered:\n${listed}` };

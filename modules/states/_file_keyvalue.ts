@@ -4,12 +4,11 @@
  * @module
  */
 
-import { home } from "./_file_common.ts";
-import { readText, replaceFile } from "../../lib/filesystem/contents.ts";
+import { home, isHostError } from "./_file_common.ts";
+import { decodeUtf8, replaceFile } from "../../lib/filesystem/contents.ts";
 import { editKeyValues } from "../../lib/filesystem/key_value_editing.ts";
 import { realPath } from "../../lib/filesystem/paths.ts";
-import { isDirectory, pathExists } from "../../lib/os/file_kind.ts";
-import { systemError } from "../../lib/os/deno_texts.ts";
+import { pathExists } from "../../lib/os/file_kind.ts";
 import type { StateContext } from "../../lib/plugins/job_context.ts";
 import { any, bool, int, type ModuleFunction, str } from "../../lib/plugins/module.ts";
 import { failed, startResult, stateFn } from "../../lib/plugins/state_module.ts";
@@ -24,6 +23,16 @@ function pairsOf(key: Value, value: Value, pairs: Value): ReadonlyMap<string, Va
   if (isMap(pairs) && pairs.size > 0) return new Map([...pairs].map(([one, wanted]) => [text(one), wanted]));
   const problem = truthy(pairs) ? "is not a dictionary" : "is empty";
   return `file.keyvalue key and value not supplied and key_values ${problem}`;
+}
+
+/** A file's content; `undefined` if the system does not give it. */
+function contentOf(path: string): Uint8Array | undefined {
+  try {
+    return Deno.readFileSync(path);
+  } catch (error) {
+    if (!isHostError(error)) throw error;
+    return undefined;
+  }
 }
 
 export const keyvalue: ModuleFunction<StateContext> = stateFn({
@@ -90,12 +99,12 @@ prune : False
     if (name === "") return failed(name, "Must provide name to file.keyvalue");
     const values = pairsOf(key, value, key_values);
     if (typeof values === "string") return failed(name, values);
-    const there = pathExists(name);
-    if (there ? isDirectory(name) : !more.create_if_missing) {
+    const now = contentOf(name);
+    if (now === undefined && (pathExists(name) || !more.create_if_missing)) {
       return { ...startResult(name, more.ignore_if_missing), comment: `unable to open ${name}` };
     }
-    const appends = more.append_if_not_found || !there;
-    const edited = editKeyValues(there ? readText(name) : "", {
+    const appends = more.append_if_not_found || now === undefined;
+    const edited = editKeyValues(now === undefined ? "" : decodeUtf8(now, name), {
       values,
       separator: more.separator,
       count: more.count,
@@ -116,7 +125,7 @@ prune : False
     try {
       replaceFile(realPath(name), new TextEncoder().encode(edited.text));
     } catch (error) {
-      if (!(error instanceof Error) || systemError(error) === undefined) throw error;
+      if (!isHostError(error)) throw error;
       return failed(name, `${name} not writable`, changes);
     }
     return { name, result: true, comment: `Changed ${changed}, deleted ${deleted} lines`, changes };

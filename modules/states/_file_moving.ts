@@ -14,6 +14,7 @@ import {
   ownerOf,
   unknownOwners,
 } from "./_file_common.ts";
+import { permissionResult } from "./_file_permissions.ts";
 import { hashFile } from "../../lib/filesystem/checksums.ts";
 import { baseName, dirName, expandVariables, joinPath, linkTarget, walk } from "../../lib/filesystem/paths.ts";
 import { copyTree, copyWithMode, moveAny } from "../../lib/filesystem/trees.ts";
@@ -21,7 +22,7 @@ import { isAnything, isDirectory, isFile, pathExists } from "../../lib/os/file_k
 import type { StateContext } from "../../lib/plugins/job_context.ts";
 import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
 import { failed, startResult, stateFn, type StateResult } from "../../lib/plugins/state_module.ts";
-import { isMap, map, str as text, truthy, type Value } from "../../lib/values/value.ts";
+import { map, str as text, type Value } from "../../lib/values/value.ts";
 
 /** The directory that a file goes into is not there. */
 function noDirectory(name: string, directory: string): StateResult {
@@ -135,7 +136,8 @@ subdir : False
     try {
       await copyInto(request, context);
       const ret: StateResult = { ...startResult(shown), comment, changes: map({ [name]: source }) };
-      return request.preserve ? ret : await withPermissions(ret, request, context);
+      if (request.preserve) return ret;
+      return (await permissionResult(ret, { path: name, wanted: { user, group, mode } }, context)).ret;
     } catch (error) {
       if (!isHostError(error)) throw error;
       return failed(shown, `Failed to copy "${source}" to "${name}"`);
@@ -145,24 +147,6 @@ subdir : False
 
 function same(one: string, other: string): boolean {
   return hashFile(one, "sha256") === hashFile(other, "sha256");
-}
-
-/** `ret` with what the owner and the mode of the copy changed. */
-async function withPermissions(
-  ret: StateResult,
-  { name, user, group, mode }: Copy,
-  context: StateContext,
-): Promise<StateResult> {
-  const checked = await context.call("file.check_perms", [name, map({ ...ret }), user, group, mode]);
-  const [done] = Array.isArray(checked) ? checked : [null];
-  if (!isMap(done)) throw new TypeError("file.check_perms returns a dict and what it found");
-  const changes = done.get("changes"), comment = done.get("comment");
-  return {
-    ...ret,
-    result: truthy(done.get("result")),
-    comment: text(comment ?? ""),
-    changes: isMap(changes ?? null) ? changes as Map<Value, Value> : ret.changes,
-  };
 }
 
 export const rename: ModuleFunction<StateContext> = stateFn({

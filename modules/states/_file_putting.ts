@@ -4,7 +4,7 @@
  * @module
  */
 
-import { refusalOf, TrialFile } from "./_file_trial.ts";
+import { copyForTrial, refusalOf, TrialFile } from "./_file_trial.ts";
 import { ACTUAL_CHANGES, isHostError, reasonOf, withoutChanges } from "./_file_common.ts";
 import { ignoresSomething, ignoring, type Managed } from "./_file_managed_arguments.ts";
 import { selinuxOf } from "./_file_permissions.ts";
@@ -170,15 +170,8 @@ async function tryOut(
   context: StateContext,
 ): Promise<{ readonly changed: boolean; readonly refused?: Partial<StateResult> }> {
   const { name, given } = file;
-  if (isFile(name)) {
-    try {
-      await context.call("file.copy", [name, trial.path]);
-    } catch (error) {
-      if (!isHostError(error)) throw error;
-      const comment = `Unable to copy file ${name} to ${trial.path}: ${reasonOf(error)}`;
-      return { changed: false, refused: { result: false, comment } };
-    }
-  }
+  const problem = await copyForTrial(name, trial.path, context);
+  if (problem !== undefined) return { changed: false, refused: { result: false, comment: problem } };
   let done: StateResult;
   try {
     done = await writeFile(file, { ...fetched, path: trial.path, ret: startResult(name) }, context);

@@ -6,7 +6,7 @@
 
 import { home, isHostError, reasonOf } from "./_file_common.ts";
 import { saltenvOf } from "./_saltenv.ts";
-import { refusalOf, TrialFile } from "./_file_trial.ts";
+import { copyForTrial, refusalOf, TrialFile } from "./_file_trial.ts";
 import { CommandError, InvocationError } from "../../lib/errors.ts";
 import { normalizeMode } from "../../lib/filesystem/ownership.ts";
 import { isDirectory, isFile } from "../../lib/os/file_kind.ts";
@@ -131,7 +131,8 @@ async function trial(
 ): Promise<Partial<StateResult> | undefined> {
   using file = new TrialFile(directory, suffix);
   try {
-    if (isFile(writing.name)) await context.call("file.copy", [writing.name, file.path]);
+    const problem = await copyForTrial(writing.name, file.path, context);
+    if (problem !== undefined) return { result: false, comment: problem };
     const done = await write(file.path, writing, context);
     return done.changes.size === 0 ? undefined : await refusalOf(command, file.path, context);
   } catch (error) {

@@ -4,6 +4,9 @@
  * @module
  */
 
+import { isHostError, reasonOf } from "./_file_common.ts";
+import { removeIfExists } from "../../lib/os/atomic_file.ts";
+import { isFile } from "../../lib/os/file_kind.ts";
 import type { StateContext } from "../../lib/plugins/job_context.ts";
 import { isMap, str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
 
@@ -27,6 +30,18 @@ export async function refusalOf(
   return { comment: ["check_cmd execution failed", ...outputs].join("\n"), skip_watch: true, result: false };
 }
 
+/** Copies the file at `name`, if there is one, to the trial file at `path`. @returns Why that failed. */
+export async function copyForTrial(name: string, path: string, context: StateContext): Promise<string | undefined> {
+  if (!isFile(name)) return undefined;
+  try {
+    await context.call("file.copy", [name, path]);
+    return undefined;
+  } catch (error) {
+    if (!isHostError(error)) throw error;
+    return `Unable to copy file ${name} to ${path}: ${reasonOf(error)}`;
+  }
+}
+
 /** The shell of this host, as its grain tells. */
 function shellOf({ grains }: StateContext): ValueMap {
   const shell = grains.get("shell");
@@ -46,10 +61,6 @@ export class TrialFile implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    try {
-      Deno.removeSync(this.path);
-    } catch (error) {
-      if (!(error instanceof Deno.errors.NotFound)) throw error;
-    }
+    removeIfExists(this.path);
   }
 }

@@ -234,17 +234,22 @@ async function bringAbout(subject: Subject, need: Need, changes: ValueMap, more:
       await context.state("file.directory", map({ name: directory, user: given.user, makedirs: true }));
       made = true;
     }
-    files = await extractArchive({
-      archive,
-      format,
-      directory,
-      options: method.options,
-      max,
-      password: given.password,
-      unzipProgram: method.unzipProgram,
-      extractPerms: given.extract_perms,
-      more,
-    }, context);
+    try {
+      files = await extractArchive({
+        archive,
+        format,
+        directory,
+        options: method.options,
+        max,
+        password: given.password,
+        unzipProgram: method.unzipProgram,
+        extractPerms: given.extract_perms,
+        more,
+      }, context);
+    } catch (error) {
+      if (made && format === "tar" && method.options === null) removeIfEmpty(directory);
+      throw error;
+    }
   }
   const only = truthy(given.enforce_ownership_on) ? text(given.enforce_ownership_on) : null;
   const enforced = truthy(given.user) || truthy(given.group)
@@ -267,6 +272,11 @@ async function bringAbout(subject: Subject, need: Need, changes: ValueMap, more:
   const trimmed = max > 0 ? `. Output was trimmed to ${max} number of lines` : "";
   const comment = `${shown} extracted to ${directory}${because(need)}${trimmed}${troubles}`;
   return { name: given.name, changes, result: !troubled, comment };
+}
+
+/** Removes a directory that was made in vain. */
+function removeIfEmpty(directory: string): void {
+  if ([...Deno.readDirSync(directory)].length === 0) Deno.removeSync(directory);
 }
 
 /** The copy of an archive in the cache goes, if it is not to stay. */
