@@ -118,10 +118,8 @@ async function importFrom(
   }
   const kwargs = map({ ...input, filename: from.path ?? null, user, gnupghome, keyring, select: key });
   const result = await context.call("gpg.import_key", [], kwargs);
-  return {
-    res: isMap(result) && result.get("res") === true,
-    message: isMap(result) ? text(result.get("message") ?? "") : "",
-  };
+  const fields: ValueMap = isMap(result) ? result : new Map();
+  return { res: fields.get("res") === true, message: text(fields.get("message") ?? "") };
 }
 
 async function fromServer(

@@ -33,7 +33,7 @@ CHANGING = re.compile(
     r"service\.(start|stop|restart|reload|force_reload|full_restart|enable|disable|mask|unmask)$|"
     r"(user|group)\.(add|delete|ch\w+|adduser|deluser|members)$|"
     r"shadow\.(set_\w+|del_password|lock_password|unlock_password|gen_password)$|"
-    r"cron\.(set|rm|write)_\w+$|file\.mkdir$|debconf\.set\w*$|"
+    r"cron\.(set|rm|write)_\w+$|at\.(at|atrm)$|file\.mkdir$|debconf\.set\w*$|"
     r"gpg\.(receive_keys|import_key|trust_key|delete_key)$"
 )
 

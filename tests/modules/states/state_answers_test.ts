@@ -212,7 +212,7 @@ for (const { name: file } of [...Deno.readDirSync(DIRECTORY)].sort((a, b) => a.n
 
 /** See CHANGING in make_state_answers.py. */
 function isChanging(name: string): boolean {
-  return /^(pkg\.(install|remove|purge|upgrade|hold|unhold|mod_repo|del_repo|del_repo_key)|lowpkg\.unpurge|service\.(start|stop|restart|reload|force_reload|full_restart|enable|disable|mask|unmask)|(user|group)\.(add|delete|ch\w+|adduser|deluser|members)|shadow\.(set_\w+|del_password|lock_password|unlock_password|gen_password)|cron\.(set|rm|write)_\w+|file\.mkdir|debconf\.set\w*|gpg\.(receive_keys|import_key|trust_key|delete_key))$/
+  return /^(pkg\.(install|remove|purge|upgrade|hold|unhold|mod_repo|del_repo|del_repo_key)|lowpkg\.unpurge|service\.(start|stop|restart|reload|force_reload|full_restart|enable|disable|mask|unmask)|(user|group)\.(add|delete|ch\w+|adduser|deluser|members)|shadow\.(set_\w+|del_password|lock_password|unlock_password|gen_password)|cron\.(set|rm|write)_\w+|at\.(at|atrm)|file\.mkdir|debconf\.set\w*|gpg\.(receive_keys|import_key|trust_key|delete_key))$/
     .test(name);
 }
 
