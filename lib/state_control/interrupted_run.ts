@@ -27,8 +27,8 @@ export async function survivingCommands(
   { detachedCommands = [], runChild, signal, child }: JobContext,
 ): Promise<readonly SurvivingCommand[]> {
   const found: SurvivingCommand[] = [];
+  if (runChild === undefined) return found;
   for (const { words } of detachedCommands) {
-    if (runChild === undefined) break;
     try {
       const outcome = await runChild({ argv: words, cwd: "/", env: {} }, { signal, child, outputMax: 0 });
       found.push({ words: unwrapCommand(words), outcome });

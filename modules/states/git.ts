@@ -11,6 +11,7 @@ import { ENCODING, Report, Repository, sentences, WHO } from "./_git_repository.
 import { update } from "./_git_update.ts";
 import { orRefused, Refused } from "./_refused.ts";
 import { CommandError, messageOf } from "../../lib/errors.ts";
+import { pythonOsError } from "../../lib/os/deno_texts.ts";
 import { removeAny } from "../../lib/filesystem/trees.ts";
 import { isDirectory, isFile, isThereOrHidden } from "../../lib/os/file_kind.ts";
 import type { StateContext } from "../../lib/plugins/job_context.ts";
@@ -155,7 +156,7 @@ async function makePresent(given: Bound<typeof PRESENT>, context: StateContext):
       try {
         removeAny(name);
       } catch (error) {
-        throw report.failure(`Unable to remove ${name}: ${messageOf(error)}`);
+        throw report.failure(`Unable to remove ${name}: ${pythonOsError(error, name)}`);
       }
       report.changes.set("forced init", true);
     } else if ([...Deno.readDirSync(name)].length > 0) {

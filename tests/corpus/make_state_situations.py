@@ -72,6 +72,8 @@ class Place:
             }
         if isinstance(value, (list, tuple)):
             return [self.bare(v) for v in value]
+        if isinstance(value, (set, frozenset)):
+            return sorted(self.bare(v) for v in value)
         return value
 
     def files(self):

@@ -930,6 +930,58 @@ situation("file.recurse", """
     """, tree={"src/a.txt": "a\n", "src/sub/b.txt": "b\n", "src/sub/c.conf": "c\n", "tpl/t": "{{ v }}\n"},
     before={"clean/junk": "j", "clean/a.txt": "other\n"}, unordered=True)
 
+situation("file.directory: what requisites keep, and that are not looked at", """
+    clean:
+      file.directory:
+        - name: @@/clean
+        - clean: true
+        - require: [file: elsewhere, file: gone, file: odd, file: tree]
+    elsewhere:
+      file.directory:
+        - name: @@/elsewhere
+    gone:
+      file.recurse:
+        - name: @@/clean/gone
+        - source: salt://nosuch
+        - onlyif: 'false'
+    odd:
+      file.managed:
+        - name: clean/odd
+        - onlyif: 'false'
+    tree:
+      file.recurse:
+        - name: @@/clean/tree
+        - source: salt://t
+    """, tree={"t/a": "a", "t/s/b": "b"}, before={"elsewhere/x": "x", "clean/gone/x": "x", "clean/junk": "j", "clean/odd": "o"}, unordered=True)
+situation("file.managed: contents that are bytes", """
+    text:
+      file.managed: [name: "@@/text", contents: !!binary aGVsbG8K]
+    bytes:
+      file.managed: [name: "@@/bytes", contents: !!binary /wD+]
+    rendered:
+      file.managed: [name: "@@/rendered", contents: !!binary aGVsbG8K, template: jinja]
+    bytes, rendered:
+      file.managed: [name: "@@/refused", contents: !!binary /wD+, template: jinja]
+    none:
+      file.managed: [name: "@@/none", contents: [], allow_empty: false]
+    nothing:
+      file.managed: [name: "@@/nothing", contents: "", allow_empty: false]
+    nothing of the pillar:
+      file.managed: [name: "@@/pillar", contents_pillar: empty, allow_empty: false]
+    nothing of the grains:
+      file.managed: [name: "@@/grains", contents_grains: nosuch, allow_empty: false]
+    """, pillar={"empty": ""})
+situation("file.recurse: links of links", """
+    links:
+      file.recurse: [name: "@@/d", source: "salt://t", keep_symlinks: true]
+    two sources:
+      file.recurse: [name: "@@/e", source: ["salt://t", "salt://u"], keep_symlinks: true, merge: true]
+    cleaned:
+      file.recurse: [name: "@@/c", source: "salt://t", clean: true, keep_symlinks: true]
+    """, tree={"t/a": "a", "t/l": {"link": "a"}, "t/m": {"link": "l"}, "t/dl": {"link": "s"}, "t/s/x": "x", "t/e": None, "t/el": {"link": "e"},
+    "t/ell": {"link": "el"}, "u/s/y": "y", "u/dl": "no link", "u/a": {"link": "b"}, "u/b": "b", "u/l/in": "in", "u/x": {"link": "s"}},
+    before={"c/old": "o"}, unordered=True)
+
 # --- file: edits -------------------------------------------------------------------------------------------------------------
 
 situation("file.append, prepend", """
@@ -1535,6 +1587,84 @@ situation("git.present, detached, config", """
         "result": True, "comment": "Value(s) successfully unset", "changes": {"core.logallrefupdates": ["true"]},
     }}},
 })
+
+situation("git.latest: what the remote lacks, and what a clone has", """
+    tag that the clone lacks:
+      git.latest: [name: "file://@@/up", target: "@@/untagged", rev: v1]
+    head of nothing:
+      git.latest: [name: "file://@@/headless", target: "@@/headless_new", rev: main]
+    clone without head:
+      git.latest: [name: "file://@@/headless", target: "@@/headless_clone", rev: main]
+    detached head:
+      git.latest: [name: "file://@@/up", target: "@@/loose", rev: HEAD]
+    other branch:
+      git.latest: [name: "file://@@/up", target: "@@/other", rev: HEAD]
+    other branch, by name:
+      git.latest: [name: "file://@@/up", target: "@@/other", rev: main]
+    dirty:
+      git.latest: [name: "file://@@/up", target: "@@/dirty", rev: side, branch: side, force_reset: true]
+    tag ahead:
+      git.latest: [name: "file://@@/up", target: "@@/behind", rev: v2, branch: main]
+    moved and ahead:
+      git.latest: [name: "file://@@/up", target: "@@/moved", rev: main, branch: main, force_reset: true]
+    no submodule:
+      git.latest: [name: "file://@@/up3", target: "@@/sub", rev: main, submodules: true]
+    empty, bare:
+      git.latest: [name: "file://@@/empty", target: "@@/empty_clone", bare: true]
+    empty, bare, mirror of another:
+      git.latest: [name: "file://@@/empty", target: "@@/empty_moved", bare: true]
+    with a key:
+      git.latest: [name: "file://@@/up", target: "@@/keyed", rev: main, identity: ["@@/key"]]
+    """, setup=MAKE_REPOSITORY + """
+    git -C up tag v2 main
+    git clone -q file://@@/up untagged; git -C untagged tag -d v1; git -C untagged checkout -q --detach
+    git clone -q --bare up headless; git -C headless symbolic-ref HEAD refs/heads/nosuch
+    git clone -q file://@@/headless headless_clone 2>/dev/null
+    git clone -q file://@@/up loose; git -C loose checkout -q --detach v1
+    git clone -q file://@@/up other; git -C other checkout -q -b mine v1; git -C other commit -q --allow-empty -m mine
+    git clone -q file://@@/up dirty; echo changed >> dirty/$(git -C dirty ls-files | head -n 1)
+    git clone -q file://@@/up behind; git -C behind reset -q --hard v1
+    git clone -q file://@@/up moved; git -C moved commit -q --allow-empty -m mine; git -C moved remote set-url origin file://@@/elsewhere
+    git clone -q up up3; cd up3; git config -f .gitmodules submodule.s.path s; git config -f .gitmodules submodule.s.url file://@@/nope
+    git add .gitmodules; git update-index --add --cacheinfo 160000,$(git rev-parse HEAD),s; git commit -q -m sub; cd ..
+    git init -q --bare empty; git clone -q --bare file://@@/empty empty_clone 2>/dev/null; git clone -q --bare file://@@/empty empty_moved 2>/dev/null
+    git -C empty_moved remote set-url origin file://@@/elsewhere; echo key > key; chmod 600 key
+    """, unseen=["headless", "empty", "empty_clone", "empty_moved"], why="Salt joins the letters of a comment", ours={run: {"return": {
+    f"git_|-{name}_|-file://@@/empty_|-latest": {"comment": f"Repository @@/{clone} is up-to-date\n\nChanges that would be made: Bare repository at @@/{clone} would be fetched"}
+    for name, clone in (("empty, bare", "empty_clone"), ("empty, bare, mirror of another", "empty_moved"))
+}} for run in ("would", "would again")})
+situation("git.detached, config: what is refused, and what test mode says", """
+    nowhere:
+      git.detached: [name: "file://@@/nope", target: "@@/clone", rev: v1]
+    unknown commit:
+      git.detached: [name: "file://@@/up", target: "@@/clone2", rev: "00000000000000000000000000000000000000ff"]
+    unknown name:
+      git.detached: [name: "file://@@/up", target: "@@/clone2", rev: nosuch]
+    known commit:
+      git.detached: [name: "file://@@/up", target: "@@/clone3", rev: "b7efca056bb8fe3fa46053e270da8a34f30d5093", hard_reset: true]
+    tag:
+      git.detached: [name: "file://@@/up", target: "@@/clone4", rev: v1]
+    locked:
+      git.config_unset: [name: core.logallrefupdates, repo: "@@/locked"]
+    locked too:
+      git.config_set: [name: user.name, value: me, repo: "@@/locked"]
+    no value:
+      git.config_set: [name: user.name, repo: "@@/up"]
+    not removable:
+      git.latest: [name: "file://@@/up", target: /proc/sys/fs/epoll, rev: main, force_clone: true]
+    not removable, detached:
+      git.detached: [name: "file://@@/up", target: /proc/sys/fs/epoll, rev: v1, force_clone: true]
+    not removable, init:
+      git.present: [name: /proc/sys/fs/epoll, force: true]
+    """, setup=MAKE_REPOSITORY + """
+    for n in clone clone2 clone3 clone4 locked; do git clone -q file://@@/up $n; done
+    touch locked/.git/config.lock
+    """, why="config_set without a value is a stack trace in Salt", ours={**{run: {"return": {
+    "git_|-no value_|-user.name_|-config_set": {"comment": "One of 'value' and 'multivar' is required"},
+    "git_|-not removable, init_|-/proc/sys/fs/epoll_|-present": {"comment": "Unable to remove /proc/sys/fs/epoll: [Errno 13] Permission denied: '/proc/sys/fs/epoll'"},
+}} for run in ("did", "again")}, **{run: {"return": {
+    "git_|-no value_|-user.name_|-config_set": {"comment": "One of 'value' and 'multivar' is required"},
+}} for run in ("would", "would again")}})
 
 # --- whole trees ---------------------------------------------------------------------------------------------------------------
 
