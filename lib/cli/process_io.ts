@@ -42,11 +42,7 @@ export function writeError(text: string): void {
 export function terminalColumns(): number | undefined {
   const value = Deno.env.get("COLUMNS") ?? "";
   if (/^[1-9]\d{0,4}$/.test(value)) return Number(value);
-  try {
-    return Deno.stdout.isTerminal() ? Deno.consoleSize().columns : undefined;
-  } catch {
-    return undefined;
-  }
+  return Deno.stdout.isTerminal() ? Deno.consoleSize().columns : undefined;
 }
 
 /** All of standard input as text. */

@@ -93,13 +93,13 @@ export class JidMemory {
     this.#mark = mark ?? this.#mark;
     const { path, journal } = this.#options;
     if (path === undefined) return;
-    if (journal === undefined) return this.#write(jid, mark, turned);
+    if (journal === undefined) return this.#write(path, { jid, mark, turned });
     // Written to the file only after the journal, which has the job, is on the disk: a job whose id is known but which
     // is in no journal would never be run.
     this.#unsure.add(jid);
     const write = () => {
       this.#unsure.delete(jid);
-      this.#write(jid, mark, turned);
+      this.#write(path, { jid, mark, turned });
     };
     try {
       journal.append(map({ kind: "taken", jid, ...mark }));
@@ -109,9 +109,10 @@ export class JidMemory {
     journal.commit().then(write, write);
   }
 
-  #write(jid: string, mark: PublishMark | undefined, turned: boolean): void {
-    const { path } = this.#options;
-    if (path === undefined) return;
+  #write(
+    path: string,
+    { jid, mark, turned }: { readonly jid: string; readonly mark: PublishMark | undefined; readonly turned: boolean },
+  ): void {
     try {
       if (turned) Deno.renameSync(path, `${path}.old`);
       if (this.#broken || turned) this.#writeAll(path, jid);

@@ -138,19 +138,26 @@ function jobContext({ minionOpts, catalogue, log, signal }: PillarHostParts, sco
     pillar,
     job: map({ fun: "pillar.items", jid: "", user: "root" }),
     catalogue,
-    jobs: { running: () => Promise.resolve([]), signal: () => Promise.resolve(false) },
-    outside: {
-      request: noMaster,
-      pillar: noMaster,
-      grains: () => Promise.resolve(scope.grains),
-      fire: () => Promise.resolve(false),
-      refresh: () => Promise.resolve(false),
-    },
+    ...aloneWith(grains),
     signal,
     log,
     child: () => {},
   });
   return { ...context, showsPillar: true };
+}
+
+/** What functions can reach while pillar is compiled: neither a master nor a running minion. @param grains The minion's. */
+export function aloneWith(grains: ValueMap): Pick<JobContext, "jobs" | "outside"> {
+  return {
+    jobs: { running: () => Promise.resolve([]), signal: () => Promise.resolve(false) },
+    outside: {
+      request: noMaster,
+      pillar: noMaster,
+      grains: () => Promise.resolve(grains),
+      fire: () => Promise.resolve(false),
+      refresh: () => Promise.resolve(false),
+    },
+  };
 }
 
 function noMaster(): Promise<never> {

@@ -3,7 +3,7 @@
  * @module
  */
 
-import { type CoverageRule, KILLED, NO_MEMORY } from "./rule.ts";
+import { ALWAYS_THERE, type CoverageRule, KILLED, NO_MEMORY, OTHER_SYSTEM, RACE } from "./rule.ts";
 
 /** See {@linkcode CoverageRule}. */
 export const PROCESSES_RULES: readonly CoverageRule[] = [
@@ -14,4 +14,37 @@ export const PROCESSES_RULES: readonly CoverageRule[] = [
   { path: "lib/worker/custom_states.ts", line: /calledState|contextOf/, why: KILLED },
   { path: "lib/worker/job_runner.ts", line: /exactArguments|sendErrors/, why: KILLED },
   { path: "lib/sockets/libzmq.ts", line: /pointer === null/, why: NO_MEMORY },
+  {
+    path: "lib/auth/libpam.ts",
+    line: /return PAM_CONV_ERR;/,
+    why: "a libpam that breaks the rules of its own interface",
+  },
+  { path: "lib/auth/libpam.ts", line: /return PAM_BUF_ERR;/, why: NO_MEMORY },
+  { path: "lib/auth/password_hash.ts", line: /needs libcrypt/, why: "a host without libcrypt" },
+  { path: "lib/bus/acl_users.ts", line: /if \(!hasAcls\(\)\) throw/, why: OTHER_SYSTEM },
+  {
+    path: "lib/bus/python_bus.ts",
+    line: /if \(!this\.#closed\) \{/,
+    why: "a system that refuses a connection that it has announced",
+  },
+  {
+    path: "lib/cli/program_name.ts",
+    line: /calledAs\(\): string/,
+    why: "only a compiled executable, which writes no figures",
+  },
+  {
+    path: "lib/crypto/hash_in_thread.ts",
+    line: /kind === null/,
+    why: "an OpenSSL without a digest of the lists of Salt",
+  },
+  { path: "lib/crypto/hash_in_thread.ts", line: /refuses to continue a digest/, why: NO_MEMORY },
+  { path: "lib/fleet/bank_pack.ts", line: /bootId = "";/, why: OTHER_SYSTEM },
+  { path: "lib/fleet/bank_pack.ts", line: /removed meanwhile|bytes === undefined\) continue;/, why: RACE },
+  { path: "lib/functions/processes.ts", line: /#lose\(turn, messageOf/, why: "a system that starts no more processes" },
+  { path: "lib/keys/store.ts", line: /errors\.NotFound\) return false;/, why: RACE },
+  { path: "lib/keys/manager.ts", line: /if \(!this\.#store\.move/, why: RACE },
+  { path: "lib/local_call/modules.ts", line: /nobody answers/, why: "the pool answers the other requests itself" },
+  { path: "lib/master/mworker.ts", line: /if \(note === undefined\) throw/, why: ALWAYS_THERE },
+  { path: "lib/minion/minion.ts", line: /#link === undefined\) throw/, why: ALWAYS_THERE },
+  { path: "lib/minion/minion.ts", line: /nobody answers/, why: "the pool answers the other requests itself" },
 ];

@@ -1,0 +1,104 @@
+/** The return spool when files and limits get in its way. @module */
+
+import { RequestTooLargeError, WireError } from "../../lib/errors.ts";
+import { ReturnSpool, type SpoolLimits } from "../../lib/minion/return_spool.ts";
+import { map, type ValueMap } from "../../lib/values/value.ts";
+import { assertEquals, assertMatch } from "../support/assert.ts";
+import { eventually } from "../support/eventually.ts";
+import { keptLog } from "../support/fleet/scripted_master.ts";
+
+const ret = (jid: string, value: unknown = true) => map({ cmd: "_return", jid, return: value });
+
+interface SpoolParts {
+  send(load: ValueMap): Promise<void>;
+  replace?(load: ValueMap): ValueMap | undefined;
+  readonly limits?: SpoolLimits;
+}
+
+/** Runs `act` with a spool's directory, the log's lines, and what opens a spool there. */
+async function inDirectory(
+  act: (directory: string, lines: string[], open: (parts: SpoolParts) => ReturnSpool) => Promise<void>,
+): Promise<void> {
+  const directory = Deno.makeTempDirSync({ prefix: "spool_" });
+  const { log, lines } = keptLog();
+  try {
+    await act(directory, lines, (parts) => new ReturnSpool({ directory, retryMs: [1, 1], log, ...parts }));
+  } finally {
+    Deno.removeSync(directory, { recursive: true });
+  }
+}
+
+const SMALL: SpoolLimits = { maxBytes: 100, maxAgeMs: 0 };
+
+for (const ending of ["accepts", "refuses"] as const) {
+  Deno.test(`a return that is dropped while it is sent is gone, also if the master ${ending} it then`, () =>
+    inDirectory(async (directory, lines, open) => {
+      const gate = Promise.withResolvers<void>();
+      const sent: unknown[] = [];
+      const spool = open({
+        limits: SMALL,
+        async send(load) {
+          sent.push(load.get("jid"));
+          if (load.get("jid") !== "1") return;
+          await gate.promise;
+          if (ending === "refuses") throw new WireError("no");
+        },
+      });
+      spool.add(ret("1"));
+      spool.add(ret("2", "x".repeat(200)));
+      assertMatch(lines.at(-1) ?? "", /Dropped the return of job 1, .*\(return_spool_max_size\)/);
+      gate.resolve();
+      await eventually(() => spool.size === 0, { what: "an empty spool" });
+      assertEquals([sent, [...Deno.readDirSync(directory)]], [["1", "2"], []]);
+      await spool.close();
+    }));
+}
+
+Deno.test("a fault of the spool is logged, and it goes on", () =>
+  inDirectory(async (_directory, lines, open) => {
+    let faults = 0;
+    const spool = open({
+      send: (load) => load.get("jid") === "1" ? Promise.reject(new RequestTooLargeError(9, 1)) : Promise.resolve(),
+      replace() {
+        if (faults++ === 0) throw new TypeError("a fault");
+        return undefined;
+      },
+    });
+    spool.add(ret("1"));
+    spool.add(ret("2"));
+    await eventually(() => spool.size === 0, { what: "an empty spool" });
+    assertEquals(lines.map((line) => line.replace(/: .*/, "")), [
+      "ERROR The return spool stopped",
+      "ERROR Dropped the return of job 1",
+    ]);
+    await spool.close();
+  }));
+
+Deno.test("a file that can be neither read, nor set aside, nor removed is named in the log", () =>
+  inDirectory(async (directory, lines, open) => {
+    const names = ["00000000000000000001.p", "00000000000000000002.p"];
+    Deno.writeTextFileSync(`${directory}/${names[0]}`, "\xc1");
+    Deno.mkdirSync(`${directory}/${names[0]}.broken/in_the_way`, { recursive: true });
+    Deno.symlinkSync("nowhere", `${directory}/${names[1]}`);
+    const spool = open({
+      async send() {
+        // It is written in the same turn. Later there is a directory in its place.
+        await new Promise((resolve) => setTimeout(resolve, 5));
+        for (const { name } of Deno.readDirSync(directory)) {
+          if (name.endsWith(".p") && !names.includes(name)) {
+            Deno.removeSync(`${directory}/${name}`);
+            Deno.mkdirSync(`${directory}/${name}/in_the_way`, { recursive: true });
+          }
+        }
+      },
+    });
+    assertEquals(spool.size, 2);
+    spool.add(ret("3"));
+    spool.flush();
+    await eventually(() => spool.size === 0, { what: "an empty spool" });
+    const text = lines.join("\n");
+    assertMatch(text, /Cannot set aside 00000000000000000001\.p of the return spool, which is broken \(.*\): /);
+    assertMatch(text, /Cannot read 00000000000000000002\.p of the return spool: /);
+    assertMatch(text, /Could not remove \d+\.p from the return spool: /);
+    await spool.close();
+  }));
