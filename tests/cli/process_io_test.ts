@@ -3,7 +3,7 @@
  * @module
  */
 
-import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 
@@ -26,6 +26,14 @@ function start(...args: readonly string[]): Deno.ChildProcess {
 /** Starts one of the commands of `salt.ts`. */
 function salt(name: string, ...words: readonly string[]): Deno.ChildProcess {
   return start("run", "--allow-all", "--quiet", "salt.ts", "--as", name, ...words);
+}
+
+/** The words that run a module of this project's: `deno eval` would leave no figures for the coverage. */
+function moduleWords(text: string): string[] {
+  const path = Deno.makeTempFileSync({ prefix: "process_io_", suffix: ".ts" });
+  Deno.writeTextFileSync(path, text.replaceAll('"./', `"${ROOT}`));
+  globalThis.addEventListener("unload", () => Deno.removeSync(path));
+  return ["run", "--allow-all", "--quiet", "--no-check", path];
 }
 
 /** Writes to standard input and closes it. */
@@ -78,14 +86,12 @@ Deno.test("a question reads one line of standard input; end of file is no answer
   }));
 
 Deno.test("the first Ctrl-C makes the command end by itself, the second kills it", async () => {
-  const child = start(
-    "eval",
-    "--ext=ts",
+  const child = start(...moduleWords(
     `import { interruptSignal, writeOut } from "./lib/cli/process_io.ts";
      interruptSignal().addEventListener("abort", () => writeOut("asked\\n"));
      writeOut("ready\\n");
      setInterval(() => {}, 1000);`,
-  );
+  ));
   await type(child, "");
   const lines = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
   for (const expected of ["ready\n", "asked\n"]) {
@@ -112,9 +118,9 @@ Deno.test("an unknown program name is refused, and the error lists the known nam
 });
 
 Deno.test("the width and the type of the terminal are read from the environment if it has them", async () => {
-  const program = `import { commandIo } from "./lib/cli/process_io.ts";
+  const words = moduleWords(`import { commandIo } from "./lib/cli/process_io.ts";
     const { columns, isDumb, noColor } = commandIo();
-    console.log(JSON.stringify([columns ?? null, isDumb, noColor ?? ""]));`;
+    console.log(JSON.stringify([columns ?? null, isDumb, noColor ?? ""]));`);
   for (
     const [env, expected] of [
       [{ COLUMNS: "42", TERM: "dumb", NO_COLOR: "" }, [42, true, "dumb"]],
@@ -123,7 +129,7 @@ Deno.test("the width and the type of the terminal are read from the environment 
     ] as const
   ) {
     const { stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-      args: ["eval", program],
+      args: words,
       cwd: ROOT,
       env,
       stdin: "null",
@@ -131,4 +137,50 @@ Deno.test("the width and the type of the terminal are read from the environment 
     const text = new TextDecoder().decode(stdout);
     assertEquals(text === "" ? new TextDecoder().decode(stderr) : JSON.parse(text), [...expected]);
   }
+});
+
+Deno.test("a program that prints after its reader has gone goes on in silence", async () => {
+  const child = start(...moduleWords(
+    `import { outputGone, writeError, writeOut } from "./lib/cli/process_io.ts";
+     const text = "x".repeat(100_000);
+     const told = [outputGone()];
+     for (let i = 0; i < 3; i++) { writeOut(text); told.push(outputGone()); }
+     writeError(JSON.stringify(told));`,
+  ));
+  await child.stdout.cancel();
+  const [{ code }, err] = await Promise.all([child.status, new Response(child.stderr).text()]);
+  assertEquals([code, err], [0, "[false,true,true,true]"]);
+});
+
+Deno.test("words come from standard input with --args-stdin; they cannot ask for help", () =>
+  withKeys(async (config) => {
+    for (
+      const [text, code, out, err] of [
+        ["test.arg\n1\nb=2\n", 0, "args:\n- 1\nkwargs:\n  b: 2\n", ""],
+        [
+          "test.arg\n--help\n",
+          64,
+          "",
+          "salt-run: error: standard input (--args-stdin) cannot ask for help or versions",
+        ],
+        [
+          "--versions-report\n",
+          64,
+          "",
+          "salt-run: error: standard input (--args-stdin) cannot ask for help or versions",
+        ],
+      ] as const
+    ) {
+      const child = salt("salt-run", "-c", config, "--args-stdin", "--out=yaml");
+      await type(child, text);
+      const ended = await child.output();
+      assertEquals([ended.code, new TextDecoder().decode(ended.stdout)], [code, out]);
+      assertStringIncludes(new TextDecoder().decode(ended.stderr), err);
+    }
+  }));
+
+Deno.test("--version alone is answered by a small module", async () => {
+  const { code, stdout } = await start("run", "--allow-all", "lib/commands/version_alone.ts", "salt-key").output();
+  assertEquals(code, 0);
+  assertMatch(new TextDecoder().decode(stdout), /^salt-key \d+\.\d+/);
 });

@@ -53,6 +53,60 @@ Deno.test("salt-call runs a custom function with exactly the permissions that it
   assertEquals((await run(host.words("test.cross_test", "own.asked"))).out, "local:\n    True\n");
 });
 
+Deno.test("a custom function of salt-call reaches what a built-in one does", async () => {
+  using host = new Host(`
+    const reason = (error) => error.message;
+    export const asks = { permissions: "all", run: async (_bound, { outside, jobs }) => [
+      await outside.fire(new Map([["a", 1]]), "my/tag"),
+      await outside.refresh("modules"),
+      (await outside.grains()).get("id"),
+      [...await outside.pillar({})].length,
+      await outside.request(new Map([["cmd", "ping"]])).catch(reason),
+      await outside.request("no map").catch(reason),
+      (await jobs.running()).map(({ fun }) => fun),
+      await jobs.signal("20200101000000000000", 15),
+    ] };
+    export const lists = { permissions: "all", run: (_bound, { call }) => call("cmd.run", ["echo one; echo two"]) };
+    export const fails = { run: (_bound, { call }) => call("cmd.run", ["true"], new Map([["cwd", "/nonexistent"]])) };
+    export const misses = { run() { const error = new Error("no zip"); error.name = "CommandNotFoundError"; throw error; } };
+    export const refuses = { run() { const error = new Error("no"); error.name = "InvocationError"; throw error; } };`);
+  const asked = await run(host.words("--out=json", "own.asks"));
+  assertEquals(JSON.parse(asked.out).local, [
+    false,
+    false,
+    "web1",
+    0,
+    "There is no master: this runs locally",
+    "There is no master: this runs locally",
+    ["own.asks"],
+    false,
+  ], asked.err);
+  const live = await run(host.words("--live", "own.lists"));
+  assertEquals(live.out, "local: one\nlocal: two\nlocal:\n    (the 2 lines above)\n");
+  for (
+    const [name, text] of [
+      ["fails", "Error running 'own.fails': Specified cwd '/nonexistent' either not absolute or does not exist"],
+      ["misses", "Command required for 'own.misses' not found: no zip"],
+      ["refuses", "no"],
+    ]
+  ) {
+    const { code, err } = await run(host.words(`own.${name}`));
+    assertEquals([code, err], [1, `${text}\n`]);
+  }
+});
+
+Deno.test("salt-call ends another salt-call by its job id", async () => {
+  using host = new Host("");
+  const sleeping = run(host.words("test.sleep", "600"));
+  const jid = await eventually(async () => {
+    const { out } = await run(host.words("--out=json", "saltutil.running"));
+    const found = (JSON.parse(out).local as { jid: string; fun: string }[]).find(({ fun }) => fun === "test.sleep");
+    return found?.jid;
+  }, { what: "the first job" });
+  assertMatch((await run(host.words("saltutil.kill_job", jid))).out, new RegExp(`Signal 9 sent to job ${jid} at pid`));
+  assertEquals((await sleeping).code, 137);
+});
+
 Deno.test("salt-call -m loads modules from _modules below the directory, and runs them in the module process", async () => {
   using host = new Host("export const one = { run: () => 1 };");
   Deno.mkdirSync(`${host.root}/tree/_modules`, { recursive: true });
