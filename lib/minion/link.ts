@@ -375,9 +375,9 @@ export class MasterLink {
   }
 
   /** Whether the master answers at all: a small request without a key. Rejects only with the signal's reason. */
-  async answers(signal: AbortSignal): Promise<boolean> {
+  async answers(signal: AbortSignal, timeoutMs = PING_MS): Promise<boolean> {
     try {
-      await this.#channel.request(clearRequest(map({ cmd: "ping" })), { timeoutMs: PING_MS, tries: 1, signal });
+      await this.#channel.request(clearRequest(map({ cmd: "ping" })), { timeoutMs, tries: 1, signal });
       return true;
     } catch (error) {
       if (error instanceof RequestTimeoutError) return false;

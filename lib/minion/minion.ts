@@ -322,13 +322,7 @@ export class Minion {
 
   async #handleEvents(events: EventSubscriber): Promise<void> {
     for (;;) {
-      let event;
-      try {
-        event = await events.next();
-      } catch (error) {
-        this.#log.error(`Dropped an event: ${messageOf(error)}`);
-        continue;
-      }
+      const event = await events.next();
       if (event === undefined) return;
       try {
         await handleLocalEvent(event, this);

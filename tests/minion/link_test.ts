@@ -65,6 +65,9 @@ Deno.test("answers() returns whether the master answers", async () => {
   });
   assertEquals(await world.link.answers(world.never), true);
   assertEquals(world.master.asked.map(({ cmd }) => cmd), ["ping"]);
+  world.master.script = () => undefined;
+  assertEquals(await world.link.answers(world.never, 20), false);
+  await assertRejects(() => world.link.answers(AbortSignal.abort(new Error("the end"))), Error, "the end");
 });
 
 const BAD_LOAD = encode("bad load", "wire");

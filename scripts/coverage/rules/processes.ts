@@ -44,7 +44,13 @@ export const PROCESSES_RULES: readonly CoverageRule[] = [
   { path: "lib/keys/store.ts", line: /errors\.NotFound\) return false;/, why: RACE },
   { path: "lib/keys/manager.ts", line: /if \(!this\.#store\.move/, why: RACE },
   { path: "lib/local_call/modules.ts", line: /nobody answers/, why: "the pool answers the other requests itself" },
+  {
+    path: "lib/master/file_updates.ts",
+    line: /work\(\)\.catch/,
+    why: "the work itself logs each failure that the system can give",
+  },
   { path: "lib/master/mworker.ts", line: /if \(note === undefined\) throw/, why: ALWAYS_THERE },
+  { path: "lib/minion/link.ts", line: /session === undefined\) throw/, why: ALWAYS_THERE },
   { path: "lib/minion/minion.ts", line: /#link === undefined\) throw/, why: ALWAYS_THERE },
   { path: "lib/minion/minion.ts", line: /nobody answers/, why: "the pool answers the other requests itself" },
 ];

@@ -1,0 +1,126 @@
+/** What a master's handlers refuse, and what they log when they cannot do their work. @module */
+
+import { FileUpdates } from "../../lib/master/file_updates.ts";
+import { restoreFromJournal } from "../../lib/master/journal.ts";
+import { publishCommand } from "../../lib/master/publish.ts";
+import { RequestHandler } from "../../lib/master/request_handler.ts";
+import { warnOnceNotBuilt } from "../../lib/master/unbuilt_warnings.ts";
+import { MAX_FIELDS } from "../../lib/protocol/payload.ts";
+import { map } from "../../lib/values/value.ts";
+import { PrivateKey } from "../../lib/crypto/rsa.ts";
+import { assert, assertEquals, assertMatch } from "../support/assert.ts";
+import { eventually } from "../support/eventually.ts";
+import { fleetTest } from "../support/fleet/fleet.ts";
+import { makeFileServer } from "../support/files/file_server.ts";
+import { ScriptedMinion, testKey } from "../support/fleet/scripted_minion.ts";
+import { testServices } from "../support/fleet/services.ts";
+
+Deno.test("an encrypted request of too many fields is refused", async () => {
+  using services = await testServices();
+  const handler = new RequestHandler(services);
+  const minion = new ScriptedMinion(
+    "web1",
+    await testKey("web1"),
+    (frame) => handler.handle(frame) as Promise<Uint8Array>,
+  );
+  services.auth.keys.put("web1", "accepted", minion.key.publicKey.pem);
+  await minion.signIn();
+  const many = Object.fromEntries(Array.from({ length: MAX_FIELDS }, (_, i) => [`field${i}`, i]));
+  assertEquals(await minion.request({ cmd: "_minion_event", ...many }), "bad load");
+});
+
+Deno.test("a token that is too long for the minion's key is logged, and missing from the reply", async () => {
+  using services = await testServices();
+  const handler = new RequestHandler(services);
+  const key = await PrivateKey.generate(1024);
+  const minion = new ScriptedMinion("web1", key, (frame) => handler.handle(frame) as Promise<Uint8Array>);
+  services.auth.keys.put("web1", "accepted", key.publicKey.pem);
+  const token = services.auth.masterKey.publicKey.encrypt("OAEP-SHA1", new Uint8Array(200));
+  const { inner } = await minion.signIn({ token });
+  assert(inner.has("aes") && !inner.has("token"));
+  assertMatch(
+    services.logged.join("\n"),
+    /The token in the sign-in of web1 cannot be decrypted: its 200 bytes do not fit/,
+  );
+});
+
+Deno.test("minions whose grains take too long to match are named in the log", async () => {
+  using services = await testServices();
+  const { pem } = (await testKey("web1")).publicKey;
+  for (const id of ["web1", "web2"]) services.auth.keys.put(id, "accepted", pem);
+  services.minions.data.setGrains("web1", map({ role: `${"a".repeat(5_000)}!` }));
+  services.minions.data.setGrains("web2", map({ role: "ab" }));
+  const load = map({
+    cmd: "publish",
+    tgt: "role:(a+)+b",
+    tgt_type: "grain_pcre",
+    fun: "test.ping",
+    arg: [],
+    key: services.accessKeys.get("root"),
+    ret: "",
+    jid: "",
+    kwargs: {},
+    user: "root",
+  });
+  await publishCommand(load, services);
+  assertMatch(services.logged.join("\n"), /The data of these minions take too long to match with .*: web1/);
+});
+
+Deno.test("a part that is not built is named once for each minion, and again after very many", () => {
+  const said: string[] = [];
+  const ask = (id: string) => warnOnceNotBuilt(id, "the mine", { warn: (line: string) => void said.push(line) });
+  for (let i = 0; i < 2; i++) ask("web1");
+  assertEquals(said.length, 1);
+  for (let i = 0; i < 20_000; i++) ask(`m${i}`);
+  ask("web1");
+  assertEquals(said.filter((line) => line.includes(" web1 ")).length, 2);
+});
+
+Deno.test("a journal that cannot be read stays for the next start", async () => {
+  using services = await testServices({ durability: "process" });
+  const { opts, log, logged } = services;
+  Deno.mkdirSync(opts.cachedir, { recursive: true });
+  Deno.writeTextFileSync(`${opts.cachedir}/journal`, "in the way");
+  await restoreFromJournal(opts, services.auth.masterKey.publicKey.pem, log);
+  assertMatch(logged.join("\n"), /ERROR: The journal stays for the next start: /);
+});
+
+Deno.test("updates of files that end while they load their backends set no timers", async () => {
+  using server = await makeFileServer(map({ fileserver_backend: ["roots"], fileserver_events: true }));
+  const { opts, log, logged } = server.services;
+  const updates = new FileUpdates({ opts, log, fire: () => Promise.resolve() });
+  await updates.close();
+  assertEquals(logged.filter((line) => line.startsWith("ERROR")), []);
+});
+
+fleetTest("a key file of a user in publisher_acl that is gone is written again", {
+  master: { publisher_acl: { nobody: ["test.*"] }, loop_interval: 1 },
+}, async (fleet) => {
+  const path = `${fleet.masterOpts.cachedir}/.nobody_key`;
+  const key = Deno.readTextFileSync(path);
+  Deno.removeSync(path);
+  await eventually(
+    () => fleet.logs.some((line) => line.includes("Put back the key files of nobody, which were gone")),
+    {
+      what: "the line about it",
+    },
+  );
+  assertEquals(Deno.readTextFileSync(path), key);
+});
+
+fleetTest("salt-run names own runners and wheel modules that cannot be loaded, and compiles pillar", {
+  minions: ["web1"],
+  master: { pillar_roots: { base: ["/nonexistent"] } },
+}, async (fleet) => {
+  const { extension_modules } = fleet.masterOpts;
+  for (const kind of ["runners", "wheel"]) {
+    Deno.mkdirSync(`${extension_modules}/${kind}`, { recursive: true });
+    Deno.writeTextFileSync(`${extension_modules}/${kind}/broken.js`, "export const = 1;");
+  }
+  const arg = await fleet.saltRun("broken.fun");
+  assertMatch(arg.err, /\[WARNING \] .*broken\.js/);
+  const wheel = await fleet.saltRun("salt.wheel", "broken.fun");
+  assertMatch(wheel.err, /\[WARNING \] .*wheel\/broken\.js/);
+  const shown = await fleet.saltRun("pillar.show_pillar", "web1", "--out=json");
+  assertEquals([shown.code, JSON.parse(shown.out)], [0, {}]);
+});

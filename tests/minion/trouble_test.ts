@@ -1,0 +1,127 @@
+/** A running minion in trouble, and what its own modules ask it for. @module */
+
+import { MinionJobs } from "../../lib/minion/jobs.ts";
+import { Minion } from "../../lib/minion/minion.ts";
+import { SignInError } from "../../lib/errors.ts";
+import { createLogger, LEVEL_NUMBERS } from "../../lib/process/log.ts";
+import { detachedDirectory } from "../../lib/host/detached_commands.ts";
+import { map } from "../../lib/values/value.ts";
+import { assertEquals, assertMatch, assertRejects } from "../support/assert.ts";
+import { testOpts } from "../support/calls/job_context.ts";
+import { eventually, fleetTest, untilKey } from "../support/fleet/fleet.ts";
+import { runOn, startJob } from "../support/fleet/jobs.ts";
+
+function recorded(lines: string[]) {
+  return createLogger([{
+    level: LEVEL_NUMBERS.info,
+    write: ({ message }) => void lines.push(message),
+    close: () => {},
+  }]);
+}
+
+fleetTest("a minion answers what its own modules ask", {}, async (fleet) => {
+  const directory = `${fleet.minionConfigDir("web1")}/ext/modules`;
+  Deno.mkdirSync(directory, { recursive: true });
+  Deno.writeTextFileSync(
+    `${directory}/own.js`,
+    `const reason = (error) => error.message;
+     export const asks = { permissions: "all", run: async (_bound, { outside, jobs }) => [
+       await outside.fire(new Map([["a", 1]]), "my/tag"),
+       await outside.fire("text", "my/tag"),
+       await outside.refresh("modules"),
+       (await outside.grains()).get("role"),
+       [...await outside.pillar({})].length,
+       await outside.request("no map").catch(reason),
+       (await jobs.running()).map(({ fun }) => fun),
+       await jobs.signal("20200101000000000000", 15),
+     ] };`,
+  );
+  const options = { extension_modules: `${fleet.minionConfigDir("web1")}/ext` };
+  await fleet.untilServing(["web1"], () => fleet.startMinion("web1", options));
+  Deno.writeTextFileSync(`${fleet.minionConfigDir("web1")}/grains`, "role: database\n");
+  assertEquals(await runOn(fleet, "web1", "own.asks"), [
+    true,
+    true,
+    true,
+    "database",
+    0,
+    "a request is not a map",
+    ["own.asks"],
+    false,
+  ]);
+});
+
+fleetTest("a minion with ping_interval shows its master that it is there", {}, async (fleet) => {
+  using events = await fleet.listen("minion_ping");
+  const lines: string[] = [];
+  const minion = await Minion.start({ ...fleet.minionOpts("web1"), ping_interval: 0.005 }, recorded(lines));
+  try {
+    assertEquals((await events.next(60_000))?.data.get("id"), "web1");
+  } finally {
+    await minion.close();
+  }
+});
+
+fleetTest(
+  "what a minion does by itself and cannot is logged; a return that its key forbids ends it",
+  {},
+  async (fleet) => {
+    await fleet.untilServing(["web1"], () => fleet.startMinion("web1", { grains_refresh_every: 0.005 }));
+    const closed = fleet.minions.get("web1")?.closed;
+    const gate = `${fleet.root}/gate`;
+    const job = await startJob(fleet, "cmd.run", {
+      tgt: "web1",
+      arg: [`touch ${gate}.begun; while [ ! -e ${gate} ]; do sleep 0.02; done`],
+    });
+    await eventually(() => [...Deno.readDirSync(fleet.root)].some(({ name }) => name === "gate.begun"), {
+      what: "the command",
+    });
+    assertEquals((await fleet.saltKey("--reject", "web1", "--include-accepted", "--yes")).code, 0);
+    await untilKey(fleet, "web1", "rejected");
+    await eventually(() => fleet.logs.some((line) => /web1: \[ERROR\] .*rejected/.test(line)), {
+      what: "a refresh that fails",
+    });
+    Deno.writeTextFileSync(gate, "");
+    const error = await assertRejects(() => closed ?? Promise.resolve(), SignInError);
+    assertEquals(error.exitCode, 77);
+    job.done.catch(() => {});
+  },
+);
+
+fleetTest("a minion that cannot open its sockets, or read what is kept of jobs", {}, async (fleet) => {
+  const lines: string[] = [];
+  const opts = fleet.minionOpts("web1");
+  await assertRejects(
+    () => Minion.start({ ...opts, sock_dir: `${fleet.configDir}/master` }, recorded(lines)),
+    Error,
+  );
+  Deno.mkdirSync(`${detachedDirectory(opts.cachedir)}/1.keeper`, { recursive: true });
+  await fleet.untilServing(["web1"], () => fleet.startMinion("web1"));
+  Deno.removeSync(`${opts.cachedir}/proc`);
+  Deno.writeTextFileSync(`${opts.cachedir}/proc`, "in the way");
+  assertEquals(await runOn(fleet, "web1", "test.echo", map({ a: 1 })), map({ a: 1 }));
+  const text = fleet.logs.join("\n");
+  assertMatch(text, /The commands that kept running cannot be read: /);
+  assertMatch(text, /There is no proc file of job \d+: /);
+});
+
+Deno.test("a job whose outcome cannot be had is named in the log", async () => {
+  const lines: string[] = [];
+  const jobs = new MinionJobs(
+    {
+      opts: testOpts({ id: "web1" }),
+      log: recorded(lines),
+      pool: {
+        size: 0,
+        run: () => Promise.reject(new Error("a fault")),
+      },
+      spool: {},
+      proc: { add: () => {}, left: [] },
+      journal: undefined,
+      fireMaster: () => Promise.resolve(true),
+      maxRequestBytes: () => undefined,
+    } as unknown as ConstructorParameters<typeof MinionJobs>[0],
+  );
+  jobs.begin(map({ jid: "1", fun: "test.ping" }));
+  await eventually(() => lines.some((line) => line.startsWith("Job 1 was lost: Error: a fault")), { what: "its line" });
+});
