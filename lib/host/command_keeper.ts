@@ -235,6 +235,8 @@ class Minion implements Disposable {
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
   readonly #frames = new FrameReader(MAX_KEEPER_MESSAGE);
   #last: Promise<void> = Promise.resolve();
+  /** Whether {@linkcode ABORT} came together with the request. */
+  #isAborted = false;
 
   constructor(connection: Deno.UnixConn) {
     this.#connection = connection;
@@ -247,13 +249,16 @@ class Minion implements Disposable {
     for (;;) {
       const { value, done } = await this.#reader.read();
       if (done) return undefined;
-      const first = this.#frames.push(value).at(0);
-      if (first !== undefined) return parseRequest(first.content);
+      const [first, ...more] = this.#frames.push(value);
+      if (first === undefined) continue;
+      this.#isAborted = more.length > 0;
+      return parseRequest(first.content);
     }
   }
 
   /** Resolves with whether the minion has sent {@linkcode ABORT}; a closed connection does not count. */
   async aborted(): Promise<boolean> {
+    if (this.#isAborted) return true;
     try {
       for (;;) {
         const { value, done } = await this.#reader.read();
