@@ -20,8 +20,9 @@ const NAME = "salt-credentials";
 /** With a path that stays valid when the repository is moved. */
 const HELPER = readingHelper(`git credential-store --file "$(git rev-parse --git-common-dir)/${NAME}" get`);
 
-/** Replaces the file `$1` with standard input; a link in its place is not followed. */
-const WRITE = 'umask 077 && rm -f "$1.new" && set -C && cat > "$1.new" && mv -f "$1.new" "$1"';
+/** Replaces the file `$1` with standard input; a link in its place, to a directory too, is not followed. */
+const WRITE = 'umask 077 && rm -f "$1.new" && set -C && cat > "$1.new" && { [ ! -d "$1" ] || rm -f "$1"; } && ' +
+  'mv -f "$1.new" "$1"';
 
 /** The directory with the configuration of the repository that `path` is in; `undefined` if it is in none. */
 function gitDirectory(path: string): string | undefined {

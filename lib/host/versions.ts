@@ -4,6 +4,7 @@
  */
 
 import configuration from "../../deno.json" with { type: "json" };
+import { HostFiles } from "./files.ts";
 import { SALT_VERSION, VERSION } from "../version.ts";
 
 /** Versions by section and by name, as Salt's `test.versions_information` groups them. */
@@ -47,21 +48,12 @@ function packageVersion(name: string): string {
 
 /** Loads the library, which `--version` alone does not need. */
 async function loadedLibzmqVersion(): Promise<string> {
-  try {
-    const { libzmqVersion } = await import("../sockets/libzmq.ts");
-    return libzmqVersion();
-  } catch {
-    return "Not Installed";
-  }
+  const loaded = import("../sockets/libzmq.ts").then(({ libzmqVersion }) => libzmqVersion());
+  return await loaded.catch(() => "Not Installed");
 }
 
 /** The name of the distribution. */
 function distribution(): string {
-  try {
-    const name = /^PRETTY_NAME="?([^"\n]*)/m.exec(Deno.readTextFileSync("/etc/os-release"))?.[1];
-    if (name) return name;
-  } catch {
-    // Not every system has the file.
-  }
-  return Deno.build.os;
+  const release = new HostFiles().text("/etc/os-release") ?? "";
+  return /^PRETTY_NAME="?([^"\n]+)/m.exec(release)?.[1] ?? Deno.build.os;
 }

@@ -128,9 +128,7 @@ export function isIpv6Setting(value: Value): boolean {
 
 /** Whether a text is the mask of an IPv4 network, or the mask of the hosts in one. */
 export function isNetmask(value: Value): boolean {
-  if (typeof value !== "string") return false;
-  if (/^[0-9]+$/.test(value)) return Number(value) <= 32;
-  if (!isIpv4(value)) return false;
+  if (typeof value !== "string" || !isIpv4(value)) return false;
   const bits = value.split(".").map((part) => Number(part).toString(2).padStart(8, "0")).join("");
   return /^1*0*$/.test(bits) || /^0*1*$/.test(bits);
 }

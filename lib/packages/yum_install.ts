@@ -225,7 +225,6 @@ export async function installPackages(
   const after = await list();
   const changes = changesBetween(before.shown, after.shown);
   for (const [name] of plan.reinstall) {
-    if (changes.has(name) && !before.shown.has(name)) continue;
     changes.set(name, map({ old: before.shown.get(name) ?? "", new: after.shown.get(name) ?? "" }));
   }
   if (prevented.length > 0) {

@@ -100,6 +100,23 @@ Deno.test("the sizes and the offset of a large archive's directory are read from
         root,
       ),
     );
+    // The place of the 64-bit record is that of something else.
+    const elsewhere = new DataView(locator.buffer.slice(0));
+    elsewhere.setBigUint64(8, 0n, true);
+    assert(await isNone(new Blob([...parts.slice(0, 4), elsewhere.buffer, last.buffer]), root));
+    // An extra field that is too short for a size leaves it as it was: larger than any archive.
+    field.setUint16(8, 8, true);
+    const short = new DataView(entry.buffer.slice(0));
+    short.setUint16(30, 18, true);
+    const cut = [new Uint8Array(short.buffer, 0, 46 + nameLength).slice(), extra.slice(0, 18)];
+    big.setBigUint64(40, BigInt(46 + nameLength + 18), true);
+    locator.setBigUint64(8, BigInt(start + 46 + nameLength + 18), true);
+    const shortened = [bytes.slice(0, start), ...cut, big.buffer, locator.buffer, last.buffer];
+    Deno.writeFileSync(`${root}/short.zip`, new Uint8Array(await new Blob(shortened).arrayBuffer()));
+    const [odd] = readZipDirectory(`${root}/short.zip`) ?? [];
+    assertEquals([odd.size, odd.compressedSize, odd.offset], [member.size, 0xffffffff, 0xffffffff]);
+    const how = { archive: `${root}/short.zip`, dest: `${root}/out`, modes: true };
+    await assertRejects(() => extractMember(odd, how), CommandError);
   });
 });
 

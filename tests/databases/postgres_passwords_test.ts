@@ -35,6 +35,20 @@ Deno.test("encryptedPassword() keeps encrypted passwords, and isPassword() verif
   assertEquals(isPassword("jim", "secret", SECRET, "scram-sha-256"), true);
   assertEquals(isPassword("jim", "other", SECRET, "scram-sha-256"), false);
   assertEquals(isPassword("jim", "secret", "md5abc", "scram-sha-256"), false);
+  assertEquals([SECRET, "other"].map((one) => isPassword("jim", one, SECRET, "scram-sha-256")), [true, false]);
+  const stored = "md507ebf599bfb6eb31897e8ace947a332e";
+  assertEquals(["sec'ret", stored, "secret"].map((one) => isPassword("jim", one, stored, "md5")), [true, true, false]);
+  assertEquals(["plain", "other"].map((one) => isPassword("jim", one, "plain", false)), [true, false]);
+});
+
+Deno.test("a password with a control character, or one that becomes one, is refused", () => {
+  for (const password of ["a\nb", "\x7f", "\u0085x"]) {
+    assertThrows(
+      () => scramPassword(password, { salt: SALT }),
+      InvocationError,
+      "A password has no control characters",
+    );
+  }
 });
 
 Deno.test("passwordMethod() accepts Salt's values", () => {

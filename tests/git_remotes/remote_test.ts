@@ -222,3 +222,41 @@ Deno.test("objects that git does not have are no texts, and what is after them i
   assertEquals([...parseBatch(output)], [[oid, "a\nb"]]);
   assertEquals([...parseBatch(new TextEncoder().encode("torn"))], []);
 });
+
+Deno.test("processes that make the same directory at once use one of them", () =>
+  withRemote(async (remote, root) => {
+    const commit = await fetched(remote);
+    const place = { repository: `${root}/served`, directory: `${root}/commits` };
+    const found = await Promise.all(Array.from({ length: 4 }, () => commitFiles(commit, place)));
+    assertEquals(new Set(found), new Set([`${root}/commits/${commit}`]));
+    assertEquals(names(place.directory), [commit]);
+    const mounted = await Promise.all(
+      Array.from({ length: 4 }, () => mountedDirectory(found[0], "a/b", `${root}/mounts`)),
+    );
+    assertEquals(Deno.readTextFileSync(`${mounted[0]}/a/b/d/a`), "a\n");
+    assertEquals(names(`${root}/mounts`).length, 1);
+  }));
+
+Deno.test("a directory of objects that cannot be read is an error of the store", () =>
+  withRemote(async (remote) => {
+    const commit = await fetched(remote);
+    const path = await remote.blob(fileAt(await remote.tree(commit), "d/a")?.oid ?? "");
+    const blobs = path.split("/").slice(0, -2).join("/");
+    Deno.symlinkSync("loop", `${blobs}/loop`);
+    await assertRejects(() => remote.reap(), StoreError, `Cannot read ${blobs}/loop: `);
+  }));
+
+Deno.test("the program that tells ssh the passphrase is written once", () =>
+  withRemote(async (_remote, root) => {
+    const access = { privkey: "/k", passphrase: "secret", sslVerify: true, proxy: "" };
+    const file = `${root}/served/askpass`;
+    const inodes: (number | null)[] = [];
+    for (let i = 0; i < 2; i++) {
+      const { ok } = await runGit(["rev-parse", "main"], { directory: `${root}/served`, access });
+      assertEquals(ok, true);
+      inodes.push(Deno.statSync(file).ino);
+    }
+    assertEquals(inodes[0], inodes[1]);
+    const { stdout } = await new Deno.Command(file, { env: { SALT_SSH_PASSPHRASE: "secret" } }).output();
+    assertEquals(new TextDecoder().decode(stdout), "secret\n");
+  }));

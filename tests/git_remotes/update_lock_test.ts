@@ -103,14 +103,17 @@ Deno.test({
       await new UpdateLock(root + "/update.lk", { id: "x", url: "x" }).set();
       console.log(Deno.readTextFileSync(root + "/update.lk"));
       Deno.removeSync(root, { recursive: true });`;
+    const script = Deno.makeTempFileSync({ suffix: ".ts" });
+    Deno.writeTextFileSync(script, program);
     for (const [made, machine] of [["", "no_machine_id_available"], ["echo beef > /var/lib/dbus/machine-id", "beef"]]) {
       const mounts = "mount -t tmpfs none /etc; mount -t tmpfs none /var/lib; mkdir /var/lib/dbus";
       const run = `set -e; ${mounts}; ${made}
-        exec "$0" eval --ext=ts --no-lock "$1"`;
+        exec "$0" run --allow-all --no-lock "$1"`;
       const [unshare, ...words] = UNSHARE_MOUNTS;
-      const args = [...words, "sh", "-c", run, Deno.execPath(), program];
+      const args = [...words, "sh", "-c", run, Deno.execPath(), script];
       const { stdout, stderr } = await new Deno.Command(unshare, { args }).output();
       assertEquals(new TextDecoder().decode(stdout).trim(), `0\n${machine}`, new TextDecoder().decode(stderr));
     }
+    Deno.removeSync(script);
   },
 });

@@ -338,6 +338,15 @@ Deno.test("failures are logged as errors, unless the return code is ignored or t
   assertEquals(await logOf({ output_loglevel: "quiet" }), []);
 });
 
+Deno.test("a command has no terminal, which is logged if one was asked for", async () => {
+  const recorder = host();
+  const result = await runCommand({ cmd: "test -t 0 || echo none", python_shell: true, use_vt: true }, recorder);
+  assertEquals(result.stdout, "none");
+  assertEquals(recorder.logged.filter((line) => line.includes("use_vt")), [
+    "warning: use_vt is ignored: commands run without a terminal",
+  ]);
+});
+
 const asRoot = { ignore: Deno.uid() !== 0 };
 
 Deno.test(

@@ -10,6 +10,7 @@ import { parseTargets } from "../../lib/packages/package_targets.ts";
 import { askForRefresh, wantsRefresh } from "../../lib/packages/refresh_tag.ts";
 import { diffFiles, downloadedPackages } from "../../lib/packages/rpm_files.ts";
 import { packageFileInfo } from "../../lib/packages/rpm.ts";
+import { parseModified } from "../../lib/packages/rpm_output.ts";
 import { installPackages } from "../../lib/packages/yum_install.ts";
 import { runZypper } from "../../lib/packages/zypper.ts";
 import { map, str, type Value } from "../../lib/values/value.ts";
@@ -195,4 +196,13 @@ Deno.test("a wish to read the lists of packages again is noted once", () => {
   } finally {
     Deno.removeSync(root, { recursive: true });
   }
+});
+
+Deno.test("what rpm tells of changed files is read with and without the flag of configuration, and blank lines are left out", () => {
+  const text = "S.5....T.  c /etc/x\n\n.M.......    /usr/bin/x\nmissing\n.......T  /old\n";
+  assertEquals([...parseModified(text)], [
+    ["/etc/x", ["size", "checksum", "time", "config"]],
+    ["/usr/bin/x", ["mode"]],
+    ["/old", ["time"]],
+  ]);
 });

@@ -38,4 +38,21 @@ export const HOST_RULES: readonly CoverageRule[] = [
   { path: "lib/host/process_facts.ts", line: /fromPs|"-axo"/, why: OTHER_SYSTEM },
   { path: "lib/process/pid_file.ts", line: /"ps"/, why: OTHER_SYSTEM },
   { path: "lib/libc/libc.ts", line: /pointer === null/, why: NO_MEMORY },
+  { path: "lib/libc/", line: /^if \(!(\w*xattr|epoll_create1)\b.*\) (throw|return)/, why: OTHER_SYSTEM },
+  { path: "lib/os/journal.ts", line: /!SYNCS_FILE_SYSTEMS/, why: OTHER_SYSTEM },
+  { path: "lib/libc/sync.ts", line: /syncfs\(fd\) !== 0/, why: "a disk that fails" },
+  {
+    path: "lib/libc/udp.ts",
+    line: /LibcError\("(socket|setsockopt)"\)/,
+    why: "a process without a free descriptor, and a system that knows no broadcasts",
+  },
+  {
+    path: "lib/libc/crypt.ts",
+    line: /^return undefined;|pointer === null/,
+    why: "a host without libcrypt, or with one that has no memory",
+  },
+  { path: "lib/accounts/password_hash.ts", line: /^throw new CommandError\($/, why: "a host without libcrypt" },
+  { path: "lib/host/tcp_table.ts", line: /no IPv6/, why: "a host without IPv6" },
+  { path: "lib/archives/zip_writing.ts", line: /ZIP64 support/, why: "an archive of more than 4 GiB" },
+  { path: "lib/network/http_request.ts", line: /size > MAX_BODY/, why: "a body of more than 256 MiB" },
 ];
