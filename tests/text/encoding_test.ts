@@ -37,5 +37,5 @@ Deno.test("invalid characters are found", () => {
 });
 
 Deno.test("text is not written in an encoding that is not one of bytes or of Unicode", () => {
-  assertThrows(() => encodeText("a", "iso2022_jp"), InvocationError, "unknown encoding: iso2022_jp");
+  assertThrows(() => encodeText("a", "iso-2022-jp"), InvocationError, "unknown encoding: iso-2022-jp");
 });

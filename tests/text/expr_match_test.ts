@@ -26,6 +26,6 @@ for (const [expression, prefix] of PREFIXES) {
 }
 
 Deno.test("an expression that takes too many steps on a text does not match it", () => {
-  const matches = compileExpression("(a|b|ab){200}");
-  assertEquals([matches("ab".repeat(100)), matches("ab".repeat(20_000))], [true, false]);
+  const matches = compileExpression("(a|b|ab)*c?");
+  assertEquals([matches("ab".repeat(100)), matches(`${"ab".repeat(400_000)}d`)], [true, false]);
 });
