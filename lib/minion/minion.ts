@@ -183,7 +183,7 @@ export class Minion {
       fail: (error) => this.#end(error),
     });
     await jobs.returnLeft();
-    void this.#handleEvents(this.#events);
+    this.#handleEvents(this.#events).catch((error) => this.#end(error));
   }
 
   async #loadGrains(): Promise<ValueMap> {
