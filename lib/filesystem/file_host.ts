@@ -48,6 +48,4 @@ export interface FileHost {
    * @throws {CommandError} If semanage fails, or is not there.
    */
   addFileContext(path: string, context: Pick<SelinuxContext, "user" | "type" | "range">): Promise<void>;
-  /** Writes to the minion's log. */
-  log(level: "error" | "warning" | "info" | "debug", message: string): void;
 }

@@ -63,7 +63,6 @@ export function fileHost(context: JobContext): FileHost {
     run: (words, options) => runTool(context, words, options),
     addFileContext: (path, { user = null, type = null, range = null }) =>
       addFileContext(path, map({ sel_type: type, sel_user: user, sel_level: range }), context),
-    log: (level, message) => context.log(level, message),
   };
 }
 

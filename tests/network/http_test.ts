@@ -1,7 +1,8 @@
 /** http.query against a server of this process; the results are those that Python Salt 3008.3 gave for the same requests. @module */
 
 import { isMap, map, str, type Value, type ValueMap } from "../../lib/values/value.ts";
-import { assert, assertEquals } from "../support/assert.ts";
+import { CommandError, messageOf } from "../../lib/errors.ts";
+import { assert, assertEquals, assertRejects } from "../support/assert.ts";
 import { testContext } from "../support/calls/job_context.ts";
 
 const AGENT = "Salt/3008.3 http.query()";
@@ -198,5 +199,77 @@ Deno.test("http.query with decode_type xml returns what Python Salt returns", as
     } finally {
       await server.shutdown();
     }
+  }
+});
+
+/** A server that answers with these bodies one after the other; a number is a status without a body. */
+function saying(...answers: readonly (string | number)[]) {
+  const left = [...answers];
+  const server = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen: () => {} }, () => {
+    const [next = 500] = left.splice(0, 1);
+    return typeof next === "number" ? new Response(null, { status: next }) : new Response(next);
+  });
+  return { url: `http://127.0.0.1:${server.addr.port}/`, [Symbol.asyncDispose]: () => server.shutdown() };
+}
+
+const errorOf = (url: string, kwargs: Record<string, Value>) => query(url, kwargs).then(() => "none", messageOf);
+
+Deno.test("http.query refuses bodies of another form than it is told, and forms without a field", async () => {
+  await using server = saying("nothing of it", "<a><b></a>", "x");
+  assert((await errorOf(server.url, { decode: true, decode_type: "json" })) !== "none");
+  assert((await errorOf(server.url, { decode: true, decode_type: "xml" })) !== "none");
+  assertEquals(
+    await errorOf(server.url, { method: "POST", formdata: true, data: "x" }),
+    "formdata_fieldname is required when formdata=True",
+  );
+});
+
+Deno.test("http.query reads YAML, writes what it is told to, and asks nothing in a test without its own URL", async () => {
+  const root = Deno.makeTempDirSync({ prefix: "http_" });
+  try {
+    await using server = saying("a: [1, 2]\n", "a: 1\n");
+    const files = { text_out: `${root}/text`, decode_out: `${root}/decoded` };
+    const found = await query(server.url, { decode: true, decode_type: "yaml", ...files });
+    assertEquals(found.get("dict"), map({ a: [1, 2] }));
+    for (const path of Object.values(files)) assertEquals(Deno.readTextFileSync(path), "a: [1, 2]\n");
+    assertEquals(await query("http://127.0.0.1:1/", { test: true }), new Map());
+    const tried = await query("http://127.0.0.1:1/", { test: true, test_url: server.url });
+    assertEquals(tried.get("body"), "a: 1\n");
+  } finally {
+    Deno.removeSync(root, { recursive: true });
+  }
+});
+
+Deno.test("http.wait_for_successful_query asks again until the answer is no error, or its time is over", async () => {
+  await using server = saying(503, 503, "there", 503);
+  const wait = (given: Record<string, Value>) =>
+    testContext().call("http.wait_for_successful_query", [server.url], map(given));
+  assertEquals(await wait({ wait_for: 30, request_interval: 0.01 }), map({ body: "there" }));
+  const failed = await wait({ wait_for: -1 });
+  assert(isMap(failed) && str(failed.get("error") ?? "").includes("503"), str(failed));
+});
+
+Deno.test("http.update_ca_bundle writes a bundle with files behind it, and says what it could not have", async () => {
+  const root = Deno.makeTempDirSync({ prefix: "http_" });
+  try {
+    await using server = saying("bundle\n", 404);
+    const target = `${root}/bundle.pem`;
+    Deno.writeTextFileSync(`${root}/own.pem`, "own\n");
+    const context = testContext();
+    const update = () =>
+      context.call(
+        "http.update_ca_bundle",
+        [],
+        // The kernel's file is there, and nobody can read its beginning.
+        map({ target, source: server.url, merge_files: [`${root}/own.pem`, `${root}/none.pem`, "/proc/self/mem"] }),
+      );
+    assertEquals(await update(), null);
+    assertEquals(Deno.readTextFileSync(target), "bundle\n\n\nown\n");
+    assertEquals(context.logged.length, 1);
+    assert(context.logged[0].startsWith("error: Reading from /proc/self/mem caused the following error: "));
+    await assertRejects(update, CommandError, `${server.url}: `);
+    assertEquals(Deno.readTextFileSync(target), "bundle\n\n\nown\n");
+  } finally {
+    Deno.removeSync(root, { recursive: true });
   }
 });

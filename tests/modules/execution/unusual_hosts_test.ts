@@ -196,6 +196,7 @@ Deno.test("pkg.mod_repo asks Launchpad for the key of a personal archive, and gi
   const none = new Uint8Array(), dropped = { stdout: 0, stderr: 0 };
   const context = testContext({
     grains: map({ os_family: "Debian", os: "Ubuntu", oscodename: "noble", osarch: "amd64" }),
+    call: () => Promise.resolve(false),
     // Every program fails, so nothing of the host's is changed.
     runChild: ({ argv }) => {
       words.push([...argv]);
@@ -204,9 +205,9 @@ Deno.test("pkg.mod_repo asks Launchpad for the key of a personal archive, and gi
   });
   try {
     const { mod_repo } = await import("../../../modules/execution/_apt_repositories.ts");
-    const change = async (more: Readonly<Record<string, Value>>) => {
+    const change = async (more: Readonly<Record<string, Value>>, repo = "ppa:me/tools") => {
       try {
-        const given = { repo: "ppa:me/tools", saltenv: "base", aptkey: true };
+        const given = { repo, saltenv: "base", aptkey: true };
         return await mod_repo.run(given, context, { args: [], kwargs: map(more) });
       } catch (error) {
         return messageOf(error);
@@ -217,6 +218,11 @@ Deno.test("pkg.mod_repo asks Launchpad for the key of a personal archive, and gi
       "PPA is not private but auth credentials passed: ppa:me/tools",
     );
     assertEquals(await change({}), "Error: key retrieval failed: ");
+    const place = "https://example.com/key.asc";
+    assertEquals(
+      await change({ key_url: place }, "deb http://example.com/apt noble main"),
+      `Error: file not found: ${place}`,
+    );
     assertEquals(asked, Array(2).fill("https://launchpad.net/api/1.0/~me/+archive/tools"));
     const wanted = words.at(-1)?.join(" ") ?? "";
     assert(wanted.includes("--keyserver keyserver.ubuntu.com") && wanted.endsWith("--recv-keys ABCD1234"), wanted);
