@@ -11,7 +11,7 @@ changes grains), `real`, and `cases`. A case has `fun` and `kwargs`, and may hav
 - `interfaces`: the result of `salt.utils.network.interfaces`, instead of this host's;
 - `absent`: execution functions that the minion does not have; `drop`: keys of results that differ from run to run; `low`: more of the chunk;
 - `unordered`: the lines of the comment have no order in Salt;
-- `ours`: by run, fields in which the results here are others, as `docs/differences.md` tells; by `after` or `tested`, the tree that ours leaves (null: as it was).
+- `ours`: by run, fields with other results of ours, as `docs/differences.md` documents; by `after` or `tested`, the tree that ours leaves (null: as it was).
 
 Each case is run in test mode (`test`), really (`run`), and, unless functions answer for it, once more (`again`). A run
 is the result, or `error` with its text, which is empty for errors that are not Salt's own. `calls` beside it if
