@@ -124,7 +124,7 @@ export async function forwarded(
       throw new InvocationError(`${called} got multiple values for keyword argument '${name}'`);
     }
     if (known.includes(name)) taken.set(name, value);
-    else warnings.push(`${fun} takes no argument '${name}'${didYouMean(name, known)}. It has no effect.`);
+    else warnings.push(`${fun} takes no argument '${name}', so it has no effect${didYouMean(name, known)}`);
   }
   return { kwargs: taken, warnings };
 }

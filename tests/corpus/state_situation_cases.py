@@ -978,9 +978,16 @@ situation("file.recurse: links of links", """
       file.recurse: [name: "@@/e", source: ["salt://t", "salt://u"], keep_symlinks: true, merge: true]
     cleaned:
       file.recurse: [name: "@@/c", source: "salt://t", clean: true, keep_symlinks: true]
+    in order but for old files:
+      file.recurse: [name: "@@/o", source: "salt://v", clean: true]
+    above:
+      file.recurse: [name: "@@/p/..", source: "salt://v"]
+    link that a file of the other source follows:
+      file.recurse: [name: "@@/q", source: ["salt://w", "salt://x"], keep_symlinks: true, merge: true]
     """, tree={"t/a": "a", "t/l": {"link": "a"}, "t/m": {"link": "l"}, "t/dl": {"link": "s"}, "t/s/x": "x", "t/e": None, "t/el": {"link": "e"},
-    "t/ell": {"link": "el"}, "u/s/y": "y", "u/dl": "no link", "u/a": {"link": "b"}, "u/b": "b", "u/l/in": "in", "u/x": {"link": "s"}},
-    before={"c/old": "o"}, unordered=True)
+    "t/ell": {"link": "el"}, "u/s/y": "y", "u/dl": "no link", "u/a": {"link": "b"}, "u/b": "b", "u/l/in": "in", "u/x": {"link": "s"},
+    "v/a": "a", "w/s": "file", "x/s/f": "f", "x/k": {"link": "s"}},
+    before={"c/old": "o", "o/a": "a", "o/old": "x", "p": None}, unordered=True)
 
 # --- file: edits -------------------------------------------------------------------------------------------------------------
 
@@ -1644,6 +1651,8 @@ situation("git.detached, config: what is refused, and what test mode says", """
       git.detached: [name: "file://@@/up", target: "@@/clone3", rev: "b7efca056bb8fe3fa46053e270da8a34f30d5093", hard_reset: true]
     tag:
       git.detached: [name: "file://@@/up", target: "@@/clone4", rev: v1]
+    tag that is here:
+      git.detached: [name: "file://@@/up", target: "@@/clone5", rev: v1, fetch_remote: false]
     locked:
       git.config_unset: [name: core.logallrefupdates, repo: "@@/locked"]
     locked too:
@@ -1657,7 +1666,7 @@ situation("git.detached, config: what is refused, and what test mode says", """
     not removable, init:
       git.present: [name: /proc/sys/fs/epoll, force: true]
     """, setup=MAKE_REPOSITORY + """
-    for n in clone clone2 clone3 clone4 locked; do git clone -q file://@@/up $n; done
+    for n in clone clone2 clone3 clone4 clone5 locked; do git clone -q file://@@/up $n; done
     touch locked/.git/config.lock
     """, why="config_set without a value is a stack trace in Salt", ours={**{run: {"return": {
     "git_|-no value_|-user.name_|-config_set": {"comment": "One of 'value' and 'multivar' is required"},

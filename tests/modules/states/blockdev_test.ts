@@ -1,8 +1,9 @@
 /** `blockdev.formatted` with an mkfs program in PATH, which recorded cases cannot have. @module */
 
 import { map } from "../../../lib/values/value.ts";
-import { assertEquals } from "../../support/assert.ts";
+import { assertEquals, assertRejects } from "../../support/assert.ts";
 import { callState } from "../../support/calls/state_call.ts";
+import { SearchPath } from "../../support/search_path.ts";
 
 Deno.test("a device is formatted by disk.format, and counts as formatted when blkid reports the type", async () => {
   const root = await Deno.makeTempDir({ prefix: "blockdev_" });
@@ -33,6 +34,29 @@ Deno.test("a device is formatted by disk.format, and counts as formatted when bl
     }
   } finally {
     Deno.env.set("PATH", path);
+    await Deno.remove(root, { recursive: true });
+  }
+});
+
+Deno.test("the end of the job ends the wait for blkid to see the file system", async () => {
+  const root = await Deno.makeTempDir({ prefix: "blockdev_" });
+  try {
+    await Deno.writeTextFile(`${root}/mkfs.ext4`, "#!/bin/sh\n", { mode: 0o755 });
+    await Deno.writeTextFile(`${root}/dev`, "");
+    using _ = new SearchPath(root);
+    const called: string[] = [];
+    const call = (fun: string) => {
+      called.push(fun);
+      return Promise.resolve("");
+    };
+    const signal = AbortSignal.abort(new Error("the job was ended"));
+    await assertRejects(
+      () => callState("blockdev.formatted", { name: `${root}/dev` }, { state: { call, signal } }),
+      Error,
+      "the job was ended",
+    );
+    assertEquals(called, ["cmd.run", "disk.format", "cmd.run"]);
+  } finally {
     await Deno.remove(root, { recursive: true });
   }
 });
