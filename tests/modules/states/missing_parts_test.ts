@@ -6,7 +6,7 @@
 import { CommandError, InvocationError } from "../../../lib/errors.ts";
 import { callFunction } from "../../../lib/plugins/execution.ts";
 import type { JobContext, StateContext } from "../../../lib/plugins/job_context.ts";
-import { any, declare } from "../../../lib/plugins/module.ts";
+import { declare } from "../../../lib/plugins/module.ts";
 import { isMap, map, str, type Value, type ValueMap } from "../../../lib/values/value.ts";
 import { assertEquals, assertRejects, assertStringIncludes } from "../../support/assert.ts";
 import { testContext, testOpts } from "../../support/calls/job_context.ts";
