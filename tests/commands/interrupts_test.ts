@@ -118,7 +118,7 @@ fleetTest("a terminal shows who is not connected and which states are done, whil
   await fleet.stopMinion("away");
   const template = "a:\n  cmd.run:\n    - name: echo first\nb:\n  cmd.run:\n    - name: sleep 3\n";
   const run = await fleet.saltWith({ isErrorTerminal: true }, "-t", "0", "--live", "*", "state.template_str", template);
-  assertMatch(run.err, /1 not connected, \d+ s, 1 of 2 states, waiting for web1/);
+  assertMatch(run.err, /1 not connected, \d+ s, 1 of 2 states, wait/);
   assertStringIncludes(run.err.replaceAll(/\x1b\[[\d;]*m/g, ""), failedText("not connected (away)"));
 
   const docs = await fleet.salt("-d", "--out=json", "-t", "1");
