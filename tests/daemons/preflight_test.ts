@@ -203,6 +203,100 @@ Deno.test("too many accepted keys for the open-file limit are a warning", () => 
   assertEquals(preflightMaster(opts).finish().length, 1);
 });
 
+const asRoot = { ignore: Deno.uid() !== 0 };
+
+Deno.test("root makes what the user cannot make, and gives it to the user", asRoot, () => {
+  using root = new Root();
+  Deno.mkdirSync(`${root.path}/var/log/salt`, { recursive: true });
+  const opts = root.master({ user: "nobody" });
+  const ready = preflightMaster(opts);
+  assertEquals([ready.user?.name, ready.rootsPidFile], ["nobody", true]);
+  const own = ["etc/salt/pki/master", "var/cache/salt/master", "var/run/salt/master"];
+  assertEquals(root.owners(...own, "var/log/salt/master"), Array(4).fill("nobody"));
+  // In a directory of the user, root makes nothing more: the user does.
+  assertEquals([...Deno.readDirSync(opts.pki_dir)], []);
+  // What was there, and what is on the way, is no place of the service's alone.
+  assertEquals(root.owners("var/log/salt", "var/run", "etc/salt/pki"), ["root", "root", "root"]);
+  assertEquals(root.mode("etc/salt/pki"), "755");
+});
+
+Deno.test("a pid file in a directory that the service's user made is that user's", asRoot, () => {
+  using root = new Root();
+  const opts = root.minion({ user: "nobody", pidfile: `${root.path}/own/minion.pid` });
+  assertEquals([preflightMinion(opts).rootsPidFile, root.owners("own")], [false, ["nobody"]]);
+});
+
+Deno.test("root makes nothing where the user decides what a path leads to", asRoot, () => {
+  using root = new Root();
+  const nobody = findUser("nobody");
+  const opts = root.minion({ user: "nobody", cachedir: `${root.path}/theirs/cache` });
+  Deno.mkdirSync(`${root.path}/theirs`);
+  Deno.chownSync(`${root.path}/theirs`, nobody?.uid ?? null, null);
+  preflightMinion(opts);
+  assertEquals([...Deno.readDirSync(`${root.path}/theirs`)], []);
+});
+
+Deno.test("with verify_env off root makes nothing for a user either", asRoot, () => {
+  using root = new Root();
+  preflightMinion(root.minion({ user: "nobody", verify_env: false }));
+  assertEquals([...Deno.readDirSync(root.path)], []);
+});
+
+Deno.test("a directory with files of another user than the service's is an error with the remedy", asRoot, () => {
+  using root = new Root();
+  const opts = root.minion({ user: "nobody" });
+  const ready = preflightMinion(opts);
+  Deno.writeTextFileSync(`${opts.cachedir}/left`, "");
+  const error = assertThrows(() => ready.finish(), PreflightError);
+  assertEquals(
+    error.message,
+    `cachedir: ${opts.cachedir}/left belongs to another user than nobody; chown -R nobody ${opts.cachedir}`,
+  );
+});
+
+Deno.test("root is told of a directory whose owner decides where a path leads", asRoot, () => {
+  using root = new Root();
+  const opts = root.minion();
+  Deno.mkdirSync(`${opts.cachedir}/roots`, { recursive: true });
+  Deno.writeTextFileSync(`${opts.cachedir}/grains`, "");
+  for (const name of ["roots", "grains"]) Deno.chownSync(`${opts.cachedir}/${name}`, 4711, null);
+  assertEquals(preflightMinion(opts).finish(), [
+    `cachedir: ${opts.cachedir}/roots belongs to user 4711, who can redirect the paths of this service, ` +
+    `which runs as root; chown -R root ${opts.cachedir}`,
+  ]);
+});
+
+Deno.test("a log that cannot be opened, a key that others read, a mode that stays", asRoot, () => {
+  using root = new Root();
+  Deno.mkdirSync(`${root.path}/log`);
+  const long = `${root.path}/log/${"x".repeat(300)}`;
+  const refused = (overrides: Record<string, string>, prepare: (opts: MinionOpts) => void = () => {}) => {
+    const opts = root.minion(overrides);
+    prepare(opts);
+    return assertThrows(() => preflightMinion(opts).finish(), PreflightError).message;
+  };
+  assertEquals(
+    refused({ log_file: `${root.path}/log` }),
+    `log_file: ${root.path}/log cannot be written: Is a directory`,
+  );
+  const name = `log_file: ${long} cannot be written: File name too long`;
+  assertEquals([refused({ log_file: long }), refused({ log_file: long, user: "nobody" })], [name, name]);
+  const key = (opts: MinionOpts) => Deno.writeTextFileSync(`${opts.pki_dir}/minion.pem`, "", { mode: 0o644 });
+  Deno.chownSync(`${root.path}/etc/salt/pki/minion`, 0, null);
+  assert(refused({}, key).startsWith(`pki_dir: ${root.path}/etc/salt/pki/minion/minion.pem: others may read`));
+  const fixed = "/proc/self/task";
+  assertEquals(refused({ cachedir: fixed }), `cachedir: the mode of ${fixed} cannot be set to 700: no right to do so`);
+});
+
+Deno.test("a minion without a master tells of file roots that are not there", () => {
+  using root = new Root();
+  const roots = (opts: MinionOpts) =>
+    Object.assign(opts, { file_roots: new Map([["base", [`${root.path}/nowhere`]]]) });
+  assertEquals(preflightMinion(roots(root.minion())).finish(), []);
+  const warnings = preflightMinion(roots(root.minion({ file_client: "local" }))).finish();
+  assertEquals(warnings, [`file_roots: ${root.path}/nowhere (base) does not exist`]);
+});
+
 Deno.test("the user to switch to: none for the current user, an error for an unknown user or without permission", () => {
   const passwd = Deno.readTextFileSync("/etc/passwd").split("\n").map((line) => line.split(":"));
   const root = passwd.find((fields) => fields[2] === "0")?.[0] ?? "root";

@@ -102,6 +102,17 @@ Deno.test("a pack that is truncated, damaged, missing or from before the last bo
   assertEquals(bank.scan(), expected);
 });
 
+Deno.test("what is no file of a bank is left out, and an empty bank has a pack, too", () => {
+  using bank = new Bank();
+  for (let i = 0; i < 2; i++) assertEquals(bank.scan(), {});
+  Deno.mkdirSync(`${bank.directory}/web1.p`);
+  Deno.symlinkSync("/etc/passwd", `${bank.directory}/web2.p`);
+  bank.write("web3", "c");
+  for (let i = 0; i < 2; i++) assertEquals(bank.scan(), { web3: "c" });
+  Deno.removeSync(bank.path);
+  assertEquals(bank.scan(), { web3: "c" });
+});
+
 Deno.test("a pack does not grow without limit", () => {
   using bank = new Bank({ web1: "", web2: "b" });
   let largest = 0;
