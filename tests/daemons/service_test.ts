@@ -2,6 +2,7 @@ import { loadMinionConfig } from "../../lib/config/load.ts";
 import type { MinionOpts } from "../../lib/config/options.ts";
 import { SALT_MINION } from "../../lib/daemons/service_options.ts";
 import { SignInError } from "../../lib/errors.ts";
+import { DENO_RUN } from "../../lib/process/self_command.ts";
 import { runService, type Service, type ServiceDefinition } from "../../lib/daemons/service.ts";
 import { assert, assertEquals, assertMatch } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
@@ -139,3 +140,65 @@ Deno.test("a service that exceeds the time limit of its shutdown is aborted, and
     assert(!place.isRunning);
   }
 });
+
+Deno.test("a service in the background that cannot start says why before the command returns", async () => {
+  using place = new Place();
+  Deno.writeTextFileSync(`${place.root}/file`, "");
+  const options = { root_dir: place.root, id: "web1", pidfile: `${place.root}/file/minion.pid` };
+  Deno.writeTextFileSync(`${place.root}/minion`, JSON.stringify(options));
+  const { code, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["run", "--allow-all", "--quiet", MINION, "-d", "-c", place.root],
+    env: { NO_COLOR: "1" },
+    stdin: "null",
+    stdout: "null",
+  }).output();
+  assertEquals(code, 1);
+  assertMatch(new TextDecoder().decode(stderr), /salt-minion: pidfile: .*\/file is no directory\n$/);
+});
+
+Deno.test(
+  "a running service says what its threads do; a second signal ends it at once, without a file",
+  linux,
+  async () => {
+    using place = new Place();
+    const service = new URL("../../lib/daemons/service.ts", import.meta.url).href;
+    const program = `${place.root}/program.ts`;
+    Deno.writeTextFileSync(
+      program,
+      `import { runService } from "${service}";
+     import { SALT_MINION } from "${service.replace("service.ts", "service_options.ts")}";
+     import { loadMinionConfig } from "${service.replace("daemons/service.ts", "config/load.ts")}";
+     const never = new Promise(() => {});
+     Deno.exit(await runService({
+       command: SALT_MINION, role: "minion", load: loadMinionConfig, closeMs: 600_000,
+       preflight: ({ pidfile, log_file }) => {
+         for (const path of [pidfile, log_file]) Deno.mkdirSync(path.slice(0, path.lastIndexOf("/")), { recursive: true });
+         return { user: undefined, rootsPidFile: false, finish: () => [] };
+       },
+       start: (_opts, log) => Promise.resolve({
+         closed: never,
+         describeThreads: () => Promise.resolve(["Main: at work"]),
+         close: () => (log.warning("it closes"), never),
+       }),
+     }, ["-c", ${JSON.stringify(place.root)}]));`,
+    );
+    const child = new Deno.Command(Deno.execPath(), {
+      args: [...DENO_RUN, "--config", new URL("../../deno.json", import.meta.url).pathname, program],
+      stdin: "null",
+      stdout: "null",
+      stderr: "null",
+    }).spawn();
+    const logged = (text: string) => eventually(() => place.log.includes(text), { what: text });
+    await eventually(() => place.isRunning, { what: "the service" });
+    await eventually(() => {
+      child.kill("SIGUSR1");
+      return place.log.includes("Main: at work");
+    }, { what: "what its threads do", everyMs: 100 });
+    child.kill("SIGTERM");
+    await logged("it closes");
+    child.kill("SIGTERM");
+    const { code } = await child.status;
+    assert(code !== 0);
+    assert(!place.isRunning);
+  },
+);
