@@ -184,3 +184,20 @@ Deno.test("--version alone is answered by a small module", async () => {
   assertEquals(code, 0);
   assertMatch(new TextDecoder().decode(stdout), /^salt-key \d+\.\d+/);
 });
+
+Deno.test("a command of root that the system does not let act as the master's user says so", {
+  ignore: Deno.uid() !== 0,
+}, () =>
+  withKeys(async (config) => {
+    Deno.writeTextFileSync(`${config}/master`, `root_dir: ${config}\nuser: nobody\n`);
+    // In a user namespace of its own, root is the only user.
+    const words = ["-Ur", Deno.execPath(), "run", "--allow-all", "--quiet", "salt.ts", "--as", "salt-cp"];
+    const { code, stderr } = await new Deno.Command("unshare", {
+      args: [...words, "-c", config, "x", "/etc/hosts", "/tmp"],
+      cwd: ROOT,
+      env: { NO_COLOR: "1" },
+      stdin: "null",
+    }).output();
+    assertEquals(code, 1);
+    assertMatch(new TextDecoder().decode(stderr), /salt-cp: user: cannot act as nobody: /);
+  }));

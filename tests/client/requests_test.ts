@@ -104,6 +104,22 @@ Deno.test("who attaches to a job sees its stored output and returns first, then 
   assertEquals(shown, [["a", 1], ["a", "returned"], ["z", "no such minion"]]);
 });
 
+Deno.test("Ctrl-C ends the wait of who is attached to a job", async () => {
+  await using host = await MasterHost.start();
+  using client = await LocalClient.connect(host.opts, { user: "root", log: SILENT_LOGGER });
+  const jobs = jobStore(host.opts.cachedir);
+  jobs.prepare(JID);
+  jobs.saveLoad(JID, map({ fun: "cmd.run", jid: JID, tgt: ["a", "z"], tgt_type: "list" }), ["a"]);
+  const control = new AbortController();
+  const seen: string[] = [];
+  const attached = (async () => {
+    for await (const one of client.attach(JID, LONG, { signal: control.signal })) seen.push(one.id);
+  })();
+  queueMicrotask(() => control.abort());
+  await attached;
+  assertEquals(seen, []);
+});
+
 Deno.test("minions that acknowledge no jobs are asked whether they run it", async () => {
   await using host = await MasterHost.start();
   const jobs = jobStore(host.opts.cachedir);
