@@ -383,6 +383,11 @@ fleetTest("salt.ts answers under each of its names, as a process of its own", { 
   const at = ["-c", fleet.configDir];
   assertEquals(await start(...at, "web1", "test.ping").ended, { code: 0, out: "web1:\n    True\n", err: "" });
   assertEquals((await start("--as", "salt-run", ...at, "manage.up").ended).out, "- web1\n");
+  using runs = await fleet.listen("salt/run/");
+  const detached = await start("--as", "salt-run", ...at, "--async", "test.arg", "1").ended;
+  assertMatch(detached.err, /This execution is running under tag salt\/run\/\d{20}\n$/);
+  const ret = await runs.next(WITHIN_MS, (tag) => tag.endsWith("/ret"));
+  assertEquals([ret?.data.get("fun"), ret?.data.get("success")], ["runner.test.arg", true]);
 
   // A batch continues in the background, in another process.
   using batches = await fleet.listen("salt/batch/");

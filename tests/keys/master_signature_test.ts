@@ -1,0 +1,35 @@
+/** The signature of a master's key: what must be there for it. @module */
+
+import { signMasterKey } from "../../lib/keys/master_signature.ts";
+import { KeyError } from "../../lib/errors.ts";
+import { assertEquals, assertRejects } from "../support/assert.ts";
+
+Deno.test("a signature needs a private key that signs, and a public key that is signed", async () => {
+  const pkiDir = Deno.makeTempDirSync({ prefix: "signature_" });
+  try {
+    const options = {
+      pkiDir,
+      id: "m",
+      signKeyName: "master_sign",
+      signatureName: "master_pubkey_signature",
+      algorithm: "PKCS1v15-SHA1",
+      keysize: 2048,
+    } as const;
+    await assertRejects(
+      () => signMasterKey({ ...options, pub: `${pkiDir}/x` }),
+      KeyError,
+      `${pkiDir}/x does not exist`,
+    );
+    await assertRejects(
+      () => signMasterKey({ ...options, priv: `${pkiDir}/x` }),
+      KeyError,
+      `${pkiDir}/x does not exist`,
+    );
+    await assertRejects(() => signMasterKey(options), KeyError, "No usable private-key found");
+    await assertRejects(() => signMasterKey({ ...options, autoCreate: true }), KeyError, "No usable public-key found");
+    Deno.copyFileSync(`${pkiDir}/master_sign.pub`, `${pkiDir}/master.pub`);
+    assertEquals([await signMasterKey(options), await signMasterKey(options)], [true, false]);
+  } finally {
+    Deno.removeSync(pkiDir, { recursive: true });
+  }
+});
