@@ -114,7 +114,6 @@ export async function latestVersions(
   context: JobContext,
   { fromrepo = null, showInstalled = false }: LatestOptions = {},
 ): Promise<Value> {
-  if (names.length === 0) return "";
   const packages = await installedPackages(context);
   const candidates = await candidatesOf(names, { packages, release: fromrepo === null ? "" : str(fromrepo) }, context);
   const latest = (name: string): string => {

@@ -40,7 +40,9 @@ export async function tarStream(
   const words = known ?? (options ? shlexSplit(options) : undefined);
   if (words === undefined) return file.readable;
   file.close();
-  if (which(words[0]) === undefined) throw new CommandNotFoundError(`'${words[0]}' is not in the path`);
+  if (which(words[0]) === undefined) {
+    throw new CommandNotFoundError(`[Errno 2] No such file or directory: '${words[0]}'`);
+  }
   const child = new Deno.Command(words[0], {
     args: [...words.slice(1), path],
     stdin: "null",

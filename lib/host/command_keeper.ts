@@ -141,9 +141,24 @@ class CommandKeeper {
     }
     this.#alone = true;
     this.#close();
+    // Somebody may have emptied the cache directory meanwhile.
+    const directory = detachedDirectory(this.#place.cachedir);
+    this.#record("its commands", () => Deno.mkdirSync(directory, { recursive: true, mode: 0o700 }));
     for (const command of this.#commands) this.#note(command);
-    Deno.renameSync(this.#file("keeper"), this.#file("alone"));
+    this.#record("that it is alone", () => {
+      writeFileAtomic(this.#file("alone"), this.#self.at, { mode: 0o600 });
+      removeIfExists(this.#file("keeper"));
+    });
     this.#endIfDone();
+  }
+
+  /** Writes a record; a failure is told, and the commands go on. */
+  #record(what: string, write: () => void): void {
+    try {
+      write();
+    } catch (error) {
+      print(`it cannot record ${what}: ${messageOf(error)}`);
+    }
   }
 
   #endIfDone(): void {
@@ -161,11 +176,7 @@ class CommandKeeper {
       keeper: this.#self,
       ...outcome !== undefined && { outcome },
     };
-    try {
-      writeDetached(this.#place.cachedir, detached);
-    } catch (error) {
-      print(`it cannot record a command of job ${jid}: ${messageOf(error)}`);
-    }
+    this.#record(`a command of job ${jid}`, () => writeDetached(this.#place.cachedir, detached));
   }
 
   async #accept(): Promise<void> {

@@ -9,7 +9,7 @@ import { isZipLink } from "../../lib/archives/zip_extracting.ts";
 import { readZipDirectory } from "../../lib/archives/zip_directory.ts";
 import { guessArchiveFormat } from "../../lib/archives/archive_format.ts";
 import { NoTarError, readTar } from "../../lib/archives/tar_members.ts";
-import { CommandError } from "../../lib/errors.ts";
+import { CommandError, CommandNotFoundError } from "../../lib/errors.ts";
 import { schemeOf } from "../../lib/filesystem/checksums.ts";
 import { sourcePath } from "../../lib/filesystem/sources.ts";
 import { tarStream } from "../../lib/filesystem/tar_stream.ts";
@@ -232,6 +232,9 @@ async function listTar(
     }
     return listing;
   } catch (error) {
+    if (error instanceof CommandNotFoundError) {
+      throw new CommandError(`Failed to list contents of ${name}: ${error.message}`);
+    }
     if (!(error instanceof NoTarError || error instanceof TypeError)) throw error;
     throw new CommandError(
       `Unable to list contents of ${name}. If this is an XZ-compressed tar archive, install XZ Utils to enable listing its contents. If it is ` +

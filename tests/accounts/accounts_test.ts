@@ -106,6 +106,26 @@ Deno.test({
   },
 });
 
+Deno.test({
+  name: "a password is set for a user without a line in shadow, and not without the file",
+  ignore: Deno.uid() !== 0,
+  async fn() {
+    using root = new AccountRoot();
+    const within = map({ __kwarg__: true, root: root.path });
+    const passwd = `${root.path}/etc/passwd`, shadow = `${root.path}/etc/shadow`;
+    Deno.writeTextFileSync(passwd, "bea:x:1501:1501::/:/bin/sh\nann:x:1500:1500::/:/bin/sh\n", { append: true });
+    assertEquals(await call("shadow.set_password", "ann", "$6$x$y", within), true);
+    const first = "root:*:19000:0:99999:7:::";
+    assertMatch(root.read("shadow"), /^root:\*:19000:0:99999:7:::\nann:\$6\$x\$y:\d+::::::\n$/);
+    Deno.writeTextFileSync(shadow, first);
+    assertEquals(await call("shadow.set_password", "bea", "!", within), true);
+    assertMatch(root.read("shadow"), /^root:\*:19000:0:99999:7:::\nbea:!:\d+::::::$/);
+    Deno.removeSync(shadow);
+    assertEquals(await call("shadow.set_password", "ann", "$6$x$z", within), false);
+    assertThrows(() => Deno.statSync(shadow), Deno.errors.NotFound);
+  },
+});
+
 Deno.test("names of users and groups cannot be options or lists", async () => {
   for (const name of ["-R", "a:b", "a\nb", "", "a,b"]) {
     for (

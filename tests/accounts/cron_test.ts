@@ -56,3 +56,9 @@ Deno.test("no field of a job becomes a separate line, and no user name becomes a
   for (const user of ["-l", "a\nb", "x:y"]) assertStringIncludes(await said("raw_cron", user), "Invalid user name");
   assertEquals(Deno.readTextFileSync(`${programs.path}/tab`), "");
 });
+
+Deno.test("a special time without a command is no job", () => {
+  const text = "# Lines below here are managed by Salt, do not edit\n# SALT_CRON_IDENTIFIER:x\n@reboot\n@daily true\n";
+  const [job, ...more] = parseCrontab(text).special;
+  assertEquals([job.spec, job.cmd, job.identifier, more], ["@daily", "true", "x", []]);
+});

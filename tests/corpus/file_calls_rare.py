@@ -3,7 +3,7 @@ c("file.psed", f"{R}/a.txt", "ONE", "1", flags="gI", tree=T)
 c("file.lchown", f"{R}/l", "nosuch", "nogroup", tree={"l": {"link": "x"}}), c("file.lchown", f"{R}/l", "root", "nosuch", tree={"l": {"link": "x"}}), c("file.lchown", f"{R}/l", "nosuch", "nosuch", tree={"l": {"link": "x"}})
 c("file.mknod", f"{R}/p", "p", mode="8"), c("file.mknod", f"{R}/p", "p", mode="0600"), c("file.mknod", f"{R}/a.txt", "p", tree=T)
 c("file.get_diff", f"{R}/d", f"{R}/a.txt", tree={**T, "d": {"dir": {}}}), c("file.get_diff", f"{R}/a.txt", f"{R}/d", tree={**T, "d": {"dir": {}}})
-c("archive.list", f"{R}/x.bin", "tar", decompress_cmd="no_such_program -d", tree={"x.bin": "x"})
+c("archive.list", f"{R}/x.bin", "tar", options="no_such_program -d", tree={"x.bin": "x"})
 
 # Managed files.
 LINKED = {**G, "l": {"link": "old"}, "none.sha": "nothing of use\n"}

@@ -237,6 +237,28 @@ Deno.test("processes that make the same directory at once use one of them", () =
     assertEquals(names(`${root}/mounts`).length, 1);
   }));
 
+Deno.test("a directory that another process made first is used, and a failure without it is an error", () =>
+  withRemote(async (remote, root) => {
+    const commit = await fetched(remote);
+    const place = { repository: `${root}/served`, directory: `${root}/commits` };
+    const { rename } = Deno;
+    const files = async (first: boolean) => {
+      Deno.rename = (_made, path) => {
+        if (first) Deno.mkdirSync(path);
+        return Promise.reject(new Error("Directory not empty"));
+      };
+      try {
+        return await commitFiles(commit, place);
+      } finally {
+        Deno.rename = rename;
+      }
+    };
+    await assertRejects(() => files(false), Error, "Directory not empty");
+    assertEquals(names(place.directory), []);
+    assertEquals(await files(true), `${root}/commits/${commit}`);
+    assertEquals(names(place.directory), [commit]);
+  }));
+
 Deno.test("a directory of objects that cannot be read is an error of the store", () =>
   withRemote(async (remote) => {
     const commit = await fetched(remote);

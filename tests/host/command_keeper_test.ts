@@ -190,6 +190,61 @@ Deno.test("a command that continued without its minion is taken over, with its o
     assertEquals(detachedCommands(cachedir, JID), []);
   }));
 
+/** A command that waits for a file `go` in the keeper's directory, and runs without the minion. */
+async function leftAlone(keeper: Keeper, before: () => void): Promise<() => Promise<void>> {
+  const run = keeperRunner(job(keeper.cachedir, { connect: () => keeper.connect() }));
+  const started = Promise.withResolvers<number>();
+  const spec = shell(`until [ -e ${keeper.cachedir}/go ]; do sleep 0.05; done; echo done`);
+  const lost = assertRejects(() => run(spec, care({ child: (pid) => started.resolve(pid) })), CommandLostError);
+  await started.promise;
+  before();
+  await keeper.leave();
+  return async () => {
+    Deno.writeTextFileSync(`${keeper.cachedir}/go`, "");
+    await lost;
+    assertEquals(await keeper.status(), 0);
+  };
+}
+
+Deno.test("a keeper whose directory was removed records its commands in a new one", () =>
+  withKeeper(async (keeper) => {
+    const directory = detachedDirectory(keeper.cachedir);
+    const end = await leftAlone(keeper, () => Deno.removeSync(directory, { recursive: true }));
+    await eventually(() => detachedCommands(keeper.cachedir, JID).length === 1, { what: "the record" });
+    await end();
+    assertEquals(detachedCommands(keeper.cachedir, JID)[0].outcome?.retcode, 0);
+  }));
+
+Deno.test("a keeper that can record nothing tells so, and its commands run to their end", () =>
+  withKeeper(async (keeper) => {
+    const directory = detachedDirectory(keeper.cachedir);
+    const end = await leftAlone(keeper, () => {
+      Deno.removeSync(directory, { recursive: true });
+      Deno.writeTextFileSync(directory, "no directory");
+    });
+    await end();
+    const told = keeper.lines.filter((line) => line.startsWith("it cannot record ")).map((line) => line.split(":")[0]);
+    assertEquals(told, [
+      "it cannot record its commands",
+      `it cannot record a command of job ${JID}`,
+      "it cannot record that it is alone",
+      `it cannot record a command of job ${JID}`,
+    ]);
+  }));
+
+Deno.test("a keeper that cannot listen to its minion is alone", async () => {
+  const cachedir = Deno.makeTempDirSync({ prefix: "keeper_" });
+  try {
+    const words = [...ownProcess("salt-keeper"), cachedir, `${cachedir}/socket`];
+    const args = ["-c", 'exec "$@" < /', "sh", ...words];
+    const { code, stdout } = await new Deno.Command("/bin/sh", { args, stdin: "null" }).output();
+    const [ready, lost] = textOf(stdout).split("\n");
+    assertEquals([code, ready, lost.split(":")[0]], [0, READY, "it lost its minion"]);
+  } finally {
+    Deno.removeSync(cachedir, { recursive: true });
+  }
+});
+
 Deno.test("a request that comes together with its end is ended", () =>
   withKeeper(async (keeper) => {
     const connection = await keeper.connect();
