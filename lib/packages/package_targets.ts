@@ -7,7 +7,7 @@
 import { CommandError, InvocationError } from "../errors.ts";
 import { checkedWord } from "../host/run_program.ts";
 import type { JobContext } from "../plugins/job_context.ts";
-import { isMap, map, repr, str, type Value } from "../values/value.ts";
+import { isMap, map, str, type Value } from "../values/value.ts";
 import { loadYaml } from "../yaml/load.ts";
 
 /** The arguments that name packages. */
@@ -72,8 +72,13 @@ export function repacked(pkgs: readonly Value[], normalize: NormalizeName): Map<
     }
   }
   if (pkgs.length === packages.size) return packages;
-  throw new InvocationError(
-    `You are passing a list of packages that contains duplicated packages names: ${repr([...pkgs])}. This cannot be ` +
+  throw refusedPackages([...pkgs]);
+}
+
+/** Salt's error for `pkgs` that do not name as many packages as they have entries. */
+export function refusedPackages(pkgs: Value): InvocationError {
+  return new InvocationError(
+    `You are passing a list of packages that contains duplicated packages names: ${str(pkgs)}. This cannot be ` +
       "processed. In case you are targeting different versions of the same package, please target them individually",
   );
 }

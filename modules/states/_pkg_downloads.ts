@@ -73,7 +73,6 @@ async function downloadTargets(
 ): Promise<Map<string, string | null> | StateResult> {
   const downloaded = asInstalled(await context.call("pkg.list_downloaded", [], keywords({}, kwargs)));
   const wanted = await wantedPackages(pkgs, true, context);
-  if (wanted.size === 0) return failed(name, "Invalidly formatted pkgs parameter. See minion log.");
   const unknown = await unknownPackages(name, wanted, kwargs, context);
   if (unknown !== undefined) return unknown;
   const targets = new Map<string, string | null>();

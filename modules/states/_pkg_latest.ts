@@ -32,7 +32,6 @@ export async function runLatest(args: LatestArguments, more: ValueMap, context: 
   let names: Value = [name];
   if (truthy(pkgs)) {
     names = [...(await wantedPackages(pkgs, true, context)).keys()];
-    if (names.length === 0) return failed(name, 'Invalidly formatted "pkgs" parameter. See minion log.');
   } else if (Array.isArray(pkgs)) return { ...startResult(name), comment: "No packages to install provided" };
   const kwargs = new Map(more).set("saltenv", saltenvOf(context));
   let refresh = wantsRefresh(args.refresh, context.opts);

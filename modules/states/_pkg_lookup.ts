@@ -7,10 +7,10 @@
 import { hasFunction, keywords } from "./_execution.ts";
 import { fulfills, type WantedPackages } from "./_pkg_versions.ts";
 import { CommandError } from "../../lib/errors.ts";
-import { listed, repacked } from "../../lib/packages/package_targets.ts";
+import { listed, refusedPackages, repacked } from "../../lib/packages/package_targets.ts";
 import type { StateContext } from "../../lib/plugins/job_context.ts";
 import { failed, type StateResult } from "../../lib/plugins/state_module.ts";
-import { compareStrings, isMap, map, str, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { compareStrings, isMap, map, str, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
 
 /** The versions of installed packages. */
 export type InstalledVersions = ReadonlyMap<string, readonly string[]>;
@@ -29,13 +29,14 @@ export async function normalizedName(name: string, context: StateContext): Promi
   return (await normalized([name], context))(name);
 }
 
-/** The packages of a state's `pkgs`. @throws {InvocationError} If two have one name. */
+/** The packages of a state's `pkgs`. @throws {InvocationError} If two have one name, or a text is the YAML of none. */
 export async function wantedPackages(
   pkgs: Value,
   normalize: boolean,
   context: StateContext,
 ): Promise<Map<string, string | null>> {
   const list = listed(pkgs) ?? [];
+  if (list.length === 0 && truthy(pkgs)) throw refusedPackages(pkgs);
   const names = list.flatMap((one) => isMap(one) ? [...one.keys()] : [one]).map(str);
   return repacked(list, normalize ? await normalized(names, context) : (name) => name);
 }

@@ -9,10 +9,9 @@ import { installedPackages, type InstalledVersions, normalizedName, wantedPackag
 import { saltenvOf } from "./_saltenv.ts";
 import { fulfills, type WantedPackages } from "./_pkg_versions.ts";
 import { CommandError } from "../../lib/errors.ts";
-import { listed } from "../../lib/packages/package_targets.ts";
 import type { StateContext } from "../../lib/plugins/job_context.ts";
 import { failed, startResult, type StateResult } from "../../lib/plugins/state_module.ts";
-import { compareStrings, isMap, map, str, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { compareStrings, isMap, map, str, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
 
 /** The action: `removed` keeps the configuration. */
 export type Removal = "remove" | "purge";
@@ -51,7 +50,7 @@ async function namedPackages(
   { name, version, pkgs, normalize }: RemovalArguments,
   context: StateContext,
 ): Promise<Map<string, string | null>> {
-  if (listed(pkgs) !== undefined) return await wantedPackages(pkgs, normalize, context);
+  if (truthy(pkgs)) return await wantedPackages(pkgs, normalize, context);
   const wanted = version === null ? null : str(version);
   const names = name.split(",");
   const all = new Map<string, string | null>();
@@ -120,9 +119,9 @@ async function installedTargets(
 ): Promise<string[] | StateResult> {
   const { name, version, pkgs, ignore_epoch } = args;
   const installed = await installedPackages(context, kwargs);
-  const wanted: WantedPackages = listed(pkgs) === undefined
-    ? new Map([[await normalizedName(name, context), version === null ? null : str(version)]])
-    : await wantedPackages(pkgs, args.normalize, context);
+  const wanted: WantedPackages = truthy(pkgs)
+    ? await wantedPackages(pkgs, args.normalize, context)
+    : new Map([[await normalizedName(name, context), version === null ? null : str(version)]]);
   const targets: string[] = [];
   const problems: string[] = [];
   let comparedVersions = false;
