@@ -59,6 +59,8 @@ export interface HighState {
 export interface OpenSetting {
   /** Whether the pillar is compiled again if the one in memory may be outdated. */
   readonly freshPillar?: boolean;
+  /** Whether the call is for SLS files, whose environment is `base` if neither the call nor the minion has one. */
+  readonly ofSls?: boolean;
   /** Options that replace the minion's and the master's. */
   readonly options?: Readonly<Record<string, Value>>;
 }
@@ -70,13 +72,15 @@ export interface OpenSetting {
 export async function openHighState(
   context: JobContext,
   kwargs: ValueMap,
-  { freshPillar = false, options = {} }: OpenSetting = {},
+  { freshPillar = false, ofSls = false, options = {} }: OpenSetting = {},
 ): Promise<HighState> {
   const called = settingsOf(optsValues(context.opts), kwargs);
   const files = fileClientOf(context);
   const isLocal = context.opts.file_client === "local";
   const opts = isLocal ? called.opts : withMasterOpts(called.opts, await files.masterOpts());
   if (kwargs.has("test")) opts.set("test", kwargs.get("test") ?? null);
+  const saltenv = called.saltenv ?? (ofSls ? "base" : undefined);
+  if (saltenv !== undefined) opts.set("saltenv", saltenv);
   for (const [name, value] of Object.entries(options)) opts.set(name, value);
   const pillar = await pillarOf(context, kwargs, freshPillar && !isSaltCall(context));
   // Templates see the values of pillar, which `pillar.*` masks in results.
@@ -89,7 +93,7 @@ export async function openHighState(
     render: (request) => renderSls(request, host),
   });
   const gatherPillar = () => pillarOf(context, kwargs, true);
-  return new OpenHighState({ context: inner, opts, pillar, source, saltenv: called.saltenv, gatherPillar });
+  return new OpenHighState({ context: inner, opts, pillar, source, saltenv, gatherPillar });
 }
 
 /** Whether `salt-call` runs this: its pillar has just been compiled. */

@@ -63,9 +63,16 @@ export function settingsOf(own: ValueMap, kwargs: ValueMap): HighStateSettings {
       throw new CommandError("lock_saltenv is enabled, saltenv cannot be changed");
     }
     opts.set("saltenv", str(given));
-  } else if (given === null) opts.set("saltenv", null);
+  }
+  const pillarenv = kwargs.has("pillarenv") ? kwargs.get("pillarenv") : fromSaltenv(opts, given);
+  if (pillarenv !== undefined) opts.set("pillarenv", pillarenv === null ? null : str(pillarenv));
   const saltenv = opts.get("saltenv");
   return { opts, saltenv: truthy(saltenv) && saltenv !== undefined ? str(saltenv) : undefined };
+}
+
+/** The environment of pillar that follows from that of states, with the option for it. */
+function fromSaltenv(opts: ValueMap, saltenv: Value | undefined): Value | undefined {
+  return truthy(opts.get("pillarenv_from_saltenv")) ? saltenv : undefined;
 }
 
 /** `salt://top.sls`, `/top.sls` and `top.sls` are one file of the file server. */

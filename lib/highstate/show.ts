@@ -38,7 +38,7 @@ export async function showLowSls(mods: Value, call: Call): Promise<Value> {
 
 /** `state.graph`: the graph of their requisites. */
 export async function graphSls(mods: Value, call: Call): Promise<Value> {
-  const state = await open(call);
+  const state = await open(call, { ofSls: true });
   const walked = await state.walk(askedFor(mods, state));
   const verified = await state.compile(walked, VERIFIED);
   const errors = [...walked.errors, ...verified.errors];
@@ -122,8 +122,8 @@ export async function idExists(ids: Value, mods: Value, call: Call): Promise<boo
   return splitInput(ids).every((id) => known.has(id));
 }
 
-async function open({ context, kwargs }: Call): Promise<HighState> {
-  const state = await openHighState(context, kwargs);
+async function open({ context, kwargs }: Call, { ofSls = false } = {}): Promise<HighState> {
+  const state = await openHighState(context, kwargs, { ofSls });
   checkPillar(state.pillar, kwargs);
   return state;
 }
@@ -133,7 +133,7 @@ function askedFor(mods: Value, { saltenv = "base" }: HighState): Map<string, str
 }
 
 async function shownSls(mods: Value, route: Route, shown: Shown, call: Call): Promise<Value> {
-  const state = await open(call);
+  const state = await open(call, { ofSls: true });
   const walked = await state.walk(askedFor(mods, state));
   // If some files cannot be rendered, the form of the others is still verified.
   const compiled = await state.compile(walked, walked.errors.length > 0 ? VERIFIED : route);

@@ -23,7 +23,7 @@ export async function applySls(mods: Value, call: ApplyCall): Promise<Value> {
   const { context, kwargs } = call;
   const disabled = disabledTexts((Array.isArray(mods) ? mods : [mods]).map(str), context);
   if (disabled.length > 0) return refused(disabled, call);
-  const prepared = await prepare(call);
+  const prepared = await prepare(call, { ofSls: true });
   if (prepared instanceof Refusal) return prepared.returned;
   const { states } = prepared;
   const saltenv = states.saltenv ?? "base";
@@ -54,10 +54,10 @@ export async function applyHighstate(call: ApplyCall): Promise<Value> {
 
 /** Applies the SLS files of another top file. */
 export async function applyTopFile(name: string, call: ApplyCall): Promise<Value> {
-  const opts: Record<string, Value> = { state_top: name };
+  const options: Record<string, Value> = { state_top: name };
   const saltenv = call.kwargs.get("saltenv") ?? null;
-  if (saltenv !== null) opts.state_top_saltenv = saltenv;
-  const prepared = await prepare(call, opts);
+  if (saltenv !== null) options.state_top_saltenv = saltenv;
+  const prepared = await prepare(call, { options });
   return prepared instanceof Refusal ? prepared.returned : await runTop(prepared);
 }
 

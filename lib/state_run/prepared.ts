@@ -6,7 +6,7 @@
 
 import { loadMinionConfig } from "../config/load.ts";
 import { loadYamlMapping } from "../yaml/load.ts";
-import { type HighState, openHighState } from "../highstate/high_state.ts";
+import { type HighState, openHighState, type OpenSetting } from "../highstate/high_state.ts";
 import type { JobContext } from "../plugins/job_context.ts";
 import type { Chunk } from "../states/chunks.ts";
 import { str, truthy, type Value, type ValueMap } from "../values/value.ts";
@@ -55,17 +55,17 @@ export class Refusal {
 
 /**
  * Prepares a run; its pillar is made again.
- * @param options Options that the call replaces.
+ * @param setting.options Options that the call replaces. @param setting.ofSls As of {@linkcode openHighState}.
  * @throws {CommandError} @throws {InvocationError} For arguments that cannot be.
  */
 export async function prepare(
   call: ApplyCall,
-  options: Readonly<Record<string, Value>> = {},
+  setting: Pick<OpenSetting, "options" | "ofSls"> = {},
 ): Promise<Prepared | Refusal> {
   const { kwargs } = call;
   const context = withLocalConfig(call);
   const test = isTestMode(call.test, kwargs, context);
-  const states = await openHighState(context, new Map(kwargs).set("test", test), { freshPillar: true, options });
+  const states = await openHighState(context, new Map(kwargs).set("test", test), { ...setting, freshPillar: true });
   const errors = states.pillar.get("_errors");
   if (truthy(errors) && !truthy(kwargs.get("force"))) {
     context.setRetcode(RETCODE.pillar);

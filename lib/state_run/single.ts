@@ -60,7 +60,7 @@ export async function applyLow(chunk: Chunk, call: ApplyCall): Promise<Value> {
  */
 export async function applyId(id: string, mods: Value, call: ApplyCall): Promise<Value> {
   const { context } = call;
-  const prepared = await prepare(call);
+  const prepared = await prepare(call, { ofSls: true });
   if (prepared instanceof Refusal) return prepared.returned;
   const { states } = prepared;
   const saltenv = states.saltenv ?? "base";

@@ -149,3 +149,18 @@ case("template_str of a body that is a list", [call("template_str", "a: [1]\n", 
 # --- modules that are fetched before -----------------------------------------------------------------------------------------
 case("modules are not fetched", [call("highstate")], {**A, **TOP}, {"autoload_dynamic_modules": False})
 case("modules that a call names", [call("sls", "t", sync_mods=mods) for mods in (True, "nosuch", "modules,states", ["grains"], "all,nosuch", "")], A)
+
+# --- more of environments and of what is merged ------------------------------------------------------------------------------
+ENVS = state("a", CONFIGURED, "changes: False", "comment: '{{ opts.saltenv }} {{ opts.pillarenv }}'")
+case("the environments that a template sees", [call("sls", "t"), call("sls", "t", saltenv=None), call("sls", "t", pillarenv="x"), call("sls", "t", pillarenv=None)], {"t.sls": ENVS, "dev|t.sls": ENVS}, {"saltenv": "dev", "pillarenv": "cfg"})
+case("the environment of pillar by that of states", [call("sls", "t", saltenv="dev"), call("sls", "t"), call("sls", "t", saltenv="dev", pillarenv="x")], {"t.sls": ENVS, "dev|t.sls": ENVS}, {"pillarenv_from_saltenv": True, "pillarenv": "cfg"})
+for more, ours in {"require: a": differs("Salt requires each character of the text", ["The require statement in state 'x' in SLS 'x' needs to be formed as a list"], 1), "require: [{test: a}]": None, "foo: 1": None}.items():
+    case(f"extend with {more}", [call("sls", "t", ours=ours)], {"t.sls": "include: [x]\nextend: {x: {test: [{%s}]}}\n" % more + state("a"), "x.sls": state("x", "nop", "require: [{test: b}]", "foo: [1]") + state("b")})
+for name, extension in {"an ID by its name": "n: {test: [{foo: 1}]}", "a name that two have": "m: {test: [{foo: 1}]}", "an excluded file": "e: {test: [{foo: 1}]}"}.items():
+    case(f"extend of {name}", [call("sls", "t")], {"t.sls": "include: [x, e]\nexclude: [e]\nextend: {%s}\n" % extension + state("a"), "e.sls": state("e"), "x.sls": state("x", "nop", "name: n") + state("y", "nop", "name: m") + state("z", "nop", "name: m")})
+case("requisites of whole files", [call("sls", "t")], {"t.sls": "include: [x]\n" + state("a", CHANGES, "require_in: [{sls: x}]") + state("b", "nop", "require: [{sls: x}]"), "x.sls": state("x1") + state("x2")})
+case("top files that are merged", [call("show_top")], {"top.sls": "base:\n  '*': [t]\n", "dev|top.sls": "base:\n  '*': 5\n"}, {"top_file_merging_strategy": "merge_all"})
+case("an include from any environment", [call("highstate"), call("show_sls", "t"), call("sls", "u")], {"top.sls": "base:\n  '*': [t]\ndev:\n  '*': [n]\nqa:\n  '*': [n]\n", "t.sls": "include:\n  - _xenv: x\n", "u.sls": "include:\n  - _xenv: y\n",
+     "dev|x.sls": state("x"), "qa|x.sls": state("y"), "dev|n.sls": "{}\n", "qa|n.sls": "{}\n", "__env__|z.sls": "{}\n"})
+case("an include from the one other environment", [call("highstate")], {"top.sls": "base:\n  '*': [t]\ndev:\n  '*': [n]\n", "t.sls": "include:\n  - _xenv: x\n", "dev|x.sls": state("x"), "dev|n.sls": state("n"), "__env__|z.sls": "{}\n"})
+case("extend of no state", [call("sls", "t", ours=differs("Salt fails: StopIteration", ["Extension name 'x' in SLS 't' names no state"], 1))], {"t.sls": "include: [x]\nextend: {x: {__env__: base}}\n", "x.sls": state("x")})
