@@ -73,6 +73,8 @@ async function runTop(prepared: Prepared): Promise<Value> {
   const errors = verifyTop(read.top, read.places);
   const matches = await states.matches(read);
   if (matches.size === 0) {
+    // Salt says so of a top file that is wrong, too, or fails.
+    if (errors.length > 0) return refused(states.refusal(errors), call);
     return noStates("No Top file or master_tops data matches found. Please see master log for details.", call);
   }
   const wanted = whitelisted(matches, call.kwargs.get("whitelist") ?? null);

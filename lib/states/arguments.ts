@@ -103,10 +103,7 @@ function moduleOf(fun: string): string {
 /** Where the argument is written. */
 function placeOf(name: Value, chunk: Chunk, high: ValueMap, places: Places): Place | undefined {
   const body = high.get(chunk.get("__id__") ?? null);
-  if (!isMap(body)) return undefined;
-  for (const [state, run] of stateRuns(body)) {
-    if (state !== chunk.get("state")) continue;
-    for (const argument of run) if (isMap(argument) && argument.has(name)) return places.key(argument, name);
-  }
-  return undefined;
+  const runs = [...isMap(body) ? stateRuns(body) : []].filter(([state]) => state === chunk.get("state"));
+  const argument = runs.flatMap(([, run]) => run).filter(isMap).find((argument) => argument.has(name));
+  return argument && places.key(argument, name);
 }

@@ -13,13 +13,12 @@ import { equals, isMap, str, type Value, type ValueMap } from "../values/value.t
 export type Chunk = ValueMap;
 
 /** The chunks of `high`, in its order. */
-export function makeChunks(high: ValueMap, places: Places, orchestrationJid?: Value): Chunk[] {
+export function makeChunks(high: ValueMap, places: Places): Chunk[] {
   const chunks: Chunk[] = [];
   for (const [id, body] of high) {
     if (isReserved(id) || !isMap(body)) continue;
     for (const [state, run] of stateRuns(body)) {
       const chunk: Chunk = new Map([["state", state], ["name", id]]);
-      if (orchestrationJid !== undefined) chunk.set("__orchestration_jid__", orchestrationJid);
       for (const key of ["__sls__", "__env__", "__sls_included_from__"]) {
         const value = body.get(key);
         if (value !== undefined) chunk.set(key, value);

@@ -38,17 +38,10 @@ function fileOf(body: Value): string {
   return `${isMap(body) ? str(body.get("__env__") ?? "base") : "base"}:${slsOf(body)}`;
 }
 
-/** Makes `__extend__` a list of maps of one ID each, without repeats. */
+/** Makes `__extend__` a list of maps of one ID each. */
 export function splitExtends(high: ValueMap): void {
   const extensions = high.get("__extend__");
   if (!Array.isArray(extensions)) return;
-  const known = new Map<Value, Value[]>();
-  const split: Value[] = [];
-  for (const [id, body] of extensions.flatMap((extension) => isMap(extension) ? [...extension] : [])) {
-    const bodies = known.get(id) ?? [];
-    if (bodies.some((other) => equals(other, body))) continue;
-    known.set(id, [...bodies, body]);
-    split.push(new Map([[id, body]]));
-  }
-  high.set("__extend__", split);
+  const split = extensions.flatMap((extension) => isMap(extension) ? [...extension] : []);
+  high.set("__extend__", split.map(([id, body]) => new Map([[id, body]])));
 }

@@ -56,11 +56,10 @@ export class Places {
 
   /** The place of an ID's body, a state's arguments, a chunk, or one argument. */
   of(made: Value | undefined): Place | undefined {
-    if (made === null || typeof made !== "object") return undefined;
+    if (made === undefined || !(isMap(made) || Array.isArray(made))) return undefined;
     const origin = this.#origins.get(made);
     if (typeof origin === "function") return origin();
     if (origin !== undefined) return this.of(origin as Value[]);
-    if (!isMap(made) && !Array.isArray(made)) return undefined;
     const place = this.#find(made, (document) => document.holder(made)) ?? this.#declaredPlace(made);
     if (place !== undefined || !isMap(made)) return place;
     const first = made.keys().next();

@@ -47,7 +47,7 @@ export class RequisiteGraph {
     const node = this.nodes.get(tag) ?? new GraphNode<ChunkNode, Requisite>(tag, { chunk, mayAggregate });
     node.data = { chunk, mayAggregate };
     this.nodes.set(tag, node);
-    if (this.#made !== undefined) addNames(this.#made, node);
+    this.#made = undefined;
   }
 
   get #index(): Index {

@@ -33,8 +33,6 @@ export interface CompileOptions {
   readonly allFunctions?: ReadonlySet<string>;
   /** State modules that exist for other hosts or in the tree: their functions are not reported as missing. */
   readonly otherModules?: ReadonlySet<string>;
-  /** For an orchestration: its job. */
-  readonly orchestrationJid?: Value;
 }
 
 /** The data that the stages change. */
@@ -64,7 +62,7 @@ export const STAGES = {
   },
   chunks: (draft, options) => {
     const disabled = options.disabledStates.map(compileGlob);
-    const made = makeChunks(draft.high, draft.places, options.orchestrationJid);
+    const made = makeChunks(draft.high, draft.places);
     draft.chunks = made.filter((chunk) => !disabled.some((matches) => matches(functionOf(chunk))));
     for (const chunk of draft.chunks) draft.graph.add(chunk, mayAggregate(chunk, options.aggregate, options.modules));
     return [];
