@@ -98,7 +98,7 @@ Deno.test("state.lint reads pillar from a file, and says what is wrong with the 
   assertStringIncludes(String((await lint("l.yaml")).error), "l.yaml holds a list instead of a map");
 });
 
-Deno.test("state.lint says once that a file is no map, where an argument of a name stands, and leaves unknown environments alone", async () => {
+Deno.test("state.lint says once that a file is no map, where an argument of a name stands, and once that an environment is not there", async () => {
   await using tree = await openTree({
     files: {
       "list.sls": "[1]\n",
@@ -113,5 +113,7 @@ Deno.test("state.lint says once that a file is no map, where an argument of a na
   };
   assertEquals((await told("list")).length, 1);
   assertStringIncludes((await told("names"))[0], "unknown argument `sorce` of file.managed in state 'a'");
-  assertEquals((await told()).some((text) => text.includes("gone")), false);
+  assertEquals((await told()).filter((text) => text.includes("gone")).map((text) => text.split("\n")[0]), [
+    "No matching sls found for 'gone' in env 'nothere'",
+  ]);
 });
