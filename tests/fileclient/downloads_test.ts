@@ -8,7 +8,10 @@ import { testContext, testOpts } from "../support/calls/job_context.ts";
 import { filesBelow } from "../support/tree.ts";
 
 /** A web server, and a file client without a file server. */
-async function scene(answer: (request: Request) => Response | Promise<Response>) {
+async function scene(
+  answer: (request: Request) => Response | Promise<Response>,
+  signal: AbortSignal = new AbortController().signal,
+) {
   const root = await Deno.makeTempDir({ prefix: "downloads_" });
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, answer);
   const client = openFileClient({
@@ -16,7 +19,7 @@ async function scene(answer: (request: Request) => Response | Promise<Response>)
     hashType: "sha256",
     id: "web1",
     request: () => Promise.reject(new Error("no file server here")),
-    signal: new AbortController().signal,
+    signal,
     log: () => {},
   });
   const { port } = server.addr;
@@ -131,4 +134,44 @@ Deno.test("a job fetches a file of a web server once, and the next job again", a
   assertEquals(await ask(second), "text 2");
   await Deno.remove(String(await callIn(first)));
   assertEquals(await ask(first), "text 3", "a copy that is gone");
+});
+
+Deno.test("an answer without a body is an empty file", async () => {
+  await using s = await scene(() => new Response(null, { status: 204 }));
+  const copy = await s.client.cacheFile(`http://${s.host}/f`, "base") ?? "";
+  assertEquals(Deno.readTextFileSync(copy), "");
+});
+
+Deno.test("what is no URL, no server and no end of a page is an error; a server that is not there has no files", async () => {
+  const piece = new Uint8Array(1 << 20);
+  await using s = await scene((request) => {
+    let left = request.url.endsWith("/breaks") ? 1 : Infinity;
+    return new Response(
+      new ReadableStream({
+        pull(controller) {
+          if (left-- > 0) controller.enqueue(piece);
+          else controller.error(new Error("the server breaks off"));
+        },
+      }),
+    );
+  });
+  const contents = (url: string) => s.client.contents(url, "base");
+  await assertRejects(
+    () => contents(`http://${s.host}/endless`),
+    CommandError,
+    `is larger than ${100 * 2 ** 20} bytes`,
+  );
+  await assertRejects(() => contents(`http://${s.host}/breaks`), CommandError, `Error reading http://${s.host}/breaks`);
+  await assertRejects(() => contents("http://[x/"), CommandError, "Cannot fetch 'http://[x/': it is no URL");
+  await assertRejects(() => contents("http://127.0.0.1:1/f"), CommandError, "Error reading http://127.0.0.1:1/f");
+  assertEquals(await s.client.exists("http://127.0.0.1:1/f", "base"), false);
+});
+
+Deno.test("a download ends with its job", async () => {
+  const job = new AbortController();
+  await using s = await scene(() => {
+    job.abort(new Error("the job is ended"));
+    return new Response("too late");
+  }, job.signal);
+  await assertRejects(() => s.client.contents(`http://${s.host}/f`, "base"), Error, "the job is ended");
 });

@@ -8,7 +8,9 @@ import { sleep } from "../../lib/os/sleep.ts";
 import { loadFamily } from "../../lib/plugins/loader.ts";
 import { isMap, map, repr, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { RUNNERS } from "../../modules/runners/_built_in.ts";
-import { assert, assertEquals } from "../support/assert.ts";
+import { open as openGitfs } from "../../modules/fileserver/gitfs.ts";
+import { open as openMinionfs } from "../../modules/fileserver/minionfs.ts";
+import { assert, assertEquals, assertRejects } from "../support/assert.ts";
 import { git, makeFileServer, makeRepository, SALT_FILES, type TestFileServer } from "../support/files/file_server.ts";
 import { withRunnerWorld } from "../support/fleet/runner_services.ts";
 import { fromTyped } from "../support/typed_values.ts";
@@ -147,4 +149,58 @@ Deno.test("a running update ends when the master ends", async () => {
   assert((await files.envs()).includes("dev"));
   ending.abort();
   await updating;
+});
+
+Deno.test("gitfs removes the repositories of remotes that are gone, reads no digest of a file that is gone, and says what it cannot delete", async () => {
+  using server = await makeFileServer(map({ fileserver_backend: ["gitfs"], gitfs_remotes: ["file://{root}/repo"] }));
+  const { opts } = server.services;
+  const gitfs = openGitfs(opts, { log: () => {} });
+  const cache = `${opts.cachedir}/gitfs`;
+  Deno.mkdirSync(`${cache}/of another remote/refs`, { recursive: true });
+  const { signal } = new AbortController();
+  assertEquals((await gitfs.update([], { changes: true, signal }))?.get("changed"), true);
+  assertEquals([...Deno.readDirSync(cache)].some(({ name }) => name === "of another remote"), false);
+  await gitfs.reap?.();
+
+  const found = await gitfs.find({ path: "f.txt", saltenv: "base", query: new Map() });
+  assert(found !== undefined);
+  Deno.removeSync(found.path);
+  assertEquals(await gitfs.hash(found, "base"), undefined);
+  Deno.mkdirSync(found.path);
+  await assertRejects(() => Promise.resolve(gitfs.hash(found, "base")), Error);
+
+  Deno.removeSync(cache, { recursive: true });
+  // The name of a file that is no directory: nothing can be below it.
+  Deno.writeTextFileSync(cache, "");
+  const blocked = openGitfs({ ...opts, cachedir: `${cache}/x` }, { log: () => {} });
+  const told = await blocked.clearCache?.() ?? [];
+  assertEquals(told.map((line) => line.split(": ")[0]), [
+    `Unable to delete ${cache}/x/gitfs`,
+    `Unable to delete ${cache}/x/file_lists/gitfs`,
+  ]);
+});
+
+Deno.test("minionfs forgets the digests of files that minions do not have any more", async () => {
+  using server = await makeFileServer(map({ fileserver_backend: ["minionfs"], file_recv: true }));
+  const { opts } = server.services;
+  const minionfs = openMinionfs(opts, { log: () => {} });
+  assert(minionfs !== undefined);
+  assertEquals(minionfs.intervals?.(), [{}]);
+  const found = await minionfs.find({ path: "m1/a/b.txt", saltenv: "base", query: new Map() });
+  assert(found !== undefined);
+  assertEquals(typeof await minionfs.hash(found, "base"), "string");
+  // The digests that are kept of large files.
+  const kept = `${opts.cachedir}/minionfs/hash/base/m1`;
+  Deno.mkdirSync(`${kept}/a`, { recursive: true });
+  for (const name of ["a/b.txt", "a/gone"]) Deno.writeTextFileSync(`${kept}/${name}.hash.sha256`, "0:0");
+  await minionfs.reap?.();
+  assertEquals([...Deno.readDirSync(`${kept}/a`)].map(({ name }) => name), ["b.txt.hash.sha256"]);
+});
+
+Deno.test("a list of files that cannot be removed is named", async () => {
+  using server = await makeFileServer();
+  const lists = `${server.services.opts.cachedir}/file_lists/roots`;
+  Deno.mkdirSync(`${lists}/base.p/in the way`, { recursive: true });
+  const error = await assertRejects(() => call(server, "fileserver.clear_file_list_cache", [], new Map()), Error);
+  assertEquals(error.message.startsWith(`Cannot remove ${lists}/base.p: `), true, error.message);
 });

@@ -1,8 +1,10 @@
-import { assertEquals, assertRejects } from "@std/assert";
+import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { RenderError } from "../../lib/errors.ts";
 import { renderSls, renderTemplate } from "../../lib/render/render.ts";
 import { renderValue } from "../../lib/render/render_value.ts";
 import { isMap, map, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { render as renderMsgpack } from "../../modules/renderers/msgpack.ts";
+import { TextOrigin } from "../../lib/templates/text_origin.ts";
 import { renderWorld } from "../support/files/render_scope.ts";
 
 async function data(text: string, opts: Record<string, unknown> = {}, path?: string): Promise<Value> {
@@ -202,5 +204,44 @@ Deno.test("renderValue refuses an unknown renderer", async () => {
     () => renderValue("nosuch", "x", renderWorld()),
     RenderError,
     'The renderer "nosuch" is not available',
+  );
+});
+
+Deno.test("a template of a renderer of data, and a text for a renderer that got data, are errors", async () => {
+  await assertRejects(
+    () => renderTemplate("yaml", { text: "a: 1\n" }, renderWorld()),
+    RenderError,
+    "The renderer yaml returns data, not text",
+  );
+  await assertRejects(
+    () => data("#!yaml|jinja\na: 1\n", {}, "/x"),
+    RenderError,
+    "The renderer jinja needs a text, and the one before it made a dict",
+  );
+});
+
+Deno.test("braces that no template has read are explained; MessagePack is read of texts and bytes", async () => {
+  const error = await data("#!yaml\na: {{ x }}\n", {}, "/x").catch((error) => error);
+  assertEquals(error.text.includes("does the file go through jinja, or is a value missing its quotes?"), true);
+  const made = (bytes: number[]) => {
+    const origin = TextOrigin.ofFile("", undefined);
+    return renderMsgpack({
+      data: new Uint8Array(bytes),
+      origin,
+      argline: "",
+      request: { text: "" },
+      host: renderWorld(),
+    });
+  };
+  assertEquals(made([0x81, 0xa1, 0x61, 1]).data, map({ a: 1 }));
+  assertEquals(await data("#!msgpack\n\u0005", {}, "/x"), 5);
+  assertEquals(await data("#!msgpack\n \n", {}, "/x"), new Map());
+  assertThrows(() => made([0xc1]), RenderError, "No MessagePack");
+});
+
+Deno.test("dates of TOML are texts", async () => {
+  assertEquals(
+    await data("#!toml\nd = 1979-05-27T07:32:00Z\nb = true\n", {}, "/x"),
+    map({ d: "1979-05-27T07:32:00.000Z", b: true }),
   );
 });

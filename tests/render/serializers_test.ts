@@ -2,7 +2,7 @@ import corpus from "../corpus/serializers.json" with { type: "json" };
 import { CommandError, InvocationError } from "../../lib/errors.ts";
 import { SERIALIZERS } from "../../lib/render/serializers.ts";
 import { isMap, map, repr, type Value } from "../../lib/values/value.ts";
-import { assert, assertEquals, assertThrows } from "../support/assert.ts";
+import { assert, assertEquals, assertRejects, assertStringIncludes, assertThrows } from "../support/assert.ts";
 import { fromTyped, type Typed } from "../support/typed_values.ts";
 
 /** Only the corpus script defines these notations. */
@@ -45,4 +45,44 @@ for (const row of corpus.configs) {
 
 Deno.test("a list that holds tables and numbers is refused as TOML", () => {
   assertThrows(() => SERIALIZERS.toml.serialize(map({ l: [{ a: 1 }, 2] }), new Map()), CommandError, "holds tables");
+});
+
+Deno.test("options that a serializer does not know, texts that are none and what a format cannot hold are refused", () => {
+  const rows: readonly (readonly [what: () => unknown, told: string])[] = [
+    [
+      () => SERIALIZERS.json.serialize?.(5, map({ nope: 1 })),
+      "The serializer has no option 'nope'; it has sort_keys, indent, ensure_ascii",
+    ],
+    [() => SERIALIZERS.toml.serialize?.(map({}), map({ nope: 1 })), "it has none"],
+    [() => SERIALIZERS.configparser.serialize?.(5, new Map()), "configparser can only serialize dictionaries"],
+    [() => SERIALIZERS.configparser.serialize?.(map({ s: { a: null } }), new Map()), "option values must be strings"],
+    [() => SERIALIZERS.yaml.deserialize?.(5, new Map()), "Cannot read 5: it is no text"],
+  ];
+  for (const [what, told] of rows) assertStringIncludes(answerOf(what), told);
+});
+
+Deno.test("TOML that is none names its line; tables that are nested without an end are refused", async () => {
+  const broken = SERIALIZERS.toml.deserialize?.("a = 1\nb = \n", new Map());
+  const error = await assertRejects(() => Promise.resolve(broken), CommandError);
+  assertStringIncludes(error.message, "; line 2");
+  const nested = (depth: number, wrap: (inner: Value) => Value): Value => {
+    let value: Value = map({ end: 1 });
+    for (let i = 0; i < depth; i++) value = wrap(value);
+    return value;
+  };
+  const shapes: readonly ((inner: Value) => Value)[] = [
+    (inner) => map({ t: inner }),
+    (inner) => map({ l: [inner] }),
+    (inner) => map({ l: [map({ t: inner })] }),
+  ];
+  for (const wrap of shapes) {
+    const written = (depth: number) => answerOf(() => SERIALIZERS.toml.serialize?.(nested(depth, wrap), new Map()));
+    assertStringIncludes(written(20), "end = 1");
+    assertEquals(written(450), "refused: TOML tables are nested deeper than 200 levels");
+  }
+  const inList = map({ l: [nested(300, (inner) => map({ t: inner }))] });
+  assertEquals(
+    answerOf(() => SERIALIZERS.toml.serialize?.(inList, new Map())),
+    "refused: TOML tables are nested deeper than 200 levels",
+  );
 });

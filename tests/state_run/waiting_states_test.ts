@@ -53,3 +53,13 @@ Deno.test("a state that waited and fails ends the run with failhard, before the 
     "b false",
   ]);
 });
+
+Deno.test("parallel states end with their job", async () => {
+  const job = new AbortController();
+  const files = { "t.sls": slow("a", PARALLEL) + slow("b", PARALLEL, "require: [a]") + state("c", "test.nop") };
+  await using tree = await openTree({ files, context: { signal: job.signal } });
+  const called = tree.call("state.sls", ["t"]);
+  setTimeout(() => job.abort(new Error("the job is ended")), 150);
+  const outcome = await called.then(({ error }) => error, (error: unknown) => error);
+  assertEquals(outcome instanceof Error && outcome.message.includes("the job is ended"), true, String(outcome));
+});

@@ -70,3 +70,16 @@ Deno.test("gpg: the key directory is in the configuration directory, or is the v
     assertEquals(calls().map((call) => call.split(" ")[1]), ["/etc/mine/gpgkeys", "/asked"]);
   });
 });
+
+Deno.test("gpg: bytes with a message are decrypted, others and deep data are not searched for ever", async () => {
+  await withGpg(async () => {
+    const bytes = new TextEncoder().encode(`a ${message("x")}`);
+    assertEquals(await renderValue("gpg", [bytes, new Uint8Array([0xff])], renderWorld()), [
+      "a plain x",
+      new Uint8Array([0xff]),
+    ]);
+    let deep: Value = "x";
+    for (let i = 0; i < 502; i++) deep = [deep];
+    await assertRejects(() => renderValue("gpg", deep, renderWorld()), RenderError, "nested deeper than 500 levels");
+  });
+});

@@ -1,0 +1,56 @@
+/**
+ * `saltutil.sync_*`: what is in the way of a copy, what stays, and a damaged record of copies.
+ * @module
+ */
+
+import { assertEquals } from "../support/assert.ts";
+import { openTree, type StateTree } from "../support/calls/state_tree.ts";
+import { isThere } from "../../lib/os/file_kind.ts";
+import { filesBelow } from "../support/tree.ts";
+
+const synced = async (tree: StateTree) => (await tree.call("saltutil.sync_modules", [], { refresh: false })).returned;
+
+/** The places of a minion's own modules. */
+function placesOf({ context: { opts } }: StateTree) {
+  return { modules: `${opts.extension_modules}/modules`, record: `${opts.cachedir}/extmods_synced.json` };
+}
+
+Deno.test("a module that cannot be copied is an error in the log, and leaves no piece", async () => {
+  await using tree = await openTree({ files: { "_modules/own.ts": "// one\n" } });
+  const { modules } = placesOf(tree);
+  Deno.mkdirSync(`${modules}/own.ts/in the way`, { recursive: true });
+  assertEquals(await synced(tree), []);
+  assertEquals(tree.context.logged.some((line) => line.startsWith("error: Failed to sync modules module: ")), true);
+  assertEquals([...filesBelow(modules)], []);
+});
+
+Deno.test("a module that is gone is removed with its directory, unless something else is there", async () => {
+  const files = { "_modules/one/a.ts": "// a\n", "_modules/two/b.ts": "// b\n" };
+  await using tree = await openTree({ files });
+  const { modules } = placesOf(tree);
+  assertEquals(await synced(tree), ["modules.one.a", "modules.two.b"]);
+  Deno.writeTextFileSync(`${modules}/two/mine.ts`, "// the operator's\n");
+  Deno.removeSync(`${tree.root}/srv/_modules`, { recursive: true });
+  assertEquals(await synced(tree), []);
+  assertEquals([isThere(`${modules}/one`), isThere(`${modules}/two/b.ts`), isThere(`${modules}/two/mine.ts`)], [
+    false,
+    false,
+    true,
+  ]);
+});
+
+Deno.test("with a damaged record nothing is removed, and the next copies are noted again", async () => {
+  for (const damaged of ["5", "null", "{", '{"modules": ["../../x"]}', '{"modules": 5}']) {
+    await using tree = await openTree({
+      files: { "_modules/own.ts": "// one\n" },
+      opts: { fileserver_list_cache_time: 0 },
+    });
+    const { modules, record } = placesOf(tree);
+    await synced(tree);
+    Deno.writeTextFileSync(record, damaged);
+    Deno.renameSync(`${tree.root}/srv/_modules/own.ts`, `${tree.root}/srv/_modules/other.ts`);
+    assertEquals(await synced(tree), ["modules.other"], damaged);
+    assertEquals([...filesBelow(modules)].length, 2, damaged);
+    assertEquals(JSON.parse(Deno.readTextFileSync(record)), { modules: ["other.ts"] }, damaged);
+  }
+});
