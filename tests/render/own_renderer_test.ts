@@ -5,6 +5,8 @@
 
 import { CallModules } from "../../lib/local_call/modules.ts";
 import { localPillar } from "../../lib/local_call/pillar.ts";
+import { ownRenderer } from "../../lib/render/own_renderer.ts";
+import { loadCatalogue } from "../../lib/worker/catalogue.ts";
 import { repr, type Value } from "../../lib/values/value.ts";
 import { assertEquals, assertStringIncludes } from "../support/assert.ts";
 import { run, testContext, testOpts } from "../support/calls/job_context.ts";
@@ -86,3 +88,8 @@ Deno.test("a custom renderer replaces a built-in one, and reports why it is not 
     assertStringIncludes(repr(await show("a")), "{'with2_x': {'__sls__': 'a'");
     assertEquals(repr(await show("b")).includes("The renderer reads failed: Requires read access"), true);
   }));
+
+Deno.test("a host whose catalogue has no renderers has none of its own", async () => {
+  const { renderers: _, ...catalogue } = loadCatalogue();
+  assertEquals(await ownRenderer("lines", testContext({ catalogue })), undefined);
+});
