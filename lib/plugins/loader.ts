@@ -94,11 +94,12 @@ interface Served<C> extends Loaded<C> {
 /** Loads the modules in `table` and in the user's directories. */
 export function loadFamily<C>(table: ModuleTable, options: FamilyOptions = {}): Family<C> {
   const paths = new Map<string, string>();
-  for (const directory of options.directories ?? []) {
-    for (const [file, path] of userFiles(directory)) {
-      const name = options.renamed !== undefined && Object.hasOwn(options.renamed, file) ? options.renamed[file] : file;
-      if (options.userOnly?.includes(name) ?? true) paths.set(name, path);
-    }
+  const files = new Map((options.directories ?? []).flatMap((directory) => [...userFiles(directory)]));
+  for (const [file, path] of files) {
+    const name = options.renamed !== undefined && Object.hasOwn(options.renamed, file) ? options.renamed[file] : file;
+    // Of several files with one name, the one that is called so is the module, else the first.
+    if (name !== file && paths.has(name)) continue;
+    if (options.userOnly?.includes(name) ?? true) paths.set(name, path);
   }
   const sources = new Map<string, () => Promise<object>>(Object.entries(table));
   for (const [name, path] of paths) sources.set(name, () => importFile(path));

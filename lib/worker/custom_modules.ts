@@ -48,9 +48,9 @@ function providedName(file: string, { providers }: MinionOpts): string | undefin
 
 /** The custom modules at the time of construction. */
 export class CustomModules {
-  readonly #paths: ReadonlyMap<string, string>;
   readonly #renamed: Readonly<Record<string, string>>;
   readonly #refusals: ReadonlyMap<string, string>;
+  /** What their files declare, by name. */
   readonly #declarations = new Map<string, FileDeclarations>();
 
   /**
@@ -60,7 +60,6 @@ export class CustomModules {
   constructor(opts: MinionOpts, grains?: () => ValueMap) {
     const { disable_modules, whitelist_modules } = opts;
     const files = filesOf(opts, "modules");
-    const paths = new Map<string, string>();
     const refusals = new Map<string, string>();
     const renamed: Record<string, string> = {};
     for (const [file, path] of files) {
@@ -69,9 +68,13 @@ export class CustomModules {
       const isOne = (names: readonly string[]) => names.includes(file) || names.includes(name);
       if (isOne(disable_modules) || (whitelist_modules.length > 0 && !isOne(whitelist_modules))) continue;
       const reason = grains && refusal(text.virtual, { grains, hasPath, hasProgram });
-      if (reason !== undefined) refusals.set(file, reason);
-      else if (file === name || !paths.has(name)) paths.set(name, path);
+      if (reason !== undefined) {
+        refusals.set(file, reason);
+        continue;
+      }
       if (name !== file) renamed[file] = name;
+      // Of several files, as in the loader, the one of that name is the module, else the first.
+      if (name !== file && this.#declarations.has(name)) continue;
       this.#declarations.set(name, text);
     }
     const others = [["states", STATES_PREFIX], ["renderers", RENDERERS_PREFIX]] as const;
@@ -81,18 +84,19 @@ export class CustomModules {
     for (const [name, path] of named) {
       const text = new FileDeclarations(path);
       const reason = grains && refusal(text.virtual, { grains, hasPath, hasProgram });
-      if (reason !== undefined) refusals.set(name, reason);
-      else paths.set(name, path);
+      if (reason !== undefined) {
+        refusals.set(name, reason);
+        continue;
+      }
       this.#declarations.set(name, text);
     }
-    this.#paths = paths;
     this.#renamed = renamed;
     this.#refusals = refusals;
   }
 
   /** Their names; a state module's is `states/NAME`, a renderer's `renderers/NAME`. */
   get names(): string[] {
-    return [...this.#paths.keys()];
+    return [...this.#declarations.keys()];
   }
 
   /** The modules whose files are called otherwise, by the file's name. */
@@ -107,7 +111,7 @@ export class CustomModules {
 
   /** Whether one of these functions belongs to a custom module. */
   concerns(funs: readonly string[]): boolean {
-    return this.#paths.size > 0 && funs.some((fun) => this.#paths.has(moduleOf(fun)));
+    return this.#declarations.size > 0 && funs.some((fun) => this.#declarations.has(moduleOf(fun)));
   }
 
   /**
@@ -119,11 +123,9 @@ export class CustomModules {
     const modules = new Set<string>();
     for (const fun of funs) {
       const module = moduleOf(fun);
-      const path = this.#paths.get(module);
-      if (path === undefined) continue;
+      const file = this.#declarations.get(module);
+      if (file === undefined) continue;
       modules.add(module);
-      let file = this.#declarations.get(module);
-      if (file === undefined) this.#declarations.set(module, file = new FileDeclarations(path));
       declared.push([fun, file.of(fun.slice(module.length + 1))]);
     }
     return {

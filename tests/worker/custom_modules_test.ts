@@ -455,6 +455,9 @@ Deno.test("a custom module is available under its virtual name, or reports why i
     {
       mypkg: virtual('{ name: "pkg", serves: [{ grains: { os: ["Debian"] }, otherwise: "not here" }] }') +
         "export const f = () => 'mine';",
+      other_pkg: virtual('{ name: "pkg", serves: [{ grains: { os: ["Arch"] }, otherwise: "not here" }] }') +
+        "export const f = () => 'other'; f.permissions = 'all';",
+      second_pkg: virtual('{ name: "pkg" }') + "export const f = () => 'second'; f.permissions = 'all';",
       elsewhere: virtual('{ serves: [{ grains: { os: ["Arch"] }, otherwise: "only on Arch" }] }') +
         "export const f = () => 'elsewhere';",
       test: virtual('{ serves: [{ programs: ["no-such-program"], otherwise: "no program" }] }') +
@@ -467,6 +470,8 @@ Deno.test("a custom module is available under its virtual name, or reports why i
   );
   assertEquals(await world.run("pkg.f"), "mine");
   assertEquals(await world.run("service.f"), "chosen");
+  // Of several files with one virtual name, the first that serves this host is the module.
+  assertEquals(await world.run("second_pkg.f"), "'second_pkg.f' is not available.");
   assertEquals(await world.run("mypkg.f"), "'mypkg.f' is not available. Did you mean pkg.f?");
   assertEquals(await world.run("elsewhere.f"), "'elsewhere' __virtual__ returned False: only on Arch");
   assertEquals(await world.run("test.ping"), "'test' __virtual__ returned False: no program");
