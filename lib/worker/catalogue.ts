@@ -119,18 +119,17 @@ export function loadCatalogue(options: CatalogueOptions = {}): Catalogue {
 
 /** Whether there is something at a path; `undefined` in a thread that may not look. */
 export function hasPath(path: string): boolean | undefined {
-  try {
-    return pathExists(path);
-  } catch (error) {
-    if (error instanceof Deno.errors.NotCapable) return undefined;
-    throw error;
-  }
+  return ifPermitted(() => pathExists(path));
 }
 
 /** Whether a program is in PATH; `undefined` in a thread that may not look. */
 export function hasProgram(name: string): boolean | undefined {
+  return ifPermitted(() => which(name) !== undefined);
+}
+
+function ifPermitted(look: () => boolean): boolean | undefined {
   try {
-    return which(name) !== undefined;
+    return look();
   } catch (error) {
     if (error instanceof Deno.errors.NotCapable) return undefined;
     throw error;

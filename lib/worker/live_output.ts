@@ -210,9 +210,9 @@ export class LiveOutput {
     return decoder.decode(bytes, false);
   }
 
+  /** Leaves out the oldest piece; there is one. */
   #leaveOutOldest(): void {
-    const piece = this.#pieces.shift();
-    if (piece === undefined) return;
+    const [piece] = this.#pieces.splice(0, 1);
     const name = `${piece.command} ${piece.stream}`;
     this.#held -= piece.bytes.length;
     this.#accepted -= piece.bytes.length;

@@ -38,6 +38,7 @@ const FROM_BOTH: readonly (FromJob & FromModule)[] = [
   { kind: "ask", id: 2, request: { what: "fire", data: bytes, tag: "a/tag" } },
   { kind: "ask", id: 3, request: { what: "refresh", refresh: "grains" } },
   { kind: "ask", id: 4, request: { what: "running" } },
+  { kind: "ask", id: 8, request: { what: "grains" } },
   { kind: "ask", id: 5, request: { what: "signal", jid: "20260101000000000000", signal: 15 } },
 ];
 const FROM_JOB: readonly FromJob[] = [

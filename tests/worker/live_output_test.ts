@@ -251,6 +251,27 @@ Deno.test("a follower of a job gets each batch once and in order, including thos
   assertEquals(seen, ["web1 1\n", "web1 2\n", "web1 3\n", "web1 4\n", "web1 5\n", "db1 2\n"]);
 });
 
+Deno.test("after the end, and without bytes, nothing is taken", async () => {
+  const master = new Taker();
+  const output = new LiveOutput({ send: master.send, limits: FREE });
+  output.write(written(""));
+  assertEquals(await output.end(1_000), []);
+  output.write(written("late\n"));
+  assertEquals([await output.end(1_000), master.batches], [[], []]);
+});
+
+Deno.test("of a long line whose beginning is left out the rest is left out too, up to its end", async () => {
+  const master = new Taker();
+  master.takes = false;
+  const output = new LiveOutput({ send: master.send, limits: { ...FREE, requestBytes: 8 * 1_000 } });
+  output.write(written("first\n"));
+  output.write(written("x".repeat(262_144)));
+  output.write(written("y"));
+  output.write(written("\nlast\n"));
+  const parts = (await output.end(1_000)).flatMap((batch) => batch.parts).map(describe).join("");
+  assertEquals(parts, "first\n<1>last\n");
+});
+
 /** The display of these parts of web1, and of the return. */
 function shown(parts: readonly LivePart[], options: { color?: boolean; omitShown?: boolean; value?: Value } = {}) {
   let out = "";
