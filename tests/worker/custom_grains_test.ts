@@ -1,5 +1,7 @@
 /** @module */
 import { loadGrains } from "../../lib/minion/grains.ts";
+import { pack } from "../../lib/worker/job_protocol.ts";
+import { packMessage } from "../../lib/worker/module_messages.ts";
 import type { Value } from "../../lib/values/value.ts";
 import { assertEquals, assertMatch } from "../support/assert.ts";
 import { testOpts } from "../support/calls/job_context.ts";
@@ -67,4 +69,14 @@ Deno.test("custom grains that use all memory, crash, or have unreadable permissi
   assertMatch(warnings.join("\n"), /greedy\.js are missing: The module's process ended: it needed more memory/);
   assertMatch(warnings.join("\n"), /dead\.js are missing: The module's process ended: .*out of the blue/);
   assertMatch(warnings.join("\n"), /"permissions" of f is no literal in line 1 of .*odd\.js/);
+});
+
+Deno.test("grains that a file forges are taken as far as they are some", async () => {
+  const given = { grains: [5, ["odd", 5], ["forged", { own_a: 1 }]], problems: 7 };
+  const done = packMessage({ kind: "done", outcome: pack(given) });
+  const { found, warnings } = await load(
+    { liar: `postMessage(new Uint8Array([${[...done]}])); await new Promise(() => {});` },
+    ["own_a", "odd"],
+  );
+  assertEquals([found, warnings], [[1, undefined], []]);
 });

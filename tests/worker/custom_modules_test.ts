@@ -443,6 +443,63 @@ Deno.test("sys.doc and sys.argspec list custom functions, also if another module
   assertEquals(await world.run("sys.list_functions", "test.ping"), ["test.ping"]);
 });
 
+Deno.test("descriptions that a custom module forges are taken as far as they are some", async () => {
+  const functions = [
+    5,
+    { name: "other.f" },
+    { name: "liar.f", doc: 5, params: { a: 5, b: { type: "odd" }, c: { type: "int", default: 1 } }, varArgs: ["x"] },
+  ];
+  const done = packMessage({ kind: "done", outcome: pack({ functions, problems: 5 }) });
+  await using world = new World({
+    liar: `postMessage(new Uint8Array([${[...done]}])); export const f = () => 1;`,
+  });
+  assertEquals(await world.run("sys.list_functions", "liar"), ["liar.f"]);
+  assertEquals(
+    await world.run("sys.argspec", "liar.f"),
+    map({ "liar.f": map({ args: ["c"], defaults: [1], varargs: null, kwargs: null }) }),
+  );
+});
+
+Deno.test("a custom module whose loading ends the process is named as the reason why no custom function is listed", async () => {
+  await using world = new World({
+    dying: "Promise.reject(new Error('blue')); await new Promise(() => {});",
+    own: "export const f = () => 1;",
+  });
+  assertEquals(await world.run("own.f"), 1);
+  assertEquals(await world.run("sys.list_functions", "own"), []);
+  const described = await world.pool.describeCustom();
+  assert(isMap(described) && isMap(described.get("problems")));
+  assertStringIncludes(str(described.get("problems") ?? null), "The module's process ended: ");
+});
+
+Deno.test("a process of a custom module starts once, whatever it says, and its output belongs to its job", async () => {
+  const messages = [
+    packMessage({ kind: "ready" }),
+    packMessage({
+      kind: "output",
+      written: { command: 1, stream: "stdout", bytes: new Uint8Array([65]), encoding: null },
+    }),
+  ];
+  const posts = messages.map((bytes) => `postMessage(new Uint8Array([${[...bytes]}]));`).join(" ");
+  await using world = new World({ own: `let n = 0; export const f = () => { ${posts} return ++n; };` });
+  const load = map({
+    jid: "20260101000000009999",
+    fun: "own.f",
+    arg: [],
+    tgt: "*",
+    tgt_type: "glob",
+    ret: "",
+    live: true,
+  });
+  let output = "";
+  const outcome = await soon(
+    world.pool.run(load, ({ bytes }) => output += new TextDecoder().decode(bytes)),
+    "the job",
+  );
+  assertEquals([outcome.get("return"), output], [1, "A"]);
+  assertEquals(await world.run("own.f"), 2, "the same process");
+});
+
 Deno.test("a custom module that replaces a built-in one is treated as custom", async () => {
   await using world = new World({ match: "export function glob() { return Deno.pid; }" });
   const pid = await world.run("match.glob");
@@ -462,6 +519,10 @@ Deno.test("a custom module is available under its virtual name, or reports why i
         "export const f = () => 'elsewhere';",
       test: virtual('{ serves: [{ programs: ["no-such-program"], otherwise: "no program" }] }') +
         "export const f = () => 1;",
+      reader: virtual('{ serves: [{ unlessHost: { paths: ["/nowhere"] }, otherwise: "nowhere" }] }') +
+        "export const f = () => 'read';",
+      missing: virtual('{ serves: [{ unlessHost: { paths: ["/etc/passwd"] }, otherwise: "accounts" }] }') +
+        "export const f = () => 1;",
       unclear: virtual("make()") + "export const f = () => 1;",
       chosen: "export const f = () => 'chosen';",
     },
@@ -475,6 +536,8 @@ Deno.test("a custom module is available under its virtual name, or reports why i
   assertEquals(await world.run("mypkg.f"), "'mypkg.f' is not available. Did you mean pkg.f?");
   assertEquals(await world.run("elsewhere.f"), "'elsewhere' __virtual__ returned False: only on Arch");
   assertEquals(await world.run("test.ping"), "'test' __virtual__ returned False: no program");
+  assertEquals(await world.run("reader.f"), "read");
+  assertEquals(await world.run("missing.f"), "'missing' __virtual__ returned False: accounts");
   assertStringIncludes(str(await world.run("unclear.f")), `"virtual" is no literal in line 1 of ${world.root}`);
   const modules = await world.run("sys.list_modules");
   assert(Array.isArray(modules));
