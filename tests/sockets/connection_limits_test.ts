@@ -1,0 +1,99 @@
+/** What watches the connections of a port: its reports, the connections that it holds, and what is left when it ends. */
+
+import { SILENT_LOGGER } from "../../lib/process/log.ts";
+import { closeSocket, openSocket } from "../../lib/sockets/context.ts";
+import { ConnectionLimiter } from "../../lib/sockets/connection_limiter.ts";
+import { CutConnections } from "../../lib/sockets/cut_connections.ts";
+import { Subscribed } from "../../lib/sockets/connection_memory.ts";
+import { sleep } from "../../lib/os/sleep.ts";
+import { assertEquals } from "../support/assert.ts";
+import { openDescriptors } from "../support/descriptors.ts";
+import { eventually } from "../support/eventually.ts";
+import { strictTest } from "../support/strict.ts";
+
+const linux = Deno.build.os === "linux";
+
+/** The numbers of this process's descriptors. */
+function descriptors(): number[] {
+  return [...Deno.readDirSync("/proc/self/fd")].map(({ name }) => Number(name));
+}
+
+strictTest("a connection that the system cannot accept is a warning, not one for each", async () => {
+  const [monitor, reports] = [openSocket("pair"), openSocket("pair")];
+  reports.bind("inproc://reports");
+  monitor.connect("inproc://reports");
+  const warnings: string[] = [];
+  const limiter = new ConnectionLimiter(monitor, {
+    name: "ret_port",
+    limits: { total: 10, perAddress: 10 },
+    memory: { rule: new Subscribed(), max: 0, name: "memory" },
+    log: { ...SILENT_LOGGER, warning: (text) => warnings.push(String(text)) },
+  });
+  // libzmq's ZMQ_EVENT_ACCEPT_FAILED, with the error EMFILE.
+  const report = new Uint8Array(6);
+  new DataView(report.buffer).setUint16(0, 0x40, true);
+  new DataView(report.buffer).setInt32(2, 24, true);
+  for (let i = 0; i < 3; i++) reports.trySend([report, new Uint8Array()]);
+  await eventually(() => warnings.length > 0, { what: "the warning" });
+  await sleep(20);
+  assertEquals(warnings, ["A connection to ret_port could not be accepted: error 24 of the system"]);
+  limiter.close();
+  limiter.close();
+  for (const socket of [monitor, reports]) closeSocket(socket);
+});
+
+/** Connections of this process with itself. */
+class Connections implements Disposable {
+  readonly #listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  readonly peers: Deno.Conn[] = [];
+  readonly #accepted: Deno.Conn[] = [];
+
+  async open(count: number): Promise<void> {
+    const { port } = this.#listener.addr as Deno.NetAddr;
+    for (let i = 0; i < count; i++) {
+      const [peer, accepted] = await Promise.all([
+        Deno.connect({ hostname: "127.0.0.1", port }),
+        this.#listener.accept(),
+      ]);
+      this.peers.push(peer);
+      this.#accepted.push(accepted);
+    }
+  }
+
+  [Symbol.dispose](): void {
+    for (const one of [...this.peers, ...this.#accepted, this.#listener]) one.close();
+  }
+}
+
+if (linux) {
+  strictTest("the newest 64 connections are held, and all of them released", async () => {
+    using all = new Connections();
+    await all.open(40);
+    const opened = openDescriptors();
+    const connections = new CutConnections();
+    for (const fd of descriptors()) connections.add(fd);
+    assertEquals(openDescriptors() - opened, 64);
+    connections.add(1_000_000); // it has been closed meanwhile
+    connections.ended(1_000_000, () => {
+      throw new Error("it was not held");
+    });
+    connections.close();
+    assertEquals(openDescriptors(), opened);
+  });
+
+  strictTest("a connection that was cut is not reported after the end", async () => {
+    using all = new Connections();
+    await all.open(1);
+    await all.peers[0].write(new Uint8Array(20_000));
+    const connections = new CutConnections();
+    const [opened, fds] = [openDescriptors(), descriptors()];
+    for (const fd of fds) connections.add(fd);
+    let reported = 0;
+    for (const fd of fds) connections.ended(fd, () => reported++);
+    assertEquals(openDescriptors() - opened, 1, "the one with unread bytes is looked at again");
+    connections.close();
+    assertEquals(openDescriptors(), opened);
+    await sleep(50);
+    assertEquals(reported, 0);
+  });
+}
