@@ -89,12 +89,12 @@ export interface Functions<C> {
   problems(): ReadonlyMap<string, string>;
   /** The modules that did not load on this host so far, with the reason. */
   refusals(): ReadonlyMap<string, string>;
-  /** The file that provides each module, without `.ts`, by the module's name; loads every module. */
-  providers(): Promise<ReadonlyMap<string, string>>;
 }
 
 /** The functions of the execution modules, those of the state modules, and the user's own renderers. */
 export interface Catalogue extends Functions<JobContext> {
+  /** The file that provides each module, without `.ts`, by the module's name; loads every module. */
+  providers(): Promise<ReadonlyMap<string, string>>;
   /** The state functions, `file.managed`; a module's `mod_watch`, `mod_aggregate` and so on are among them. */
   readonly states: Functions<StateContext>;
   /** The user's own renderers: `upper.render`. Absent: there are none. */

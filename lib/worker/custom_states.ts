@@ -45,8 +45,6 @@ export function withCustomStates(builtin: Functions<StateContext>, remote: Remot
   const ownRefusals = () =>
     [...remote.refusals].filter(([name]) => name.startsWith(STATES_PREFIX))
       .map(([name, why]) => [name.slice(STATES_PREFIX.length), why] as const);
-  const ownNames = () =>
-    [...remote.names].filter((name) => name.startsWith(STATES_PREFIX)).map((name) => name.slice(STATES_PREFIX.length));
   return {
     async get(name) {
       return isOwn(name.split(".", 1)[0]) ? (await functions()).get(name) : await builtin.get(name);
@@ -58,7 +56,6 @@ export function withCustomStates(builtin: Functions<StateContext>, remote: Remot
     },
     problems: () => new Map([...builtin.problems(), ...remote.problems()]),
     refusals: () => new Map([...builtin.refusals(), ...ownRefusals()]),
-    providers: async () => new Map([...await builtin.providers(), ...ownNames().map((name) => [name, name] as const)]),
   };
 }
 
