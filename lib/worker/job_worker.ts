@@ -12,7 +12,7 @@ import { JobRunner } from "./job_runner.ts";
 import { moduleOf } from "./custom_modules.ts";
 import { loadCatalogue } from "./catalogue.ts";
 import { unpackOpts } from "../config/opts_transfer.ts";
-import { joinPermissions, mayStartAnything, permissionKey } from "../plugins/permissions.ts";
+import { joinPermissions, permissionKey } from "../plugins/permissions.ts";
 import { isNoLog } from "../protocol/no_log.ts";
 import { keeperRunner } from "../host/keeper_runner.ts";
 import type { DetachedCommand } from "../host/detached_commands.ts";
@@ -48,7 +48,8 @@ function openRunner(init: JobWorkerInit, host: ThreadHost): JobRunner {
     log: host.log,
     post: (message) => host.post(message),
     begin: () => children.clear(),
-    ...mayStartAnything(init.permissions) && {
+    // With fewer permissions it may not connect to the keeper.
+    ...init.permissions === "all" && {
       runChild: (load: ValueMap, detached: readonly DetachedCommand[]) =>
         keeperRunner({
           jid: str(load.get("jid") ?? ""),
@@ -95,10 +96,8 @@ class KeeperAddress {
       try {
         return await Deno.connect({ transport: "unix", path });
       } catch (error) {
-        // A declaration that allows all programs does not name the socket's path.
-        if (error instanceof Deno.errors.NotCapable) return undefined;
         this.#path = undefined;
-        if (!again) throw error;
+        if (!again) throw new Error(`The keeper of commands does not listen at ${path}`, { cause: error });
       }
     }
   }

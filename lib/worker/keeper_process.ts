@@ -24,18 +24,27 @@ interface Keeper {
   readonly socket: Promise<string>;
 }
 
+/** Another program in the keeper's place, and another time to start; for tests. */
+interface KeeperProgram {
+  /** The program and its first arguments. */
+  readonly program?: readonly string[];
+  readonly startMs?: number;
+}
+
 /** Starts the keeper of one minion when it is needed. */
 export class KeeperProcess {
   readonly #opts: Pick<MinionOpts, "cachedir" | "sock_dir">;
   readonly #log: Logger;
+  readonly #program: KeeperProgram;
   #keeper: Keeper | undefined;
   #closed = false;
   /** Whether it could not be started. */
   #failed = false;
 
-  constructor(opts: Pick<MinionOpts, "cachedir" | "sock_dir">, log: Logger) {
+  constructor(opts: Pick<MinionOpts, "cachedir" | "sock_dir">, log: Logger, program: KeeperProgram = {}) {
     this.#opts = opts;
     this.#log = log;
+    this.#program = program;
   }
 
   /** The path of the keeper's socket; `undefined` if there can be none, which is logged. */
@@ -57,7 +66,7 @@ export class KeeperProcess {
     const { cachedir, sock_dir } = this.#opts;
     // Shorter than the names of the bus: the path of a socket has little room.
     const socket = `${sock_dir}/commands_${crypto.randomUUID().slice(0, 8)}.ipc`;
-    const [command, ...args] = ownProcess(KEEPER_PROCESS);
+    const { program: [command, ...args] = ownProcess(KEEPER_PROCESS), startMs = START_MS } = this.#program;
     const child = new Deno.Command(command, {
       args: [...args, cachedir, socket],
       cwd: "/",
@@ -67,7 +76,7 @@ export class KeeperProcess {
       detached: true, // in a separate session, so that it outlives the minion
     }).spawn();
     child.unref();
-    const keeper = { child, socket: ready(child, this.#log).then(() => socket) };
+    const keeper = { child, socket: ready(child, startMs, this.#log).then(() => socket) };
     void child.status.then(() => {
       if (this.#keeper === keeper) this.#keeper = undefined;
     });
@@ -86,7 +95,7 @@ export class KeeperProcess {
 }
 
 /** Waits for the line that a keeper prints when it listens; later lines go to the log. */
-async function ready(child: Deno.ChildProcess, log: Logger): Promise<void> {
+async function ready(child: Deno.ChildProcess, startMs: number, log: Logger): Promise<void> {
   const printed = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
   const timer = setTimeout(() => {
     try {
@@ -94,7 +103,7 @@ async function ready(child: Deno.ChildProcess, log: Logger): Promise<void> {
     } catch {
       // It has ended.
     }
-  }, START_MS);
+  }, startMs);
   try {
     const { value } = await printed.read();
     if (value !== `${READY}\n`) throw new Error(`it has ended: ${value ?? "it printed nothing"}`);

@@ -247,6 +247,45 @@ Deno.test("SIGTERM ends a job that sleeps without a command", async () => {
   assertEquals([outcome.get("success"), outcome.get("return") === killed(15).get("return")], [false, false]);
 });
 
+Deno.test("a command whose keeper has gone is lost, and the job says so; a keeper that listens elsewhere is asked for", async () => {
+  await using world = new World();
+  let path = "";
+  let listening = 0;
+  const listen = () => {
+    path = `${world.root}/${++listening}.ipc`;
+    const listener = Deno.listen({ transport: "unix", path });
+    void (async () => {
+      for await (const connection of listener) {
+        await connection.read(new Uint8Array(65_536));
+        connection.close();
+      }
+    })();
+    return listener;
+  };
+  world.answer = ({ what }) => Promise.resolve(what === "keeper" ? path : true);
+  for (let i = 0; i < 2; i++) {
+    const listener = listen();
+    const outcome = await soon(world.start("cmd.run", "true").outcome, "the outcome");
+    assertEquals([outcome.get("retcode"), outcome.get("success")], [1, false]);
+    assertStringIncludes(String(outcome.get("return")), "The process that ran the command has ended");
+    listener.close();
+    Deno.removeSync(path);
+  }
+  assertEquals(world.asked.map(({ what }) => what), ["keeper", "keeper"]);
+  const outcome = await soon(world.start("cmd.run", "true").outcome, "the outcome");
+  assertEquals(outcome.get("success"), false);
+  assertStringIncludes(String(outcome.get("return")), `reason: The keeper of commands does not listen at ${path}`);
+});
+
+Deno.test("a resumed job whose function cannot be run again says that it was interrupted", async () => {
+  await using world = new World();
+  for (const fun of ["test.ping", "file.touch"]) {
+    const load = map({ jid: "20260101000000007777", fun, arg: [], tgt: "*", tgt_type: "glob", ret: "", user: "root" });
+    const outcome = await soon(world.pool.run(load, () => {}, { resumed: true }), `the outcome of ${fun}`);
+    assertEquals([outcome.get("interrupted"), outcome.get("retcode")], [true, 1], fun);
+  }
+});
+
 const DEATHS = [["own.die", "out of the blue"], ["own.reject", "nobody watches"], [
   "own.leave",
   "Deno.exit(3)",
