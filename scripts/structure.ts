@@ -108,7 +108,7 @@ export interface Import {
 /** Known problems of a tree, in the form in which they are reported. */
 export interface Known {
   /** `FILE imports FILE` */
-  readonly upward?: readonly string[];
+  readonly upwardImports?: readonly string[];
   /** `FILE exports NAME` */
   readonly forTests?: readonly string[];
 }
@@ -120,10 +120,10 @@ export interface Known {
 export function structureProblems(sources: readonly Source[], known: Known = {}): string[] {
   const imports = new Map(sources.map(({ path, text }) => [path, importsOf(path, text)]));
   return [
-    ...homeless(sources),
-    ...crowded(sources),
-    ...circles(imports),
-    ...less("up", upward(imports), known.upward),
+    ...filesWithoutRoom(sources),
+    ...roomsOverLimit(sources),
+    ...importCycles(imports),
+    ...less("up", upwardImports(imports), known.upwardImports),
     ...unusedExports(sources, imports),
     ...less("only tests use it", exportsForTests(sources, imports), known.forTests),
     ...nodeImports(sources),
@@ -137,7 +137,7 @@ export function structureProblems(sources: readonly Source[], known: Known = {})
 const MAX_FILES = 30;
 
 /** Rooms with too many files. */
-function crowded(sources: readonly Source[]): string[] {
+function roomsOverLimit(sources: readonly Source[]): string[] {
   const files = new Map<string, number>();
   for (const { path } of sources) {
     const room = roomOf(path);
@@ -189,7 +189,7 @@ function resolve(path: string, specifier: string): string {
 }
 
 /** Import cycles, with imports of types: one line for each file that imports itself through other files. */
-function circles(imports: ReadonlyMap<string, readonly Import[]>): string[] {
+function importCycles(imports: ReadonlyMap<string, readonly Import[]>): string[] {
   const problems: string[] = [];
   const done = new Set<string>();
   const visit = (path: string, way: readonly string[]) => {
@@ -235,12 +235,12 @@ function floorOf(path: string): number | undefined {
   return FLOOR_OF.get(room) ?? (room.startsWith("tests/") && FLOOR_OF.has(tested) ? FLOORS.length : undefined);
 }
 
-function homeless(sources: readonly Source[]): string[] {
+function filesWithoutRoom(sources: readonly Source[]): string[] {
   return sources.filter(({ path }) => floorOf(path) === undefined).map(({ path }) => `room: ${path} is in no room`);
 }
 
 /** Imports from rooms that are not on a lower floor. Files in no room are reported elsewhere. */
-function upward(imports: ReadonlyMap<string, readonly Import[]>): string[] {
+function upwardImports(imports: ReadonlyMap<string, readonly Import[]>): string[] {
   return [...imports].flatMap(([path, ownImports]) => {
     const own = floorOf(path) ?? Infinity;
     const other = ownImports.filter(({ from }) => roomOf(from) !== roomOf(path));
@@ -308,7 +308,7 @@ if (import.meta.main) {
   const sources = readTree(decodeURIComponent(new URL("..", import.meta.url).pathname).replace(/\/$/, ""));
   const problems = [
     ...emptyRooms(sources),
-    ...structureProblems(sources, { upward: UPWARD, forTests: FOR_TESTS }),
+    ...structureProblems(sources, { upwardImports: UPWARD, forTests: FOR_TESTS }),
   ];
   for (const problem of problems) Deno.stdout.writeSync(new TextEncoder().encode(`${problem}\n`));
   Deno.exit(problems.length > 0 ? 1 : 0);

@@ -19,13 +19,13 @@ import { sourceFiles } from "./source_files.ts";
 import { type Outcome, runTestFile } from "./test_file.ts";
 
 /** Left out in a run without arguments: these tests need Python Salt (`deno task interop`). */
-const APART = ["tests/interop"] as const;
-const ENDING = "_test.ts";
+const NEEDS_PYTHON = ["tests/interop"] as const;
+const TEST_SUFFIX = "_test.ts";
 
 /**
  * Time limit of a test file of tests/interop, in milliseconds: each takes minutes, with real services of Python Salt.
  */
-const APART_MS = 1_800_000;
+const NEEDS_PYTHON_MS = 1_800_000;
 /** The test files that take longest. They start first: a long file that starts last runs alone at the end. */
 const LONGEST = [
   "tests/interop/shared_files_test.ts",
@@ -34,7 +34,7 @@ const LONGEST = [
   "tests/interop/minion_on_our_master_test.ts",
 ] as const;
 /** Maximum number of failed files that run again; more failures cannot be the effect of a busy processor. */
-const AGAIN = 3;
+const MAX_RERUNS = 3;
 /** Number of the slowest files that are named. */
 const SLOWEST = 10;
 
@@ -43,10 +43,10 @@ const SLOWEST = 10;
  * @throws {Deno.errors.NotFound} If one of them is not there, or is a folder without a test.
  */
 export function testFiles(named: readonly string[]): string[] {
-  if (named.length === 0) return sourceFiles(".", ENDING, { below: ["tests"], without: APART });
+  if (named.length === 0) return sourceFiles(".", TEST_SUFFIX, { below: ["tests"], without: NEEDS_PYTHON });
   const files = named.flatMap((path) => {
     if (!Deno.statSync(path).isDirectory) return [path];
-    return sourceFiles(path, ENDING).map((name) => `${path.replace(/\/+$/, "")}/${name}`);
+    return sourceFiles(path, TEST_SUFFIX).map((name) => `${path.replace(/\/+$/, "")}/${name}`);
   });
   return [...new Set(files)].sort();
 }
@@ -57,8 +57,8 @@ function longestFirst(files: readonly string[]): string[] {
   return [...longest, ...files.filter((file) => !longest.includes(file))];
 }
 
-function isApart(file: string): boolean {
-  return APART.some((folder) => file.startsWith(`${folder}/`));
+function needsPython(file: string): boolean {
+  return NEEDS_PYTHON.some((folder) => file.startsWith(`${folder}/`));
 }
 
 const write = (text: string) => Deno.stdout.writeSync(new TextEncoder().encode(text));
@@ -69,7 +69,7 @@ async function runAll(files: readonly string[], jobs: number, show: "failures" |
   const done: Outcome[] = [];
   const work = async () => {
     for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
-      const outcome = await runTestFile(file, isApart(file) ? { limitMs: APART_MS } : {});
+      const outcome = await runTestFile(file, needsPython(file) ? { limitMs: NEEDS_PYTHON_MS } : {});
       done.push(outcome);
       const word = outcome.failed > 0 ? "FAILED" : "ok";
       const ignored = outcome.ignored > 0 ? `, ${outcome.ignored} ignored` : "";
@@ -102,12 +102,12 @@ async function main(): Promise<number> {
     if (!(error instanceof Deno.errors.NotFound || error instanceof SyntaxError)) throw error;
     return refuse(error.message, 1);
   }
-  const gone = list.find(({ file }) => file.endsWith(ENDING) && !exists(file));
+  const gone = list.find(({ file }) => file.endsWith(TEST_SUFFIX) && !exists(file));
   if (gone !== undefined) return refuse(`${FLAKY_LIST} lists ${gone.file}, which is not there`, 1);
   const jobs = Math.max(2, navigator.hardwareConcurrency);
   const first = await runAll(files, jobs, Deno.args.length > 0 ? "all" : "failures");
   const failures = first.filter(({ failed }) => failed > 0).map(({ file }) => file);
-  const again = failures.length <= AGAIN ? failures : [];
+  const again = failures.length <= MAX_RERUNS ? failures : [];
   if (again.length > 0) write("\nOnce more, alone:\n");
   const second = await runAll(again, 1, "all");
   const done = [...first.filter(({ file }) => !again.includes(file)), ...second];

@@ -20,19 +20,19 @@ export interface ScriptFile {
  */
 export function withLateImports(files: readonly ScriptFile[], stem: string): ScriptFile[] {
   const startFile = `${stem}.start.mjs`;
-  const passed = new Map(files.flatMap(({ fileName, code }) => {
-    const names = passedOn(code, startFile);
+  const reexports = new Map(files.flatMap(({ fileName, code }) => {
+    const names = reexportsOf(code, startFile);
     return names === undefined ? [] : [[fileName, names] as const];
   }));
   const known = new Set(files.map(({ fileName }) => fileName));
-  return files.filter(({ fileName }) => !passed.has(fileName)).map(({ fileName, code }) => {
+  return files.filter(({ fileName }) => !reexports.has(fileName)).map(({ fileName, code }) => {
     const needed = new Map<string, string>();
     let any = false;
     const changed = code.replaceAll(/import\(`\.\/([^`$]+)`\)/g, (text, file: string) => {
       if (!known.has(file) || !file.startsWith(`${stem}.`)) throw new RangeError(`${fileName} imports ${file}`);
       any = true;
       const name = file.slice(stem.length + 1, -".mjs".length);
-      const names = passed.get(file);
+      const names = reexports.get(file);
       if (names !== undefined) needed.set(name, names);
       return `__late\`${name}\``.padEnd(text.length);
     });
@@ -41,7 +41,7 @@ export function withLateImports(files: readonly ScriptFile[], stem: string): Scr
 }
 
 /** `{b:__start.a}` of a file that only holds `export{a as b}from"./salt.start.mjs";`, else `undefined`. */
-function passedOn(code: string, startFile: string): string | undefined {
+function reexportsOf(code: string, startFile: string): string | undefined {
   const [, names, file] = /^export\{([^}]*)\}from"\.\/([^"]+)";\s*(?:\/\/.*)?$/.exec(code.trim()) ?? [];
   if (file !== startFile) return undefined;
   return `{${

@@ -73,7 +73,7 @@ async function compile(paths: readonly string[]): Promise<void> {
 
 async function lcov(figures: string): Promise<string> {
   for (const { name } of Deno.readDirSync(figures)) {
-    if (!isWhole(`${figures}/${name}`)) Deno.removeSync(`${figures}/${name}`);
+    if (!isComplete(`${figures}/${name}`)) Deno.removeSync(`${figures}/${name}`);
   }
   const escaped = ROOT.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
   const include = `--include=^file://${escaped}/(${MEASURED.join("|")}|[a-z]+\\.ts)`;
@@ -88,7 +88,7 @@ async function lcov(figures: string): Promise<string> {
 }
 
 /** Whether a file of coverage data is complete: the process may have been killed while it wrote it. */
-function isWhole(path: string): boolean {
+function isComplete(path: string): boolean {
   try {
     JSON.parse(Deno.readTextFileSync(path));
     return true;

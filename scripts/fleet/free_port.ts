@@ -11,9 +11,9 @@
 const FIRST = 20_000;
 const COUNT = 10_000;
 /** Number of ports between the first ports of two processes. */
-const EACH = 20;
+const PORTS_PER_PROCESS = 20;
 
-let next = (Deno.pid * EACH) % COUNT;
+let next = (Deno.pid * PORTS_PER_PROCESS) % COUNT;
 
 /** A free port. Each call gives another one. @throws {Error} If all are taken. */
 export function freePort(): number {

@@ -12,7 +12,7 @@ const TEST_FILE = /^tests\/(?!interop\/).*_test\.ts$/;
 /** Maximum number of importing tests for a file. */
 const NEAREST = 8;
 /** A test that reaches a file only through more imports than this tests something else. */
-const FARTHEST = 2;
+const MAX_DISTANCE = 2;
 
 /** Finds the tests of files, by the imports of a tree. */
 export class TestFinder {
@@ -35,7 +35,7 @@ export class TestFinder {
     const own = `/${file.replace(/^.*\/|\.ts$/g, "")}_test.ts`;
     const importing = [...this.#distances].flatMap(([path, from]) => {
       const distance = path.endsWith(own) ? 0 : from.get(file) ?? Infinity;
-      return distance <= FARTHEST ? [{ path, distance, size: from.size }] : [];
+      return distance <= MAX_DISTANCE ? [{ path, distance, size: from.size }] : [];
     });
     const nearest = importing.sort((a, b) => a.distance - b.distance || a.size - b.size).slice(0, NEAREST);
     const outside = blackBoxTests(file).filter((path) => this.#distances.has(path));

@@ -20,7 +20,7 @@ import { RUNNERS } from "../../modules/runners/_built_in.ts";
 type Kind = "" | "files" | "directories" | "jids" | `ids:${string}` | `words:${string}` | `functions:${string}`;
 
 const ALL_KEYS = "ids:minions minions_pre minions_rejected minions_denied";
-const TRUTH = "words:True False";
+const BOOLEAN_WORDS = "words:True False";
 
 /** The kinds of the values of options, by the option's name. Other options have no completion. */
 export const OPTION_VALUES: Readonly<Record<string, Kind>> = {
@@ -40,17 +40,17 @@ export const OPTION_VALUES: Readonly<Record<string, Kind>> = {
   output_file: "files",
   pidfile: "files",
   pillar_root: "directories",
-  preserve_minions: TRUTH,
+  preserve_minions: BOOLEAN_WORDS,
   print: ALL_KEYS,
   priv: "files",
   profiling_path: "directories",
   pub: "files",
   reject: "ids:minions_pre minions",
-  rotate_aes_key: TRUTH,
+  rotate_aes_key: BOOLEAN_WORDS,
   saltfile: "files",
   signature_path: "directories",
   state_output: "words:full terse mixed changes filter full_id terse_id mixed_id changes_id filter_id",
-  state_verbose: TRUTH,
+  state_verbose: BOOLEAN_WORDS,
   states_dir: "directories",
 };
 

@@ -41,7 +41,7 @@ ${implementations().join("\n")}
 
 ### Not there
 
-${lacking(salt, ours)}
+${missingFunctions(salt, ours)}
 
 ## State modules
 
@@ -52,7 +52,7 @@ ${table(saltStates, ourStates)}
 
 ### State modules that are not there
 
-${lacking(saltStates, ourStates)}
+${missingFunctions(saltStates, ourStates)}
 `;
 }
 
@@ -71,7 +71,7 @@ function table(salt: Functions, ours: Functions): string {
 ${[...ours].map(([module, names]) => row(module, names, salt.get(module))).join("\n")}`;
 }
 
-function lacking(salt: Functions, ours: Functions): string {
+function missingFunctions(salt: Functions, ours: Functions): string {
   return listed([...salt.keys()].filter((module) => !ours.has(module)));
 }
 

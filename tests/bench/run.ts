@@ -86,8 +86,8 @@ async function main(args: string[]): Promise<number> {
   const runs = values.quick ? 1 : number("runs", values.runs);
   const pythons = values.python?.filter((version) => version !== "none").map(pythonVersion);
   const compared = (row: Row) => pythons ?? row.pythons ?? NEWEST_PYTHON;
-  const wanted = PYTHON_SALTS.filter((version) => rows.some((row) => compared(row).includes(version)));
-  const missing = wanted.filter((version) => findPythonSalt(version) === undefined)
+  const requested = PYTHON_SALTS.filter((version) => rows.some((row) => compared(row).includes(version)));
+  const missing = requested.filter((version) => findPythonSalt(version) === undefined)
     .map((version) => `Python Salt ${version} is not installed here: \`deno task interop\` installs it.`);
   const sidesOf = (row: Row) => [OURS, ...compared(row).map(findPythonSalt).filter((side) => side !== undefined)];
 
@@ -101,7 +101,7 @@ async function main(args: string[]): Promise<number> {
     Deno.exit(130);
   };
   for (const signal of ["SIGINT", "SIGTERM"] as const) Deno.addSignalListener(signal, interrupt);
-  const sides = [OURS, ...wanted.map(findPythonSalt).filter((side) => side !== undefined)].map(({ name }) => name);
+  const sides = [OURS, ...requested.map(findPythonSalt).filter((side) => side !== undefined)].map(({ name }) => name);
   const reported = (): Report => {
     return { machine, sides, missing, rows: measured, runs, seconds: Math.round(performance.now() / 1000) };
   };

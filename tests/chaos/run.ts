@@ -52,8 +52,8 @@ async function main(argv: string[]): Promise<number> {
     },
   });
   if (values.help) return say(USAGE), 0;
-  const wanted = values.only.split(",");
-  const chosen = FAULTS.filter(({ name }) => wanted.some((begin) => name.startsWith(begin)));
+  const prefixes = values.only.split(",");
+  const chosen = FAULTS.filter(({ name }) => prefixes.some((begin) => name.startsWith(begin)));
   if (values.list) return say(chosen.map(({ name, what }) => `${name.padEnd(20)}${what}\n`).join("")), 0;
   if (chosen.length === 0) return usage(`--only: there is no fault ${values.only}`);
 

@@ -57,7 +57,7 @@ export const msgpack: FuzzTarget = {
       const packed = encode(ordinaryValue(bytes), "wire");
       return () => serveMsgpack(packed, "wire");
     },
-    honest: () => hold(decode(Uint8Array.of(0xa1, 0x61), "wire") === "a", "no text"),
+    checkService: () => hold(decode(Uint8Array.of(0xa1, 0x61), "wire") === "a", "no text"),
     close() {},
   }),
 };
@@ -79,10 +79,10 @@ export const crypticles: FuzzTarget = {
           Uint8Array.from([...utf8.encode("pickle::"), ...packed(random, "wire")]),
           Uint8Array.from([...utf8.encode(`pickle::${nonce}`), ...packed(random, "wire")]),
         ]);
-        const asked = random.pick(["", nonce, "short", random.pick(NASTY_TEXTS)]);
+        const expectedNonce = random.pick(["", nonce, "short", random.pick(NASTY_TEXTS)]);
         if (random.chance(0.5)) {
           note(inner);
-          ours.loads(ours.encrypt(inner), asked);
+          ours.loads(ours.encrypt(inner), expectedNonce);
           return "opened";
         }
         const sealed = random.pick([ours, theirs]).encrypt(inner);
@@ -98,7 +98,7 @@ export const crypticles: FuzzTarget = {
         hold(same, "opened what was changed");
         return "unchanged";
       },
-      honest: () => hold(ours.loads(ours.dumps("x", nonce), nonce) === "x", "does not open its own"),
+      checkService: () => hold(ours.loads(ours.dumps("x", nonce), nonce) === "x", "does not open its own"),
       close() {},
     };
   },
@@ -140,7 +140,7 @@ export const events: FuzzTarget = {
         unpackEvent(packEvent(event.tag, stamp(event.data)));
       };
     },
-    honest: () => hold(unpackEvent(packEvent("a/b", map({ x: 1 }))).data.get("x") === 1, "no event"),
+    checkService: () => hold(unpackEvent(packEvent("a/b", map({ x: 1 }))).data.get("x") === 1, "no event"),
     close() {},
   }),
 };

@@ -46,14 +46,14 @@ function content(random: Random): Uint8Array {
 function readStream(stream: Uint8Array, pieceBytes: number): number {
   const reader = new FrameReader(MAX_BYTES);
   let frames = 0;
-  let given = 0;
+  let received = 0;
   for (let at = 0; at < stream.length; at += pieceBytes) {
     const piece = stream.subarray(at, at + pieceBytes);
-    given += piece.length;
+    received += piece.length;
     for (const { content } of reader.push(piece)) {
       frames++;
-      given -= content.length;
-      hold(given >= 0, "a frame is longer than what was sent");
+      received -= content.length;
+      hold(received >= 0, "a frame is longer than what was sent");
       const message = parseFromModule(content);
       if (message.kind === "done") unpackOutcome(message.outcome);
     }
@@ -83,7 +83,7 @@ export const moduleMessages: FuzzTarget = {
       const stream = frame(1, message);
       return () => readStream(stream, 65_536);
     },
-    honest: () => hold(parseFromModule(encode(MESSAGES[0], "disk")).kind === "ready", "no message"),
+    checkService: () => hold(parseFromModule(encode(MESSAGES[0], "disk")).kind === "ready", "no message"),
     close() {},
   }),
 };
@@ -150,7 +150,7 @@ export const declarations: FuzzTarget = {
         }
       };
     },
-    honest() {
+    checkService() {
       const declared = declaredPermissions(SOURCE).functions.get("label");
       hold(declared !== undefined && "permissions" in declared, "no declaration");
     },

@@ -42,7 +42,7 @@ const MAX_FAULTS = 10;
 const MAX_GROWTH = { heap: 32, process: 128 } as const;
 
 /** The number of samples of the memory. */
-const WEIGHINGS = 24;
+const MEMORY_SAMPLES = 24;
 
 /** Options of a run. */
 export interface Feed {
@@ -125,7 +125,7 @@ class Run {
 
   async all(session: Session): Promise<void> {
     const { inputs, at } = this.#feed;
-    const honestEvery = this.#target.honestEvery ?? 500;
+    const checkEvery = this.#target.checkEvery ?? 500;
     const first = at ?? 0;
     const end = at === undefined ? inputs : at + 1;
     for (this.#index = first; this.#index < end && this.#faults.length < MAX_FAULTS; this.#index++) {
@@ -134,8 +134,8 @@ class Run {
       if (ms > SLOW_MS) await this.#again(session, ms);
       if (ms > CHEAP_MS && session.ordinary !== undefined) await this.#judgeCost(session, ms);
       this.#count++;
-      if (this.#count % honestEvery === 0 || this.#index === end - 1) await this.#honest(session);
-      if (this.#count % Math.ceil(inputs / WEIGHINGS) === 0) this.#weigh(end - first);
+      if (this.#count % checkEvery === 0 || this.#index === end - 1) await this.#checkService(session);
+      if (this.#count % Math.ceil(inputs / MEMORY_SAMPLES) === 0) this.#weigh(end - first);
     }
     for (const what of ["heap", "process"] as const) {
       const [, before, , after] = this.#lowest[what];
@@ -191,8 +191,8 @@ class Run {
     let ms = firstMs;
     for (let tries = 0; ms > max && tries < COST_TRIES; tries++) ms = Math.min(ms, await this.#one(session));
     if (ms <= max) return;
-    const [costs, honest] = [ms, ordinaryMs].map((each) => each.toFixed(1));
-    this.fault(`costs ${costs} ms, where an honest input of its ${bytes} bytes costs ${honest}`, input);
+    const [costs, valid] = [ms, ordinaryMs].map((each) => each.toFixed(1));
+    this.fault(`costs ${costs} ms, where a valid input of its ${bytes} bytes costs ${valid}`, input);
   }
 
   /**
@@ -217,11 +217,11 @@ class Run {
     return min;
   }
 
-  async #honest(session: Session): Promise<void> {
+  async #checkService(session: Session): Promise<void> {
     try {
-      await session.honest();
+      await session.checkService();
     } catch (error) {
-      this.fault(`an honest request was not served: ${stackOf(error)}`);
+      this.fault(`a valid request was not served: ${stackOf(error)}`);
     }
   }
 

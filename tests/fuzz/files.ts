@@ -28,7 +28,7 @@ import { map } from "../../lib/values/value.ts";
 import { finish } from "../support/finish.ts";
 import { packed } from "./codecs.ts";
 import { ordinaryValue } from "./costly.ts";
-import { Cage, FUZZ_KEY_BITS } from "./master_fixture.ts";
+import { FUZZ_KEY_BITS, GuardedDirectory } from "./master_fixture.ts";
 import { mutateBytes, mutateText, type Random } from "./mutate.ts";
 import { mutatePem } from "./sign_in_requests.ts";
 import { type FuzzTarget, hold, PropertyError } from "./target.ts";
@@ -38,12 +38,12 @@ import { yamlText } from "./texts.ts";
 const utf8 = new TextEncoder();
 
 /** The bytes of a damaged cache file. */
-function torn(random: Random): Uint8Array {
-  const honest = encode(
+function damagedFile(random: Random): Uint8Array {
+  const valid = encode(
     map({ return: true, retcode: 0, jid: "20240102030405000006", fun: "test.ping", tgt: "*", Minions: ["a"] }),
     "disk",
   );
-  return random.chance(0.5) ? mutateBytes(random, honest) : packed(random, "disk");
+  return random.chance(0.5) ? mutateBytes(random, valid) : packed(random, "disk");
 }
 
 /** Job cache and data cache: every reader with random files. */
@@ -52,13 +52,15 @@ export const caches: FuzzTarget = {
   share: 3,
   refusals: [StoreError],
   open() {
-    const cage = new Cage();
+    const guarded = new GuardedDirectory();
     const log = () => {}; // most files cannot be read, as expected
-    const jobs = jobStore(cage.root, { log });
-    const data = dataCache(cage.root, log);
+    const jobs = jobStore(guarded.root, { log });
+    const data = dataCache(guarded.root, log);
     const jid = jobs.prepare();
-    const job = `${cage.root}/jobs/${jidDirectory(jid, "sha256")}`;
-    for (const name of [`${job}/web1`, `${cage.root}/grains`, `${cage.root}/minions/web1`, `${cage.root}/pillar`]) {
+    const job = `${guarded.root}/jobs/${jidDirectory(jid, "sha256")}`;
+    for (
+      const name of [`${job}/web1`, `${guarded.root}/grains`, `${guarded.root}/minions/web1`, `${guarded.root}/pillar`]
+    ) {
       Deno.mkdirSync(name, { recursive: true });
     }
     const files = [".load.p", ".minions.p", ".minions.syndic.p", "endtime", "jid", "web1/return.p", "web1/out.p"].map((
@@ -74,11 +76,11 @@ export const caches: FuzzTarget = {
       data.get("web1");
       data.list();
     };
-    files.push(`${cage.root}/grains/web1.p`, `${cage.root}/pillar/web1.p`, `${cage.root}/minions/web1/data.p`);
+    files.push(`${guarded.root}/grains/web1.p`, `${guarded.root}/pillar/web1.p`, `${guarded.root}/minions/web1/data.p`);
     return {
       feed(random, note) {
         const path = random.pick(files);
-        const bytes = torn(random);
+        const bytes = damagedFile(random);
         note(bytes);
         serve(path, bytes);
         return path.slice(path.lastIndexOf("/") + 1);
@@ -87,7 +89,7 @@ export const caches: FuzzTarget = {
         const file = encode(map({ return: ordinaryValue(bytes) }), "disk");
         return () => serve(`${job}/web1/return.p`, file);
       },
-      honest() {
+      checkService() {
         const other = jobs.prepare();
         jobs.saveLoad(other, map({ jid: other, fun: "test.ping", tgt: "*" }), ["web1"]);
         hold(jobs.saveReturn(map({ jid: other, id: "web1", return: true })) === "stored", "a return is not stored");
@@ -95,11 +97,11 @@ export const caches: FuzzTarget = {
           jobs.getReturn(other, "web1")?.return === true && jobs.getLoad(other)?.get("fun") === "test.ping",
           "a job is not read",
         );
-        finish(new JobCleaner(cage.root, () => {}).round({ nowMs: Date.now() + 10_000, keepSeconds: 1 }));
+        finish(new JobCleaner(guarded.root, () => {}).round({ nowMs: Date.now() + 10_000, keepSeconds: 1 }));
         jobs.prepare(jid);
         Deno.mkdirSync(`${job}/web1`, { recursive: true });
       },
-      close: () => cage.close(),
+      close: () => guarded.close(),
     };
   },
 };
@@ -109,11 +111,11 @@ export const spools: FuzzTarget = {
   name: "spools",
   share: 1,
   refusals: [],
-  honestEvery: 100,
+  checkEvery: 100,
   open() {
-    const cage = new Cage();
+    const guarded = new GuardedDirectory();
     const deliver = async (prepare: (directory: string, spool?: ReturnSpool) => void, count: number) => {
-      const directory = `${cage.root}/spool`;
+      const directory = `${guarded.root}/spool`;
       Deno.mkdirSync(directory, { recursive: true });
       prepare(directory);
       let delivered = 0;
@@ -136,7 +138,7 @@ export const spools: FuzzTarget = {
     };
     return {
       async feed(random, note) {
-        const bytes = torn(random);
+        const bytes = damagedFile(random);
         note(bytes);
         // A valid return after an invalid one must be sent.
         const delivered = await deliver((directory) => {
@@ -145,9 +147,9 @@ export const spools: FuzzTarget = {
         }, 1);
         return delivered === 2 ? "delivered" : "dropped";
       },
-      honest: async () =>
+      checkService: async () =>
         void await deliver((directory) => Deno.writeFileSync(`${directory}/1.p`, encode(map({ jid: "1" }), "disk")), 1),
-      close: () => cage.close(),
+      close: () => guarded.close(),
     };
   },
 };
@@ -158,15 +160,15 @@ export const keyFiles: FuzzTarget = {
   share: 4,
   refusals: [KeyError],
   async open() {
-    const cage = new Cage();
+    const guarded = new GuardedDirectory();
     const key = await PrivateKey.generate(FUZZ_KEY_BITS);
-    const store = new KeyStore(cage.root);
+    const store = new KeyStore(guarded.root);
     store.put("web1", "accepted", key.publicKey.pem);
     const minions = new MinionKeys(store, new VerifiedTokens());
     const token = key.signX931(utf8.encode("salt"));
-    const sessions = new SessionKeys(cage.root, 86_400_000);
+    const sessions = new SessionKeys(guarded.root, 86_400_000);
     const sessionText = sessions.forSignIn("web1");
-    const path = `${cage.root}/minion.pem`;
+    const path = `${guarded.root}/minion.pem`;
     let mtime = 1;
     return {
       feed(random, note) {
@@ -196,7 +198,7 @@ export const keyFiles: FuzzTarget = {
           case 2: {
             const pem = mutatePem(random, key.publicKey.pem);
             note(pem);
-            Deno.writeTextFileSync(`${cage.root}/minions/web1`, pem);
+            Deno.writeTextFileSync(`${guarded.root}/minions/web1`, pem);
             try {
               return minions.provesToken("web1", random.chance(0.5) ? token : random.bytes(128))
                 ? "proved"
@@ -208,13 +210,13 @@ export const keyFiles: FuzzTarget = {
           default: {
             const text = mutateText(random, sessionText);
             note(text);
-            Deno.writeTextFileSync(`${cage.root}/sessions/web1`, text);
-            Deno.utimeSync(`${cage.root}/sessions/web1`, mtime, mtime++);
+            Deno.writeTextFileSync(`${guarded.root}/sessions/web1`, text);
+            Deno.utimeSync(`${guarded.root}/sessions/web1`, mtime, mtime++);
             // A minion that signs in must get a valid key, also if the stored one is damaged.
             try {
               sessions.crypticle("web1");
-              const given = sessions.forSignIn("web1");
-              hold(sessions.crypticle("web1")?.keyString === given, "the session handed out is not the one in force");
+              const offered = sessions.forSignIn("web1");
+              hold(sessions.crypticle("web1")?.keyString === offered, "the session handed out is not the one in force");
             } catch (error) {
               if (error instanceof KeyError) {
                 throw new PropertyError(`a torn session locks its minion out: ${error.message}`);
@@ -225,11 +227,11 @@ export const keyFiles: FuzzTarget = {
           }
         }
       },
-      honest() {
+      checkService() {
         hold(minions.provesToken("web1", token), "a good token proves nothing");
         hold(PublicKey.fromPem(key.publicKey.pem).pem === key.publicKey.pem, "a good key is not read");
       },
-      close: () => cage.close(),
+      close: () => guarded.close(),
     };
   },
 };
@@ -240,8 +242,8 @@ export const configFiles: FuzzTarget = {
   share: 4,
   refusals: [ConfigError, UsageError],
   open() {
-    const cage = new Cage();
-    const { root } = cage;
+    const guarded = new GuardedDirectory();
+    const { root } = guarded;
     const environment = { ...PROCESS, env: () => undefined, cwd: root };
     const autosignFile = `${root}/autosign.conf`;
     const autosign = new Autosign({
@@ -301,8 +303,8 @@ export const configFiles: FuzzTarget = {
             return role;
         }
       },
-      honest: () => hold(load("master") === "web1" && load("minion") === "web1", "an empty file is not read"),
-      close: () => cage.close(),
+      checkService: () => hold(load("master") === "web1" && load("minion") === "web1", "an empty file is not read"),
+      close: () => guarded.close(),
     };
   },
 };

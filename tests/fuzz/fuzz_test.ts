@@ -37,14 +37,14 @@ function faulty(feed: (n: number) => string, changes: Partial<FuzzTarget> = {}):
     name: "faulty",
     share: 1,
     refusals: [TypeError],
-    honestEvery: 10,
+    checkEvery: 10,
     open: () => ({
       feed(random, note) {
         const n = random.int(100);
         note(String(n));
         return feed(n);
       },
-      honest() {},
+      checkService() {},
       close() {},
     }),
     ...changes,
@@ -70,7 +70,7 @@ Deno.test("a violated property is a fault, for an input and at the end", async (
   }, {});
   assertEquals(faults.map(({ problem }) => problem.includes("seven")), [true]);
   const ended = await faulty(() => "taken", {
-    open: () => ({ feed: () => "taken", honest() {}, close: () => hold(false, "too late") }),
+    open: () => ({ feed: () => "taken", checkService() {}, close: () => hold(false, "too late") }),
   });
   assertEquals(ended.faults.map(({ problem }) => problem.includes("too late")), [true]);
 });
@@ -78,7 +78,7 @@ Deno.test("a violated property is a fault, for an input and at the end", async (
 Deno.test("a valid request that is not served is a fault", async () => {
   let fed = 0;
   const { faults } = await faulty(() => "taken", {
-    open: () => ({ feed: () => `${fed++ % 2}`, honest: () => hold(fed < 50, "no answer"), close() {} }),
+    open: () => ({ feed: () => `${fed++ % 2}`, checkService: () => hold(fed < 50, "no answer"), close() {} }),
   });
   assertEquals(faults.map(({ problem }) => problem.includes("no answer")), [true]);
   assertEquals(faults[0].index, 49);
@@ -123,7 +123,7 @@ function costing(costs: readonly number[]): Promise<Tally> {
         return "taken";
       },
       ordinary: (bytes) => () => workFor(bytes === 2_048 ? 3 : 0),
-      honest() {},
+      checkService() {},
       close() {},
     }),
   });

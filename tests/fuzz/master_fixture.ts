@@ -36,12 +36,12 @@ import { hold } from "./target.ts";
 /** Small keys are made faster, and are sufficient here. */
 export const FUZZ_KEY_BITS = 1024;
 /** The id of the accepted minion. */
-export const HONEST_ID = "web1";
+export const ACCEPTED_ID = "web1";
 /** The access key of the operator. */
 export const ACCESS_KEY: string = "k".repeat(76);
 
 /** A directory that fuzzed names cannot leave undetected: all files are two levels below it. */
-export class Cage {
+export class GuardedDirectory {
   readonly root: string;
   readonly #top: string;
 
@@ -70,7 +70,7 @@ export interface FixtureMaster {
   /** A request of the accepted minion. @param change Changes the encrypted load and the envelope. */
   seal(load: ValueMap, change?: { readonly bytes?: Uint8Array; readonly id?: string }): Uint8Array;
   /** Fails unless the accepted minion's event is fired, and an unknown sender's ping is answered. */
-  honest(): Promise<void>;
+  checkService(): Promise<void>;
   readonly token: Uint8Array;
   /** A public key. */
   readonly pem: string;
@@ -81,8 +81,8 @@ export interface FixtureMaster {
 
 /** Opens the fixture. */
 export async function openMaster(): Promise<FixtureMaster> {
-  const cage = new Cage();
-  const { root } = cage;
+  const guarded = new GuardedDirectory();
+  const { root } = guarded;
   Deno.writeTextFileSync(`${root}/master`, JSON.stringify({ root_dir: `${root}/`, id: "fuzz", user: "root" }));
   const { opts } = loadMasterConfig({ configDir: root });
   for (const path of [opts.pki_dir, opts.cachedir, opts.sock_dir]) Deno.mkdirSync(path, { recursive: true });
@@ -98,9 +98,9 @@ export async function openMaster(): Promise<FixtureMaster> {
     close: () => {},
   }]);
   const keys = new KeyStore(opts.pki_dir);
-  keys.put(HONEST_ID, "accepted", minionKey.publicKey.pem);
+  keys.put(ACCEPTED_ID, "accepted", minionKey.publicKey.pem);
   const sessions = new SessionKeys(opts.cachedir, 86_400_000);
-  const session = new Crypticle(sessions.forSignIn(HONEST_ID));
+  const session = new Crypticle(sessions.forSignIn(ACCEPTED_ID));
   const token = minionKey.signX931(new TextEncoder().encode("salt"));
   let fired = 0;
   const handler = new RequestHandler({
@@ -149,7 +149,7 @@ export async function openMaster(): Promise<FixtureMaster> {
     },
   });
 
-  const seal: FixtureMaster["seal"] = (load, { bytes, id = HONEST_ID } = {}) =>
+  const seal: FixtureMaster["seal"] = (load, { bytes, id = ACCEPTED_ID } = {}) =>
     encryptedRequest(bytes === undefined ? session.dumps(load) : session.encrypt(bytes), {
       id,
       encAlgorithm: "OAEP-SHA1",
@@ -169,12 +169,12 @@ export async function openMaster(): Promise<FixtureMaster> {
       const reply = decode(answer, "wire");
       return describeReply(reply, session);
     },
-    async honest() {
+    async checkService() {
       const nonce = "n".repeat(32);
       const before = fired;
       const event = map({
         cmd: "_minion_event",
-        id: HONEST_ID,
+        id: ACCEPTED_ID,
         tag: "fuzz/honest",
         data: {},
         tok: token,
@@ -190,7 +190,7 @@ export async function openMaster(): Promise<FixtureMaster> {
       );
       hold(ping instanceof Map && ping.get("cmd") === "ping", `the ping is answered by ${str(ping)}`);
     },
-    close: () => cage.close(),
+    close: () => guarded.close(),
   };
 }
 

@@ -16,7 +16,7 @@ import { isMap, map, type ValueMap } from "../../lib/values/value.ts";
 import { applicant, MasterKeys } from "../support/fleet/scripted_master.ts";
 import { COSTLY } from "./codecs.ts";
 import { costlyValue, ordinaryValue } from "./costly.ts";
-import { Cage, FUZZ_KEY_BITS } from "./master_fixture.ts";
+import { FUZZ_KEY_BITS, GuardedDirectory } from "./master_fixture.ts";
 import { mutateBytes, type Random } from "./mutate.ts";
 import { type FuzzTarget, hold } from "./target.ts";
 import { mutatePem } from "./sign_in_requests.ts";
@@ -49,7 +49,7 @@ export const publishes: FuzzTarget = {
       return reader;
     };
     const readers = [openReader(false), openReader(true)];
-    const honestLoad = () =>
+    const validLoad = () =>
       map({ fun: "test.ping", arg: [], tgt: "web*", tgt_type: "glob", jid: makeJid(), ret: "", user: "root" });
     const envelope = (load: Uint8Array, signer?: PrivateKey) => {
       const outer = map({ enc: "aes", load });
@@ -68,7 +68,7 @@ export const publishes: FuzzTarget = {
         return job === undefined ? "not for it" : "a job";
 
         function makePublish(random: Random): [Uint8Array, boolean] {
-          const load = honestLoad();
+          const load = validLoad();
           if (random.chance(0.3)) {
             load.set("tgt_type", "pcre").set("tgt", random.pick(REGEX_TOKENS) + random.pick(REGEX_TOKENS));
           }
@@ -92,14 +92,14 @@ export const publishes: FuzzTarget = {
         }
       },
       ordinary(bytes) {
-        const load = honestLoad().set("arg", [ordinaryValue(bytes)]);
+        const load = validLoad().set("arg", [ordinaryValue(bytes)]);
         const frame = encode(envelope(ours.dumps(load)), "wire");
         return () => readers[0].read(frame);
       },
-      honest() {
+      checkService() {
         for (const [i, reader] of readers.entries()) {
-          const frame = encode(envelope(ours.dumps(honestLoad()), i === 1 ? key : undefined), "wire");
-          hold(reader.read(frame)?.get("fun") === "test.ping", "an honest publish is not read");
+          const frame = encode(envelope(ours.dumps(validLoad()), i === 1 ? key : undefined), "wire");
+          hold(reader.read(frame)?.get("fun") === "test.ping", "an valid publish is not read");
         }
       },
       close() {},
@@ -111,17 +111,17 @@ export const publishes: FuzzTarget = {
 export const signInReplies: FuzzTarget = {
   name: "sign_in_replies",
   share: 2,
-  honestEvery: 100,
+  checkEvery: 100,
   refusals: [AuthenticationError, WireError, SignInError],
   async open() {
-    const cage = new Cage();
+    const guarded = new GuardedDirectory();
     const [minion, master, stranger] = await Promise.all([
       PrivateKey.generate(FUZZ_KEY_BITS),
       MasterKeys.make(),
       MasterKeys.make(),
     ]);
-    const attempt = () => new SignIn(applicant(minion, cage.root, { masterFinger: "" }));
-    const known = masterKeyPath(cage.root);
+    const attempt = () => new SignIn(applicant(minion, guarded.root, { masterFinger: "" }));
+    const known = masterKeyPath(guarded.root);
     const loadOf = (signIn: SignIn) => {
       const sent = parseRequest(signIn.request());
       if (sent.enc !== "clear") throw new TypeError("a sign-in goes out unencrypted");
@@ -136,7 +136,7 @@ export const signInReplies: FuzzTarget = {
           const request = loadOf(signIn);
           const who = random.pick([master, master, stranger]);
           const outerOnly = random.chance(0.4);
-          const honest = who.signIn(request, {
+          const valid = who.signIn(request, {
             ...(random.chance(0.2) &&
               {
                 ret: randomValue(random, 1) === null
@@ -144,14 +144,14 @@ export const signInReplies: FuzzTarget = {
                   : random.pick([true, false, "full", "bad sig algo", 5, null]),
               }),
             inner: (inner) => {
-              if (!outerOnly) spoil(random, inner, master.key.publicKey.pem);
+              if (!outerOnly) damage(random, inner, master.key.publicKey.pem);
             },
           });
-          const outer = decode(honest, "wire");
+          const outer = decode(valid, "wire");
           const frame = !outerOnly || !isMap(outer)
-            ? honest
+            ? valid
             : random.chance(0.5)
-            ? mutateBytes(random, honest)
+            ? mutateBytes(random, valid)
             : encode(encodable(mutateMap(random, outer)), "wire");
           note(frame);
           const { kind } = signIn.accept(frame);
@@ -161,17 +161,17 @@ export const signInReplies: FuzzTarget = {
           Deno.writeTextFileSync(known, master.key.publicKey.pem);
         }
       },
-      honest() {
+      checkService() {
         Deno.writeTextFileSync(known, master.key.publicKey.pem);
         const signIn = attempt();
-        hold(signIn.accept(master.signIn(loadOf(signIn))).kind === "accepted", "an honest master is refused");
+        hold(signIn.accept(master.signIn(loadOf(signIn))).kind === "accepted", "an valid master is refused");
       },
-      close: () => cage.close(),
+      close: () => guarded.close(),
     };
   },
 };
 
-function spoil(random: Random, inner: ValueMap, pem: string): void {
+function damage(random: Random, inner: ValueMap, pem: string): void {
   const spoiled = encodable(mutateMap(random, inner));
   if (random.chance(0.2)) spoiled.set("pub_key", mutatePem(random, pem));
   inner.clear();

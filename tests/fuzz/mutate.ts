@@ -60,7 +60,25 @@ export class Random {
 }
 
 /** Bytes at the limits of lengths, types and signs. */
-const TURNING = [0x00, 0x01, 0x0a, 0x20, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0, 0xc1, 0xc7, 0xd4, 0xdd, 0xff];
+const LIMIT_BYTES = [
+  0x00,
+  0x01,
+  0x0a,
+  0x20,
+  0x7f,
+  0x80,
+  0x8f,
+  0x90,
+  0x9f,
+  0xa0,
+  0xbf,
+  0xc0,
+  0xc1,
+  0xc7,
+  0xd4,
+  0xdd,
+  0xff,
+];
 /** Sizes larger than the data that follows, as four bytes. */
 const HUGE = [0xffffffff, 0x7fffffff, 0x80000000, 0x00ffffff, 0x0000ffff, 0x00010000];
 
@@ -79,7 +97,7 @@ function mutateOnce(random: Random, bytes: Uint8Array, other: Uint8Array): Uint8
       if (at < bytes.length) bytes[at] ^= 1 << random.int(8);
       return bytes;
     case 1:
-      if (at < bytes.length) bytes[at] = random.pick(TURNING);
+      if (at < bytes.length) bytes[at] = random.pick(LIMIT_BYTES);
       return bytes;
     case 2:
       return bytes.slice(0, at);
@@ -97,7 +115,7 @@ function mutateOnce(random: Random, bytes: Uint8Array, other: Uint8Array): Uint8
       if (at + 4 <= bytes.length) new DataView(bytes.buffer).setUint32(at, random.pick(HUGE));
       return bytes;
     default:
-      return splice(bytes, { at, end: at, with: new Uint8Array(random.length(2_000)).fill(random.pick(TURNING)) });
+      return splice(bytes, { at, end: at, with: new Uint8Array(random.length(2_000)).fill(random.pick(LIMIT_BYTES)) });
   }
 }
 

@@ -30,7 +30,7 @@ const PIECES = [
   "\u2028",
 ];
 /** All control characters of a terminal, except line feed and tab. */
-const OBEYED = /[^\P{Cc}\n\t]|[\u202a-\u202e\u2066-\u2069]/u;
+const CONTROL_CHARACTERS = /[^\P{Cc}\n\t]|[\u202a-\u202e\u2066-\u2069]/u;
 
 /** All outputters of `--out`. */
 export const outputs: FuzzTarget = {
@@ -45,11 +45,11 @@ export const outputs: FuzzTarget = {
       note(`${out}: ${typeof value === "string" ? value : "a value"}`);
       const indent = random.pick([undefined, -1, 0, 2]);
       const text = formatOutput(data, { out, color: false, indent, retcode: random.int(2) });
-      const obeyed = OBEYED.exec(text);
-      hold(obeyed === null, `U+${obeyed?.[0].charCodeAt(0).toString(16)} reaches the terminal`);
+      const control = CONTROL_CHARACTERS.exec(text);
+      hold(control === null, `U+${control?.[0].charCodeAt(0).toString(16)} reaches the terminal`);
       return out;
     },
-    honest: () =>
+    checkService: () =>
       hold(formatOutput(map({ web1: true }), { out: "nested", color: false }) === "web1:\n    True", "not nested"),
     close() {},
   }),

@@ -21,32 +21,32 @@ export const presence: FuzzTarget = {
     const frame = (first: number, topic: string) => Uint8Array.from([first, ...new TextEncoder().encode(topic)]);
     return {
       feed(random, note) {
-        const honest = presenceTopic("web1", keys);
+        const valid = presenceTopic("web1", keys);
         const topic = random.chance(0.5)
-          ? mutateText(random, honest, ["/", "salt/present/", ...NASTY_TEXTS])
+          ? mutateText(random, valid, ["/", "salt/present/", ...NASTY_TEXTS])
           : presenceTopic(random.pick(NASTY_TEXTS), keys);
         const whole = frame(random.pick([0, 1, 1, 2]), topic);
         const sent = random.chance(0.05)
-          ? frame(random.int(2), honest)
+          ? frame(random.int(2), valid)
           : random.chance(0.5)
           ? mutateBytes(random, whole)
           : whole;
         note(sent);
         const change = book.receive(sent, 0);
         hold(
-          change === undefined || new TextDecoder().decode(sent.subarray(1)) === honest,
+          change === undefined || new TextDecoder().decode(sent.subarray(1)) === valid,
           "somebody is taken for web1",
         );
         if (change === undefined) return "nobody";
-        book.receive(frame(0, honest), 0);
-        hold(book.receive(frame(1, honest), 0) === undefined, "a topic that was used is good again");
+        book.receive(frame(0, valid), 0);
+        hold(book.receive(frame(1, valid), 0) === undefined, "a topic that was used is good again");
         return "web1";
       },
-      honest() {
-        const honest = presenceTopic("web1", keys);
-        book.receive(frame(1, honest), 0);
+      checkService() {
+        const valid = presenceTopic("web1", keys);
+        book.receive(frame(1, valid), 0);
         hold([...book.since.keys()].join() === "web1", `present: ${[...book.since.keys()]}`);
-        book.receive(frame(0, honest), 0);
+        book.receive(frame(0, valid), 0);
         hold(![...book.since].length, "nobody leaves");
       },
       close() {},

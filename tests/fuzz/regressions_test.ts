@@ -29,7 +29,7 @@ Deno.test("a long tag that is also an event of the old form is still read as a t
 });
 
 /** Runs `act`, which took ten seconds or longer before the fix. */
-function soon<T>(act: () => T): T {
+function returnsSoon<T>(act: () => T): T {
   const results: T[] = [];
   const tookMs = cpuMs(() => results.push(act()));
   assert(tookMs < 8_000, `${tookMs} ms`);
@@ -39,12 +39,12 @@ function soon<T>(act: () => T): T {
 const BLANKS = `a${" ".repeat(100_000)}b`;
 
 Deno.test("a return with a long run of blanks is shown at once", () => {
-  assertEquals(soon(() => formatOutput(BLANKS, { out: "txt", color: false })), BLANKS);
+  assertEquals(returnsSoon(() => formatOutput(BLANKS, { out: "txt", color: false })), BLANKS);
   assertEquals(formatOutput("a \n\t ", { out: "txt", color: false }), "a");
 });
 
 Deno.test("an argument with a long run of blanks is read at once", () => {
-  assertEquals(soon(() => yamlifyArg(BLANKS)), BLANKS);
+  assertEquals(returnsSoon(() => yamlifyArg(BLANKS)), BLANKS);
   assertEquals(yamlifyArg(" \u3000\x1c"), " \u3000\x1c");
 });
 
@@ -53,7 +53,8 @@ const LONG_ID = `${"a".repeat(254)}!`;
 
 Deno.test("a target with recursive references is rejected", () => {
   assertThrows(
-    () => soon(() => resolveTarget({ tgt: ENDLESS, tgtType: "pcre" }, { ids: [LONG_ID], nodegroups: new Map() })),
+    () =>
+      returnsSoon(() => resolveTarget({ tgt: ENDLESS, tgtType: "pcre" }, { ids: [LONG_ID], nodegroups: new Map() })),
     TargetError,
     "steps",
   );
@@ -74,9 +75,9 @@ Deno.test("a line of an autosign_file with endless back references accepts no ke
         autosign_grains_dir: null,
         permissive_pki_access: false,
       }, { warn: () => {} }).accepts(LONG_ID);
-    assertEquals(soon(() => accepts(path)), true);
+    assertEquals(returnsSoon(() => accepts(path)), true);
     Deno.writeTextFileSync(path, ENDLESS);
-    assertEquals(soon(() => accepts(path)), false);
+    assertEquals(returnsSoon(() => accepts(path)), false);
   } finally {
     Deno.removeSync(path);
   }
@@ -87,12 +88,12 @@ Deno.test("a configuration that contains itself is rejected, one that only repea
     assertThrows(() => loadYamlMapping(text, "master"), YamlError, "contains it");
   }
   const doubling = Array.from({ length: 60 }, (_, i) => `k${i + 1}: &a${i + 1} [*a${i}, *a${i}]`);
-  assertEquals(soon(() => loadYamlMapping(`k0: &a0 x\n${doubling.join("\n")}`, "master")).value.size, 61);
+  assertEquals(returnsSoon(() => loadYamlMapping(`k0: &a0 x\n${doubling.join("\n")}`, "master")).value.size, 61);
 });
 
 Deno.test("a deeply nested value is printed at once", () => {
   let value: Value = "x".repeat(10_000);
   for (let depth = 0; depth < 500; depth++) value = [value];
   const wide = Array.from({ length: 200 }, () => value);
-  assert(soon(() => pformat(wide)).endsWith("]"));
+  assert(returnsSoon(() => pformat(wide)).endsWith("]"));
 });

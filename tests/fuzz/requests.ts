@@ -11,7 +11,7 @@ import { makeJid } from "../../lib/protocol/jid.ts";
 import { map, type ValueMap } from "../../lib/values/value.ts";
 import { COSTLY } from "./codecs.ts";
 import { costlyValue, ordinaryValue } from "./costly.ts";
-import { ACCESS_KEY, type FixtureMaster, HONEST_ID, openMaster } from "./master_fixture.ts";
+import { ACCEPTED_ID, ACCESS_KEY, type FixtureMaster, openMaster } from "./master_fixture.ts";
 import { mutateBytes, NASTY_TEXTS, type Random } from "./mutate.ts";
 import type { FuzzTarget, Session } from "./target.ts";
 import { hold } from "./target.ts";
@@ -47,7 +47,7 @@ function clearLoads(): ValueMap[] {
 /** Valid requests of a minion, to be mutated. */
 function minionLoads({ token }: FixtureMaster): ValueMap[] {
   const own = {
-    id: HONEST_ID,
+    id: ACCEPTED_ID,
     tok: token,
     nonce: "0123456789abcdef0123456789abcdef",
     ts: Math.floor(Date.now() / 1000),
@@ -57,10 +57,10 @@ function minionLoads({ token }: FixtureMaster): ValueMap[] {
   const file = { path: "top.sls", saltenv: "base", loc: 0, gzip: false };
   return [
     map({ ...own, cmd: "_return", ...result, out: "nested" }),
-    map({ ...own, cmd: "_return", ...result, jid: "req", tgt: HONEST_ID, tgt_type: "glob", nocache: false }),
+    map({ ...own, cmd: "_return", ...result, jid: "req", tgt: ACCEPTED_ID, tgt_type: "glob", nocache: false }),
     map({ ...own, cmd: "_return", ...result, sig: new Uint8Array(128) }),
     map({ ...own, cmd: "_syndic_return", load: [result] }),
-    map({ ...own, cmd: "_minion_event", tag: `salt/minion/${HONEST_ID}/start`, data: "started", pretag: null }),
+    map({ ...own, cmd: "_minion_event", tag: `salt/minion/${ACCEPTED_ID}/start`, data: "started", pretag: null }),
     map({
       ...own,
       cmd: "_minion_event",
@@ -68,7 +68,7 @@ function minionLoads({ token }: FixtureMaster): ValueMap[] {
       pretag: "pre",
       grains: { os: "x" },
     }),
-    map({ ...own, cmd: "_minion_event", tag: "fire", data: { a: [1, 2] }, grains: { id: HONEST_ID } }),
+    map({ ...own, cmd: "_minion_event", tag: "fire", data: { a: [1, 2] }, grains: { id: ACCEPTED_ID } }),
     map({
       ...own,
       cmd: "_pillar",
@@ -102,7 +102,7 @@ function minionLoads({ token }: FixtureMaster): ValueMap[] {
     map({ ...own, cmd: "minion_publish", fun: "test.ping", tgt: "*", arg: [], ret: "", tmo: 1 }),
     map({ ...own, cmd: "minion_runner", fun: "jobs.list_jobs", arg: [] }),
     map({ ...own, cmd: "pub_ret", jid }),
-    map({ ...own, cmd: "verify_minion", id_: HONEST_ID, token: "x" }),
+    map({ ...own, cmd: "verify_minion", id_: ACCEPTED_ID, token: "x" }),
   ];
 }
 
@@ -205,7 +205,7 @@ export const parser: FuzzTarget = {
       const frame = clearRequest(map({ cmd: "ping", x: [ordinaryValue(bytes)] }));
       return () => parseRequest(frame);
     },
-    honest: () =>
+    checkService: () =>
       hold(
         parseRequest(tryEncode(map({ enc: "clear", load: { cmd: "ping" }, version: 3 }))).enc === "clear",
         "no ping",
@@ -229,11 +229,11 @@ function session(
       note(frame);
       return master.ask(frame);
     },
-    honest: () => master.honest(),
+    checkService: () => master.checkService(),
     close() {
       const { accepted, pending } = allKeys(master.keys);
       master.close();
-      hold(accepted.join() === HONEST_ID && pending.length === 0, `keys came from nowhere: ${accepted} ${pending}`);
+      hold(accepted.join() === ACCEPTED_ID && pending.length === 0, `keys came from nowhere: ${accepted} ${pending}`);
     },
   };
 }

@@ -18,27 +18,27 @@ import { PrivateKey } from "../../lib/crypto/rsa.ts";
 import { SessionKeys } from "../../lib/keys/sessions.ts";
 import { Inbox } from "../../lib/sockets/endpoint.ts";
 import { isMap, map, str } from "../../lib/values/value.ts";
-import { Cage, FUZZ_KEY_BITS, HONEST_ID } from "./master_fixture.ts";
+import { ACCEPTED_ID, FUZZ_KEY_BITS, GuardedDirectory } from "./master_fixture.ts";
 import { mutateBytes, NASTY_TEXTS, type Random } from "./mutate.ts";
 import { type FuzzTarget, hold, type Note } from "./target.ts";
 import { mutateMap, randomMsgpack } from "./values.ts";
 import { command, frame, greeting, join, message, ready, ZmtpPeer } from "./zmtp_peer.ts";
 
 /** Time limit of a valid request while the fuzzer runs, in milliseconds. */
-const HONEST_MS = 60_000;
+const VALID_MS = 60_000;
 /** Number of hostile connections that are kept open, to test the effect of half a message. */
-const KEPT = 50;
+const MAX_CONNECTIONS = 50;
 
 interface RunningMaster {
   readonly master: Master;
   readonly seal: (load: Parameters<typeof map>[0]) => Uint8Array;
-  honest(): Promise<void>;
+  checkService(): Promise<void>;
   close(): Promise<void>;
 }
 
 async function startMaster(): Promise<RunningMaster> {
-  const cage = new Cage();
-  const { root } = cage;
+  const guarded = new GuardedDirectory();
+  const { root } = guarded;
   Deno.writeTextFileSync(
     `${root}/master`,
     JSON.stringify({
@@ -53,8 +53,8 @@ async function startMaster(): Promise<RunningMaster> {
   const { opts } = loadMasterConfig({ configDir: root });
   for (const path of [opts.pki_dir, opts.cachedir, opts.sock_dir]) Deno.mkdirSync(path, { recursive: true });
   const minionKey = await PrivateKey.generate(FUZZ_KEY_BITS);
-  new KeyStore(opts.pki_dir).put(HONEST_ID, "accepted", minionKey.publicKey.pem);
-  const session = new Crypticle(new SessionKeys(opts.cachedir, 86_400_000).forSignIn(HONEST_ID));
+  new KeyStore(opts.pki_dir).put(ACCEPTED_ID, "accepted", minionKey.publicKey.pem);
+  const session = new Crypticle(new SessionKeys(opts.cachedir, 86_400_000).forSignIn(ACCEPTED_ID));
   const tok = minionKey.signX931(new TextEncoder().encode("salt"));
   const unforeseen: string[] = [];
   const log = createLogger([{
@@ -72,17 +72,17 @@ async function startMaster(): Promise<RunningMaster> {
   const user = opts.user ?? "root";
   const key = Deno.readTextFileSync(accessKeyPath(opts.cachedir, user));
   const ask = async (load: Record<string, unknown>) =>
-    decode(await channel.request(clearRequest(map(load)), { timeoutMs: HONEST_MS, tries: 1 }), "wire");
+    decode(await channel.request(clearRequest(map(load)), { timeoutMs: VALID_MS, tries: 1 }), "wire");
 
   return {
     master,
     seal: (load) =>
-      encryptedRequest(session.dumps(map({ id: HONEST_ID, tok, ts: 0, nonce: "n".repeat(32), ...load })), {
-        id: HONEST_ID,
+      encryptedRequest(session.dumps(map({ id: ACCEPTED_ID, tok, ts: 0, nonce: "n".repeat(32), ...load })), {
+        id: ACCEPTED_ID,
         encAlgorithm: "OAEP-SHA1",
         sigAlgorithm: "PKCS1v15-SHA1",
       }),
-    async honest() {
+    async checkService() {
       const pong = await ask({ cmd: "ping" });
       hold(isMap(pong) && pong.get("cmd") === "ping", `the ping is answered by ${str(pong)}`);
       const publish = {
@@ -104,7 +104,7 @@ async function startMaster(): Promise<RunningMaster> {
         hold(isMap(reply) && reply.has("load"), `the publish is answered by ${str(reply)}`);
         frames = await subscriber.receive(1_000);
       }
-      hold(frames !== undefined, "an honest subscriber gets nothing");
+      hold(frames !== undefined, "an valid subscriber gets nothing");
       const [first] = unforeseen;
       hold(first === undefined, `not foreseen: ${first}`);
     },
@@ -112,7 +112,7 @@ async function startMaster(): Promise<RunningMaster> {
       channel.close();
       subscriber.close();
       await master.close();
-      cage.close();
+      guarded.close();
       hold(unforeseen.length === 0, `not foreseen: ${unforeseen[0]}`);
     },
   };
@@ -149,7 +149,7 @@ export const tcpRequests: FuzzTarget = {
   share: 12,
   refusals: [],
   needsSockets: true,
-  honestEvery: 500,
+  checkEvery: 500,
   async open() {
     const running = await startMaster();
     const { requestPort } = running.master.ports;
@@ -177,7 +177,7 @@ export const tcpRequests: FuzzTarget = {
         note(sent);
         await peer.send(sent);
         try {
-          const reply = await peer.receive(HONEST_MS);
+          const reply = await peer.receive(VALID_MS);
           decode(reply[reply.length - 1], "wire");
           return parts.length === 2 && parts[0].length === 0 ? "answered" : "answered, oddly framed";
         } catch (error) {
@@ -186,7 +186,7 @@ export const tcpRequests: FuzzTarget = {
           throw error;
         }
       },
-      honest: () => running.honest(),
+      checkService: () => running.checkService(),
       async close() {
         peer.close();
         await running.close();
@@ -237,17 +237,17 @@ function hostile(name: string, portOf: (running: RunningMaster) => number, types
     share: 4,
     refusals: [],
     needsSockets: true,
-    honestEvery: 200,
+    checkEvery: 200,
     async open() {
       const running = await startMaster();
       const port = portOf(running);
-      const kept: ZmtpPeer[] = [];
-      await running.honest();
+      const connections: ZmtpPeer[] = [];
+      await running.checkService();
       return {
-        feed: (random, note) => attack(random, { note, port, kept, types }),
-        honest: () => running.honest(),
+        feed: (random, note) => attack(random, { note, port, connections, types }),
+        checkService: () => running.checkService(),
         async close() {
-          for (const peer of kept) peer.close();
+          for (const peer of connections) peer.close();
           await running.close();
         },
       };
@@ -257,21 +257,21 @@ function hostile(name: string, portOf: (running: RunningMaster) => number, types
 
 async function attack(
   random: Random,
-  { note, port, kept, types }: { note: Note; port: number; kept: ZmtpPeer[]; types: readonly string[] },
+  { note, port, connections, types }: { note: Note; port: number; connections: ZmtpPeer[]; types: readonly string[] },
 ): Promise<string> {
-  const honestStart = random.chance(0.7);
-  const type = random.pick(honestStart ? types : SOCKET_TYPES);
+  const validStart = random.chance(0.7);
+  const type = random.pick(validStart ? types : SOCKET_TYPES);
   const start = join([greeting(), ready(type)]);
   const talk = Array.from({ length: random.length(6) }, () => conversation(random));
-  const whole = join([honestStart ? start : mutateBytes(random, start), ...talk]);
+  const whole = join([validStart ? start : mutateBytes(random, start), ...talk]);
   const sent = random.chance(0.3) ? mutateBytes(random, whole) : whole;
   note(sent);
   const peer = await ZmtpPeer.connect(port);
   // In pieces, as the network may deliver them.
   const cut = random.int(sent.length + 1);
   const taken = await peer.send(sent.subarray(0, cut)) && await peer.send(sent.subarray(cut));
-  kept.push(peer);
-  if (kept.length > KEPT) kept.splice(random.int(kept.length), 1)[0].close();
+  connections.push(peer);
+  if (connections.length > MAX_CONNECTIONS) connections.splice(random.int(connections.length), 1)[0].close();
   return taken ? "sent" : "cut off";
 }
 

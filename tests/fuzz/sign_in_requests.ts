@@ -7,7 +7,7 @@ import { MsgpackError } from "../../lib/errors.ts";
 import { clearRequest } from "../../lib/protocol/payload.ts";
 import { encode } from "../../lib/values/msgpack.ts";
 import { map, type ValueMap } from "../../lib/values/value.ts";
-import { HONEST_ID, openMaster } from "./master_fixture.ts";
+import { ACCEPTED_ID, openMaster } from "./master_fixture.ts";
 import { mutateBytes, mutateText, NASTY_TEXTS, type Random } from "./mutate.ts";
 import { type FuzzTarget, hold } from "./target.ts";
 import { mutateMap, randomValue } from "./values.ts";
@@ -18,14 +18,14 @@ const ALGORITHMS = ["OAEP-SHA1", "OAEP-SHA224", "PKCS1v15-SHA1", "PKCS1v15-SHA22
 export const signInRequests: FuzzTarget = {
   name: "sign_in_requests",
   share: 4,
-  honestEvery: 100,
+  checkEvery: 100,
   refusals: [],
   async open() {
     const master = await openMaster();
     const make = (random: Random): ValueMap => {
       const load = map({
         cmd: "_auth",
-        id: random.chance(0.5) ? HONEST_ID : random.pick(["new1", ...NASTY_TEXTS]),
+        id: random.chance(0.5) ? ACCEPTED_ID : random.pick(["new1", ...NASTY_TEXTS]),
         nonce: random.bytes(16).toHex(),
         enc_algo: random.chance(0.7) ? "OAEP-SHA1" : random.pick(ALGORITHMS),
         sig_algo: random.chance(0.7) ? "PKCS1v15-SHA1" : random.pick(ALGORITHMS),
@@ -41,11 +41,11 @@ export const signInRequests: FuzzTarget = {
         note(frame);
         return master.ask(frame);
       },
-      honest: () => master.honest(),
+      checkService: () => master.checkService(),
       close() {
         const { accepted } = allKeys(master.keys);
         master.close();
-        hold(accepted.join() === HONEST_ID, `keys were accepted: ${accepted}`);
+        hold(accepted.join() === ACCEPTED_ID, `keys were accepted: ${accepted}`);
       },
     };
   },

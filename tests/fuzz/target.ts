@@ -25,7 +25,7 @@ export interface Session {
    */
   ordinary?(bytes: number): () => unknown;
   /** Fails unless a valid request is served correctly. */
-  honest(): void | Promise<void>;
+  checkService(): void | Promise<void>;
   /** Ends the session, and fails if damage by the inputs is found only now. */
   close(): void | Promise<void>;
 }
@@ -40,8 +40,8 @@ export interface FuzzTarget {
   readonly refusals: readonly ErrorClass[];
   /** Whether the short form leaves it out: it starts processes, threads or sockets. */
   readonly needsSockets?: true;
-  /** The number of inputs between two calls of {@linkcode Session.honest}. @default 500 */
-  readonly honestEvery?: number;
+  /** The number of inputs between two calls of {@linkcode Session.checkService}. @default 500 */
+  readonly checkEvery?: number;
   open(): Session | Promise<Session>;
 }
 

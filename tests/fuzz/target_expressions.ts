@@ -192,7 +192,7 @@ export const targetExpressions: FuzzTarget = {
       }
       return minions.length === 0 ? "none" : "some";
     },
-    honest() {
+    checkService() {
       const subject = { id: "web1", grains: factsOf(GRAINS[0]), pillar: factsOf(new Map()) };
       for (const [tgt, tgtType] of [["w*", "glob"], ["w.*", "pcre"], ["web* and G@os:D*", "compound"]]) {
         hold(matchesTarget({ tgt, tgtType }, subject), "no match");

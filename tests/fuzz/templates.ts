@@ -70,21 +70,21 @@ export const templates: FuzzTarget = {
   refusals: [TemplateError],
   open: () => {
     const corpus: Corpus = JSON.parse(Deno.readTextFileSync(new URL("../corpus/jinja_cases.json", import.meta.url)));
-    const honest = corpus.cases.map(({ expression, template }) => template ?? `{{ ${expression} }}`);
+    const valid = corpus.cases.map(({ expression, template }) => template ?? `{{ ${expression} }}`);
     return {
       async feed(random, note) {
-        const text = random.chance(0.3) ? textOf(random, TOKENS, 30) : mutateText(random, random.pick(honest), TOKENS);
+        const text = random.chance(0.3) ? textOf(random, TOKENS, 30) : mutateText(random, random.pick(valid), TOKENS);
         note(text);
         const environment = new Environment(language, {
           globals: globals(random),
           undefined: random.pick(["strict", "default"]),
-          loader: () => ({ text: random.pick(honest) }),
+          loader: () => ({ text: random.pick(valid) }),
         });
         const rendered = environment.fromString(text).render(new Map());
         hold(typeof await rendered === "string", "no text");
         return "rendered";
       },
-      honest: () =>
+      checkService: () =>
         hold(
           new Environment(language, { globals: new Map() }).fromString("{{ 1 }}").render(new Map()) === "1",
           "no text",

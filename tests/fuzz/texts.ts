@@ -104,7 +104,7 @@ export const cliArgs: FuzzTarget = {
       fromWireArgs(words);
       return "read";
     },
-    honest: () => hold(parseCliArgs(["a=1"]).kwargs.get("a") === 1, "no argument"),
+    checkService: () => hold(parseCliArgs(["a=1"]).kwargs.get("a") === 1, "no argument"),
     close() {},
   }),
 };
@@ -161,7 +161,7 @@ export const commandLines: FuzzTarget = {
       }
       return "read";
     },
-    honest: () => hold(parseCommandLine(SALT, ["*", "test.ping"]).kind === "run", "no command"),
+    checkService: () => hold(parseCommandLine(SALT, ["*", "test.ping"]).kind === "run", "no command"),
     close() {},
   }),
 };
@@ -201,7 +201,7 @@ export const yaml: FuzzTarget = {
       const text = dumpYaml(ordinaryValue(bytes));
       return () => dumpYaml(loadYaml(text, "fuzz"));
     },
-    honest: () => hold(loadYaml("a: [1]") instanceof Map, "no mapping"),
+    checkService: () => hold(loadYaml("a: [1]") instanceof Map, "no mapping"),
     close() {},
   }),
 };
@@ -264,7 +264,7 @@ export const json: FuzzTarget = {
       const text = dumpJson(ordinaryValue(bytes));
       return () => dumpJson(parseJson(dumpJson(parseJson(text))));
     },
-    honest: () => hold(parseJson("[1]") instanceof Array, "no list"),
+    checkService: () => hold(parseJson("[1]") instanceof Array, "no list"),
     close() {},
   }),
 };

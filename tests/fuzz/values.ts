@@ -153,8 +153,8 @@ function writeItem(random: Random, out: number[], depth: number): void {
   let size = code < 0x80 || code >= 0xe0 ? 0 : code < 0xa0 ? code & 0x0f : code < 0xc0 ? code & 0x1f : 0;
   if (code in LENGTH_BYTES) {
     size = random.length(60);
-    const told = random.chance(0.15) ? random.bits() : size;
-    for (let byte = LENGTH_BYTES[code] - 1; byte >= 0; byte--) out.push((told >>> (8 * byte)) & 0xff);
+    const claimed = random.chance(0.15) ? random.bits() : size;
+    for (let byte = LENGTH_BYTES[code] - 1; byte >= 0; byte--) out.push((claimed >>> (8 * byte)) & 0xff);
   }
   const isMap = (code >= 0x80 && code < 0x90) || code === 0xde || code === 0xdf;
   const isList = (code >= 0x90 && code < 0xa0) || code === 0xdc || code === 0xdd;

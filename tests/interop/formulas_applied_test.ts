@@ -70,9 +70,9 @@ if (archive === undefined) {
     try {
       await Deno.mkdir(`${root}/src`);
       const all = Deno.env.get("SALT_FORMULAS_ALL") ?? "";
-      const wanted = all === "1" ? undefined : all === "" ? TEN : all.split(",");
+      const selected = all === "1" ? undefined : all === "" ? TEN : all.split(",");
       const unpacked = await unpackFormulas(archive, `${root}/src`);
-      const formulas = unpacked.filter(({ name }) => wanted?.includes(name.replace(/-formula$/, "")) ?? true);
+      const formulas = unpacked.filter(({ name }) => selected?.includes(name.replace(/-formula$/, "")) ?? true);
       const roots = unpacked.map((formula) => formula.root);
       const grains = await loadGrains(testOpts(), { warn: () => {} });
       grains.set("id", "web1");
@@ -115,8 +115,8 @@ async function apply(
     outside: { ...testContext().outside, pillar: () => Promise.resolve(own) },
     catalogue: loadCatalogue({ grains: () => grains }),
   });
-  const given = map({ __kwarg__: true, test: true, concurrent: true });
-  return (await run("state.sls", [sls, given], context)).return;
+  const kwargs = map({ __kwarg__: true, test: true, concurrent: true });
+  return (await run("state.sls", [sls, kwargs], context)).return;
 }
 
 function resultsOf(answer: ApplyAnswer): Value {

@@ -59,9 +59,9 @@ interface Applied {
   readonly tree: readonly string[];
 }
 
-const lacking = await missing();
-if (lacking !== undefined) {
-  const name = `formulas really applied give the results and the trees of Python Salt (skipped: ${lacking})`;
+const missingReason = await missing();
+if (missingReason !== undefined) {
+  const name = `formulas really applied give the results and the trees of Python Salt (skipped: ${missingReason})`;
   Deno.test({ name, ignore: true, fn() {} });
 } else {
   await testWithPython(
@@ -96,11 +96,11 @@ if (lacking !== undefined) {
 
 /** Unpacks the formulas, and writes their pillar. @returns The directories of the formulas. */
 async function prepare(root: string): Promise<{ readonly roots: readonly string[]; readonly pillar: ValueMap }> {
-  const wanted = new Set(SLS.map((name) => `${name.split(".", 1)[0]}-formula`));
+  const selected = new Set(SLS.map((name) => `${name.split(".", 1)[0]}-formula`));
   await Deno.mkdir(`${root}/src`);
   const all = await unpackFormulas(formulasArchive() ?? "", `${root}/src`);
-  const formulas = all.filter(({ name }) => wanted.has(name));
-  assertEquals(formulas.length, wanted.size);
+  const formulas = all.filter(({ name }) => selected.has(name));
+  assertEquals(formulas.length, selected.size);
   const pillar: ValueMap = new Map();
   for (const { pillars } of formulas) {
     for (const [key, value] of pillarOf(pillars.get("pillar.example") ?? "") ?? []) pillar.set(key, value);

@@ -67,7 +67,7 @@ done
 const program = (text = "") => `#!/bin/sh\n${text}`;
 
 /** A program that writes its arguments to a file. */
-const noted = (name: string) => program(`echo "$*" >> /var/lib/noted-${name}\n`);
+const recordingProgram = (name: string) => program(`echo "$*" >> /var/lib/noted-${name}\n`);
 
 const unit = (name: string) => ({ [`usr/lib/systemd/system/${name}.service`]: `[Service]\nExecStart=/bin/${name}\n` });
 
@@ -83,7 +83,7 @@ const FILES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "etc/fail2ban/action.d/iptables.conf": "[Init]\n",
     "etc/fail2ban/filter.d/sshd.conf": "[Init]\n",
   },
-  firewalld: { ...unit("firewalld"), "usr/bin/firewall-cmd": noted("firewall-cmd") },
+  firewalld: { ...unit("firewalld"), "usr/bin/firewall-cmd": recordingProgram("firewall-cmd") },
   ipset: {},
   less: {},
   "libnss-resolve": {},
@@ -96,7 +96,7 @@ const FILES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   postfix: {
     ...unit("postfix"),
     "usr/sbin/postmap": program('cp "$1" "$1.db"\n'),
-    "usr/bin/newaliases": noted("newaliases"),
+    "usr/bin/newaliases": recordingProgram("newaliases"),
   },
   "procps-ng": {},
   "python3-systemd": {},

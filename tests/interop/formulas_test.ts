@@ -81,9 +81,9 @@ if (archive === undefined || !hasPillar) {
     try {
       await Deno.mkdir(`${root}/src`);
       const all = Deno.env.get("SALT_FORMULAS_ALL") ?? "";
-      const wanted = all === "" || all === "1" ? undefined : all.split(",").map((name) => `${name}-formula`);
+      const selected = all === "" || all === "1" ? undefined : all.split(",").map((name) => `${name}-formula`);
       const formulas = (await unpackFormulas(archive, `${root}/src`)).filter(({ name }) =>
-        wanted?.includes(name) ?? true
+        selected?.includes(name) ?? true
       );
       const roots = formulas.map((formula) => formula.root);
       const grains = await loadGrains(testOpts(), { warn: () => {} });

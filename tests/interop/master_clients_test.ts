@@ -26,24 +26,24 @@ for (const version of PYTHON_SALTS) {
       const words = [salt.replace(/salt$/, "python"), SCRIPT, `${site.root}/etc/salt/master`];
       const { code, out, err } = await run(words);
       assertEquals(code, 0, `${out}${err}`);
-      const said = JSON.parse(out.trim().split("\n").at(-1) ?? "");
-      assertEquals(said.listed, { minions: [] });
-      assertEquals(said.positional, { minions_pre: [] });
-      assertEquals(said.fun, "wheel.key.list");
-      assertEquals(said.written, `Wrote data to file ${site.root}/srv/salt/made.sls`);
+      const output = JSON.parse(out.trim().split("\n").at(-1) ?? "");
+      assertEquals(output.listed, { minions: [] });
+      assertEquals(output.positional, { minions_pre: [] });
+      assertEquals(output.fun, "wheel.key.list");
+      assertEquals(output.written, `Wrote data to file ${site.root}/srv/salt/made.sls`);
       assertEquals(Deno.readTextFileSync(`${site.root}/srv/salt/made.sls`), "made: by wheel\n");
-      assertEquals(said.outside, "Invalid path: ../outside");
-      assertStringIncludes(said.failed, "boom");
-      assertEquals(said.refused, 'Authentication failure of type "user" occurred');
+      assertEquals(output.outside, "Invalid path: ../outside");
+      assertStringIncludes(output.failed, "boom");
+      assertEquals(output.refused, 'Authentication failure of type "user" occurred');
       // The result of a runner is also in the job cache. python_clients_test.ts checks that its event can be read.
       const jobs = await eventually(async () => {
         const listed = await site.saltRun(["jobs.list_jobs"]) as Record<string, Record<string, unknown>>;
-        return said.jid in listed && Object.values(listed).some(({ Function }) => Function === "wheel.key.list_all")
+        return output.jid in listed && Object.values(listed).some(({ Function }) => Function === "wheel.key.list_all")
           ? listed
           : undefined;
       }, { what: "the jobs of the functions in the job cache" });
-      assertEquals(jobs[said.jid].Function, "runner.test.arg");
-      const { Result } = await site.saltRun(["jobs.list_job", said.jid]) as {
+      assertEquals(jobs[output.jid].Function, "runner.test.arg");
+      const { Result } = await site.saltRun(["jobs.list_job", output.jid]) as {
         Result: Record<string, { return: unknown }>;
       };
       const [{ return: event }] = Object.values(Result) as { return: Record<string, unknown> }[];

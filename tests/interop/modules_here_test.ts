@@ -32,7 +32,7 @@ const PROCESS = [
 ];
 
 /** Functions with their arguments and keywords. */
-const LOOKING: readonly Call[] = [
+const READ_ONLY_CALLS: readonly Call[] = [
   ["pkg.list_pkgs"],
   ["pkg.list_pkgs", [], { versions_as_list: true }],
   ["pkg.list_pkgs", [], { removed: true }],
@@ -116,7 +116,7 @@ function withoutDirectory(value: Value, here: string): Value {
   return new Map([...value].map(([key, one]) => [withoutDirectory(key, here), withoutDirectory(one, here)]));
 }
 
-const CALLS: readonly Call[] = [...LOOKING, ...GIT_CALLS];
+const CALLS: readonly Call[] = [...READ_ONLY_CALLS, ...GIT_CALLS];
 
 await testWithPython("3008.3", "functions that only look, and those of git, tell what {} tells", async (python, t) => {
   // Both paths have the same length, so that git aligns its output in the same way.
@@ -144,9 +144,9 @@ await testWithPython("3008.3", "functions that only look, and those of git, tell
   for (const [i, [fun, args = [], kwargs]] of CALLS.entries()) {
     await t.step(`${fun} ${args.join(" ")}`, async () => {
       const words = [...args, ...kwargs === undefined ? [] : [{ __kwarg__: true, ...kwargs }]];
-      const { return: told } = await run(fun, words.map((one) => toValue(inDirectory(one, here))), context);
+      const { return: result } = await run(fun, words.map((one) => toValue(inDirectory(one, here))), context);
       // The text that the minion puts before the reason of a wrong argument.
-      const bare = typeof told === "string" ? told.replace(/^ERROR executing '[^']+': /, "ERROR: ") : told;
+      const bare = typeof result === "string" ? result.replace(/^ERROR executing '[^']+': /, "ERROR: ") : result;
       const ours = withoutDirectory(bare, here);
       if (fun.startsWith("git.")) return assertEquals(ours, withoutDirectory(theirs[i], there));
       // On a host of another family neither has the function. assertEquals cannot compare two maps of 710 entries.

@@ -105,7 +105,7 @@ type Returned = ReadonlyMap<string, ValueMap>;
 
 async function states(
   salt: Salt,
-  { files, runs: wanted, options = "" }: Situation,
+  { files, runs: plan, options = "" }: Situation,
 ): Promise<{ readonly runs: Returned[]; readonly status: string }> {
   using root = new AptRoot([
     { name: "lib", version: "1.0" },
@@ -123,7 +123,7 @@ async function states(
     Deno.writeTextFileSync(`${root.path}/srv/${name}.sls`, text.replace("FILE", file));
   }
   const runs: Returned[] = [];
-  for (const [sls, test] of wanted) {
+  for (const [sls, test] of plan) {
     if (sls === "remove" && test) {
       root.offer([{ name: "other", version: "1.5" }, { name: "third", version: "2.1" }]);
     }

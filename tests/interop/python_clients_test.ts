@@ -44,7 +44,7 @@ async function withMaster<T>(master: Salt, use: (site: Site) => Promise<T>): Pro
 }
 
 /** The output of the clients of `python` on the site. */
-async function clientsSay(python: Salt, site: Site): Promise<Record<string, unknown>> {
+async function clientResults(python: Salt, site: Site): Promise<Record<string, unknown>> {
   const [salt] = python.command("salt");
   const { code, out, err } = await run([salt.replace(/salt$/, "python"), SCRIPT, `${site.root}/etc/salt`]);
   assertEquals(code, 0, `${out}${err}`);
@@ -53,12 +53,12 @@ async function clientsSay(python: Salt, site: Site): Promise<Record<string, unkn
 
 for (const version of VERSIONS) {
   await testWithPython(version, "the clients of {} say on our master what they say on their own", async (python, t) => {
-    const theirs = await withMaster(python, (site) => clientsSay(python, site));
+    const theirs = await withMaster(python, (site) => clientResults(python, site));
     assertEquals(theirs["cmd by token"], { m1: true, m2: true }, "Python's clients work on Python's master");
     await withMaster(OURS, async (site) => {
-      const ours = await clientsSay(python, site);
-      for (const [call, said] of Object.entries(theirs)) {
-        await t.step(call, () => assertEquals(ours[call], said));
+      const ours = await clientResults(python, site);
+      for (const [call, expected] of Object.entries(theirs)) {
+        await t.step(call, () => assertEquals(ours[call], expected));
       }
       if (version !== VERSIONS.at(-1)) return;
       await t.step("salt -a, its token, and salt-run -a", () => commandLines(python, site));

@@ -37,7 +37,7 @@ export function readRecord(): SuiteRecord {
 }
 
 /** The record after a run of our `salt-call`: a {@linkcode TO_DO} test that passes becomes {@linkcode MUST_PASS}. */
-function climbed(record: SuiteRecord, outcomes: readonly TestOutcome[]): SuiteRecord {
+function withNewPasses(record: SuiteRecord, outcomes: readonly TestOutcome[]): SuiteRecord {
   const passed = new Set(outcomes.filter(({ outcome }) => outcome === "passed").map(({ id }) => id));
   return Object.fromEntries(
     Object.entries(record).map(([id, known]) => [id, known === TO_DO && passed.has(id) ? MUST_PASS : known]),
@@ -45,7 +45,7 @@ function climbed(record: SuiteRecord, outcomes: readonly TestOutcome[]): SuiteRe
 }
 
 /** The record after a run of Python's `salt-call`: written reasons stay. */
-function judged(record: SuiteRecord, outcomes: readonly TestOutcome[]): SuiteRecord {
+function withPythonOutcomes(record: SuiteRecord, outcomes: readonly TestOutcome[]): SuiteRecord {
   return Object.fromEntries(outcomes.map(({ id, outcome, why }) => {
     const known = record[id];
     if (outcome === "passed") return [id, known === MUST_PASS || CANNOT_JUDGE.test(known ?? "") ? known : TO_DO];
@@ -63,7 +63,7 @@ async function main(args: readonly string[]): Promise<void> {
   const saltCall = args.includes("--python") ? [`${python.bin}/salt-call`] : OURS.command("salt-call");
   const outcomes: TestOutcome[] = [];
   for (const part of PARTS) outcomes.push(...await runPart(suite, part, { saltCall }));
-  const record = (args.includes("--python") ? judged : climbed)(readRecord(), outcomes);
+  const record = (args.includes("--python") ? withPythonOutcomes : withNewPasses)(readRecord(), outcomes);
   const sorted = Object.entries(record).sort(([a], [b]) => a < b ? -1 : 1);
   Deno.writeTextFileSync(PATH, `${JSON.stringify(Object.fromEntries(sorted), null, 2)}\n`);
 }

@@ -10,7 +10,7 @@ import { type Part, PARTS, runPart, saltSuite, type Suite, type TestOutcome } fr
 import { MUST_PASS, readRecord, TO_DO } from "./salt_suite_record.ts";
 
 /** Maximum number of failed tests of a part that run again; more failures cannot be the effect of a busy machine. */
-const AGAIN = 10;
+const MAX_RERUNS = 10;
 
 /** The sources, or with `SALT_DIST` the executable in that directory: it starts three times as fast. */
 const DIST = Deno.env.get("SALT_DIST");
@@ -21,13 +21,13 @@ if ("missing" in suite) {
   Deno.test({ name: `Salt's own tests with salt-call (skipped: ${suite.missing})`, ignore: true, fn() {} });
 } else {
   for (const part of PARTS) {
-    Deno.test(`Salt's own tests of ${part.name} with salt-call`, (t) => judge(t, suite, part));
+    Deno.test(`Salt's own tests of ${part.name} with salt-call`, (t) => checkPart(t, suite, part));
   }
 }
 
-async function judge(t: Deno.TestContext, suite: Suite, part: Part): Promise<void> {
+async function checkPart(t: Deno.TestContext, suite: Suite, part: Part): Promise<void> {
   const record = readRecord();
-  const outcomes = await againWhatFailed(
+  const outcomes = await rerunFailed(
     suite,
     part,
     await runPart(suite, part, { saltCall: SALT_CALL }),
@@ -49,12 +49,12 @@ async function judge(t: Deno.TestContext, suite: Suite, part: Part): Promise<voi
 }
 
 /** Runs the failed tests once more, one after the other: some depend on time. */
-async function againWhatFailed(suite: Suite, part: Part, outcomes: readonly TestOutcome[]): Promise<TestOutcome[]> {
+async function rerunFailed(suite: Suite, part: Part, outcomes: readonly TestOutcome[]): Promise<TestOutcome[]> {
   const record = readRecord();
   const failed = outcomes.filter(({ id, outcome }) => record[id] === MUST_PASS && outcome !== "passed").map(({ id }) =>
     id
   );
-  if (failed.length === 0 || failed.length > AGAIN) return [...outcomes];
+  if (failed.length === 0 || failed.length > MAX_RERUNS) return [...outcomes];
   const again = await runPart(suite, part, { saltCall: SALT_CALL, only: failed, beside: 1 });
   return outcomes.map((first) => again.find(({ id }) => id === first.id) ?? first);
 }

@@ -143,8 +143,8 @@ Deno.test("only the first start reports, on a terminal, that it unpacks", async 
     });
     return new TextDecoder().decode((await command.output()).stdout);
   };
-  const said = `salt-minion: unpacking into ${packed.unpackDir}, once for this user`;
-  assertStringIncludes(await atTerminal(), said);
+  const message = `salt-minion: unpacking into ${packed.unpackDir}, once for this user`;
+  assertStringIncludes(await atTerminal(), message);
   const again = await atTerminal();
   assertStringIncludes(again, "word=run");
   assertEquals(again.includes("unpacking"), false);
@@ -167,13 +167,13 @@ Deno.test("a packed executable runs only the script for --version, with the name
 });
 
 /** A script in place of Deno: it only writes its arguments to a file below `$1`. */
-const notingDeno = (root: string, code = 0) =>
+const recordingDeno = (root: string, code = 0) =>
   `#!/bin/sh\n[ "$1" != --version ] || exit 0\necho "$*" >> ${root}/starts\nexit ${code}\n`;
 
 Deno.test("a packed executable places the compiled scripts once, after it has unpacked itself", async () => {
   const notes = await Deno.realPath(await Deno.makeTempDir({ prefix: "build_test_" }));
   try {
-    await using packed = await Packed.make(notingDeno(notes));
+    await using packed = await Packed.make(recordingDeno(notes));
     await packed.run(["a"]);
     await packed.run(["b"]);
     const starts = (await Deno.readTextFile(`${notes}/starts`)).trimEnd().split("\n");
@@ -316,8 +316,8 @@ Deno.test("root unpacks to, and runs from, no directory that another user could 
   const places = [`${theirs}/safe`, `${theirs}/new`, `${theirs}/link`, `${theirs}/link/new`, `${packed.root}/link`];
   for (const place of places) {
     const { code, out, err } = await packed.run([], { env: { SALT_UNPACK_DIR: place } });
-    const said = `salt-minion: SALT_UNPACK_DIR lies in a directory that others than root can change: ${place}\n`;
-    assertEquals({ code, out, err }, { code: 1, out: "", err: said });
+    const message = `salt-minion: SALT_UNPACK_DIR lies in a directory that others than root can change: ${place}\n`;
+    assertEquals({ code, out, err }, { code: 1, out: "", err: message });
   }
   for (const path of [`${theirs}/safe`, ours]) assertEquals([...Deno.readDirSync(path)], []);
   assertEquals((await packed.run([], { env: { SALT_UNPACK_DIR: ours } })).code, 0);

@@ -175,7 +175,7 @@ const OF_THIS_TREE: Readonly<Record<string, (directory: string) => Promise<void>
   },
   "what V8 compiles of every script is shipped, and taken where the scripts are then": async (directory) => {
     // Deno finds compiled code by the URL of the script.
-    const kept = (cache: string, base: string) => {
+    const cachedScripts = (cache: string, base: string) => {
       using database = new DatabaseSync(`${cache}/v8_code_cache_v2`);
       const known = new Set(
         database.prepare("SELECT specifier FROM codecache").all().map(({ specifier }) => specifier),
@@ -189,11 +189,11 @@ const OF_THIS_TREE: Readonly<Record<string, (directory: string) => Promise<void>
       "cache/v8_code_cache_v2",
     ]);
     const cache = `${directory}/cache`;
-    assertEquals(kept(cache, BUILT_AT), [...SCRIPT_SOURCES].sort());
+    assertEquals(cachedScripts(cache, BUILT_AT), [...SCRIPT_SOURCES].sort());
     const home = `${directory}/a % place`;
     const place = [`${directory}/${scriptOf(PLACE_SOURCE)}`, cache, home];
     assertEquals(await deno(place), { code: 0, out: "", err: "" });
-    assertEquals(kept(cache, `file://${encodeURI(home)}/`), [...SCRIPT_SOURCES].sort());
+    assertEquals(cachedScripts(cache, `file://${encodeURI(home)}/`), [...SCRIPT_SOURCES].sort());
     await Deno.mkdir(home);
     const script = scriptOf(VERSION_SOURCE);
     await Deno.copyFile(`${directory}/${script}`, `${home}/${script}`);

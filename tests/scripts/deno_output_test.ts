@@ -8,7 +8,7 @@ import { assert, assertEquals } from "../support/assert.ts";
 import { run } from "../support/processes.ts";
 
 /** An empty cache, and a proxy address where nothing listens: nothing can be downloaded, even with a network. */
-const ALONE = (root: string) => [`DENO_DIR=${root}/cache`, "HTTPS_PROXY=http://127.0.0.1:1", "DENORT_BIN="];
+const OFFLINE_ENV = (root: string) => [`DENO_DIR=${root}/cache`, "HTTPS_PROXY=http://127.0.0.1:1", "DENORT_BIN="];
 
 /** Runs Deno in a directory with these files. */
 async function inDirectory(
@@ -19,7 +19,7 @@ async function inDirectory(
   try {
     for (const [name, text] of Object.entries(files)) Deno.writeTextFileSync(`${root}/${name}`, text);
     await act(root, async (...words) => {
-      const { code, out, err } = await run(["env", "-C", root, ...ALONE(root), Deno.execPath(), ...words]);
+      const { code, out, err } = await run(["env", "-C", root, ...OFFLINE_ENV(root), Deno.execPath(), ...words]);
       return { code, text: out + err };
     });
   } finally {

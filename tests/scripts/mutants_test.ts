@@ -215,11 +215,11 @@ Deno.test("a run that is aborted leaves no copy and no process", async () => {
       stdout: "piped",
       stderr: "null",
     }).spawn();
-    const said = new Response(child.stdout).text();
+    const printed = new Response(child.stdout).text();
     await eventually(() => ifThere(() => Deno.statSync(mark)) !== undefined, { what: "a test that runs" });
     child.kill(signal);
     assertEquals((await child.status).code, EX_INTERRUPTED);
-    assertMatch(await said, new RegExp(`^all +0 +0 +0 +0 +2\nEnded early by ${signal}\\. Seed 1, `, "m"));
+    assertMatch(await printed, new RegExp(`^all +0 +0 +0 +0 +2\nEnded early by ${signal}\\. Seed 1, `, "m"));
     assertEquals([...Deno.readDirSync(scratch.root)].map(({ name }) => name), ["deno.json"]);
     const { stdout } = await new Deno.Command("ps", { args: ["-A", "-o", "args=", "e"] }).output();
     assertEquals(new TextDecoder().decode(stdout).includes(`MARK=${mark}`), false);

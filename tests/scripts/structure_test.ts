@@ -76,7 +76,7 @@ const CASES: [what: string, files: Readonly<Record<string, string>>, problems: s
     },
     ["known, and no longer so: lib/os/c.ts imports lib/keys/b.ts"],
     {
-      upward: ["lib/os/a.ts imports lib/keys/b.ts", "lib/os/c.ts imports lib/keys/b.ts"],
+      upwardImports: ["lib/os/a.ts imports lib/keys/b.ts", "lib/os/c.ts imports lib/keys/b.ts"],
     },
   ],
   ["a file that brings Node's compatibility layer along", {

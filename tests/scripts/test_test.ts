@@ -22,14 +22,14 @@ Deno.test("deno task test runs the tests of all folders, except those against Py
   }
 });
 
-const RUNS: [what: string, args: (root: string) => string[], code: number, said: RegExp][] = [
+const RUNS: [what: string, args: (root: string) => string[], code: number, pattern: RegExp][] = [
   ["a folder: all tests in its folders", (root) => [root], 0, /\nok \| 2 passed \| 0 failed \| 0 ignored/],
   ["a file", (root) => [`${root}/a/b/x_test.ts`], 0, /\nok \| 1 passed \| 0 failed/],
   ["a folder without a test", (root) => [`${root}/empty`], 1, /There is no file \*_test\.ts[^]*\nFAILED \| 0 passed/],
   ["a folder that is not there", (root) => [`${root}/gone`], 1, /No such file[^]*\nFAILED \| 0 passed/],
   ["an option", (root) => ["--filter", root], 64, /There is no option --filter/],
 ];
-for (const [what, args, expected, said] of RUNS) {
+for (const [what, args, expected, pattern] of RUNS) {
   Deno.test(`deno task test with ${what}: exit code ${expected}`, async () => {
     const root = Deno.makeTempDirSync({ prefix: "tests_" });
     try {
@@ -42,7 +42,7 @@ for (const [what, args, expected, said] of RUNS) {
       const { code, stdout } = await new Deno.Command(Deno.execPath(), { args: command, cwd: ROOT }).output();
       const text = new TextDecoder().decode(stdout);
       assertEquals(code, expected, text);
-      assert(said.test(text), text);
+      assert(pattern.test(text), text);
     } finally {
       Deno.removeSync(root, { recursive: true });
     }

@@ -16,10 +16,10 @@ import { assert, assertEquals } from "../support/assert.ts";
 import { ScriptedMinion, testKey } from "../support/fleet/scripted_minion.ts";
 import { filesBelow, ifThere } from "../support/tree.ts";
 
-const TALKATIVE = { log_level_logfile: "all" };
+const LOG_ALL = { log_level_logfile: "all" };
 
 /** A part of a PEM's base64 that no other key contains. */
-function heart(pem: string): string {
+function middleLine(pem: string): string {
   const lines = pem.split("\n").filter((line) => line !== "" && !line.startsWith("-----"));
   return lines[Math.floor(lines.length / 2)];
 }
@@ -28,7 +28,7 @@ function heart(pem: string): string {
 const latin = new TextDecoder("latin1");
 
 Deno.test("no key of a fleet is in a log, an event, a cache, or the output of a program", async () => {
-  await using fleet = await ProcessFleet.start({ minions: 1, master: TALKATIVE, minion: TALKATIVE });
+  await using fleet = await ProcessFleet.start({ minions: 1, master: LOG_ALL, minion: LOG_ALL });
   const { masterOpts, root } = fleet;
   using events = await EventSubscriber.connect(masterBus(masterOpts.sock_dir).pub, [""]);
 
@@ -72,8 +72,8 @@ Deno.test("no key of a fleet is in a log, an event, a cache, or the output of a 
     `${masterOpts.cachedir}/sessions/spy`,
   ];
   const secrets = new Map([
-    ["the master's private key", heart(read(pki.master))],
-    ["the minion's private key", heart(read(pki.minion))],
+    ["the master's private key", middleLine(read(pki.master))],
+    ["the minion's private key", middleLine(read(pki.minion))],
     ["the operator's key", read(own[0])],
     ["a session key", read(own[1])],
     ["another session key", open("session")],

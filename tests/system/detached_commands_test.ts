@@ -44,7 +44,7 @@ function waiting(root: string, name: string, then: string): string {
   return `echo before; echo $$ > ${root}/began.${name}; ${wait}; ${then}`;
 }
 
-function begun(root: string, name: string): Promise<number> {
+function whenStarted(root: string, name: string): Promise<number> {
   return eventually(() => {
     const pid = Number(Deno.readTextFileSync(`${root}/began.${name}`));
     return pid > 0 ? pid : undefined;
@@ -66,7 +66,7 @@ Deno.test("commands continue when their minion is stopped or killed, and the nex
         [[waiting(root, "several", "echo after")], [1]],
         {},
       );
-      const pids = await Promise.all(["all", "killed", "hidden", "several"].map((name) => begun(root, name)));
+      const pids = await Promise.all(["all", "killed", "hidden", "several"].map((name) => whenStarted(root, name)));
       const sockets = `${root}/${ID}/var/run/salt/minion`;
       const socket = names(sockets).find((name) => name.startsWith("commands_"));
       assertEquals((Deno.statSync(`${sockets}/${socket}`).mode ?? 0) & 0o777, 0o600);

@@ -180,7 +180,7 @@ fleetTest("external_auth: a password or a token gives the rights of the rules, a
   assertEquals((await key("kim", "--gen-keys=x")).code, 64);
 
   // salt -T stores the token, and the next command uses it.
-  const kept = await fleet.saltWith(
+  const created = await fleet.saltWith(
     { stdin: `fred\n${PASSWORD}\n` },
     "--static",
     "--out=json",
@@ -190,7 +190,11 @@ fleetTest("external_auth: a password or a token gives the rights of the rules, a
     "web1",
     "test.ping",
   );
-  assertEquals([kept.code, kept.err], [0, `file username [${callingUser()}]: file password of fred: `], kept.out);
+  assertEquals(
+    [created.code, created.err],
+    [0, `file username [${callingUser()}]: file password of fred: `],
+    created.out,
+  );
   const file = str(map(users.master).get("token_file") ?? "");
   const saved = Deno.readTextFileSync(file);
   assertEquals((Deno.statSync(file).mode ?? 0) & 0o777, 0o600);

@@ -91,8 +91,8 @@ fleetTest("the stored return is the same as without --live, for every function o
     const stored: string[] = [];
     for (const live of [[], ["--live"]]) {
       const jid = jidOf((await fleet.salt("--show-jid", "web1", ...call, ...live)).out);
-      const kept = asMap(parseJson((await fleet.saltRun("--out=json", "jobs.list_job", jid)).out)).get("Result");
-      stored.push(JSON.stringify(plain(kept ?? null)).replaceAll(/"pid":\d+/g, '"pid":0'));
+      const returned = asMap(parseJson((await fleet.saltRun("--out=json", "jobs.list_job", jid)).out)).get("Result");
+      stored.push(JSON.stringify(plain(returned ?? null)).replaceAll(/"pid":\d+/g, '"pid":0'));
     }
     assertEquals(stored[1], stored[0], call.join(" "));
     assert(stored[0].includes("return"), stored[0]);
@@ -186,8 +186,8 @@ fleetTest("output beyond the limit is left out with a mark, and the return has a
   // The left-out lines may include one whose beginning was shown.
   const gaps = out.match(/left out/g)?.length ?? 0;
   assert(shown + left >= 100_000 && shown + left <= 100_000 + gaps, `${shown} shown, ${left} left out`);
-  const kept = asMap(parseJson((await fleet.saltRun("--out=json", "jobs.lookup_jid", jid)).out)).get("web1");
-  assert(kept === Array.from({ length: 100_000 }, (_, i) => i + 1).join("\n"), "the return is not whole");
+  const returned = asMap(parseJson((await fleet.saltRun("--out=json", "jobs.lookup_jid", jid)).out)).get("web1");
+  assert(returned === Array.from({ length: 100_000 }, (_, i) => i + 1).join("\n"), "the return is not whole");
 });
 
 Deno.test("a master that restarts during a job with --live loses none of its lines", async () => {

@@ -79,11 +79,11 @@ fleetTest("a return that the master cannot store makes an event at once, and is 
   const returns = async () => {
     using events = await fleet.listen(`salt/job/${job.jid}/ret/`);
     Deno.writeTextFileSync(go, "");
-    const told = await events.next(60_000);
+    const event = await events.next(60_000);
     // The return is sent again and again; not every attempt makes an event.
     const failed = () => fleet.logs.filter((line) => line.includes("is not in the job cache")).length;
     await eventually(() => failed() >= 2, { what: "a second try" });
-    return [told?.data.get("return"), await events.next(100)];
+    return [event?.data.get("return"), await events.next(100)];
   };
   assertEquals(await returns(), ["done", undefined]);
   const [answer] = await job.done;

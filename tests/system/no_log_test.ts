@@ -142,8 +142,8 @@ Deno.test("a minion without no_log returns in clear, and the master stores and p
     await minionCommand(forged, "web1", services);
   }
   assertEquals(services.jobs.store.getReturn(jid, "web1"), { return: MASK, retcode: 0, success: true });
-  const told = services.fired.map(({ tag, data }) => latin.decode(packEvent(tag, data))).join("");
-  assert(!told.includes(HIDDEN) && told.includes(MASK));
+  const firedText = services.fired.map(({ tag, data }) => latin.decode(packEvent(tag, data))).join("");
+  assert(!firedText.includes(HIDDEN) && firedText.includes(MASK));
   const event = services.fired.find(({ tag }) => tag.endsWith("/ret/web1"));
   assertEquals((await showReturn(event?.data ?? new Map(), key)).get("return"), HIDDEN);
   // Another process of this master does not share the memory of the job, but obeys the same mark.
@@ -206,16 +206,16 @@ Deno.test("only the requester can decrypt a sealed return, and a forged return e
 
 Deno.test("--no-log cannot be combined with --live and --return, which store the hidden values", async () => {
   for (const [other, reason] of [["--live", "--live"], ["--return=mysql", "--return"]]) {
-    let said = "";
+    let message = "";
     const io = {
       write: () => {},
-      writeError: (text: string) => said += text,
+      writeError: (text: string) => message += text,
       isTerminal: false,
       isErrorTerminal: false,
       readStdin: () => Promise.resolve(""),
       signal: new AbortController().signal,
     };
     assertEquals(await runSalt(["--no-log", other, "web1", "test.ping"], io), 64);
-    assertStringIncludes(said, `--no-log cannot go with ${reason}`);
+    assertStringIncludes(message, `--no-log cannot go with ${reason}`);
   }
 });

@@ -217,21 +217,21 @@ fleetTest(
     const stored = (await runner(fleet, "jobs.lookup_jid", jid)).get("twice");
     assert(values.includes(Number(stored)), String(stored));
     assertEquals(await minion.request({ ...load, return: "changed", retcode: 1, success: false }), "");
-    const told: unknown[] = [];
-    while (told.length < values.length + 1) {
+    const eventReturns: unknown[] = [];
+    while (eventReturns.length < values.length + 1) {
       const event = await events.next(WITHIN_MS);
       assert(event !== undefined, "an event is missing");
-      told.push(event.data.get("return"));
+      eventReturns.push(event.data.get("return"));
     }
-    assertEquals(new Set(told), new Set([stored]));
+    assertEquals(new Set(eventReturns), new Set([stored]));
     assertEquals((await runner(fleet, "jobs.lookup_jid", jid)).get("twice"), stored);
     assertEquals(await outcomes(fleet, jid), { twice: "returned" });
   },
 );
 
 for (
-  const [outcome, said] of [["running", "Running"], ["received", "Received"], ["not received", "No response"]] as const
+  const [outcome, label] of [["running", "Running"], ["received", "Received"], ["not received", "No response"]] as const
 ) {
-  Deno.test(`a minion whose outcome is "${outcome}" did not return, for salt: [${said}]`, () =>
-    assertEquals(silenceText(outcome), `Minion did not return. [${said}]`));
+  Deno.test(`a minion whose outcome is "${outcome}" did not return, for salt: [${label}]`, () =>
+    assertEquals(silenceText(outcome), `Minion did not return. [${label}]`));
 }

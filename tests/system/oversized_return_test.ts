@@ -53,9 +53,9 @@ fleetTest(
       expected.slice(7_000, 7_006),
     );
     // The master's log names the minion and the job.
-    const told = fleet.logs.filter((line) => line.includes("master: [WARNING") && line.includes(job.jid));
-    assertEquals(told.length, 1, told.join("\n"));
-    assertStringIncludes(told[0], "The return of web1");
+    const warnings = fleet.logs.filter((line) => line.includes("master: [WARNING") && line.includes(job.jid));
+    assertEquals(warnings.length, 1, warnings.join("\n"));
+    assertStringIncludes(warnings[0], "The return of web1");
     const dir = `${cachedir(fleet)}/kept_returns`;
     assertEquals([(Deno.statSync(dir).mode ?? 0) & 0o777, (Deno.statSync(`${dir}/${job.jid}.p`).mode ?? 0) & 0o777], [
       0o700,
@@ -138,21 +138,21 @@ fleetTest(
     fleet.keys.put("web1", "accepted", old.key.publicKey.pem);
     await old.signIn();
     const frame = old.seal({ cmd: "_return", jid: makeJid(), fun: "test.echo", return: "x".repeat(5_000_000) });
-    const told = () => fleet.logs.filter((line) => line.includes("in the middle of a message"));
+    const warnings = () => fleet.logs.filter((line) => line.includes("in the middle of a message"));
     // Without a reply the minion would time out and send again. The connection is older than the request, like a
     // minion's.
-    for (let tries = 0; tries < 10 && told().length === 0; tries++) {
+    for (let tries = 0; tries < 10 && warnings().length === 0; tries++) {
       using channel = new RequestChannel(`tcp://127.0.0.1:${fleet.masterOpts.ret_port}`);
       for (let i = 0; i < 3; i++) {
         await channel.request(clearRequest(map({ cmd: "ping" })), { timeoutMs: 60_000, tries: 1 });
       }
       await assertRejects(() => channel.request(frame, { timeoutMs: 1_000, tries: 1 }), RequestTimeoutError);
     }
-    assertEquals(told().length, 1);
+    assertEquals(warnings().length, 1);
     assert(
       /A connection of 127\.0\.0\.1 \(there is web1\) to ret_port was closed in the middle of a message: larger than max_request_bytes \(65536\)/
-        .test(told()[0]),
-      told()[0],
+        .test(warnings()[0]),
+      warnings()[0],
     );
   },
 );

@@ -90,15 +90,15 @@ Deno.test("each minion gets its own pillar, and no other minion's", async () => 
     );
     const { signal } = new AbortController();
     await link.signIn(signal);
-    const asked = async (change: (load: Map<Value, Value>) => void): Promise<Value> => {
+    const pillarFor = async (change: (load: Map<Value, Value>) => void): Promise<Value> => {
       const load = pillarRequest(opts, new Map<Value, Value>([["id", "web1"], ["os", "Debian"]]));
       change(load);
       return await link.requestPillar(load, signal);
     };
-    const its = repr(await asked(() => {}));
+    const its = repr(await pillarFor(() => {}));
     assertStringIncludes(its, "'secret': 'secret-of-db'");
     assert(!its.includes("of-web"), its);
-    const asAnother = await asked((load) => load.set("id", "web1")).then(repr, String);
+    const asAnother = await pillarFor((load) => load.set("id", "web1")).then(repr, String);
     assert(!asAnother.includes("of-web"), asAnother);
     link.close();
 
@@ -110,10 +110,10 @@ Deno.test("each minion gets its own pillar, and no other minion's", async () => 
     );
     assertStringIncludes(repr(await of("web1", "pillar.items", "unmask=True")), "another-secret-of-web");
 
-    const kept = [...filesBelow(`${fleet.root}/db1`)].filter((path) =>
+    const copies = [...filesBelow(`${fleet.root}/db1`)].filter((path) =>
       new TextDecoder("latin1").decode(Deno.readFileSync(path)).includes("of-web")
     );
-    assertEquals(kept, []);
+    assertEquals(copies, []);
   } finally {
     Deno.removeSync(root, { recursive: true });
   }

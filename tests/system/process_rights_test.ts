@@ -125,11 +125,11 @@ function isLog(file: string): boolean {
 }
 
 /** A directory and everything below it. */
-function everything(path: string): string[] {
+function pathsBelow(path: string): string[] {
   const inner = ifThere(() => [...Deno.readDirSync(path)]) ?? [];
   return [
     path,
-    ...inner.flatMap(({ name, isDirectory }) => isDirectory ? everything(`${path}/${name}`) : [`${path}/${name}`]),
+    ...inner.flatMap(({ name, isDirectory }) => isDirectory ? pathsBelow(`${path}/${name}`) : [`${path}/${name}`]),
   ];
 }
 
@@ -157,7 +157,7 @@ async function aclUsersOf(owner: string, t: Deno.TestContext): Promise<void> {
   await fleet.allPresent(["m00"]);
   assertEquals((await fleet.salt("salt", "m00", "test.ping")).code, 0);
   const { pki_dir, cachedir, sock_dir, pidfile } = fleet.masterOpts;
-  const paths = [...[pki_dir, cachedir, sock_dir].flatMap(everything), accessKeyPath(cachedir, "daemon")];
+  const paths = [...[pki_dir, cachedir, sock_dir].flatMap(pathsBelow), accessKeyPath(cachedir, "daemon")];
   for (
     const name of [
       "publish_pull.ipc",
@@ -258,9 +258,9 @@ Deno.test("a service does not start if others can read its private key, and name
     const node = program === "master" ? "master" : "m00";
     const ran = await fleet.runToEnd(node);
     assertEquals(ran.code, 1);
-    const said =
+    const message =
       `salt-${program}: pki_dir: ${key}: others may read or write this private key (mode 0644); chmod 0400 ${key}\n`;
-    assertEquals(ran.err, said);
+    assertEquals(ran.err, message);
     Deno.chmodSync(key, 0o400);
   }
 });

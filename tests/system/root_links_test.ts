@@ -13,7 +13,7 @@ const ROOT_ONLY = { ignore: Deno.uid() !== 0 };
 const SECRET = "root's own\n";
 
 /** Files that only root may access, beside a fleet's directories. */
-class Victims {
+class ProtectedFiles {
   readonly file: string;
   readonly directory: string;
 
@@ -53,7 +53,7 @@ class Victims {
 }
 
 /** Makes a link at `path` that belongs to the user nobody, as that user could in their own directory. */
-async function plant(path: string, target: string): Promise<void> {
+async function makeLink(path: string, target: string): Promise<void> {
   try {
     Deno.renameSync(path, `${path}.old`);
   } catch (error) {
@@ -65,7 +65,7 @@ async function plant(path: string, target: string): Promise<void> {
 }
 
 /** Restores the earlier file; a program that followed the link may have removed it. */
-function unplant(path: string): void {
+function restoreFile(path: string): void {
   for (const act of [() => Deno.removeSync(path), () => Deno.renameSync(`${path}.old`, path)]) {
     try {
       act();
@@ -77,14 +77,14 @@ function unplant(path: string): void {
 
 /** Starts the master, which may refuse to start, and ends it. @returns The message of a refusal. */
 async function tryMaster(fleet: ProcessFleet): Promise<string> {
-  const said = await fleet.startMaster().then(() => "", String);
+  const message = await fleet.startMaster().then(() => "", String);
   await fleet.stopMaster();
-  return said;
+  return message;
 }
 
 Deno.test("root follows no link that the service's user has made: starts of the master", ROOT_ONLY, async (t) => {
   await using fleet = await ProcessFleet.start({ minions: 0, master: { user: "nobody" } });
-  const victims = new Victims(fleet.root);
+  const victims = new ProtectedFiles(fleet.root);
   await fleet.stopMaster();
   const { log_file, pki_dir, cachedir, sock_dir } = fleet.masterOpts;
   const cases: [what: string, path: string, target: string][] = [
@@ -100,13 +100,13 @@ Deno.test("root follows no link that the service's user has made: starts of the 
   for (const [what, path, target] of cases) {
     await t.step(what, async () => {
       const before = victims.look();
-      await plant(path, target);
+      await makeLink(path, target);
       try {
         await tryMaster(fleet);
         assertEquals(victims.look(), before);
       } finally {
         victims.restore();
-        unplant(path);
+        restoreFile(path);
       }
     });
   }
@@ -117,7 +117,7 @@ Deno.test("root follows no link that the service's user has made: starts of the 
 
 Deno.test("root makes nothing in a directory of the service's user", ROOT_ONLY, async (t) => {
   await using fleet = await ProcessFleet.start({ minions: 0, master: { user: "nobody" } });
-  const victims = new Victims(fleet.root);
+  const victims = new ProtectedFiles(fleet.root);
   await fleet.stopMaster();
   const nobody = findUser("nobody");
   assert(nobody !== undefined);
@@ -144,8 +144,8 @@ Deno.test("root makes nothing in a directory of the service's user", ROOT_ONLY, 
     await t.step(`${name}: ${path.slice(fleet.root.length)}`, async () => {
       const before = victims.look();
       fleet.configure("master", options);
-      const said = await tryMaster(fleet);
-      assertStringIncludes(said, `${name}: `);
+      const message = await tryMaster(fleet);
+      assertStringIncludes(message, `${name}: `);
       try {
         assertEquals(victims.look(), before);
         assertEquals([...Deno.readDirSync(theirs)].map((entry) => entry.name), ["link"]);
@@ -160,7 +160,7 @@ Deno.test("root follows no link that the service's user has made: the commands",
   await using fleet = await ProcessFleet.start({ minions: 0, master: { user: "nobody", auto_accept: true } });
   fleet.startStranger("m00", { user: "nobody" });
   await fleet.allPresent(["m00"]);
-  const victims = new Victims(fleet.root);
+  const victims = new ProtectedFiles(fleet.root);
   const { log_file, key_logfile, cachedir } = fleet.masterOpts;
   const minionRoot = `${fleet.root}/m00/var`;
   const made = `${victims.directory}/made`;
@@ -195,20 +195,20 @@ Deno.test("root follows no link that the service's user has made: the commands",
   for (const [what, path, target, act] of cases) {
     await t.step(what, async () => {
       const before = victims.look();
-      await plant(path, target);
+      await makeLink(path, target);
       try {
         await act();
         assertEquals(victims.look(), before);
       } finally {
         victims.restore();
-        unplant(path);
+        restoreFile(path);
       }
     });
   }
   await t.step("no file of root is read instead of a key", async () => {
     const path = accessKeyPath(cachedir, "nobody");
     Deno.writeTextFileSync(made, Deno.readTextFileSync(path), { mode: 0o600 });
-    await plant(path, made);
+    await makeLink(path, made);
     const copied = `${minionRoot}/cache/salt/minion/copied`;
     const commands = [
       ["salt", "m00", "test.ping"],
@@ -220,7 +220,7 @@ Deno.test("root follows no link that the service's user has made: the commands",
       const refused = await fleet.salt(program, ...words);
       assertEquals([program, refused.code], [program, program === "salt-run" ? 1 : 77], refused.out + refused.err);
     }
-    unplant(path);
+    restoreFile(path);
     for (const [program, ...words] of commands) {
       const taken = await fleet.salt(program, ...words);
       assertEquals([program, taken.code], [program, 0], taken.out + taken.err);

@@ -31,7 +31,7 @@ async function clear(fleet: Fleet, load: Record<string, unknown>): Promise<Value
 }
 
 /** An accepted minion that sends what a test chooses. */
-async function liar(fleet: Fleet, id = "liar"): Promise<ScriptedMinion> {
+async function acceptedMinion(fleet: Fleet, id = "liar"): Promise<ScriptedMinion> {
   const minion = new ScriptedMinion(id, await testKey(id), (frame) => ask(fleet, frame));
   assert((await minion.signIn()).inner.has("aes"));
   return minion;
@@ -126,7 +126,7 @@ fleetTest(
     "no name that a minion sends leads to a file",
   {},
   async (fleet) => {
-    const minion = await liar(fleet);
+    const minion = await acceptedMinion(fleet);
     await minion.request({ cmd: "_pillar", grains: { os: "x" } });
     const before = files(fleet.root);
     for (const name of HOSTILE_NAMES) {
@@ -223,7 +223,7 @@ fleetTest(
   async (
     fleet,
   ) => {
-    const minion = await liar(fleet);
+    const minion = await acceptedMinion(fleet);
     using events = await fleet.listen("");
     const jid = makeJid();
     for (const tag of FORGED(jid)) {
@@ -257,7 +257,7 @@ fleetTest(
   "CVE-2025-22236: no event and no request of a minion publishes a job",
   { minions: ["db1"] },
   async (fleet) => {
-    const minion = await liar(fleet);
+    const minion = await acceptedMinion(fleet);
     using publishes = await Publishes.listen(fleet.masterOpts, minion);
     const job = {
       tgt: "db1",
@@ -294,7 +294,7 @@ fleetTest(
 fleetTest("a minion that returns for another minion's job, or twice, does not change the operator's result", {
   minions: ["db1"],
 }, async (fleet) => {
-  const minion = await liar(fleet);
+  const minion = await acceptedMinion(fleet);
   const job = await startJob(fleet, "test.sleep", { tgt: "db1", arg: [1] });
   const lie = { jid: job.jid, fun: "test.sleep", fun_args: [], return: "lie", retcode: 0, success: true };
   // With its own id, for a job that it did not get; and with the id of another minion.

@@ -108,7 +108,7 @@ class Answers {
 }
 
 /** The waits of a minion with default options. The first wait after each lost connection is recorded. */
-class KeptWaits implements Backoff {
+class RecordedWaits implements Backoff {
   readonly first: number[] = [];
   readonly #backoff = backoff({ leastMs: 1_000, mostMs: 10_000, randomize: true });
 
@@ -161,7 +161,7 @@ async function main(args: string[]): Promise<void> {
   const pkiDir = Deno.makeTempDirSync({ prefix: "swarm_" });
   const publishes = new Publishes();
   const answers = new Answers(number("payload", values.payload), number("delay", values.delay));
-  const waits = new KeptWaits();
+  const waits = new RecordedWaits();
   const jobs = new SwarmJobs((job) => say(values.json ? line({ event: "job", ...job }) : jobText(job)));
   const settings = {
     host,

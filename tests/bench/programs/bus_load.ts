@@ -22,7 +22,7 @@ const SILENCE_MS = 30_000;
  */
 const AHEAD = 10_000;
 /** A subscriber reports its count each time it has read this number of events. */
-const TOLD = 1_000;
+const REPORT_EVERY = 1_000;
 
 /** Reads `count` events. @returns When the last one was read, in milliseconds since the epoch. */
 async function listen(pub: string, count: number): Promise<number> {
@@ -32,7 +32,7 @@ async function listen(pub: string, count: number): Promise<number> {
     const event = await events.next(SILENCE_MS);
     if (event === undefined) throw new Error(`only ${i} of ${count} events came`);
     if (event.data.get("n") !== i) throw new Error(`event ${i} is ${event.data.get("n")}`);
-    if ((i + 1) % TOLD === 0) say(`${i + 1}\n`);
+    if ((i + 1) % REPORT_EVERY === 0) say(`${i + 1}\n`);
   }
   return Date.now();
 }
@@ -64,7 +64,7 @@ class Reader {
 
   /** The time when it had read all `count` events, in milliseconds since the epoch. */
   async end(count: number): Promise<number> {
-    await this.reach(Math.floor(count / TOLD) * TOLD);
+    await this.reach(Math.floor(count / REPORT_EVERY) * REPORT_EVERY);
     const end = Number(await this.line());
     await this.#child.status;
     return end;
@@ -87,7 +87,7 @@ async function load(paths: { pull: string; pub: string }, subscribers: number, c
   using sender = new EventSender(paths.pull);
   const data = { jid: "20261121120000000000", id: "web1", return: "x".repeat(100), retcode: 0, success: true };
   for (let n = 0; n < count; n++) {
-    if (n % TOLD === 0 && n > AHEAD) { for (const reader of readers) await reader.reach(n - AHEAD); }
+    if (n % REPORT_EVERY === 0 && n > AHEAD) { for (const reader of readers) await reader.reach(n - AHEAD); }
     await sender.fire(TAG, stamp(map({ ...data, n })));
   }
   const ends = await Promise.all(readers.map((reader) => reader.end(count)));

@@ -37,7 +37,7 @@ async function operate(configDir: string, targets: readonly string[], seconds: n
 }
 
 /** Starts `count` operators, lets them begin together, and adds up their results. */
-async function employ(count: number, words: readonly string[]): Promise<{ jobs: number; seconds: number }> {
+async function runOperators(count: number, words: readonly string[]): Promise<{ jobs: number; seconds: number }> {
   const [command, ...args] = benchCommand("programs/operators.ts");
   const children = Array.from({ length: count }, (_, i) =>
     new Deno.Command(command, {
@@ -79,7 +79,7 @@ if (import.meta.main) {
   const [configDir, target, count, seconds] = one ? Deno.args.slice(2) : Deno.args;
   const done = one
     ? await operate(configDir, targetsOf(target, Number(Deno.args[1])), Number(seconds))
-    : await employ(Number(count), Deno.args);
+    : await runOperators(Number(count), Deno.args);
   Deno.stdout.writeSync(new TextEncoder().encode(JSON.stringify(done)));
   Deno.exit(0);
 }

@@ -12,8 +12,8 @@ import type { Side } from "../harness/sides.ts";
 
 const FILES = 500;
 const CHAINED = 1_000;
-const IN_A_TREE = 5_000;
-const HELD = 10_000;
+const TREE_FILES = 5_000;
+const INDEPENDENT_STATES = 10_000;
 /** Formulas whose first file compiles without pillar of its own. */
 const FORMULAS = [
   ...["cron", "logrotate", "nfs", "ntp", "packages", "postfix", "sudoers", "sysctl", "systemd", "template"],
@@ -33,7 +33,7 @@ function chain(count: number): string {
 }
 
 /** States without requisites. */
-function alone(count: number): string {
+function independentStates(count: number): string {
   return Array.from({ length: count }, (_, i) => `s${i}: test.succeed_without_changes\n`).join("");
 }
 
@@ -66,8 +66,16 @@ async function makeTree(
 
 /** The command line of `salt-call --local`. */
 async function words(side: Side, { config, roots }: Tree, ...command: readonly string[]): Promise<string[]> {
-  const given = roots.map((root) => `--file-root=${root}`);
-  return [...(await installed(side)).command("salt-call"), "-c", config, "--local", ...given, "--out=json", ...command];
+  const options = roots.map((root) => `--file-root=${root}`);
+  return [
+    ...(await installed(side)).command("salt-call"),
+    "-c",
+    config,
+    "--local",
+    ...options,
+    "--out=json",
+    ...command,
+  ];
 }
 
 /** Applies the states. @throws {Error} If there are not `count` results. */
@@ -122,10 +130,10 @@ export const APPLY_ROWS: readonly Row[] = [
   {
     ...ROW,
     name: "apply_recurse",
-    title: `file.recurse of ${IN_A_TREE.toLocaleString("en")} files`,
+    title: `file.recurse of ${TREE_FILES.toLocaleString("en")} files`,
     async measure(stage, side) {
       const tree = await makeTree(stage, (target) => `${target}:\n  file.recurse:\n    - source: salt://tree\n`);
-      for (let i = 0; i < IN_A_TREE; i++) {
+      for (let i = 0; i < TREE_FILES; i++) {
         const directory = `${tree.roots[0]}/tree/d${i % 50}`;
         if (i < 50) Deno.mkdirSync(directory, { recursive: true });
         Deno.writeTextFileSync(`${directory}/f${i}`, `file ${i}\n`);
@@ -137,11 +145,11 @@ export const APPLY_ROWS: readonly Row[] = [
     ...ROW,
     unit: MB,
     name: "apply_memory",
-    title: `the most memory of a run of ${HELD.toLocaleString("en")} states`,
+    title: `the most memory of a run of ${INDEPENDENT_STATES.toLocaleString("en")} states`,
     async measure(stage, side) {
-      const tree = await makeTree(stage, () => alone(HELD));
+      const tree = await makeTree(stage, () => independentStates(INDEPENDENT_STATES));
       const { out, peakKb } = await peakMemory(await words(side, tree, "state.apply", "t"));
-      check(side, out, HELD);
+      check(side, out, INDEPENDENT_STATES);
       return peakKb / 1024;
     },
   },

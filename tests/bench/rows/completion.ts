@@ -7,7 +7,7 @@
 
 import { completionScript } from "../../../scripts/reference/completion.ts";
 import { run } from "../harness/processes.ts";
-import { FINE_MS, type Row, type Stage } from "./row.ts";
+import { MS_TENTHS, type Row, type Stage } from "./row.ts";
 
 const MINIONS = 10_000;
 
@@ -32,7 +32,7 @@ function row(name: string, { title, line, min }: { title: string; line: string; 
   return {
     name,
     title: `bash completes \`${title}\`, whole process`,
-    unit: FINE_MS,
+    unit: MS_TENTHS,
     group: "completion",
     pythons: [],
     async measure(stage) {
@@ -53,7 +53,7 @@ export const COMPLETION_ROWS: readonly Row[] = [
   {
     name: "tab_nothing",
     title: "a bash that does nothing, whole process",
-    unit: FINE_MS,
+    unit: MS_TENTHS,
     group: "completion",
     pythons: [],
     measure: async () => (await run(["bash", "-c", "true"])).ms,

@@ -6,7 +6,7 @@
 
 import type { Fleet } from "../fleets/fleet.ts";
 import { jobLatency, LATENCY_JOBS } from "../programs/job_latency.ts";
-import { FINE_MS, PER_SECOND, type Row, type Stage } from "./row.ts";
+import { MS_TENTHS, PER_SECOND, type Row, type Stage } from "./row.ts";
 import type { Side } from "../harness/sides.ts";
 import { BUSY_LIMIT } from "../fleets/swarm_jobs.ts";
 import { publishToSwarm, warmSwarm } from "./swarm.ts";
@@ -26,7 +26,7 @@ export const DURABILITY_ROWS: readonly Row[] = [
   {
     name: "latency-machine",
     title: `job: publish sent → return event, 1 minion (median of ${LATENCY_JOBS}), both \`durability: machine\``,
-    unit: FINE_MS,
+    unit: MS_TENTHS,
     group: "durable fleet of one",
     pythons: [],
     async measure(stage, side) {

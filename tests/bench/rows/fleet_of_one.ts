@@ -10,7 +10,7 @@ import { treeCpuMs, treeMemory } from "../harness/process_figures.ts";
 import { jobLatency, LATENCY_JOBS } from "../programs/job_latency.ts";
 import type { Service } from "../../support/processes.ts";
 import { run } from "../harness/processes.ts";
-import { FINE_MS, MB, MS, PERCENT, type Row, type Stage } from "./row.ts";
+import { MB, MS, MS_TENTHS, PERCENT, type Row, type Stage } from "./row.ts";
 import type { Side } from "../harness/sides.ts";
 
 const MINION = "bench-1";
@@ -29,7 +29,7 @@ interface Running {
 }
 
 const minions = new WeakMap<Fleet, Service>();
-const settled = new WeakSet<Fleet>();
+const restedFleets = new WeakSet<Fleet>();
 
 async function running(stage: Stage, side: Side): Promise<Running> {
   const fleet = await stage.fleet(side, async (fleet) => {
@@ -42,10 +42,10 @@ async function running(stage: Stage, side: Side): Promise<Running> {
   return { fleet, minion };
 }
 
-async function atRest(stage: Stage, side: Side): Promise<Running> {
+async function idleFleet(stage: Stage, side: Side): Promise<Running> {
   const all = await running(stage, side);
-  if (!settled.has(all.fleet)) await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
-  settled.add(all.fleet);
+  if (!restedFleets.has(all.fleet)) await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
+  restedFleets.add(all.fleet);
   return all;
 }
 
@@ -58,7 +58,7 @@ interface AtRest {
 const watched = new WeakMap<Fleet, Promise<AtRest>>();
 
 async function cpuPercent(stage: Stage, side: Side): Promise<AtRest> {
-  const { fleet, minion } = await atRest(stage, side);
+  const { fleet, minion } = await idleFleet(stage, side);
   const known = watched.get(fleet);
   if (known !== undefined) return await known;
   const watch = (async () => {
@@ -90,7 +90,7 @@ export const FLEET_OF_ONE_ROWS: readonly Row[] = [
   {
     name: "latency",
     title: `job: publish sent → return event, 1 minion (median of ${LATENCY_JOBS})`,
-    unit: FINE_MS,
+    unit: MS_TENTHS,
     group: GROUP,
     measure: async (stage, side) => await jobLatency((await running(stage, side)).fleet, MINION),
   },
@@ -101,7 +101,7 @@ export const FLEET_OF_ONE_ROWS: readonly Row[] = [
       unit: MB,
       group: GROUP,
       runs: 1,
-      measure: async (stage, side) => treeMemory((await atRest(stage, side)).fleet.master.pid)[`${kind}Kb`] / 1024,
+      measure: async (stage, side) => treeMemory((await idleFleet(stage, side)).fleet.master.pid)[`${kind}Kb`] / 1024,
     },
     {
       name: `minion-${kind}`,
@@ -109,7 +109,7 @@ export const FLEET_OF_ONE_ROWS: readonly Row[] = [
       unit: MB,
       group: GROUP,
       runs: 1,
-      measure: async (stage, side) => treeMemory((await atRest(stage, side)).minion.pid)[`${kind}Kb`] / 1024,
+      measure: async (stage, side) => treeMemory((await idleFleet(stage, side)).minion.pid)[`${kind}Kb`] / 1024,
     },
   ]),
   {

@@ -15,7 +15,7 @@ import { BUSY_LIMIT } from "../fleets/swarm_jobs.ts";
 import { warmSwarm } from "./swarm.ts";
 
 const OPERATORS = 16;
-const OPERATED = 20;
+const OPERATED_MINIONS = 20;
 const OPERATING_S = 3;
 const SIGN_INS = 300;
 const PILLARS = 500;
@@ -47,7 +47,7 @@ async function masterAlone(stage: Stage, side: Side): Promise<Fleet> {
 
 function operators(target: string): Row["measure"] {
   return async (stage, side) => {
-    const fleet = await warmSwarm(stage, side, OPERATED);
+    const fleet = await warmSwarm(stage, side, OPERATED_MINIONS);
     const program = side.python === undefined
       ? benchCommand("programs/operators.ts")
       : [side.python, benchScript("programs/operators.py")];
@@ -73,14 +73,14 @@ async function carryEvents(fleet: Fleet, count: number): Promise<{ events: numbe
 export const LOAD_ROWS: readonly Row[] = [
   {
     name: "jobs-one",
-    title: `jobs a second, ${OPERATORS} operators at once, each job to one of ${OPERATED} simulated minions`,
+    title: `jobs a second, ${OPERATORS} operators at once, each job to one of ${OPERATED_MINIONS} simulated minions`,
     unit: PER_SECOND,
     group: "operators",
-    measure: operators(`each of ${OPERATED}`),
+    measure: operators(`each of ${OPERATED_MINIONS}`),
   },
   {
     name: "jobs-all",
-    title: `jobs a second, ${OPERATORS} operators at once, each job to all ${OPERATED}`,
+    title: `jobs a second, ${OPERATORS} operators at once, each job to all ${OPERATED_MINIONS}`,
     unit: PER_SECOND,
     group: "operators",
     measure: operators("*"),
@@ -152,9 +152,9 @@ export const LOAD_ROWS: readonly Row[] = [
     pythons: ["3008.3", "3006.28"],
     async measure(stage, side) {
       const fleet = await masterAlone(stage, side);
-      const wanted = side.python === undefined ? EVENTS.ours : EVENTS.python;
-      const { events, seconds } = await carryEvents(fleet, wanted);
-      if (events !== wanted) stage.remarks.add(`${side.name}: a subscriber got ${events} of ${wanted} events`);
+      const expected = side.python === undefined ? EVENTS.ours : EVENTS.python;
+      const { events, seconds } = await carryEvents(fleet, expected);
+      if (events !== expected) stage.remarks.add(`${side.name}: a subscriber got ${events} of ${expected} events`);
       return events / seconds;
     },
   },

@@ -27,16 +27,16 @@ const LARGE = "large results";
 const SETTLE_MS = 5_000;
 
 /** The master's memory, PSS in KiB, after a time without load. */
-async function weigh(fleet: Fleet): Promise<number> {
+async function measureMemory(fleet: Fleet): Promise<number> {
   await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
   return treeMemory(fleet.master.pid).pssKb;
 }
 
 /** The growth of the master's memory, PSS in KiB, after `work` and a time without load. */
 export async function growth(fleet: Fleet, work: () => Promise<void>): Promise<number> {
-  const before = await weigh(fleet);
+  const before = await measureMemory(fleet);
   await work();
-  return await weigh(fleet) - before;
+  return await measureMemory(fleet) - before;
 }
 
 async function returns(stage: Stage, side: Side, fleet: Fleet): Promise<void> {
@@ -63,7 +63,7 @@ async function largeFleet(stage: Stage, side: Side): Promise<Large> {
     await fleet.startMaster();
     await fleet.startMinion(MINION);
     await fleet.warmUp("*", 1);
-    large.set(fleet, { fleet, before: await weigh(fleet), results: 0 });
+    large.set(fleet, { fleet, before: await measureMemory(fleet), results: 0 });
   });
   const known = large.get(fleet);
   if (known === undefined) throw new Error("the fleet was not weighed");
@@ -127,7 +127,7 @@ export const MEMORY_ROWS: readonly Row[] = [
       const large = await largeFleet(stage, side);
       // The results of the row before, and the rest up to six.
       while (large.results < LARGE_RESULTS) await largeResult(large);
-      return (await weigh(large.fleet) - large.before) / 1024;
+      return (await measureMemory(large.fleet) - large.before) / 1024;
     },
   },
 ];

@@ -20,7 +20,7 @@ export interface Unit {
 /** Milliseconds. */
 export const MS: Unit = { name: "ms", lessIsBetter: true, digits: 0 };
 /** Milliseconds with tenths. */
-export const FINE_MS: Unit = { name: "ms", lessIsBetter: true, digits: 1 };
+export const MS_TENTHS: Unit = { name: "ms", lessIsBetter: true, digits: 1 };
 /** Megabytes of 2^20 bytes. */
 export const MB: Unit = { name: "MB", lessIsBetter: true, digits: 1 };
 /** Kilobytes of 2^10 bytes. */

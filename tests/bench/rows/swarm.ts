@@ -7,7 +7,7 @@ import { bareProxy } from "../programs/bare_proxy.ts";
 import { jobLatency, LATENCY_JOBS } from "../programs/job_latency.ts";
 import { run } from "../harness/processes.ts";
 import { PYTHON_SALTS } from "../harness/python_salt.ts";
-import { FINE_MS, MS, PER_SECOND, type Row, type Stage } from "./row.ts";
+import { MS, MS_TENTHS, PER_SECOND, type Row, type Stage } from "./row.ts";
 import type { Side } from "../harness/sides.ts";
 import type { Fleet } from "../fleets/fleet.ts";
 import { BUSY_LIMIT, type SwarmJob } from "../fleets/swarm_jobs.ts";
@@ -40,7 +40,7 @@ export const SWARM_ROWS: readonly Row[] = [
   {
     name: "master-latency",
     title: `the master's share of it: the same with a simulated minion (median of ${LATENCY_JOBS})`,
-    unit: FINE_MS,
+    unit: MS_TENTHS,
     group: "one simulated minion",
     measure: async (stage, side) => await jobLatency(await warmSwarm(stage, side, 1), "sim-1"),
   },

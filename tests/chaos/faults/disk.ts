@@ -16,9 +16,9 @@ export async function echo(fleet: ProcessFleet, text: string): Promise<number> {
   return (out.match(new RegExp(`: "${text}"`, "g")) ?? []).length;
 }
 
-type Trouble = (disk: Tmpfs, on: boolean) => void;
+type DiskFault = (disk: Tmpfs, on: boolean) => void;
 
-const TROUBLES: Readonly<Record<string, Trouble>> = {
+const DISK_FAULTS: Readonly<Record<string, DiskFault>> = {
   "full": (disk, on) => on ? disk.fill() : disk.drain(),
   "read-only": (disk, on) => disk.readOnly = on,
 };
@@ -44,15 +44,15 @@ export const disk: Fault = {
           Deno.symlinkSync(`${disk.path}/cache`, `${root}/${node}/var/cache/salt/${whose}`);
         },
       });
-      for (const [name, trouble] of Object.entries(TROUBLES)) {
+      for (const [name, causeFault] of Object.entries(DISK_FAULTS)) {
         const what = `${whose}, ${name}`;
         say(what);
         await echo(fleet, "before");
         const logged = fleet.log(node).length;
-        trouble(disk, true);
+        causeFault(disk, true);
         const during = await echo(fleet, "during") + await echo(fleet, "again");
-        const told = /\[ERROR/.test(fleet.log(node).slice(logged)) ? 1 : 0;
-        trouble(disk, false);
+        const named = /\[ERROR/.test(fleet.log(node).slice(logged)) ? 1 : 0;
+        causeFault(disk, false);
         const after = await echo(fleet, "after");
         const stored = await eventually(
           () => fleet.jobs.list().some(({ load }) => String(load.get("arg")) === "after"),
@@ -60,7 +60,7 @@ export const disk: Fault = {
         ).catch(() => false);
         figures.push(
           { name: `${what}: answers`, value: during, atLeast: 2 * minions },
-          { name: `${what}: named in the log`, value: told, atLeast: 1 },
+          { name: `${what}: named in the log`, value: named, atLeast: 1 },
           { name: `${what}: answers afterwards`, value: after, atLeast: minions },
           { name: `${what}: jobs stored afterwards`, value: stored ? 1 : 0, atLeast: 1 },
           { name: `${what}: processes that ended`, value: ended(fleet), atMost: 0 },

@@ -36,7 +36,7 @@ const QUIET_MS = 10_000;
 const STRANGER_EACH = 10;
 
 /** Run time of short jobs, in seconds. */
-const BRIEF_S = 60;
+const SHORT_JOB_S = 60;
 
 type Durability = "process" | "machine";
 
@@ -57,7 +57,7 @@ export const power: Fault = {
 };
 
 /** Records the first event of each return, by tag. */
-class Told implements Disposable {
+class ReturnEvents implements Disposable {
   readonly #first = new Map<string, string>();
   readonly #events: EventSubscriber;
 
@@ -66,8 +66,8 @@ class Told implements Disposable {
     void this.#listen();
   }
 
-  static async of(fleet: ProcessFleet): Promise<Told> {
-    return new Told(await EventSubscriber.connect(masterBus(fleet.masterOpts.sock_dir).pub, ["salt/job/"]));
+  static async of(fleet: ProcessFleet): Promise<ReturnEvents> {
+    return new ReturnEvents(await EventSubscriber.connect(masterBus(fleet.masterOpts.sock_dir).pub, ["salt/job/"]));
   }
 
   async #listen(): Promise<void> {
@@ -79,10 +79,10 @@ class Told implements Disposable {
 
   /** Number of returns that are stored differently from their events. */
   otherwise({ jobs }: ProcessFleet): number {
-    return [...this.#first].filter(([tag, told]) => {
+    return [...this.#first].filter(([tag, fired]) => {
       const sign = jobSign(tag);
       const stored = sign === undefined ? undefined : jobs.getReturn(sign.jid, sign.id);
-      return stored !== undefined && JSON.stringify(stored.return) !== told;
+      return stored !== undefined && JSON.stringify(stored.return) !== fired;
     }).length;
   }
 
@@ -116,7 +116,7 @@ class Cuts {
       minion: options,
     });
     const { fleet } = machines;
-    using told = await Told.of(fleet);
+    using returnEvents = await ReturnEvents.of(fleet);
     using jobs = await NumberedJobs.make(fleet);
     for (let cut = 1; cut <= cuts; cut++) {
       const stranger = cut % STRANGER_EACH === 1 ? `new${cut}` : undefined;
@@ -126,7 +126,7 @@ class Cuts {
           // A job with a short job_ttl is a record in a log, and expires if its minion is away for longer.
           const brief = random.chance(0.5);
           const ids = brief ? [random.pick(fleet.ids)] : [...new Set([random.pick(fleet.ids), random.pick(fleet.ids)])];
-          await jobs.publish(ids, random.int(300) / 1_000, brief ? BRIEF_S : undefined);
+          await jobs.publish(ids, random.int(300) / 1_000, brief ? SHORT_JOB_S : undefined);
           await sleep(random.int(60));
         }
       })();
@@ -157,7 +157,7 @@ class Cuts {
       await fleet.allPresent();
       await publishing;
     }
-    await settled(jobs);
+    await allReturned(jobs);
     const lost = jobs.published.flatMap((job) => jobs.missing(job).map((id) => `${job.jid} on ${id}`));
     if (lost.length > 0) this.#say(`lost: ${lost.join(", ")}`);
     const machine = this.#durability === "machine";
@@ -172,7 +172,7 @@ class Cuts {
           jobs.published.filter(({ jid }) => !fleet.jobs.exists(jid) || fleet.jobs.getLoad(jid) === undefined).length,
         ...bound,
       },
-      { name: "returns stored differently from their events", value: told.otherwise(fleet), ...bound },
+      { name: "returns stored differently from their events", value: returnEvents.otherwise(fleet), ...bound },
       { name: "keys decided or made", value: this.#keysKept + this.#keysLost, atLeast: 1 },
       { name: "keys lost", value: this.#keysLost, atMost: 0 },
     ];
@@ -232,8 +232,8 @@ class Cuts {
     this.#count(master !== undefined && samePem(known, master), `the master's key at ${id}`);
   }
 
-  #count(kept: boolean, what: string): void {
-    if (kept) this.#keysKept++;
+  #count(held: boolean, what: string): void {
+    if (held) this.#keysKept++;
     else {
       this.#keysLost++;
       this.#say(`lost: ${what}`);
@@ -257,7 +257,7 @@ function keyOf(path: string): string | undefined {
 }
 
 /** Waits until all returns are there, or no further one has come for a long time. */
-async function settled(jobs: NumberedJobs): Promise<void> {
+async function allReturned(jobs: NumberedJobs): Promise<void> {
   const end = performance.now() + SETTLE_MS;
   let missing = jobs.outstanding, since = performance.now();
   while (missing > 0 && performance.now() < end && performance.now() - since < QUIET_MS) {

@@ -53,11 +53,11 @@ export const restartMaster: Fault = {
         { name: "minions", value: all },
         { name: "signed in again", value: signIns.minions, atLeast: all },
         { name: "the last one after, ms", value: Math.round(times.at(-1) ?? BACK_MS), atMost: BACK_MS },
-        { name: "in the busiest second, percent", value: busiest(times, 1_000) },
+        { name: "in the busiest second, percent", value: largestShare(times, 1_000) },
         { name: "first waits", value: waits.length, atLeast: minions },
         {
           name: "of these in the busiest tenth, percent",
-          value: busiest(waits, FIRST_WINDOW_MS / 10),
+          value: largestShare(waits, FIRST_WINDOW_MS / 10),
           atMost: sameTenth,
         },
         { name: "first answer to test.ping after, ms", value: firstMs, atMost: 20_000 },
@@ -80,7 +80,7 @@ function firstWaits(swarm: Service): number[] {
 }
 
 /** The largest percentage of `times` within any interval of `ms`. */
-function busiest(times: readonly number[], ms: number): number {
+function largestShare(times: readonly number[], ms: number): number {
   const max = Math.max(0, ...times.map((from) => times.filter((at) => at >= from && at < from + ms).length));
   return Math.round(100 * max / Math.max(1, times.length));
 }

@@ -63,18 +63,18 @@ export const soak: Fault = {
         samples.minion.push({ hours, mib: minion.rssKb / 1024 });
       }, SAMPLE_MS);
       try {
-        for (let told = loadMs; loadMs < untilMs; rounds++, loadMs = performance.now() - started) {
+        for (let nextReportMs = loadMs; loadMs < untilMs; rounds++, loadMs = performance.now() - started) {
           for (let i = 0; i < 5; i++) await jobs.publish([random.pick(fleet.ids)], random.int(300) / 1_000);
           if (await answers(fleet, "*", minions, 30_000) < minions) wrong++;
           if (rounds % 5 === 0 && await echo(fleet, "hello") < minions) wrong++;
           if (rounds % 7 === 0) await fleet.salt("salt", "*", "no.such_function");
           if (rounds % 11 === 0) await fleet.salt("salt-run", "jobs.list_jobs");
-          if (rounds % 13 === 0) await comeAndGo(fleet, fleet.ids[minions - 1]);
+          if (rounds % 13 === 0) await restartMinion(fleet, fleet.ids[minions - 1]);
           if (rounds % 17 === 0) await fleet.salt("salt-run", "manage.status");
           await sleep(random.int(300));
-          if (loadMs < told) continue;
+          if (loadMs < nextReportMs) continue;
           say(`${rounds} rounds; master ${last(samples.master)} MiB, minion ${last(samples.minion)} MiB`);
-          told += 60_000;
+          nextReportMs += 60_000;
         }
       } finally {
         clearInterval(sampling);
@@ -114,7 +114,7 @@ export const soak: Fault = {
   },
 };
 
-async function comeAndGo(fleet: ProcessFleet, id: string): Promise<void> {
+async function restartMinion(fleet: ProcessFleet, id: string): Promise<void> {
   await fleet.stopMinion(id);
   await fleet.startMinion(id);
   await eventually(async () => await answers(fleet, id, 1, 10_000) === 1, {

@@ -57,7 +57,7 @@ export const stuckSubscriber: Fault = {
       say(`${events} events of ${bytes} bytes published`);
       const shown = await fleet.salt("salt-run", "--out=json", "bus.subscribers");
       const dropped = Math.max(0, ...[...shown.out.matchAll(/"dropped": (\d+)/g)].map(([, count]) => Number(count)));
-      const told = (fleet.log("master").match(/does not read/g) ?? []).length;
+      const warnings = (fleet.log("master").match(/does not read/g) ?? []).length;
       Deno.kill(stuck.pid, "SIGCONT");
       // One more event, which the subscriber must get: then it has read all events in its queue.
       let ends = 0;
@@ -78,7 +78,7 @@ export const stuckSubscriber: Fault = {
         { name: "events of the stopped one", value: got },
         { name: "missed, by its own count", value: missed, atLeast: 1 },
         { name: "counted wrongly", value: Math.max(0, events - got - missed, got + missed - events - ends), atMost: 0 },
-        { name: "in the log: stuck", value: told, atLeast: 1 },
+        { name: "in the log: stuck", value: warnings, atLeast: 1 },
         { name: "in the log: reads again", value: /reads again/.test(fleet.log("master")) ? 1 : 0, atLeast: 1 },
       ];
     } finally {

@@ -34,7 +34,7 @@ export class NumberedJobs implements Disposable {
   readonly #fleet: ProcessFleet;
   readonly #directory: string;
   readonly #events: EventSubscriber;
-  readonly #told = new Map<string, number>();
+  readonly #returnEvents = new Map<string, number>();
   #client: LocalClient | undefined;
 
   private constructor(fleet: ProcessFleet, events: EventSubscriber) {
@@ -53,7 +53,9 @@ export class NumberedJobs implements Disposable {
 
   async #listen(): Promise<void> {
     for (let event = await this.#events.next(); event !== undefined; event = await this.#events.next()) {
-      if (jobSign(event.tag)?.kind === "ret") this.#told.set(event.tag, (this.#told.get(event.tag) ?? 0) + 1);
+      if (jobSign(event.tag)?.kind === "ret") {
+        this.#returnEvents.set(event.tag, (this.#returnEvents.get(event.tag) ?? 0) + 1);
+      }
     }
   }
 
@@ -125,7 +127,7 @@ export class NumberedJobs implements Disposable {
       { name: "not delivered in time", value: count((job) => this.expired(job) ? 1 : 0) },
       { name: "returns lost", value: this.outstanding, atMost: 0 },
       { name: "runs too many", value: count((job) => Math.max(0, this.runs(job) - job.ids.length)), atMost: 0 },
-      { name: "returns with two events", value: [...this.#told.values()].filter((times) => times > 1).length },
+      { name: "returns with two events", value: [...this.#returnEvents.values()].filter((times) => times > 1).length },
     ];
   }
 

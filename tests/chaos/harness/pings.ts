@@ -10,7 +10,7 @@ import type { ProcessFleet } from "./process_fleet.ts";
 /** The outcomes of the pings. Times in milliseconds. */
 export interface Pings {
   /** Number of pings. */
-  readonly asked: number;
+  readonly sent: number;
   /** Time until the first answer. */
   readonly firstMs: number;
   /** Time of the slowest ping after the first answer. */
@@ -31,18 +31,18 @@ export async function pingFor(
 ): Promise<Pings> {
   const started = performance.now();
   let firstMs: number | undefined;
-  let asked = 0, slowestMs = 0, unanswered = 0;
+  let sent = 0, slowestMs = 0, unanswered = 0;
   do {
     const began = performance.now();
     const good = await ask(fleet, ids());
-    asked++;
+    sent++;
     if (good) {
       if (firstMs !== undefined) slowestMs = Math.max(slowestMs, performance.now() - began);
       firstMs ??= performance.now() - started;
     } else if (firstMs !== undefined) unanswered++;
     await sleep(PAUSE_MS);
   } while ((goOn() || firstMs === undefined) && performance.now() - started < withinMs);
-  return { asked, firstMs: Math.round(firstMs ?? withinMs), slowestMs: Math.round(slowestMs), unanswered };
+  return { sent, firstMs: Math.round(firstMs ?? withinMs), slowestMs: Math.round(slowestMs), unanswered };
 }
 
 async function ask(fleet: ProcessFleet, ids: readonly string[]): Promise<boolean> {
@@ -61,13 +61,13 @@ async function ask(fleet: ProcessFleet, ids: readonly string[]): Promise<boolean
   }
 }
 
-/** Runs `test.ping` on `tgt`. @returns The number of minions that answered within `withinMs`, at most `wanted`. */
-export async function answers(fleet: ProcessFleet, tgt: string, wanted: number, withinMs: number): Promise<number> {
+/** Runs `test.ping` on `tgt`. @returns The number of minions that answered within `withinMs`, at most `expected`. */
+export async function answers(fleet: ProcessFleet, tgt: string, expected: number, withinMs: number): Promise<number> {
   using client = await fleet.client();
   const job = await client.publish({ tgt, tgtType: "glob", fun: "test.ping", arg: [] });
   let returned = 0;
   for await (const one of client.collect(job, { timeoutMs: withinMs, gatherMs: 5_000 })) {
-    if (one.kind === "returned" && ++returned === wanted) break;
+    if (one.kind === "returned" && ++returned === expected) break;
   }
   return returned;
 }

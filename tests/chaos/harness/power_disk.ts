@@ -102,9 +102,9 @@ export class PowerDisk {
       if (isDirectory) directory.names.set(name, this.#take(child));
       if (!isFile) continue;
       const inode = String(Deno.statSync(child).ino);
-      const kept = `${this.#shadow}/files/${inode}`;
-      if (!isThere(kept)) {
-        Deno.linkSync(child, kept);
+      const copy = `${this.#shadow}/files/${inode}`;
+      if (!isThere(copy)) {
+        Deno.linkSync(child, copy);
         Deno.writeFileSync(`${this.#shadow}/synced/${inode}`, Deno.readFileSync(child));
       }
       directory.names.set(name, { kind: "file", inode });
@@ -127,11 +127,11 @@ export class PowerDisk {
     if (tree === undefined) throw new Error("nothing was written to this disk");
     const all = [tree];
     this.#readOps(tree, all);
-    const kept = chosenNames(all, random);
+    const keptNames = chosenNames(all, random);
     const contents = new Map<string, Uint8Array>();
     const rebuilt = `${this.#root}.rebuilt`;
     removeAll(rebuilt);
-    this.#build(tree, rebuilt, { kept, contents, random });
+    this.#build(tree, rebuilt, { keptNames, contents, random });
     removeAll(this.#root);
     Deno.renameSync(rebuilt, this.#root);
     this.#tree = undefined;
@@ -216,13 +216,13 @@ export class PowerDisk {
     directory: Directory,
     path: string,
     to: {
-      readonly kept: ReadonlyMap<Directory, Map<string, Node>>;
+      readonly keptNames: ReadonlyMap<Directory, Map<string, Node>>;
       readonly contents: Map<string, Uint8Array>;
       readonly random: Choices;
     },
   ): void {
     Deno.mkdirSync(path);
-    for (const [name, node] of to.kept.get(directory) ?? []) {
+    for (const [name, node] of to.keptNames.get(directory) ?? []) {
       if (node.kind === "directory") this.#build(node, `${path}/${name}`, to);
       else {
         const bytes = to.contents.get(node.inode) ?? this.#contents(node.inode, name, to.random);

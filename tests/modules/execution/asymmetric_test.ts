@@ -63,8 +63,8 @@ for (const key of keys) {
         assertEquals(await call("verify", { text, signature, digest, pubkey: key.public }), VALID, digest);
       }
       const path = `${directory}/signature`;
-      const given = { privkey: key.encrypted, passphrase, filename, path };
-      assertEquals(await call("sign", given), `Signature written to '${path}'`);
+      const options = { privkey: key.encrypted, passphrase, filename, path };
+      assertEquals(await call("sign", options), `Signature written to '${path}'`);
       assertEquals(await call("verify", { filename, signature: path, signed_by_all: [key.public] }), ALL);
     });
   });

@@ -83,9 +83,9 @@ const CASES: [string, Call, unknown, number | null][] = [
   ["tty", { args: ["pts99999", "x"] }, { Error: "Echoing to /dev/pts/99999 returned error" }, null],
 ];
 
-for (const [name, given, expected, retcode] of CASES) {
-  Deno.test(`cmd.${name} ${JSON.stringify(given)} returns ${JSON.stringify(expected)}, return code ${retcode}`, async () => {
-    assertEquals<unknown>(await call(name, given), [toValue(expected), retcode]);
+for (const [name, callArgs, expected, retcode] of CASES) {
+  Deno.test(`cmd.${name} ${JSON.stringify(callArgs)} returns ${JSON.stringify(expected)}, return code ${retcode}`, async () => {
+    assertEquals<unknown>(await call(name, callArgs), [toValue(expected), retcode]);
   });
 }
 

@@ -85,9 +85,9 @@ Deno.test("cp without a master returns the results of Python Salt, call after ca
       }
       const call = dumpJson([name, args, kwargs]).replaceAll(root, "{ROOT}");
       const expected = error === undefined ? map({ result: step.get("result") ?? null }) : map({ error });
-      const wanted = DIFFERENT[call] ?? dumpJson(expected).replaceAll(root, "{ROOT}");
+      const expectedText = DIFFERENT[call] ?? dumpJson(expected).replaceAll(root, "{ROOT}");
       const shown = dumpJson(got).replaceAll(root, "{ROOT}");
-      if (shown !== wanted) wrong.push(`${call}\n  ${shown}\n  ${wanted}`);
+      if (shown !== expectedText) wrong.push(`${call}\n  ${shown}\n  ${expectedText}`);
     }
     assertEquals(wrong.join("\n"), "");
     const after = [

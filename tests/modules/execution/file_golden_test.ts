@@ -37,13 +37,13 @@ const TOOLS: readonly (readonly [prefix: string, program: string])[] = [
 ];
 
 /** Why a function cannot run here: the table was made as root, on a host with these programs. */
-function lacking(name: string): string | undefined {
+function missingReason(name: string): string | undefined {
   if (Deno.uid() !== 0) return "the rights of root";
   return TOOLS.find(([prefix, program]) => name.startsWith(prefix) && which(program) === undefined)?.[1];
 }
 
 for (const [name, entries] of byFunction) {
-  const missing = lacking(name);
+  const missing = missingReason(name);
   const note = missing === undefined ? "" : ` (not here, without ${missing})`;
   Deno.test({
     name: `${name} has Salt's results, in ${entries.length} cases${note}`,

@@ -29,7 +29,7 @@ cd work && git remote add origin ../served/repo.git
 const COMMIT = "cd work && echo more >> one && git commit -qam more && git push -q origin main && git rev-parse HEAD";
 
 /** A server, and a minion's context whose git trusts its certificate. */
-class World implements AsyncDisposable {
+class Site implements AsyncDisposable {
   readonly root = Deno.makeTempDirSync({ prefix: "git_logins_" });
   readonly server: GitServer;
   readonly context: TestContext;
@@ -88,8 +88,8 @@ class World implements AsyncDisposable {
 
   /** Fails if other users can read the password. */
   assertSecret(...answers: readonly unknown[]): void {
-    const told = [...this.server.seen, ...this.context.logged, ...answers.map((one) => text(one))].join("\n");
-    for (const secret of [SECRET, QUOTED, "s3cret"]) assert(!told.includes(secret), told);
+    const visible = [...this.server.seen, ...this.context.logged, ...answers.map((one) => text(one))].join("\n");
+    for (const secret of [SECRET, QUOTED, "s3cret"]) assert(!visible.includes(secret), visible);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -105,78 +105,78 @@ function text(value: unknown): string {
 const HTTPS = { https_user: USER, https_pass: SECRET };
 
 Deno.test("git with https_pass: the password is in no process arguments, and later calls need none", async () => {
-  await using world = new World();
-  const { root, url } = world;
+  await using site = new Site();
+  const { root, url } = site;
   const clone = `${root}/clone`;
-  assertEquals(await world.call("clone", [clone, url], HTTPS), true);
+  assertEquals(await site.call("clone", [clone, url], HTTPS), true);
   // Proves that arguments are visible: those of the program that git starts for https.
   assert(
-    [...world.server.seen].some((line) => line.includes("remote-https") && line.includes("deploy%40example.com@")),
+    [...site.server.seen].some((line) => line.includes("remote-https") && line.includes("deploy%40example.com@")),
   );
   const file = `${clone}/.git/salt-credentials`;
   assertEquals((Deno.statSync(file).mode ?? 0) & 0o777, 0o600);
   assert(!Deno.readTextFileSync(`${clone}/.git/config`).includes("s3cret"));
 
-  const first = world.shell(COMMIT);
-  const fetched = await world.call("fetch", [clone]);
+  const first = site.shell(COMMIT);
+  const fetched = await site.call("fetch", [clone]);
   assert(isMap(fetched) && fetched.has("updated branches"), text(fetched));
-  assertStringIncludes(str(await world.call("pull", [clone])), "Fast-forward");
-  assertEquals(await world.call("ls_remote", [clone, "origin", "main"]), map({ "refs/heads/main": first }));
-  const refs = await world.call("ls_remote", [], { remote: url, ...HTTPS, ref: "main" });
+  assertStringIncludes(str(await site.call("pull", [clone])), "Fast-forward");
+  assertEquals(await site.call("ls_remote", [clone, "origin", "main"]), map({ "refs/heads/main": first }));
+  const refs = await site.call("ls_remote", [], { remote: url, ...HTTPS, ref: "main" });
   assertEquals(refs, map({ "refs/heads/main": first }));
-  assertEquals(await world.call("remote_refs", [url], { ...HTTPS, heads: true }), refs);
-  assertEquals(await world.call("remote_refs", [world.urlWith(QUOTED)], { heads: true }), refs);
-  await world.call("branch", [clone, "mine"]);
-  await world.call("push", [clone, "origin", "mine"]);
-  assertStringIncludes(world.shell("git -C served/repo.git branch"), "mine");
-  assertEquals(await world.later("git -C clone fetch"), "");
+  assertEquals(await site.call("remote_refs", [url], { ...HTTPS, heads: true }), refs);
+  assertEquals(await site.call("remote_refs", [site.urlWith(QUOTED)], { heads: true }), refs);
+  await site.call("branch", [clone, "mine"]);
+  await site.call("push", [clone, "origin", "mine"]);
+  assertStringIncludes(site.shell("git -C served/repo.git branch"), "mine");
+  assertEquals(await site.later("git -C clone fetch"), "");
 
   const hidden = map({
-    fetch: `https://<redacted>@${world.server.host}/repo.git`,
-    push: `https://<redacted>@${world.server.host}/repo.git`,
+    fetch: `https://<redacted>@${site.server.host}/repo.git`,
+    push: `https://<redacted>@${site.server.host}/repo.git`,
   });
-  const whole = map({ fetch: world.urlWith(QUOTED), push: world.urlWith(QUOTED) });
-  assertEquals(await world.call("remote_get", [clone]), hidden);
-  assertEquals(await world.call("remotes", [clone]), map({ origin: hidden }));
-  assertEquals(await world.call("remotes", [clone], { redact_auth: false }), map({ origin: whole }));
-  assertEquals(await world.call("remote_get", [clone], { redact_auth: false }), whole);
+  const whole = map({ fetch: site.urlWith(QUOTED), push: site.urlWith(QUOTED) });
+  assertEquals(await site.call("remote_get", [clone]), hidden);
+  assertEquals(await site.call("remotes", [clone]), map({ origin: hidden }));
+  assertEquals(await site.call("remotes", [clone], { redact_auth: false }), map({ origin: whole }));
+  assertEquals(await site.call("remote_get", [clone], { redact_auth: false }), whole);
 
-  const refused = await world.call("clone", [`${root}/other`, url], { https_user: USER, https_pass: "s3cret2" });
+  const refused = await site.call("clone", [`${root}/other`, url], { https_user: USER, https_pass: "s3cret2" });
   assertStringIncludes(str(refused), "Authentication failed");
-  world.assertSecret(refused);
+  site.assertSecret(refused);
   assert(Deno.readTextFileSync(`${root}/.git-credentials`).includes(":wrong@"));
 });
 
 Deno.test("git with https_pass: submodules by relative URLs, and an empty user as in Salt", async () => {
-  await using world = new World();
-  const { root, url } = world;
-  world.shell("git clone -q --bare work served/sub.git");
-  world.shell(
+  await using site = new Site();
+  const { root, url } = site;
+  site.shell("git clone -q --bare work served/sub.git");
+  site.shell(
     "cd work && git config -f .gitmodules submodule.s.path s && git config -f .gitmodules submodule.s.url ../sub.git",
   );
-  world.shell(
+  site.shell(
     "cd work && git add . && git update-index --add --cacheinfo 160000,$(git rev-parse HEAD),s && git commit -qm sub",
   );
-  world.shell("cd work && git push -q origin main");
+  site.shell("cd work && git push -q origin main");
   const clone = `${root}/clone`;
   // git sends no password without a user, from any source.
-  const refused = await world.call("clone", [clone, url], { https_user: "", https_pass: SECRET });
+  const refused = await site.call("clone", [clone, url], { https_user: "", https_pass: SECRET });
   assertStringIncludes(str(refused), "Authentication failed");
-  assertEquals(await world.call("clone", [clone, url], HTTPS), true);
-  const updated = await world.call("submodule", [clone, "update"], { opts: "--init" });
+  assertEquals(await site.call("clone", [clone, url], HTTPS), true);
+  const updated = await site.call("submodule", [clone, "update"], { opts: "--init" });
   assertStringIncludes(str(updated), "checked out");
-  assertEquals(await world.later("git -C clone fetch --no-recurse-submodules"), "");
-  world.assertSecret(refused, updated);
+  assertEquals(await site.later("git -C clone fetch --no-recurse-submodules"), "");
+  site.assertSecret(refused, updated);
 });
 
 Deno.test("git.remote_set stores the password of each remote, and removes that of the previous one", async () => {
-  await using world = new World();
-  const { root, url } = world;
+  await using site = new Site();
+  const { root, url } = site;
   const bare = `${root}/bare.git`;
-  await world.call("clone", [bare, url], { ...HTTPS, opts: "--mirror" });
+  await site.call("clone", [bare, url], { ...HTTPS, opts: "--mirror" });
   const file = `${bare}/salt-credentials`;
   const set = (password: string | undefined, more: Readonly<Record<string, unknown>> = {}) =>
-    world.call("remote_set", [bare, url], {
+    site.call("remote_set", [bare, url], {
       https_user: USER,
       ...password !== undefined && { https_pass: password },
       ...more,
@@ -184,59 +184,59 @@ Deno.test("git.remote_set stores the password of each remote, and removes that o
   const second = map({ push_url: "https://two.example.com/r", push_https_user: "two", push_https_pass: "s3cret two" });
   await set("s3cret new", { remote: "other", ...Object.fromEntries(second) });
   assertEquals(Deno.readTextFileSync(file).split("\n").length, 3);
-  world.server.password = "s3cret new";
-  assertStringIncludes(text(await world.call("ls_remote", [bare, "other"])), "refs/heads/main");
-  const whole = await world.call("remote_get", [bare, "other"], { redact_auth: false });
+  site.server.password = "s3cret new";
+  assertStringIncludes(text(await site.call("ls_remote", [bare, "other"])), "refs/heads/main");
+  const whole = await site.call("remote_get", [bare, "other"], { redact_auth: false });
   assertEquals(
     whole,
-    map({ fetch: world.urlWith("s3cret%20new"), push: "https://two:s3cret%20two@two.example.com/r" }),
+    map({ fetch: site.urlWith("s3cret%20new"), push: "https://two:s3cret%20two@two.example.com/r" }),
   );
-  await world.call("remote_set", [bare, "https://example.com/r"], { remote: "other" });
-  assertEquals(Deno.readTextFileSync(file), `${world.urlWith("s3cret%20new").slice(0, -"/repo.git".length)}\n`);
-  world.assertSecret(await set(undefined));
+  await site.call("remote_set", [bare, "https://example.com/r"], { remote: "other" });
+  assertEquals(Deno.readTextFileSync(file), `${site.urlWith("s3cret%20new").slice(0, -"/repo.git".length)}\n`);
+  site.assertSecret(await set(undefined));
   assertEquals([...Deno.readDirSync(bare)].some(({ name }) => name.startsWith("salt-")), false);
   assert(!Deno.readTextFileSync(`${bare}/config`).includes("salt-credentials"));
 });
 
 Deno.test("git.latest and git.detached with https_pass: no change in the second run, and a changed password is used", async () => {
-  await using world = new World();
-  const { root, url } = world;
-  const changed = `Remote 'origin' changed from https://<redacted>@${world.server.host}/repo.git to ` +
-    `https://<redacted>@${world.server.host}/repo.git`;
+  await using site = new Site();
+  const { root, url } = site;
+  const changed = `Remote 'origin' changed from https://<redacted>@${site.server.host}/repo.git to ` +
+    `https://<redacted>@${site.server.host}/repo.git`;
   for (const fun of ["latest", "detached"]) {
-    world.server.password = SECRET;
+    site.server.password = SECRET;
     const args = { name: url, target: `${root}/${fun}`, rev: "main", https_user: USER };
-    const cloned = await world.state(fun, { ...args, https_pass: SECRET });
+    const cloned = await site.state(fun, { ...args, https_pass: SECRET });
     assertEquals(cloned.get("result"), true, text(cloned));
-    const again = await world.state(fun, { ...args, https_pass: SECRET });
+    const again = await site.state(fun, { ...args, https_pass: SECRET });
     assertEquals([again.get("result"), again.get("changes")], [true, new Map()], text(again));
     assert(!str(again.get("comment") ?? "").includes("emote"), text(again));
-    world.server.password = "s3cret new";
-    const commit = world.shell(COMMIT);
-    const refused = await world.state("latest", { ...args, https_pass: SECRET });
+    site.server.password = "s3cret new";
+    const commit = site.shell(COMMIT);
+    const refused = await site.state("latest", { ...args, https_pass: SECRET });
     assertStringIncludes(str(refused.get("comment") ?? ""), "Authentication failed");
-    const updated = await world.state(fun, { ...args, https_pass: "s3cret new" });
+    const updated = await site.state(fun, { ...args, https_pass: "s3cret new" });
     assertEquals(updated.get("result"), true, text(updated));
     if (fun === "latest") assertStringIncludes(str(updated.get("comment") ?? ""), changed);
-    assertEquals(world.shell(`git -C ${fun} rev-parse HEAD`), commit);
-    world.assertSecret(cloned, again, refused, updated);
+    assertEquals(site.shell(`git -C ${fun} rev-parse HEAD`), commit);
+    site.assertSecret(cloned, again, refused, updated);
   }
 });
 
 Deno.test("git: a repository with a password in its URL, as Salt stores it, is fetched, and counts as the same remote", async () => {
-  await using world = new World();
-  const { root, url } = world;
-  await world.later(`git clone -q '${world.urlWith(QUOTED)}' theirs`);
-  assert([...world.server.seen].some((line) => line.includes(QUOTED)), "git alone shows it");
-  world.server.seen.clear();
+  await using site = new Site();
+  const { root, url } = site;
+  await site.later(`git clone -q '${site.urlWith(QUOTED)}' theirs`);
+  assert([...site.server.seen].some((line) => line.includes(QUOTED)), "git alone shows it");
+  site.server.seen.clear();
   const config = Deno.readTextFileSync(`${root}/theirs/.git/config`);
   const args = { name: url, target: `${root}/theirs`, rev: "main", https_user: USER, https_pass: SECRET };
-  const again = await world.state("latest", args);
+  const again = await site.state("latest", args);
   assertEquals([again.get("result"), again.get("comment")], [true, `Repository ${root}/theirs is up-to-date`]);
-  world.shell(COMMIT);
-  const fetched = await world.call("fetch", [`${root}/theirs`]);
+  site.shell(COMMIT);
+  const fetched = await site.call("fetch", [`${root}/theirs`]);
   assert(isMap(fetched) && fetched.has("updated branches"), text(fetched));
   assertEquals(Deno.readTextFileSync(`${root}/theirs/.git/config`), config);
-  world.assertSecret(again, fetched);
-  assert([...world.server.seen].some((line) => line.includes("remote-https")));
+  site.assertSecret(again, fetched);
+  assert([...site.server.seen].some((line) => line.includes("remote-https")));
 });

@@ -33,17 +33,17 @@ async function withHomes(
 
 /** A key server with one key: requests are for a part of the key's fingerprint, or for `nobody`. */
 function serveKey(key: string, fingerprint: string) {
-  const asked: string[] = [];
+  const requests: string[] = [];
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, ({ url }) => {
     const { searchParams } = new URL(url);
     const [operation, search] = [searchParams.get("op"), searchParams.get("search") ?? ""];
-    asked.push(`${operation} ${search}`);
+    requests.push(`${operation} ${search}`);
     const isMeant = search.includes("ann") || fingerprint.endsWith(search.replace(/^0x/, "").toUpperCase());
     if (!isMeant) return new Response("Not found", { status: 404 });
     const index = `info:1:1\npub:${fingerprint}:1:2048:1700000000::\nuid:Ann <ann@example.com>:1700000000::\n`;
     return new Response(operation === "get" ? key : index, { headers: { "content-type": "text/plain" } });
   });
-  return { server, asked, address: `hkp://127.0.0.1:${server.addr.port}` };
+  return { server, requests, address: `hkp://127.0.0.1:${server.addr.port}` };
 }
 
 Deno.test({
@@ -69,7 +69,7 @@ Deno.test({
       const { call } = testContext({ opts: testOpts({ root_dir: other }) });
       const exported = await call("gpg.export_key", [], map({ gnupghome, keyids: fingerprint, bare: true }));
       const armored = exported instanceof Uint8Array ? new TextDecoder().decode(exported) : String(exported);
-      const { server, asked, address: keyserver } = serveKey(armored, fingerprint);
+      const { server, requests, address: keyserver } = serveKey(armored, fingerprint);
       try {
         const received = (keys: Value) => gpg("receive_keys", { gnupghome: other, keyserver, keys });
         const answer = (message: string) => map({ res: true, message: [`Key ${fingerprint} ${message}`] });
@@ -89,7 +89,7 @@ Deno.test({
           "2048",
         ]);
         assertEquals(await search("nobody"), []);
-        assertEquals(asked.includes(`get 0x${fingerprint}`), true, asked.join("\n"));
+        assertEquals(requests.includes(`get 0x${fingerprint}`), true, requests.join("\n"));
       } finally {
         await server.shutdown();
       }

@@ -47,12 +47,12 @@ for (const [i, { file, grains, calls }] of sequences.entries()) {
       const path = `${opts.config_dir}/grains`;
       if (file !== null) Deno.writeTextFileSync(path, file);
       const context = testContext({ opts, grains: new Map([...mapOf(toValue(grains)), ...grainsOf(file)]) });
-      for (const { fun, args, kwargs, return: wanted, file: after } of calls) {
+      for (const { fun, args, kwargs, return: expected, file: after } of calls) {
         const what = `grains.${fun} ${JSON.stringify(args)} ${JSON.stringify(kwargs)}`;
         const result = await context.call(`grains.${fun}`, args.map(toValue), mapOf(toValue(kwargs)));
-        if (JSON.stringify(wanted).includes("Unable to read")) {
+        if (JSON.stringify(expected).includes("Unable to read")) {
           assert(String(mapOf(result).get("comment")).startsWith("Unable to read existing grains file: "), what);
-        } else assertEquals(result, toValue(wanted), what);
+        } else assertEquals(result, toValue(expected), what);
         assertEquals(Deno.readTextFileSync(path), after, what);
       }
     } finally {

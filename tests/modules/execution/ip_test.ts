@@ -57,8 +57,8 @@ async function outcome(one: ValueMap, files: ValueMap, grains: ValueMap): Promis
     const name = str(one.get("fun") ?? "");
     const ours: ValueMap = new Map();
     try {
-      const given = { name, args: [...listAt(one, "args")], kwargs: new Map(mapAt(one, "kwargs")) };
-      const result = await invoke(table[name], { ...given, context: { ...JOB, grains, call } });
+      const request = { name, args: [...listAt(one, "args")], kwargs: new Map(mapAt(one, "kwargs")) };
+      const result = await invoke(table[name], { ...request, context: { ...JOB, grains, call } });
       ours.set("result", replaceIn(result, root, ""));
     } catch (error) {
       ours.set("error", replaceIn(errorText(error), root, ""));

@@ -27,13 +27,13 @@ function place(master: string | undefined): Place {
 
 Deno.test("saltutil.runner passes all types of arguments on, and returns the runner's result", async () => {
   using p = place("");
-  const given = {
+  const runnerArgs = {
     name: "test.arg",
     arg: ["a: 1", 2, null, ["x"]],
     kwarg: { foo: "1", deep: { a: [true] } },
     more: 2.5,
   };
-  const result = await p.context.call("saltutil.runner", [], map(given));
+  const result = await p.context.call("saltutil.runner", [], map(runnerArgs));
   assertEquals(
     result,
     map({ args: ["a: 1", 2, null, ["x"]], kwargs: { foo: "1", deep: { a: [true] }, more: 2.5 } }),

@@ -63,7 +63,7 @@ Deno.test("cmd.run_chroot mounts file systems, runs a command and unmounts them,
       },
     });
     const command = { root, cmd: "echo 'a b'", binds: ["/srv"], runas: "fred", group: null };
-    const words = await runInChroot(command, context, (given) => Promise.resolve(given));
+    const words = await runInChroot(command, context, (argv) => Promise.resolve(argv));
     assertEquals(words, ["chroot", "--userspec", "fred:", root, "/bin/sh", "-c", "echo 'a b'"]);
     assertEquals(calls, [
       `mount.mount ${root}/dev devtmpfs`,
@@ -122,7 +122,7 @@ Deno.test("saltutil.clear_cache keeps the files of jobs and returns, and follows
     assertEquals(await context.call("saltutil.clear_cache"), true);
     assertEquals(Array.from(Deno.readDirSync(cachedir), ({ name }) => name).sort(), ["files", "proc", "returns"]);
     assertEquals([...Deno.readDirSync(`${cachedir}/files/base`)].length, 0);
-    for (const kept of [`${cachedir}/returns/r`, `${cachedir}/proc/1`, `${root}/outside/kept`]) Deno.statSync(kept);
+    for (const path of [`${cachedir}/returns/r`, `${cachedir}/proc/1`, `${root}/outside/kept`]) Deno.statSync(path);
     assertEquals(await context.call("saltutil.refresh_beacons"), true);
     assertEquals(context.fired.map(({ tag }) => tag), ["beacons_refresh"]);
     assertEquals(await context.call("saltutil.mmodule", ["base", "test.echo", "x"]), "x");
@@ -201,9 +201,9 @@ Deno.test("a full host name is from the hosts file, otherwise from the resolver,
 });
 
 Deno.test("the locale of localectl and the pretty host name are read", () => {
-  const told =
+  const output =
     "   System Locale: LANG=de_DE.UTF-8\n                  LC_TIME=C\n       VC Keymap: n/a\n      X11 Layout: us\n";
-  assertEquals([...parseLocalectl(told)], [["LANG", "de_DE.UTF-8"], ["LC_TIME", "C"]]);
+  assertEquals([...parseLocalectl(output)], [["LANG", "de_DE.UTF-8"], ["LC_TIME", "C"]]);
   assertEquals(prettyName('ICON=x\n PRETTY_HOSTNAME="a b"\n'), "a b");
   assertEquals(prettyName("ICON=x\n"), undefined);
   assertEquals(withPrettyName("ICON=x\nPRETTY_HOSTNAME=old\n", "new"), 'ICON=x\nPRETTY_HOSTNAME="new"\n');

@@ -62,9 +62,9 @@ Deno.test("no name of a package, revision, chain or volume becomes an option of 
     for (const word of ["--upload-pack=touch /tmp/x", "-x", "a\nb"]) {
       for (const [fun, ...args] of calls) {
         started = [];
-        const given = JSON.parse(JSON.stringify(args), (_key, value) => value === "X" ? word : value);
-        const { return: told } = await run(fun, given.map((one: unknown): Value => toValue(one)), context);
-        assert(String(told).includes("Invalid"), `${file}: ${fun} ${JSON.stringify(word)}: ${String(told)}`);
+        const filled = JSON.parse(JSON.stringify(args), (_key, value) => value === "X" ? word : value);
+        const { return: result } = await run(fun, filled.map((one: unknown): Value => toValue(one)), context);
+        assert(String(result).includes("Invalid"), `${file}: ${fun} ${JSON.stringify(word)}: ${String(result)}`);
         const passed = started.filter((argv) => argv.some((one) => one === word));
         assertEquals(passed, [], `${file}: ${fun} ${JSON.stringify(word)}`);
       }

@@ -35,17 +35,17 @@ Deno.test("pillar.* return the same as Salt's", async () => {
 
 /** A minion whose master returns this pillar. */
 function minion(fresh: ValueMap, options: Readonly<Record<string, Value>> = {}, showsPillar?: boolean) {
-  const asked: PillarQuery[] = [];
+  const queries: PillarQuery[] = [];
   const context = testContext({
     opts: testOpts(options),
     pillar: map({ old: 1 }),
     showsPillar,
     outside: {
       ...testContext().outside,
-      pillar: (what) => Promise.resolve((asked.push(what), fresh)),
+      pillar: (what) => Promise.resolve((queries.push(what), fresh)),
     },
   });
-  return { context, asked };
+  return { context, queries };
 }
 
 Deno.test("pillar.items requests a new pillar, masked according to the option and the caller", async () => {
@@ -68,13 +68,13 @@ Deno.test("pillar.items requests a new pillar, masked according to the option an
 });
 
 Deno.test("environments, pillar values of the caller and on-demand sources are sent to the master", async () => {
-  const { context, asked } = minion(map({ e: 1 }), { pillarenv_from_saltenv: true, saltenv: "qa" });
+  const { context, queries } = minion(map({ e: 1 }), { pillarenv_from_saltenv: true, saltenv: "qa" });
   await context.call("pillar.items", [], map({ pillar: { a: 1 }, pillarenv: "dev" }));
   await context.call("pillar.get", ["e"], map({ saltenv: "prod" }));
   await context.call("pillar.ext", ["{libvirt: _}"]);
   await context.call("pillar.items");
   assertEquals(
-    repr(asked.map(({ override, pillarenv, ext }) => [override ?? null, pillarenv ?? null, ext ?? null])),
+    repr(queries.map(({ override, pillarenv, ext }) => [override ?? null, pillarenv ?? null, ext ?? null])),
     repr([
       [map({ a: 1 }), "dev", null],
       [null, "prod", null],

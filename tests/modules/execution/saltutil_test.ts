@@ -78,16 +78,19 @@ Deno.test("saltutil.signal_job rejects a signal that is not a number", async () 
 });
 
 /** A minion that records the requested refreshes, and answers `answer`. */
-function refreshing(answer: boolean, overrides: Partial<JobContext> = {}): { context: TestContext; asked: Refresh[] } {
-  const asked: Refresh[] = [];
+function refreshing(
+  answer: boolean,
+  overrides: Partial<JobContext> = {},
+): { context: TestContext; refreshes: Refresh[] } {
+  const refreshes: Refresh[] = [];
   const outside: Outside = {
     ...testContext().outside,
     refresh: (what) => {
-      asked.push(what);
+      refreshes.push(what);
       return Promise.resolve(answer);
     },
   };
-  return { context: testContext({ outside, ...overrides }), asked };
+  return { context: testContext({ outside, ...overrides }), refreshes };
 }
 
 const REFRESHES: [string, Record<string, unknown>, boolean, boolean, Refresh[]][] = [
@@ -101,9 +104,9 @@ const REFRESHES: [string, Record<string, unknown>, boolean, boolean, Refresh[]][
 ];
 for (const [name, kwargs, answer, expected, refreshed] of REFRESHES) {
   Deno.test(`saltutil.${name} ${JSON.stringify(kwargs)} refreshes ${refreshed} and returns ${expected}`, async () => {
-    const { context, asked } = refreshing(answer);
+    const { context, refreshes } = refreshing(answer);
     assertEquals(await call(name, context, [], kwargs), expected);
-    assertEquals(asked, refreshed);
+    assertEquals(refreshes, refreshed);
   });
 }
 
@@ -124,11 +127,11 @@ async function inRoot(run: (dir: string) => Promise<void>): Promise<void> {
 function served(dir: string, files: Record<string, Record<string, string>>, overrides: Record<string, unknown> = {}) {
   const server = new ScriptedFileServer(files);
   const opts = { ...testOpts(), cachedir: `${dir}/cache`, extension_modules: `${dir}/ext`, ...overrides };
-  const { context, asked } = refreshing(true, { opts });
+  const { context, refreshes } = refreshing(true, { opts });
   const outside = { ...context.outside, request: server.request };
   // The top file, which `state.show_top` would show, has no environment, so base is used.
   const call = () => Promise.resolve(new Map());
-  return { server, asked, context: { ...context, outside, call } };
+  return { server, refreshes, context: { ...context, outside, call } };
 }
 
 Deno.test("sync_modules copies new and changed files, removes deleted ones and keeps files that were added by hand", async () => {
@@ -136,7 +139,7 @@ Deno.test("sync_modules copies new and changed files, removes deleted ones and k
     const files = {
       base: { "_modules/b.ts": "1", "_modules/sub/a.js": "1", "_modules/c.py": "1", "_modules/README.md": "" },
     };
-    const { context, asked, server } = served(dir, files);
+    const { context, refreshes, server } = served(dir, files);
     const sync = (kwargs: Record<string, unknown> = {}) => call("sync_modules", context, [], kwargs);
     await Deno.mkdir(`${dir}/ext/modules`, { recursive: true });
     await Deno.writeTextFile(`${dir}/ext/modules/own.ts`, "by hand");
@@ -157,7 +160,7 @@ Deno.test("sync_modules copies new and changed files, removes deleted ones and k
     assertEquals(await sync(), []);
     assertEquals([...filesBelow(`${dir}/ext`)].map((path) => path.slice(dir.length + 13)).sort(), ["b.ts", "own.ts"]);
     assertEquals([...Deno.readDirSync(`${dir}/ext/modules`)].length, 2);
-    assertEquals(asked, Array<Refresh>(4).fill("modules"));
+    assertEquals(refreshes, Array<Refresh>(4).fill("modules"));
     assertEquals(await call("list_extmods", context), map({ modules: ["b", "own"] }));
   });
 });
@@ -193,16 +196,16 @@ Deno.test("sync_modules accepts several environments, of which the last one wins
 Deno.test("sync_grains and sync_all see their families, and sync_all names Salt's", async () => {
   await inRoot(async (dir) => {
     const files = { base: { "_grains/rack.ts": "export const rack = () => 1;", "_proxy/p.py": "" } };
-    const { context, asked } = served(dir, files);
+    const { context, refreshes } = served(dir, files);
     const all = await call("sync_all", context, [], { refresh: false });
     assert(all instanceof Map);
     const got = ["grains", "modules", "proxymodules"].map((family) => all.get(family));
     assertEquals([all.size, ...got], [18, ["grains.rack"], [], ["proxy.p"]]);
-    assertEquals(asked, []);
+    assertEquals(refreshes, []);
     assertEquals(await call("sync_grains", context), []);
-    assertEquals(asked, ["modules", "grains"]);
+    assertEquals(refreshes, ["modules", "grains"]);
     await call("sync_all", context);
-    assertEquals(asked.slice(2), ["modules", "grains"]);
+    assertEquals(refreshes.slice(2), ["modules", "grains"]);
     await assertRejects(async () => await call("sync_tops", context), CommandError, "masterless minions");
   });
 });

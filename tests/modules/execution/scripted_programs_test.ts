@@ -104,10 +104,10 @@ for (const [module, cases] of modules) {
       const { returned, after, failed } = await outcome(one);
       const label = `${one.get("fun")} ${comparable(one.get("args") ?? null)} ${comparable(one.get("kwargs") ?? null)}`;
       if (typeof expected === "string" && expected.startsWith("ERROR: ")) {
-        const told = str(returned);
+        const returnedText = str(returned);
         assert(
-          failed && told.includes(expected.slice("ERROR: ".length).trim()),
-          `${label}: ${told} and not ${expected}`,
+          failed && returnedText.includes(expected.slice("ERROR: ".length).trim()),
+          `${label}: ${returnedText} and not ${expected}`,
         );
       } else {
         assertEquals(comparable(toValue(returned)), comparable(expected), label);

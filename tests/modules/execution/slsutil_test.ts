@@ -10,8 +10,8 @@ async function run(
   args: unknown[],
   kwargs: Record<string, unknown> = {},
 ): Promise<Value> {
-  const given = map({ args, kwargs });
-  return await context.call(`slsutil.${name}`, given.get("args") as Value[], given.get("kwargs") as ValueMap);
+  const values = map({ args, kwargs });
+  return await context.call(`slsutil.${name}`, values.get("args") as Value[], values.get("kwargs") as ValueMap);
 }
 
 /** A minion without a master; its state tree has these files. */

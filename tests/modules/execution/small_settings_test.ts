@@ -14,14 +14,14 @@ async function withGrains(test: (call: (name: string, ...args: Value[]) => Promi
     const grains: ValueMap = map({ id: "web1" });
     const context = testContext({ opts: testOpts({ root_dir: root }), grains });
     const { call } = context;
-    const kept = testContext({
+    const jobContext = testContext({
       ...context,
       call: (name, args = [], kwargs) => {
         if (name === "grains.setval") grains.set(args[0], args[1]);
         return call(name, args, kwargs);
       },
     });
-    await test((name, ...args) => callFunction(name, { args, context: kept }));
+    await test((name, ...args) => callFunction(name, { args, context: jobContext }));
   } finally {
     Deno.removeSync(root, { recursive: true });
   }

@@ -251,16 +251,16 @@ Deno.test("status.custom returns the fields that the configuration lists", onLin
     ...testOpts(),
     extra: map({ "status.cpustats.custom": ["cpu", "nonsense"], "status.custom.x": ["y"] }),
   };
-  const asked: string[] = [];
+  const called: string[] = [];
   const context = testContext({
     opts,
     call: (name) => {
-      asked.push(name);
+      called.push(name);
       return Promise.resolve(map({ cpu: 1, ctxt: 2 }));
     },
   });
   assertEquals(await call("custom", [], context), map({ cpu: 1, nonsense: "UNKNOWN" }));
-  assertEquals(asked, ["status.cpustats"]);
+  assertEquals(called, ["status.cpustats"]);
 });
 
 Deno.test("status.master detects a connection to the publish port, and fires changes", onLinux, async () => {
@@ -298,7 +298,7 @@ Deno.test("status.ping_master returns false without an answer, and true with one
     assertEquals(context.fired, []);
     await answering.receive(1_000); // the abandoned request, if it arrived
 
-    const asked = call(
+    const pending = call(
       "ping_master",
       ["127.0.0.1"],
       testContext({ ...context, opts: { ...context.opts, auth_timeout: 60 } }),
@@ -307,7 +307,7 @@ Deno.test("status.ping_master returns false without an answer, and true with one
     assert(frames !== undefined);
     assertEquals(parseRequest(frames[frames.length - 1]), { enc: "clear", version: 3, load: map({ cmd: "ping" }) });
     await answering.send(frames, 1_000);
-    assertEquals(await asked, true);
+    assertEquals(await pending, true);
     assertEquals(context.fired, [{ tag: "__master_failback", data: map({ master: "127.0.0.1" }) }]);
   } finally {
     answering.close();

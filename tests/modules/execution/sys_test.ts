@@ -74,11 +74,11 @@ Deno.test("sys.list_modules, sys.list_functions and sys.argspec agree", async ()
 });
 
 Deno.test("sys.reload_modules makes the minion reload its modules", async () => {
-  const asked: string[] = [];
+  const refreshes: string[] = [];
   const { outside } = testContext();
   const context = testContext({
-    outside: { ...outside, refresh: (what) => Promise.resolve(asked.push(what) > 0) },
+    outside: { ...outside, refresh: (what) => Promise.resolve(refreshes.push(what) > 0) },
   });
   assertEquals(await context.call("sys.reload_modules"), true);
-  assertEquals(asked, ["modules"]);
+  assertEquals(refreshes, ["modules"]);
 });

@@ -17,15 +17,15 @@ async function call(name: string, args: Value[] = [], kwargs: Record<string, Val
 }
 
 async function mapOf(name: string, args: Value[] = [], kwargs: Record<string, Value> = {}): Promise<ValueMap> {
-  const told = await call(name, args, kwargs);
-  assert(isMap(told), `${name} is no map`);
-  return told;
+  const result = await call(name, args, kwargs);
+  assert(isMap(result), `${name} is no map`);
+  return result;
 }
 
 async function listOf(name: string, args: Value[] = [], kwargs: Record<string, Value> = {}): Promise<Value[]> {
-  const told = await call(name, args, kwargs);
-  assert(Array.isArray(told), `${name} is no list`);
-  return told;
+  const result = await call(name, args, kwargs);
+  assert(Array.isArray(result), `${name} is no list`);
+  return result;
 }
 
 function asMap(value: Value | undefined): ValueMap {
@@ -41,10 +41,10 @@ function numberIn(path: string, name: string): number {
 Deno.test("ps lists processes with their data from /proc", onLinux, async () => {
   const pids = await listOf("ps.get_pid_list");
   assert(pids.includes(Deno.pid) && pids.includes(Deno.ppid));
-  const wanted = ["pid", "ppid", "cwd", "cmdline", "exe"];
-  const told = await mapOf("ps.proc_info", [Deno.pid], { attrs: wanted });
+  const attributes = ["pid", "ppid", "cwd", "cmdline", "exe"];
+  const result = await mapOf("ps.proc_info", [Deno.pid], { attrs: attributes });
   const words = Deno.readTextFileSync("/proc/self/cmdline").split("\0").slice(0, -1);
-  assertEquals(told, map({ pid: Deno.pid, ppid: Deno.ppid, cwd: Deno.cwd(), cmdline: words, exe: Deno.execPath() }));
+  assertEquals(result, map({ pid: Deno.pid, ppid: Deno.ppid, cwd: Deno.cwd(), cmdline: words, exe: Deno.execPath() }));
   assertEquals(await mapOf("ps.proc_info", [Deno.pid], { attrs: "ppid" }), map({ ppid: Deno.ppid }));
   const busiest = await listOf("ps.top", [2, 0.02]);
   assertEquals(busiest.length, 2);
@@ -152,13 +152,13 @@ Deno.test("mount and disk show the mounted file systems", onLinux, async () => {
 });
 
 Deno.test("kmod.available lists the modules below the kernel's directory", onLinux, async () => {
-  const told = await listOf("kmod.available");
+  const result = await listOf("kmod.available");
   const release = Deno.readTextFileSync("/proc/sys/kernel/osrelease").trim();
   const builtin = `/lib/modules/${release}/modules.builtin`;
   const names = isThere(builtin) ? Deno.readTextFileSync(builtin).split("\n").slice(0, -1) : [];
   const first = names.map((path) => path.replace(/^.*\/|\.ko.*$/g, "").replaceAll("-", "_"));
-  assertEquals(first.filter((name) => !told.includes(name)), []);
-  assertEquals(told, told.toSorted());
+  assertEquals(first.filter((name) => !result.includes(name)), []);
+  assertEquals(result, result.toSorted());
 });
 
 Deno.test("sysfs shows attributes, and does not change read-only ones", onLinux, async () => {

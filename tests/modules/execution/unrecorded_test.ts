@@ -26,7 +26,7 @@ async function withDirectory(test: (directory: string) => Promise<void>): Promis
 }
 
 /** A context whose programs only record their arguments. */
-function noting(outputs: (words: readonly string[]) => string) {
+function recordingContext(outputs: (words: readonly string[]) => string) {
   const words: string[][] = [];
   const runChild = ({ argv }: ChildSpec) => {
     const own = argv[0] === "/bin/sh" && argv[3] === "sh" ? argv.slice(4) : argv;
@@ -41,16 +41,16 @@ function noting(outputs: (words: readonly string[]) => string) {
 Deno.test("postgres.owner_to changes the owner of a database and of its objects, where Salt's fails", async () => {
   using programs = new RecordedPrograms();
   programs.answer("psql");
-  let given = "";
-  const { context } = noting((words) => {
+  let script = "";
+  const { context } = recordingContext((words) => {
     const file = words[words.indexOf("-f") + 1];
-    if (words.includes("-f")) given = Deno.readTextFileSync(file);
+    if (words.includes("-f")) script = Deno.readTextFileSync(file);
     return words.join(" ").includes("information_schema.schemata") ? "n\npublic\n" : "";
   });
-  const told = await context.call("postgres.owner_to", ["shop", "fred"], map({ host: "db" }));
-  assertEquals(isMap(told) && told.get("retcode"), 0);
+  const result = await context.call("postgres.owner_to", ["shop", "fred"], map({ host: "db" }));
+  assertEquals(isMap(result) && result.get("retcode"), 0);
   assertEquals(
-    given,
+    script,
     'begin;\nalter database "shop" owner to "fred";\nalter schema public owner to "fred";\ncommit;\n',
   );
   given = "";
@@ -67,14 +67,14 @@ Deno.test("postgres.owner_to changes the owner of a database and of its objects,
 Deno.test("lowpkg.diff compares a file with the one in a package, and requires the programs for it", async () => {
   using programs = new RecordedPrograms();
   for (const name of ["rpm2cpio", "cpio", "diff"]) programs.answer(name);
-  const { words, context } = noting(() => "Binary files differ");
+  const { words, context } = recordingContext(() => "Binary files differ");
   const grains = map({ os: "AlmaLinux", os_family: "RedHat", kernel: "Linux" });
   const job = testContext({ ...context, grains });
   const { diff } = await import("../../../modules/execution/rpm_lowpkg.ts");
-  const given = { package_path: "/it's.rpm", path: "/etc/hosts" };
+  const args = { package_path: "/it's.rpm", path: "/etc/hosts" };
   const rest = { args: [], kwargs: new Map<Value, Value>() };
-  const told = await diff.run({ ...given }, job, rest);
-  assertEquals(told, "File '/etc/hosts' is binary and its content has been modified.");
+  const result = await diff.run({ ...args }, job, rest);
+  assertEquals(result, "File '/etc/hosts' is binary and its content has been modified.");
   assertEquals(
     words.at(-1)?.at(-1),
     "rpm2cpio '/it'\\''s.rpm' | cpio -i --quiet --to-stdout './etc/hosts' | " +
@@ -86,8 +86,8 @@ Deno.test("file.mknod_chrdev and mknod_blkdev make devices, and in test mode rep
   await withDirectory(async (directory) => {
     for (const [name, field] of [["mknod_chrdev", "isCharDevice"], ["mknod_blkdev", "isBlockDevice"]] as const) {
       const path = `${directory}/${name}`;
-      const told = await testContext({ opts: { ...testOpts(), test: true } }).call(`file.${name}`, [path, 1, 3]);
-      assertEquals(isMap(told) && told.get("result"), null);
+      const result = await testContext({ opts: { ...testOpts(), test: true } }).call(`file.${name}`, [path, 1, 3]);
+      assertEquals(isMap(result) && result.get("result"), null);
       const made = await testContext().call(`file.${name}`, [path, 1, 3], map({ mode: "0600" }));
       assertEquals(isMap(made) && made.get("result"), true, String(made));
       const stat = Deno.statSync(path);
@@ -98,7 +98,7 @@ Deno.test("file.mknod_chrdev and mknod_blkdev make devices, and in test mode rep
 
 Deno.test("cmd.run_chroot runs a command line below another root directory", async () => {
   await withDirectory(async (root) => {
-    const { words, context } = noting(() => "out\n");
+    const { words, context } = recordingContext(() => "out\n");
     const job = testContext({
       ...context,
       call: (name, args = [], kwargs) =>
@@ -106,13 +106,13 @@ Deno.test("cmd.run_chroot runs a command line below another root directory", asy
     });
     const { run_chroot } = await import("../../../modules/execution/cmd.ts");
     const { invoke } = await import("../../../lib/plugins/call.ts");
-    const told = await invoke(run_chroot, {
+    const result = await invoke(run_chroot, {
       name: "cmd.run_chroot",
       args: [root, "echo 'a b'"],
       kwargs: new Map(),
       context: job,
     });
-    assertEquals(told, map({ pid: 1, retcode: 0, stdout: "out", stderr: "" }));
+    assertEquals(result, map({ pid: 1, retcode: 0, stdout: "out", stderr: "" }));
     assertEquals(words.at(-1), ["chroot", root, "/bin/sh", "-c", "echo 'a b'"]);
   });
 });
@@ -147,9 +147,9 @@ Deno.test("saltutil.kept_returns lists returns that were too large for the maste
     const keeper = new KeptReturns(cachedir, keptLog().log);
     keeper.keep(ret, new RequestTooLargeError(200, 100));
     keeper.close();
-    const told = await testContext({ opts: { ...testOpts(), cachedir } }).call("saltutil.kept_returns");
-    assert(Array.isArray(told) && isMap(told[0] ?? null));
-    const { since, ...known } = Object.fromEntries(told[0] as ValueMap);
+    const result = await testContext({ opts: { ...testOpts(), cachedir } }).call("saltutil.kept_returns");
+    assert(Array.isArray(result) && isMap(result[0] ?? null));
+    const { since, ...known } = Object.fromEntries(result[0] as ValueMap);
     assertEquals(known, { jid, fun: "cmd.run", bytes: 200, limit: 100, kept: 100 });
     assertEquals(String(since).slice(0, 4), String(new Date().getUTCFullYear()));
   });

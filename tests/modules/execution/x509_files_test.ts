@@ -35,25 +35,25 @@ const made: {
 const corpus: { readonly policies: unknown; readonly situations: readonly Situation[] } = read("x509_files.json");
 
 /** A text of the corpus with its placeholders replaced. */
-function resolvedText(given: string, folder: string): string {
-  if (given === "@ca") return made.certificates[0].made.value;
-  if (given === "@csr") return made.requests[0].made.value;
-  const [, key, part] = /^@(\w+)\.(\w+)$/.exec(given) ?? [];
-  return key === undefined ? given.replaceAll("{dir}", folder) : made.keys[key][part];
+function resolvedText(raw: string, folder: string): string {
+  if (raw === "@ca") return made.certificates[0].made.value;
+  if (raw === "@csr") return made.requests[0].made.value;
+  const [, key, part] = /^@(\w+)\.(\w+)$/.exec(raw) ?? [];
+  return key === undefined ? raw.replaceAll("{dir}", folder) : made.keys[key][part];
 }
 
 /** A value of the corpus. */
-function resolved(given: unknown, folder: string): Value {
-  if (typeof given === "string") return resolvedText(given, folder);
-  if (Array.isArray(given)) return given.map((one) => resolved(one, folder));
-  if (typeof given !== "object" || given === null) return map({ given }).get("given") ?? null;
-  const entries = Object.entries(given);
+function resolved(raw: unknown, folder: string): Value {
+  if (typeof raw === "string") return resolvedText(raw, folder);
+  if (Array.isArray(raw)) return raw.map((one) => resolved(one, folder));
+  if (typeof raw !== "object" || raw === null) return map({ raw }).get("raw") ?? null;
+  const entries = Object.entries(raw);
   if (entries.length === 1 && entries[0][0] === "!bytes") return Uint8Array.fromHex(str(entries[0][1]));
   return new Map(entries.map(([name, value]) => [resolvedText(name, folder), resolved(value, folder)]));
 }
 
-function resolvedMap(given: unknown, folder: string): ValueMap {
-  const found = resolved(given, folder);
+function resolvedMap(raw: unknown, folder: string): ValueMap {
+  const found = resolved(raw, folder);
   assert(isMap(found));
   return found;
 }

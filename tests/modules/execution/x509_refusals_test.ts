@@ -62,11 +62,11 @@ function shown(document: Value): Value {
 }
 
 async function answer({ fun, args }: Case): Promise<Pick<Case, "error" | "read">> {
-  const given = Object.entries(args).map((
+  const argEntries = Object.entries(args).map((
     [name, value],
   ) => [name, typeof value === "string" ? GIVEN[value] ?? value : value]);
   try {
-    const made = await call(fun, { ...DEFAULTS[fun], ...Object.fromEntries(given) });
+    const made = await call(fun, { ...DEFAULTS[fun], ...Object.fromEntries(argEntries) });
     const kind = KIND[fun];
     return { read: shown(kind === undefined ? made : await call(`read_${kind}`, { [kind]: made })) };
   } catch (error) {
@@ -77,8 +77,10 @@ async function answer({ fun, args }: Case): Promise<Pick<Case, "error" | "read">
 for (const [fun, its] of Map.groupBy(cases, ({ fun }) => fun)) {
   Deno.test(`x509.${fun} rejects and accepts the same as Salt's, with its texts`, async () => {
     for (const each of its) {
-      const wanted = each.error === undefined ? { read: map({ read: each.read }).get("read") } : { error: each.error };
-      assertEquals(await answer(each), wanted, JSON.stringify(each.args));
+      const expected = each.error === undefined
+        ? { read: map({ read: each.read }).get("read") }
+        : { error: each.error };
+      assertEquals(await answer(each), expected, JSON.stringify(each.args));
     }
   });
 }

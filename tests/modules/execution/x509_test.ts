@@ -54,8 +54,8 @@ async function answer(fun: string, kwargs: Readonly<Record<string, unknown>>): P
 }
 
 /** A recorded result as a value. */
-function recorded(given: Answer | undefined): Value {
-  return map({ value: given?.value }).get("value") ?? null;
+function recorded(testCase: Answer | undefined): Value {
+  return map({ value: testCase?.value }).get("value") ?? null;
 }
 
 function field(value: Value, name: string): Value {
@@ -70,16 +70,16 @@ function unsigned(read: Value): ValueMap {
 }
 
 /** Compares a new document with the recorded one: byte by byte if its signature is deterministic. */
-async function assertMade(kind: "certificate" | "csr", given: Case, signer: string): Promise<void> {
-  const made = await answer(`create_${kind}`, given.args);
-  if (given.made.error !== undefined || !signer.startsWith("ec")) {
-    assertEquals(made, given.made, given.name);
+async function assertMade(kind: "certificate" | "csr", testCase: Case, signer: string): Promise<void> {
+  const made = await answer(`create_${kind}`, testCase.args);
+  if (testCase.made.error !== undefined || !signer.startsWith("ec")) {
+    assertEquals(made, testCase.made, testCase.name);
     return;
   }
-  assertEquals(made.error, undefined, given.name);
+  assertEquals(made.error, undefined, testCase.name);
   const read = await call(`read_${kind}`, { [kind]: made.value });
-  assertEquals(unsigned(read), unsigned(recorded(given.read)), given.name);
-  assertEquals(await call("verify_signature", { certificate: made.value }), true, given.name);
+  assertEquals(unsigned(read), unsigned(recorded(testCase.read)), testCase.name);
+  assertEquals(await call("verify_signature", { certificate: made.value }), true, testCase.name);
 }
 
 for (const [name, key] of Object.entries(corpus.keys)) {
@@ -96,44 +96,52 @@ for (const [name, key] of Object.entries(corpus.keys)) {
   });
 }
 
-for (const given of corpus.certificates) {
-  const signer = given.name.startsWith("CA of ") ? given.name.slice(6) : "rsa2048";
-  Deno.test(`x509.create_certificate and read_certificate, ${given.name}: as Salt's`, async () => {
-    await assertMade("certificate", given, signer);
-    if (given.made.value === undefined) return;
-    assertEquals(await call("read_certificate", { certificate: given.made.value }), recorded(given.read));
-    const signed = { certificate: given.made.value, signing_pub_key: given.args.signing_cert ?? null };
+for (const testCase of corpus.certificates) {
+  const signer = testCase.name.startsWith("CA of ") ? testCase.name.slice(6) : "rsa2048";
+  Deno.test(`x509.create_certificate and read_certificate, ${testCase.name}: as Salt's`, async () => {
+    await assertMade("certificate", testCase, signer);
+    if (testCase.made.value === undefined) return;
+    assertEquals(await call("read_certificate", { certificate: testCase.made.value }), recorded(testCase.read));
+    const signed = { certificate: testCase.made.value, signing_pub_key: testCase.args.signing_cert ?? null };
     assertEquals(await call("verify_signature", signed), true);
     for (const encoding of ["der", "pkcs7_der", "pkcs7_pem"] as const) {
-      const encoded = given[encoding];
+      const encoded = testCase[encoding];
       if (encoded === undefined) continue;
-      assertEquals(await answer("encode_certificate", { certificate: given.made.value, encoding }), encoded, encoding);
-      assertEquals(await call("encode_certificate", { certificate: encoded.value }), given.made.value, encoding);
+      assertEquals(
+        await answer("encode_certificate", { certificate: testCase.made.value, encoding }),
+        encoded,
+        encoding,
+      );
+      assertEquals(await call("encode_certificate", { certificate: encoded.value }), testCase.made.value, encoding);
     }
   });
 }
 
-for (const given of corpus.requests) {
-  Deno.test(`x509.create_csr and read_csr, ${given.name}: as Salt's`, async () => {
-    await assertMade("csr", given, "rsa2048");
-    if (given.made.value === undefined) return;
-    assertEquals(await call("read_csr", { csr: given.made.value }), recorded(given.read));
-    if (given.certificate !== undefined) await assertMade("certificate", given.certificate, "rsa2048");
+for (const testCase of corpus.requests) {
+  Deno.test(`x509.create_csr and read_csr, ${testCase.name}: as Salt's`, async () => {
+    await assertMade("csr", testCase, "rsa2048");
+    if (testCase.made.value === undefined) return;
+    assertEquals(await call("read_csr", { csr: testCase.made.value }), recorded(testCase.read));
+    if (testCase.certificate !== undefined) await assertMade("certificate", testCase.certificate, "rsa2048");
   });
 }
 
-for (const given of corpus.lists) {
-  Deno.test(`x509.create_crl and read_crl, ${given.name}: as Salt's`, async () => {
-    assertEquals(await call("read_crl", { crl: given.made.value }), recorded(given.read));
-    const cert = given.args.signing_cert;
-    assertEquals(await call("verify_crl", { crl: given.made.value, cert }), given.verified.value);
-    assertEquals(await call("encode_crl", { crl: given.made.value }), given.made.value, "what is PEM stays as it is");
-    const der = await call("encode_crl", { crl: given.made.value, encoding: "der" });
-    assertEquals(await call("read_crl", { crl: der }), recorded(given.read), "and the other form says the same");
-    const made = await call("create_crl", given.args);
+for (const testCase of corpus.lists) {
+  Deno.test(`x509.create_crl and read_crl, ${testCase.name}: as Salt's`, async () => {
+    assertEquals(await call("read_crl", { crl: testCase.made.value }), recorded(testCase.read));
+    const cert = testCase.args.signing_cert;
+    assertEquals(await call("verify_crl", { crl: testCase.made.value, cert }), testCase.verified.value);
+    assertEquals(
+      await call("encode_crl", { crl: testCase.made.value }),
+      testCase.made.value,
+      "what is PEM stays as it is",
+    );
+    const der = await call("encode_crl", { crl: testCase.made.value, encoding: "der" });
+    assertEquals(await call("read_crl", { crl: der }), recorded(testCase.read), "and the other form says the same");
+    const made = await call("create_crl", testCase.args);
     const timeless = (read: Value) =>
       ["issuer", "revoked_certificates", "extensions", "signature_algorithm"].map((name) => field(read, name));
-    assertEquals(timeless(await call("read_crl", { crl: made })), timeless(recorded(given.read)));
+    assertEquals(timeless(await call("read_crl", { crl: made })), timeless(recorded(testCase.read)));
     assertEquals(await call("verify_crl", { crl: made, cert }), true);
     assertEquals(await call("verify_crl", { crl: made, cert: corpus.certificates[1].made.value }), false);
   });
@@ -202,8 +210,8 @@ Deno.test("x509.get_pem_entry reformats a block that is on one line", async () =
 Deno.test("x509 rejects digests that are too short for keys of P-521, with a message", async () => {
   const signing_private_key = corpus.keys.ec521.private;
   for (const digest of ["sha224", "sha3_256"]) {
-    const said = await answer("create_certificate", { CN: "x", signing_private_key, digest });
-    assertEquals(said.error, `Keys of P-521 are not used with ${digest.replace("_", "-")} here`);
+    const result = await answer("create_certificate", { CN: "x", signing_private_key, digest });
+    assertEquals(result.error, `Keys of P-521 are not used with ${digest.replace("_", "-")} here`);
   }
   const allowed = await call("create_certificate", { CN: "x", signing_private_key, digest: "sha256" });
   assertEquals(await call("verify_signature", { certificate: allowed }), true);

@@ -290,14 +290,14 @@ Deno.test("a host without routes has no gateway, a host whose default route has 
 });
 
 Deno.test("fqdns looks up all addresses except loopback, and waits for each only a limited time", async () => {
-  const asked: string[] = [];
+  const lookups: string[] = [];
   const lookUp = (address: string): Promise<string[]> => {
-    asked.push(address);
+    lookups.push(address);
     if (address === "fe80::1") return new Promise(() => {});
     return address === "192.0.2.3" ? Promise.reject(new Error("no name")) : Promise.resolve(["web1.example.com."]);
   };
   assertEquals(await fqdnsGrain(ADDRESSES, { lookUp, timeoutMs: 10 }), { fqdns: ["web1.example.com"] });
-  assertEquals(asked.sort(), ["192.0.2.20", "192.0.2.3", "fe80::1"]);
+  assertEquals(lookups.sort(), ["192.0.2.20", "192.0.2.3", "fe80::1"]);
 });
 
 for (

@@ -34,9 +34,9 @@ async function filledMaster(overrides: Readonly<Record<string, Value>> = {}): Pr
 Deno.test("the runners cache and match return the same as Salt's, one call after the other", async () => {
   using services = await filledMaster();
   for (const [name, args, kwargs, expected] of corpus.calls as [string, unknown[], object, unknown][]) {
-    const wanted = toValue(expected);
+    const expectedValue = toValue(expected);
     const got = await call(services, name, args, kwargs);
-    assertEquals(got, wanted, `${name} ${repr(toValue(args))}`);
+    assertEquals(got, expectedValue, `${name} ${repr(toValue(args))}`);
   }
 });
 

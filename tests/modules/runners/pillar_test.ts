@@ -5,7 +5,7 @@ import { withRunnerWorld } from "../../support/fleet/runner_services.ts";
 Deno.test("pillar.show_pillar compiles with the cached grains, or with given ones", () =>
   withRunnerWorld(async ({ call, context }) => {
     context.data.setGrains("web1", new Map([["os", "Debian"]]));
-    const show = async (...asked: Parameters<typeof call>) => repr(await call(...asked));
+    const show = async (...args: Parameters<typeof call>) => repr(await call(...args));
     assertEquals(
       await show("pillar.show_pillar", ["web1"]),
       "{'id': 'web1', 'pillarenv': None, 'grains': {'os': 'Debian', 'id': 'web1'}}",
@@ -24,13 +24,13 @@ Deno.test("pillar.show_pillar_cache and clear_pillar_cache show and clear the ma
       context.data.setPillar(id, new Map([["of", id]]));
     }
     context.data.setPillar("web1:dev", new Map([["of", "dev"]]));
-    const kept = async (...asked: [string?, Record<string, unknown>?]) =>
-      repr(await call("pillar.show_pillar_cache", asked[0] === undefined ? [] : [asked[0]], asked[1] ?? {}));
-    assertEquals(await kept(), "{'db1': {'of': 'db1'}, 'web1': {'of': 'web1'}}");
-    assertEquals(await kept("web*", { pillarenv: "dev" }), "{'web1': {'of': 'dev'}}");
+    const cachedPillars = async (...args: [string?, Record<string, unknown>?]) =>
+      repr(await call("pillar.show_pillar_cache", args[0] === undefined ? [] : [args[0]], args[1] ?? {}));
+    assertEquals(await cachedPillars(), "{'db1': {'of': 'db1'}, 'web1': {'of': 'web1'}}");
+    assertEquals(await cachedPillars("web*", { pillarenv: "dev" }), "{'web1': {'of': 'dev'}}");
     assertEquals(await call("pillar.clear_pillar_cache", ["web*"]), true);
-    assertEquals(await kept(), "{'db1': {'of': 'db1'}}");
-    assertEquals(await kept("web1", { pillarenv: "dev" }), "{'web1': {'of': 'dev'}}");
+    assertEquals(await cachedPillars(), "{'db1': {'of': 'db1'}}");
+    assertEquals(await cachedPillars("web1", { pillarenv: "dev" }), "{'web1': {'of': 'dev'}}");
   }));
 
 Deno.test("pillar.show_pillar_cache returns False on a master without a pillar cache", () =>

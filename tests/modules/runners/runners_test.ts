@@ -62,7 +62,7 @@ async function withWorld(run: (world: World) => Promise<void>): Promise<void> {
         present: () => Promise.resolve(new Map([...here].sort())),
         gone: () => new Set(),
         outcomes: () => Promise.resolve(new Map(outcomes)),
-        job: async (tgt, fun, asked) => ({ returns: await context.local.run(tgt, fun, asked), silent: [] }),
+        job: async (tgt, fun, runOptions) => ({ returns: await context.local.run(tgt, fun, runOptions), silent: [] }),
         run(tgt, fun, options: LocalOptions = {}) {
           done.push(`${fun} on ${repr(tgt)} (${options.tgtType ?? "glob"}) in ${options.timeoutS} s`);
           return Promise.resolve(new Map(answers));

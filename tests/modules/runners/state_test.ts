@@ -34,8 +34,8 @@ Deno.test("state.orchestrate_show_sls shows the states of the master's own host,
   withFiles(async ({ call }) => {
     const own = repr(await call("state.orchestrate_show_sls", ["orch"]));
     assert(own.startsWith("{'host_master': {'host_master-webs': {'"), own);
-    const asked = repr(await call("state.orch_show_sls", ["orch"], { pillar: { group: "dbs" } }));
-    assertStringIncludes(asked, "'host_master-dbs'");
+    const shown = repr(await call("state.orch_show_sls", ["orch"], { pillar: { group: "dbs" } }));
+    assertStringIncludes(shown, "'host_master-dbs'");
     await assertRejects(
       () => call("state.orch_show_sls", ["orch"], { pillar: "x" }),
       InvocationError,

@@ -26,9 +26,9 @@ class Accounts implements Disposable {
     if (isAccount) return await this.#run(name, args, new Map([...kwargs, ["root", this.#root.path]]));
     if (!/^file\.(gid_to_group|group_to_gid)$/.test(name)) return await this.#run(name, args, kwargs);
     const groups = await this.#run("group.getent", [], map({ root: this.#root.path }));
-    const [key, wanted] = name === "file.gid_to_group" ? ["gid", "name"] : ["name", "gid"];
+    const [key, resultKey] = name === "file.gid_to_group" ? ["gid", "name"] : ["name", "gid"];
     const found = (Array.isArray(groups) ? groups : []).find((one) => isMap(one) && one.get(key) === args[0]);
-    return isMap(found) ? found.get(wanted) ?? null : args[0];
+    return isMap(found) ? found.get(resultKey) ?? null : args[0];
   };
 
   #run(name: string, args: Value[], kwargs: ValueMap): Promise<Value> {
@@ -65,11 +65,11 @@ Deno.test({
     assertEquals(await root.state("group.present", team), [true, "Group team is present and up to date", map({})]);
     await root.state("user.present", { name: "ann", createhome: false });
     const more = { name: "team", gid: 2001, addusers: ["ann"] };
-    const told = "The following group attributes are set to be changed:\ngid: 2001\naddusers: ['ann']\n";
-    assertEquals(await root.state("group.present", more, true), [null, told, map({})]);
+    const comment = "The following group attributes are set to be changed:\ngid: 2001\naddusers: ['ann']\n";
+    assertEquals(await root.state("group.present", more, true), [null, comment, map({})]);
     assertEquals(await root.state("group.present", more), [
       true,
-      told,
+      comment,
       map({ Final: "All changes applied successfully" }),
     ]);
     assertStringIncludes(root.read(), "team:x:2001:ann\n");
@@ -108,8 +108,8 @@ Deno.test({
       map({}),
     ]);
     assertEquals(await root.state("user.present", ann, true), [null, "User ann set to be added", map({})]);
-    const [added, told, changes] = await root.state("user.present", ann);
-    assertEquals([added, told], [true, "New user ann created"]);
+    const [added, comment, changes] = await root.state("user.present", ann);
+    assertEquals([added, comment], [true, "New user ann created"]);
     assertEquals([changes.get("uid"), changes.get("home"), changes.get("groups")], [1500, "", ["ann", "web"]]);
     assertEquals([changes.get("password"), changes.get("maxdays")], ["XXX-REDACTED-XXX", 90]);
     assertStringIncludes(root.read(), "ann:$6$salt$hash:");

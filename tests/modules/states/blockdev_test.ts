@@ -24,10 +24,10 @@ Deno.test("a device is formatted by disk.format, and counts as formatted when bl
         called.push(fun);
         return Promise.resolve(called.includes("disk.format") ? becomes : "");
       };
-      const given = { name, fs_type: "ext4" };
-      const tried = await callState("blockdev.formatted", given, { test: true, state: { call } });
+      const args = { name, fs_type: "ext4" };
+      const tried = await callState("blockdev.formatted", args, { test: true, state: { call } });
       assertEquals([tried.get("result"), tried.get("comment")], [null, `Changes to ${name} will be applied `]);
-      const done = await callState("blockdev.formatted", given, { state: { call } });
+      const done = await callState("blockdev.formatted", args, { state: { call } });
       assertEquals([done.get("result"), done.get("comment")], [result, comment]);
       assertEquals(done.get("changes"), result ? map({ new: "ext4", old: "ext4" }) : new Map());
       assertEquals(called, ["cmd.run", "cmd.run", "disk.format", "cmd.run"]);

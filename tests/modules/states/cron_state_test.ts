@@ -73,8 +73,8 @@ Deno.test("a whole table is read from a file", async () => {
   try {
     await Deno.writeTextFile(file, "1 * * * * /bin/y\n");
     assertEquals((await table.state("file", { name: file }, true))[0], null);
-    const [done, told, changes] = await table.state("file", { name: file });
-    assertEquals([done, told], [true, `Crontab for user ${USER} was updated`]);
+    const [done, message, changes] = await table.state("file", { name: file });
+    assertEquals([done, message], [true, `Crontab for user ${USER} was updated`]);
     assertStringIncludes(str(changes), "+1 * * * * /bin/y");
     assertEquals(table.read(), "1 * * * * /bin/y\n");
     const correct: [Value, string, Value] = [true, `Crontab for user ${USER} is in the correct state`, map({})];

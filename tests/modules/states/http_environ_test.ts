@@ -12,11 +12,11 @@ Deno.test("http.query and http.wait_for_successful_query check the response of a
     const name = `http://127.0.0.1:${server.addr.port}/`;
     const first = await callState("http.query", { name, match: "ready" });
     assertEquals([first.get("result"), first.get("comment")], [false, 'Match text "ready" was not found.']);
-    const wanted = { name, match: "ready", status: 200, wait_for: 10, request_interval: 0.01 };
-    const waited = await callState("http.wait_for_successful_query", wanted);
+    const args = { name, match: "ready", status: 200, wait_for: 10, request_interval: 0.01 };
+    const waited = await callState("http.wait_for_successful_query", args);
     assertEquals(waited.get("comment"), 'Match text "ready" was found. Status 200 was found.');
     assertEquals([waited.get("result"), requests], [true, 3]);
-    const never = await callState("http.wait_for_successful_query", { ...wanted, match: "never", wait_for: 0 });
+    const never = await callState("http.wait_for_successful_query", { ...args, match: "never", wait_for: 0 });
     assertEquals(never.get("result"), false);
   } finally {
     await server.shutdown();
@@ -25,15 +25,15 @@ Deno.test("http.query and http.wait_for_successful_query check the response of a
 
 Deno.test("environ.setenv with clear_all changes all other variables", async () => {
   const name = "SALT_STATE_KEPT";
-  const told = await callState("environ.setenv", { name, value: "x", clear_all: true, false_unsets: true }, {
+  const result = await callState("environ.setenv", { name, value: "x", clear_all: true, false_unsets: true }, {
     test: true,
   });
-  const changes = told.get("changes");
+  const changes = result.get("changes");
   assert(changes instanceof Map);
   assertEquals(changes.get(name), "x");
   assertEquals(changes.size, Object.keys(Deno.env.toObject()).length + 1);
   assert([...changes].every(([key, value]) => key === name || value === null));
-  assertEquals(told.get("comment"), "Environ values will be changed");
+  assertEquals(result.get("comment"), "Environ values will be changed");
 });
 
 Deno.test("environ.setenv sets a variable of this process; the second run changes nothing", async () => {

@@ -10,8 +10,8 @@ import { callState } from "../../support/calls/state_call.ts";
 Deno.test("virtualenv.manage is virtualenv.managed", async () => {
   const name = "/nonexistent/environment";
   for (const fun of ["virtualenv.manage", "virtualenv.managed"]) {
-    const told = await callState(fun, { name }, { test: true });
-    assertEquals([told.get("result"), told.get("comment")], [null, `Virtualenv ${name} is set to be created`]);
+    const result = await callState(fun, { name }, { test: true });
+    assertEquals([result.get("result"), result.get("comment")], [null, `Virtualenv ${name} is set to be created`]);
   }
 });
 

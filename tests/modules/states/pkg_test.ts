@@ -83,11 +83,11 @@ Deno.test({
       map({}),
     ]);
 
-    const [failed, told, changes] = await pkg.run("installed", { name: "nosuch" });
+    const [failed, message, changes] = await pkg.run("installed", { name: "nosuch" });
     assertEquals([failed, changes], [false, map({})]);
-    assertStringIncludes(told, "Problem encountered installing package(s). Additional info follows:\n\nerrors:\n");
-    assertStringIncludes(told, "Unable to locate package nosuch");
-    assert(!told.includes("changes:"));
+    assertStringIncludes(message, "Problem encountered installing package(s). Additional info follows:\n\nerrors:\n");
+    assertStringIncludes(message, "Unable to locate package nosuch");
+    assert(!message.includes("changes:"));
 
     root.offer([{ name: "hello", version: "1:1.1-1", depends: "lib" }]);
     assertEquals(await pkg.run("latest", { ...hello, refresh: true }), [
@@ -136,9 +136,9 @@ Deno.test("the first state that installs reads the lists of packages, and the ne
   const root = await Deno.makeTempDir({ prefix: "pkg_state_" });
   try {
     const opts = testOpts({ root_dir: root });
-    const asked: Value[] = [];
+    const refreshes: Value[] = [];
     const call = (name: string, _args: Value[] = [], kwargs: ValueMap = new Map()): Promise<Value> => {
-      if (name === "pkg.latest_version") asked.push(kwargs.get("refresh") ?? null);
+      if (name === "pkg.latest_version") refreshes.push(kwargs.get("refresh") ?? null);
       return Promise.resolve(name === "pkg.version" ? "1" : "");
     };
     const run = async (args: Record<string, unknown>) => {
@@ -155,7 +155,7 @@ Deno.test("the first state that installs reads the lists of packages, and the ne
     await run({});
     await run({ refresh: false });
     await run({ refresh: true });
-    assertEquals(asked, [false, false, true, false, true]);
+    assertEquals(refreshes, [false, false, true, false, true]);
     assertEquals([wantsRefresh(null, opts), wantsRefresh(false, opts)], [true, false]);
   } finally {
     await Deno.remove(root, { recursive: true });

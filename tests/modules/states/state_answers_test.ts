@@ -54,16 +54,16 @@ class Signatures {
     // Salt's number is read by its own file.mkdir as the text 493, which fails.
     if (fun === "file.mkdir") args = args.map((one) => one === 0o755 ? "0755" : one);
     // A text parameter accepts numbers as text.
-    const given = (key: Value, value: Value): [Value, Value] => {
+    const argument = (key: Value, value: Value): [Value, Value] => {
       const isText = params[str(key)]?.type === "str" && typeof value === "number";
       // Salt's hold uses the keys of a map.
       const isHeld = fun.endsWith("hold") && key === "pkgs" && isMap(value);
       return [key, isText ? str(value) : isHeld ? [...value.keys()] : value];
     };
     const named = args.map((value, i): [Value, Value] => [names[i] ?? String(i), value]);
-    const all = new Map([...named, ...kwargs].map(([key, value]) => given(key, value)));
-    const told = [...all].filter(([key, value]) => value !== null && value !== params[str(key)]?.default);
-    return [fun, new Map(told.sort(([a], [b]) => str(a) < str(b) ? -1 : 1))];
+    const all = new Map([...named, ...kwargs].map(([key, value]) => argument(key, value)));
+    const explicit = [...all].filter(([key, value]) => value !== null && value !== params[str(key)]?.default);
+    return [fun, new Map(explicit.sort(([a], [b]) => str(a) < str(b) ? -1 : 1))];
   }
 }
 
@@ -125,22 +125,22 @@ class Answers {
     return await this.#answer(name, { first: args[0] ?? null, kwargs }, answer);
   }
 
-  #answer(name: string, given: { readonly first: Value; readonly kwargs: ValueMap }, answer: Value): Value {
+  #answer(name: string, callArgs: { readonly first: Value; readonly kwargs: ValueMap }, answer: Value): Value {
     if (!isMap(answer)) return answer;
     const answers = answer.get("answers");
     if (Array.isArray(answers)) {
       const count = this.#counts.get(name) ?? 0;
       this.#counts.set(name, count + 1);
-      return this.#answer(name, given, answers[Math.min(count, answers.length - 1)]);
+      return this.#answer(name, callArgs, answers[Math.min(count, answers.length - 1)]);
     }
     const by = answer.get("by");
-    if (isMap(by)) return this.#answer(name, given, by.get(str(given.first)) ?? answer.get("else") ?? null);
+    if (isMap(by)) return this.#answer(name, callArgs, by.get(str(callArgs.first)) ?? answer.get("else") ?? null);
     const byKeyword = answer.get("keyword");
     if (isMap(byKeyword)) {
-      const found = [...byKeyword].find(([key]) => given.kwargs.get(key) === true);
-      return this.#answer(name, given, found?.[1] ?? answer.get("else") ?? null);
+      const found = [...byKeyword].find(([key]) => callArgs.kwargs.get(key) === true);
+      return this.#answer(name, callArgs, found?.[1] ?? answer.get("else") ?? null);
     }
-    if (answer.get("echo") === true) return given.first;
+    if (answer.get("echo") === true) return callArgs.first;
     const text = answer.get("raises");
     if (typeof text !== "string") return structuredClone(answer);
     const info = answer.get("info");
@@ -151,7 +151,7 @@ class Answers {
 }
 
 /** Answers that a case need not list: Python computes them itself. */
-const UNTOLD: ValueMap = map({ "user.list_groups": [] });
+const ALWAYS_ANSWERED: ValueMap = map({ "user.list_groups": [] });
 
 /** Further settings of a case. */
 interface Setting {
@@ -163,8 +163,8 @@ const OPTS = testOpts({ root_dir: "/nonexistent/state-calls", color: false });
 
 /** Runs one case, and compares it. @param place The name of the case for messages. */
 async function check(one: ValueMap, place: string, { data, signatures }: Setting): Promise<void> {
-  const given = new Map([...UNTOLD, ...fields(data.get("functions")), ...fields(one.get("functions"))]);
-  const answers = new Answers(given, fields(data.get("params")), signatures);
+  const functions = new Map([...ALWAYS_ANSWERED, ...fields(data.get("functions")), ...fields(one.get("functions"))]);
+  const answers = new Answers(functions, fields(data.get("params")), signatures);
   const grains = map({ os: "Debian", os_family: "Debian", kernel: "Linux" });
   for (const [key, value] of [...fields(data.get("grains")), ...fields(one.get("grains"))]) grains.set(key, value);
   const job = testContext({ opts: OPTS, grains, catalogue: answers.catalogue(loadCatalogue()) });
@@ -182,14 +182,14 @@ async function check(one: ValueMap, place: string, { data, signatures }: Setting
   const result = await outcome;
   const comment = result.get("comment");
   if (Array.isArray(comment)) result.set("comment", comment.map(str).join("\n"));
-  const wanted = new Map(fields(ours ?? one.get("result")));
-  const warnings = wanted.get("warnings");
-  if (Array.isArray(warnings) && warnings.length === 0) wanted.delete("warnings");
+  const expectedResult = new Map(fields(ours ?? one.get("result")));
+  const warnings = expectedResult.get("warnings");
+  if (Array.isArray(warnings) && warnings.length === 0) expectedResult.delete("warnings");
   // Salt's comment contains the hash of a password that could not be set.
-  const comments = wanted.get("comment") ?? "";
-  const told = Array.isArray(comments) ? comments.map(str).join("\n") : str(comments);
-  wanted.set("comment", told.replace(/^(These values .*'passwd': ')[^']*/, "$1XXX-REDACTED-XXX"));
-  assertEquals(byKey(result), byKey(wanted), place);
+  const comments = expectedResult.get("comment") ?? "";
+  const expectedComment = Array.isArray(comments) ? comments.map(str).join("\n") : str(comments);
+  expectedResult.set("comment", expectedComment.replace(/^(These values .*'passwd': ')[^']*/, "$1XXX-REDACTED-XXX"));
+  assertEquals(byKey(result), byKey(expectedResult), place);
   const calls = one.get("calls");
   const expected = (Array.isArray(calls) ? calls : []).map((call): Call => {
     const [name, list, kwargs] = Array.isArray(call) ? call : [];

@@ -13,7 +13,7 @@ import { compareState } from "../../support/calls/state_results.ts";
 const DIRECTORY = new URL("../../corpus/state_results/", import.meta.url);
 
 /** Why a state cannot run here: the tables were made as root, on a host with these programs. */
-function lacking(fun: string): string | undefined {
+function missingReason(fun: string): string | undefined {
   if (Deno.uid() !== 0) return "the rights of root";
   return fun === "file.patch" && which("patch") === undefined ? "patch" : undefined;
 }
@@ -25,21 +25,21 @@ for (const { name } of [...Deno.readDirSync(DIRECTORY)].sort((a, b) => a.name < 
   assert(Array.isArray(cases) && cases.length > 0);
   const byFunction = Map.groupBy(cases.filter(isMap), (entry: ValueMap) => str(entry.get("fun") ?? ""));
   for (const [fun, entries] of byFunction) {
-    const missing = lacking(fun);
+    const missing = missingReason(fun);
     const note = missing === undefined ? "" : ` (not here, without ${missing})`;
     Deno.test({
       name: `${name}: ${fun} has Salt's results, in ${entries.length} cases${note}`,
       ignore: missing !== undefined,
       fn: async () => {
-        const wanted: ValueMap = new Map(), came: ValueMap = new Map();
+        const expectedFields: ValueMap = new Map(), came: ValueMap = new Map();
         for (const [i, entry] of entries.entries()) {
           const { expected, actual } = await compareState(table, entry);
           if (equals(expected, actual)) continue;
           const shown = `${i} ${repr(entry.get("kwargs") ?? null)} in ${repr(entry.get("tree") ?? null)}`;
-          wanted.set(shown, expected);
+          expectedFields.set(shown, expected);
           came.set(shown, actual);
         }
-        assertEquals(came, wanted);
+        assertEquals(came, expectedFields);
       },
     });
   }

@@ -17,8 +17,8 @@ Deno.test("x509.crl_managed increments CRL numbers above 2^53", async () => {
   // RFC 5280 section 5.2.3 allows 20 octets.
   const number = 2n ** 158n;
   await make("create_crl", { ...signer, revoked, extensions: { cRLNumber: number }, path });
-  const asked = { ...signer, name: path, revoked: more, extensions: { cRLNumber: "auto" } };
-  const result = await callState("x509.crl_managed", asked, { job: tree.context });
+  const args = { ...signer, name: path, revoked: more, extensions: { cRLNumber: "auto" } };
+  const result = await callState("x509.crl_managed", args, { job: tree.context });
   assertEquals(result.get("result"), true, String(result.get("comment")));
   const read = await make("read_crl", { crl: path });
   assert(isMap(read));

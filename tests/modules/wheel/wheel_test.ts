@@ -34,8 +34,8 @@ function withFiles(test: (world: RunnerWorld) => Promise<void>): Promise<void> {
 for (const [name, args, kwargs, expected] of corpus.wheel as [string, unknown[], Record<string, unknown>, unknown][]) {
   Deno.test(`wheel ${name} of ${JSON.stringify([args, kwargs])} returns the same as Salt`, () =>
     withFiles(async ({ call, root }) => {
-      const given = args.map((arg) => typeof arg === "string" ? arg.replaceAll("{root}", root) : arg);
-      const result = await call(`wheel.${name}`, given, kwargs);
+      const callArgs = args.map((arg) => typeof arg === "string" ? arg.replaceAll("{root}", root) : arg);
+      const result = await call(`wheel.${name}`, callArgs, kwargs);
       assertEquals(JSON.parse(dumpJson(result).replaceAll(root, "{root}")), expected);
       assertEquals(Deno.readTextFileSync(`${root}/outside`), "secret");
     }));
