@@ -1,4 +1,4 @@
-/** Requests for runners and wheel functions, jobs that a command attaches to, with a scripted master. @module */
+/** Requests for runners and wheel functions, and jobs that a command attaches to, with a scripted master. @module */
 
 import { requestRunner } from "../../lib/client/runner_request.ts";
 import { localCommands } from "../../lib/client/runner_local.ts";
@@ -28,7 +28,7 @@ function answering(host: MasterHost, reply: Value, then?: () => void): void {
 
 const REFUSAL = map({ error: { name: "EauthAuthenticationError", message: "no" } });
 
-Deno.test("a runner's outcome is the event of its end; a refusal is an outcome, and another answer an error", async () => {
+Deno.test("a runner's outcome is the event of its end; a refusal is an outcome too, and an unknown answer is an error", async () => {
   await using host = await MasterHost.start();
   const signal = new AbortController().signal;
   const run = () => requestRunner(host.opts, RUNNER, { proof: PROOF, signal });
@@ -61,7 +61,7 @@ Deno.test("Ctrl-C ends the wait for a runner", async () => {
   assertEquals(end, "noMaster");
 });
 
-Deno.test("a wheel function gives its result; a failure, a refusal and another answer are errors", async () => {
+Deno.test("a wheel function returns its result; a failure, a refusal and an unknown answer are errors", async () => {
   await using host = await MasterHost.start();
   const ask = () => requestWheel(host.opts, { fun: "key.list_all" }, PROOF);
   answering(host, map({ data: { success: true, return: { minions: [] } } }));
@@ -78,7 +78,7 @@ Deno.test("a wheel function gives its result; a failure, a refusal and another a
   }
 });
 
-Deno.test("a master that refuses a user gives no token", async () => {
+Deno.test("a master that rejects a user returns no token", async () => {
   await using host = await MasterHost.start();
   for (const [reply, expected] of [[map({ token: "t" }), map({ token: "t" })], ["", undefined], [REFUSAL, undefined]]) {
     answering(host, reply ?? null);
@@ -86,7 +86,7 @@ Deno.test("a master that refuses a user gives no token", async () => {
   }
 });
 
-Deno.test("who attaches to a job sees its stored output and returns first, then those that were not reached", async () => {
+Deno.test("attaching to a job shows its stored output and returns first, then the minions that were not reached", async () => {
   await using host = await MasterHost.start();
   using client = await LocalClient.connect(host.opts, { user: "root", log: SILENT_LOGGER });
   await assertRejects(() => client.attach(JID, LONG).next(), TargetError, `There is no job ${JID} in the job cache`);

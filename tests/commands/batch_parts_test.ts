@@ -1,4 +1,4 @@
-/** The parts of a batch job without a fleet: its run, its record, and its end while a master is away. @module */
+/** The parts of a batch job without a fleet: its run, its record, and its end while no master runs. @module */
 
 import { BackgroundParts } from "../../lib/commands/batch_parts.ts";
 import { BatchRecord } from "../../lib/commands/batch_record.ts";
@@ -43,7 +43,7 @@ const STATE: BatchState = {
   user: "root",
 };
 
-Deno.test("after a halt no further part starts, and answers that come later are not taken", async () => {
+Deno.test("after a halt no further part starts, and later answers are ignored", async () => {
   const parts: string[][] = [];
   const gate = Promise.withResolvers<void>();
   const run = new BatchRun({
@@ -72,7 +72,7 @@ Deno.test("a batch without minions ends at once", async () => {
   assertEquals(await run.finish(), []);
 });
 
-Deno.test("the record holds who answered and who did not, and each of its changes is an event", async () => {
+Deno.test("the record contains the minions that answered and those that did not, and each change fires an event", async () => {
   const saved: BatchState[] = [];
   const events: unknown[] = [];
   const record = new BatchRecord(STATE, {
@@ -97,7 +97,7 @@ Deno.test("the record holds who answered and who did not, and each of its change
   assertEquals(events, [["new", undefined], ["halted", 1]]);
 });
 
-Deno.test("a user who may not write the master's files runs a batch without a record; any other error ends it", async () => {
+Deno.test("a user without write access to the master's files runs a batch without a record; any other error ends the batch", async () => {
   let tries = 0;
   const refusing = (cause: Error) =>
     ({

@@ -1,4 +1,7 @@
-/** The credentials of the operator's commands: questions without an answer, tokens that the master does not make. @module */
+/**
+ * The credentials of the operator's commands: prompts without an answer, tokens that the master does not create.
+ * @module
+ */
 
 import { assertEquals, assertMatch } from "../support/assert.ts";
 import { fleetTest } from "../support/fleet/fleet.ts";
@@ -11,10 +14,10 @@ globalThis.addEventListener("unload", () => Deno.removeSync(directory, { recursi
 const AUTH = ["--eauth=file"];
 const AS_FRED = [...AUTH, "--username=fred"];
 
-fleetTest("credentials that are not given, and those that the master refuses, end a command", {
+fleetTest("missing credentials, and credentials that the master rejects, end a command", {
   master: {
     external_auth: { file: { "^filename": `${directory}/users`, fred: ["test.*", "@runner", "@wheel"] } },
-    // No token can be kept here.
+    // No token can be stored here.
     token_file: `${directory}/users/token`,
   },
 }, async (fleet) => {

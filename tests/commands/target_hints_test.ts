@@ -66,6 +66,6 @@ Deno.test("a target by grains names the minions without cached grains", () => {
     "The master has no grains of these minions, so the job was not sent to them: a;b.\n",
   );
   assertEquals(unknownDataHint(target, { ...fleet(["web2"]), data: undefined }, { place }), "");
-  // The master has refused it already.
+  // The master has already rejected it.
   assertEquals(unknownDataHint({ tgt: "web1 and", tgtType: "compound" }, fleet(["web2"]), { place }), "");
 });

@@ -240,7 +240,7 @@ Deno.test("include accepts paths and globs, relative to its file, and warns if t
   assertEquals(warnings, ["include: absent.conf matches no file"]);
 });
 
-Deno.test("include accepts a path in the home directory, and refuses what is no path", () => {
+Deno.test("include accepts a path in the home directory, and rejects other values", () => {
   using place = new Place({ "etc/salt/master": "include: ~/mine.conf", "home/mine.conf": "timeout: 3" });
   place.variables.HOME = place.path("home");
   assertEquals(loadMasterConfig(place.request()).opts.timeout, 3);
@@ -359,7 +359,7 @@ Deno.test("options that shape an id", () => {
   assertEquals(opts.pidfile, place.path("var/run/salt/m1/salt-minion.pid"));
 });
 
-Deno.test("an id that is made is lower case if it shall be, and an address keeps its dots", () => {
+Deno.test("a generated id is lower case if the option says so, and an address keeps its dots", () => {
   using place = new Place({ "etc/salt/minion": "minion_id_lowercase: true\nminion_id_remove_domain: true" });
   const id = (names: Partial<HostNames>) => {
     const hostNames = () => ({ hostname: "localhost", hosts: "", hostnameFile: "", addresses: [], ...names });

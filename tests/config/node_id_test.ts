@@ -32,7 +32,7 @@ Deno.test("the FQDN of a host that is not in the hosts file is its host name", (
   assertEquals(fullHostname("box", "10.0.0.1 boxes.example.org boxes"), "box");
 });
 
-Deno.test("the host's names are read from its files; one that is missing or cannot be read names nothing", () => {
+Deno.test("the host's names are read from its files; a missing or unreadable file gives no name", () => {
   const etc = Deno.makeTempDirSync({ prefix: "etc_" });
   try {
     Deno.writeTextFileSync(`${etc}/hosts`, "10.0.0.7 box.example.org box\n");

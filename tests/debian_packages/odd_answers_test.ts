@@ -1,4 +1,4 @@
-/** Answers about Debian's packages that are cut off, refused or too many. @module */
+/** Answers about Debian's packages that are truncated, denied or too many. @module */
 
 import { CommandError } from "../../lib/errors.ts";
 import { addKey, personalArchive } from "../../lib/debian_packages/apt_keys.ts";
@@ -9,7 +9,7 @@ import { map } from "../../lib/values/value.ts";
 import { assertEquals, assertRejects } from "../support/assert.ts";
 import { testContext } from "../support/calls/job_context.ts";
 
-Deno.test("a line of dpkg-query that names no field is left out", () => {
+Deno.test("a line of dpkg-query without a field is left out", () => {
   const [info] = parseInfo("package:bash\nodd line\nversion:5.2\ndescription:a shell\n more: of it");
   assertEquals([...info], [["package", "bash"], ["version", "5.2"], ["description", "a shell\n more: of it"]]);
 });
@@ -40,7 +40,7 @@ Deno.test("a key that the file server does not have is not added", async () => {
   }
 });
 
-Deno.test("Launchpad's facts about an archive are those of its answer, and what it refuses is an error", async () => {
+Deno.test("the data of an archive are those of Launchpad's answer, and a refusal is an error", async () => {
   const { fetch } = globalThis;
   const asked: string[] = [];
   const answers = [
@@ -72,7 +72,7 @@ Deno.test("Launchpad's facts about an archive are those of its answer, and what 
   }
 });
 
-Deno.test("apt is asked for a thousand packages of a run's states at most", () => {
+Deno.test("apt is called with at most a thousand packages of a run's states", () => {
   const chunk = (name: string) => map({ state: "pkg", fun: "latest", name });
   const chunks = [map({ state: "pkg", fun: "installed", pkgs: Array.from({ length: 1_200 }, (_, i) => `many${i}`) })];
   const names = packagesOfStates(testContext({ chunks: [...chunks, chunk("late")] }), new Map());
@@ -80,6 +80,6 @@ Deno.test("apt is asked for a thousand packages of a run's states at most", () =
   assertEquals(packagesOfStates(testContext({ chunks: [chunk("late")] }), new Map()), ["late"]);
 });
 
-Deno.test("dpkg at a place that is not known has no stamp", () => {
+Deno.test("dpkg in an unknown directory has no stamp", () => {
   assertEquals(dpkgStamp(undefined), undefined);
 });

@@ -1,4 +1,4 @@
-/** Digests of files that change, or whose size the system does not give; the bounds and links of lists of files. */
+/** Digests of files that change, or whose size the system does not report; limits and links of lists of files. */
 
 import { CommandError } from "../../lib/errors.ts";
 import { hashBytes } from "../../lib/crypto/hash.ts";
@@ -17,7 +17,7 @@ class Place implements Disposable {
   }
 }
 
-Deno.test("the digest of a file that changes while it is read is that of its last content", async () => {
+Deno.test("the digest of a file that changes while it is read is the digest of its last content", async () => {
   using place = new Place();
   const path = `${place.root}/f`;
   const cache = new HashCache(`${place.root}/hash`, "sha256", { log: () => {} });
@@ -28,7 +28,7 @@ Deno.test("the digest of a file that changes while it is read is that of its las
   assertEquals(await digest, hashBytes(last, "sha256").toHex());
 });
 
-Deno.test("a file that has more bytes than the system says is read to its end", async () => {
+Deno.test("a file with more bytes than the system reports is read to its end", async () => {
   assertEquals(Deno.statSync("/proc/version").size, 0);
   assertEquals(
     await digestFile("/proc/version", "sha256"),
@@ -44,7 +44,7 @@ Deno.test("a file of the roots that is larger than 64 MiB is not read", () => {
   assertThrows(() => readFound({ path, kind: "bin" }), CommandError, `${path} is larger than 67108864 bytes`);
 });
 
-Deno.test("in a tree of files a link to nowhere is a file", () => {
+Deno.test("in a tree of files a broken link is a file", () => {
   using place = new Place();
   Deno.mkdirSync(`${place.root}/d`);
   Deno.symlinkSync("nowhere", `${place.root}/link`);

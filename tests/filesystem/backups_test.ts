@@ -1,9 +1,9 @@
-/** Backups in the cache of a minion: what in their directory is one, and their order. @module */
+/** Backups in the cache of a minion: which files are backups, and their order. @module */
 
 import { listBackups, listBackupsDirectory } from "../../lib/filesystem/backups.ts";
 import { assertEquals } from "../support/assert.ts";
 
-Deno.test("a backup is a file whose name ends with a moment that there is", () => {
+Deno.test("a backup is a file whose name ends with a valid time", () => {
   const cachedir = Deno.makeTempDirSync({ prefix: "backups_" });
   try {
     const directory = `${cachedir}/file_backup/etc`;

@@ -62,7 +62,7 @@ Deno.test("backups are listed newest first, and hold the old content", async () 
   assertEquals(listBackups(file, { cachedir, limit: 1 }), [listed[0]]);
 });
 
-Deno.test("a copy that cannot be put in place leaves nothing behind", async () => {
+Deno.test("a copy that cannot be moved to its place leaves no file behind", async () => {
   await using root = await scratch();
   await Deno.writeTextFile(`${root.path}/f`, "text");
   await Deno.mkdir(`${root.path}/taken/inner`, { recursive: true });
@@ -70,7 +70,7 @@ Deno.test("a copy that cannot be put in place leaves nothing behind", async () =
   assertEquals([...Deno.readDirSync(root.path)].map(({ name }) => name).sort(), ["f", "taken"]);
 });
 
-Deno.test("files have the same bytes if they are as long, and each block is equal", async () => {
+Deno.test("files are equal if they have the same length and all blocks are equal", async () => {
   await using root = await scratch();
   const block = 1 << 18;
   const bytes = new Uint8Array(2 * block + 1);

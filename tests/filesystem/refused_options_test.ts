@@ -1,4 +1,4 @@
-/** Options that the functions for texts and searches refuse with a reason, where Salt shows a stack trace. @module */
+/** Options that the functions for texts and searches reject with a reason, while Salt shows a stack trace. @module */
 
 import { CommandError, InvocationError } from "../../lib/errors.ts";
 import { editKeyValues } from "../../lib/filesystem/key_value_editing.ts";
@@ -8,7 +8,7 @@ import { whitespaceRegex } from "../../lib/filesystem/whitespace_regex.ts";
 import { map } from "../../lib/values/value.ts";
 import { assertEquals, assertThrows } from "../support/assert.ts";
 
-Deno.test("options that cannot be followed are refused with their names", () => {
+Deno.test("unsupported options are rejected by name", () => {
   const edit = {
     values: new Map([["a", "1"]]),
     separator: "",
@@ -29,7 +29,7 @@ Deno.test("options that cannot be followed are refused with their names", () => 
   assertThrows(() => psed("a", change), CommandError, "'q' is no flag: it is one of g, I, L, M, S, U, X");
 });
 
-Deno.test("white space of any length is between the words of a line, and a quote keeps its own", () => {
+Deno.test("words of a line are separated by any white space, and a quoted text keeps its white space", () => {
   const cases: readonly (readonly [text: string, matching: readonly string[], other: readonly string[]])[] = [
     ["a b", ["a   b", "  a\tb ", "ab"], ["a b c", "b a"]],
     [`it's "a b"`, [`it's   "a b"`], [`it's "a  b"`]],

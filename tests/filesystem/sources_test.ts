@@ -1,4 +1,4 @@
-/** Where the contents of a managed file come from, and what is said if they cannot be had. @module */
+/** The sources of a managed file, and the messages if a source is not available. @module */
 
 import { CommandError } from "../../lib/errors.ts";
 import { findManaged, type ManagedRequest, sourcePath } from "../../lib/filesystem/sources.ts";
@@ -42,7 +42,7 @@ function request(source: string, files: Partial<SourceFiles>, more: Partial<Mana
   };
 }
 
-Deno.test("the problem of a source is told, without the password in its URL", () =>
+Deno.test("the problem of a source is reported without the password in its URL", () =>
   withCopy(async (copy) => {
     const refuse = () => Promise.reject(new CommandError("refused"));
     const found = () => Promise.resolve({ hashType: "sha256", hsum: SHA_OF_TEXT });
@@ -95,7 +95,7 @@ Deno.test("the problem of a source is told, without the password in its URL", ()
     );
   }));
 
-Deno.test("a copy that is there is used without a look at the server if nothing is verified", () =>
+Deno.test("an existing copy is used without a request to the server if nothing is verified", () =>
   withCopy(async (copy) => {
     const files = {
       cachedFile: () => Promise.resolve(copy),
@@ -105,7 +105,7 @@ Deno.test("a copy that is there is used without a look at the server if nothing 
     assertEquals(await findManaged(request("https://host/f", files, { skipVerify: true })), expected);
   }));
 
-Deno.test("a path of this host is absolute, and a hash is a text", async () => {
+Deno.test("a local path must be absolute, and a hash must be a text", async () => {
   const place = { saltenv: "base", files: NO_FILES };
   await assertRejects(() => sourcePath("etc/f", place), CommandError, "Path 'etc/f' is not absolute");
   assertEquals(await sourcePath("file:///etc/f/", place), "/etc/f");

@@ -1,4 +1,4 @@
-/** Rules and members of sets with words that belong to nothing. @module */
+/** Rules and members of sets with unknown words. @module */
 
 import { containsMember, parseMember } from "../../lib/firewall/ipset_members.ts";
 import { parseSaved } from "../../lib/firewall/iptables_output.ts";
@@ -9,14 +9,14 @@ function at(value: Value, ...keys: string[]): Value {
   return keys.reduce((found, key) => isMap(found) ? found.get(key) ?? null : null, value);
 }
 
-Deno.test("a word of a rule that belongs to no option is left out", () => {
+Deno.test("a word of a rule without an option is left out", () => {
   const saved = parseSaved("*filter\n:INPUT ACCEPT [0:0]\n-A INPUT -p tcp ! stray -j ACCEPT\nCOMMIT\n");
   const rules = at(saved, "filter", "INPUT", "rules");
   const [rule] = Array.isArray(rules) ? rules : [];
   assertEquals([at(rule, "protocol"), at(rule, "jump")], [["tcp"], ["ACCEPT"]]);
 });
 
-Deno.test("a range of addresses has two ends in their order; what is none is compared as text", () => {
+Deno.test("a range of addresses has two ordered ends; other values are compared as text", () => {
   const isIn = (member: string, entry: string) =>
     containsMember(parseMember("hash:ip", member), parseMember("hash:ip", entry));
   assertEquals(isIn("10.0.0.0/30", "10.0.0.0-10.0.0.3"), true);

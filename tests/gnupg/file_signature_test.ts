@@ -1,4 +1,4 @@
-/** Signatures of files from elsewhere: which calls check them, and what becomes of files whose signature is invalid. */
+/** Signatures of fetched files: the calls that verify them, and the removal of files with an invalid signature. */
 
 import { CommandError } from "../../lib/errors.ts";
 import { checkSignature, missingBackend, type SignedFile, signersOf } from "../../lib/gnupg/file_signature.ts";
@@ -10,12 +10,12 @@ import { testContext, testOpts } from "../support/calls/job_context.ts";
 
 const SIGNERS = { signed_by_any: "A", signed_by_all: null, keyring: null, gnupghome: "/keys", sig_backend: "gpg" };
 
-/** A minion with a cache, whose calls answer what the test says. */
+/** A minion with a cache; the test sets the answers of its calls. */
 class Minion implements Disposable {
   readonly root = Deno.makeTempDirSync({ prefix: "signature_" });
   readonly cache = `${this.root}/cache`;
   readonly calls: Value[] = [];
-  /** What `cp.cache_file` returns, by URL. */
+  /** The results of `cp.cache_file`, by URL. */
   readonly cached: Record<string, Value> = {};
   verified: Value = map({ res: true });
 
@@ -55,7 +55,7 @@ function asked(filename: string, signature: Value): ValueMap {
   return map({ filename, signature, ...signers });
 }
 
-Deno.test("a signature inside a file, one beside it and several are given to the module that verifies", async () => {
+Deno.test("a signature inside a file, a separate one and several are passed to the module that verifies", async () => {
   using minion = new Minion();
   const path = minion.file("f");
   await minion.check({ path });
@@ -71,7 +71,7 @@ Deno.test("a signature inside a file, one beside it and several are given to the
   assertEquals(minion.calls.at(-1), ["gpg.verify", asked(path, ["/cache/f.sig", "/cache/b"])]);
 });
 
-Deno.test("a signature that cannot be fetched is an error of gpg; another module gets its URL", async () => {
+Deno.test("a signature that cannot be fetched is an error with gpg; another module gets its URL", async () => {
   using minion = new Minion();
   await Deno.mkdir(`${minion.root}/modules`);
   await Deno.writeTextFile(`${minion.root}/modules/notary.js`, "export const verify = () => true;");
@@ -86,7 +86,7 @@ Deno.test("a signature that cannot be fetched is an error of gpg; another module
   assertEquals(minion.calls.at(-1), ["notary.verify", asked(path, "notary:f")]);
 });
 
-Deno.test("without the module nothing is checked: the file is refused", async () => {
+Deno.test("without the module nothing can be verified, and the file is rejected", async () => {
   using minion = new Minion();
   const path = minion.file("f");
   assertEquals(await missingBackend(SIGNERS, minion.context), undefined);
@@ -102,7 +102,7 @@ Deno.test("without the module nothing is checked: the file is refused", async ()
   assertEquals(minion.calls, []);
 });
 
-Deno.test("of a file with an invalid signature the copies in the cache are removed, and nothing else", async () => {
+Deno.test("of a file with an invalid signature only the copies in the cache are removed", async () => {
   using minion = new Minion();
   for (const verified of [map({ res: false, message: "no" }), map({}), null]) {
     const [path, own] = [minion.file("cache/f"), minion.file("own.sig")];

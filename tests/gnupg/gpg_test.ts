@@ -1,4 +1,4 @@
-/** What gpg is given, by a program of the test's own in its place. */
+/** The arguments and the input of gpg, recorded by a program in place of gpg. */
 
 import { CommandError, InvocationError } from "../../lib/errors.ts";
 import { Gpg, type GpgHost } from "../../lib/gnupg/gpg.ts";
@@ -22,7 +22,7 @@ class Place implements Disposable {
   }
 }
 
-Deno.test("gpg reads a passphrase before the input, and does not ask for it", async () => {
+Deno.test("gpg reads a passphrase before the input, without a prompt", async () => {
   using place = new Place();
   const gpg = new Gpg({ home: "/home/x" }, HOST);
   Deno.writeTextFileSync(`${place.root}/file`, "of a file");
@@ -39,7 +39,7 @@ Deno.test("gpg reads a passphrase before the input, and does not ask for it", as
   assertEquals(await said(["--sign"], { file: `${place.root}/file`, passphrase: "pass" }), "pass\nof a file");
 });
 
-Deno.test("a passphrase that is not one line is refused, and so is too much output", async () => {
+Deno.test("a passphrase with several lines is rejected, and so is too much output", async () => {
   using _place = new Place();
   for (const passphrase of ["a\nb", "a\rb", "a\0b"]) {
     await assertRejects(

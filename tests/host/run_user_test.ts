@@ -1,4 +1,4 @@
-/** The user of a service, and what a process may still read as that user. @module */
+/** The user of a service, and the files that a process can read as that user. @module */
 
 import { userToBecome } from "../../lib/host/run_user.ts";
 import { findUser } from "../../lib/os/users.ts";
@@ -9,7 +9,7 @@ import { run } from "../support/processes.ts";
 
 const NOBODY = findUser("nobody");
 
-Deno.test("a process changes to another user only, and only as root", () => {
+Deno.test("a process changes its user only as root, and only to another user", () => {
   assertThrows(() => userToBecome("no_user_of_this_name"), PreflightError, "there is no user");
   assertEquals(userToBecome("0", 0), undefined);
   assertEquals(userToBecome("root", 0), undefined);
@@ -18,7 +18,7 @@ Deno.test("a process changes to another user only, and only as root", () => {
 });
 
 Deno.test({
-  name: "a process acts as another user, and becomes it for good: what root alone may read is as if it were not there",
+  name: "a process acts as another user, or changes to it permanently: files that only root may read count as missing",
   ignore: Deno.uid() !== 0 || NOBODY === undefined,
   async fn() {
     const directory = Deno.makeTempDirSync({ prefix: "become_" });

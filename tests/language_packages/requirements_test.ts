@@ -53,7 +53,7 @@ Deno.test("a file and all that it includes are copied for pip's user, and the co
     assertThrows(() => Deno.statSync(copies), Deno.errors.NotFound);
   }));
 
-Deno.test("files that include each other, and a user that is not there, are refused", () =>
+Deno.test("files that include each other, and an unknown user, are rejected", () =>
   withFiles({ "a.txt": "-r b.txt\n", "b.txt": "-r a.txt\n" }, async (directory) => {
     using requirements = new Requirements();
     await assertRejects(() => requirements.add(`${directory}/a.txt`, OPTIONS), CommandError, "is included too deep");
@@ -62,7 +62,7 @@ Deno.test("files that include each other, and a user that is not there, are refu
     assertThrows(() => new PrivateRequirements(["x"], "no_user_of_this_name"), CommandError, "is not available");
   }));
 
-Deno.test("a file of the file server is used as its copy; one that is not there is told", () =>
+Deno.test("a file of the file server is used through its copy; a missing one is reported", () =>
   withFiles({ "copy.txt": "one\n" }, async (directory) => {
     for (
       const [copy, expected] of [[`${directory}/copy.txt`, ["--requirement", `${directory}/copy.txt`]], [
@@ -77,7 +77,7 @@ Deno.test("a file of the file server is used as its copy; one that is not there 
     }
   }));
 
-Deno.test("requirements with passwords are in a file that pip's user alone may read", () => {
+Deno.test("requirements with passwords are in a file that only pip's user may read", () => {
   let path = "";
   for (const user of [USER, "", null]) {
     using requirements = new PrivateRequirements(["https://me:secret@host/x.whl"], user);

@@ -1,4 +1,4 @@
-/** Calls of the C library on files, processes and passwords, and what they refuse. @module */
+/** Calls of the C library on files, processes and passwords, and their errors. @module */
 
 import { LibcError } from "../../lib/errors.ts";
 import { setAclUsers } from "../../lib/libc/acl.ts";
@@ -18,7 +18,7 @@ function withDirectory(run: (directory: string) => void): void {
   }
 }
 
-Deno.test("a file system has facts, and a path that is not there has none", LINUX, () => {
+Deno.test("a file system has statistics, and a missing path has none", LINUX, () => {
   const facts = fileSystemFacts("/");
   assert(facts !== undefined);
   assert(facts.bsize >= 512 && facts.frsize >= 512 && facts.blocks >= facts.bfree && facts.bfree >= facts.bavail);
@@ -27,7 +27,7 @@ Deno.test("a file system has facts, and a path that is not there has none", LINU
   assertEquals(fileTimes("/none/at/all", { follow: true }), undefined);
 });
 
-Deno.test("a node is not made where something is", LINUX, () =>
+Deno.test("a node is not made at an existing path", LINUX, () =>
   withDirectory((directory) => {
     makeNode(`${directory}/pipe`, { kind: "fifo" }, 0o600);
     assertEquals(Deno.lstatSync(`${directory}/pipe`).isFifo, true);
@@ -39,7 +39,7 @@ Deno.test("a copy gets the access control list of its file", LINUX, () =>
     for (const name of ["from", "to"]) Deno.writeTextFileSync(`${directory}/${name}`, "", { mode: 0o600 });
     setAclUsers(`${directory}/from`, [12], 4);
     copyAttributes(`${directory}/from`, `${directory}/to`);
-    // The bits of the group are those of the list's mask.
+    // The group bits are those of the list's mask.
     assertEquals(["from", "to"].map((name) => (Deno.statSync(`${directory}/${name}`).mode ?? 0) & 0o777), [
       0o640,
       0o640,
@@ -53,7 +53,7 @@ Deno.test("a process that has ended cannot be limited", LINUX, async () => {
   assertThrows(() => limitProcess(child.pid, { core: 0 }), LibcError, "prlimit");
 });
 
-Deno.test("a password with a NUL has no hash, as it would end there", { ignore: !canCrypt() }, async () => {
+Deno.test("a password with a NUL has no hash, because it would end there", { ignore: !canCrypt() }, async () => {
   for (const [password, setting] of [["a\0b", "$6$salt"], ["a", "$6$sa\0lt"]]) {
     assertEquals(cryptPassword(password, setting), undefined);
     assertEquals(await cryptPasswordInThread(password, setting), undefined);

@@ -89,7 +89,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "the address of a connection is that of IPv4 or IPv6; other sockets, and no sockets, have none",
+  name: "the address of a connection is an IPv4 or IPv6 address; other sockets and other files have none",
   ignore: Deno.build.os !== "linux",
   fn: async () => {
     const directory = Deno.makeTempDirSync({ prefix: "libc_" });
@@ -109,7 +109,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "the address of a connection of IPv6 is its 16 bytes",
+  name: "the address of an IPv6 connection has 16 bytes",
   ignore: Deno.build.os !== "linux" || !hasIpv6(),
   fn: async () => {
     using listener = Deno.listen({ hostname: "::1", port: 0 });

@@ -1,4 +1,4 @@
-/** One HTTP request: what is followed, what is decompressed, and each way in which it gets no response. @module */
+/** One HTTP request: redirections, decompression, and all failures without a response. @module */
 
 import { HttpError, type HttpRequest, httpRequest } from "../../lib/network/http_request.ts";
 import { joinBytes } from "../../lib/values/join_bytes.ts";
@@ -28,7 +28,7 @@ async function compressed(format: "gzip" | "deflate"): Promise<Uint8Array<ArrayB
   return joinBytes(await Array.fromAsync(new Blob([TEXT]).stream().pipeThrough(new CompressionStream(format))));
 }
 
-Deno.test("a compressed body is unpacked; one that is not what its header says is an error", async () => {
+Deno.test("a compressed body is decompressed; a body that does not match its header is an error", async () => {
   const bodies = { gzip: await compressed("gzip"), deflate: await compressed("deflate"), br: new Uint8Array([1, 2]) };
   const serve: Serve = ({ url }) => {
     const [, coding, part] = new URL(url).pathname.split("/");
@@ -47,7 +47,7 @@ Deno.test("a compressed body is unpacked; one that is not what its header says i
   });
 });
 
-Deno.test("five redirections are followed, to HTTP alone", async () => {
+Deno.test("five redirections are followed, only to HTTP", async () => {
   const asked: string[] = [];
   const serve: Serve = ({ url }) => {
     const { pathname } = new URL(url);
@@ -63,7 +63,7 @@ Deno.test("five redirections are followed, to HTTP alone", async () => {
   });
 });
 
-Deno.test("a request ends with its time, and with its job", async () => {
+Deno.test("a request ends at its timeout, and when its job is aborted", async () => {
   const held = Promise.withResolvers<Response>();
   const serve: Serve = () => held.promise.then((response) => response.clone());
   await withServer(serve, async (url) => {
@@ -104,7 +104,7 @@ Deno.test("a certificate is verified by the given authority, unless nothing is v
   }
 });
 
-Deno.test("a host that is not there has Python's words", async () => {
+Deno.test("the error for an unknown host has Python's text", async () => {
   await assertRejects(
     () => httpRequest(request("http://no-such-host.invalid/")),
     HttpError,

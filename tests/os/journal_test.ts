@@ -97,7 +97,7 @@ Deno.test("if a record cannot be restored, the journal is kept for the next star
     assertEquals(await replayed(directory), []);
   }));
 
-Deno.test("what a failed sync may have lost is written to a new file, and the callers are told", () =>
+Deno.test("records that a failed sync may have lost are written to a new file, and the callers get the error", () =>
   withDirectory(async (directory) => {
     const journal = new Journal(options(directory));
     journal.append(map({ i: 0 }));
@@ -118,7 +118,7 @@ Deno.test("what a failed sync may have lost is written to a new file, and the ca
     assertEquals(await replayed(directory), [map({ i: 0 }), map({ i: 1 })]);
   }));
 
-Deno.test("a file of the journal that cannot be removed stays, which is logged", () =>
+Deno.test("a file of the journal that cannot be removed stays, and this is logged", () =>
   withDirectory(async (directory) => {
     const log: string[] = [];
     const journal = new Journal(options(directory, log));
@@ -133,7 +133,7 @@ Deno.test("a file of the journal that cannot be removed stays, which is logged",
     Deno.removeSync(path, { recursive: true });
   }));
 
-Deno.test("a journal is closed before the disk is ready if there is no time, which is logged", () =>
+Deno.test("a journal is closed before the disk is ready if there is no time, and this is logged", () =>
   withDirectory(async (directory) => {
     class Over extends TimeBudget {
       override allows(): Promise<boolean> {
@@ -148,7 +148,7 @@ Deno.test("a journal is closed before the disk is ready if there is no time, whi
     await eventually(() => files(directory).length === 0, { what: "the removal of the file" });
   }));
 
-Deno.test("a record that cannot be read is told, and the others are restored", () =>
+Deno.test("a record that cannot be read is reported, and the others are restored", () =>
   withDirectory(async (directory) => {
     Deno.mkdirSync(`${directory}/journal`);
     const frames = [[0xc1], [0x02]].map((bytes) => frameRecord(Uint8Array.from(bytes), { checked: true }));

@@ -14,7 +14,7 @@ function withDirectory(run: (directory: string, said: string[]) => void): void {
   }
 }
 
-Deno.test("a directory that is not there is empty, and one that cannot be read is told, too", () =>
+Deno.test("a missing directory is empty, and one that cannot be read is empty and reported", () =>
   withDirectory((directory, said) => {
     Deno.writeTextFileSync(`${directory}/file`, "");
     Deno.symlinkSync("loop", `${directory}/loop`);
@@ -27,7 +27,7 @@ Deno.test("a directory that is not there is empty, and one that cannot be read i
     assertMatch(said[0], /^Cannot read .*\/loop: .*symbolic links/i);
   }));
 
-Deno.test("what cannot be removed stays, and is told", () =>
+Deno.test("a file that cannot be removed stays, and is reported", () =>
   withDirectory((directory, said) => {
     Deno.mkdirSync(`${directory}/full/inner`, { recursive: true });
     assertEquals(remove(`${directory}/none`, (line) => said.push(line)), false);
@@ -37,7 +37,7 @@ Deno.test("what cannot be removed stays, and is told", () =>
     assertEquals(remove(`${directory}/full`, (line) => said.push(line), { recursive: true }), true);
   }));
 
-Deno.test("a directory is not written where a file is, and nothing of it is left", () =>
+Deno.test("a directory is not written at the path of a file, and nothing of it is left", () =>
   withDirectory((directory) => {
     Deno.writeTextFileSync(`${directory}/job`, "a file");
     const files = new Map([["return.p", new Uint8Array([1])]]);
@@ -46,7 +46,7 @@ Deno.test("a directory is not written where a file is, and nothing of it is left
     assertEquals([...Deno.readDirSync(directory)].map(({ name }) => name), ["job"]);
   }));
 
-Deno.test("a path is put below the root directory once, and a URI never", () => {
+Deno.test("a path gets the root directory as prefix once, and a URI never", () => {
   const cases = [
     ["/srv", "/etc/salt", "/srv/etc/salt"],
     ["/srv/", "/srv/etc", "/srv/etc"],
@@ -58,6 +58,6 @@ Deno.test("a path is put below the root directory once, and a URI never", () => 
   for (const [root, path, expected] of cases) assertEquals(underRoot(root, path), expected, path);
 });
 
-Deno.test("a user that is not there has no groups", () => {
+Deno.test("an unknown user has no groups", () => {
   assertEquals(groupNamesOf("no_user_of_this_name"), []);
 });

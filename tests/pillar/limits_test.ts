@@ -1,5 +1,5 @@
 /**
- * The limits of pillar: what is too deep, too large or outside of its directories, and messages that are none.
+ * The limits of pillar: trees that are too deep, too large or outside of their directories, and invalid messages.
  * @module
  */
 
@@ -14,7 +14,7 @@ import { map, type Value } from "../../lib/values/value.ts";
 import { assertEquals, assertStringIncludes, assertThrows } from "../support/assert.ts";
 import { withPillar } from "../support/files/pillar_scope.ts";
 
-Deno.test("no name leads out of the directories of pillar, and no tree is read without an end", () => {
+Deno.test("no name leads out of the directories of pillar, and an endless tree is not read", () => {
   const root = Deno.makeTempDirSync({ prefix: "pillar_roots_" });
   try {
     const deep = Array.from({ length: 45 }, () => "d").join("/");
@@ -38,7 +38,7 @@ Deno.test("no name leads out of the directories of pillar, and no tree is read w
   }
 });
 
-Deno.test("a chain of includes that is too deep ends with its error, which is repeated some times and not for ever", () =>
+Deno.test("a chain of includes that is too deep ends with its error, which is repeated a limited number of times", () =>
   withPillar(
     {
       "pillar/top.sls": "base:\n  '*': [a0]\n",
@@ -56,7 +56,7 @@ Deno.test("a chain of includes that is too deep ends with its error, which is re
     },
   ));
 
-Deno.test("the cache of pillars keeps the newest that fit into it", () => {
+Deno.test("the cache of pillars keeps the newest ones that fit into it", () => {
   const cache = new PillarCache(10);
   const keep = (key: string, bytes: number) => cache.keep(key, new Uint8Array(bytes), new PillarReads());
   const facts = { grains: new Map<Value, Value>(), own: new Map<Value, Value>() };
@@ -72,7 +72,7 @@ Deno.test("the cache of pillars keeps the newest that fit into it", () => {
   assertEquals(kept(), ["c"], "the old one is not valid any more");
 });
 
-Deno.test("bytes that are no request for a pillar are refused", () => {
+Deno.test("bytes that are not a pillar request are rejected", () => {
   for (const value of [5, [], new Map(), map({ id: 5 }), map({ request: "x" })] as Value[]) {
     const bytes = encode(value, "disk");
     assertThrows(() => unpackPillarRequest(bytes), WireError, "invalid request for a pillar");

@@ -80,7 +80,7 @@ Deno.test("the waiting pillar requests of a minion are limited, and are answered
   });
 });
 
-Deno.test("a compiler that fails with a pillar says so to the minion, and goes on", async () => {
+Deno.test("a compiler that fails with a pillar reports it to the minion, and continues", async () => {
   const server = new URL("../support/fleet/failing_pillar_server.ts", import.meta.url).pathname;
   await withProcesses("", async (ask) => {
     for (const id of ["web1", "web2"]) {
@@ -89,7 +89,7 @@ Deno.test("a compiler that fails with a pillar says so to the minion, and goes o
   }, { command: [Deno.execPath(), "run", "-A", "--no-check", server] });
 });
 
-Deno.test("what a process for pillars prints is logged when it ends", async () => {
+Deno.test("the output of a pillar process is logged when it ends", async () => {
   const extension = `export const ext_pillar = { params: {}, run: () => { console.error("own words"); return {}; } };`;
   await withProcesses("n: 1\n", async (ask, close, logged) => {
     assertEquals(await ask("web1"), "{'n': 1}");

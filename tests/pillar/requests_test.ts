@@ -3,7 +3,7 @@ import { PillarRequests } from "../../lib/pillar/requests.ts";
 import { plainRequest } from "../../lib/pillar/request.ts";
 import { assertEquals, assertRejects } from "../support/assert.ts";
 
-Deno.test("a request that gets no pillar is refused with the reason; the answer to another one changes nothing", async () => {
+Deno.test("a request without a pillar is rejected with the reason; the answer to another request changes nothing", async () => {
   const keys: string[] = [];
   const requests = new PillarRequests(({ key }) => void keys.push(key), () => {}, 60_000);
   const request = plainRequest("web1", new Map(), {});

@@ -1,5 +1,5 @@
 /**
- * Templates of pillar that read or change what all files share: what they make is kept only where it holds.
+ * Templates of pillar that read or change shared data: their results are cached only while they are valid.
  * @module
  */
 
@@ -9,7 +9,7 @@ import { withPillar } from "../support/files/pillar_scope.ts";
 
 const top = (...names: string[]) => ({ "pillar/top.sls": `base:\n  '*': [${names.join(", ")}]\n` });
 
-/** Waits until what was just written may be kept. */
+/** Waits until a file that was just written may be cached. */
 const settled = (act: () => Promise<void>) =>
   eventually(async () => {
     await act();
@@ -34,7 +34,7 @@ Deno.test("a template that changes grains, options or pillar is rendered for eac
     },
   ));
 
-Deno.test("a template that reads all grains is rendered again when one of them changes, one that asks for a missing grain when it comes", () =>
+Deno.test("a template that reads all grains is rendered again when one of them changes, a template that reads a missing grain when it is added", () =>
   withPillar(
     {
       ...top("all", "one"),
@@ -52,7 +52,7 @@ Deno.test("a template that reads all grains is rendered again when one of them c
     },
   ));
 
-Deno.test("a file with very many values is rendered each time, and gives the same", () =>
+Deno.test("a file with very many values is rendered each time, with the same result", () =>
   withPillar(
     { ...top("many"), "pillar/many.sls": "{% for i in range(21000) %}k{{ i }}: [{{ i }}]\n{% endfor %}" },
     "{}",

@@ -8,7 +8,7 @@ import { withPillar } from "../support/files/pillar_scope.ts";
 
 const MIB = 1 << 20;
 
-Deno.test("file_tree leaves out what is no file, and refuses trees that are too deep or too large", () =>
+Deno.test("file_tree leaves out entries that are not files, and rejects trees that are too deep or too large", () =>
   withPillar(
     { "ft/hosts/odd/x": "1", "ft/hosts/deep/x": "1", "ft/hosts/large/x": "1" },
     "ext_pillar: [{file_tree: {root_dir: '{root}/ft'}}]",
@@ -18,7 +18,7 @@ Deno.test("file_tree leaves out what is no file, and refuses trees that are too 
       assertEquals(errors, [`file_tree: ${root}/ft/hosts/odd/gone: not a regular file`]);
       Deno.mkdirSync(`${root}/ft/hosts/deep/${Array.from({ length: 42 }, () => "d").join("/")}`, { recursive: true });
       assertStringIncludes(await pillar("deep"), "is more than 40 directories deep");
-      // It takes no room on the disk.
+      // It needs no disk space.
       for (const name of ["a", "b"]) {
         Deno.writeTextFileSync(`${root}/ft/hosts/large/${name}`, "");
         Deno.truncateSync(`${root}/ft/hosts/large/${name}`, name === "a" ? 1 : 64 * MIB);
@@ -27,7 +27,7 @@ Deno.test("file_tree leaves out what is no file, and refuses trees that are too 
     },
   ));
 
-Deno.test("stack refuses a pattern that means more than ten thousand files", () =>
+Deno.test("stack rejects a pattern that matches more than ten thousand files", () =>
   withPillar(
     { "s.cfg": "many/*\n", "many/x": "" },
     "ext_pillar: [{stack: '{root}/s.cfg'}]",
@@ -37,7 +37,7 @@ Deno.test("stack refuses a pattern that means more than ten thousand files", () 
     },
   ));
 
-Deno.test("http_yaml refuses a page that does not end", async () => {
+Deno.test("http_yaml rejects an endless page", async () => {
   await using server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, () => {
     const piece = new Uint8Array(MIB).fill(0x20);
     return new Response(new ReadableStream({ pull: (controller) => controller.enqueue(piece) }));

@@ -81,7 +81,7 @@ for (
   });
 }
 
-Deno.test("a text of more than a million letters declares nothing", () => {
+Deno.test("a text of more than a million characters declares nothing", () => {
   const text = (letters: number) => `export const f = { permissions: "all" };//${"x".repeat(letters)}`;
   assertEquals(declaredPermissions(text(1_000_000)).functions.get("f"), { permissions: "all" });
   assertThrows(() => declaredPermissions(text(1 << 20)), SyntaxError, "it is longer than 1048576 characters");

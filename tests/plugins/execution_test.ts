@@ -82,7 +82,7 @@ Deno.test("a function of a module that cannot be loaded reports the reason", asy
   }
 });
 
-Deno.test("a function that needs a permission it does not declare says which", async () => {
+Deno.test("a function that needs an undeclared permission fails with its name", async () => {
   const directory = await Deno.makeTempDir({ prefix: "execution" });
   try {
     await Deno.mkdir(`${directory}/modules`);

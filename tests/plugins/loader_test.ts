@@ -129,7 +129,7 @@ for (const [what, text, reason] of BROKEN) {
   });
 }
 
-Deno.test("a family whose functions have declarations refuses a file of plain functions", async () => {
+Deno.test("a family whose functions have declarations rejects a file of plain functions", async () => {
   await withFiles({ "bad.js": "export const f = () => 1;" }, async (directory) => {
     const family = loadFamily<null>({}, { directories: [directory], plainFunctions: false });
     assertEquals(await family.get("bad.f"), undefined);

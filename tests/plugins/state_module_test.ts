@@ -4,7 +4,7 @@ import { assertEquals, assertThrows } from "../support/assert.ts";
 
 const GOOD = { name: "x", result: true, comment: "done", changes: { a: 1 } };
 
-Deno.test("a state's result is taken with all its fields, and written again", () => {
+Deno.test("a state's result is read with all its fields, and written again", () => {
   const taken = stateResult(map({ ...GOOD, comment: ["a", 1], warnings: ["w"] }));
   assertEquals([taken.result, taken.comment, taken.warnings], [true, ["a", "1"], ["w"]]);
   assertEquals(resultMap(stateResult(map(GOOD))), map(GOOD));
@@ -19,7 +19,7 @@ const BAD: readonly [Value, string][] = [
   [map({ name: "x", result: true, comment: "" }), "The changes of a state are a dict, not a NoneType"],
 ];
 for (const [value, reason] of BAD) {
-  Deno.test(`what is no state's result is refused: ${reason}`, () => {
+  Deno.test(`a value that is not a state's result is rejected: ${reason}`, () => {
     assertThrows(() => stateResult(value), TypeError, reason);
   });
 }

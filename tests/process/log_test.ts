@@ -68,7 +68,7 @@ Deno.test("log_granular_levels: the level of the longest matching name is used, 
   assertEquals(sink.lines, ["salt.minion", "salt.minion.jobs", "other", "posted"]);
 });
 
-Deno.test("openLog() takes log_granular_levels with aliases and in any case; what is no level is that of errors", () => {
+Deno.test("openLog() accepts log_granular_levels with aliases and in any case; an invalid level counts as error", () => {
   let terminal = "";
   const levels = { "salt.a": "WARN", "salt.b": "debug", "salt.c": "nonsense", "salt.d": null };
   const { log, close } = openLog({

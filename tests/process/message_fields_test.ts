@@ -4,7 +4,7 @@ import { decode, encode } from "../../lib/values/msgpack.ts";
 import { Float, map } from "../../lib/values/value.ts";
 import { assertEquals, assertThrows } from "../support/assert.ts";
 
-Deno.test("a number of a message may be whole or not, and comes from bytes or from a clone", () => {
+Deno.test("a number of a message may be an integer or not, from bytes or from a structured clone", () => {
   for (const value of [5, 2.5]) {
     assertEquals(number(fieldsOf({ value }), "value"), value);
     assertEquals(number(fieldsOf(decode(encode(map({ value }), "disk"), "disk")), "value"), value);

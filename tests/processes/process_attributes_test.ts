@@ -46,7 +46,7 @@ Deno.test("a process is described by its program, working directory, environment
     assert(isMap(environ) && environ.get("A") === "1" && environ.get("B") === "x=y");
     const files = all.get("open_files");
     assert(Array.isArray(files));
-    // Those above 6 come from whoever runs the tests.
+    // Descriptors above 6 come from the program that runs the tests.
     const opened = files.map((file) => Array.isArray(file) ? [file[0], file[1], file[3]] : [])
       .filter(([, fd]) => Number(fd) <= 6);
     assertEquals(opened, [
@@ -84,7 +84,7 @@ function statWith(terminal: number): string {
   return `7 (a ) b) S 1 7 7 ${terminal} ${Array.from({ length: 45 }, (_, i) => 100 + i).join(" ")}\n`;
 }
 
-Deno.test("of a process's threads and files those are left out that end while they are read, and files that are removed", async () => {
+Deno.test("threads of a process that end while they are read, and removed files, are left out", async () => {
   const root = Deno.makeTempDirSync({ prefix: "process_" });
   try {
     for (const directory of ["7", "8", "9"]) Deno.mkdirSync(`${root}/proc/7/task/${directory}`, { recursive: true });

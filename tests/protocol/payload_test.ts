@@ -69,7 +69,7 @@ Deno.test("versions are parsed as Python's int() parses them, if they are valid"
   }
 });
 
-Deno.test("a clear load with more than a thousand fields is refused", () => {
+Deno.test("a clear load with more than a thousand fields is rejected", () => {
   const load = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`f${i}`, 1]));
   const { load: read } = parseRequest(envelope({ enc: "clear", load: load(1_000) }));
   assert(isMap(read) && read.size === 1_000);

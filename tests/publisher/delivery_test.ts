@@ -100,7 +100,7 @@ Deno.test("a pushed message that is no load is refused, and nothing is published
   delivery.close();
 });
 
-Deno.test("a job without a time limit is published, and is over at once", async () => {
+Deno.test("a job without a time limit is published, and ends at once", async () => {
   using place = new Place();
   const delivery = place.open();
   await delivery.deliver(pushed({ ttl_ms: null }));

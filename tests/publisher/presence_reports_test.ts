@@ -36,7 +36,7 @@ Deno.test("changes of presence are reported together: in the file, by one event,
   Deno.removeSync(cachedir, { recursive: true });
 });
 
-Deno.test("presence that cannot be stored is logged, and reported all the same", async () => {
+Deno.test("presence that cannot be stored is logged, but still reported", async () => {
   const root = Deno.makeTempDirSync({ prefix: "presence_" });
   const cachedir = `${root}/cache`;
   const book = new PresenceBook({ sessionKey: () => KEYS.sessionKey, sharedKey: () => KEYS.sharedKey });

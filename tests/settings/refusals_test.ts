@@ -1,4 +1,4 @@
-/** What settings refuse: times, contexts, lists and values that have another form than the expected one. @module */
+/** Invalid settings: times, contexts, lists and values in another form than the expected one. @module */
 
 import { clockText, dateDigits } from "../../lib/settings/clock.ts";
 import {
@@ -21,7 +21,7 @@ import { RecordedPrograms } from "../support/calls/recorded_program.ts";
 
 const NEW_YEAR = { years: 2024, months: 12, days: 31, hours: 23, minutes: 59, seconds: 5 };
 
-Deno.test("a time is shown by its own clock, and written in UTC; a time that does not exist is refused", () => {
+Deno.test("a time is shown by its own clock, and written in UTC; a time that does not exist is rejected", () => {
   assertEquals(clockText(NEW_YEAR, "%Y-%m-%d %H:%M:%S %p"), "2024-12-31 23:59:05 PM");
   assertEquals(dateDigits(NEW_YEAR, -60), { withSeconds: "010100592025.05", withoutSeconds: "010100592025" });
   for (const change of [{ months: 13 }, { months: 2, days: 30 }, { hours: 24 }, { minutes: -1 }, { seconds: 1.5 }]) {
@@ -49,7 +49,7 @@ Deno.test("SELinux: the mode in the configuration, and lists that have another f
   );
 });
 
-Deno.test("a file that does not exist is not made for a line that need not be there", () => {
+Deno.test("a missing file is not created for a line that must be absent", () => {
   assertEquals(replaceLines("/nonexistent/f", { isMeant: () => true, line: "x", add: false }), false);
 });
 
@@ -67,7 +67,7 @@ Deno.test("a kernel parameter has one line", async () => {
   }
 });
 
-Deno.test("an attribute that is a pipe has no value", async () => {
+Deno.test("an attribute that is a named pipe has no value", async () => {
   const root = Deno.makeTempDirSync({ prefix: "sysfs_" });
   try {
     await new Deno.Command("mkfifo", { args: [`${root}/pipe`] }).output();
@@ -77,7 +77,7 @@ Deno.test("an attribute that is a pipe has no value", async () => {
   }
 });
 
-Deno.test("what timedatectl prints must have the zone and the setting of the clock", async () => {
+Deno.test("the output of timedatectl must have the zone and the setting of the clock", async () => {
   using programs = new RecordedPrograms();
   programs.answer("timedatectl", [{ args: "", stdout: "Local time: Sun\n" }]);
   const expected = "Failed to parse timedatectl output: Local time: Sun";

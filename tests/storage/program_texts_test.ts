@@ -1,4 +1,7 @@
-/** What programs about disks print, cut off and with odd lines; tables of mounts that cannot be read or written. @module */
+/**
+ * Outputs of disk programs that are truncated or have unusual lines; mount tables that cannot be read or written.
+ * @module
+ */
 
 import { CommandError, InvocationError } from "../../lib/errors.ts";
 import { parseHdparm, parseSmart } from "../../lib/storage/block_devices.ts";
@@ -12,7 +15,7 @@ Deno.test("lines of hdparm without a value are left out", () => {
   assertEquals([...parseHdparm(text, "/dev/sda").keys()], ["readahead"]);
 });
 
-Deno.test("the table of smartctl ends with the first line that is none of its rows, and a row may be cut off", () => {
+Deno.test("the table of smartctl ends at the first line that is not a row, and a row may be truncated", () => {
   const head = "SMART Attributes\nID# ATTRIBUTE_NAME FLAG VALUE\n";
   const rows = "  1 Raw_Read_Error_Rate 0x000f 100\n  9 Power_On_Hours\n\n  5 Later 0x0 1\n";
   const found = parseSmart(head + rows, { attributes: undefined, values: undefined });
@@ -22,13 +25,13 @@ Deno.test("the table of smartctl ends with the first line that is none of its ro
   assertEquals(parseSmart("nothing of it", { attributes: undefined, values: undefined }).size, 0);
 });
 
-Deno.test("a row of df that is cut off is no usage of inodes", () => {
+Deno.test("a truncated row of df is not a usage of inodes", () => {
   const row = "/dev/sda1 100 40 60 40% /";
   assertEquals([...parseInodeUsage(`Filesystem Inodes\n${row}\n`)?.keys() ?? []], ["/"]);
   assertEquals(parseInodeUsage(`${row}\n/dev/sdb1 100 40\n`), undefined);
 });
 
-Deno.test("options of tune2fs have values of one line, and its facts have names", () => {
+Deno.test("options of tune2fs have one-line values, and its output has names", () => {
   const words = (value: string) => optionWords(new Map([["label", value], ["nonsense", "x"]]), TUNE_OPTIONS);
   assertEquals(words("data"), ["-L", "data"]);
   for (const value of ["", "a\nb", "a\0"]) assertThrows(() => words(value), InvocationError, "Invalid label");
@@ -38,7 +41,7 @@ Deno.test("options of tune2fs have values of one line, and its facts have names"
 });
 
 Deno.test({
-  name: "a table of mounts that is refused, cannot be read or cannot be written is told",
+  name: "a mount table that is denied, cannot be read or cannot be written is reported",
   ignore: Deno.build.os !== "linux",
   fn() {
     const entry = { device: "/dev/sda1", name: "/mnt", fstype: "ext4", opts: "ro", dump: "0", pass_num: "0" };

@@ -25,7 +25,7 @@ const OTHERWISE: readonly (readonly [text: string, words: string])[] = [
   ['<<:  {&"\\q>  1} ...#c\n\nb: 2', "bad indentation of a mapping entry"],
 ];
 for (const [text, words] of OTHERWISE) {
-  Deno.test(`an error whose words in Salt are not known, as in ${JSON.stringify(text)}, has our parser's`, () => {
+  Deno.test(`an error without a known text in Salt, as in ${JSON.stringify(text)}, has the text of our parser`, () => {
     const error = assertThrows(() => loadYaml(text), YamlError);
     assertEquals(yamlRenderText(error, text), `${words}; line 1`);
     assert(

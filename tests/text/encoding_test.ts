@@ -36,6 +36,6 @@ Deno.test("invalid characters are found", () => {
   assertThrows(() => encodeText("a", "utf-33"), InvocationError, "unknown encoding");
 });
 
-Deno.test("text is not written in an encoding that is not one of bytes or of Unicode", () => {
+Deno.test("text is written only in encodings of bytes or of Unicode", () => {
   assertThrows(() => encodeText("a", "iso-2022-jp"), InvocationError, "unknown encoding: iso-2022-jp");
 });

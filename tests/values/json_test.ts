@@ -48,7 +48,7 @@ Deno.test("parseJson() accepts and refuses the same texts as Python", () => {
   }
 });
 
-Deno.test("parseJson() says where a text is wrong, as Python does", () => {
+Deno.test("parseJson() reports the place of an error as Python does", () => {
   assertThrows(() => parseJson('{"a":1 "b"}'), JsonError, "Expecting ',' delimiter: line 1 column 8 (char 7)");
   assertThrows(() => parseJson('[\n"a\\'), JsonError, "Unterminated string starting at: line 2 column 1 (char 2)");
 });

@@ -325,7 +325,7 @@ Deno.test("a lone carriage return shows nothing until more follows", async () =>
   assertEquals(seen.slice(1), ["web1: \n", "web1: x\n"]);
 });
 
-Deno.test("a very long line is shown in parts, and output that is too much to remember stays in the return", () => {
+Deno.test("a very long line is shown in parts, and output beyond the memory limit is only in the return", () => {
   const long = "x".repeat(65_536 + 3);
   assertEquals(shown([part(long)]).after(), `web1: ${"x".repeat(65_536)}\nweb1: xxx\n`);
   const text = `${"x".repeat(2 ** 20)}\nb`;

@@ -1,4 +1,4 @@
-/** DER that is wrong: each reader says what it expected. Source of the forms: ITU-T X.690. */
+/** Invalid DER: each reader reports what it expected. Source of the encodings: ITU-T X.690. */
 
 import {
   bitBytes,
@@ -40,5 +40,5 @@ const WRONG: readonly [what: string, act: () => unknown, problem: string][] = [
   ["a time of another tag", () => readTime(read("040f 32303236303130313030303030305a")), "No time: 20260101000000Z"],
 ];
 for (const [what, act, problem] of WRONG) {
-  Deno.test(`DER with ${what} is refused`, () => assertEquals(assertThrows(act, DerError).message, problem));
+  Deno.test(`DER with ${what} is rejected`, () => assertEquals(assertThrows(act, DerError).message, problem));
 }

@@ -1,4 +1,7 @@
-/** Arguments that Salt fails at with an error of Python's: here each is refused in words. And what no certificate of the corpus has. */
+/**
+ * Arguments at which Salt fails with a Python error: here each is rejected with a message. Also features that no
+ * certificate of the corpus has.
+ */
 
 import { loadPublicKey } from "../../lib/crypto/asymmetric_keys.ts";
 import { CommandError, InvocationError } from "../../lib/errors.ts";
@@ -42,7 +45,7 @@ for (const [name, argument, problem] of ARGUMENTS) {
   });
 }
 
-Deno.test("issuer:copy takes the names of the issuer's certificate, beside others", () => {
+Deno.test("issuer:copy adds the names of the issuer's certificate to others", () => {
   const issuer = loadCertificate(CA);
   const own = issuer.extensions.find(({ oid }) => extensionName(oid) === "subjectAltName");
   assertEquals(makeExtension("issuerAltName", "issuer:copy", { issuer }).value, own?.value);
@@ -53,7 +56,7 @@ Deno.test("issuer:copy takes the names of the issuer's certificate, beside other
   );
 });
 
-Deno.test("a name whose parts are no texts, and a letter that no domain has, are refused", () => {
+Deno.test("a name whose parts are not texts, and a character that no domain has, are rejected", () => {
   assertThrows(() => nameOf(map({ CN: 5 })), CommandError, "value argument must be a str, not int");
   assertThrows(() => generalName(["dns", "é\ufffd.de"]), CommandError, "Codepoint of 'é\ufffd' not allowed");
 });
@@ -62,7 +65,7 @@ Deno.test("a serial number may be bytes", () => {
   assertEquals([serialNumber(new Uint8Array([1, 2])), serialNumber(new Uint8Array())], [258n, 0n]);
 });
 
-Deno.test("revoked certificates that are no list of maps are refused", () => {
+Deno.test("revoked certificates that are not a list of maps are rejected", () => {
   assertThrows(() => revokedEntries("x"), InvocationError, "The revoked certificates are a list, not str");
   assertThrows(() => revokedEntries(["x"]), InvocationError, "A revoked certificate is a dict, not str");
   assertThrows(
@@ -83,31 +86,31 @@ Deno.test("a certificate that another minion signs needs its signer's certificat
   await assertRejects(() => signCertificate(plan, "sha256"), CommandError, "There is no key to sign the certificate");
 });
 
-Deno.test("an extension without a name of Salt's has that of the library, or is unknown", () => {
+Deno.test("an extension without a name in Salt has the name of the library, or is unknown", () => {
   assertEquals(extensionName("1.3.6.1.4.1.11129.2.4.3"), "ctPoison");
   assertEquals(extensionName("1.2.3"), "Unknown OID");
 });
 
-Deno.test("a kind of key that Salt does not know has no type, and a general name of a rare kind is its text", () => {
+Deno.test("a key of a kind that Salt does not know has no type, and a general name of a rare kind is shown as text", () => {
   const dsa = sequence(sequence(oid("1.2.840.10040.4.1")), der(TAG.bitString, new Uint8Array([0, 1])));
   assertEquals(keyKind(dsa), { type: null, size: null });
   assertEquals(readGeneralName(readDer(text(contextTag(3, false), "x400"))), { shown: "x400", value: "x400" });
 });
 
-Deno.test("an extension that is there twice is refused", () => {
+Deno.test("a repeated extension is rejected", () => {
   const one = sequence(oid("2.5.29.14"), der(TAG.octetString, new Uint8Array([1])));
   assertEquals(readExtensions(readDer(sequence(one))).map(({ oid }) => oid), ["2.5.29.14"]);
   assertThrows(() => readExtensions(readDer(sequence(one, one))), DerError, "Two extensions of one kind");
 });
 
-Deno.test("a signature of RSA by an unknown algorithm is no signature", async () => {
+Deno.test("an RSA signature by an unknown algorithm is invalid", async () => {
   const spki = spkiOf(loadPublicKey(RSA.public));
   const signed = loadCertificate(CA);
   assertEquals(await isSignedBy(signed, spki), true);
   assertEquals(await isSignedBy({ ...signed, digest: undefined, algorithm: "1.2.840.113549.1.1.99" }, spki), false);
 });
 
-Deno.test("a PEM text on one line that has a dash where none belongs is refused as it is", () => {
+Deno.test("a PEM text on one line with a misplaced dash is rejected unchanged", () => {
   const body = "QUJD";
   const line = `-----BEGIN X-----${body}-----END X-----`;
   assertEquals(pemEntry(line), `-----BEGIN X-----\n${body}\n-----END X-----\n`);

@@ -68,6 +68,6 @@ Deno.test("dumpYaml() refuses a structure that contains itself, and writes a rep
   assertEquals(dumpYaml([shared, shared]), "- - 1\n- - 1\n");
 });
 
-Deno.test("dumpYaml() in ASCII writes a space without a break as Python does", () => {
+Deno.test("dumpYaml() in ASCII writes a no-break space as Python does", () => {
   assertEquals(dumpYaml("a\u00a0b", { ascii: true }).trimEnd(), '"a\\_b"');
 });

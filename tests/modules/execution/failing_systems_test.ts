@@ -1,6 +1,6 @@
 /**
- * What functions make of a system that refuses: files that are directories, names without users, a master that is not there. Python
- * Salt's texts are in the module's source, which each function names.
+ * Functions on a failing system: files that are directories, names without users, a missing master. Python Salt's texts
+ * are in the source of the module of each function.
  * @module
  */
 
@@ -20,7 +20,7 @@ async function withDirectory(test: (directory: string) => Promise<void>): Promis
   }
 }
 
-/** A minion on which these functions answer so; the others are real. */
+/** A minion with these answers of functions; the other functions are real. */
 function minion(answers: Readonly<Record<string, Value>>, options: Readonly<Record<string, Value>> = {}): TestContext {
   const context: TestContext = testContext({
     opts: testOpts(options),
@@ -41,7 +41,7 @@ async function answer(context: TestContext, fun: string, args: Value[] = [], kwa
   }
 }
 
-Deno.test("saltutil says that it could not clear a cache, and knows no modules where there is no directory", async () => {
+Deno.test("saltutil reports that it could not clear a cache, and finds no modules without a directory", async () => {
   await withDirectory(async (root) => {
     const none = minion({}, { cachedir: `${root}/none`, extension_modules: `${root}/none` });
     assertEquals(await answer(none, "saltutil.clear_cache"), false);
@@ -55,7 +55,7 @@ Deno.test("saltutil says that it could not clear a cache, and knows no modules w
   });
 });
 
-Deno.test("mount says that its notes cannot be written, and mounts images by their own modules", async () => {
+Deno.test("mount reports that its cache cannot be written, and mounts images by their own modules", async () => {
   await withDirectory(async (root) => {
     Deno.mkdirSync(`${root}/mounts`);
     const context = minion({
@@ -73,7 +73,7 @@ Deno.test("mount says that its notes cannot be written, and mounts images by the
   });
 });
 
-Deno.test("asymmetric tells which file, URL or signature it cannot use", async () => {
+Deno.test("asymmetric names the file, URL or signature that it cannot use", async () => {
   const [{ private: privkey, public: pubkey, signatures }] =
     JSON.parse(Deno.readTextFileSync(new URL("../../corpus/asymmetric.json", import.meta.url))).keys;
   await withDirectory(async (root) => {
@@ -117,7 +117,7 @@ Deno.test("asymmetric tells which file, URL or signature it cannot use", async (
   });
 });
 
-Deno.test("hosts tells of a hosts file that is no text, and ssh of a key that is not there", async () => {
+Deno.test("hosts reports a hosts file that is not text, and ssh a missing key", async () => {
   await withDirectory(async (root) => {
     Deno.writeFileSync(`${root}/hosts`, Uint8Array.of(0x31, 0xff, 0xfe, 0x0a));
     const context = minion({ "config.option": `${root}/hosts` });
@@ -131,7 +131,7 @@ Deno.test("hosts tells of a hosts file that is no text, and ssh of a key that is
   });
 });
 
-Deno.test("file tells which file or backup it cannot remove, restore, copy or back up", async () => {
+Deno.test("file names the file or backup that it cannot remove, restore, copy or back up", async () => {
   await withDirectory(async (root) => {
     const context = minion({}, { cachedir: `${root}/cache` });
     const path = `${root}/a`;
@@ -160,7 +160,7 @@ Deno.test("file tells which file or backup it cannot remove, restore, copy or ba
   });
 });
 
-Deno.test("temp.dir is a new directory, and says which one cannot be made", async () => {
+Deno.test("temp.dir makes a new directory, and names one that cannot be made", async () => {
   await withDirectory(async (root) => {
     const context = minion({});
     const made = await answer(context, "temp.dir", [], { prefix: "p-", suffix: "-s", parent: root });
@@ -170,7 +170,7 @@ Deno.test("temp.dir is a new directory, and says which one cannot be made", asyn
   });
 });
 
-Deno.test("functions of systems that are not supported say so", async () => {
+Deno.test("functions for unsupported systems report that", async () => {
   const context = minion({});
   for (const name of ["set_reboot_required_witnessed", "get_reboot_required_witnessed"]) {
     assertEquals(await answer(context, `system.${name}`), `system.${name} is for NI Linux Real-Time alone`);
@@ -179,7 +179,7 @@ Deno.test("functions of systems that are not supported say so", async () => {
   assertEquals(told, "This host's libcrypt is missing, or does not know the method 'sha512'");
 });
 
-Deno.test("data.cas sets a key whose value is the expected one", async () => {
+Deno.test("data.cas sets a key if its value is the expected one", async () => {
   await withDirectory(async (root) => {
     const context = minion({}, { cachedir: root });
     await context.call("data.update", ["k", "one"]);
@@ -204,7 +204,7 @@ Deno.test("virtualenv.create starts the program that the pillar or the configura
   });
 });
 
-Deno.test("virtualenv.create fetches the installer of pip, and says which one it cannot have", async () => {
+Deno.test("virtualenv.create fetches the installer of pip, and names one that is not available", async () => {
   await withDirectory(async (root) => {
     using programs = new RecordedPrograms();
     programs.answer("virtualenv", [{ args: "--version", stdout: "virtualenv 20.17.1" }]);
@@ -242,7 +242,7 @@ Deno.test("virtualenv.create fetches the installer of pip, and says which one it
   });
 });
 
-Deno.test("grains.setval keeps a grain for this job where the file of grains cannot be written", async () => {
+Deno.test("grains.setval sets a grain for this job if the file of grains cannot be written", async () => {
   await withDirectory(async (root) => {
     const context = minion({}, { root_dir: root, file_client: "local" });
     assertEquals(await answer(context, "grains.setval", ["role", "web"]), map({ role: "web" }));

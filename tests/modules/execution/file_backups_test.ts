@@ -65,7 +65,7 @@ Deno.test("file.seek_write overwrites a part of a file, and returns the number o
   }
 });
 
-Deno.test("a backup of a file that is gone is put back, if its directory is there", async () => {
+Deno.test("a backup of a removed file is restored, if its directory exists", async () => {
   const root = Deno.makeTempDirSync({ prefix: "backups_" });
   try {
     const opts = testOpts({ root_dir: root });

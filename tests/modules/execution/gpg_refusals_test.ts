@@ -1,6 +1,6 @@
 /**
- * The module `gpg` where gpg refuses what a test cannot make it refuse, and with the keys of other users of the host: gpg and the
- * functions of accounts are the test's. Source: Salt 3008.3 `salt/modules/gpg.py`.
+ * The module `gpg` with errors of gpg that a test cannot cause in the real program, and with keys of other users of the
+ * host: the test replaces gpg and the functions of accounts. Source: Salt 3008.3 `salt/modules/gpg.py`.
  * @module
  */
 
@@ -35,7 +35,7 @@ function place(answers: readonly RecordedAnswer[] = []): Place {
   };
 }
 
-/** A minion whose other functions are these. */
+/** A minion with these other functions. */
 function minion(answers: Readonly<Record<string, Value>>, calls: [string, Value[], ValueMap][] = []): TestContext {
   const context: TestContext = testContext({
     opts: testOpts({ user: "root" }),
@@ -63,7 +63,7 @@ async function answer(
   }
 }
 
-Deno.test("gpg tells what gpg says of keys that it does not delete or trust", async () => {
+Deno.test("the module gpg returns gpg's message about keys that it does not delete or trust", async () => {
   using p = place([
     { args: "*--delete-key*", stderr: "[GNUPG:] DELETE_PROBLEM 3\n", code: 2 },
     { args: "*--import-ownertrust*", code: 2 },
@@ -76,7 +76,7 @@ Deno.test("gpg tells what gpg says of keys that it does not delete or trust", as
   assertEquals(await answer("trust_key", { ...keys, trust_level: "fully" }), "gpg returned an error - return code 2");
 });
 
-Deno.test("gpg.import_key says what it took, which may be nothing at all", async () => {
+Deno.test("gpg.import_key reports what it imported, or that it imported nothing", async () => {
   using p = place([{ args: "*--import*", stderr: "[GNUPG:] IMPORT_RES 1 1 0 0 0 0 0 0 0 0 0 0 0 0 0\n" }]);
   const given = { gnupghome: p.directory, text: "keys" };
   assertEquals(await answer("import_key", given), map({ res: true, message: "", fingerprints: [] }));
@@ -89,7 +89,7 @@ Deno.test("gpg.import_key says what it took, which may be nothing at all", async
   assertEquals(exports, [], "nothing is chosen of what was not imported");
 });
 
-Deno.test("gpg refuses arguments before it starts gpg", async () => {
+Deno.test("the module gpg rejects arguments before it starts gpg", async () => {
   using p = place();
   const { directory: gnupghome } = p;
   assertEquals(await answer("export_key", { gnupghome }), "keyids must be passed.");
@@ -104,7 +104,7 @@ Deno.test("gpg refuses arguments before it starts gpg", async () => {
   assertEquals(p.programs.calls(), []);
 });
 
-Deno.test("gpg.sign of a file writes to a file, and a file that cannot be written is told", async () => {
+Deno.test("gpg.sign of a file writes to a file, and reports a file that cannot be written", async () => {
   using p = place([{ args: "*--clearsign*", stdout: "-----BEGIN PGP SIGNED MESSAGE-----\n" }]);
   const filename = `${p.directory}/text`, output = `${p.directory}/signed`;
   Deno.writeTextFileSync(filename, "text\n");
@@ -120,7 +120,7 @@ Deno.test("gpg.sign of a file writes to a file, and a file that cannot be writte
   );
 });
 
-Deno.test("gpg finds the keys of a user by their GNUPGHOME, or below their home", async () => {
+Deno.test("gpg finds the keys of a user by GNUPGHOME, or below the user's home directory", async () => {
   for (
     const [told, home] of [["~/keys\n", "/home/fred/.gnupg"], ["", "/home/fred/.gnupg"], ["/srv/keys\n", "/srv/keys"]]
   ) {
@@ -138,7 +138,7 @@ Deno.test("gpg finds the keys of a user by their GNUPGHOME, or below their home"
   }
 });
 
-Deno.test("gpg knows the minion's own keys: those of its user, and those beside its configuration", async () => {
+Deno.test("gpg finds the minion's own keys: those of its user, and those beside its configuration", async () => {
   using p = place();
   const home = `${p.directory}/.gnupg`;
   Deno.mkdirSync(home);
@@ -156,7 +156,7 @@ Deno.test("gpg knows the minion's own keys: those of its user, and those beside 
   assertEquals(await answer("list_keys", { user: "nosuch" }, nobody), "User nosuch does not exist");
 });
 
-Deno.test("gpg changes keys of another user as its own, and gives the files back", async () => {
+Deno.test("gpg changes the keys of another user as root, and restores the owner of the files", async () => {
   using p = place([{ args: "*--import*", stderr: "[GNUPG:] IMPORT_RES 1 0 1 0 0 0 0 0 0 0 0 0 0 0 0\n" }]);
   const { directory } = p;
   const keyring = `${directory}/ring.gpg`;

@@ -92,7 +92,7 @@ Deno.test("the functions of ip return, write and call the same as those of Pytho
   }
 });
 
-Deno.test("ip.get_routes of Debian shows the script of routes that go, even if none of those that come is there", async () => {
+Deno.test("ip.get_routes of Debian shows the script of removed routes, even if the script of added routes is missing", async () => {
   const root = Deno.makeTempDirSync({ prefix: "ip_" });
   try {
     buildFiles(root, map({ "etc/network/if-down.d/route-eth0": "#!/bin/sh\nx\n" }));

@@ -75,7 +75,7 @@ Deno.test("sys lists the runners of this host's master", async () => {
   assert(isMap(docs) && str(docs.get("jobs.active") ?? "").includes("jobs"));
 });
 
-/** A minion beside a master, whose `salt-run` prints this. */
+/** A minion on the host of a master whose `salt-run` prints this. */
 function scripted(stdout: string, { retcode = 0, stderr = "" } = {}) {
   const p = place("");
   const words: string[][] = [];
@@ -93,7 +93,7 @@ function scripted(stdout: string, { retcode = 0, stderr = "" } = {}) {
   };
   const call = (name: string, args: Value[], kwargs: Record<string, unknown> = {}) =>
     testContext({ opts: p.context.opts, runChild }).call(name, args, map(kwargs));
-  /** What follows the options. */
+  /** The arguments after the options. */
   const asked = () => words.at(-1)?.slice(words.at(-1)!.indexOf("--no-color") + 1);
   return { call, asked, [Symbol.dispose]: () => p[Symbol.dispose]() };
 }
@@ -127,7 +127,7 @@ Deno.test("saltutil.cmd and cmd_iter pass their options on to the master", async
   );
 });
 
-Deno.test("saltutil.runner shows a runner's result as Salt's clients do, and what salt-run says if it has none", async () => {
+Deno.test("saltutil.runner returns a runner's result as Salt's clients do, or the output of salt-run if there is none", async () => {
   using p = scripted("[1, 2]\n");
   const whole = await p.call("saltutil.runner", ["test.arg", "a"], { full_return: true });
   assert(isMap(whole));

@@ -53,10 +53,10 @@ Deno.test("postgres.owner_to changes the owner of a database and of its objects,
     script,
     'begin;\nalter database "shop" owner to "fred";\nalter schema public owner to "fred";\ncommit;\n',
   );
-  given = "";
+  script = "";
   const recursive = map({ owner: "fred", owner_recurse: true, host: "db" });
   assertEquals(await context.call("postgres.db_alter", ["shop"], recursive), true);
-  assertEquals(given.includes('alter database "shop" owner to "fred";'), true, given);
+  assertEquals(script.includes('alter database "shop" owner to "fred";'), true, script);
   await assertRejects(
     () => context.call("postgres.owner_to", ["shop", 'fr"ed'], map({ host: "db" })),
     Error,

@@ -1,6 +1,6 @@
 /**
- * What functions make of hosts and masters that are unusual: other programs, other environments, another network. The programs, the
- * environment and the network are the test's own.
+ * Functions on unusual hosts and masters: other programs, other environments, another network. The programs, the
+ * environment and the network belong to the test.
  * @module
  */
 
@@ -23,7 +23,7 @@ async function withDirectory(test: (directory: string) => Promise<void>): Promis
   }
 }
 
-/** A minion with grains, on which these functions answer so; the others are real. */
+/** A minion with grains and with these answers of functions; the other functions are real. */
 function minion(answers: Readonly<Record<string, Value>> = {}, grains: ValueMap = new Map()): TestContext {
   const context: TestContext = testContext({
     grains,
@@ -44,7 +44,7 @@ async function answer(context: TestContext, fun: string, args: Value[] = [], kwa
   }
 }
 
-Deno.test("environ.setenv with clear_all empties or removes what it does not set", async () => {
+Deno.test("environ.setenv with clear_all empties or removes all other variables", async () => {
   const { env } = Deno;
   const own = { toObject: env.toObject, set: env.set, delete: env.delete };
   const now = new Map<string, string>();
@@ -63,7 +63,7 @@ Deno.test("environ.setenv with clear_all empties or removes what it does not set
   }
 });
 
-Deno.test("network.get_fqdn and fqdns are what the hosts file and the resolver say of this host", async () => {
+Deno.test("network.get_fqdn and fqdns return the host names of the hosts file and the resolver", async () => {
   const context = minion();
   const known = { files: new HostFiles(), resolver: await systemResolver() };
   assertEquals(await answer(context, "network.get_fqdn"), await fullName(Deno.hostname(), known));
@@ -83,7 +83,7 @@ Deno.test("network.traceroute shows nothing of a route that takes too long", asy
   assertEquals(await answer(testContext({ runChild }), "network.traceroute", ["example.com"]), []);
 });
 
-Deno.test("ps.proc_info shows a process's class of input and output, as ionice tells it", async () => {
+Deno.test("ps.proc_info shows a process's I/O class, as ionice reports it", async () => {
   using programs = new RecordedPrograms();
   const told = async (stdout: string) => {
     programs.answer("ionice", [{ args: "*", stdout }]);
@@ -95,7 +95,7 @@ Deno.test("ps.proc_info shows a process's class of input and output, as ionice t
   assertEquals(await told("ionice: failed\n"), null);
 });
 
-Deno.test("file.find logs what a command says on its standard error", async () => {
+Deno.test("file.find logs the standard error of a command", async () => {
   await withDirectory(async (root) => {
     Deno.writeTextFileSync(`${root}/a`, "");
     const context = minion();
@@ -106,7 +106,7 @@ Deno.test("file.find logs what a command says on its standard error", async () =
   });
 });
 
-Deno.test("file.statvfs shows what statfs tells of a file system", async () => {
+Deno.test("file.statvfs shows the data of statfs for a file system", async () => {
   const told = await answer(minion(), "file.statvfs", ["/"]);
   assert(isMap(told));
   const { stdout } = new Deno.Command("stat", { args: ["-f", "-c", "%l %S %b %c", "/"] }).outputSync();
@@ -129,14 +129,14 @@ Deno.test("file.statvfs shows what statfs tells of a file system", async () => {
   ]);
 });
 
-Deno.test("status.diskusage shows a path of which there are no figures without them, and one that is not there not", async () => {
+Deno.test("status.diskusage shows a path without statistics as empty, and leaves out a missing path", async () => {
   const context = minion();
   const told = await answer(context, "status.diskusage", ["/etc/passwd/x", "/nonexistent-path"]);
   assertEquals(told, map({ "/etc/passwd/x": { available: null, total: null } }));
   assert(context.logged[0].startsWith("warning: Cannot get stats from '/etc/passwd/x': "));
 });
 
-Deno.test("file.get_source_sum refuses a file of hashes whose signature does not hold", async () => {
+Deno.test("file.get_source_sum rejects a file of hashes with an invalid signature", async () => {
   await withDirectory(async (root) => {
     Deno.writeTextFileSync(`${root}/SUMS`, `${"a".repeat(64)}  x.txt\n`);
     Deno.writeTextFileSync(`${root}/SUMS.asc`, "");
@@ -183,7 +183,7 @@ Deno.test("pkg.list_downloaded finds the files of apt below a directory", async 
   });
 });
 
-Deno.test("pkg.mod_repo asks Launchpad for the key of a personal archive, and gives no password to a public one", async () => {
+Deno.test("pkg.mod_repo gets the key of a personal archive from Launchpad, and sends no password to a public one", async () => {
   const asked: string[] = [];
   const own = globalThis.fetch;
   globalThis.fetch = (input) => {
@@ -231,7 +231,7 @@ Deno.test("pkg.mod_repo asks Launchpad for the key of a personal archive, and gi
   }
 });
 
-Deno.test("root writes no files of a user's where a link of the user's leads", {
+Deno.test("root does not write a user's files through a link of the user", {
   ignore: Deno.build.os !== "linux" || Deno.uid() !== 0,
 }, async () => {
   await withDirectory((home) => {
@@ -245,7 +245,7 @@ Deno.test("root writes no files of a user's where a link of the user's leads", {
   });
 });
 
-Deno.test("state.event wants the bus of the minion or of the master", async () => {
+Deno.test("state.event requires the bus of the minion or of the master", async () => {
   const context = testContext({ opts: testOpts() });
   assertEquals(await answer(context, "state.event", ["*"], { count: 0 }), null);
   assertEquals(
@@ -254,7 +254,7 @@ Deno.test("state.event wants the bus of the minion or of the master", async () =
   );
 });
 
-Deno.test("saltutil.sync_beacons tells the minion to load its beacons again", async () => {
+Deno.test("saltutil.sync_beacons makes the minion reload its beacons", async () => {
   await withDirectory(async (root) => {
     Deno.mkdirSync(`${root}/files/_beacons`, { recursive: true });
     Deno.writeTextFileSync(`${root}/files/_beacons/mine.py`, "");
@@ -266,7 +266,7 @@ Deno.test("saltutil.sync_beacons tells the minion to load its beacons again", as
   });
 });
 
-Deno.test("cp.get_url without a destination returns text, or the bytes of what is no text", async () => {
+Deno.test("cp.get_url without a destination returns text, or bytes if the content is not text", async () => {
   await withDirectory(async (root) => {
     Deno.writeTextFileSync(`${root}/text`, "caf\u00e9\n");
     Deno.writeFileSync(`${root}/bytes`, Uint8Array.of(0xff, 0));

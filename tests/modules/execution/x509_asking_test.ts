@@ -1,6 +1,6 @@
 /**
- * The module `x509` where other minions, the master or the arguments answer oddly. What Python Salt answers to common calls is in
- * x509_files_test.ts. Source: Salt 3008.3 `salt/modules/x509_v2.py`.
+ * The module `x509` with unusual answers of other minions and of the master, and with unusual arguments.
+ * x509_files_test.ts has Python Salt's results of common calls. Source: Salt 3008.3 `salt/modules/x509_v2.py`.
  * @module
  */
 
@@ -15,7 +15,7 @@ const CA: string = made.certificates[0].made.value, KEY: string = made.keys.rsa2
 const SIGNER = { signing_private_key: KEY, signing_cert: CA };
 const CERTIFICATE = { public_key: made.keys.ec256.public, ...SIGNER, CN: "x" };
 
-/** A minion with policies, on which these functions answer so. */
+/** A minion with policies and with these answers of functions. */
 function minion(answers: Readonly<Record<string, Value>>, policies: ValueMap = new Map()): TestContext {
   const context: TestContext = testContext({
     pillar: map({ x509_signing_policies: policies }),
@@ -37,7 +37,7 @@ async function answer(context: TestContext, fun: string, kwargs: Readonly<Record
 
 const remote = (data: unknown) => ({ "publish.publish": map({ ca: { data, errors: [] } }) });
 
-Deno.test("x509 takes an authority's answer only if it is a certificate, or the map of a policy", async () => {
+Deno.test("x509 accepts an authority's answer only if it is a certificate, or the map of a policy", async () => {
   const asked = { ca_server: "ca", signing_policy: "www" };
   assertEquals(await answer(minion(remote("no policy")), "get_signing_policy", asked), map({}));
   assertEquals(
@@ -78,7 +78,7 @@ Deno.test("x509.sign_remote_certificate asks the master about compound expressio
   assertEquals(Array.isArray(broken.errors) && broken.errors.length, 1);
 });
 
-Deno.test("x509 refuses containers of PKCS#12, arguments that it does not know, and bytes that are no text", async () => {
+Deno.test("x509 rejects PKCS#12 containers, unknown arguments, and bytes that are not text", async () => {
   const context = minion({});
   const unsupported = "Containers of PKCS#12 are not written here";
   assertEquals(await answer(context, "create_certificate", { ...CERTIFICATE, encoding: "pkcs12" }), unsupported);
@@ -92,7 +92,7 @@ Deno.test("x509 refuses containers of PKCS#12, arguments that it does not know, 
   );
 });
 
-Deno.test("x509.verify_signature refuses keys that sign nothing", async () => {
+Deno.test("x509.verify_signature rejects keys that cannot sign", async () => {
   const exchanges = Uint8Array.fromHex("302a300506032b656e032100" + "01".repeat(32)).toBase64();
   const signing_pub_key = `-----BEGIN PUBLIC KEY-----\n${exchanges}\n-----END PUBLIC KEY-----\n`;
   assertEquals(
@@ -101,7 +101,7 @@ Deno.test("x509.verify_signature refuses keys that sign nothing", async () => {
   );
 });
 
-Deno.test("x509.create_certificate takes Salt's old name of the digest", async () => {
+Deno.test("x509.create_certificate accepts Salt's old name of the digest", async () => {
   const context = minion({});
   const certificate = await answer(context, "create_certificate", { ...CERTIFICATE, algorithm: "sha512" });
   const read = await answer(context, "read_certificate", { certificate });

@@ -1,5 +1,5 @@
 /**
- * Grains of hosts that this one is not: the files and programs of each below a directory of its own.
+ * Grains of other kinds of hosts: the files and programs of each are below its own directory.
  * @module
  */
 
@@ -11,7 +11,7 @@ import { virtualGrains } from "../../../modules/grains/virtual.ts";
 import { HostFiles } from "../../../lib/host/files.ts";
 import { assertEquals } from "../../support/assert.ts";
 
-/** The grains that `read` makes of a host with these files, all of them executable. */
+/** The grains that `read` returns on a host with these files, all of them executable. */
 function grainsOf(
   read: (files: HostFiles) => Record<string, unknown>,
   files: Readonly<Record<string, string>>,
@@ -28,7 +28,7 @@ function grainsOf(
   }
 }
 
-/** What Salt 3008.3's parse_resolv reads in it: wrong addresses and networks are left out. */
+/** The result of Salt 3008.3's parse_resolv: invalid addresses and networks are left out. */
 const RESOLV = `NameServer 192.0.2.1
 nameserver FD00:0::1
 nameserver nope
@@ -44,7 +44,7 @@ options rotate
 OPTIONS timeout:1
 `;
 
-Deno.test("dns is what Salt reads in resolv.conf: networks of sortlist with their masks, each once", () => {
+Deno.test("dns has the data that Salt reads from resolv.conf: networks of sortlist with their masks, each once", () => {
   assertEquals(grainsOf((files) => networkGrains(files, []), { "/etc/resolv.conf": RESOLV }).dns, {
     nameservers: ["192.0.2.1", "fd00::1"],
     ip4_nameservers: ["192.0.2.1"],
@@ -136,7 +136,7 @@ Deno.test("a process of a user without an account has no names", () => {
   }
 });
 
-Deno.test("processors of IBM S/390, parameters of the kernel with an open quote, cards that no list names", () => {
+Deno.test("processors of IBM S/390, kernel parameters with an open quote, graphics cards that are in no list", () => {
   const cpuinfo = "vendor_id       : IBM/S390\n# processors    : 4\nprocessor 0: version = FF\n";
   const card = "/sys/bus/pci/devices/0000:01:00.0";
   const { num_cpus, cpu_model, kernelparams, gpus } = grainsOf((files) => hardwareGrains(files, { gpus: true }), {

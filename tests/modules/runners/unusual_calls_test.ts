@@ -1,5 +1,5 @@
 /**
- * Runners with arguments that are wrong, with options that are rare, and where something is missing or locked.
+ * Runners with invalid arguments, with rare options, and with missing or locked files.
  * @module
  */
 
@@ -22,7 +22,7 @@ function addJob({ context }: RunnerWorld, jid: string, fun: string): void {
   context.jobs.saveLoad(jid, map({ fun, arg: [], tgt: "web1", tgt_type: "glob", jid, user: "ann" }), ["web1"]);
 }
 
-Deno.test("jobs.last_run wants metadata as a dictionary; otherwise it finds nothing, as in Salt", () =>
+Deno.test("jobs.last_run requires metadata as a dictionary; otherwise it finds nothing, as in Salt", () =>
   withRunnerWorld(async (world) => {
     addJob(world, JID, "test.ping");
     assertEquals(await world.call("jobs.last_run", [], { metadata: "text" }), false);
@@ -42,7 +42,7 @@ Deno.test("jobs.list_jobs shows the end of jobs if the master stores it", () =>
     assertEquals(job.get("EndTime"), "2025, Jan 02 03:04:06.000000");
   }, "job_cache_store_endtime: True\n"));
 
-Deno.test("jobs.outcomes and jobs.attach refuse a job that is not in the cache", () =>
+Deno.test("jobs.outcomes and jobs.attach reject a job that is not in the cache", () =>
   withRunnerWorld(async ({ call }) => {
     for (const fun of ["jobs.outcomes", "jobs.attach"]) {
       await assertRejects(() => call(fun, [JID]), CommandError, `There is no job ${JID} in the job cache`);
@@ -60,7 +60,7 @@ Deno.test("jobs.active with display_progress names the minions that are asked, a
     ]);
   }));
 
-Deno.test("overview.minions shows no job that watches another one as a minion's last", () =>
+Deno.test("overview.minions does not show a job that monitors another one as a minion's last job", () =>
   withRunnerWorld(async (world) => {
     world.context.keys.put("web1", "accepted", "PEM");
     addJob(world, JID, "test.ping");
@@ -69,7 +69,7 @@ Deno.test("overview.minions shows no job that watches another one as a minion's 
     assertEquals(repr(table).match(/'last_job': '([^']*)'/)?.[1], `test.ping ${JID}`);
   }));
 
-Deno.test("pillar.show_top takes the grains of the first known minion, and shows what is wrong with top files", () =>
+Deno.test("pillar.show_top uses the grains of the first known minion, and shows errors of top files", () =>
   withRunnerWorld(async ({ call, context, done }) => {
     assertEquals(repr(await call("pillar.show_top")), "{'base': {'*': ['*']}}");
     context.data.setGrains("web1", map({ os: "Debian" }));
@@ -79,13 +79,13 @@ Deno.test("pillar.show_top takes the grains of the first known minion, and shows
     assertEquals(done, ["{'data': ['wrong'], 'outputter': 'nested'}"]);
   }));
 
-Deno.test("pillar.show_top of a master without a minion data cache knows no minion", () =>
+Deno.test("pillar.show_top on a master without a minion data cache finds no minion", () =>
   withRunnerWorld(async ({ call, context }) => {
     context.data.setGrains("web1", map({ os: "Debian" }));
     assertEquals(repr(await call("pillar.show_top")), "{'base': {'*': ['*']}}");
   }, "minion_data_cache: False\n"));
 
-Deno.test("salt.returns asks some of the minions, in batches, until one fails", () =>
+Deno.test("salt.returns runs a job on a subset of minions, in batches, until one fails", () =>
   withRunnerWorld(async ({ call, context, answers, done, gone }) => {
     const ids = ["a1", "a2", "a3", "a4", "a5"];
     const asked: string[][] = [];
@@ -128,11 +128,11 @@ Deno.test("the order of minions of a subset is random", () =>
       return Promise.resolve({ returns: new Map(meant.map((id) => [id, { return: true, retcode: 0 }])), silent: [] });
     };
     const some = async () => [...(await call("salt.returns", ["*", "test.ping"], { subset: 10 }) as ValueMap).keys()];
-    // The same ten of fifty twice: once in ten thousand million times.
+    // The probability of the same ten of fifty twice is one in ten thousand million.
     assert(repr(await some()) !== repr(await some()));
   }));
 
-Deno.test("state.event names what is no bus, and where no minion has one", () =>
+Deno.test("state.event reports an invalid bus, and a missing bus of a minion", () =>
   withRunnerWorld(async ({ call, root }) => {
     await assertRejects(() => call("state.event", [], { node: "proxy" }), CommandError, "master or minion, not proxy");
     const of = (message: string) =>
@@ -145,7 +145,7 @@ Deno.test("state.event names what is no bus, and where no minion has one", () =>
     await of("Several minions have their event bus in");
   }));
 
-Deno.test("state.pause, resume and soft_kill steer a run on the master's own host", () =>
+Deno.test("state.pause, resume and soft_kill control a run on the master's own host", () =>
   withRunnerWorld(async ({ call, context }) => {
     const executed: string[] = [];
     context.execute = ({ fun, args }) => {
@@ -201,7 +201,7 @@ Deno.test("batch.stop with kill of a batch that no minion runs yet kills nothing
     assertEquals(done, [`fire salt/batch/${JID}/stop {'jid': '${JID}', 'reason': 'stop'}`]);
   }));
 
-Deno.test("bus.subscribers shows what the bus wrote, and nothing where there is no bus", () =>
+Deno.test("bus.subscribers shows the counts of the bus, and nothing without a bus", () =>
   withRunnerWorld(async ({ call, context }) => {
     assertEquals(await call("bus.subscribers"), []);
     Deno.mkdirSync(context.opts.sock_dir, { recursive: true });
@@ -214,7 +214,7 @@ Deno.test("bus.subscribers shows what the bus wrote, and nothing where there is 
     );
   }));
 
-Deno.test("git_pillar.update says of a repository whose updates are locked that it is not fetched", async () => {
+Deno.test("git_pillar.update reports that a repository with a lock is not fetched", async () => {
   const repository = await Deno.makeTempDir({ prefix: "git_pillar_" });
   try {
     await git(["init", "--quiet", "--initial-branch=main", repository]);
@@ -235,7 +235,7 @@ Deno.test("git_pillar.update says of a repository whose updates are locked that 
   }
 });
 
-Deno.test("cache.clear_git_lock knows Salt's roles; targets of the cache are read as the kind that they name", () =>
+Deno.test("cache.clear_git_lock accepts Salt's roles; targets of the cache are read by their given type", () =>
   withRunnerWorld(async ({ call, context }) => {
     await assertRejects(() => call("cache.clear_git_lock", ["gitea"]), InvocationError, "Invalid role 'gitea'");
     context.keys.put("web1", "accepted", "PEM");

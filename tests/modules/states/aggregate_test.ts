@@ -46,7 +46,7 @@ Deno.test("selinux.mod_aggregate aggregates the booleans of all chunks with the 
   assertEquals(chunks.map((one) => one.get("__agg__") ?? false), [true, true, false, false]);
 });
 
-Deno.test("a chunk of another function, or the only one, is returned as it is", async () => {
+Deno.test("a chunk of another function, or the only chunk, is returned unchanged", async () => {
   const alone = (state: string, fun: string, chunks: ValueMap[] = []) =>
     aggregated(state, [chunk(state, fun, "x"), ...chunks]);
   const cases: readonly (readonly [state: string, fun: string])[] = [

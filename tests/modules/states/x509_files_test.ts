@@ -1,4 +1,4 @@
-/** What the states of x509 do when what they stand on fails: on files of a directory of their own. @module */
+/** The states of x509 when functions that they call fail, on files in a directory of the test. @module */
 
 import { isMap, map, type Value, type ValueMap } from "../../../lib/values/value.ts";
 import { absent, manage, type Wanted } from "../../../modules/states/_x509_files.ts";
@@ -6,7 +6,7 @@ import { assert, assertEquals, assertRejects } from "../../support/assert.ts";
 import { callState, stateContext } from "../../support/calls/state_call.ts";
 import { openTree } from "../../support/calls/state_tree.ts";
 
-/** Runs {@linkcode manage}. @param answer What `state.single` answers in the place of file.managed. */
+/** Runs {@linkcode manage}. @param answer The answer of `state.single`, which replaces file.managed. */
 async function managed(name: string, given: Partial<Wanted>, answer: Value) {
   const wanted: Wanted = {
     what: "certificate",
@@ -27,7 +27,7 @@ async function managed(name: string, given: Partial<Wanted>, answer: Value) {
 
 const DONE = map({ "file_|-x_|-x_|-managed": { result: true, comment: "", changes: {} } });
 
-Deno.test("a file.managed that could not be run is a failure with what was said", async () => {
+Deno.test("a file.managed that could not be run is a failure with its message", async () => {
   const { result, calls } = await managed("/nonexistent/x.crt", {}, ["Pillar failed to render"]);
   assertEquals(
     [result.result, result.comment],
@@ -36,20 +36,20 @@ Deno.test("a file.managed that could not be run is a failure with what was said"
   assertEquals(calls.map((call) => call.get("test")), [true]);
 });
 
-Deno.test("a container of PKCS#12 is refused before anything is done", async () => {
+Deno.test("a PKCS#12 container is rejected before anything is changed", async () => {
   const { result, calls } = await managed("/nonexistent/x.p12", { encoding: "pkcs12" }, DONE);
   assertEquals([result.result, result.comment], [false, "Containers of PKCS#12 are not written here"]);
   assertEquals(calls, []);
 });
 
-Deno.test("what is no text is written to no file", async () => {
+Deno.test("a value that is not text is not written to a file", async () => {
   const calls: Value[] = [];
   const made = managed("/nonexistent/x.crt", { make: () => Promise.resolve(null) }, DONE);
   await assertRejects(() => made.then((one) => calls.push(...one.calls)), TypeError, "not a NoneType");
   assertEquals(calls, []);
 });
 
-Deno.test("a link that is not followed is removed, and what it leads to stays", async () => {
+Deno.test("a link that is not followed is removed, and its target stays", async () => {
   const dir = await Deno.makeTempDir();
   try {
     await Deno.writeTextFile(`${dir}/target`, "old");
@@ -64,7 +64,7 @@ Deno.test("a link that is not followed is removed, and what it leads to stays", 
   }
 });
 
-/** Keys and digests; one of RSA is slow to make. */
+/** Keys and digests; an RSA key is slow to make. */
 const SIGNERS: readonly (readonly [algo: string, more: Readonly<Record<string, unknown>>, digest: string])[] = [
   ["rsa", { keysize: 2048 }, "sha3_256"],
   ["ec", { keysize: 256 }, "sha512"],
@@ -72,7 +72,7 @@ const SIGNERS: readonly (readonly [algo: string, more: Readonly<Record<string, u
   ["ed25519", {}, "sha256"],
 ];
 
-Deno.test("a list that an issuer with another kind of key signed is made anew", async () => {
+Deno.test("a list signed with another kind of key is made again", async () => {
   await using tree = await openTree({});
   const make = async (fun: string, kwargs: Readonly<Record<string, unknown>>): Promise<Value> =>
     (await tree.call(`x509.${fun}`, [], kwargs)).returned;

@@ -180,7 +180,7 @@ Deno.test("salt.wheel runs a wheel function, but not one that returns a secret",
     await assertRejects(() => call("salt.wheel", ["key.acept", "x"]), Error, "key.accept");
   }));
 
-Deno.test("key.gen returns a key pair and stores none of it", () =>
+Deno.test("key.gen returns a key pair and does not store it", () =>
   withRunnerWorld(async ({ call, root }) => {
     const pair = await call("wheel.key.gen", []) as ValueMap;
     assertStringIncludes(String(pair.get("priv")), "PRIVATE KEY");
@@ -188,7 +188,7 @@ Deno.test("key.gen returns a key pair and stores none of it", () =>
     assertEquals(isThere(`${root}/pki`), false);
   }));
 
-Deno.test("key.gen_keys gives its files to a user, and refuses one that is not there", () =>
+Deno.test("key.gen_keys makes a user the owner of its files, and rejects an unknown user", () =>
   withRunnerWorld(async ({ call, root }) => {
     const made = (user: string) => call("wheel.key.gen_keys", [], { keydir: `${root}/made`, keyname: "web9", user });
     await assertRejects(() => made("no-such-user"), InvocationError, "there is no user no-such-user");
@@ -198,7 +198,7 @@ Deno.test("key.gen_keys gives its files to a user, and refuses one that is not t
     assertEquals([uid !== 0, Deno.statSync(`${root}/made/web9.pub`).uid], [true, uid]);
   }));
 
-Deno.test("a match that is no glob is refused, and so is a key that the master has not made yet", () =>
+Deno.test("a match that is not a glob is rejected, and so is a key that the master has not made yet", () =>
   withRunnerWorld(async ({ call, root }) => {
     await assertRejects(
       () => call("wheel.key.finger", [5]),

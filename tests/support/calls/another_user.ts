@@ -1,6 +1,6 @@
 /**
- * A process of root that becomes another user: prints as JSON what it may read before and afterwards. Its arguments are
- * the user, and a directory whose files root alone may read.
+ * A process of root that changes to another user: prints as JSON which files it can read before and afterwards. Its
+ * arguments are the user, and a directory whose files only root may read.
  * @module
  */
 
@@ -31,7 +31,7 @@ const look = () => ({
 
 const asRoot = actAsUser(user);
 const acting = { ...look(), asRoot: asRoot(mayRead), again: mayRead() };
-// It takes root's rights for good.
+// It removes root's rights permanently.
 const before = asRoot(() => {
   becomeRunUser(user);
   return Deno.uid();

@@ -1,5 +1,5 @@
 /**
- * A process for pillars whose compiler fails with each pillar.
+ * A pillar process whose compiler fails for each pillar.
  * @module
  */
 

@@ -1,5 +1,5 @@
 /**
- * The host of a master without the master, for what runs on it: an event bus, the ports and the directories.
+ * The host of a master without the master, for programs that run on it: an event bus, the ports and the directories.
  * @module
  */
 
@@ -18,7 +18,7 @@ import { map, type Value, type ValueMap } from "../../../lib/values/value.ts";
 import { MasterKeys, ScriptedMaster, TEST_KEY_BITS } from "./scripted_master.ts";
 
 const masterKey = await PrivateKey.generate(TEST_KEY_BITS);
-/** The host. Its master answers a publish by a job of its own, until `master.script` is another one. */
+/** The host. Its master answers each publish with a new job, until `master.script` is changed. */
 export class MasterHost implements AsyncDisposable {
   readonly root: string;
   readonly opts: MasterOpts;
@@ -85,7 +85,7 @@ export class MasterHost implements AsyncDisposable {
     );
   }
 
-  /** Ends like a killed master: its socket file stays. */
+  /** Ends like a killed master: the socket file stays. */
   async die(): Promise<void> {
     this.#dead = true;
     this.#listener.close();
