@@ -100,11 +100,11 @@ Deno.test("the sizes and the offset of a large archive's directory are read from
         root,
       ),
     );
-    // The place of the 64-bit record is that of something else.
+    // The offset of the 64-bit record points to other data.
     const elsewhere = new DataView(locator.buffer.slice(0));
     elsewhere.setBigUint64(8, 0n, true);
     assert(await isNone(new Blob([...parts.slice(0, 4), elsewhere.buffer, last.buffer]), root));
-    // An extra field that is too short for a size leaves it as it was: larger than any archive.
+    // An extra field that is too short for a size does not change it: the size is larger than any archive.
     field.setUint16(8, 8, true);
     const short = new DataView(entry.buffer.slice(0));
     short.setUint16(30, 18, true);

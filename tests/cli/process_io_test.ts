@@ -28,7 +28,7 @@ function salt(name: string, ...words: readonly string[]): Deno.ChildProcess {
   return start("run", "--allow-all", "--quiet", "salt.ts", "--as", name, ...words);
 }
 
-/** The words that run a module of this project's: `deno eval` would leave no figures for the coverage. */
+/** The command that runs a module of this project: `deno eval` would write no coverage data. */
 function moduleWords(text: string): string[] {
   const path = Deno.makeTempFileSync({ prefix: "process_io_", suffix: ".ts" });
   Deno.writeTextFileSync(path, text.replaceAll('"./', `"${ROOT}`));
@@ -139,7 +139,7 @@ Deno.test("the width and the type of the terminal are read from the environment 
   }
 });
 
-Deno.test("a program that prints after its reader has gone goes on in silence", async () => {
+Deno.test("a program that prints after its reader has ended continues silently", async () => {
   const child = start(...moduleWords(
     `import { outputGone, writeError, writeOut } from "./lib/cli/process_io.ts";
      const text = "x".repeat(100_000);
@@ -152,7 +152,7 @@ Deno.test("a program that prints after its reader has gone goes on in silence", 
   assertEquals([code, err], [0, "[false,true,true,true]"]);
 });
 
-Deno.test("words come from standard input with --args-stdin; they cannot ask for help", () =>
+Deno.test("with --args-stdin arguments come from standard input; they cannot request help", () =>
   withKeys(async (config) => {
     for (
       const [text, code, out, err] of [
@@ -179,7 +179,7 @@ Deno.test("words come from standard input with --args-stdin; they cannot ask for
     }
   }));
 
-Deno.test("--version alone is answered by a small module", async () => {
+Deno.test("a small module answers a lone --version", async () => {
   const { code, stdout } = await start("run", "--allow-all", "lib/commands/version_alone.ts", "salt-key").output();
   assertEquals(code, 0);
   assertMatch(new TextDecoder().decode(stdout), /^salt-key \d+\.\d+/);

@@ -53,7 +53,7 @@ Deno.test("salt-call runs a custom function with exactly the permissions that it
   assertEquals((await run(host.words("test.cross_test", "own.asked"))).out, "local:\n    True\n");
 });
 
-Deno.test("a custom function of salt-call reaches what a built-in one does", async () => {
+Deno.test("a custom function of salt-call has the same access as a built-in one", async () => {
   using host = new Host(`
     const reason = (error) => error.message;
     export const asks = { permissions: "all", run: async (_bound, { outside, jobs }) => [

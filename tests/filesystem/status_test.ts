@@ -1,9 +1,9 @@
-/** What is told of a file where the C library may not be called: its times are in milliseconds. @module */
+/** The status of a file if the C library may not be called: its times are in milliseconds. @module */
 
 import { fileStatus } from "../../lib/filesystem/status.ts";
 import { assertEquals } from "../support/assert.ts";
 
-Deno.test("without the C library the times of a file are those of the runtime, also of a link itself", async () => {
+Deno.test("without the C library the times of a file, also of a link itself, come from the runtime", async () => {
   const directory = Deno.makeTempDirSync({ prefix: "status_" });
   try {
     const file = `${directory}/file`;

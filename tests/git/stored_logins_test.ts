@@ -1,4 +1,4 @@
-/** The passwords that a repository keeps: where, for which URLs, and what git does with keys of the file server. @module */
+/** The passwords of a repository: their place, their URLs, and git's use of keys of the file server. @module */
 
 import { CommandError } from "../../lib/errors.ts";
 import { hideLogins } from "../../lib/git/logins.ts";
@@ -44,14 +44,14 @@ Deno.test("a password is stored beside git's configuration, also of a worktree a
     assertEquals(knownLogins(`${root}/bare`).stored, []);
   }));
 
-Deno.test("outside of a repository nothing is stored, and a password without a place is refused", () =>
+Deno.test("outside of a repository nothing is stored, and a password without a place is rejected", () =>
   withRepository(async (_repository, root) => {
     await storeLogins({ cwd: root }, { kept: [], added: [] }, testContext());
     const add = () => storeLogins({ cwd: root }, { kept: [], added: [LOGIN] }, testContext());
     await assertRejects(add, CommandError, `${root} is not in a git repository`);
   }));
 
-Deno.test("of two passwords of one user at one host the last is kept, which is told; a failure is told without them", () =>
+Deno.test("of two passwords of one user at one host the last is stored and this is reported; a failure is reported without passwords", () =>
   withRepository(async (repository) => {
     const context = testContext();
     const added = [LOGIN, { ...LOGIN, password: "other" }];
@@ -76,12 +76,12 @@ Deno.test("of two passwords of one user at one host the last is kept, which is t
     assertEquals(error.message.includes("other"), false);
   }));
 
-Deno.test("bytes of a password that are no UTF-8 stay as they are written", () => {
+Deno.test("bytes of a password that are not UTF-8 stay as they are written", () => {
   const { env } = hideLogins(["clone", "https://me:a%FF%20b@host/x"], { stored: [], configured: [] }, 0);
   assertEquals(Object.values(env).some((value) => value.includes("a%FF%20b")), true, JSON.stringify(env));
 });
 
-Deno.test("a key of the file server is there for git's user while git runs", async () => {
+Deno.test("a key of the file server is available to git's user while git runs", async () => {
   const user = findUser(Deno.uid() ?? 0)?.name;
   const seen: string[] = [];
   const runChild: ChildRunner = (spec) => {

@@ -223,7 +223,7 @@ Deno.test("objects that git does not have are no texts, and what is after them i
   assertEquals([...parseBatch(new TextEncoder().encode("torn"))], []);
 });
 
-Deno.test("processes that make the same directory at once use one of them", () =>
+Deno.test("processes that make the same directory at the same time use one of them", () =>
   withRemote(async (remote, root) => {
     const commit = await fetched(remote);
     const place = { repository: `${root}/served`, directory: `${root}/commits` };
@@ -268,7 +268,7 @@ Deno.test("a directory of objects that cannot be read is an error of the store",
     await assertRejects(() => remote.reap(), StoreError, `Cannot read ${blobs}/loop: `);
   }));
 
-Deno.test("the program that tells ssh the passphrase is written once", () =>
+Deno.test("the program that gives ssh the passphrase is written once", () =>
   withRemote(async (_remote, root) => {
     const access = { privkey: "/k", passphrase: "secret", sslVerify: true, proxy: "" };
     const file = `${root}/served/askpass`;

@@ -1,4 +1,4 @@
-/** Commands in a keeper's process: what is started, ended, refused and lost, with and without the minion. @module */
+/** Commands in a keeper's process: started, ended, rejected and lost ones, with and without the minion. @module */
 
 import { CommandLostError, WireError } from "../../lib/errors.ts";
 import type { ChildCare, ChildOutcome, ChildSpec } from "../../lib/host/child_process.ts";
@@ -102,7 +102,7 @@ function care(more: Partial<ChildCare> = {}): ChildCare {
 
 const textOf = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
 
-Deno.test("a keeper runs commands, and tells why one did not run", () =>
+Deno.test("a keeper runs commands, and reports why one did not run", () =>
   withKeeper(async (keeper) => {
     const run = keeperRunner(job(keeper.cachedir, { connect: () => keeper.connect() }));
     const seen: string[] = [];
@@ -113,7 +113,7 @@ Deno.test("a keeper runs commands, and tells why one did not run", () =>
     assertEquals([retcode, textOf(stdout), textOf(stderr)], [3, "out\n", "err\n"]);
     assertEquals(seen.sort(), ["stderr: err\n", "stdout: out\n"]);
     await assertRejects(() => run({ ...shell(""), argv: ["/none/at/all"] }, care()), Error, "/none/at/all");
-    // What it keeps for a minion that may die is limited.
+    // The output that it stores for a minion that may die is limited.
     for (let i = 0; i < 3; i++) {
       const large = await run(shell("head -c 5000000 /dev/zero"), care());
       assertEquals(large.stdout.length, 5_000_000);
@@ -159,7 +159,7 @@ Deno.test("a command ends with its job, also one whose job ends while it is sent
     }
   }));
 
-Deno.test("a command that continued without its minion is taken over, with its outcome", () =>
+Deno.test("a command that continued without its minion is taken over together with its outcome", () =>
   withKeeper(async (keeper) => {
     const { cachedir } = keeper;
     const run = keeperRunner(job(cachedir, { connect: () => keeper.connect() }));
@@ -283,7 +283,7 @@ const OUTCOME: ChildOutcome = {
   dropped: { stdout: 0, stderr: 2 },
 };
 
-Deno.test("a command is killed with the job that took it over; how one ended that nobody read is not known", () =>
+Deno.test("a command is killed with the job that took it over; the outcome of a command that nobody read is unknown", () =>
   withDirectory(async (cachedir) => {
     const child = new Deno.Command("sleep", { args: ["60"], detached: true }).spawn();
     const running = detachedOne({ process: markOf(child.pid), keeper: markOf(Deno.pid) });
@@ -297,7 +297,7 @@ Deno.test("a command is killed with the job that took it over; how one ended tha
     await assertRejects(() => run(shell(""), care()), CommandLostError, "It is not known how the command ended");
   }));
 
-Deno.test("files of commands are read if they are whole, and removed if nobody needs them", () =>
+Deno.test("files of commands are read if they are complete, and removed if nobody needs them", () =>
   withDirectory(async (cachedir, directory) => {
     writeDetached(cachedir, detachedOne({ number: 2, outcome: OUTCOME }));
     writeDetached(cachedir, detachedOne());
@@ -322,7 +322,7 @@ Deno.test("without a keeper a command runs in this process", async () => {
   assertEquals(textOf((await run(shell("echo here"), care())).stdout), "here\n");
 });
 
-Deno.test("answers are read as they were sent, and others are refused", () => {
+Deno.test("answers are read as they were sent, and invalid ones are rejected", () => {
   const answers = [
     { kind: "started", pid: 7 },
     { kind: "output", stream: "stderr", bytes: Uint8Array.of(1, 2) },

@@ -338,7 +338,7 @@ Deno.test("failures are logged as errors, unless the return code is ignored or t
   assertEquals(await logOf({ output_loglevel: "quiet" }), []);
 });
 
-Deno.test("a command has no terminal, which is logged if one was asked for", async () => {
+Deno.test("a command has no terminal; this is logged if one was requested", async () => {
   const recorder = host();
   const result = await runCommand({ cmd: "test -t 0 || echo none", python_shell: true, use_vt: true }, recorder);
   assertEquals(result.stdout, "none");

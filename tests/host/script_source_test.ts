@@ -1,4 +1,4 @@
-/** Scripts that are copied, users that are changed to without setpriv, and files of a host that are searched. @module */
+/** Copied scripts, changes of the user without setpriv, and searched files of a host. @module */
 
 import { CommandError } from "../../lib/errors.ts";
 import { loginEnvironment } from "../../lib/host/command_environment.ts";
@@ -20,7 +20,7 @@ async function withDirectory(act: (directory: string) => Promise<void>): Promise
   }
 }
 
-Deno.test("of a script that does not render no copy is left", () =>
+Deno.test("a script that does not render leaves no copy", () =>
   withDirectory(async (directory) => {
     const script = `${directory}/script.sh`;
     Deno.writeTextFileSync(script, "echo {{ nothing");
@@ -32,14 +32,14 @@ Deno.test("of a script that does not render no copy is left", () =>
       fetch: () => Promise.resolve(undefined),
       render: (text: string) => Promise.reject(new CommandError(`cannot render ${text}`)),
     };
-    // A directory that others control is not used, so the place of copies may be the system's.
+    // A directory that others control is not used, so copies may be in the system's directory.
     const before = [...Deno.readDirSync(copies)].length;
     await assertRejects(() => copyScript(script, copy), CommandError, "cannot render echo {{ nothing");
     assertEquals([...Deno.readDirSync(copies)].length, before);
   }));
 
 Deno.test({
-  name: "a user is changed to by the runtime where there is only Busybox's setpriv",
+  name: "the runtime changes the user if there is only Busybox's setpriv",
   ignore: Deno.uid() !== 0 || findUser("nobody") === undefined,
   fn() {
     const user = findUser("nobody");
@@ -55,7 +55,7 @@ Deno.test({
   },
 });
 
-Deno.test("a login that fails leaves the user's name and home, and its reason is logged", async () => {
+Deno.test("after a login that fails only the user's name and home are known, and its reason is logged", async () => {
   const user = { name: "nobody", uid: 65_534, gid: 65_534, gecos: "", home: "/h", shell: "" };
   using programs = new RecordedPrograms();
   const logged: string[] = [];
@@ -66,7 +66,7 @@ Deno.test("a login that fails leaves the user's name and home, and its reason is
     assertEquals(await loginEnvironment(user, { shell: null, signal, log }), { USER: "nobody", HOME: "/h" });
     assertEquals(logged.pop(), `Environment could not be retrieved for user 'nobody': ${reason}`);
   }
-  // It is there, and no program: it cannot be started.
+  // The file exists but is not a program: it cannot be started.
   Deno.writeTextFileSync(`${programs.path}/su`, "\x7fELF no program", { mode: 0o755 });
   assertEquals(await loginEnvironment(user, { shell: null, signal, log }), { USER: "nobody", HOME: "/h" });
   assertMatch(logged.join("\n"), /^Environment could not be retrieved for user 'nobody': ./);
@@ -88,7 +88,7 @@ Deno.test("a shell has a version, or the reason why it is not known", async () =
   assertEquals((await info("fish")).installed, null);
 });
 
-Deno.test("a file is searched for a word, until what follows it is what is looked for", () =>
+Deno.test("a file is searched for a word until the expected text follows the word", () =>
   withDirectory((directory) => {
     Deno.writeTextFileSync(`${directory}/library`, "xPAM no\0-PAM +AUDIT end\0PAM");
     const files = new HostFiles(directory);

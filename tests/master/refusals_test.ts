@@ -1,4 +1,4 @@
-/** What a master's handlers refuse, and what they log when they cannot do their work. @module */
+/** Requests that a master's handlers reject, and their log messages after failures. @module */
 
 import { FileUpdates } from "../../lib/master/file_updates.ts";
 import { restoreFromJournal } from "../../lib/master/journal.ts";
@@ -15,7 +15,7 @@ import { makeFileServer } from "../support/files/file_server.ts";
 import { ScriptedMinion, testKey } from "../support/fleet/scripted_minion.ts";
 import { testServices } from "../support/fleet/services.ts";
 
-Deno.test("an encrypted request of too many fields is refused", async () => {
+Deno.test("an encrypted request with too many fields is rejected", async () => {
   using services = await testServices();
   const handler = new RequestHandler(services);
   const minion = new ScriptedMinion(
@@ -66,7 +66,7 @@ Deno.test("minions whose grains take too long to match are named in the log", as
   assertMatch(services.logged.join("\n"), /The data of these minions take too long to match with .*: web1/);
 });
 
-Deno.test("a part that is not built is named once for each minion, and again after very many", () => {
+Deno.test("an unsupported part is named once for each minion, and again after very many other minions", () => {
   const said: string[] = [];
   const ask = (id: string) => warnOnceNotBuilt(id, "the mine", { warn: (line: string) => void said.push(line) });
   for (let i = 0; i < 2; i++) ask("web1");
@@ -85,7 +85,7 @@ Deno.test("a journal that cannot be read stays for the next start", async () => 
   assertMatch(logged.join("\n"), /ERROR: The journal stays for the next start: /);
 });
 
-Deno.test("updates of files that end while they load their backends set no timers", async () => {
+Deno.test("file updates that end while they load their backends set no timers", async () => {
   using server = await makeFileServer(map({ fileserver_backend: ["roots"], fileserver_events: true }));
   const { opts, log, logged } = server.services;
   const updates = new FileUpdates({ opts, log, fire: () => Promise.resolve() });
@@ -93,7 +93,7 @@ Deno.test("updates of files that end while they load their backends set no timer
   assertEquals(logged.filter((line) => line.startsWith("ERROR")), []);
 });
 
-fleetTest("a key file of a user in publisher_acl that is gone is written again", {
+fleetTest("a missing key file of a user in publisher_acl is written again", {
   master: { publisher_acl: { nobody: ["test.*"] }, loop_interval: 1 },
 }, async (fleet) => {
   const path = `${fleet.masterOpts.cachedir}/.nobody_key`;
@@ -108,7 +108,7 @@ fleetTest("a key file of a user in publisher_acl that is gone is written again",
   assertEquals(Deno.readTextFileSync(path), key);
 });
 
-fleetTest("salt-run names own runners and wheel modules that cannot be loaded, and compiles pillar", {
+fleetTest("salt-run names custom runners and wheel modules that cannot be loaded, and compiles pillar", {
   minions: ["web1"],
   master: { pillar_roots: { base: ["/nonexistent"] } },
 }, async (fleet) => {

@@ -9,7 +9,7 @@ import { assert, assertEquals, assertMatch } from "../support/assert.ts";
 import { testOpts } from "../support/calls/job_context.ts";
 import { recordingLogger } from "../support/fleet/services.ts";
 
-Deno.test("a minion without files of pillar has the values that are given for it, and starts no process", async () => {
+Deno.test("a minion without pillar files has the given values, and starts no process", async () => {
   const root = Deno.makeTempDirSync({ prefix: "own_pillar_" });
   const logged: string[] = [];
   try {
@@ -28,7 +28,7 @@ Deno.test("a minion without files of pillar has the values that are given for it
   }
 });
 
-Deno.test("a pillar calls functions without a master and a running minion; requests beyond a number are refused", async () => {
+Deno.test("a pillar calls functions without a master and a running minion; too many requests are rejected", async () => {
   const root = Deno.makeTempDirSync({ prefix: "own_pillar_" });
   const logged: string[] = [];
   try {

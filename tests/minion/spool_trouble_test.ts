@@ -1,4 +1,4 @@
-/** The return spool when files and limits get in its way. @module */
+/** The return spool with obstructing files and with limits. @module */
 
 import { RequestTooLargeError, WireError } from "../../lib/errors.ts";
 import { ReturnSpool, type SpoolLimits } from "../../lib/minion/return_spool.ts";
@@ -15,7 +15,7 @@ interface SpoolParts {
   readonly limits?: SpoolLimits;
 }
 
-/** Runs `act` with a spool's directory, the log's lines, and what opens a spool there. */
+/** Runs `act` with a spool's directory, the log lines, and a function that opens a spool there. */
 async function inDirectory(
   act: (directory: string, lines: string[], open: (parts: SpoolParts) => ReturnSpool) => Promise<void>,
 ): Promise<void> {
@@ -54,7 +54,7 @@ for (const ending of ["accepts", "refuses"] as const) {
     }));
 }
 
-Deno.test("a fault of the spool is logged, and it goes on", () =>
+Deno.test("a fault of the spool is logged, and the spool continues", () =>
   inDirectory(async (_directory, lines, open) => {
     let faults = 0;
     const spool = open({
@@ -82,7 +82,7 @@ Deno.test("a file that can be neither read, nor set aside, nor removed is named 
     Deno.symlinkSync("nowhere", `${directory}/${names[1]}`);
     const spool = open({
       async send() {
-        // It is written in the same turn. Later there is a directory in its place.
+        // The file is written in the same turn of the event loop. Later there is a directory at its path.
         await new Promise((resolve) => setTimeout(resolve, 5));
         for (const { name } of Deno.readDirSync(directory)) {
           if (name.endsWith(".p") && !names.includes(name)) {

@@ -1,4 +1,4 @@
-/** A running minion in trouble, and what its own modules ask it for. @module */
+/** A running minion with failures, and requests of its custom modules. @module */
 
 import { MinionJobs } from "../../lib/minion/jobs.ts";
 import { Minion } from "../../lib/minion/minion.ts";
@@ -19,7 +19,7 @@ function recorded(lines: string[]) {
   }]);
 }
 
-fleetTest("a minion answers what its own modules ask", {}, async (fleet) => {
+fleetTest("a minion answers requests of its custom modules", {}, async (fleet) => {
   const directory = `${fleet.minionConfigDir("web1")}/ext/modules`;
   Deno.mkdirSync(directory, { recursive: true });
   Deno.writeTextFileSync(
@@ -63,7 +63,7 @@ fleetTest("a minion with ping_interval shows its master that it is there", {}, a
 });
 
 fleetTest(
-  "what a minion does by itself and cannot is logged; a return that its key forbids ends it",
+  "failures of a minion's own tasks are logged; a return ends a minion whose key was rejected",
   {},
   async (fleet) => {
     await fleet.untilServing(["web1"], () => fleet.startMinion("web1", { grains_refresh_every: 0.005 }));
@@ -88,7 +88,7 @@ fleetTest(
   },
 );
 
-fleetTest("a minion that cannot open its sockets, or read what is kept of jobs", {}, async (fleet) => {
+fleetTest("a minion that cannot open its sockets, or cannot read stored jobs", {}, async (fleet) => {
   const lines: string[] = [];
   const opts = fleet.minionOpts("web1");
   await assertRejects(
@@ -105,7 +105,7 @@ fleetTest("a minion that cannot open its sockets, or read what is kept of jobs",
   assertMatch(text, /There is no proc file of job \d+: /);
 });
 
-Deno.test("a job whose outcome cannot be had is named in the log", async () => {
+Deno.test("a job whose outcome is not available is named in the log", async () => {
   const lines: string[] = [];
   const jobs = new MinionJobs(
     {

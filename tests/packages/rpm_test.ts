@@ -198,7 +198,7 @@ Deno.test("a wish to read the lists of packages again is noted once", () => {
   }
 });
 
-Deno.test("what rpm tells of changed files is read with and without the flag of configuration, and blank lines are left out", () => {
+Deno.test("rpm's output about changed files is read with and without the configuration flag, and blank lines are left out", () => {
   const text = "S.5....T.  c /etc/x\n\n.M.......    /usr/bin/x\nmissing\n.......T  /old\n";
   assertEquals([...parseModified(text)], [
     ["/etc/x", ["size", "checksum", "time", "config"]],
