@@ -49,7 +49,11 @@ export interface CallHost {
 export async function runCall(call: Call, host: CallHost): Promise<ExecutionResult> {
   const { fun, arg } = call;
   return await within(call, host, async (context, job) => {
-    if (host.modules.isCustom(fun)) return await host.modules.run(new Map(job).set("arg", [...arg]));
+    if (host.modules.isCustom(fun)) {
+      const load = new Map(job).set("arg", [...arg]);
+      if (host.watchCommand !== undefined) load.set("live", true);
+      return await host.modules.run(load);
+    }
     const found = await host.modules.catalogue.get(fun);
     host.log.named("salt.loader").debug(found === undefined ? `No module has ${fun}` : `LazyLoaded ${fun}`);
     const outcome = await execute(fun, arg, context);

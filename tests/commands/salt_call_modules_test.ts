@@ -66,8 +66,8 @@ Deno.test("a custom function of salt-call has the same access as a built-in one"
       (await jobs.running()).map(({ fun }) => fun),
       await jobs.signal("20200101000000000000", 15),
     ] };
-    export const lists = { permissions: "all", run: (_bound, { call }) => call("cmd.run", ["echo one; echo two"]) };
-    export const fails = { run: (_bound, { call }) => call("cmd.run", ["true"], new Map([["cwd", "/nonexistent"]])) };
+    export const lists = { permissions: "all", run: (_bound, { call }) => call("cmd.run", ["echo one; echo two"], new Map([["python_shell", true]])) };
+    export const fails = { permissions: "all", run: (_bound, { call }) => call("cmd.run", ["true"], new Map([["cwd", "/nonexistent"]])) };
     export const misses = { run() { const error = new Error("no zip"); error.name = "CommandNotFoundError"; throw error; } };
     export const refuses = { run() { const error = new Error("no"); error.name = "InvocationError"; throw error; } };`);
   const asked = await run(host.words("--out=json", "own.asks"));
