@@ -111,8 +111,10 @@ if not OLD:
         add("table", uneven, differs="out.table.width" not in layout and layout.get("out.table.rows_key", "m1") == "m1", **layout)
     for labels in ("AB", 5, True, [1, 2]):
         add("table", {"rows": [["a", "b"]], "labels": labels})
+        add("table", {"m1": {"rows": [["a", "b"]], "labels": labels}})
     for value in (b"a\r\nb\n", b"\n", b"a\n\nb"):
         add("txt", value)
+        add("txt", {"m1": value})
 
 # --- state runs ----------------------------------------------------------------------------------------------------------
 

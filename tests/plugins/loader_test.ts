@@ -129,7 +129,20 @@ for (const [what, text, reason] of BROKEN) {
   });
 }
 
-Deno.test("a family whose functions have declarations rejects a file of plain functions", async () => {
+Deno.test("of several files with one name the one that is called so is the module, else the first", async () => {
+  const text = (what: string) => `export const f = { keywords: ["a"], run: () => "${what}" };`;
+  const files = Object.fromEntries(["a", "b", "c", "own"].map((name) => [`${name}.js`, text(name)]));
+  await withFiles(files, async (directory) => {
+    const renamed = { a: "x", b: "x", c: "own" };
+    const family = loadFamily<null>({}, { directories: [directory], renamed });
+    const all = await family.all();
+    assertEquals(all.map(({ name, fun }) => [name, fun.keywords]), [["own.f", ["a"]], ["x.f", ["a"]]]);
+    const said = all.map(({ name, fun }) => invoke(fun, { name, args: [], kwargs: new Map(), context: null }));
+    assertEquals(await Promise.all(said), ["own", "a"]);
+  });
+});
+
+Deno.test("a family whose functions have declarations refuses a file of plain functions", async () => {
   await withFiles({ "bad.js": "export const f = () => 1;" }, async (directory) => {
     const family = loadFamily<null>({}, { directories: [directory], plainFunctions: false });
     assertEquals(await family.get("bad.f"), undefined);
