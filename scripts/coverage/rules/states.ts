@@ -19,6 +19,7 @@ export const STATES_RULES: readonly CoverageRule[] = [
     line: /error instanceof Deno\.errors\.NotFound/,
     why: "the program was there when its path was looked up",
   },
+  { path: "modules/renderers/gpg.ts", line: /program === undefined/, why: "a host without gpg" },
   {
     path: "modules/runners/state.ts",
     line: /onMissed: /,
