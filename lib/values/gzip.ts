@@ -10,7 +10,7 @@ export function gzip(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBu
 
 /**
  * Decompresses `bytes`.
- * @param options.most Bytes of the largest result. Default: no limit.
+ * @param options.max Bytes of the largest result. Default: no limit.
  * @throws {TypeError} If `bytes` are not gzip data. @throws {RangeError} If the result is larger than `max`.
  */
 export function gunzip(

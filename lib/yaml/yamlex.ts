@@ -98,10 +98,14 @@ class YamlexConstructor {
   }
 
   #pairs(node: YamlNode): Value {
-    if (node.kind !== "sequence") throw this.#error(`expected a sequence, but found ${node.kind}`, node);
+    const within = { words: "while constructing pairs", node };
+    if (node.kind !== "sequence") throw this.#error(`expected a sequence, but found ${node.kind}`, node, within);
     return node.items.map((item) => {
-      if (item.kind !== "mapping" || item.pairs.length !== 1) {
-        throw this.#error("expected a mapping of length 1", item);
+      if (item.kind !== "mapping") {
+        throw this.#error(`expected a mapping of length 1, but found ${item.kind}`, item, within);
+      }
+      if (item.pairs.length !== 1) {
+        throw this.#error(`expected a single mapping item, but found ${item.pairs.length} items`, item, within);
       }
       const [key, value] = item.pairs[0];
       return [this.value(key), this.value(value)];
@@ -148,9 +152,8 @@ class YamlexConstructor {
       for (const source of value.kind === "sequence" ? [...value.items].reverse() : [value]) {
         if (source.kind !== "mapping") {
           const wanted = value.kind === "sequence" ? "a mapping" : "a mapping or list of mappings";
-          const error = this.#error(`expected ${wanted} for merging, but found ${source.kind}`, source);
-          error.salt = `while constructing a mapping\n${this.#mark(node)}\n${error.salt}`;
-          throw error;
+          const within = { words: "while constructing a mapping", node };
+          throw this.#error(`expected ${wanted} for merging, but found ${source.kind}`, source, within);
         }
         const pairs = this.#flattened(source);
         this.#mergedPairs += pairs.length;
@@ -243,10 +246,11 @@ class YamlexConstructor {
     return this.#error(`could not determine a constructor for the tag '${node.tag}'`, node);
   }
 
-  /** PyYAML's words, and the place. */
-  #error(words: string, node: YamlNode): YamlError {
+  /** PyYAML's words, and the place; before them those of what is being read, and its place if it is another one. */
+  #error(words: string, node: YamlNode, within?: { readonly words: string; readonly node: YamlNode }): YamlError {
     const error = this.#source.error(words, node.start);
-    error.salt = `${words}\n${this.#mark(node)}`;
+    const place = within === undefined || within.node.start === node.start ? [] : [this.#mark(within.node)];
+    error.salt = [...within === undefined ? [] : [within.words], ...place, words, this.#mark(node)].join("\n");
     return error;
   }
 

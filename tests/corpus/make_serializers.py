@@ -44,6 +44,9 @@ YAMLEX = [
     "a: !!pairs [{x: 1}]", "a: !!str 5", "a: !!int '5'", "a: !aggregate {x: 1}\na: {y: 2}", "a: {y: 2}\na: !aggregate {x: 1}",
     "web:\n  file.managed:\n    - name: /x\n    - contents: !aggregate one\nweb:\n  file.managed: !aggregate\n    - mode: 644\n", "'!x': 1", "a: {<<: 1}", "a: {<<: [1]}", "a: [*b]",
     "s: !aggregate [{a: 1}]\ns: !aggregate [{a: 1}, {b: 2}]\n", "1: a\n1: b\n", "a: !!set {x, y}",
+    # Values of another kind than their tag; a map within itself.
+    "a: !!seq x", "a: !!seq {b: 1}", "a: !!pairs x", "a: !!pairs {b: 1}", "a: !!pairs [x]", "a: !!pairs [{}]", "a: !!pairs [{b: 1, c: 2}]", "a: !!pairs [{b: 1}, {b: 2}]", "a: &x {b: *x}", "a: &x {b: {c: *x}}",
+    "a: &x {b: &y {c: 1}, <<: *y}",
 ]
 # Files with sections: options, continued lines, interpolation, and errors.
 CONFIGS = [

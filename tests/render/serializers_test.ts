@@ -36,6 +36,16 @@ for (const row of corpus.yamlex) {
   });
 }
 
+Deno.test("yamlex limits the pairs that merge keys may copy", () => {
+  const levels = (count: number) => {
+    let text = "&a0 {x: 1}";
+    for (let i = 1; i <= count; i++) text = `&a${i} {y${i}: ${text}, <<: [${Array(9).fill(`*a${i - 1}`)}]}`;
+    return answerOf(() => SERIALIZERS.yamlex.deserialize(text, new Map()));
+  };
+  assert(levels(3).startsWith("{"), levels(3));
+  assertStringIncludes(levels(9), "refused: merging brings more than 100000 pairs");
+});
+
 for (const row of corpus.configs) {
   Deno.test(`configparser of ${JSON.stringify(row.text)} is parsed as Salt parses it`, () => {
     const found = answerOf(() => SERIALIZERS.configparser.deserialize(row.text, new Map()));

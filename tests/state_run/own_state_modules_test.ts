@@ -7,6 +7,7 @@ import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts
 import { type Called, openTree } from "../support/calls/state_tree.ts";
 import type { StateContext } from "../../lib/plugins/job_context.ts";
 import { any, bool, list, type ModuleFunction } from "../../lib/plugins/module.ts";
+import { sleep } from "../../lib/os/sleep.ts";
 import { loadCatalogue } from "../../lib/worker/catalogue.ts";
 import { isMap, map, str, toValue, type Value, type ValueMap } from "../../lib/values/value.ts";
 
@@ -134,6 +135,21 @@ Deno.test("a module with mod_run_check checks its conditions itself; mod_init ru
   );
   assertEquals(["a", "b", "c"].map((id) => resultOf(called, id).result), [true, false, true]);
   assertEquals(inits, ["a", "c"]);
+});
+
+Deno.test("a parallel state that waited is run once, though a state that requires it has run it before its turn", async () => {
+  const called = await apply(
+    state("a", "cmd.run", "name: sleep 0.2", "parallel: True") +
+      state("b", "test.nop", "parallel: True", "require: [a]") +
+      state("c", "own.fun", "require: [b]", "order: 2000") + state("d", "test.nop", "order: 3000"),
+    {
+      "own.fun": returning(good("c")),
+      // While it runs, a ends: c finds that b can run.
+      "own.mod_init": { params: { low: any() }, run: () => sleep(1_000).then(() => true) },
+    },
+  );
+  const runs = ["a", "b", "c", "d"].map((id) => resultOf(called, id).__run_num__);
+  assertEquals(runs.map(Number), [0, 1, 2, 3]);
 });
 
 /** A module whose states are one call: the first one gets the names of all. */

@@ -47,7 +47,9 @@ Deno.test("a state that waits is run with one that requires it, once", async () 
 Deno.test("a state that waited and fails ends the run with failhard, before the next state or at the end", async () => {
   const waits = failing("a", PARALLEL) + state("b", "test.nop", PARALLEL, "require: [a]", "failhard: True");
   assertEquals(await outcomes(waits), ["a false", "b false"]);
-  assertEquals(await outcomes(waits + state("c", "cmd.run", "name: sleep 0.8") + state("d", "test.nop")), [
+  // While c runs, a ends.
+  const busy = state("c", "cmd.run", "name: sleep 0.8", "order: 2000");
+  assertEquals(await outcomes(waits + busy + state("d", "test.nop", "order: 3000")), [
     "a false",
     "c true",
     "b false",

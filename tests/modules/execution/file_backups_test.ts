@@ -88,3 +88,29 @@ Deno.test("a backup of a removed file is restored, if its directory exists", asy
     Deno.removeSync(root, { recursive: true });
   }
 });
+
+Deno.test("a backup that cannot be removed is named, with the system's reason", async () => {
+  const root = Deno.makeTempDirSync({ prefix: "backups_" });
+  const { removeSync } = Deno;
+  try {
+    const opts = testOpts({ root_dir: root });
+    const { call } = testContext({ opts });
+    const path = `${root}/f`;
+    Deno.writeTextFileSync(path, "one");
+    makeBackup(path, { cachedir: opts.cachedir });
+    const listed = await call("file.list_backups", [path]);
+    assert(listed instanceof Map);
+    const [location] = [...listed.values()].map((one) => one instanceof Map ? String(one.get("Location")) : "");
+    // As on a file system that the kernel has made read-only after errors of the disk.
+    Deno.removeSync = (which) => {
+      throw new Error(`Read-only file system (os error 30): remove '${which}'`);
+    };
+    const comment = `Unable to remove ${location}: [Errno 30] Read-only file system: '${location}'`;
+    assertEquals(await call("file.delete_backup", [path, 0]), map({ result: false, comment }));
+    Deno.removeSync = removeSync;
+    assertEquals(Deno.readTextFileSync(location), "one");
+  } finally {
+    Deno.removeSync = removeSync;
+    Deno.removeSync(root, { recursive: true });
+  }
+});

@@ -136,6 +136,26 @@ Deno.test("a process of a user without an account has no names", () => {
   }
 });
 
+Deno.test("the group of an account may have no name", () => {
+  const own = Deno.uid, path = Deno.env.get("PATH") ?? "";
+  const uid = 4_000_000_001;
+  const directory = Deno.makeTempDirSync({ prefix: "getent_" });
+  try {
+    Deno.uid = () => uid;
+    // A directory service that knows the user alone.
+    const getent = `#!/bin/sh\n[ "$2" = passwd ] && echo "ghost:x:${uid}:4000000002::/home/ghost:/bin/sh"\n`;
+    Deno.writeTextFileSync(`${directory}/getent`, getent, { mode: 0o755 });
+    Deno.env.set("PATH", `${directory}:${path}`);
+    const opts = { id: "web1", master: "salt", append_domain: null, enable_gpu_grains: false };
+    const grains = grainsOf((files) => coreGrains(opts, { files, addresses: [] }), {});
+    assertEquals([grains.uid, grains.username, grains.groupname], [uid, "ghost", ""]);
+  } finally {
+    Deno.uid = own;
+    Deno.env.set("PATH", path);
+    Deno.removeSync(directory, { recursive: true });
+  }
+});
+
 Deno.test("processors of IBM S/390, kernel parameters with an open quote, graphics cards that are in no list", () => {
   const cpuinfo = "vendor_id       : IBM/S390\n# processors    : 4\nprocessor 0: version = FF\n";
   const card = "/sys/bus/pci/devices/0000:01:00.0";
