@@ -1,1 +1,0 @@
-„£fun§cmd.run£jid´20260101000000000001£tgt’¡a¡z¨tgt_type¤list
