@@ -8,7 +8,7 @@
 import { strictUtf8 } from "../text/strict_utf8.ts";
 import { type Colours, colours, sanitize, sanitizeLine } from "../text/terminal.ts";
 import { mapOf } from "../values/dict.ts";
-import { compare, isMap, str, typeName, type Value, type ValueMap } from "../values/value.ts";
+import { compare, isMap, str, truthy, typeName, type Value, type ValueMap } from "../values/value.ts";
 
 /** The layout of tables: Salt's options `out.table.*`. */
 export interface TableLayout {
@@ -178,12 +178,12 @@ function cellsOf(row: Value): Row | undefined {
   return sortedKeys(row)?.map((key) => str(row.get(key) ?? null));
 }
 
-/** The names of the columns that were given; `none` if these cannot be names. */
-function labelsOf(labels: Value | undefined): Row | "none" | undefined {
-  const list = isMap(labels) ? sortedKeys(labels)?.map((key) => labels.get(key) ?? null) : labels;
-  if (list === null || list === undefined) return undefined;
-  if (!Array.isArray(list)) return "none";
-  return list.length === 0 ? undefined : cellsOf(list) ?? "none";
+/** The names of the columns that were given, the characters of a text; `none` if these cannot be names. */
+function labelsOf(given: Value | undefined): Row | "none" | undefined {
+  const labels = isMap(given) ? sortedKeys(given)?.map((key) => given.get(key) ?? null) ?? true : given;
+  if (!truthy(labels)) return undefined;
+  if (typeof labels === "string") return [...labels];
+  return (Array.isArray(labels) ? cellsOf(labels) : undefined) ?? "none";
 }
 
 /** The names of the columns that the keys of a map make: `last_move` is `Last Move`. */

@@ -164,7 +164,7 @@ export class JobRunner {
       : await (this.#parts.logFailures === false ? execute : executeLogged)(str(fun), arg, context);
     this.#doing = "waiting for a job";
     if (isNoLog(load) && "error" in outcome) log.error(`Function '${str(fun)}' failed; it is a no_log job`);
-    const packedOutcome = pack(this.#outcomeFields(outcome));
+    const packedOutcome = pack(this.#outcomeFields(outcome, message));
     this.#memory.worked(message.load.length + packedOutcome.length);
     post({ kind: "done", outcome: packedOutcome });
     // Deno keeps a worker's last message until the next one comes: this small one frees up to 10 MB.
@@ -178,8 +178,11 @@ export class JobRunner {
   }
 
   /** The outcome as it is sent. */
-  #outcomeFields(outcome: ExecutionResult | MultiResult): Record<string, unknown> {
-    if ("error" in outcome && outcome.error instanceof CommandLostError) {
+  #outcomeFields(
+    outcome: ExecutionResult | MultiResult,
+    { resumed }: ToJob & { readonly kind: "run" },
+  ): Record<string, unknown> {
+    if (resumed && "error" in outcome && outcome.error instanceof CommandLostError) {
       return Object.fromEntries(interruptedReturn("running", [outcome.error.message]));
     }
     const { return: result, retcode, success } = outcome;

@@ -112,6 +112,12 @@ if not OLD:
     for labels in ("AB", 5, True, [1, 2]):
         add("table", {"rows": [["a", "b"]], "labels": labels})
         add("table", {"m1": {"rows": [["a", "b"]], "labels": labels}})
+    by_keys = {"out.table.rows_key": "rows", "out.table.labels_key": "labels"}
+    for labels in ("AB", "", b"AB", b"", 0, 5, 0.0, 1.5, False, True, None, [], {}, [1, 2], ["A", "B"], {"b": "B", "a": "A"}, {1: "A", "b": "B"}, {"a": 1}):
+        for row in (["a", "b"], {"x_y": "a", "z": "b"}):
+            add("table", {"rows": [row], "labels": labels}, **by_keys)
+    for labels in ("A", b"\xff\xfe"):
+        add("table", {"rows": [["a", "b"]], "labels": labels}, differs=True, **by_keys)
     for value in (b"a\r\nb\n", b"\n", b"a\n\nb"):
         add("txt", value)
         add("txt", {"m1": value})

@@ -3,10 +3,11 @@
  * @module
  */
 import { decode, encode } from "../../lib/values/msgpack.ts";
+import { publishPullPath } from "../../lib/config/master_paths.ts";
 import { makeJid } from "../../lib/protocol/jid.ts";
 import { clearRequest } from "../../lib/protocol/payload.ts";
 import { RequestChannel } from "../../lib/sockets/request_channel.ts";
-import { Inbox } from "../../lib/sockets/endpoint.ts";
+import { Inbox, Outbox } from "../../lib/sockets/endpoint.ts";
 import type { Frames } from "../../lib/sockets/libzmq.ts";
 import { equals, map, repr, type Value } from "../../lib/values/value.ts";
 import { assert, assertEquals } from "../support/assert.ts";
@@ -156,6 +157,26 @@ fleetTest(
     assertNobodyDied(fleet);
   },
 );
+
+fleetTest("garbage on the socket of the Publisher is logged, and the next job is published", {}, async (fleet) => {
+  using push = Outbox.push();
+  push.connect(`ipc://${publishPullPath(fleet.masterOpts.sock_dir)}`);
+  using subscriber = Inbox.subscriber();
+  subscriber.subscribe("");
+  subscriber.connect(`tcp://127.0.0.1:${fleet.masterOpts.publish_port}`);
+  const garbage = [noise(1000), new Uint8Array(), encode(map({ load: 5 }), "disk"), encode(["load"], "disk")];
+  for (const frame of garbage) assert(await push.send([frame], BOUND_MS));
+  await eventually(() => fleet.logs.filter((line) => line.includes("Could not publish a job: ")).length === 4, {
+    what: "four lines in the log",
+  });
+  fleet.keys.put("web1", "accepted", (await testKey("web1")).publicKey.pem);
+  await eventually(async () => {
+    const run = await fleet.salt("--async", "web1", "test.ping");
+    assertEquals(run.code, 0, run.err);
+    return await subscriber.receive(100);
+  }, { what: "a publish" });
+  assertNobodyDied(fleet);
+});
 
 const PING = clearRequest(map({ cmd: "ping" }));
 const none = new Uint8Array();

@@ -61,11 +61,18 @@ Deno.test("custom grains that use all memory, crash, or have unreadable permissi
       dead:
         "export function f() { setTimeout(() => { throw new Error('out of the blue'); }); return new Promise(() => {}); }",
       odd: "const P = 'all'; export const f = { permissions: P, run: () => ({ odd: 1 }) };",
+      nowhere: "export const f = { permissions: { read: ['{nonesuch}/x'] }, run: () => ({ nowhere: 1 }) };",
+      nohost: "export const f = { permissions: { net: ['not a host'] }, run: () => ({ nohost: 1 }) };",
     },
-    ["good", "odd"],
+    ["good", "odd", "nowhere", "nohost"],
     { custom_module_memory: 100_000_000 },
   );
-  assertEquals(found, [1, undefined]);
+  assertEquals(found, [1, undefined, undefined, undefined]);
+  assertMatch(warnings.join("\n"), /nowhere\.js are missing: there is no option "nonesuch" with a path/);
+  assertMatch(
+    warnings.join("\n"),
+    /nohost\.js are missing: The permissions that the function declares cannot be given: /,
+  );
   assertMatch(warnings.join("\n"), /greedy\.js are missing: The module's process ended: it needed more memory/);
   assertMatch(warnings.join("\n"), /dead\.js are missing: The module's process ended: .*out of the blue/);
   assertMatch(warnings.join("\n"), /"permissions" of f is no literal in line 1 of .*odd\.js/);

@@ -7,7 +7,7 @@ import { pack } from "../../lib/worker/job_protocol.ts";
 import { JobPool } from "../../lib/worker/job_pool.ts";
 import { loadCatalogue } from "../../lib/worker/catalogue.ts";
 import { packOpts } from "../../lib/config/opts_transfer.ts";
-import { permissionKey } from "../../lib/plugins/permissions.ts";
+import { mayStartAnything, permissionKey } from "../../lib/plugins/permissions.ts";
 import { map, repr, str, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { eventually } from "../support/eventually.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
@@ -25,11 +25,15 @@ const MODULES = {
     export const other = { permissions: { read: ["/etc/hosts"] }, run: shadow };
     export const everything = { permissions: "all", run: shadow };
     export const node = { run: () => readFileSync("/etc/shadow").length };
+    export const programs = { permissions: { run: true, read: true, env: true, sys: true }, run: (_bound, context) => context.call("cmd.run", ["echo 42"]) };
+    export const program = { permissions: { run: ["id"] }, run: () => new Deno.Command("id").outputSync().success };
+    export const other_program = { permissions: { run: ["id"] }, run: () => new Deno.Command("uname").outputSync().success };
     export const nested = { run: (_bound, context) => context.call("cmd.run", ["id -u"]) };
     export const escalate = { run: () => { new Worker("data:text/javascript,0", { type: "module", deno: { permissions: { read: true } } }); } };
     export const caught = { run: () => { try { return shadow(); } catch (error) { return error.name; } } };
     export const write = { permissions: { write: ["{cachedir}/own"] }, run: (_b, { opts }) => { Deno.mkdirSync(opts.cachedir + "/own"); return true; } };
     export const beside = { permissions: { write: ["{cachedir}/own"] }, run: (_b, { opts }) => { Deno.mkdirSync(opts.cachedir + "/other"); return true; } };
+    export const nohost = { permissions: { net: ["not a host"] }, run: shadow };
     export const nowhere = { permissions: { read: ["{nonesuch}/x"] }, run: shadow };
     export async function remote() { return await import(["https:", "", "127.0.0.1:1", "x.js"].join("/")); }
     export function env() { return Deno.env.get("HOME"); }
@@ -104,6 +108,7 @@ const REFUSED: readonly [fun: string, told: string][] = [
   ["peek.name", `${UNDECLARED}: sys access to "hostname"`],
   ["peek.remote", 'Requires import access to "127.0.0.1:1"'],
   ["peek.nowhere", 'The permissions that the function declares cannot be given: there is no option "nonesuch"'],
+  ["peek.nohost", "The permissions that the function declares cannot be given: "],
   ["eager.f", 'Requires read access to "/etc/shadow"'],
   ["wrong.f", "f.permissions.everything is none of"],
 ];
@@ -125,6 +130,15 @@ Deno.test("a custom module reads /etc/shadow only if it declares that", async (t
     for (let n = 0; n < 3; n++) assertEquals(await world.run("peek.caught"), "NotCapable");
     assertEquals(await world.run("peek.asked"), true);
   });
+});
+
+Deno.test("a custom module that declares programs runs them, itself and by built-in functions", async () => {
+  await using world = new World();
+  assertEquals(await world.run("peek.programs"), "42");
+  assertEquals(await world.run("peek.program"), true);
+  assertStringIncludes(str(await world.run("peek.other_program")), `${UNDECLARED}: run access to "uname"`);
+  const both = await world.job(["peek.programs", "test.ping", "cmd.run"], [], [], ["echo 43"]);
+  assertEquals(repr(both.get("return") ?? null), "{'peek.programs': '42', 'test.ping': True, 'cmd.run': '43'}");
 });
 
 Deno.test("the functions of one job have all their declared permissions together", async () => {
@@ -193,6 +207,13 @@ Deno.test("every built-in function runs with the permissions that it declares", 
   }
   const denied = world.lines.filter((line) => /NotCapable|Requires \w+ access/.test(line) && !/eager|wrong/.test(line));
   assertEquals(denied, []);
+});
+
+Deno.test("a built-in function that may start every program declares all permissions: the keeper runs its commands", async () => {
+  const entries = await loadCatalogue().all();
+  assert(entries.some(({ fun }) => fun.permissions === "all"));
+  const others = entries.filter(({ fun }) => fun.permissions !== "all" && mayStartAnything(fun.permissions ?? "none"));
+  assertEquals(others.map(({ name }) => name), []);
 });
 
 Deno.test("test.* has no permissions, except to load libraries for their versions, and to find available modules", async () => {

@@ -5,7 +5,7 @@ import { pack } from "../../lib/worker/job_protocol.ts";
 import { JobPool } from "../../lib/worker/job_pool.ts";
 import { packOpts } from "../../lib/config/opts_transfer.ts";
 import { sendSignal } from "../../lib/libc/libc.ts";
-import { isMap, map, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { isMap, map, repr, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
 import { eventually, WITHIN_MS } from "../support/eventually.ts";
 import { testOpts } from "../support/calls/job_context.ts";
@@ -42,12 +42,12 @@ class World implements AsyncDisposable {
   #jids = 0;
 
   /** @param termMs The time limit for a job to end itself. Default: enough for a busy machine. */
-  constructor(termMs = WITHIN_MS, threadUrl?: URL) {
+  constructor(termMs = WITHIN_MS, threadUrl?: URL, options: Readonly<Record<string, Value>> = {}) {
     this.write("own", MODULE);
     const { log, lines } = keptLog();
     this.lines = lines;
     this.pool = new JobPool({
-      opts: packOpts("minion", testOpts({ root_dir: this.root, extension_modules: `${this.root}/ext` })),
+      opts: packOpts("minion", testOpts({ root_dir: this.root, extension_modules: `${this.root}/ext`, ...options })),
       hostData: knowledge({ os: "Debian" }),
       log,
       termMs,
@@ -267,7 +267,10 @@ Deno.test("a command whose keeper has gone is lost, and the job says so; a keepe
     const listener = listen();
     const outcome = await soon(world.start("cmd.run", "true").outcome, "the outcome");
     assertEquals([outcome.get("retcode"), outcome.get("success")], [1, false]);
-    assertStringIncludes(String(outcome.get("return")), "The process that ran the command has ended");
+    const told = String(outcome.get("return"));
+    assertStringIncludes(told, "The process that ran the command has ended");
+    // This minion has not ended: the job has failed.
+    assertEquals([outcome.has("interrupted"), told.includes("The minion ended")], [false, false]);
     listener.close();
     Deno.removeSync(path);
   }
@@ -300,6 +303,38 @@ for (const [fun, says] of DEATHS) {
     assertEquals(world.pool.size, 0);
   });
 }
+
+Deno.test("the commands of a job end when the process of its custom module dies", async () => {
+  await using world = new World();
+  const path = `${world.root}/pid`;
+  world.write(
+    "own",
+    `export const dying = { permissions: "all", async run(_bound, context) {
+      void context.call("cmd.run", ["echo $$ > ${path}; exec sleep 600"], new Map([["python_shell", true]]));
+      while (!(await Deno.readTextFile("${path}").catch(() => "")).endsWith("\\n")) await new Promise((r) => setTimeout(r, 5));
+      setTimeout(() => { throw new Error("out of the blue"); });
+      await new Promise(() => {});
+    } };`,
+  );
+  await world.pool.reload();
+  const outcome = await soon(world.start("own.dying").outcome, "the outcome");
+  assertStringIncludes(String(outcome.get("return")), "out of the blue");
+  await gone([Number(Deno.readTextFileSync(path))]);
+});
+
+Deno.test("the function of a custom module ends when the thread dies whose job called it", async () => {
+  await using world = new World(WITHIN_MS, new URL("../support/threads/calling_worker.ts", import.meta.url));
+  const { jid, outcome } = world.start("test.cross_test", "own.forever");
+  await eventually(
+    async () => (await world.pool.describe()).some((line) => line.endsWith(`running own.forever for job ${jid}`)),
+    { what: "the called function" },
+  );
+  world.pool.setHostData(knowledge({}));
+  assertStringIncludes(String((await soon(outcome, "the outcome")).get("return")), "out of the blue");
+  await eventually(async () => !(await world.pool.describe()).some((line) => line.includes("own.forever")), {
+    what: "the end of what was called",
+  });
+});
 
 Deno.test("after a reload the next job has the changed module; a running job keeps the old one", async () => {
   await using world = new World();
@@ -351,6 +386,19 @@ Deno.test("a job's requests to its minion are answered, and a refusal is thrown 
   assertEquals(world.asked, [{ what: "refresh", refresh: "pillar" }]);
   world.answer = () => Promise.reject(new Error("the master is away"));
   assertStringIncludes(String(await world.run("saltutil.refresh_pillar")), "the master is away");
+});
+
+Deno.test("a run of states asks its minion for new grains, and goes on with them", async () => {
+  await using world = new World(WITHIN_MS, undefined, { file_client: "local" });
+  const answers: Readonly<Record<string, Value>> = { grains: map({ os: "Fedora" }), pillar: new Map() };
+  world.answer = ({ what }) => Promise.resolve(answers[what] ?? true);
+  const states = map({
+    a: map({ test: ["nop", map({ reload_grains: true }), map({ order: 1 })] }),
+    b: map({ module: ["run", map({ "grains.get": ["os"] }), map({ order: 2 })] }),
+  });
+  const outcome = await soon(world.start("state.high", states).outcome, "the outcome");
+  assertMatch(repr(outcome.get("return") ?? null), /'changes': \{'grains\.get': 'Fedora'\}/);
+  assertEquals(world.asked.filter(({ what }) => what === "grains").length, 1);
 });
 
 Deno.test("describe has a line for each worker, a hung one too", async () => {
