@@ -1,4 +1,5 @@
 /** @module */
+import { detachedDirectory, writeDetached } from "../../lib/host/detached_commands.ts";
 import { statIfExists } from "../../lib/os/atomic_file.ts";
 import type { MinionRequest } from "../../lib/worker/job_protocol.ts";
 import { pack } from "../../lib/worker/job_protocol.ts";
@@ -287,6 +288,22 @@ Deno.test("a resumed job whose function cannot be run again says that it was int
     const outcome = await soon(world.pool.run(load, () => {}, { resumed: true }), `the outcome of ${fun}`);
     assertEquals([outcome.get("interrupted"), outcome.get("retcode")], [true, 1], fun);
   }
+});
+
+Deno.test("a resumed job whose command went on is interrupted if no one knows how the command ended", async () => {
+  await using world = new World();
+  const { cachedir } = testOpts({ root_dir: world.root });
+  const jid = "20260101000000008888";
+  const gone = { pid: 2 ** 30, at: "" };
+  Deno.mkdirSync(detachedDirectory(cachedir), { recursive: true });
+  writeDetached(cachedir, { jid, number: 1, words: ["sh", "-c", "true"], process: gone, keeper: gone });
+  const load = map({ jid, fun: "cmd.run", arg: ["true"], tgt: "*", tgt_type: "glob", ret: "", user: "root" });
+  const outcome = await soon(world.pool.run(load, () => {}, { resumed: true }), "the outcome");
+  const told = "The minion ended while it ran this job\nIt is not known how the command ended: its keeper has ended";
+  assertEquals(
+    outcome,
+    map({ return: told, retcode: 1, success: false, out: "nested", interrupted: true }),
+  );
 });
 
 const DEATHS = [["own.die", "out of the blue"], ["own.reject", "nobody watches"], [
