@@ -6,6 +6,7 @@
 import { type EventData, packEvent } from "./event.ts";
 import { Outbox, type SharedPlace } from "../sockets/endpoint.ts";
 import { CONNECT_MS } from "./paths.ts";
+import type { Logger } from "../process/log.ts";
 
 /** A connection for firing events on a bus. */
 export class EventSender {
@@ -29,6 +30,11 @@ export class EventSender {
   /** Fires an event; `data` must be stamped. @returns Whether the bus took it within `timeoutMs`. */
   async fire(tag: string, data: EventData, timeoutMs = CONNECT_MS): Promise<boolean> {
     return await this.firePacked(packEvent(tag, data), timeoutMs);
+  }
+
+  /** Like {@linkcode fire}; logs an error if the bus did not take the event. */
+  async fireOrLog(tag: string, data: EventData, log: Logger): Promise<void> {
+    if (!await this.fire(tag, data)) log.error(`The event bus did not take the event ${tag}`);
   }
 
   /** Like {@linkcode fire}, for a packed event. */

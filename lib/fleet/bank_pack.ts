@@ -250,7 +250,7 @@ function readFile(path: string): Uint8Array | undefined {
   try {
     return Deno.readFileSync(path);
   } catch {
-    return undefined;
+    return undefined; // removed meanwhile
   }
 }
 

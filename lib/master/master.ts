@@ -36,7 +36,7 @@ import { checkPillarRepositories } from "../git_remotes/pillar_updates.ts";
 import { FileUpdates } from "./file_updates.ts";
 import { Maintenance } from "./maintenance.ts";
 import { restoreFromJournal } from "./journal.ts";
-import { type MasterPorts, portsPath, publishPullPath } from "../config/master_paths.ts";
+import { portsPath, publishPullPath } from "../config/master_paths.ts";
 import { encode } from "../values/msgpack.ts";
 import type { MWorkerInit } from "./mworker_thread.ts";
 import type { MasterOpts } from "../config/options.ts";
@@ -108,7 +108,6 @@ export class Master {
   readonly #busContext = ZmqContext.create();
   #limiter: ConnectionLimiter | undefined;
   #memoryLooks: CpuTimeWatch | undefined;
-  #ports: MasterPorts = { publishPort: 0, requestPort: 0 };
   readonly #closed = Promise.withResolvers<void>();
   #maintenance: Maintenance | undefined;
   #fileUpdates: FileUpdates | undefined;
@@ -120,11 +119,6 @@ export class Master {
   private constructor(opts: MasterOpts, log: Logger) {
     this.#opts = opts;
     this.#log = log;
-  }
-
-  /** The ports that it listens on. */
-  get ports(): MasterPorts {
-    return this.#ports;
   }
 
   /** Resolves when the master has ended. */
@@ -227,7 +221,7 @@ export class Master {
     });
     const front = tcpAddress(opts.interface, opts.ret_port);
     const bound = await listening(`ret_port ${opts.ret_port}`, this.#requests.start({ front, back: WORKERS }));
-    this.#ports = { publishPort, requestPort: Number(bound.front.split(":").at(-1)) };
+    const requestPort = Number(bound.front.split(":").at(-1));
 
     const verified = new VerifiedTokens().memory;
     const init = {
@@ -275,7 +269,7 @@ export class Master {
       restoreAccessKeys: () => this.#restoreAccessKeys(),
     });
     this.#fileUpdates = new FileUpdates({ opts, log: this.#log, fire: (tag, data) => this.#fire(tag, data) });
-    const ports = JSON.stringify({ publish_port: publishPort, ret_port: this.#ports.requestPort });
+    const ports = JSON.stringify({ publish_port: publishPort, ret_port: requestPort });
     writeFileAtomic(portsPath(opts.sock_dir), ports, { mode: 0o600 });
     this.#admit(() => openToAclUsers(portsPath(opts.sock_dir), "read", busInit.listeners));
     this.#serving = true;
@@ -371,7 +365,7 @@ export class Master {
 
   async #fire(tag: string, data: ValueMap): Promise<void> {
     using bus = new EventSender(masterBus(this.#opts.sock_dir).pull);
-    await bus.fire(tag, stamp(data));
+    await bus.fireOrLog(tag, stamp(data), this.#log);
   }
 
   /** The current activity of each thread, one line each. */

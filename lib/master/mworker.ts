@@ -152,7 +152,7 @@ export class MWorker implements ThreadService {
       quiet = late || this.#handled > before || this.#since !== 0 || this.#answers.size > 0 ? 0 : quiet + 1;
     }
     this.#stopping = true;
-    while (this.#answers.size > 0) await Promise.allSettled(this.#answers);
+    do await Promise.allSettled(this.#answers); while (this.#answers.size > 0);
     if (this.#since === 0) this.#socket.close();
     await this.#running;
     await Promise.allSettled(this.#answers);

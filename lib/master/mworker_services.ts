@@ -101,7 +101,7 @@ export function openServices(
       log,
       warn: throttledWarnings(log),
       async fire(tag, data) {
-        if (!await bus.fire(tag, stamp(data))) log.error(`The event bus did not take the event ${tag}`);
+        await bus.fireOrLog(tag, stamp(data), log);
       },
       auth: openAuth(opts, init, parts),
       jobs: jobs.services,

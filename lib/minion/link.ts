@@ -265,17 +265,12 @@ export class MasterLink {
   async #lookFor(channel: RequestChannel, signal: AbortSignal): Promise<Reach | undefined> {
     const { address, log, timeouts: { silence } } = this.#settings;
     if (silence === undefined) return undefined;
-    try {
-      await sleep(silence.afterMs, signal);
-      const reach = await reachOf(address, silence.afterMs);
-      if (signal.aborted) return undefined;
-      if (reach.kind === "nameless") channel.close();
-      else log.error(`No answer from the master: ${reach.text}`);
-      return reach;
-    } catch (error) {
-      if (!signal.aborted) log.warning(`Cannot find out why ${address} does not answer: ${error}`);
-      return undefined;
-    }
+    await sleep(silence.afterMs, signal).catch(() => {}); // aborted: it answers, or the minion ends
+    const reach = signal.aborted ? undefined : await reachOf(address, silence.afterMs);
+    if (reach === undefined || signal.aborted) return undefined;
+    if (reach.kind === "nameless") channel.close();
+    else log.error(`No answer from the master: ${reach.text}`);
+    return reach;
   }
 
   /** Applies `retry_dns` and `retry_dns_count` to an unknown name. */

@@ -17,12 +17,11 @@ export interface Reach {
 
 /** Tries to connect to `address` (`tcp://host:port`) for at most `withinMs` milliseconds. */
 export async function reachOf(address: string, withinMs: number): Promise<Reach> {
-  const { hostname, port } = new URL(address.replace(/^tcp:/, "http:"));
-  const host = hostname.replace(/^\[|\]$/g, "");
+  // Not by URL, which knows no zone (`fe80::1%eth0`).
+  const { host = "", port } = /^tcp:\/\/\[?(?<host>.*?)\]?:(?<port>\d+)$/.exec(address)?.groups ?? {};
   const late = Promise.withResolvers<"late">();
   const timer = setTimeout(() => late.resolve("late"), withinMs);
-  // A URL does not show the port 80.
-  const connecting = Deno.connect({ hostname: host, port: Number(port || 80) });
+  const connecting = Deno.connect({ hostname: host, port: Number(port) });
   try {
     const connection = await Promise.race([connecting, late.promise]);
     if (connection !== "late") {

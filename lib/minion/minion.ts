@@ -327,8 +327,7 @@ export class Minion {
       try {
         await handleLocalEvent(event, this);
       } catch (error) {
-        if (this.#closing.signal.aborted) return;
-        this.#log.error(`The event ${event.tag} failed: ${messageOf(error)}`);
+        if (!this.#closing.signal.aborted) this.#log.error(`The event ${event.tag} failed: ${messageOf(error)}`);
       }
     }
   }

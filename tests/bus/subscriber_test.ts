@@ -5,7 +5,9 @@ import { fireEvent } from "../../lib/bus/fire.ts";
 import { packEvent } from "../../lib/bus/event.ts";
 import { EventSubscriber } from "../../lib/bus/subscriber.ts";
 import { EventSender } from "../../lib/bus/sender.ts";
-import { type BusPaths, masterBus, minionBus } from "../../lib/bus/paths.ts";
+import { watchBus } from "../../lib/bus/watch.ts";
+import { sleep } from "../../lib/os/sleep.ts";
+import { type BusPaths, masterBus, minionBus, minionBusIn } from "../../lib/bus/paths.ts";
 import { busStatePath } from "../../lib/bus/state_file.ts";
 import { PIECE_BYTES } from "../../lib/bus/pieces.ts";
 import { Outbox } from "../../lib/sockets/endpoint.ts";
@@ -13,7 +15,7 @@ import { map } from "../../lib/values/value.ts";
 import { SILENT_LOGGER } from "../../lib/process/log.ts";
 import { keptLog } from "../support/fleet/scripted_master.ts";
 import { strictTest } from "../support/strict.ts";
-import { assert, assertEquals, assertRejects, assertStringIncludes } from "../support/assert.ts";
+import { assert, assertEquals, assertRejects, assertStringIncludes, assertThrows } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
 
 /** Far above the time that these tests need, also on a busy machine. */
@@ -30,6 +32,28 @@ async function withBus(run: (paths: BusPaths, bus: BusPump) => Promise<void>): P
     Deno.removeSync(dir, { recursive: true });
   }
 }
+
+strictTest("an event that cannot be sent any more is named in the log", async () => {
+  const dir = Deno.makeTempDirSync({ prefix: "bus_" });
+  const { log, lines } = keptLog();
+  const sender = new EventSender(masterBus(dir).pull, 0);
+  sender.close();
+  await sender.fireOrLog("salt/key", map({}), log);
+  assertEquals(lines, ["ERROR The event bus did not take the event salt/key"]);
+  Deno.removeSync(dir);
+});
+
+Deno.test("the buses of minions in a directory are found by their names", () => {
+  const dir = Deno.makeTempDirSync({ prefix: "bus_" });
+  const names = ["b2", "a1"].map((id) => minionBus({ sock_dir: dir, id, hash_type: "sha256" }).pub);
+  for (const path of [...names, `${dir}/master_event_pub.ipc`, `${dir}/minion_event_0_pub.ipc`]) {
+    Deno.writeTextFileSync(path, "");
+  }
+  assertEquals(minionBusIn(dir), names.sort());
+  assertEquals([`${dir}/none`, `${dir}/master_event_pub.ipc`].map(minionBusIn), [[], []]);
+  assertThrows(() => minionBusIn(`${dir}/${"x".repeat(300)}`), Error, "too long");
+  Deno.removeSync(dir, { recursive: true });
+});
 
 strictTest("an event reaches every subscriber of its tag's beginning, and no other", () =>
   withBus(async (paths) => {
@@ -219,6 +243,39 @@ strictTest(
     Deno.removeSync(dir, { recursive: true });
   },
 );
+
+strictTest("a watcher of the bus is told how many events it has missed", async () => {
+  const dir = Deno.makeTempDirSync({ prefix: "bus_" });
+  const paths = masterBus(dir);
+  const bus = await BusPump.open(paths, { log: SILENT_LOGGER, maxWaitingEvents: 1_000 });
+  {
+    using sender = new EventSender(paths.pull);
+    const fire = async () => assert(await sender.fire("n", map({})));
+    const told: number[] = [];
+    const watching = new AbortController();
+    const events = watchBus(paths.pub, { tags: "n", signal: watching.signal, onMissed: (missed) => told.push(missed) });
+    const first = events.next();
+    await eventually(async () => {
+      await fire();
+      return await Promise.race([first.then(() => true), sleep(20).then(() => false)]);
+    }, { what: "the first event" });
+    const count = 30_000; // more than the queues of bus and subscriber (21,000) and the system buffers
+    for (let n = 0; n < count; n++) await fire();
+    const reading = (async () => {
+      for await (const _ of events);
+    })();
+    await eventually(async () => {
+      await fire();
+      await sleep(20);
+      return told.length > 0;
+    }, { what: "the number of missed events" });
+    watching.abort();
+    await reading;
+    assert(told[0] > 0 && told[0] < count, `${told} missed`);
+  }
+  await bus.close();
+  Deno.removeSync(dir, { recursive: true });
+});
 
 strictTest("a subscriber that reads misses nothing when one event among small ones is large", async () => {
   const dir = Deno.makeTempDirSync({ prefix: "bus_" });

@@ -3,6 +3,7 @@
 import { BackgroundParts } from "../../lib/commands/batch_parts.ts";
 import { BatchRecord } from "../../lib/commands/batch_record.ts";
 import { BatchRun } from "../../lib/commands/batch_run.ts";
+import type { JobRequest } from "../../lib/client/job.ts";
 import type { Session } from "../../lib/commands/salt_session.ts";
 import { StoreError } from "../../lib/errors.ts";
 import type { BatchState } from "../../lib/jobs/store.ts";
@@ -67,6 +68,26 @@ Deno.test("after a halt no further part starts, and later answers are ignored", 
   assertEquals([(await all).map(({ id }) => id), run.halted, parts], [["a"], "stop", [["a", "b"]]]);
 });
 
+Deno.test("with failhard no minion takes the place of one that failed, also when its part has ended", async () => {
+  const parts: string[][] = [];
+  const ended = Promise.withResolvers<void>();
+  const run = new BatchRun({
+    ids: ["a", "b"],
+    size: 1,
+    waitMs: 0,
+    failhard: true,
+    async *run(ids) {
+      parts.push([...ids]);
+      yield answer(ids[0], "not connected");
+      ended.resolve();
+    },
+  });
+  assertEquals((await run.finish()).map(({ id }) => id), ["a"]);
+  await ended.promise;
+  await new Promise((resolve) => setTimeout(resolve));
+  assertEquals([run.halted, parts], ["failhard", [["a"]]]);
+});
+
 Deno.test("a batch without minions ends at once", async () => {
   const run = new BatchRun({ ids: [], size: 1, waitMs: 0, failhard: false, run: () => (async function* () {})() });
   assertEquals(await run.finish(), []);
@@ -113,21 +134,37 @@ Deno.test("a user without write access to the master's files runs a batch withou
   assertThrows(() => new BatchRecord(STATE, { store: refusing(new Error("disk full")), fire }), StoreError);
 });
 
-Deno.test("a batch in the background that is stopped while no master runs ends without an error", async () => {
+const JOB: JobRequest = { tgt: ["a1"], tgtType: "list", fun: "test.ping", arg: [] };
+
+/** Runs `act` with the parts of a batch on a host where no master runs. */
+async function withoutMaster(
+  act: (
+    parts: BackgroundParts,
+    world: { readonly control: AbortController; readonly lines: string[] },
+  ) => Promise<void>,
+): Promise<void> {
   const sock_dir = Deno.makeTempDirSync({ prefix: "batch_" });
   try {
     const { log, lines } = keptLog();
     const control = new AbortController();
     const session = { io: { signal: control.signal }, opts: { sock_dir }, log } as unknown as Session;
-    const parts = new BackgroundParts(session);
-    const all = (async () => {
-      for await (const _ of parts.answers({ tgt: ["a1"], tgtType: "list", fun: "test.ping", arg: [] }, ["a1"]));
-    })();
-    await eventually(() => lines.length > 0, { what: "that no master runs" });
-    control.abort();
-    await all;
-    assertEquals(lines.length, 1);
+    await act(new BackgroundParts(session), { control, lines });
   } finally {
     Deno.removeSync(sock_dir, { recursive: true });
   }
-});
+}
+
+Deno.test("a batch in the background that is stopped while no master runs ends without an error", () =>
+  withoutMaster(async (parts, { control, lines }) => {
+    const next = parts.answers(JOB, ["a1"]).next();
+    await eventually(() => lines.length > 0, { what: "that no master runs" });
+    control.abort();
+    assertEquals([await next, lines.length], [{ done: true, value: undefined }, 1]);
+  }));
+
+Deno.test("a batch in the background that is stopped while it connects ends without an error, and does not wait", () =>
+  withoutMaster(async (parts, { control, lines }) => {
+    const next = parts.answers(JOB, ["a1"]).next();
+    control.abort();
+    assertEquals([await next, lines], [{ done: true, value: undefined }, []]);
+  }));

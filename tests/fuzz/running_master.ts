@@ -5,7 +5,7 @@
  * @module
  */
 
-import { accessKeyPath } from "../../lib/config/master_paths.ts";
+import { accessKeyPath, type MasterPorts, readPorts } from "../../lib/config/master_paths.ts";
 import { loadMasterConfig } from "../../lib/config/load.ts";
 import { Crypticle } from "../../lib/crypto/crypticle.ts";
 import { KeyStore } from "../../lib/keys/store.ts";
@@ -30,7 +30,7 @@ const VALID_MS = 60_000;
 const MAX_CONNECTIONS = 50;
 
 interface RunningMaster {
-  readonly master: Master;
+  readonly ports: MasterPorts;
   readonly seal: (load: Parameters<typeof map>[0]) => Uint8Array;
   checkService(): Promise<void>;
   close(): Promise<void>;
@@ -64,7 +64,9 @@ async function startMaster(): Promise<RunningMaster> {
     close: () => {},
   }]);
   const master = await Master.start(opts, log);
-  const { requestPort, publishPort } = master.ports;
+  const ports = readPorts(opts.sock_dir);
+  if (ports === undefined) throw new Error("the master has written no ports");
+  const { requestPort, publishPort } = ports;
   const channel = new RequestChannel(`tcp://127.0.0.1:${requestPort}`);
   const subscriber = Inbox.subscriber();
   subscriber.subscribe("");
@@ -75,7 +77,7 @@ async function startMaster(): Promise<RunningMaster> {
     decode(await channel.request(clearRequest(map(load)), { timeoutMs: VALID_MS, tries: 1 }), "wire");
 
   return {
-    master,
+    ports,
     seal: (load) =>
       encryptedRequest(session.dumps(map({ id: ACCEPTED_ID, tok, ts: 0, nonce: "n".repeat(32), ...load })), {
         id: ACCEPTED_ID,
@@ -152,7 +154,7 @@ export const tcpRequests: FuzzTarget = {
   checkEvery: 500,
   async open() {
     const running = await startMaster();
-    const { requestPort } = running.master.ports;
+    const { requestPort } = running.ports;
     let peer = await ZmtpPeer.open(requestPort, "DEALER");
     return {
       async feed(random, note) {
@@ -276,12 +278,12 @@ async function attack(
 }
 
 /** Peers that violate ZMTP on the request port. */
-export const zmtpRequests: FuzzTarget = hostile("zmtp_4506", ({ master }) => master.ports.requestPort, [
+export const zmtpRequests: FuzzTarget = hostile("zmtp_4506", ({ ports }) => ports.requestPort, [
   "REQ",
   "DEALER",
 ]);
 /** Peers that violate ZMTP on the publish port. */
-export const zmtpPublishes: FuzzTarget = hostile("zmtp_4505", ({ master }) => master.ports.publishPort, [
+export const zmtpPublishes: FuzzTarget = hostile("zmtp_4505", ({ ports }) => ports.publishPort, [
   "SUB",
   "XSUB",
 ]);

@@ -108,6 +108,22 @@ fleetTest("a missing key file of a user in publisher_acl is written again", {
   assertEquals(Deno.readTextFileSync(path), key);
 });
 
+fleetTest(
+  "a master goes on when a user in publisher_acl cannot get access: the file system has no access control lists",
+  {
+    master: { publisher_acl: { nobody: ["test.*"], daemon: ["test.*"] }, loop_interval: 1 },
+  },
+  async (fleet) => {
+    const { cachedir } = fleet.masterOpts;
+    Deno.removeSync(`${cachedir}/.daemon_key`);
+    Deno.symlinkSync("/proc/version", `${cachedir}/.daemon_key`);
+    Deno.removeSync(`${cachedir}/.nobody_key`);
+    const said = (text: string) => eventually(() => fleet.logs.some((line) => line.includes(text)), { what: text });
+    await said("publisher_acl, external_auth: nobody, daemon cannot get access: setxattr");
+    await said("Put back the key files of nobody, which were gone");
+  },
+);
+
 fleetTest("salt-run names custom runners and wheel modules that cannot be loaded, and compiles pillar", {
   minions: ["web1"],
   master: { pillar_roots: { base: ["/nonexistent"] } },

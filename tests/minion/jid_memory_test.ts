@@ -134,3 +134,21 @@ Deno.test("a failed write is logged, the id is remembered, and written with the 
   memory.add(jid(1));
   assertEquals(known(it.open(), 2), [0, 1]);
 });
+
+Deno.test("an id that the journal cannot take is named in the log, and in the file all the same", async () => {
+  using it = world();
+  const journal = {
+    append() {
+      throw new Error("no space left");
+    },
+    commit: () => Promise.resolve(),
+  };
+  const memory = it.open({ journal });
+  memory.add(jid(0));
+  assertEquals([known(memory, 1), it.lines], [
+    [0],
+    [`ERROR Job id ${jid(0)} is remembered until this minion ends: no space left`],
+  ]);
+  await Promise.resolve();
+  assertEquals(known(it.open(), 1), [0]);
+});

@@ -19,6 +19,7 @@ import {
   type WorldOptions,
   WRONG,
 } from "../support/fleet/minion_link.ts";
+import { reachOf } from "../../lib/minion/master_diagnosis.ts";
 import { MasterKeys, ScriptedMaster } from "../support/fleet/scripted_master.ts";
 import { AT_ONCE_MS } from "../support/time.ts";
 
@@ -177,4 +178,17 @@ Deno.test("with retry_dns 0 an unknown host name ends the minion at once", async
   await using world = await start({ address: "tcp://no.such.host.invalid:4506", timeouts });
   await assertRejects(() => world.link.signIn(world.never), SignInError, "no.such.host.invalid cannot be resolved");
   assertEquals(world.lines, []);
+});
+
+Deno.test("a master is looked for at an address with a zone, and at one without a name", async () => {
+  for (
+    const [address, kind, text] of [
+      ["tcp://[fe80::1%nosuch]:4506", "nameless", "fe80::1%nosuch cannot be resolved: "],
+      ["tcp://[::1]:1", "unreachable", "cannot connect to tcp://[::1]:1: "],
+      ["tcp://127.0.0.1:1", "unreachable", "cannot connect to tcp://127.0.0.1:1: "],
+    ]
+  ) {
+    const reach = await reachOf(address, 10_000);
+    assertEquals([reach.kind, reach.text.slice(0, text.length)], [kind, text]);
+  }
 });

@@ -88,6 +88,20 @@ fleetTest(
   },
 );
 
+fleetTest("a minion whose key was rejected ends when its master restarts", { minions: ["web1"] }, async (fleet) => {
+  const closed = fleet.minions.get("web1")?.closed;
+  assertEquals((await fleet.saltKey("--reject", "web1", "--include-accepted", "--yes")).code, 0);
+  await untilKey(fleet, "web1", "rejected");
+  await fleet.stopMaster();
+  await fleet.startMaster();
+  const error = await assertRejects(
+    () => closed ?? Promise.resolve(),
+    SignInError,
+    "rejected this minion's public key",
+  );
+  assertEquals(error.exitCode, 77);
+});
+
 fleetTest("a minion that cannot open its sockets, or cannot read stored jobs", {}, async (fleet) => {
   const lines: string[] = [];
   const opts = fleet.minionOpts("web1");

@@ -202,6 +202,9 @@ async function aclUsersOf(owner: string, t: Deno.TestContext): Promise<void> {
   await t.step("and the output names minions that do not answer, and targets without a minion", async () => {
     const nobody = await daemon.salt("salt", fleet.configDir, "no-such-minion", "test.ping");
     assertEquals([nobody.code, nobody.err], [2, "ERROR: No return received\n"], nobody.out);
+    // A target of grains: the user may not read what the master knows, so there is no advice.
+    const unmatched = await daemon.salt("salt", fleet.configDir, "-G", "os:none", "test.ping");
+    assertEquals([unmatched.code, unmatched.err], [2, "ERROR: No return received\n"], unmatched.out);
     Deno.kill(fleet.minion("m00").pid, "SIGSTOP");
     const silent = await daemon.salt("salt", fleet.configDir, "m00", "test.ping");
     Deno.kill(fleet.minion("m00").pid, "SIGCONT");

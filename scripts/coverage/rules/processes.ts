@@ -49,6 +49,11 @@ export const PROCESSES_RULES: readonly CoverageRule[] = [
     line: /work\(\)\.catch/,
     why: "the work itself logs each failure that the system can give",
   },
+  {
+    path: "lib/master/master.ts",
+    line: /this\.#memoryLooks = new CpuTimeWatch\(/,
+    why: "a system that does not say how much memory a process has",
+  },
   { path: "lib/master/mworker.ts", line: /if \(note === undefined\) throw/, why: ALWAYS_THERE },
   { path: "lib/minion/link.ts", line: /session === undefined\) throw/, why: ALWAYS_THERE },
   { path: "lib/minion/minion.ts", line: /#link === undefined\) throw/, why: ALWAYS_THERE },

@@ -1,0 +1,31 @@
+/** The host on which a master compiles pillar. @module */
+
+import { loadMasterConfig } from "../../lib/config/load.ts";
+import { masterPillarHost } from "../../lib/master_processes/pillar_compiler.ts";
+import { plainRequest } from "../../lib/pillar/request.ts";
+import { PillarService } from "../../lib/pillar/service.ts";
+import { decode } from "../../lib/values/msgpack.ts";
+import { repr } from "../../lib/values/value.ts";
+import { assertEquals, assertMatch } from "../support/assert.ts";
+import { keptLog } from "../support/fleet/scripted_master.ts";
+
+Deno.test("a module of the operator that cannot be loaded is named in the master's log, and pillar is compiled without it", async () => {
+  const root = Deno.makeTempDirSync({ prefix: "pillar_" });
+  try {
+    const overrides = { root_dir: root, pillar_roots: new Map([["base", [root]]]) };
+    const { opts } = loadMasterConfig({ configDir: root, readsFiles: false, overrides });
+    const directory = `${opts.extension_modules}/modules`;
+    Deno.mkdirSync(directory, { recursive: true });
+    Deno.writeTextFileSync(`${directory}/broken.js`, "export const = 1;");
+    Deno.writeTextFileSync(`${root}/top.sls`, "base:\n  '*':\n    - a\n");
+    Deno.writeTextFileSync(`${root}/a.sls`, "a: {{ 'broken.x' in salt }}\nb: {{ 'test.ping' in salt }}\n");
+    const { log, lines } = keptLog();
+    const { signal } = new AbortController();
+    const service = new PillarService(opts, masterPillarHost(opts, { log, signal }));
+    const pillar = decode(await service.pillar(plainRequest("web1", new Map())), "wire");
+    assertEquals(repr(pillar), "{'a': False, 'b': True}");
+    assertMatch(lines.join("\n"), /^WARNING .*broken\.js/);
+  } finally {
+    Deno.removeSync(root, { recursive: true });
+  }
+});
