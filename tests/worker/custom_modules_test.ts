@@ -546,3 +546,16 @@ Deno.test("a custom module is available under its virtual name, or reports why i
     "service",
   ]);
 });
+
+Deno.test("a custom module that the options leave out, or whose file cannot be read, is not there; the others are", async () => {
+  const text = "export const f = () => 'here';";
+  for (const options of [{ disable_modules: ["off"] }, { whitelist_modules: ["on", "odd", "gone"] }]) {
+    await using world = new World({ on: text, off: text, odd: "export const f = (;" }, options);
+    Deno.symlinkSync("nowhere", `${world.root}/ext/modules/gone.js`);
+    await world.pool.reload();
+    assertEquals(await world.run("on.f"), "here");
+    for (const fun of ["off.f", "odd.f", "gone.f"]) {
+      assertStringIncludes(str(await world.run(fun)), `'${fun}' is not available.`);
+    }
+  }
+});

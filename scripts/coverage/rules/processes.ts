@@ -12,7 +12,7 @@ export const PROCESSES_RULES: readonly CoverageRule[] = [
   { path: "lib/worker/grains_functions.ts", line: /./, why: KILLED },
   { path: "lib/worker/custom_catalogue.ts", line: /describeFunctions|setRetcode/, why: KILLED },
   { path: "lib/worker/custom_states.ts", line: /calledState|contextOf/, why: KILLED },
-  { path: "lib/worker/job_runner.ts", line: /exactArguments|sendErrors/, why: KILLED },
+  { path: "lib/worker/job_runner.ts", line: /exactArguments|sendErrors|fields\.error = thrown/, why: KILLED },
   { path: "lib/sockets/libzmq.ts", line: /pointer === null/, why: NO_MEMORY },
   {
     path: "lib/auth/libpam.ts",
