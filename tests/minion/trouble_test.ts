@@ -1,12 +1,14 @@
 /** A running minion with failures, and requests of its custom modules. @module */
 
+import { fireEvent } from "../../lib/bus/fire.ts";
+import { minionBus } from "../../lib/bus/paths.ts";
 import { MinionJobs } from "../../lib/minion/jobs.ts";
 import { Minion } from "../../lib/minion/minion.ts";
 import { SignInError } from "../../lib/errors.ts";
 import { createLogger, LEVEL_NUMBERS } from "../../lib/process/log.ts";
 import { detachedDirectory } from "../../lib/host/detached_commands.ts";
 import { map } from "../../lib/values/value.ts";
-import { assertEquals, assertMatch, assertRejects } from "../support/assert.ts";
+import { assert, assertEquals, assertMatch, assertRejects } from "../support/assert.ts";
 import { testOpts } from "../support/calls/job_context.ts";
 import { eventually, fleetTest, untilKey } from "../support/fleet/fleet.ts";
 import { runOn, startJob } from "../support/fleet/jobs.ts";
@@ -81,12 +83,25 @@ fleetTest(
     await eventually(() => fleet.logs.some((line) => /web1: \[ERROR\] .*rejected/.test(line)), {
       what: "a refresh that fails",
     });
+    assertEquals(await fireEvent(minionBus(fleet.minionOpts("web1")), "pillar_refresh", map({})), true);
+    await eventually(() => fleet.logs.some((line) => /web1: \[ERROR\] The event pillar_refresh failed: /.test(line)), {
+      what: "an event that fails",
+    });
     Deno.writeTextFileSync(gate, "");
     const error = await assertRejects(() => closed ?? Promise.resolve(), SignInError);
     assertEquals(error.exitCode, 77);
     job.done.catch(() => {});
   },
 );
+
+fleetTest("a return larger than the master's limit is replaced by one that says so", {
+  minions: ["web1"],
+  master: { max_request_bytes: 1_000_000 },
+}, async (fleet) => {
+  const answer = await runOn(fleet, "web1", "cmd.run", "head -c 3000000 /dev/zero | tr '\\0' x");
+  assertMatch(String(answer), /too large|larger/);
+  assert(String(answer).length < 10_000);
+});
 
 fleetTest("a minion whose key was rejected ends when its master restarts", { minions: ["web1"] }, async (fleet) => {
   const closed = fleet.minions.get("web1")?.closed;
