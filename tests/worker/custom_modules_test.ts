@@ -549,7 +549,8 @@ Deno.test("a custom module is available under its virtual name, or reports why i
 
 Deno.test("a custom module that the options leave out, or whose file cannot be read, is not there; the others are", async () => {
   const text = "export const f = () => 'here';";
-  for (const options of [{ disable_modules: ["off"] }, { whitelist_modules: ["on", "odd", "gone"] }]) {
+  for (const [option, names] of [["disable_modules", ["off"]], ["whitelist_modules", ["on", "odd", "gone"]]] as const) {
+    const options = { [option]: [...names] };
     await using world = new World({ on: text, off: text, odd: "export const f = (;" }, options);
     Deno.symlinkSync("nowhere", `${world.root}/ext/modules/gone.js`);
     await world.pool.reload();
