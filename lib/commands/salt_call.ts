@@ -30,7 +30,7 @@ import type { Catalogue } from "../plugins/job_context.ts";
 import { type Logger, SILENT_LOGGER } from "../process/log.ts";
 import { hideResult } from "../protocol/no_log.ts";
 import type { MinionOpts } from "../config/options.ts";
-import { isOversized, oversizedFailure, withoutArguments } from "../jobs/oversized_return.ts";
+import { oversizedFailure, withoutArguments } from "../jobs/oversized_return.ts";
 import type { OutputSettings, PrintResult } from "../output/printer.ts";
 import { absolutePath } from "../os/root_path.ts";
 import { becomeRunUser, userToBecome } from "../host/run_user.ts";
@@ -271,9 +271,7 @@ async function sendFitting(load: ValueMap, { master, log }: { master: CallMaster
     if (!(error instanceof RequestTooLargeError)) throw error;
     const smaller = withoutArguments(load);
     if (smaller !== undefined) return await sendFitting(smaller, { master, log });
-    if (isOversized(load)) throw error;
     log.warning(`The result does not get to the master, which is told that it failed: ${error.message}`);
-    const failure = oversizedFailure(load, error, "It was shown where salt-call ran.");
-    return await sendFitting(failure, { master, log });
+    return await master.request(oversizedFailure(load, error, "It was shown where salt-call ran."));
   }
 }

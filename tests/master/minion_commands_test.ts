@@ -1,6 +1,8 @@
 /** @module */
 import { isDone } from "../../lib/protocol/acknowledgement.ts";
 import { jidDirectory, makeJid } from "../../lib/protocol/jid.ts";
+import { batchToMap } from "../../lib/protocol/live_batch.ts";
+import { jobOutput } from "../../lib/protocol/tags.ts";
 import { minionCommand } from "../../lib/master/minion_commands.ts";
 import { encode } from "../../lib/values/msgpack.ts";
 import { equals, map, repr, type Value } from "../../lib/values/value.ts";
@@ -366,6 +368,22 @@ function allBelow(top: string): string[] {
     ...isDirectory ? allBelow(`${top}/${name}`) : [],
   ]).sort();
 }
+
+Deno.test("output of a job that the minion was not asked for is neither stored nor fired", async () => {
+  using services = await testServices();
+  const { store } = services.jobs;
+  const jid = store.prepare();
+  store.saveLoad(jid, map({ jid, fun: "cmd.run", tgt: "web1" }), ["web1"]);
+  store.outputs.open(jid);
+  const part = { command: 1, stream: "stdout", text: "line\n" } as const;
+  const data = batchToMap({ seq: 1, parts: [part] });
+  for (const [of, id] of [[jid, "db1"], [makeJid(), "web1"]]) {
+    await run(services, { cmd: "_minion_event", tag: jobOutput(of, id), data }, id);
+  }
+  assertEquals([store.outputs.ids(jid), tags(services)], [[], []]);
+  await run(services, { cmd: "_minion_event", tag: jobOutput(jid, "web1"), data });
+  assertEquals([store.outputs.ids(jid), tags(services)], [["web1"], [jobOutput(jid, "web1")]]);
+});
 
 Deno.test("revoke_auth deletes the minion's own key, session and data, and requests a new shared key", async () => {
   using services = await testServices();

@@ -207,6 +207,14 @@ Deno.test("if the cache cannot be written, the job is published without a record
   assertStringIncludes(services.logged.join("\n"), `ERROR: Job ${jid} is published, but is not in the job cache`);
 });
 
+Deno.test("if the output of a --live job cannot be stored, the job is published, and the output is only shown", async () => {
+  using services = await openSite();
+  Deno.writeTextFileSync(`${services.opts.cachedir}/jobs`, "in the way");
+  const jid = jidOf(await publish(services, { kwargs: { live: true } }));
+  assertEquals(services.published.length, 1);
+  assertStringIncludes(services.logged.join("\n"), `ERROR: The output of job ${jid} is not stored: `);
+});
+
 Deno.test("200 jobs published at the same time have 200 job ids", async () => {
   using services = await openSite();
   const replies = await Promise.all(Array.from({ length: 200 }, () => publish(services)));

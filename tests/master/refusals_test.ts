@@ -1,7 +1,7 @@
 /** Requests that a master's handlers reject, and their log messages after failures. @module */
 
 import { FileUpdates } from "../../lib/master/file_updates.ts";
-import { restoreFromJournal } from "../../lib/master/journal.ts";
+import { masterJournal, restoreFromJournal } from "../../lib/master/journal.ts";
 import { publishCommand } from "../../lib/master/publish.ts";
 import { RequestHandler } from "../../lib/master/request_handler.ts";
 import { warnOnceNotBuilt } from "../../lib/master/unbuilt_warnings.ts";
@@ -76,6 +76,25 @@ Deno.test("an unsupported part is named once for each minion, and again after ve
   assertEquals(said.filter((line) => line.includes(" web1 ")).length, 2);
 });
 
+Deno.test("a record of the journal of a kind that this version does not know is named in the log", async () => {
+  using services = await testServices({ durability: "machine" });
+  const { opts, log, logged } = services;
+  const journal = masterJournal(opts, log);
+  assert(journal !== undefined);
+  for (const record of [map({ kind: "of the future", jid: "1" }), "no map"]) journal.append(record);
+  await journal.commit();
+  // The file is copied, as after a crash at this point: closing the journal would remove it.
+  const [{ name }] = [...Deno.readDirSync(`${opts.cachedir}/journal`)];
+  const left = Deno.readFileSync(`${opts.cachedir}/journal/${name}`);
+  await journal.close();
+  Deno.writeFileSync(`${opts.cachedir}/journal/${name}`, left);
+  await restoreFromJournal(opts, services.auth.masterKey.publicKey.pem, log);
+  assertEquals(logged, [
+    ...Array(2).fill("ERROR: A record of the journal has a kind that this version does not know"),
+    "INFO: Read 2 records of the journal that the last master left",
+  ]);
+});
+
 Deno.test("a journal that cannot be read stays for the next start", async () => {
   using services = await testServices({ durability: "process" });
   const { opts, log, logged } = services;
@@ -121,12 +140,23 @@ fleetTest(
     const said = (text: string) => eventually(() => fleet.logs.some((line) => line.includes(text)), { what: text });
     await said("publisher_acl, external_auth: nobody, daemon cannot get access: setxattr");
     await said("Put back the key files of nobody, which were gone");
+    Deno.renameSync(cachedir, `${cachedir}.away`);
+    Deno.writeTextFileSync(cachedir, "in the way");
+    try {
+      await said("The users' key files cannot be put back: Not a directory");
+    } finally {
+      Deno.removeSync(cachedir);
+      Deno.renameSync(`${cachedir}.away`, cachedir);
+    }
   },
 );
 
+const PILLAR = Deno.makeTempDirSync({ prefix: "pillar_roots_" });
+globalThis.addEventListener("unload", () => Deno.removeSync(PILLAR, { recursive: true }));
+
 fleetTest("salt-run names custom runners and wheel modules that cannot be loaded, and compiles pillar", {
   minions: ["web1"],
-  master: { pillar_roots: { base: ["/nonexistent"] } },
+  master: { pillar_roots: { base: [PILLAR] } },
 }, async (fleet) => {
   const { extension_modules } = fleet.masterOpts;
   for (const kind of ["runners", "wheel"]) {
@@ -139,4 +169,7 @@ fleetTest("salt-run names custom runners and wheel modules that cannot be loaded
   assertMatch(wheel.err, /\[WARNING \] .*wheel\/broken\.js/);
   const shown = await fleet.saltRun("pillar.show_pillar", "web1", "--out=json");
   assertEquals([shown.code, JSON.parse(shown.out)], [0, {}]);
+  Deno.writeTextFileSync(`${PILLAR}/top.sls`, "base:\n  'web*': [common, web]\n  db1: [db]\n");
+  const top = await fleet.saltRun("pillar.show_top", "web1", "--out=json");
+  assertEquals([top.code, JSON.parse(top.out)], [0, { base: { "web*": ["common", "web"], db1: ["db"] } }], top.err);
 });

@@ -197,12 +197,18 @@ Deno.test("a publish without a job id is not run, also not when it is repeated",
 });
 
 Deno.test("if a master does not answer events, returns and pillar requests for a while, no return is lost and the minion keeps running", async () => {
-  let deaf = true;
+  let deaf = 2; // a refused request is repeated after a sign-in
   await using world = await start({ request_channel_timeout: 1 }, (master) => {
-    master.script = (asked) => deaf && asked.cmd === "_pillar" ? encode("bad load", "wire") : master.honest(asked);
-    setTimeout(() => deaf = false, 500);
+    master.script = (asked) =>
+      asked.cmd === "_pillar" && deaf-- > 0 ? encode("bad load", "wire") : master.honest(asked);
   });
   const { master, lines } = world;
+  await eventually(
+    () => lines.some((line) => line.startsWith("ERROR The pillar stays empty until it is refreshed: ")),
+    {
+      what: "the line about the pillar",
+    },
+  );
   const answers = [undefined, encode("bad load", "wire"), encode("Some exception handling minion payload", "wire")];
   let left = [...answers, ...answers];
   master.script = (asked) => asked.cmd === "_return" && left.length > 0 ? left.shift() : master.honest(asked);

@@ -192,3 +192,14 @@ Deno.test("a master is looked for at an address with a zone, and at one without 
     assertEquals([reach.kind, reach.text.slice(0, text.length)], [kind, text]);
   }
 });
+
+Deno.test("answers says whether a master answers at all, until its signal ends the question", async () => {
+  await using world = await start({ script: () => ({ frame }) => frame });
+  assertEquals(await world.link.answers(world.never), true);
+  await using silent = await start({ script: () => () => undefined });
+  assertEquals(await silent.link.answers(silent.never, 50), false);
+  const control = new AbortController();
+  const asked = assertRejects(() => silent.link.answers(control.signal, 60_000));
+  control.abort(new Error("it is over"));
+  assertEquals((await asked).message, "it is over");
+});

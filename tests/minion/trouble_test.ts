@@ -134,7 +134,7 @@ fleetTest("a minion that cannot open its sockets, or cannot read stored jobs", {
   assertMatch(text, /There is no proc file of job \d+: /);
 });
 
-Deno.test("a job whose outcome is not available is named in the log", async () => {
+Deno.test("a job whose outcome is not available is named in the log, and one that the journal cannot take", async () => {
   const lines: string[] = [];
   const jobs = new MinionJobs(
     {
@@ -146,11 +146,12 @@ Deno.test("a job whose outcome is not available is named in the log", async () =
       },
       spool: {},
       proc: { add: () => {}, left: [] },
-      journal: undefined,
+      journal: { commit: () => Promise.reject(new Error("no space left")) },
       fireMaster: () => Promise.resolve(true),
       maxRequestBytes: () => undefined,
     } as unknown as ConstructorParameters<typeof MinionJobs>[0],
   );
   jobs.begin(map({ jid: "1", fun: "test.ping" }));
   await eventually(() => lines.some((line) => line.startsWith("Job 1 was lost: Error: a fault")), { what: "its line" });
+  assert(lines.includes("A power failure would lose job 1: no space left"), lines.join("\n"));
 });

@@ -10,7 +10,7 @@ import { unpackPillarRequest } from "../../lib/pillar/request.ts";
 import { PillarRoots } from "../../lib/pillar/roots.ts";
 import { WireError } from "../../lib/errors.ts";
 import { encode } from "../../lib/values/msgpack.ts";
-import { map, type Value } from "../../lib/values/value.ts";
+import { map, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { assertEquals, assertStringIncludes, assertThrows } from "../support/assert.ts";
 import { withPillar } from "../support/files/pillar_scope.ts";
 
@@ -79,4 +79,36 @@ Deno.test("bytes that are not a pillar request are rejected", () => {
     if (value instanceof Map && value.has("request")) continue;
     assertThrows(() => unpackNumbered(bytes), WireError, "invalid request for a pillar");
   }
+});
+
+Deno.test("each error of more than a hundred is shown once", () => {
+  const names = (letter: string) => Array.from({ length: 60 }, (_, i) => `${letter}${i}`);
+  return withPillar(
+    {
+      "pillar/top.sls": "base:\n  '*': [all]\n",
+      "pillar/all.sls": "include: [left, right, again]\n",
+      "pillar/left.sls": `include: [${names("l").join(", ")}]\n`,
+      "pillar/right.sls": `include: [${names("r").join(", ")}]\n`,
+      "pillar/again.sls": `include: [${names("r").join(", ")}, last]\n`,
+    },
+    "{}",
+    async ({ pillar }) => {
+      const told = await pillar();
+      for (const name of [...names("l"), ...names("r"), "last"]) {
+        assertEquals(told.split(`Specified SLS '${name}' in environment`).length - 1, 1, name);
+      }
+    },
+  );
+});
+
+Deno.test("reads hold while each grain and option is the same, also one that is missing", () => {
+  const reads = new PillarReads();
+  reads.grain("role", undefined);
+  reads.option("pillarenv", "dev");
+  const facts = (grains: ValueMap, own: ValueMap) => reads.holds({ grains, own });
+  assertEquals([
+    facts(map({}), map({ pillarenv: "dev" })),
+    facts(map({ role: "db" }), map({ pillarenv: "dev" })),
+    facts(map({}), map({})),
+  ], [true, false, false]);
 });

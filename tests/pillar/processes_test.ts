@@ -19,7 +19,11 @@ async function withProcesses(
     close: () => Promise<void>,
     logged: readonly string[],
   ) => Promise<void>,
-  { command, extension }: { readonly command?: readonly string[]; readonly extension?: string } = {},
+  { command, extension, count = 1 }: {
+    readonly command?: readonly string[];
+    readonly extension?: string;
+    readonly count?: number;
+  } = {},
 ): Promise<void> {
   const root = Deno.makeTempDirSync({ prefix: "pillar_processes_" });
   Deno.writeTextFileSync(`${root}/top.sls`, "base:\n  '*': [a]\n");
@@ -39,7 +43,7 @@ async function withProcesses(
   const logged: string[] = [];
   const processes = new PillarProcesses({
     opts: packOpts("master", opts),
-    processes: 1,
+    processes: count,
     timeoutMs: 3_000,
     log: { ...SILENT_LOGGER, error: (text) => void logged.push(typeof text === "string" ? text : text()) },
     command,
@@ -104,4 +108,23 @@ Deno.test("if no process can be started, the requests get no pillar, and the rea
     assertEquals(logged.length, 2);
     assertStringIncludes(logged[0], "No process for pillars can be started: ");
   }, { command: ["/no/such/program"] });
+});
+
+Deno.test("if no second process can be started, the first one serves all requests", async () => {
+  const server = new URL("../support/fleet/failing_pillar_server.ts", import.meta.url).pathname;
+  const directory = Deno.makeTempDirSync({ prefix: "pillar_program_" });
+  try {
+    const program = `${directory}/program`;
+    Deno.symlinkSync(Deno.execPath(), program);
+    await withProcesses("", async (ask, _close, logged) => {
+      const first = ask("web1");
+      Deno.removeSync(program);
+      const second = ask("web2");
+      assertStringIncludes(logged[0], "No process for pillars can be started: ");
+      assertStringIncludes(await first, "The pillar of web1 cannot be compiled: own words");
+      assertStringIncludes(await second, "The pillar of web2 cannot be compiled: ");
+    }, { command: [program, "run", "-A", "--no-check", server], count: 2 });
+  } finally {
+    Deno.removeSync(directory, { recursive: true });
+  }
 });

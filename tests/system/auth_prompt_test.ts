@@ -57,6 +57,21 @@ fleetTest("salt -a asks for missing credentials, and shows the typed user name b
     assertEquals(wrong.code, 77, wrong.shown);
     for (const { shown } of [good, wrong]) assert(!shown.includes("horse"), shown);
 
+    const corrected = await typed(`${salt} web1 test.ping`, [
+      [name[0], "frex\u00e9\x7f\x08d"],
+      password(`${PASSWORD}\u00e9\x7f`),
+    ]);
+    assertEquals(corrected.code, 0, corrected.shown);
+    assertMatch(corrected.shown, /: frex\u00e9\x08 \x08\x08 \x08d\r\nfile password of fred: \r\nweb1: True\r\n/);
+
+    // The end of the input, by Ctrl-D and of a file.
+    const ended = await typed(`${salt} --username fred web1 test.ping`, [password("\x04")]);
+    assertEquals(ended.code, 64, ended.shown);
+    for (const [input, code] of [[`fred\\r\\n${PASSWORD}`, 0], ["fred\\n", 64]] as const) {
+      const piped = await typed(`printf '${input}' | ${salt} web1 test.ping`, []);
+      assertEquals(piped.code, code, piped.shown);
+    }
+
     const interrupted = await typed(`${salt} --username fred web1 test.ping`, [password("half\x03")]);
     assertEquals(interrupted.code, 130, interrupted.shown);
   } finally {

@@ -169,6 +169,8 @@ fleetTest("external_auth: a password or a token gives the rights of the rules, a
   );
   const finger = await key("kim", "-f", "master");
   assertEquals([finger.code, finger.out], [0, (await fleet.saltKey("-f", "master")).out]);
+  const one = await key("kim", "-f", "web1");
+  assertEquals([one.code, one.out], [0, (await fleet.saltKey("-f", "web1")).out]);
   assertEquals((await key("kim", "-p", "new*")).out, (await fleet.saltKey("-p", "new*")).out);
   const removed = await key("kim", "-y", "-d", "new*,odd");
   assertEquals([removed.code, removed.out.split("\n").length], [0, 10], removed.out);

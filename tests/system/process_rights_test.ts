@@ -181,6 +181,9 @@ async function aclUsersOf(owner: string, t: Deno.TestContext): Promise<void> {
     const ran = await daemon.salt("salt", fleet.configDir, "--out=json", "m00", "test.echo", "hello");
     assertEquals([ran.code, ran.err], [0, ""], ran.out);
     assertEquals(JSON.parse(ran.out), { m00: "hello" });
+    // The stored output is not for this user: only what comes as an event is shown.
+    const live = await daemon.salt("salt", fleet.configDir, "--live", "--out=txt", "m00", "test.echo", "hello");
+    assertEquals([live.code, live.err, live.out], [0, "", "m00: hello\n"]);
   });
   await t.step("and jobs have the user's name", async () => {
     const listed = await fleet.salt("salt-run", "--out=json", "jobs.list_jobs", "search_function=test.echo");

@@ -43,6 +43,11 @@ export const PROCESSES_RULES: readonly CoverageRule[] = [
   { path: "lib/functions/processes.ts", line: /#lose\(turn, messageOf/, why: "a system that starts no more processes" },
   { path: "lib/keys/store.ts", line: /errors\.NotFound\) return false;/, why: RACE },
   { path: "lib/keys/manager.ts", line: /if \(!this\.#store\.move/, why: RACE },
+  {
+    path: "lib/local_call/modules.ts",
+    line: /nothing is run yet/,
+    why: "a module asks only while a call runs, which has its context",
+  },
   { path: "lib/local_call/modules.ts", line: /nobody answers/, why: "the pool answers the other requests itself" },
   {
     path: "lib/master/file_updates.ts",

@@ -3,7 +3,10 @@
  * @module
  */
 
-import { masterBus } from "../../../lib/bus/paths.ts";
+import { masterBus, minionBus } from "../../../lib/bus/paths.ts";
+import { BusPump } from "../../../lib/bus/pump.ts";
+import { EventSender } from "../../../lib/bus/sender.ts";
+import { SILENT_LOGGER } from "../../../lib/process/log.ts";
 import { writeBusState } from "../../../lib/bus/state_file.ts";
 import type { BatchState } from "../../../lib/jobs/store.ts";
 import { optsValues } from "../../../lib/config/opts_map.ts";
@@ -11,6 +14,7 @@ import { CommandError, InvocationError } from "../../../lib/errors.ts";
 import { configuredPillarRepositories } from "../../../lib/git_remotes/pillar_updates.ts";
 import { isMap, map, repr, type ValueMap } from "../../../lib/values/value.ts";
 import { assert, assertEquals, assertRejects } from "../../support/assert.ts";
+import { eventually } from "../../support/eventually.ts";
 import { git } from "../../support/files/file_server.ts";
 import { type RunnerWorld, withRunnerWorld } from "../../support/fleet/runner_services.ts";
 
@@ -145,6 +149,24 @@ Deno.test("state.event reports an invalid bus, and a missing bus of a minion", (
     await of("Several minions have their event bus in");
   }));
 
+Deno.test("state.event shows the events of the only minion whose bus is in a directory", () =>
+  withRunnerWorld(async ({ call, root, done }) => {
+    const sock_dir = `${root}/sock`;
+    Deno.mkdirSync(sock_dir);
+    const paths = minionBus({ sock_dir, id: "web1", hash_type: "sha256" });
+    const bus = await BusPump.open(paths, { log: SILENT_LOGGER });
+    try {
+      using sender = new EventSender(paths.pull);
+      const shown = call("state.event", ["my/*"], { node: "minion", sock_dir, count: 1 });
+      await eventually(() => bus.describe().includes(" 1 subscribers"), { what: "a subscriber" });
+      assert(await sender.fire("my/tag", map({ n: 1 })));
+      await shown;
+      assertEquals(done.map((line) => line.slice(0, 14)), ["print my/tag\t{"]);
+    } finally {
+      await bus.close();
+    }
+  }));
+
 Deno.test("state.pause, resume and soft_kill control a run on the master's own host", () =>
   withRunnerWorld(async ({ call, context }) => {
     const executed: string[] = [];
@@ -238,6 +260,7 @@ Deno.test("git_pillar.update reports that a repository with a lock is not fetche
 Deno.test("cache.clear_git_lock accepts Salt's roles; targets of the cache are read by their given type", () =>
   withRunnerWorld(async ({ call, context }) => {
     await assertRejects(() => call("cache.clear_git_lock", ["gitea"]), InvocationError, "Invalid role 'gitea'");
+    await assertRejects(() => call("cache.clear_git_lock", ["winrepo"]), CommandError, "winrepo is not built yet");
     context.keys.put("web1", "accepted", "PEM");
     const refused = () => call("cache.grains", ["web1"], { tgt_type: "nope" });
     await assertRejects(refused, CommandError, "nope");
