@@ -34,7 +34,7 @@ export function withoutArguments(load: ValueMap): ValueMap | undefined {
 }
 
 /** Whether a return is such a failure already. */
-export function isOversized(load: ValueMap): boolean {
+function isOversized(load: ValueMap): boolean {
   return load.has(OVERSIZED);
 }
 
