@@ -323,7 +323,7 @@ class FileWork {
     if (empty !== undefined && ret.changes.has("diff")) ret.changes.set("diff", "New file");
     if (!follow && isLink(name)) {
       const replacement = sfn === "" ? contents === undefined ? undefined : this.scratch.file(contents) : sfn;
-      if (replacement === undefined) throw new Failed(`Source file '${source === "" ? "None" : source}' not found`);
+      if (replacement === undefined) throw new Failed("Source file 'None' not found");
       await this.#verify(replacement, { sum, what: name });
       this.#install(replacement, name);
       ret.changes.set("diff", "Replace symbolic link with regular file");
@@ -394,7 +394,6 @@ class FileWork {
     }
     if (ret.comment.length === 0) ret.comment = `File ${name} updated`;
     if (test) ret.comment = `File ${name} not updated`;
-    else if (ret.changes.size === 0 && ret.result === true) ret.comment = `File ${name} is in the correct state`;
     if (ignoresSomething(this.#file.ignoring) && ret.changes.size > 0 && !this.#counts) ret.more.set("skip_req", true);
     return ret;
   }

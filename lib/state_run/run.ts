@@ -313,9 +313,8 @@ export class StateRun {
     const known = this.#aggregated.get(chunk);
     if (known !== undefined) return known;
     const group = this.#setting.dependencies.group(chunk);
-    if (group.length === 0) return chunk;
     const name = `${field(chunk, "state")}.mod_aggregate`;
-    const fun = await this.#runContext.function(name);
+    const fun = group.length > 0 ? await this.#runContext.function(name) : undefined;
     if (fun === undefined) return chunk;
     chunk.set("__agg__", true);
     const bound = { low: chunk, chunks: group, running: new Map<Value, Value>(this.results) };

@@ -118,13 +118,12 @@ function filesOf({ roots, notes }: PillarScope, directory: string | undefined): 
 /** Functions whose use by a template is recorded. */
 function noting(salt: SaltFunctions, { notes, opts }: PillarScope): SaltFunctions {
   return {
+    ...salt,
     get(name) {
       if (!isPureFunction(name)) notes.changing(`the function ${name}`);
       else if (readsOptions(name)) opts.get("id");
       return salt.get(name);
     },
-    serves: (module) => salt.serves?.(module) ?? Promise.resolve(true),
-    names: () => salt.names?.() ?? Promise.resolve([]),
   };
 }
 

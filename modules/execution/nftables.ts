@@ -329,14 +329,14 @@ export const delete_: ModuleFunction<JobContext> = fn({
     if (position && rule) return failed("Only specify a position or a rule, not both");
     const missing = await nftables.missingPlace(place, context);
     if (missing !== undefined) return missing;
-    if (!position && !rule) return failed("Rule needs to be specified");
-    const handle = position || await nftables.handleOf(place, rule ?? "", context);
+    const shown = rule ?? "None";
+    const handle = position || (rule && await nftables.handleOf(place, rule, context));
     if (!handle) {
-      return failed(`Rule ${rule} chain ${chain} in table ${table} in family ${family} does not exist`);
+      return failed(`Rule ${shown} chain ${chain} in table ${table} in family ${family} does not exist`);
     }
     const names = [nftables.nftFamily(family), nftables.nameWord(table), nftables.nameWord(chain ?? "")];
     const words = ["delete", "rule", ...names, "handle", nftables.nameWord(handle)];
-    const what = `"${rule}" in chain ${chain}`;
+    const what = `"${shown}" in chain ${chain}`;
     return await changed(words, {
       done: `Deleted rule ${what} in table ${table} in family ${family}.`,
       not: `Failed to delete rule ${what}  table ${table} in family ${family}`,

@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { TomlValue } from "smol-toml";
 import { float, int, type Value } from "../../lib/values/value.ts";
 
 /** Where a text is not TOML, from 1. */
@@ -26,12 +27,11 @@ export async function readToml(text: string): Promise<{ readonly value: Value } 
   }
 }
 
-function valueOf(made: unknown): Value {
+function valueOf(made: TomlValue): Value {
   if (typeof made === "bigint") return int(made);
   if (typeof made === "number") return float(made);
   if (typeof made === "string" || typeof made === "boolean") return made;
   if (made instanceof Date) return made.toISOString();
   if (Array.isArray(made)) return made.map(valueOf);
-  if (typeof made !== "object" || made === null) return null;
   return new Map(Object.entries(made).map(([key, item]) => [key, valueOf(item)]));
 }

@@ -263,6 +263,9 @@ def calls():
     case("sls_id and watch", state("a", CHANGES) + state("b", SAME, "watch: [a]"), fun="state.sls_id", args=["b", "t"])
     case("sls_id and names", state("b", CHANGES, "names: [x, y]"), fun="state.sls_id", args=["b", "t"])
     case("sls_id in a chain", "".join(state(f"s{i}", SAME, f"require: [s{i + 1}]") for i in range(5)) + state("s5", CHANGES), fun="state.sls_id", args=["s0", "t"])
+    for what, last in (("with", CHANGES), ("without", SAME)):
+        chain = state("a", SAME, "prereq: [b]") + state("b", SAME, "prereq: [c]") + state("c", last)
+        case(f"sls_id in a chain of prereq {what} changes", chain, fun="state.sls_id", args=["a", "t"])
     top = {"top.sls": "base:\n  '*': [t, other]\n", "other.sls": state("o", CHANGES)}
     case("highstate", state("a", SAME), top, fun="state.highstate", args=[])
     case("apply without names", state("a", SAME), top, fun="state.apply", args=[])

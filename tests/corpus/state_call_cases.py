@@ -159,7 +159,7 @@ for more, ours in {"require: a": differs("Salt requires each character of the te
 for name, extension in {"an ID by its name": "n: {test: [{foo: 1}]}", "a name that two have": "m: {test: [{foo: 1}]}", "an excluded file": "e: {test: [{foo: 1}]}"}.items():
     case(f"extend of {name}", [call("sls", "t")], {"t.sls": "include: [x, e]\nexclude: [e]\nextend: {%s}\n" % extension + state("a"), "e.sls": state("e"), "x.sls": state("x", "nop", "name: n") + state("y", "nop", "name: m") + state("z", "nop", "name: m")})
 case("requisites of whole files", [call("sls", "t")], {"t.sls": "include: [x]\n" + state("a", CHANGES, "require_in: [{sls: x}]") + state("b", "nop", "require: [{sls: x}]"), "x.sls": state("x1") + state("x2")})
-case("top files that are merged", [call("show_top")], {"top.sls": "base:\n  '*': [t]\n", "dev|top.sls": "base:\n  '*': 5\n"}, {"top_file_merging_strategy": "merge_all"})
+case("top files that are merged", [call("show_top"), call("highstate")], {"top.sls": "base:\n  '*': [t]\n", "dev|top.sls": "base:\n  '*': 5\n"}, {"top_file_merging_strategy": "merge_all"})
 case("an include from any environment", [call("highstate"), call("show_sls", "t"), call("sls", "u")], {"top.sls": "base:\n  '*': [t]\ndev:\n  '*': [n]\nqa:\n  '*': [n]\n", "t.sls": "include:\n  - _xenv: x\n", "u.sls": "include:\n  - _xenv: y\n",
      "dev|x.sls": state("x"), "qa|x.sls": state("y"), "dev|n.sls": "{}\n", "qa|n.sls": "{}\n", "__env__|z.sls": "{}\n"})
 case("an include from the one other environment", [call("highstate")], {"top.sls": "base:\n  '*': [t]\ndev:\n  '*': [n]\n", "t.sls": "include:\n  - _xenv: x\n", "dev|x.sls": state("x"), "dev|n.sls": state("n"), "__env__|z.sls": "{}\n"})

@@ -984,9 +984,12 @@ situation("file.recurse: links of links", """
       file.recurse: [name: "@@/p/..", source: "salt://v"]
     link that a file of the other source follows:
       file.recurse: [name: "@@/q", source: ["salt://w", "salt://x"], keep_symlinks: true, merge: true]
+    link to a file that is a directory of the other source:
+      file.recurse: [name: "@@/z", source: ["salt://x", "salt://y"], keep_symlinks: true, merge: true]
     """, tree={"t/a": "a", "t/l": {"link": "a"}, "t/m": {"link": "l"}, "t/dl": {"link": "s"}, "t/s/x": "x", "t/e": None, "t/el": {"link": "e"},
     "t/ell": {"link": "el"}, "u/s/y": "y", "u/dl": "no link", "u/a": {"link": "b"}, "u/b": "b", "u/l/in": "in", "u/x": {"link": "s"},
-    "v/a": "a", "w/s": "file", "x/s/f": "f", "x/k": {"link": "s"}},
+    "v/a": "a", "w/s": "file", "x/s/f": "f", "x/k": {"link": "s"},
+    "y/s": "file", "y/j": {"link": "s"}},
     before={"c/old": "o", "o/a": "a", "o/old": "x", "p": None}, unordered=True)
 
 # --- file: edits -------------------------------------------------------------------------------------------------------------

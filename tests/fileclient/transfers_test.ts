@@ -73,6 +73,21 @@ Deno.test("a file is written into a pipe, and put on another file system with it
   }
 });
 
+Deno.test({
+  name: "a file that takes the place of another user's keeps that owner and mode (as root)",
+  ignore: Deno.uid() !== 0,
+  fn() {
+    using s = scratch();
+    const [from, to] = [`${s.root}/from`, `${s.root}/to`];
+    Deno.writeTextFileSync(from, "new");
+    Deno.writeTextFileSync(to, "old", { mode: 0o600 });
+    Deno.chownSync(to, 1234, 4321);
+    placeOnHost(from, to, { mode: 0o644 });
+    const { uid, gid, mode } = Deno.statSync(to);
+    assertEquals([uid, gid, (mode ?? 0) & 0o7777, Deno.readTextFileSync(to)], [1234, 4321, 0o600, "new"]);
+  },
+});
+
 Deno.test("a file of this host that cannot be put into the cache leaves no piece there", async () => {
   using s = scratch();
   const path = `${s.root}/own`;

@@ -103,6 +103,7 @@ Deno.test("state.lint says once that a file is no map, where an argument of a na
     files: {
       "list.sls": "[1]\n",
       "names.sls": "a:\n  file.managed:\n    - names:\n      - /x:\n        - sorce: y\n",
+      "many.sls": "a:\n  file.managed:\n    - names: [/x, /y]\n    - sorce: z\n",
       "top.sls": "base:\n  '*': [names]\nnothere:\n  '*': [gone]\n",
     },
   });
@@ -113,6 +114,7 @@ Deno.test("state.lint says once that a file is no map, where an argument of a na
   };
   assertEquals((await told("list")).length, 1);
   assertStringIncludes((await told("names"))[0], "unknown argument `sorce` of file.managed in state 'a'");
+  assertEquals((await told("many")).filter((text) => text.includes("sorce")).length, 1);
   assertEquals((await told()).filter((text) => text.includes("gone")).map((text) => text.split("\n")[0]), [
     "No matching sls found for 'gone' in env 'nothere'",
   ]);

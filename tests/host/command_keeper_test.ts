@@ -14,6 +14,7 @@ import {
 } from "../../lib/host/detached_commands.ts";
 import { ABORT, packAnswer, packRequest, parseAnswer } from "../../lib/host/keeper_messages.ts";
 import { type KeeperJob, keeperRunner } from "../../lib/host/keeper_runner.ts";
+import { sleep } from "../../lib/os/sleep.ts";
 import { ownProcess } from "../../lib/process/self_command.ts";
 import { frame, FrameReader } from "../../lib/protocol/frames.ts";
 import { joinBytes } from "../../lib/values/join_bytes.ts";
@@ -122,7 +123,11 @@ Deno.test("a keeper runs commands, and reports why one did not run", () =>
     const refused = await keeper.connect();
     const spec = shell("echo no");
     const request = { jid: "no job", number: 1, hidden: false, watched: false, spec, outputMax: 10 };
-    await refused.write(packRequest(request));
+    // A request may come in pieces.
+    const bytes = packRequest(request);
+    await refused.write(bytes.subarray(0, 3));
+    await sleep(100);
+    await refused.write(bytes.subarray(3));
     const piece = new Uint8Array(1_000);
     const length = await refused.read(piece);
     const [{ content }] = new FrameReader(10_000).push(piece.slice(0, length ?? 0));

@@ -66,6 +66,10 @@ Deno.test("options that a serializer does not know, texts that are none and what
     [() => SERIALIZERS.toml.serialize?.(map({}), map({ nope: 1 })), "it has none"],
     [() => SERIALIZERS.configparser.serialize?.(5, new Map()), "configparser can only serialize dictionaries"],
     [() => SERIALIZERS.configparser.serialize?.(map({ s: { a: null } }), new Map()), "option values must be strings"],
+    [
+      () => SERIALIZERS.configparser.serialize?.(map({ s: { a: "50%" } }), new Map()),
+      "invalid interpolation syntax in '50%'",
+    ],
     [() => SERIALIZERS.yaml.deserialize?.(5, new Map()), "Cannot read 5: it is no text"],
   ];
   for (const [what, told] of rows) assertStringIncludes(answerOf(what), told);

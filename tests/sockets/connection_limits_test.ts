@@ -30,9 +30,12 @@ strictTest("a connection that the system cannot accept is a warning, not one for
     log: { ...SILENT_LOGGER, warning: (text) => warnings.push(String(text)) },
   });
   // libzmq's ZMQ_EVENT_ACCEPT_FAILED, with the error EMFILE.
-  const report = new Uint8Array(6);
+  const report = new Uint8Array(6), other = new Uint8Array(6);
   new DataView(report.buffer).setUint16(0, 0x40, true);
   new DataView(report.buffer).setInt32(2, 24, true);
+  // A number of no event is ignored.
+  new DataView(other.buffer).setUint16(0, 0x8000, true);
+  reports.trySend([other, new Uint8Array()]);
   for (let i = 0; i < 3; i++) reports.trySend([report, new Uint8Array()]);
   await eventually(() => warnings.length > 0, { what: "the warning" });
   await sleep(20);

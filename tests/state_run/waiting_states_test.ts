@@ -15,9 +15,11 @@ const slow = (id: string, ...lines: string[]) => state(id, "cmd.run", "name: sle
 const failing = (id: string, ...lines: string[]) => state(id, "cmd.run", "name: 'sleep 0.3; false'", ...lines);
 
 /** `id result` of each state in the order in which they were called; results of states that were not called are absent. */
-async function outcomes(sls: string, opts: Readonly<Record<string, Value>> = {}): Promise<string[]> {
+async function outcomes(sls: string, opts: Readonly<Record<string, Value>> = {}, id?: string): Promise<string[]> {
   await using tree = await openTree({ files: { "t.sls": sls }, opts });
-  const { returned } = await tree.call("state.sls", ["t"]);
+  const { returned } = id === undefined
+    ? await tree.call("state.sls", ["t"])
+    : await tree.call("state.sls_id", [id, "t"]);
   assert(isMap(returned), str(returned));
   return [...returned.values()].filter(isMap)
     .sort((a, b) => Number(a.get("__run_num__")) - Number(b.get("__run_num__")))
@@ -42,6 +44,11 @@ Deno.test("a state that waits is run with one that requires it, once", async () 
     ),
     ["a true", "x true", "b true", "c true"],
   );
+});
+
+Deno.test("a state that is called by its ID waits for the parallel state that it requires", async () => {
+  const sls = slow("a", PARALLEL) + state("b", "test.nop", PARALLEL, "require: [a]");
+  assertEquals(await outcomes(sls, {}, "b"), ["a true", "b true"]);
 });
 
 Deno.test("a state that waited and fails ends the run with failhard, before the next state or at the end", async () => {

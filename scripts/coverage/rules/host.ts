@@ -52,6 +52,11 @@ export const HOST_RULES: readonly CoverageRule[] = [
     why: "a host without libcrypt, or with one that has no memory",
   },
   { path: "lib/accounts/password_hash.ts", line: /^throw new CommandError\($/, why: "a host without libcrypt" },
+  {
+    path: "lib/filesystem/attributes.ts",
+    line: /^if \(which\("chcon"\) === undefined\) throw/,
+    why: "a host without chcon, which is looked for in the usual directories whatever PATH is",
+  },
   { path: "lib/host/tcp_table.ts", line: /no IPv6/, why: "a host without IPv6" },
   { path: "lib/archives/zip_writing.ts", line: /ZIP64 support/, why: "an archive of more than 4 GiB" },
   { path: "lib/network/http_request.ts", line: /size > MAX_BODY/, why: "a body of more than 256 MiB" },

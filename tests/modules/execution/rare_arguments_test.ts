@@ -5,8 +5,8 @@
 
 import { messageOf } from "../../../lib/errors.ts";
 import { callFunction } from "../../../lib/plugins/execution.ts";
-import { isMap, map, type Value, type ValueMap } from "../../../lib/values/value.ts";
-import { assertEquals } from "../../support/assert.ts";
+import { isMap, map, str, type Value, type ValueMap } from "../../../lib/values/value.ts";
+import { assert, assertEquals } from "../../support/assert.ts";
 import { type TestContext, testContext, testOpts } from "../../support/calls/job_context.ts";
 import { RecordedPrograms } from "../../support/calls/recorded_program.ts";
 import { openTree } from "../../support/calls/state_tree.ts";
@@ -48,6 +48,18 @@ Deno.test("cp.recv says of each file whether it could be written", async () => {
     const told = await answer(minion(), "cp.recv", [files, root]);
     assertEquals(told, new Map([[`${root}/a`, true], [`${root}/there`, false]]));
     assertEquals(Deno.readTextFileSync(`${root}/a`), "text");
+  });
+});
+
+Deno.test("file.manage_file replaces a link that is not followed only if there is something to put in its place", async () => {
+  await withDirectory(async (root) => {
+    Deno.symlinkSync("nowhere", `${root}/link`);
+    // Salt fails: it asks the file server for the file None.
+    const args = [`${root}/link`, null, new Map(), null, new Map(), null, null, null, null, "base", ""];
+    const returned = await answer(minion(), "file.manage_file", args, { follow_symlinks: false });
+    assert(isMap(returned), str(returned));
+    assertEquals([returned.get("result"), returned.get("comment")], [false, "Source file 'None' not found"]);
+    assertEquals(Deno.readLinkSync(`${root}/link`), "nowhere");
   });
 });
 
