@@ -23,7 +23,7 @@ async function withArchive(act: (root: string, archive: string, member: ZipMembe
 
 const LINK = 0o120777;
 /** A wrong field of the central directory, and the reason of the refusal. */
-const LIES: readonly (readonly [what: string, changed: Partial<ZipMember>, why: string])[] = [
+const FALSE_MEMBERS: readonly (readonly [what: string, changed: Partial<ZipMember>, why: string])[] = [
   ["another checksum", { crc: 1 }, "Bad CRC-32 for file 'f'"],
   ["a smaller size", { size: 10 }, "Bad CRC-32 for file 'f'"],
   ["a larger size", { size: 10_000 }, "Bad CRC-32 for file 'f'"],
@@ -33,7 +33,7 @@ const LIES: readonly (readonly [what: string, changed: Partial<ZipMember>, why: 
   ["an invalid name", { name: "f\0g" }, "is not valid"],
   ["a link that is too long", { mode: LINK }, "is too long"],
 ];
-for (const [what, changed, why] of LIES) {
+for (const [what, changed, why] of FALSE_MEMBERS) {
   Deno.test(`an archive that declares ${what} is refused`, async () => {
     await withArchive(async (root, archive, member) => {
       const how = { archive, dest: `${root}/out`, modes: true };

@@ -14,7 +14,7 @@ import { decode, encode } from "../../lib/values/msgpack.ts";
 import { map, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
-import { keptLog } from "../support/fleet/scripted_master.ts";
+import { memoryLog } from "../support/fleet/scripted_master.ts";
 import { strictTest } from "../support/strict.ts";
 
 const BOUND_MS = 60_000;
@@ -91,7 +91,7 @@ strictTest(
 
 strictTest("a sender of invalid data is disconnected, and the others are not", async () => {
   const dir = Deno.makeTempDirSync({ prefix: "bus_" });
-  const { log, lines } = keptLog();
+  const { log, lines } = memoryLog();
   const published: Uint8Array[] = [];
   const bus = PythonBus.open(pythonBus(dir), { log, listeners: [], publish: (event) => void published.push(event) });
   const path = pythonBus(dir).pull;
@@ -144,7 +144,7 @@ Deno.test("what a subscriber writes is ignored, and users that are named may con
 
 strictTest("a subscriber that does not read misses events, which is logged once", async () => {
   const dir = Deno.makeTempDirSync({ prefix: "bus_" });
-  const { log, lines } = keptLog();
+  const { log, lines } = memoryLog();
   const bus = PythonBus.open(pythonBus(dir), { log, listeners: [], publish: () => {}, waitingBytes: 100_000 });
   using slow = await Deno.connect({ transport: "unix", path: pythonBus(dir).pub });
   await eventually(() => bus.subscribers === 1 || undefined, { what: "the subscriber" });

@@ -13,7 +13,7 @@ import { PIECE_BYTES } from "../../lib/bus/pieces.ts";
 import { Outbox } from "../../lib/sockets/endpoint.ts";
 import { map } from "../../lib/values/value.ts";
 import { SILENT_LOGGER } from "../../lib/process/log.ts";
-import { keptLog } from "../support/fleet/scripted_master.ts";
+import { memoryLog } from "../support/fleet/scripted_master.ts";
 import { strictTest } from "../support/strict.ts";
 import { assert, assertEquals, assertRejects, assertStringIncludes, assertThrows } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
@@ -35,7 +35,7 @@ async function withBus(run: (paths: BusPaths, bus: BusPump) => Promise<void>): P
 
 strictTest("an event that cannot be sent any more is named in the log", async () => {
   const dir = Deno.makeTempDirSync({ prefix: "bus_" });
-  const { log, lines } = keptLog();
+  const { log, lines } = memoryLog();
   const sender = new EventSender(masterBus(dir).pull, 0);
   sender.close();
   await sender.fireOrLog("salt/key", map({}), log);
@@ -211,7 +211,7 @@ strictTest(
   async () => {
     const dir = Deno.makeTempDirSync({ prefix: "bus_" });
     const paths = minionBus({ sock_dir: dir, id: "web1", hash_type: "sha256" });
-    const { log, lines } = keptLog();
+    const { log, lines } = memoryLog();
     const bus = await BusPump.open(paths, { log, maxWaitingEvents: 1_000 });
     // The list for operators cannot be written: the bus goes on.
     Deno.mkdirSync(`${busStatePath(paths)}/in_the_way`, { recursive: true });
@@ -280,7 +280,7 @@ strictTest("a watcher of the bus is told how many events it has missed", async (
 strictTest("a subscriber that reads misses nothing when one event among small ones is large", async () => {
   const dir = Deno.makeTempDirSync({ prefix: "bus_" });
   const paths = masterBus(dir);
-  const { log, lines } = keptLog();
+  const { log, lines } = memoryLog();
   const bus = await BusPump.open(paths, { log });
   {
     using subscriber = await EventSubscriber.connect(paths.pub, ["n"]);
@@ -422,7 +422,7 @@ strictTest("an event is fired only where a bus takes it", () =>
 
 Deno.test("a bus goes on without the users, and without the Python programs, that it cannot be opened to", async () => {
   const dir = Deno.makeTempDirSync({ prefix: "bus_" });
-  const { log, lines } = keptLog();
+  const { log, lines } = memoryLog();
   // More users than an access control list has room for.
   const listeners = Array.from({ length: 20_000 }, (_, i) => 100_000 + i);
   const python = { pub: `${dir}/missing/pub.ipc`, pull: `${dir}/missing/pull.ipc` };

@@ -12,7 +12,7 @@ import type { Answer } from "../../lib/report/answers.ts";
 import { map } from "../../lib/values/value.ts";
 import { assertEquals, assertThrows } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
-import { keptLog } from "../support/fleet/scripted_master.ts";
+import { memoryLog } from "../support/fleet/scripted_master.ts";
 
 function answer(id: string, outcome: Outcome = "returned"): Answer {
   return { id, return: true, retcode: outcome === "returned" ? 0 : 1, outcome };
@@ -145,7 +145,7 @@ async function withoutMaster(
 ): Promise<void> {
   const sock_dir = Deno.makeTempDirSync({ prefix: "batch_" });
   try {
-    const { log, lines } = keptLog();
+    const { log, lines } = memoryLog();
     const control = new AbortController();
     const session = { io: { signal: control.signal }, opts: { sock_dir }, log } as unknown as Session;
     await act(new BackgroundParts(session), { control, lines });

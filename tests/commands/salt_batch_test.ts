@@ -6,7 +6,7 @@ import { batchSize } from "../../lib/jobs/batch_size.ts";
 import { assert, assertEquals, assertRejects, assertStringIncludes, assertThrows } from "../support/assert.ts";
 import { eventually, WITHIN_MS } from "../support/eventually.ts";
 import { fleetTest } from "../support/fleet/fleet.ts";
-import { keptLog } from "../support/fleet/scripted_master.ts";
+import { memoryLog } from "../support/fleet/scripted_master.ts";
 import { failedText } from "../support/fleet/salt_texts.ts";
 
 fleetTest("salt -b runs on a few at a time, as one job", { minions: ["a1", "a2", "a3"] }, async (fleet) => {
@@ -133,7 +133,7 @@ fleetTest("a batch in the background continues after its master was away for lon
 
 Deno.test("a batch without a master ends with an error message", async () => {
   const sock_dir = Deno.makeTempDirSync({ prefix: "batch_" });
-  const { log, lines } = keptLog();
+  const { log, lines } = memoryLog();
   const session = { io: { signal: new AbortController().signal }, opts: { sock_dir }, log } as unknown as Session;
   const parts = new BackgroundParts(session, { awayMs: 600 });
   const all = async () => {

@@ -12,13 +12,13 @@ import { open as openGitfs } from "../../modules/fileserver/gitfs.ts";
 import { open as openMinionfs } from "../../modules/fileserver/minionfs.ts";
 import { assert, assertEquals, assertRejects } from "../support/assert.ts";
 import { git, makeFileServer, makeRepository, SALT_FILES, type TestFileServer } from "../support/files/file_server.ts";
-import { withRunnerWorld } from "../support/fleet/runner_services.ts";
+import { withRunnerFixture } from "../support/fleet/runner_services.ts";
 import { fromTyped } from "../support/typed_values.ts";
 
 /** Calls a runner of the master of `server`. */
 async function call(server: TestFileServer, name: string, args: readonly Value[], kwargs: ValueMap): Promise<Value> {
   let result: Value = null;
-  await withRunnerWorld(async ({ context }) => {
+  await withRunnerFixture(async ({ context }) => {
     const own: RunnerContext = {
       ...context,
       opts: server.services.opts,

@@ -6,7 +6,7 @@ import { oversizedFailure, replacementFor } from "../../lib/jobs/oversized_retur
 import { Float, map, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { beginningOf } from "../../lib/values/beginning.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
-import { keptLog } from "../support/fleet/scripted_master.ts";
+import { memoryLog } from "../support/fleet/scripted_master.ts";
 
 const ERROR = new RequestTooLargeError(200_000_000, 104_857_600);
 const jid = (i: number) => `202601010000000000${String(i).padStart(2, "0")}`;
@@ -55,7 +55,7 @@ for (const [value, max, text] of BEGINNINGS) {
 Deno.test("beginnings are stored up to the limits of count, bytes and age, also for the next process", () =>
   withCache((cachedir) => {
     const limits = { bytes: 10, count: 3, ageMs: 60_000 };
-    const kept = new KeptReturns(cachedir, keptLog().log, limits);
+    const kept = new KeptReturns(cachedir, memoryLog().log, limits);
     for (const i of [1, 2, 3, 4]) assertEquals(kept.keep(ret(i, `${i}`.repeat(100)), ERROR), 10);
     assertEquals(keptReturns(cachedir, limits).map(({ jid }) => jid), [2, 3, 4].map(jid));
     const first = keptReturn(cachedir, jid(2), limits);
@@ -70,7 +70,7 @@ Deno.test("beginnings are stored up to the limits of count, bytes and age, also 
     assertEquals(keptReturns(cachedir, limits).length, 2);
     assertEquals(keptReturn(cachedir, jid(3), limits), undefined);
     kept.close();
-    const next = new KeptReturns(cachedir, keptLog().log, limits);
+    const next = new KeptReturns(cachedir, memoryLog().log, limits);
     assertEquals([...Deno.readDirSync(`${cachedir}/kept_returns`)].length, 2);
     next.close();
     assertEquals(keptReturn(cachedir, "../../etc/passwd", limits), undefined);
@@ -83,7 +83,7 @@ Deno.test("beginnings are stored up to the limits of count, bytes and age, also 
 
 Deno.test("a no_log job stores nothing, and a failed write is logged", () =>
   withCache((cachedir) => {
-    const { log, lines } = keptLog();
+    const { log, lines } = memoryLog();
     const kept = new KeptReturns(cachedir, log);
     assertEquals(kept.keep(ret(1, "secret", { no_log: true }), ERROR), undefined);
     assertEquals(kept.keep(ret(1, "x", { jid: "../x" }), ERROR), undefined);
@@ -123,7 +123,7 @@ Deno.test("a failure that replaces a return is small enough for every return", (
 });
 
 Deno.test("a return that is too large is replaced by one without its arguments, then by a failure, then dropped; an event is dropped", () => {
-  const { log } = keptLog();
+  const { log } = memoryLog();
   const parts = { id: "web1", log, kept: { keep: () => 10 } };
   const large = "x".repeat(60_000);
   const first = replacementFor(ret(1, large, { fun_args: [large] }), ERROR, parts);

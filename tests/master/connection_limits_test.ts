@@ -188,7 +188,7 @@ type Fate = "disconnected" | "blocked" | "wrote all and stayed";
  * A peer that performs the handshake and writes `chunks` until it is disconnected. The data may stay in the kernel's
  * buffers for seconds until the master reads them, so the peer keeps the connection that long.
  */
-async function pour(port: number, type: string, chunks: Iterable<Uint8Array>): Promise<Fate> {
+async function writeUntilCut(port: number, type: string, chunks: Iterable<Uint8Array>): Promise<Fate> {
   using connection = await Deno.connect({ hostname: "127.0.0.1", port });
   let fate: Fate = "disconnected";
   const give = (end: Fate) => {
@@ -219,7 +219,7 @@ async function pour(port: number, type: string, chunks: Iterable<Uint8Array>): P
 const join = (...parts: Uint8Array[]) => new Uint8Array(parts.flatMap((part) => [...part]));
 
 /** Attacks: the name, the first bytes, and the repeated bytes. */
-const HOARDERS: [name: string, first: string, again: Uint8Array][] = [
+const FLOODS: [name: string, first: string, again: Uint8Array][] = [
   ["half requests of a claimed 90 MB", "0100" + "020000000005a00000", new Uint8Array(MIB)],
   [
     "requests of frames without end",
@@ -234,12 +234,12 @@ Deno.test("the memory of unanswered requests is bounded, and the peer with the m
   await ping();
   const rss = () => treeMemory(fleet.master.pid).rssKb * 1024;
   const before = rss();
-  for (const [name, first, again] of HOARDERS) {
+  for (const [name, first, again] of FLOODS) {
     let max = before;
     const timer = setInterval(() => max = Math.max(max, rss()), 50);
     try {
       const chunks = [Uint8Array.fromHex(first), ...Array.from({ length: WANTED / MIB / ATTACKERS }, () => again)];
-      const fates = Array.from({ length: ATTACKERS }, () => pour(fleet.masterOpts.ret_port, "DEALER", chunks));
+      const fates = Array.from({ length: ATTACKERS }, () => writeUntilCut(fleet.masterOpts.ret_port, "DEALER", chunks));
       assert((await Promise.all(fates)).includes("disconnected"), `no peer was disconnected for ${name}`);
       await ping();
     } finally {
@@ -258,15 +258,15 @@ Deno.test("connections below the limit stay open, even if the memory has grown",
   await using fleet = await ProcessFleet.start({ minions: 1, master: { max_request_memory: BOUND } });
   const rss = () => treeMemory(fleet.master.pid).rssKb * 1024;
   const before = rss();
-  const [[, first, again]] = HOARDERS;
+  const [[, first, again]] = FLOODS;
   const chunks = [Uint8Array.fromHex(first), ...Array.from({ length: 48 }, () => again)];
   let fate: Fate | undefined;
-  const poured = pour(fleet.masterOpts.ret_port, "DEALER", chunks).then((end) => fate = end);
+  const written = writeUntilCut(fleet.masterOpts.ret_port, "DEALER", chunks).then((end) => fate = end);
   await eventually(() => rss() - before > 40 * MIB, { what: "the half request in the memory" });
   for (let n = 0; n < 5; n++) assertEquals((await fleet.salt("salt", "m00", "test.ping")).code, 0);
   assertEquals([fate, /hold \d+ bytes/.test(fleet.log("master"))], [undefined, false]);
   await fleet.stopMaster();
-  assertEquals(await poured, "disconnected");
+  assertEquals(await written, "disconnected");
 });
 
 Deno.test("subscriptions without end are bounded", async () => {
@@ -277,7 +277,7 @@ Deno.test("subscriptions without end are bounded", async () => {
       yield join(new Uint8Array([0, 251, 1]), crypto.getRandomValues(new Uint8Array(250)));
     }
   }
-  const fates = Array.from({ length: 4 }, () => pour(fleet.masterOpts.publish_port, "SUB", topics()));
+  const fates = Array.from({ length: 4 }, () => writeUntilCut(fleet.masterOpts.publish_port, "SUB", topics()));
   const came = await Promise.all(fates);
   assert(came.includes("disconnected"), came.join(", "));
   assertEquals((await fleet.salt("salt", "m00", "test.ping")).code, 0);

@@ -20,7 +20,7 @@ import {
 import { AT_ONCE_MS } from "../support/time.ts";
 import { eventually, type Fleet, fleetTest, startFleet } from "../support/fleet/fleet.ts";
 import { openDescriptors, workerThreads } from "../support/descriptors.ts";
-import { HangingFleet, strangersSignIn } from "../support/fleet/hanging_worker.ts";
+import { HangingFleet, unknownMinionSignIn } from "../support/fleet/hanging_worker.ts";
 import { ObservedWorkers } from "../support/threads/observed_workers.ts";
 import { Publishes, publishRequest } from "../support/fleet/publishes.ts";
 import { asMap, makeNonce, opened, ScriptedMinion, testKey } from "../support/fleet/scripted_minion.ts";
@@ -300,7 +300,7 @@ Deno.test("the request of a dying MWorker is answered with an error, and another
   await using hanging = await HangingFleet.start();
   const { fleet } = hanging;
   using channel = openChannel(fleet);
-  const held = channel.request(await strangersSignIn(), { timeoutMs: BOUND_MS, tries: 1 });
+  const held = channel.request(await unknownMinionSignIn(), { timeoutMs: BOUND_MS, tries: 1 });
   const busy = await hanging.hanging();
   workers.kill(busy);
   assertEquals(opened(await held), WORKER_FAILED);
@@ -355,7 +355,7 @@ Deno.test({
     using workers = new ObservedWorkers();
     await using hanging = await HangingFleet.start();
     using listener = new Listener(hanging.fleet);
-    await listener.ask(await strangersSignIn());
+    await listener.ask(await unknownMinionSignIn());
     const busy = await hanging.hanging();
     const threads = workerThreads();
     const ended = () => threads.filter((tid) => !workerThreads().includes(tid)).length;
@@ -375,7 +375,7 @@ Deno.test("a client with an answer, or one that gets none, receives nothing from
   await using fleet = await startFleet({ autoAccept: false, master: { max_sign_ins: 1, worker_threads: 1 } });
   using listener = new Listener(fleet);
   const signIns = 50;
-  const request = await strangersSignIn();
+  const request = await unknownMinionSignIn();
   for (let n = 0; n < signIns; n++) await listener.ask(request);
   const handled = async () =>
     Number(
@@ -400,7 +400,7 @@ Deno.test("a client that the second thread has answered for the first gets no se
   using workers = new ObservedWorkers();
   await using hanging = await HangingFleet.start({ worker_threads: 1 });
   using listener = new Listener(hanging.fleet);
-  await listener.ask(await strangersSignIn());
+  await listener.ask(await unknownMinionSignIn());
   const busy = await hanging.hanging();
   workers.kill(busy);
   assertEquals(await listener.answer(), WORKER_FAILED);

@@ -7,7 +7,7 @@ import { PillarService } from "../../lib/pillar/service.ts";
 import { decode } from "../../lib/values/msgpack.ts";
 import { repr } from "../../lib/values/value.ts";
 import { assertEquals, assertMatch } from "../support/assert.ts";
-import { keptLog } from "../support/fleet/scripted_master.ts";
+import { memoryLog } from "../support/fleet/scripted_master.ts";
 
 Deno.test("a module of the operator that cannot be loaded is named in the master's log, and pillar is compiled without it", async () => {
   const root = Deno.makeTempDirSync({ prefix: "pillar_" });
@@ -19,7 +19,7 @@ Deno.test("a module of the operator that cannot be loaded is named in the master
     Deno.writeTextFileSync(`${directory}/broken.js`, "export const = 1;");
     Deno.writeTextFileSync(`${root}/top.sls`, "base:\n  '*':\n    - a\n");
     Deno.writeTextFileSync(`${root}/a.sls`, "a: {{ 'broken.x' in salt }}\nb: {{ 'test.ping' in salt }}\n");
-    const { log, lines } = keptLog();
+    const { log, lines } = memoryLog();
     const { signal } = new AbortController();
     const service = new PillarService(opts, masterPillarHost(opts, { log, signal }));
     const pillar = decode(await service.pillar(plainRequest("web1", new Map())), "wire");

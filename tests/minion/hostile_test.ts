@@ -11,7 +11,7 @@ import { encode } from "../../lib/values/msgpack.ts";
 import { map, repr, toValue, type Value } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
-import { type Asked, keptLog, MasterKeys, ScriptedMaster } from "../support/fleet/scripted_master.ts";
+import { type Asked, MasterKeys, memoryLog, ScriptedMaster } from "../support/fleet/scripted_master.ts";
 
 interface World extends AsyncDisposable {
   readonly master: ScriptedMaster;
@@ -51,7 +51,7 @@ async function start(
   Deno.writeTextFileSync(`${root}/etc/salt/minion`, dumpJson(toValue(config)));
   const { opts } = loadMinionConfig({ configDir: `${root}/etc/salt` });
   for (const path of [opts.pki_dir, opts.cachedir, opts.sock_dir]) Deno.mkdirSync(path, { recursive: true });
-  const { log, lines } = keptLog();
+  const { log, lines } = memoryLog();
   const minion = await Minion.start(opts, log);
   minion.closed.catch(() => {});
   await eventually(() => lines.some((line) => line.startsWith("INFO Signed in")), { what: "a sign-in" });

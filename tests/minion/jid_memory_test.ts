@@ -1,7 +1,7 @@
 /** @module */
 import { JidMemory, type JidMemoryOptions } from "../../lib/minion/jid_memory.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
-import { keptLog } from "../support/fleet/scripted_master.ts";
+import { memoryLog } from "../support/fleet/scripted_master.ts";
 
 const DAY_MS = 24 * 3_600_000;
 const jid = (n: number) => `2026010100${String(n).padStart(10, "0")}`;
@@ -16,7 +16,7 @@ interface World extends Disposable {
 
 function world(): World {
   const directory = Deno.makeTempDirSync({ prefix: "jids_" });
-  const { log, lines } = keptLog();
+  const { log, lines } = memoryLog();
   const made: World = {
     path: `${directory}/jids`,
     lines,

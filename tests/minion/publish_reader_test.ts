@@ -7,7 +7,7 @@ import { PrivateKey } from "../../lib/crypto/rsa.ts";
 import type { Credentials } from "../../lib/minion/sign_in.ts";
 import { map, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "../support/assert.ts";
-import { keptLog, MasterKeys, type PublishLies, TEST_KEY_BITS } from "../support/fleet/scripted_master.ts";
+import { MasterKeys, memoryLog, type PublishLies, TEST_KEY_BITS } from "../support/fleet/scripted_master.ts";
 
 const [stranger, masterKey] = await Promise.all([1, 2].map(() => PrivateKey.generate(TEST_KEY_BITS)));
 
@@ -43,7 +43,7 @@ const noData = () => ({ grains: new Map(), pillar: new Map() });
 
 function world(rules: Partial<ReaderRules> = {}): World {
   const keys = new MasterKeys(masterKey);
-  const { log, lines } = keptLog();
+  const { log, lines } = memoryLog();
   const reader = new PublishReader({
     id: "web1",
     data: noData,
@@ -163,7 +163,7 @@ Deno.test("an old publish sent to a later process is a replay, although its job 
   const directory = Deno.makeTempDirSync({ prefix: "reader_" });
   try {
     const jidFile = `${directory}/jids`;
-    const { log, lines } = keptLog();
+    const { log, lines } = memoryLog();
     const keys = new MasterKeys(masterKey);
     const start = () => {
       const reader = new PublishReader({
@@ -194,7 +194,7 @@ Deno.test("an old publish sent to a later process is a replay, although its job 
 });
 
 Deno.test("nothing is read before a sign-in", () => {
-  const { log } = keptLog();
+  const { log } = memoryLog();
   const reader = new PublishReader({ id: "web1", data: noData, requireSignature: false, minJids: 3, log });
   assertThrows(() => reader.read(new MasterKeys(masterKey).publish(LOAD)), AuthenticationError, "Not signed in");
 });
@@ -264,7 +264,7 @@ for (const [what, value] of HOSTILE) {
 }
 
 /** Frames that are no publishes. */
-const NONSENSE: readonly (readonly [what: string, frame: Uint8Array])[] = [
+const INVALID_FRAMES: readonly (readonly [what: string, frame: Uint8Array])[] = [
   ["nothing", new Uint8Array()],
   ["no msgpack", new Uint8Array([0xc1])],
   ["a string", encode("aes", "wire")],
@@ -273,7 +273,7 @@ const NONSENSE: readonly (readonly [what: string, frame: Uint8Array])[] = [
   ["a load that is a map", encode(map({ enc: "aes", load: LOAD }), "wire")],
   ["many open lists", new Uint8Array(100_000).fill(0x91)],
 ];
-for (const [what, frame] of NONSENSE) {
+for (const [what, frame] of INVALID_FRAMES) {
   Deno.test(`a frame with ${what} is refused`, () => {
     const error = assertThrows(() => world().reader.read(frame));
     assert(error instanceof WireError || error instanceof MsgpackError, `${error}`);

@@ -5,7 +5,7 @@ import { ReturnSpool, type SpoolLimits } from "../../lib/minion/return_spool.ts"
 import { Float, isMap, map, type ValueMap } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
-import { keptLog } from "../support/fleet/scripted_master.ts";
+import { memoryLog } from "../support/fleet/scripted_master.ts";
 import { AT_ONCE_MS } from "../support/time.ts";
 
 const DOWN = new RequestTimeoutError("tcp://master:4506", 1);
@@ -23,7 +23,7 @@ class World implements Disposable {
   asked = 0;
 
   constructor() {
-    ({ log: this.log, lines: this.lines } = keptLog());
+    ({ log: this.log, lines: this.lines } = memoryLog());
   }
 
   open(retryMs: readonly [number, number] = [5, 20], limits?: SpoolLimits): ReturnSpool {

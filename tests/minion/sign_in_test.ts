@@ -7,7 +7,7 @@ import { fingerprint } from "../../lib/crypto/pem.ts";
 import { type Applicant, masterKeyPath, SignIn, type SignInReply } from "../../lib/minion/sign_in.ts";
 import { isMap, map, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "../support/assert.ts";
-import { applicant, type Lies, MasterKeys, TEST_KEY_BITS } from "../support/fleet/scripted_master.ts";
+import { applicant, MasterKeys, type SignInOverrides, TEST_KEY_BITS } from "../support/fleet/scripted_master.ts";
 
 const [minion, stranger, signing, master] = await Promise.all([
   PrivateKey.generate(TEST_KEY_BITS),
@@ -22,8 +22,8 @@ interface Given {
   /** The content of `minion_master.pub`; absent: no master is known. */
   readonly known?: string;
   readonly settings?: Partial<Applicant>;
-  readonly lies?: Lies;
-  /** The whole reply, instead of one made from `lies`. */
+  readonly overrides?: SignInOverrides;
+  /** The whole reply, instead of one made from `overrides`. */
   readonly reply?: (request: ValueMap) => Uint8Array;
   /** The content of `master_sign.pub`. */
   readonly signPub?: string;
@@ -44,7 +44,7 @@ function signIn(given: Given): Done {
     const attempt = new SignIn(applicant(minion, pkiDir, given.settings));
     const sent = parseRequest(attempt.request());
     if (sent.enc !== "clear") throw new Error("a sign-in goes out unencrypted");
-    const reply = attempt.accept((given.reply ?? ((request) => master.signIn(request, given.lies)))(sent.load));
+    const reply = attempt.accept((given.reply ?? ((request) => master.signIn(request, given.overrides)))(sent.load));
     let kept: string | undefined;
     try {
       kept = Deno.readTextFileSync(masterKeyPath(pkiDir));
@@ -69,8 +69,8 @@ const OTHER = stranger.publicKey.pem;
 const FINGER = fingerprint(OURS, "sha256");
 /** Base64 and a newline, as the master sends it. */
 const pubSig = (signer: PrivateKey, pem = OURS) => `${signer.sign("PKCS1v15-SHA1", utf8.encode(pem)).toBase64()}\n`;
-const set = (field: string, value: Value): Lies => ({ inner: (inner) => void inner.set(field, value) });
-const drop = (field: string): Lies => ({ inner: (inner) => void inner.delete(field) });
+const set = (field: string, value: Value): SignInOverrides => ({ inner: (inner) => void inner.set(field, value) });
+const drop = (field: string): SignInOverrides => ({ inner: (inner) => void inner.delete(field) });
 const seal = (text: string) => minion.publicKey.encrypt("OAEP-SHA1", utf8.encode(text));
 const clear = (load: unknown) => () => encode(map({ enc: "clear", load }), "wire");
 const VERIFY: Partial<Applicant> = { verifyMasterPubkeySign: true };
@@ -117,8 +117,8 @@ const ANSWERS: readonly (readonly [ret: Value, kind: SignInReply["kind"]])[] = [
 ];
 for (const [ret, kind] of ANSWERS) {
   Deno.test(`a signed ret of ${ret} is "${kind}", from a master that is known or not`, () => {
-    assertEquals(signIn({ lies: { ret } }).reply.kind, kind);
-    assertEquals(signIn({ known: OURS, lies: { ret } }).reply.kind, kind);
+    assertEquals(signIn({ overrides: { ret } }).reply.kind, kind);
+    assertEquals(signIn({ known: OURS, overrides: { ret } }).reply.kind, kind);
   });
 }
 
@@ -134,10 +134,10 @@ type Row = readonly [
 
 const known = OURS;
 const REFUSED: readonly Row[] = [
-  ["another key", { known, lies: { key: stranger } }, SignInError, "remove "],
+  ["another key", { known, overrides: { key: stranger } }, SignInError, "remove "],
   [
     "another key, signed by the known one",
-    { known, lies: { key: stranger, signer: master.key } },
+    { known, overrides: { key: stranger, signer: master.key } },
     SignInError,
     "changed",
   ],
@@ -145,50 +145,60 @@ const REFUSED: readonly Row[] = [
   ["a broken minion_master.pub", { known: "rubbish" }, SignInError, "minion_master.pub: Not a public key"],
   [
     "a signature by somebody else",
-    { known, lies: { signer: stranger } },
+    { known, overrides: { signer: stranger } },
     AuthenticationError,
     "signature of its reply",
   ],
-  ["the same at first contact", { lies: { signer: stranger } }, AuthenticationError, "signature of its reply"],
+  ["the same at first contact", { overrides: { signer: stranger } }, AuthenticationError, "signature of its reply"],
   [
     "no signature",
-    { known, lies: { outer: (o) => void o.delete("sig") } },
+    { known, overrides: { outer: (o) => void o.delete("sig") } },
     AuthenticationError,
     "signature of its reply",
   ],
   [
     "a waiting that is not signed by the master",
-    { known, lies: { ret: true, signer: stranger } },
+    { known, overrides: { ret: true, signer: stranger } },
     AuthenticationError,
     "",
   ],
   [
     "a rejection that is not signed by the master",
-    { known, lies: { ret: false, signer: stranger } },
+    { known, overrides: { ret: false, signer: stranger } },
     AuthenticationError,
     "",
   ],
   [
     "a reply changed after it was signed",
-    { known, lies: { outer: movePort } },
+    { known, overrides: { outer: movePort } },
     AuthenticationError,
     "signature of its",
   ],
-  ["another nonce", { known, lies: set("nonce", "0".repeat(32)) }, AuthenticationError, "nonce"],
-  ["another nonce at first contact", { lies: set("nonce", "0".repeat(32)) }, AuthenticationError, "nonce"],
-  ["no nonce", { known, lies: drop("nonce") }, AuthenticationError, "nonce"],
-  ["another nonce with a waiting", { known, lies: { ret: true, ...set("nonce", "x") } }, AuthenticationError, "nonce"],
-  ["another token", { known, lies: set("token", seal("somebody else's")) }, AuthenticationError, "token"],
-  ["no token", { known, lies: drop("token") }, AuthenticationError, '"token"'],
-  ["a token that does not open", { known, lies: set("token", "x") }, AuthenticationError, "Not encrypted"],
-  ["no aes", { lies: drop("aes") }, AuthenticationError, '"aes"'],
-  ["an aes that does not open", { lies: set("aes", new Uint8Array(128)) }, AuthenticationError, "Not encrypted"],
-  ["another aes than was signed", { lies: set("aes", seal(master.sessionKey)) }, AuthenticationError, "shared key"],
-  ["no signature of the aes", { lies: drop("sig") }, AuthenticationError, "shared key"],
+  ["another nonce", { known, overrides: set("nonce", "0".repeat(32)) }, AuthenticationError, "nonce"],
+  ["another nonce at first contact", { overrides: set("nonce", "0".repeat(32)) }, AuthenticationError, "nonce"],
+  ["no nonce", { known, overrides: drop("nonce") }, AuthenticationError, "nonce"],
+  [
+    "another nonce with a waiting",
+    { known, overrides: { ret: true, ...set("nonce", "x") } },
+    AuthenticationError,
+    "nonce",
+  ],
+  ["another token", { known, overrides: set("token", seal("somebody else's")) }, AuthenticationError, "token"],
+  ["no token", { known, overrides: drop("token") }, AuthenticationError, '"token"'],
+  ["a token that does not open", { known, overrides: set("token", "x") }, AuthenticationError, "Not encrypted"],
+  ["no aes", { overrides: drop("aes") }, AuthenticationError, '"aes"'],
+  ["an aes that does not open", { overrides: set("aes", new Uint8Array(128)) }, AuthenticationError, "Not encrypted"],
+  [
+    "another aes than was signed",
+    { overrides: set("aes", seal(master.sessionKey)) },
+    AuthenticationError,
+    "shared key",
+  ],
+  ["no signature of the aes", { overrides: drop("sig") }, AuthenticationError, "shared key"],
   [
     "a signature of the aes by somebody else",
     {
-      lies: set("sig", stranger.signX931(utf8.encode("0".repeat(64)))),
+      overrides: set("sig", stranger.signX931(utf8.encode("0".repeat(64)))),
     },
     AuthenticationError,
     "Not a signature",
@@ -196,21 +206,21 @@ const REFUSED: readonly Row[] = [
   [
     "a signature of another aes",
     {
-      lies: set("sig", master.key.signX931(utf8.encode("0".repeat(64)))),
+      overrides: set("sig", master.key.signX931(utf8.encode("0".repeat(64)))),
     },
     AuthenticationError,
     "shared key",
   ],
-  ["no session key", { lies: drop("session") }, AuthenticationError, '"session"'],
-  ["a session key that does not open", { lies: set("session", "x") }, AuthenticationError, "Not encrypted"],
-  ["a session key that is no key", { lies: set("session", seal("short")) }, WireError, "crypticle"],
-  ["a public key that is none", { lies: set("pub_key", "rubbish") }, WireError, "public key"],
-  ["a public key that is a number", { lies: set("pub_key", 5) }, WireError, "pub_key"],
-  ["no publish port", { lies: drop("publish_port") }, WireError, "publish port"],
-  ["publish port 0", { lies: set("publish_port", 0) }, WireError, "publish port"],
-  ["publish port 65536", { lies: set("publish_port", 65_536) }, WireError, "publish port"],
-  ["a publish port in words", { lies: set("publish_port", "4505") }, WireError, "publish port"],
-  ["a ret that says nothing", { lies: { ret: "perhaps" } }, WireError, "without a result"],
+  ["no session key", { overrides: drop("session") }, AuthenticationError, '"session"'],
+  ["a session key that does not open", { overrides: set("session", "x") }, AuthenticationError, "Not encrypted"],
+  ["a session key that is no key", { overrides: set("session", seal("short")) }, WireError, "crypticle"],
+  ["a public key that is none", { overrides: set("pub_key", "rubbish") }, WireError, "public key"],
+  ["a public key that is a number", { overrides: set("pub_key", 5) }, WireError, "pub_key"],
+  ["no publish port", { overrides: drop("publish_port") }, WireError, "publish port"],
+  ["publish port 0", { overrides: set("publish_port", 0) }, WireError, "publish port"],
+  ["publish port 65536", { overrides: set("publish_port", 65_536) }, WireError, "publish port"],
+  ["a publish port in words", { overrides: set("publish_port", "4505") }, WireError, "publish port"],
+  ["a ret that says nothing", { overrides: { ret: "perhaps" } }, WireError, "without a result"],
   ["no map", { reply: () => encode("bad load", "wire") }, WireError, "'bad load'"],
   ["no load", { reply: () => encode(new Map(), "wire") }, WireError, "load"],
   ["a load that is no map", { reply: clear(encode([1], "wire")) }, WireError, "load"],
@@ -235,7 +245,7 @@ const REFUSED: readonly Row[] = [
     SignInError,
     "master_finger",
   ],
-  ["a signed key that is not to be verified", { lies: set("pub_sig", pubSig(signing)) }, SignInError, "is off"],
+  ["a signed key that is not to be verified", { overrides: set("pub_sig", pubSig(signing)) }, SignInError, "is off"],
   [
     "an unsigned key that is to be verified",
     { settings: VERIFY, signPub: signing.publicKey.pem },
@@ -247,7 +257,7 @@ const REFUSED: readonly Row[] = [
     "a key to verify, and nothing to verify it by",
     {
       settings: VERIFY,
-      lies: set("pub_sig", pubSig(signing)),
+      overrides: set("pub_sig", pubSig(signing)),
     },
     SignInError,
     "master_sign.pub",
@@ -257,7 +267,7 @@ const REFUSED: readonly Row[] = [
     {
       settings: VERIFY,
       signPub: "rubbish",
-      lies: set("pub_sig", pubSig(signing)),
+      overrides: set("pub_sig", pubSig(signing)),
     },
     SignInError,
     "master_sign.pub: Not a public key",
@@ -267,7 +277,7 @@ const REFUSED: readonly Row[] = [
     {
       settings: VERIFY,
       signPub: signing.publicKey.pem,
-      lies: set("pub_sig", pubSig(stranger)),
+      overrides: set("pub_sig", pubSig(stranger)),
     },
     SignInError,
     "signature of the master's public key",
@@ -277,7 +287,7 @@ const REFUSED: readonly Row[] = [
     {
       settings: VERIFY,
       signPub: signing.publicKey.pem,
-      lies: set("pub_sig", "*"),
+      overrides: set("pub_sig", "*"),
     },
     SignInError,
     "signature of the master's public key",
@@ -288,7 +298,7 @@ const REFUSED: readonly Row[] = [
       known,
       settings: { ...VERIFY, alwaysVerifySignature: true },
       signPub: signing.publicKey.pem,
-      lies: set("pub_sig", pubSig(stranger)),
+      overrides: set("pub_sig", pubSig(stranger)),
     },
     SignInError,
     "signature of the master's public key",
@@ -318,25 +328,25 @@ const TAKEN: readonly (readonly [why: string, given: Given])[] = [
   ["its key is signed as it should be", {
     settings: VERIFY,
     signPub: signing.publicKey.pem,
-    lies: set("pub_sig", pubSig(signing)),
+    overrides: set("pub_sig", pubSig(signing)),
   }],
   ["its known key need not be verified each time", {
     known,
     settings: VERIFY,
     signPub: signing.publicKey.pem,
-    lies: set("pub_sig", pubSig(stranger)),
+    overrides: set("pub_sig", pubSig(stranger)),
   }],
   ["its new key is vouched for", {
     known: OTHER,
     settings: VERIFY,
     signPub: signing.publicKey.pem,
-    lies: set("pub_sig", pubSig(signing)),
+    overrides: set("pub_sig", pubSig(signing)),
   }],
   ["its new key is vouched for, where each time counts", {
     known: OTHER,
     settings: { ...VERIFY, alwaysVerifySignature: true },
     signPub: signing.publicKey.pem,
-    lies: set("pub_sig", pubSig(signing)),
+    overrides: set("pub_sig", pubSig(signing)),
   }],
   ["open_mode trusts anybody", { known: OTHER, settings: { openMode: true } }],
 ];

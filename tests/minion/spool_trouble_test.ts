@@ -5,7 +5,7 @@ import { ReturnSpool, type SpoolLimits } from "../../lib/minion/return_spool.ts"
 import { map, type ValueMap } from "../../lib/values/value.ts";
 import { assertEquals, assertMatch } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
-import { keptLog } from "../support/fleet/scripted_master.ts";
+import { memoryLog } from "../support/fleet/scripted_master.ts";
 
 const ret = (jid: string, value: unknown = true) => map({ cmd: "_return", jid, return: value });
 
@@ -20,7 +20,7 @@ async function inDirectory(
   act: (directory: string, lines: string[], open: (parts: SpoolParts) => ReturnSpool) => Promise<void>,
 ): Promise<void> {
   const directory = Deno.makeTempDirSync({ prefix: "spool_" });
-  const { log, lines } = keptLog();
+  const { log, lines } = memoryLog();
   try {
     await act(directory, lines, (parts) => new ReturnSpool({ directory, retryMs: [1, 1], log, ...parts }));
   } finally {

@@ -3,7 +3,7 @@ import { SupervisedThread, type SupervisedThreadOptions } from "../../lib/socket
 import { ZmqContext, type ZmqSocket } from "../../lib/sockets/libzmq.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
-import { HAPPENED, type KeptServiceInit } from "../support/threads/supervised_service.ts";
+import { type KeptServiceInit, SERVICE_EVENTS } from "../support/threads/supervised_service.ts";
 import { ObservedWorkers } from "../support/threads/observed_workers.ts";
 import { recordingLogger } from "../support/fleet/services.ts";
 
@@ -34,7 +34,7 @@ class Echo implements AsyncDisposable {
   }
 
   get story(): string[] {
-    return [...this.#story.subarray(1, 1 + Atomics.load(this.#story, 0))].map((number) => HAPPENED[number]);
+    return [...this.#story.subarray(1, 1 + Atomics.load(this.#story, 0))].map((number) => SERVICE_EVENTS[number]);
   }
 
   async happened(what: string, times = 1): Promise<void> {

@@ -13,7 +13,7 @@ import type { Value } from "../../lib/values/value.ts";
 import { assertEquals } from "../support/assert.ts";
 import { eventually, type Fleet, startFleet } from "../support/fleet/fleet.ts";
 import type { MinionThreadInit } from "../support/fleet/minion_thread.ts";
-import { keptLog } from "../support/fleet/scripted_master.ts";
+import { memoryLog } from "../support/fleet/scripted_master.ts";
 
 const IDS = Array.from({ length: 20 }, (_, i) => `minion${String(i).padStart(2, "0")}`);
 const CONSECUTIVE = 200;
@@ -43,7 +43,7 @@ async function countReturns(
 /** Starts the minions, five in a thread: an isolate can wait for 32 sockets at once, and each minion has two or three. */
 async function startMinions(fleet: Fleet): Promise<AsyncDisposable> {
   const threads: Thread<MinionThreadInit>[] = [];
-  const { log } = keptLog();
+  const { log } = memoryLog();
   await fleet.untilServing(IDS, async () => {
     for (let i = 0; i < IDS.length; i += 5) {
       const opts = IDS.slice(i, i + 5).map((id) => packOpts("minion", fleet.minionOpts(id)));

@@ -17,7 +17,7 @@ import { eventually, type Fleet, fleetTest, startFleet } from "../support/fleet/
 import type { MinionThreadInit } from "../support/fleet/minion_thread.ts";
 import { Publishes } from "../support/fleet/publishes.ts";
 import { jobStore } from "../support/fleet/job_store.ts";
-import { keptLog } from "../support/fleet/scripted_master.ts";
+import { memoryLog } from "../support/fleet/scripted_master.ts";
 import { asMap, ScriptedMinion, testKey } from "../support/fleet/scripted_minion.ts";
 
 function outputs(fleet: Fleet): OutputStore {
@@ -194,7 +194,7 @@ Deno.test("a master that restarts during a job with --live loses none of its lin
   await using fleet = await startFleet();
   const init = { opts: [packOpts("minion", fleet.minionOpts("web1"))] };
   const url = new URL("../support/fleet/minion_thread.ts", import.meta.url);
-  const thread = new Thread<MinionThreadInit>({ name: "Minions", url, init, log: keptLog().log });
+  const thread = new Thread<MinionThreadInit>({ name: "Minions", url, init, log: memoryLog().log });
   try {
     await fleet.untilServing(["web1"], () => thread.ready);
     const gate = gated(fleet, "echo one", `echo two; touch ${fleet.root}/written`);

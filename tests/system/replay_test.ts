@@ -18,7 +18,7 @@ import { WITHIN_MS } from "../support/eventually.ts";
 import { eventually, type Fleet, fleetTest, startFleet } from "../support/fleet/fleet.ts";
 import { runJob } from "../support/fleet/jobs.ts";
 import type { MinionThreadInit } from "../support/fleet/minion_thread.ts";
-import { keptLog } from "../support/fleet/scripted_master.ts";
+import { memoryLog } from "../support/fleet/scripted_master.ts";
 import { ScriptedMinion, testKey } from "../support/fleet/scripted_minion.ts";
 import { Peer } from "../support/fleet/peer.ts";
 
@@ -41,7 +41,7 @@ Deno.test("a job that is published again runs once, also after a restart of mini
   const init = { opts: [packOpts("minion", fleet.minionOpts("web1"))] };
   const url = new URL("../support/fleet/minion_thread.ts", import.meta.url);
   const start = async () => {
-    const thread = new Thread<MinionThreadInit>({ name: "Minions", url, init, log: keptLog().log });
+    const thread = new Thread<MinionThreadInit>({ name: "Minions", url, init, log: memoryLog().log });
     await fleet.untilServing(["web1"], () => thread.ready);
     return thread;
   };

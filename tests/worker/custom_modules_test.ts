@@ -13,7 +13,7 @@ import { isMap, map, str, type Value, type ValueMap } from "../../lib/values/val
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
 import { eventually, WITHIN_MS } from "../support/eventually.ts";
 import { testOpts } from "../support/calls/job_context.ts";
-import { keptLog } from "../support/fleet/scripted_master.ts";
+import { memoryLog } from "../support/fleet/scripted_master.ts";
 
 class World implements AsyncDisposable {
   readonly root = Deno.makeTempDirSync({ prefix: "custom_" });
@@ -30,7 +30,7 @@ class World implements AsyncDisposable {
     Deno.mkdirSync(directory, { recursive: true });
     for (const [name, text] of Object.entries(modules)) Deno.writeTextFileSync(`${directory}/${name}.js`, text);
     Deno.mkdirSync(`${this.root}/cache`);
-    const { log, lines } = keptLog();
+    const { log, lines } = memoryLog();
     this.lines = lines;
     this.pool = new JobPool({
       opts: packOpts(

@@ -2,7 +2,7 @@ import { CallModules } from "../../lib/local_call/modules.ts";
 import { map, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "../support/assert.ts";
 import { testContext, testOpts } from "../support/calls/job_context.ts";
-import { keptLog } from "../support/fleet/scripted_master.ts";
+import { memoryLog } from "../support/fleet/scripted_master.ts";
 import { callState } from "../support/calls/state_call.ts";
 
 const APP = `
@@ -49,7 +49,7 @@ class World implements AsyncDisposable {
     for (const [file, text] of Object.entries(states)) Deno.writeTextFileSync(`${this.root}/ext/states/${file}`, text);
     const opts = testOpts({ root_dir: this.root, extension_modules: `${this.root}/ext` });
     const grains = map({ kernel: "Linux" });
-    this.modules = new CallModules({ opts, grains, log: keptLog().log });
+    this.modules = new CallModules({ opts, grains, log: memoryLog().log });
     this.job = testContext({ opts, grains, catalogue: this.modules.catalogue });
     this.modules.enter(this.job);
   }

@@ -9,14 +9,14 @@ import { packOpts } from "../../lib/config/opts_transfer.ts";
 import { isMap, map, repr, type Value } from "../../lib/values/value.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { testOpts } from "../support/calls/job_context.ts";
-import { keptLog } from "../support/fleet/scripted_master.ts";
+import { memoryLog } from "../support/fleet/scripted_master.ts";
 
 Deno.test("functions for files, hosts, environment and data work with the permissions that they declare", async (t) => {
   const root = await Deno.makeTempDir({ prefix: "file_jobs_" });
   await Deno.writeTextFile(`${root}/f`, "[s]\na = 1\n");
   const opts = testOpts({ root_dir: root, cachedir: `${root}/cache` });
   await Deno.mkdir(opts.cachedir);
-  const { log } = keptLog();
+  const { log } = memoryLog();
   const pool = new JobPool({
     opts: packOpts("minion", opts),
     hostData: { grains: pack(map({ id: "web1" })), pillar: pack(new Map()) },

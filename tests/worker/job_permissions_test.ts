@@ -12,7 +12,7 @@ import { map, repr, str, type Value, type ValueMap } from "../../lib/values/valu
 import { eventually } from "../support/eventually.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
 import { testOpts } from "../support/calls/job_context.ts";
-import { keptLog } from "../support/fleet/scripted_master.ts";
+import { memoryLog } from "../support/fleet/scripted_master.ts";
 
 /** Custom modules. Each tries everything that it can on the host. */
 const MODULES = {
@@ -54,7 +54,7 @@ class World implements AsyncDisposable {
 
   constructor() {
     for (const [name, text] of Object.entries(MODULES)) this.write(name, text);
-    const { log, lines } = keptLog();
+    const { log, lines } = memoryLog();
     this.lines = lines;
     const opts = testOpts({
       root_dir: this.root,

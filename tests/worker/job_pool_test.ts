@@ -10,7 +10,7 @@ import { isMap, map, repr, type Value, type ValueMap } from "../../lib/values/va
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
 import { eventually, WITHIN_MS } from "../support/eventually.ts";
 import { testOpts } from "../support/calls/job_context.ts";
-import { keptLog } from "../support/fleet/scripted_master.ts";
+import { memoryLog } from "../support/fleet/scripted_master.ts";
 
 /** A custom module with functions that a minion has to survive. */
 const MODULE = `
@@ -45,7 +45,7 @@ class World implements AsyncDisposable {
   /** @param termMs The time limit for a job to end itself. Default: enough for a busy machine. */
   constructor(termMs = WITHIN_MS, threadUrl?: URL, options: Readonly<Record<string, Value>> = {}) {
     this.write("own", MODULE);
-    const { log, lines } = keptLog();
+    const { log, lines } = memoryLog();
     this.lines = lines;
     this.pool = new JobPool({
       opts: packOpts("minion", testOpts({ root_dir: this.root, extension_modules: `${this.root}/ext`, ...options })),

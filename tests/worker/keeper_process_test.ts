@@ -5,7 +5,7 @@ import { READY } from "../../lib/host/detached_commands.ts";
 import { KeeperProcess } from "../../lib/worker/keeper_process.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
-import { keptLog } from "../support/fleet/scripted_master.ts";
+import { memoryLog } from "../support/fleet/scripted_master.ts";
 
 const OPTS = { cachedir: "/nowhere", sock_dir: "/nowhere" };
 const shell = (script: string) => ["/bin/sh", "-c", script];
@@ -19,7 +19,7 @@ const FAILURES: readonly [what: string, program: string[], reason: string][] = [
 ];
 for (const [what, program, reason] of FAILURES) {
   Deno.test(`a keeper that ${what} is not asked again, and the log says why`, async () => {
-    const { log, lines } = keptLog();
+    const { log, lines } = memoryLog();
     const keeper = new KeeperProcess(OPTS, log, { program, startMs: 100 });
     const alive = setInterval(() => {}, 1_000); // neither a keeper nor its timer keeps a minion from ending
     assertEquals(await keeper.socket(), undefined);
@@ -33,7 +33,7 @@ for (const [what, program, reason] of FAILURES) {
 }
 
 Deno.test("what a keeper prints later is in the log; released, it ends", async () => {
-  const { log, lines } = keptLog();
+  const { log, lines } = memoryLog();
   const keeper = new KeeperProcess(OPTS, log, {
     program: shell(`printf '%s\\n' '${READY}'; sleep 0.1; echo trouble; exec cat > /dev/null`),
   });

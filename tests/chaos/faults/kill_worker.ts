@@ -9,7 +9,7 @@ import { clearRequest } from "../../../lib/protocol/payload.ts";
 import type { Frames } from "../../../lib/sockets/libzmq.ts";
 import { isMap, map } from "../../../lib/values/value.ts";
 import { eventually } from "../../support/eventually.ts";
-import { HangingFleet, strangersSignIn } from "../../support/fleet/hanging_worker.ts";
+import { HangingFleet, unknownMinionSignIn } from "../../support/fleet/hanging_worker.ts";
 import { ObservedWorkers } from "../../support/threads/observed_workers.ts";
 import { makeNonce, opened } from "../../support/fleet/scripted_minion.ts";
 import type { Fault, Figure } from "../harness/fault.ts";
@@ -82,7 +82,7 @@ export const killWorker: Fault = {
         await kill(`MWorker-${random.int(2)}`);
         continue;
       }
-      await stranger.send([new Uint8Array(), await strangersSignIn()]);
+      await stranger.send([new Uint8Array(), await unknownMinionSignIn()]);
       await kill(await hanging.hanging());
       if (outcomeOf(await stranger.receive(TRY_MS)) === "refused") heldAndRefused++;
       // The thread continues after it was replaced; messages that it still sends are received before the next answer,

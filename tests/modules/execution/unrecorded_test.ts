@@ -13,7 +13,7 @@ import { assert, assertEquals, assertRejects } from "../../support/assert.ts";
 import { testContext, testOpts } from "../../support/calls/job_context.ts";
 import { RecordedPrograms } from "../../support/calls/recorded_program.ts";
 import { ScriptedFileServer } from "../../support/files/scripted_file_server.ts";
-import { keptLog } from "../../support/fleet/scripted_master.ts";
+import { memoryLog } from "../../support/fleet/scripted_master.ts";
 import { openTree } from "../../support/calls/state_tree.ts";
 
 async function withDirectory(test: (directory: string) => Promise<void>): Promise<void> {
@@ -144,7 +144,7 @@ Deno.test("saltutil.kept_returns lists returns that were too large for the maste
       return: "x".repeat(100),
       retcode: 0,
     });
-    const keeper = new KeptReturns(cachedir, keptLog().log);
+    const keeper = new KeptReturns(cachedir, memoryLog().log);
     keeper.keep(ret, new RequestTooLargeError(200, 100));
     keeper.close();
     const result = await testContext({ opts: { ...testOpts(), cachedir } }).call("saltutil.kept_returns");

@@ -2,7 +2,7 @@ import { CommandError } from "../../../lib/errors.ts";
 import { repr } from "../../../lib/values/value.ts";
 import { assertEquals, assertRejects } from "../../support/assert.ts";
 import { git } from "../../support/files/file_server.ts";
-import { withRunnerWorld } from "../../support/fleet/runner_services.ts";
+import { withRunnerFixture } from "../../support/fleet/runner_services.ts";
 
 Deno.test("git_pillar.update fetches the repositories of pillar, cache.clear_git_lock removes their locks", async () => {
   const repository = await Deno.makeTempDir({ prefix: "git_pillar_" });
@@ -14,7 +14,7 @@ Deno.test("git_pillar.update fetches the repositories of pillar, cache.clear_git
     );
     const [url, missing] = [`file://${repository}`, `file://${repository}/nowhere`];
     const options = `ext_pillar:\n  - git: ["main ${url}", {"main ${missing}": [{name: gone}]}]\n`;
-    await withRunnerWorld(async ({ call }) => {
+    await withRunnerFixture(async ({ call }) => {
       const both = `{'main ${url}': True, 'main ${missing}': False}`;
       assertEquals(repr(await call("git_pillar.update")), both);
       assertEquals(repr(await call("git_pillar.update", ["main", url])), `{'main ${url}': None}`);
@@ -26,7 +26,7 @@ Deno.test("git_pillar.update fetches the repositories of pillar, cache.clear_git
       );
       assertEquals(await call("cache.clear_git_lock", ["git_pillar"]), "No locks were removed");
     }, options);
-    await withRunnerWorld(async ({ call }) => {
+    await withRunnerFixture(async ({ call }) => {
       await assertRejects(() => call("git_pillar.update"), CommandError, "No git_pillar remotes are configured");
     });
   } finally {

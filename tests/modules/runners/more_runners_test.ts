@@ -2,12 +2,12 @@ import { CommandError, InvocationError } from "../../../lib/errors.ts";
 import { isThere } from "../../../lib/os/file_kind.ts";
 import { isMap, map, repr, type ValueMap } from "../../../lib/values/value.ts";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "../../support/assert.ts";
-import { withRunnerWorld } from "../../support/fleet/runner_services.ts";
+import { withRunnerFixture } from "../../support/fleet/runner_services.ts";
 
 const ROOTS = 'file_roots:\n  base: ["/srv/a", "/srv/b"]\nmy_option: {deep: [1, {k: v}]}\n';
 
 Deno.test("config.get finds options of the master, by path and with another delimiter, and unknown options", () =>
-  withRunnerWorld(async ({ call }) => {
+  withRunnerFixture(async ({ call }) => {
     assertEquals(await call("config.get", ["file_roots:base"]), ["/srv/a", "/srv/b"]);
     assertEquals(await call("config.get", ["file_roots,base"], { delimiter: "," }), ["/srv/a", "/srv/b"]);
     assertEquals(await call("config.get", ["my_option:deep:k"]), "v");
@@ -17,7 +17,7 @@ Deno.test("config.get finds options of the master, by path and with another deli
   }, ROOTS));
 
 Deno.test("event.send fires its data with its tag, without control characters in the tag", () =>
-  withRunnerWorld(async ({ call, done }) => {
+  withRunnerFixture(async ({ call, done }) => {
     assertEquals(await call("event.send", ["my/tag", { foo: "bar" }]), true);
     assertEquals(await call("event.send", ["my/tag"]), true);
     assertEquals(done, ["fire my/tag {'foo': 'bar'}", "fire my/tag {}"]);
@@ -27,7 +27,7 @@ Deno.test("event.send fires its data with its tag, without control characters in
   }));
 
 Deno.test("salt.cmd runs a function on the master's host, salt.execute runs it on minions", () =>
-  withRunnerWorld(async ({ call, done, answers }) => {
+  withRunnerFixture(async ({ call, done, answers }) => {
     assertEquals(
       await call("salt.cmd", ["test.arg", 1, "a=b"], { k: 2, __pub_jid: "x" }),
       "test.arg[1, 'a=b']{'k': 2}",
@@ -41,14 +41,14 @@ Deno.test("salt.cmd runs a function on the master's host, salt.execute runs it o
   }));
 
 Deno.test("error.error fails with the given name and text, and succeeds without them", () =>
-  withRunnerWorld(async ({ call }) => {
+  withRunnerFixture(async ({ call }) => {
     assertEquals(await call("error.error"), new Map());
     const error = await assertRejects(() => call("error.error", ["SaltSystemExit", "boom"]), Error, "boom");
     assertEquals(error.name, "SaltSystemExit");
   }));
 
 Deno.test("survey.hash groups minions with the same result, survey.diff shows the differences of the others", () =>
-  withRunnerWorld(async ({ call, done, answers }) => {
+  withRunnerFixture(async ({ call, done, answers }) => {
     answers.set("web2", { return: "a\nb\nc", retcode: 0 });
     answers.set("web1", { return: "a\nb\nc", retcode: 0 });
     answers.set("db1", { return: "a\nB\nc", retcode: 0 });
@@ -78,7 +78,7 @@ Deno.test("network.wol sends the magic packet, and rejects invalid hardware and 
   socket.on("message", (message: Uint8Array) => resolve(message));
   const port = await new Promise<number>((bound) => socket.bind(0, "127.0.0.1", () => bound(socket.address().port)));
   try {
-    await withRunnerWorld(async ({ call, root, done }) => {
+    await withRunnerFixture(async ({ call, root, done }) => {
       assertEquals(await call("network.wol", ["08-00-27-13-69-77", "127.0.0.1", port]), true);
       const packet = new Uint8Array(await received);
       assertEquals([packet.length, packet.subarray(0, 12).toHex()], [102, "ffffffffffff080027136977"]);
@@ -103,7 +103,7 @@ Deno.test("network.wol sends the magic packet, and rejects invalid hardware and 
 });
 
 Deno.test("network.wolmatch wakes the interfaces in the cached grains, except the loopback", () =>
-  withRunnerWorld(async ({ call, context, root }) => {
+  withRunnerFixture(async ({ call, context, root }) => {
     Deno.mkdirSync(`${root}/pki/minions`, { recursive: true });
     for (const id of ["web1", "web2", "db1"]) Deno.writeTextFileSync(`${root}/pki/minions/${id}`, "PEM");
     const hwaddr_interfaces = { lo: "00:00:00:00:00:00", eth0: "08:00:27:13:69:77 " };
@@ -113,7 +113,7 @@ Deno.test("network.wolmatch wakes the interfaces in the cached grains, except th
   }));
 
 Deno.test("manage.status does not wait for minions that are known to be disconnected", () =>
-  withRunnerWorld(async ({ call, root, gone, done, answers }) => {
+  withRunnerFixture(async ({ call, root, gone, done, answers }) => {
     Deno.mkdirSync(`${root}/pki/minions`, { recursive: true });
     for (const id of ["web1", "web2", "db1"]) Deno.writeTextFileSync(`${root}/pki/minions/${id}`, "PEM");
     gone.add("web2");
@@ -125,7 +125,7 @@ Deno.test("manage.status does not wait for minions that are known to be disconne
   }));
 
 Deno.test("manage.key_regen makes minions delete their keys, and deletes all minion keys of the master", () =>
-  withRunnerWorld(async ({ call, root, done }) => {
+  withRunnerFixture(async ({ call, root, done }) => {
     Deno.mkdirSync(`${root}/pki/minions`, { recursive: true });
     Deno.mkdirSync(`${root}/elsewhere`);
     for (const path of ["pki/master.pem", "pki/minions/web1", "elsewhere/kept"]) {
@@ -142,14 +142,14 @@ Deno.test("manage.key_regen makes minions delete their keys, and deletes all min
   }));
 
 Deno.test("unsupported functions of manage report an alternative", () =>
-  withRunnerWorld(async ({ call }) => {
+  withRunnerFixture(async ({ call }) => {
     await assertRejects(() => call("manage.safe_accept", ["web1"]), CommandError, "salt-key -a web1");
     await assertRejects(() => call("manage.bootstrap", [], { hosts: "a,b" }), CommandError, "installation.md");
     await assertRejects(() => call("manage.bootstrap_psexec", [], { hosts: "a,b" }), CommandError, "not built");
   }));
 
 Deno.test("doc.wheel documents every wheel function", () =>
-  withRunnerWorld(async ({ call, context }) => {
+  withRunnerFixture(async ({ call, context }) => {
     const docs = await call("doc.wheel");
     assert(isMap(docs));
     assertEquals(docs.size, (await context.wheel.all()).length);

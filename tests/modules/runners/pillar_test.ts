@@ -1,9 +1,9 @@
 import { repr } from "../../../lib/values/value.ts";
 import { assertEquals } from "../../support/assert.ts";
-import { withRunnerWorld } from "../../support/fleet/runner_services.ts";
+import { withRunnerFixture } from "../../support/fleet/runner_services.ts";
 
 Deno.test("pillar.show_pillar compiles with the cached grains, or with given ones", () =>
-  withRunnerWorld(async ({ call, context }) => {
+  withRunnerFixture(async ({ call, context }) => {
     context.data.setGrains("web1", new Map([["os", "Debian"]]));
     const show = async (...args: Parameters<typeof call>) => repr(await call(...args));
     assertEquals(
@@ -18,7 +18,7 @@ Deno.test("pillar.show_pillar compiles with the cached grains, or with given one
   }));
 
 Deno.test("pillar.show_pillar_cache and clear_pillar_cache show and clear the master's pillar cache, by id and environment", () =>
-  withRunnerWorld(async ({ call, context }) => {
+  withRunnerFixture(async ({ call, context }) => {
     for (const id of ["web1", "db1"]) {
       context.keys.put(id, "accepted", "PEM");
       context.data.setPillar(id, new Map([["of", id]]));
@@ -34,7 +34,7 @@ Deno.test("pillar.show_pillar_cache and clear_pillar_cache show and clear the ma
   }));
 
 Deno.test("pillar.show_pillar_cache returns False on a master without a pillar cache", () =>
-  withRunnerWorld(async ({ call }) => {
+  withRunnerFixture(async ({ call }) => {
     assertEquals(await call("pillar.show_pillar_cache"), false);
     assertEquals(await call("pillar.clear_pillar_cache"), false);
   }, "minion_data_cache: False\n"));

@@ -1,13 +1,13 @@
 /** @module */
 import { isMap, map } from "../../../lib/values/value.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
-import { withRunnerWorld } from "../../support/fleet/runner_services.ts";
+import { withRunnerFixture } from "../../support/fleet/runner_services.ts";
 import { filesBelow } from "../../support/tree.ts";
 
 const ROOTS = "file_roots:\n  base: ['{root}/srv']\n  dev: ['{root}/dev']\n";
 
 Deno.test("salt-run saltutil.sync_* copies custom modules to the master, with Salt's families", async () => {
-  await withRunnerWorld(async ({ root, call, context }) => {
+  await withRunnerFixture(async ({ root, call, context }) => {
     const put = (path: string, text: string) => {
       Deno.mkdirSync(`${root}/${path.slice(0, path.lastIndexOf("/"))}`, { recursive: true });
       Deno.writeTextFileSync(`${root}/${path}`, text);

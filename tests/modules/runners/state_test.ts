@@ -3,7 +3,7 @@ import { executeOnMaster } from "../../../lib/master_processes/master_execution.
 import { SILENT_LOGGER } from "../../../lib/process/log.ts";
 import { repr } from "../../../lib/values/value.ts";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "../../support/assert.ts";
-import { type RunnerWorld, withRunnerWorld } from "../../support/fleet/runner_services.ts";
+import { type RunnerFixture, withRunnerFixture } from "../../support/fleet/runner_services.ts";
 
 const FILES = {
   "salt/top.sls": "base:\n  '*_master': [orch]\n",
@@ -17,8 +17,8 @@ const FILES = {
 const OPTIONS = "file_roots: {base: ['{root}/salt']}\npillar_roots: {base: ['{root}/pillar']}\n";
 
 /** A context in which execution functions run, as in the master's process for runners. */
-const withFiles = (test: (world: RunnerWorld) => Promise<void>) =>
-  withRunnerWorld(async (world) => {
+const withFiles = (test: (world: RunnerFixture) => Promise<void>) =>
+  withRunnerFixture(async (world) => {
     const { root, context } = world;
     for (const [name, text] of Object.entries(FILES)) {
       const path = `${root}/${name}`;

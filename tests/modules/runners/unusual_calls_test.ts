@@ -16,18 +16,18 @@ import { isMap, map, repr, type ValueMap } from "../../../lib/values/value.ts";
 import { assert, assertEquals, assertRejects } from "../../support/assert.ts";
 import { eventually } from "../../support/eventually.ts";
 import { git } from "../../support/files/file_server.ts";
-import { type RunnerWorld, withRunnerWorld } from "../../support/fleet/runner_services.ts";
+import { type RunnerFixture, withRunnerFixture } from "../../support/fleet/runner_services.ts";
 
 const JID = "20250102030405000001";
 
 /** Adds a job of `web1` to the job cache. */
-function addJob({ context }: RunnerWorld, jid: string, fun: string): void {
+function addJob({ context }: RunnerFixture, jid: string, fun: string): void {
   context.jobs.prepare(jid);
   context.jobs.saveLoad(jid, map({ fun, arg: [], tgt: "web1", tgt_type: "glob", jid, user: "ann" }), ["web1"]);
 }
 
 Deno.test("jobs.last_run requires metadata as a dictionary; otherwise it finds nothing, as in Salt", () =>
-  withRunnerWorld(async (world) => {
+  withRunnerFixture(async (world) => {
     addJob(world, JID, "test.ping");
     assertEquals(await world.call("jobs.last_run", [], { metadata: "text" }), false);
     const found = await world.call("jobs.last_run") as ValueMap;
@@ -36,7 +36,7 @@ Deno.test("jobs.last_run requires metadata as a dictionary; otherwise it finds n
   }));
 
 Deno.test("jobs.list_jobs shows the end of jobs if the master stores it", () =>
-  withRunnerWorld(async (world) => {
+  withRunnerFixture(async (world) => {
     const { context, call } = world;
     addJob(world, JID, "test.ping");
     context.jobs.saveEndTime(JID, "2025, Jan 02 03:04:06.000000");
@@ -47,14 +47,14 @@ Deno.test("jobs.list_jobs shows the end of jobs if the master stores it", () =>
   }, "job_cache_store_endtime: True\n"));
 
 Deno.test("jobs.outcomes and jobs.attach reject a job that is not in the cache", () =>
-  withRunnerWorld(async ({ call }) => {
+  withRunnerFixture(async ({ call }) => {
     for (const fun of ["jobs.outcomes", "jobs.attach"]) {
       await assertRejects(() => call(fun, [JID]), CommandError, `There is no job ${JID} in the job cache`);
     }
   }));
 
 Deno.test("jobs.active with display_progress names the minions that are asked, and each that answers", () =>
-  withRunnerWorld(async ({ call, answers, done }) => {
+  withRunnerFixture(async ({ call, answers, done }) => {
     answers.set("web1", { return: [], retcode: 0 }).set("db1", { return: [], retcode: 0 });
     assertEquals(await call("jobs.active", [], { display_progress: true }), new Map());
     assertEquals(done.slice(1), [
@@ -65,7 +65,7 @@ Deno.test("jobs.active with display_progress names the minions that are asked, a
   }));
 
 Deno.test("overview.minions does not show a job that monitors another one as a minion's last job", () =>
-  withRunnerWorld(async (world) => {
+  withRunnerFixture(async (world) => {
     world.context.keys.put("web1", "accepted", "PEM");
     addJob(world, JID, "test.ping");
     addJob(world, "20250102030405000002", "saltutil.find_job");
@@ -74,7 +74,7 @@ Deno.test("overview.minions does not show a job that monitors another one as a m
   }));
 
 Deno.test("pillar.show_top uses the grains of the first known minion, and shows errors of top files", () =>
-  withRunnerWorld(async ({ call, context, done }) => {
+  withRunnerFixture(async ({ call, context, done }) => {
     assertEquals(repr(await call("pillar.show_top")), "{'base': {'*': ['*']}}");
     context.data.setGrains("web1", map({ os: "Debian" }));
     assertEquals(repr(await call("pillar.show_top")), "{'base': {'*': ['web1']}}");
@@ -84,13 +84,13 @@ Deno.test("pillar.show_top uses the grains of the first known minion, and shows 
   }));
 
 Deno.test("pillar.show_top on a master without a minion data cache finds no minion", () =>
-  withRunnerWorld(async ({ call, context }) => {
+  withRunnerFixture(async ({ call, context }) => {
     context.data.setGrains("web1", map({ os: "Debian" }));
     assertEquals(repr(await call("pillar.show_top")), "{'base': {'*': ['*']}}");
   }, "minion_data_cache: False\n"));
 
 Deno.test("salt.returns runs a job on a subset of minions, in batches, until one fails", () =>
-  withRunnerWorld(async ({ call, context, answers, done, gone }) => {
+  withRunnerFixture(async ({ call, context, answers, done, gone }) => {
     const ids = ["a1", "a2", "a3", "a4", "a5"];
     const asked: string[][] = [];
     const failing = new Set<string>();
@@ -125,7 +125,7 @@ Deno.test("salt.returns runs a job on a subset of minions, in batches, until one
   }));
 
 Deno.test("the order of minions of a subset is random", () =>
-  withRunnerWorld(async ({ call, context }) => {
+  withRunnerFixture(async ({ call, context }) => {
     const ids = Array.from({ length: 50 }, (_, i) => `m${i}`);
     context.local.job = (tgt) => {
       const meant = Array.isArray(tgt) ? tgt.map(String) : ids;
@@ -137,7 +137,7 @@ Deno.test("the order of minions of a subset is random", () =>
   }));
 
 Deno.test("state.event reports an invalid bus, and a missing bus of a minion", () =>
-  withRunnerWorld(async ({ call, root }) => {
+  withRunnerFixture(async ({ call, root }) => {
     await assertRejects(() => call("state.event", [], { node: "proxy" }), CommandError, "master or minion, not proxy");
     const of = (message: string) =>
       assertRejects(() => call("state.event", [], { node: "minion", sock_dir: `${root}/sock` }), CommandError, message);
@@ -150,7 +150,7 @@ Deno.test("state.event reports an invalid bus, and a missing bus of a minion", (
   }));
 
 Deno.test("state.event shows the events of the only minion whose bus is in a directory", () =>
-  withRunnerWorld(async ({ call, root, done }) => {
+  withRunnerFixture(async ({ call, root, done }) => {
     const sock_dir = `${root}/sock`;
     Deno.mkdirSync(sock_dir);
     const paths = minionBus({ sock_dir, id: "web1", hash_type: "sha256" });
@@ -168,7 +168,7 @@ Deno.test("state.event shows the events of the only minion whose bus is in a dir
   }));
 
 Deno.test("state.pause, resume and soft_kill control a run on the master's own host", () =>
-  withRunnerWorld(async ({ call, context }) => {
+  withRunnerFixture(async ({ call, context }) => {
     const executed: string[] = [];
     context.execute = ({ fun, args }) => {
       executed.push(`${fun}${repr([...args])}`);
@@ -191,7 +191,7 @@ Deno.test("state.pause, resume and soft_kill control a run on the master's own h
   }));
 
 Deno.test("batch.stop with kill of a batch that no minion runs yet kills nothing", () =>
-  withRunnerWorld(async ({ call, context, done }) => {
+  withRunnerFixture(async ({ call, context, done }) => {
     const state: BatchState = {
       jid: JID,
       minions: ["web1"],
@@ -224,7 +224,7 @@ Deno.test("batch.stop with kill of a batch that no minion runs yet kills nothing
   }));
 
 Deno.test("bus.subscribers shows the counts of the bus, and nothing without a bus", () =>
-  withRunnerWorld(async ({ call, context }) => {
+  withRunnerFixture(async ({ call, context }) => {
     assertEquals(await call("bus.subscribers"), []);
     Deno.mkdirSync(context.opts.sock_dir, { recursive: true });
     writeBusState(masterBus(context.opts.sock_dir), [
@@ -241,7 +241,7 @@ Deno.test("git_pillar.update reports that a repository with a lock is not fetche
   try {
     await git(["init", "--quiet", "--initial-branch=main", repository]);
     const url = `file://${repository}`;
-    await withRunnerWorld(async ({ call, context, done }) => {
+    await withRunnerFixture(async ({ call, context, done }) => {
       const [remote] = configuredPillarRepositories(optsValues(context.opts));
       await remote.fetch().catch(() => {});
       await remote.lock.set();
@@ -258,7 +258,7 @@ Deno.test("git_pillar.update reports that a repository with a lock is not fetche
 });
 
 Deno.test("cache.clear_git_lock accepts Salt's roles; targets of the cache are read by their given type", () =>
-  withRunnerWorld(async ({ call, context }) => {
+  withRunnerFixture(async ({ call, context }) => {
     await assertRejects(() => call("cache.clear_git_lock", ["gitea"]), InvocationError, "Invalid role 'gitea'");
     await assertRejects(() => call("cache.clear_git_lock", ["winrepo"]), CommandError, "winrepo is not built yet");
     context.keys.put("web1", "accepted", "PEM");

@@ -3,15 +3,15 @@ import { isThere } from "../../../lib/os/file_kind.ts";
 import { dumpJson } from "../../../lib/values/json.ts";
 import { isMap, map, type ValueMap } from "../../../lib/values/value.ts";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "../../support/assert.ts";
-import { type RunnerWorld, withRunnerWorld } from "../../support/fleet/runner_services.ts";
+import { type RunnerFixture, withRunnerFixture } from "../../support/fleet/runner_services.ts";
 import corpus from "../../corpus/wheel.json" with { type: "json" };
 
 const ROOTS =
   `file_roots:\n  base: ["{root}/base", "{root}/none"]\n  dev: ["{root}/dev"]\npillar_roots:\n  base: ["{root}/dev"]\n`;
 
 /** The keys and files of the corpus. */
-function withFiles(test: (world: RunnerWorld) => Promise<void>): Promise<void> {
-  return withRunnerWorld(async (world) => {
+function withFiles(test: (world: RunnerFixture) => Promise<void>): Promise<void> {
+  return withRunnerFixture(async (world) => {
     const { root } = world;
     for (const [state, ids] of Object.entries(corpus.keys)) {
       Deno.mkdirSync(`${root}/pki/${state}`, { recursive: true });
@@ -181,7 +181,7 @@ Deno.test("salt.wheel runs a wheel function, but not one that returns a secret",
   }));
 
 Deno.test("key.gen returns a key pair and does not store it", () =>
-  withRunnerWorld(async ({ call, root }) => {
+  withRunnerFixture(async ({ call, root }) => {
     const pair = await call("wheel.key.gen", []) as ValueMap;
     assertStringIncludes(String(pair.get("priv")), "PRIVATE KEY");
     assertStringIncludes(String(pair.get("pub")), "PUBLIC KEY");
@@ -189,7 +189,7 @@ Deno.test("key.gen returns a key pair and does not store it", () =>
   }));
 
 Deno.test("key.gen_keys makes a user the owner of its files, and rejects an unknown user", () =>
-  withRunnerWorld(async ({ call, root }) => {
+  withRunnerFixture(async ({ call, root }) => {
     const made = (user: string) => call("wheel.key.gen_keys", [], { keydir: `${root}/made`, keyname: "web9", user });
     await assertRejects(() => made("no-such-user"), InvocationError, "there is no user no-such-user");
     assertEquals(isThere(`${root}/made`), false);
@@ -199,7 +199,7 @@ Deno.test("key.gen_keys makes a user the owner of its files, and rejects an unkn
   }));
 
 Deno.test("a match that is not a glob is rejected, and so is a key that the master has not made yet", () =>
-  withRunnerWorld(async ({ call, root }) => {
+  withRunnerFixture(async ({ call, root }) => {
     await assertRejects(
       () => call("wheel.key.finger", [5]),
       InvocationError,

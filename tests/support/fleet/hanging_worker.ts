@@ -68,7 +68,7 @@ export class HangingFleet implements AsyncDisposable {
 }
 
 /** The sign-in of an unknown minion, at which an MWorker of this master hangs. */
-export async function strangersSignIn(): Promise<Uint8Array> {
+export async function unknownMinionSignIn(): Promise<Uint8Array> {
   const { publicKey } = await testKey("stranger");
   const load = { cmd: "_auth", id: "stranger", nonce: "n", pub: publicKey.pem };
   return envelope({ enc: "clear", version: 3, load });

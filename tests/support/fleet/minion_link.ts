@@ -10,11 +10,11 @@ import { PrivateKey } from "../../../lib/crypto/rsa.ts";
 import { map, type Value, type ValueMap } from "../../../lib/values/value.ts";
 import {
   applicant,
-  keptLog,
-  type Lies,
   MasterKeys,
+  memoryLog,
   type Script,
   ScriptedMaster,
+  type SignInOverrides,
   TEST_KEY_BITS,
 } from "./scripted_master.ts";
 
@@ -71,7 +71,7 @@ export async function start(options: WorldOptions = {}): Promise<World> {
   const master = await ScriptedMaster.start(new MasterKeys(masterKey));
   if (options.script !== undefined) master.script = options.script(master.honest, master);
   const pkiDir = Deno.makeTempDirSync({ prefix: "link_" });
-  const { log, lines } = keptLog();
+  const { log, lines } = memoryLog();
   const link = new MasterLink({
     address: options.address ?? master.address,
     applicant: applicant(minion, pkiDir),
@@ -99,10 +99,10 @@ export async function start(options: WorldOptions = {}): Promise<World> {
 /** Makes a script from the honest script. */
 export type ScriptChange = (honest: Script, master: ScriptedMaster) => Script;
 
-/** Answers sign-ins with these lies in order, then honestly. */
-export function signInsWith(...lies: Lies[]): ScriptChange {
+/** Answers sign-ins with these overrides in order, then without any. */
+export function signInsWith(...overrides: SignInOverrides[]): ScriptChange {
   return (honest: Script, master: ScriptedMaster): Script => {
-    const left = [...lies];
+    const left = [...overrides];
     return (asked) => {
       const lie = asked.cmd === "_auth" ? left.shift() : undefined;
       return lie === undefined ? honest(asked) : master.keys.signIn(asked.load, lie);
@@ -119,10 +119,10 @@ export function requestsWith(
 }
 
 /** The key waits for an operator. */
-export const PENDING: Lies = { ret: true };
+export const PENDING: SignInOverrides = { ret: true };
 /** The key was rejected. */
-export const REJECTED: Lies = { ret: false };
+export const REJECTED: SignInOverrides = { ret: false };
 /** The master has reached its limit of minions. */
-export const FULL: Lies = { ret: "full" };
+export const FULL: SignInOverrides = { ret: "full" };
 /** Signed with another key. */
-export const WRONG: Lies = { signer: stranger };
+export const WRONG: SignInOverrides = { signer: stranger };

@@ -17,7 +17,7 @@ import { assert } from "../assert.ts";
 import { dataCache, jobStore } from "./job_store.ts";
 
 /** The context of one test. */
-export interface RunnerWorld {
+export interface RunnerFixture {
   readonly root: string;
   readonly context: RunnerContext;
   /** Actions besides the return, a line each. */
@@ -33,7 +33,7 @@ export interface RunnerWorld {
 }
 
 /** Runs `test` with its own context. @param config Lines of the master's configuration; `{root}` is the directory. */
-export async function withRunnerWorld(test: (world: RunnerWorld) => Promise<void>, config = ""): Promise<void> {
+export async function withRunnerFixture(test: (world: RunnerFixture) => Promise<void>, config = ""): Promise<void> {
   const root = Deno.realPathSync(Deno.makeTempDirSync({ prefix: "runner_world_" }));
   try {
     Deno.mkdirSync(`${root}/etc`);

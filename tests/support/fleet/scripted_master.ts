@@ -22,15 +22,15 @@ const utf8 = new TextEncoder();
 export const TEST_KEY_BITS = 1024;
 
 /** A logger that records its lines, `LEVEL message`. */
-export function keptLog(): { readonly log: Logger; readonly lines: string[] } {
+export function memoryLog(): { readonly log: Logger; readonly lines: string[] } {
   const lines: string[] = [];
   const write = ({ level, message }: { level: number; message: string }) =>
     void lines.push(`${levelName(level)} ${message}`);
   return { log: createLogger([{ level: 0, write, close: () => {} }]), lines };
 }
 
-/** How an answer to a sign-in differs from an honest one. */
-export interface Lies {
+/** How an answer to a sign-in differs from the correct one. */
+export interface SignInOverrides {
   /** Refuses with this `ret` instead of sending the keys. */
   readonly ret?: Value;
   /** Changes the payload before it is signed. */
@@ -60,22 +60,26 @@ export class MasterKeys {
   }
 
   /** The answer to a sign-in. @param request The load of the `_auth` request. */
-  signIn(request: ValueMap, lies: Lies = {}): Uint8Array {
-    const { inner, algorithm } = lies.ret === undefined ? this.#accept(request, lies) : {
-      inner: map({ ret: lies.ret }),
+  signIn(request: ValueMap, overrides: SignInOverrides = {}): Uint8Array {
+    const { inner, algorithm } = overrides.ret === undefined ? this.#accept(request, overrides) : {
+      inner: map({ ret: overrides.ret }),
       algorithm: algorithms(request),
     };
     inner.set("nonce", request.get("nonce") ?? null);
-    lies.inner?.(inner);
+    overrides.inner?.(inner);
     const load = encode(inner, "wire");
-    const outer = map({ enc: "clear", load, sig: (lies.signer ?? lies.key ?? this.key).sign(algorithm.sig, load) });
-    lies.outer?.(outer);
+    const outer = map({
+      enc: "clear",
+      load,
+      sig: (overrides.signer ?? overrides.key ?? this.key).sign(algorithm.sig, load),
+    });
+    overrides.outer?.(outer);
     return encode(outer, "wire");
   }
 
-  #accept(request: ValueMap, lies: Lies) {
+  #accept(request: ValueMap, overrides: SignInOverrides) {
     const algorithm = algorithms(request);
-    const key = lies.key ?? this.key;
+    const key = overrides.key ?? this.key;
     const minion = PublicKey.fromPem(String(request.get("pub")));
     const seal = (text: string) => minion.encrypt(algorithm.enc, utf8.encode(text));
     const inner = map({ enc: "pub", pub_key: key.publicKey.pem, publish_port: this.publishPort });

@@ -11,7 +11,7 @@ import { leased } from "../../../lib/process/thread_lease.ts";
 import { noteSockets } from "../../../lib/sockets/context.ts";
 
 /** The events of the threads; a thread records the index. */
-export const HAPPENED = ["nothing", "started", "hangs", "released", "refused", "touched"] as const;
+export const SERVICE_EVENTS = ["nothing", "started", "hangs", "released", "refused", "touched"] as const;
 
 /** The thread's start data. */
 export interface KeptServiceInit extends SupervisedInit {
@@ -26,8 +26,8 @@ export interface KeptServiceInit extends SupervisedInit {
 serveThread<KeptServiceInit>((init) => {
   noteSockets(init.sockets);
   const story = new Int32Array(init.story);
-  const say = (what: typeof HAPPENED[number]) => {
-    story[1 + Atomics.add(story, 0, 1)] = HAPPENED.indexOf(what);
+  const say = (what: typeof SERVICE_EVENTS[number]) => {
+    story[1 + Atomics.add(story, 0, 1)] = SERVICE_EVENTS.indexOf(what);
   };
   const socket = Duplex.inherited(init.place, { highWaterMark: 0 });
   const running = (async () => {
