@@ -83,15 +83,24 @@ Deno.test("a master ends at once, also with open connections, and leaves no sock
 
 Deno.test("a master that stops answers the requests that it has received", async () => {
   await using fleet = await startFleet({ master: { worker_threads: 1 } });
-  using peer = Peer.dealer({ highWaterMark: 0 });
-  peer.connect(requestAddress(fleet));
-  // More requests than a thread handles before it reads its other messages.
-  const requests = Array.from({ length: 400 }, () => clearRequest(map({ cmd: "ping", nonce: makeNonce() })));
-  for (const request of requests) assert(await peer.send([new Uint8Array(), request], BOUND_MS));
-  assert(await peer.receive(BOUND_MS) !== undefined);
+  // More requests than a thread handles before it reads its other messages, from several clients: a client that reads
+  // none of its replies gets 128 of them at most.
+  using sockets = new DisposableStack();
+  const peers = Array.from({ length: 4 }, () => sockets.use(Peer.dealer({ highWaterMark: 0 })));
+  const each = 100;
+  for (const peer of peers) peer.connect(requestAddress(fleet));
+  for (let n = 0; n < each; n++) {
+    for (const peer of peers) {
+      const request = clearRequest(map({ cmd: "ping", nonce: makeNonce() }));
+      assert(await peer.send([new Uint8Array(), request], BOUND_MS));
+    }
+  }
+  for (const peer of peers) assert(await peer.receive(BOUND_MS) !== undefined);
   await fleet.master.close();
-  for (let n = 1; n < requests.length; n++) {
-    assert(await peer.receive(BOUND_MS) !== undefined, `${n} of ${requests.length} requests were answered`);
+  for (let n = 1; n < each; n++) {
+    for (const [i, peer] of peers.entries()) {
+      assert(await peer.receive(BOUND_MS) !== undefined, `${n} of client ${i}'s ${each} requests were answered`);
+    }
   }
 });
 
