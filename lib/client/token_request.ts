@@ -5,6 +5,7 @@
  */
 
 import { NoMasterError, RequestTimeoutError } from "../errors.ts";
+import { checkMasterRunning } from "./master_running.ts";
 import { readPorts } from "../config/master_paths.ts";
 import type { MasterOpts } from "../config/options.ts";
 import { clearRequest } from "../protocol/payload.ts";
@@ -18,8 +19,15 @@ export const EAUTH_TIMEOUTS = { timeoutMs: 45_000, tries: 1 };
 /** The master's place on this host. */
 type MasterPlace = Pick<MasterOpts, "sock_dir" | "ret_port" | "interface">;
 
-/** Sends a clear request. @returns The answer. @throws {NoMasterError} If the master does not answer. */
+/**
+ * Sends a clear request. @returns The answer.
+ * @throws {NoMasterError} At once if no master is running on this host, or when it has not answered in time.
+ */
 export async function askMaster(opts: MasterPlace, load: ValueMap): Promise<Value> {
+  await checkMasterRunning(opts.sock_dir).catch((error) => {
+    // Users without access to the master's sockets may send requests too.
+    if (!(error instanceof Deno.errors.PermissionDenied)) throw error;
+  });
   const port = readPorts(opts.sock_dir)?.requestPort ?? opts.ret_port;
   const host = ["0.0.0.0", "::", ""].includes(opts.interface) ? "127.0.0.1" : opts.interface;
   const channel = new RequestChannel(tcpAddress(host, port));

@@ -6,6 +6,7 @@
  * @module
  */
 
+import { ConfigError, messageOf } from "../errors.ts";
 import { readTextFileIfExists, writeFileAtomic } from "../os/atomic_file.ts";
 import type { Value } from "../values/value.ts";
 
@@ -88,16 +89,24 @@ export interface FoundId {
 
 /**
  * The id that is cached in the file `cache`, else one made from `names`.
- * @throws What reading the file throws, but for its absence.
+ * @throws {ConfigError} If the file cannot be read: a node that guessed another id would be another node to its master.
  */
 export function findMinionId(options: IdOptions, from: { cache: string; names: HostNames }): FoundId {
   if (options.minion_id_caching) {
-    const cached = (readTextFileIfExists(from.cache) ?? "").replace(/^\ufeff/, "").split("\n")[0].trim();
+    const cached = readCachedId(from.cache).replace(/^\ufeff/, "").split("\n")[0].trim();
     if (cached !== "" && cached !== "localhost") return { id: cached, cached: true };
   }
   let id = generateMinionId(from.names);
   if (options.minion_id_lowercase) id = id.toLowerCase();
   return { id: removeDomain(id, options.minion_id_remove_domain), cached: false };
+}
+
+function readCachedId(path: string): string {
+  try {
+    return readTextFileIfExists(path) ?? "";
+  } catch (error) {
+    throw new ConfigError(`the id of this node cannot be read: ${messageOf(error)}`, { file: path });
+  }
 }
 
 function removeDomain(id: string, domain: Value): string {

@@ -171,8 +171,11 @@ export class ReturnSpool {
 
   #start(): void {
     if (this.#closing.signal.aborted) return;
-    this.#sending ??= this.#sendAll().catch((error) => {
-      if (!this.#closing.signal.aborted) this.#options.log.error(`The return spool stopped: ${error.message}`);
+    this.#sending ??= this.#sendAll().catch(async (error) => {
+      if (this.#closing.signal.aborted) return;
+      this.#options.log.error(`The return spool stopped: ${messageOf(error)}`);
+      // The same fault may come again at once, and each time.
+      await this.#wait(this.#options.retryMs[1]);
     }).finally(() => {
       this.#sending = undefined;
       if (this.#entries.length > 0) this.#start();
@@ -205,14 +208,12 @@ export class ReturnSpool {
         waitMs = firstMs;
       } catch (error) {
         if (this.#closing.signal.aborted) return;
-        if (error instanceof RequestTooLargeError) {
-          this.#replace(entry, load, error);
-          continue;
-        }
-        const reason = messageOf(error);
+        const failure = error instanceof RequestTooLargeError ? this.#replace(entry, load, error) : error;
+        if (failure === undefined) continue;
+        const reason = messageOf(failure);
         log.warning(`The return of job ${str(load.get("jid") ?? null)} waits; ${this.size} in all: ${reason}`);
         // Later returns may be accepted at once; only this one waits.
-        if (await this.#moveToEnd(entry, error)) continue;
+        if (await this.#moveToEnd(entry, failure)) continue;
         await this.#wait(waitMs);
         waitMs = Math.min(waitMs * 2, longestMs);
       }
@@ -221,10 +222,15 @@ export class ReturnSpool {
 
   /**
    * A return that is too large can never be sent: it is replaced by a smaller one at its place in the queue, or
-   * dropped.
+   * dropped. @returns What `replace` threw, if it did.
    */
-  #replace(entry: Entry, load: ValueMap, error: RequestTooLargeError): void {
-    const instead = this.#options.replace?.(load, error);
+  #replace(entry: Entry, load: ValueMap, error: RequestTooLargeError): unknown {
+    let instead: ValueMap | undefined;
+    try {
+      instead = this.#options.replace?.(load, error);
+    } catch (fault) {
+      return fault;
+    }
     if (instead === undefined) {
       this.#options.log.error(`Dropped the return of job ${str(load.get("jid") ?? null)}: ${error.message}`);
       this.#leave(entry);
@@ -233,6 +239,7 @@ export class ReturnSpool {
       entry.load = instead;
       this.#write(entry, instead);
     }
+    return undefined;
   }
 
   /**

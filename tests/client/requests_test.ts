@@ -5,12 +5,12 @@ import { localCommands } from "../../lib/client/runner_local.ts";
 import { LocalClient } from "../../lib/client/local.ts";
 import { requestToken } from "../../lib/client/token_request.ts";
 import { requestWheel } from "../../lib/client/wheel_request.ts";
-import { CommandError, RefusedError, TargetError, WireError } from "../../lib/errors.ts";
+import { CommandError, NoMasterError, RefusedError, TargetError, WireError } from "../../lib/errors.ts";
 import { SILENT_LOGGER } from "../../lib/process/log.ts";
 import { functionEvent } from "../../lib/protocol/tags.ts";
 import { encode } from "../../lib/values/msgpack.ts";
 import { map, type Value } from "../../lib/values/value.ts";
-import { assertEquals, assertRejects } from "../support/assert.ts";
+import { assertEquals, assertRejects, assertStringIncludes } from "../support/assert.ts";
 import { jobStore } from "../support/fleet/job_store.ts";
 import { MasterHost } from "../support/fleet/master_host.ts";
 
@@ -83,6 +83,30 @@ Deno.test("a master that rejects a user returns no token", async () => {
   for (const [reply, expected] of [[map({ token: "t" }), map({ token: "t" })], ["", undefined], [REFUSAL, undefined]]) {
     answering(host, reply ?? null);
     assertEquals(await requestToken(host.opts, map({ eauth: "file" })), expected);
+  }
+});
+
+Deno.test("a request for a token ends at once if no master is running", async () => {
+  await using host = await MasterHost.start();
+  // Nothing answers at this port: without the look at the sockets the request would wait for 45 seconds.
+  const sock_dir = `${host.opts.cachedir}/no_sockets`;
+  const error = await assertRejects(
+    () => requestToken({ ...host.opts, sock_dir }, map({ eauth: "file" })),
+    NoMasterError,
+  );
+  assertStringIncludes(error.message, `${sock_dir}: no salt-master of this configuration is running`);
+  assertEquals(host.master.asked, []);
+});
+
+Deno.test("a user who may not look at the master's sockets gets a token", async () => {
+  await using host = await MasterHost.start();
+  answering(host, map({ token: "t" }));
+  const { connect } = Deno;
+  Deno.connect = (): Promise<never> => Promise.reject(new Deno.errors.PermissionDenied("no"));
+  try {
+    assertEquals(await requestToken(host.opts, map({ eauth: "file" })), map({ token: "t" }));
+  } finally {
+    Deno.connect = connect;
   }
 });
 

@@ -347,6 +347,13 @@ Deno.test("an id from the host's name is cached at the minion's first start, and
   assertEquals(loadMinionConfig(place.request()).opts.id, "box.example.org");
 });
 
+Deno.test("a cached id that cannot be read is an error that names the file", () => {
+  using place = new Place();
+  const cache = place.path("etc/salt/minion_id");
+  Deno.mkdirSync(cache, { recursive: true });
+  assertThrows(() => loadMinionConfig(place.request()), ConfigError, `${cache}: the id of this node cannot be read: `);
+});
+
 Deno.test("options that shape an id", () => {
   using place = new Place({ "etc/salt/minion": "minion_id_remove_domain: true\nappend_domain: lan" });
   assertEquals(loadMinionConfig(place.request()).opts.id, "box.lan");

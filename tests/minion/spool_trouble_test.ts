@@ -1,6 +1,7 @@
 /** The return spool with obstructing files and with limits. @module */
 
-import { RequestTooLargeError, WireError } from "../../lib/errors.ts";
+import { RequestTimeoutError, RequestTooLargeError, WireError } from "../../lib/errors.ts";
+import { sleep } from "../../lib/os/sleep.ts";
 import { ReturnSpool, type SpoolLimits } from "../../lib/minion/return_spool.ts";
 import { map, type ValueMap } from "../../lib/values/value.ts";
 import { assertEquals, assertMatch } from "../support/assert.ts";
@@ -12,7 +13,9 @@ const ret = (jid: string, value: unknown = true) => map({ cmd: "_return", jid, r
 interface SpoolParts {
   send(load: ValueMap): Promise<void>;
   replace?(load: ValueMap): ValueMap | undefined;
+  answers?(): Promise<boolean>;
   readonly limits?: SpoolLimits;
+  readonly retryMs?: readonly [number, number];
 }
 
 /** Runs `act` with a spool's directory, the log lines, and a function that opens a spool there. */
@@ -54,11 +57,16 @@ for (const ending of ["accepts", "refuses"] as const) {
     }));
 }
 
-Deno.test("a fault of the spool is logged, and the spool continues", () =>
+Deno.test("a return whose replacement fails is retried later, and does not delay others", () =>
   inDirectory(async (_directory, lines, open) => {
     let faults = 0;
+    const sent: unknown[] = [];
     const spool = open({
-      send: (load) => load.get("jid") === "1" ? Promise.reject(new RequestTooLargeError(9, 1)) : Promise.resolve(),
+      send(load) {
+        if (load.get("jid") === "1") return Promise.reject(new RequestTooLargeError(9, 1));
+        sent.push(load.get("jid"));
+        return Promise.resolve();
+      },
       replace() {
         if (faults++ === 0) throw new TypeError("a fault");
         return undefined;
@@ -67,11 +75,29 @@ Deno.test("a fault of the spool is logged, and the spool continues", () =>
     spool.add(ret("1"));
     spool.add(ret("2"));
     await eventually(() => spool.size === 0, { what: "an empty spool" });
-    assertEquals(lines.map((line) => line.replace(/: .*/, "")), [
-      "ERROR The return spool stopped",
-      "ERROR Dropped the return of job 1",
-    ]);
+    assertEquals(sent, ["2"]);
+    assertEquals(lines[0], "WARNING The return of job 1 waits; 2 in all: a fault");
+    assertMatch(lines[1], /^ERROR Dropped the return of job 1: /);
+    assertEquals(lines.length, 2);
     await spool.close();
+  }));
+
+Deno.test("a fault that always comes again is logged once for each try, not in a loop without a pause", () =>
+  inDirectory(async (_directory, lines, open) => {
+    const spool = open({
+      send: () => Promise.reject(new RequestTimeoutError("tcp://master:4506", 1)),
+      answers: () => Promise.reject(new TypeError("a fault")),
+      retryMs: [1, 600_000],
+    });
+    const stops = () => lines.filter((line) => line === "ERROR The return spool stopped: a fault").length;
+    spool.add(ret("1"));
+    await eventually(() => stops() === 1, { what: "the fault in the log" });
+    for (let turn = 0; turn < 100; turn++) await sleep(0);
+    assertEquals([stops(), spool.size], [1, 1]);
+    spool.flush();
+    await eventually(() => stops() === 2, { what: "the second try" });
+    await spool.close();
+    assertEquals(spool.size, 1);
   }));
 
 Deno.test("a file that can be neither read, nor set aside, nor removed is named in the log", () =>
