@@ -9,9 +9,9 @@ export function lacksDenort(errors: string): boolean {
   return /denort|dl\.deno\.land/.test(errors);
 }
 
-/** Whether `deno coverage` failed because none of the measured files ran. */
+/** Whether `deno coverage` failed because none of the measured files ran, or the test file could not be loaded. */
 export function coveredNothing(errors: string): boolean {
-  return /No covered files|No files/i.test(errors);
+  return /No covered files|No coverage files|No files/i.test(errors);
 }
 
 /** The test counts of `deno test`; all 0 if there is no line with counts. */

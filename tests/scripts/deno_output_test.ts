@@ -68,6 +68,15 @@ Deno.test("coveredNothing() recognizes the output of deno coverage without a mea
     assert(coveredNothing(text), text);
   }));
 
+Deno.test("coveredNothing() recognizes the output of deno coverage after a test file that could not be loaded", () =>
+  inDirectory({ "x_test.js": "syntax error" }, async (root, deno) => {
+    assert((await deno("test", "--no-config", `--coverage=${root}/figures`, "x_test.js")).code !== 0);
+    Deno.mkdirSync(`${root}/figures`, { recursive: true });
+    const { code, text } = await deno("coverage", "--lcov", `${root}/figures`);
+    assert(code !== 0);
+    assert(coveredNothing(text), text);
+  }));
+
 Deno.test("lacksDenort() recognizes the output of deno compile that cannot download denort", () =>
   inDirectory({ "x.js": "" }, async (root, deno) => {
     const { code, text } = await deno("compile", "--no-config", "--output", `${root}/x`, "x.js");
