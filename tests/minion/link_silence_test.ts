@@ -19,6 +19,7 @@ import {
   type WorldOptions,
   WRONG,
 } from "../support/fleet/minion_link.ts";
+import { sleep } from "../../lib/os/sleep.ts";
 import { reachOf } from "../../lib/minion/master_diagnosis.ts";
 import { MasterKeys, ScriptedMaster } from "../support/fleet/scripted_master.ts";
 import { AT_ONCE_MS } from "../support/time.ts";
@@ -191,6 +192,33 @@ Deno.test("a master is looked for at an address with a zone, and at one without 
     const reach = await reachOf(address, 10_000);
     assertEquals([reach.kind, reach.text.slice(0, text.length)], [kind, text]);
   }
+});
+
+Deno.test("an address that does not react in time is unreachable, and a connection that comes later is closed", async () => {
+  // The system drops connections beyond the listener's queue, and lets the caller try again.
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0, tcpBacklog: 1 });
+  const { port } = listener.addr;
+  using queued = new DisposableStack();
+  const connections: Promise<void>[] = [];
+  let full = false;
+  while (!full && connections.length < 20) {
+    const connecting = Deno.connect({ hostname: "127.0.0.1", port });
+    connections.push(connecting.then((one) => void queued.use(one)));
+    full = await Promise.race([connecting.then(() => false), sleep(300).then(() => true)]);
+  }
+  const { kind, text } = await reachOf(`tcp://127.0.0.1:${port}`, 50);
+  assertEquals([kind, text.slice(0, 40)], [
+    "unreachable",
+    `tcp://127.0.0.1:${port} does not react: is the host`.slice(0, 40),
+  ]);
+  const accepted: Deno.TcpConn[] = [];
+  for (let n = 0; n <= connections.length; n++) accepted.push(queued.use(await listener.accept()));
+  await Promise.all(connections);
+  // Those of this test are open; the other one ends.
+  const ends = accepted.map((one) => one.read(new Uint8Array(1)).catch(() => 0));
+  assertEquals(await Promise.race(ends), null);
+  queued.dispose();
+  await Promise.all(ends);
 });
 
 Deno.test("answers says whether a master answers at all, until its signal ends the question", async () => {

@@ -5,9 +5,11 @@ import { loadMasterConfig } from "../../lib/config/load.ts";
 import { PillarProcesses } from "../../lib/pillar/processes.ts";
 import type { PillarReplyMessage } from "../../lib/pillar/messages.ts";
 import { SILENT_LOGGER } from "../../lib/process/log.ts";
+import { exists } from "../../lib/os/file_kind.ts";
 import { TimeBudget } from "../../lib/os/time_budget.ts";
 import { map, repr } from "../../lib/values/value.ts";
-import { assertEquals, assertStringIncludes } from "../support/assert.ts";
+import { assertEquals, assertStringIncludes, assertThrows } from "../support/assert.ts";
+import { eventually } from "../support/eventually.ts";
 
 const LOOP = "{% for i in range(90000) %}{% for j in range(90000) %}{% endfor %}{% endfor %}";
 
@@ -16,7 +18,7 @@ async function withProcesses(
   sls: string,
   act: (
     ask: (id: string, pillarenv?: string) => Promise<string>,
-    close: () => Promise<void>,
+    close: (ms?: number) => Promise<void>,
     logged: readonly string[],
   ) => Promise<void>,
   { command, extension, count = 1 }: {
@@ -57,7 +59,7 @@ async function withProcesses(
     return state === "compiled" ? repr(decode(pillar, "wire")) : state;
   };
   try {
-    await act(ask, () => processes.close(new TimeBudget(5_000)), logged);
+    await act(ask, (ms = 5_000) => processes.close(new TimeBudget(ms)), logged);
   } finally {
     await processes.close(new TimeBudget(5_000));
     Deno.removeSync(root, { recursive: true });
@@ -100,6 +102,28 @@ Deno.test("the output of a pillar process is logged when it ends", async () => {
     await close();
     assertEquals(logged, ["A process for pillars: own words"]);
   }, { extension });
+});
+
+Deno.test("a pillar process that does not end in time is killed", async () => {
+  const directory = Deno.makeTempDirSync({ prefix: "pillar_program_" });
+  const ready = `${directory}/ready`;
+  // It ends neither with its input nor by SIGTERM.
+  const program = `
+    Deno.addSignalListener("SIGTERM", () => {});
+    setInterval(() => {}, 1000);
+    Deno.writeTextFileSync(${JSON.stringify(ready)}, String(Deno.pid));`;
+  try {
+    await withProcesses("", async (ask, close) => {
+      const running = ask("web1");
+      await eventually(() => exists(ready), { what: "the process" });
+      await close(100);
+      assertEquals(await running, "lost");
+    }, { command: [Deno.execPath(), "eval", program] });
+    const pid = Number(Deno.readTextFileSync(ready));
+    assertThrows(() => Deno.kill(pid, "SIGTERM"), Deno.errors.NotFound);
+  } finally {
+    Deno.removeSync(directory, { recursive: true });
+  }
 });
 
 Deno.test("if no process can be started, the requests get no pillar, and the reason is logged", async () => {
