@@ -184,10 +184,7 @@ class Constructor {
     switch (type) {
       case "map":
       case "set": {
-        if (node.kind !== "mapping") {
-          const words = `expected a mapping node, but found ${node.kind}`;
-          throw this.#inSaltsWords(this.#unexpected("a mapping", node), words);
-        }
+        if (node.kind !== "mapping") throw this.#unexpected("a mapping", node);
         if (type === "map") return this.#fill(this.#register(node, new Map()), node);
         const members: Value[] = [];
         this.#register(node, members).push(...this.#fill(new Map(), node).keys());
@@ -234,10 +231,14 @@ class Constructor {
   }
 
   #pairs(node: YamlNode): Value {
-    if (node.kind !== "sequence") throw this.#unexpected("a sequence", node);
+    const refuse = (at: YamlNode, problem: string) =>
+      this.#inCollection("pairs", node, this.#error(problem, at), problem);
+    if (node.kind !== "sequence") throw refuse(node, `expected a sequence, but found ${node.kind}`);
     const pairs = this.#register<Value[]>(node, []);
     for (const item of node.items) {
-      if (item.kind !== "mapping" || item.pairs.length !== 1) throw this.#unexpected("a mapping of one pair", item);
+      if (item.kind !== "mapping") throw refuse(item, `expected a mapping of length 1, but found ${item.kind}`);
+      const { length } = item.pairs;
+      if (length !== 1) throw refuse(item, `expected a single mapping item, but found ${length} items`);
       const [key, value] = item.pairs[0];
       pairs.push([this.value(key), this.value(value)]);
     }
@@ -252,14 +253,14 @@ class Constructor {
     for (const [keyNode, valueNode] of node.pairs) {
       if (keyNode.kind !== "scalar") {
         const error = this.#error(`a key must be a scalar, but this is a ${keyNode.kind}`, keyNode);
-        throw this.#inMapping(node, error, `found unacceptable key ${nodeRepr(keyNode)}`);
+        throw this.#inCollection("a mapping", node, error, `found unacceptable key ${nodeRepr(keyNode)}`);
       }
       // In YAML 1.1 an equals sign has its own type, except as a key.
       const key = keyNode.tag === `${YAML_TAG}value` ? keyNode.text : this.value(keyNode);
       const identity = keyIdentity(key);
       if (seen.has(identity) || key instanceof Uint8Array && [...seen].some((other) => equals(other, key))) {
         const error = this.#error(`the key ${repr(key)} occurs twice in the same mapping`, keyNode);
-        throw this.#inMapping(node, error, `found conflicting ID '${str(key)}'`);
+        throw this.#inCollection("a mapping", node, error, `found conflicting ID '${str(key)}'`);
       }
       seen.add(identity);
       const value = this.value(valueNode);
@@ -285,7 +286,12 @@ class Constructor {
         if (source.kind !== "mapping") {
           const wanted = value.kind === "sequence" ? "a mapping" : "a mapping or list of mappings";
           const error = this.#unexpected("a mapping to merge", source);
-          throw this.#inMapping(node, error, `expected ${wanted} for merging, but found ${source.kind}`);
+          throw this.#inCollection(
+            "a mapping",
+            node,
+            error,
+            `expected ${wanted} for merging, but found ${source.kind}`,
+          );
         }
         this.#merge(source);
         this.#mergedPairs += source.pairs.length;
@@ -301,11 +307,11 @@ class Constructor {
   }
 
   /** The error with Salt's words for a problem at its place. */
-  #inMapping(node: MappingNode, error: YamlError, problem: string): YamlError {
+  #inCollection(kind: string, node: YamlNode, error: YamlError, problem: string): YamlError {
     const place = ({ line, column }: TextPlace) => `  in "<unicode string>", line ${line}, column ${column}`;
     const whole = this.#source.place(node.start);
     const same = whole.line === error.line && whole.column === error.column;
-    error.salt = `while constructing a mapping\n${same ? "" : `${place(whole)}\n`}${problem}\n${place(error)}`;
+    error.salt = `while constructing ${kind}\n${same ? "" : `${place(whole)}\n`}${problem}\n${place(error)}`;
     return error;
   }
 
@@ -316,7 +322,8 @@ class Constructor {
   }
 
   #unexpected(expected: string, node: YamlNode): YamlError {
-    return this.#error(`expected ${expected}, but found a ${node.kind}`, node);
+    const error = this.#error(`expected ${expected}, but found a ${node.kind}`, node);
+    return this.#inSaltsWords(error, `expected ${expected} node, but found ${node.kind}`);
   }
 
   #error(problem: string, node: YamlNode): YamlError {

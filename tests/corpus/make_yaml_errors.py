@@ -30,7 +30,9 @@ TEXTS = [
     "a: %x\n", "a: - b\n", "a: |x\n  y\n", "a: > x\n  y\n", "a: b\n c\nd\n",
     # Names, tags, documents.
     "'['x', 'y']': 1\nb: 2\n", "b: 2\n'['x', 'y']': 1\n",
-    "a: *nope\n", "*a : b\n", "a: *\n", "a: &a &b c\n", "a: !x y\n", "a: =\n", "!!map [a]\n", "a: !!set [x]\n", "<<: 1\n", "<<: [1]\n", "--- a\n--- b\n",
+    "a: *nope\n", "*a : b\n", "a: *\n", "a: &a &b c\n", "a: !x y\n", "a: =\n", "!!map [a]\n", "a: !!set [x]\n", "!!seq {a: 1}", "a: !!seq x",
+    "b: !!pairs x", "a: !!pairs [x]", "a: !!pairs [{b: 1}, {a: 1, b: 2}]", "a: !!pairs [{}]", "a: !!str [a]",
+    "a: !!float {b: 1}", "a: !!null [a]", "a: !!bool {}", "<<: 1\n", "<<: [1]\n", "--- a\n--- b\n",
     # Text after the end of the only value.
     "  pkg:\n    - installed\n\nfoo:\n  - x\n", "  - a\nb: 1\n", "'a' b\n", "[a]\nb: 1\n", "{a: 1}\n- b\n",
     # Other line breaks, and the mark of a document.
