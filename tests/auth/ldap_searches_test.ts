@@ -34,7 +34,7 @@ Deno.test(`ldap: the searches and groups of ${cases.length} settings are Salt's`
         const answer = await authenticateByLdap(settings, { username, password: "horse" });
         assertEquals(answer, { known: true, groups: [...groups] }, JSON.stringify(options));
         assertEquals(
-          directory.asked.filter((line) => !line.startsWith("bind ")),
+          directory.operations.filter((line) => !line.startsWith("bind ")),
           searches.map(([base, , filter]) => `search ${base} ${filter}`),
           JSON.stringify(options),
         );

@@ -53,9 +53,9 @@ async function withDirectory(
 }
 
 Deno.test("ldap: the bind account finds the user's DN; the user binds with the password; the account reads the groups", async () => {
-  await withDirectory(async (ask, { asked }) => {
+  await withDirectory(async (ask, { operations }) => {
     assertEquals(await ask(BY_SEARCH, "fred", "correct horse"), { known: true, groups: ["ops"] });
-    assertEquals(asked, [
+    assertEquals(operations, [
       "bind cn=search,dc=example,dc=com",
       "search dc=example,dc=com (uid=fred)",
       `bind uid=fred,${PEOPLE}`,
@@ -74,7 +74,7 @@ Deno.test("ldap: the bind account finds the user's DN; the user binds with the p
       Array(5).fill([false, 0]),
     );
     // A name cannot change the filter.
-    assertEquals(asked.includes("search dc=example,dc=com (uid=\\2a)"), true);
+    assertEquals(operations.includes("search dc=example,dc=com (uid=\\2a)"), true);
     const account = await ask({ ...BY_SEARCH, "auth.ldap.bindpw": "wrong" }, "fred", "correct horse");
     assertEquals(account.known, false);
     assertStringIncludes(account.problem ?? "", "refuses cn=search");

@@ -52,11 +52,11 @@ Deno.test("ldap: TLS from the start and by StartTLS, with a valid, an invalid an
       { "auth.ldap.starttls": true, "auth.ldap.port": front.port },
     ];
     for (const way of ways) {
-      const asked = () => directory.asked.splice(0).filter((line) => !line.startsWith("failed: "));
+      const takeOperations = () => directory.operations.splice(0).filter((line) => !line.startsWith("failed: "));
       assertEquals(await ask(root, way, authority), known);
-      assertEquals(asked(), [`bind ${FRED}`, SEARCH]);
+      assertEquals(takeOperations(), [`bind ${FRED}`, SEARCH]);
       assertEquals(await ask(root, { ...way, "auth.ldap.no_verify": true }), known);
-      assertEquals(asked(), [`bind ${FRED}`, SEARCH]);
+      assertEquals(takeOperations(), [`bind ${FRED}`, SEARCH]);
       const [unknown, otherName] = await Promise.all([
         ask(root, way),
         ask(root, { ...way, "auth.ldap.server": "127.0.0.1" }, authority),
@@ -65,10 +65,10 @@ Deno.test("ldap: TLS from the start and by StartTLS, with a valid, an invalid an
         assert(typeof refused === "object" && !refused.known, JSON.stringify([way, unknown, otherName]));
         assertMatch(refused.problem ?? "", /certificate|altname/i);
       }
-      assertEquals(asked(), [], "a name or a password was told to a directory that nobody knows");
+      assertEquals(takeOperations(), [], "a name or a password was told to a directory that nobody knows");
     }
     // Only the StartTLS request was sent before TLS.
-    assertEquals(new Set(front.asked), new Set([0x77]));
+    assertEquals(new Set(front.operationTags), new Set([0x77]));
   } finally {
     await Promise.all([front.close(), directory.close()]);
     Deno.removeSync(root, { recursive: true });

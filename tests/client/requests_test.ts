@@ -43,7 +43,7 @@ Deno.test("a runner's outcome is the event of its end; a refusal is an outcome t
     answering(host, map({ jid: JID, tag: `salt/run/${JID}` }), ended(event));
     assertEquals<unknown>(await run(), { end, return: result, retcode });
   }
-  const [{ load }] = host.master.asked;
+  const [{ load }] = host.master.requests;
   assertEquals(load, map({ cmd: "runner", fun: "test.arg", kwarg: { arg: [1], kwarg: { a: 2 } }, token: "t" }));
   answering(host, REFUSAL);
   assertEquals<unknown>(await run(), { end: "refused", return: "no", retcode: 1 });

@@ -60,12 +60,12 @@ Deno.test("an empty file, a compressed file, a file name with a leading |, and a
 Deno.test("an interrupted transfer continues where it stopped, also in another client, and its partial file is not visible", async () => {
   await using s = await scene({ base: { f: "0123456789abcdef" } });
   let dead = true;
-  s.server.before = (asked) => {
-    if (dead && asked === "_serve_file f 8") throw new RequestTimeoutError("tcp://master", 5);
+  s.server.before = (request) => {
+    if (dead && request === "_serve_file f 8") throw new RequestTimeoutError("tcp://master", 5);
   };
   const error = await assertRejects(() => s.client.cacheFile("salt://f", "base"), CommandError);
   assertMatch(error.message, /interrupted at byte 8 of salt:\/\/f \(saltenv 'base'\), and continues there next time/);
-  assertEquals(s.server.requests().filter((asked) => asked === "_serve_file f 8").length, 4);
+  assertEquals(s.server.requests().filter((request) => request === "_serve_file f 8").length, 4);
   assertEquals(s.tree().map((path) => path.replace(/[0-9a-f]{64}/, "ID")), ["cache/transfers/ID.part"]);
   dead = false;
   const copy = await s.open().cacheFile("salt://f", "base");
@@ -75,18 +75,18 @@ Deno.test("an interrupted transfer continues where it stopped, also in another c
 
 Deno.test("a lost master is awaited once, for the time of one request, not for each retry of a chunk", async () => {
   await using s = await scene({ base: { f: "0123456789abcdef" } });
-  s.server.before = (asked) => {
-    if (asked === "_serve_file f 8") throw new RequestTimeoutError("tcp://master", 180_000);
+  s.server.before = (request) => {
+    if (request === "_serve_file f 8") throw new RequestTimeoutError("tcp://master", 180_000);
   };
   const error = await assertRejects(() => s.client.cacheFile("salt://f", "base"), CommandError);
   assertMatch(error.message, /interrupted at byte 8 of salt:\/\/f .*No reply from tcp:\/\/master in 180000 ms/);
-  assertEquals(s.server.requests().filter((asked) => asked === "_serve_file f 8").length, 1);
+  assertEquals(s.server.requests().filter((request) => request === "_serve_file f 8").length, 1);
 });
 
 Deno.test("the rest of an interrupted transfer is not used for a file that has changed since", async () => {
   await using s = await scene({ base: { f: "0123456789" } });
-  s.server.before = (asked) => {
-    if (asked === "_serve_file f 8") throw new RequestTimeoutError("tcp://master", 5);
+  s.server.before = (request) => {
+    if (request === "_serve_file f 8") throw new RequestTimeoutError("tcp://master", 5);
   };
   await assertRejects(() => s.client.cacheFile("salt://f", "base"), CommandError);
   s.server.before = () => {};
@@ -97,8 +97,8 @@ Deno.test("the rest of an interrupted transfer is not used for a file that has c
 Deno.test("a lost chunk is requested again", async () => {
   await using s = await scene({ base: { f: "01234567" } });
   let times = 0;
-  s.server.before = (asked) => {
-    if (asked === "_serve_file f 4" && ++times < 3) throw new RequestTimeoutError("tcp://master", 5);
+  s.server.before = (request) => {
+    if (request === "_serve_file f 4" && ++times < 3) throw new RequestTimeoutError("tcp://master", 5);
   };
   assertEquals(s.read(await s.client.cacheFile("salt://f", "base") ?? ""), "01234567");
   assertEquals([times, s.logged.filter((line) => line.includes("asks again for byte 4")).length], [3, 2]);
@@ -109,9 +109,9 @@ Deno.test("a file that changes during a transfer is fetched again, and the old c
   const copy = await s.client.cacheFile("salt://f", "base") ?? "";
   s.server.files.base.f = "first version";
   const seen = new Set<string>();
-  s.server.before = (asked) => {
+  s.server.before = (request) => {
     seen.add(s.read(copy));
-    if (asked === "_serve_file f 8") s.server.files.base.f = "second version!";
+    if (request === "_serve_file f 8") s.server.files.base.f = "second version!";
   };
   assertEquals(await s.client.cacheFile("salt://f", "base"), copy);
   assertEquals([s.read(copy), [...seen]], ["second version!", ["old"]]);
@@ -122,8 +122,8 @@ Deno.test("a file that never matches the server's digest is an error, and the ol
   await using s = await scene({ base: { f: "old" } });
   const copy = await s.client.cacheFile("salt://f", "base") ?? "";
   s.server.files.base.f = "new";
-  s.server.before = (asked) => {
-    if (asked.startsWith("_serve_file f")) s.server.files.base.f = `new ${s.server.asked.length}`;
+  s.server.before = (request) => {
+    if (request.startsWith("_serve_file f")) s.server.files.base.f = `new ${s.server.requestLog.length}`;
   };
   await assertRejects(() => s.client.cacheFile("salt://f", "base"), CommandError, "salt://f of saltenv 'base'");
   assertEquals([s.read(copy), s.tree()], ["old", ["cache/files/base/f"]]);
@@ -131,8 +131,8 @@ Deno.test("a file that never matches the server's digest is an error, and the ol
 
 Deno.test("a file that is deleted during a transfer counts as missing", async () => {
   await using s = await scene({ base: { f: "01234567" } });
-  s.server.before = (asked) => {
-    if (asked === "_serve_file f 4") delete s.server.files.base.f;
+  s.server.before = (request) => {
+    if (request === "_serve_file f 4") delete s.server.files.base.f;
   };
   assertEquals([await s.client.cacheFile("salt://f", "base"), s.tree()], [undefined, []]);
 });
@@ -187,7 +187,7 @@ Deno.test("a directory is cached and copied with its empty directories, without 
 
 Deno.test("a server cannot make the client write outside of its cache", async () => {
   await using s = await scene({ base: {}, "../../out": { f: "x" } });
-  s.server.before = (asked) => asked === "_file_list" ? ["sub/../../../../evil", "sub/ok"] : undefined;
+  s.server.before = (request) => request === "_file_list" ? ["sub/../../../../evil", "sub/ok"] : undefined;
   s.server.files.base = { "sub/../../../../evil": "evil", "sub/ok": "fine" };
   await assertRejects(() => s.client.cacheDir("salt://sub", "base"), CommandError, "Invalid path");
   await assertRejects(() => s.client.cacheFile("salt://f", "../../out"), CommandError, "Invalid path");

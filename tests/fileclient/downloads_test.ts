@@ -37,14 +37,14 @@ async function scene(
 }
 
 Deno.test("a file of a web server is cached under its host and query; user and password are sent in a header", async () => {
-  const asked: (string | null)[] = [];
+  const requests: (string | null)[] = [];
   await using s = await scene((request) => {
-    asked.push(new URL(request.url).pathname, request.headers.get("authorization"));
+    requests.push(new URL(request.url).pathname, request.headers.get("authorization"));
     return new Response("text");
   });
   const copy = await s.client.cacheFile(`http://u%40x:p@${s.host}/a/b.txt?v=1`, "base");
   assertEquals([copy, Deno.readTextFileSync(copy ?? "")], [`${s.cached}/a/b.txt-v=1`, "text"]);
-  assertEquals(asked, ["/a/b.txt", `Basic ${btoa("u@x:p")}`]);
+  assertEquals(requests, ["/a/b.txt", `Basic ${btoa("u@x:p")}`]);
   assertEquals(await s.client.getUrl(`http://${s.host}/a/b.txt`, `${s.root}/d/`, "base"), undefined);
   const into = await s.client.getUrl(`http://${s.host}/a/b.txt`, `${s.root}/d/`, "base", { makedirs: true });
   assertEquals([into, Deno.readTextFileSync(`${s.root}/d/b.txt`)], [`${s.root}/d/b.txt`, "text"]);

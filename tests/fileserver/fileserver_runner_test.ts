@@ -173,8 +173,8 @@ Deno.test("gitfs removes the repositories of remotes that are gone, reads no dig
   // The name of a file that is no directory: nothing can be below it.
   Deno.writeTextFileSync(cache, "");
   const blocked = openGitfs({ ...opts, cachedir: `${cache}/x` }, { log: () => {} });
-  const told = await blocked.clearCache?.() ?? [];
-  assertEquals(told.map((line) => line.split(": ")[0]), [
+  const errors = await blocked.clearCache?.() ?? [];
+  assertEquals(errors.map((line) => line.split(": ")[0]), [
     `Unable to delete ${cache}/x/gitfs`,
     `Unable to delete ${cache}/x/file_lists/gitfs`,
   ]);

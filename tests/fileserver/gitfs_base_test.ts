@@ -1,5 +1,5 @@
 /** The branch, tag or commit of the environment `base`, as in Salt's file server. */
 
-import { testWorlds } from "../support/files/file_server_situations.ts";
+import { testFileServerCases } from "../support/files/file_server_situations.ts";
 
-testWorlds("gitfs: base");
+testFileServerCases("gitfs: base");

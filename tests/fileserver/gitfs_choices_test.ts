@@ -3,6 +3,6 @@
  * file server.
  */
 
-import { testWorlds } from "../support/files/file_server_situations.ts";
+import { testFileServerCases } from "../support/files/file_server_situations.ts";
 
-testWorlds("gitfs: choices");
+testFileServerCases("gitfs: choices");

@@ -1,5 +1,5 @@
 /** The branches, tags and commits of environments, as in Salt's file server. */
 
-import { testWorlds } from "../support/files/file_server_situations.ts";
+import { testFileServerCases } from "../support/files/file_server_situations.ts";
 
-testWorlds("gitfs: refs");
+testFileServerCases("gitfs: refs");

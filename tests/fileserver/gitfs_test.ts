@@ -4,19 +4,21 @@ import { ConfigError } from "../../lib/errors.ts";
 import { gitfsRemotes } from "../../lib/git_remotes/remote_options.ts";
 import { assert, assertThrows } from "../support/assert.ts";
 import { placed, SALT_OPTIONS } from "../support/files/file_server.ts";
-import { testWorlds } from "../support/files/file_server_situations.ts";
+import { testFileServerCases } from "../support/files/file_server_situations.ts";
 import { testServices } from "../support/fleet/services.ts";
 import { fromTyped } from "../support/typed_values.ts";
 
-testWorlds("gitfs");
+testFileServerCases("gitfs");
 
 Deno.test("remotes that Salt's gitfs refuses at start are refused in the same words", async () => {
   using services = await testServices();
-  for (const [remotes, told] of SALT_OPTIONS.refused) {
+  for (const [remotes, messages] of SALT_OPTIONS.refused) {
     const gitfs_remotes = placed(fromTyped(remotes), "{root}", "/srv");
     assert(Array.isArray(gitfs_remotes));
     const refused = () => gitfsRemotes({ ...services.opts, gitfs_remotes }, () => {});
     // The valid parameters depend on Salt's provider.
-    for (const words of told) assertThrows(refused, ConfigError, words.replaceAll("{root}", "/srv").split(" Valid")[0]);
+    for (const words of messages) {
+      assertThrows(refused, ConfigError, words.replaceAll("{root}", "/srv").split(" Valid")[0]);
+    }
   }
 });

@@ -11,18 +11,18 @@ import { encode } from "../../lib/values/msgpack.ts";
 import { map, repr, toValue, type Value } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
-import { type Asked, MasterKeys, memoryLog, ScriptedMaster } from "../support/fleet/scripted_master.ts";
+import { MasterKeys, memoryLog, type ReceivedRequest, ScriptedMaster } from "../support/fleet/scripted_master.ts";
 
-interface World extends AsyncDisposable {
+interface MinionFixture extends AsyncDisposable {
   readonly master: ScriptedMaster;
   readonly minion: Minion;
   readonly lines: string[];
   /** The received returns. */
-  readonly returns: Asked[];
+  readonly returns: ReceivedRequest[];
   /** Publishes a job. @returns Its id. */
   publish(changes?: Record<string, unknown>): Promise<string>;
   /** Waits for a return. */
-  returned(jid: string): Promise<Asked>;
+  returned(jid: string): Promise<ReceivedRequest>;
 }
 
 let serial = 0;
@@ -31,7 +31,7 @@ let jids = 0;
 async function start(
   changes: Record<string, unknown> = {},
   prepare?: (master: ScriptedMaster) => void,
-): Promise<World> {
+): Promise<MinionFixture> {
   const root = Deno.makeTempDirSync({ prefix: "hostile_" });
   const master = await ScriptedMaster.start(await MasterKeys.make());
   prepare?.(master);
@@ -55,8 +55,8 @@ async function start(
   const minion = await Minion.start(opts, log);
   minion.closed.catch(() => {});
   await eventually(() => lines.some((line) => line.startsWith("INFO Signed in")), { what: "a sign-in" });
-  const returns = () => master.asked.filter(({ cmd }) => cmd === "_return");
-  const world: World = {
+  const returns = () => master.requests.filter(({ cmd }) => cmd === "_return");
+  const fixture: MinionFixture = {
     master,
     minion,
     lines,
@@ -88,10 +88,10 @@ async function start(
   };
   // The subscription works when a job is received.
   await eventually(async () => {
-    await world.publish({ fun: "test.echo", arg: ["hello"] });
+    await fixture.publish({ fun: "test.echo", arg: ["hello"] });
     return returns().length > 0;
   }, { what: "a first job", everyMs: 300 });
-  return world;
+  return fixture;
 }
 
 const HOSTILE: readonly Value[] = [
@@ -104,8 +104,8 @@ const HOSTILE: readonly Value[] = [
 ];
 
 Deno.test("each hostile publish adds one log line, and the next job is run", async () => {
-  await using world = await start();
-  const { master, lines } = world;
+  await using fixture = await start();
+  const { master, lines } = fixture;
   const frames = [
     new Uint8Array(),
     new Uint8Array([0xc1]),
@@ -116,14 +116,14 @@ Deno.test("each hostile publish adds one log line, and the next job is run", asy
   ];
   const before = lines.length;
   for (const frame of frames) await master.publish(frame);
-  await world.returned(await world.publish({ jid: undefined }).then(() => world.publish()));
+  await fixture.returned(await fixture.publish({ jid: undefined }).then(() => fixture.publish()));
   const dropped = lines.slice(before).filter((line) => line.startsWith("ERROR Dropped a publish"));
   assertEquals(dropped.length, frames.length + 1);
   assert(dropped.every((line) => !line.includes("\n")));
 });
 
 Deno.test("unusual functions and arguments fail only their own job", async () => {
-  await using world = await start();
+  await using fixture = await start();
   const odd: readonly (readonly [fun: unknown, arg: unknown[], says: string])[] = [
     [5, [], "'5' is not available"],
     [null, [], "'None' is not available"],
@@ -136,73 +136,73 @@ Deno.test("unusual functions and arguments fail only their own job", async () =>
     ["test.echo", [{ __kwarg__: true, nope: 1 }], "ERROR executing 'test.echo'"],
   ];
   for (const [fun, arg, says] of odd) {
-    const { load } = await world.returned(await world.publish({ fun, arg }));
+    const { load } = await fixture.returned(await fixture.publish({ fun, arg }));
     assertEquals([load.get("success"), load.get("retcode")], [false, 1]);
     assertStringIncludes(repr(load.get("return") ?? null), says);
   }
-  const { load } = await world.returned(await world.publish({ fun: ["test.ping"], arg: ["no list"] }));
+  const { load } = await fixture.returned(await fixture.publish({ fun: ["test.ping"], arg: ["no list"] }));
   assertEquals(load.get("jid") !== undefined, true);
 });
 
 Deno.test("a publish under a new key makes the minion sign in once, and is then run", async () => {
-  await using world = await start();
-  const { master } = world;
+  await using fixture = await start();
+  const { master } = fixture;
   const before = master.count("_auth");
   master.keys.sharedKey = generateKeyString();
   serial = 0;
-  await world.returned(await world.publish());
+  await fixture.returned(await fixture.publish());
   assertEquals(master.count("_auth"), before + 1);
-  assertEquals(world.lines.filter((line) => line.startsWith("ERROR")), []);
+  assertEquals(fixture.lines.filter((line) => line.startsWith("ERROR")), []);
 });
 
 Deno.test("a publish under a wrong key makes the minion sign in once, and is dropped; the next job is run", async () => {
-  await using world = await start();
-  const { master, lines } = world;
+  await using fixture = await start();
+  const { master, lines } = fixture;
   const before = master.count("_auth");
   await master.publish(master.keys.publish({ fun: "test.ping" }, { sharedKey: generateKeyString() }));
-  await world.returned(await world.publish());
+  await fixture.returned(await fixture.publish());
   assertEquals(master.count("_auth"), before + 1);
   assertEquals(lines.filter((line) => line.startsWith("ERROR Dropped a publish")).length, 1);
 });
 
 Deno.test("a replay is not run", async () => {
-  await using world = await start();
-  const frame = world.master.keys.publish({
+  await using fixture = await start();
+  const frame = fixture.master.keys.publish({
     fun: "test.ping",
     arg: [],
     tgt: "*",
     jid: "20260101000000880001",
     serial: ++serial,
   });
-  await world.master.publish(frame);
-  await world.returned("20260101000000880001");
-  await world.master.publish(frame);
-  await world.returned(await world.publish());
-  assertEquals(world.returns.filter(({ load }) => load.get("jid") === "20260101000000880001").length, 1);
+  await fixture.master.publish(frame);
+  await fixture.returned("20260101000000880001");
+  await fixture.master.publish(frame);
+  await fixture.returned(await fixture.publish());
+  assertEquals(fixture.returns.filter(({ load }) => load.get("jid") === "20260101000000880001").length, 1);
 });
 
 Deno.test("a publish without a job id is not run, also not when it is repeated", async () => {
-  await using world = await start();
-  const { master, lines } = world;
+  await using fixture = await start();
+  const { master, lines } = fixture;
   const load = { fun: "test.ping", arg: [], tgt: "*", ret: "", tgt_type: "glob", user: "root" };
   for (const changes of [{}, { jid: "" }, { jid: null }, { jid: "req" }, { jid: "x" }]) {
     const frame = master.keys.publish({ ...load, serial: ++serial, ...changes });
     await master.publish(frame);
     await master.publish(frame);
   }
-  await world.returned(await world.publish());
-  const odd = world.returns.filter(({ load }) => !/^2026010100000001\d{4}$/.test(String(load.get("jid"))));
+  await fixture.returned(await fixture.publish());
+  const odd = fixture.returns.filter(({ load }) => !/^2026010100000001\d{4}$/.test(String(load.get("jid"))));
   assertEquals(odd, []);
   assertEquals(lines.filter((line) => line.includes("Dropped a publish")).length, 10);
 });
 
 Deno.test("if a master does not answer events, returns and pillar requests for a while, no return is lost and the minion keeps running", async () => {
   let deaf = 2; // a refused request is repeated after a sign-in
-  await using world = await start({ request_channel_timeout: 1 }, (master) => {
-    master.script = (asked) =>
-      asked.cmd === "_pillar" && deaf-- > 0 ? encode("bad load", "wire") : master.honest(asked);
+  await using fixture = await start({ request_channel_timeout: 1 }, (master) => {
+    master.script = (request) =>
+      request.cmd === "_pillar" && deaf-- > 0 ? encode("bad load", "wire") : master.honest(request);
   });
-  const { master, lines } = world;
+  const { master, lines } = fixture;
   await eventually(
     () => lines.some((line) => line.startsWith("ERROR The pillar stays empty until it is refreshed: ")),
     {
@@ -211,27 +211,27 @@ Deno.test("if a master does not answer events, returns and pillar requests for a
   );
   const answers = [undefined, encode("bad load", "wire"), encode("Some exception handling minion payload", "wire")];
   let left = [...answers, ...answers];
-  master.script = (asked) => asked.cmd === "_return" && left.length > 0 ? left.shift() : master.honest(asked);
-  const jids = [await world.publish(), await world.publish()];
+  master.script = (request) => request.cmd === "_return" && left.length > 0 ? left.shift() : master.honest(request);
+  const jids = [await fixture.publish(), await fixture.publish()];
   await eventually(() => left.length === 0, { what: "six refusals" });
-  for (const jid of jids) await world.returned(jid);
+  for (const jid of jids) await fixture.returned(jid);
   left = [];
   assertEquals(lines.filter((line) => line.startsWith("CRITICAL")), []);
-  await world.returned(await world.publish());
+  await fixture.returned(await fixture.publish());
 });
 
 Deno.test("a return that the master never answers, such as one too large for an older master, does not delay others", async () => {
-  await using world = await start({ request_channel_timeout: 1, request_channel_tries: 1 });
-  const { master } = world;
+  await using fixture = await start({ request_channel_timeout: 1, request_channel_tries: 1 });
+  const { master } = fixture;
   let tries = 0;
-  master.script = (asked) => {
-    if (asked.cmd === "ping") return asked.frame;
-    if (asked.load.get("return") !== "mute") return master.honest(asked);
+  master.script = (request) => {
+    if (request.cmd === "ping") return request.frame;
+    if (request.load.get("return") !== "mute") return master.honest(request);
     tries++;
     return undefined;
   };
-  await world.publish({ fun: "test.echo", arg: ["mute"] });
+  await fixture.publish({ fun: "test.echo", arg: ["mute"] });
   await eventually(() => tries > 0, { what: "a first try" });
-  for (let i = 0; i < 3; i++) await world.returned(await world.publish());
+  for (let i = 0; i < 3; i++) await fixture.returned(await fixture.publish());
   assert(tries >= 2 && tries <= 20, `${tries} tries`);
 });

@@ -7,17 +7,17 @@ const DAY_MS = 24 * 3_600_000;
 const jid = (n: number) => `2026010100${String(n).padStart(10, "0")}`;
 const KEY = "0123456789abcdef";
 
-interface World extends Disposable {
+interface MemoryFixture extends Disposable {
   readonly path: string;
   readonly lines: string[];
   nowMs: number;
   open(options?: Partial<JidMemoryOptions>): JidMemory;
 }
 
-function world(): World {
+function memoryFixture(): MemoryFixture {
   const directory = Deno.makeTempDirSync({ prefix: "jids_" });
   const { log, lines } = memoryLog();
-  const made: World = {
+  const made: MemoryFixture = {
     path: `${directory}/jids`,
     lines,
     nowMs: 1_000_000,
@@ -33,7 +33,7 @@ function known(memory: JidMemory, count: number): number[] {
 }
 
 Deno.test("all ids of a day are remembered, also by the next process", () => {
-  using it = world();
+  using it = memoryFixture();
   const memory = it.open();
   for (let i = 0; i < 5_000; i++) memory.add(jid(i));
   it.nowMs += DAY_MS - 1;
@@ -42,7 +42,7 @@ Deno.test("all ids of a day are remembered, also by the next process", () => {
 });
 
 Deno.test("ids older than a day are forgotten when enough others were added", () => {
-  using it = world();
+  using it = memoryFixture();
   const memory = it.open();
   for (const i of [0, 1]) memory.add(jid(i));
   it.nowMs += DAY_MS;
@@ -58,14 +58,14 @@ Deno.test("ids older than a day are forgotten when enough others were added", ()
 });
 
 Deno.test("a minion that runs 100,000 jobs in less than a day forgets the earlier ones", () => {
-  using it = world();
+  using it = memoryFixture();
   const memory = it.open({ path: undefined });
   for (let i = 0; i <= 200_000; i++) memory.add(jid(i));
   assertEquals([memory.has(jid(99_999)), memory.has(jid(100_000))], [false, true]);
 });
 
 Deno.test("the next process has the serial of the last publish with a job", () => {
-  using it = world();
+  using it = memoryFixture();
   const memory = it.open();
   assertEquals(memory.mark, undefined);
   memory.add(jid(0), { key: KEY, serial: 7 });
@@ -78,7 +78,7 @@ Deno.test("the next process has the serial of the last publish with a job", () =
 });
 
 Deno.test("a truncated or overwritten file is read as far as possible, and continued", () => {
-  using it = world();
+  using it = memoryFixture();
   const memory = it.open();
   for (const i of [0, 1]) memory.add(jid(i), { key: KEY, serial: i });
   Deno.writeTextFileSync(it.path, Deno.readTextFileSync(it.path).slice(0, -5));
@@ -99,7 +99,7 @@ Deno.test("a truncated or overwritten file is read as far as possible, and conti
 });
 
 Deno.test("a complete file is appended to, and one without a valid start time is written anew", () => {
-  using it = world();
+  using it = memoryFixture();
   it.open().add(jid(0));
   const { ino } = Deno.statSync(it.path);
   it.open().add(jid(1));
@@ -112,7 +112,7 @@ Deno.test("a complete file is appended to, and one without a valid start time is
 });
 
 Deno.test("a known id is not written again, and the file is always readable only for its owner", () => {
-  using it = world();
+  using it = memoryFixture();
   const memory = it.open();
   const mode = () => (Deno.statSync(it.path).mode ?? 0) & 0o777;
   memory.add(jid(0));
@@ -124,7 +124,7 @@ Deno.test("a known id is not written again, and the file is always readable only
 });
 
 Deno.test("a failed write is logged, the id is remembered, and written with the next one", () => {
-  using it = world();
+  using it = memoryFixture();
   const memory = it.open();
   Deno.mkdirSync(it.path);
   memory.add(jid(0));
@@ -136,7 +136,7 @@ Deno.test("a failed write is logged, the id is remembered, and written with the 
 });
 
 Deno.test("an id that the journal cannot take is named in the log, and in the file all the same", async () => {
-  using it = world();
+  using it = memoryFixture();
   const journal = {
     append() {
       throw new Error("no space left");

@@ -9,37 +9,37 @@ import { assert, assertEquals, assertRejects } from "../support/assert.ts";
 import { FULL, PENDING, REJECTED, signInsWith, start, WRONG } from "../support/fleet/minion_link.ts";
 
 Deno.test("a minion whose key is pending signs in again until it is accepted, and logs that it waits", async () => {
-  await using world = await start({ script: signInsWith(PENDING, PENDING) });
-  const credentials = await world.link.signIn(world.never);
-  assertEquals(credentials, world.link.credentials);
-  assertEquals(world.master.count("_auth"), 3);
+  await using fixture = await start({ script: signInsWith(PENDING, PENDING) });
+  const credentials = await fixture.link.signIn(fixture.never);
+  assertEquals(credentials, fixture.link.credentials);
+  assertEquals(fixture.master.count("_auth"), 3);
   const text = "ERROR The Salt Master has cached the public key for this node, this salt minion will wait for " +
     "0.01 seconds before attempting to re-authenticate. To accept it, on the master: salt-key -a web1";
-  assertEquals(world.lines.filter((line) => line.startsWith("ERROR")), [text, text]);
+  assertEquals(fixture.lines.filter((line) => line.startsWith("ERROR")), [text, text]);
 });
 
 Deno.test("the wait doubles up to acceptance_wait_time_max, if that is larger", async () => {
-  await using world = await start({
+  await using fixture = await start({
     script: signInsWith(PENDING, FULL, PENDING, PENDING),
     timeouts: { acceptanceWaitMaxMs: 30 },
   });
-  await world.link.signIn(world.never);
-  const waits = world.lines.map((line) => / (0\.\d+) seconds/.exec(line)?.[1]).filter((wait) => wait !== undefined);
+  await fixture.link.signIn(fixture.never);
+  const waits = fixture.lines.map((line) => / (0\.\d+) seconds/.exec(line)?.[1]).filter((wait) => wait !== undefined);
   assertEquals(waits, ["0.01", "0.02", "0.03", "0.03"]);
 });
 
 Deno.test("a rejected minion ends with exit code 77 after its wait", async () => {
-  await using world = await start({ script: signInsWith(PENDING, REJECTED), timeouts: { rejectedWaitMs: [50, 60] } });
+  await using fixture = await start({ script: signInsWith(PENDING, REJECTED), timeouts: { rejectedWaitMs: [50, 60] } });
   const started = performance.now();
-  const error = await assertRejects(() => world.link.signIn(world.never), SignInError, "rejected");
+  const error = await assertRejects(() => fixture.link.signIn(fixture.never), SignInError, "rejected");
   assertEquals(error.exitCode, 77);
   assert(performance.now() - started >= 50);
 });
 
 Deno.test("a rejected minion with rejected_retry signs in again", async () => {
-  await using world = await start({ script: signInsWith(REJECTED, REJECTED), timeouts: { rejectedRetry: true } });
-  await world.link.signIn(world.never);
-  assertEquals(world.master.count("_auth"), 3);
+  await using fixture = await start({ script: signInsWith(REJECTED, REJECTED), timeouts: { rejectedRetry: true } });
+  await fixture.link.signIn(fixture.never);
+  assertEquals(fixture.master.count("_auth"), 3);
 });
 
 for (
@@ -50,41 +50,45 @@ for (
   ] as const
 ) {
   Deno.test(`salt-call ends with exit code 2 if its key is still ${name} after one wait`, async () => {
-    await using world = await start({
+    await using fixture = await start({
       script: signInsWith(lie, lie, lie),
       timeouts: { failOnPending: true, ...timeouts },
     });
-    const error = await assertRejects(() => world.link.signIn(world.never), SignInError, "has the minion key been");
-    assertEquals([error.exitCode, world.master.count("_auth")], [2, 2]);
-    assertEquals(world.lines.filter((line) => line.startsWith("ERROR")).length, 1);
+    const error = await assertRejects(() => fixture.link.signIn(fixture.never), SignInError, "has the minion key been");
+    assertEquals([error.exitCode, fixture.master.count("_auth")], [2, 2]);
+    assertEquals(fixture.lines.filter((line) => line.startsWith("ERROR")).length, 1);
   });
 }
 
 Deno.test("an impostor's answers cause no tight loop, and the real master is accepted afterwards", async () => {
-  await using world = await start({
+  await using fixture = await start({
     script: signInsWith(WRONG, WRONG, WRONG),
     timeouts: { authTimeoutMs: 1_000 },
   });
   const started = performance.now();
-  await world.link.signIn(world.never);
+  await fixture.link.signIn(fixture.never);
   // Deno's timers may fire a few milliseconds early, so three waits of a second take slightly less.
   assert(performance.now() - started >= 2_500, `asked four times in ${performance.now() - started} ms`);
-  const refusals = world.lines.filter((line) => line.startsWith("CRITICAL Refused the answer of tcp://127.0.0.1:"));
+  const refusals = fixture.lines.filter((line) => line.startsWith("CRITICAL Refused the answer of tcp://127.0.0.1:"));
   assertEquals(refusals.length, 3);
 });
 
 Deno.test("answers of an impostor, invalid answers and random bytes are refused when the tries are over", async () => {
   const nonsense = [encode("bad load", "wire"), new Uint8Array([0xc1]), new Uint8Array()];
   for (const frame of nonsense) {
-    await using world = await start({ script: () => () => frame, timeouts: { authTimeoutMs: 20, masterTries: 1 } });
-    const error = await assertRejects(() => world.link.signIn(world.never), SignInError, "Unable to sign_in to master");
+    await using fixture = await start({ script: () => () => frame, timeouts: { authTimeoutMs: 20, masterTries: 1 } });
+    const error = await assertRejects(
+      () => fixture.link.signIn(fixture.never),
+      SignInError,
+      "Unable to sign_in to master",
+    );
     assertEquals(error.exitCode, 1);
   }
 });
 
 Deno.test("concurrent sign-ins are combined into one", async () => {
-  await using world = await start();
-  const all = await Promise.all([1, 2, 3].map(() => world.link.signIn(world.never)));
+  await using fixture = await start();
+  const all = await Promise.all([1, 2, 3].map(() => fixture.link.signIn(fixture.never)));
   assertEquals(all.every((credentials) => credentials === all[0]), true);
-  assertEquals(world.master.count("_auth"), 1);
+  assertEquals(fixture.master.count("_auth"), 1);
 });

@@ -10,13 +10,13 @@ import { assert, assertEquals, assertRejects } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
 import {
   FULL,
+  type LinkFixtureOptions,
   masterKey,
   NOWHERE,
   PENDING,
   REJECTED,
   signInsWith,
   start,
-  type WorldOptions,
   WRONG,
 } from "../support/fleet/minion_link.ts";
 import { sleep } from "../../lib/os/sleep.ts";
@@ -31,25 +31,29 @@ import { AT_ONCE_MS } from "../support/time.ts";
 const TRY_MS = 1_000;
 
 Deno.test("a silent master gets auth_tries requests in each of master_tries rounds, then the sign-in fails", async () => {
-  await using world = await start({
+  await using fixture = await start({
     script: () => () => undefined,
     timeouts: { authTimeoutMs: TRY_MS, authTries: 3, masterTries: 2 },
   });
-  const error = await assertRejects(() => world.link.signIn(world.never), SignInError, "Unable to sign_in to master");
+  const error = await assertRejects(
+    () => fixture.link.signIn(fixture.never),
+    SignInError,
+    "Unable to sign_in to master",
+  );
   assertEquals(error.exitCode, 1);
-  const frames = world.master.asked.map(({ frame }) => frame.toHex());
+  const frames = fixture.master.requests.map(({ frame }) => frame.toHex());
   // The tries of a round repeat the same bytes, each on its own connection.
   assertEquals([frames.length, new Set(frames).size], [6, 2]);
 });
 
 Deno.test("a minion waits for a master that does not run yet", async () => {
   const port = freePort();
-  await using world = await start({
+  await using fixture = await start({
     address: `tcp://127.0.0.1:${port}`,
     timeouts: { authTimeoutMs: 50, authTries: 1 },
   });
-  const signingIn = world.link.signIn(world.never);
-  await eventually(() => world.lines.some((line) => line.includes("No master answers at tcp://127.0.0.1:")), {
+  const signingIn = fixture.link.signIn(fixture.never);
+  await eventually(() => fixture.lines.some((line) => line.includes("No master answers at tcp://127.0.0.1:")), {
     what: "the log line that no master answers",
   });
   await using _master = await ScriptedMaster.start(new MasterKeys(masterKey), { ports: { request: port, publish: 0 } });
@@ -58,49 +62,51 @@ Deno.test("a minion waits for a master that does not run yet", async () => {
 
 Deno.test("a new sign-in over an open connection waits for the full time-out: the master may be busy with many minions", async () => {
   let silent = 0;
-  await using world = await start({
-    script: (honest) => (asked) => silent-- > 0 ? undefined : honest(asked),
+  await using fixture = await start({
+    script: (honest) => (request) => silent-- > 0 ? undefined : honest(request),
     timeouts: { authTries: 1, authTimeoutMs: TRY_MS },
   });
-  await world.link.signIn(world.never);
+  await fixture.link.signIn(fixture.never);
   silent = 1;
-  await world.link.signIn(world.never);
+  await fixture.link.signIn(fixture.never);
   // A quick round is not logged as an error.
-  assertEquals(world.lines.filter((line) => line.startsWith("ERROR No master answers")).length, 1);
+  assertEquals(fixture.lines.filter((line) => line.startsWith("ERROR No master answers")).length, 1);
 });
 
 Deno.test("a link that lost its connection retries soon, and does not give up, independent of master_tries", async () => {
   let silent = 0;
-  await using world = await start({
-    script: (honest) => (asked) => silent-- > 0 ? undefined : honest(asked),
+  await using fixture = await start({
+    script: (honest) => (request) => silent-- > 0 ? undefined : honest(request),
     timeouts: { masterTries: 1, authTries: 2, authTimeoutMs: TRY_MS },
   });
-  await world.link.signIn(world.never);
+  await fixture.link.signIn(fixture.never);
   silent = 5;
-  world.link.reconnect();
-  await world.link.signIn(world.never);
-  assertEquals(world.master.count("_auth"), 7);
+  fixture.link.reconnect();
+  await fixture.link.signIn(fixture.never);
+  assertEquals(fixture.master.count("_auth"), 7);
   // The first two tries are logged at level debug, then every second try as an error.
-  const said = world.lines.filter((line) => line.includes("No master answers")).map((line) => /^\w+/.exec(line)?.[0]);
-  assertEquals(said, ["DEBUG", "DEBUG", "ERROR", "DEBUG", "ERROR"]);
+  const levels = fixture.lines.filter((line) => line.includes("No master answers")).map((line) =>
+    /^\w+/.exec(line)?.[0]
+  );
+  assertEquals(levels, ["DEBUG", "DEBUG", "ERROR", "DEBUG", "ERROR"]);
 });
 
 Deno.test("each try after a lost connection waits for the backoff; a sign-in for another reason does not", async () => {
   let silent = 0;
   const paused: number[] = [];
-  await using world = await start({
-    script: (honest) => (asked) => silent-- > 0 ? undefined : honest(asked),
+  await using fixture = await start({
+    script: (honest) => (request) => silent-- > 0 ? undefined : honest(request),
     timeouts: { authTimeoutMs: TRY_MS },
     backoff: { pause: (attempt) => (paused.push(attempt), 20), reconnect: () => 10 },
   });
-  await world.link.signIn(world.never);
-  await world.link.signIn(world.never);
+  await fixture.link.signIn(fixture.never);
+  await fixture.link.signIn(fixture.never);
   assertEquals(paused, []);
   for (const misses of [3, 1]) {
     silent = misses;
-    world.link.reconnect();
-    await world.link.signIn(world.never);
-    await world.link.signIn(world.never);
+    fixture.link.reconnect();
+    await fixture.link.signIn(fixture.never);
+    await fixture.link.signIn(fixture.never);
   }
   assertEquals(paused, [0, 1, 2, 3, 0, 1]);
 });
@@ -110,7 +116,7 @@ const LONG: Partial<SignInTimeouts> = {
   acceptanceWaitMs: 60_000,
   rejectedWaitMs: [60_000, 60_000],
 };
-const WAITS: readonly (readonly [during: string, options: WorldOptions, asked: number])[] = [
+const WAITS: readonly (readonly [during: string, options: LinkFixtureOptions, requestCount: number])[] = [
   ["the wait for an answer", { script: () => () => undefined }, 1],
   ["the wait for acceptance", { script: signInsWith(PENDING) }, 1],
   ["the wait of a full master", { script: signInsWith(FULL) }, 1],
@@ -118,26 +124,26 @@ const WAITS: readonly (readonly [during: string, options: WorldOptions, asked: n
   ["the wait after an impostor's answer", { script: signInsWith(WRONG) }, 1],
   ["the wait for a master that does not run", { address: NOWHERE }, 0],
 ];
-for (const [during, options, asked] of WAITS) {
+for (const [during, options, requestCount] of WAITS) {
   for (const how of ["abort", "close"] as const) {
     Deno.test(`${how} ends a sign-in at once, without an error message, in ${during}`, async () => {
-      await using world = await start({ ...options, timeouts: LONG });
+      await using fixture = await start({ ...options, timeouts: LONG });
       const controller = new AbortController();
       const reason = new Error("it is over");
-      const ended = assertRejects(() => world.link.signIn(controller.signal));
-      await eventually(() => world.master.asked.length >= asked, { what: "a sign-in" });
+      const ended = assertRejects(() => fixture.link.signIn(controller.signal));
+      await eventually(() => fixture.master.requests.length >= requestCount, { what: "a sign-in" });
       // The master's answer has been logged, or will be logged soon.
-      await eventually(() => asked === 0 || options.script === WAITS[0][1].script || world.lines.length > 0, {
+      await eventually(() => requestCount === 0 || options.script === WAITS[0][1].script || fixture.lines.length > 0, {
         what: "a log line about the answer",
       });
-      const said = world.lines.length;
+      const lineCount = fixture.lines.length;
       const started = performance.now();
       if (how === "abort") controller.abort(reason);
-      else world.link.close();
+      else fixture.link.close();
       const error = await ended;
       assert(performance.now() - started < AT_ONCE_MS, `took ${performance.now() - started} ms`);
       if (how === "abort") assertEquals<unknown>(error, reason);
-      assertEquals(world.lines.slice(said), []);
+      assertEquals(fixture.lines.slice(lineCount), []);
     });
   }
 }
@@ -152,33 +158,33 @@ Deno.test("a first sign-in without an answer reports the reason long before it f
     [`tcp://127.0.0.1:${mute.addr.port}`, "has not answered yet: is it a master's ret_port?"],
   ];
   for (const [address, says] of cases) {
-    await using world = await start({ address, timeouts: { authTimeoutMs: 20_000, silence: TALKATIVE } });
-    const signingIn = assertRejects(() => world.link.signIn(world.never));
-    await eventually(() => world.lines.some((line) => line.startsWith("ERROR No answer") && line.includes(says)), {
-      what: `a line with ${says} among ${world.lines}`,
+    await using fixture = await start({ address, timeouts: { authTimeoutMs: 20_000, silence: TALKATIVE } });
+    const signingIn = assertRejects(() => fixture.link.signIn(fixture.never));
+    await eventually(() => fixture.lines.some((line) => line.startsWith("ERROR No answer") && line.includes(says)), {
+      what: `a line with ${says} among ${fixture.lines}`,
     });
-    world.link.close();
+    fixture.link.close();
     await signingIn;
   }
 });
 
 Deno.test("an unknown host name of the master is resolved retry_dns_count times, then the minion ends", async () => {
   const timeouts = { authTimeoutMs: 20_000, silence: TALKATIVE };
-  await using world = await start({ address: "tcp://no.such.host.invalid:4506", timeouts });
+  await using fixture = await start({ address: "tcp://no.such.host.invalid:4506", timeouts });
   const error = await assertRejects(
-    () => world.link.signIn(world.never),
+    () => fixture.link.signIn(fixture.never),
     SignInError,
     "no.such.host.invalid cannot be resolved",
   );
   assertEquals(error.exitCode, 1);
-  assertEquals(world.lines.filter((line) => line.includes("looking again in 0.001 seconds (retry_dns)")).length, 2);
+  assertEquals(fixture.lines.filter((line) => line.includes("looking again in 0.001 seconds (retry_dns)")).length, 2);
 });
 
 Deno.test("with retry_dns 0 an unknown host name ends the minion at once", async () => {
   const timeouts = { authTimeoutMs: 20_000, silence: { ...TALKATIVE, retryDnsMs: 0 } };
-  await using world = await start({ address: "tcp://no.such.host.invalid:4506", timeouts });
-  await assertRejects(() => world.link.signIn(world.never), SignInError, "no.such.host.invalid cannot be resolved");
-  assertEquals(world.lines, []);
+  await using fixture = await start({ address: "tcp://no.such.host.invalid:4506", timeouts });
+  await assertRejects(() => fixture.link.signIn(fixture.never), SignInError, "no.such.host.invalid cannot be resolved");
+  assertEquals(fixture.lines, []);
 });
 
 Deno.test("a master is looked for at an address with a zone, and at one without a name", async () => {
@@ -222,12 +228,12 @@ Deno.test("an address that does not react in time is unreachable, and a connecti
 });
 
 Deno.test("answers says whether a master answers at all, until its signal ends the question", async () => {
-  await using world = await start({ script: () => ({ frame }) => frame });
-  assertEquals(await world.link.answers(world.never), true);
+  await using fixture = await start({ script: () => ({ frame }) => frame });
+  assertEquals(await fixture.link.answers(fixture.never), true);
   await using silent = await start({ script: () => () => undefined });
   assertEquals(await silent.link.answers(silent.never, 50), false);
   const control = new AbortController();
-  const asked = assertRejects(() => silent.link.answers(control.signal, 60_000));
+  const rejection = assertRejects(() => silent.link.answers(control.signal, 60_000));
   control.abort(new Error("it is over"));
-  assertEquals((await asked).message, "it is over");
+  assertEquals((await rejection).message, "it is over");
 });

@@ -21,11 +21,11 @@ import { type PillarLies, ScriptedMaster } from "../support/fleet/scripted_maste
 import { AT_ONCE_MS } from "../support/time.ts";
 
 Deno.test("a request has its fields, then nonce, ts, id and tok; its reply is decrypted", async () => {
-  await using world = await start({
+  await using fixture = await start({
     script: requestsWith(({ load }, _honest, master) => master.keys.reply(load, map({ got: 1.5 }))),
   });
-  assertEquals<Value>(await world.ask(map({ cmd: "_return", jid: "1" })), map({ got: 1.5 }));
-  const [, { load }] = world.master.asked;
+  assertEquals<Value>(await fixture.ask(map({ cmd: "_return", jid: "1" })), map({ got: 1.5 }));
+  const [, { load }] = fixture.master.requests;
   assertEquals([...load.keys()], ["cmd", "jid", "nonce", "ts", "id", "tok"]);
   assertEquals(load.get("id"), "web1");
   assert(Math.abs(Number(load.get("ts")) - Date.now() / 1000) < 5);
@@ -34,9 +34,9 @@ Deno.test("a request has its fields, then nonce, ts, id and tok; its reply is de
 });
 
 Deno.test("minion_sign_messages signs everything but nonce, tok and the signature itself", async () => {
-  await using world = await start({ signMessages: true });
-  await world.ask(map({ cmd: "_return", jid: "1" }));
-  const [, { load }] = world.master.asked;
+  await using fixture = await start({ signMessages: true });
+  await fixture.ask(map({ cmd: "_return", jid: "1" }));
+  const [, { load }] = fixture.master.requests;
   const sig = asBytes(load.get("sig")) ?? new Uint8Array();
   for (const key of ["nonce", "tok", "sig"]) load.delete(key);
   assert(minion.publicKey.verify("PKCS1v15-SHA1", encode(load, "disk"), sig));
@@ -44,30 +44,30 @@ Deno.test("minion_sign_messages signs everything but nonce, tok and the signatur
 
 Deno.test("a request above the master's limit is not sent, and the error names its size; an invalid limit is ignored", async () => {
   const large = map({ cmd: "_return", jid: "1", return: "x".repeat(70_000) });
-  for (const [said, sent] of [[70_000, false], [80_000, true], [1, true], [-1, true], ["70000", true], [null, true]]) {
-    await using world = await start({
-      script: signInsWith({ inner: (inner) => inner.set("max_request_bytes", said) }),
+  for (const [limit, sent] of [[70_000, false], [80_000, true], [1, true], [-1, true], ["70000", true], [null, true]]) {
+    await using fixture = await start({
+      script: signInsWith({ inner: (inner) => inner.set("max_request_bytes", limit) }),
     });
-    if (sent) await world.ask(large);
+    if (sent) await fixture.ask(large);
     else {
-      const error = await assertRejects(() => world.ask(large), RequestTooLargeError);
+      const error = await assertRejects(() => fixture.ask(large), RequestTooLargeError);
       assertEquals([error.bytes > 70_000, error.limit], [true, 70_000]);
     }
-    await world.ask();
-    const asked = world.master.asked.map(({ cmd }) => cmd);
-    assertEquals(asked, sent ? ["_auth", "_return", "_return"] : ["_auth", "_return"], `${said}`);
+    await fixture.ask();
+    const commands = fixture.master.requests.map(({ cmd }) => cmd);
+    assertEquals(commands, sent ? ["_auth", "_return", "_return"] : ["_auth", "_return"], `${limit}`);
   }
 });
 
 Deno.test("answers() returns whether the master answers", async () => {
-  await using world = await start({
-    script: requestsWith((asked, honest) => asked.cmd === "ping" ? asked.frame : honest(asked)),
+  await using fixture = await start({
+    script: requestsWith((request, honest) => request.cmd === "ping" ? request.frame : honest(request)),
   });
-  assertEquals(await world.link.answers(world.never), true);
-  assertEquals(world.master.asked.map(({ cmd }) => cmd), ["ping"]);
-  world.master.script = () => undefined;
-  assertEquals(await world.link.answers(world.never, 20), false);
-  await assertRejects(() => world.link.answers(AbortSignal.abort(new Error("the end"))), Error, "the end");
+  assertEquals(await fixture.link.answers(fixture.never), true);
+  assertEquals(fixture.master.requests.map(({ cmd }) => cmd), ["ping"]);
+  fixture.master.script = () => undefined;
+  assertEquals(await fixture.link.answers(fixture.never, 20), false);
+  await assertRejects(() => fixture.link.answers(AbortSignal.abort(new Error("the end"))), Error, "the end");
 });
 
 const BAD_LOAD = encode("bad load", "wire");
@@ -101,62 +101,62 @@ const BAD_REPLIES: readonly (readonly [
 ];
 for (const [what, reply, error] of BAD_REPLIES) {
   Deno.test(`a reply of ${what} causes one new sign-in and one more try, then it is refused`, async () => {
-    await using world = await start({ script: requestsWith(({ load }, _honest, master) => reply(master, load)) });
-    await assertRejects(() => world.ask(), error);
-    assertEquals([world.master.count("_auth"), world.master.asked.length], [2, 4]);
+    await using fixture = await start({ script: requestsWith(({ load }, _honest, master) => reply(master, load)) });
+    await assertRejects(() => fixture.ask(), error);
+    assertEquals([fixture.master.count("_auth"), fixture.master.requests.length], [2, 4]);
   });
 }
 
 Deno.test("after a bad load reply the request is sent again under the keys of the new sign-in", async () => {
-  await using world = await start();
-  await world.link.signIn(world.never);
-  world.master.keys.sessionKey = generateKeyString();
-  assertEquals(await world.ask(), null);
-  assertEquals(world.master.asked.map(({ cmd }) => cmd), ["_auth", "", "_auth", "_return"]);
-  assertEquals(await world.ask(), null);
-  assertEquals(world.master.asked.length, 5);
+  await using fixture = await start();
+  await fixture.link.signIn(fixture.never);
+  fixture.master.keys.sessionKey = generateKeyString();
+  assertEquals(await fixture.ask(), null);
+  assertEquals(fixture.master.requests.map(({ cmd }) => cmd), ["_auth", "", "_auth", "_return"]);
+  assertEquals(await fixture.ask(), null);
+  assertEquals(fixture.master.requests.length, 5);
 });
 
 Deno.test("a request before the first sign-in signs in", async () => {
-  await using world = await start();
-  assertEquals(await world.ask(), null);
-  assertEquals(world.master.asked.map(({ cmd }) => cmd), ["_auth", "_return"]);
+  await using fixture = await start();
+  assertEquals(await fixture.ask(), null);
+  assertEquals(fixture.master.requests.map(({ cmd }) => cmd), ["_auth", "_return"]);
 });
 
 Deno.test("a key that was rejected meanwhile ends a request with the error of the sign-in", async () => {
-  await using world = await start({
+  await using fixture = await start({
     script: (honest, master) => {
       let signedIn = false;
-      return (asked) => {
-        if (asked.cmd !== "_auth") return BAD_LOAD;
-        const reply = signedIn ? master.keys.signIn(asked.load, REJECTED) : honest(asked);
+      return (request) => {
+        if (request.cmd !== "_auth") return BAD_LOAD;
+        const reply = signedIn ? master.keys.signIn(request.load, REJECTED) : honest(request);
         signedIn = true;
         return reply;
       };
     },
   });
-  const error = await assertRejects(() => world.ask(), SignInError);
+  const error = await assertRejects(() => fixture.ask(), SignInError);
   assertEquals(error.exitCode, 77);
 });
 
 Deno.test("a request without an answer fails at its time-out, and the next one is answered", async () => {
   let silent = true;
-  await using world = await start({
-    script: requestsWith((asked, honest) => silent ? undefined : honest(asked)),
+  await using fixture = await start({
+    script: requestsWith((request, honest) => silent ? undefined : honest(request)),
     requestTimeouts: { timeoutMs: 1_000, tries: 2 },
   });
-  await assertRejects(() => world.ask(), RequestTimeoutError);
-  assertEquals(world.master.asked.length, 3);
+  await assertRejects(() => fixture.ask(), RequestTimeoutError);
+  assertEquals(fixture.master.requests.length, 3);
   silent = false;
-  assertEquals(await world.ask(), null);
+  assertEquals(await fixture.ask(), null);
 });
 
 Deno.test("abort ends a request at once", async () => {
-  await using world = await start({ script: requestsWith(() => undefined) });
+  await using fixture = await start({ script: requestsWith(() => undefined) });
   const controller = new AbortController();
-  await world.link.signIn(world.never);
-  const ended = assertRejects(() => world.link.request(map({ cmd: "x" }), controller.signal), Error, "enough");
-  await eventually(() => world.master.asked.length === 2, { what: "the request" });
+  await fixture.link.signIn(fixture.never);
+  const ended = assertRejects(() => fixture.link.request(map({ cmd: "x" }), controller.signal), Error, "enough");
+  await eventually(() => fixture.master.requests.length === 2, { what: "the request" });
   const started = performance.now();
   controller.abort(new Error("enough"));
   await ended;
@@ -165,22 +165,25 @@ Deno.test("abort ends a request at once", async () => {
 
 Deno.test("a sign-in does not wait for a request that a restarted master will never answer; the request is sent again", async () => {
   let lost = true;
-  await using world = await start({
-    script: requestsWith((asked, honest) => lost ? undefined : honest(asked)),
+  await using fixture = await start({
+    script: requestsWith((request, honest) => lost ? undefined : honest(request)),
   });
-  await world.link.signIn(world.never);
-  const asking = world.ask();
-  await eventually(() => world.master.count("_return") === 1, { what: "the request" });
+  await fixture.link.signIn(fixture.never);
+  const asking = fixture.ask();
+  await eventually(() => fixture.master.count("_return") === 1, { what: "the request" });
   lost = false;
-  world.master.keys.sharedKey = generateKeyString();
-  await world.link.signIn(world.never);
+  fixture.master.keys.sharedKey = generateKeyString();
+  await fixture.link.signIn(fixture.never);
   assertEquals(await asking, null);
-  assertEquals(world.master.count("_return"), 2);
+  assertEquals(fixture.master.count("_return"), 2);
 });
 
 Deno.test("the pillar of an honest master is decrypted", async () => {
-  await using world = await start();
-  assertEquals(await world.link.requestPillar(map({ cmd: "_pillar", id: "web1" }), world.never), map({ role: "web" }));
+  await using fixture = await start();
+  assertEquals(
+    await fixture.link.requestPillar(map({ cmd: "_pillar", id: "web1" }), fixture.never),
+    map({ role: "web" }),
+  );
 });
 
 const field = (name: string, value: Value): PillarLies => ({ signed: (signed) => void signed.set(name, value) });
@@ -195,15 +198,15 @@ const BAD_PILLARS: readonly (readonly [what: string, lies: PillarLies, says: str
 ];
 for (const [what, lies, says] of BAD_PILLARS) {
   Deno.test(`a pillar ${what} is refused, after one new sign-in`, async () => {
-    await using world = await start({
+    await using fixture = await start({
       script: requestsWith(({ load }, _honest, master) => master.keys.pillar(load, minion.publicKey, lies)),
     });
     const error = await assertRejects(
-      () => world.link.requestPillar(map({ cmd: "_pillar" }), world.never),
+      () => fixture.link.requestPillar(map({ cmd: "_pillar" }), fixture.never),
       AuthenticationError,
     );
     assertStringIncludes(error.message, says);
-    assertEquals(world.master.count("_auth"), 2);
+    assertEquals(fixture.master.count("_auth"), 2);
   });
 }
 
@@ -215,14 +218,14 @@ const NO_PILLARS: readonly (readonly [what: string, reply: Value])[] = [
 ];
 for (const [what, reply] of NO_PILLARS) {
   Deno.test(`${what} in place of a pillar is refused`, async () => {
-    await using world = await start({ script: requestsWith(() => encode(reply, "wire")) });
-    await assertRejects(() => world.link.requestPillar(map({ cmd: "_pillar" }), world.never), WireError);
+    await using fixture = await start({ script: requestsWith(() => encode(reply, "wire")) });
+    await assertRejects(() => fixture.link.requestPillar(map({ cmd: "_pillar" }), fixture.never), WireError);
   });
 }
 
 Deno.test("a pillar that is no map counts as an empty one", async () => {
-  await using world = await start({
+  await using fixture = await start({
     script: requestsWith(({ load }, _honest, { keys }) => keys.pillar(load, minion.publicKey, field("pillar", ""))),
   });
-  assertEquals(await world.link.requestPillar(map({ cmd: "_pillar" }), world.never), new Map());
+  assertEquals(await fixture.link.requestPillar(map({ cmd: "_pillar" }), fixture.never), new Map());
 });

@@ -67,8 +67,8 @@ fleetTest("a minion with grains_refresh_every tells the master what its host has
 
 fleetTest("a minion with random_startup_delay does not sign in at once, and ends while it waits", {}, async (fleet) => {
   await fleet.startMinion("web1", { random_startup_delay: 1e6 });
-  const said = /Signing in after [\d.]+ seconds \(random_startup_delay\)/;
-  await eventually(() => fleet.logs.some((line) => said.test(line)), { what: "a word that it waits" });
+  const pattern = /Signing in after [\d.]+ seconds \(random_startup_delay\)/;
+  await eventually(() => fleet.logs.some((line) => pattern.test(line)), { what: "a word that it waits" });
   assert(!fleet.logs.some((line) => line.includes("Authentication request from web1")), "it has signed in");
   await fleet.stopMinion("web1");
 });

@@ -11,7 +11,7 @@ import { MasterKeys, memoryLog, type PublishLies, TEST_KEY_BITS } from "../suppo
 
 const [stranger, masterKey] = await Promise.all([1, 2].map(() => PrivateKey.generate(TEST_KEY_BITS)));
 
-interface World {
+interface ReaderFixture {
   readonly keys: MasterKeys;
   readonly reader: PublishReader;
   readonly lines: string[];
@@ -41,7 +41,7 @@ function credentials(keys: MasterKeys): Credentials {
 /** A minion without grains and pillar. */
 const noData = () => ({ grains: new Map(), pillar: new Map() });
 
-function world(rules: Partial<ReaderRules> = {}): World {
+function readerFixture(rules: Partial<ReaderRules> = {}): ReaderFixture {
   const keys = new MasterKeys(masterKey);
   const { log, lines } = memoryLog();
   const reader = new PublishReader({
@@ -65,11 +65,11 @@ function world(rules: Partial<ReaderRules> = {}): World {
 const jid = (n: number) => `2026010100000000${String(n).padStart(4, "0")}`;
 
 Deno.test("a job for this minion is read, without its serial", () => {
-  assertEquals(world().read(), map(LOAD));
+  assertEquals(readerFixture().read(), map(LOAD));
 });
 
 Deno.test("a load with fields of newer masters is read including them", () => {
-  const load = world().read({ master_id: "m", start_event: true, metadata: { a: 1 } });
+  const load = readerFixture().read({ master_id: "m", start_event: true, metadata: { a: 1 } });
   assertEquals([load?.get("master_id"), load?.get("start_event")], ["m", true]);
 });
 
@@ -91,13 +91,13 @@ const TARGETS: readonly (readonly [tgt: unknown, tgtType: unknown, nearest: bool
 ];
 for (const [tgt, tgtType, nearest] of TARGETS) {
   Deno.test(`the target ${JSON.stringify(tgt)} of type ${tgtType} means web1: ${nearest}`, () => {
-    assertEquals(world().read({ tgt, tgt_type: tgtType ?? null }) !== undefined, nearest);
+    assertEquals(readerFixture().read({ tgt, tgt_type: tgtType ?? null }) !== undefined, nearest);
   });
 }
 
 for (const [tgt, tgtType] of [["os", "grain"], ["(", "pcre"], ["*", ["glob"]]] as const) {
   Deno.test(`a target that cannot be matched (${tgt}, ${tgtType}) matches no minion, and that is logged`, () => {
-    const { read, lines } = world();
+    const { read, lines } = readerFixture();
     assertEquals(read({ tgt, tgt_type: tgtType }), undefined);
     assertStringIncludes(lines.join("\n"), `WARNING Job ${LOAD.jid} has a target that this minion cannot match`);
   });
@@ -106,7 +106,7 @@ for (const [tgt, tgtType] of [["os", "grain"], ["(", "pcre"], ["*", ["glob"]]] a
 Deno.test("a minion matches with its current grains and pillar", () => {
   let grains = map({ os: "Debian" });
   const pillar = map({ role: "web" });
-  const { read } = world({ data: () => ({ grains, pillar }) });
+  const { read } = readerFixture({ data: () => ({ grains, pillar }) });
   const nearest = (tgt: string, tgt_type: string, more = {}) =>
     read({ jid: jid(++n), tgt, tgt_type, ...more }) !== undefined;
   let n = 0;
@@ -123,7 +123,7 @@ Deno.test("a minion matches with its current grains and pillar", () => {
 });
 
 Deno.test("a serial that is not above the last one is a replay", () => {
-  const { read, lines } = world();
+  const { read, lines } = readerFixture();
   assert(read({ serial: 7, jid: jid(1) }));
   for (const serial of [7, 6, 1, 0, -1]) assertEquals(read({ serial, jid: jid(100 + serial) }), undefined);
   assert(read({ serial: 8, jid: jid(2) }));
@@ -134,13 +134,13 @@ Deno.test("a serial that is not above the last one is a replay", () => {
 });
 
 Deno.test("a job for other minions also advances the serial", () => {
-  const { read } = world();
+  const { read } = readerFixture();
   assertEquals(read({ serial: 5, tgt: "db1" }), undefined);
   assertEquals(read({ serial: 5 }), undefined);
 });
 
 Deno.test("a new shared key starts new serials; a sign-in with the same key does not", () => {
-  const { read, reader, keys } = world();
+  const { read, reader, keys } = readerFixture();
   assert(read({ serial: 5, jid: jid(1) }));
   assertEquals(reader.trust(credentials(keys)), false);
   assertEquals(read({ serial: 5, jid: jid(2) }), undefined);
@@ -150,7 +150,7 @@ Deno.test("a new shared key starts new serials; a sign-in with the same key does
 });
 
 Deno.test("a repeated job id is run once, also under a new key", () => {
-  const { read, reader, keys, lines } = world();
+  const { read, reader, keys, lines } = readerFixture();
   assert(read());
   assertEquals(read(), undefined);
   keys.sharedKey = generateKeyString();
@@ -218,7 +218,7 @@ const UNBELIEVED: readonly (readonly [what: string, lies: PublishLies, rules: Pa
 ];
 for (const [what, lies, rules] of UNBELIEVED) {
   Deno.test(`a publish ${what} is not authenticated`, () => {
-    const { read } = world(rules);
+    const { read } = readerFixture(rules);
     assertThrows(() => read({}, lies), AuthenticationError);
     // It changes nothing: the real publish with the same serial and job id is accepted.
     assert(read({}, { signer: masterKey }));
@@ -231,8 +231,8 @@ function flip(envelope: ValueMap): void {
 }
 
 Deno.test("a publish with the master's signature is accepted where one is required; elsewhere a wrong signature is ignored", () => {
-  assert(world({ requireSignature: true }).read({}, { signer: masterKey }));
-  assert(world().read({}, { signer: stranger }));
+  assert(readerFixture({ requireSignature: true }).read({}, { signer: masterKey }));
+  assert(readerFixture().read({}, { signer: stranger }));
 });
 
 const without = (key: string): Record<string, unknown> => ({ ...LOAD, [key]: undefined });
@@ -259,7 +259,7 @@ const HOSTILE: readonly (readonly [what: string, value: Value])[] = [
 ];
 for (const [what, value] of HOSTILE) {
   Deno.test(`a publish with ${what} is refused`, () => {
-    assertThrows(() => world().read({}, { value }), WireError);
+    assertThrows(() => readerFixture().read({}, { value }), WireError);
   });
 }
 
@@ -275,14 +275,14 @@ const INVALID_FRAMES: readonly (readonly [what: string, frame: Uint8Array])[] = 
 ];
 for (const [what, frame] of INVALID_FRAMES) {
   Deno.test(`a frame with ${what} is refused`, () => {
-    const error = assertThrows(() => world().reader.read(frame));
+    const error = assertThrows(() => readerFixture().reader.read(frame));
     assert(error instanceof WireError || error instanceof MsgpackError, `${error}`);
   });
 }
 
 Deno.test("a new job is admitted before its id is stored; a job with a stored id is not admitted", () => {
   const admitted: unknown[] = [];
-  const it: World = world({
+  const it: ReaderFixture = readerFixture({
     admit: (id, load) => {
       if (id === jid(9)) throw new Error("not kept");
       admitted.push([id, load.get("fun")]);
@@ -298,14 +298,14 @@ Deno.test("a new job is admitted before its id is stored; a job with a stored id
 });
 
 Deno.test("one of the last 64 publishes may be repeated without a warning; older ones, and those under another key, are replays", () => {
-  const it = world();
+  const it = readerFixture();
   for (let n = 1; n <= 65; n++) it.read({ jid: jid(n) });
-  const told = (serial: number) => {
+  const warningCount = (serial: number) => {
     it.lines.length = 0;
     assertEquals(it.read({ jid: jid(serial), serial }), undefined);
     return it.lines.filter((line) => line.includes("WARNING")).length;
   };
-  assertEquals([told(1), told(2), told(65)], [1, 0, 0]);
+  assertEquals([warningCount(1), warningCount(2), warningCount(65)], [1, 0, 0]);
 
   const keys = new MasterKeys(masterKey);
   it.reader.trust(credentials(keys));

@@ -8,7 +8,7 @@ import { renderValue } from "../../lib/render/render_value.ts";
 import { parseJson } from "../../lib/values/json_read.ts";
 import { isMap, repr, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { assert, assertEquals } from "../support/assert.ts";
-import { renderWorld } from "../support/files/render_scope.ts";
+import { renderFixture } from "../support/files/render_scope.ts";
 
 function asMap(value: Value | undefined): ValueMap {
   assert(value !== undefined && isMap(value));
@@ -35,7 +35,7 @@ for (const each of cases) {
       decrypt_pillar_renderers: ["gpg", "json", "yaml"],
       ...Object.fromEntries([...asMap(given.get("opts"))].map(([name, value]) => [String(name), value])),
     };
-    const host = renderWorld();
+    const host = renderFixture();
     const made = new Map(
       await decryptPillar(asMap(corpus.get("pillar")), opts, (value, renderer) => renderValue(renderer, value, host)),
     );

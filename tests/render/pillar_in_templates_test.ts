@@ -14,15 +14,15 @@ Deno.test("pillar.get shows a template the value, and an operator a mask", async
 
 Deno.test("templates of one job look a function up once", async () => {
   const context = testContext();
-  const asked: string[] = [];
+  const lookups: string[] = [];
   const { catalogue } = context;
   const watched = testContext({
-    catalogue: { ...catalogue, get: (name: string) => (asked.push(name), catalogue.get(name)) },
+    catalogue: { ...catalogue, get: (name: string) => (lookups.push(name), catalogue.get(name)) },
   });
   const host = jobRenderHost(watched, { cacheFile: () => undefined });
   for (const n of [1, 2]) {
     const text = `a: {{ salt['test.echo'](${n}) }}\n`;
     assertEquals(repr((await renderSls({ text }, host)).data), `{'a': ${n}}`);
   }
-  assertEquals(asked.filter((name) => name === "test.echo"), ["test.echo"]);
+  assertEquals(lookups.filter((name) => name === "test.echo"), ["test.echo"]);
 });

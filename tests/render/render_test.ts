@@ -5,10 +5,10 @@ import { renderValue } from "../../lib/render/render_value.ts";
 import { isMap, map, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { render as renderMsgpack } from "../../modules/renderers/msgpack.ts";
 import { TextOrigin } from "../../lib/templates/text_origin.ts";
-import { renderWorld } from "../support/files/render_scope.ts";
+import { renderFixture } from "../support/files/render_scope.ts";
 
 async function data(text: string, opts: Record<string, unknown> = {}, path?: string): Promise<Value> {
-  return (await renderSls({ text, ...path === undefined ? {} : { path } }, renderWorld({ opts }))).data;
+  return (await renderSls({ text, ...path === undefined ? {} : { path } }, renderFixture({ opts }))).data;
 }
 
 function asMap(value: Value | undefined): ValueMap {
@@ -35,15 +35,15 @@ Deno.test("an empty text, white space and an unknown renderer give an empty map"
   for (const text of ["", " \n\t\n", "#!nosuch\na: 1\n", "# a comment\n", "---\n"]) {
     assertEquals(await data(text, {}, "/x"), new Map());
   }
-  const world = renderWorld();
-  await renderSls({ text: "#!jinga|yaml\na: 1\n", path: "/x" }, world);
-  assertEquals(world.logged, ['error: The renderer "jinga|yaml" is not available; did you mean jinja?']);
+  const fixture = renderFixture();
+  await renderSls({ text: "#!jinga|yaml\na: 1\n", path: "/x" }, fixture);
+  assertEquals(fixture.logged, ['error: The renderer "jinga|yaml" is not available; did you mean jinja?']);
 });
 
 Deno.test("renderers that the options forbid are skipped and logged", async () => {
-  const world = renderWorld({ opts: { renderer_blacklist: ["jinja"] } });
-  assertEquals((await renderSls({ text: "a: '{{ x }}'" }, world)).data, map({ a: "{{ x }}" }));
-  assertEquals(world.logged, ['warning: The renderer "jinja" is disallowed by configuration and will be skipped.']);
+  const fixture = renderFixture({ opts: { renderer_blacklist: ["jinja"] } });
+  assertEquals((await renderSls({ text: "a: '{{ x }}'" }, fixture)).data, map({ a: "{{ x }}" }));
+  assertEquals(fixture.logged, ['warning: The renderer "jinja" is disallowed by configuration and will be skipped.']);
   assertEquals(await data("a: '{{ x }}'", { renderer_whitelist: ["yaml"] }), map({ a: "{{ x }}" }));
 });
 
@@ -61,7 +61,10 @@ Deno.test("yamlex joins tagged values, with their positions", async () => {
   const error = await assertRejects(() => data(text, {}, "/x"), RenderError, 'in "<file>", line 4, column 5');
   assertEquals(error.detail.place?.line, 4);
   await assertRejects(() => data("#!yamlex\na: b: c\n", {}, "/x"), RenderError, "Unknown yaml render error");
-  const { data: read, positions } = await renderSls({ text: text.replace("{{ 1 }}", "3"), path: "/x" }, renderWorld());
+  const { data: read, positions } = await renderSls(
+    { text: text.replace("{{ 1 }}", "3"), path: "/x" },
+    renderFixture(),
+  );
   const list = asMap(read).get("a");
   if (!Array.isArray(list)) throw new TypeError("no list");
   assertEquals(positions?.key(asMap(read), "a")?.line, 3);
@@ -84,7 +87,7 @@ Deno.test("keys and items keep their positions in the file, through templates", 
   const text =
     "{% set n = 2 %}\nweb:\n  pkg.installed:\n    - name: nginx\n{% for i in range(n) %}\nuser{{ i }}:\n  user.present:\n    - uid: {{ i }}\n" +
     "{% endfor %}\nlast: test.nop\n";
-  const { data: made, positions } = await renderSls({ text, path: "/srv/web/init.sls", sls: "web" }, renderWorld());
+  const { data: made, positions } = await renderSls({ text, path: "/srv/web/init.sls", sls: "web" }, renderFixture());
   const top = asMap(made);
   const at = (map: ValueMap, key: Value) => {
     const place = positions.key(map, key);
@@ -105,16 +108,16 @@ Deno.test("keys and items keep their positions in the file, through templates", 
 Deno.test("the output of an included file has its positions in that file", async () => {
   const directory = await Deno.makeTempDir({ prefix: "render_" });
   try {
-    const world = renderWorld({ directory, files: { "web/part.jinja": "\npart:\n  test.nop: []\n" } });
+    const fixture = renderFixture({ directory, files: { "web/part.jinja": "\npart:\n  test.nop: []\n" } });
     const request = {
       text: "a: 1\n{% include './part.jinja' %}\n{{ 'b' }}: 2\n",
       path: "/srv/web/init.sls",
       sls: "web",
     };
-    const { data: made, positions } = await renderSls(request, world);
+    const { data: made, positions } = await renderSls(request, fixture);
     assertEquals(positions.key(asMap(made), "part"), { file: "web/part.jinja", line: 2, column: 1 });
     assertEquals(positions.key(asMap(made), "b"), { file: "web/init.sls", line: 3, column: 4 });
-    assertEquals(world.asked, ["salt://web/part.jinja"]);
+    assertEquals(fixture.requestedUrls, ["salt://web/part.jinja"]);
   } finally {
     await Deno.remove(directory, { recursive: true });
   }
@@ -122,7 +125,7 @@ Deno.test("the output of an included file has its positions in that file", async
 
 Deno.test("a YAML error has Salt's words, an excerpt of the rendered text, and the position in the file", async () => {
   const text = "{% set x = 1 %}{% if x %}\na: 1\n{% endif %}\n\na: 2\n";
-  const error = await renderSls({ text, path: "/srv/web.sls", sls: "web" }, renderWorld()).catch((error) => error);
+  const error = await renderSls({ text, path: "/srv/web.sls", sls: "web" }, renderFixture()).catch((error) => error);
   assertEquals(
     error.text,
     `while constructing a mapping
@@ -149,12 +152,12 @@ the key 'a' occurs twice in the same mapping.`,
 Deno.test("an error in an imported file names the importing file, and an undefined name a similar one", async () => {
   const directory = await Deno.makeTempDir({ prefix: "render_" });
   try {
-    const world = renderWorld({
+    const fixture = renderFixture({
       directory,
       files: { "lib/m.jinja": "{% macro m(value) %}\n  {{ pilar }}\n{% endmacro %}\n" },
     });
     const text = "{% from 'lib/m.jinja' import m %}\n\n- {{ m(1) }}\n";
-    const error = await renderSls({ text, path: "/srv/web.sls", sls: "web" }, world).catch((error) => error);
+    const error = await renderSls({ text, path: "/srv/web.sls", sls: "web" }, fixture).catch((error) => error);
     assertEquals(
       error.text.replaceAll(directory, ""),
       `Jinja variable 'pilar' is undefined
@@ -174,34 +177,34 @@ Did you mean 'pillar'?`,
 });
 
 Deno.test("a template renders to text: it has no pipe and no variables of state files", async () => {
-  const world = renderWorld();
+  const fixture = renderFixture();
   const managed = {
     text: "#! /bin/sh\n{{ sls is defined }} {{ tpldir is defined }} {{ saltenv }} {{ mode }}\n",
     path: "/srv/a.sh",
   };
   assertEquals(
-    await renderTemplate("jinja", { ...managed, context: map({ mode: "0644" }) }, world),
+    await renderTemplate("jinja", { ...managed, context: map({ mode: "0644" }) }, fixture),
     "#! /bin/sh\nFalse False base 0644\n",
   );
   const text = "{{ nope }}";
   await assertRejects(
-    () => renderTemplate("jinja", { text }, world),
+    () => renderTemplate("jinja", { text }, fixture),
     RenderError,
     "Jinja variable 'nope' is undefined",
   );
-  await assertRejects(() => renderTemplate("mako", { text }, world), RenderError, "There is no renderer mako here.");
+  await assertRejects(() => renderTemplate("mako", { text }, fixture), RenderError, "There is no renderer mako here.");
   await assertRejects(
-    () => renderTemplate("nosuch", { text }, world),
+    () => renderTemplate("nosuch", { text }, fixture),
     RenderError,
     "There is no template engine nosuch",
   );
-  assertEquals(await renderTemplate("jinja", { text: "a {{ b }}\r\n", context: map({ b: 1 }) }, world), "a 1\n");
-  assertEquals(await renderTemplate("jinja", { text: "" }, world), "");
+  assertEquals(await renderTemplate("jinja", { text: "a {{ b }}\r\n", context: map({ b: 1 }) }, fixture), "a 1\n");
+  assertEquals(await renderTemplate("jinja", { text: "" }, fixture), "");
 });
 
 Deno.test("renderValue refuses an unknown renderer", async () => {
   await assertRejects(
-    () => renderValue("nosuch", "x", renderWorld()),
+    () => renderValue("nosuch", "x", renderFixture()),
     RenderError,
     'The renderer "nosuch" is not available',
   );
@@ -209,7 +212,7 @@ Deno.test("renderValue refuses an unknown renderer", async () => {
 
 Deno.test("a template of a renderer of data, and a text for a renderer that got data, are errors", async () => {
   await assertRejects(
-    () => renderTemplate("yaml", { text: "a: 1\n" }, renderWorld()),
+    () => renderTemplate("yaml", { text: "a: 1\n" }, renderFixture()),
     RenderError,
     "The renderer yaml returns data, not text",
   );
@@ -230,7 +233,7 @@ Deno.test("braces that no template has read are explained; MessagePack is read o
       origin,
       argline: "",
       request: { text: "" },
-      host: renderWorld(),
+      host: renderFixture(),
     });
   };
   assertEquals(made([0x81, 0xa1, 0x61, 1]).data, map({ a: 1 }));

@@ -58,7 +58,7 @@ Deno.test("a list that holds tables and numbers is refused as TOML", () => {
 });
 
 Deno.test("options that a serializer does not know, texts that are none and what a format cannot hold are refused", () => {
-  const rows: readonly (readonly [what: () => unknown, told: string])[] = [
+  const rows: readonly (readonly [what: () => unknown, message: string])[] = [
     [
       () => SERIALIZERS.json.serialize?.(5, map({ nope: 1 })),
       "The serializer has no option 'nope'; it has sort_keys, indent, ensure_ascii",
@@ -72,7 +72,7 @@ Deno.test("options that a serializer does not know, texts that are none and what
     ],
     [() => SERIALIZERS.yaml.deserialize?.(5, new Map()), "Cannot read 5: it is no text"],
   ];
-  for (const [what, told] of rows) assertStringIncludes(answerOf(what), told);
+  for (const [what, message] of rows) assertStringIncludes(answerOf(what), message);
 });
 
 Deno.test("TOML that is none names its line; tables that are nested without an end are refused", async () => {

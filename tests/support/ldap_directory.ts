@@ -24,7 +24,7 @@ const SUCCESS = 0, INVALID_CREDENTIALS = 49, INSUFFICIENT_RIGHTS = 50;
 /** An LDAP server on a free port; `close` stops it. */
 export class LdapDirectory {
   /** The DNs of binds, and the bases and filters of searches, in order. */
-  readonly asked: string[] = [];
+  readonly operations: string[] = [];
   readonly #entries: readonly DirectoryEntry[];
   readonly #listener: Deno.Listener<Deno.Conn, Deno.NetAddr>;
   readonly #connections: Promise<void>[] = [];
@@ -44,7 +44,7 @@ export class LdapDirectory {
 
   async #accept(): Promise<void> {
     for await (const connection of this.#listener) {
-      const served = this.#serve(connection).catch((error) => void this.asked.push(`failed: ${error}`));
+      const served = this.#serve(connection).catch((error) => void this.operations.push(`failed: ${error}`));
       this.#connections.push(served.finally(() => connection.close()));
     }
   }
@@ -68,7 +68,7 @@ export class LdapDirectory {
   async #bind(connection: Deno.Conn, id: Node, operation: Node): Promise<boolean> {
     const [, name, password] = children(operation.content);
     const dn = text(name);
-    this.asked.push(`bind ${dn}`);
+    this.operations.push(`bind ${dn}`);
     const known = this.#entries.some((entry) => entry.dn === dn && entry.password === text(password));
     await write(connection, id, ber(BIND_ANSWER, result(known ? SUCCESS : INVALID_CREDENTIALS)));
     return known;
@@ -80,7 +80,7 @@ export class LdapDirectory {
     { operation, bound }: { operation: Node; bound: boolean },
   ): Promise<void> {
     const [base, , , , , , filter] = children(operation.content);
-    this.asked.push(`search ${text(base)} ${describe(filter)}`);
+    this.operations.push(`search ${text(base)} ${describe(filter)}`);
     for (const entry of bound ? this.#entries : []) {
       if (!entry.dn.endsWith(text(base)) || !holds(filter, entry)) continue;
       const attributes = Object.entries(entry.attributes).map(([name, values]) =>

@@ -14,7 +14,7 @@ const NUMBER_AT = 4, OPERATION_AT = 5;
 /** A proxy on a free port in front of the port `inner` of this host; `close` stops it. */
 export class StartTls {
   /** The tags of the operations received before TLS. */
-  readonly asked: number[] = [];
+  readonly operationTags: number[] = [];
   readonly #listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   readonly #serving: Promise<void>;
 
@@ -35,7 +35,7 @@ export class StartTls {
   async #serve(outside: Deno.Conn, port: number): Promise<void> {
     const message = new Uint8Array(128);
     await outside.read(message);
-    this.asked.push(message[OPERATION_AT]);
+    this.operationTags.push(message[OPERATION_AT]);
     if (message[OPERATION_AT] !== EXTENDED) return outside.close();
     const success = [0x0a, 1, 0, 0x04, 0, 0x04, 0];
     const answer = [0x02, 1, message[NUMBER_AT], EXTENDED_ANSWER, success.length, ...success];

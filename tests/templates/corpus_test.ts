@@ -5,7 +5,7 @@ import type { SaltFunction } from "../../lib/templates/host.ts";
 import { TextOrigin } from "../../lib/templates/text_origin.ts";
 import { FILTERS } from "../../lib/templates/language.ts";
 import corpus from "../corpus/templates.json" with { type: "json" };
-import { renderWorld } from "../support/files/render_scope.ts";
+import { renderFixture } from "../support/files/render_scope.ts";
 
 /** A template, and Salt's result. */
 interface Row {
@@ -46,7 +46,7 @@ const functions: Record<string, SaltFunction> = {
 async function render(tpl: string, dir: string): Promise<Partial<Row>> {
   const request = { text: tpl, sls: "web", saltenv: "", context: new Map([["dir", dir]]) };
   try {
-    const made = await renderJinja(tpl, TextOrigin.ofFile(tpl), { request, host: renderWorld({ functions }) });
+    const made = await renderJinja(tpl, TextOrigin.ofFile(tpl), { request, host: renderFixture({ functions }) });
     return { ok: made.text.replaceAll(dir, "{dir}") };
   } catch (error) {
     if (!(error instanceof RenderError)) throw error;

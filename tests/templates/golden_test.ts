@@ -8,7 +8,7 @@ import { dumpJson } from "../../lib/values/json.ts";
 import { isMap, map, str, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { traverse } from "../../lib/yaml/traverse.ts";
 import golden from "../corpus/jinja.json" with { type: "json" };
-import { renderWorld } from "../support/files/render_scope.ts";
+import { renderFixture } from "../support/files/render_scope.ts";
 
 /** A template, and Salt's result. */
 interface Case {
@@ -59,7 +59,7 @@ for (const { group, name, tpl, expected } of cases) {
     const directory = Deno.makeTempDirSync({ prefix: "golden_" });
     try {
       const data = pillar();
-      const host = renderWorld({ files, directory, grains, pillar: data, functions: functionsWith(data) });
+      const host = renderFixture({ files, directory, grains, pillar: data, functions: functionsWith(data) });
       const context = new Map<Value, Value>([["tplroot", "nginx"], ["tpldir", "nginx"]]);
       const request = { text: tpl, sls: "nginx", context };
       const text = await renderJinja(tpl, TextOrigin.ofFile(tpl), { request, host })

@@ -2,9 +2,9 @@ import { assert, assertEquals } from "@std/assert";
 import { RenderError } from "../../lib/errors.ts";
 import { renderJinja } from "../../lib/templates/render_jinja.ts";
 import { TextOrigin } from "../../lib/templates/text_origin.ts";
-import { type RenderWorld, renderWorld } from "../support/files/render_scope.ts";
+import { type RenderFixture, renderFixture } from "../support/files/render_scope.ts";
 
-async function failure(text: string, host: RenderWorld = renderWorld()): Promise<string> {
+async function failure(text: string, host: RenderFixture = renderFixture()): Promise<string> {
   const request = { text, sls: "a.b", path: "/srv/a/b.sls" };
   const made = await renderJinja(text, TextOrigin.ofFile(text), { request, host }).catch((error) => error);
   assert(made instanceof RenderError, `${text} renders to ${made.text}`);
@@ -13,9 +13,9 @@ async function failure(text: string, host: RenderWorld = renderWorld()): Promise
 
 Deno.test("a template's relative names cannot leave the state tree", async () => {
   for (const name of ["../../../etc/passwd", "./../../x", "../../.."]) {
-    const host = renderWorld();
+    const host = renderFixture();
     assertEquals(await failure(`{% include '${name}' %}`, host), `Jinja error: ${name}; line 1`);
-    assertEquals(host.asked, []);
+    assertEquals(host.requestedUrls, []);
     assertEquals(host.logged, [
       `warning: Discarded template path "${name}": attempts to ascend outside of salt://`,
     ]);

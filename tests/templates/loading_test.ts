@@ -4,15 +4,15 @@ import { conditionHolds } from "../../lib/templates/condition.ts";
 import { renderJinja } from "../../lib/templates/render_jinja.ts";
 import type { RenderRequest } from "../../lib/templates/renderer.ts";
 import { TextOrigin } from "../../lib/templates/text_origin.ts";
-import { type RenderWorld, renderWorld, type RenderWorldParts } from "../support/files/render_scope.ts";
+import { type RenderFixture, renderFixture, type RenderFixtureParts } from "../support/files/render_scope.ts";
 import { map, type Value } from "../../lib/values/value.ts";
 
 async function rendered(
   text: string,
   request: Partial<RenderRequest> = {},
-  parts: RenderWorldParts | RenderWorld = {},
+  parts: RenderFixtureParts | RenderFixture = {},
 ): Promise<string> {
-  const host = "logged" in parts ? parts : renderWorld(parts);
+  const host = "logged" in parts ? parts : renderFixture(parts);
   const { text: made } = await renderJinja(text, TextOrigin.ofFile(text), { request: { text, ...request }, host });
   return made;
 }
@@ -44,7 +44,7 @@ Deno.test("without an environment a template loads the files beside it, and none
 });
 
 Deno.test("a relative name means nothing in a template that is in no directory of the tree", async () => {
-  const host = renderWorld();
+  const host = renderFixture();
   await assertRejects(() => rendered("{% include './x' %}", {}, host), RenderError, "./x");
   assertEquals(host.logged, ['warning: Relative path "./x" cannot be resolved without an environment']);
 });
@@ -52,9 +52,9 @@ Deno.test("a relative name means nothing in a template that is in no directory o
 Deno.test("an error in a file that was loaded shows that file", async () => {
   const directory = await Deno.makeTempDir({ prefix: "templates_" });
   try {
-    const world = renderWorld({ directory, files: { "lib.j": "one\n{% macro m() %}\n{{ nope }}{% endmacro %}" } });
+    const host = renderFixture({ directory, files: { "lib.j": "one\n{% macro m() %}\n{{ nope }}{% endmacro %}" } });
     const error = await assertRejects(
-      () => rendered("{% import 'lib.j' as lib %}{{ lib.m() }}", { sls: "web", path: "/srv/web.sls" }, world),
+      () => rendered("{% import 'lib.j' as lib %}{{ lib.m() }}", { sls: "web", path: "/srv/web.sls" }, host),
       RenderError,
     );
     assert(error.message.startsWith(`Jinja variable 'nope' is undefined\n${directory}/lib.j(3):\n`), error.message);
@@ -122,7 +122,7 @@ Deno.test("the end of a job ends its template, and is no error of the template",
 });
 
 Deno.test("an empty text was written by no template", async () => {
-  const host = renderWorld();
+  const host = renderFixture();
   const origin = await renderJinja("", TextOrigin.ofFile(""), { request: { text: "" }, host });
   assertEquals([origin.text, origin.place(1, 1)], ["", undefined]);
 });

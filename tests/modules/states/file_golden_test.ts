@@ -15,7 +15,7 @@ const corpus = parseJson(await Deno.readTextFile(new URL("../../corpus/file_stat
 assert(Array.isArray(corpus) && corpus.length > 800);
 const [common, ...entries] = corpus;
 assert(isMap(common));
-const world = { served: mapAt(common, "served"), pillar: mapAt(common, "pillar"), grains: mapAt(common, "grains") };
+const settings = { served: mapAt(common, "served"), pillar: mapAt(common, "pillar"), grains: mapAt(common, "grains") };
 
 const byFunction = new Map<string, ValueMap[]>();
 for (const entry of entries) {
@@ -32,7 +32,7 @@ for (const [name, cases] of byFunction) {
     name: `file.${name} has Salt's results, in ${cases.length} cases${asRoot ? "" : " (not here, without root)"}`,
     ignore: !asRoot,
     fn: async () => {
-      await using place = await FileStateCases.open(world);
+      await using place = await FileStateCases.open(settings);
       for (const entry of cases) {
         const shown = `${repr(entry.get("steps") ?? null)} in ${repr(entry.get("tree") ?? null)}`;
         const outcomes = await place.run(entry);

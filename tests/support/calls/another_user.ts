@@ -51,5 +51,5 @@ for (const wanted of [["root", "root", "0644"], ["daemon", "daemon", "0600"]]) {
   comments.push(str(answer[0] instanceof Map ? answer[0].get("comment") ?? null : null));
 }
 const env = Object.fromEntries(["HOME", "USER", "LOGNAME", "SHELL"].map((key) => [key, Deno.env.get(key)]));
-const told = { acting, before, after: { ...look(), uid: Deno.uid(), gid: Deno.gid() }, back, env, comments };
-Deno.stdout.writeSync(new TextEncoder().encode(JSON.stringify(told)));
+const report = { acting, before, after: { ...look(), uid: Deno.uid(), gid: Deno.gid() }, back, env, comments };
+Deno.stdout.writeSync(new TextEncoder().encode(JSON.stringify(report)));

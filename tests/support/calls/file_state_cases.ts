@@ -13,7 +13,7 @@ import { loadCatalogue } from "../../../lib/worker/catalogue.ts";
 import { compareStrings, isMap, str, type Value, type ValueMap } from "../../../lib/values/value.ts";
 
 /** The settings of all cases. */
-export interface StateWorld {
+export interface CaseSettings {
   /** The files of the file server. */
   readonly served: ValueMap;
   readonly pillar: ValueMap;
@@ -62,21 +62,21 @@ function unordered(value: Value): Value {
 
 /** The directory of the cases, with the files of the file server. */
 export class FileStateCases implements AsyncDisposable {
-  readonly #world: StateWorld;
+  readonly #settings: CaseSettings;
   readonly #served: string;
   /** Shared by all cases: loading the modules takes longer than a case. */
   readonly #catalogue = loadCatalogue();
 
-  private constructor(world: StateWorld, served: string) {
-    this.#world = world;
+  private constructor(settings: CaseSettings, served: string) {
+    this.#settings = settings;
     this.#served = served;
   }
 
-  static async open(world: StateWorld): Promise<FileStateCases> {
+  static async open(settings: CaseSettings): Promise<FileStateCases> {
     const served = await Deno.makeTempDir({ prefix: "served_" });
-    const files = replaceIn(world.served, "{SUM}", SHA);
+    const files = replaceIn(settings.served, "{SUM}", SHA);
     if (isMap(files)) await build(served, files);
-    return new FileStateCases(world, served);
+    return new FileStateCases(settings, served);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -107,7 +107,12 @@ export class FileStateCases implements AsyncDisposable {
       const sort = entry.get("sort") === true, drop = listAt(entry, "drop");
       const steps = place(listAt(entry, "steps"));
       const job = {
-        ...testContext({ opts, pillar: this.#world.pillar, grains: this.#world.grains, catalogue: this.#catalogue }),
+        ...testContext({
+          opts,
+          pillar: this.#settings.pillar,
+          grains: this.#settings.grains,
+          catalogue: this.#catalogue,
+        }),
       };
       const outcomes: Outcome[] = [];
       const before = shown();

@@ -9,9 +9,9 @@ import { ProgramNames, readTable, runCase } from "./program_calls.ts";
 
 hidePrograms();
 const { table, cases } = readTable(new URL(Deno.args[0]));
-const told: (string | null)[] = [];
+const failures: (string | null)[] = [];
 using names = new ProgramNames();
 for (const one of cases) {
-  told.push(await runCase(table, one, names).then(() => null, (error) => String(error?.stack ?? error)));
+  failures.push(await runCase(table, one, names).then(() => null, (error) => String(error?.stack ?? error)));
 }
-Deno.stdout.writeSync(new TextEncoder().encode(JSON.stringify(told)));
+Deno.stdout.writeSync(new TextEncoder().encode(JSON.stringify(failures)));

@@ -20,10 +20,10 @@ async function privateRuns(file: URL): Promise<(i: number) => void> {
     stdout: "piped",
     stderr: "piped",
   }).output();
-  const told: readonly (string | null)[] = JSON.parse(new TextDecoder().decode(stdout) || "[]");
+  const failures: readonly (string | null)[] = JSON.parse(new TextDecoder().decode(stdout) || "[]");
   return (i) => {
-    if (told[i] === null) return;
-    throw new Error(told[i] ?? `no answer: ${new TextDecoder().decode(stderr)}`);
+    if (failures[i] === null) return;
+    throw new Error(failures[i] ?? `no answer: ${new TextDecoder().decode(stderr)}`);
   };
 }
 

@@ -13,7 +13,7 @@ import { isMap, map, type Value } from "../../../lib/values/value.ts";
 type Tree = Readonly<Record<string, string | readonly [link: string] | null>>;
 
 /** A configuration, the requests of minions and the calls of runners, each with Python Salt's answer. */
-export interface World {
+export interface FileServerCase {
   readonly name: string;
   readonly opts: Typed;
   readonly loads: readonly (readonly [load: Typed, reply: Typed])[];
@@ -25,7 +25,7 @@ interface Corpus {
   readonly repository: string;
   readonly trees: Readonly<Record<string, Tree>>;
   readonly roots: Readonly<Record<string, string[]>>;
-  readonly worlds: readonly World[];
+  readonly worlds: readonly FileServerCase[];
 }
 
 /** The corpus. `{root}` is the placeholder for the directory of the trees. */
@@ -38,8 +38,8 @@ export const SALT_FILES: Corpus = JSON.parse(
  * gitfs refuses to start.
  */
 export const SALT_OPTIONS: {
-  readonly refused: readonly (readonly [remotes: Typed, told: readonly string[]])[];
-  readonly worlds: readonly World[];
+  readonly refused: readonly (readonly [remotes: Typed, messages: readonly string[]])[];
+  readonly worlds: readonly FileServerCase[];
 } = JSON.parse(Deno.readTextFileSync(new URL("../../corpus/file_server_options.json", import.meta.url)));
 
 /** The time of the first file, in seconds since the epoch; every file has a different time, as in make_file_server.py. */

@@ -6,7 +6,7 @@
  */
 
 import { assert, assertEquals } from "../assert.ts";
-import { makeFileServer, placed, SALT_FILES, SALT_OPTIONS, type World } from "./file_server.ts";
+import { type FileServerCase, makeFileServer, placed, SALT_FILES, SALT_OPTIONS } from "./file_server.ts";
 import { fromTyped } from "../typed_values.ts";
 import { minionCommand } from "../../../lib/master/minion_commands.ts";
 import { gunzip } from "../../../lib/values/gzip.ts";
@@ -26,20 +26,20 @@ const IDEAS = {
 /** The topic of a test file. */
 export type Idea = keyof typeof IDEAS;
 
-function ideaOf({ name }: World): string | undefined {
+function ideaOf({ name }: FileServerCase): string | undefined {
   return Object.entries(IDEAS).find(([, names]) => names.test(name))?.[0];
 }
 
 /** Registers a test for each configuration of a topic. @throws {Error} If a configuration belongs to no topic. */
-export function testWorlds(idea: Idea): void {
-  for (const world of [...SALT_FILES.worlds, ...SALT_OPTIONS.worlds]) {
-    const own = ideaOf(world);
-    if (own === undefined) throw new Error(`No topic matches the configuration "${world.name}"`);
-    if (own === idea) Deno.test(`the file server answers as Salt's: ${world.name}`, () => assertAnswers(world));
+export function testFileServerCases(idea: Idea): void {
+  for (const testCase of [...SALT_FILES.worlds, ...SALT_OPTIONS.worlds]) {
+    const own = ideaOf(testCase);
+    if (own === undefined) throw new Error(`No topic matches the configuration "${testCase.name}"`);
+    if (own === idea) Deno.test(`the file server answers as Salt's: ${testCase.name}`, () => assertAnswers(testCase));
   }
 }
 
-async function assertAnswers({ opts, loads }: World): Promise<void> {
+async function assertAnswers({ opts, loads }: FileServerCase): Promise<void> {
   using server = await makeFileServer(fromTyped(opts));
   for (const [load, reply] of loads) {
     const sent = placed(fromTyped(load), "{root}", server.root);

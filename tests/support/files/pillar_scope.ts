@@ -13,7 +13,7 @@ import { map, repr, type ValueMap } from "../../../lib/values/value.ts";
 import { loadYaml } from "../../../lib/yaml/load.ts";
 
 /** The functions that a test uses. */
-export interface PillarWorldUse {
+export interface PillarFixture {
   readonly root: string;
   /** The logged errors. */
   readonly errors: string[];
@@ -29,7 +29,7 @@ export interface PillarWorldUse {
 export async function withPillar(
   files: Readonly<Record<string, string>>,
   options: string,
-  use: (world: PillarWorldUse) => Promise<void>,
+  use: (fixture: PillarFixture) => Promise<void>,
 ): Promise<void> {
   const root = Deno.makeTempDirSync({ prefix: "pillar_" });
   const write = (name: string, text: string) => {

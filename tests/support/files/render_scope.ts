@@ -7,7 +7,7 @@ import type { RenderHost, SaltFunction } from "../../../lib/templates/host.ts";
 import { map, type ValueMap } from "../../../lib/values/value.ts";
 
 /** The parts that a test passes. */
-export interface RenderWorldParts {
+export interface RenderFixtureParts {
   /** File texts by path in the tree. They are written below `directory`. */
   readonly files?: Readonly<Record<string, string>>;
   /** The directory for the files. */
@@ -19,21 +19,21 @@ export interface RenderWorldParts {
 }
 
 /** A host for templates. */
-export interface RenderWorld extends RenderHost {
+export interface RenderFixture extends RenderHost {
   readonly logged: string[];
   /** The URLs of requested files. */
-  readonly asked: string[];
+  readonly requestedUrls: string[];
 }
 
 /** Makes a host. All files exist from the start, like files that were fetched before. */
-export function renderWorld(parts: RenderWorldParts = {}): RenderWorld {
+export function renderFixture(parts: RenderFixtureParts = {}): RenderFixture {
   const { files = {}, directory = "", functions = {} } = parts;
   for (const [path, text] of Object.entries(files)) {
     const full = `${directory}/${path}`;
     Deno.mkdirSync(full.slice(0, full.lastIndexOf("/")), { recursive: true });
     Deno.writeTextFileSync(full, text);
   }
-  const logged: string[] = [], asked: string[] = [];
+  const logged: string[] = [], requestedUrls: string[] = [];
   return {
     opts: map(parts.opts ?? {}),
     grains: parts.grains ?? new Map(),
@@ -41,13 +41,13 @@ export function renderWorld(parts: RenderWorldParts = {}): RenderWorld {
     salt: { get: (name) => Object.hasOwn(functions, name) ? functions[name] : undefined },
     files: {
       cacheFile: (url) => {
-        asked.push(url);
+        requestedUrls.push(url);
         const path = url.slice("salt://".length);
         return Object.hasOwn(files, path) ? `${directory}/${path}` : undefined;
       },
     },
     log: (level, message) => void logged.push(`${level}: ${message}`),
     logged,
-    asked,
+    requestedUrls,
   };
 }

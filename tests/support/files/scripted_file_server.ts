@@ -12,11 +12,11 @@ export class ScriptedFileServer {
   /** File contents by environment and path. */
   readonly files: Record<string, Record<string, string>>;
   /** The requests, such as `_serve_file a.txt 4`. */
-  readonly asked: string[] = [];
+  readonly requestLog: string[] = [];
   /** The size of a chunk in bytes. */
   piece = 4;
   /** Called before each answer; its error is thrown to the client. @returns An answer that replaces the real one. */
-  before: (asked: string, load: ValueMap) => Value | void = () => {};
+  before: (request: string, load: ValueMap) => Value | void = () => {};
 
   constructor(files: Record<string, Record<string, string>>) {
     this.files = files;
@@ -24,16 +24,16 @@ export class ScriptedFileServer {
 
   /** The requests since the last call of this method. */
   requests(): string[] {
-    return this.asked.splice(0);
+    return this.requestLog.splice(0);
   }
 
   /** Answers a command. */
   readonly request = async (load: ValueMap): Promise<Value> => {
     const field = (name: string) => str(load.get(name) ?? "");
     const [cmd, path] = [field("cmd"), field("path").replace(/^\|/, "")];
-    const asked = [cmd, path, ...load.has("loc") ? [field("loc")] : []].join(" ").trim();
-    this.asked.push(asked);
-    const instead = this.before(asked, load);
+    const request = [cmd, path, ...load.has("loc") ? [field("loc")] : []].join(" ").trim();
+    this.requestLog.push(request);
+    const instead = this.before(request, load);
     if (instead !== undefined) return instead;
     const files = this.files[field("saltenv")] ?? {};
     const text = files[path];

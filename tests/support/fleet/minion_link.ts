@@ -39,7 +39,7 @@ const TIMEOUTS: SignInTimeouts = {
 };
 
 /** A link and its scripted master. */
-export interface World extends AsyncDisposable {
+export interface LinkFixture extends AsyncDisposable {
   readonly master: ScriptedMaster;
   readonly link: MasterLink;
   /** The log lines, `LEVEL message`. */
@@ -51,7 +51,7 @@ export interface World extends AsyncDisposable {
 }
 
 /** Changes to the default setup. */
-export interface WorldOptions {
+export interface LinkFixtureOptions {
   /** The master's answers. Default: those of a master that accepts every minion. */
   readonly script?: (honest: Script, master: ScriptedMaster) => Script;
   /** The timeouts of sign-ins. */
@@ -67,7 +67,7 @@ export interface WorldOptions {
 }
 
 /** Starts a scripted master, and opens a link that has not signed in yet. */
-export async function start(options: WorldOptions = {}): Promise<World> {
+export async function start(options: LinkFixtureOptions = {}): Promise<LinkFixture> {
   const master = await ScriptedMaster.start(new MasterKeys(masterKey));
   if (options.script !== undefined) master.script = options.script(master.honest, master);
   const pkiDir = Deno.makeTempDirSync({ prefix: "link_" });
@@ -103,19 +103,19 @@ export type ScriptChange = (honest: Script, master: ScriptedMaster) => Script;
 export function signInsWith(...overrides: SignInOverrides[]): ScriptChange {
   return (honest: Script, master: ScriptedMaster): Script => {
     const left = [...overrides];
-    return (asked) => {
-      const lie = asked.cmd === "_auth" ? left.shift() : undefined;
-      return lie === undefined ? honest(asked) : master.keys.signIn(asked.load, lie);
+    return (request) => {
+      const lie = request.cmd === "_auth" ? left.shift() : undefined;
+      return lie === undefined ? honest(request) : master.keys.signIn(request.load, lie);
     };
   };
 }
 
 /** Replaces the answers to all requests except sign-ins. */
 export function requestsWith(
-  answer: (asked: Parameters<Script>[0], honest: Script, master: ScriptedMaster) => Uint8Array | undefined,
+  answer: (request: Parameters<Script>[0], honest: Script, master: ScriptedMaster) => Uint8Array | undefined,
 ): ScriptChange {
-  return (honest: Script, master: ScriptedMaster): Script => (asked) =>
-    asked.cmd === "_auth" ? honest(asked) : answer(asked, honest, master);
+  return (honest: Script, master: ScriptedMaster): Script => (request) =>
+    request.cmd === "_auth" ? honest(request) : answer(request, honest, master);
 }
 
 /** The key waits for an operator. */

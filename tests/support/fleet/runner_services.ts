@@ -33,8 +33,8 @@ export interface RunnerFixture {
 }
 
 /** Runs `test` with its own context. @param config Lines of the master's configuration; `{root}` is the directory. */
-export async function withRunnerFixture(test: (world: RunnerFixture) => Promise<void>, config = ""): Promise<void> {
-  const root = Deno.realPathSync(Deno.makeTempDirSync({ prefix: "runner_world_" }));
+export async function withRunnerFixture(test: (fixture: RunnerFixture) => Promise<void>, config = ""): Promise<void> {
+  const root = Deno.realPathSync(Deno.makeTempDirSync({ prefix: "runner_" }));
   try {
     Deno.mkdirSync(`${root}/etc`);
     const text = `id: host_master\npki_dir: ${root}/pki\ncachedir: ${root}/cache\nsock_dir: ${root}/sock\n${config}`;
@@ -63,9 +63,9 @@ export async function withRunnerFixture(test: (world: RunnerFixture) => Promise<
           note(`${fun}${given} on ${repr(tgt)} (${options.tgtType ?? "glob"})`);
           return Promise.resolve(new Map(answers));
         },
-        job: async (tgt, fun, asked) => ({
+        job: async (tgt, fun, options) => ({
           jid: "20240102030405000002",
-          returns: await context.local.run(tgt, fun, asked),
+          returns: await context.local.run(tgt, fun, options),
           silent: [...gone],
         }),
       },

@@ -169,7 +169,7 @@ function algorithms(request: ValueMap) {
 }
 
 /** A received request: decoded, and its bytes. */
-export interface Asked {
+export interface ReceivedRequest {
   /** The load, decrypted if necessary; an empty map if it cannot be decrypted. */
   readonly load: ValueMap;
   /** `_auth`, `_return`, … */
@@ -179,12 +179,12 @@ export interface Asked {
 }
 
 /** The answer of a scripted master to a request: bytes; `undefined`: no answer. */
-export type Script = (asked: Asked) => Uint8Array | undefined;
+export type Script = (request: ReceivedRequest) => Uint8Array | undefined;
 
 /** A master's two sockets on free ports, and a script for its answers. */
 export class ScriptedMaster implements AsyncDisposable {
   /** All received requests, in order. */
-  readonly asked: Asked[] = [];
+  readonly requests: ReceivedRequest[] = [];
   /** The script; may be changed at any time. */
   script: Script;
   /** The master's keys. */
@@ -220,7 +220,7 @@ export class ScriptedMaster implements AsyncDisposable {
 
   /** The number of received requests with this command. */
   count(cmd: string): number {
-    return this.asked.filter((asked) => asked.cmd === cmd).length;
+    return this.requests.filter((request) => request.cmd === cmd).length;
   }
 
   /** The answers of a master that accepts every minion: keys, an empty pillar, and None. */
@@ -245,14 +245,14 @@ export class ScriptedMaster implements AsyncDisposable {
       const frames = await this.#router.receive();
       if (frames === undefined) return;
       const frame = frames[frames.length - 1];
-      const asked = this.#read(frame);
-      this.asked.push(asked);
-      const reply = this.script(asked);
+      const request = this.#read(frame);
+      this.requests.push(request);
+      const reply = this.script(request);
       if (reply !== undefined) await this.#router.send([...frames.slice(0, -1), reply]);
     }
   }
 
-  #read(frame: Uint8Array): Asked {
+  #read(frame: Uint8Array): ReceivedRequest {
     const request = parseRequest(frame);
     let load: ValueMap = new Map();
     try {
