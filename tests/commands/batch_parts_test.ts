@@ -140,7 +140,7 @@ const JOB: JobRequest = { tgt: ["a1"], tgtType: "list", fun: "test.ping", arg: [
 async function withoutMaster(
   act: (
     parts: BackgroundParts,
-    world: { readonly control: AbortController; readonly lines: string[] },
+    fixture: { readonly control: AbortController; readonly lines: string[] },
   ) => Promise<void>,
 ): Promise<void> {
   const sock_dir = Deno.makeTempDirSync({ prefix: "batch_" });

@@ -21,7 +21,7 @@ const NO_JOBS = {
   outcomes: () => Promise.resolve(new Map()),
 };
 
-interface World {
+interface Fixture {
   readonly root: string;
   readonly jobs: JobStore;
   readonly events: [tag: string, data: ValueMap][];
@@ -33,7 +33,7 @@ interface World {
   run(...words: string[]): Promise<{ code: number; out: string; err: string }>;
 }
 
-async function withWorld(test: (world: World) => Promise<void>, config = ""): Promise<void> {
+async function withFixture(test: (fixture: Fixture) => Promise<void>, config = ""): Promise<void> {
   const root = Deno.makeTempDirSync({ prefix: "salt_run_" });
   const cachedir = `${root}/var/cache/salt/master`;
   try {
@@ -100,11 +100,11 @@ const SALT_OUTPUT: readonly (readonly [words: string[], out: string])[] = [
 ];
 for (const [words, out] of SALT_OUTPUT) {
   Deno.test(`salt-run ${words.join(" ")} prints what Salt prints`, () =>
-    withWorld(async ({ run }) => assertEquals(await run(...words), { code: 0, out, err: "" })));
+    withFixture(async ({ run }) => assertEquals(await run(...words), { code: 0, out, err: "" })));
 }
 
 Deno.test("a runner fires its events, with its arguments and its result, under the tags of its job", () =>
-  withWorld(async ({ run, events }) => {
+  withFixture(async ({ run, events }) => {
     await run("test.arg", "1.0", "a=yes");
     const [[newTag, started], [retTag, ended]] = events;
     const jid = String(started.get("jid"));
@@ -117,7 +117,7 @@ Deno.test("a runner fires its events, with its arguments and its result, under t
   }));
 
 Deno.test("a runner is stored as a job of the master, with the event as its return", () =>
-  withWorld(async ({ run, jobs, events }) => {
+  withFixture(async ({ run, jobs, events }) => {
     await run("test.metasyntactic", "--jid=20250102030405000001");
     const load = jobs.getLoad("20250102030405000001");
     assertEquals(["id", "tgt", "fun"].map((key) => load?.get(key)), [
@@ -136,13 +136,13 @@ Deno.test("a runner is stored as a job of the master, with the event as its retu
   }));
 
 Deno.test("a runner is not stored if the master is configured so", () =>
-  withWorld(async ({ run, jobs }) => {
+  withFixture(async ({ run, jobs }) => {
     await run("test.arg", "--jid=20250102030405000001");
     assertEquals(jobs.exists("20250102030405000001"), false);
   }, "runner_returns: False\n"));
 
 Deno.test("a runner has a proc file while it runs", () =>
-  withWorld(async ({ root, run, io }) => {
+  withFixture(async ({ root, run, io }) => {
     let note: unknown;
     const proc = `${root}/var/cache/salt/master/proc`;
     const local: LocalCommands = {
@@ -162,7 +162,7 @@ Deno.test("a runner has a proc file while it runs", () =>
   }));
 
 Deno.test("an unknown function is reported as by Salt, and is a usage error", () =>
-  withWorld(async ({ run, events }) => {
+  withFixture(async ({ run, events }) => {
     assertEquals(await run("nope.nope"), { code: 64, out: "'nope.nope' is not available.\n", err: "" });
     assertEquals(events.length, 1);
     assertEquals([events[0][1].get("retcode"), events[0][1].get("success")], [254, false]);
@@ -172,7 +172,7 @@ Deno.test("an unknown function is reported as by Salt, and is a usage error", ()
   }));
 
 Deno.test("a name without a function lists the functions", () =>
-  withWorld(async ({ run }) => {
+  withFixture(async ({ run }) => {
     const { code, out } = await run("jobs.list");
     assertEquals(code, 64);
     for (const name of ["jobs.list_job", "jobs.list_jobs", "jobs.list_jobs_filter"]) {
@@ -189,7 +189,7 @@ for (
   ] as const
 ) {
   Deno.test(`salt-run ${words.join(" ")} is refused with the reason and the usage`, () =>
-    withWorld(async ({ run, events }) => {
+    withFixture(async ({ run, events }) => {
       const { code, out } = await run(...words);
       assertEquals(code, 64);
       assertStringIncludes(out, `Passed invalid arguments: ${message}`);
@@ -199,7 +199,7 @@ for (
 }
 
 Deno.test("a runner that throws is a failure, reported without a stack trace", () =>
-  withWorld(async ({ run, jobs, events }) => {
+  withFixture(async ({ run, jobs, events }) => {
     const { code, out } = await run("jobs.list_jobs", "ext_source=mysql", "--jid=20250102030405000001");
     assertEquals(code, 1);
     assertMatch(out, /^Exception occurred in runner jobs.list_jobs: Requested returner mysql is not available.*\n$/);
@@ -209,7 +209,7 @@ Deno.test("a runner that throws is a failure, reported without a stack trace", (
   }));
 
 Deno.test("no master is exit code 69, a refusal 77, both with one line on standard error", () =>
-  withWorld(async ({ run, io }) => {
+  withFixture(async ({ run, io }) => {
     for (
       const [error, expected] of [[new NoMasterError("nobody there"), 69], [
         new RefusedError("x", "go away"),
@@ -224,7 +224,7 @@ Deno.test("no master is exit code 69, a refusal 77, both with one line on standa
   }));
 
 Deno.test("without a function, or with -d, the documentation is shown", () =>
-  withWorld(async ({ run, events }) => {
+  withFixture(async ({ run, events }) => {
     const all = await run();
     assertEquals([all.code, all.err], [0, ""]);
     assertStringIncludes(all.out, "jobs.active:\n\n    ");
@@ -237,7 +237,7 @@ Deno.test("without a function, or with -d, the documentation is shown", () =>
   }));
 
 Deno.test("--async starts the same command in the background and prints its jid", () =>
-  withWorld(async ({ root, run, detached, events }) => {
+  withFixture(async ({ root, run, detached, events }) => {
     const { code, out, err } = await run("--async", "-t", "3", "test.arg", "--no-parse=b", "a=1", "b=2", "--", "-x");
     assertEquals([code, out, events.length], [0, "", 0]);
     const jid = /running under tag salt\/run\/(\d{20})\n$/.exec(err)?.[1];
@@ -252,26 +252,26 @@ Deno.test("--async starts the same command in the background and prints its jid"
   }));
 
 Deno.test("--async of an unknown function is reported at once", () =>
-  withWorld(async ({ run, detached }) => {
+  withFixture(async ({ run, detached }) => {
     assertEquals((await run("--async", "nope.nope")).code, 64);
     assertEquals(detached.length, 0);
   }));
 
 Deno.test("arguments on standard input are treated like those of the command line", () =>
-  withWorld(async ({ run, io }) => {
+  withFixture(async ({ run, io }) => {
     Object.assign(io, { readStdin: () => Promise.resolve("test.arg\na b\nc=1\n--out=raw\n") });
     assertEquals((await run("--args-stdin")).out, "{'args': ['a b'], 'kwargs': {'c': 1}}\n");
   }));
 
 Deno.test("--quiet shows nothing, --out-file writes to a file", () =>
-  withWorld(async ({ root, run }) => {
+  withFixture(async ({ root, run }) => {
     assertEquals(await run("test.metasyntactic", "--quiet"), { code: 0, out: "", err: "" });
     assertEquals((await run("test.metasyntactic", "uk", `--out-file=${root}/out`, "--out=raw")).out, "");
     assertEquals(Deno.readTextFileSync(`${root}/out`), "['wibble', 'wobble', 'wubble', 'flob']\n");
   }));
 
 Deno.test("a progress event is fired and shown", () =>
-  withWorld(async ({ run, events }) => {
+  withFixture(async ({ run, events }) => {
     const { out } = await run("jobs.list_job", "20240102030405000009", "display_progress=True", "--out=raw");
     assertStringIncludes(out, "{'suffix': 'progress', 'event': {'message': 'Querying returner: local_cache'}}\n");
     assertEquals(events.map(([tag]) => tag.replace(/\d{20}/, "")), [
@@ -282,7 +282,7 @@ Deno.test("a progress event is fired and shown", () =>
   }));
 
 Deno.test("manage.down with removekeys deletes the keys and the data of the minions, and requests a new AES key", () =>
-  withWorld(async ({ root, run, events }) => {
+  withFixture(async ({ root, run, events }) => {
     const pki = `${root}/etc/salt/pki/master/minions`;
     Deno.mkdirSync(pki, { recursive: true });
     Deno.writeTextFileSync(`${pki}/web1`, "PEM");
@@ -298,14 +298,14 @@ Deno.test("manage.down with removekeys deletes the keys and the data of the mini
   }));
 
 Deno.test("custom runners are found", () =>
-  withWorld(async ({ root, run }) => {
+  withFixture(async ({ root, run }) => {
     Deno.mkdirSync(`${root}/ext/runners`, { recursive: true });
     Deno.writeTextFileSync(`${root}/ext/runners/mine.js`, "export const twice = (n) => n * 2;\n");
     assertEquals((await run("mine.twice", "21")).out, "42\n");
   }, "extension_modules: /ext\n"));
 
 Deno.test("a runner's own retcode is the exit code", () =>
-  withWorld(async ({ root, run, events }) => {
+  withFixture(async ({ root, run, events }) => {
     Deno.mkdirSync(`${root}/ext/runners`, { recursive: true });
     Deno.writeTextFileSync(
       `${root}/ext/runners/mine.js`,
@@ -318,7 +318,7 @@ Deno.test("a runner's own retcode is the exit code", () =>
   }, "extension_modules: /ext\n"));
 
 Deno.test("invalid options, jids and configuration each print one line and set an exit code", () =>
-  withWorld(async ({ root, run }) => {
+  withFixture(async ({ root, run }) => {
     const option = await run("--nonsense");
     assertEquals(option.code, 64);
     assertStringIncludes(option.err, "salt-run: error: no such option: --nonsense\n");
@@ -331,7 +331,7 @@ Deno.test("invalid options, jids and configuration each print one line and set a
   }));
 
 Deno.test("Ctrl-C ends a runner, and prints its job id", () =>
-  withWorld(async ({ run, io }) => {
+  withFixture(async ({ run, io }) => {
     const controller = new AbortController();
     Object.assign(io, { signal: controller.signal });
     const running = run("test.sleep", "600", "--jid=20250102030405000001");
@@ -343,7 +343,7 @@ Deno.test("Ctrl-C ends a runner, and prints its job id", () =>
   }));
 
 Deno.test("control characters of a return are not written to the terminal", () =>
-  withWorld(async ({ run, jobs }) => {
+  withFixture(async ({ run, jobs }) => {
     const jid = jobs.prepare();
     jobs.saveReturn(map({ id: "web1", jid, return: "\x1b[2Jboo" }));
     const { out } = await run("jobs.lookup_jid", jid);
@@ -351,7 +351,7 @@ Deno.test("control characters of a return are not written to the terminal", () =
   }));
 
 Deno.test("--query selects parts of a result, and an invalid query is a usage error before the runner starts", () =>
-  withWorld(async ({ run, events }) => {
+  withFixture(async ({ run, events }) => {
     const query = (expression: string) =>
       run("jobs.list_jobs", "--out=json", "--out-indent=-1", `--query=${expression}`);
     const { out, code } = await query("*.Function");
@@ -363,7 +363,7 @@ Deno.test("--query selects parts of a result, and an invalid query is a usage er
   }));
 
 Deno.test("jobs.lookup_jid of an unknown job reports this and fails; output for programs is an empty map", () =>
-  withWorld(async ({ run }) => {
+  withFixture(async ({ run }) => {
     for (const jid of ["123", "20300102030405000001"]) {
       const { code, out, err } = await run("jobs.lookup_jid", jid);
       assertEquals([code, out], [1, ""]);
@@ -374,7 +374,7 @@ Deno.test("jobs.lookup_jid of an unknown job reports this and fails; output for 
   }));
 
 Deno.test("salt.cmd runs execution modules on this host, with the master's options and this host's grains", () =>
-  withWorld(async ({ run }) => {
+  withFixture(async ({ run }) => {
     assertEquals(await run("salt.cmd", "test.ping"), { code: 0, out: "True\n", err: "" });
     const { out } = await run("salt.cmd", "test.arg", "1", "a=2", "--out=json", "--out-indent=-1");
     assertEquals(JSON.parse(out), { args: [1], kwargs: { a: 2 } });
@@ -387,7 +387,7 @@ Deno.test("salt.cmd runs execution modules on this host, with the master's optio
   }, "ret_port: 4599\n"));
 
 Deno.test("salt-run salt.wheel runs wheel functions, and names the nearest one for an unknown name", () =>
-  withWorld(async ({ run }) => {
+  withFixture(async ({ run }) => {
     const listed = await run("salt.wheel", "key.list", "accepted", "--out=json", "--out-indent=-1");
     assertEquals(listed.out, '{"minions": []}\n');
     const unknown = await run("salt.wheel", "key.lst", "accepted");
@@ -396,7 +396,7 @@ Deno.test("salt-run salt.wheel runs wheel functions, and names the nearest one f
   }));
 
 Deno.test("a runner of Salt that is not built is reported as such, not as a typing error", () =>
-  withWorld(async ({ run }) => {
+  withFixture(async ({ run }) => {
     const { code, out } = await run("queue.insert", "--out=txt");
     assertEquals(code, 64);
     assert(!out.includes("Did you mean"), out);

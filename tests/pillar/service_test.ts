@@ -17,16 +17,16 @@ import { eventually } from "../support/eventually.ts";
 /** The language of a simple renderer: `<os>` is a grain, `<id>` is the minion's id. */
 const FILES = { "top.sls": "base:\n  '*': [common, os]\n", "common.sls": "c: 1\n", "os.sls": "os: <os>\n" };
 
-interface World {
+interface Fixture {
   /** Requests a pillar. */
-  ask(asked?: Partial<PillarRequest> & { readonly os?: string; readonly other?: string }): Promise<string>;
+  ask(request?: Partial<PillarRequest> & { readonly os?: string; readonly other?: string }): Promise<string>;
   /** The files rendered since the last call. */
   rendered(): string[];
   write(name: string, text: string): void;
   readonly cachedir: string;
 }
 
-async function withService(options: Readonly<Record<string, Value>>, act: (scope: World) => Promise<void>) {
+async function withService(options: Readonly<Record<string, Value>>, act: (scope: Fixture) => Promise<void>) {
   const root = Deno.makeTempDirSync({ prefix: "pillar_service_" });
   const write = (name: string, text: string) => Deno.writeTextFileSync(`${root}/${name}`, text);
   for (const [name, text] of Object.entries(FILES)) write(name, text);
@@ -52,12 +52,12 @@ async function withService(options: Readonly<Record<string, Value>>, act: (scope
     log: () => {},
   };
   const service = new PillarService(opts, host);
-  const scope: World = {
+  const scope: Fixture = {
     write,
     cachedir: opts.cachedir,
     rendered: () => files.splice(0).sort(),
-    async ask({ id = "web1", os = "Debian", other = "", ...asked } = {}) {
-      return repr(decode(await service.pillar(plainRequest(id, map({ os, other }), asked)), "wire"));
+    async ask({ id = "web1", os = "Debian", other = "", ...request } = {}) {
+      return repr(decode(await service.pillar(plainRequest(id, map({ os, other }), request)), "wire"));
     },
   };
   try {

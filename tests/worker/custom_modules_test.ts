@@ -15,7 +15,7 @@ import { eventually, WITHIN_MS } from "../support/eventually.ts";
 import { testOpts } from "../support/calls/job_context.ts";
 import { memoryLog } from "../support/fleet/scripted_master.ts";
 
-class World implements AsyncDisposable {
+class Fixture implements AsyncDisposable {
   readonly root = Deno.makeTempDirSync({ prefix: "custom_" });
   readonly lines: string[];
   readonly pool: JobPool;
@@ -100,15 +100,15 @@ function lives(pid: number): boolean {
 
 for (const [signal, how] of [[9, "killed at once"], [15, "told to end, and killed when it does not"]] as const) {
   Deno.test(`an endless loop of a custom module is ${how}: its process ends`, async () => {
-    await using world = new World({
+    await using fixture = new Fixture({
       loop: "export function f() { Deno.addSignalListener('SIGTERM', () => {}); for (;;); }",
     });
-    const { jid, outcome } = world.start("loop.f");
-    const pid = await world.pidOf(jid);
-    assertEquals([lives(pid), world.pool.signal(jid, signal)], [true, true]);
+    const { jid, outcome } = fixture.start("loop.f");
+    const pid = await fixture.pidOf(jid);
+    assertEquals([lives(pid), fixture.pool.signal(jid, signal)], [true, true]);
     assertEquals((await soon(outcome, "the job")).get("return"), `The job was ended by signal ${signal}`);
     assertEquals(lives(pid), false, "the process goes on");
-    assertEquals(await world.run("test.ping"), true);
+    assertEquals(await fixture.run("test.ping"), true);
   });
 }
 
@@ -122,22 +122,22 @@ const GREEDY = {
 Deno.test("a custom module that uses too much memory fails with a reason, without effect on others", async (t) => {
   for (const [what, text] of Object.entries(GREEDY)) {
     await t.step(what, async () => {
-      await using world = new World(
+      await using fixture = new Fixture(
         {
           greedy: text,
           other: "export async function wait() { await new Promise((r) => setTimeout(r, 300)); return 'here'; }",
         },
         { custom_module_memory: 200_000_000 },
       );
-      const other = world.start("other.wait");
-      const outcome = await world.job("greedy.f");
+      const other = fixture.start("other.wait");
+      const outcome = await fixture.job("greedy.f");
       assertMatch(
         str(outcome.get("return") ?? null),
         /it needed more memory than it may have \(custom_module_memory: 200000000\)|Array buffer allocation failed/,
       );
       assertEquals([outcome.get("retcode"), outcome.get("success")], [1, false]);
       assertEquals((await soon(other.outcome, "the other job")).get("return"), "here");
-      assertEquals(await world.run("test.ping"), true);
+      assertEquals(await fixture.run("test.ping"), true);
     });
   }
 });
@@ -159,26 +159,26 @@ const FORGED: Readonly<Record<string, unknown>> = {
 for (const [what, message] of Object.entries(FORGED)) {
   Deno.test(`a custom module that forges ${what} is killed`, async () => {
     const bytes = [...pack(message)];
-    await using world = new World({
+    await using fixture = new Fixture({
       liar: `export async function f() { postMessage(new Uint8Array([${bytes}])); await new Promise(() => {}); }`,
     });
-    assertStringIncludes(str(await world.run("liar.f")), "The module's process ended: it sent an invalid message:");
-    assertEquals(await world.run("test.ping"), true);
+    assertStringIncludes(str(await fixture.run("liar.f")), "The module's process ended: it sent an invalid message:");
+    assertEquals(await fixture.run("test.ping"), true);
   });
 }
 
 Deno.test("a custom module that sends invalid messages, or too many requests, is killed", async () => {
   const ask = packMessage({ kind: "ask", id: 7, request: { what: "running" } });
-  await using world = new World({
+  await using fixture = new Fixture({
     noise: "export async function f() { postMessage(new Uint8Array(1000).fill(0xc1)); await new Promise(() => {}); }",
     large: "export async function f() { postMessage(new Uint8Array(70e6)); await new Promise(() => {}); }",
     twice: `export async function f() { for (let n = 0; n < 1000; n++) postMessage(new Uint8Array([${[...ask]}]));
       await new Promise(() => {}); }`,
   });
-  assertStringIncludes(str(await world.run("noise.f")), "it sent an invalid message");
-  assertStringIncludes(str(await world.run("large.f")), "a message of 70000000 bytes");
-  assertStringIncludes(str(await world.run("twice.f")), "it sent an invalid message: too many questions");
-  assertEquals(await world.run("test.ping"), true);
+  assertStringIncludes(str(await fixture.run("noise.f")), "it sent an invalid message");
+  assertStringIncludes(str(await fixture.run("large.f")), "a message of 70000000 bytes");
+  assertStringIncludes(str(await fixture.run("twice.f")), "it sent an invalid message: too many questions");
+  assertEquals(await fixture.run("test.ping"), true);
 });
 
 Deno.test("an outcome forged by a custom module affects only its own job", async () => {
@@ -186,26 +186,26 @@ Deno.test("an outcome forged by a custom module affects only its own job", async
     kind: "done",
     outcome: pack({ return: "forged", retcode: 0, success: true, jid: "other" }),
   });
-  await using world = new World({
+  await using fixture = new Fixture({
     liar: `export async function f() { for (let n = 0; n < 3; n++) postMessage(new Uint8Array([${[
       ...done,
     ]}])); return "true"; }`,
     honest: "export async function f() { await new Promise((r) => setTimeout(r, 300)); return 'honest'; }",
   });
-  const honest = world.start("honest.f");
-  assertEquals(await world.run("liar.f"), "forged");
+  const honest = fixture.start("honest.f");
+  assertEquals(await fixture.run("liar.f"), "forged");
   assertEquals((await soon(honest.outcome, "the honest job")).get("return"), "honest");
-  assertEquals(await world.run("honest.f"), "honest");
+  assertEquals(await fixture.run("honest.f"), "honest");
 });
 
 Deno.test("a process runs further jobs of its own module only, and none after a no_log job", async () => {
   const keep = "const seen = []; export function f(what) { seen.push(what); return seen.join(' '); }";
-  await using world = new World({ keep, other: keep });
-  assertEquals([await world.run("keep.f", "a"), await world.run("keep.f", "b")], ["a", "a b"]);
-  assertEquals(await world.run("other.f", "x"), "x");
-  const hidden = world.start("keep.f", ["secret"], { no_log: "aGVyZSBpcyBhIGtleSBvZiAzMiBieXRlcywgYmFzZTY0IQ==" });
+  await using fixture = new Fixture({ keep, other: keep });
+  assertEquals([await fixture.run("keep.f", "a"), await fixture.run("keep.f", "b")], ["a", "a b"]);
+  assertEquals(await fixture.run("other.f", "x"), "x");
+  const hidden = fixture.start("keep.f", ["secret"], { no_log: "aGVyZSBpcyBhIGtleSBvZiAzMiBieXRlcywgYmFzZTY0IQ==" });
   const hiddenReturn = (await soon(hidden.outcome, "the no_log job")).get("return");
-  assertEquals(await world.run("keep.f", "c"), "a b c");
+  assertEquals(await fixture.run("keep.f", "c"), "a b c");
   assert(hiddenReturn === "secret", `it had a process of its own: ${str(hiddenReturn ?? null)}`);
 });
 
@@ -216,37 +216,37 @@ Deno.test("a library that patches the globals of one module cannot read another 
     Map.prototype.set = function (key, value) { seen.push(String(value)); return set.call(this, key, value); };
     globalThis.postMessage = (...all) => (seen.push("post"), postMessage(...all));
     export function f() { return seen.join(" "); }`;
-  await using world = new World({ evil: patched, plain: "export function f(x) { return x; }" });
-  await world.run("evil.f");
-  assertEquals(await world.run("plain.f", "hunter2-secret"), "hunter2-secret");
-  assertEquals(await world.run("test.echo", "hunter2-secret"), "hunter2-secret");
-  assert(!str(await world.run("evil.f")).includes("hunter2-secret"));
+  await using fixture = new Fixture({ evil: patched, plain: "export function f(x) { return x; }" });
+  await fixture.run("evil.f");
+  assertEquals(await fixture.run("plain.f", "hunter2-secret"), "hunter2-secret");
+  assertEquals(await fixture.run("test.echo", "hunter2-secret"), "hunter2-secret");
+  assert(!str(await fixture.run("evil.f")).includes("hunter2-secret"));
 });
 
 Deno.test("a custom module cannot get a foreign process signalled, and cannot prevent being killed", async () => {
   const stranger = new Deno.Command("sleep", { args: ["600"], detached: true }).spawn();
   try {
-    await using world = new World({
+    await using fixture = new Fixture({
       point: `export const f = { async run(_bound, context) {
         for (const pid of [${stranger.pid}, 1, 0, ${Deno.pid}, ${Deno.ppid}]) {
           try { context.child(pid, "started"); } catch { /* the next one */ }
         }
-        const asked = await context.jobs.signal(context.job.jid, 15).then(() => "sent", (error) => error.message);
-        context.log("warning", "asked: " + asked);
+        const reply = await context.jobs.signal(context.job.jid, 15).then(() => "sent", (error) => error.message);
+        context.log("warning", "asked: " + reply);
         await new Promise(() => {});
       } };`,
     });
-    const { jid, outcome } = world.start("point.f");
-    const pid = await world.pidOf(jid);
-    await eventually(() => world.lines.some((line) => line.includes("asked: ")), { what: "the module's word" });
-    assertStringIncludes(world.lines.join("\n"), 'asked: a function that signals jobs declares the permission "all"');
-    for (const signal of [10, 15]) assertEquals(world.pool.signal(jid, signal), true);
+    const { jid, outcome } = fixture.start("point.f");
+    const pid = await fixture.pidOf(jid);
+    await eventually(() => fixture.lines.some((line) => line.includes("asked: ")), { what: "the module's word" });
+    assertStringIncludes(fixture.lines.join("\n"), 'asked: a function that signals jobs declares the permission "all"');
+    for (const signal of [10, 15]) assertEquals(fixture.pool.signal(jid, signal), true);
     assertEquals((await soon(outcome, "the job")).get("return"), "The job was ended by signal 15");
     assertEquals([lives(pid), sendSignal(stranger.pid, 0)], [false, true]);
     // Closing also signals processes that jobs have started.
-    const second = world.start("point.f");
-    await world.pidOf(second.jid);
-    await world.pool.close();
+    const second = fixture.start("point.f");
+    await fixture.pidOf(second.jid);
+    await fixture.pool.close();
     assertEquals((await second.outcome).get("return"), "The minion ended while it ran this job");
     assertEquals(sendSignal(stranger.pid, 0), true, "the stranger was signalled");
   } finally {
@@ -256,27 +256,27 @@ Deno.test("a custom module cannot get a foreign process signalled, and cannot pr
 });
 
 Deno.test("the commands of a custom module's job end with it, also unreported ones", async () => {
-  await using world = new World({
+  await using fixture = new Fixture({
     busy: `export const f = { permissions: "all", async run({}, context) {
       new Deno.Command("sh", { args: ["-c", "echo $$ > " + context.opts.cachedir + "/silent; exec sleep 600"] }).spawn();
       new Deno.Command("sh", { args: ["-c", "echo $$ > " + context.opts.cachedir + "/apart; exec sleep 600"], detached: true }).spawn();
       await context.call("cmd.run", ["echo $$ > " + context.opts.cachedir + "/told; exec sleep 600"], new Map([["python_shell", true]]));
     } };`,
   });
-  const { jid, outcome } = world.start("busy.f");
+  const { jid, outcome } = fixture.start("busy.f");
   const pids = await eventually(() => {
     const read = ["silent", "apart", "told"].map((name) =>
-      Number(Deno.readTextFileSync(`${world.root}/cache/${name}`))
+      Number(Deno.readTextFileSync(`${fixture.root}/cache/${name}`))
     );
     return read.every((pid) => pid > 0) && read;
   }, { what: "the commands" });
-  world.pool.signal(jid, 9);
+  fixture.pool.signal(jid, 9);
   await soon(outcome, "the job");
   await eventually(() => !pids.some(lives), { what: "the end of the commands" });
 });
 
 Deno.test("a custom module changes neither the minion's working directory nor its signal handlers, and leaves nothing on the disk", async () => {
-  await using world = new World({
+  await using fixture = new Fixture({
     nasty: `export const move = { permissions: { read: true }, run() { Deno.chdir("/usr"); return Deno.cwd(); } };
       export function listen() { for (const name of ["SIGUSR2", "SIGINT"]) Deno.addSignalListener(name, () => {}); return true; }
       export function there() { return typeof caches; }
@@ -285,29 +285,29 @@ Deno.test("a custom module changes neither the minion's working directory nor it
         const { Worker } = await import("node:worker_threads");
         const text = \`const { parentPort } = require("node:worker_threads");
           caches.open("x").then(async (cache) => { await cache.put("http://a/b", new Response("x".repeat(1e6))); return "wrote"; })
-            .then((said) => parentPort.postMessage(said), (error) => parentPort.postMessage("failed: " + error.message));\`;
+            .then((reply) => parentPort.postMessage(reply), (error) => parentPort.postMessage("failed: " + error.message));\`;
         const worker = new Worker(text, { eval: true });
-        const said = await new Promise((resolve) => { worker.on("message", resolve); worker.on("error", (e) => resolve("failed: " + e.message)); });
-        return said;
+        const reply = await new Promise((resolve) => { worker.on("message", resolve); worker.on("error", (e) => resolve("failed: " + e.message)); });
+        return reply;
       }`,
   });
   const before = Deno.cwd();
-  assertEquals([await world.run("nasty.move"), Deno.cwd()], ["/usr", before]);
-  assertEquals(await world.run("nasty.listen"), true);
+  assertEquals([await fixture.run("nasty.move"), Deno.cwd()], ["/usr", before]);
+  assertEquals(await fixture.run("nasty.listen"), true);
   // Its own thread, which has web storage, needs more memory than it may use.
-  assertMatch(str(await world.run("nasty.store")), /^failed: |it needed more memory than it may have/);
-  assertEquals(await world.run("nasty.there"), "undefined");
-  const { jid, outcome } = world.start("nasty.wait");
-  const limits = Deno.readTextFileSync(`/proc/${await world.pidOf(jid)}/limits`);
+  assertMatch(str(await fixture.run("nasty.store")), /^failed: |it needed more memory than it may have/);
+  assertEquals(await fixture.run("nasty.there"), "undefined");
+  const { jid, outcome } = fixture.start("nasty.wait");
+  const limits = Deno.readTextFileSync(`/proc/${await fixture.pidOf(jid)}/limits`);
   assertMatch(limits, /^Max file size +0 +0 +bytes/m);
   assertMatch(limits, /^Max core file size +0 +0 +bytes/m);
   assertMatch(limits, /^Max data size +\d+ +\d+ +bytes/m);
-  world.pool.signal(jid, 9);
+  fixture.pool.signal(jid, 9);
   await outcome;
 });
 
 Deno.test("the output of a custom module is logged up to a limit, and does not disturb messages", async () => {
-  await using world = new World({
+  await using fixture = new Fixture({
     loud: `export function f() {
       for (let n = 0; n < 5000; n++) console.log("line", n);
       Deno.stdout.writeSync(new Uint8Array([0, 0, 0, 5, 1, 1, 1, 1, 1, 1]));
@@ -316,26 +316,26 @@ Deno.test("the output of a custom module is logged up to a limit, and does not d
       return "done";
     }`,
   });
-  assertEquals(await world.run("loud.f"), "done");
-  await eventually(() => world.lines.some((line) => line.includes("is left out")), { what: "the end of the lines" });
-  const printed = world.lines.filter((line) => line.includes("printed: "));
+  assertEquals(await fixture.run("loud.f"), "done");
+  await eventually(() => fixture.lines.some((line) => line.includes("is left out")), { what: "the end of the lines" });
+  const printed = fixture.lines.filter((line) => line.includes("printed: "));
   assertMatch(printed[0], /Job-\d+ printed: line 0$/);
   assertEquals(printed.length, 1_000);
-  assertEquals(Math.max(...world.lines.map((line) => line.length)) < 3_000, true);
-  assertEquals(await world.run("loud.f"), "done");
+  assertEquals(Math.max(...fixture.lines.map((line) => line.length)) < 3_000, true);
+  assertEquals(await fixture.run("loud.f"), "done");
 });
 
 Deno.test("a library cannot extend the permissions of the module that imports it", async () => {
-  await using world = new World({
+  await using fixture = new Fixture({
     honest: `import { help } from "../lib/library.js";
       export const f = { run: () => help() };
       export const asks = { permissions: { read: ["/etc/hosts"] }, run: () => help() };`,
   });
-  Deno.mkdirSync(`${world.root}/ext/lib`);
+  Deno.mkdirSync(`${fixture.root}/ext/lib`);
   // Below the modules directory, which every function may read.
-  Deno.mkdirSync(`${world.root}/ext/modules/lib`);
+  Deno.mkdirSync(`${fixture.root}/ext/modules/lib`);
   Deno.writeTextFileSync(
-    `${world.root}/ext/modules/lib/library.js`,
+    `${fixture.root}/ext/modules/lib/library.js`,
     `Object.prototype.permissions = "all";
      const { entries } = Object;
      Object.entries = (object) => entries(object).map(([key, one]) => {
@@ -344,11 +344,11 @@ Deno.test("a library cannot extend the permissions of the module that imports it
      });
      export function help() { return Deno.readTextFileSync("/etc/shadow").length; }`,
   );
-  const path = `${world.root}/ext/modules/honest.js`;
+  const path = `${fixture.root}/ext/modules/honest.js`;
   Deno.writeTextFileSync(path, Deno.readTextFileSync(path).replace("../lib/library.js", "./lib/library.js"));
   for (const fun of ["honest.f", "honest.asks"]) {
     assertMatch(
-      str(await world.run(fun)),
+      str(await fixture.run(fun)),
       /has the permissions all when it runs, and \S+ in the text of its file|do not allow this/,
       fun,
     );
@@ -356,7 +356,7 @@ Deno.test("a library cannot extend the permissions of the module that imports it
 });
 
 /** Functions whose declaration is not a literal, and the error message. */
-const NOT_LITERAL: readonly [fun: string, text: string, told: RegExp][] = [
+const NOT_LITERAL: readonly [fun: string, text: string, message: RegExp][] = [
   [
     "a variable",
     'const ALL = "all"; export const f = { permissions: ALL, run: () => 1 };',
@@ -394,53 +394,53 @@ const NOT_LITERAL: readonly [fun: string, text: string, told: RegExp][] = [
     /has the permissions all when it runs, and read in the text/,
   ],
 ];
-for (const [what, text, told] of NOT_LITERAL) {
+for (const [what, text, message] of NOT_LITERAL) {
   Deno.test(`permissions that are ${what} count as none, and the error reports that`, async () => {
-    await using world = new World({ own: text });
-    const outcome = await world.job("own.f");
-    assertMatch(str(outcome.get("return") ?? null), told);
+    await using fixture = new Fixture({ own: text });
+    const outcome = await fixture.job("own.f");
+    assertMatch(str(outcome.get("return") ?? null), message);
     assertEquals([outcome.get("retcode"), outcome.get("success")], [1, false]);
   });
 }
 
 Deno.test("a custom function called by a built-in one gets no more permissions than the caller", async () => {
-  await using world = new World({
+  await using fixture = new Fixture({
     own: `export const f = { permissions: { read: ["/etc/shadow"] }, params: { x: { type: "str" } },
         run: ({ x }) => x + Deno.readTextFileSync("/etc/shadow").length };
       export const g = { params: { x: { type: "str" } }, run: ({ x }) => "got " + x };
       export const slow = { run: () => new Promise(() => {}) };`,
   });
-  assertEquals(await world.run("test.cross_test", "own.g", ["a=b"]), "got a=b");
+  assertEquals(await fixture.run("test.cross_test", "own.g", ["a=b"]), "got a=b");
   assertStringIncludes(
-    str(await world.run("test.cross_test", "own.f", ["x"])),
+    str(await fixture.run("test.cross_test", "own.f", ["x"])),
     'Requires read access to "/etc/shadow"',
   );
-  assertMatch(str(await world.run("own.f", "x")), /^x\d+$/);
-  const slow = world.start("test.cross_test", ["own.slow"]);
-  await eventually(async () => (await world.pool.describe()).some((line) => line.includes("running own.slow")), {
+  assertMatch(str(await fixture.run("own.f", "x")), /^x\d+$/);
+  const slow = fixture.start("test.cross_test", ["own.slow"]);
+  await eventually(async () => (await fixture.pool.describe()).some((line) => line.includes("running own.slow")), {
     what: "the called function",
   });
-  assertEquals(world.pool.running().map(({ fun }) => fun), ["test.cross_test"]);
-  assertEquals(world.pool.signal(slow.jid, 9), true);
+  assertEquals(fixture.pool.running().map(({ fun }) => fun), ["test.cross_test"]);
+  assertEquals(fixture.pool.signal(slow.jid, 9), true);
   assertEquals((await soon(slow.outcome, "the job")).get("return"), "The job was ended by signal 9");
-  await eventually(async () => !(await world.pool.describe()).some((line) => line.includes("running")), {
+  await eventually(async () => !(await fixture.pool.describe()).some((line) => line.includes("running")), {
     what: "the end of what was called",
   });
 });
 
 Deno.test("sys.doc and sys.argspec list custom functions, also if another module hangs or fails", async () => {
-  await using world = new World({
+  await using fixture = new Fixture({
     own:
       `export const f = { doc: "Does.", params: { a: { type: "int" }, b: { type: "str", default: "x" } }, run: () => 1 };`,
     bad: "throw new Error('not today');",
   });
-  const docs = await world.run("sys.doc", "own");
+  const docs = await fixture.run("sys.doc", "own");
   assert(isMap(docs));
   assertStringIncludes(str(docs.get("own.f") ?? null), "Does.");
-  const spec = await world.run("sys.argspec", "own.f");
+  const spec = await fixture.run("sys.argspec", "own.f");
   assertEquals(spec, map({ "own.f": map({ args: ["a", "b"], defaults: ["x"], varargs: null, kwargs: null }) }));
-  assertMatch(str(await world.run("bad.f")), /^'bad.f' is not available. Possible reasons: '.*bad.js: not today'$/);
-  assertEquals(await world.run("sys.list_functions", "test.ping"), ["test.ping"]);
+  assertMatch(str(await fixture.run("bad.f")), /^'bad.f' is not available. Possible reasons: '.*bad.js: not today'$/);
+  assertEquals(await fixture.run("sys.list_functions", "test.ping"), ["test.ping"]);
 });
 
 Deno.test("descriptions that a custom module forges are taken as far as they are some", async () => {
@@ -450,24 +450,24 @@ Deno.test("descriptions that a custom module forges are taken as far as they are
     { name: "liar.f", doc: 5, params: { a: 5, b: { type: "odd" }, c: { type: "int", default: 1 } }, varArgs: ["x"] },
   ];
   const done = packMessage({ kind: "done", outcome: pack({ functions, problems: 5 }) });
-  await using world = new World({
+  await using fixture = new Fixture({
     liar: `postMessage(new Uint8Array([${[...done]}])); export const f = () => 1;`,
   });
-  assertEquals(await world.run("sys.list_functions", "liar"), ["liar.f"]);
+  assertEquals(await fixture.run("sys.list_functions", "liar"), ["liar.f"]);
   assertEquals(
-    await world.run("sys.argspec", "liar.f"),
+    await fixture.run("sys.argspec", "liar.f"),
     map({ "liar.f": map({ args: ["c"], defaults: [1], varargs: null, kwargs: null }) }),
   );
 });
 
 Deno.test("a custom module whose loading ends the process is named as the reason why no custom function is listed", async () => {
-  await using world = new World({
+  await using fixture = new Fixture({
     dying: "Promise.reject(new Error('blue')); await new Promise(() => {});",
     own: "export const f = () => 1;",
   });
-  assertEquals(await world.run("own.f"), 1);
-  assertEquals(await world.run("sys.list_functions", "own"), []);
-  const described = await world.pool.describeCustom();
+  assertEquals(await fixture.run("own.f"), 1);
+  assertEquals(await fixture.run("sys.list_functions", "own"), []);
+  const described = await fixture.pool.describeCustom();
   assert(isMap(described) && isMap(described.get("problems")));
   assertStringIncludes(str(described.get("problems") ?? null), "The module's process ended: ");
 });
@@ -481,7 +481,7 @@ Deno.test("a process of a custom module starts once, whatever it says, and its o
     }),
   ];
   const posts = messages.map((bytes) => `postMessage(new Uint8Array([${[...bytes]}]));`).join(" ");
-  await using world = new World({ own: `let n = 0; export const f = () => { ${posts} return ++n; };` });
+  await using fixture = new Fixture({ own: `let n = 0; export const f = () => { ${posts} return ++n; };` });
   const load = map({
     jid: "20260101000000009999",
     fun: "own.f",
@@ -493,22 +493,22 @@ Deno.test("a process of a custom module starts once, whatever it says, and its o
   });
   let output = "";
   const outcome = await soon(
-    world.pool.run(load, ({ bytes }) => output += new TextDecoder().decode(bytes)),
+    fixture.pool.run(load, ({ bytes }) => output += new TextDecoder().decode(bytes)),
     "the job",
   );
   assertEquals([outcome.get("return"), output], [1, "A"]);
-  assertEquals(await world.run("own.f"), 2, "the same process");
+  assertEquals(await fixture.run("own.f"), 2, "the same process");
 });
 
 Deno.test("a custom module that replaces a built-in one is treated as custom", async () => {
-  await using world = new World({ match: "export function glob() { return Deno.pid; }" });
-  const pid = await world.run("match.glob");
+  await using fixture = new Fixture({ match: "export function glob() { return Deno.pid; }" });
+  const pid = await fixture.run("match.glob");
   assert(typeof pid === "number" && pid !== Deno.pid, "it ran in the minion");
 });
 
 Deno.test("a custom module is available under its virtual name, or reports why it is not", async () => {
   const virtual = (what: string) => `export const virtual = ${what};\n`;
-  await using world = new World(
+  await using fixture = new Fixture(
     {
       mypkg: virtual('{ name: "pkg", serves: [{ grains: { os: ["Debian"] }, otherwise: "not here" }] }') +
         "export const f = () => 'mine';",
@@ -529,17 +529,17 @@ Deno.test("a custom module is available under its virtual name, or reports why i
     { providers: new Map([["service", "chosen"]]) },
     map({ os: "Debian" }),
   );
-  assertEquals(await world.run("pkg.f"), "mine");
-  assertEquals(await world.run("service.f"), "chosen");
+  assertEquals(await fixture.run("pkg.f"), "mine");
+  assertEquals(await fixture.run("service.f"), "chosen");
   // Of several files with one virtual name, the first that serves this host is the module.
-  assertEquals(await world.run("second_pkg.f"), "'second_pkg.f' is not available.");
-  assertEquals(await world.run("mypkg.f"), "'mypkg.f' is not available. Did you mean pkg.f?");
-  assertEquals(await world.run("elsewhere.f"), "'elsewhere' __virtual__ returned False: only on Arch");
-  assertEquals(await world.run("test.ping"), "'test' __virtual__ returned False: no program");
-  assertEquals(await world.run("reader.f"), "read");
-  assertEquals(await world.run("missing.f"), "'missing' __virtual__ returned False: accounts");
-  assertStringIncludes(str(await world.run("unclear.f")), `"virtual" is no literal in line 1 of ${world.root}`);
-  const modules = await world.run("sys.list_modules");
+  assertEquals(await fixture.run("second_pkg.f"), "'second_pkg.f' is not available.");
+  assertEquals(await fixture.run("mypkg.f"), "'mypkg.f' is not available. Did you mean pkg.f?");
+  assertEquals(await fixture.run("elsewhere.f"), "'elsewhere' __virtual__ returned False: only on Arch");
+  assertEquals(await fixture.run("test.ping"), "'test' __virtual__ returned False: no program");
+  assertEquals(await fixture.run("reader.f"), "read");
+  assertEquals(await fixture.run("missing.f"), "'missing' __virtual__ returned False: accounts");
+  assertStringIncludes(str(await fixture.run("unclear.f")), `"virtual" is no literal in line 1 of ${fixture.root}`);
+  const modules = await fixture.run("sys.list_modules");
   assert(Array.isArray(modules));
   assertEquals(["pkg", "service", "mypkg", "elsewhere", "test", "unclear"].filter((name) => modules.includes(name)), [
     "pkg",
@@ -551,12 +551,12 @@ Deno.test("a custom module that the options leave out, or whose file cannot be r
   const text = "export const f = () => 'here';";
   for (const [option, names] of [["disable_modules", ["off"]], ["whitelist_modules", ["on", "odd", "gone"]]] as const) {
     const options = { [option]: [...names] };
-    await using world = new World({ on: text, off: text, odd: "export const f = (;" }, options);
-    Deno.symlinkSync("nowhere", `${world.root}/ext/modules/gone.js`);
-    await world.pool.reload();
-    assertEquals(await world.run("on.f"), "here");
+    await using fixture = new Fixture({ on: text, off: text, odd: "export const f = (;" }, options);
+    Deno.symlinkSync("nowhere", `${fixture.root}/ext/modules/gone.js`);
+    await fixture.pool.reload();
+    assertEquals(await fixture.run("on.f"), "here");
     for (const fun of ["off.f", "odd.f", "gone.f"]) {
-      assertStringIncludes(str(await world.run(fun)), `'${fun}' is not available.`);
+      assertStringIncludes(str(await fixture.run(fun)), `'${fun}' is not available.`);
     }
   }
 });

@@ -39,7 +39,7 @@ export const mod_watch = {
 };
 `;
 
-class World implements AsyncDisposable {
+class Fixture implements AsyncDisposable {
   readonly root = Deno.makeTempDirSync({ prefix: "custom_states_" });
   readonly modules: CallModules;
   readonly job;
@@ -65,13 +65,13 @@ class World implements AsyncDisposable {
 }
 
 Deno.test("a custom state module changes only what its file declares, and nothing in test mode", async (t) => {
-  await using world = new World({ "app.js": APP });
-  const name = `${world.root}/version`;
+  await using fixture = new Fixture({ "app.js": APP });
+  const name = `${fixture.root}/version`;
   const change = map({ version: { old: null, new: "2" } });
 
   await t.step("test mode", async () => {
-    const told = await world.call("app.installed", { name, version: "2" }, true);
-    assertEquals([told.get("result"), told.get("comment"), told.get("changes")], [
+    const result = await fixture.call("app.installed", { name, version: "2" }, true);
+    assertEquals([result.get("result"), result.get("comment"), result.get("changes")], [
       null,
       `would change ${name}`,
       change,
@@ -80,35 +80,35 @@ Deno.test("a custom state module changes only what its file declares, and nothin
   });
 
   await t.step("two runs", async () => {
-    const first = await world.call("app.installed", { name, version: "2" });
+    const first = await fixture.call("app.installed", { name, version: "2" });
     assertEquals([first.get("result"), first.get("comment"), first.get("changes")], [true, "changed", change]);
-    const second = await world.call("app.installed", { name, version: "2" });
+    const second = await fixture.call("app.installed", { name, version: "2" });
     assertEquals([second.get("comment"), second.get("changes")], ["as wanted", new Map()]);
   });
 
   await t.step("an undeclared permission is refused", async () => {
-    const error = await assertRejects(() => world.call("app.undeclared", { name }));
+    const error = await assertRejects(() => fixture.call("app.undeclared", { name }));
     assertStringIncludes(error.message, "write access");
   });
 
   await t.step("it calls other states", async () => {
-    assertEquals((await world.call("app.nested", { name: "x" })).get("comment"), "Success!");
-    assertEquals((await world.call("app.nested", { name: "x" }, true)).get("result"), null);
+    assertEquals((await fixture.call("app.nested", { name: "x" })).get("comment"), "Success!");
+    assertEquals((await fixture.call("app.nested", { name: "x" }, true)).get("result"), null);
   });
 
   await t.step("its commands run as the user that the state names", async () => {
     const low = map({ name: "x", runas: "app" });
-    const told = await callState("app.owned", { name: "x" }, { job: world.job, state: { low } });
-    assertEquals(told.get("comment"), "app");
-    assertEquals((await world.call("app.owned", { name: "x" })).get("comment"), "nobody is named");
+    const result = await callState("app.owned", { name: "x" }, { job: fixture.job, state: { low } });
+    assertEquals(result.get("comment"), "app");
+    assertEquals((await fixture.call("app.owned", { name: "x" })).get("comment"), "nobody is named");
   });
 
   await t.step("mod_watch gets the arguments of the state", async () => {
-    assertEquals((await world.call("app.mod_watch", { name: "x", sfun: "installed" })).get("comment"), "sfun");
+    assertEquals((await fixture.call("app.mod_watch", { name: "x", sfun: "installed" })).get("comment"), "sfun");
   });
 
   await t.step("its functions are listed with their parameters", async () => {
-    const all = await world.modules.catalogue.states.all();
+    const all = await fixture.modules.catalogue.states.all();
     assertEquals(all.filter(({ name }) => name.startsWith("app.")).map(({ name }) => name), [
       "app.installed",
       "app.mod_watch",
@@ -116,30 +116,30 @@ Deno.test("a custom state module changes only what its file declares, and nothin
       "app.owned",
       "app.undeclared",
     ]);
-    const fun = await world.modules.catalogue.states.get("app.installed");
+    const fun = await fixture.modules.catalogue.states.get("app.installed");
     assertEquals([fun?.doc, Object.keys(fun?.params ?? {})], ["Writes the version of an app into a file.", [
       "name",
       "version",
     ]]);
     assert(all.some(({ name }) => name === "test.nop"));
-    assert(!(await world.modules.catalogue.all()).some(({ name }) => name.includes("app.")));
-    await assertRejects(() => world.call("app.installed", { name, usr: "x" }));
+    assert(!(await fixture.modules.catalogue.all()).some(({ name }) => name.includes("app.")));
+    await assertRejects(() => fixture.call("app.installed", { name, usr: "x" }));
   });
 });
 
 Deno.test("a custom state module replaces a built-in one of its name", async () => {
   const text = `export const nop = { params: { name: {type: "str"} },
     run: ({ name }) => ({ name, result: true, comment: "own", changes: {} }) };`;
-  await using world = new World({ "test.js": text });
-  assertEquals((await world.call("test.nop", { name: "x" })).get("comment"), "own");
+  await using fixture = new Fixture({ "test.js": text });
+  assertEquals((await fixture.call("test.nop", { name: "x" })).get("comment"), "own");
 });
 
 Deno.test("a custom state module that is invalid or not available reports the reason", async () => {
-  await using world = new World({
+  await using fixture = new Fixture({
     "plain.js": "export function installed(name) { return { name }; }",
     "other.js": APP.replace('["Linux"]', '["Plan9"]'),
   });
-  const { states } = world.modules.catalogue;
+  const { states } = fixture.modules.catalogue;
   assertEquals(await states.get("plain.installed"), undefined);
   assertStringIncludes(states.problems().get("plain") ?? "", "installed is a plain function");
   assertEquals(await states.get("other.installed"), undefined);

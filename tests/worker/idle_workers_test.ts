@@ -3,7 +3,7 @@ import { assertEquals } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
 
 /** Idle workers represented by names, and the names of stopped workers. */
-function world(times: { idleMs?: number; spareMs?: number } = {}) {
+function workersFixture(times: { idleMs?: number; spareMs?: number } = {}) {
   const ended: string[] = [];
   const idle = new IdleWorkers<{ name: string; stop(): Promise<void> }>(times);
   const worker = (name: string) => ({ name, stop: () => Promise.resolve(void ended.push(name)) });
@@ -12,7 +12,7 @@ function world(times: { idleMs?: number; spareMs?: number } = {}) {
 }
 
 Deno.test("the worker that ran last is used first, a worker that has not run yet is used last", () => {
-  using w = world();
+  using w = workersFixture();
   w.idle.add(w.worker("new"), "none");
   w.idle.put(w.worker("warm"), "none");
   assertEquals(w.names(), ["warm", "new"]);
@@ -21,7 +21,7 @@ Deno.test("the worker that ran last is used first, a worker that has not run yet
 });
 
 Deno.test("of many idle workers two are kept long: one without permissions, and the one with permissions that ran last", async () => {
-  using w = world({ spareMs: 20 });
+  using w = workersFixture({ spareMs: 20 });
   for (const name of ["a", "b", "c"]) w.idle.put(w.worker(name), "none");
   assertEquals([w.names(), w.ended], [["c", "b", "a"], []]);
   await eventually(() => w.ended.length === 1, { what: "the end of the surplus worker" });
@@ -32,7 +32,7 @@ Deno.test("of many idle workers two are kept long: one without permissions, and 
 });
 
 Deno.test("at most four workers are idle: of two without permissions the one that ran last is stopped, else the last one with permissions", () => {
-  using w = world();
+  using w = workersFixture();
   w.idle.put(w.worker("free"), "none");
   for (let i = 0; i < 3; i++) w.idle.put(w.worker(`all ${i}`), "all");
   assertEquals([w.names().length, w.ended], [4, []]);
@@ -45,7 +45,7 @@ Deno.test("at most four workers are idle: of two without permissions the one tha
 });
 
 Deno.test("workers that were taken or removed are no longer idle, and clear returns the others", () => {
-  using w = world();
+  using w = workersFixture();
   const [a, b] = [w.worker("a"), w.worker("b")];
   w.idle.put(a, "all");
   w.idle.put(b, "none");
@@ -56,7 +56,7 @@ Deno.test("workers that were taken or removed are no longer idle, and clear retu
 });
 
 Deno.test("one idle worker without permissions is kept", async () => {
-  using w = world({ idleMs: 20 });
+  using w = workersFixture({ idleMs: 20 });
   w.idle.put(w.worker("first"), "none");
   w.idle.put(w.worker("second"), "none");
   await eventually(() => w.ended.length > 0, { what: "the end of one" });

@@ -46,7 +46,7 @@ const MODULES = {
   wrong: `export const f = { permissions: { everything: true }, run: () => 1 };`,
 };
 
-class World implements AsyncDisposable {
+class Fixture implements AsyncDisposable {
   readonly root = Deno.makeTempDirSync({ prefix: "permissions_" });
   readonly lines: string[];
   readonly pool: JobPool;
@@ -93,7 +93,7 @@ class World implements AsyncDisposable {
 const UNDECLARED = "The permissions that the function declares do not allow this";
 
 /** Functions without the permissions for their work, and the error messages. */
-const REFUSED: readonly [fun: string, told: string][] = [
+const REFUSED: readonly [fun: string, message: string][] = [
   ["peek.plain", `${UNDECLARED}: read access to "/etc/shadow". A module of your own declares what peek.plain needs`],
   ["peek.silent", `${UNDECLARED}: read access to "/etc/shadow"`],
   ["peek.other", `${UNDECLARED}: read access to "/etc/shadow"`],
@@ -114,59 +114,59 @@ const REFUSED: readonly [fun: string, told: string][] = [
 ];
 
 Deno.test("a custom module reads /etc/shadow only if it declares that", async (t) => {
-  await using world = new World();
-  for (const [fun, told] of REFUSED) {
+  await using fixture = new Fixture();
+  for (const [fun, message] of REFUSED) {
     await t.step(`${fun} is refused`, async () => {
-      const outcome = await world.job(fun);
-      assertStringIncludes(str(outcome.get("return") ?? null), told);
+      const outcome = await fixture.job(fun);
+      assertStringIncludes(str(outcome.get("return") ?? null), message);
       assertEquals([outcome.get("retcode"), outcome.get("success")], [1, false]);
     });
   }
   for (const fun of ["peek.asked", "peek.everything", "peek.write"]) {
-    await t.step(`${fun} has its declared permissions`, async () => assertEquals(await world.run(fun), true));
+    await t.step(`${fun} has its declared permissions`, async () => assertEquals(await fixture.run(fun), true));
   }
   await t.step("permissions of one function are not passed to the next one", async () => {
-    assertEquals(await world.run("peek.asked"), true);
-    for (let n = 0; n < 3; n++) assertEquals(await world.run("peek.caught"), "NotCapable");
-    assertEquals(await world.run("peek.asked"), true);
+    assertEquals(await fixture.run("peek.asked"), true);
+    for (let n = 0; n < 3; n++) assertEquals(await fixture.run("peek.caught"), "NotCapable");
+    assertEquals(await fixture.run("peek.asked"), true);
   });
 });
 
 Deno.test("a custom module that declares programs runs them, itself and by built-in functions", async () => {
-  await using world = new World();
-  assertEquals(await world.run("peek.programs"), "42");
-  assertEquals(await world.run("peek.program"), true);
-  assertStringIncludes(str(await world.run("peek.other_program")), `${UNDECLARED}: run access to "uname"`);
-  const both = await world.job(["peek.programs", "test.ping", "cmd.run"], [], [], ["echo 43"]);
+  await using fixture = new Fixture();
+  assertEquals(await fixture.run("peek.programs"), "42");
+  assertEquals(await fixture.run("peek.program"), true);
+  assertStringIncludes(str(await fixture.run("peek.other_program")), `${UNDECLARED}: run access to "uname"`);
+  const both = await fixture.job(["peek.programs", "test.ping", "cmd.run"], [], [], ["echo 43"]);
   assertEquals(repr(both.get("return") ?? null), "{'peek.programs': '42', 'test.ping': True, 'cmd.run': '43'}");
 });
 
 Deno.test("the functions of one job have all their declared permissions together", async () => {
-  await using world = new World();
-  const both = await world.job(["peek.asked", "peek.caught"], [], []);
+  await using fixture = new Fixture();
+  const both = await fixture.job(["peek.asked", "peek.caught"], [], []);
   assertEquals(repr(both.get("return") ?? null), "{'peek.asked': True, 'peek.caught': True}");
   assertEquals(
-    repr(await world.run(["peek.caught", "test.ping"], [], [])),
+    repr(await fixture.run(["peek.caught", "test.ping"], [], [])),
     "{'peek.caught': 'NotCapable', 'test.ping': True}",
   );
 });
 
 Deno.test("a function whose declaration has changed after a reload has only the new permissions", async () => {
-  await using world = new World();
-  assertEquals(await world.run("peek.asked"), true);
-  world.write("peek", MODULES.peek.replace(`{ read: ["/etc/shadow"] }`, `"none"`) + "\n// changed");
-  await world.pool.reload();
-  assertStringIncludes(str(await world.run("peek.asked")), UNDECLARED);
+  await using fixture = new Fixture();
+  assertEquals(await fixture.run("peek.asked"), true);
+  fixture.write("peek", MODULES.peek.replace(`{ read: ["/etc/shadow"] }`, `"none"`) + "\n// changed");
+  await fixture.pool.reload();
+  assertStringIncludes(str(await fixture.run("peek.asked")), UNDECLARED);
 });
 
 Deno.test("idle are one worker without permissions, at most one with permissions, and two processes of custom modules", async () => {
-  await using world = new World();
-  for (const fun of ["test.ping", "status.loadavg", "cmd.shells", "test.ping"]) await world.run(fun);
-  await eventually(async () => (await world.pool.describe()).length === 2, {
+  await using fixture = new Fixture();
+  for (const fun of ["test.ping", "status.loadavg", "cmd.shells", "test.ping"]) await fixture.run(fun);
+  await eventually(async () => (await fixture.pool.describe()).length === 2, {
     what: "the end of those that are not needed",
   });
-  for (const fun of ["peek.asked", "peek.plain", "peek.everything"]) await world.run(fun);
-  assertEquals((await world.pool.describe()).length, 4);
+  for (const fun of ["peek.asked", "peek.plain", "peek.everything"]) await fixture.run(fun);
+  assertEquals((await fixture.pool.describe()).length, 4);
 });
 
 /** Arguments for the built-in functions that need some. */
@@ -188,7 +188,7 @@ const ARGUMENTS: Readonly<Record<string, readonly Value[]>> = {
 const LEFT_OUT = ["saltutil.kill_all_jobs", "saltutil.term_all_jobs"];
 
 Deno.test("every built-in function runs with the permissions that it declares", async () => {
-  await using world = new World();
+  await using fixture = new Fixture();
   // Functions that declare all permissions are skipped: nothing is refused to them, and many of them change the host.
   const entries = (await loadCatalogue().all()).filter(({ name, fun }) =>
     !LEFT_OUT.includes(name) && fun.permissions !== "all"
@@ -198,14 +198,16 @@ Deno.test("every built-in function runs with the permissions that it declares", 
     const needed = Object.values(fun.params).filter((parameter) => parameter.default === undefined);
     const arg = ARGUMENTS[name] ??
       needed.map(({ type }) => type === "int" || type === "float" ? 1 : type === "dict" ? new Map() : "true");
-    const said = str(await world.run(name, ...arg));
+    const result = str(await fixture.run(name, ...arg));
     assertEquals(
-      /do not allow this|NotCapable|Requires \w+ access|cannot be given/.exec(said)?.[0],
+      /do not allow this|NotCapable|Requires \w+ access|cannot be given/.exec(result)?.[0],
       undefined,
-      `${name}: ${said}`,
+      `${name}: ${result}`,
     );
   }
-  const denied = world.lines.filter((line) => /NotCapable|Requires \w+ access/.test(line) && !/eager|wrong/.test(line));
+  const denied = fixture.lines.filter((line) =>
+    /NotCapable|Requires \w+ access/.test(line) && !/eager|wrong/.test(line)
+  );
   assertEquals(denied, []);
 });
 

@@ -34,12 +34,12 @@ export function reject() { Promise.reject(new Error("nobody watches")); return n
 export async function ask(action) { return await new Promise(() => {}); }
 `;
 
-class World implements AsyncDisposable {
+class Fixture implements AsyncDisposable {
   readonly root = Deno.makeTempDirSync({ prefix: "pool_" });
-  readonly asked: MinionRequest[] = [];
+  readonly requests: MinionRequest[] = [];
   readonly lines: string[];
   readonly pool: JobPool;
-  answer: (asked: MinionRequest) => Promise<Value> = () => Promise.resolve(true);
+  answer: (request: MinionRequest) => Promise<Value> = () => Promise.resolve(true);
   #jids = 0;
 
   /** @param termMs The time limit for a job to end itself. Default: enough for a busy machine. */
@@ -53,9 +53,9 @@ class World implements AsyncDisposable {
       log,
       termMs,
       threadUrl,
-      answer: (asked) => {
-        this.asked.push(asked);
-        return this.answer(asked);
+      answer: (request) => {
+        this.requests.push(request);
+        return this.answer(request);
       },
     });
   }
@@ -101,12 +101,12 @@ const killed = (signal: number) =>
   map({ return: `The job was ended by signal ${signal}`, retcode: 1, success: false, out: "nested" });
 
 Deno.test("a job's outcome has its return, its retcode and whether it succeeded", async () => {
-  await using world = new World();
-  assertEquals(await world.start("test.ping").outcome, map({ return: true, retcode: 0, success: true }));
-  const failed = await world.start("no.such").outcome;
+  await using fixture = new Fixture();
+  assertEquals(await fixture.start("test.ping").outcome, map({ return: true, retcode: 0, success: true }));
+  const failed = await fixture.start("no.such").outcome;
   assertEquals([failed.get("retcode"), failed.get("success"), failed.get("out")], [1, false, "nested"]);
   assertEquals(
-    await world.start(["test.ping", "test.echo"], [], ["x"]).outcome,
+    await fixture.start(["test.ping", "test.echo"], [], ["x"]).outcome,
     map({
       return: { "test.ping": true, "test.echo": "x" },
       retcode: { "test.ping": 0, "test.echo": 0 },
@@ -116,77 +116,80 @@ Deno.test("a job's outcome has its return, its retcode and whether it succeeded"
 });
 
 Deno.test("a job with a returner returns its result, and logs that the returner does not get it", async () => {
-  await using world = new World();
+  await using fixture = new Fixture();
   const load = map({ jid: "20260101000000009999", fun: "test.ping", arg: [], tgt: "*", ret: "mysql", user: "root" });
-  assertEquals((await world.pool.run(load)).get("return"), true);
-  assert(world.lines.some((line) => /^ERROR Returners are not built yet: .* not mysql$/.test(line)), `${world.lines}`);
+  assertEquals((await fixture.pool.run(load)).get("return"), true);
+  assert(
+    fixture.lines.some((line) => /^ERROR Returners are not built yet: .* not mysql$/.test(line)),
+    `${fixture.lines}`,
+  );
 });
 
 Deno.test("jobs run concurrently, each in its own worker", async () => {
-  await using world = new World();
-  const path = `${world.root}/go`;
-  const waiting = [1, 2, 3, 4].map(() => world.start("own.wait", path));
-  assertEquals(world.pool.size, 4);
-  assertEquals(await world.run("test.ping"), true);
+  await using fixture = new Fixture();
+  const path = `${fixture.root}/go`;
+  const waiting = [1, 2, 3, 4].map(() => fixture.start("own.wait", path));
+  assertEquals(fixture.pool.size, 4);
+  assertEquals(await fixture.run("test.ping"), true);
   Deno.writeTextFileSync(path, "gone");
   for (const { outcome } of waiting) assertEquals((await outcome).get("return"), "gone");
-  assertEquals(world.pool.size, 0);
+  assertEquals(fixture.pool.size, 0);
 });
 
 Deno.test("one worker runs several jobs in turn", async () => {
-  await using world = new World();
+  await using fixture = new Fixture();
   const seen = new Set<Value>();
-  for (let i = 0; i < 10; i++) seen.add(await world.run("own.thread"));
+  for (let i = 0; i < 10; i++) seen.add(await fixture.run("own.thread"));
   // A slow job, like the first one on a busy machine, makes the pool prepare another worker, which may get a job.
   assert(seen.size <= 5, `${seen.size} workers for ten jobs`);
 });
 
 Deno.test("a job that does not end is killed by signal 9, its process ends, and other jobs continue", async () => {
-  await using world = new World();
-  const hung = world.start("own.forever");
-  const pid = await begun(world, hung.jid);
-  const path = `${world.root}/go`;
-  const waiting = world.start("own.wait", path);
-  assertEquals(await world.run("test.ping"), true);
-  assertEquals(world.pool.running().map(({ jid, fun }) => [jid, fun]), [
+  await using fixture = new Fixture();
+  const hung = fixture.start("own.forever");
+  const pid = await begun(fixture, hung.jid);
+  const path = `${fixture.root}/go`;
+  const waiting = fixture.start("own.wait", path);
+  assertEquals(await fixture.run("test.ping"), true);
+  assertEquals(fixture.pool.running().map(({ jid, fun }) => [jid, fun]), [
     [hung.jid, "own.forever"],
     [waiting.jid, "own.wait"],
   ]);
-  assertEquals(world.pool.signal(hung.jid, 9), true);
+  assertEquals(fixture.pool.signal(hung.jid, 9), true);
   assertEquals(await soon(hung.outcome, "the end of the job"), killed(9));
   assertEquals(lives(pid), false, "it goes on");
-  assertEquals(world.pool.signal(hung.jid, 9), false);
+  assertEquals(fixture.pool.signal(hung.jid, 9), false);
   Deno.writeTextFileSync(path, "gone");
   assertEquals((await waiting.outcome).get("return"), "gone");
-  assertEquals(await world.run("test.ping"), true);
+  assertEquals(await fixture.run("test.ping"), true);
 });
 
 Deno.test("a job that does not end gets a signal, and is killed after its time limit", async () => {
-  await using world = new World(20);
-  const hung = world.start("own.forever");
-  const pid = await begun(world, hung.jid);
-  assertEquals(world.pool.signal(hung.jid, 15), true);
+  await using fixture = new Fixture(20);
+  const hung = fixture.start("own.forever");
+  const pid = await begun(fixture, hung.jid);
+  assertEquals(fixture.pool.signal(hung.jid, 15), true);
   assertEquals(await soon(hung.outcome, "the end of the job"), killed(15));
   assertEquals(lives(pid), false, "it goes on");
-  assertEquals(await world.run("test.ping"), true);
+  assertEquals(await fixture.run("test.ping"), true);
 });
 
 Deno.test("a job can be killed before its worker has started", async () => {
-  await using world = new World();
-  const jobs = [1, 2, 3].map(() => world.start("own.forever"));
-  for (const { jid } of jobs) assertEquals(world.pool.signal(jid, 9), true);
+  await using fixture = new Fixture();
+  const jobs = [1, 2, 3].map(() => fixture.start("own.forever"));
+  for (const { jid } of jobs) assertEquals(fixture.pool.signal(jid, 9), true);
   for (const { outcome } of jobs) assertEquals(await outcome, killed(9));
 });
 
 Deno.test("no process is signalled for a job that is not running", async () => {
-  await using world = new World();
-  assertEquals(world.pool.signal("20260101000000000099", 15), false);
+  await using fixture = new Fixture();
+  assertEquals(fixture.pool.signal("20260101000000000099", 15), false);
 });
 
 /** Starts a command of a job that writes its pid and sleeps. @returns The job, and the pid of the sleeping command. */
-async function sleeping(world: World, shell = "sleep 600") {
-  const path = `${world.root}/pid`;
-  const job = world.start(
+async function sleeping(fixture: Fixture, shell = "sleep 600") {
+  const path = `${fixture.root}/pid`;
+  const job = fixture.start(
     "cmd.run",
     `echo $$ > ${path}; ${shell} & echo $! >> ${path}; wait`,
     map({ __kwarg__: true, python_shell: true }),
@@ -198,7 +201,7 @@ async function sleeping(world: World, shell = "sleep 600") {
   assertEquals(pids.map((pid) => sendSignal(pid, 0)), [true, true]);
   // The shell can be faster than the worker's record of the started process; a worker that describes itself has
   // recorded it.
-  await eventually(async () => (await world.pool.describe()).some((line) => line.endsWith(`for job ${job.jid}`)), {
+  await eventually(async () => (await fixture.pool.describe()).some((line) => line.endsWith(`for job ${job.jid}`)), {
     what: "the description of the job's worker",
   });
   return { job, pids };
@@ -213,11 +216,11 @@ function lives(pid: number): boolean {
 }
 
 /** Waits until a job of a custom module has started. @returns Its process id. */
-async function begun(world: World, jid: string): Promise<number> {
-  await eventually(async () => (await world.pool.describe()).some((line) => line.endsWith(`for job ${jid}`)), {
+async function begun(fixture: Fixture, jid: string): Promise<number> {
+  await eventually(async () => (await fixture.pool.describe()).some((line) => line.endsWith(`for job ${jid}`)), {
     what: `the beginning of job ${jid}`,
   });
-  const job = world.pool.running().find((running) => running.jid === jid);
+  const job = fixture.pool.running().find((running) => running.jid === jid);
   assert(job !== undefined && job.pid !== null && job.pid !== Deno.pid);
   return job.pid;
 }
@@ -228,32 +231,32 @@ async function gone(pids: number[]): Promise<void> {
 
 for (const signal of [15, 9, 2]) {
   Deno.test(`signal ${signal} ends the commands of a job with their children, and the job`, async () => {
-    await using world = new World();
-    const { job, pids } = await sleeping(world);
-    assertEquals(world.pool.signal(job.jid, signal), true);
+    await using fixture = new Fixture();
+    const { job, pids } = await sleeping(fixture);
+    assertEquals(fixture.pool.signal(job.jid, signal), true);
     const outcome = await soon(job.outcome, "the end of the job");
     // Other signals kill the worker only as the last resort.
     assertEquals(outcome.get("return") === killed(signal).get("return"), signal === 9);
     await gone(pids);
-    assertEquals(await world.run("test.ping"), true);
+    assertEquals(await fixture.run("test.ping"), true);
   });
 }
 
 Deno.test("SIGTERM ends a job that sleeps without a command", async () => {
-  await using world = new World();
-  const job = world.start("test.sleep", 60);
+  await using fixture = new Fixture();
+  const job = fixture.start("test.sleep", 60);
   // The job must have begun to receive messages; before that the message is queued.
-  world.pool.signal(job.jid, 15);
+  fixture.pool.signal(job.jid, 15);
   const outcome = await soon(job.outcome, "the end of the job");
   assertEquals([outcome.get("success"), outcome.get("return") === killed(15).get("return")], [false, false]);
 });
 
 Deno.test("a command whose keeper has gone is lost, and the job says so; a keeper that listens elsewhere is asked for", async () => {
-  await using world = new World();
+  await using fixture = new Fixture();
   let path = "";
   let listening = 0;
   const listen = () => {
-    path = `${world.root}/${++listening}.ipc`;
+    path = `${fixture.root}/${++listening}.ipc`;
     const listener = Deno.listen({ transport: "unix", path });
     void (async () => {
       for await (const connection of listener) {
@@ -263,46 +266,46 @@ Deno.test("a command whose keeper has gone is lost, and the job says so; a keepe
     })();
     return listener;
   };
-  world.answer = ({ what }) => Promise.resolve(what === "keeper" ? path : true);
+  fixture.answer = ({ what }) => Promise.resolve(what === "keeper" ? path : true);
   for (let i = 0; i < 2; i++) {
     const listener = listen();
-    const outcome = await soon(world.start("cmd.run", "true").outcome, "the outcome");
+    const outcome = await soon(fixture.start("cmd.run", "true").outcome, "the outcome");
     assertEquals([outcome.get("retcode"), outcome.get("success")], [1, false]);
-    const told = String(outcome.get("return"));
-    assertStringIncludes(told, "The process that ran the command has ended");
+    const message = String(outcome.get("return"));
+    assertStringIncludes(message, "The process that ran the command has ended");
     // This minion has not ended: the job has failed.
-    assertEquals([outcome.has("interrupted"), told.includes("The minion ended")], [false, false]);
+    assertEquals([outcome.has("interrupted"), message.includes("The minion ended")], [false, false]);
     listener.close();
     Deno.removeSync(path);
   }
-  assertEquals(world.asked.map(({ what }) => what), ["keeper", "keeper"]);
-  const outcome = await soon(world.start("cmd.run", "true").outcome, "the outcome");
+  assertEquals(fixture.requests.map(({ what }) => what), ["keeper", "keeper"]);
+  const outcome = await soon(fixture.start("cmd.run", "true").outcome, "the outcome");
   assertEquals(outcome.get("success"), false);
   assertStringIncludes(String(outcome.get("return")), `reason: The keeper of commands does not listen at ${path}`);
 });
 
 Deno.test("a resumed job whose function cannot be run again says that it was interrupted", async () => {
-  await using world = new World();
+  await using fixture = new Fixture();
   for (const fun of ["test.ping", "file.touch"]) {
     const load = map({ jid: "20260101000000007777", fun, arg: [], tgt: "*", tgt_type: "glob", ret: "", user: "root" });
-    const outcome = await soon(world.pool.run(load, () => {}, { resumed: true }), `the outcome of ${fun}`);
+    const outcome = await soon(fixture.pool.run(load, () => {}, { resumed: true }), `the outcome of ${fun}`);
     assertEquals([outcome.get("interrupted"), outcome.get("retcode")], [true, 1], fun);
   }
 });
 
 Deno.test("a resumed job whose command went on is interrupted if no one knows how the command ended", async () => {
-  await using world = new World();
-  const { cachedir } = testOpts({ root_dir: world.root });
+  await using fixture = new Fixture();
+  const { cachedir } = testOpts({ root_dir: fixture.root });
   const jid = "20260101000000008888";
   const gone = { pid: 2 ** 30, at: "" };
   Deno.mkdirSync(detachedDirectory(cachedir), { recursive: true });
   writeDetached(cachedir, { jid, number: 1, words: ["sh", "-c", "true"], process: gone, keeper: gone });
   const load = map({ jid, fun: "cmd.run", arg: ["true"], tgt: "*", tgt_type: "glob", ret: "", user: "root" });
-  const outcome = await soon(world.pool.run(load, () => {}, { resumed: true }), "the outcome");
-  const told = "The minion ended while it ran this job\nIt is not known how the command ended: its keeper has ended";
+  const outcome = await soon(fixture.pool.run(load, () => {}, { resumed: true }), "the outcome");
+  const message = "The minion ended while it ran this job\nIt is not known how the command ended: its keeper has ended";
   assertEquals(
     outcome,
-    map({ return: told, retcode: 1, success: false, out: "nested", interrupted: true }),
+    map({ return: message, retcode: 1, success: false, out: "nested", interrupted: true }),
   );
 });
 
@@ -312,19 +315,19 @@ const DEATHS = [["own.die", "out of the blue"], ["own.reject", "nobody watches"]
 ]] as const;
 for (const [fun, says] of DEATHS) {
   Deno.test(`a job whose worker dies (${fun}) has that as its outcome, and the next one runs`, async () => {
-    await using world = new World();
-    const outcome = await soon(world.start(fun).outcome, "the outcome");
+    await using fixture = new Fixture();
+    const outcome = await soon(fixture.start(fun).outcome, "the outcome");
     assertEquals([outcome.get("retcode"), outcome.get("success")], [1, false]);
     assertStringIncludes(String(outcome.get("return")), says);
-    assertEquals(await world.run("test.ping"), true);
-    assertEquals(world.pool.size, 0);
+    assertEquals(await fixture.run("test.ping"), true);
+    assertEquals(fixture.pool.size, 0);
   });
 }
 
 Deno.test("the commands of a job end when the process of its custom module dies", async () => {
-  await using world = new World();
-  const path = `${world.root}/pid`;
-  world.write(
+  await using fixture = new Fixture();
+  const path = `${fixture.root}/pid`;
+  fixture.write(
     "own",
     `export const dying = { permissions: "all", async run(_bound, context) {
       void context.call("cmd.run", ["echo $$ > ${path}; exec sleep 600"], new Map([["python_shell", true]]));
@@ -333,143 +336,145 @@ Deno.test("the commands of a job end when the process of its custom module dies"
       await new Promise(() => {});
     } };`,
   );
-  await world.pool.reload();
-  const outcome = await soon(world.start("own.dying").outcome, "the outcome");
+  await fixture.pool.reload();
+  const outcome = await soon(fixture.start("own.dying").outcome, "the outcome");
   assertStringIncludes(String(outcome.get("return")), "out of the blue");
   await gone([Number(Deno.readTextFileSync(path))]);
 });
 
 Deno.test("the function of a custom module ends when the thread dies whose job called it", async () => {
-  await using world = new World(WITHIN_MS, new URL("../support/threads/calling_worker.ts", import.meta.url));
-  const { jid, outcome } = world.start("test.cross_test", "own.forever");
+  await using fixture = new Fixture(WITHIN_MS, new URL("../support/threads/calling_worker.ts", import.meta.url));
+  const { jid, outcome } = fixture.start("test.cross_test", "own.forever");
   await eventually(
-    async () => (await world.pool.describe()).some((line) => line.endsWith(`running own.forever for job ${jid}`)),
+    async () => (await fixture.pool.describe()).some((line) => line.endsWith(`running own.forever for job ${jid}`)),
     { what: "the called function" },
   );
-  world.pool.setHostData(knowledge({}));
+  fixture.pool.setHostData(knowledge({}));
   assertStringIncludes(String((await soon(outcome, "the outcome")).get("return")), "out of the blue");
-  await eventually(async () => !(await world.pool.describe()).some((line) => line.includes("own.forever")), {
+  await eventually(async () => !(await fixture.pool.describe()).some((line) => line.includes("own.forever")), {
     what: "the end of what was called",
   });
 });
 
 Deno.test("after a reload the next job has the changed module; a running job keeps the old one", async () => {
-  await using world = new World();
-  const path = `${world.root}/go`;
-  const waiting = world.start("own.wait", path);
+  await using fixture = new Fixture();
+  const path = `${fixture.root}/go`;
+  const waiting = fixture.start("own.wait", path);
   await eventually(
-    async () => (await world.pool.describe()).some((line) => line.includes("running own.wait")),
+    async () => (await fixture.pool.describe()).some((line) => line.includes("running own.wait")),
     { what: "the job to have its module" },
   );
-  assertEquals(await world.run("own.version"), 1);
-  assertMatch(String(await world.run("own.added")), /^'own\.added' is not available\./);
-  world.write("own", "export function version() { return 2; }\nexport function added() { return 'here'; }");
-  world.write("fresh", "export function hello() { return 'hello'; }");
-  assertEquals(await world.run("own.version"), 1);
-  await world.pool.reload();
-  assertEquals(await world.run("own.version"), 2);
-  assertEquals(await world.run("own.added"), "here");
-  assertEquals(await world.run("fresh.hello"), "hello");
+  assertEquals(await fixture.run("own.version"), 1);
+  assertMatch(String(await fixture.run("own.added")), /^'own\.added' is not available\./);
+  fixture.write("own", "export function version() { return 2; }\nexport function added() { return 'here'; }");
+  fixture.write("fresh", "export function hello() { return 'hello'; }");
+  assertEquals(await fixture.run("own.version"), 1);
+  await fixture.pool.reload();
+  assertEquals(await fixture.run("own.version"), 2);
+  assertEquals(await fixture.run("own.added"), "here");
+  assertEquals(await fixture.run("fresh.hello"), "hello");
   Deno.writeTextFileSync(path, "gone");
   assertEquals((await waiting.outcome).get("return"), "gone");
-  for (let i = 0; i < 3; i++) assertEquals(await world.run("own.version"), 2);
+  for (let i = 0; i < 3; i++) assertEquals(await fixture.run("own.version"), 2);
 });
 
 Deno.test("later jobs have new grains, in old and new workers", async () => {
-  await using world = new World();
-  assertEquals(await world.run("grains.get", "os"), "Debian");
-  world.pool.setHostData(knowledge({ os: "Fedora" }));
-  for (const ran of await Promise.all([1, 2, 3].map(() => world.run("grains.get", "os")))) assertEquals(ran, "Fedora");
+  await using fixture = new Fixture();
+  assertEquals(await fixture.run("grains.get", "os"), "Debian");
+  fixture.pool.setHostData(knowledge({ os: "Fedora" }));
+  for (const ran of await Promise.all([1, 2, 3].map(() => fixture.run("grains.get", "os")))) {
+    assertEquals(ran, "Fedora");
+  }
 });
 
 Deno.test("a job can list and terminate the other running jobs", async () => {
-  await using world = new World();
-  const hung = world.start("own.forever");
-  const [found] = [await world.run("saltutil.running")].flat();
+  await using fixture = new Fixture();
+  const hung = fixture.start("own.forever");
+  const [found] = [await fixture.run("saltutil.running")].flat();
   assert(isMap(found ?? null) && found instanceof Map);
   assertEquals([...found.keys()], ["pid", "fun", "arg", "tgt", "jid", "ret", "tgt_type", "user"]);
   assertEquals([found.get("jid"), found.get("fun")], [hung.jid, "own.forever"]);
   const pid = found.get("pid");
   assert(typeof pid === "number" && pid !== Deno.pid, "a job of a custom module has a process of its own");
-  assertEquals(await world.run("saltutil.find_job", hung.jid), found);
-  assertEquals(await world.run("saltutil.kill_job", hung.jid), `Signal 9 sent to job ${hung.jid} at pid ${pid}`);
+  assertEquals(await fixture.run("saltutil.find_job", hung.jid), found);
+  assertEquals(await fixture.run("saltutil.kill_job", hung.jid), `Signal 9 sent to job ${hung.jid} at pid ${pid}`);
   assertEquals(await hung.outcome, killed(9));
-  assertEquals(await world.run("saltutil.find_job", hung.jid), new Map());
+  assertEquals(await fixture.run("saltutil.find_job", hung.jid), new Map());
 });
 
 Deno.test("a job's requests to its minion are answered, and a refusal is thrown in the job", async () => {
-  await using world = new World();
-  assertEquals(await world.run("saltutil.refresh_pillar"), true);
-  assertEquals(world.asked, [{ what: "refresh", refresh: "pillar" }]);
-  world.answer = () => Promise.reject(new Error("the master is away"));
-  assertStringIncludes(String(await world.run("saltutil.refresh_pillar")), "the master is away");
+  await using fixture = new Fixture();
+  assertEquals(await fixture.run("saltutil.refresh_pillar"), true);
+  assertEquals(fixture.requests, [{ what: "refresh", refresh: "pillar" }]);
+  fixture.answer = () => Promise.reject(new Error("the master is away"));
+  assertStringIncludes(String(await fixture.run("saltutil.refresh_pillar")), "the master is away");
 });
 
 Deno.test("a run of states asks its minion for new grains, and goes on with them", async () => {
-  await using world = new World(WITHIN_MS, undefined, { file_client: "local" });
+  await using fixture = new Fixture(WITHIN_MS, undefined, { file_client: "local" });
   const answers: Readonly<Record<string, Value>> = { grains: map({ os: "Fedora" }), pillar: new Map() };
-  world.answer = ({ what }) => Promise.resolve(answers[what] ?? true);
+  fixture.answer = ({ what }) => Promise.resolve(answers[what] ?? true);
   const states = map({
     a: map({ test: ["nop", map({ reload_grains: true }), map({ order: 1 })] }),
     b: map({ module: ["run", map({ "grains.get": ["os"] }), map({ order: 2 })] }),
   });
-  const outcome = await soon(world.start("state.high", states).outcome, "the outcome");
+  const outcome = await soon(fixture.start("state.high", states).outcome, "the outcome");
   assertMatch(repr(outcome.get("return") ?? null), /'changes': \{'grains\.get': 'Fedora'\}/);
-  assertEquals(world.asked.filter(({ what }) => what === "grains").length, 1);
+  assertEquals(fixture.requests.filter(({ what }) => what === "grains").length, 1);
 });
 
 Deno.test("describe has a line for each worker, a hung one too", async () => {
-  await using world = new World();
-  const job = world.start("own.wait", `${world.root}/go`);
+  await using fixture = new Fixture();
+  const job = fixture.start("own.wait", `${fixture.root}/go`);
   const line = `running own.wait for job ${job.jid}`;
   const lines = await eventually(async () => {
-    const described = await world.pool.describe();
+    const described = await fixture.pool.describe();
     return described.some((described) => described.endsWith(line)) && described;
   }, { what: `"${line}"` });
   assert(lines.every((described) => /^Job-\d+: /.test(described)), lines.join("\n"));
 });
 
 Deno.test("close terminates jobs and their commands, also unwilling ones, and their outcome reports that", async () => {
-  await using world = new World();
-  const hung = world.start("own.forever");
-  const pid = await begun(world, hung.jid);
-  const { job, pids } = await sleeping(world, "trap '' TERM; sleep 600");
-  await world.pool.close();
+  await using fixture = new Fixture();
+  const hung = fixture.start("own.forever");
+  const pid = await begun(fixture, hung.jid);
+  const { job, pids } = await sleeping(fixture, "trap '' TERM; sleep 600");
+  await fixture.pool.close();
   for (const { outcome } of [hung, job]) {
     assertEquals((await outcome).get("return"), "The minion ended while it ran this job");
   }
   assertEquals(lives(pid), false, "the job that hangs goes on");
   await gone(pids);
-  assertEquals(await world.run("test.ping"), "The minion ended before it began this job");
+  assertEquals(await fixture.run("test.ping"), "The minion ended before it began this job");
 });
 
 Deno.test("a job that is killed before its worker has its permissions never starts", async () => {
-  await using world = new World();
-  const path = `${world.root}/begun`;
+  await using fixture = new Fixture();
+  const path = `${fixture.root}/begun`;
   // The function's declaration is not known yet: the first worker, which has no permissions, has to report it.
-  const { jid, outcome } = world.start("cmd.run", `touch ${path}`);
-  assertEquals(world.pool.signal(jid, 15), true);
+  const { jid, outcome } = fixture.start("cmd.run", `touch ${path}`);
+  assertEquals(fixture.pool.signal(jid, 15), true);
   assertEquals(await soon(outcome, "the end of the job"), killed(15));
-  assertEquals(world.pool.size, 0);
-  assertEquals(await world.run("test.ping"), true);
+  assertEquals(fixture.pool.size, 0);
+  assertEquals(await fixture.run("test.ping"), true);
   assertEquals(statIfExists(path), undefined, "the command was run all the same");
 });
 
 Deno.test("a thread whose job is killed while it waits ends; for one that never waits, the outcome says that it continues", async () => {
-  await using world = new World(WITHIN_MS, new URL("../support/threads/looping_worker.ts", import.meta.url));
-  const waiting = world.start("wait");
-  const spinning = world.start("spin", 15_000);
+  await using fixture = new Fixture(WITHIN_MS, new URL("../support/threads/looping_worker.ts", import.meta.url));
+  const waiting = fixture.start("wait");
+  const spinning = fixture.start("spin", 15_000);
   // A thread that is still starting does not answer either, so all others must answer.
   await eventually(async () => {
-    const busy = (await world.pool.describe()).filter((line) => line.includes("busy: no answer"));
+    const busy = (await fixture.pool.describe()).filter((line) => line.includes("busy: no answer"));
     return busy.length === 1;
   }, { what: "the thread that never waits" });
-  for (const { jid } of [waiting, spinning]) assertEquals(world.pool.signal(jid, 9), true);
+  for (const { jid } of [waiting, spinning]) assertEquals(fixture.pool.signal(jid, 9), true);
   assertEquals((await waiting.outcome).get("return"), "The job was ended by signal 9");
-  const told = (await spinning.outcome).get("return");
+  const result = (await spinning.outcome).get("return");
   assertEquals(
-    told,
+    result,
     "The job was ended by signal 9, and its thread continues: it uses a processor until the minion is restarted",
   );
-  assert(world.lines.some((line) => line.startsWith(`CRITICAL Job ${spinning.jid}: `) && line.includes("continues")));
+  assert(fixture.lines.some((line) => line.startsWith(`CRITICAL Job ${spinning.jid}: `) && line.includes("continues")));
 });

@@ -21,7 +21,7 @@ import { fromTyped, readCorpus, type Typed } from "../../support/typed_values.ts
 
 const JID = "20240102030405000001";
 
-interface World {
+interface Fixture {
   readonly context: RunnerContext;
   readonly root: string;
   /** Further actions besides the return. */
@@ -33,7 +33,7 @@ interface World {
   call(name: string, args?: unknown[], kwargs?: Record<string, unknown>): Promise<Value>;
 }
 
-async function withWorld(run: (world: World) => Promise<void>): Promise<void> {
+async function withFixture(run: (fixture: Fixture) => Promise<void>): Promise<void> {
   const root = Deno.makeTempDirSync({ prefix: "runners_" });
   try {
     for (const [path, base64] of Object.entries(files.files)) {
@@ -105,13 +105,13 @@ for (const [name, ...typed] of await readCorpus<[string, Typed, Typed, Typed]>("
   const [args, kwargs, expected] = typed.map(fromTyped);
   assert(Array.isArray(args) && isMap(kwargs));
   Deno.test(`${name} of ${repr(args)}${repr(kwargs)} returns the same as Salt, in the same order`, () =>
-    withWorld(async ({ call }) => {
+    withFixture(async ({ call }) => {
       assertEquals(repr(await call(name, args, Object.fromEntries(kwargs))), repr(expected));
     }));
 }
 
 Deno.test("jobs.list_jobs finds a job of several functions by any of them, where Salt fails", () =>
-  withWorld(async ({ call }) => {
+  withFixture(async ({ call }) => {
     for (const search_function of ["test.ech*", ["nothing", "test.echo"], "x, test.echo"]) {
       const found = await call("jobs.list_jobs", [], { search_function }) as ValueMap;
       assertEquals([...found.keys()], ["20240102030405000003"]);
@@ -119,14 +119,14 @@ Deno.test("jobs.list_jobs finds a job of several functions by any of them, where
   }));
 
 Deno.test("jobs.list_jobs rejects an invalid time, and another returner", () =>
-  withWorld(async ({ call }) => {
+  withFixture(async ({ call }) => {
     await assertRejects(() => call("jobs.list_jobs", [], { start_time: "yesteryear" }), InvocationError, "yesteryear");
     await assertRejects(() => call("jobs.list_jobs", [], { ext_source: "mysql" }), CommandError, "mysql");
     await assertRejects(() => call("jobs.list_jobs", [], { search_metadata: "a" }), InvocationError);
   }));
 
 Deno.test("jobs.list_jobs leaves find_job out of the filtered list unless requested", () =>
-  withWorld(async ({ call, context }) => {
+  withFixture(async ({ call, context }) => {
     const jid = context.jobs.prepare("20250102030405000001");
     context.jobs.saveLoad(jid, map({ fun: "saltutil.find_job", arg: ["x"], tgt: "*", jid }));
     const jids = async (kwargs: Record<string, unknown>) =>
@@ -136,7 +136,7 @@ Deno.test("jobs.list_jobs leaves find_job out of the filtered list unless reques
   }));
 
 Deno.test("jobs.list_jobs leaves out jobs that monitor others, unless they are searched for or requested", () =>
-  withWorld(async ({ call, context }) => {
+  withFixture(async ({ call, context }) => {
     for (const [i, fun] of ["saltutil.find_job", "saltutil.running"].entries()) {
       const jid = context.jobs.prepare(`2025010203040500000${i}`);
       context.jobs.saveLoad(jid, map({ fun, arg: [], tgt: "*", jid }));
@@ -148,7 +148,7 @@ Deno.test("jobs.list_jobs leaves out jobs that monitor others, unless they are s
   }));
 
 Deno.test("jobs.list_jobs shows the newest jobs on a terminal, and all jobs to programs", () =>
-  withWorld(async ({ call, context, done }) => {
+  withFixture(async ({ call, context, done }) => {
     for (let i = 0; i < 60; i++) {
       const jid = context.jobs.prepare(`202501020304050000${10 + i}`);
       context.jobs.saveLoad(jid, map({ fun: "test.ping", arg: [], tgt: "*", jid }));
@@ -165,7 +165,7 @@ Deno.test("jobs.list_jobs shows the newest jobs on a terminal, and all jobs to p
   }));
 
 Deno.test("jobs.lookup_jid of a running job names the minions that have not returned", () =>
-  withWorld(async ({ call, context }) => {
+  withFixture(async ({ call, context }) => {
     const logged: string[] = [];
     Object.assign(context, { log: (level: string, text: string) => void logged.push(`${level}: ${text}`) });
     const jid = context.jobs.prepare("20250102030405000001");
@@ -181,14 +181,14 @@ Deno.test("jobs.lookup_jid of a running job names the minions that have not retu
   }));
 
 Deno.test("jobs.list_job shows the end of a job if the master stores it", () =>
-  withWorld(async ({ call, context }) => {
+  withFixture(async ({ call, context }) => {
     Object.assign(context.opts, { job_cache_store_endtime: true });
     const job = await call("jobs.list_job", [JID]) as ValueMap;
     assertEquals(job.get("EndTime"), "2024, Jan 02 03:04:06.000000");
   }));
 
 Deno.test("jobs.active groups running jobs of minions by job; a minion that has returned does not run it any more", () =>
-  withWorld(async ({ call, answers, done }) => {
+  withFixture(async ({ call, answers, done }) => {
     const job = { jid: JID, fun: "test.sleep", arg: [9], tgt: "*", tgt_type: "glob", user: "ann", ret: "" };
     answers.set("web1", { return: [map({ ...job, pid: 7 })], retcode: 0 });
     answers.set("web2", { return: [map({ ...job, pid: 8 }), "junk"], retcode: 0 });
@@ -203,13 +203,13 @@ Deno.test("jobs.active groups running jobs of minions by job; a minion that has 
   }));
 
 Deno.test("a hostile jid gets the answer of an unknown job", () =>
-  withWorld(async ({ call }) => {
+  withFixture(async ({ call }) => {
     assertEquals(await call("jobs.lookup_jid", ["../../etc"]), new Map());
     assertEquals((await call("jobs.list_job", ["../../etc"]) as ValueMap).has("Error"), true);
   }));
 
 Deno.test("display_progress reports each step", () =>
-  withWorld(async ({ call, done }) => {
+  withFixture(async ({ call, done }) => {
     await call("jobs.lookup_jid", [JID], { display_progress: true });
     assertEquals(done, [
       "{'message': 'Querying returner: local_cache'}",
@@ -219,7 +219,7 @@ Deno.test("display_progress reports each step", () =>
   }));
 
 Deno.test("manage.status, up and down list the minions by whether they answered", () =>
-  withWorld(async ({ call, answers, done }) => {
+  withFixture(async ({ call, answers, done }) => {
     answers.set("web2", { return: true, retcode: 0 }).set("db1", { return: true, retcode: 0 });
     assertEquals(await call("manage.status"), map({ up: ["db1", "web2"], down: ["web1"] }));
     assertEquals(await call("manage.up", [], { timeout: 2 }), ["db1", "web2"]);
@@ -237,13 +237,13 @@ Deno.test("manage.status, up and down list the minions by whether they answered"
   }));
 
 Deno.test("manage.status of an empty target contacts no minion", () =>
-  withWorld(async ({ call, done }) => {
+  withFixture(async ({ call, done }) => {
     assertEquals(await call("manage.status", [], { tgt: "nobody*" }), map({ up: [], down: [] }));
     assertEquals(done, []);
   }));
 
 Deno.test("manage.versions sorts minions by the age of their version", () =>
-  withWorld(async ({ call, answers }) => {
+  withFixture(async ({ call, answers }) => {
     for (const [id, version] of [["web1", VERSION], ["web2", "99.1"], ["db1", "0.0.1"]]) {
       answers.set(id, { return: version, retcode: 0 });
     }
@@ -259,7 +259,7 @@ Deno.test("manage.versions sorts minions by the age of their version", () =>
   }));
 
 Deno.test("doc.runner documents every runner, doc.execution the functions of minions", () =>
-  withWorld(async ({ call, answers, context }) => {
+  withFixture(async ({ call, answers, context }) => {
     const docs = await call("doc.runner") as ValueMap;
     assertEquals([...docs.keys()], (await context.catalogue.all()).map(({ name }) => name));
     assert([...docs.values()].every((doc) => /CLI Example:\n\n +salt-run [a-z_]+\.[a-z_]+/.test(String(doc))));
@@ -269,7 +269,7 @@ Deno.test("doc.runner documents every runner, doc.execution the functions of min
   }));
 
 Deno.test("the test runner prints, waits and fires progress events", () =>
-  withWorld(async ({ call, done }) => {
+  withFixture(async ({ call, done }) => {
     assertEquals(await call("test.stdout_print"), "bar");
     assertEquals(await call("test.sleep", [0.001]), true);
     assertEquals(done, ["print foo", "print 0.001"]);
@@ -277,7 +277,7 @@ Deno.test("the test runner prints, waits and fires progress events", () =>
   }));
 
 Deno.test("jobs.master lists running runners, and removes ended ones", () =>
-  withWorld(async ({ call, root }) => {
+  withFixture(async ({ call, root }) => {
     const forget = noteRunner(root, map({ fun: "runner.test.sleep", jid: JID, user: "root", fun_args: [9] }));
     const dead = noteRunner(root, map({ jid: "20240102030405000002" }));
     assertEquals((await call("jobs.master") as ValueMap[]).map((note) => note.get("jid")), [
@@ -339,7 +339,7 @@ Deno.test("a time without a date is today's", () => {
 });
 
 Deno.test("manage.present and similar functions list connected minions, as Salt does, and contact no minion", () =>
-  withWorld(async ({ call, here, done }) => {
+  withFixture(async ({ call, here, done }) => {
     here.set("db1", "10.0.0.7").set("web2", undefined);
     for (const name of ["present", "joined", "allowed", "alived", "reaped", "list_state"]) {
       assertEquals(await call(`manage.${name}`), ["db1", "web2"]);
@@ -357,7 +357,7 @@ Deno.test("manage.present and similar functions list connected minions, as Salt 
   }));
 
 Deno.test("jobs.list_job returns the same as Salt's if all have returned, otherwise also the outcomes", () =>
-  withWorld(async ({ call, outcomes }) => {
+  withFixture(async ({ call, outcomes }) => {
     const received = { sinceMs: undefined, acknowledges: true };
     outcomes.set("web1", { outcome: "returned", ...received }).set("db1", { outcome: "failed", ...received });
     assertEquals((await call("jobs.list_job", [JID]) as ValueMap).has("Outcomes"), false);
@@ -367,7 +367,7 @@ Deno.test("jobs.list_job returns the same as Salt's if all have returned, otherw
   }));
 
 Deno.test("a batch whose process has ended is shown as halted, is not active, and can be stopped for good", () =>
-  withWorld(async ({ call, context, done }) => {
+  withFixture(async ({ call, context, done }) => {
     const state: BatchState = {
       jid: "20250102030405000001",
       minions: ["db1", "web1", "web2"],
@@ -427,7 +427,7 @@ function rows(table: Value, ...columns: string[]): unknown[][] {
 }
 
 Deno.test("overview.minions has a row for each key, with the master's data of the minion", () =>
-  withWorld(async ({ call, context, root, here }) => {
+  withFixture(async ({ call, context, root, here }) => {
     Deno.mkdirSync(`${root}/pki/minions_pre`, { recursive: true });
     Deno.writeTextFileSync(`${root}/pki/minions_pre/new1`, "PEM");
     writePresence(root, { present: new Map([["web1", Date.UTC(2026, 10, 22, 10, 0, 1)]]), gone: new Map() });
@@ -458,7 +458,7 @@ Deno.test("overview.minions has a row for each key, with the master's data of th
   }));
 
 Deno.test("overview.jobs has a row for each of the newest jobs, with its outcome", () =>
-  withWorld(async ({ call, context }) => {
+  withFixture(async ({ call, context }) => {
     const jid = context.jobs.prepare("20250102030405000001");
     const tgt = Array.from({ length: 20 }, (_, i) => `m${i}`);
     context.jobs.saveLoad(jid, map({ fun: "test.ping", arg: [], tgt, tgt_type: "list", jid, user: "ann" }), [

@@ -17,9 +17,9 @@ const FILES = {
 const OPTIONS = "file_roots: {base: ['{root}/salt']}\npillar_roots: {base: ['{root}/pillar']}\n";
 
 /** A context in which execution functions run, as in the master's process for runners. */
-const withFiles = (test: (world: RunnerFixture) => Promise<void>) =>
-  withRunnerFixture(async (world) => {
-    const { root, context } = world;
+const withFiles = (test: (fixture: RunnerFixture) => Promise<void>) =>
+  withRunnerFixture(async (fixture) => {
+    const { root, context } = fixture;
     for (const [name, text] of Object.entries(FILES)) {
       const path = `${root}/${name}`;
       await Deno.mkdir(path.slice(0, path.lastIndexOf("/")), { recursive: true });
@@ -27,7 +27,7 @@ const withFiles = (test: (world: RunnerFixture) => Promise<void>) =>
     }
     const parts = { opts: context.opts, log: SILENT_LOGGER, signal: context.signal };
     context.execute = (call) => executeOnMaster(call, parts);
-    await test(world);
+    await test(fixture);
   }, OPTIONS);
 
 Deno.test("state.orchestrate_show_sls shows the states of the master's own host, with its pillar or a given one", () =>

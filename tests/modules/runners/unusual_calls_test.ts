@@ -27,18 +27,18 @@ function addJob({ context }: RunnerFixture, jid: string, fun: string): void {
 }
 
 Deno.test("jobs.last_run requires metadata as a dictionary; otherwise it finds nothing, as in Salt", () =>
-  withRunnerFixture(async (world) => {
-    addJob(world, JID, "test.ping");
-    assertEquals(await world.call("jobs.last_run", [], { metadata: "text" }), false);
-    const found = await world.call("jobs.last_run") as ValueMap;
+  withRunnerFixture(async (fixture) => {
+    addJob(fixture, JID, "test.ping");
+    assertEquals(await fixture.call("jobs.last_run", [], { metadata: "text" }), false);
+    const found = await fixture.call("jobs.last_run") as ValueMap;
     assertEquals([...found.keys()], [JID]);
-    assertEquals(await world.call("jobs.last_run", [], { metadata: { none: "x" } }), false);
+    assertEquals(await fixture.call("jobs.last_run", [], { metadata: { none: "x" } }), false);
   }));
 
 Deno.test("jobs.list_jobs shows the end of jobs if the master stores it", () =>
-  withRunnerFixture(async (world) => {
-    const { context, call } = world;
-    addJob(world, JID, "test.ping");
+  withRunnerFixture(async (fixture) => {
+    const { context, call } = fixture;
+    addJob(fixture, JID, "test.ping");
     context.jobs.saveEndTime(JID, "2025, Jan 02 03:04:06.000000");
     const jobs = await call("jobs.list_jobs") as ValueMap;
     const job = jobs.get(JID);
@@ -65,11 +65,11 @@ Deno.test("jobs.active with display_progress names the minions that are asked, a
   }));
 
 Deno.test("overview.minions does not show a job that monitors another one as a minion's last job", () =>
-  withRunnerFixture(async (world) => {
-    world.context.keys.put("web1", "accepted", "PEM");
-    addJob(world, JID, "test.ping");
-    addJob(world, "20250102030405000002", "saltutil.find_job");
-    const table = await world.call("overview.minions") as ValueMap;
+  withRunnerFixture(async (fixture) => {
+    fixture.context.keys.put("web1", "accepted", "PEM");
+    addJob(fixture, JID, "test.ping");
+    addJob(fixture, "20250102030405000002", "saltutil.find_job");
+    const table = await fixture.call("overview.minions") as ValueMap;
     assertEquals(repr(table).match(/'last_job': '([^']*)'/)?.[1], `test.ping ${JID}`);
   }));
 
@@ -92,11 +92,11 @@ Deno.test("pillar.show_top on a master without a minion data cache finds no mini
 Deno.test("salt.returns runs a job on a subset of minions, in batches, until one fails", () =>
   withRunnerFixture(async ({ call, context, answers, done, gone }) => {
     const ids = ["a1", "a2", "a3", "a4", "a5"];
-    const asked: string[][] = [];
+    const targets: string[][] = [];
     const failing = new Set<string>();
     context.local.job = (tgt, fun) => {
       const meant = Array.isArray(tgt) ? tgt.map(String) : ids;
-      if (fun !== "test.ping") asked.push(meant);
+      if (fun !== "test.ping") targets.push(meant);
       const returns = new Map(meant.map((id) => [id, { return: true, retcode: failing.has(id) ? 1 : 0 }]));
       return Promise.resolve({ jid: JID, returns, silent: [...gone] });
     };
@@ -108,9 +108,9 @@ Deno.test("salt.returns runs a job on a subset of minions, in batches, until one
       assertEquals([some.length, some.every((id) => ids.includes(id))], [size, true]);
     }
     await assertRejects(() => returned({ subset: "2" }), CommandError, "subset: '2' is no number");
-    asked.length = 0;
+    targets.length = 0;
     assertEquals(await returned({ batch: "40%" }), ids);
-    assertEquals(asked, ids.map((id) => [id]));
+    assertEquals(targets, ids.map((id) => [id]));
     failing.add("a2");
     assertEquals(await returned({ batch: 1, failhard: true }), ["a1", "a2"]);
     assertEquals(await returned({ batch: 1 }), ids);

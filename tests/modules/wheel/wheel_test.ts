@@ -10,9 +10,9 @@ const ROOTS =
   `file_roots:\n  base: ["{root}/base", "{root}/none"]\n  dev: ["{root}/dev"]\npillar_roots:\n  base: ["{root}/dev"]\n`;
 
 /** The keys and files of the corpus. */
-function withFiles(test: (world: RunnerFixture) => Promise<void>): Promise<void> {
-  return withRunnerFixture(async (world) => {
-    const { root } = world;
+function withFiles(test: (fixture: RunnerFixture) => Promise<void>): Promise<void> {
+  return withRunnerFixture(async (fixture) => {
+    const { root } = fixture;
     for (const [state, ids] of Object.entries(corpus.keys)) {
       Deno.mkdirSync(`${root}/pki/${state}`, { recursive: true });
       for (const id of ids) Deno.writeTextFileSync(`${root}/pki/${state}/${id}`, corpus.pem);
@@ -27,7 +27,7 @@ function withFiles(test: (world: RunnerFixture) => Promise<void>): Promise<void>
     }
     Deno.writeTextFileSync(`${root}/outside`, "secret");
     Deno.symlinkSync(`${root}/outside`, `${root}/base/link`);
-    await test(world);
+    await test(fixture);
   }, ROOTS);
 }
 
