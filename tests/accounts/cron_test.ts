@@ -27,9 +27,9 @@ for (const [i, sequence] of SEQUENCES.entries()) {
       assert(Array.isArray(args) && isMap(kwargs));
       const arg = [USER, ...args, ...kwargs.size === 0 ? [] : [new Map([...map({ __kwarg__: true }), ...kwargs])]];
       const { return: answer } = await run(`cron.${fun}`, arg, testContext());
-      const said = `${fun} ${JSON.stringify(args.map(str))}`;
-      assertEquals(answer, field(step, "return"), said);
-      assertEquals(Deno.readTextFileSync(tab), field(step, "tab"), said);
+      const message = `${fun} ${JSON.stringify(args.map(str))}`;
+      assertEquals(answer, field(step, "return"), message);
+      assertEquals(Deno.readTextFileSync(tab), field(step, "tab"), message);
     }
   });
 }
@@ -48,12 +48,18 @@ Deno.test("a random time is within its range, and does not change in later runs"
 Deno.test("no field of a job becomes a separate line, and no user name becomes an option", async () => {
   using programs = new RecordedPrograms();
   Deno.writeTextFileSync(programs.keepCrontab(), "");
-  const said = async (fun: string, ...arg: Value[]) => String((await run(`cron.${fun}`, arg, testContext())).return);
-  assertStringIncludes(await said("set_job", USER, "1", "1", "1", "1", "1", "a\n* * * * * evil"), "Invalid command");
-  assertStringIncludes(await said("set_job", USER, "1\n", "1", "1", "1", "1", "a"), "Invalid minute");
-  assertStringIncludes(await said("set_env", USER, "A", "b\n* * * * * evil"), "Invalid value");
-  assertStringIncludes(await said("set_special", USER, "@reboot\n", "a"), "Invalid occasion");
-  for (const user of ["-l", "a\nb", "x:y"]) assertStringIncludes(await said("raw_cron", user), "Invalid user name");
+  const resultText = async (fun: string, ...arg: Value[]) =>
+    String((await run(`cron.${fun}`, arg, testContext())).return);
+  assertStringIncludes(
+    await resultText("set_job", USER, "1", "1", "1", "1", "1", "a\n* * * * * evil"),
+    "Invalid command",
+  );
+  assertStringIncludes(await resultText("set_job", USER, "1\n", "1", "1", "1", "1", "a"), "Invalid minute");
+  assertStringIncludes(await resultText("set_env", USER, "A", "b\n* * * * * evil"), "Invalid value");
+  assertStringIncludes(await resultText("set_special", USER, "@reboot\n", "a"), "Invalid occasion");
+  for (const user of ["-l", "a\nb", "x:y"]) {
+    assertStringIncludes(await resultText("raw_cron", user), "Invalid user name");
+  }
   assertEquals(Deno.readTextFileSync(`${programs.path}/tab`), "");
 });
 

@@ -73,10 +73,10 @@ Deno.test("external_auth: sharedsecret refuses every user if no secret is set", 
 });
 
 Deno.test("external_auth: rest sends a POST, uses the status, adds the rules, and follows no redirection", async () => {
-  const asked: string[] = [];
+  const requests: string[] = [];
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, async (request) => {
     const form = await request.text();
-    asked.push(`${request.method} ${form}`);
+    requests.push(`${request.method} ${form}`);
     const { pathname } = new URL(request.url);
     if (pathname === "/away") return Response.redirect(`${new URL(request.url).origin}/auth`);
     if (pathname === "/large") return new Response("x".repeat(2 << 20));
@@ -92,7 +92,7 @@ Deno.test("external_auth: rest sends a POST, uses the status, adds the rules, an
       };
       const rest = await at("/auth");
       assertEquals([await knows(rest, "fred", "a&b"), await knows(rest, "fred", "x")], [true, false]);
-      assertEquals(asked[0], "POST username=fred&password=a%26b");
+      assertEquals(requests[0], "POST username=fred&password=a%26b");
       assertEquals(await rest.rules?.({ username: "fred", password: "a&b" }), ["test.*", "cmd.run"]);
       assertEquals(await rest.rules?.({ username: "eve", password: "x" }), undefined);
       assertEquals(await (await at("/empty")).rules?.({ username: "fred", password: "a&b" }), ["test.*"]);
@@ -128,15 +128,16 @@ Deno.test("external_auth: ldap asks with its options, and logs why a user is not
     const options = { "auth.ldap.server": "ldap.example", "auth.ldap.starttls": true };
     const { opts } = loadMasterConfig({ configDir: root, overrides: { root_dir: root, ...options } });
     const logged: string[] = [];
-    const asked: AuthRequest[] = [];
+    const requests: AuthRequest[] = [];
     const ldap = ldapEauth({ opts, config: new Map(), log: recordingLogger(logged) }, (question) => {
-      asked.push(question);
+      requests.push(question);
       const known = question.credentials.password === "x1";
       return Promise.resolve({ known, groups: ["ops"], problem: known ? undefined : "49 invalid credentials" });
     });
     assertEquals(await ldap.authenticate({ username: "fred", password: "x1" }), { groups: ["ops"] });
     assertEquals(await ldap.authenticate({ username: "fred", password: "x2" }), undefined);
-    assertEquals(asked.map(({ kind, credentials }) => [kind, credentials.password]), [["ldap", "x1"], ["ldap", "x2"]]);
+    const sent = requests.map(({ kind, credentials }) => [kind, credentials.password]);
+    assertEquals(sent, [["ldap", "x1"], ["ldap", "x2"]]);
     assertEquals(logged, ["INFO: ldap: 49 invalid credentials"]);
     await assertRejects(() => make(root, "ldap", { ...options, "auth.ldap.tls": true }), ConfigError);
   });

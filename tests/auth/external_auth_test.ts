@@ -114,15 +114,15 @@ Deno.test("CVE-2020-25592, CVE-2017-5192: wrong or missing credentials are refus
 
 Deno.test("an attempt above the limit of concurrent attempts is refused, and its eauth module is not called", async () => {
   const { promise: answered, resolve } = Promise.withResolvers<void>();
-  let asked = 0;
-  const slow: EauthModule = { authenticate: () => (asked++, answered.then(() => ({ groups: [] }))) };
+  let calls = 0;
+  const slow: EauthModule = { authenticate: () => (calls++, answered.then(() => ({ groups: [] }))) };
   await withAuth({}, async (auth, { logged }) => {
     const max = Array.from({ length: MAX_ATTEMPTS }, () => auth.identify(login("fred")));
     await refusal(auth.identify(login("fred")));
     assertEquals(logged.filter((line) => line.includes("too many attempts at once")).length, 1);
     resolve();
     await Promise.all(max);
-    assertEquals(asked, MAX_ATTEMPTS);
+    assertEquals(calls, MAX_ATTEMPTS);
   }, slow);
 });
 

@@ -74,9 +74,9 @@ Deno.test("pam: the service of auth.pam.service is used; the groups are those of
   try {
     const { opts } = loadMasterConfig({ configDir: root, overrides: { root_dir: root, "auth.pam.service": "salt" } });
     const logged: string[] = [];
-    const asked: AuthRequest[] = [];
+    const requests: AuthRequest[] = [];
     const pam = pamEauth({ opts, config: map({}), log: recordingLogger(logged) }, (question) => {
-      asked.push(question);
+      requests.push(question);
       return Promise.resolve({
         known: question.credentials.password === "x1",
         groups: [],
@@ -86,7 +86,7 @@ Deno.test("pam: the service of auth.pam.service is used; the groups are those of
     const root_ = await pam.authenticate({ username: "root", password: "x1" });
     assert(root_?.groups.includes("root"));
     assertEquals(await pam.authenticate({ username: "root", password: "secret7" }), undefined);
-    assertEquals(asked.map((question) => question.kind === "pam" && question.service), ["salt", "salt"]);
+    assertEquals(requests.map((question) => question.kind === "pam" && question.service), ["salt", "salt"]);
     assert(logged.length > 0);
     assertEquals(logged.filter((line) => line.includes("secret7")), []);
   } finally {

@@ -20,10 +20,10 @@ Deno.test("peer: the rules of an expression apply if it matches the whole id", (
 
 Deno.test("peer_run: a rule must match the whole runner function", () => {
   const option = map({ "web.*": ["manage.up", "jobs.*", 7, { "*": ["cache.x"] }] });
-  const asked = ["manage.up", "jobs.list_jobs", "manage.up_all", "xjobs.a", "cache.x"].map((fun) =>
+  const verdicts = ["manage.up", "jobs.list_jobs", "manage.up_all", "xjobs.a", "cache.x"].map((fun) =>
     mayRun(option, "web1", fun)
   );
-  assertEquals(asked, [true, true, false, false, false]);
+  assertEquals(verdicts, [true, true, false, false, false]);
   assertEquals(mayRun(option, "db1", "manage.up"), false);
 });
 

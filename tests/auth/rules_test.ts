@@ -71,9 +71,9 @@ Deno.test("every function of a compound job must be allowed, where Salt's rules 
 });
 
 Deno.test("a rule whose conditions on arguments are of the wrong type allows nothing", () => {
-  const asked = { fun: "touch", arg: ["/x"] };
+  const call = { fun: "touch", arg: ["/x"] };
   const allowed = (args: unknown) =>
-    answer(["job", [{ "*": [{ touch: [args] }] }], { ...asked, minions: ["web1"] }, null]);
+    answer(["job", [{ "*": [{ touch: [args] }] }], { ...call, minions: ["web1"] }, null]);
   assertEquals(allowed({ args: ["/x"] }), true);
   for (const wrong of [{ args: "/x" }, { args: 1 }, { kwargs: ["/x"] }, { kwargs: "/x" }, "/x", null]) {
     assertEquals(allowed(wrong), false, JSON.stringify(wrong));

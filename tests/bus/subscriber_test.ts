@@ -251,9 +251,13 @@ strictTest("a watcher of the bus is told how many events it has missed", async (
   {
     using sender = new EventSender(paths.pull);
     const fire = async () => assert(await sender.fire("n", map({})));
-    const told: number[] = [];
+    const missedCounts: number[] = [];
     const watching = new AbortController();
-    const events = watchBus(paths.pub, { tags: "n", signal: watching.signal, onMissed: (missed) => told.push(missed) });
+    const events = watchBus(paths.pub, {
+      tags: "n",
+      signal: watching.signal,
+      onMissed: (missed) => missedCounts.push(missed),
+    });
     const first = events.next();
     await eventually(async () => {
       await fire();
@@ -267,11 +271,11 @@ strictTest("a watcher of the bus is told how many events it has missed", async (
     await eventually(async () => {
       await fire();
       await sleep(20);
-      return told.length > 0;
+      return missedCounts.length > 0;
     }, { what: "the number of missed events" });
     watching.abort();
     await reading;
-    assert(told[0] > 0 && told[0] < count, `${told} missed`);
+    assert(missedCounts[0] > 0 && missedCounts[0] < count, `${missedCounts} missed`);
   }
   await bus.close();
   Deno.removeSync(dir, { recursive: true });

@@ -143,9 +143,9 @@ Deno.test("a program that prints after its reader has ended continues silently",
   const child = start(...moduleWords(
     `import { outputGone, writeError, writeOut } from "./lib/cli/process_io.ts";
      const text = "x".repeat(100_000);
-     const told = [outputGone()];
-     for (let i = 0; i < 3; i++) { writeOut(text); told.push(outputGone()); }
-     writeError(JSON.stringify(told));`,
+     const states = [outputGone()];
+     for (let i = 0; i < 3; i++) { writeOut(text); states.push(outputGone()); }
+     writeError(JSON.stringify(states));`,
   ));
   await child.stdout.cancel();
   const [{ code }, err] = await Promise.all([child.status, new Response(child.stderr).text()]);

@@ -4,24 +4,24 @@ import { assert, assertEquals, assertRejects } from "../support/assert.ts";
 Deno.test("--enable-profiling writes a profile to --profiling-path, also for a command that fails; without it no file is written", async () => {
   const root = Deno.makeTempDirSync({ prefix: "profiled_" });
   try {
-    let told = "";
+    let output = "";
     const place = {
       cachedir: `${root}/cache`,
       prog: "salt-run",
-      io: { writeError: (text: string) => void (told += text) },
+      io: { writeError: (text: string) => void (output += text) },
     };
     const names = (directory: string) => [...Deno.readDirSync(directory)].map(({ name }) => name);
     assertEquals(
       await profiled({ profiling_enabled: false, profiling_path: null }, place, () => Promise.resolve(1)),
       1,
     );
-    assertEquals([told, names(root)], ["", []]);
+    assertEquals([output, names(root)], ["", []]);
     assertEquals(
       await profiled({ profiling_enabled: true, profiling_path: `${root}/own` }, place, () => Promise.resolve(2)),
       2,
     );
     const [file] = names(`${root}/own`);
-    assertEquals(told, `CPU profile: ${root}/own/${file}\n`);
+    assertEquals(output, `CPU profile: ${root}/own/${file}\n`);
     assert(Array.isArray(JSON.parse(Deno.readTextFileSync(`${root}/own/${file}`)).nodes));
     const failing = () => Promise.reject(new Error("boom"));
     await assertRejects(

@@ -13,16 +13,16 @@ const INTERRUPTED = "\nExiting gracefully on Ctrl-c";
 
 /** Input and output of a command without a terminal to ask on. */
 function recordingIo(signal = new AbortController().signal) {
-  const said = { out: "", err: "" };
+  const output = { out: "", err: "" };
   const io = {
-    write: (text: string) => void (said.out += text),
-    writeError: (text: string) => void (said.err += text),
+    write: (text: string) => void (output.out += text),
+    writeError: (text: string) => void (output.err += text),
     isTerminal: false,
     isErrorTerminal: false,
     readStdin: () => Promise.resolve(""),
     signal,
   };
-  return { said, io };
+  return { output, io };
 }
 
 /** Runs `act` with a signal that is aborted when a job of the function `fun` has been published. */
@@ -52,8 +52,8 @@ fleetTest("Ctrl-C ends a copy, a batch that looks for its minions, and a wait fo
   ];
   for (const [words, fun] of copies) {
     const run = await interruptedAt(fleet, fun, async (signal) => {
-      const { said, io } = recordingIo(signal);
-      return { code: await runSaltCp(["-c", fleet.configDir, ...words], io), ...said };
+      const { output, io } = recordingIo(signal);
+      return { code: await runSaltCp(["-c", fleet.configDir, ...words], io), ...output };
     });
     assertEquals(run, { code: 130, out: "", err: `${INTERRUPTED}\n` });
   }
@@ -172,13 +172,13 @@ fleetTest("salt-call ends with Ctrl-C, a broken key, and a master that cannot st
 
 Deno.test("after Ctrl-C each error of a command is that of an interrupted one", async () => {
   const control = new AbortController();
-  const { said, io } = recordingIo(control.signal);
+  const { output, io } = recordingIo(control.signal);
   const run = () => {
     control.abort();
     return Promise.reject(new TypeError("closed"));
   };
   assertEquals(await runCli({ command: SALT, owner: "root", run }, [], io), 130);
-  assertEquals(said.err, `${INTERRUPTED}\n`);
+  assertEquals(output.err, `${INTERRUPTED}\n`);
 });
 
 Deno.test("a batch in the background without a record, and a question without a terminal, are usage errors", async () => {
@@ -188,10 +188,10 @@ Deno.test("a batch in the background without a record, and a question without a 
     const words = ["-c", root, "--async", "--batch=1", "x", "test.ping"];
     const stored = recordingIo();
     assertEquals(await runSalt(words, { ...stored.io, batchJid: "20200101000000000000" }), 64);
-    assertMatch(stored.said.err, /There is no batch job 20200101000000000000\n$/);
-    const asked = recordingIo();
-    assertEquals(await runSalt(["-c", root, "--eauth=file", "x", "test.ping"], asked.io), 64);
-    assertMatch(asked.said.err, /--auth needs --username and --password if there is no terminal for prompts\n$/);
+    assertMatch(stored.output.err, /There is no batch job 20200101000000000000\n$/);
+    const attempt = recordingIo();
+    assertEquals(await runSalt(["-c", root, "--eauth=file", "x", "test.ping"], attempt.io), 64);
+    assertMatch(attempt.output.err, /--auth needs --username and --password if there is no terminal for prompts\n$/);
   } finally {
     Deno.removeSync(root, { recursive: true });
   }

@@ -70,8 +70,8 @@ Deno.test("a custom function of salt-call has the same access as a built-in one"
     export const fails = { permissions: "all", run: (_bound, { call }) => call("cmd.run", ["true"], new Map([["cwd", "/nonexistent"]])) };
     export const misses = { run() { const error = new Error("no zip"); error.name = "CommandNotFoundError"; throw error; } };
     export const refuses = { run() { const error = new Error("no"); error.name = "InvocationError"; throw error; } };`);
-  const asked = await run(host.words("--out=json", "own.asks"));
-  assertEquals(JSON.parse(asked.out).local, [
+  const result = await run(host.words("--out=json", "own.asks"));
+  assertEquals(JSON.parse(result.out).local, [
     false,
     false,
     "web1",
@@ -80,7 +80,7 @@ Deno.test("a custom function of salt-call has the same access as a built-in one"
     "There is no master: this runs locally",
     ["own.asks"],
     false,
-  ], asked.err);
+  ], result.err);
   const live = await run(host.words("--live", "own.lists"));
   assertEquals(live.out, "local: one\nlocal: two\nlocal:\n    (the 2 lines above)\n");
   for (

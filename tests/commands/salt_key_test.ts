@@ -194,14 +194,14 @@ Deno.test("salt-key -F master equals -F, and -f master shows the master's own ke
   using bench = new Bench();
   Deno.writeTextFileSync(`${bench.pki}/master_sign.pub`, PEM);
   Deno.writeTextFileSync(`${bench.pki}/host_master.pub`, PEM);
-  const told = (file: string) => `\nThe option master_finger of minions wants that of ${file}.\n`;
+  const hint = (file: string) => `\nThe option master_finger of minions wants that of ${file}.\n`;
   const all = await bench.run(["-F"]);
   const run = await bench.run(["-F", "master"], { isErrorTerminal: true });
-  assertEquals([run.code, run.out, run.err], [0, all.out, told("host_master.pub")]);
+  assertEquals([run.code, run.out, run.err], [0, all.out, hint("host_master.pub")]);
   Deno.writeTextFileSync(`${bench.pki}/master.pub`, PEM);
   const own = await bench.run(["-f", "master"], { isErrorTerminal: true });
   const local = ["host_master.pub", "master.pub", "master_sign.pub"].map((name) => `${name}:  ${FINGER}\n`).join("");
-  assertEquals([own.code, own.out, own.err], [0, `Local Keys:\n${local}`, told("master.pub")]);
+  assertEquals([own.code, own.out, own.err], [0, `Local Keys:\n${local}`, hint("master.pub")]);
   assertEquals((await bench.run(["-f", "master"])).err, "");
   assertEquals((await bench.run(["-L", "master"])).code, 64);
 });

@@ -53,8 +53,8 @@ class Place {
 Deno.test("without a configuration file the defaults apply, below root_dir", () => {
   using place = new Place();
   const directory = place.path("etc/salt");
-  const told = [`${directory}: there is no such configuration directory; every option has its default`];
-  assertEquals(loadMasterConfig(place.request()).warnings, told);
+  const expected = [`${directory}: there is no such configuration directory; every option has its default`];
+  assertEquals(loadMasterConfig(place.request()).warnings, expected);
   Deno.mkdirSync(directory, { recursive: true });
   const { opts, warnings } = loadMasterConfig(place.request());
   assertEquals(warnings, []);

@@ -13,8 +13,8 @@ Deno.test("every way to a digest gives the same, of little and of much", async (
       const expected = createHash(name).update(bytes).digest("hex");
       assertEquals(hashBytes(bytes, name)?.toHex(), expected, `${name} of ${size}`);
       assertEquals((await digestOf(bytes, name))?.toHex(), expected, `${name} of ${size}`);
-      for (const told of [size, 8 << 20]) {
-        const streaming = streamingHash(name, { size: told });
+      for (const sizeHint of [size, 8 << 20]) {
+        const streaming = streamingHash(name, { size: sizeHint });
         for (const part of [bytes.subarray(0, 50), bytes.subarray(50)]) streaming?.update(part);
         assertEquals(streaming?.digest().toHex(), expected, `${name} of ${size}`);
       }

@@ -109,11 +109,11 @@ Deno.test("a service that ends by itself is one line of the log, and the exit co
 
 Deno.test("an uncaught error is logged, and the service continues", async () => {
   using place = new Place();
-  const told = () => place.log.includes("An uncaught error: TypeError: unwatched");
+  const isLogged = () => place.log.includes("An uncaught error: TypeError: unwatched");
   const code = await place.run(() => {
     void Promise.reject(new TypeError("unwatched"));
     return Promise.resolve({
-      closed: eventually(told, { what: "a line of the log" }).then(() => {}),
+      closed: eventually(isLogged, { what: "a line of the log" }).then(() => {}),
       describeThreads: () => Promise.resolve([]),
       close: () => Promise.resolve(),
     });
@@ -124,18 +124,18 @@ Deno.test("an uncaught error is logged, and the service continues", async () => 
 Deno.test("a service that exceeds the time limit of its shutdown is aborted, and that is logged", async () => {
   for (const [closeMs, ends] of [[600_000, true], [50, false]] as const) {
     using place = new Place();
-    let told = 0;
+    let leftMs = 0;
     const code = await place.run(() =>
       Promise.resolve({
         closed: Promise.resolve(),
         describeThreads: () => Promise.resolve([]),
         close: (budget) => {
-          told = budget.leftMs;
+          leftMs = budget.leftMs;
           return ends ? Promise.resolve() : new Promise(() => {});
         },
       }), closeMs);
     assertEquals(code, 0);
-    assert(told <= closeMs && (!ends || told > 1_000), String(told));
+    assert(leftMs <= closeMs && (!ends || leftMs > 1_000), String(leftMs));
     assertEquals(/salt-minion did not end within 0.05 seconds/.test(place.log), !ends);
     assert(!place.isRunning);
   }

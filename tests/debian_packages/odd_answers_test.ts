@@ -18,11 +18,11 @@ Deno.test("a key that the file server does not have is not added", async () => {
   const key = { path: "salt://x.gpg", text: null, keyserver: null, keyid: null, saltenv: "base", keyfile: null };
   const keydir = Deno.makeTempDirSync({ prefix: "keys_" });
   try {
-    const asked: unknown[] = [];
+    const calls: unknown[] = [];
     const context = testContext({
       call: (name, args) => {
-        asked.push([name, args]);
-        return Promise.resolve(asked.length === 1 ? "" : `${keydir}/x.gpg`);
+        calls.push([name, args]);
+        return Promise.resolve(calls.length === 1 ? "" : `${keydir}/x.gpg`);
       },
     });
     const place = { aptkey: false, keydir: `${keydir}/ring` };
@@ -31,7 +31,7 @@ Deno.test("a key that the file server does not have is not added", async () => {
       CommandError,
       "Unable to get cached copy of file: salt://x.gpg",
     );
-    assertEquals(asked, [["cp.cache_file", ["salt://x.gpg"]]]);
+    assertEquals(calls, [["cp.cache_file", ["salt://x.gpg"]]]);
     Deno.writeTextFileSync(`${keydir}/x.gpg`, "binary");
     assertEquals(await addKey(key, place, context), true);
     assertEquals(Deno.readTextFileSync(`${keydir}/ring/x.gpg`), "binary");
@@ -42,7 +42,7 @@ Deno.test("a key that the file server does not have is not added", async () => {
 
 Deno.test("the data of an archive are those of Launchpad's answer, and a refusal is an error", async () => {
   const { fetch } = globalThis;
-  const asked: string[] = [];
+  const urls: string[] = [];
   const answers = [
     Response.json({ signing_key_fingerprint: "AB12" }),
     Response.json("no map"),
@@ -50,7 +50,7 @@ Deno.test("the data of an archive are those of Launchpad's answer, and a refusal
     new Response("<html>"),
   ];
   globalThis.fetch = (url) => {
-    asked.push(String(url));
+    urls.push(String(url));
     return Promise.resolve(answers.shift() ?? Response.error());
   };
   try {
@@ -66,7 +66,7 @@ Deno.test("the data of an archive are those of Launchpad's answer, and a refusal
       CommandError,
       "Launchpad does not know about owner/ppa: ",
     );
-    assertEquals(asked[0], "https://launchpad.net/api/1.0/~o%20wner/+archive/ppa");
+    assertEquals(urls[0], "https://launchpad.net/api/1.0/~o%20wner/+archive/ppa");
   } finally {
     globalThis.fetch = fetch;
   }

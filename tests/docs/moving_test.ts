@@ -64,7 +64,7 @@ Deno.test("each row of the table of required changes is reported as an error, an
     ) {
       assertStringIncludes(out, text);
     }
-    const [, said] = /^\[WARNING \] \/etc\/salt\/minion: (.*)$/m.exec(PAGE) ?? [];
-    assertMatch(err, new RegExp(`minion: ${said}\n`));
+    const [, message] = /^\[WARNING \] \/etc\/salt\/minion: (.*)$/m.exec(PAGE) ?? [];
+    assertMatch(err, new RegExp(`minion: ${message}\n`));
   });
 });

@@ -13,8 +13,9 @@ const SAMPLES = decodeURIComponent(new URL("../../docs/samples/", import.meta.ur
 const ENTRY = decodeURIComponent(new URL("../../minion.ts", import.meta.url).pathname);
 
 // The compiler checks that the documented types are the real ones.
-type Told = Parameters<Published<Record<string, never>>["run"]>[1];
-const _context = (context: Pick<JobContext, keyof Told>): Pick<JobContext, keyof Told> => context;
+type PublishedContext = Parameters<Published<Record<string, never>>["run"]>[1];
+const _context = (context: Pick<JobContext, keyof PublishedContext>): Pick<JobContext, keyof PublishedContext> =>
+  context;
 const _permissions = (one: PublishedPermissions): Permissions => one;
 
 Deno.test("salt-call runs the sample of docs/modules.md, and reloads it at each call", async () => {

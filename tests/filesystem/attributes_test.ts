@@ -9,8 +9,8 @@ Deno.test("the output of lsattr is parsed to letters for each file; error lines 
 });
 
 Deno.test("letters newer than 1.41.12 depend on the version of tune2fs", () => {
-  const said = (version: string) => isNewE2fsprogs(`tune2fs ${version} (17-Aug-2026)\nUsage: tune2fs`);
-  assertEquals(["1.41.12", "1.41.11", "1.41.14", "1.47.0", "1.4", "2.0"].map(said), [
+  const isNew = (version: string) => isNewE2fsprogs(`tune2fs ${version} (17-Aug-2026)\nUsage: tune2fs`);
+  assertEquals(["1.41.12", "1.41.11", "1.41.14", "1.47.0", "1.4", "2.0"].map(isNew), [
     false,
     false,
     true,

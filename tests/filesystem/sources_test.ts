@@ -82,8 +82,8 @@ Deno.test("the problem of a source is reported without the password in its URL",
         "it does not render",
       ],
     ];
-    for (const [asked, sfn, problem] of cases) {
-      assertEquals(await findManaged(asked), { sfn, sum: undefined, problem }, problem);
+    for (const [managedRequest, sfn, problem] of cases) {
+      assertEquals(await findManaged(managedRequest), { sfn, sum: undefined, problem }, problem);
     }
     await assertRejects(
       () =>

@@ -17,8 +17,8 @@ Deno.test("without the C library the times of a file, also of a link itself, com
       script,
       `import { fileStatus } from "${lib}";
       const of = (follow: boolean) => fileStatus("${directory}/link", { follow });
-      const told = [of(true), of(false)].map(({ type, size, mtime }) => [type, size, mtime]);
-      Deno.stdout.writeSync(new TextEncoder().encode(JSON.stringify(told)));`,
+      const statuses = [of(true), of(false)].map(({ type, size, mtime }) => [type, size, mtime]);
+      Deno.stdout.writeSync(new TextEncoder().encode(JSON.stringify(statuses)));`,
     );
     const args = ["run", "--no-prompt", "--quiet", "--no-lock", "--node-modules-dir=manual", "--allow-read"];
     args.push("--allow-env", "--allow-sys", "--allow-run=getent", script);

@@ -125,7 +125,7 @@ Deno.test("a target over many minions is given up after five seconds in total", 
   const { now } = performance;
   let ms = 0;
   // The clock advances by this much for each minion.
-  const askedAbout = (ids: readonly string[], stepMs: number) => {
+  const matchingIds = (ids: readonly string[], stepMs: number) => {
     ms = -stepMs;
     return resolve("web", "pcre", { ids }).minions;
   };
@@ -133,10 +133,10 @@ Deno.test("a target over many minions is given up after five seconds in total", 
     let step = 0;
     performance.now = () => ms += step;
     step = 2_500;
-    assertEquals(askedAbout(IDS.slice(1, 3), step), ["web1", "web10"]); // started at 0, checked at 2.5 and 5 s
-    assertThrows(() => askedAbout(IDS.slice(1), step), TargetError, "takes too long");
+    assertEquals(matchingIds(IDS.slice(1, 3), step), ["web1", "web10"]); // started at 0, checked at 2.5 and 5 s
+    assertThrows(() => matchingIds(IDS.slice(1), step), TargetError, "takes too long");
     step = 1;
-    assertEquals(askedAbout(IDS, step), ["web1", "web10", "web2"]);
+    assertEquals(matchingIds(IDS, step), ["web1", "web10", "web2"]);
   } finally {
     performance.now = now;
   }

@@ -19,7 +19,7 @@ Deno.test("functions run in processes: some at once, some wait, others are refus
     fire: (tag, data) => Promise.resolve(void fired.push({ tag, data })),
     bounds: { runner: { running: 1, waiting: 1 }, wheel: { running: 1, waiting: 0, ms: 60_000 } },
   });
-  const told = new Map<string, FunctionMessage>();
+  const messages = new Map<string, FunctionMessage>();
   const refused: string[] = [];
   let jids = 0;
   const take = (
@@ -31,7 +31,7 @@ Deno.test("functions run in processes: some at once, some wait, others are refus
   ) => {
     const jid = `2024010203040500000${jids++}`;
     processes.take({ key, job: packFunctionJob({ kind, fun, args, kwargs, jid, user: "ann" }) }, (news) => {
-      told.set(key, news);
+      messages.set(key, news);
       if (news.state === "full") refused.push(key);
     });
   };
@@ -45,11 +45,11 @@ Deno.test("functions run in processes: some at once, some wait, others are refus
     // A wheel function does not wait for runners.
     take("wheel", "wheel", "key.list", ["all"]);
     const ended = (key: string) =>
-      eventually(() => told.get(key)?.state === "ended" || told.get(key)?.state === "lost", {
+      eventually(() => messages.get(key)?.state === "ended" || messages.get(key)?.state === "lost", {
         what: `the end of ${key}`,
       });
     await ended("wheel");
-    const wheel = unpackOutcome(told.get("wheel")?.outcome ?? new Uint8Array());
+    const wheel = unpackOutcome(messages.get("wheel")?.outcome ?? new Uint8Array());
     assertEquals([wheel.success, (wheel.return as ValueMap).get("minions_pre")], [true, []]);
 
     const note = await eventually(() => running().find((one) => one?.get("fun") === "runner.test.sleep"), {
@@ -60,7 +60,7 @@ Deno.test("functions run in processes: some at once, some wait, others are refus
     assert(pid !== Deno.pid, "it has a process of its own");
     Deno.kill(pid, "SIGKILL");
     await ended("sleeper");
-    assertEquals(told.get("sleeper")?.state, "lost");
+    assertEquals(messages.get("sleeper")?.state, "lost");
     const [{ tag, data }] = fired;
     assertEquals(tag, "salt/run/20240102030405000000/ret");
     assertEquals([data.get("fun"), data.get("success")], ["runner.test.sleep", false]);
@@ -68,7 +68,7 @@ Deno.test("functions run in processes: some at once, some wait, others are refus
 
     // The slot of the lost process is free again.
     await ended("second");
-    const second = unpackOutcome(told.get("second")?.outcome ?? new Uint8Array());
+    const second = unpackOutcome(messages.get("second")?.outcome ?? new Uint8Array());
     assertEquals(second.return, map({ args: [1, "a"], kwargs: { b: 2 } }));
 
     // Running functions end with the master.
@@ -156,11 +156,11 @@ Deno.test("when the time for ending is over processes are killed, and those that
     fire: () => Promise.resolve(),
     bounds: { runner: { running: 1, waiting: 1 }, wheel: { running: 1, waiting: 0 } },
   });
-  const told: string[] = [];
+  const states: string[] = [];
   for (const key of ["running", "waiting"]) {
     const job = { kind: "runner" as const, fun: "test.sleep", args: [600], kwargs: new Map(), jid: key, user: "ann" };
-    processes.take({ key, job: packFunctionJob(job) }, ({ state }) => told.push(`${key} ${state}`));
+    processes.take({ key, job: packFunctionJob(job) }, ({ state }) => states.push(`${key} ${state}`));
   }
   await processes.close(new TimeBudget(0));
-  assertEquals(told, ["running taken", "waiting taken", "waiting lost", "running lost"]);
+  assertEquals(states, ["running taken", "waiting taken", "waiting lost", "running lost"]);
 });

@@ -72,9 +72,9 @@ Deno.test("a function that is not run, or whose process is lost, is refused with
   ) {
     for (const ask of ["start", "call"] as const) {
       const asking = new Asking();
-      const asked = asking.requests[ask](JOB);
+      const reply = asking.requests[ask](JOB);
       asking.tell(state);
-      const error = await assertRejects(() => asked, RefusedError);
+      const error = await assertRejects(() => reply, RefusedError);
       assertEquals([error.kind, error.message], ["SaltMasterError", text]);
     }
   }

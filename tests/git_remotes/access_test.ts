@@ -30,7 +30,7 @@ async function fetched(root: string, remotes: string): Promise<string[]> {
 
 Deno.test("a remote over HTTPS: its certificate is checked unless ssl_verify is off, and user, password and proxy are used", async () => {
   const root = await Deno.makeTempDir({ prefix: "access_" });
-  const asked: string[] = [];
+  const requests: string[] = [];
   let asksPassword = false;
   try {
     const git = (...args: string[]) => run("git", "-c", "user.name=t", "-c", "user.email=t@example.org", ...args);
@@ -44,7 +44,7 @@ Deno.test("a remote over HTTPS: its certificate is checked unless ssl_verify is 
     // git's plain protocol: the files of the repository as they are.
     const serve = async (request: Request): Promise<Response> => {
       const given = request.headers.get("authorization");
-      asked.push(`${request.method} ${request.url} ${given}`);
+      requests.push(`${request.method} ${request.url} ${given}`);
       if (asksPassword && given !== `Basic ${btoa("u:secret")}`) {
         return new Response("", { status: 401, headers: { "www-authenticate": 'Basic realm="t"' } });
       }
@@ -61,21 +61,21 @@ Deno.test("a remote over HTTPS: its certificate is checked unless ssl_verify is 
     const url = `https://localhost:${server.addr.port}/`;
     const { message } = await assertRejects(() => fetched(root, `['${url}']`), Error);
     assertStringIncludes(message, "certificate");
-    assertEquals(asked, []);
+    assertEquals(requests, []);
 
     const main = ["refs/remotes/origin/main"];
     assertEquals(await fetched(root, `[{'${url}': [{ssl_verify: false}]}]`), main);
-    assert(asked.every((line) => line.endsWith(" null")), asked.join("\n"));
+    assert(requests.every((line) => line.endsWith(" null")), requests.join("\n"));
 
     asksPassword = true;
     await assertRejects(() => fetched(root, `[{'${url}': [{ssl_verify: false}]}]`), Error);
     assertEquals(await fetched(root, `[{'${url}': [{ssl_verify: false}, {user: u}, {password: secret}]}]`), main);
     asksPassword = false;
 
-    asked.length = 0;
+    requests.length = 0;
     const through = `{proxy: 'http://127.0.0.1:${proxy.addr.port}'}`;
     assertEquals(await fetched(root, `[{'http://git.example.org/': [${through}]}]`), main);
-    assert(asked.every((line) => line.startsWith("GET http://git.example.org/")), asked.join("\n"));
+    assert(requests.every((line) => line.startsWith("GET http://git.example.org/")), requests.join("\n"));
   } finally {
     await Deno.remove(root, { recursive: true });
   }

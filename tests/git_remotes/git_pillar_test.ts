@@ -102,9 +102,9 @@ Deno.test("invalid options of a repository give Salt's errors before the master 
   for (const [extPillar, words] of refused) {
     const { remotes, opts } = values(extPillar);
     assertThrows(() => pillarRemotes(remotes, opts, () => {}), ConfigError, words);
-    const asked = new Map(opts).set("ext_pillar", [new Map<Value, Value>([["git", remotes]])]);
-    assertThrows(() => checkPillarRepositories(asked), PreflightError, words);
-    checkPillarRepositories(asked.set("git_pillar_verify_config", false));
+    const masterOpts = new Map(opts).set("ext_pillar", [new Map<Value, Value>([["git", remotes]])]);
+    assertThrows(() => checkPillarRepositories(masterOpts), PreflightError, words);
+    checkPillarRepositories(masterOpts.set("git_pillar_verify_config", false));
   }
 });
 

@@ -68,11 +68,11 @@ const ADVERTISEMENT = `001e# service=git-upload-pack\n0000${
 
 Deno.test("git remotes of the master: a redirect to another server does not make git send the password to it", async () => {
   const root = Deno.makeTempDirSync({ prefix: "git_remote_logins_" });
-  const told: (string | null)[] = [];
+  const authorizations: (string | null)[] = [];
   const options = { hostname: "127.0.0.1", port: 0, onListen: () => {} };
   const type = { "content-type": "application/x-git-upload-pack-advertisement" };
   const other = Deno.serve(options, ({ headers, method }) => {
-    told.push(headers.get("authorization"));
+    authorizations.push(headers.get("authorization"));
     return method === "GET" ? new Response(ADVERTISEMENT, { headers: type }) : new Response("", { status: 500 });
   });
   const first = Deno.serve(options, ({ url }) => {
@@ -84,7 +84,7 @@ Deno.test("git remotes of the master: a redirect to another server does not make
     const given = { user: USER, password: SECRET, insecure_auth: true };
     await assertRejects(() => fetchRemote(root, url, given), StoreError);
     // git requests the references of the other server, then a commit.
-    assertEquals(told, [null, null]);
+    assertEquals(authorizations, [null, null]);
   } finally {
     await Promise.all([first.shutdown(), other.shutdown()]);
     Deno.removeSync(root, { recursive: true });

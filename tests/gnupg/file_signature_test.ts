@@ -50,7 +50,7 @@ class Minion implements Disposable {
 }
 
 /** The arguments of `verify`. */
-function asked(filename: string, signature: Value): ValueMap {
+function verifyArguments(filename: string, signature: Value): ValueMap {
   const { sig_backend: _backend, ...signers } = SIGNERS;
   return map({ filename, signature, ...signers });
 }
@@ -59,16 +59,16 @@ Deno.test("a signature inside a file, a separate one and several are passed to t
   using minion = new Minion();
   const path = minion.file("f");
   await minion.check({ path });
-  assertEquals(minion.calls.splice(0), [["gpg.verify", asked(path, null)]]);
+  assertEquals(minion.calls.splice(0), [["gpg.verify", verifyArguments(path, null)]]);
   minion.cached["salt://f.sig"] = "/cache/f.sig";
   await minion.check({ path, signature: "salt://f.sig", saltenv: "dev", verifySsl: false });
   assertEquals(minion.calls.splice(0), [
     ["cp.cache_file", "salt://f.sig", "dev", map({ verify_ssl: false })],
-    ["gpg.verify", asked(path, "/cache/f.sig")],
+    ["gpg.verify", verifyArguments(path, "/cache/f.sig")],
   ]);
   minion.cached["http://b"] = "/cache/b";
   await minion.check({ path, signature: ["salt://f.sig", "http://b"] });
-  assertEquals(minion.calls.at(-1), ["gpg.verify", asked(path, ["/cache/f.sig", "/cache/b"])]);
+  assertEquals(minion.calls.at(-1), ["gpg.verify", verifyArguments(path, ["/cache/f.sig", "/cache/b"])]);
 });
 
 Deno.test("a signature that cannot be fetched is an error with gpg; another module gets its URL", async () => {
@@ -83,7 +83,7 @@ Deno.test("a signature that cannot be fetched is an error with gpg; another modu
   );
   minion.calls.splice(0);
   await minion.check({ path, signature: "notary:f" }, "notary");
-  assertEquals(minion.calls.at(-1), ["notary.verify", asked(path, "notary:f")]);
+  assertEquals(minion.calls.at(-1), ["notary.verify", verifyArguments(path, "notary:f")]);
 });
 
 Deno.test("without the module nothing can be verified, and the file is rejected", async () => {
@@ -108,12 +108,12 @@ Deno.test("of a file with an invalid signature only the copies in the cache are 
     const [path, own] = [minion.file("cache/f"), minion.file("own.sig")];
     Object.assign(minion.cached, { "http://a": minion.file("cache/a"), "http://b": own });
     minion.verified = verified;
-    const said = verified?.has("message") ? "no" : "";
+    const reason = verified?.has("message") ? "no" : "";
     const { message } = await assertRejects(
       () => minion.check({ path, signature: ["http://a", "http://b"] }),
       CommandError,
     );
-    assertEquals(message, `The file's signature could not be verified: ${said}`);
+    assertEquals(message, `The file's signature could not be verified: ${reason}`);
     assertEquals(["cache/f", "cache/a", "own.sig"].map((name) => isThere(`${minion.root}/${name}`)), [
       false,
       false,

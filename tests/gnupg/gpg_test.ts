@@ -26,17 +26,17 @@ Deno.test("gpg reads a passphrase before the input, without a prompt", async () 
   using place = new Place();
   const gpg = new Gpg({ home: "/home/x" }, HOST);
   Deno.writeTextFileSync(`${place.root}/file`, "of a file");
-  const said = async (...given: Parameters<Gpg["run"]>) => {
+  const outputOf = async (...given: Parameters<Gpg["run"]>) => {
     const [line, ...rest] = new TextDecoder().decode((await gpg.run(...given)).stdout).split("\n");
     assertEquals(line.includes("--passphrase-fd 0"), given[1]?.passphrase !== undefined);
     assertEquals(line.includes("--pinentry-mode loopback"), given[1]?.passphrase !== undefined);
     assert(line.endsWith(" --homedir /home/x --sign ") || line.includes("--passphrase-fd 0 --sign "), line);
     return rest.join("\n");
   };
-  assertEquals(await said(["--sign"], { input: "text" }), "text");
-  assertEquals(await said(["--sign"], { input: "text", passphrase: "pass" }), "pass\ntext");
-  assertEquals(await said(["--sign"], { input: new Uint8Array([0x61]), passphrase: "é" }), "é\na");
-  assertEquals(await said(["--sign"], { file: `${place.root}/file`, passphrase: "pass" }), "pass\nof a file");
+  assertEquals(await outputOf(["--sign"], { input: "text" }), "text");
+  assertEquals(await outputOf(["--sign"], { input: "text", passphrase: "pass" }), "pass\ntext");
+  assertEquals(await outputOf(["--sign"], { input: new Uint8Array([0x61]), passphrase: "é" }), "é\na");
+  assertEquals(await outputOf(["--sign"], { file: `${place.root}/file`, passphrase: "pass" }), "pass\nof a file");
 });
 
 Deno.test("a passphrase with several lines is rejected, and so is too much output", async () => {

@@ -41,9 +41,9 @@ Deno.test("a pillar of 50 MB is an error message, and the next minion gets its o
     },
     "{}",
     async ({ pillar, errors }) => {
-      const told = await pillar("big1");
-      assertStringIncludes(told, "The pillar of big1 has 50");
-      assertStringIncludes(told, "more than the 33554432 that pillar_max_bytes allows");
+      const result = await pillar("big1");
+      assertStringIncludes(result, "The pillar of big1 has 50");
+      assertStringIncludes(result, "more than the 33554432 that pillar_max_bytes allows");
       assertEquals(await pillar("web1"), "{'web': 1}");
       assertEquals(errors.length, 1);
     },

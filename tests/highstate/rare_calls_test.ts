@@ -84,9 +84,9 @@ async function planPath(cachedir: string, name: string): Promise<string> {
 
 Deno.test("a top file whose target has a number is refused, not matched", async () => {
   await using tree = await openTree({ files: { ...A, "top.sls": "base:\n  '*': 5\n" } });
-  const told =
+  const message =
     "1 Malformed topfile: state declarations for matcher '*' in saltenv 'base' are not formed as a list (got int)";
-  assertEquals(refusal(await tree.call("state.highstate")), told);
+  assertEquals(refusal(await tree.call("state.highstate")), message);
 });
 
 Deno.test("state.lint reads pillar from a file, and says what is wrong with the file", async () => {
@@ -107,15 +107,15 @@ Deno.test("state.lint says once that a file is no map, where an argument of a na
       "top.sls": "base:\n  '*': [names]\nnothere:\n  '*': [gone]\n",
     },
   });
-  const told = async (...mods: string[]) => {
+  const lintMessages = async (...mods: string[]) => {
     const { returned } = await tree.call("state.lint", mods);
     assert(Array.isArray(returned), str(returned));
     return returned.map(str);
   };
-  assertEquals((await told("list")).length, 1);
-  assertStringIncludes((await told("names"))[0], "unknown argument `sorce` of file.managed in state 'a'");
-  assertEquals((await told("many")).filter((text) => text.includes("sorce")).length, 1);
-  assertEquals((await told()).filter((text) => text.includes("gone")).map((text) => text.split("\n")[0]), [
+  assertEquals((await lintMessages("list")).length, 1);
+  assertStringIncludes((await lintMessages("names"))[0], "unknown argument `sorce` of file.managed in state 'a'");
+  assertEquals((await lintMessages("many")).filter((text) => text.includes("sorce")).length, 1);
+  assertEquals((await lintMessages()).filter((text) => text.includes("gone")).map((text) => text.split("\n")[0]), [
     "No matching sls found for 'gone' in env 'nothere'",
   ]);
 });

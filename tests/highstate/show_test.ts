@@ -51,7 +51,7 @@ async function call(
       opts: testOpts({ root_dir: root, file_client: "local", file_roots: map({ base: [`${root}/srv`] }), ...opts }),
       grains,
       catalogue: loadCatalogue({ grains: () => grains }),
-      outside: { ...testContext().outside, pillar: (asked) => Promise.resolve(compiled(asked)) },
+      outside: { ...testContext().outside, pillar: (query) => Promise.resolve(compiled(query)) },
     });
     const given = Object.keys(kwargs).length === 0 ? [] : [map({ __kwarg__: true, ...kwargs })];
     const { return: shown, retcode } = await run(fun, [...args, ...given], context);
@@ -141,8 +141,8 @@ Deno.test("state.lint reports unknown arguments and functions, with the nearest 
   const more = { "web/init.sls": web, "_states/ours.ts": "", "_states/theirs.py": "" };
   const { shown, retcode } = await call("state.lint", { args: ["web"], more });
   assertEquals(retcode, 1);
-  const told = (Array.isArray(shown) ? shown : []).map((text) => String(text).split("\n").slice(0, 3).join("; "));
-  assertEquals(told, [
+  const problems = (Array.isArray(shown) ? shown : []).map((text) => String(text).split("\n").slice(0, 3).join("; "));
+  assertEquals(problems, [
     "State 'test.nope' was not found in SLS 'web'; Did you mean test.nop?; web/init.sls:7:3",
     "State 'test.noop' was not found in SLS 'web'; Did you mean test.nop?; web/init.sls:9:3",
     "State 'tset.nop' was not found in SLS 'web'; Did you mean test.nop?; web/init.sls:12:3",

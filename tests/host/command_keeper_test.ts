@@ -228,8 +228,10 @@ Deno.test("a keeper that can record nothing tells so, and its commands run to th
       Deno.writeTextFileSync(directory, "no directory");
     });
     await end();
-    const told = keeper.lines.filter((line) => line.startsWith("it cannot record ")).map((line) => line.split(":")[0]);
-    assertEquals(told, [
+    const messages = keeper.lines.filter((line) => line.startsWith("it cannot record ")).map((line) =>
+      line.split(":")[0]
+    );
+    assertEquals(messages, [
       "it cannot record its commands",
       `it cannot record a command of job ${JID}`,
       "it cannot record that it is alone",

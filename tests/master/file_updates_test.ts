@@ -19,14 +19,14 @@ Deno.test("backends are updated at once and then at their intervals, each remote
   }));
   const remotes: Value[] = [`http://127.0.0.1:${silent.addr.port}/repo`, `file://${server.root}/repo`];
   const opts = { ...server.services.opts, gitfs_remotes: remotes };
-  const told: [tag: string, data: ValueMap][] = [];
+  const events: [tag: string, data: ValueMap][] = [];
   const updates = new FileUpdates({
     opts,
     log: server.services.log,
-    fire: (tag, data) => Promise.resolve(void told.push([tag, data])),
+    fire: (tag, data) => Promise.resolve(void events.push([tag, data])),
   });
   const news = (what: string, found: (data: ValueMap) => boolean) =>
-    eventually(() => told.splice(0).some(([, data]) => found(data)), { what });
+    eventually(() => events.splice(0).some(([, data]) => found(data)), { what });
   try {
     await news("the first update of roots", (data) => data.get("backend") === "roots" && data.get("changed") === true);
     Deno.writeTextFileSync(`${server.root}/salt/new.txt`, "new");
@@ -43,9 +43,9 @@ Deno.test("backends are updated at once and then at their intervals, each remote
   } finally {
     await updates.close();
   }
-  const after = told.length;
+  const after = events.length;
   await updates.close();
-  assertEquals(told.length, after);
+  assertEquals(events.length, after);
   assert(server.services.logged.every((line) => !line.startsWith("ERROR")), server.services.logged.join("\n"));
 });
 
@@ -69,8 +69,10 @@ Deno.test("git pillar repositories are fetched at once and then at their interva
     await isKnown("pillar");
     await branch("later");
     await isKnown("later");
-    const said = `The git_pillar remote '${remotes[1]}' cannot be updated`;
-    await eventually(() => logged.some((line) => line.includes(said)), { what: "a word on the one that is not there" });
+    const message = `The git_pillar remote '${remotes[1]}' cannot be updated`;
+    await eventually(() => logged.some((line) => line.includes(message)), {
+      what: "a word on the one that is not there",
+    });
   } finally {
     await updates.close();
   }

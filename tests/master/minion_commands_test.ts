@@ -299,11 +299,11 @@ Deno.test("an acknowledgement for another minion, and an empty one, are refused"
     await run(services, { cmd: "_minion_event", tag: `salt/job/${jid}/ack/web1`, data });
   }
   assertEquals([tags(services), services.jobs.store.acks.all(jid).size], [[], 0]);
-  const said = services.logged.join("\n");
+  const logText = services.logged.join("\n");
   for (
     const why of [`salt/job/${jid}/ack/db1, which it may not fire`, `an invalid acknowledgement of job ${jid}`]
   ) {
-    assertStringIncludes(said, why);
+    assertStringIncludes(logText, why);
   }
 });
 
@@ -441,8 +441,8 @@ Deno.test("the other commands of a minion's start get Salt's answers", async () 
 
 Deno.test("a request for a feature that is not built is logged once for each minion", async () => {
   using services = await testServices();
-  const told: string[] = [];
-  const telling = { ...services, warn: (text: string) => told.push(text) };
+  const warnings: string[] = [];
+  const telling = { ...services, warn: (text: string) => warnings.push(text) };
   const ask = async (id: string, load: Record<string, unknown>) =>
     (await minionCommand(map({ id, ...load }), id, telling)).value;
   for (let i = 0; i < 2; i++) {
@@ -454,7 +454,7 @@ Deno.test("a request for a feature that is not built is logged once for each min
   }
   const line = (id: string, part: string) =>
     `Minion ${id} asks for what is not built yet, and gets an empty answer: ${part}`;
-  assertEquals(told, [
+  assertEquals(warnings, [
     line("told-py1", "mine"),
     line("told-py2", "mine"),
   ]);

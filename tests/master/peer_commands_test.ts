@@ -31,10 +31,10 @@ Deno.test("minion_publish answers when all minions have returned, with only the 
   using services = await openSite();
   for (const form of ["clean", "full"]) {
     const before = services.published.length;
-    const asked = ask(services, { cmd: "minion_publish", ...PING, form, timeout: 50 });
+    const reply = ask(services, { cmd: "minion_publish", ...PING, form, timeout: 50 });
     await eventually(() => services.published.length > before, { what: "the job" });
     for (const id of ["db1", "db2"]) answer(services, id, id);
-    const returns = await asked;
+    const returns = await reply;
     assert(isMap(returns));
     const jid = services.published.at(-1)?.get("jid");
     const full = map({ db1: { ret: "db1" }, db2: { ret: "db2" }, __jid__: jid });
@@ -46,11 +46,11 @@ Deno.test("minion_publish answers when all minions have returned, with only the 
 
 Deno.test("minion_publish answers at its time-out with the returns so far; the number of waiting requests in a thread is limited", async () => {
   using services = await openSite();
-  const asked = [1, 2, 3, 4, 5].map(() => ask(services, { cmd: "minion_publish", ...PING, tmo: 2 }));
+  const replies = [1, 2, 3, 4, 5].map(() => ask(services, { cmd: "minion_publish", ...PING, tmo: 2 }));
   await eventually(() => services.published.length === 4, { what: "four jobs" });
   answer(services, "db1", true);
   assertStringIncludes(services.logged.join("\n"), "may not publish now: 4 minions wait");
-  assertEquals((await Promise.all(asked)).map((returns) => isMap(returns) && returns.size), [0, 0, 0, 1, 0]);
+  assertEquals((await Promise.all(replies)).map((returns) => isMap(returns) && returns.size), [0, 0, 0, 1, 0]);
   assertEquals(services.published.length, 4);
   assertEquals(await ask(services, { cmd: "minion_publish", ...PING, tmo: 0 }), new Map());
 });

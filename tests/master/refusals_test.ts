@@ -67,13 +67,13 @@ Deno.test("minions whose grains take too long to match are named in the log", as
 });
 
 Deno.test("an unsupported part is named once for each minion, and again after very many other minions", () => {
-  const said: string[] = [];
-  const ask = (id: string) => warnOnceNotBuilt(id, "the mine", { warn: (line: string) => void said.push(line) });
+  const warnings: string[] = [];
+  const ask = (id: string) => warnOnceNotBuilt(id, "the mine", { warn: (line: string) => void warnings.push(line) });
   for (let i = 0; i < 2; i++) ask("web1");
-  assertEquals(said.length, 1);
+  assertEquals(warnings.length, 1);
   for (let i = 0; i < 20_000; i++) ask(`m${i}`);
   ask("web1");
-  assertEquals(said.filter((line) => line.includes(" web1 ")).length, 2);
+  assertEquals(warnings.filter((line) => line.includes(" web1 ")).length, 2);
 });
 
 Deno.test("a record of the journal of a kind that this version does not know is named in the log", async () => {
@@ -137,13 +137,14 @@ fleetTest(
     Deno.removeSync(`${cachedir}/.daemon_key`);
     Deno.symlinkSync("/proc/version", `${cachedir}/.daemon_key`);
     Deno.removeSync(`${cachedir}/.nobody_key`);
-    const said = (text: string) => eventually(() => fleet.logs.some((line) => line.includes(text)), { what: text });
-    await said("publisher_acl, external_auth: nobody, daemon cannot get access: setxattr");
-    await said("Put back the key files of nobody, which were gone");
+    const waitForLog = (text: string) =>
+      eventually(() => fleet.logs.some((line) => line.includes(text)), { what: text });
+    await waitForLog("publisher_acl, external_auth: nobody, daemon cannot get access: setxattr");
+    await waitForLog("Put back the key files of nobody, which were gone");
     Deno.renameSync(cachedir, `${cachedir}.away`);
     Deno.writeTextFileSync(cachedir, "in the way");
     try {
-      await said("The users' key files cannot be put back: Not a directory");
+      await waitForLog("The users' key files cannot be put back: Not a directory");
     } finally {
       Deno.removeSync(cachedir);
       Deno.renameSync(`${cachedir}.away`, cachedir);

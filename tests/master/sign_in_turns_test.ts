@@ -12,8 +12,8 @@ function turns(perSecond: number): SignInTurns[] {
 
 Deno.test("the same request is answered three times, counted over all threads, and then not for hours", () => {
   const [one, other] = turns(1_000);
-  const said = [one, other, one, other, one].map((each) => each.take("web1", "n1", START));
-  assertEquals(said, ["granted", "granted", "granted", "first refused", "refused"]);
+  const verdicts = [one, other, one, other, one].map((each) => each.take("web1", "n1", START));
+  assertEquals(verdicts, ["granted", "granted", "granted", "first refused", "refused"]);
   for (let hour = 1; hour < 48; hour++) assertEquals(one.take("web1", "n1", START + hour * 3_600_000), "refused");
   // Other requests of the minion, and the same nonce of another minion, are not affected.
   assertEquals([one.take("web1", "n2", START), one.take("web2", "n1", START)], ["granted", "granted"]);

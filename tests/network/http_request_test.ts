@@ -48,16 +48,16 @@ Deno.test("a compressed body is decompressed; a body that does not match its hea
 });
 
 Deno.test("five redirections are followed, only to HTTP", async () => {
-  const asked: string[] = [];
+  const paths: string[] = [];
   const serve: Serve = ({ url }) => {
     const { pathname } = new URL(url);
-    asked.push(pathname);
+    paths.push(pathname);
     const place = pathname === "/ftp" ? "ftp://localhost/x" : `/${Number(pathname.slice(1)) + 1}`;
     return new Response(null, { status: 302, headers: { Location: place } });
   };
   await withServer(serve, async (url) => {
     assertEquals((await httpRequest(request(`${url}/0`))).status, 302);
-    assertEquals(asked, ["/0", "/1", "/2", "/3", "/4", "/5"]);
+    assertEquals(paths, ["/0", "/1", "/2", "/3", "/4", "/5"]);
     await assertRejects(() => httpRequest(request(`${url}/ftp`)), HttpError, "A redirection to ftp: is not followed");
     await assertRejects(() => httpRequest(request("nonsense")), HttpError, "Unsupported url: nonsense");
   });

@@ -15,8 +15,8 @@ function echo(): { readonly url: string; close(): Promise<void> } {
     const headers = new Headers({ "Content-Type": "application/json" });
     if (status === 302) headers.set("Location", "/200");
     const { method } = request;
-    const asked = { method, path: pathname + search, body: await request.text(), headers: [...request.headers] };
-    return new Response(JSON.stringify(asked), { status, headers });
+    const received = { method, path: pathname + search, body: await request.text(), headers: [...request.headers] };
+    return new Response(JSON.stringify(received), { status, headers });
   });
   return { url: `http://127.0.0.1:${server.addr.port}`, close: () => server.shutdown() };
 }
@@ -28,7 +28,9 @@ async function query(url: string, kwargs: Record<string, Value> = {}): Promise<V
 }
 
 /** The requests of the server. */
-function asked(result: ValueMap): { method: string; path: string; body: string; headers: Record<string, string> } {
+function receivedRequest(
+  result: ValueMap,
+): { method: string; path: string; body: string; headers: Record<string, string> } {
   const { headers, ...rest } = JSON.parse(str(result.get("body") ?? ""));
   return { ...rest, headers: Object.fromEntries(headers) };
 }
@@ -38,24 +40,27 @@ Deno.test("http.query sends the given request and returns the requested parts", 
   try {
     const plain = await query(`${server.url}/200`);
     assertEquals([...plain.keys()], ["body"]);
-    const first = asked(plain);
+    const first = receivedRequest(plain);
     assertEquals([first.method, first.headers["user-agent"], first.headers.connection], ["GET", AGENT, "close"]);
     const all = await query(`${server.url}/200`, { status: true, headers: true, text: true, decode: true });
     assertEquals([...all.keys()], ["body", "status", "headers", "dict", "text"]);
     const dict = all.get("dict");
     assertEquals(isMap(dict) && dict.get("method"), "GET");
-    const posted = asked(await query(`${server.url}/200`, { method: "POST", data: map({ a: "b c" }) }));
+    const posted = receivedRequest(await query(`${server.url}/200`, { method: "POST", data: map({ a: "b c" }) }));
     assertEquals([posted.body, posted.headers["content-type"]], ["a=b+c", "application/x-www-form-urlencoded"]);
-    assertEquals(asked(await query(`${server.url}/200`, { params: map({ a: "1", b: "x y" }) })).path, "/200?a=1&b=x+y");
-    const signed = asked(await query(`${server.url}/200`, { username: "u", password: "p" }));
+    assertEquals(
+      receivedRequest(await query(`${server.url}/200`, { params: map({ a: "1", b: "x y" }) })).path,
+      "/200?a=1&b=x+y",
+    );
+    const signed = receivedRequest(await query(`${server.url}/200`, { username: "u", password: "p" }));
     assertEquals(signed.headers.authorization, "Basic dTpw");
-    const headed = asked(
+    const headed = receivedRequest(
       await query(`${server.url}/200`, { header_dict: map({ "X-A": "1" }), header_list: ["X-B: 2"] }),
     );
     assertEquals([headed.headers["x-a"], headed.headers["x-b"]], ["1", "2"]);
     assertEquals((await query(`${server.url}/302`, { status: true })).get("status"), 200);
-    assertEquals(asked(await query(`${server.url}/302`, { method: "POST", data: "x" })).method, "GET");
-    const form = asked(
+    assertEquals(receivedRequest(await query(`${server.url}/302`, { method: "POST", data: "x" })).method, "GET");
+    const form = receivedRequest(
       await query(`${server.url}/200`, { method: "POST", formdata: true, formdata_fieldname: "f", data: "text" }),
     );
     assert(/form-data; name="f"\r\n\r\ntext\r\n--/.test(form.body), form.body);
@@ -129,8 +134,8 @@ Deno.test("http.query reports failures as Salt does, and refuses unbuilt argumen
     for (
       const [name, value] of [["stream", true], ["cookies", true], ["methd", "GET"]] as const
     ) {
-      const told = await query(`${server.url}/200`, { [name]: value }).then(() => "", (error) => String(error));
-      assert(told.includes(`'${name}'`), told);
+      const message = await query(`${server.url}/200`, { [name]: value }).then(() => "", (error) => String(error));
+      assert(message.includes(`'${name}'`), message);
     }
     const waited = await testContext().call(
       "http.wait_for_successful_query",
@@ -154,7 +159,7 @@ Deno.test("http.query renders the files of data and headers, and converts XML to
   try {
     Deno.writeTextFileSync(`${directory}/data`, "hello {{ who }}");
     Deno.writeTextFileSync(`${directory}/headers`, "X-Who: {{ who }}\nX-More: 1");
-    const sent = asked(
+    const sent = receivedRequest(
       await query(`${server.url}/200`, {
         method: "POST",
         data_file: `${directory}/data`,
@@ -167,7 +172,7 @@ Deno.test("http.query renders the files of data and headers, and converts XML to
       }),
     );
     assertEquals([sent.body, sent.headers["x-who"], sent.headers["x-more"]], ["hello world", "world", "1"]);
-    const plain = asked(await query(`${server.url}/200`, { method: "POST", data_file: `${directory}/data` }));
+    const plain = receivedRequest(await query(`${server.url}/200`, { method: "POST", data_file: `${directory}/data` }));
     assertEquals(plain.body, "hello {{ who }}");
   } finally {
     Deno.removeSync(directory, { recursive: true });

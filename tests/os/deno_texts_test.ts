@@ -75,19 +75,19 @@ const REFUSED: Readonly<Record<string, string>> = {
 };
 Deno.test("refusedAccess() names what was refused", async () => {
   const worker = Object.keys(REFUSED).map((code) =>
-    `try { ${code} } catch (error) { told.push([error instanceof Deno.errors.NotCapable, error.message]); }`
+    `try { ${code} } catch (error) { errors.push([error instanceof Deno.errors.NotCapable, error.message]); }`
   );
   const url = URL.createObjectURL(
-    new Blob([`const told = [];\n${worker.join("\n")}\npostMessage(told);`], { type: "text/javascript" }),
+    new Blob([`const errors = [];\n${worker.join("\n")}\npostMessage(errors);`], { type: "text/javascript" }),
   );
   const limited = new Worker(url, { type: "module", deno: { permissions: "none" } });
   try {
-    const told = await new Promise<[boolean, string][]>((resolve, reject) => {
+    const errors = await new Promise<[boolean, string][]>((resolve, reject) => {
       limited.onmessage = ({ data }) => resolve(data);
       limited.onerror = (event) => reject(new Error(event.message));
     });
     assertEquals(
-      told.map(([isNotCapable, message]) => [isNotCapable, refusedAccess(new Error(message))]),
+      errors.map(([isNotCapable, message]) => [isNotCapable, refusedAccess(new Error(message))]),
       Object.values(REFUSED).map((access) => [true, access]),
     );
   } finally {

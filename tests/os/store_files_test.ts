@@ -5,7 +5,7 @@ import { listDirectory, remove, writeDirectoryOnce } from "../../lib/os/store_fi
 import { groupNamesOf } from "../../lib/os/users.ts";
 import { assertEquals, assertMatch, assertThrows } from "../support/assert.ts";
 
-function withDirectory(run: (directory: string, said: string[]) => void): void {
+function withDirectory(run: (directory: string, logged: string[]) => void): void {
   const directory = Deno.makeTempDirSync({ prefix: "store_" });
   try {
     run(directory, []);
@@ -15,26 +15,26 @@ function withDirectory(run: (directory: string, said: string[]) => void): void {
 }
 
 Deno.test("a missing directory is empty, and one that cannot be read is empty and reported", () =>
-  withDirectory((directory, said) => {
+  withDirectory((directory, logged) => {
     Deno.writeTextFileSync(`${directory}/file`, "");
     Deno.symlinkSync("loop", `${directory}/loop`);
     for (const name of ["none", "file"]) {
-      assertEquals(listDirectory(`${directory}/${name}`, (line) => said.push(line)), []);
+      assertEquals(listDirectory(`${directory}/${name}`, (line) => logged.push(line)), []);
     }
-    assertEquals(said, []);
-    assertEquals(listDirectory(`${directory}/loop`, (line) => said.push(line)), []);
-    assertEquals(said.length, 1);
-    assertMatch(said[0], /^Cannot read .*\/loop: .*symbolic links/i);
+    assertEquals(logged, []);
+    assertEquals(listDirectory(`${directory}/loop`, (line) => logged.push(line)), []);
+    assertEquals(logged.length, 1);
+    assertMatch(logged[0], /^Cannot read .*\/loop: .*symbolic links/i);
   }));
 
 Deno.test("a file that cannot be removed stays, and is reported", () =>
-  withDirectory((directory, said) => {
+  withDirectory((directory, logged) => {
     Deno.mkdirSync(`${directory}/full/inner`, { recursive: true });
-    assertEquals(remove(`${directory}/none`, (line) => said.push(line)), false);
-    assertEquals(said, []);
-    assertEquals(remove(`${directory}/full`, (line) => said.push(line)), false);
-    assertMatch(said.join("\n"), /^Cannot remove .*\/full: .*not empty/i);
-    assertEquals(remove(`${directory}/full`, (line) => said.push(line), { recursive: true }), true);
+    assertEquals(remove(`${directory}/none`, (line) => logged.push(line)), false);
+    assertEquals(logged, []);
+    assertEquals(remove(`${directory}/full`, (line) => logged.push(line)), false);
+    assertMatch(logged.join("\n"), /^Cannot remove .*\/full: .*not empty/i);
+    assertEquals(remove(`${directory}/full`, (line) => logged.push(line), { recursive: true }), true);
   }));
 
 Deno.test("a directory is not written at the path of a file, and nothing of it is left", () =>

@@ -27,8 +27,8 @@ function programs(
     const words = argv.filter((word) => word !== "/usr/bin/env").join(" ").replace(/^.*?(?=\b(rpm|yum|zypper) )/s, "");
     ran.push(words);
     const [, answer] = Object.entries(outputs).find(([start]) => words.startsWith(start)) ?? [];
-    const told = answer?.(words) ?? "";
-    const [retcode, text] = typeof told === "number" ? [told, ""] : [0, told];
+    const result = answer?.(words) ?? "";
+    const [retcode, text] = typeof result === "number" ? [result, ""] : [0, result];
     const stdout = new TextEncoder().encode(text);
     const dropped = { stdout: 0, stderr: 0 };
     return Promise.resolve({ pid: 1, retcode, stdout, stderr: new Uint8Array(), timedOut: false, dropped });
@@ -99,13 +99,16 @@ Deno.test("downloaded packages are those of all directories below, by name and v
       "rpm -qp": (words) => words.endsWith("odd.rpm") ? "not a package" : line("vim", /vim-(.)/.exec(words)![1]),
     });
     const found = await downloadedPackages(root, caching("", rpm));
-    const told = (version: string, path: string): [Value, Value] => {
+    const versionEntry = (version: string, path: string): [Value, Value] => {
       const seconds = Math.floor(Deno.statSync(path).ctime!.getTime() / 1000);
       const time = new Date(seconds * 1000).toISOString().slice(0, 19);
       const { size } = Deno.statSync(path);
       return [version, map({ path, size, creation_date_time_t: seconds, creation_date_time: time })];
     };
-    const versions = new Map([told("8-1", `${root}/x86_64/vim-8.rpm`), told("9-1", `${root}/vim-9.rpm`)]);
+    const versions = new Map([
+      versionEntry("8-1", `${root}/x86_64/vim-8.rpm`),
+      versionEntry("9-1", `${root}/vim-9.rpm`),
+    ]);
     assertEquals([...found.keys()], ["vim"]);
     assertEquals(new Map([...found.get("vim") as Map<Value, Value>].sort()), versions);
   } finally {
@@ -115,7 +118,7 @@ Deno.test("downloaded packages are those of all directories below, by name and v
 
 Deno.test("files are compared with those of the packages that they are of, which are downloaded once", async () => {
   using _names = installed();
-  const asked: (readonly string[])[] = [];
+  const downloads: (readonly string[])[] = [];
   const compared: string[] = [];
   const rpm = programs({ "rpm -qf": (words) => words.endsWith("/mine") ? "file is not owned by any package" : "vim" });
   const context = caching("", rpm);
@@ -124,7 +127,7 @@ Deno.test("files are compared with those of the packages that they are of, which
     return Promise.resolve(str(args[1]).endsWith("vimrc") ? "--- a\n+++ b\n" : "");
   };
   const download = (place: Value) => (names: readonly string[]) => {
-    asked.push(names);
+    downloads.push(names);
     return Promise.resolve(map({ vim: place }));
   };
   const paths = ["/etc/vimrc", "/proc/none/mine", "/proc/mine", "/etc/vim.d"];
@@ -136,11 +139,11 @@ Deno.test("files are compared with those of the packages that they are of, which
   });
   const wanted = { context: Object.assign(context, { call }) };
   assertEquals(await diffFiles(paths, undefined, { ...wanted, download: download("/cache/vim.rpm") }), differences);
-  assertEquals(asked, [["vim"]]);
+  assertEquals(downloads, [["vim"]]);
   assertEquals(compared, ["lowpkg.diff /cache/vim.rpm /etc/vimrc", "lowpkg.diff /cache/vim.rpm /etc/vim.d"]);
   // zypper tells more of a file.
-  const told = map({ path: "/cache/vim.rpm", "repository-alias": "oss" });
-  assertEquals(await diffFiles(paths, undefined, { ...wanted, download: download(told) }), differences);
+  const packageInfo = map({ path: "/cache/vim.rpm", "repository-alias": "oss" });
+  assertEquals(await diffFiles(paths, undefined, { ...wanted, download: download(packageInfo) }), differences);
 });
 
 Deno.test("what is downloaded alone is what has changed, and what is there already is reinstalled", async () => {
@@ -169,17 +172,17 @@ Deno.test("what is downloaded alone is what has changed, and what is there alrea
 
 Deno.test("zypper is tried again while another one holds its lock, and the master is told", async () => {
   using _names = installed();
-  const told: string[] = [];
+  const calls: string[] = [];
   let locked = 2;
   const context = caching("", programs({ zypper: () => locked-- > 0 ? 7 : "done" }));
   const call = (name: string, [data, tag]: Value[] = []) => {
-    told.push(`${name} ${str(tag)} ${str((data as Map<Value, Value>).get("success") ?? null)}`);
+    calls.push(`${name} ${str(tag)} ${str((data as Map<Value, Value>).get("success") ?? null)}`);
     return Promise.resolve(true);
   };
   const { stdout, retcode } = await runZypper(["refresh"], Object.assign(context, { call }), { lockWaitMs: 1 });
   assertEquals([stdout, retcode], ["done", 0]);
   const blocked = "event.fire_master zypper/blocked False";
-  assertEquals(told, [blocked, blocked, "event.fire_master zypper/released True"]);
+  assertEquals(calls, [blocked, blocked, "event.fire_master zypper/released True"]);
 });
 
 Deno.test("a wish to read the lists of packages again is noted once", () => {

@@ -77,12 +77,12 @@ Deno.test({
 
       // The caller's pillar: a map of encrypted strings, or one encrypted map.
       const opts = testOpts({ root_dir: "/nowhere", gpg_keydir: home, file_client: "local" });
-      const asked: string[] = [];
+      const overrides: string[] = [];
       const job = testContext({ opts });
       const outside = {
         ...job.outside,
         pillar: (wanted: { override?: unknown }) => {
-          asked.push(repr((wanted.override ?? null) as never));
+          overrides.push(repr((wanted.override ?? null) as never));
           return Promise.resolve(map({}));
         },
       };
@@ -90,7 +90,7 @@ Deno.test({
         await run("state.show_sls", ["nothing", `pillar=${pillar}`, `pillar_enc=${renderer}`], { ...job, outside });
       await show(`{"secret": ${JSON.stringify(one)}}`);
       await show(JSON.stringify(await seal("whole: {map: 1}\n")));
-      assertEquals(asked, ["{'secret': 'one\\nlines: é'}", "{'whole': {'map': 1}}"]);
+      assertEquals(overrides, ["{'secret': 'one\\nlines: é'}", "{'whole': {'map': 1}}"]);
       const refused = await show("{}", "jinja");
       assertStringIncludes(repr(refused.return), "'jinja' is not a valid decryption renderer");
     }),

@@ -48,10 +48,10 @@ Deno.test("a chain of includes that is too deep ends with its error, which is re
     },
     "{}",
     async ({ pillar }) => {
-      const told = await pillar();
-      assertStringIncludes(told, "'n200': 1");
+      const result = await pillar();
+      assertStringIncludes(result, "'n200': 1");
       // Salt has each error twice at each level: 2 ** 200 of them.
-      const times = told.split("SLS 'a200' is included more than 200 levels deep").length - 1;
+      const times = result.split("SLS 'a200' is included more than 200 levels deep").length - 1;
       assertEquals(times > 1 && times <= 100, true, `${times} times`);
     },
   ));
@@ -93,9 +93,9 @@ Deno.test("each error of more than a hundred is shown once", () => {
     },
     "{}",
     async ({ pillar }) => {
-      const told = await pillar();
+      const result = await pillar();
       for (const name of [...names("l"), ...names("r"), "last"]) {
-        assertEquals(told.split(`Specified SLS '${name}' in environment`).length - 1, 1, name);
+        assertEquals(result.split(`Specified SLS '${name}' in environment`).length - 1, 1, name);
       }
     },
   );

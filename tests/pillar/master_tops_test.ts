@@ -58,11 +58,11 @@ esac
     assertEquals(await tops("db1"), "{'base': ['db', 'ntp'], 'dev': ['p-db1', 'Debian']}");
     for (const id of ["text1", "none1"]) assertEquals(await tops(id), `{'dev': ['p-${id}', 'Debian']}`);
     assertEquals(await tops("$(id)"), "{'base': ['$(id)'], 'dev': ['p-$(id)', 'Debian']}", "no shell reads the id");
-    const told = lines.join("\n");
-    assertStringIncludes(told, "Top function broken failed with error no for minion web1");
-    assertStringIncludes(told, "Top function list failed with error it gave list and not dict for minion web1");
-    assertStringIncludes(told, "master_tops cobbler: Salt's source of that name is not built");
-    assertStringIncludes(told, "master_tops nothing: there is no such source");
+    const logText = lines.join("\n");
+    assertStringIncludes(logText, "Top function broken failed with error no for minion web1");
+    assertStringIncludes(logText, "Top function list failed with error it gave list and not dict for minion web1");
+    assertStringIncludes(logText, "master_tops cobbler: Salt's source of that name is not built");
+    assertStringIncludes(logText, "master_tops nothing: there is no such source");
   } finally {
     await Deno.remove(root, { recursive: true });
   }

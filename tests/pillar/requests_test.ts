@@ -8,13 +8,13 @@ Deno.test("a request without a pillar is rejected with the reason; the answer to
   const requests = new PillarRequests(({ key }) => void keys.push(key), () => {}, 60_000);
   const request = plainRequest("web1", new Map(), {});
   const answer = (key: string, state: string) => ({ kind: "pillar", key, state, pillar: new Uint8Array([7]) });
-  const asked = [1, 2, 3].map(() => requests.compile(request));
+  const replies = [1, 2, 3].map(() => requests.compile(request));
   requests.receive(answer("of another thread", "full"));
   requests.receive(answer("of another thread", "compiled"));
   for (const [i, state] of ["full", "lost", "compiled"].entries()) requests.receive(answer(keys[i], state));
-  await assertRejects(() => asked[0], RefusedError, "too many minions wait for theirs");
-  await assertRejects(() => asked[1], RefusedError, "the master is ending");
-  assertEquals(await asked[2], new Uint8Array([7]));
+  await assertRejects(() => replies[0], RefusedError, "too many minions wait for theirs");
+  await assertRejects(() => replies[1], RefusedError, "the master is ending");
+  assertEquals(await replies[2], new Uint8Array([7]));
   const late = new PillarRequests(() => {}, () => {}, 10);
   await assertRejects(() => late.compile(request), RefusedError, "it took too long");
 });

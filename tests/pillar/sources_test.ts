@@ -43,10 +43,10 @@ for (const [options, id, expected] of ROWS) {
 }
 
 Deno.test("ext_pillar http_yaml and http_json send a request for each minion each time, with grains in the URL and a password", async () => {
-  const asked: string[] = [];
+  const requests: string[] = [];
   await using server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, (request) => {
     const { pathname, search } = new URL(request.url);
-    asked.push(`${pathname}${search} ${request.headers.get("authorization")} ${request.headers.get("x-mine")}`);
+    requests.push(`${pathname}${search} ${request.headers.get("authorization")} ${request.headers.get("x-mine")}`);
     if (pathname === "/no") return new Response("gone", { status: 404 });
     if (pathname === "/list") return new Response("[1]");
     return new Response(pathname.startsWith("/json") ? '{"json": [1, 1.0]}' : "yaml: {n: 0644}\n");
@@ -64,19 +64,19 @@ ext_pillar:
   await withPillar({}, options, async ({ pillar, errors }) => {
     const expected = "{'j': {'json': [1, 1.0]}, 'yaml': {'n': 644}}";
     assertEquals(await pillar("web 1", { os: "Red/Hat & co" }), expected);
-    assertEquals(asked, [
+    assertEquals(requests, [
       `/json/web%201/Red/Hat%20%26%20co Basic ${btoa("u:secret")} null`,
       "/yaml?id=web%201 null m",
       "/no null null",
       "/list null null",
     ]);
     assertEquals(await pillar("web 1", { os: "Red/Hat & co" }), expected);
-    assertEquals(asked.length, 8, "nothing is kept");
-    const told = errors.join("\n");
+    assertEquals(requests.length, 8, "nothing is kept");
+    const logText = errors.join("\n");
     for (const words of ["/no: it answered 404", "/list: it is no map", "grain: missing", "//127.0.0.1:1/"]) {
-      assertStringIncludes(told, words);
+      assertStringIncludes(logText, words);
     }
-    assertEquals(told.includes("secret"), false);
+    assertEquals(logText.includes("secret"), false);
   });
 });
 
@@ -104,10 +104,10 @@ Deno.test("a custom source gets grains and pillar, and its pillar is cached unti
       const first = await pillar("web1", { os: "Debian" });
       assertStringIncludes(first, "'assets': {'of': 1, 'os': 'Debian', 'seen': ['from'], 'env': None}");
       assertStringIncludes(first, "Failed to load ext_pillar assets: ");
-      const told = errors.join("\n");
-      assertStringIncludes(told, "there is no source asets");
-      assertStringIncludes(told, "there is no source postgres: Salt's source of that name is not built");
-      assertStringIncludes(told, "there is no source broken: ");
+      const logText = errors.join("\n");
+      assertStringIncludes(logText, "there is no source asets");
+      assertStringIncludes(logText, "there is no source postgres: Salt's source of that name is not built");
+      assertStringIncludes(logText, "there is no source broken: ");
       write("assets.json", '{"web1": 2}');
       await eventually(async () => (await pillar("web1", { os: "Debian" })).includes("'of': 2"), {
         withinMs: 5_000,

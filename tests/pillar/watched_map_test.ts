@@ -4,7 +4,7 @@ import type { Value } from "../../lib/values/value.ts";
 import { assertEquals } from "../support/assert.ts";
 
 /** An operation on a copy of `{a: 1}`, and the reads that the watcher reports. */
-const CASES: Readonly<Record<string, [act: (map: WatchedMap) => unknown, told: string[]]>> = {
+const CASES: Readonly<Record<string, [act: (map: WatchedMap) => unknown, reports: string[]]>> = {
   "get": [(map) => map.get("a"), ["key a 1"]],
   "get of no such key": [(map) => map.get("b"), ["key b undefined"]],
   "has": [(map) => map.has("a"), ["key a 1"]],
@@ -20,8 +20,8 @@ const CASES: Readonly<Record<string, [act: (map: WatchedMap) => unknown, told: s
   "forEach": [(map) => map.forEach(() => {}), ["all"]],
 };
 
-for (const [name, [act, told]] of Object.entries(CASES)) {
-  Deno.test(`a watched map: ${name} reports ${told.join()}, and behaves like a map`, () => {
+for (const [name, [act, reports]] of Object.entries(CASES)) {
+  Deno.test(`a watched map: ${name} reports ${reports.join()}, and behaves like a map`, () => {
     const source = new Map<Value, Value>([["a", 1]]), plain = new Map(source);
     const seen: string[] = [];
     const watched = new WatchedMap(source, {
@@ -30,7 +30,7 @@ for (const [name, [act, told]] of Object.entries(CASES)) {
       changed: () => seen.push("changed"),
     });
     const result = act(watched);
-    assertEquals(seen, told);
+    assertEquals(seen, reports);
     const expected = act(plain as unknown as WatchedMap);
     if (name !== "set") assertEquals(result, expected);
     assertEquals(new Map(watched.entries()), plain);

@@ -93,11 +93,11 @@ Deno.test("a function that needs an undeclared permission fails with its name", 
         `export function g() { ${refused("not now")} }`,
     );
     const context = testContext({ catalogue: loadCatalogue({ extensionModules: directory }) });
-    const said = (name: string, wanted: string) =>
+    const message = (name: string, wanted: string) =>
       `ERROR executing 'mine.${name}': The permissions that the function declares do not allow this: ${wanted}. ` +
       `A module of your own declares what mine.${name} needs in its "permissions".`;
-    assertEquals((await run("mine.f", [], context)).return, said("f", 'read access to "/x"'));
-    assertEquals((await run("mine.g", [], context)).return, said("g", "not now"));
+    assertEquals((await run("mine.f", [], context)).return, message("f", 'read access to "/x"'));
+    assertEquals((await run("mine.g", [], context)).return, message("g", "not now"));
   } finally {
     await Deno.remove(directory, { recursive: true });
   }

@@ -137,8 +137,8 @@ Deno.test("of several files with one name the one that is called so is the modul
     const family = loadFamily<null>({}, { directories: [directory], renamed });
     const all = await family.all();
     assertEquals(all.map(({ name, fun }) => [name, fun.keywords]), [["own.f", ["a"]], ["x.f", ["a"]]]);
-    const said = all.map(({ name, fun }) => invoke(fun, { name, args: [], kwargs: new Map(), context: null }));
-    assertEquals(await Promise.all(said), ["own", "a"]);
+    const results = all.map(({ name, fun }) => invoke(fun, { name, args: [], kwargs: new Map(), context: null }));
+    assertEquals(await Promise.all(results), ["own", "a"]);
   });
 });
 

@@ -147,11 +147,11 @@ Deno.test("of several available modules, the later ones add functions that the f
     virtualNames: { service: ["first", "other", "second"] },
     host: host({ kernel: "Linux" }),
   });
-  const said = async (name: string) => {
+  const resultOf = async (name: string) => {
     const found = await family.get(name);
     return found && await found.run({}, undefined, { args: [], kwargs: new Map() });
   };
-  assertEquals([await said("service.start"), await said("service.mask"), await said("service.more")], [
+  assertEquals([await resultOf("service.start"), await resultOf("service.mask"), await resultOf("service.more")], [
     "first",
     "second",
     undefined,
@@ -228,11 +228,11 @@ Deno.test("only modules whose functions may search programs have conditions on p
 Deno.test("a call of a function of an unavailable module reports the reason, as in Salt", async () => {
   const catalogue = loadFamily<never>(TABLE, { virtualNames: NAMES, host: host({ os_family: "Arch" }) });
   const context = testContext({ catalogue: { ...catalogue, states: loadCatalogue().states } });
-  const said = async (name: string) => (await run(name, [], context)).return;
-  assertEquals(await said("pkg.f"), "'pkg' __virtual__ returned False: no apt; no yum");
-  assertEquals(await said("yum.f"), "'yum' __virtual__ returned False: no yum");
-  assertEquals(await said("at.f"), "'at' __virtual__ returned False: at command not found");
-  assertEquals(await said("plain.g"), "'plain.g' is not available. Did you mean plain.f?");
+  const resultOf = async (name: string) => (await run(name, [], context)).return;
+  assertEquals(await resultOf("pkg.f"), "'pkg' __virtual__ returned False: no apt; no yum");
+  assertEquals(await resultOf("yum.f"), "'yum' __virtual__ returned False: no yum");
+  assertEquals(await resultOf("at.f"), "'at' __virtual__ returned False: at command not found");
+  assertEquals(await resultOf("plain.g"), "'plain.g' is not available. Did you mean plain.f?");
 });
 
 Deno.test("test.provider names the file, and sys.list_modules lists the available modules", async () => {

@@ -34,12 +34,12 @@ Deno.test("a revoked lease refuses every turn, and is free when the last turn ha
 
 Deno.test("a thread whose lease is revoked uses no libzmq objects and no descriptors", async () => {
   const notes = new ThreadNotes();
-  const said: unknown[] = [];
+  const messages: unknown[] = [];
   const url = new URL("../support/threads/replaced_thread.ts", import.meta.url);
-  const onMessage = (message: unknown) => said.push(message);
+  const onMessage = (message: unknown) => messages.push(message);
   const thread = new Thread({ name: "Replaced", url, init: notes.memory, log: SILENT_LOGGER, onMessage });
-  await eventually(() => said.length > 0, { what: "what came of it" });
-  const uses = said[0] as Uses;
+  await eventually(() => messages.length > 0, { what: "what came of it" });
+  const uses = messages[0] as Uses;
   assert(Object.keys(uses).length > 20, JSON.stringify(uses));
   assertEquals(Object.entries(uses).filter(([, outcome]) => outcome !== "refused"), []);
   assertEquals(revokeLease(notes.lease), true);

@@ -113,15 +113,15 @@ strictTest("a thread gets the time limit for ending", async () => {
 });
 
 strictTest("a thread that is ended by force is named in the log; one that was still starting is not", async () => {
-  for (const [init, said] of [[{ close: "hang" }, 1], [{ start: "hang" }, 0], [{}, 0]] as const) {
+  for (const [init, expected] of [[{ close: "hang" }, 1], [{ start: "hang" }, 0], [{}, 0]] as const) {
     const logged: string[] = [];
     const thread = startThread({ init, log: recordingLogger(logged) });
     if (!("start" in init)) await thread.ready;
-    await thread.stop(said === 1 || "start" in init ? new TimeBudget(50) : undefined);
+    await thread.stop(expected === 1 || "start" in init ? new TimeBudget(50) : undefined);
     const cuts = logged.filter((line) =>
       /^WARNING: Test-0 did not end within \d+ ms, and is ended by force$/.test(line)
     );
-    assertEquals(cuts.length, said, JSON.stringify([init, logged]));
+    assertEquals(cuts.length, expected, JSON.stringify([init, logged]));
   }
 });
 

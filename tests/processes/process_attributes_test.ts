@@ -24,10 +24,10 @@ Deno.test("a process is described by its program, working directory, environment
   }).spawn();
   try {
     await child.stdout.getReader().read();
-    const asked = (wanted?: string[], ionice = NO_IONICE as Parameters<typeof processAttributes>[2]) =>
+    const attributes = (wanted?: string[], ionice = NO_IONICE as Parameters<typeof processAttributes>[2]) =>
       processAttributes(child.pid, wanted, ionice);
-    await eventually(async () => (await asked(["name"])).get("name") === "sleep", { what: "sleep" });
-    const all = await asked();
+    await eventually(async () => (await attributes(["name"])).get("name") === "sleep", { what: "sleep" });
+    const all = await attributes();
     const [uid, gid] = [Deno.uid(), Deno.gid()];
     const expected: Record<string, Value> = {
       ...{
@@ -62,8 +62,8 @@ Deno.test("a process is described by its program, working directory, environment
       const list = all.get(name);
       assert(Array.isArray(list) && list.length > 0, name);
     }
-    assertEquals((await asked(["ionice"], () => Promise.resolve([2, 4] as const))).get("ionice"), [2, 4]);
-    await assertRejects(() => asked(["pid", "nope"]), CommandError, "invalid attr names nope");
+    assertEquals((await attributes(["ionice"], () => Promise.resolve([2, 4] as const))).get("ionice"), [2, 4]);
+    await assertRejects(() => attributes(["pid", "nope"]), CommandError, "invalid attr names nope");
     const own = await processAttributes(Deno.pid, ["net_connections", "terminal", "username"], NO_IONICE);
     const sockets = own.get("net_connections");
     const address = (socket: Value) => Array.isArray(socket) ? socket[3] : null;
@@ -113,19 +113,19 @@ Deno.test("threads of a process that end while they are read, and removed files,
 Deno.test("a process's terminal is the device of its number, on a host with or without /dev/pts", async () => {
   const root = Deno.makeTempDirSync({ prefix: "process_" });
   const device = Deno.statSync("/dev/null").rdev ?? 0;
-  const asked = async () => (await processAttributes(7, ["terminal"], NO_IONICE, root)).get("terminal");
+  const terminal = async () => (await processAttributes(7, ["terminal"], NO_IONICE, root)).get("terminal");
   try {
     Deno.mkdirSync(`${root}/proc/7`, { recursive: true });
     Deno.mkdirSync(`${root}/dev`);
     Deno.writeTextFileSync(`${root}/proc/7/stat`, statWith(device));
     Deno.symlinkSync("/dev/null", `${root}/dev/other`);
     Deno.symlinkSync("nowhere", `${root}/dev/tty1`);
-    assertEquals(await asked(), null);
+    assertEquals(await terminal(), null);
     Deno.mkdirSync(`${root}/dev/pts`);
     Deno.symlinkSync("/dev/null", `${root}/dev/pts/3`);
-    assertEquals(await asked(), "/dev/pts/3");
+    assertEquals(await terminal(), "/dev/pts/3");
     Deno.symlinkSync("/dev/null", `${root}/dev/tty2`);
-    assertEquals(await asked(), "/dev/tty2");
+    assertEquals(await terminal(), "/dev/tty2");
   } finally {
     Deno.removeSync(root, { recursive: true });
   }

@@ -28,7 +28,7 @@ class Place implements Disposable {
   }
 
   /** The publishes since the last call: their minions, and whether live output is requested. */
-  told(): Value[] {
+  takePublished(): Value[] {
     return this.published.splice(0).map((load) => [load.get("tgt") ?? null, load.get("live") ?? false]);
   }
 
@@ -48,16 +48,16 @@ Deno.test("a job is published once, and again by id for minions that connect and
   using place = new Place();
   const delivery = place.open();
   await delivery.deliver(pushed());
-  assertEquals([place.told(), delivery.size], [[["*", false]], 1]);
+  assertEquals([place.takePublished(), delivery.size], [[["*", false]], 1]);
   delivery.noteEvent(`salt/job/${JID}/ack/web1`);
   delivery.noteEvent(`salt/job/${JID}/new`);
   await delivery.arrived(["web1", "web2", "db1"]);
-  assertEquals(place.told(), [[["web2"], false]]);
+  assertEquals(place.takePublished(), [[["web2"], false]]);
   delivery.noteEvent(`salt/job/${JID}/ret/web2`);
   delivery.noteEvent(`salt/job/${JID}/ret/web3`);
   assertEquals(delivery.size, 0);
   await delivery.arrived(MINIONS);
-  assertEquals(place.told(), []);
+  assertEquals(place.takePublished(), []);
   delivery.close();
 });
 
@@ -65,13 +65,13 @@ Deno.test("live output is requested from present minions, which are ours; the ot
   using place = new Place();
   const delivery = place.open();
   await delivery.deliver(pushed({ live: true }));
-  assertEquals(place.told(), [["*", false]]);
+  assertEquals(place.takePublished(), [["*", false]]);
   place.present.add("web1").add("db1");
   await delivery.deliver(pushed({ live: true }));
-  assertEquals(place.told(), [[["web1"], true], ["*", false]]);
+  assertEquals(place.takePublished(), [[["web1"], true], ["*", false]]);
   for (const id of MINIONS) place.present.add(id);
   await delivery.deliver(pushed({ live: true }));
-  assertEquals(place.told(), [["*", true]]);
+  assertEquals(place.takePublished(), [["*", true]]);
   delivery.close();
 });
 
@@ -82,9 +82,9 @@ Deno.test("undelivered jobs of the previous master are delivered to minions with
   place.jobs.acks.save(JID, "web2", { state: "received", sinceMs: Date.now() });
   place.undelivered.save({ jid: JID, load: LOAD, minions: MINIONS, ttlMs: 60_000, live: false }, Date.now());
   const delivery = place.open();
-  assertEquals([place.told(), delivery.size], [[], 1]);
+  assertEquals([place.takePublished(), delivery.size], [[], 1]);
   await delivery.arrived(MINIONS);
-  assertEquals(place.told(), [[["web3"], false]]);
+  assertEquals(place.takePublished(), [[["web3"], false]]);
   delivery.noteEvent(`salt/job/${JID}/ret/web3`);
   delivery.close();
   const next = place.open();
@@ -96,7 +96,7 @@ Deno.test("a pushed message that is no load is refused, and nothing is published
   using place = new Place();
   const delivery = place.open();
   await assertRejects(() => delivery.deliver(encode(map({ minions: MINIONS }), "disk")), TypeError);
-  assertEquals([place.told(), delivery.size], [[], 0]);
+  assertEquals([place.takePublished(), delivery.size], [[], 0]);
   delivery.close();
 });
 
@@ -104,9 +104,9 @@ Deno.test("a job without a time limit is published, and ends at once", async () 
   using place = new Place();
   const delivery = place.open();
   await delivery.deliver(pushed({ ttl_ms: null }));
-  assertEquals(place.told(), [["*", false]]);
+  assertEquals(place.takePublished(), [["*", false]]);
   await delivery.arrived(MINIONS);
-  assertEquals(place.told(), []);
+  assertEquals(place.takePublished(), []);
   delivery.close();
 });
 
@@ -121,6 +121,6 @@ Deno.test("a delivered job that cannot be removed is logged, and the next one is
   assertEquals(errors.length, 1);
   assertStringIncludes(errors[0], "An undelivered job could not be removed: ");
   await delivery.deliver(pushed());
-  assertEquals(place.told(), [["*", false], ["*", false]]);
+  assertEquals(place.takePublished(), [["*", false], ["*", false]]);
   delivery.close();
 });

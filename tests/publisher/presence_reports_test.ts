@@ -23,9 +23,11 @@ Deno.test("changes of presence are reported together: in the file, by one event,
   assertEquals([...readPresence(cachedir).gone.keys()].sort(), ["gone", "left"]);
 
   const topic = (id: string) => new TextEncoder().encode(presenceTopic(id, KEYS));
-  const said = (first: number, bytes: Uint8Array) => new Uint8Array([first, ...bytes]);
+  const frameOf = (first: number, bytes: Uint8Array) => new Uint8Array([first, ...bytes]);
   const [web1, web2] = [topic("web1"), topic("web2")];
-  for (const frame of [said(1, web1), said(1, web2), said(0, web2), said(1, topic("left"))]) reports.receive(frame);
+  for (const frame of [frameOf(1, web1), frameOf(1, web2), frameOf(0, web2), frameOf(1, topic("left"))]) {
+    reports.receive(frame);
+  }
   reports.receive(new TextEncoder().encode("\u0001salt/present/db1/forged"));
   await eventually(() => events.length > 0, { what: "the event" });
   assertEquals(arrivals, [["web1", "web2", "left"]]);

@@ -158,7 +158,7 @@ Deno.test("a run whose state restarted the minion continues with the next state"
 });
 
 Deno.test("states send their results to the master if requested", async () => {
-  const asked: { tag: Value; data: Value }[] = [];
+  const requests: { tag: Value; data: Value }[] = [];
   await using tree = await openTree({
     files: {
       "t.sls": "a:\n  test.nop:\n    - fire_event: my/tag\nb:\n  test.nop:\n    - fire_event: True\nc: test.nop\n",
@@ -167,7 +167,7 @@ Deno.test("states send their results to the master if requested", async () => {
     context: {
       outside: {
         request: (load) => {
-          asked.push({ tag: load.get("tag") ?? null, data: load.get("data") ?? null });
+          requests.push({ tag: load.get("tag") ?? null, data: load.get("data") ?? null });
           return Promise.resolve(true);
         },
         pillar: () => Promise.resolve(new Map()),
@@ -178,12 +178,12 @@ Deno.test("states send their results to the master if requested", async () => {
     },
   });
   await tree.call("state.sls", ["t"], { state_events: true });
-  assertEquals(asked.map(({ tag }) => tag), [
+  assertEquals(requests.map(({ tag }) => tag), [
     `salt/state_result/${JID}/m1/my/tag`,
     `salt/state_result/${JID}/m1/b`,
     `salt/job/${JID}/prog/m1/2`,
   ]);
-  const progress = asked.at(-1)?.data;
+  const progress = requests.at(-1)?.data;
   assertEquals(isMap(progress) && progress.get("len"), 3);
 });
 

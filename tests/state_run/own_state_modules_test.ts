@@ -47,7 +47,7 @@ const state = (id: string, fun: string, ...lines: string[]) =>
 const returning = (value: unknown) => ({ params: { name: any() }, run: () => value });
 
 // The texts and the name are those of `OutputUnifier` in `salt/utils/decorators/state.py` of Salt 3008.3.
-const MALFORMED: readonly (readonly [what: string, returned: unknown, told: string])[] = [
+const MALFORMED: readonly (readonly [what: string, returned: unknown, expected: string])[] = [
   ["a number", 5, "Malformed state return. Data must be a dictionary type."],
   ["changes that are a list", good("x", { changes: [] }), "'Changes' should be a dictionary."],
   ["no result", map({ changes: {}, name: "x" }), "The following keys were not present in the state return: "],
@@ -58,12 +58,12 @@ const MALFORMED: readonly (readonly [what: string, returned: unknown, told: stri
   ],
 ];
 
-for (const [what, returned, told] of MALFORMED) {
+for (const [what, returned, expected] of MALFORMED) {
   Deno.test(`a state that returns ${what} has failed, and the run goes on`, async () => {
     const called = await apply(state("a", "own.fun") + state("b", "test.nop"), { "own.fun": returning(returned) });
     const { result, comment, name } = resultOf(called, "a");
     assertEquals([result, name], [false, "later"]);
-    assertStringIncludes(str(comment), told);
+    assertStringIncludes(str(comment), expected);
     assertEquals([resultOf(called, "b").result, called.retcode], [true, 2]);
   });
 }

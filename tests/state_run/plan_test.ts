@@ -67,7 +67,7 @@ Deno.test("a plan changes nothing on the host, and is applied", async () => {
   assertEquals(await Deno.readTextFile(`${tree.root}/host/two`), "before\nhello\n");
 });
 
-const MOVES: readonly (readonly [what: string, said: RegExp, (root: string) => Promise<void>])[] = [
+const MOVES: readonly (readonly [what: string, expected: RegExp, (root: string) => Promise<void>])[] = [
   [
     "a file of the file server",
     /^files of the file server: salt:\/\/one\.txt has changed$/m,
@@ -85,7 +85,7 @@ const MOVES: readonly (readonly [what: string, said: RegExp, (root: string) => P
   ],
 ];
 
-for (const [what, said, move] of MOVES) {
+for (const [what, expected, move] of MOVES) {
   Deno.test(`a plan is not applied if ${what} has changed`, async () => {
     await using tree = await openTree({ files: FILES, pillar: { text: "hello" } });
     await Deno.mkdir(`${tree.root}/host`);
@@ -95,7 +95,7 @@ for (const [what, said, move] of MOVES) {
     const before = await contents(`${tree.root}/host`);
     const { returned, retcode } = await tree.call("state.apply", [], { plan: hash });
     const text = Array.isArray(returned) ? returned.join("\n") : "";
-    assert(said.test(text), text);
+    assert(expected.test(text), text);
     assertEquals(retcode, 1);
     assertEquals(await contents(`${tree.root}/host`), before);
   });

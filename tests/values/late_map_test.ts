@@ -20,7 +20,7 @@ strictTest("what is known, and what never comes, is answered without making the 
   assert(isMap(late));
 });
 
-const ASKED: Readonly<Record<string, (late: LateMap<string, number>) => unknown>> = {
+const OPERATIONS: Readonly<Record<string, (late: LateMap<string, number>) => unknown>> = {
   "get()": (late) => late.get("core") === 1,
   "get() of what there is not": (late) => late.get("nothing") === undefined,
   "has()": (late) => late.has("core"),
@@ -39,8 +39,8 @@ const ASKED: Readonly<Record<string, (late: LateMap<string, number>) => unknown>
   "delete()": (late) => late.delete("core") && late.size === 2 && !late.has("core"),
 };
 
-for (const [asked, holds] of Object.entries(ASKED)) {
-  strictTest(`${asked} makes all entries, once, in their order`, () => {
+for (const [operation, holds] of Object.entries(OPERATIONS)) {
+  strictTest(`${operation} makes all entries, once, in their order`, () => {
     const { made, late } = counted();
     assert(holds(late));
     assertEquals(made.times, 1);

@@ -25,8 +25,8 @@ function parsed(text: string): Value | undefined {
 function check(text: string): boolean {
   const read = readBlocks(text);
   if (read === undefined) return false;
-  const told = (value: unknown) => Deno.inspect(value, { depth: 60, iterableLimit: 1e4, strAbbreviateSize: 1e4 });
-  assertEquals(told(read.value), told(parsed(text)), JSON.stringify(text));
+  const inspected = (value: unknown) => Deno.inspect(value, { depth: 60, iterableLimit: 1e4, strAbbreviateSize: 1e4 });
+  assertEquals(inspected(read.value), inspected(parsed(text)), JSON.stringify(text));
   return true;
 }
 

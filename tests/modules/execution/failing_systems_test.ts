@@ -89,9 +89,9 @@ Deno.test("asymmetric names the file, URL or signature that it cannot use", asyn
       await answer(context, "asymmetric.verify", [], { ...given, pubkey, signature: "https://example.com/x.sig" }),
       map({ res: false, message: lost }),
     );
-    const asked = { ...given, signed_by_any: [pubkey], signature: ["https://example.com/x.sig"] };
+    const options = { ...given, signed_by_any: [pubkey], signature: ["https://example.com/x.sig"] };
     assertEquals(
-      await answer(context, "asymmetric.verify", [], asked),
+      await answer(context, "asymmetric.verify", [], options),
       "Unable to locate any of the provided signatures",
     );
     assertEquals(context.logged.at(-1), `error: ${lost}`);
@@ -121,8 +121,8 @@ Deno.test("hosts reports a hosts file that is not text, and ssh a missing key", 
   await withDirectory(async (root) => {
     Deno.writeFileSync(`${root}/hosts`, Uint8Array.of(0x31, 0xff, 0xfe, 0x0a));
     const context = minion({ "config.option": `${root}/hosts` });
-    const told = await answer(context, "hosts.list_hosts");
-    assert(typeof told === "string" && told.includes(`${root}/hosts`), String(told));
+    const result = await answer(context, "hosts.list_hosts");
+    assert(typeof result === "string" && result.includes(`${root}/hosts`), String(result));
     assertEquals(await answer(context, "ssh.key_is_encrypted", [`${root}/none`]), `${root}/none does not exist`);
     assertEquals(
       await answer(context, "ssh.set_known_host", ["nosuch-user", "h"], { key: "AAAA", config: `${root}/known` }),
@@ -137,9 +137,9 @@ Deno.test("file names the file or backup that it cannot remove, restore, copy or
     const path = `${root}/a`;
     Deno.writeTextFileSync(path, "a\n");
     Deno.mkdirSync(`${root}/a.bak`);
-    const told = await answer(context, "file.replace", [path], { pattern: "a", repl: "b" });
+    const result = await answer(context, "file.replace", [path], { pattern: "a", repl: "b" });
     assertEquals(
-      told,
+      result,
       `Unable to move the temp file '${path}' to the backup file '${path}.bak'. Exception: Is a directory`,
     );
     assertEquals(Deno.readTextFileSync(path), "a\n");
@@ -165,8 +165,8 @@ Deno.test("temp.dir makes a new directory, and names one that cannot be made", a
     const context = minion({});
     const made = await answer(context, "temp.dir", [], { prefix: "p-", suffix: "-s", parent: root });
     assert(typeof made === "string" && /\/p-[^/]+-s$/.test(made) && Deno.statSync(made).isDirectory, String(made));
-    const told = await answer(context, "temp.dir", [], { parent: `${root}/none` });
-    assert(typeof told === "string" && told.startsWith("[Errno 2] No such file or directory: '"), String(told));
+    const result = await answer(context, "temp.dir", [], { parent: `${root}/none` });
+    assert(typeof result === "string" && result.startsWith("[Errno 2] No such file or directory: '"), String(result));
   });
 });
 
@@ -175,8 +175,8 @@ Deno.test("functions for unsupported systems report that", async () => {
   for (const name of ["set_reboot_required_witnessed", "get_reboot_required_witnessed"]) {
     assertEquals(await answer(context, `system.${name}`), `system.${name} is for NI Linux Real-Time alone`);
   }
-  const told = await answer(context, "random.shadow_hash", ["a:b", "secret"]);
-  assertEquals(told, "This host's libcrypt is missing, or does not know the method 'sha512'");
+  const result = await answer(context, "random.shadow_hash", ["a:b", "secret"]);
+  assertEquals(result, "This host's libcrypt is missing, or does not know the method 'sha512'");
 });
 
 Deno.test("data.cas sets a key if its value is the expected one", async () => {
@@ -197,8 +197,8 @@ Deno.test("virtualenv.create starts the program that the pillar or the configura
     const extra = new Map([["venv_bin", "two"]]);
     for (const [pillar, program] of [[map({ venv_bin: "one" }), "one"], [map({}), "two"]] as const) {
       const context = testContext({ pillar, opts: { ...testOpts(), extra } });
-      const told = await answer(context, "virtualenv.create", [`${root}/venv`]);
-      assert(told instanceof Map && told.get("retcode") === 0, String(told));
+      const result = await answer(context, "virtualenv.create", [`${root}/venv`]);
+      assert(result instanceof Map && result.get("retcode") === 0, String(result));
       assertEquals(programs.calls(), [`${program} --version`, `${program} ${root}/venv`]);
     }
   });
@@ -221,9 +221,9 @@ Deno.test("virtualenv.create fetches the installer of pip, and names one that is
         user: Deno.uid() === 0 ? "root" : null,
         distribute: true,
       });
-    const told = await create(`${root}/get-pip.py`);
-    assert(told instanceof Map, String(told));
-    assertEquals([told.get("retcode"), told.get("stdout"), told.get("stderr")], [0, "installer", `${root}/venv`]);
+    const result = await create(`${root}/get-pip.py`);
+    assert(result instanceof Map, String(result));
+    assertEquals([result.get("retcode"), result.get("stdout"), result.get("stderr")], [0, "installer", `${root}/venv`]);
     assertEquals(
       [...Deno.readDirSync(`${root}/venv`)].map(({ name }) => name),
       ["bin"],
@@ -275,8 +275,8 @@ Deno.test("ini, ssh and archive name the file that they cannot read", async () =
       await answer(context, "ssh.auth_keys", ["root"], { config: path }),
       `Problem reading ssh key file ${path}`,
     );
-    const told = await answer(context, "archive.list", [path], { archive_format: "tar" });
-    assert(typeof told === "string" && told.includes(`Unable to list contents of ${path}. `), String(told));
+    const result = await answer(context, "archive.list", [path], { archive_format: "tar" });
+    assert(typeof result === "string" && result.includes(`Unable to list contents of ${path}. `), String(result));
   });
 });
 

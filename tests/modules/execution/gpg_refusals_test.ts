@@ -122,11 +122,11 @@ Deno.test("gpg.sign of a file writes to a file, and reports a file that cannot b
 
 Deno.test("gpg finds the keys of a user by GNUPGHOME, or below the user's home directory", async () => {
   for (
-    const [told, home] of [["~/keys\n", "/home/fred/.gnupg"], ["", "/home/fred/.gnupg"], ["/srv/keys\n", "/srv/keys"]]
+    const [output, home] of [["~/keys\n", "/home/fred/.gnupg"], ["", "/home/fred/.gnupg"], ["/srv/keys\n", "/srv/keys"]]
   ) {
     using p = place();
     const calls: [string, Value[], ValueMap][] = [];
-    const context = minion({ "user.info": ACCOUNTS, "cmd.run_stdout": told, "file.mkdir": true }, calls);
+    const context = minion({ "user.info": ACCOUNTS, "cmd.run_stdout": output, "file.mkdir": true }, calls);
     await answer("list_keys", { user: "fred" }, context);
     assertEquals(p.programs.calls().map((line) => / --homedir (\S+)/.exec(line)?.[1]), [home]);
     assertEquals(calls.find(([name]) => name === "file.mkdir"), [
@@ -134,7 +134,7 @@ Deno.test("gpg finds the keys of a user by GNUPGHOME, or below the user's home d
       [home],
       map({ user: 1234, group: 1235, mode: "0700" }),
     ]);
-    assertEquals(context.logged.some((line) => line.includes("beginning with tilde")), told.startsWith("~"));
+    assertEquals(context.logged.some((line) => line.includes("beginning with tilde")), output.startsWith("~"));
   }
 });
 
@@ -168,8 +168,8 @@ Deno.test("gpg changes the keys of another user as root, and restores the owner 
     "file.chown": null,
     "file.find": [directory, `${directory}/trustdb.gpg`],
   }, calls);
-  const told = await answer("import_key", { user: "fred", gnupghome: directory, keyring, text: "keys" }, context);
-  assertEquals(isMap(told) && told.get("res"), true);
+  const result = await answer("import_key", { user: "fred", gnupghome: directory, keyring, text: "keys" }, context);
+  assertEquals(isMap(result) && result.get("res"), true);
   const owned = calls.filter(([name]) => name === "file.chown").map((
     [, [path], to],
   ) => [path, str(to.get("user") ?? "")]);

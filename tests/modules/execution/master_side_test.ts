@@ -94,8 +94,8 @@ function scripted(stdout: string, { retcode = 0, stderr = "" } = {}) {
   const call = (name: string, args: Value[], kwargs: Record<string, unknown> = {}) =>
     testContext({ opts: p.context.opts, runChild }).call(name, args, map(kwargs));
   /** The arguments after the options. */
-  const asked = () => words.at(-1)?.slice(words.at(-1)!.indexOf("--no-color") + 1);
-  return { call, asked, [Symbol.dispose]: () => p[Symbol.dispose]() };
+  const commandArgs = () => words.at(-1)?.slice(words.at(-1)!.indexOf("--no-color") + 1);
+  return { call, commandArgs, [Symbol.dispose]: () => p[Symbol.dispose]() };
 }
 
 Deno.test("saltutil.cmd and cmd_iter pass their options on to the master", async () => {
@@ -103,7 +103,7 @@ Deno.test("saltutil.cmd and cmd_iter pass their options on to the master", async
   const given = { timeout: 5, kwarg: { a: 1 }, more: "x", roster: "flat", ret: "redis" };
   const found = await p.call("saltutil.cmd", ["web*", "test.ping"], given);
   assertEquals(found, map({ web1: { ret: true, retcode: 0 }, web2: { ret: false, retcode: 1 } }));
-  assertEquals(p.asked(), [
+  assertEquals(p.commandArgs(), [
     ...[
       "salt.returns",
       '"web*"',

@@ -23,21 +23,23 @@ async function answer(context: TestContext, fun: string, args: Value[], kwargs =
 }
 
 /** A master of two minions, of which the second answers at the second look. */
-function slowMaster(asked: ValueMap[]): Outside["request"] {
+function slowMaster(requests: ValueMap[]): Outside["request"] {
   return (load) => {
-    asked.push(load);
+    requests.push(load);
     if (load.get("cmd") === "minion_pub") return Promise.resolve(map({ jid: "1", minions: ["web1", "web2"] }));
     const first = { web1: { ret: true, out: "txt" } };
-    const looks = asked.filter((one) => one.get("cmd") === "pub_ret").length;
+    const looks = requests.filter((one) => one.get("cmd") === "pub_ret").length;
     return Promise.resolve(map(looks === 1 ? first : { ...first, web2: "odd" }));
   };
 }
 
 Deno.test("publish.publish waits for all minions, and full_data shows what they sent", async () => {
-  const asked: ValueMap[] = [];
-  const told = await answer(minion(slowMaster(asked)), "publish", ["*", "test.ping", "a, b"], { via_master: "salt1" });
-  assertEquals(told, map({ web1: true, web2: null }));
-  assertEquals(asked.map((load) => load.get("cmd")), ["minion_pub", "pub_ret", "pub_ret"]);
+  const requests: ValueMap[] = [];
+  const result = await answer(minion(slowMaster(requests)), "publish", ["*", "test.ping", "a, b"], {
+    via_master: "salt1",
+  });
+  assertEquals(result, map({ web1: true, web2: null }));
+  assertEquals(requests.map((load) => load.get("cmd")), ["minion_pub", "pub_ret", "pub_ret"]);
   const full = await answer(minion(slowMaster([])), "full_data", ["*", "test.ping"]);
   assertEquals(full, map({ web1: { ret: true, out: "txt" }, web2: "odd" }));
 });
@@ -73,6 +75,6 @@ Deno.test("publish says that the master does not answer, or that there is none",
     await answer(alone, "runner", ["manage.up"]),
     "No access to master. If using salt-call with --local, please remove.",
   );
-  const told = await answer(minion(() => Promise.resolve(map({ up: ["web1"] }))), "runner", ["manage.up"]);
-  assertEquals(isMap(told) && told.get("up"), ["web1"]);
+  const result = await answer(minion(() => Promise.resolve(map({ up: ["web1"] }))), "runner", ["manage.up"]);
+  assertEquals(isMap(result) && result.get("up"), ["web1"]);
 });

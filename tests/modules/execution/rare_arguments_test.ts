@@ -45,8 +45,8 @@ Deno.test("cp.recv says of each file whether it could be written", async () => {
   await withDirectory(async (root) => {
     Deno.mkdirSync(`${root}/there`);
     const files = new Map<Value, Value>([["/from/a", "text"], ["/from/there", Uint8Array.of(1)]]);
-    const told = await answer(minion(), "cp.recv", [files, root]);
-    assertEquals(told, new Map([[`${root}/a`, true], [`${root}/there`, false]]));
+    const result = await answer(minion(), "cp.recv", [files, root]);
+    assertEquals(result, new Map([[`${root}/a`, true], [`${root}/there`, false]]));
     assertEquals(Deno.readTextFileSync(`${root}/a`), "text");
   });
 });
@@ -97,8 +97,8 @@ Deno.test("cron.get_entry prefers the identifier, and says so", async () => {
     "# Lines below here are managed by Salt, do not edit\n# SALT_CRON_IDENTIFIER:one\n1 * * * * run\n",
   );
   const context = minion();
-  const told = await answer(context, "cron.get_entry", ["root"], { identifier: "one", cmd: "other" });
-  assertEquals(isMap(told) && told.get("cmd"), "run");
+  const entry = await answer(context, "cron.get_entry", ["root"], { identifier: "one", cmd: "other" });
+  assertEquals(isMap(entry) && entry.get("cmd"), "run");
   assertEquals(context.logged.filter((line) => line.includes("Only using identifier")).length, 1);
 });
 

@@ -67,9 +67,9 @@ Deno.test("network.get_fqdn and fqdns return the host names of the hosts file an
   const context = minion();
   const known = { files: new HostFiles(), resolver: await systemResolver() };
   assertEquals(await answer(context, "network.get_fqdn"), await fullName(Deno.hostname(), known));
-  const told = await answer(context, "network.fqdns");
-  assert(isMap(told) && Array.isArray(told.get("fqdns")));
-  const names = told.get("fqdns") as Value[];
+  const result = await answer(context, "network.fqdns");
+  assert(isMap(result) && Array.isArray(result.get("fqdns")));
+  const names = result.get("fqdns") as Value[];
   assertEquals(names, [...new Set(names)].toSorted());
   assertEquals(names.filter((name) => typeof name !== "string" || /^[\d.]+$|:/.test(name)), []);
 });
@@ -85,14 +85,14 @@ Deno.test("network.traceroute shows nothing of a route that takes too long", asy
 
 Deno.test("ps.proc_info shows a process's I/O class, as ionice reports it", async () => {
   using programs = new RecordedPrograms();
-  const told = async (stdout: string) => {
+  const ioClass = async (stdout: string) => {
     programs.answer("ionice", [{ args: "*", stdout }]);
     const found = await answer(minion(), "ps.proc_info", [Deno.pid], { attrs: ["ionice"] });
     return isMap(found) ? found.get("ionice") : found;
   };
-  assertEquals(await told("best-effort: prio 4\n"), [2, 4]);
-  assertEquals(await told("idle\n"), [3, 0]);
-  assertEquals(await told("ionice: failed\n"), null);
+  assertEquals(await ioClass("best-effort: prio 4\n"), [2, 4]);
+  assertEquals(await ioClass("idle\n"), [3, 0]);
+  assertEquals(await ioClass("ionice: failed\n"), null);
 });
 
 Deno.test("file.find logs the standard error of a command", async () => {
@@ -107,13 +107,13 @@ Deno.test("file.find logs the standard error of a command", async () => {
 });
 
 Deno.test("file.statvfs shows the data of statfs for a file system", async () => {
-  const told = await answer(minion(), "file.statvfs", ["/"]);
-  assert(isMap(told));
+  const result = await answer(minion(), "file.statvfs", ["/"]);
+  assert(isMap(result));
   const { stdout } = new Deno.Command("stat", { args: ["-f", "-c", "%l %S %b %c", "/"] }).outputSync();
   const [namemax, frsize, blocks, files] = new TextDecoder().decode(stdout).trim().split(" ").map(Number);
-  const shown = ["f_namemax", "f_frsize", "f_blocks", "f_files"].map((name) => told.get(name));
+  const shown = ["f_namemax", "f_frsize", "f_blocks", "f_files"].map((name) => result.get(name));
   assertEquals(shown, [namemax, frsize, blocks, files]);
-  assertEquals([...told.keys()], [
+  assertEquals([...result.keys()], [
     ...[
       "f_bavail",
       "f_bfree",
@@ -131,8 +131,8 @@ Deno.test("file.statvfs shows the data of statfs for a file system", async () =>
 
 Deno.test("status.diskusage shows a path without statistics as empty, and leaves out a missing path", async () => {
   const context = minion();
-  const told = await answer(context, "status.diskusage", ["/etc/passwd/x", "/nonexistent-path"]);
-  assertEquals(told, map({ "/etc/passwd/x": { available: null, total: null } }));
+  const result = await answer(context, "status.diskusage", ["/etc/passwd/x", "/nonexistent-path"]);
+  assertEquals(result, map({ "/etc/passwd/x": { available: null, total: null } }));
   assert(context.logged[0].startsWith("warning: Cannot get stats from '/etc/passwd/x': "));
 });
 
@@ -140,7 +140,7 @@ Deno.test("file.get_source_sum rejects a file of hashes with an invalid signatur
   await withDirectory(async (root) => {
     Deno.writeTextFileSync(`${root}/SUMS`, `${"a".repeat(64)}  x.txt\n`);
     Deno.writeTextFileSync(`${root}/SUMS.asc`, "");
-    const asked = async (res: boolean) => {
+    const sourceSum = async (res: boolean) => {
       const context = minion({ "gpg.verify": map({ res, message: "no such key" }), "cp.cache_file": `${root}/SUMS` });
       const sum = await answer(context, "file.get_source_sum", ["x.txt", "https://example.com/x.txt"], {
         source_hash: `file://${root}/SUMS`,
@@ -148,8 +148,8 @@ Deno.test("file.get_source_sum rejects a file of hashes with an invalid signatur
       });
       return isMap(sum) ? sum.get("hsum") : sum;
     };
-    assertEquals(await asked(true), "a".repeat(64));
-    assertEquals(await asked(false), "The file's signature could not be verified: no such key");
+    assertEquals(await sourceSum(true), "a".repeat(64));
+    assertEquals(await sourceSum(false), "The file's signature could not be verified: no such key");
   });
 });
 
@@ -184,10 +184,10 @@ Deno.test("pkg.list_downloaded finds the files of apt below a directory", async 
 });
 
 Deno.test("pkg.mod_repo gets the key of a personal archive from Launchpad, and sends no password to a public one", async () => {
-  const asked: string[] = [];
+  const urls: string[] = [];
   const own = globalThis.fetch;
   globalThis.fetch = (input) => {
-    asked.push(String(input));
+    urls.push(String(input));
     return Promise.resolve(Response.json({ private: false, signing_key_fingerprint: "ABCD1234" }));
   };
   using programs = new RecordedPrograms();
@@ -223,7 +223,7 @@ Deno.test("pkg.mod_repo gets the key of a personal archive from Launchpad, and s
       await change({ key_url: place }, "deb http://example.com/apt noble main"),
       `Error: file not found: ${place}`,
     );
-    assertEquals(asked, Array(2).fill("https://launchpad.net/api/1.0/~me/+archive/tools"));
+    assertEquals(urls, Array(2).fill("https://launchpad.net/api/1.0/~me/+archive/tools"));
     const wanted = words.at(-1)?.join(" ") ?? "";
     assert(wanted.includes("--keyserver keyserver.ubuntu.com") && wanted.endsWith("--recv-keys ABCD1234"), wanted);
   } finally {
@@ -281,9 +281,9 @@ Deno.test("cp.get_url without a destination returns text, or bytes if the conten
 
 Deno.test("cp.cache_file fetches a file from the web once in a job", async () => {
   await withDirectory(async (root) => {
-    let asked = 0;
+    let requestCount = 0;
     await using server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, () => {
-      asked++;
+      requestCount++;
       return new Response("text\n");
     });
     const url = `http://127.0.0.1:${server.addr.port}/a.txt`;
@@ -292,11 +292,11 @@ Deno.test("cp.cache_file fetches a file from the web once in a job", async () =>
     });
     const first = await answer(context, "cp.cache_file", [url]);
     assert(typeof first === "string" && Deno.readTextFileSync(first) === "text\n", String(first));
-    const before = asked;
+    const before = requestCount;
     assertEquals(await answer(context, "cp.cache_file", [url]), first);
-    assertEquals(asked, before);
+    assertEquals(requestCount, before);
     Deno.removeSync(first);
     assertEquals(await answer(context, "cp.cache_file", [url]), first);
-    assert(asked > before);
+    assert(requestCount > before);
   });
 });

@@ -38,11 +38,11 @@ async function answer(context: TestContext, fun: string, kwargs: Readonly<Record
 const remote = (data: unknown) => ({ "publish.publish": map({ ca: { data, errors: [] } }) });
 
 Deno.test("x509 accepts an authority's answer only if it is a certificate, or the map of a policy", async () => {
-  const asked = { ca_server: "ca", signing_policy: "www" };
-  assertEquals(await answer(minion(remote("no policy")), "get_signing_policy", asked), map({}));
+  const query = { ca_server: "ca", signing_policy: "www" };
+  assertEquals(await answer(minion(remote("no policy")), "get_signing_policy", query), map({}));
   assertEquals(
     await answer(minion(remote("nothing of it")), "create_certificate", {
-      ...asked,
+      ...query,
       public_key: made.keys.ec256.public,
     }),
     "ca_server did not return a certificate: nothing of it",
@@ -54,27 +54,29 @@ Deno.test("x509.sign_remote_certificate asks the master about compound expressio
     nodes: { minions: "G@os:Debian", ...SIGNER },
     empty: { minions: "G@os:Debian", signing_cert: "/none" },
   });
-  const asked = { signing_policy: "nodes", kwargs: {}, get_signing_policy_only: true, __pub_id: "web2" };
-  const told = async (match: Value, given = asked) => {
+  const query = { signing_policy: "nodes", kwargs: {}, get_signing_policy_only: true, __pub_id: "web2" };
+  const signingOutcome = async (match: Value, given = query) => {
     const context = minion({ "publish.runner": match }, policies);
     const found = await answer(context, "sign_remote_certificate", given);
     const errors = found instanceof Map ? found.get("errors") ?? null : found;
     return { errors, logged: context.logged.filter((line) => line.startsWith("error")) };
   };
   const failed = ["Failed building the signing policy. See CA server log for details."];
-  assertEquals(await told(map({ res: "web2" })), { errors: [], logged: [] });
-  assertEquals((await told(map({ res: false }))).errors, ["minion not permitted to use specified signing policy"]);
-  assertEquals(await told(null), {
+  assertEquals(await signingOutcome(map({ res: "web2" })), { errors: [], logged: [] });
+  assertEquals((await signingOutcome(map({ res: false }))).errors, [
+    "minion not permitted to use specified signing policy",
+  ]);
+  assertEquals(await signingOutcome(null), {
     errors: failed,
     logged: [
       "error: Could not check minion match for compound expression. Is this minion allowed to run `match.compound_matches` on the master?",
     ],
   });
-  assertEquals(await told(map({ odd: true })), {
+  assertEquals(await signingOutcome(map({ odd: true })), {
     errors: failed,
     logged: ["error: Invalid return value of match.compound_matches."],
   });
-  const broken = await told(map({ res: "web2" }), { ...asked, signing_policy: "empty" });
+  const broken = await signingOutcome(map({ res: "web2" }), { ...query, signing_policy: "empty" });
   assertEquals(Array.isArray(broken.errors) && broken.errors.length, 1);
 });
 
