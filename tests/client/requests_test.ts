@@ -95,7 +95,7 @@ Deno.test("a request for a token ends at once if no master is running", async ()
     NoMasterError,
   );
   assertStringIncludes(error.message, `${sock_dir}: no salt-master of this configuration is running`);
-  assertEquals(host.master.asked, []);
+  assertEquals(host.master.requests, []);
 });
 
 Deno.test("a user who may not look at the master's sockets gets a token", async () => {
