@@ -207,7 +207,7 @@ export class LocalClient {
             `Asking ${reachable.length} silent minions whether they run job ${job.jid} (saltutil.find_job)`
           );
           questionJid = await this.#askWhetherRunning(job, reachable);
-          watch.asked(reachable, now() + timeouts.gatherMs);
+          watch.queried(reachable, now() + timeouts.gatherMs);
         }
       }
       const event = await this.#events.next(Math.max(0, Math.min(watch.nextAt - now(), 1_000)), concerns);

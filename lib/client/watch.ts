@@ -97,7 +97,7 @@ export class JobWatch {
   }
 
   /** `ids` were queried, and must answer by `deadline`. */
-  asked(ids: readonly string[], deadline: number): void {
+  queried(ids: readonly string[], deadline: number): void {
     this.#findJob = { unanswered: new Set(ids), deadline };
     // From now on the query's deadline replaces theirs.
     for (const id of ids) this.#wait(id, Infinity);

@@ -76,11 +76,11 @@ class Walk {
   }
 
   async all(): Promise<void> {
-    for (const [saltenv, names] of this.#matches) for (const name of names) await this.#asked(name, saltenv);
+    for (const [saltenv, names] of this.#matches) for (const name of names) await this.#addSls(name, saltenv);
     splitExtends(this.high);
   }
 
-  async #asked(name: string, saltenv: string): Promise<void> {
+  async #addSls(name: string, saltenv: string): Promise<void> {
     const exists = await this.#hasEnv(saltenv);
     if (!exists && !await this.#hasEnv("__env__")) {
       this.errors.push({ text: `No matching salt environment for environment '${saltenv}' found` });

@@ -14,15 +14,7 @@ import { ConfigError } from "../../lib/errors.ts";
 import { isMap, map, type Value } from "../../lib/values/value.ts";
 import { assertEquals, assertRejects } from "../support/assert.ts";
 import { recordingLogger } from "../support/fleet/services.ts";
-
-async function withRoot(act: (root: string) => Promise<void>): Promise<void> {
-  const root = Deno.makeTempDirSync({ prefix: "eauth_" });
-  try {
-    await act(root);
-  } finally {
-    Deno.removeSync(root, { recursive: true });
-  }
-}
+import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
 
 async function make(root: string, name: string, options: Record<string, Value>): Promise<EauthModule> {
   const { opts } = loadMasterConfig({ configDir: root, overrides: { root_dir: root, ...options } });
@@ -36,7 +28,7 @@ const knows = async (module: EauthModule, username: string, password: string) =>
   await module.authenticate({ username, password }) !== undefined;
 
 Deno.test("external_auth: file is read with its parameters at each use; wrong parameters are named", async () => {
-  await withRoot(async (root) => {
+  await withTemporaryDirectory(async (root) => {
     const path = `${root}/users`;
     const provider = { "^filename": path, "^username_field": "2", "^password_field": 1, "^field_separator": "|" };
     const file = await make(root, "file", { external_auth: map({ file: provider }) });
@@ -58,7 +50,7 @@ Deno.test("external_auth: file is read with its parameters at each use; wrong pa
 });
 
 Deno.test("external_auth: sharedsecret refuses every user if no secret is set", async () => {
-  await withRoot(async (root) => {
+  await withTemporaryDirectory(async (root) => {
     const set = await make(root, "sharedsecret", { sharedsecret: "s3cret" });
     assertEquals(
       [await knows(set, "fred", "s3cret"), await knows(set, "fred", "s3cre"), await knows(set, "fred", "")],
@@ -85,7 +77,7 @@ Deno.test("external_auth: rest sends a POST, uses the status, adds the rules, an
     return form === "username=fred&password=a%26b" ? new Response('["cmd.run"]') : new Response("no", { status: 401 });
   });
   try {
-    await withRoot(async (root) => {
+    await withTemporaryDirectory(async (root) => {
       const at = (path: string) => {
         const provider = { "^url": `http://127.0.0.1:${server.addr.port}${path}`, fred: ["test.*"] };
         return make(root, "rest", { external_auth: map({ rest: provider }) });
@@ -111,7 +103,7 @@ Deno.test("external_auth: rest sends a POST, uses the status, adds the rules, an
 });
 
 Deno.test("external_auth: modules that are not built do not exist, and neither do names of object properties", async () => {
-  await withRoot(async (root) => {
+  await withTemporaryDirectory(async (root) => {
     for (const name of ["auto", "keystone", "yubico", "constructor", "__proto__", "../file"]) {
       await assertRejects(() => make(root, name, {}), Error, "there is no");
     }
@@ -124,7 +116,7 @@ Deno.test("external_auth names users and groups; parameters and * name no user",
 });
 
 Deno.test("external_auth: ldap asks with its options, and logs why a user is not known", async () => {
-  await withRoot(async (root) => {
+  await withTemporaryDirectory(async (root) => {
     const options = { "auth.ldap.server": "ldap.example", "auth.ldap.starttls": true };
     const { opts } = loadMasterConfig({ configDir: root, overrides: { root_dir: root, ...options } });
     const logged: string[] = [];

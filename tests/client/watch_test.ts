@@ -14,20 +14,20 @@ Deno.test("no minion is asked before the time-out; then silent minions are asked
   watch.returned("web1");
   assertEquals([watch.toAsk(4_999), watch.nextAt], [[], 5_000]);
   assertEquals(watch.toAsk(5_000), ["db1", "web2"]);
-  watch.asked(["db1", "web2"], 15_000);
+  watch.queried(["db1", "web2"], 15_000);
   assertEquals([watch.toAsk(6_000), watch.nextAt], [[], 15_000]);
 });
 
 Deno.test("a minion that denies the job is dropped at once, one that runs it is asked again, and a silent one is dropped after the limit", () => {
   const watch = watchOf("idle", "busy", "mute");
-  watch.asked(watch.toAsk(5_000), 15_000);
+  watch.queried(watch.toAsk(5_000), 15_000);
   watch.answered("idle", false, 5_100);
   watch.answered("busy", true, 5_200);
   watch.tick(14_999);
   assertEquals([watch.done, watch.toAsk(14_999)], [false, []]);
   watch.tick(15_000);
   assertEquals(watch.toAsk(15_000), ["busy"]);
-  watch.asked(["busy"], 25_000);
+  watch.queried(["busy"], 25_000);
   watch.answered("busy", false, 15_100);
   watch.tick(15_100);
   assertEquals([watch.done, [...watch.unreturned]], [true, ["idle", "busy", "mute"]]);
@@ -35,7 +35,7 @@ Deno.test("a minion that denies the job is dropped at once, one that runs it is 
 
 Deno.test("a dropped minion that returns later counts as returned", () => {
   const watch = watchOf("web1");
-  watch.asked(watch.toAsk(5_000), 6_000);
+  watch.queried(watch.toAsk(5_000), 6_000);
   watch.tick(6_000);
   assertEquals([watch.done, watch.returned("web1"), watch.unreturned.size], [true, true, 0]);
 });
@@ -75,7 +75,7 @@ Deno.test("a change of presence does not change the wait for a minion that has n
 Deno.test("a minion that returns or acknowledges has answered: find_job is not waited for", () => {
   for (const last of ["returns", "acknowledges"]) {
     const watch = watchOf("busy", "web1");
-    watch.asked(watch.toAsk(5_000), 15_000);
+    watch.queried(watch.toAsk(5_000), 15_000);
     watch.answered("busy", true, 5_100);
     if (last === "returns") watch.returned("web1");
     else watch.acknowledged("web1");
@@ -99,7 +99,7 @@ Deno.test("only the first answer of a minion counts, and only if it was asked", 
   const watch = watchOf("busy", "web1");
   watch.answered("web1", false, 1_000);
   assertEquals(watch.toAsk(5_000), ["busy", "web1"]);
-  watch.asked(["busy", "web1"], 15_000);
+  watch.queried(["busy", "web1"], 15_000);
   watch.answered("busy", true, 5_200);
   watch.answered("busy", false, 5_300);
   watch.tick(15_000);
@@ -120,7 +120,7 @@ Deno.test("a minion with a recorded disconnection is dropped at the time-out, un
   const due = watch.toAsk(5_000);
   assertEquals([due, watch.giveUp(due, gone)], [["away", "begun", "here"], ["away"]]);
   assertEquals(watch.toAsk(5_000), ["begun", "here"]);
-  watch.asked(["begun", "here"], 15_000);
+  watch.queried(["begun", "here"], 15_000);
   assertEquals([watch.done, watch.nextAt], [false, 15_000]);
 });
 

@@ -9,40 +9,17 @@ import { StoreError } from "../../lib/errors.ts";
 import type { BatchState } from "../../lib/jobs/store.ts";
 import type { Outcome } from "../../lib/protocol/outcome.ts";
 import type { Answer } from "../../lib/report/answers.ts";
-import { map } from "../../lib/values/value.ts";
 import { assertEquals, assertThrows } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
 import { memoryLog } from "../support/fleet/scripted_master.ts";
+import { batchState } from "../support/fleet/batch_state.ts";
 
 function answer(id: string, outcome: Outcome = "returned"): Answer {
   return { id, return: true, retcode: outcome === "returned" ? 0 : 1, outcome };
 }
 
-const STATE: BatchState = {
-  jid: "20260101000000000001",
-  minions: ["a", "b", "c"],
-  pending: ["a", "b", "c"],
-  active: new Map(),
-  done: new Map(),
-  failed: new Map(),
-  size: 2,
-  fun: "test.ping",
-  arg: [],
-  kwargs: map({}),
-  tgt: "*",
-  tgtType: "glob",
-  failhard: false,
-  waitS: 0,
-  timeoutS: 5,
-  gatherS: 10,
-  progressMs: 0,
-  createdMs: 0,
-  halted: undefined,
-  driver: "cli",
-  pid: undefined,
-  ret: "",
-  user: "root",
-};
+const IDS = ["a", "b", "c"];
+const STATE = batchState({ minions: IDS, pending: IDS, size: 2, driver: "cli", pid: undefined });
 
 Deno.test("after a halt no further part starts, and later answers are ignored", async () => {
   const parts: string[][] = [];

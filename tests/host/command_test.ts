@@ -13,6 +13,7 @@ import {
   assertThrows,
 } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
+import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
 
 interface Recorder extends CommandHost {
   readonly children: [number, string][];
@@ -41,15 +42,6 @@ function alive(pid: number): boolean {
     return !/^State:\s+Z/m.test(Deno.readTextFileSync(`/proc/${pid}/status`));
   } catch {
     return false;
-  }
-}
-
-async function inTemporaryDirectory(run: (dir: string) => Promise<void>): Promise<void> {
-  const dir = await Deno.makeTempDir({ prefix: "command_" });
-  try {
-    await run(dir);
-  } finally {
-    await Deno.remove(dir, { recursive: true });
   }
 }
 
@@ -104,7 +96,7 @@ Deno.test("clean_env leaves out the minion's own environment", async () => {
 });
 
 Deno.test("the two outputs of a watched command are distinguished, and joined in the order of reading", async () => {
-  await inTemporaryDirectory(async (dir) => {
+  await withTemporaryDirectory(async (dir) => {
     const seen: string[] = [];
     const watching = {
       ...host(),
@@ -234,7 +226,7 @@ Deno.test("more arguments than the system allows are refused in Salt's words", a
 });
 
 Deno.test("a timeout kills the command with all its descendants and is reported", async () => {
-  await inTemporaryDirectory(async (dir) => {
+  await withTemporaryDirectory(async (dir) => {
     const recorder = host();
     const started = performance.now();
     const cmd = `sleep 60 & echo $! > ${dir}/pid; echo before; wait`;
@@ -249,7 +241,7 @@ Deno.test("a timeout kills the command with all its descendants and is reported"
 });
 
 Deno.test("a timeout also ends the wait for a descendant that left the process group and kept the pipe", async () => {
-  await inTemporaryDirectory(async (dir) => {
+  await withTemporaryDirectory(async (dir) => {
     const cmd = `setsid sh -c 'echo $$ > ${dir}/pid; exec sleep 60' & while [ ! -s ${dir}/pid ]; do sleep 0.01; done`;
     const result = await sh(cmd, { timeout: 3 });
     assertEquals(result.retcode, 1);
@@ -263,7 +255,7 @@ Deno.test("the timeout error of a command without a shell shows its words as a P
 });
 
 Deno.test("an abort kills the command with all its descendants and rejects with its reason", async () => {
-  await inTemporaryDirectory(async (dir) => {
+  await withTemporaryDirectory(async (dir) => {
     const controller = new AbortController();
     const recorder = host(controller.signal);
     const cmd = `sleep 60 & echo $! > ${dir}/pid.new; mv ${dir}/pid.new ${dir}/pid; wait`;
@@ -291,7 +283,7 @@ Deno.test("a command ends when its pipes are closed, not when it exits", async (
 });
 
 Deno.test("a background command outlives the call and is not one of the job's child processes", async () => {
-  await inTemporaryDirectory(async (dir) => {
+  await withTemporaryDirectory(async (dir) => {
     const recorder = host();
     const request = {
       cmd: `while [ ! -e ${dir}/stop ]; do sleep 0.05; done`,

@@ -10,18 +10,10 @@ import { findUser } from "../../lib/os/users.ts";
 import { assertEquals, assertMatch, assertRejects } from "../support/assert.ts";
 import { testContext } from "../support/calls/job_context.ts";
 import { RecordedPrograms } from "../support/calls/recorded_program.ts";
-
-async function withDirectory(act: (directory: string) => Promise<void>): Promise<void> {
-  const directory = Deno.makeTempDirSync({ prefix: "script_" });
-  try {
-    await act(directory);
-  } finally {
-    Deno.removeSync(directory, { recursive: true });
-  }
-}
+import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
 
 Deno.test("a script that does not render leaves no copy", () =>
-  withDirectory(async (directory) => {
+  withTemporaryDirectory(async (directory) => {
     const script = `${directory}/script.sh`;
     Deno.writeTextFileSync(script, "echo {{ nothing");
     const copies = `${directory}/copies`;
@@ -89,7 +81,7 @@ Deno.test("a shell has a version, or the reason why it is not known", async () =
 });
 
 Deno.test("a file is searched for a word until the expected text follows the word", () =>
-  withDirectory((directory) => {
+  withTemporaryDirectory((directory) => {
     Deno.writeTextFileSync(`${directory}/library`, "xPAM no\0-PAM +AUDIT end\0PAM");
     const files = new HostFiles(directory);
     const found = (word: string, form: RegExp) => files.search("/library", word, (piece) => form.exec(piece)?.[0]);

@@ -1,10 +1,11 @@
 /** What is kept of a job besides its load and its returns: acknowledgements, marks, live output, batches. */
 import { StoreError } from "../../lib/errors.ts";
-import type { BatchState, JobStore } from "../../lib/jobs/store.ts";
+import type { JobStore } from "../../lib/jobs/store.ts";
 import { encode } from "../../lib/values/msgpack.ts";
 import { map } from "../../lib/values/value.ts";
 import { assertEquals, assertThrows } from "../support/assert.ts";
 import { jobStore } from "../support/fleet/job_store.ts";
+import { batchState } from "../support/fleet/batch_state.ts";
 
 const JID = "20240102030405678901";
 const UNKNOWN = "20240102030405678902";
@@ -104,31 +105,23 @@ Deno.test(
   }),
 );
 
-const BATCH: BatchState = {
+const BATCH = batchState({
   jid: JID,
   minions: ["web1", "web2", "web3"],
   pending: ["web3"],
   active: new Map([["web2", 1_500]]),
   done: new Map([["web1", 2]]),
   failed: new Map([["web0", "no answer"]]),
-  size: 1,
   fun: "test.arg",
   arg: [1, "a"],
   kwargs: map({ b: 2 }),
   tgt: "web*",
-  tgtType: "glob",
   failhard: true,
   waitS: 0.5,
-  timeoutS: 5,
-  gatherS: 10,
   progressMs: 2_000,
   createdMs: 1_000,
-  halted: undefined,
-  driver: "master",
   pid: 4711,
-  ret: "",
-  user: "root",
-};
+});
 
 Deno.test(
   "the state of a batch is read as it was kept, and is active until it is halted or over",

@@ -8,15 +8,7 @@ import { loadYaml } from "../../lib/yaml/load.ts";
 import { assertEquals, assertStringIncludes } from "../support/assert.ts";
 import { testOpts } from "../support/calls/job_context.ts";
 import { recordingLogger } from "../support/fleet/services.ts";
-
-async function inDirectory(act: (root: string) => Promise<void>): Promise<void> {
-  const root = Deno.makeTempDirSync({ prefix: "pillar_request_" });
-  try {
-    await act(root);
-  } finally {
-    Deno.removeSync(root, { recursive: true });
-  }
-}
+import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
 
 Deno.test("pass_to_ext_pillars passes options by name or by path; missing ones are left out", () => {
   const opts = testOpts({
@@ -31,7 +23,7 @@ Deno.test("pass_to_ext_pillars passes options by name or by path; missing ones a
 });
 
 Deno.test("minion_pillar_cache writes the pillar as files that salt-call --pillar-root can use", async () => {
-  await inDirectory(async (root) => {
+  await withTemporaryDirectory(async (root) => {
     const logged: string[] = [];
     const log = recordingLogger(logged);
     const opts = { ...testOpts({ minion_pillar_cache: true, id: "web1" }), cachedir: root };
@@ -50,7 +42,7 @@ Deno.test("minion_pillar_cache writes the pillar as files that salt-call --pilla
 });
 
 Deno.test("a minion signs in with the grains of autosign_grains that it has", async () => {
-  await inDirectory(async (root) => {
+  await withTemporaryDirectory(async (root) => {
     const opts = { ...testOpts({ autosign_grains: ["uuid", "none"] }), pki_dir: root };
     const { autosignGrains } = await applicantOf(opts, map({ uuid: "4f2", os: "Debian" }));
     assertEquals(autosignGrains, map({ uuid: "4f2" }));

@@ -6,18 +6,10 @@ import { TimeBudget } from "../../lib/os/time_budget.ts";
 import { map, type Value } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertMatch, assertRejects } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
+import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
 
 function options(directory: string, log: string[] = []): JournalOptions {
   return { directory: `${directory}/journal`, files: [directory], log: (line) => log.push(line) };
-}
-
-async function withDirectory(run: (directory: string) => Promise<void>): Promise<void> {
-  const directory = Deno.makeTempDirSync({ prefix: "journal_" });
-  try {
-    await run(directory);
-  } finally {
-    Deno.removeSync(directory, { recursive: true });
-  }
 }
 
 const files = (directory: string) => [...Deno.readDirSync(`${directory}/journal`)].map(({ name }) => name);
@@ -29,7 +21,7 @@ async function replayed(directory: string): Promise<Value[]> {
 }
 
 Deno.test("committed records are read by the next process, once; a journal that was closed leaves nothing", () =>
-  withDirectory(async (directory) => {
+  withTemporaryDirectory(async (directory) => {
     assertEquals(await replayed(directory), []);
     const journal = new Journal(options(directory));
     await journal.commit(); // nothing is committed
@@ -48,7 +40,7 @@ Deno.test("committed records are read by the next process, once; a journal that 
   }));
 
 Deno.test("a large journal is removed when its data are on the disk; it does not grow without limit", () =>
-  withDirectory(async (directory) => {
+  withTemporaryDirectory(async (directory) => {
     const journal = new Journal(options(directory));
     const large = "x".repeat(1 << 20);
     let max = 0;
@@ -63,7 +55,7 @@ Deno.test("a large journal is removed when its data are on the disk; it does not
   }));
 
 Deno.test("a failed write rejects the waiting callers, and is repeated when the disk works again", () =>
-  withDirectory(async (directory) => {
+  withTemporaryDirectory(async (directory) => {
     const journal = new Journal(options(directory));
     Deno.writeTextFileSync(`${directory}/journal`, "no directory");
     let refused = 0;
@@ -82,7 +74,7 @@ Deno.test("a failed write rejects the waiting callers, and is repeated when the 
   }));
 
 Deno.test("if a record cannot be restored, the journal is kept for the next start", () =>
-  withDirectory(async (directory) => {
+  withTemporaryDirectory(async (directory) => {
     Deno.mkdirSync(`${directory}/journal`);
     const name = `${directory}/journal/${"0".repeat(19)}1-0123abcd.log`;
     Deno.writeFileSync(name, frameRecord(Uint8Array.of(0x01), { checked: true })); // msgpack of 1
@@ -98,7 +90,7 @@ Deno.test("if a record cannot be restored, the journal is kept for the next star
   }));
 
 Deno.test("records that a failed sync may have lost are written to a new file, and the callers get the error", () =>
-  withDirectory(async (directory) => {
+  withTemporaryDirectory(async (directory) => {
     const journal = new Journal(options(directory));
     journal.append(map({ i: 0 }));
     const { syncData } = Deno.FsFile.prototype;
@@ -119,7 +111,7 @@ Deno.test("records that a failed sync may have lost are written to a new file, a
   }));
 
 Deno.test("a file of the journal that cannot be removed stays, and this is logged", () =>
-  withDirectory(async (directory) => {
+  withTemporaryDirectory(async (directory) => {
     const log: string[] = [];
     const journal = new Journal(options(directory, log));
     journal.append(map({ i: 0 }));
@@ -134,7 +126,7 @@ Deno.test("a file of the journal that cannot be removed stays, and this is logge
   }));
 
 Deno.test("a journal is closed before the disk is ready if there is no time, and this is logged", () =>
-  withDirectory(async (directory) => {
+  withTemporaryDirectory(async (directory) => {
     class Over extends TimeBudget {
       override allows(): Promise<boolean> {
         return Promise.resolve(false);
@@ -149,7 +141,7 @@ Deno.test("a journal is closed before the disk is ready if there is no time, and
   }));
 
 Deno.test("a record that cannot be read is reported, and the others are restored", () =>
-  withDirectory(async (directory) => {
+  withTemporaryDirectory(async (directory) => {
     Deno.mkdirSync(`${directory}/journal`);
     const frames = [[0xc1], [0x02]].map((bytes) => frameRecord(Uint8Array.from(bytes), { checked: true }));
     const name = `${"0".repeat(19)}1-0123abcd.log`;

@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
+import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
 
 const ROOT = decodeURIComponent(new URL("../..", import.meta.url).pathname).replace(/\/$/, "");
 
@@ -18,16 +19,6 @@ function demo(...args: string[]): Promise<Result> {
   return run(Deno.execPath(), ["run", "--allow-all", "--quiet", `${ROOT}/scripts/fleet/demo.ts`, ...args]);
 }
 
-/** A directory whose path is short enough for sockets. */
-async function withDirectory(use: (directory: string) => Promise<void>): Promise<void> {
-  const directory = await Deno.makeTempDir({ prefix: "demo_" });
-  try {
-    await use(directory);
-  } finally {
-    await Deno.remove(directory, { recursive: true });
-  }
-}
-
 /** Processes whose command line names `directory`. */
 async function processesOf(directory: string): Promise<string[]> {
   const { out } = await run("ps", ["-A", "-o", "pid=,args="]);
@@ -35,7 +26,7 @@ async function processesOf(directory: string): Promise<string[]> {
 }
 
 Deno.test("the demo shows a fleet's first commands; with --keep it can be used and stopped", async () => {
-  await withDirectory(async (directory) => {
+  await withTemporaryDirectory(async (directory) => {
     const root = `${directory}/fleet`;
     const { code, out, err } = await demo("--root", root, "--keep");
     try {
@@ -72,7 +63,7 @@ Deno.test("the demo shows a fleet's first commands; with --keep it can be used a
 });
 
 Deno.test("a demo that fails names the failed service, shows its log and leaves nothing running", async () => {
-  await withDirectory(async (directory) => {
+  await withTemporaryDirectory(async (directory) => {
     const program = (text: string) => `#!/bin/sh\n${text}\n`;
     const deno = `exec '${Deno.execPath()}' run --allow-all --quiet`;
     await Deno.mkdir(`${directory}/dist`);
@@ -91,7 +82,7 @@ Deno.test("a demo that fails names the failed service, shows its log and leaves 
 });
 
 Deno.test("the demo does not remove files that it did not make", async () => {
-  await withDirectory(async (directory) => {
+  await withTemporaryDirectory(async (directory) => {
     await Deno.writeTextFile(`${directory}/precious`, "");
     const { code, err } = await demo("--root", directory);
     assertEquals({ code, err }, { code: 1, err: `demo: ${directory} holds precious, which no demo put there\n` });

@@ -16,18 +16,10 @@ import { readRequests } from "../../lib/state_control/requests.ts";
 import { chunkTag } from "../../lib/states/chunks.ts";
 import { isMap, map, type Value } from "../../lib/values/value.ts";
 import { encode } from "../../lib/values/msgpack.ts";
+import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
 
 const JID = "20260101000000000000";
 const OTHER = "20260102000000000000";
-
-async function inDirectory(act: (path: string) => void | Promise<void>): Promise<void> {
-  const path = await Deno.makeTempDir({ prefix: "stored_" });
-  try {
-    await act(path);
-  } finally {
-    await Deno.remove(path, { recursive: true });
-  }
-}
 
 /** A record of these batches, as a run writes it. */
 function writeRecord(cachedir: string, jid: string, ...batches: Value[]): void {
@@ -60,7 +52,7 @@ Deno.test("state.disable and state.enable keep a grain, and say what was so alre
 });
 
 Deno.test("a run is resumed before one state, or before all", () =>
-  inDirectory(async (cachedir) => {
+  withTemporaryDirectory(async (cachedir) => {
     const job = { jid: JID, fun: "state.sls", pid: 1, arg: [], tgt: "*", tgt_type: "glob", ret: "", user: "root" };
     const jobs = {
       ...testContext().jobs,
@@ -92,7 +84,7 @@ Deno.test("a run is resumed before one state, or before all", () =>
   }));
 
 Deno.test("a request is read by its name", () =>
-  inDirectory(async (cachedir) => {
+  withTemporaryDirectory(async (cachedir) => {
     assertEquals(readRequests(cachedir, "web"), new Map());
     await Deno.writeFile(`${cachedir}/req_state.p`, encode(map({ web: { mods: "t" } }), "disk"));
     assertEquals(readRequests(cachedir, "web"), map({ mods: "t" }));
@@ -102,7 +94,7 @@ Deno.test("a request is read by its name", () =>
   }));
 
 Deno.test("a record without its beginning is none, and malformed entries of a record count for nothing", () =>
-  inDirectory((cachedir) => {
+  withTemporaryDirectory((cachedir) => {
     writeRecord(cachedir, JID, [map({ kind: "started", tag: "t" })]);
     assertEquals(readRun(cachedir, JID), undefined);
     assertEquals(interruptedRunLines(cachedir, JID), []);
@@ -121,7 +113,7 @@ Deno.test("a record without its beginning is none, and malformed entries of a re
   }));
 
 Deno.test("the records of the last runs are kept", () =>
-  inDirectory((cachedir) => {
+  withTemporaryDirectory((cachedir) => {
     const jids = Array.from({ length: 23 }, (_, i) => `202601010000000000${String(i).padStart(2, "0")}`);
     for (const jid of jids) {
       using record = new RunRecord(cachedir, { jid, fun: "state.sls" });
@@ -133,7 +125,7 @@ Deno.test("the records of the last runs are kept", () =>
   }));
 
 Deno.test("a run that continues takes what its record tells of states that it still has", () =>
-  inDirectory((cachedir) => {
+  withTemporaryDirectory((cachedir) => {
     const chunk = map({ state: "cmd", name: "make", fun: "run", __id__: "a", __sls__: "t" });
     const tag = chunkTag(chunk);
     writeRecord(cachedir, JID, [

@@ -10,6 +10,7 @@ import * as commands from "../../../modules/execution/cmd.ts";
 import { assert, assertEquals, assertMatch, assertRejects } from "../../support/assert.ts";
 import { eventually } from "../../support/eventually.ts";
 import { testContext, testOpts } from "../../support/calls/job_context.ts";
+import { withTemporaryDirectory } from "../../support/files/temporary_directory.ts";
 
 const FUNCTIONS: Readonly<Record<string, ModuleFunction<JobContext>>> = { ...commands, ...scripts };
 
@@ -38,15 +39,6 @@ async function call(
 function withoutPid(result: Value): Value {
   assert(result instanceof Map && typeof result.get("pid") === "number");
   return new Map([...result].filter(([key]) => key !== "pid"));
-}
-
-async function inTemporaryDirectory(run: (dir: string) => Promise<void>): Promise<void> {
-  const dir = await Deno.makeTempDir({ prefix: "modules_cmd_" });
-  try {
-    await run(dir);
-  } finally {
-    await Deno.remove(dir, { recursive: true });
-  }
 }
 
 const CASES: [string, Call, unknown, number | null][] = [
@@ -156,7 +148,7 @@ Deno.test("a job's abort reaches its command", async () => {
 });
 
 Deno.test("cmd.run_bg returns the pid of a command that continues", async () => {
-  await inTemporaryDirectory(async (dir) => {
+  await withTemporaryDirectory(async (dir) => {
     const [result, retcode] = await call("run_bg", {
       args: [`while [ ! -e ${dir}/stop ]; do sleep 0.02; done; > ${dir}/end`],
     });
@@ -172,7 +164,7 @@ async function exists(path: string): Promise<boolean> {
 }
 
 Deno.test("cmd.script runs a copy that only its user can read, with arguments, and removes it", async () => {
-  await inTemporaryDirectory(async (dir) => {
+  await withTemporaryDirectory(async (dir) => {
     const source = `${dir}/a script.sh`;
     await Deno.writeTextFile(source, '#!/bin/sh\necho "$0"; echo "$#:$1:$2"; ls -l "$0"; echo err >&2; exit 5\n');
     for (const [args, seen] of [["one 'two 3'", "2:one:two 3"], [["one", 2], "2:one:2"], [null, "0::"]]) {
@@ -256,7 +248,7 @@ Deno.test("cmd.script fetches over http, and reports a failure", async () => {
 });
 
 Deno.test("scripts and code run as another user", { ignore: Deno.uid() !== 0 }, async () => {
-  await inTemporaryDirectory(async (dir) => {
+  await withTemporaryDirectory(async (dir) => {
     await Deno.writeTextFile(`${dir}/who.sh`, "#!/bin/sh\nid -un");
     const [result] = await call("script", { args: [`${dir}/who.sh`], kwargs: { runas: "nobody" } });
     assertEquals(withoutPid(result), map({ retcode: 0, stdout: "nobody", stderr: "" }));
@@ -290,7 +282,7 @@ for (const ignore_retcode of [false, true]) {
 
 for (const name of ["run", "run_all", "run_stdout", "run_stderr", "retcode", "shell", "run_bg", "script"]) {
   Deno.test(`cmd.${name} refuses an unknown keyword, with the nearest known one, and runs nothing`, async () => {
-    await inTemporaryDirectory(async (dir) => {
+    await withTemporaryDirectory(async (dir) => {
       Deno.writeTextFileSync(`${dir}/touch.sh`, `touch ${dir}/ran`);
       const cmd = name === "script" ? `${dir}/touch.sh` : `touch ${dir}/ran`;
       await assertRejects(

@@ -14,15 +14,7 @@ import { runInChroot } from "../../../modules/execution/_chroot.ts";
 import { assert, assertEquals, assertRejects } from "../../support/assert.ts";
 import { testContext, testOpts } from "../../support/calls/job_context.ts";
 import { RecordedPrograms } from "../../support/calls/recorded_program.ts";
-
-async function withDirectory(test: (directory: string) => Promise<void>): Promise<void> {
-  const directory = Deno.makeTempDirSync({ prefix: "more_" });
-  try {
-    await test(directory);
-  } finally {
-    Deno.removeSync(directory, { recursive: true });
-  }
-}
+import { withTemporaryDirectory } from "../../support/files/temporary_directory.ts";
 
 Deno.test("cmd.shell_info returns the version of a shell, or the reason why it is unknown", async () => {
   using programs = new RecordedPrograms();
@@ -44,7 +36,7 @@ Deno.test("cmd.shell_info returns the version of a shell, or the reason why it i
 });
 
 Deno.test("cmd.script_retcode returns the return code of a script, and cmd.powershell fails with a reason", async () => {
-  await withDirectory(async (directory) => {
+  await withTemporaryDirectory(async (directory) => {
     Deno.writeTextFileSync(`${directory}/s.sh`, '#!/bin/sh\n[ "$1" = a ] && exit 3\nexit 0\n');
     const { call } = testContext();
     assertEquals(await call("cmd.script_retcode", [`${directory}/s.sh`, "a"]), 3);
@@ -54,7 +46,7 @@ Deno.test("cmd.script_retcode returns the return code of a script, and cmd.power
 });
 
 Deno.test("cmd.run_chroot mounts file systems, runs a command and unmounts them, also if the command fails", async () => {
-  await withDirectory(async (root) => {
+  await withTemporaryDirectory(async (root) => {
     const calls: string[] = [];
     const context = testContext({
       call: (name: string, args: Value[] = []): Promise<Value> => {
@@ -97,7 +89,7 @@ Deno.test({
   }`,
   ignore: perl === undefined || Deno.uid() !== 0,
   async fn() {
-    await withDirectory(async (root) => {
+    await withTemporaryDirectory(async (root) => {
       const script = "chroot shift or die; print qq(there\\n); close STDOUT; sleep 60";
       const child = new Deno.Command(perl ?? "", { args: ["-e", script, root], stdout: "piped" }).spawn();
       await new Response(child.stdout).text();
@@ -111,7 +103,7 @@ Deno.test({
 });
 
 Deno.test("saltutil.clear_cache keeps the files of jobs and returns, and follows no link", async () => {
-  await withDirectory(async (root) => {
+  await withTemporaryDirectory(async (root) => {
     const cachedir = `${root}/cache`;
     for (const name of ["files/base", "returns", "proc"]) Deno.mkdirSync(`${cachedir}/${name}`, { recursive: true });
     for (const name of ["files/base/f", "returns/r", "proc/1", "x"]) Deno.writeTextFileSync(`${cachedir}/${name}`, "");
@@ -130,7 +122,7 @@ Deno.test("saltutil.clear_cache keeps the files of jobs and returns, and follows
 });
 
 Deno.test("the cache of the module mount is stored in its file, and entries can be removed", async () => {
-  await withDirectory(async (root) => {
+  await withTemporaryDirectory(async (root) => {
     const { call } = testContext({ opts: testOpts({ root_dir: root, cachedir: root }) });
     assertEquals(await call("mount.write_mount_cache", ["/mnt/x", "/dev/x", false, "ext4", ["ro"]]), true);
     assertEquals(
@@ -178,7 +170,7 @@ Deno.test("the output of ss, ip and ifconfig is used if netstat and ip are missi
 });
 
 Deno.test("a full host name is from the hosts file, otherwise from the resolver, otherwise the name itself", async () => {
-  await withDirectory(async (root) => {
+  await withTemporaryDirectory(async (root) => {
     Deno.mkdirSync(`${root}/etc`);
     Deno.writeTextFileSync(`${root}/etc/hosts`, "127.0.1.1 web1 web1.example.org\n10.0.0.5 alone\n");
     const resolver = {

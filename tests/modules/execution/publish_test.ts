@@ -3,23 +3,15 @@
  * @module
  */
 
-import { messageOf, NoMasterError, RequestTimeoutError } from "../../../lib/errors.ts";
+import { NoMasterError, RequestTimeoutError } from "../../../lib/errors.ts";
 import type { Outside } from "../../../lib/plugins/job_context.ts";
 import { isMap, map, type Value, type ValueMap } from "../../../lib/values/value.ts";
 import { assertEquals } from "../../support/assert.ts";
-import { type TestContext, testContext, testOpts } from "../../support/calls/job_context.ts";
+import { resultOrError, type TestContext, testContext, testOpts } from "../../support/calls/job_context.ts";
 
 /** A minion whose master answers so. */
 function minion(request: Outside["request"]): TestContext {
   return testContext({ opts: testOpts({ master: "salt1" }), outside: { ...testContext().outside, request } });
-}
-
-async function answer(context: TestContext, fun: string, args: Value[], kwargs = {}): Promise<Value> {
-  try {
-    return await context.call(`publish.${fun}`, args, map(kwargs));
-  } catch (error) {
-    return messageOf(error);
-  }
 }
 
 /** A master of two minions, of which the second answers at the second look. */
@@ -35,46 +27,51 @@ function slowMaster(requests: ValueMap[]): Outside["request"] {
 
 Deno.test("publish.publish waits for all minions, and full_data shows what they sent", async () => {
   const requests: ValueMap[] = [];
-  const result = await answer(minion(slowMaster(requests)), "publish", ["*", "test.ping", "a, b"], {
+  const result = await resultOrError(minion(slowMaster(requests)), "publish.publish", ["*", "test.ping", "a, b"], {
     via_master: "salt1",
   });
   assertEquals(result, map({ web1: true, web2: null }));
   assertEquals(requests.map((load) => load.get("cmd")), ["minion_pub", "pub_ret", "pub_ret"]);
-  const full = await answer(minion(slowMaster([])), "full_data", ["*", "test.ping"]);
+  const full = await resultOrError(minion(slowMaster([])), "publish.full_data", ["*", "test.ping"]);
   assertEquals(full, map({ web1: { ret: true, out: "txt" }, web2: "odd" }));
 });
 
 Deno.test("publish.publish shows what came until its timeout, and nothing of what the master refuses", async () => {
-  const late = await answer(minion(slowMaster([])), "publish", ["*", "test.ping"], { timeout: 0 });
+  const late = await resultOrError(minion(slowMaster([])), "publish.publish", ["*", "test.ping"], { timeout: 0 });
   assertEquals(late, map({ web1: true }));
   for (const refusal of ["", new Map<Value, Value>(), map({ jid: null, minions: [] })]) {
-    assertEquals(await answer(minion(() => Promise.resolve(refusal)), "publish", ["*", "test.ping"]), new Map());
+    assertEquals(
+      await resultOrError(minion(() => Promise.resolve(refusal)), "publish.publish", ["*", "test.ping"]),
+      new Map(),
+    );
   }
 });
 
 Deno.test("publish knows one master, and says which one it was not to ask", async () => {
   const context = minion(() => Promise.reject(new Error("nobody is asked")));
   assertEquals(
-    await answer(context, "publish", ["*", "test.ping"], { via_master: "salt2" }),
+    await resultOrError(context, "publish.publish", ["*", "test.ping"], { via_master: "salt2" }),
     "Could not find match for salt2 in list of configured masters [salt1] when using `via_master` option",
   );
-  assertEquals(await answer(context, "publish", ["*", "test.ping"]), "nobody is asked");
-  assertEquals(await answer(context, "runner", ["manage.up"]), "nobody is asked");
+  assertEquals(await resultOrError(context, "publish.publish", ["*", "test.ping"]), "nobody is asked");
+  assertEquals(await resultOrError(context, "publish.runner", ["manage.up"]), "nobody is asked");
 });
 
 Deno.test("publish says that the master does not answer, or that there is none", async () => {
   const silent = minion(() => Promise.reject(new RequestTimeoutError("tcp://salt1:4506", 5000)));
-  assertEquals(await answer(silent, "publish", ["*", "test.ping"]), "'test.ping' publish timed out");
-  assertEquals(await answer(silent, "runner", ["manage.up"]), "'manage.up' runner publish timed out");
+  assertEquals(await resultOrError(silent, "publish.publish", ["*", "test.ping"]), "'test.ping' publish timed out");
+  assertEquals(await resultOrError(silent, "publish.runner", ["manage.up"]), "'manage.up' runner publish timed out");
   const alone = minion(() => Promise.reject(new NoMasterError("none")));
-  assertEquals(await answer(alone, "publish", ["*", "test.ping"]), new Map());
+  assertEquals(await resultOrError(alone, "publish.publish", ["*", "test.ping"]), new Map());
   assertEquals(alone.logged, [
     "error: Cannot run publish commands without a connection to a salt master. No command sent.",
   ]);
   assertEquals(
-    await answer(alone, "runner", ["manage.up"]),
+    await resultOrError(alone, "publish.runner", ["manage.up"]),
     "No access to master. If using salt-call with --local, please remove.",
   );
-  const result = await answer(minion(() => Promise.resolve(map({ up: ["web1"] }))), "runner", ["manage.up"]);
+  const result = await resultOrError(minion(() => Promise.resolve(map({ up: ["web1"] }))), "publish.runner", [
+    "manage.up",
+  ]);
   assertEquals(isMap(result) && result.get("up"), ["web1"]);
 });

@@ -3,60 +3,32 @@
  * @module
  */
 
-import { messageOf } from "../../../lib/errors.ts";
-import { callFunction } from "../../../lib/plugins/execution.ts";
 import { isMap, map, str, type Value, type ValueMap } from "../../../lib/values/value.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
-import { type TestContext, testContext, testOpts } from "../../support/calls/job_context.ts";
+import { answeringContext, resultOrError, testContext, testOpts } from "../../support/calls/job_context.ts";
 import { RecordedPrograms } from "../../support/calls/recorded_program.ts";
 import { openTree } from "../../support/calls/state_tree.ts";
+import { withTemporaryDirectory } from "../../support/files/temporary_directory.ts";
 
-async function withDirectory(test: (directory: string) => Promise<void>): Promise<void> {
-  const directory = Deno.makeTempDirSync({ prefix: "unusual_hosts_" });
-  try {
-    await test(directory);
-  } finally {
-    Deno.removeSync(directory, { recursive: true });
-  }
-}
-
-/** A minion with grains, on which these functions answer so; the others are real. */
-function minion(answers: Readonly<Record<string, Value>> = {}, grains: ValueMap = new Map()): TestContext {
-  const context: TestContext = testContext({
-    grains,
-    call: async (name, args, kwargs) => {
-      if (Object.hasOwn(answers, name)) return answers[name];
-      return await callFunction(name, { args, kwargs, context });
-    },
-  });
-  return context;
-}
-
-/** The result, or the error's text. */
-async function answer(context: TestContext, fun: string, args: Value[] = [], kwargs = {}): Promise<Value> {
-  try {
-    return await context.call(fun, args, map(kwargs));
-  } catch (error) {
-    return messageOf(error);
-  }
-}
+const minion = (answers: Readonly<Record<string, Value>> = {}, grains: ValueMap = new Map()) =>
+  answeringContext(answers, { grains });
 
 Deno.test("cp.recv says of each file whether it could be written", async () => {
-  await withDirectory(async (root) => {
+  await withTemporaryDirectory(async (root) => {
     Deno.mkdirSync(`${root}/there`);
     const files = new Map<Value, Value>([["/from/a", "text"], ["/from/there", Uint8Array.of(1)]]);
-    const result = await answer(minion(), "cp.recv", [files, root]);
+    const result = await resultOrError(minion(), "cp.recv", [files, root]);
     assertEquals(result, new Map([[`${root}/a`, true], [`${root}/there`, false]]));
     assertEquals(Deno.readTextFileSync(`${root}/a`), "text");
   });
 });
 
 Deno.test("file.manage_file replaces a link that is not followed only if there is something to put in its place", async () => {
-  await withDirectory(async (root) => {
+  await withTemporaryDirectory(async (root) => {
     Deno.symlinkSync("nowhere", `${root}/link`);
     // Salt fails: it asks the file server for the file None.
     const args = [`${root}/link`, null, new Map(), null, new Map(), null, null, null, null, "base", ""];
-    const returned = await answer(minion(), "file.manage_file", args, { follow_symlinks: false });
+    const returned = await resultOrError(minion(), "file.manage_file", args, { follow_symlinks: false });
     assert(isMap(returned), str(returned));
     assertEquals([returned.get("result"), returned.get("comment")], [false, "Source file 'None' not found"]);
     assertEquals(Deno.readLinkSync(`${root}/link`), "nowhere");
@@ -64,7 +36,7 @@ Deno.test("file.manage_file replaces a link that is not followed only if there i
 });
 
 Deno.test("file.check_managed_changes keeps the mode that it is given of a source from the web", async () => {
-  await withDirectory(async (root) => {
+  await withTemporaryDirectory(async (root) => {
     await using server = Deno.serve(
       { hostname: "127.0.0.1", port: 0, onListen: () => {} },
       () => new Response("text\n"),
@@ -84,7 +56,7 @@ Deno.test("file.check_managed_changes keeps the mode that it is given of a sourc
       attrs: null,
     };
     const check = (mode: string) =>
-      answer(context, "file.check_managed_changes", [`${root}/f`], { ...given, ...rest, mode, saltenv: "base" });
+      resultOrError(context, "file.check_managed_changes", [`${root}/f`], { ...given, ...rest, mode, saltenv: "base" });
     assertEquals(await check("0644"), new Map());
     assertEquals(await check("0600"), map({ mode: "0600" }));
   });
@@ -97,24 +69,24 @@ Deno.test("cron.get_entry prefers the identifier, and says so", async () => {
     "# Lines below here are managed by Salt, do not edit\n# SALT_CRON_IDENTIFIER:one\n1 * * * * run\n",
   );
   const context = minion();
-  const entry = await answer(context, "cron.get_entry", ["root"], { identifier: "one", cmd: "other" });
+  const entry = await resultOrError(context, "cron.get_entry", ["root"], { identifier: "one", cmd: "other" });
   assertEquals(isMap(entry) && entry.get("cmd"), "run");
   assertEquals(context.logged.filter((line) => line.includes("Only using identifier")).length, 1);
 });
 
 Deno.test("aliases.set_target leaves the file as it is if the target is the same", async () => {
-  await withDirectory(async (root) => {
+  await withTemporaryDirectory(async (root) => {
     const context = minion({ "config.option": `${root}/aliases` });
     Deno.writeTextFileSync(`${root}/aliases`, "root:   me@example.com\n");
-    assertEquals(await answer(context, "aliases.set_target", ["root", "me@example.com"]), true);
+    assertEquals(await resultOrError(context, "aliases.set_target", ["root", "me@example.com"]), true);
     assertEquals(Deno.readTextFileSync(`${root}/aliases`), "root:   me@example.com\n");
-    assertEquals(await answer(context, "aliases.set_target", ["root", "you"]), true);
-    assertEquals(await answer(context, "aliases.get_target", ["root"]), "you");
+    assertEquals(await resultOrError(context, "aliases.set_target", ["root", "you"]), true);
+    assertEquals(await resultOrError(context, "aliases.get_target", ["root"]), "you");
   });
 });
 
 Deno.test("debconf logs what it does not take, and takes no template that cannot be had", async () => {
-  await withDirectory(async (root) => {
+  await withTemporaryDirectory(async (root) => {
     using programs = new RecordedPrograms();
     programs.answer("debconf-set-selections", [{ args: "*", stderr: "error: bad line\n", code: 1 }]);
     const debian = map({ os_family: "Debian", os: "Debian", kernel: "Linux" });
@@ -135,13 +107,13 @@ Deno.test("debconf logs what it does not take, and takes no template that cannot
 
 Deno.test("user.rename takes no name that another user has", async () => {
   const linux = map({ kernel: "Linux", os: "Debian", os_family: "Debian" });
-  assertEquals(await answer(minion({}, linux), "user.rename", ["nobody", "root"]), "User 'root' already exists");
+  assertEquals(await resultOrError(minion({}, linux), "user.rename", ["nobody", "root"]), "User 'root' already exists");
 });
 
 Deno.test("state.run_request without a request runs nothing", async () => {
-  await withDirectory(async (root) => {
+  await withTemporaryDirectory(async (root) => {
     const context = testContext({ opts: testOpts({ root_dir: root, cachedir: `${root}/cache` }) });
-    assertEquals(await answer(context, "state.run_request", ["none"]), new Map());
+    assertEquals(await resultOrError(context, "state.run_request", ["none"]), new Map());
   });
 });
 

@@ -11,6 +11,7 @@ import { assert, assertEquals, assertRejects, assertStringIncludes } from "../..
 import { type TestContext, testContext, testOpts } from "../../support/calls/job_context.ts";
 import { ScriptedFileServer } from "../../support/files/scripted_file_server.ts";
 import { filesBelow } from "../../support/tree.ts";
+import { withTemporaryDirectory } from "../../support/files/temporary_directory.ts";
 
 const FUNCTIONS: Readonly<Record<string, ModuleFunction<JobContext>>> = { ...own, ...syncing };
 
@@ -114,15 +115,6 @@ Deno.test("saltutil.refresh_grains rejects an unknown keyword", async () => {
   await assertRejects(() => call("refresh_grains", refreshing(true).context, [], { x: 1 }), InvocationError, "x=1");
 });
 
-async function inRoot(run: (dir: string) => Promise<void>): Promise<void> {
-  const dir = await Deno.makeTempDir({ prefix: "modules_saltutil_" });
-  try {
-    await run(dir);
-  } finally {
-    await Deno.remove(dir, { recursive: true });
-  }
-}
-
 /** A minion in `dir` whose master serves `files`, by environment. */
 function served(dir: string, files: Record<string, Record<string, string>>, overrides: Record<string, unknown> = {}) {
   const server = new ScriptedFileServer(files);
@@ -135,7 +127,7 @@ function served(dir: string, files: Record<string, Record<string, string>>, over
 }
 
 Deno.test("sync_modules copies new and changed files, removes deleted ones and keeps files that were added by hand", async () => {
-  await inRoot(async (dir) => {
+  await withTemporaryDirectory(async (dir) => {
     const files = {
       base: { "_modules/b.ts": "1", "_modules/sub/a.js": "1", "_modules/c.py": "1", "_modules/README.md": "" },
     };
@@ -166,7 +158,7 @@ Deno.test("sync_modules copies new and changed files, removes deleted ones and k
 });
 
 Deno.test("only modules of the whitelist are copied, and with clean_dynamic_modules off none is removed", async () => {
-  await inRoot(async (dir) => {
+  await withTemporaryDirectory(async (dir) => {
     const { context, server } = served(dir, { base: { "_modules/a.ts": "", "_modules/b.ts": "" } }, {
       clean_dynamic_modules: false,
       extmod_whitelist: map({ modules: ["a"] }),
@@ -179,7 +171,7 @@ Deno.test("only modules of the whitelist are copied, and with clean_dynamic_modu
 });
 
 Deno.test("sync_modules accepts several environments, of which the last one wins, and reports errors of the file server", async () => {
-  await inRoot(async (dir) => {
+  await withTemporaryDirectory(async (dir) => {
     const files = { base: { "_modules/a.ts": "base" }, dev: { "_modules/a.ts": "dev", "_modules/d.ts": "" } };
     const { context, server } = served(dir, files);
     assertEquals(await call("sync_modules", context, ["base,dev"]), ["modules.a", "modules.a", "modules.d"]);
@@ -194,7 +186,7 @@ Deno.test("sync_modules accepts several environments, of which the last one wins
 });
 
 Deno.test("sync_grains and sync_all see their families, and sync_all names Salt's", async () => {
-  await inRoot(async (dir) => {
+  await withTemporaryDirectory(async (dir) => {
     const files = { base: { "_grains/rack.ts": "export const rack = () => 1;", "_proxy/p.py": "" } };
     const { context, refreshes } = served(dir, files);
     const all = await call("sync_all", context, [], { refresh: false });
@@ -211,7 +203,7 @@ Deno.test("sync_grains and sync_all see their families, and sync_all names Salt'
 });
 
 Deno.test("the minion's own job cache is read and cleared", async () => {
-  await inRoot(async (dir) => {
+  await withTemporaryDirectory(async (dir) => {
     const plain = testContext({ opts: { ...testOpts(), cachedir: dir } });
     const caching = testContext({ opts: { ...testOpts(), cachedir: dir, cache_jobs: true } });
     const find = (jid: string, context: JobContext = caching) => call("find_cached_job", context, [jid]);
@@ -263,7 +255,7 @@ Deno.test("revoke_auth asks the master to remove this minion's key, and returns 
 });
 
 Deno.test("regen_keys removes the keys, but no directory", async () => {
-  await inRoot(async (dir) => {
+  await withTemporaryDirectory(async (dir) => {
     for (const name of ["minion.pem", "minion.pub", "minion_master.pub"]) {
       await Deno.writeTextFile(`${dir}/${name}`, "");
     }

@@ -15,15 +15,7 @@ import { RecordedPrograms } from "../../support/calls/recorded_program.ts";
 import { ScriptedFileServer } from "../../support/files/scripted_file_server.ts";
 import { memoryLog } from "../../support/fleet/scripted_master.ts";
 import { openTree } from "../../support/calls/state_tree.ts";
-
-async function withDirectory(test: (directory: string) => Promise<void>): Promise<void> {
-  const directory = Deno.makeTempDirSync({ prefix: "unrecorded_" });
-  try {
-    await test(directory);
-  } finally {
-    Deno.removeSync(directory, { recursive: true });
-  }
-}
+import { withTemporaryDirectory } from "../../support/files/temporary_directory.ts";
 
 /** A context whose programs only record their arguments. */
 function recordingContext(outputs: (words: readonly string[]) => string) {
@@ -83,7 +75,7 @@ Deno.test("lowpkg.diff compares a file with the one in a package, and requires t
 });
 
 Deno.test("file.mknod_chrdev and mknod_blkdev make devices, and in test mode report what they would do", async () => {
-  await withDirectory(async (directory) => {
+  await withTemporaryDirectory(async (directory) => {
     for (const [name, field] of [["mknod_chrdev", "isCharDevice"], ["mknod_blkdev", "isBlockDevice"]] as const) {
       const path = `${directory}/${name}`;
       const result = await testContext({ opts: { ...testOpts(), test: true } }).call(`file.${name}`, [path, 1, 3]);
@@ -97,7 +89,7 @@ Deno.test("file.mknod_chrdev and mknod_blkdev make devices, and in test mode rep
 });
 
 Deno.test("cmd.run_chroot runs a command line below another root directory", async () => {
-  await withDirectory(async (root) => {
+  await withTemporaryDirectory(async (root) => {
     const { words, context } = recordingContext(() => "out\n");
     const job = testContext({
       ...context,
@@ -118,7 +110,7 @@ Deno.test("cmd.run_chroot runs a command line below another root directory", asy
 });
 
 Deno.test("cp.cache_file_ssh and hash_file_ssh are other names of cache_file and hash_file", async () => {
-  await withDirectory(async (root) => {
+  await withTemporaryDirectory(async (root) => {
     const server = new ScriptedFileServer({ base: { "a.txt": "text\n" } });
     const { outside } = testContext();
     const opts = { ...testOpts(), cachedir: `${root}/cache` };
@@ -133,7 +125,7 @@ Deno.test("cp.cache_file_ssh and hash_file_ssh are other names of cache_file and
 });
 
 Deno.test("saltutil.kept_returns lists returns that were too large for the master", async () => {
-  await withDirectory(async (cachedir) => {
+  await withTemporaryDirectory(async (cachedir) => {
     const jid = "20260101000000000001";
     const ret = map({
       cmd: "_return",
@@ -156,7 +148,7 @@ Deno.test("saltutil.kept_returns lists returns that were too large for the maste
 });
 
 Deno.test("state.template runs the states of a file of this host, with or without .sls in its name", async () => {
-  await withDirectory(async (directory) => {
+  await withTemporaryDirectory(async (directory) => {
     Deno.writeTextFileSync(`${directory}/t.sls`, "{{ 'a' }}: test.nop\n");
     await using tree = await openTree({ files: {} });
     for (const path of [`${directory}/t.sls`, `${directory}/t`]) {

@@ -7,42 +7,15 @@
 import { messageOf } from "../../../lib/errors.ts";
 import { HostFiles } from "../../../lib/host/files.ts";
 import { fullName, systemResolver } from "../../../lib/network/host_names.ts";
-import { callFunction } from "../../../lib/plugins/execution.ts";
 import { isMap, map, type Value, type ValueMap } from "../../../lib/values/value.ts";
 import { refuseLinks } from "../../../modules/execution/_ssh_files.ts";
 import { assert, assertEquals, assertThrows } from "../../support/assert.ts";
-import { type TestContext, testContext, testOpts } from "../../support/calls/job_context.ts";
+import { answeringContext, resultOrError, testContext, testOpts } from "../../support/calls/job_context.ts";
 import { RecordedPrograms } from "../../support/calls/recorded_program.ts";
+import { withTemporaryDirectory } from "../../support/files/temporary_directory.ts";
 
-async function withDirectory(test: (directory: string) => Promise<void>): Promise<void> {
-  const directory = Deno.makeTempDirSync({ prefix: "unusual_hosts_" });
-  try {
-    await test(directory);
-  } finally {
-    Deno.removeSync(directory, { recursive: true });
-  }
-}
-
-/** A minion with grains and with these answers of functions; the other functions are real. */
-function minion(answers: Readonly<Record<string, Value>> = {}, grains: ValueMap = new Map()): TestContext {
-  const context: TestContext = testContext({
-    grains,
-    call: async (name, args, kwargs) => {
-      if (Object.hasOwn(answers, name)) return answers[name];
-      return await callFunction(name, { args, kwargs, context });
-    },
-  });
-  return context;
-}
-
-/** The result, or the error's text. */
-async function answer(context: TestContext, fun: string, args: Value[] = [], kwargs = {}): Promise<Value> {
-  try {
-    return await context.call(fun, args, map(kwargs));
-  } catch (error) {
-    return messageOf(error);
-  }
-}
+const minion = (answers: Readonly<Record<string, Value>> = {}, grains: ValueMap = new Map()) =>
+  answeringContext(answers, { grains });
 
 Deno.test("environ.setenv with clear_all empties or removes all other variables", async () => {
   const { env } = Deno;
@@ -54,9 +27,12 @@ Deno.test("environ.setenv with clear_all empties or removes all other variables"
   try {
     for (const [key, value] of [["A", "1"], ["B", "2"]]) now.set(key, value);
     const context = testContext();
-    const set = await answer(context, "environ.setenv", [map({ B: "3" })], { clear_all: true });
+    const set = await resultOrError(context, "environ.setenv", [map({ B: "3" })], { clear_all: true });
     assertEquals([set, [...now]], [map({ A: "", B: "3" }), [["A", ""], ["B", "3"]]]);
-    const unset = await answer(context, "environ.setenv", [map({ B: "4" })], { clear_all: true, false_unsets: true });
+    const unset = await resultOrError(context, "environ.setenv", [map({ B: "4" })], {
+      clear_all: true,
+      false_unsets: true,
+    });
     assertEquals([unset, [...now]], [map({ A: null, B: "4" }), [["B", "4"]]]);
   } finally {
     Object.assign(env, own);
@@ -66,8 +42,8 @@ Deno.test("environ.setenv with clear_all empties or removes all other variables"
 Deno.test("network.get_fqdn and fqdns return the host names of the hosts file and the resolver", async () => {
   const context = minion();
   const known = { files: new HostFiles(), resolver: await systemResolver() };
-  assertEquals(await answer(context, "network.get_fqdn"), await fullName(Deno.hostname(), known));
-  const result = await answer(context, "network.fqdns");
+  assertEquals(await resultOrError(context, "network.get_fqdn"), await fullName(Deno.hostname(), known));
+  const result = await resultOrError(context, "network.fqdns");
   assert(isMap(result) && Array.isArray(result.get("fqdns")));
   const names = result.get("fqdns") as Value[];
   assertEquals(names, [...new Set(names)].toSorted());
@@ -80,14 +56,14 @@ Deno.test("network.traceroute shows nothing of a route that takes too long", asy
   const dropped = { stdout: 0, stderr: 0 };
   const none = new Uint8Array();
   const runChild = () => Promise.resolve({ pid: 1, retcode: -9, stdout: none, stderr: none, timedOut: true, dropped });
-  assertEquals(await answer(testContext({ runChild }), "network.traceroute", ["example.com"]), []);
+  assertEquals(await resultOrError(testContext({ runChild }), "network.traceroute", ["example.com"]), []);
 });
 
 Deno.test("ps.proc_info shows a process's I/O class, as ionice reports it", async () => {
   using programs = new RecordedPrograms();
   const ioClass = async (stdout: string) => {
     programs.answer("ionice", [{ args: "*", stdout }]);
-    const found = await answer(minion(), "ps.proc_info", [Deno.pid], { attrs: ["ionice"] });
+    const found = await resultOrError(minion(), "ps.proc_info", [Deno.pid], { attrs: ["ionice"] });
     return isMap(found) ? found.get("ionice") : found;
   };
   assertEquals(await ioClass("best-effort: prio 4\n"), [2, 4]);
@@ -96,18 +72,21 @@ Deno.test("ps.proc_info shows a process's I/O class, as ionice reports it", asyn
 });
 
 Deno.test("file.find logs the standard error of a command", async () => {
-  await withDirectory(async (root) => {
+  await withTemporaryDirectory(async (root) => {
     Deno.writeTextFileSync(`${root}/a`, "");
     const context = minion();
-    assertEquals(await answer(context, "file.find", [root], { type: "f", exec: "sh -c 'echo {}; echo no >&2'" }), [
-      `sh -c 'echo ${root}/a; echo no >&2':\n${root}/a\n\n`,
-    ]);
+    assertEquals(
+      await resultOrError(context, "file.find", [root], { type: "f", exec: "sh -c 'echo {}; echo no >&2'" }),
+      [
+        `sh -c 'echo ${root}/a; echo no >&2':\n${root}/a\n\n`,
+      ],
+    );
     assertEquals(context.logged.filter((line) => line.includes("Error running command")).length, 1);
   });
 });
 
 Deno.test("file.statvfs shows the data of statfs for a file system", async () => {
-  const result = await answer(minion(), "file.statvfs", ["/"]);
+  const result = await resultOrError(minion(), "file.statvfs", ["/"]);
   assert(isMap(result));
   const { stdout } = new Deno.Command("stat", { args: ["-f", "-c", "%l %S %b %c", "/"] }).outputSync();
   const [namemax, frsize, blocks, files] = new TextDecoder().decode(stdout).trim().split(" ").map(Number);
@@ -131,18 +110,18 @@ Deno.test("file.statvfs shows the data of statfs for a file system", async () =>
 
 Deno.test("status.diskusage shows a path without statistics as empty, and leaves out a missing path", async () => {
   const context = minion();
-  const result = await answer(context, "status.diskusage", ["/etc/passwd/x", "/nonexistent-path"]);
+  const result = await resultOrError(context, "status.diskusage", ["/etc/passwd/x", "/nonexistent-path"]);
   assertEquals(result, map({ "/etc/passwd/x": { available: null, total: null } }));
   assert(context.logged[0].startsWith("warning: Cannot get stats from '/etc/passwd/x': "));
 });
 
 Deno.test("file.get_source_sum rejects a file of hashes with an invalid signature", async () => {
-  await withDirectory(async (root) => {
+  await withTemporaryDirectory(async (root) => {
     Deno.writeTextFileSync(`${root}/SUMS`, `${"a".repeat(64)}  x.txt\n`);
     Deno.writeTextFileSync(`${root}/SUMS.asc`, "");
     const sourceSum = async (res: boolean) => {
       const context = minion({ "gpg.verify": map({ res, message: "no such key" }), "cp.cache_file": `${root}/SUMS` });
-      const sum = await answer(context, "file.get_source_sum", ["x.txt", "https://example.com/x.txt"], {
+      const sum = await resultOrError(context, "file.get_source_sum", ["x.txt", "https://example.com/x.txt"], {
         source_hash: `file://${root}/SUMS`,
         source_hash_sig: `${root}/SUMS.asc`,
       });
@@ -154,7 +133,7 @@ Deno.test("file.get_source_sum rejects a file of hashes with an invalid signatur
 });
 
 Deno.test("pkg.list_downloaded finds the files of apt below a directory", async () => {
-  await withDirectory(async (root) => {
+  await withTemporaryDirectory(async (root) => {
     const archives = `${root}/var/cache/apt/archives`;
     Deno.mkdirSync(`${archives}/partial`, { recursive: true });
     const path = `${archives}/hello_2.10-3_amd64.deb`;
@@ -234,7 +213,7 @@ Deno.test("pkg.mod_repo gets the key of a personal archive from Launchpad, and s
 Deno.test("root does not write a user's files through a link of the user", {
   ignore: Deno.build.os !== "linux" || Deno.uid() !== 0,
 }, async () => {
-  await withDirectory((home) => {
+  await withTemporaryDirectory((home) => {
     const user = { name: "fred", uid: 54321, gid: 54321, home, shell: "/bin/sh", gecos: "", password: "x" };
     Deno.mkdirSync(`${home}/real`);
     Deno.symlinkSync(`${home}/real`, `${home}/.ssh`);
@@ -247,40 +226,40 @@ Deno.test("root does not write a user's files through a link of the user", {
 
 Deno.test("state.event requires the bus of the minion or of the master", async () => {
   const context = testContext({ opts: testOpts() });
-  assertEquals(await answer(context, "state.event", ["*"], { count: 0 }), null);
+  assertEquals(await resultOrError(context, "state.event", ["*"], { count: 0 }), null);
   assertEquals(
-    await answer(context, "state.event", ["*"], { node: "other" }),
+    await resultOrError(context, "state.event", ["*"], { node: "other" }),
     "node must be master or minion, not other",
   );
 });
 
 Deno.test("saltutil.sync_beacons makes the minion reload its beacons", async () => {
-  await withDirectory(async (root) => {
+  await withTemporaryDirectory(async (root) => {
     Deno.mkdirSync(`${root}/files/_beacons`, { recursive: true });
     Deno.writeTextFileSync(`${root}/files/_beacons/mine.py`, "");
     const file_roots = new Map([["base", [`${root}/files`]]]);
     const opts = testOpts({ root_dir: root, file_client: "local", file_roots, extension_modules: `${root}/ext` });
     const context = testContext({ opts });
-    assertEquals(await answer(context, "saltutil.sync_beacons", [], { saltenv: "base" }), ["beacons.mine"]);
+    assertEquals(await resultOrError(context, "saltutil.sync_beacons", [], { saltenv: "base" }), ["beacons.mine"]);
     assertEquals(context.fired, [{ tag: "beacons_refresh", data: new Map() }]);
   });
 });
 
 Deno.test("cp.get_url without a destination returns text, or bytes if the content is not text", async () => {
-  await withDirectory(async (root) => {
+  await withTemporaryDirectory(async (root) => {
     Deno.writeTextFileSync(`${root}/text`, "caf\u00e9\n");
     Deno.writeFileSync(`${root}/bytes`, Uint8Array.of(0xff, 0));
     const context = testContext({
       opts: testOpts({ root_dir: root, file_client: "local", file_roots: new Map([["base", [root]]]) }),
     });
-    assertEquals(await answer(context, "cp.get_url", ["salt://text", null]), "caf\u00e9\n");
-    assertEquals(await answer(context, "cp.get_url", ["salt://bytes", null]), Uint8Array.of(0xff, 0));
-    assertEquals(await answer(context, "cp.get_url", ["salt://none", null]), false);
+    assertEquals(await resultOrError(context, "cp.get_url", ["salt://text", null]), "caf\u00e9\n");
+    assertEquals(await resultOrError(context, "cp.get_url", ["salt://bytes", null]), Uint8Array.of(0xff, 0));
+    assertEquals(await resultOrError(context, "cp.get_url", ["salt://none", null]), false);
   });
 });
 
 Deno.test("cp.cache_file fetches a file from the web once in a job", async () => {
-  await withDirectory(async (root) => {
+  await withTemporaryDirectory(async (root) => {
     let requestCount = 0;
     await using server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, () => {
       requestCount++;
@@ -290,13 +269,13 @@ Deno.test("cp.cache_file fetches a file from the web once in a job", async () =>
     const context = testContext({
       opts: testOpts({ root_dir: root, file_client: "local", cachedir: `${root}/cache` }),
     });
-    const first = await answer(context, "cp.cache_file", [url]);
+    const first = await resultOrError(context, "cp.cache_file", [url]);
     assert(typeof first === "string" && Deno.readTextFileSync(first) === "text\n", String(first));
     const before = requestCount;
-    assertEquals(await answer(context, "cp.cache_file", [url]), first);
+    assertEquals(await resultOrError(context, "cp.cache_file", [url]), first);
     assertEquals(requestCount, before);
     Deno.removeSync(first);
-    assertEquals(await answer(context, "cp.cache_file", [url]), first);
+    assertEquals(await resultOrError(context, "cp.cache_file", [url]), first);
     assert(requestCount > before);
   });
 });

@@ -4,44 +4,25 @@
  * @module
  */
 
-import { messageOf } from "../../../lib/errors.ts";
-import { callFunction } from "../../../lib/plugins/execution.ts";
 import { map, type Value, type ValueMap } from "../../../lib/values/value.ts";
 import { assertEquals } from "../../support/assert.ts";
-import { type TestContext, testContext } from "../../support/calls/job_context.ts";
+import { answeringContext, resultOrError } from "../../support/calls/job_context.ts";
 
 const made = JSON.parse(Deno.readTextFileSync(new URL("../../corpus/x509.json", import.meta.url)));
 const CA: string = made.certificates[0].made.value, KEY: string = made.keys.rsa2048.private;
 const SIGNER = { signing_private_key: KEY, signing_cert: CA };
 const CERTIFICATE = { public_key: made.keys.ec256.public, ...SIGNER, CN: "x" };
 
-/** A minion with policies and with these answers of functions. */
-function minion(answers: Readonly<Record<string, Value>>, policies: ValueMap = new Map()): TestContext {
-  const context: TestContext = testContext({
-    pillar: map({ x509_signing_policies: policies }),
-    call: async (name, args, kwargs) => {
-      if (Object.hasOwn(answers, name)) return answers[name];
-      return await callFunction(name, { args, kwargs, context });
-    },
-  });
-  return context;
-}
-
-async function answer(context: TestContext, fun: string, kwargs: Readonly<Record<string, unknown>>): Promise<Value> {
-  try {
-    return await context.call(`x509.${fun}`, [], map(kwargs));
-  } catch (error) {
-    return messageOf(error);
-  }
-}
+const minion = (answers: Readonly<Record<string, Value>>, policies: ValueMap = new Map()) =>
+  answeringContext(answers, { pillar: map({ x509_signing_policies: policies }) });
 
 const remote = (data: unknown) => ({ "publish.publish": map({ ca: { data, errors: [] } }) });
 
 Deno.test("x509 accepts an authority's answer only if it is a certificate, or the map of a policy", async () => {
   const query = { ca_server: "ca", signing_policy: "www" };
-  assertEquals(await answer(minion(remote("no policy")), "get_signing_policy", query), map({}));
+  assertEquals(await resultOrError(minion(remote("no policy")), "x509.get_signing_policy", [], query), map({}));
   assertEquals(
-    await answer(minion(remote("nothing of it")), "create_certificate", {
+    await resultOrError(minion(remote("nothing of it")), "x509.create_certificate", [], {
       ...query,
       public_key: made.keys.ec256.public,
     }),
@@ -57,7 +38,7 @@ Deno.test("x509.sign_remote_certificate asks the master about compound expressio
   const query = { signing_policy: "nodes", kwargs: {}, get_signing_policy_only: true, __pub_id: "web2" };
   const signingOutcome = async (match: Value, given = query) => {
     const context = minion({ "publish.runner": match }, policies);
-    const found = await answer(context, "sign_remote_certificate", given);
+    const found = await resultOrError(context, "x509.sign_remote_certificate", [], given);
     const errors = found instanceof Map ? found.get("errors") ?? null : found;
     return { errors, logged: context.logged.filter((line) => line.startsWith("error")) };
   };
@@ -83,13 +64,16 @@ Deno.test("x509.sign_remote_certificate asks the master about compound expressio
 Deno.test("x509 rejects PKCS#12 containers, unknown arguments, and bytes that are not text", async () => {
   const context = minion({});
   const unsupported = "Containers of PKCS#12 are not written here";
-  assertEquals(await answer(context, "create_certificate", { ...CERTIFICATE, encoding: "pkcs12" }), unsupported);
   assertEquals(
-    await answer(context, "create_crl", { ...SIGNER, revoked: [], odd: 1 }),
+    await resultOrError(context, "x509.create_certificate", [], { ...CERTIFICATE, encoding: "pkcs12" }),
+    unsupported,
+  );
+  assertEquals(
+    await resultOrError(context, "x509.create_crl", [], { ...SIGNER, revoked: [], odd: 1 }),
     "Unrecognized keyword arguments: ['odd']",
   );
   assertEquals(
-    await answer(context, "get_pem_entry", { text: Uint8Array.of(0xff, 0xfe) }),
+    await resultOrError(context, "x509.get_pem_entry", [], { text: Uint8Array.of(0xff, 0xfe) }),
     "'utf-8' codec can't decode the bytes",
   );
 });
@@ -98,14 +82,17 @@ Deno.test("x509.verify_signature rejects keys that cannot sign", async () => {
   const exchanges = Uint8Array.fromHex("302a300506032b656e032100" + "01".repeat(32)).toBase64();
   const signing_pub_key = `-----BEGIN PUBLIC KEY-----\n${exchanges}\n-----END PUBLIC KEY-----\n`;
   assertEquals(
-    await answer(minion({}), "verify_signature", { certificate: CA, signing_pub_key }),
+    await resultOrError(minion({}), "x509.verify_signature", [], { certificate: CA, signing_pub_key }),
     "Invalid public key type, can only process rsa, ec, ed25519, ed448",
   );
 });
 
 Deno.test("x509.create_certificate accepts Salt's old name of the digest", async () => {
   const context = minion({});
-  const certificate = await answer(context, "create_certificate", { ...CERTIFICATE, algorithm: "sha512" });
-  const read = await answer(context, "read_certificate", { certificate });
+  const certificate = await resultOrError(context, "x509.create_certificate", [], {
+    ...CERTIFICATE,
+    algorithm: "sha512",
+  });
+  const read = await resultOrError(context, "x509.read_certificate", [], { certificate });
   assertEquals(read instanceof Map && read.get("signature_algorithm"), "sha512WithRSAEncryption");
 });

@@ -1,7 +1,6 @@
 import { dataCache, jobStore } from "../../support/fleet/job_store.ts";
 import { invoke } from "../../../lib/plugins/call.ts";
 import { CommandError, InvocationError } from "../../../lib/errors.ts";
-import type { BatchState } from "../../../lib/jobs/store.ts";
 import type { JobOutcome } from "../../../lib/jobs/outcomes.ts";
 import { parseTime } from "../../../lib/jobs/listing.ts";
 import { writePresence } from "../../../lib/fleet/presence_file.ts";
@@ -18,6 +17,7 @@ import { VERSION } from "../../../lib/version.ts";
 import { assert, assertEquals, assertRejects, assertThrows } from "../../support/assert.ts";
 import files from "../../corpus/job_cache.json" with { type: "json" };
 import { fromTyped, readCorpus, type Typed } from "../../support/typed_values.ts";
+import { batchState } from "../../support/fleet/batch_state.ts";
 
 const JID = "20240102030405000001";
 
@@ -368,31 +368,15 @@ Deno.test("jobs.list_job returns the same as Salt's if all have returned, otherw
 
 Deno.test("a batch whose process has ended is shown as halted, is not active, and can be stopped for good", () =>
   withFixture(async ({ call, context, done }) => {
-    const state: BatchState = {
+    const state = batchState({
       jid: "20250102030405000001",
       minions: ["db1", "web1", "web2"],
       pending: ["web2"],
       active: new Map([["web1", 1_000]]),
       done: new Map([["db1", 0]]),
-      failed: new Map(),
-      size: 1,
-      fun: "test.ping",
-      arg: [],
-      kwargs: new Map(),
-      tgt: "*",
-      tgtType: "glob",
-      failhard: false,
-      waitS: 0,
-      timeoutS: 5,
-      gatherS: 10,
       progressMs: 2_500,
       createdMs: 1_500,
-      halted: undefined,
-      driver: "master",
-      pid: Deno.pid,
-      ret: "",
-      user: "root",
-    };
+    });
     const { batches } = context.jobs;
     batches.save(state);
     assertEquals(batches.read(state.jid), state);

@@ -8,7 +8,6 @@ import { BusPump } from "../../../lib/bus/pump.ts";
 import { EventSender } from "../../../lib/bus/sender.ts";
 import { SILENT_LOGGER } from "../../../lib/process/log.ts";
 import { writeBusState } from "../../../lib/bus/state_file.ts";
-import type { BatchState } from "../../../lib/jobs/store.ts";
 import { optsValues } from "../../../lib/config/opts_map.ts";
 import { CommandError, InvocationError } from "../../../lib/errors.ts";
 import { configuredPillarRepositories } from "../../../lib/git_remotes/pillar_updates.ts";
@@ -17,6 +16,7 @@ import { assert, assertEquals, assertRejects } from "../../support/assert.ts";
 import { eventually } from "../../support/eventually.ts";
 import { git } from "../../support/files/file_server.ts";
 import { type RunnerFixture, withRunnerFixture } from "../../support/fleet/runner_services.ts";
+import { batchState } from "../../support/fleet/batch_state.ts";
 
 const JID = "20250102030405000001";
 
@@ -192,31 +192,7 @@ Deno.test("state.pause, resume and soft_kill control a run on the master's own h
 
 Deno.test("batch.stop with kill of a batch that no minion runs yet kills nothing", () =>
   withRunnerFixture(async ({ call, context, done }) => {
-    const state: BatchState = {
-      jid: JID,
-      minions: ["web1"],
-      pending: ["web1"],
-      active: new Map(),
-      done: new Map(),
-      failed: new Map(),
-      size: 1,
-      fun: "test.ping",
-      arg: [],
-      kwargs: new Map(),
-      tgt: "*",
-      tgtType: "glob",
-      failhard: false,
-      waitS: 0,
-      timeoutS: 5,
-      gatherS: 10,
-      progressMs: 0,
-      createdMs: 0,
-      halted: undefined,
-      driver: "master",
-      pid: Deno.pid,
-      ret: "",
-      user: "root",
-    };
+    const state = batchState({ jid: JID });
     context.jobs.prepare(JID);
     context.jobs.batches.save(state);
     assertEquals(await call("batch.stop", [JID], { kill: true }), true);

@@ -5,12 +5,12 @@
  */
 
 import { loadMinionConfig } from "../../../lib/config/load.ts";
-import { NoMasterError } from "../../../lib/errors.ts";
+import { messageOf, NoMasterError } from "../../../lib/errors.ts";
 import { callFunction, execute, type ExecutionResult } from "../../../lib/plugins/execution.ts";
 import type { JobContext, Outside } from "../../../lib/plugins/job_context.ts";
 import { loadCatalogue } from "../../../lib/worker/catalogue.ts";
 import type { MinionOpts } from "../../../lib/config/options.ts";
-import type { Value, ValueMap } from "../../../lib/values/value.ts";
+import { map, type Value, type ValueMap } from "../../../lib/values/value.ts";
 
 /** A {@linkcode JobContext} that records its use. */
 export interface TestContext extends JobContext {
@@ -71,6 +71,35 @@ export function testContext(overrides: Partial<JobContext> = {}): TestContext {
     ...overrides,
   };
   return context;
+}
+
+/** A context in which the functions of `answers` return these; the other functions are real. */
+export function answeringContext(
+  answers: Readonly<Record<string, Value>>,
+  overrides: Partial<JobContext> = {},
+): TestContext {
+  const context: TestContext = testContext({
+    call: async (name, args, kwargs) => {
+      if (Object.hasOwn(answers, name)) return answers[name];
+      return await callFunction(name, { args, kwargs, context });
+    },
+    ...overrides,
+  });
+  return context;
+}
+
+/** What a function returns, or the message of its error. */
+export async function resultOrError(
+  context: JobContext,
+  fun: string,
+  args: Value[] = [],
+  kwargs: Readonly<Record<string, unknown>> = {},
+): Promise<Value> {
+  try {
+    return await context.call(fun, args, map(kwargs));
+  } catch (error) {
+    return messageOf(error);
+  }
 }
 
 /** Runs a function as a job does; the arguments have the form of `arg` in a load. */
