@@ -4,8 +4,9 @@
  * @module
  */
 
-import { OptionError, parseOptions } from "./options.ts";
-import { writeError, writeOut as say } from "../lib/cli/process_io.ts";
+import { parseOptions } from "./options.ts";
+import { runScript } from "./run_script.ts";
+import { writeOut as say } from "../lib/cli/process_io.ts";
 
 const USAGE = `Usage: deno task ok [--without-tests]
 `;
@@ -56,12 +57,4 @@ async function main(argv: string[]): Promise<number> {
   return failed === 0 ? 0 : 1;
 }
 
-if (import.meta.main) {
-  try {
-    Deno.exit(await main(Deno.args));
-  } catch (error) {
-    if (!(error instanceof OptionError)) throw error;
-    writeError(`ok: ${error.message}\n${USAGE}`);
-    Deno.exit(64);
-  }
-}
+if (import.meta.main) await runScript(main, { name: "ok", usage: USAGE });

@@ -26,8 +26,9 @@ import { sharedFiles, writeShared } from "./share.ts";
 import type { TarFile } from "./tar.ts";
 import { COMMAND_V8_FLAGS, V8_FLAGS } from "../../lib/process/self_command.ts";
 import { VERSION } from "../../lib/version.ts";
-import { writeError, writeOut as say } from "../../lib/cli/process_io.ts";
-import { OptionError, parseOptions } from "../options.ts";
+import { writeOut as say } from "../../lib/cli/process_io.ts";
+import { parseOptions } from "../options.ts";
+import { runScript } from "../run_script.ts";
 import { lacksDenort } from "../deno_output.ts";
 import called from "./start_functions.json" with { type: "json" };
 
@@ -197,13 +198,4 @@ async function linkTo(target: string, path: string): Promise<void> {
   await Deno.symlink(target, path);
 }
 
-if (import.meta.main) {
-  try {
-    Deno.exit(await main(Deno.args));
-  } catch (error) {
-    const isUsage = error instanceof OptionError;
-    if (!isUsage && !(error instanceof BuildError) && !(error instanceof BundleError)) throw error;
-    writeError(`build: ${error.message}\n`);
-    Deno.exit(isUsage ? 64 : 1);
-  }
-}
+if (import.meta.main) await runScript(main, { name: "build", failures: [BuildError, BundleError] });

@@ -9,7 +9,8 @@
  * @module
  */
 
-import { OptionError, parseOptions } from "../options.ts";
+import { parseOptions } from "../options.ts";
+import { runScript } from "../run_script.ts";
 import { COVERAGE_RULES } from "./rules.ts";
 import { addLcov, coverageReport, type LineCounts, toLcov } from "./report.ts";
 import { sourceFiles } from "../source_files.ts";
@@ -118,12 +119,4 @@ async function main(argv: string[]): Promise<number> {
   return 0;
 }
 
-if (import.meta.main) {
-  try {
-    Deno.exit(await main(Deno.args));
-  } catch (error) {
-    if (!(error instanceof OptionError)) throw error;
-    say(`coverage: ${error.message}\n`);
-    Deno.exit(64);
-  }
-}
+if (import.meta.main) await runScript(main, { name: "coverage" });

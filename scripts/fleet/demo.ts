@@ -7,7 +7,8 @@
 import { stripVTControlCharacters } from "node:util";
 import { DemoError, DemoFleet } from "./demo_fleet.ts";
 import { writeError, writeOut as say } from "../../lib/cli/process_io.ts";
-import { OptionError, parseOptions } from "../options.ts";
+import { parseOptions } from "../options.ts";
+import { runScript } from "../run_script.ts";
 
 const USAGE = `Usage: deno task demo [options]
 
@@ -105,13 +106,4 @@ function bold(text: string): string {
   return colours ? `\x1b[1m${text}\x1b[0m` : text;
 }
 
-if (import.meta.main) {
-  try {
-    Deno.exit(await main(Deno.args));
-  } catch (error) {
-    const isUsage = error instanceof OptionError;
-    if (!isUsage && !(error instanceof DemoError)) throw error;
-    writeError(`demo: ${error.message}\n`);
-    Deno.exit(isUsage ? 64 : 1);
-  }
-}
+if (import.meta.main) await runScript(main, { name: "demo", failures: [DemoError] });

@@ -12,9 +12,10 @@ import { AREAS } from "./areas.ts";
 import { findMutants, isEquivalent, type Mutant, sample } from "./find.ts";
 import { KINDS } from "./plugin.ts";
 import { tryMutants, type Verdict } from "./mutant_run.ts";
-import { EX_INTERRUPTED, EX_USAGE } from "../../lib/cli/exit_codes.ts";
-import { terminalColumns, writeError, writeOut as say } from "../../lib/cli/process_io.ts";
+import { EX_INTERRUPTED } from "../../lib/cli/exit_codes.ts";
+import { terminalColumns, writeOut as say } from "../../lib/cli/process_io.ts";
 import { OptionError, parseOptions } from "../options.ts";
+import { runScript } from "../run_script.ts";
 
 const USAGE = `Usage: deno task mutants [options]
 
@@ -171,12 +172,4 @@ function summary(verdicts: readonly Verdict[]): string {
   ).join("");
 }
 
-if (import.meta.main) {
-  try {
-    Deno.exit(await main(Deno.args));
-  } catch (error) {
-    if (!(error instanceof OptionError)) throw error;
-    writeError(`mutants: ${error.message}\n${USAGE}`);
-    Deno.exit(EX_USAGE);
-  }
-}
+if (import.meta.main) await runScript(main, { name: "mutants", usage: USAGE });

@@ -29,6 +29,7 @@ import { STORE_ROWS } from "./rows/store.ts";
 import { SWARM_ROWS } from "./rows/swarm.ts";
 import { TEMPLATE_ROWS } from "./rows/template.ts";
 import { OptionError, parseOptions } from "../../scripts/options.ts";
+import { runScript } from "../../scripts/run_script.ts";
 
 const ROWS: readonly Row[] = [
   ...COMMAND_ROWS,
@@ -182,12 +183,4 @@ function progress(text: string): void {
   Deno.stderr.writeSync(new TextEncoder().encode(text));
 }
 
-if (import.meta.main) {
-  try {
-    Deno.exitCode = await main(Deno.args);
-  } catch (error) {
-    if (!(error instanceof OptionError)) throw error;
-    progress(`bench: ${error.message}\n`);
-    Deno.exit(64);
-  }
-}
+if (import.meta.main) await runScript(main, { name: "bench" });

@@ -10,7 +10,8 @@
 
 import { DemoFleet } from "../../scripts/fleet/demo_fleet.ts";
 import { OptionError, parseOptions } from "../../scripts/options.ts";
-import { writeError, writeOut } from "../../lib/cli/process_io.ts";
+import { runScript } from "../../scripts/run_script.ts";
+import { writeOut } from "../../lib/cli/process_io.ts";
 import { LibcError } from "../../lib/errors.ts";
 import { median } from "./harness/statistics.ts";
 
@@ -134,12 +135,4 @@ async function main(argv: string[]): Promise<void> {
   }
 }
 
-if (import.meta.main) {
-  try {
-    await main(Deno.args);
-  } catch (error) {
-    if (!(error instanceof OptionError)) throw error;
-    writeError(`starts: ${error.message}\n`);
-    Deno.exit(64);
-  }
-}
+if (import.meta.main) await runScript(main, { name: "starts" });

@@ -10,9 +10,9 @@ import { type FlakyRun, judgeFlaky, readFlakyList } from "../../scripts/flaky.ts
 import { Random } from "../fuzz/mutate.ts";
 import { type Fault, type Figure, holds } from "./harness/fault.ts";
 import { FAULTS } from "./faults.ts";
-import { EX_USAGE } from "../../lib/cli/exit_codes.ts";
-import { writeError, writeOut as say } from "../../lib/cli/process_io.ts";
+import { writeOut as say } from "../../lib/cli/process_io.ts";
 import { OptionError, parseOptions } from "../../scripts/options.ts";
+import { runScript } from "../../scripts/run_script.ts";
 
 const USAGE = `Usage: deno task chaos [options]
 
@@ -55,7 +55,7 @@ async function main(argv: string[]): Promise<number> {
   const prefixes = values.only.split(",");
   const chosen = FAULTS.filter(({ name }) => prefixes.some((begin) => name.startsWith(begin)));
   if (values.list) return say(chosen.map(({ name, what }) => `${name.padEnd(20)}${what}\n`).join("")), 0;
-  if (chosen.length === 0) return usage(`--only: there is no fault ${values.only}`);
+  if (chosen.length === 0) throw new OptionError(`--only: there is no fault ${values.only}`);
 
   const list = readFlakyList();
   const { outcomes, flaky } = await makeAll(chosen, { long: !values.short, seed: values.seed, again: values.again });
@@ -133,16 +133,4 @@ function table({ name, figures, seconds, problem, word }: Outcome): string {
   return `${name}: ${word} (${seconds} s)\n${problem === undefined ? "" : `  ${problem}\n`}${lines.join("")}`;
 }
 
-function usage(problem: string): number {
-  writeError(`${problem}\n\n${USAGE}`);
-  return EX_USAGE;
-}
-
-if (import.meta.main) {
-  try {
-    Deno.exit(await main(Deno.args));
-  } catch (error) {
-    if (!(error instanceof OptionError)) throw error;
-    Deno.exit(usage(error.message));
-  }
-}
+if (import.meta.main) await runScript(main, { name: "chaos", usage: `\n${USAGE}` });

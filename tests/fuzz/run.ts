@@ -10,9 +10,9 @@ import type { Tally } from "./engine.ts";
 import type { FuzzTarget } from "./target.ts";
 import { TARGETS } from "./targets.ts";
 import { feedWatched } from "./watch.ts";
-import { EX_USAGE } from "../../lib/cli/exit_codes.ts";
-import { writeError, writeOut as say } from "../../lib/cli/process_io.ts";
+import { writeOut as say } from "../../lib/cli/process_io.ts";
 import { OptionError, parseOptions } from "../../scripts/options.ts";
+import { runScript } from "../../scripts/run_script.ts";
 
 const USAGE = `Usage: deno task fuzz [options]
 
@@ -51,11 +51,11 @@ async function main(argv: string[]): Promise<number> {
     inputs: Number(values.inputs),
     at: values.at === undefined ? undefined : Number(values.at),
   };
-  if (!(options.inputs >= 1)) return usage(`--inputs: ${values.inputs} is no number of inputs`);
+  if (!(options.inputs >= 1)) throw new OptionError(`--inputs: ${values.inputs} is no number of inputs`);
   const chosen = TARGETS.filter(({ name }) =>
     name.startsWith(values.only ?? "") && (!values.child || name === values.only)
   );
-  if (chosen.length === 0) return usage(`--only: there is no target ${values.only}`);
+  if (chosen.length === 0) throw new OptionError(`--only: there is no target ${values.only}`);
   if (values.child) return await feedHere(chosen[0], options);
 
   const started = performance.now();
@@ -174,16 +174,4 @@ function details({ name, outcomes, slow, faults }: Tally, seed: string): string 
   return `${name}: ${list}\n${slowLines.join("")}${faultLines.join("")}`;
 }
 
-function usage(problem: string): number {
-  writeError(`${problem}\n\n${USAGE}`);
-  return EX_USAGE;
-}
-
-if (import.meta.main) {
-  try {
-    Deno.exit(await main(Deno.args));
-  } catch (error) {
-    if (!(error instanceof OptionError)) throw error;
-    Deno.exit(usage(error.message));
-  }
-}
+if (import.meta.main) await runScript(main, { name: "fuzz", usage: `\n${USAGE}` });

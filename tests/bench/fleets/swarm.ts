@@ -22,6 +22,7 @@ import { prepareManySockets } from "./many_sockets.ts";
 import { SimulatedMinion } from "./simulated_minion.ts";
 import { BUSY_LIMIT, type SwarmJob, SwarmJobs } from "./swarm_jobs.ts";
 import { OptionError, parseOptions } from "../../../scripts/options.ts";
+import { runScript } from "../../../scripts/run_script.ts";
 
 const USAGE = `Usage: deno task swarm [options]
 
@@ -220,12 +221,4 @@ function complain(text: string): void {
   Deno.stderr.writeSync(new TextEncoder().encode(text));
 }
 
-if (import.meta.main) {
-  try {
-    await main(Deno.args);
-  } catch (error) {
-    if (!(error instanceof OptionError)) throw error;
-    complain(`swarm: ${error.message}\n`);
-    Deno.exit(64);
-  }
-}
+if (import.meta.main) await runScript(main, { name: "swarm" });

@@ -1,0 +1,36 @@
+/**
+ * Runs the `main` of a script.
+ * @module
+ */
+
+import { EX_USAGE } from "../lib/cli/exit_codes.ts";
+import { writeError } from "../lib/cli/process_io.ts";
+import { OptionError } from "./options.ts";
+
+/** How a script reports errors of its user. */
+export interface ScriptErrors {
+  /** The script's name, for its messages. */
+  readonly name: string;
+  /** Its usage, printed after the message about an invalid command line. @default "" */
+  readonly usage?: string;
+  /** Errors whose message is enough for the user: exit code 1. Others are faults and end the script with a stack. */
+  readonly failures?: readonly (new (...args: never[]) => Error)[];
+}
+
+/** Runs `main` with the words of the command line, and ends the process with its exit code; 64 for an {@linkcode OptionError}. */
+export async function runScript(
+  main: (argv: string[]) => Promise<number | void>,
+  { name, usage = "", failures = [] }: ScriptErrors,
+): Promise<never> {
+  try {
+    Deno.exit(await main(Deno.args) ?? 0);
+  } catch (error) {
+    if (error instanceof OptionError) {
+      writeError(`${name}: ${error.message}\n${usage}`);
+      Deno.exit(EX_USAGE);
+    }
+    if (!failures.some((kind) => error instanceof kind) || !(error instanceof Error)) throw error;
+    writeError(`${name}: ${error.message}\n`);
+    Deno.exit(1);
+  }
+}
