@@ -37,7 +37,7 @@ export interface TransferHost {
 /** Maximum number of tries to fetch a file. */
 const MAX_TRIES = 3;
 /** Maximum number of requests in a row for a missing piece. */
-const MAX_ASKS = 4;
+const MAX_REQUESTS = 4;
 /** Time without an answer after which a transfer ends, in milliseconds: Salt's default time limit for one request. */
 const MAX_SILENCE_MS = 180_000;
 
@@ -90,19 +90,19 @@ async function receive(partial: PartialFile, request: TransferRequest, host: Tra
 
 async function pieceAt(loc: number, { path, saltenv, gzip }: TransferRequest, host: TransferHost) {
   let silentMs = 0;
-  for (let asks = 1;; asks++) {
+  for (let requests = 1;; requests++) {
     try {
       return await host.calls.serve(path, { saltenv, loc, gzip });
     } catch (error) {
       if (!(error instanceof RequestTimeoutError || error instanceof WireError)) throw error;
       if (error instanceof RequestTimeoutError) silentMs += error.waitedMs;
       const what = `byte ${loc} of salt://${path} (saltenv '${saltenv}')`;
-      if (asks === MAX_ASKS || silentMs >= MAX_SILENCE_MS) {
+      if (requests === MAX_REQUESTS || silentMs >= MAX_SILENCE_MS) {
         throw new CommandError(
           `The transfer was interrupted at ${what}, and continues there next time: ${messageOf(error)}`,
         );
       }
-      host.log("warning", `${messageOf(error)}; asks again for ${what}, attempt ${asks} of ${MAX_ASKS - 1}`);
+      host.log("warning", `${messageOf(error)}; asks again for ${what}, attempt ${requests} of ${MAX_REQUESTS - 1}`);
       await sleep(host.pauseMs, host.signal);
     }
   }

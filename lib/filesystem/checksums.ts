@@ -170,13 +170,13 @@ export function extractHash(path: string, names: HashNames & { readonly hashType
     const sum = { hsum, hash_type: type };
     first ??= sum;
     wanted.forEach(({ name, ending, separators }, i) => {
-      if (name !== "" && found[i] === undefined && tells(line, { name, ending, separators })) found[i] = sum;
+      if (name !== "" && found[i] === undefined && namesFile(line, { name, ending, separators })) found[i] = sum;
     });
   }
   return found.find((sum) => sum !== undefined) ?? first;
 }
 
-function tells(
+function namesFile(
   line: string,
   { name, ending, separators }: { readonly name: string; readonly ending: string; readonly separators: RegExp },
 ): boolean {

@@ -1,5 +1,5 @@
 /**
- * Runs git in a repository that the master keeps. git never asks for a password, and reads only that repository and the
+ * Runs git in a repository that the master keeps. git never hasPassphrase for a password, and reads only that repository and the
  * remote: a remote must not make it run another program. Source: git(1), git-config(1), gitprotocol-capabilities(5).
  * @module
  */
@@ -42,7 +42,7 @@ export interface GitRun {
   readonly signal?: AbortSignal;
 }
 
-/** git asks for no password but that of the URL it is given. */
+/** git hasPassphrase for no password but that of the URL it is given. */
 const NONE = { stored: [], configured: [] };
 
 /** Maximum bytes of git's output, such as the file names of a large repository. */
@@ -197,11 +197,11 @@ function environment({ access, indexFile, directory }: GitRun): Record<string, s
   };
   if (indexFile !== undefined) variables.GIT_INDEX_FILE = indexFile;
   if (access === undefined) return variables;
-  const asks = access.passphrase !== "";
-  if (asks) Object.assign(variables, passphraseVariables(access.passphrase, directory));
+  const hasPassphrase = access.passphrase !== "";
+  if (hasPassphrase) Object.assign(variables, passphraseVariables(access.passphrase, directory));
   const key = access.privkey === "" ? "" : ` -o IdentitiesOnly=yes -i ${shellWord(access.privkey)}`;
   variables.GIT_SSH_COMMAND = `ssh -o ${
-    asks ? ONLY_KEYS : "BatchMode=yes"
+    hasPassphrase ? ONLY_KEYS : "BatchMode=yes"
   } -o StrictHostKeyChecking=accept-new -o ConnectTimeout=${SILENCE_S} -o ServerAliveInterval=${SILENCE_S}${key}`;
   if (!access.sslVerify) variables.GIT_SSL_NO_VERIFY = "true";
   if (access.proxy !== "") variables.http_proxy = variables.https_proxy = access.proxy;

@@ -29,7 +29,7 @@ export function isSafe(value: Obj): boolean {
 
 /** Whether a scope escapes where `frame` runs. */
 function escapes({ autoescape }: Scope, frame: Frame): boolean {
-  return autoescape === "asked" ? frame.autoescape : autoescape;
+  return autoescape === "volatile" ? frame.autoescape : autoescape;
 }
 
 /** The function that converts printed values to text in a scope. */
@@ -56,7 +56,7 @@ export function compileAutoescape(node: StmtOf<"ScopedEvalContextModifier">, sco
   const [{ value }] = node.options;
   const evaluate = scope.expression(value);
   const known = constant(value);
-  const body = scope.escaping(known === undefined ? "asked" : truthy(known)).body(node.body);
+  const body = scope.escaping(known === undefined ? "volatile" : truthy(known)).body(node.body);
   const run = (wanted: Obj, frame: Frame): ReturnType<Exec> => {
     const { escaping } = frame.context;
     const before = escaping.on;

@@ -23,8 +23,8 @@ export interface Progress {
 /** Where assignments of a scope are visible outside. */
 export type Exports = "template" | "block" | "loop" | "none";
 
-/** Whether printed values are escaped for HTML; `"asked"`: a variable decides when the template runs. */
-export type Autoescape = boolean | "asked";
+/** Whether printed values are escaped for HTML; `"volatile"`: a variable decides when the template runs. */
+export type Autoescape = boolean | "volatile";
 
 /** The functions that compile the parts of a node. */
 export interface Compilers {

@@ -126,8 +126,8 @@ async function loadServer({ opts, log, fire }: FileUpdatesParts) {
     import("../fileserver/file_server.ts"),
     import("../fileserver/upkeep.ts"),
   ]);
-  const say = (level: "error" | "warning" | "info" | "debug", message: string) => log[level](message);
-  return { reapBackends, updateBackends, host: { log: say, fire }, server: new FileServer(opts, { log: say }) };
+  const write = (level: "error" | "warning" | "info" | "debug", message: string) => log[level](message);
+  return { reapBackends, updateBackends, host: { log: write, fire }, server: new FileServer(opts, { log: write }) };
 }
 
 /** Whether there is something to fetch, or events about changes are configured. */

@@ -254,9 +254,9 @@ export class Master {
         init: (apart) => ({ ...init, held: apart ? held = inFlightMemory(MAX_IN_FLIGHT) : held }),
         canOverlap: true,
         onMessage: (message) => {
-          const tell = (news: FunctionMessage | PillarReplyMessage) => this.#workers[i].post(news);
-          if (isAboutPillar(message)) pillars.take(parsePillarRequestMessage(message), tell);
-          else functions.take(parseFunctionRequest(message), tell);
+          const reply = (answer: FunctionMessage | PillarReplyMessage) => this.#workers[i].post(answer);
+          if (isAboutPillar(message)) pillars.take(parsePillarRequestMessage(message), reply);
+          else functions.take(parseFunctionRequest(message), reply);
         },
       });
     });
@@ -289,8 +289,8 @@ export class Master {
   #lookAtMemory(): void {
     const { rss } = Deno.memoryUsage();
     this.#limiter?.lookAtMemory(rss);
-    const news: MemoryMessage = { rss };
-    this.#publisher?.post(news);
+    const message: MemoryMessage = { rss };
+    this.#publisher?.post(message);
   }
 
   async #startPublisher(init: Omit<PublisherInit, "sockets">): Promise<number> {

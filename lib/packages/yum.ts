@@ -110,12 +110,12 @@ const UPDATES: Readonly<Record<number, boolean | null>> = { 100: true, 0: null, 
 export async function refreshYum(
   kwargs: ValueMap,
   context: JobContext,
-  { asks = isTrue(kwargs.get("check_update") ?? true) }: { readonly asks?: boolean } = {},
+  { checkUpdate = isTrue(kwargs.get("check_update") ?? true) }: { readonly checkUpdate?: boolean } = {},
 ): Promise<boolean | null> {
   noteRefresh(context.opts);
   const options = yumOptions(kwargs);
   await runYum(["--quiet", "--assumeyes", "clean", "expire-cache", ...options], context, { mayFail: true });
-  if (!asks) return true;
+  if (!checkUpdate) return true;
   const { grains } = context;
   const is7 = grains.get("os_family") === "RedHat" && toNumber(grains.get("osmajorrelease")) === 7;
   const quiet = is7 ? ["--setopt=autocheck_running_kernel=false"] : [];

@@ -60,17 +60,17 @@ export function scriptStatus(
   });
 }
 
-/** A function that asks of one service. */
+/** A function that answers a question about one service. */
 export function serviceQuestion(
   name: string,
-  { asks, answer, more = false }: {
-    readonly asks: string;
+  { question, answer, more = false }: {
+    readonly question: string;
     readonly answer: (name: string, context: JobContext) => boolean | Promise<boolean>;
     readonly more?: boolean;
   },
 ): ModuleFunction<JobContext> {
   return fn({
-    doc: describe(`Return whether ${asks}.`, `service.${name} <service name>`),
+    doc: describe(`Return whether ${question}.`, `service.${name} <service name>`),
     permissions: "all",
     params: { name: str() },
     ...more && { varKwargs: "kwargs" },

@@ -49,7 +49,7 @@ export const list_upgrades: ModuleFunction<JobContext> = fn({
   varKwargs: "kwargs",
   async run({ refresh }, context, { kwargs }) {
     const options = yumOptions(kwargs);
-    if (refresh) await refreshYum(kwargs, context, { asks: false });
+    if (refresh) await refreshYum(kwargs, context, { checkUpdate: false });
     const words = ["--quiet", ...options, "list", isDnf() ? "--upgrades" : "updates"];
     const result = await runYum(words, context, { mayFail: true });
     return new Map(listingOf(result, context).map(({ name, version }) => [name, version]));

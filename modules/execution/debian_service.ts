@@ -63,20 +63,20 @@ export const get_disabled: ModuleFunction<JobContext> = listing(
 export const get_all: ModuleFunction<JobContext> = listing("all services", "get_all", all);
 
 export const available: ModuleFunction<JobContext> = serviceQuestion("available", {
-  asks: "there is such a service",
+  question: "there is such a service",
   answer: async (name, context) => (await all(context)).includes(name),
 });
 export const missing: ModuleFunction<JobContext> = serviceQuestion("missing", {
-  asks: "there is no such service",
+  question: "there is no such service",
   answer: async (name, context) => !(await all(context)).includes(name),
 });
 export const enabled: ModuleFunction<JobContext> = serviceQuestion("enabled", {
-  asks: "the runlevel starts a service",
+  question: "the runlevel starts a service",
   answer: async (name, context) => (await started(context)).includes(name),
   more: true,
 });
 export const disabled: ModuleFunction<JobContext> = serviceQuestion("disabled", {
-  asks: "the runlevel does not start a service",
+  question: "the runlevel does not start a service",
   answer: async (name, context) => (await stopped(context)).includes(name),
 });
 

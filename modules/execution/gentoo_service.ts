@@ -54,15 +54,15 @@ export const get_all: ModuleFunction<JobContext> = fn({
 });
 
 export const available: ModuleFunction<JobContext> = serviceQuestion("available", {
-  asks: "there is such a service",
+  question: "there is such a service",
   answer: async (name, context) => (await serviceRunlevels(context)).has(name),
 });
 export const missing: ModuleFunction<JobContext> = serviceQuestion("missing", {
-  asks: "there is no such service",
+  question: "there is no such service",
   answer: async (name, context) => !(await serviceRunlevels(context)).has(name),
 });
 export const disabled: ModuleFunction<JobContext> = serviceQuestion("disabled", {
-  asks: "a service is in no runlevel",
+  question: "a service is in no runlevel",
   answer: async (name, context) => (await serviceRunlevels(context)).get(name)?.length === 0,
 });
 

@@ -92,11 +92,11 @@ export const status: ModuleFunction<JobContext> = fn({
 });
 
 export const available: ModuleFunction<JobContext> = serviceQuestion("available", {
-  asks: "there is such a service",
+  question: "there is such a service",
   answer: (name, context) => all(context).includes(name),
 });
 export const missing: ModuleFunction<JobContext> = serviceQuestion("missing", {
-  asks: "there is no such service",
+  question: "there is no such service",
   answer: (name, context) => !all(context).includes(name),
 });
 

@@ -27,5 +27,5 @@ Deno.test("an invalid option and a known failure are messages; a fault of the sc
   assertEquals(await outcome(`throw new Failure("no disk");`), [1, "example: no disk\n"]);
   const [code, errors] = await outcome(`throw new TypeError("a fault");`);
   assertEquals(code, 1);
-  assertMatch(errors, /^error: Uncaught .*a fault\n[^]*\n    at runScript/);
+  assertMatch(errors, /^error: Uncaught .*a fault\n[^]*\n +at runScript/);
 });
