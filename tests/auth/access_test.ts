@@ -7,6 +7,7 @@ import { matchesGlob } from "../../lib/text/glob.ts";
 import { map, toValue, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertNotEquals, assertThrows } from "../support/assert.ts";
 import { asMap } from "../support/fleet/scripted_minion.ts";
+import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
 
 function rules(value: unknown): ValueMap {
   return asMap(toValue(value));
@@ -140,9 +141,8 @@ Deno.test("a rule that is no valid expression allows nothing, as in Salt", () =>
   }
 });
 
-Deno.test("each start makes new keys, which only their users can read, with names that stay in the directory", () => {
-  const root = Deno.makeTempDirSync({ prefix: "access_" });
-  try {
+Deno.test("each start makes new keys, which only their users can read, with names that stay in the directory", () =>
+  withTemporaryDirectory((root) => {
     const first = createAccessKeys(root, ["root", "root", "alice", "../evil"]);
     assertEquals([...first.keys()], ["root", "alice", "../evil"]);
     const second = createAccessKeys(root, ["root"]);
@@ -151,14 +151,10 @@ Deno.test("each start makes new keys, which only their users can read, with name
     assertEquals((Deno.statSync(accessKeyPath(root, "root")).mode ?? 0) & 0o777, 0o400);
     const names = [...Deno.readDirSync(root)].map(({ name }) => name).sort();
     assertEquals(names, ["..._evil_key", ".alice_key", ".root_key"]);
-  } finally {
-    Deno.removeSync(root, { recursive: true });
-  }
-});
+  }));
 
-Deno.test("removed key files are written again, also with the cache directory", () => {
-  const root = Deno.makeTempDirSync({ prefix: "access_" });
-  try {
+Deno.test("removed key files are written again, also with the cache directory", () =>
+  withTemporaryDirectory((root) => {
     const cachedir = `${root}/cache`;
     Deno.mkdirSync(cachedir);
     const keys = createAccessKeys(cachedir, ["root", "somebody"]);
@@ -172,10 +168,7 @@ Deno.test("removed key files are written again, also with the cache directory", 
       assertEquals(Deno.readTextFileSync(path), key);
       assertEquals((Deno.statSync(path).mode ?? 0) & 0o777, 0o400);
     }
-  } finally {
-    Deno.removeSync(root, { recursive: true });
-  }
-});
+  }));
 
 Deno.test("publisher_acl makes keys for the users that it names, and with client_acl_verify for the host's users that match its patterns", () => {
   const host = ["root", "web1", "web2", "john.doe", "ops"];

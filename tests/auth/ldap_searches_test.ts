@@ -10,6 +10,7 @@ import { loadMasterConfig } from "../../lib/config/load.ts";
 import type { Value } from "../../lib/values/value.ts";
 import { assertEquals } from "../support/assert.ts";
 import { type DirectoryEntry, LdapDirectory } from "../support/ldap_directory.ts";
+import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
 
 interface Case {
   readonly username: string;
@@ -23,9 +24,8 @@ const { entries, cases }: { entries: DirectoryEntry[]; cases: Case[] } = JSON.pa
   Deno.readTextFileSync(new URL("../corpus/ldap_searches.json", import.meta.url)),
 );
 
-Deno.test(`ldap: the searches and groups of ${cases.length} settings are Salt's`, async () => {
-  const root = Deno.makeTempDirSync({ prefix: "ldap_" });
-  try {
+Deno.test(`ldap: the searches and groups of ${cases.length} settings are Salt's`, () =>
+  withTemporaryDirectory(async (root) => {
     for (const { username, options, searches, groups } of cases) {
       const directory = new LdapDirectory(entries);
       try {
@@ -42,7 +42,4 @@ Deno.test(`ldap: the searches and groups of ${cases.length} settings are Salt's`
         await directory.close();
       }
     }
-  } finally {
-    Deno.removeSync(root, { recursive: true });
-  }
-});
+  }));

@@ -11,6 +11,7 @@ import { map } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertMatch, assertRejects } from "../support/assert.ts";
 import { OtherUser } from "../support/other_user.ts";
 import { recordingLogger } from "../support/fleet/services.ts";
+import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
 
 /**
  * `password` accepts the user fred with his password through a script of pam_exec; `locked` refuses his account;
@@ -69,9 +70,8 @@ Deno.test("CVE-2022-22967: PAM checks the password and then the account: a locke
   });
 });
 
-Deno.test("pam: the service of auth.pam.service is used; the groups are those of the host; the log has no password", async () => {
-  const root = Deno.makeTempDirSync({ prefix: "pam_" });
-  try {
+Deno.test("pam: the service of auth.pam.service is used; the groups are those of the host; the log has no password", () =>
+  withTemporaryDirectory(async (root) => {
     const { opts } = loadMasterConfig({ configDir: root, overrides: { root_dir: root, "auth.pam.service": "salt" } });
     const logged: string[] = [];
     const requests: AuthRequest[] = [];
@@ -89,10 +89,7 @@ Deno.test("pam: the service of auth.pam.service is used; the groups are those of
     assertEquals(requests.map((question) => question.kind === "pam" && question.service), ["salt", "salt"]);
     assert(logged.length > 0);
     assertEquals(logged.filter((line) => line.includes("secret7")), []);
-  } finally {
-    Deno.removeSync(root, { recursive: true });
-  }
-});
+  }));
 
 Deno.test("pam: without a directory of the test's own the system's services are asked", async () => {
   const { known, problem } = await askAuthProcess({

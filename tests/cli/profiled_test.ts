@@ -1,9 +1,9 @@
 import { profiled } from "../../lib/cli/profiled.ts";
 import { assert, assertEquals, assertRejects } from "../support/assert.ts";
+import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
 
-Deno.test("--enable-profiling writes a profile to --profiling-path, also for a command that fails; without it no file is written", async () => {
-  const root = Deno.makeTempDirSync({ prefix: "profiled_" });
-  try {
+Deno.test("--enable-profiling writes a profile to --profiling-path, also for a command that fails; without it no file is written", () =>
+  withTemporaryDirectory(async (root) => {
     let output = "";
     const place = {
       cachedir: `${root}/cache`,
@@ -30,7 +30,4 @@ Deno.test("--enable-profiling writes a profile to --profiling-path, also for a c
       "boom",
     );
     assertEquals(names(`${root}/cache`).length, 1);
-  } finally {
-    Deno.removeSync(root, { recursive: true });
-  }
-});
+  }));

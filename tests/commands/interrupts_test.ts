@@ -8,6 +8,7 @@ import { assert, assertEquals, assertMatch, assertStringIncludes } from "../supp
 import { eventually } from "../support/eventually.ts";
 import { type Fleet, fleetTest, type Run } from "../support/fleet/fleet.ts";
 import { failedText, IMPATIENT, NOBODY } from "../support/fleet/salt_texts.ts";
+import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
 
 const INTERRUPTED = "\nExiting gracefully on Ctrl-c";
 
@@ -181,9 +182,8 @@ Deno.test("after Ctrl-C each error of a command is that of an interrupted one", 
   assertEquals(output.err, `${INTERRUPTED}\n`);
 });
 
-Deno.test("a batch in the background without a record, and a question without a terminal, are usage errors", async () => {
-  const root = Deno.makeTempDirSync({ prefix: "salt_" });
-  try {
+Deno.test("a batch in the background without a record, and a question without a terminal, are usage errors", () =>
+  withTemporaryDirectory(async (root) => {
     Deno.writeTextFileSync(`${root}/master`, JSON.stringify({ root_dir: root }));
     const words = ["-c", root, "--async", "--batch=1", "x", "test.ping"];
     const stored = recordingIo();
@@ -192,7 +192,4 @@ Deno.test("a batch in the background without a record, and a question without a 
     const attempt = recordingIo();
     assertEquals(await runSalt(["-c", root, "--eauth=file", "x", "test.ping"], attempt.io), 64);
     assertMatch(attempt.output.err, /--auth needs --username and --password if there is no terminal for prompts\n$/);
-  } finally {
-    Deno.removeSync(root, { recursive: true });
-  }
-});
+  }));

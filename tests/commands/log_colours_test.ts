@@ -10,6 +10,7 @@ import { runSaltCp } from "../../lib/commands/salt_cp.ts";
 import { runSaltKey } from "../../lib/commands/salt_key.ts";
 import { runSaltRun } from "../../lib/commands/salt_run.ts";
 import { assertStringIncludes } from "../support/assert.ts";
+import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
 
 const none = () => Promise.reject(new Error("nothing is fired or run here"));
 
@@ -43,9 +44,8 @@ const PLACES: Readonly<Record<string, [Partial<CommandIo>, config: string, begin
 
 for (const [name, run] of Object.entries(COMMANDS)) {
   for (const [place, [changes, config, begins]] of Object.entries(PLACES)) {
-    Deno.test(`${name} on ${place} logs ${begins.startsWith("\x1b") ? "in colour" : "without colour"}`, async () => {
-      const root = Deno.makeTempDirSync({ prefix: "log_colours_" });
-      try {
+    Deno.test(`${name} on ${place} logs ${begins.startsWith("\x1b") ? "in colour" : "without colour"}`, () =>
+      withTemporaryDirectory(async (root) => {
         for (const role of ["master", "minion"]) {
           Deno.writeTextFileSync(`${root}/${role}`, `root_dir: ${root}\nid: x\nno_such_option: 1\n${config}`);
         }
@@ -62,9 +62,6 @@ for (const [name, run] of Object.entries(COMMANDS)) {
         });
         const line = err.split("\n").find((line) => line.includes("no_such_option")) ?? err;
         assertStringIncludes(`|${line}`, `|${begins}`);
-      } finally {
-        Deno.removeSync(root, { recursive: true });
-      }
-    });
+      }));
   }
 }

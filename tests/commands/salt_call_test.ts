@@ -6,6 +6,7 @@ import { loadYaml } from "../../lib/yaml/load.ts";
 import { assert, assertEquals, assertMatch } from "../support/assert.ts";
 import { eventually, WITHIN_MS } from "../support/eventually.ts";
 import { Fleet, fleetTest, untilKey } from "../support/fleet/fleet.ts";
+import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
 
 /** The expected result of one run. A string is compared exactly, except that `JID` matches any job id. */
 interface Case {
@@ -265,15 +266,11 @@ function note(fields: Record<string, Value>): ValueMap {
 }
 
 for (const [what, written, seen] of NOTES) {
-  Deno.test(`notedJobs() of ${what} is ${Deno.inspect(seen)}`, () => {
-    const cachedir = Deno.makeTempDirSync({ prefix: "proc_" });
-    try {
+  Deno.test(`notedJobs() of ${what} is ${Deno.inspect(seen)}`, () =>
+    withTemporaryDirectory((cachedir) => {
       Deno.mkdirSync(`${cachedir}/proc`);
       const bytes = typeof written === "string" ? new TextEncoder().encode(written) : encode(written, "disk");
       Deno.writeFileSync(`${cachedir}/proc/20260101000000000000`, bytes);
       assertEquals(notedJobs(cachedir).map(({ fun }) => fun), seen);
-    } finally {
-      Deno.removeSync(cachedir, { recursive: true });
-    }
-  });
+    }));
 }

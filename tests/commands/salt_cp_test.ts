@@ -12,6 +12,7 @@ import { assert, assertEquals, assertRejects, assertStringIncludes, assertThrows
 import { type Fleet, fleetTest, type Run } from "../support/fleet/fleet.ts";
 import { run as runFunction, testContext } from "../support/calls/job_context.ts";
 import { failedText, IMPATIENT } from "../support/fleet/salt_texts.ts";
+import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
 
 async function saltCp(fleet: Fleet, ...argv: string[]): Promise<Run> {
   let out = "", err = "";
@@ -130,9 +131,8 @@ fleetTest("salt-cp says what it cannot send, whom it cannot reach, and what is m
   }
 });
 
-Deno.test("the destination depends on the number of files, and on a slash at the end", () => {
-  const root = Deno.makeTempDirSync({ prefix: "cp_" });
-  try {
+Deno.test("the destination depends on the number of files, and on a slash at the end", () =>
+  withTemporaryDirectory((root) => {
     Deno.mkdirSync(`${root}/d/e`, { recursive: true });
     Deno.writeTextFileSync(`${root}/d/f`, "", { mode: 0o600 });
     Deno.writeTextFileSync(`${root}/g`, "", { mode: 0o600 });
@@ -147,10 +147,7 @@ Deno.test("the destination depends on the number of files, and on a slash at the
     assertEquals(dests(["d/e"], "/"), [[], ["/e"]]);
     Deno.symlinkSync(`${root}/d`, `${root}/d/e/back`);
     assertThrows(() => dests(["d"], "/x"), Error, "is a link to a directory that it is in");
-  } finally {
-    Deno.removeSync(root, { recursive: true });
-  }
-});
+  }));
 
 Deno.test("chunks have the requested size, and an empty file has one chunk", async () => {
   const path = Deno.makeTempFileSync();
@@ -174,9 +171,8 @@ Deno.test("gunzip restores gzipped data and refuses other data", async () => {
   await assertRejects(() => gunzip(bytes));
 });
 
-Deno.test("cp.recv_chunked of invalid data fails with a return code", async () => {
-  const directory = Deno.makeTempDirSync({ prefix: "cp_" });
-  try {
+Deno.test("cp.recv_chunked of invalid data fails with a return code", () =>
+  withTemporaryDirectory(async (directory) => {
     for (const chunk of ["no base64!", "AAAA"]) {
       const outcome = await runFunction("cp.recv_chunked", [`${directory}/x`, chunk], testContext());
       assertEquals([outcome.retcode, typeof outcome.return], [1, "string"]);
@@ -188,7 +184,4 @@ Deno.test("cp.recv_chunked of invalid data fails with a return code", async () =
       (await runFunction("cp.recv_chunked", [`${directory}/file`, null])).return,
       "Path exists and is a file",
     );
-  } finally {
-    Deno.removeSync(directory, { recursive: true });
-  }
-});
+  }));

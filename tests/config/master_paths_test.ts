@@ -3,10 +3,10 @@ import { readBusState } from "../../lib/bus/state_file.ts";
 import { masterBus } from "../../lib/bus/paths.ts";
 import { portsPath, readPorts } from "../../lib/config/master_paths.ts";
 import { assertEquals } from "../support/assert.ts";
+import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
 
-Deno.test("empty files of a master, left by a power failure, count as missing", () => {
-  const sockDir = Deno.makeTempDirSync({ prefix: "ports_" });
-  try {
+Deno.test("empty files of a master, left by a power failure, count as missing", () =>
+  withTemporaryDirectory((sockDir) => {
     const bus = masterBus(sockDir);
     assertEquals([readPorts(sockDir), readBusState(bus)], [undefined, []]);
     Deno.writeTextFileSync(portsPath(sockDir), "");
@@ -14,7 +14,4 @@ Deno.test("empty files of a master, left by a power failure, count as missing", 
     assertEquals([readPorts(sockDir), readBusState(bus)], [undefined, []]);
     Deno.writeTextFileSync(portsPath(sockDir), '{"publish_port": 1, "ret_port": 2}');
     assertEquals(readPorts(sockDir), { publishPort: 1, requestPort: 2 });
-  } finally {
-    Deno.removeSync(sockDir, { recursive: true });
-  }
-});
+  }));

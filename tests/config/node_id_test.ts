@@ -1,5 +1,6 @@
 import { assertEquals } from "../support/assert.ts";
 import { fullHostname, generateMinionId, type HostNames, readHostNames } from "../../lib/config/node_id.ts";
+import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
 
 const NOBODY: HostNames = { hostname: "", hosts: "", hostnameFile: "", addresses: [] };
 
@@ -32,14 +33,10 @@ Deno.test("the FQDN of a host that is not in the hosts file is its host name", (
   assertEquals(fullHostname("box", "10.0.0.1 boxes.example.org boxes"), "box");
 });
 
-Deno.test("the host's names are read from its files; a missing or unreadable file gives no name", () => {
-  const etc = Deno.makeTempDirSync({ prefix: "etc_" });
-  try {
+Deno.test("the host's names are read from its files; a missing or unreadable file gives no name", () =>
+  withTemporaryDirectory((etc) => {
     Deno.writeTextFileSync(`${etc}/hosts`, "10.0.0.7 box.example.org box\n");
     assertEquals(readHostNames(etc), { ...readHostNames(), hosts: "10.0.0.7 box.example.org box\n", hostnameFile: "" });
     Deno.mkdirSync(`${etc}/hostname`);
     assertEquals(readHostNames(etc).hostnameFile, "");
-  } finally {
-    Deno.removeSync(etc, { recursive: true });
-  }
-});
+  }));

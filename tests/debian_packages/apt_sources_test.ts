@@ -11,6 +11,7 @@ import { isMap, map, str, type Value } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertThrows } from "../support/assert.ts";
 import { testContext } from "../support/calls/job_context.ts";
 import { parseJson } from "../../lib/values/json_read.ts";
+import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
 
 const CORPUS = parseJson(Deno.readTextFileSync(new URL("../corpus/packages.json", import.meta.url)));
 
@@ -175,14 +176,10 @@ Deno.test("a key inside an entry is kept, line by line", () => {
   });
 });
 
-Deno.test("a host without sources has none", () => {
-  const root = Deno.makeTempDirSync({ prefix: "sources_" });
-  try {
+Deno.test("a host without sources has none", () =>
+  withTemporaryDirectory((root) => {
     assertEquals(listRepositories(root), map({}));
-  } finally {
-    Deno.removeSync(root, { recursive: true });
-  }
-});
+  }));
 
 const UBUNTU = map({ os: "Ubuntu", oscodename: "noble" });
 

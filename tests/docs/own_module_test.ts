@@ -8,6 +8,7 @@ import type { JobContext } from "../../lib/plugins/job_context.ts";
 import type { Permissions } from "../../lib/plugins/permissions.ts";
 import { assertEquals } from "../support/assert.ts";
 import { run } from "../support/processes.ts";
+import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
 
 const SAMPLES = decodeURIComponent(new URL("../../docs/samples/", import.meta.url).pathname);
 const ENTRY = decodeURIComponent(new URL("../../minion.ts", import.meta.url).pathname);
@@ -18,9 +19,8 @@ const _context = (context: Pick<JobContext, keyof PublishedContext>): Pick<JobCo
   context;
 const _permissions = (one: PublishedPermissions): Permissions => one;
 
-Deno.test("salt-call runs the sample of docs/modules.md, and reloads it at each call", async () => {
-  const root = Deno.makeTempDirSync({ prefix: "own_" });
-  try {
+Deno.test("salt-call runs the sample of docs/modules.md, and reloads it at each call", () =>
+  withTemporaryDirectory(async (root) => {
     Deno.mkdirSync(`${root}/modules`);
     for (const name of ["periodic.ts", "salt_module.d.ts"]) {
       Deno.copyFileSync(`${SAMPLES}${name}`, `${root}/modules/${name}`);
@@ -47,7 +47,4 @@ Deno.test("salt-call runs the sample of docs/modules.md, and reloads it at each 
     Deno.writeTextFileSync(file, Deno.readTextFileSync(file).replace("Nothing runs", "Not here:"));
     assertEquals((await call("periodic.scripts", "nosuch")).out, "local:\n    Not here: nosuch\n");
     assertEquals(/^local:\n {4}\d+%\n$/.test((await call("periodic.full", "/")).out), true);
-  } finally {
-    Deno.removeSync(root, { recursive: true });
-  }
-});
+  }));

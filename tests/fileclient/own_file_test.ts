@@ -6,12 +6,12 @@
 import { copyOwnFile } from "../../lib/fileclient/own_file.ts";
 import { hashHex } from "../../lib/crypto/hash.ts";
 import { assertEquals, assertRejects } from "../support/assert.ts";
+import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
 
 const hashOf = (text: string) => ({ hashType: "sha256", hsum: hashHex(new TextEncoder().encode(text), "sha256") });
 
-Deno.test("copyOwnFile() copies a file with the right digest; all others are transferred", async () => {
-  const root = await Deno.makeTempDir({ prefix: "own_" });
-  try {
+Deno.test("copyOwnFile() copies a file with the right digest; all others are transferred", () =>
+  withTemporaryDirectory(async (root) => {
     const place = (from: string) => {
       Deno.renameSync(from, `${root}/placed`);
       return Promise.resolve("placed");
@@ -31,7 +31,4 @@ Deno.test("copyOwnFile() copies a file with the right digest; all others are tra
     const hash = hashOf("contents");
     await assertRejects(() => copyOwnFile(`${root}/f`, { cachedir: `${root}/cache`, hash }, failing));
     assertEquals([...Deno.readDirSync(`${root}/cache/transfers`)], []);
-  } finally {
-    await Deno.remove(root, { recursive: true });
-  }
-});
+  }));

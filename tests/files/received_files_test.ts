@@ -1,5 +1,6 @@
 import { pushedFiles, receivePiece } from "../../lib/files/received_files.ts";
 import { assertEquals } from "../support/assert.ts";
+import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
 
 /** The path and offset of a chunk, its text, and the file size that the minion declares. */
 type Piece = readonly [path: string, loc: number, text: string, size?: number];
@@ -25,18 +26,14 @@ const PUSHES: readonly [what: string, before: readonly Piece[], last: Piece, kep
   ]),
 ];
 for (const [what, before, last, kept, content] of PUSHES) {
-  Deno.test(`a pushed file: ${what}`, async () => {
-    const cachedir = Deno.makeTempDirSync({ prefix: "pushed_" });
-    try {
+  Deno.test(`a pushed file: ${what}`, () =>
+    withTemporaryDirectory(async (cachedir) => {
       const push = ([path, loc, text, size]: Piece) =>
         receivePiece({ cachedir, id: "m1" }, { path, loc, data: new TextEncoder().encode(text), size });
       for (const piece of before) assertEquals(await push(piece), true);
       assertEquals(await push(last), kept);
       if (kept) assertEquals(textAt(`${pushedFiles(cachedir, "m1")}/${last[0]}`), content);
-    } finally {
-      Deno.removeSync(cachedir, { recursive: true });
-    }
-  });
+    }));
 }
 
 function textAt(path: string): string | undefined {

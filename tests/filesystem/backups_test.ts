@@ -2,10 +2,10 @@
 
 import { listBackups, listBackupsDirectory } from "../../lib/filesystem/backups.ts";
 import { assertEquals } from "../support/assert.ts";
+import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
 
-Deno.test("a backup is a file whose name ends with a valid time", () => {
-  const cachedir = Deno.makeTempDirSync({ prefix: "backups_" });
-  try {
+Deno.test("a backup is a file whose name ends with a valid time", () =>
+  withTemporaryDirectory((cachedir) => {
     const directory = `${cachedir}/file_backup/etc`;
     Deno.mkdirSync(`${directory}/conf_Sat_Jan_03_10:11:12_000345_2026`, { recursive: true });
     const there = ["Fri_Jan_02_10:11:12_000345_2026", "Thu_Jan_01_10:11:12_5_2026", "Fri_Jan_02_10:11:13_000000_2026"];
@@ -39,7 +39,4 @@ Deno.test("a backup is a file whose name ends with a valid time", () => {
     const shown = [...all].map(([name, backups]) => [name, backups.map(({ time }) => time)]);
     assertEquals(shown, [["bare", []], ["conf", times.slice(0, 2)], ["other", times.slice(1, 2)]]);
     assertEquals(listBackupsDirectory("/srv/", { cachedir }), new Map());
-  } finally {
-    Deno.removeSync(cachedir, { recursive: true });
-  }
-});
+  }));

@@ -2,10 +2,10 @@
 
 import { fileStatus } from "../../lib/filesystem/status.ts";
 import { assertEquals } from "../support/assert.ts";
+import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
 
-Deno.test("without the C library the times of a file, also of a link itself, come from the runtime", async () => {
-  const directory = Deno.makeTempDirSync({ prefix: "status_" });
-  try {
+Deno.test("without the C library the times of a file, also of a link itself, come from the runtime", () =>
+  withTemporaryDirectory(async (directory) => {
     const file = `${directory}/file`;
     Deno.writeTextFileSync(file, "text");
     const when = new Date("2026-01-02T03:04:05.678Z");
@@ -27,7 +27,4 @@ Deno.test("without the C library the times of a file, also of a link itself, com
     assertEquals(followed, ["file", 4, when.getTime() / 1000]);
     const exact = fileStatus(`${directory}/link`, { follow: false });
     assertEquals([itself[0], itself[1], itself[2]], ["link", 4, Math.floor(exact.mtime * 1000) / 1000]);
-  } finally {
-    Deno.removeSync(directory, { recursive: true });
-  }
-});
+  }));

@@ -14,6 +14,7 @@ import { fileAt, parseBatch } from "../../lib/git_remotes/tree.ts";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "../support/assert.ts";
 import { git } from "../support/files/file_server.ts";
 import { SearchPath } from "../support/search_path.ts";
+import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -156,9 +157,8 @@ Deno.test("each step of git that fails is an error of its own", () =>
     assertEquals((await remote.tree(commit)).links.get("out"), "../../");
   }));
 
-Deno.test("a run of git ends at its limit, at a stop, and without git, as a result", async () => {
-  const root = Deno.makeTempDirSync({ prefix: "run_git_" });
-  try {
+Deno.test("a run of git ends at its limit, at a stop, and without git, as a result", () =>
+  withTemporaryDirectory(async (root) => {
     await withGit(root, "sleep 5", async () => {
       const slow = await runGit([], { directory: root, limitMs: 20 });
       assertEquals([slow.ok, slow.stderr], [false, "git took longer than 0.02 seconds"]);
@@ -181,10 +181,7 @@ Deno.test("a run of git ends at its limit, at a stop, and without git, as a resu
     } finally {
       Deno.env.get = get;
     }
-  } finally {
-    Deno.removeSync(root, { recursive: true });
-  }
-});
+  }));
 
 Deno.test("a directory of a commit is made once, its use is noted, and an unused one is removed", () =>
   withRemote(async (remote) => {

@@ -8,10 +8,10 @@ import { loadCatalogue } from "../../lib/worker/catalogue.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
 import { run, testContext, testOpts } from "../support/calls/job_context.ts";
 import { withPillar } from "../support/files/pillar_scope.ts";
+import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
 
-Deno.test("a file that includes 10,000 others is compiled, also with a circular include", async () => {
-  const root = await Deno.makeTempDir({ prefix: "large_tree_" });
-  try {
+Deno.test("a file that includes 10,000 others is compiled, also with a circular include", () =>
+  withTemporaryDirectory(async (root) => {
     await Deno.mkdir(`${root}/srv/many`, { recursive: true });
     const names = Array.from({ length: 10_000 }, (_, i) => `s${i}`);
     for (const [i, name] of names.entries()) {
@@ -27,10 +27,7 @@ Deno.test("a file that includes 10,000 others is compiled, also with a circular 
     assert(Array.isArray(low), repr(low).slice(0, 500));
     assertEquals(low.length, 10_000);
     assertEquals(low.every(isMap), true);
-  } finally {
-    await Deno.remove(root, { recursive: true });
-  }
-});
+  }));
 
 Deno.test("a pillar of 50 MB is an error message, and the next minion gets its own pillar", () =>
   withPillar(

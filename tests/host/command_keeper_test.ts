@@ -22,6 +22,7 @@ import { encode } from "../../lib/values/msgpack.ts";
 import { map } from "../../lib/values/value.ts";
 import { assertEquals, assertRejects, assertThrows } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
+import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
 
 const JID = "20260102030405000001", OTHER = "20260102030405000002";
 const REASON = new Error("The job was told to end");
@@ -239,18 +240,14 @@ Deno.test("a keeper that can record nothing tells so, and its commands run to th
     ]);
   }));
 
-Deno.test("a keeper that cannot listen to its minion is alone", async () => {
-  const cachedir = Deno.makeTempDirSync({ prefix: "keeper_" });
-  try {
+Deno.test("a keeper that cannot listen to its minion is alone", () =>
+  withTemporaryDirectory(async (cachedir) => {
     const words = [...ownProcess("salt-keeper"), cachedir, `${cachedir}/socket`];
     const args = ["-c", 'exec "$@" < /', "sh", ...words];
     const { code, stdout } = await new Deno.Command("/bin/sh", { args, stdin: "null" }).output();
     const [ready, lost] = textOf(stdout).split("\n");
     assertEquals([code, ready, lost.split(":")[0]], [0, READY, "it lost its minion"]);
-  } finally {
-    Deno.removeSync(cachedir, { recursive: true });
-  }
-});
+  }));
 
 Deno.test("a request that comes together with its end is ended", () =>
   withKeeper(async (keeper) => {

@@ -3,10 +3,10 @@
 import { signMasterKey } from "../../lib/keys/master_signature.ts";
 import { KeyError } from "../../lib/errors.ts";
 import { assertEquals, assertRejects } from "../support/assert.ts";
+import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
 
-Deno.test("a signature needs a private key that signs, and a public key that is signed", async () => {
-  const pkiDir = Deno.makeTempDirSync({ prefix: "signature_" });
-  try {
+Deno.test("a signature needs a private key that signs, and a public key that is signed", () =>
+  withTemporaryDirectory(async (pkiDir) => {
     const options = {
       pkiDir,
       id: "m",
@@ -29,7 +29,4 @@ Deno.test("a signature needs a private key that signs, and a public key that is 
     await assertRejects(() => signMasterKey({ ...options, autoCreate: true }), KeyError, "No usable public-key found");
     Deno.copyFileSync(`${pkiDir}/master_sign.pub`, `${pkiDir}/master.pub`);
     assertEquals([await signMasterKey(options), await signMasterKey(options)], [true, false]);
-  } finally {
-    Deno.removeSync(pkiDir, { recursive: true });
-  }
-});
+  }));

@@ -8,10 +8,10 @@ import { decode } from "../../lib/values/msgpack.ts";
 import { repr } from "../../lib/values/value.ts";
 import { assertEquals, assertMatch } from "../support/assert.ts";
 import { memoryLog } from "../support/fleet/scripted_master.ts";
+import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
 
-Deno.test("a module of the operator that cannot be loaded is named in the master's log, and pillar is compiled without it", async () => {
-  const root = Deno.makeTempDirSync({ prefix: "pillar_" });
-  try {
+Deno.test("a module of the operator that cannot be loaded is named in the master's log, and pillar is compiled without it", () =>
+  withTemporaryDirectory(async (root) => {
     const overrides = { root_dir: root, pillar_roots: new Map([["base", [root]]]) };
     const { opts } = loadMasterConfig({ configDir: root, readsFiles: false, overrides });
     const directory = `${opts.extension_modules}/modules`;
@@ -25,7 +25,4 @@ Deno.test("a module of the operator that cannot be loaded is named in the master
     const pillar = decode(await service.pillar(plainRequest("web1", new Map())), "wire");
     assertEquals(repr(pillar), "{'a': False, 'b': True}");
     assertMatch(lines.join("\n"), /^WARNING .*broken\.js/);
-  } finally {
-    Deno.removeSync(root, { recursive: true });
-  }
-});
+  }));

@@ -4,14 +4,11 @@ import { loadGrains } from "../../lib/minion/grains.ts";
 import { thisHost } from "../../modules/grains/core.ts";
 import { assertEquals } from "../support/assert.ts";
 import { testOpts } from "../support/calls/job_context.ts";
+import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
 
-Deno.test("with enable_fqdns_grains a host without addresses has no names, and is asked for none", async () => {
-  const root = Deno.makeTempDirSync({ prefix: "fqdns_" });
-  try {
+Deno.test("with enable_fqdns_grains a host without addresses has no names, and is asked for none", () =>
+  withTemporaryDirectory(async (root) => {
     const opts = { ...testOpts({ enable_fqdns_grains: true, extension_modules: root }), config_dir: root };
     const grains = await loadGrains(opts, { host: { ...thisHost(), addresses: [] } });
     assertEquals(grains.get("fqdns"), []);
-  } finally {
-    Deno.removeSync(root, { recursive: true });
-  }
-});
+  }));

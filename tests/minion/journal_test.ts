@@ -7,13 +7,13 @@ import { map, type Value } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
 import { testOpts } from "../support/calls/job_context.ts";
 import { recordingLogger } from "../support/fleet/services.ts";
+import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
 
 const JIDS = [1, 2, 3].map((i) => `2026010100000000000${i}`);
 const SPOOLED = "00000000000000000001.p";
 
-Deno.test("a minion's journal restores accepted jobs, their notes and returns, and drops finished ones", async () => {
-  const cachedir = Deno.makeTempDirSync({ prefix: "minion_journal_" });
-  try {
+Deno.test("a minion's journal restores accepted jobs, their notes and returns, and drops finished ones", () =>
+  withTemporaryDirectory(async (cachedir) => {
     const logged: string[] = [];
     const log = recordingLogger(logged);
     const opts = { ...testOpts({ durability: "machine" }), cachedir };
@@ -56,7 +56,4 @@ Deno.test("a minion's journal restores accepted jobs, their notes and returns, a
     await restoreMinion(opts, () => new JidMemory({ min: 100, path: `${cachedir}/jids`, log }), log);
     assertStringIncludes(logged.at(-1) ?? "", "ERROR: The journal stays for the next start: ");
     assert(isThere(`${cachedir}/journal/${name}`));
-  } finally {
-    Deno.removeSync(cachedir, { recursive: true });
-  }
-});
+  }));

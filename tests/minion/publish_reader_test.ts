@@ -8,6 +8,7 @@ import type { Credentials } from "../../lib/minion/sign_in.ts";
 import { map, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "../support/assert.ts";
 import { MasterKeys, memoryLog, type PublishLies, TEST_KEY_BITS } from "../support/fleet/scripted_master.ts";
+import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
 
 const [stranger, masterKey] = await Promise.all([1, 2].map(() => PrivateKey.generate(TEST_KEY_BITS)));
 
@@ -159,9 +160,8 @@ Deno.test("a repeated job id is run once, also under a new key", () => {
   assertEquals(lines.filter((line) => line.includes("came again")).length, 2);
 });
 
-Deno.test("an old publish sent to a later process is a replay, although its job is forgotten", () => {
-  const directory = Deno.makeTempDirSync({ prefix: "reader_" });
-  try {
+Deno.test("an old publish sent to a later process is a replay, although its job is forgotten", () =>
+  withTemporaryDirectory((directory) => {
     const jidFile = `${directory}/jids`;
     const { log, lines } = memoryLog();
     const keys = new MasterKeys(masterKey);
@@ -188,10 +188,7 @@ Deno.test("an old publish sent to a later process is a replay, although its job 
     keys.sharedKey = generateKeyString();
     later.trust(credentials(keys));
     assert(later.read(keys.publish({ ...LOAD, jid: jid(4), serial: 1 })));
-  } finally {
-    Deno.removeSync(directory, { recursive: true });
-  }
-});
+  }));
 
 Deno.test("nothing is read before a sign-in", () => {
   const { log } = memoryLog();

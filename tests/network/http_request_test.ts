@@ -5,6 +5,7 @@ import { joinBytes } from "../../lib/values/join_bytes.ts";
 import { assertEquals, assertMatch, assertRejects } from "../support/assert.ts";
 import { makeCertificate } from "../support/certificate.ts";
 import { AT_ONCE_MS } from "../support/time.ts";
+import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
 
 const TEXT = "a response ".repeat(20);
 
@@ -86,9 +87,8 @@ Deno.test("a request ends at its timeout, and when its job is aborted", async ()
   });
 });
 
-Deno.test("a certificate is verified by the given authority, unless nothing is verified", async () => {
-  const directory = Deno.makeTempDirSync({ prefix: "https_" });
-  try {
+Deno.test("a certificate is verified by the given authority, unless nothing is verified", () =>
+  withTemporaryDirectory(async (directory) => {
     const { cert, key, authority } = makeCertificate(directory);
     await withServer(() => new Response(TEXT), async (url) => {
       const textOf = async (more: Partial<HttpRequest>) =>
@@ -99,10 +99,7 @@ Deno.test("a certificate is verified by the given authority, unless nothing is v
       const error = await assertRejects(() => textOf({}), HttpError);
       assertMatch(error.message, /certificate|UnknownIssuer|issuer/i);
     }, { cert, key });
-  } finally {
-    Deno.removeSync(directory, { recursive: true });
-  }
-});
+  }));
 
 Deno.test("the error for an unknown host has Python's text", async () => {
   await assertRejects(

@@ -4,6 +4,7 @@ import { isMap, map, str, type Value, type ValueMap } from "../../lib/values/val
 import { CommandError, messageOf } from "../../lib/errors.ts";
 import { assert, assertEquals, assertRejects } from "../support/assert.ts";
 import { testContext } from "../support/calls/job_context.ts";
+import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
 
 const AGENT = "Salt/3008.3 http.query()";
 
@@ -229,9 +230,8 @@ Deno.test("http.query refuses bodies of another form than it is told, and forms 
   );
 });
 
-Deno.test("http.query reads YAML, writes what it is told to, and asks nothing in a test without its own URL", async () => {
-  const root = Deno.makeTempDirSync({ prefix: "http_" });
-  try {
+Deno.test("http.query reads YAML, writes what it is told to, and asks nothing in a test without its own URL", () =>
+  withTemporaryDirectory(async (root) => {
     await using server = saying("a: [1, 2]\n", "a: 1\n");
     const files = { text_out: `${root}/text`, decode_out: `${root}/decoded` };
     const found = await query(server.url, { decode: true, decode_type: "yaml", ...files });
@@ -240,10 +240,7 @@ Deno.test("http.query reads YAML, writes what it is told to, and asks nothing in
     assertEquals(await query("http://127.0.0.1:1/", { test: true }), new Map());
     const tried = await query("http://127.0.0.1:1/", { test: true, test_url: server.url });
     assertEquals(tried.get("body"), "a: 1\n");
-  } finally {
-    Deno.removeSync(root, { recursive: true });
-  }
-});
+  }));
 
 Deno.test("http.wait_for_successful_query asks again until the answer is no error, or its time is over", async () => {
   await using server = saying(503, 503, "there", 503);
@@ -254,9 +251,8 @@ Deno.test("http.wait_for_successful_query asks again until the answer is no erro
   assert(isMap(failed) && str(failed.get("error") ?? "").includes("503"), str(failed));
 });
 
-Deno.test("http.update_ca_bundle writes a bundle with files behind it, and says what it could not have", async () => {
-  const root = Deno.makeTempDirSync({ prefix: "http_" });
-  try {
+Deno.test("http.update_ca_bundle writes a bundle with files behind it, and says what it could not have", () =>
+  withTemporaryDirectory(async (root) => {
     await using server = saying("bundle\n", 404);
     const target = `${root}/bundle.pem`;
     Deno.writeTextFileSync(`${root}/own.pem`, "own\n");
@@ -274,7 +270,4 @@ Deno.test("http.update_ca_bundle writes a bundle with files behind it, and says 
     assert(context.logged[0].startsWith("error: Reading from /proc/self/mem caused the following error: "));
     await assertRejects(update, CommandError, `${server.url}: `);
     assertEquals(Deno.readTextFileSync(target), "bundle\n\n\nown\n");
-  } finally {
-    Deno.removeSync(root, { recursive: true });
-  }
-});
+  }));

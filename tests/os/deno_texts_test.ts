@@ -14,6 +14,7 @@ import {
 } from "../../lib/os/deno_texts.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { run } from "../support/processes.ts";
+import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
 
 const LINUX = { ignore: Deno.build.os !== "linux" };
 
@@ -114,9 +115,8 @@ const GREEDY: Readonly<Record<string, string>> = {
   "the system, for a file": "Deno.readFileSync(FILE);",
 };
 for (const [who, code] of Object.entries(GREEDY)) {
-  Deno.test(`tellsOutOfMemory() recognizes it from ${who}`, LINUX, async () => {
-    const root = Deno.makeTempDirSync({ prefix: "memory_" });
-    try {
+  Deno.test(`tellsOutOfMemory() recognizes it from ${who}`, LINUX, () =>
+    withTemporaryDirectory(async (root) => {
       using file = Deno.createSync(`${root}/large`);
       file.truncateSync(3e9);
       const limits = new URL("../../lib/libc/limits.ts", import.meta.url);
@@ -138,10 +138,7 @@ for (const [who, code] of Object.entries(GREEDY)) {
       ]);
       assert(exitCode !== 0);
       assert(err.split("\n").some(isOutOfMemory), err);
-    } finally {
-      Deno.removeSync(root, { recursive: true });
-    }
-  });
+    }));
 }
 
 Deno.test("PrintedLines: a panic without a printed reason is out of memory; one with a reason is another error", () => {

@@ -1,5 +1,6 @@
 import { isAnything, isDirectory, isFile, isThere, isThereOrHidden } from "../../lib/os/file_kind.ts";
 import { assertEquals, assertThrows } from "../support/assert.ts";
+import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
 
 const FUNCTIONS = { isFile, isDirectory, isAnything, isThere, isThereOrHidden };
 
@@ -15,18 +16,14 @@ const CASES: Readonly<Record<string, readonly (keyof typeof FUNCTIONS)[]>> = {
 };
 
 for (const [path, says] of Object.entries(CASES)) {
-  Deno.test(`the kind of a path: ${path} ${says.length === 0 ? "is nothing" : says.join(", ")}`, () => {
-    const dir = Deno.makeTempDirSync({ prefix: "kind_" });
-    try {
+  Deno.test(`the kind of a path: ${path} ${says.length === 0 ? "is nothing" : says.join(", ")}`, () =>
+    withTemporaryDirectory((dir) => {
       Deno.writeTextFileSync(`${dir}/file`, "");
       Deno.mkdirSync(`${dir}/directory`);
       for (const to of ["file", "directory", "nothing"]) Deno.symlinkSync(to, `${dir}/link-to-${to}`);
       const yes = Object.entries(FUNCTIONS).filter(([, is]) => is(`${dir}/${path}`)).map(([name]) => name);
       assertEquals<readonly string[]>(yes, says);
-    } finally {
-      Deno.removeSync(dir, { recursive: true });
-    }
-  });
+    }));
 }
 
 Deno.test("for a path that the system cannot stat all functions return false, but isThere() throws", () => {

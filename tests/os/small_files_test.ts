@@ -1,30 +1,23 @@
 import { SmallFiles } from "../../lib/os/small_files.ts";
 import { assertEquals, assertThrows } from "../support/assert.ts";
+import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
 
-Deno.test("small files of any size are read completely, one after the other", () => {
-  const directory = Deno.makeTempDirSync({ prefix: "small_files_" });
-  try {
+Deno.test("small files of any size are read completely, one after the other", () =>
+  withTemporaryDirectory((directory) => {
     const files = new SmallFiles();
     for (const size of [3, 0, 16_383, 16_384, 16_385, 100_000, 2]) {
       const bytes = Uint8Array.from({ length: size }, (_, i) => i);
       Deno.writeFileSync(`${directory}/${size} bytes – é`, bytes);
       assertEquals(files.read(`${directory}/${size} bytes – é`)?.slice(), bytes);
     }
-  } finally {
-    Deno.removeSync(directory, { recursive: true });
-  }
-});
+  }));
 
-Deno.test("a missing file is undefined, and an unreadable one is an error", () => {
-  const directory = Deno.makeTempDirSync({ prefix: "small_files_" });
-  try {
+Deno.test("a missing file is undefined, and an unreadable one is an error", () =>
+  withTemporaryDirectory((directory) => {
     const files = new SmallFiles();
     assertEquals(files.read(`${directory}/none`), undefined);
     assertThrows(() => files.read(directory), Deno.errors.IsADirectory);
     assertThrows(() => files.read(`${directory}/${"x/".repeat(5000)}`), Error);
     Deno.writeTextFileSync(`${directory}/one`, "1");
     assertEquals(files.read(`${directory}/one`), new Uint8Array([0x31]));
-  } finally {
-    Deno.removeSync(directory, { recursive: true });
-  }
-});
+  }));

@@ -1,6 +1,7 @@
 /** @module */
 import { findGroup, findUser, groupIdsOf, hostUsers, parseGroup, parsePasswd } from "../../lib/os/users.ts";
 import { assert, assertEquals } from "../support/assert.ts";
+import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
 
 const PASSWD = `root:x:0:0:root:/root:/bin/bash
 # a comment:x:1:1::/:/bin/sh
@@ -45,9 +46,8 @@ Deno.test("parseGroup() reads groups and their members", () => {
   assertEquals(parseGroup(GROUP)[3].members, ["web", "other"]);
 });
 
-Deno.test("users and groups are found by name and by id, and a user's groups begin with the primary one", () => {
-  const dir = Deno.makeTempDirSync({ prefix: "users_" });
-  try {
+Deno.test("users and groups are found by name and by id, and a user's groups begin with the primary one", () =>
+  withTemporaryDirectory((dir) => {
     const files = { passwd: `${dir}/passwd`, group: `${dir}/group` };
     Deno.writeTextFileSync(files.passwd, PASSWD);
     Deno.writeTextFileSync(files.group, GROUP);
@@ -62,10 +62,7 @@ Deno.test("users and groups are found by name and by id, and a user's groups beg
     assert(web !== undefined);
     assertEquals(groupIdsOf(web, files), [1000, 33, 4, 5]);
     assertEquals(findUser("web", { passwd: `${dir}/missing` }), undefined);
-  } finally {
-    Deno.removeSync(dir, { recursive: true });
-  }
-});
+  }));
 
 Deno.test("this host's root is found, but no user with an invalid name", () => {
   assertEquals(findUser(0)?.name, "root");
@@ -74,9 +71,8 @@ Deno.test("this host's root is found, but no user with an invalid name", () => {
   assertEquals(findGroup("no-such-group-here"), undefined);
 });
 
-Deno.test("a passwd file is read again when it has changed", () => {
-  const dir = Deno.makeTempDirSync({ prefix: "users_" });
-  try {
+Deno.test("a passwd file is read again when it has changed", () =>
+  withTemporaryDirectory((dir) => {
     const files = { passwd: `${dir}/passwd` };
     const write = (name: string) => {
       Deno.writeTextFileSync(`${dir}/new`, `${name}:x:1000:1000::/:\n`);
@@ -88,7 +84,4 @@ Deno.test("a passwd file is read again when it has changed", () => {
     assertEquals([findUser("web", files)?.uid, findUser("app", files)?.uid], [undefined, 1000]);
     Deno.removeSync(files.passwd);
     assertEquals(findUser("app", files), undefined);
-  } finally {
-    Deno.removeSync(dir, { recursive: true });
-  }
-});
+  }));

@@ -10,6 +10,7 @@ import { UsageError } from "../../lib/errors.ts";
 import { float, int, type Value } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertThrows } from "../support/assert.ts";
 import corpus from "../corpus/output.json" with { type: "json" };
+import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
 
 /** The options of each column of the corpus. */
 const MODES: Record<string, OutputOptions> = {
@@ -154,9 +155,8 @@ Deno.test("outputWriter() writes a newline after each text, and nothing for an e
   assertEquals(written, ["a\n", "b\nc\n"]);
 });
 
-Deno.test("outputWriter() truncates the file once, or appends, and keeps the file's mode", async () => {
-  const directory = await Deno.makeTempDir({ prefix: "output_" });
-  try {
+Deno.test("outputWriter() truncates the file once, or appends, and keeps the file's mode", () =>
+  withTemporaryDirectory((directory) => {
     const file = `${directory}/out`;
     const write = () => assert(false, "standard output must stay silent");
     for (let round = 0; round < 2; round++) {
@@ -170,7 +170,4 @@ Deno.test("outputWriter() truncates the file once, or appends, and keeps the fil
     outputWriter({ file, append: true, write })("c");
     assertEquals(Deno.readTextFileSync(file), "a\nb\nc\n");
     assertThrows(() => outputWriter({ file: `${directory}/none/out`, write }), UsageError, "Access denied");
-  } finally {
-    await Deno.remove(directory, { recursive: true });
-  }
-});
+  }));

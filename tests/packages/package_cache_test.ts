@@ -8,6 +8,7 @@ import type { JobContext } from "../../lib/plugins/job_context.ts";
 import { map, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { testContext } from "../support/calls/job_context.ts";
+import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
 
 /** dpkg's directory with a list of packages, and programs that answer from maps and record their calls. */
 class Host implements Disposable {
@@ -130,9 +131,8 @@ Deno.test("a package that was not requested cannot change an answer", async () =
   assertEquals(host.calls(), ["dpkg-query -W", "apt-cache -q policy aa bb", "apt-cache -q policy aa"]);
 });
 
-Deno.test("the stamp of apt changes with each of its files, and no other", () => {
-  const root = Deno.makeTempDirSync({ prefix: "apt_stamp_" });
-  try {
+Deno.test("the stamp of apt changes with each of its files, and no other", () =>
+  withTemporaryDirectory((root) => {
     for (const name of ["dpkg/updates", "lists/partial", "apt/sources.list.d", "apt/preferences.d"]) {
       Deno.mkdirSync(`${root}/${name}`, { recursive: true });
     }
@@ -152,7 +152,4 @@ Deno.test("the stamp of apt changes with each of its files, and no other", () =>
     Deno.writeTextFileSync(`${root}/lists/partial/x`, "one");
     Deno.writeTextFileSync(`${root}/dpkg/lock`, "");
     assertEquals(stamp(), before);
-  } finally {
-    Deno.removeSync(root, { recursive: true });
-  }
-});
+  }));

@@ -17,6 +17,7 @@ import { map, str, type Value } from "../../lib/values/value.ts";
 import { assertEquals, assertRejects } from "../support/assert.ts";
 import { type TestContext, testContext, testOpts } from "../support/calls/job_context.ts";
 import { ProgramNames } from "../support/calls/program_calls.ts";
+import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
 
 /** Programs by the words that they are started with: what they print, or their return code. */
 function programs(
@@ -185,9 +186,8 @@ Deno.test("zypper is tried again while another one holds its lock, and the maste
   assertEquals(calls, [blocked, blocked, "event.fire_master zypper/released True"]);
 });
 
-Deno.test("a wish to read the lists of packages again is noted once", () => {
-  const root = Deno.makeTempDirSync({ prefix: "refresh_" });
-  try {
+Deno.test("a wish to read the lists of packages again is noted once", () =>
+  withTemporaryDirectory((root) => {
     const opts = testOpts({ root_dir: root, cachedir: `${root}/cache` });
     assertEquals(wantsRefresh(null, opts), false);
     askForRefresh(opts);
@@ -196,10 +196,7 @@ Deno.test("a wish to read the lists of packages again is noted once", () => {
     askForRefresh(opts);
     assertEquals([wantsRefresh(null, opts), before.length], [true, 1]);
     assertEquals(Deno.statSync(`${root}/cache/${before[0]}`).mtime, mtime);
-  } finally {
-    Deno.removeSync(root, { recursive: true });
-  }
-});
+  }));
 
 Deno.test("rpm's output about changed files is read with and without the configuration flag, and blank lines are left out", () => {
   const text = "S.5....T.  c /etc/x\n\n.M.......    /usr/bin/x\nmissing\n.......T  /old\n";

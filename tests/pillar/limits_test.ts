@@ -13,10 +13,10 @@ import { encode } from "../../lib/values/msgpack.ts";
 import { map, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { assertEquals, assertStringIncludes, assertThrows } from "../support/assert.ts";
 import { withPillar } from "../support/files/pillar_scope.ts";
+import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
 
-Deno.test("no name leads out of the directories of pillar, and an endless tree is not read", () => {
-  const root = Deno.makeTempDirSync({ prefix: "pillar_roots_" });
-  try {
+Deno.test("no name leads out of the directories of pillar, and an endless tree is not read", () =>
+  withTemporaryDirectory((root) => {
     const deep = Array.from({ length: 45 }, () => "d").join("/");
     Deno.mkdirSync(`${root}/in/${deep}`, { recursive: true });
     for (const path of ["secret.sls", "in/a.sls", `in/${deep}/x.sls`, "in/d/b.sls"]) {
@@ -33,10 +33,7 @@ Deno.test("no name leads out of the directories of pillar, and an endless tree i
     const listed = roots.matching("*", "base");
     assertEquals([listed.includes("a"), listed.includes("d.b"), listed.includes("loop.a")], [true, true, true]);
     assertEquals(listed.some((name) => name.endsWith(".x")), false, "45 directories deep");
-  } finally {
-    Deno.removeSync(root, { recursive: true });
-  }
-});
+  }));
 
 Deno.test("a chain of includes that is too deep ends with its error, which is repeated a limited number of times", () =>
   withPillar(

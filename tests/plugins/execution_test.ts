@@ -3,6 +3,7 @@ import { executeMany } from "../../lib/plugins/execution.ts";
 import { loadCatalogue } from "../../lib/worker/catalogue.ts";
 import { isMap, map, type Value } from "../../lib/values/value.ts";
 import { run, testContext } from "../support/calls/job_context.ts";
+import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
 
 Deno.test("a function that succeeds returns its result with retcode 0 and no outputter", async () => {
   assertEquals(await run("test.echo", ["hello"]), { return: "hello", retcode: 0, success: true });
@@ -69,22 +70,17 @@ Deno.test("an unknown function whose name is a prefix of others returns their do
   assertEquals([outcome.retcode, outcome.success, outcome.out], [1, false, "nested"]);
 });
 
-Deno.test("a function of a module that cannot be loaded reports the reason", async () => {
-  const directory = await Deno.makeTempDir({ prefix: "execution" });
-  try {
+Deno.test("a function of a module that cannot be loaded reports the reason", () =>
+  withTemporaryDirectory(async (directory) => {
     await Deno.mkdir(`${directory}/modules`);
     await Deno.writeTextFile(`${directory}/modules/mine.js`, "throw new Error('not today');");
     const context = testContext({ catalogue: loadCatalogue({ extensionModules: directory }) });
     const outcome = await run("mine.f", [], context);
     assertMatch(String(outcome.return), /^'mine.f' is not available. Possible reasons: '.*mine.js: not today'$/);
-  } finally {
-    await Deno.remove(directory, { recursive: true });
-  }
-});
+  }));
 
-Deno.test("a function that needs an undeclared permission fails with its name", async () => {
-  const directory = await Deno.makeTempDir({ prefix: "execution" });
-  try {
+Deno.test("a function that needs an undeclared permission fails with its name", () =>
+  withTemporaryDirectory(async (directory) => {
     await Deno.mkdir(`${directory}/modules`);
     const refused = (text: string) => `throw new Deno.errors.NotCapable(${JSON.stringify(text)});`;
     await Deno.writeTextFile(
@@ -98,10 +94,7 @@ Deno.test("a function that needs an undeclared permission fails with its name", 
       `A module of your own declares what mine.${name} needs in its "permissions".`;
     assertEquals((await run("mine.f", [], context)).return, message("f", 'read access to "/x"'));
     assertEquals((await run("mine.g", [], context)).return, message("g", "not now"));
-  } finally {
-    await Deno.remove(directory, { recursive: true });
-  }
-});
+  }));
 
 Deno.test("retcode is the value that the function set, also in calls of other functions", async () => {
   const context = testContext();

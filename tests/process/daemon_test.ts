@@ -4,6 +4,7 @@ import { daemonize } from "../../lib/process/daemon.ts";
 import { PreflightError } from "../../lib/errors.ts";
 import { claimPidFile, isRunning, readPid } from "../../lib/process/pid_file.ts";
 import { DENO_RUN, operatorCommand, selfCommand } from "../../lib/process/self_command.ts";
+import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
 
 /** The service that the tests start; its file name is `salt-test`. */
 const SERVICE = `
@@ -150,9 +151,8 @@ Deno.test("SIGUSR1 logs the state of every thread, SIGUSR2 starts and stops a pr
   assertThrows(() => Deno.statSync(`${place.root}/pid`), Deno.errors.NotFound);
 });
 
-Deno.test("a stale pid file is replaced, that of another process is not removed", () => {
-  const root = Deno.makeTempDirSync({ prefix: "salt_pid_" });
-  try {
+Deno.test("a stale pid file is replaced, that of another process is not removed", () =>
+  withTemporaryDirectory((root) => {
     const path = `${root}/run/salt.pid`;
     Deno.mkdirSync(`${root}/run`);
     // The process of this test is alive, but it is no salt-master.
@@ -169,10 +169,7 @@ Deno.test("a stale pid file is replaced, that of another process is not removed"
     Deno.writeTextFileSync(path, "1");
     pidFile.release();
     assertEquals(Deno.readTextFileSync(path), "1");
-  } finally {
-    Deno.removeSync(root, { recursive: true });
-  }
-});
+  }));
 
 Deno.test("a pid file that cannot be written is a one-line error", () => {
   const file = Deno.makeTempFileSync();

@@ -12,6 +12,7 @@ import { formatRecord } from "../../lib/process/log_format.ts";
 import { consoleSink, fileSink, openLog } from "../../lib/process/log_sinks.ts";
 import { masterOptions } from "../../lib/config/options.ts";
 import { map } from "../../lib/values/value.ts";
+import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
 
 const PLAIN = { format: "[%(levelname)-8s] %(message)s", datefmt: "%H:%M:%S", colours: false };
 const FILE = {
@@ -152,9 +153,8 @@ Deno.test("a terminal gets Salt's colours by level, other outputs do not", () =>
   assertEquals(text, "[WARNING ] hi\n");
 });
 
-Deno.test("the log file has mode 0640, is appended to, and is created again after a rotation", () => {
-  const directory = Deno.makeTempDirSync({ prefix: "salt_log_" });
-  try {
+Deno.test("the log file has mode 0640, is appended to, and is created again after a rotation", () =>
+  withTemporaryDirectory((directory) => {
     const path = `${directory}/master`;
     const read = () => Deno.readTextFileSync(path);
     const first = fileSink(path, FILE);
@@ -174,10 +174,7 @@ Deno.test("the log file has mode 0640, is appended to, and is created again afte
     second.write(record("four"));
     second.close();
     assertMatch(read(), /three\n.* four\n$/);
-  } finally {
-    Deno.removeSync(directory, { recursive: true });
-  }
-});
+  }));
 
 Deno.test("a log file that cannot be opened is an error at start; later, lines are lost", () => {
   const directory = Deno.makeTempDirSync({ prefix: "salt_log_" });
@@ -188,9 +185,8 @@ Deno.test("a log file that cannot be opened is an error at start; later, lines a
   sink.close();
 });
 
-Deno.test("openLog() applies the options: levels, quiet, and a file that cannot be written", () => {
-  const directory = Deno.makeTempDirSync({ prefix: "salt_log_" });
-  try {
+Deno.test("openLog() applies the options: levels, quiet, and a file that cannot be written", () =>
+  withTemporaryDirectory((directory) => {
     let terminal = "";
     const places = { terminal: (text: string) => void (terminal += text) };
     const opts = {
@@ -216,7 +212,4 @@ Deno.test("openLog() applies the options: levels, quiet, and a file that cannot 
     const broken = openLog({ ...opts, log_level: "info", log_file: `${directory}/no/such` }, places);
     broken.log.warning("still here");
     assertMatch(terminal, /cannot be written.*\n\[WARNING \] still here\n$/);
-  } finally {
-    Deno.removeSync(directory, { recursive: true });
-  }
-});
+  }));

@@ -5,6 +5,7 @@ import { NoProcessError, processAttributes, processIds } from "../../lib/process
 import { isMap, toNumber, type Value } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertRejects } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
+import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
 
 const NO_IONICE = () => Promise.resolve(undefined);
 
@@ -84,9 +85,8 @@ function statWith(terminal: number): string {
   return `7 (a ) b) S 1 7 7 ${terminal} ${Array.from({ length: 45 }, (_, i) => 100 + i).join(" ")}\n`;
 }
 
-Deno.test("threads of a process that end while they are read, and removed files, are left out", async () => {
-  const root = Deno.makeTempDirSync({ prefix: "process_" });
-  try {
+Deno.test("threads of a process that end while they are read, and removed files, are left out", () =>
+  withTemporaryDirectory(async (root) => {
     for (const directory of ["7", "8", "9"]) Deno.mkdirSync(`${root}/proc/7/task/${directory}`, { recursive: true });
     for (const file of ["stat", "task/7/stat", "task/9/stat"]) {
       Deno.writeTextFileSync(`${root}/proc/7/${file}`, statWith(0));
@@ -105,10 +105,7 @@ Deno.test("threads of a process that end while they are read, and removed files,
     assertEquals(threads.map((thread) => Array.isArray(thread) && thread[0]), [7, 9]);
     assertEquals(found.get("open_files"), [[`${root}/file`, 0, 5, "r+", 0o100002]]);
     assertEquals(found.get("terminal"), null);
-  } finally {
-    Deno.removeSync(root, { recursive: true });
-  }
-});
+  }));
 
 Deno.test("a process's terminal is the device of its number, on a host with or without /dev/pts", async () => {
   const root = Deno.makeTempDirSync({ prefix: "process_" });

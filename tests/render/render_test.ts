@@ -6,6 +6,7 @@ import { isMap, map, type Value, type ValueMap } from "../../lib/values/value.ts
 import { render as renderMsgpack } from "../../modules/renderers/msgpack.ts";
 import { TextOrigin } from "../../lib/templates/text_origin.ts";
 import { renderFixture } from "../support/files/render_scope.ts";
+import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
 
 async function data(text: string, opts: Record<string, unknown> = {}, path?: string): Promise<Value> {
   return (await renderSls({ text, ...path === undefined ? {} : { path } }, renderFixture({ opts }))).data;
@@ -105,9 +106,8 @@ Deno.test("keys and items keep their positions in the file, through templates", 
   assertEquals(positions.key(new Map(), "web"), undefined);
 });
 
-Deno.test("the output of an included file has its positions in that file", async () => {
-  const directory = await Deno.makeTempDir({ prefix: "render_" });
-  try {
+Deno.test("the output of an included file has its positions in that file", () =>
+  withTemporaryDirectory(async (directory) => {
     const fixture = renderFixture({ directory, files: { "web/part.jinja": "\npart:\n  test.nop: []\n" } });
     const request = {
       text: "a: 1\n{% include './part.jinja' %}\n{{ 'b' }}: 2\n",
@@ -118,10 +118,7 @@ Deno.test("the output of an included file has its positions in that file", async
     assertEquals(positions.key(asMap(made), "part"), { file: "web/part.jinja", line: 2, column: 1 });
     assertEquals(positions.key(asMap(made), "b"), { file: "web/init.sls", line: 3, column: 4 });
     assertEquals(fixture.requestedUrls, ["salt://web/part.jinja"]);
-  } finally {
-    await Deno.remove(directory, { recursive: true });
-  }
-});
+  }));
 
 Deno.test("a YAML error has Salt's words, an excerpt of the rendered text, and the position in the file", async () => {
   const text = "{% set x = 1 %}{% if x %}\na: 1\n{% endif %}\n\na: 2\n";

@@ -12,6 +12,7 @@ import {
 import { scriptOf } from "../../scripts/build/bundle.ts";
 import { sourceFiles } from "../../scripts/source_files.ts";
 import { type TarFile, tarStream } from "../../scripts/build/tar.ts";
+import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
 
 const ROOT = decodeURIComponent(new URL("../..", import.meta.url).pathname).replace(/\/$/, "");
 
@@ -329,9 +330,8 @@ Deno.test("SALT_UNPACK_DIR must be an absolute path", async () => {
   assertEquals({ code, err }, { code: 1, err: "salt-minion: SALT_UNPACK_DIR is not an absolute path: here\n" });
 });
 
-Deno.test("tar unpacks what tarStream() writes, and the bytes are the same each time", async () => {
-  const root = await Deno.makeTempDir({ prefix: "build_test_" });
-  try {
+Deno.test("tar unpacks what tarStream() writes, and the bytes are the same each time", () =>
+  withTemporaryDirectory(async (root) => {
     const long = `${"d".repeat(90)}/${"e".repeat(90)}/f.txt`;
     Deno.writeTextFileSync(`${root}/content`, "x".repeat(513));
     const files = ["a", "dir/b", long].map((name) => ({ name, path: `${root}/content`, executable: name === "a" }));
@@ -345,10 +345,7 @@ Deno.test("tar unpacks what tarStream() writes, and the bytes are the same each 
       assertEquals(Deno.readTextFileSync(`${root}/${name}`), "x".repeat(513));
       assertEquals(((Deno.statSync(`${root}/${name}`).mode ?? 0) & 0o100) !== 0, executable);
     }
-  } finally {
-    await Deno.remove(root, { recursive: true });
-  }
-});
+  }));
 
 for (const target of TARGETS) {
   Deno.test(`packageFiles() holds one addon for ${target}, the licences, and nothing else`, () => {

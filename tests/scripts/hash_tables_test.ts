@@ -3,15 +3,15 @@ import { hmac } from "@noble/hashes/hmac.js";
 import { md5, sha1 } from "@noble/hashes/legacy.js";
 import { sha256, sha384, sha512 } from "@noble/hashes/sha2.js";
 import { HASH_FILES, withHashTables } from "../../scripts/build/hash_tables.ts";
+import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
 
 const LIBRARY = new URL("./", import.meta.resolve("@noble/hashes/sha2.js"));
 const CHANGED = ["sha2.js", "legacy.js", "utils.js"];
 
 const textOf = (file: string) => Deno.readTextFileSync(new URL(file, LIBRARY));
 
-Deno.test("the digests with precomputed tables are those of the library", async () => {
-  const directory = Deno.makeTempDirSync();
-  try {
+Deno.test("the digests with precomputed tables are those of the library", () =>
+  withTemporaryDirectory(async (directory) => {
     for (const { name } of Deno.readDirSync(LIBRARY)) {
       if (!name.endsWith(".js")) continue;
       const text = textOf(name);
@@ -41,10 +41,7 @@ Deno.test("the digests with precomputed tables are those of the library", async 
       assertEquals(Object.keys(ours).sort(), Object.keys(theirs).sort());
       assert(Object.isFrozen(ours));
     }
-  } finally {
-    Deno.removeSync(directory, { recursive: true });
-  }
-});
+  }));
 
 Deno.test("each change keeps the lines of its file", () => {
   for (const file of CHANGED) {

@@ -1,13 +1,13 @@
 import { assertEquals, assertThrows } from "../support/assert.ts";
 import { withLateImports } from "../../scripts/build/late_imports.ts";
+import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
 
 const START = { fileName: "salt.start.mjs", code: `var a=1,b=()=>2;export{a as x,b}` };
 const PASSES = { fileName: "salt.a.mjs", code: `export{x as one,b}from"./salt.start.mjs";` };
 const LATE = { fileName: "salt.modules-b.mjs", code: "export var c=3;" };
 
-Deno.test("an import() of a file that only re-exports from the start file is resolved there; another import() names no file in its text", async () => {
-  const directory = await Deno.makeTempDir({ prefix: "late_imports_test_" });
-  try {
+Deno.test("an import() of a file that only re-exports from the start file is resolved there; another import() names no file in its text", () =>
+  withTemporaryDirectory(async (directory) => {
     const code = "export var both=async()=>[await import(`./salt.a.mjs`),await import(`./salt.modules-b.mjs`)];" +
       "export var at=new Error().stack.match(/:(\\d+:\\d+)\\)?$/m)[1];\n//# sourceMappingURL=salt.mjs.map";
     const files = withLateImports([{ fileName: "salt.mjs", code }, START, PASSES, LATE], "salt");
@@ -19,10 +19,7 @@ Deno.test("an import() of a file that only re-exports from the start file is res
     const [passed, late] = await both();
     assertEquals([passed.one, passed.b(), late.c], [1, 2, 3]);
     assertEquals(at, `1:${code.indexOf("new Error") + 1}`);
-  } finally {
-    await Deno.remove(directory, { recursive: true });
-  }
-});
+  }));
 
 Deno.test("an import() of a file that is not part of the script is rejected", () => {
   assertThrows(

@@ -5,6 +5,7 @@ import { configSample, ROLES } from "../../scripts/reference/config_samples.ts";
 import { loadMasterConfig, loadMinionConfig } from "../../lib/config/load.ts";
 import { OPTION_TABLES } from "../../lib/config/options.ts";
 import { sharedFiles, writeShared } from "../../scripts/build/share.ts";
+import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
 
 const ROOT = decodeURIComponent(new URL("../..", import.meta.url).pathname).replace(/\/$/, "");
 
@@ -19,9 +20,8 @@ for (const role of ROLES) {
     assertEquals(sample, configSample(role), "stale: run deno run -A scripts/reference/config_samples.ts");
   });
 
-  Deno.test(`docs/samples/${role} changes nothing, even with all options uncommented`, () => {
-    const root = Deno.makeTempDirSync({ prefix: "samples_" });
-    try {
+  Deno.test(`docs/samples/${role} changes nothing, even with all options uncommented`, () =>
+    withTemporaryDirectory((root) => {
       const load = (text: string) => {
         Deno.writeTextFileSync(`${root}/${role}`, text);
         const request = { configDir: root, overrides: { root_dir: root } };
@@ -35,10 +35,7 @@ for (const role of ROLES) {
       const active = sample.replace(/^#(?=[\w.]+:|- | {2,4}[\w-])/gm, "");
       assert(active !== sample);
       assertEquals<unknown>(load(active).opts, bare.opts);
-    } finally {
-      Deno.removeSync(root, { recursive: true });
-    }
-  });
+    }));
 }
 
 Deno.test("a manual page has every option, exit code and example, and no line that roff reads as a request", () => {
@@ -53,9 +50,8 @@ Deno.test("a manual page has every option, exit code and example, and no line th
   }
 });
 
-Deno.test("the build writes a manual page and a completion for every command to share, and removes old files", async () => {
-  const directory = Deno.makeTempDirSync({ prefix: "share_" });
-  try {
+Deno.test("the build writes a manual page and a completion for every command to share, and removes old files", () =>
+  withTemporaryDirectory(async (directory) => {
     Deno.mkdirSync(`${directory}/share`);
     Deno.writeTextFileSync(`${directory}/share/old`, "");
     writeShared(await sharedFiles(ROOT), `${directory}/share`);
@@ -74,7 +70,4 @@ Deno.test("the build writes a manual page and a completion for every command to 
       "complete -F _salt",
     );
     assert(!files(".").includes("old"));
-  } finally {
-    Deno.removeSync(directory, { recursive: true });
-  }
-});
+  }));

@@ -2,6 +2,7 @@ import { gates } from "../../scripts/ok.ts";
 import { sourceFiles } from "../../scripts/source_files.ts";
 import { emptyRooms, importsOf, type Known, type Source, structureProblems } from "../../scripts/structure.ts";
 import { assert, assertEquals, assertThrows } from "../support/assert.ts";
+import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
 
 const ROOT = decodeURIComponent(new URL("../..", import.meta.url).pathname).replace(/\/$/, "");
 
@@ -138,9 +139,8 @@ Deno.test("the structure of this tree has no problem, and all rooms with hundred
   assertEquals(emptyRooms(sourceFiles(ROOT, ".ts").map((path) => ({ path, text: "" }))), []);
 });
 
-Deno.test("files are found in all folders, and an empty result is an error", () => {
-  const root = Deno.makeTempDirSync({ prefix: "tree_" });
-  try {
+Deno.test("files are found in all folders, and an empty result is an error", () =>
+  withTemporaryDirectory((root) => {
     for (const folder of ["a/b/c", "d", "node_modules", ".git", "empty"]) {
       Deno.mkdirSync(`${root}/${folder}`, { recursive: true });
       if (folder !== "empty") Deno.writeTextFileSync(`${root}/${folder}/x.ts`, "");
@@ -155,10 +155,7 @@ Deno.test("files are found in all folders, and an empty result is an error", () 
       "There is no file *.ts",
     );
     assertThrows(() => sourceFiles(root, ".ts", { below: ["gone"] }), Deno.errors.NotFound);
-  } finally {
-    Deno.removeSync(root, { recursive: true });
-  }
-});
+  }));
 
 Deno.test("deno task ok checks the docstrings of every file", () => {
   const [lint] = gates().filter(({ name }) => name === "lint");

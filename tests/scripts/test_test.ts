@@ -2,6 +2,7 @@ import { sourceFiles } from "../../scripts/source_files.ts";
 import { testFiles } from "../../scripts/test.ts";
 import { runTestFile } from "../../scripts/test_file.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
+import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
 
 const ROOT = decodeURIComponent(new URL("../..", import.meta.url).pathname).replace(/\/$/, "");
 
@@ -30,9 +31,8 @@ const RUNS: [what: string, args: (root: string) => string[], code: number, patte
   ["an option", (root) => ["--filter", root], 64, /There is no option --filter/],
 ];
 for (const [what, args, expected, pattern] of RUNS) {
-  Deno.test(`deno task test with ${what}: exit code ${expected}`, async () => {
-    const root = Deno.makeTempDirSync({ prefix: "tests_" });
-    try {
+  Deno.test(`deno task test with ${what}: exit code ${expected}`, () =>
+    withTemporaryDirectory(async (root) => {
       Deno.mkdirSync(`${root}/a/b`, { recursive: true });
       Deno.mkdirSync(`${root}/empty`);
       for (const path of ["a/b/x_test.ts", "y_test.ts"]) {
@@ -43,10 +43,7 @@ for (const [what, args, expected, pattern] of RUNS) {
       const text = new TextDecoder().decode(stdout);
       assertEquals(code, expected, text);
       assert(pattern.test(text), text);
-    } finally {
-      Deno.removeSync(root, { recursive: true });
-    }
-  });
+    }));
 }
 
 const PASSES = 'Deno.test("passes", () => {});\n';
@@ -187,9 +184,8 @@ const TREES: readonly Tree[] = [
 ];
 
 for (const { what, files, code: expected, says, ends } of TREES) {
-  Deno.test(`deno task test: ${what}`, async () => {
-    const root = Deno.makeTempDirSync({ prefix: "tests_" });
-    try {
+  Deno.test(`deno task test: ${what}`, () =>
+    withTemporaryDirectory(async (root) => {
       for (const [path, text] of Object.entries(files)) {
         Deno.mkdirSync(`${root}/${path.replace(/[^/]+$/, "")}`, { recursive: true });
         Deno.writeTextFileSync(`${root}/${path}`, text);
@@ -201,10 +197,7 @@ for (const { what, files, code: expected, says, ends } of TREES) {
       assertEquals(text.trimEnd().split("\n").at(-1)?.replace(/ \(\d+s\)$/, ""), ends, text);
       assertEquals([...text.matchAll(/^ +[\d.]+ s {2}tests/gm)].length, slowestOf(files, ends), text);
       assertEquals(code, expected, text);
-    } finally {
-      Deno.removeSync(root, { recursive: true });
-    }
-  });
+    }));
 }
 
 /**
@@ -216,15 +209,11 @@ function slowestOf(files: Tree["files"], ends: string): number {
   return count === 1 || !ends.includes("flaky") ? 0 : Math.min(10, count);
 }
 
-Deno.test("a test file that hangs is ended, and counts as failed", async () => {
-  const root = Deno.makeTempDirSync({ prefix: "tests_" });
-  try {
+Deno.test("a test file that hangs is ended, and counts as failed", () =>
+  withTemporaryDirectory(async (root) => {
     const file = `${root}/hangs_test.ts`;
     Deno.writeTextFileSync(file, 'Deno.test("hangs", () => { while (true); });\n');
     const outcome = await runTestFile(file, { limitMs: 3_000 });
     assertEquals([outcome.passed, outcome.failed, outcome.failures], [0, 1, []]);
     assertMatch(outcome.output, /hangs_test\.ts: it was ended by SIG\w+ after 3 s, its time\n$/);
-  } finally {
-    Deno.removeSync(root, { recursive: true });
-  }
-});
+  }));

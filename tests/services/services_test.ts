@@ -10,6 +10,7 @@ import { map, toValue, type Value } from "../../lib/values/value.ts";
 import { assertEquals, assertRejects, assertStringIncludes } from "../support/assert.ts";
 import { run, testContext } from "../support/calls/job_context.ts";
 import { RecordedPrograms } from "../support/calls/recorded_program.ts";
+import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
 
 const SYSTEMD = map({ kernel: "Linux", os: "Ubuntu", systemd: { version: "252" } });
 const ALPINE = map({ kernel: "Linux", os: "Alpine", init: "unknown" });
@@ -180,15 +181,11 @@ Deno.test("Devuan's services are enabled and disabled by update-rc.d", async () 
   assertEquals(programs.calls(), ["service cron status", "service off status", "service cron restart"]);
 });
 
-Deno.test("the links of a runlevel name the services that it starts", () => {
-  const root = Deno.makeTempDirSync({ prefix: "runlevels_" });
-  try {
+Deno.test("the links of a runlevel name the services that it starts", () =>
+  withTemporaryDirectory((root) => {
     for (const link of ["rc2.d/S01cron", "rc2.d/K01nfs", "rcS.d/S05udev", "rc3.d/S01x"]) {
       Deno.mkdirSync(`${root}/etc/${link.split("/")[0]}`, { recursive: true });
       Deno.writeTextFileSync(`${root}/etc/${link}`, "");
     }
     assertEquals(startedIn("2", root), ["cron", "udev"]);
-  } finally {
-    Deno.removeSync(root, { recursive: true });
-  }
-});
+  }));

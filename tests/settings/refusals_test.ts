@@ -18,6 +18,7 @@ import { CommandError, InvocationError } from "../../lib/errors.ts";
 import { assertEquals, assertRejects, assertThrows } from "../support/assert.ts";
 import { testContext } from "../support/calls/job_context.ts";
 import { RecordedPrograms } from "../support/calls/recorded_program.ts";
+import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
 
 const NEW_YEAR = { years: 2024, months: 12, days: 31, hours: 23, minutes: 59, seconds: 5 };
 
@@ -67,15 +68,11 @@ Deno.test("a kernel parameter has one line", async () => {
   }
 });
 
-Deno.test("an attribute that is a named pipe has no value", async () => {
-  const root = Deno.makeTempDirSync({ prefix: "sysfs_" });
-  try {
+Deno.test("an attribute that is a named pipe has no value", () =>
+  withTemporaryDirectory(async (root) => {
     await new Deno.Command("mkfifo", { args: [`${root}/pipe`] }).output();
     assertEquals(readSysfs(`${root}/pipe`), false);
-  } finally {
-    Deno.removeSync(root, { recursive: true });
-  }
-});
+  }));
 
 Deno.test("the output of timedatectl must have the zone and the setting of the clock", async () => {
   using programs = new RecordedPrograms();
@@ -85,9 +82,8 @@ Deno.test("the output of timedatectl must have the zone and the setting of the c
   await assertRejects(() => getClock("Debian", testContext()), CommandError, expected);
 });
 
-Deno.test("without /etc/adjtime the hardware clock is unknown; with a clock this is an error", () => {
-  const root = Deno.makeTempDirSync({ prefix: "clock_" });
-  try {
+Deno.test("without /etc/adjtime the hardware clock is unknown; with a clock this is an error", () =>
+  withTemporaryDirectory((root) => {
     assertEquals(clockInFiles("RedHat", root), null);
     Deno.mkdirSync(`${root}/dev`);
     Deno.writeTextFileSync(`${root}/dev/rtc`, "");
@@ -105,7 +101,4 @@ Deno.test("without /etc/adjtime the hardware clock is unknown; with a clock this
         [`# the clock\n${clock}\n`, clock],
       );
     }
-  } finally {
-    Deno.removeSync(root, { recursive: true });
-  }
-});
+  }));

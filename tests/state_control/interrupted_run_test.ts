@@ -10,6 +10,7 @@ import { formerRun } from "../../lib/state_control/interrupted_run.ts";
 import { RunRecord } from "../../lib/state_control/record.ts";
 import { chunkTag } from "../../lib/states/chunks.ts";
 import { isMap, map, repr, str, type Value } from "../../lib/values/value.ts";
+import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
 
 const JID = "20260101000000000000";
 const MARK = { pid: 1, at: "" };
@@ -162,9 +163,8 @@ Deno.test("killed during a read-only command of a state that changed something: 
   }
 });
 
-Deno.test("killed three times in one state: after the third time its commands are its outcome", () => {
-  const cachedir = Deno.makeTempDirSync({ prefix: "interrupted_run_" });
-  try {
+Deno.test("killed three times in one state: after the third time its commands are its outcome", () =>
+  withTemporaryDirectory((cachedir) => {
     const chunk = map({ state: "pkg", fun: "installed", __id__: "a", name: "a", __sls__: "t" });
     const tag = chunkTag(chunk);
     const words = ["apt-get", "install", "a"];
@@ -177,7 +177,4 @@ Deno.test("killed three times in one state: after the third time its commands ar
       return [results.has(tag), work.get(tag)?.length];
     });
     assertEquals(called, [[false, 1], [false, 2], [true, undefined]]);
-  } finally {
-    Deno.removeSync(cachedir, { recursive: true });
-  }
-});
+  }));

@@ -7,6 +7,7 @@
 import { map } from "../../lib/values/value.ts";
 import { assert, assertStringIncludes } from "../support/assert.ts";
 import { startFleet } from "../support/fleet/fleet.ts";
+import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
 
 const STATES = {
   "web.sls": "changed:\n  test.succeed_with_changes: []\n",
@@ -46,9 +47,8 @@ after:
   "late.sls": "wait:\n  salt.wait_for_event:\n    - name: my/tag/*\n    - id_list: [never]\n    - timeout: 0.2\n",
 };
 
-Deno.test("an orchestration runs functions on minions, in order, and reports their results", async () => {
-  const root = Deno.makeTempDirSync({ prefix: "orchestrate_" });
-  try {
+Deno.test("an orchestration runs functions on minions, in order, and reports their results", () =>
+  withTemporaryDirectory(async (root) => {
     for (const [name, text] of Object.entries(STATES)) Deno.writeTextFileSync(`${root}/${name}`, text);
     const master = { file_roots: { base: [root] }, fileserver_list_cache_time: 0 };
     await using fleet = await startFleet({ minions: ["web1", "db1"], master });
@@ -80,7 +80,4 @@ Deno.test("an orchestration runs functions on minions, in order, and reports the
     assert(seen.code === 0, seen.out);
     const late = await fleet.saltRun("state.orch", "late");
     assertStringIncludes(late.out, "Timeout value reached.");
-  } finally {
-    Deno.removeSync(root, { recursive: true });
-  }
-});
+  }));

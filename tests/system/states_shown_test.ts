@@ -7,6 +7,7 @@
 import { isMap, repr, type Value } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
 import { eventually, type Fleet, fleetTest, startFleet } from "../support/fleet/fleet.ts";
+import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
 
 const STATES = {
   "top.sls": "base:\n  '*': [common]\n  'web*': [web]\n",
@@ -51,9 +52,8 @@ async function checkShown(fleet: Fleet): Promise<void> {
   assertStringIncludes(out, "Rendering SLS 'base:broken' failed: Jinja syntax error");
 }
 
-Deno.test("state.show_* shows states with the files and pillar of the master", async () => {
-  const root = Deno.makeTempDirSync({ prefix: "shown_" });
-  try {
+Deno.test("state.show_* shows states with the files and pillar of the master", () =>
+  withTemporaryDirectory(async (root) => {
     // Data from another source than the top file.
     place(root, {
       "nodes.sh": 'case "$1" in db1) echo "classes: {nodes: {}, common: {}}";; esac\n',
@@ -80,10 +80,7 @@ Deno.test("state.show_* shows states with the files and pillar of the master", a
       async () => repr(await of(fleet, "web1", "state.show_sls", "web.deep")).includes("{'new': 99}"),
       { withinMs: 20_000, what: "the new pillar in the new file" },
     );
-  } finally {
-    Deno.removeSync(root, { recursive: true });
-  }
-});
+  }));
 
 const ROOT = Deno.makeTempDirSync({ prefix: "shown_own_" });
 

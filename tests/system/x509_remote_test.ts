@@ -11,6 +11,7 @@ import { isMap, map, str } from "../../lib/values/value.ts";
 import { loadCertificate } from "../../lib/x509/loading.ts";
 import { nameText } from "../../lib/x509/names.ts";
 import { isSignedBy } from "../../lib/x509/signing.ts";
+import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
 
 const MADE = new URL("../corpus/x509.json", import.meta.url);
 
@@ -39,9 +40,8 @@ function states(folder: string): string {
   return `#!yaml\n${JSON.stringify(tree)}\n`;
 }
 
-Deno.test("a minion's certificate is signed by another minion, according to its signing policy", async () => {
-  const root = Deno.makeTempDirSync({ prefix: "x509_remote_" });
-  try {
+Deno.test("a minion's certificate is signed by another minion, according to its signing policy", () =>
+  withTemporaryDirectory(async (root) => {
     const { certificate, key } = authority();
     Deno.mkdirSync(`${root}/srv`);
     Deno.writeTextFileSync(`${root}/ca.crt`, certificate);
@@ -108,7 +108,4 @@ Deno.test("a minion's certificate is signed by another minion, according to its 
     // A minion whose requests the `peer` rules do not allow.
     const { out } = await fleet.salt("ca", "x509.create_certificate", "ca_server=ca", "signing_policy=www", "CN=x");
     assertStringIncludes(out, "ca_server did not respond. Salt master must permit peers to call the");
-  } finally {
-    Deno.removeSync(root, { recursive: true });
-  }
-});
+  }));

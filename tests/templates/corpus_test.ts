@@ -6,6 +6,7 @@ import { TextOrigin } from "../../lib/templates/text_origin.ts";
 import { FILTERS } from "../../lib/templates/language.ts";
 import corpus from "../corpus/templates.json" with { type: "json" };
 import { renderFixture } from "../support/files/render_scope.ts";
+import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
 
 /** A template, and Salt's result. */
 interface Row {
@@ -77,18 +78,14 @@ function check(row: Row, found: Partial<Row>): void {
 
 const groups = Map.groupBy(rows, ({ group }) => group);
 for (const [group, its] of groups) {
-  Deno.test(`templates render as in Salt: ${group}`, async () => {
-    const dir = Deno.makeTempDirSync({ prefix: "templates_" });
-    try {
+  Deno.test(`templates render as in Salt: ${group}`, () =>
+    withTemporaryDirectory(async (dir) => {
       for (const [name, text] of Object.entries(files)) {
         Deno.mkdirSync(`${dir}/${name}`.replace(/\/[^/]*$/, ""), { recursive: true });
         Deno.writeFileSync(`${dir}/${name}`, Uint8Array.from(text, (char) => char.charCodeAt(0)));
       }
       for (const row of its) check(row, await render(row.tpl, dir));
-    } finally {
-      Deno.removeSync(dir, { recursive: true });
-    }
-  });
+    }));
 }
 
 Deno.test("every filter of Salt has rows, except those that need a network", () => {

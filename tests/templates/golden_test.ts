@@ -9,6 +9,7 @@ import { isMap, map, str, type Value, type ValueMap } from "../../lib/values/val
 import { traverse } from "../../lib/yaml/traverse.ts";
 import golden from "../corpus/jinja.json" with { type: "json" };
 import { renderFixture } from "../support/files/render_scope.ts";
+import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
 
 /** A template, and Salt's result. */
 interface Case {
@@ -55,9 +56,8 @@ function functionsWith(data: ValueMap) {
 }
 
 for (const { group, name, tpl, expected } of cases) {
-  Deno.test(`Salt's Jinja, ${group}: ${name}`, async () => {
-    const directory = Deno.makeTempDirSync({ prefix: "golden_" });
-    try {
+  Deno.test(`Salt's Jinja, ${group}: ${name}`, () =>
+    withTemporaryDirectory(async (directory) => {
       const data = pillar();
       const host = renderFixture({ files, directory, grains, pillar: data, functions: functionsWith(data) });
       const context = new Map<Value, Value>([["tplroot", "nginx"], ["tpldir", "nginx"]]);
@@ -72,8 +72,5 @@ for (const { group, name, tpl, expected } of cases) {
       assertEquals(text.message, traced ? `${expected.err}\n${last}` : expected.err);
       if (!traced) assertEquals(text.saltText, expected.full);
       assertEquals(text.detail.place?.line, expected.line);
-    } finally {
-      Deno.removeSync(directory, { recursive: true });
-    }
-  });
+    }));
 }

@@ -6,6 +6,7 @@ import type { RenderRequest } from "../../lib/templates/renderer.ts";
 import { TextOrigin } from "../../lib/templates/text_origin.ts";
 import { type RenderFixture, renderFixture, type RenderFixtureParts } from "../support/files/render_scope.ts";
 import { map, type Value } from "../../lib/values/value.ts";
+import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
 
 async function rendered(
   text: string,
@@ -17,9 +18,8 @@ async function rendered(
   return made;
 }
 
-Deno.test("without an environment a template loads the files beside it, and none above", async () => {
-  const directory = await Deno.makeTempDir({ prefix: "templates_" });
-  try {
+Deno.test("without an environment a template loads the files beside it, and none above", () =>
+  withTemporaryDirectory(async (directory) => {
     await Deno.mkdir(`${directory}/sub`);
     await Deno.writeTextFile(`${directory}/inc`, "inc {{ 1 }}");
     await Deno.writeTextFile(`${directory}/sub/deep`, "deep");
@@ -38,10 +38,7 @@ Deno.test("without an environment a template loads the files beside it, and none
       const error = await assertRejects(() => rendered(template, request), RenderError);
       assert(error.message.includes(message), error.message);
     }
-  } finally {
-    await Deno.remove(directory, { recursive: true });
-  }
-});
+  }));
 
 Deno.test("a relative name means nothing in a template that is in no directory of the tree", async () => {
   const host = renderFixture();
@@ -49,9 +46,8 @@ Deno.test("a relative name means nothing in a template that is in no directory o
   assertEquals(host.logged, ['warning: Relative path "./x" cannot be resolved without an environment']);
 });
 
-Deno.test("an error in a file that was loaded shows that file", async () => {
-  const directory = await Deno.makeTempDir({ prefix: "templates_" });
-  try {
+Deno.test("an error in a file that was loaded shows that file", () =>
+  withTemporaryDirectory(async (directory) => {
     const host = renderFixture({ directory, files: { "lib.j": "one\n{% macro m() %}\n{{ nope }}{% endmacro %}" } });
     const error = await assertRejects(
       () => rendered("{% import 'lib.j' as lib %}{{ lib.m() }}", { sls: "web", path: "/srv/web.sls" }, host),
@@ -59,10 +55,7 @@ Deno.test("an error in a file that was loaded shows that file", async () => {
     );
     assert(error.message.startsWith(`Jinja variable 'nope' is undefined\n${directory}/lib.j(3):\n`), error.message);
     assertEquals(error.detail.place?.file, "lib.j");
-  } finally {
-    await Deno.remove(directory, { recursive: true });
-  }
-});
+  }));
 
 Deno.test("the filter http_query and the global ifelse are functions of the minion", async () => {
   const functions = {

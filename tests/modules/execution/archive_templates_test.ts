@@ -4,10 +4,10 @@ import { assert, assertEquals, assertRejects } from "../../support/assert.ts";
 import { testContext } from "../../support/calls/job_context.ts";
 import { CommandError } from "../../../lib/errors.ts";
 import { toValue, type Value, type ValueMap } from "../../../lib/values/value.ts";
+import { withTemporaryDirectory } from "../../support/files/temporary_directory.ts";
 
-Deno.test("archive renders paths, sources and arguments of programs with template=jinja", async () => {
-  const dir = await Deno.makeTempDir({ prefix: "salt-archive-" });
-  try {
+Deno.test("archive renders paths, sources and arguments of programs with template=jinja", () =>
+  withTemporaryDirectory(async (dir) => {
     await Deno.writeTextFile(`${dir}/f.txt`, "text");
     const context = testContext({ grains: new Map([["id", "web1"]]) });
     const call = (fun: string, ...args: Value[]) => context.call(fun, args, new Map([["template", "jinja"]]));
@@ -24,10 +24,7 @@ Deno.test("archive renders paths, sources and arguments of programs with templat
     // Salt fails here: it renders the arguments as one text.
     await call("archive.tar", "cf", `${dir}/{{ grains.id }}.tar`, [`${dir}/{{ "f" }}.txt`]);
     assert((await Deno.stat(`${dir}/web1.tar`)).isFile);
-  } finally {
-    await Deno.remove(dir, { recursive: true });
-  }
-});
+  }));
 
 Deno.test("archive refuses an unknown template engine before anything runs", async () => {
   const context = testContext();

@@ -4,10 +4,10 @@ import { map, type Value } from "../../../lib/values/value.ts";
 import { makeBackup } from "../../../lib/filesystem/backups.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { run, testContext, testOpts } from "../../support/calls/job_context.ts";
+import { withTemporaryDirectory } from "../../support/files/temporary_directory.ts";
 
-Deno.test("a backup is restored and removed; the current file becomes a backup first", async () => {
-  const root = Deno.makeTempDirSync({ prefix: "backups_" });
-  try {
+Deno.test("a backup is restored and removed; the current file becomes a backup first", () =>
+  withTemporaryDirectory(async (root) => {
     const opts = testOpts({ root_dir: root });
     const { call } = testContext({ opts });
     const path = `${root}/f`;
@@ -47,10 +47,7 @@ Deno.test("a backup is restored and removed; the current file becomes a backup f
       map({ result: true, comment: `Successfully removed ${first}` }),
     );
     assertEquals(await call("file.list_backups", [path]), new Map());
-  } finally {
-    Deno.removeSync(root, { recursive: true });
-  }
-});
+  }));
 
 Deno.test("file.seek_write overwrites a part of a file, and returns the number of bytes", async () => {
   const path = Deno.makeTempFileSync({ prefix: "seek_" });
@@ -65,9 +62,8 @@ Deno.test("file.seek_write overwrites a part of a file, and returns the number o
   }
 });
 
-Deno.test("a backup of a removed file is restored, if its directory exists", async () => {
-  const root = Deno.makeTempDirSync({ prefix: "backups_" });
-  try {
+Deno.test("a backup of a removed file is restored, if its directory exists", () =>
+  withTemporaryDirectory(async (root) => {
     const opts = testOpts({ root_dir: root });
     const { call } = testContext({ opts });
     const path = `${root}/d/f`;
@@ -84,10 +80,7 @@ Deno.test("a backup of a removed file is restored, if its directory exists", asy
     const put = `Successfully restored ${location} to ${path}`;
     assertEquals(await call("file.restore_backup", [path, 0]), map({ result: true, comment: put }));
     assertEquals(Deno.readTextFileSync(path), "one");
-  } finally {
-    Deno.removeSync(root, { recursive: true });
-  }
-});
+  }));
 
 Deno.test("a backup that cannot be removed is named, with the system's reason", async () => {
   const root = Deno.makeTempDirSync({ prefix: "backups_" });

@@ -4,6 +4,7 @@ import { loadYaml } from "../../../lib/yaml/load.ts";
 import { YamlError } from "../../../lib/errors.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { testContext, testOpts } from "../../support/calls/job_context.ts";
+import { withTemporaryDirectory } from "../../support/files/temporary_directory.ts";
 
 interface Call {
   readonly fun: string;
@@ -39,9 +40,8 @@ function grainsOf(text: string | null): ValueMap {
 }
 
 for (const [i, { file, grains, calls }] of sequences.entries()) {
-  Deno.test(`functions that change grains return and write the same as Salt's, sequence ${i + 1}`, async () => {
-    const root = Deno.makeTempDirSync({ prefix: "grains_" });
-    try {
+  Deno.test(`functions that change grains return and write the same as Salt's, sequence ${i + 1}`, () =>
+    withTemporaryDirectory(async (root) => {
       const opts = testOpts({ root_dir: root, file_client: "local" });
       Deno.mkdirSync(opts.config_dir, { recursive: true });
       const path = `${opts.config_dir}/grains`;
@@ -55,15 +55,11 @@ for (const [i, { file, grains, calls }] of sequences.entries()) {
         } else assertEquals(result, toValue(expected), what);
         assertEquals(Deno.readTextFileSync(path), after, what);
       }
-    } finally {
-      Deno.removeSync(root, { recursive: true });
-    }
-  });
+    }));
 }
 
-Deno.test("a grain that was set is loaded by the minion, with or without the pillar", async () => {
-  const root = Deno.makeTempDirSync({ prefix: "grains_" });
-  try {
+Deno.test("a grain that was set is loaded by the minion, with or without the pillar", () =>
+  withTemporaryDirectory(async (root) => {
     const opts = testOpts({ root_dir: root });
     Deno.mkdirSync(opts.config_dir, { recursive: true });
     const refreshed: string[] = [];
@@ -76,7 +72,4 @@ Deno.test("a grain that was set is loaded by the minion, with or without the pil
     await context.call("grains.setval", ["role", "web"]);
     await context.call("grains.setval", ["role", "db"], new Map([["refresh_pillar", false]]));
     assertEquals(refreshed, ["grains", "pillar", "grains", "modules"]);
-  } finally {
-    Deno.removeSync(root, { recursive: true });
-  }
-});
+  }));

@@ -15,6 +15,7 @@ import { isMap, map, str, type Value, type ValueMap } from "../../../lib/values/
 import { assertEquals } from "../../support/assert.ts";
 import { listAt, mapAt, replaceIn } from "../../support/calls/call_cases.ts";
 import { testContext } from "../../support/calls/job_context.ts";
+import { withTemporaryDirectory } from "../../support/files/temporary_directory.ts";
 
 const JOB = testContext();
 
@@ -92,20 +93,15 @@ Deno.test("the functions of ip return, write and call the same as those of Pytho
   }
 });
 
-Deno.test("ip.get_routes of Debian shows the script of removed routes, even if the script of added routes is missing", async () => {
-  const root = Deno.makeTempDirSync({ prefix: "ip_" });
-  try {
+Deno.test("ip.get_routes of Debian shows the script of removed routes, even if the script of added routes is missing", () =>
+  withTemporaryDirectory(async (root) => {
     buildFiles(root, map({ "etc/network/if-down.d/route-eth0": "#!/bin/sh\nx\n" }));
     const given = { name: "get_routes", args: ["eth0"], kwargs: new Map<Value, Value>(), context: JOB };
     assertEquals(await invoke(debianIp(root).get_routes, given), ["#!/bin/sh\n", "x\n"]);
-  } finally {
-    Deno.removeSync(root, { recursive: true });
-  }
-});
+  }));
 
-Deno.test("ip.build_interface of Red Hat warns of parameters of bridges that the kernel does not take", async () => {
-  const root = Deno.makeTempDirSync({ prefix: "ip_" });
-  try {
+Deno.test("ip.build_interface of Red Hat warns of parameters of bridges that the kernel does not take", () =>
+  withTemporaryDirectory(async (root) => {
     buildFiles(root, map({ "etc/sysconfig/network-scripts/": "" }));
     const logged: string[] = [];
     const context: JobContext = {
@@ -119,7 +115,4 @@ Deno.test("ip.build_interface of Red Hat warns of parameters of bridges that the
     const lines = await invoke(rhIp(root).build_interface, { ...given, context });
     assertEquals(Array.isArray(lines) && lines.includes('DEVICE="br0"'), true);
     assertEquals(logged.filter((line) => line.startsWith("warning: Failed to set sysctl: net.bridge.")).length, 3);
-  } finally {
-    Deno.removeSync(root, { recursive: true });
-  }
-});
+  }));

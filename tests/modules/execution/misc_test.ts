@@ -4,12 +4,12 @@ import type { JobContext } from "../../../lib/plugins/job_context.ts";
 import { isMap, map, type Value, type ValueMap } from "../../../lib/values/value.ts";
 import { run, testContext, testOpts } from "../../support/calls/job_context.ts";
 import { RecordedPrograms } from "../../support/calls/recorded_program.ts";
+import { withTemporaryDirectory } from "../../support/files/temporary_directory.ts";
 
 const PEM = "-----BEGIN PUBLIC KEY-----\nMFwwDQYJKoZIhvcNAQEBBQADSwAwSAJBAK\n-----END PUBLIC KEY-----\n";
 
-Deno.test("key.finger and key.finger_master are fingerprints of the files in pki_dir, empty without them", async () => {
-  const root = await Deno.makeTempDir({ prefix: "key" });
-  try {
+Deno.test("key.finger and key.finger_master are fingerprints of the files in pki_dir, empty without them", () =>
+  withTemporaryDirectory(async (root) => {
     const opts = testOpts({ root_dir: root });
     const context = testContext({ opts });
     assertEquals(await context.call("key.finger"), "");
@@ -19,10 +19,7 @@ Deno.test("key.finger and key.finger_master are fingerprints of the files in pki
     assertEquals(await context.call("key.finger"), fingerprint(PEM, "sha256"));
     assertEquals(await context.call("key.finger", ["md5"]), fingerprint(PEM, "md5"));
     assertEquals(await context.call("key.finger_master"), fingerprint(`${PEM}\n`, "sha256"));
-  } finally {
-    await Deno.remove(root, { recursive: true });
-  }
-});
+  }));
 
 /** A context whose master records its requests, and acknowledges them if the answer is None. */
 function withMaster(

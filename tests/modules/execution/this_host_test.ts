@@ -9,6 +9,7 @@ import { isThere } from "../../../lib/os/file_kind.ts";
 import { isMap, map, str, type Value, type ValueMap } from "../../../lib/values/value.ts";
 import { assert, assertEquals, assertRejects } from "../../support/assert.ts";
 import { testContext } from "../../support/calls/job_context.ts";
+import { withTemporaryDirectory } from "../../support/files/temporary_directory.ts";
 
 const onLinux = { ignore: Deno.build.os !== "linux" };
 
@@ -55,22 +56,22 @@ Deno.test("ps lists processes with their data from /proc", onLinux, async () => 
   }
 });
 
-Deno.test("ps.pkill ends the processes of a name, and no others", onLinux, async () => {
-  const directory = await Deno.makeTempDir({ prefix: "this_host_" });
-  try {
-    // The kernel keeps 15 characters of a name.
-    const name = `pk${Deno.pid}x`;
-    await Deno.copyFile("/bin/sleep", `${directory}/${name}`);
-    const child = new Deno.Command(`${directory}/${name}`, { args: ["60"] }).spawn();
-    while (await call("ps.pgrep", [name]) === null) await new Promise((resolve) => setTimeout(resolve, 5));
-    assertEquals(await call("ps.pkill", [name], { user: "nobody-of-this-name" }), null);
-    assertEquals(await call("ps.pkill", [name], { signal: 9 }), map({ killed: [child.pid] }));
-    assertEquals((await child.status).signal, "SIGKILL");
-    assertEquals(await call("ps.pkill", [name]), null);
-  } finally {
-    await Deno.remove(directory, { recursive: true });
-  }
-});
+Deno.test(
+  "ps.pkill ends the processes of a name, and no others",
+  onLinux,
+  () =>
+    withTemporaryDirectory(async (directory) => {
+      // The kernel keeps 15 characters of a name.
+      const name = `pk${Deno.pid}x`;
+      await Deno.copyFile("/bin/sleep", `${directory}/${name}`);
+      const child = new Deno.Command(`${directory}/${name}`, { args: ["60"] }).spawn();
+      while (await call("ps.pgrep", [name]) === null) await new Promise((resolve) => setTimeout(resolve, 5));
+      assertEquals(await call("ps.pkill", [name], { user: "nobody-of-this-name" }), null);
+      assertEquals(await call("ps.pkill", [name], { signal: 9 }), map({ killed: [child.pid] }));
+      assertEquals((await child.status).signal, "SIGKILL");
+      assertEquals(await call("ps.pkill", [name]), null);
+    }),
+);
 
 Deno.test("ps shows processors, memory and the start of the host", onLinux, async () => {
   const processors = Deno.readTextFileSync("/proc/stat").split("\n").filter((line) => /^cpu\d/.test(line)).length;

@@ -7,6 +7,7 @@ import { assert, assertEquals } from "../../support/assert.ts";
 import { testContext } from "../../support/calls/job_context.ts";
 import { messageOf } from "../../../lib/errors.ts";
 import { isMap, map, str, type Value, type ValueMap } from "../../../lib/values/value.ts";
+import { withTemporaryDirectory } from "../../support/files/temporary_directory.ts";
 
 interface Answer {
   readonly value?: unknown;
@@ -147,9 +148,8 @@ for (const testCase of corpus.lists) {
   });
 }
 
-Deno.test("x509.create_private_key makes keys of each kind, and only their owner can read them", async () => {
-  const directory = await Deno.makeTempDir({ prefix: "x509_" });
-  try {
+Deno.test("x509.create_private_key makes keys of each kind, and only their owner can read them", () =>
+  withTemporaryDirectory(async (directory) => {
     for (const [algo, size] of [["rsa", 2048], ["ec", 384], ["ed25519", null], ["ed448", null]] as const) {
       const path = `${directory}/${algo}.key`;
       const made = await call("create_private_key", { algo, keysize: size, passphrase: "secret", path });
@@ -159,10 +159,7 @@ Deno.test("x509.create_private_key makes keys of each kind, and only their owner
       const wrong = await answer("get_public_key", { key: path, passphrase: "other" });
       assertEquals(wrong.error, "Bad decrypt - is the password correct?");
     }
-  } finally {
-    await Deno.remove(directory, { recursive: true });
-  }
-});
+  }));
 
 Deno.test("x509.create_private_key writes DER that only its owner can read", async () => {
   const path = await Deno.makeTempFile({ prefix: "x509_" });
@@ -175,19 +172,15 @@ Deno.test("x509.create_private_key writes DER that only its owner can read", asy
   }
 });
 
-Deno.test("x509.create_certificate copies only into its folder, whatever the common name is", async () => {
-  const directory = await Deno.makeTempDir({ prefix: "x509_" });
-  try {
+Deno.test("x509.create_certificate copies only into its folder, whatever the common name is", () =>
+  withTemporaryDirectory(async (directory) => {
     const key = await call("create_private_key", { algo: "ed25519" });
     const copied = { copypath: `${directory}/copies`, prepend_cn: true, serial_number: 255 };
     await Deno.mkdir(copied.copypath);
     await call("create_certificate", { signing_private_key: key, CN: "../outside", ...copied });
     assertEquals([...Deno.readDirSync(directory)].map(({ name }) => name), ["copies"]);
     assertEquals([...Deno.readDirSync(copied.copypath)].map(({ name }) => name), [".._outside-ff.crt"]);
-  } finally {
-    await Deno.remove(directory, { recursive: true });
-  }
-});
+  }));
 
 Deno.test("x509.expired, expires and will_expire report the end of a certificate", async () => {
   const certificate = corpus.certificates[0].made.value;

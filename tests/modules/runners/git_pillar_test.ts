@@ -3,10 +3,10 @@ import { repr } from "../../../lib/values/value.ts";
 import { assertEquals, assertRejects } from "../../support/assert.ts";
 import { git } from "../../support/files/file_server.ts";
 import { withRunnerFixture } from "../../support/fleet/runner_services.ts";
+import { withTemporaryDirectory } from "../../support/files/temporary_directory.ts";
 
-Deno.test("git_pillar.update fetches the repositories of pillar, cache.clear_git_lock removes their locks", async () => {
-  const repository = await Deno.makeTempDir({ prefix: "git_pillar_" });
-  try {
+Deno.test("git_pillar.update fetches the repositories of pillar, cache.clear_git_lock removes their locks", () =>
+  withTemporaryDirectory(async (repository) => {
     await git(["init", "--quiet", "--initial-branch=main", repository]);
     await git(
       ["-C", repository, "fast-import", "--quiet"],
@@ -29,7 +29,4 @@ Deno.test("git_pillar.update fetches the repositories of pillar, cache.clear_git
     await withRunnerFixture(async ({ call }) => {
       await assertRejects(() => call("git_pillar.update"), CommandError, "No git_pillar remotes are configured");
     });
-  } finally {
-    await Deno.remove(repository, { recursive: true });
-  }
-});
+  }));

@@ -17,6 +17,7 @@ import { eventually } from "../../support/eventually.ts";
 import { git } from "../../support/files/file_server.ts";
 import { type RunnerFixture, withRunnerFixture } from "../../support/fleet/runner_services.ts";
 import { batchState } from "../../support/fleet/batch_state.ts";
+import { withTemporaryDirectory } from "../../support/files/temporary_directory.ts";
 
 const JID = "20250102030405000001";
 
@@ -212,9 +213,8 @@ Deno.test("bus.subscribers shows the counts of the bus, and nothing without a bu
     );
   }));
 
-Deno.test("git_pillar.update reports that a repository with a lock is not fetched", async () => {
-  const repository = await Deno.makeTempDir({ prefix: "git_pillar_" });
-  try {
+Deno.test("git_pillar.update reports that a repository with a lock is not fetched", () =>
+  withTemporaryDirectory(async (repository) => {
     await git(["init", "--quiet", "--initial-branch=main", repository]);
     const url = `file://${repository}`;
     await withRunnerFixture(async ({ call, context, done }) => {
@@ -228,10 +228,7 @@ Deno.test("git_pillar.update reports that a repository with a lock is not fetche
       const cleared = await call("cache.clear_git_lock", ["git_pillar"]);
       assert(isMap(cleared) && cleared.has("cleared"), repr(cleared));
     }, `ext_pillar:\n  - git: ["main ${url}"]\n`);
-  } finally {
-    await Deno.remove(repository, { recursive: true });
-  }
-});
+  }));
 
 Deno.test("cache.clear_git_lock accepts Salt's roles; targets of the cache are read by their given type", () =>
   withRunnerFixture(async ({ call, context }) => {

@@ -4,6 +4,7 @@ import { map } from "../../../lib/values/value.ts";
 import { assertEquals, assertRejects } from "../../support/assert.ts";
 import { callState } from "../../support/calls/state_call.ts";
 import { SearchPath } from "../../support/search_path.ts";
+import { withTemporaryDirectory } from "../../support/files/temporary_directory.ts";
 
 Deno.test("a device is formatted by disk.format, and counts as formatted when blkid reports the type", async () => {
   const root = await Deno.makeTempDir({ prefix: "blockdev_" });
@@ -38,9 +39,8 @@ Deno.test("a device is formatted by disk.format, and counts as formatted when bl
   }
 });
 
-Deno.test("the end of the job ends the wait for blkid to see the file system", async () => {
-  const root = await Deno.makeTempDir({ prefix: "blockdev_" });
-  try {
+Deno.test("the end of the job ends the wait for blkid to see the file system", () =>
+  withTemporaryDirectory(async (root) => {
     await Deno.writeTextFile(`${root}/mkfs.ext4`, "#!/bin/sh\n", { mode: 0o755 });
     await Deno.writeTextFile(`${root}/dev`, "");
     using _ = new SearchPath(root);
@@ -56,7 +56,4 @@ Deno.test("the end of the job ends the wait for blkid to see the file system", a
       "the job was ended",
     );
     assertEquals(called, ["cmd.run", "disk.format", "cmd.run"]);
-  } finally {
-    await Deno.remove(root, { recursive: true });
-  }
-});
+  }));

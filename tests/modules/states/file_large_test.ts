@@ -8,14 +8,14 @@ import { isMap } from "../../../lib/values/value.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { testContext, testOpts } from "../../support/calls/job_context.ts";
 import { callState } from "../../support/calls/state_call.ts";
+import { withTemporaryDirectory } from "../../support/files/temporary_directory.ts";
 
 const SIZE = 192 * 1024 * 1024;
 /** The memory that the states may use besides the program itself. */
 const MAX_MEMORY = 96 * 1024 * 1024;
 
-Deno.test("file.managed and file.copy of a large file need little memory, and make no diff", async () => {
-  const root = await Deno.makeTempDir({ prefix: "large_" });
-  try {
+Deno.test("file.managed and file.copy of a large file need little memory, and make no diff", () =>
+  withTemporaryDirectory(async (root) => {
     const job = testContext({ opts: testOpts({ root_dir: `${root}/minion`, file_client: "local" }) });
     const [source, name] = [`${root}/source`, `${root}/name`];
     // A sparse file needs no disk space; it is read as zeros.
@@ -36,14 +36,10 @@ Deno.test("file.managed and file.copy of a large file need little memory, and ma
     assertEquals((await Deno.stat(`${root}/copy`)).size, SIZE);
     const taken = Deno.memoryUsage().rss - before;
     assert(taken < MAX_MEMORY, `${taken} bytes of memory for files of ${SIZE}`);
-  } finally {
-    await Deno.remove(root, { recursive: true });
-  }
-});
+  }));
 
-Deno.test("file.managed of a large text reports that it makes no diff", async () => {
-  const root = await Deno.makeTempDir({ prefix: "large_" });
-  try {
+Deno.test("file.managed of a large text reports that it makes no diff", () =>
+  withTemporaryDirectory(async (root) => {
     const line = `${"x".repeat(1023)}\n`;
     const [source, name] = [`${root}/source`, `${root}/name`];
     await Deno.writeTextFile(source, line.repeat(17 * 1024));
@@ -55,7 +51,4 @@ Deno.test("file.managed of a large text reports that it makes no diff", async ()
       `Replace a file of 6 bytes with one of ${17 * 1024 * 1024} bytes, too large for a diff`,
     );
     assertEquals(await Deno.readTextFile(name), await Deno.readTextFile(source));
-  } finally {
-    await Deno.remove(root, { recursive: true });
-  }
-});
+  }));

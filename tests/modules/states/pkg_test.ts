@@ -14,6 +14,7 @@ import { assert, assertEquals, assertStringIncludes } from "../../support/assert
 import { testContext, testOpts } from "../../support/calls/job_context.ts";
 import { callState, stateContext } from "../../support/calls/state_call.ts";
 import { filesBelow } from "../../support/tree.ts";
+import { withTemporaryDirectory } from "../../support/files/temporary_directory.ts";
 
 const GRAINS = map({ os: "Debian", os_family: "Debian", osarch: "amd64", cpuarch: "x86_64", kernel: "Linux" });
 /** The files below a directory with their contents, without the caches that apt computes from its lists. */
@@ -132,9 +133,8 @@ Deno.test({
   },
 });
 
-Deno.test("the first state that installs reads the lists of packages, and the next ones do not", async () => {
-  const root = await Deno.makeTempDir({ prefix: "pkg_state_" });
-  try {
+Deno.test("the first state that installs reads the lists of packages, and the next ones do not", () =>
+  withTemporaryDirectory(async (root) => {
     const opts = testOpts({ root_dir: root });
     const refreshes: Value[] = [];
     const call = (name: string, _args: Value[] = [], kwargs: ValueMap = new Map()): Promise<Value> => {
@@ -157,10 +157,7 @@ Deno.test("the first state that installs reads the lists of packages, and the ne
     await run({ refresh: true });
     assertEquals(refreshes, [false, false, true, false, true]);
     assertEquals([wantsRefresh(null, opts), wantsRefresh(false, opts)], [true, false]);
-  } finally {
-    await Deno.remove(root, { recursive: true });
-  }
-});
+  }));
 
 /** A chunk of the module pkg. */
 function chunk(name: string, more: Record<string, unknown> = {}): ValueMap {

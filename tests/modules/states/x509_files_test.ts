@@ -5,6 +5,7 @@ import { absent, manage, type Wanted } from "../../../modules/states/_x509_files
 import { assert, assertEquals, assertRejects } from "../../support/assert.ts";
 import { callState, stateContext } from "../../support/calls/state_call.ts";
 import { openTree } from "../../support/calls/state_tree.ts";
+import { withTemporaryDirectory } from "../../support/files/temporary_directory.ts";
 
 /** Runs {@linkcode manage}. @param answer The answer of `state.single`, which replaces file.managed. */
 async function managed(name: string, given: Partial<Wanted>, answer: Value) {
@@ -49,9 +50,8 @@ Deno.test("a value that is not text is not written to a file", async () => {
   assertEquals(calls, []);
 });
 
-Deno.test("a link that is not followed is removed, and its target stays", async () => {
-  const dir = await Deno.makeTempDir();
-  try {
+Deno.test("a link that is not followed is removed, and its target stays", () =>
+  withTemporaryDirectory(async (dir) => {
     await Deno.writeTextFile(`${dir}/target`, "old");
     await Deno.symlink(`${dir}/target`, `${dir}/x.crt`);
     const { result, calls } = await managed(`${dir}/x.crt`, { file: map({ follow_symlinks: false }) }, DONE);
@@ -59,10 +59,7 @@ Deno.test("a link that is not followed is removed, and its target stays", async 
     assertEquals(calls.map((call) => call.get("contents")), [null, "made\n"]);
     assertEquals([...Deno.readDirSync(dir)].map((one) => one.name), ["target"]);
     assertEquals(await Deno.readTextFile(`${dir}/target`), "old");
-  } finally {
-    await Deno.remove(dir, { recursive: true });
-  }
-});
+  }));
 
 /** Keys and digests; an RSA key is slow to make. */
 const SIGNERS: readonly (readonly [algo: string, more: Readonly<Record<string, unknown>>, digest: string])[] = [
