@@ -24,7 +24,7 @@ export const EXECUTABLE_ROWS: readonly Row[] = [
     pythons: [],
     runs: 1,
     long: true,
-    measure: async () => (await Deno.stat(`${await executables()}/salt`)).size / 2 ** 20,
+    measure: async () => (await Deno.stat(`${await executables()}/salt`)).size / 1e6,
   },
   {
     name: "exe-cold",
