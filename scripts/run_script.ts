@@ -17,13 +17,17 @@ export interface ScriptErrors {
   readonly failures?: readonly (new (...args: never[]) => Error)[];
 }
 
-/** Runs `main` with the words of the command line, and ends the process with its exit code; 64 for an {@linkcode OptionError}. */
+/**
+ * Runs `main` with the words of the command line, and ends the process with the exit code that it returns; without one
+ * the process goes on as long as it has work. An {@linkcode OptionError} ends it with 64.
+ */
 export async function runScript(
   main: (argv: string[]) => Promise<number | void>,
   { name, usage = "", failures = [] }: ScriptErrors,
-): Promise<never> {
+): Promise<void> {
   try {
-    Deno.exit(await main(Deno.args) ?? 0);
+    const code = await main(Deno.args);
+    if (code !== undefined) Deno.exit(code);
   } catch (error) {
     if (error instanceof OptionError) {
       writeError(`${name}: ${error.message}\n${usage}`);
