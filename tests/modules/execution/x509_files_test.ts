@@ -8,6 +8,7 @@ import { type TestContext, testContext } from "../../support/calls/job_context.t
 import { messageOf } from "../../../lib/errors.ts";
 import { callFunction } from "../../../lib/plugins/execution.ts";
 import { isMap, map, str, type Value, type ValueMap } from "../../../lib/values/value.ts";
+import { makeTemporaryDirectory } from "../../support/files/temporary_directory.ts";
 
 interface Call {
   readonly fun: string;
@@ -80,7 +81,7 @@ function minion(): TestContext {
 
 for (const { name, calls, files } of corpus.situations) {
   Deno.test(`x509 gives Salt's results: ${name}`, async (t) => {
-    const folder = await Deno.makeTempDir({ prefix: "x509_" });
+    const folder = makeTemporaryDirectory("x509_");
     const context = minion();
     try {
       for (const [index, { fun, args, value, error }] of calls.entries()) {

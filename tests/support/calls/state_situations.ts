@@ -12,6 +12,7 @@ import { loadCatalogue } from "../../../lib/worker/catalogue.ts";
 import { assert, assertEquals } from "../assert.ts";
 import { build, listAt, mapAt, replaceIn, snapshot } from "./call_cases.ts";
 import { run, testContext, testOpts } from "./job_context.ts";
+import { makeTemporaryDirectory } from "../files/temporary_directory.ts";
 
 /** Placeholder for the directory of a situation. */
 const ROOT = "@@";
@@ -60,7 +61,7 @@ export function testSituations(families: readonly string[]): void {
 }
 
 async function check(situation: ValueMap): Promise<void> {
-  const home = await Deno.makeTempDir({ prefix: "situation_" });
+  const home = makeTemporaryDirectory("situation_");
   const environment = Deno.env.toObject();
   for (const [name, value] of Object.entries(ENVIRONMENT)) Deno.env.set(name, value);
   try {
