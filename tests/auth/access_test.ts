@@ -7,7 +7,7 @@ import { matchesGlob } from "../../lib/text/glob.ts";
 import { map, toValue, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertNotEquals, assertThrows } from "../support/assert.ts";
 import { asMap } from "../support/fleet/scripted_minion.ts";
-import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
+import { withTemporaryDirectory } from "../support/temporary_directory.ts";
 
 function rules(value: unknown): ValueMap {
   return asMap(toValue(value));

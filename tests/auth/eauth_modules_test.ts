@@ -14,7 +14,7 @@ import { ConfigError } from "../../lib/errors.ts";
 import { isMap, map, type Value } from "../../lib/values/value.ts";
 import { assertEquals, assertRejects } from "../support/assert.ts";
 import { recordingLogger } from "../support/fleet/services.ts";
-import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
+import { withTemporaryDirectory } from "../support/temporary_directory.ts";
 
 async function make(root: string, name: string, options: Record<string, Value>): Promise<EauthModule> {
   const { opts } = loadMasterConfig({ configDir: root, overrides: { root_dir: root, ...options } });

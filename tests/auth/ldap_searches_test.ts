@@ -10,7 +10,7 @@ import { loadMasterConfig } from "../../lib/config/load.ts";
 import type { Value } from "../../lib/values/value.ts";
 import { assertEquals } from "../support/assert.ts";
 import { type DirectoryEntry, LdapDirectory } from "../support/ldap_directory.ts";
-import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
+import { withTemporaryDirectory } from "../support/temporary_directory.ts";
 
 interface Case {
   readonly username: string;

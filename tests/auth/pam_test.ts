@@ -11,7 +11,7 @@ import { map } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertMatch, assertRejects } from "../support/assert.ts";
 import { OtherUser } from "../support/other_user.ts";
 import { recordingLogger } from "../support/fleet/services.ts";
-import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
+import { withTemporaryDirectory } from "../support/temporary_directory.ts";
 
 /**
  * `password` accepts the user fred with his password through a script of pam_exec; `locked` refuses his account;

@@ -1,6 +1,6 @@
 import { profiled } from "../../lib/cli/profiled.ts";
 import { assert, assertEquals, assertRejects } from "../support/assert.ts";
-import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
+import { withTemporaryDirectory } from "../support/temporary_directory.ts";
 
 Deno.test("--enable-profiling writes a profile to --profiling-path, also for a command that fails; without it no file is written", () =>
   withTemporaryDirectory(async (root) => {

@@ -8,7 +8,7 @@ import { assert, assertEquals, assertMatch, assertStringIncludes } from "../supp
 import { eventually } from "../support/eventually.ts";
 import { type Fleet, fleetTest, type Run } from "../support/fleet/fleet.ts";
 import { failedText, IMPATIENT, NOBODY } from "../support/fleet/salt_texts.ts";
-import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
+import { withTemporaryDirectory } from "../support/temporary_directory.ts";
 
 const INTERRUPTED = "\nExiting gracefully on Ctrl-c";
 

@@ -10,7 +10,7 @@ import { runSaltCp } from "../../lib/commands/salt_cp.ts";
 import { runSaltKey } from "../../lib/commands/salt_key.ts";
 import { runSaltRun } from "../../lib/commands/salt_run.ts";
 import { assertStringIncludes } from "../support/assert.ts";
-import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
+import { withTemporaryDirectory } from "../support/temporary_directory.ts";
 
 const none = () => Promise.reject(new Error("nothing is fired or run here"));
 

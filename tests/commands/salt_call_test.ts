@@ -6,7 +6,7 @@ import { loadYaml } from "../../lib/yaml/load.ts";
 import { assert, assertEquals, assertMatch } from "../support/assert.ts";
 import { eventually, WITHIN_MS } from "../support/eventually.ts";
 import { Fleet, fleetTest, untilKey } from "../support/fleet/fleet.ts";
-import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
+import { withTemporaryDirectory } from "../support/temporary_directory.ts";
 
 /** The expected result of one run. A string is compared exactly, except that `JID` matches any job id. */
 interface Case {

@@ -12,7 +12,7 @@ import { assert, assertEquals, assertRejects, assertStringIncludes, assertThrows
 import { type Fleet, fleetTest, type Run } from "../support/fleet/fleet.ts";
 import { run as runFunction, testContext } from "../support/calls/job_context.ts";
 import { failedText, IMPATIENT } from "../support/fleet/salt_texts.ts";
-import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
+import { withTemporaryDirectory } from "../support/temporary_directory.ts";
 
 async function saltCp(fleet: Fleet, ...argv: string[]): Promise<Run> {
   let out = "", err = "";

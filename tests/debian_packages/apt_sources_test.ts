@@ -11,7 +11,7 @@ import { isMap, map, str, type Value } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertThrows } from "../support/assert.ts";
 import { testContext } from "../support/calls/job_context.ts";
 import { parseJson } from "../../lib/values/json_read.ts";
-import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
+import { withTemporaryDirectory } from "../support/temporary_directory.ts";
 
 const CORPUS = parseJson(Deno.readTextFileSync(new URL("../corpus/packages.json", import.meta.url)));
 

@@ -6,7 +6,7 @@
 import { copyOwnFile } from "../../lib/fileclient/own_file.ts";
 import { hashHex } from "../../lib/crypto/hash.ts";
 import { assertEquals, assertRejects } from "../support/assert.ts";
-import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
+import { withTemporaryDirectory } from "../support/temporary_directory.ts";
 
 const hashOf = (text: string) => ({ hashType: "sha256", hsum: hashHex(new TextEncoder().encode(text), "sha256") });
 

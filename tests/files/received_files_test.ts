@@ -1,6 +1,6 @@
 import { pushedFiles, receivePiece } from "../../lib/files/received_files.ts";
 import { assertEquals } from "../support/assert.ts";
-import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
+import { withTemporaryDirectory } from "../support/temporary_directory.ts";
 
 /** The path and offset of a chunk, its text, and the file size that the minion declares. */
 type Piece = readonly [path: string, loc: number, text: string, size?: number];

@@ -2,7 +2,7 @@
 
 import { listBackups, listBackupsDirectory } from "../../lib/filesystem/backups.ts";
 import { assertEquals } from "../support/assert.ts";
-import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
+import { withTemporaryDirectory } from "../support/temporary_directory.ts";
 
 Deno.test("a backup is a file whose name ends with a valid time", () =>
   withTemporaryDirectory((cachedir) => {

@@ -2,7 +2,7 @@
 
 import { fileStatus } from "../../lib/filesystem/status.ts";
 import { assertEquals } from "../support/assert.ts";
-import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
+import { withTemporaryDirectory } from "../support/temporary_directory.ts";
 
 Deno.test("without the C library the times of a file, also of a link itself, come from the runtime", () =>
   withTemporaryDirectory(async (directory) => {

@@ -14,7 +14,7 @@ import { fileAt, parseBatch } from "../../lib/git_remotes/tree.ts";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "../support/assert.ts";
 import { git } from "../support/files/file_server.ts";
 import { SearchPath } from "../support/search_path.ts";
-import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
+import { withTemporaryDirectory } from "../support/temporary_directory.ts";
 
 const DAY_MS = 86_400_000;
 

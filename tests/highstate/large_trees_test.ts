@@ -8,7 +8,7 @@ import { loadCatalogue } from "../../lib/worker/catalogue.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
 import { run, testContext, testOpts } from "../support/calls/job_context.ts";
 import { withPillar } from "../support/files/pillar_scope.ts";
-import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
+import { withTemporaryDirectory } from "../support/temporary_directory.ts";
 
 Deno.test("a file that includes 10,000 others is compiled, also with a circular include", () =>
   withTemporaryDirectory(async (root) => {

@@ -22,7 +22,7 @@ import { encode } from "../../lib/values/msgpack.ts";
 import { map } from "../../lib/values/value.ts";
 import { assertEquals, assertRejects, assertThrows } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
-import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
+import { withTemporaryDirectory } from "../support/temporary_directory.ts";
 
 const JID = "20260102030405000001", OTHER = "20260102030405000002";
 const REASON = new Error("The job was told to end");

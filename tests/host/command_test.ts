@@ -13,7 +13,7 @@ import {
   assertThrows,
 } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
-import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
+import { withTemporaryDirectory } from "../support/temporary_directory.ts";
 
 interface Recorder extends CommandHost {
   readonly children: [number, string][];

@@ -10,7 +10,7 @@ import { findUser } from "../../lib/os/users.ts";
 import { assertEquals, assertMatch, assertRejects } from "../support/assert.ts";
 import { testContext } from "../support/calls/job_context.ts";
 import { RecordedPrograms } from "../support/calls/recorded_program.ts";
-import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
+import { withTemporaryDirectory } from "../support/temporary_directory.ts";
 
 Deno.test("a script that does not render leaves no copy", () =>
   withTemporaryDirectory(async (directory) => {

@@ -3,7 +3,7 @@
 import { signMasterKey } from "../../lib/keys/master_signature.ts";
 import { KeyError } from "../../lib/errors.ts";
 import { assertEquals, assertRejects } from "../support/assert.ts";
-import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
+import { withTemporaryDirectory } from "../support/temporary_directory.ts";
 
 Deno.test("a signature needs a private key that signs, and a public key that is signed", () =>
   withTemporaryDirectory(async (pkiDir) => {

@@ -8,7 +8,7 @@ import { decode } from "../../lib/values/msgpack.ts";
 import { repr } from "../../lib/values/value.ts";
 import { assertEquals, assertMatch } from "../support/assert.ts";
 import { memoryLog } from "../support/fleet/scripted_master.ts";
-import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
+import { withTemporaryDirectory } from "../support/temporary_directory.ts";
 
 Deno.test("a module of the operator that cannot be loaded is named in the master's log, and pillar is compiled without it", () =>
   withTemporaryDirectory(async (root) => {

@@ -4,7 +4,7 @@ import { loadGrains } from "../../lib/minion/grains.ts";
 import { thisHost } from "../../modules/grains/core.ts";
 import { assertEquals } from "../support/assert.ts";
 import { testOpts } from "../support/calls/job_context.ts";
-import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
+import { withTemporaryDirectory } from "../support/temporary_directory.ts";
 
 Deno.test("with enable_fqdns_grains a host without addresses has no names, and is asked for none", () =>
   withTemporaryDirectory(async (root) => {

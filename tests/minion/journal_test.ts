@@ -7,7 +7,7 @@ import { map, type Value } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
 import { testOpts } from "../support/calls/job_context.ts";
 import { recordingLogger } from "../support/fleet/services.ts";
-import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
+import { withTemporaryDirectory } from "../support/temporary_directory.ts";
 
 const JIDS = [1, 2, 3].map((i) => `2026010100000000000${i}`);
 const SPOOLED = "00000000000000000001.p";

@@ -8,7 +8,7 @@ import { loadYaml } from "../../lib/yaml/load.ts";
 import { assertEquals, assertStringIncludes } from "../support/assert.ts";
 import { testOpts } from "../support/calls/job_context.ts";
 import { recordingLogger } from "../support/fleet/services.ts";
-import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
+import { withTemporaryDirectory } from "../support/temporary_directory.ts";
 
 Deno.test("pass_to_ext_pillars passes options by name or by path; missing ones are left out", () => {
   const opts = testOpts({

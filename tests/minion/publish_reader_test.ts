@@ -8,7 +8,7 @@ import type { Credentials } from "../../lib/minion/sign_in.ts";
 import { map, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "../support/assert.ts";
 import { MasterKeys, memoryLog, type PublishLies, TEST_KEY_BITS } from "../support/fleet/scripted_master.ts";
-import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
+import { withTemporaryDirectory } from "../support/temporary_directory.ts";
 
 const [stranger, masterKey] = await Promise.all([1, 2].map(() => PrivateKey.generate(TEST_KEY_BITS)));
 

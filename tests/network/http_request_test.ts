@@ -5,7 +5,7 @@ import { joinBytes } from "../../lib/values/join_bytes.ts";
 import { assertEquals, assertMatch, assertRejects } from "../support/assert.ts";
 import { makeCertificate } from "../support/certificate.ts";
 import { AT_ONCE_MS } from "../support/time.ts";
-import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
+import { withTemporaryDirectory } from "../support/temporary_directory.ts";
 
 const TEXT = "a response ".repeat(20);
 

@@ -4,7 +4,7 @@ import { isMap, map, str, type Value, type ValueMap } from "../../lib/values/val
 import { CommandError, messageOf } from "../../lib/errors.ts";
 import { assert, assertEquals, assertRejects } from "../support/assert.ts";
 import { testContext } from "../support/calls/job_context.ts";
-import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
+import { withTemporaryDirectory } from "../support/temporary_directory.ts";
 
 const AGENT = "Salt/3008.3 http.query()";
 

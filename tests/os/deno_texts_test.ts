@@ -14,7 +14,7 @@ import {
 } from "../../lib/os/deno_texts.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { run } from "../support/processes.ts";
-import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
+import { withTemporaryDirectory } from "../support/temporary_directory.ts";
 
 const LINUX = { ignore: Deno.build.os !== "linux" };
 

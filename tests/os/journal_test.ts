@@ -6,7 +6,7 @@ import { TimeBudget } from "../../lib/os/time_budget.ts";
 import { map, type Value } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertMatch, assertRejects } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
-import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
+import { withTemporaryDirectory } from "../support/temporary_directory.ts";
 
 function options(directory: string, log: string[] = []): JournalOptions {
   return { directory: `${directory}/journal`, files: [directory], log: (line) => log.push(line) };

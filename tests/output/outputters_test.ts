@@ -10,7 +10,7 @@ import { UsageError } from "../../lib/errors.ts";
 import { float, int, type Value } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertThrows } from "../support/assert.ts";
 import corpus from "../corpus/output.json" with { type: "json" };
-import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
+import { withTemporaryDirectory } from "../support/temporary_directory.ts";
 
 /** The options of each column of the corpus. */
 const MODES: Record<string, OutputOptions> = {

@@ -8,7 +8,7 @@ import type { JobContext } from "../../lib/plugins/job_context.ts";
 import { map, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { testContext } from "../support/calls/job_context.ts";
-import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
+import { withTemporaryDirectory } from "../support/temporary_directory.ts";
 
 /** dpkg's directory with a list of packages, and programs that answer from maps and record their calls. */
 class Host implements Disposable {

@@ -17,7 +17,7 @@ import { map, str, type Value } from "../../lib/values/value.ts";
 import { assertEquals, assertRejects } from "../support/assert.ts";
 import { type TestContext, testContext, testOpts } from "../support/calls/job_context.ts";
 import { ProgramNames } from "../support/calls/program_calls.ts";
-import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
+import { withTemporaryDirectory } from "../support/temporary_directory.ts";
 
 /** Programs by the words that they are started with: what they print, or their return code. */
 function programs(

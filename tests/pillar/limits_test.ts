@@ -13,7 +13,7 @@ import { encode } from "../../lib/values/msgpack.ts";
 import { map, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { assertEquals, assertStringIncludes, assertThrows } from "../support/assert.ts";
 import { withPillar } from "../support/files/pillar_scope.ts";
-import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
+import { withTemporaryDirectory } from "../support/temporary_directory.ts";
 
 Deno.test("no name leads out of the directories of pillar, and an endless tree is not read", () =>
   withTemporaryDirectory((root) => {

@@ -4,7 +4,7 @@ import { daemonize } from "../../lib/process/daemon.ts";
 import { PreflightError } from "../../lib/errors.ts";
 import { claimPidFile, isRunning, readPid } from "../../lib/process/pid_file.ts";
 import { DENO_RUN, operatorCommand, selfCommand } from "../../lib/process/self_command.ts";
-import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
+import { withTemporaryDirectory } from "../support/temporary_directory.ts";
 
 /** The service that the tests start; its file name is `salt-test`. */
 const SERVICE = `

@@ -12,7 +12,7 @@ import { formatRecord } from "../../lib/process/log_format.ts";
 import { consoleSink, fileSink, openLog } from "../../lib/process/log_sinks.ts";
 import { masterOptions } from "../../lib/config/options.ts";
 import { map } from "../../lib/values/value.ts";
-import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
+import { withTemporaryDirectory } from "../support/temporary_directory.ts";
 
 const PLAIN = { format: "[%(levelname)-8s] %(message)s", datefmt: "%H:%M:%S", colours: false };
 const FILE = {

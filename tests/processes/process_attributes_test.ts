@@ -5,7 +5,7 @@ import { NoProcessError, processAttributes, processIds } from "../../lib/process
 import { isMap, toNumber, type Value } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertRejects } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
-import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
+import { withTemporaryDirectory } from "../support/temporary_directory.ts";
 
 const NO_IONICE = () => Promise.resolve(undefined);
 

@@ -6,7 +6,7 @@ import { isMap, map, type Value, type ValueMap } from "../../lib/values/value.ts
 import { render as renderMsgpack } from "../../modules/renderers/msgpack.ts";
 import { TextOrigin } from "../../lib/templates/text_origin.ts";
 import { renderFixture } from "../support/files/render_scope.ts";
-import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
+import { withTemporaryDirectory } from "../support/temporary_directory.ts";
 
 async function data(text: string, opts: Record<string, unknown> = {}, path?: string): Promise<Value> {
   return (await renderSls({ text, ...path === undefined ? {} : { path } }, renderFixture({ opts }))).data;

@@ -12,7 +12,7 @@ import {
 import { scriptOf } from "../../scripts/build/bundle.ts";
 import { sourceFiles } from "../../scripts/source_files.ts";
 import { type TarFile, tarStream } from "../../scripts/build/tar.ts";
-import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
+import { withTemporaryDirectory } from "../support/temporary_directory.ts";
 
 const ROOT = decodeURIComponent(new URL("../..", import.meta.url).pathname).replace(/\/$/, "");
 

@@ -5,7 +5,7 @@ import { configSample, ROLES } from "../../scripts/reference/config_samples.ts";
 import { loadMasterConfig, loadMinionConfig } from "../../lib/config/load.ts";
 import { OPTION_TABLES } from "../../lib/config/options.ts";
 import { sharedFiles, writeShared } from "../../scripts/build/share.ts";
-import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
+import { withTemporaryDirectory } from "../support/temporary_directory.ts";
 
 const ROOT = decodeURIComponent(new URL("../..", import.meta.url).pathname).replace(/\/$/, "");
 

@@ -2,7 +2,7 @@ import { gates } from "../../scripts/ok.ts";
 import { sourceFiles } from "../../scripts/source_files.ts";
 import { emptyRooms, importsOf, type Known, type Source, structureProblems } from "../../scripts/structure.ts";
 import { assert, assertEquals, assertThrows } from "../support/assert.ts";
-import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
+import { withTemporaryDirectory } from "../support/temporary_directory.ts";
 
 const ROOT = decodeURIComponent(new URL("../..", import.meta.url).pathname).replace(/\/$/, "");
 

@@ -10,7 +10,7 @@ import { map, toValue, type Value } from "../../lib/values/value.ts";
 import { assertEquals, assertRejects, assertStringIncludes } from "../support/assert.ts";
 import { run, testContext } from "../support/calls/job_context.ts";
 import { RecordedPrograms } from "../support/calls/recorded_program.ts";
-import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
+import { withTemporaryDirectory } from "../support/temporary_directory.ts";
 
 const SYSTEMD = map({ kernel: "Linux", os: "Ubuntu", systemd: { version: "252" } });
 const ALPINE = map({ kernel: "Linux", os: "Alpine", init: "unknown" });

@@ -18,7 +18,7 @@ import { CommandError, InvocationError } from "../../lib/errors.ts";
 import { assertEquals, assertRejects, assertThrows } from "../support/assert.ts";
 import { testContext } from "../support/calls/job_context.ts";
 import { RecordedPrograms } from "../support/calls/recorded_program.ts";
-import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
+import { withTemporaryDirectory } from "../support/temporary_directory.ts";
 
 const NEW_YEAR = { years: 2024, months: 12, days: 31, hours: 23, minutes: 59, seconds: 5 };
 

@@ -10,7 +10,7 @@ import { formerRun } from "../../lib/state_control/interrupted_run.ts";
 import { RunRecord } from "../../lib/state_control/record.ts";
 import { chunkTag } from "../../lib/states/chunks.ts";
 import { isMap, map, repr, str, type Value } from "../../lib/values/value.ts";
-import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
+import { withTemporaryDirectory } from "../support/temporary_directory.ts";
 
 const JID = "20260101000000000000";
 const MARK = { pid: 1, at: "" };

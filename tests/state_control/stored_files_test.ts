@@ -16,7 +16,7 @@ import { readRequests } from "../../lib/state_control/requests.ts";
 import { chunkTag } from "../../lib/states/chunks.ts";
 import { isMap, map, type Value } from "../../lib/values/value.ts";
 import { encode } from "../../lib/values/msgpack.ts";
-import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
+import { withTemporaryDirectory } from "../support/temporary_directory.ts";
 
 const JID = "20260101000000000000";
 const OTHER = "20260102000000000000";

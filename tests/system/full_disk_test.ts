@@ -7,7 +7,7 @@
 import { DENO_RUN } from "../../lib/process/self_command.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
 import { UNSHARE_MOUNTS, whyNoMountNamespace } from "../support/mount_namespace.ts";
-import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
+import { withTemporaryDirectory } from "../support/temporary_directory.ts";
 
 const MINION = new URL("../../minion.ts", import.meta.url).pathname;
 

@@ -7,7 +7,7 @@
 import { map } from "../../lib/values/value.ts";
 import { assert, assertStringIncludes } from "../support/assert.ts";
 import { startFleet } from "../support/fleet/fleet.ts";
-import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
+import { withTemporaryDirectory } from "../support/temporary_directory.ts";
 
 const STATES = {
   "web.sls": "changed:\n  test.succeed_with_changes: []\n",

@@ -7,7 +7,7 @@
 import { isMap, repr, type Value } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
 import { eventually, type Fleet, fleetTest, startFleet } from "../support/fleet/fleet.ts";
-import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
+import { withTemporaryDirectory } from "../support/temporary_directory.ts";
 
 const STATES = {
   "top.sls": "base:\n  '*': [common]\n  'web*': [web]\n",

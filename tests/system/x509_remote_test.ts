@@ -11,7 +11,7 @@ import { isMap, map, str } from "../../lib/values/value.ts";
 import { loadCertificate } from "../../lib/x509/loading.ts";
 import { nameText } from "../../lib/x509/names.ts";
 import { isSignedBy } from "../../lib/x509/signing.ts";
-import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
+import { withTemporaryDirectory } from "../support/temporary_directory.ts";
 
 const MADE = new URL("../corpus/x509.json", import.meta.url);
 

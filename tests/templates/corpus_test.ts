@@ -6,7 +6,7 @@ import { TextOrigin } from "../../lib/templates/text_origin.ts";
 import { FILTERS } from "../../lib/templates/language.ts";
 import corpus from "../corpus/templates.json" with { type: "json" };
 import { renderFixture } from "../support/files/render_scope.ts";
-import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
+import { withTemporaryDirectory } from "../support/temporary_directory.ts";
 
 /** A template, and Salt's result. */
 interface Row {

@@ -9,7 +9,7 @@ import { isMap, map, str, type Value, type ValueMap } from "../../lib/values/val
 import { traverse } from "../../lib/yaml/traverse.ts";
 import golden from "../corpus/jinja.json" with { type: "json" };
 import { renderFixture } from "../support/files/render_scope.ts";
-import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
+import { withTemporaryDirectory } from "../support/temporary_directory.ts";
 
 /** A template, and Salt's result. */
 interface Case {

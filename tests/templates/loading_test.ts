@@ -6,7 +6,7 @@ import type { RenderRequest } from "../../lib/templates/renderer.ts";
 import { TextOrigin } from "../../lib/templates/text_origin.ts";
 import { type RenderFixture, renderFixture, type RenderFixtureParts } from "../support/files/render_scope.ts";
 import { map, type Value } from "../../lib/values/value.ts";
-import { withTemporaryDirectory } from "../support/files/temporary_directory.ts";
+import { withTemporaryDirectory } from "../support/temporary_directory.ts";
 
 async function rendered(
   text: string,

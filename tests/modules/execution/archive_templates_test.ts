@@ -4,7 +4,7 @@ import { assert, assertEquals, assertRejects } from "../../support/assert.ts";
 import { testContext } from "../../support/calls/job_context.ts";
 import { CommandError } from "../../../lib/errors.ts";
 import { toValue, type Value, type ValueMap } from "../../../lib/values/value.ts";
-import { withTemporaryDirectory } from "../../support/files/temporary_directory.ts";
+import { withTemporaryDirectory } from "../../support/temporary_directory.ts";
 
 Deno.test("archive renders paths, sources and arguments of programs with template=jinja", () =>
   withTemporaryDirectory(async (dir) => {

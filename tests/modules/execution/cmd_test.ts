@@ -10,7 +10,7 @@ import * as commands from "../../../modules/execution/cmd.ts";
 import { assert, assertEquals, assertMatch, assertRejects } from "../../support/assert.ts";
 import { eventually } from "../../support/eventually.ts";
 import { testContext, testOpts } from "../../support/calls/job_context.ts";
-import { withTemporaryDirectory } from "../../support/files/temporary_directory.ts";
+import { withTemporaryDirectory } from "../../support/temporary_directory.ts";
 
 const FUNCTIONS: Readonly<Record<string, ModuleFunction<JobContext>>> = { ...commands, ...scripts };
 

@@ -4,7 +4,7 @@ import { map, type Value } from "../../../lib/values/value.ts";
 import { makeBackup } from "../../../lib/filesystem/backups.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { run, testContext, testOpts } from "../../support/calls/job_context.ts";
-import { withTemporaryDirectory } from "../../support/files/temporary_directory.ts";
+import { withTemporaryDirectory } from "../../support/temporary_directory.ts";
 
 Deno.test("a backup is restored and removed; the current file becomes a backup first", () =>
   withTemporaryDirectory(async (root) => {

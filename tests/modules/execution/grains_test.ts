@@ -4,7 +4,7 @@ import { loadYaml } from "../../../lib/yaml/load.ts";
 import { YamlError } from "../../../lib/errors.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { testContext, testOpts } from "../../support/calls/job_context.ts";
-import { withTemporaryDirectory } from "../../support/files/temporary_directory.ts";
+import { withTemporaryDirectory } from "../../support/temporary_directory.ts";
 
 interface Call {
   readonly fun: string;

@@ -15,7 +15,7 @@ import { isMap, map, str, type Value, type ValueMap } from "../../../lib/values/
 import { assertEquals } from "../../support/assert.ts";
 import { listAt, mapAt, replaceIn } from "../../support/calls/call_cases.ts";
 import { testContext } from "../../support/calls/job_context.ts";
-import { withTemporaryDirectory } from "../../support/files/temporary_directory.ts";
+import { withTemporaryDirectory } from "../../support/temporary_directory.ts";
 
 const JOB = testContext();
 

@@ -4,7 +4,7 @@ import type { JobContext } from "../../../lib/plugins/job_context.ts";
 import { isMap, map, type Value, type ValueMap } from "../../../lib/values/value.ts";
 import { run, testContext, testOpts } from "../../support/calls/job_context.ts";
 import { RecordedPrograms } from "../../support/calls/recorded_program.ts";
-import { withTemporaryDirectory } from "../../support/files/temporary_directory.ts";
+import { withTemporaryDirectory } from "../../support/temporary_directory.ts";
 
 const PEM = "-----BEGIN PUBLIC KEY-----\nMFwwDQYJKoZIhvcNAQEBBQADSwAwSAJBAK\n-----END PUBLIC KEY-----\n";
 

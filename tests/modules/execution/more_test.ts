@@ -14,7 +14,7 @@ import { runInChroot } from "../../../modules/execution/_chroot.ts";
 import { assert, assertEquals, assertRejects } from "../../support/assert.ts";
 import { testContext, testOpts } from "../../support/calls/job_context.ts";
 import { RecordedPrograms } from "../../support/calls/recorded_program.ts";
-import { withTemporaryDirectory } from "../../support/files/temporary_directory.ts";
+import { withTemporaryDirectory } from "../../support/temporary_directory.ts";
 
 Deno.test("cmd.shell_info returns the version of a shell, or the reason why it is unknown", async () => {
   using programs = new RecordedPrograms();

@@ -8,7 +8,7 @@ import { assert, assertEquals } from "../../support/assert.ts";
 import { answeringContext, resultOrError, testContext, testOpts } from "../../support/calls/job_context.ts";
 import { RecordedPrograms } from "../../support/calls/recorded_program.ts";
 import { openTree } from "../../support/calls/state_tree.ts";
-import { withTemporaryDirectory } from "../../support/files/temporary_directory.ts";
+import { withTemporaryDirectory } from "../../support/temporary_directory.ts";
 
 const minion = (answers: Readonly<Record<string, Value>> = {}, grains: ValueMap = new Map()) =>
   answeringContext(answers, { grains });

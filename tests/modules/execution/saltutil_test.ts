@@ -11,7 +11,7 @@ import { assert, assertEquals, assertRejects, assertStringIncludes } from "../..
 import { type TestContext, testContext, testOpts } from "../../support/calls/job_context.ts";
 import { ScriptedFileServer } from "../../support/files/scripted_file_server.ts";
 import { filesBelow } from "../../support/tree.ts";
-import { withTemporaryDirectory } from "../../support/files/temporary_directory.ts";
+import { withTemporaryDirectory } from "../../support/temporary_directory.ts";
 
 const FUNCTIONS: Readonly<Record<string, ModuleFunction<JobContext>>> = { ...own, ...syncing };
 

@@ -15,7 +15,7 @@ import { RecordedPrograms } from "../../support/calls/recorded_program.ts";
 import { ScriptedFileServer } from "../../support/files/scripted_file_server.ts";
 import { memoryLog } from "../../support/fleet/scripted_master.ts";
 import { openTree } from "../../support/calls/state_tree.ts";
-import { withTemporaryDirectory } from "../../support/files/temporary_directory.ts";
+import { withTemporaryDirectory } from "../../support/temporary_directory.ts";
 
 /** A context whose programs only record their arguments. */
 function recordingContext(outputs: (words: readonly string[]) => string) {

@@ -12,7 +12,7 @@ import { refuseLinks } from "../../../modules/execution/_ssh_files.ts";
 import { assert, assertEquals, assertThrows } from "../../support/assert.ts";
 import { answeringContext, resultOrError, testContext, testOpts } from "../../support/calls/job_context.ts";
 import { RecordedPrograms } from "../../support/calls/recorded_program.ts";
-import { withTemporaryDirectory } from "../../support/files/temporary_directory.ts";
+import { withTemporaryDirectory } from "../../support/temporary_directory.ts";
 
 const minion = (answers: Readonly<Record<string, Value>> = {}, grains: ValueMap = new Map()) =>
   answeringContext(answers, { grains });

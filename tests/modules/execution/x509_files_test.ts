@@ -8,7 +8,7 @@ import { type TestContext, testContext } from "../../support/calls/job_context.t
 import { messageOf } from "../../../lib/errors.ts";
 import { callFunction } from "../../../lib/plugins/execution.ts";
 import { isMap, map, str, type Value, type ValueMap } from "../../../lib/values/value.ts";
-import { makeTemporaryDirectory } from "../../support/files/temporary_directory.ts";
+import { makeTemporaryDirectory } from "../../support/temporary_directory.ts";
 
 interface Call {
   readonly fun: string;

@@ -7,7 +7,7 @@ import { assert, assertEquals } from "../../support/assert.ts";
 import { testContext } from "../../support/calls/job_context.ts";
 import { messageOf } from "../../../lib/errors.ts";
 import { isMap, map, str, type Value, type ValueMap } from "../../../lib/values/value.ts";
-import { withTemporaryDirectory } from "../../support/files/temporary_directory.ts";
+import { withTemporaryDirectory } from "../../support/temporary_directory.ts";
 
 interface Answer {
   readonly value?: unknown;

@@ -17,7 +17,7 @@ import { eventually } from "../../support/eventually.ts";
 import { git } from "../../support/files/file_server.ts";
 import { type RunnerFixture, withRunnerFixture } from "../../support/fleet/runner_services.ts";
 import { batchState } from "../../support/fleet/batch_state.ts";
-import { withTemporaryDirectory } from "../../support/files/temporary_directory.ts";
+import { withTemporaryDirectory } from "../../support/temporary_directory.ts";
 
 const JID = "20250102030405000001";
 

@@ -14,7 +14,7 @@ import { assert, assertEquals, assertStringIncludes } from "../../support/assert
 import { testContext, testOpts } from "../../support/calls/job_context.ts";
 import { callState, stateContext } from "../../support/calls/state_call.ts";
 import { filesBelow } from "../../support/tree.ts";
-import { withTemporaryDirectory } from "../../support/files/temporary_directory.ts";
+import { withTemporaryDirectory } from "../../support/temporary_directory.ts";
 
 const GRAINS = map({ os: "Debian", os_family: "Debian", osarch: "amd64", cpuarch: "x86_64", kernel: "Linux" });
 /** The files below a directory with their contents, without the caches that apt computes from its lists. */

@@ -5,7 +5,7 @@ import { absent, manage, type Wanted } from "../../../modules/states/_x509_files
 import { assert, assertEquals, assertRejects } from "../../support/assert.ts";
 import { callState, stateContext } from "../../support/calls/state_call.ts";
 import { openTree } from "../../support/calls/state_tree.ts";
-import { withTemporaryDirectory } from "../../support/files/temporary_directory.ts";
+import { withTemporaryDirectory } from "../../support/temporary_directory.ts";
 
 /** Runs {@linkcode manage}. @param answer The answer of `state.single`, which replaces file.managed. */
 async function managed(name: string, given: Partial<Wanted>, answer: Value) {

@@ -12,7 +12,7 @@ import { loadCatalogue } from "../../../lib/worker/catalogue.ts";
 import { assert, assertEquals } from "../assert.ts";
 import { build, listAt, mapAt, replaceIn, snapshot } from "./call_cases.ts";
 import { run, testContext, testOpts } from "./job_context.ts";
-import { makeTemporaryDirectory } from "../files/temporary_directory.ts";
+import { makeTemporaryDirectory } from "../temporary_directory.ts";
 
 /** Placeholder for the directory of a situation. */
 const ROOT = "@@";
