@@ -15,7 +15,8 @@ directory; a file of /proc is bound over the real one. `real` are programs that 
 reads and edits files with them. Such a file runs in a mount namespace of its own: `unshare -m python
 make_program_calls.py …`. The keys of `outputs` are command lines joined with blanks, without the directory of the
 program; a key that ends in `*` is a prefix. An output is a text, or a map of `stdout`, `stderr`, `retcode`, and `files`
-that the program writes; a list of them is for one call after the other. `{root}` is a directory of the case's own."""
+that the program writes; a list of them is for one call after the other. `{root}` is a directory of the case's own,
+and `{python}` in a recorded call is the interpreter of this script."""
 import json
 import logging
 import os
@@ -56,7 +57,7 @@ def within(value, root):
 
 def without(value, root):
     if isinstance(value, str):
-        return value.replace(root, "{root}")
+        return value.replace(root, "{root}").replace(sys.executable, "{python}")
     if isinstance(value, (list, tuple)):
         return [without(one, root) for one in value]
     if isinstance(value, (set, frozenset)):
