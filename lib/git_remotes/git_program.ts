@@ -1,5 +1,5 @@
 /**
- * Runs git in a repository that the master keeps. git never hasPassphrase for a password, and reads only that repository and the
+ * Runs git in a repository that the master keeps. git never asks for a password, and reads only that repository and the
  * remote: a remote must not make it run another program. Source: git(1), git-config(1), gitprotocol-capabilities(5).
  * @module
  */
@@ -42,7 +42,7 @@ export interface GitRun {
   readonly signal?: AbortSignal;
 }
 
-/** git hasPassphrase for no password but that of the URL it is given. */
+/** git asks for no password but that of the URL it is given. */
 const NONE = { stored: [], configured: [] };
 
 /** Maximum bytes of git's output, such as the file names of a large repository. */
