@@ -22,7 +22,8 @@ import type { Logger } from "../process/log.ts";
 import type { StoreLog } from "../os/store_files.ts";
 import { JobWatch } from "./watch.ts";
 import { batchFromMap } from "../protocol/live_batch.ts";
-import { accessKeyPath, readPorts } from "../config/master_paths.ts";
+import { accessKeyPath } from "../config/master_paths.ts";
+import { masterAddress } from "./master_address.ts";
 import { checkMasterRunning, isMasterRunning } from "./master_running.ts";
 import { decode } from "../values/msgpack.ts";
 import { EAUTH_TIMEOUTS } from "./token_request.ts";
@@ -32,7 +33,7 @@ import { outcomeOfReturn } from "../protocol/outcome.ts";
 import type { ReturnKey } from "../protocol/return_key.ts";
 import { OutputFollower, type OutputListener, type StoredOutputs } from "./output_follower.ts";
 import { clearRequest } from "../protocol/payload.ts";
-import { RequestChannel, tcpAddress } from "../sockets/request_channel.ts";
+import { RequestChannel } from "../sockets/request_channel.ts";
 import { truncateValue } from "../text/truncate.ts";
 import { isMap, map, str, toNumber, type Value, type ValueMap } from "../values/value.ts";
 
@@ -92,14 +93,13 @@ export class LocalClient {
    */
   static async connect(opts: MasterOpts, options: LocalClientOptions): Promise<LocalClient> {
     await checkMasterRunning(opts.sock_dir);
-    const ports = readPorts(opts.sock_dir) ?? { publishPort: opts.publish_port, requestPort: opts.ret_port };
-    const host = ["0.0.0.0", "::", ""].includes(opts.interface) ? "127.0.0.1" : opts.interface;
+    const { requests, publishPort } = masterAddress(opts);
     options.log.named("salt.client").debug(() =>
-      `Connecting to the master's event bus in ${opts.sock_dir}, and to ${tcpAddress(host, ports.requestPort)}`
+      `Connecting to the master's event bus in ${opts.sock_dir}, and to ${requests}`
     );
     const events = await EventSubscriber.connect(masterBus(opts.sock_dir).pub, [jobPrefix(""), PRESENCE_CHANGE_EVENT]);
-    const channel = new RequestChannel(tcpAddress(host, ports.requestPort));
-    return new LocalClient(opts, options, { channel, events, port: ports.publishPort });
+    const channel = new RequestChannel(requests);
+    return new LocalClient(opts, options, { channel, events, port: publishPort });
   }
 
   /**

@@ -40,3 +40,15 @@ export async function checkMasterRunning(sockDir: string): Promise<void> {
     `Unable to connect to the salt master publisher at ${sockDir}: no salt-master of this configuration is running`,
   );
 }
+
+/**
+ * The same for users who may send requests without access to the master's sockets: for them it checks nothing.
+ * @throws {NoMasterError} If none does.
+ */
+export async function checkMasterIfAllowed(sockDir: string): Promise<void> {
+  try {
+    await checkMasterRunning(sockDir);
+  } catch (error) {
+    if (!(error instanceof Deno.errors.PermissionDenied)) throw error;
+  }
+}

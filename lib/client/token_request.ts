@@ -5,32 +5,19 @@
  */
 
 import { NoMasterError, RequestTimeoutError } from "../errors.ts";
-import { checkMasterRunning } from "./master_running.ts";
-import { readPorts } from "../config/master_paths.ts";
-import type { MasterOpts } from "../config/options.ts";
+import { masterAddress, type MasterPlace } from "./master_address.ts";
+import { checkMasterIfAllowed } from "./master_running.ts";
 import { clearRequest } from "../protocol/payload.ts";
-import { RequestChannel, tcpAddress } from "../sockets/request_channel.ts";
+import { RequestChannel } from "../sockets/request_channel.ts";
 import { isMap, type Value, type ValueMap } from "../values/value.ts";
 import { decode } from "../values/msgpack.ts";
 
 /** Time limit for requests that make the master ask PAM, a directory or a web service, in milliseconds. */
 export const EAUTH_TIMEOUTS = { timeoutMs: 45_000, tries: 1 };
 
-/** The master's place on this host. */
-type MasterPlace = Pick<MasterOpts, "sock_dir" | "ret_port" | "interface">;
-
-/**
- * Sends a clear request. @returns The answer.
- * @throws {NoMasterError} At once if no master is running on this host, or when it has not answered in time.
- */
+/** Sends a clear request. @returns The answer. @throws {NoMasterError} If the master does not answer. */
 export async function askMaster(opts: MasterPlace, load: ValueMap): Promise<Value> {
-  await checkMasterRunning(opts.sock_dir).catch((error) => {
-    // Users without access to the master's sockets may send requests too.
-    if (!(error instanceof Deno.errors.PermissionDenied)) throw error;
-  });
-  const port = readPorts(opts.sock_dir)?.requestPort ?? opts.ret_port;
-  const host = ["0.0.0.0", "::", ""].includes(opts.interface) ? "127.0.0.1" : opts.interface;
-  const channel = new RequestChannel(tcpAddress(host, port));
+  const channel = new RequestChannel(masterAddress(opts).requests);
   try {
     return decode(await channel.request(clearRequest(load), EAUTH_TIMEOUTS), "wire");
   } catch (error) {
@@ -44,9 +31,10 @@ export async function askMaster(opts: MasterPlace, load: ValueMap): Promise<Valu
 /**
  * The data of a new token: `token`, `start`, `expire`, `name`, `eauth`; `undefined` if the master refuses this user.
  * @param load `eauth`, `username`, `password`; `token_expire` in seconds.
- * @throws {NoMasterError} If the master does not answer.
+ * @throws {NoMasterError} At once if no master is running on this host, or when it has not answered in time.
  */
 export async function requestToken(opts: MasterPlace, load: ValueMap): Promise<ValueMap | undefined> {
+  await checkMasterIfAllowed(opts.sock_dir);
   const data = await askMaster(opts, new Map([...load, ["cmd", "mk_token"]]));
   return isMap(data) && data.has("token") ? data : undefined;
 }

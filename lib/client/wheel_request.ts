@@ -5,6 +5,7 @@
  */
 
 import { CommandError, RefusedError, WireError } from "../errors.ts";
+import { checkMasterIfAllowed } from "./master_running.ts";
 import { askMaster } from "./token_request.ts";
 import type { MasterOpts } from "../config/options.ts";
 import { isMap, map, str, type Value, type ValueMap } from "../values/value.ts";
@@ -21,7 +22,7 @@ export interface RequestedWheel {
  * Runs it. @returns Its result.
  * @param proof A token, or a name and a password.
  * @throws {RefusedError} If the rules of the user do not allow it. @throws {CommandError} If it failed.
- * @throws {NoMasterError} If the master does not answer.
+ * @throws {NoMasterError} At once if no master is running on this host, or when it has not answered in time.
  */
 export async function requestWheel(
   opts: MasterOpts,
@@ -29,6 +30,7 @@ export async function requestWheel(
   proof: ValueMap,
 ): Promise<Value> {
   const load = map({ cmd: "wheel", fun, arg: [...args], kwarg: kwargs });
+  await checkMasterIfAllowed(opts.sock_dir);
   const reply = await askMaster(opts, new Map([...load, ...proof]));
   const error = isMap(reply) ? reply.get("error") : undefined;
   if (isMap(error)) throw new RefusedError(str(error.get("name") ?? ""), str(error.get("message") ?? ""));
