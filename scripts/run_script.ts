@@ -4,6 +4,7 @@
  */
 
 import { EX_USAGE } from "../lib/cli/exit_codes.ts";
+import { messageOf } from "../lib/errors.ts";
 import { writeError } from "../lib/cli/process_io.ts";
 import { OptionError } from "./options.ts";
 
@@ -33,8 +34,8 @@ export async function runScript(
       writeError(`${name}: ${error.message}\n${usage}`);
       Deno.exit(EX_USAGE);
     }
-    if (!failures.some((kind) => error instanceof kind) || !(error instanceof Error)) throw error;
-    writeError(`${name}: ${error.message}\n`);
+    if (!failures.some((kind) => error instanceof kind)) throw error;
+    writeError(`${name}: ${messageOf(error)}\n`);
     Deno.exit(1);
   }
 }

@@ -10,6 +10,7 @@ import { TimeBudget } from "../../lib/os/time_budget.ts";
 import { map, repr } from "../../lib/values/value.ts";
 import { assertEquals, assertStringIncludes, assertThrows } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
+import { withTemporaryDirectory } from "../support/temporary_directory.ts";
 
 const LOOP = "{% for i in range(90000) %}{% for j in range(90000) %}{% endfor %}{% endfor %}";
 
@@ -104,15 +105,14 @@ Deno.test("the output of a pillar process is logged when it ends", async () => {
   }, { extension });
 });
 
-Deno.test("a pillar process that does not end in time is killed", async () => {
-  const directory = Deno.makeTempDirSync({ prefix: "pillar_program_" });
-  const ready = `${directory}/ready`;
-  // It ends neither with its input nor by SIGTERM.
-  const program = `
+Deno.test("a pillar process that does not end in time is killed", () =>
+  withTemporaryDirectory(async (directory) => {
+    const ready = `${directory}/ready`;
+    // It ends neither with its input nor by SIGTERM.
+    const program = `
     Deno.addSignalListener("SIGTERM", () => {});
     setInterval(() => {}, 1000);
     Deno.writeTextFileSync(${JSON.stringify(ready)}, String(Deno.pid));`;
-  try {
     await withProcesses("", async (ask, close) => {
       const running = ask("web1");
       await eventually(() => exists(ready), { what: "the process" });
@@ -121,10 +121,7 @@ Deno.test("a pillar process that does not end in time is killed", async () => {
     }, { command: [Deno.execPath(), "eval", program] });
     const pid = Number(Deno.readTextFileSync(ready));
     assertThrows(() => Deno.kill(pid, "SIGTERM"), Deno.errors.NotFound);
-  } finally {
-    Deno.removeSync(directory, { recursive: true });
-  }
-});
+  }));
 
 Deno.test("if no process can be started, the requests get no pillar, and the reason is logged", async () => {
   await withProcesses("n: 1\n", async (ask, _close, logged) => {
@@ -134,10 +131,9 @@ Deno.test("if no process can be started, the requests get no pillar, and the rea
   }, { command: ["/no/such/program"] });
 });
 
-Deno.test("if no second process can be started, the first one serves all requests", async () => {
-  const server = new URL("../support/fleet/failing_pillar_server.ts", import.meta.url).pathname;
-  const directory = Deno.makeTempDirSync({ prefix: "pillar_program_" });
-  try {
+Deno.test("if no second process can be started, the first one serves all requests", () =>
+  withTemporaryDirectory(async (directory) => {
+    const server = new URL("../support/fleet/failing_pillar_server.ts", import.meta.url).pathname;
     const program = `${directory}/program`;
     Deno.symlinkSync(Deno.execPath(), program);
     await withProcesses("", async (ask, _close, logged) => {
@@ -148,7 +144,4 @@ Deno.test("if no second process can be started, the first one serves all request
       assertStringIncludes(await first, "The pillar of web1 cannot be compiled: own words");
       assertStringIncludes(await second, "The pillar of web2 cannot be compiled: ");
     }, { command: [program, "run", "-A", "--no-check", server], count: 2 });
-  } finally {
-    Deno.removeSync(directory, { recursive: true });
-  }
-});
+  }));

@@ -4,12 +4,11 @@
  * @module
  */
 
-import { messageOf } from "../../../lib/errors.ts";
 import { callFunction } from "../../../lib/plugins/execution.ts";
-import { isMap, map, str, toValue, type Value, type ValueMap } from "../../../lib/values/value.ts";
+import { isMap, map, str, type Value, type ValueMap } from "../../../lib/values/value.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { type RecordedAnswer, RecordedPrograms } from "../../support/calls/recorded_program.ts";
-import { type TestContext, testContext, testOpts } from "../../support/calls/job_context.ts";
+import { resultOrError, type TestContext, testContext, testOpts } from "../../support/calls/job_context.ts";
 
 const PRINT = "0123456789ABCDEF0123456789ABCDEF01234567";
 const LISTED = `pub:u:255:22:89ABCDEF01234567:1700000000:::u:::scESC:::::ed25519:::0:\nfpr:::::::::${PRINT}:\n` +
@@ -56,11 +55,7 @@ async function answer(
   kwargs: Readonly<Record<string, unknown>>,
   context: TestContext = testContext({ opts: testOpts({ user: "root" }) }),
 ): Promise<Value> {
-  try {
-    return await context.call(`gpg.${fun}`, [], new Map(Object.entries(kwargs).map(([key, it]) => [key, toValue(it)])));
-  } catch (error) {
-    return messageOf(error);
-  }
+  return await resultOrError(context, `gpg.${fun}`, [], kwargs);
 }
 
 Deno.test("the module gpg returns gpg's message about keys that it does not delete or trust", async () => {
