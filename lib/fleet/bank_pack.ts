@@ -11,6 +11,7 @@
  */
 
 import { messageOf } from "../errors.ts";
+import { readBootId } from "../os/moment.ts";
 import type { StoreLog } from "../os/store_files.ts";
 import { joinBytes } from "../values/join_bytes.ts";
 import { writeAll } from "../os/write_all.ts";
@@ -113,15 +114,8 @@ function readHead(file: Deno.FsFile): string | undefined {
   }
 }
 
-let bootId: string | undefined;
-
 function headText(): string {
-  try {
-    bootId ??= Deno.readTextFileSync("/proc/sys/kernel/random/boot_id").trim();
-  } catch {
-    bootId = "";
-  }
-  return `${MAGIC}${bootId}`.padEnd(HEAD_BYTES, "\0");
+  return `${MAGIC}${readBootId()}`.padEnd(HEAD_BYTES, "\0");
 }
 
 /** The last modification of a directory, in milliseconds; `undefined` if there is none. */

@@ -3,6 +3,7 @@
  * @module
  */
 
+import type { DeadlineFields } from "../os/moment.ts";
 import type { Packable } from "../values/msgpack.ts";
 import type { Value } from "../values/value.ts";
 
@@ -17,7 +18,7 @@ export interface MasterRecords {
   /** A return: `jid`, `id`, `return`, … */
   return: { readonly load: ReadonlyMap<Value, Packable> };
   /** A job that may be delivered until `until`, in milliseconds since the epoch; sealed. */
-  undelivered: { readonly jid: string; readonly until: number; readonly sealed: Uint8Array };
+  undelivered: { readonly jid: string; readonly sealed: Uint8Array } & DeadlineFields;
 }
 
 /** A record of the master's journal: what is stored, by the kind of the store. */

@@ -16,14 +16,16 @@ import { readFileIfExists, removeIfExists, writeFileAtomic } from "../os/atomic_
 import { Crypticle } from "../crypto/crypticle.ts";
 import { AuthenticationError, MsgpackError } from "../errors.ts";
 import { isJid } from "../protocol/jid.ts";
+import { asBytes } from "../protocol/payload.ts";
 import { decode, encode } from "../values/msgpack.ts";
 import type { RecordTaker } from "../os/journal.ts";
+import { deadlineFields, type Moment, momentAfter, msBetween, readDeadline } from "../os/moment.ts";
 import { storing } from "../os/store_files.ts";
 import { masterRecord } from "./journal_record.ts";
 import { isNoLog } from "../protocol/no_log.ts";
 import type { Delivery } from "./redelivery.ts";
 import { LONGEST_MS, UndeliveredLog } from "./undelivered_log.ts";
-import { isMap, map, str, toNumber } from "../values/value.ts";
+import { isMap, map, str, toNumber, type Value } from "../values/value.ts";
 
 const utf8 = new TextEncoder();
 const PURPOSE = utf8.encode("salt undelivered jobs");
@@ -32,9 +34,17 @@ const KEY_BYTES = 56;
 /** Time after publishing in which a file may still be written, in milliseconds; later ones are removed by the next master. */
 const LATE_MS = 1_000;
 
+/** What an earlier master left. */
+export interface LeftJobs {
+  /** Jobs with their remaining time. */
+  readonly deliveries: readonly Delivery[];
+  /** Jobs whose time has ended. Their records are removed. */
+  readonly expired: readonly Delivery[];
+}
+
 /**
- * The undelivered jobs of one master, for one of its threads. Times are milliseconds since the
- * epoch.
+ * The undelivered jobs of one master, for one of its threads. The time of a job is counted by the clock of the boot, so
+ * that it does not end when the wall clock jumps.
  */
 export class UndeliveredJobs {
   readonly #directory: string;
@@ -44,7 +54,7 @@ export class UndeliveredJobs {
   /** Those of them that are in the log as well, because a journal has restored them. */
   readonly #twice = new Set<string>();
   /** Jobs whose files did not exist when they were to be removed, and since when. */
-  readonly #late = new Map<string, number>();
+  readonly #late = new Map<string, Moment>();
   readonly #crypticle: Crypticle;
   /** Jobs that are over according to the log, for {@linkcode restore}. */
   #over: Set<string> | undefined;
@@ -70,35 +80,40 @@ export class UndeliveredJobs {
   }
 
   /** Stores a job. @throws {StoreError} If it cannot be written. */
-  save(delivery: Delivery, nowMs: number): void {
+  save(delivery: Delivery, now: Moment): void {
     const { jid, load, minions, ttlMs, live } = delivery;
-    const untilMs = nowMs + ttlMs;
-    const stored = map({ load, minions: [...minions], ttl_ms: ttlMs, until: untilMs, live });
+    const until = deadlineFields(momentAfter(now, ttlMs));
+    const stored = map({ load, minions: [...minions], ttl_ms: ttlMs, live, ...until });
     const sealed = this.#crypticle.encrypt(encode(stored, "disk"));
     // Its arguments are only in its encrypted file.
     const hidden = isNoLog(load);
     const write = () => {
-      if (isBrief(delivery)) this.#log.add({ jid, sealed }, untilMs, nowMs);
+      if (isBrief(delivery)) this.#log.add({ jid, sealed }, now);
       else {writeFileAtomic(`${this.#directory}/${jid}`, sealed, {
           mode: 0o600,
           sync: hidden && this.#journal !== undefined,
         });}
-      if (!hidden) this.#journal?.append(masterRecord("undelivered", { jid, until: untilMs, sealed }));
+      if (!hidden) this.#journal?.append(masterRecord("undelivered", { jid, sealed, ...until }));
     };
     storing(`keep job ${jid} until it is delivered`, this.#directory, () => this.#inDirectory(write));
   }
 
   /**
-   * Stores a job from a journal again, encrypted as by {@linkcode save}. @param times.untilMs The end of its time.
+   * Stores a job again from the record of a journal that {@linkcode save} has made, unless its time is over.
+   * @returns Whether `record` is one of those.
    * @throws {StoreError} If it cannot be written.
    */
-  restore(
-    jid: string,
-    sealed: Uint8Array,
-    { untilMs, nowMs }: { readonly untilMs: number; readonly nowMs: number },
-  ): void {
+  restore(record: Value, now: Moment): boolean {
+    if (!isMap(record) || record.get("kind") !== "undelivered") return false;
+    const sealed = asBytes(record.get("sealed"));
+    if (sealed === undefined) return false;
+    this.#restore(str(record.get("jid") ?? null), sealed, msBetween(now, readDeadline(record)));
+    return true;
+  }
+
+  #restore(jid: string, sealed: Uint8Array, leftMs: number): void {
     this.#over ??= this.#log.over();
-    if (!isJid(jid) || untilMs <= nowMs || this.#over.has(jid)) return;
+    if (!isJid(jid) || leftMs <= 0 || this.#over.has(jid)) return;
     const path = `${this.#directory}/${jid}`;
     if (readFileIfExists(path)?.length !== sealed.length) {
       writeFileAtomic(path, sealed, { mode: 0o600, makeDirectory: true });
@@ -121,13 +136,13 @@ export class UndeliveredJobs {
    * twice. A missing file may still be written, because that happens while the job is being sent: {@linkcode
    * removeLate} removes it then.
    */
-  remove(delivery: Delivery, nowMs: number): void {
+  remove(delivery: Delivery, now: Moment): void {
     const { jid } = delivery;
     if (!isJid(jid)) return;
     const filed = this.#filed.delete(jid);
-    if (this.#twice.delete(jid) || !filed && isBrief(delivery)) this.#inDirectory(() => this.#log.done(jid, nowMs));
+    if (this.#twice.delete(jid) || !filed && isBrief(delivery)) this.#inDirectory(() => this.#log.done(jid, now));
     if (!filed && isBrief(delivery)) return;
-    if (!removeIfExists(`${this.#directory}/${jid}`)) this.#late.set(jid, nowMs);
+    if (!removeIfExists(`${this.#directory}/${jid}`)) this.#late.set(jid, now);
   }
 
   /** Whether {@linkcode removeLate} has files to remove. */
@@ -136,58 +151,63 @@ export class UndeliveredJobs {
   }
 
   /** Removes files that did not exist when they were to be removed, {@linkcode LATE_MS} ago or longer. */
-  removeLate(nowMs: number): void {
-    for (const [jid, sinceMs] of this.#late) {
-      if (nowMs - sinceMs < LATE_MS) return; // later ones come after it
+  removeLate(now: Moment): void {
+    for (const [jid, since] of this.#late) {
+      if (msBetween(since, now) < LATE_MS) return; // later ones come after it
       this.#late.delete(jid);
       removeIfExists(`${this.#directory}/${jid}`);
     }
   }
 
   /** Removes log files whose jobs are over. @returns Whether some are left for later. */
-  sweepLog(nowMs: number): boolean {
-    return this.#log.sweep(nowMs);
+  sweepLog(now: Moment): boolean {
+    return this.#log.sweep(now);
   }
 
   /**
-   * The jobs that an earlier master left, with their remaining time. Files of jobs without time left are removed.
+   * The jobs that an earlier master left. Files of jobs whose time has ended are removed.
    * @param warn Called with jobs whose files a power failure has cut.
    */
-  left(nowMs: number, warn: (text: string) => void = () => {}): Delivery[] {
-    const logged = this.#log.left(nowMs).flatMap(({ jid, sealed }) => this.#open(jid, sealed, nowMs) ?? []);
+  left(now: Moment, warn: (text: string) => void = () => {}): LeftJobs {
+    const logged = this.#log.left().flatMap(({ jid, sealed }) => this.#open(jid, sealed, now) ?? []);
+    const filed = this.#leftInFiles(now, warn);
+    const known = new Set(filed.map(({ jid }) => jid));
+    for (const { jid } of logged) if (known.has(jid)) this.#twice.add(jid);
+    const all = [...logged.filter(({ jid }) => !known.has(jid)), ...filed];
+    return {
+      deliveries: all.filter(({ ttlMs }) => ttlMs > 0),
+      expired: all.filter(({ ttlMs }) => ttlMs <= 0),
+    };
+  }
+
+  #leftInFiles(now: Moment, warn: (text: string) => void): Delivery[] {
     const names = [...Deno.readDirSync(this.#directory)].map(({ name }) => name).filter(isJid);
-    const filed = names.flatMap((jid) => {
+    return names.flatMap((jid) => {
       const bytes = readFileIfExists(`${this.#directory}/${jid}`);
-      const delivery = bytes === undefined ? undefined : this.#open(jid, bytes, nowMs);
+      const delivery = bytes === undefined ? undefined : this.#open(jid, bytes, now);
       if (bytes?.length === 0) {
         warn(`Job ${jid} is not delivered to the minions that have missed it: its file is empty`);
       }
-      if (delivery !== undefined && delivery.ttlMs > 0) {
-        this.#filed.add(jid);
-        return [delivery];
-      }
-      removeIfExists(`${this.#directory}/${jid}`);
-      return [];
+      if (delivery !== undefined && delivery.ttlMs > 0) this.#filed.add(jid);
+      else removeIfExists(`${this.#directory}/${jid}`);
+      return delivery ?? [];
     });
-    const known = new Set(filed.map(({ jid }) => jid));
-    for (const { jid } of logged) if (known.has(jid)) this.#twice.add(jid);
-    return [...logged.filter(({ jid, ttlMs }) => ttlMs > 0 && !known.has(jid)), ...filed];
   }
 
-  #open(jid: string, sealed: Uint8Array, nowMs: number): Delivery | undefined {
+  /** The job in a record, with its remaining time, which may be over. */
+  #open(jid: string, sealed: Uint8Array, now: Moment): Delivery | undefined {
     try {
       const stored = decode(this.#crypticle.decrypt(sealed), "disk");
       const load = isMap(stored) ? stored.get("load") : undefined;
       if (!isMap(stored) || !isMap(load)) return undefined;
       const minions = stored.get("minions");
       const ttlMs = toNumber(stored.get("ttl_ms")) ?? 0;
-      const leftMs = (toNumber(stored.get("until")) ?? 0) - nowMs;
       // If the clock was set back, a job gets no more time than it had.
       return {
         jid,
         load,
         minions: Array.isArray(minions) ? minions.map(str) : [],
-        ttlMs: Math.min(leftMs, ttlMs),
+        ttlMs: Math.min(msBetween(now, readDeadline(stored)), ttlMs),
         live: stored.get("live") === true,
       };
     } catch (error) {

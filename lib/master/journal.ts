@@ -5,13 +5,12 @@
  */
 
 import { messageOf } from "../errors.ts";
+import { readMoment } from "../os/moment.ts";
 import { checkDurability, Journal, type JournalOptions, replayJournal } from "../os/journal.ts";
 import { openJobStore } from "../jobs/open_store.ts";
 import type { Logger } from "../process/log.ts";
 import type { MasterOpts } from "../config/options.ts";
-import { asBytes } from "../protocol/payload.ts";
 import { UndeliveredJobs } from "../jobs/undelivered.ts";
-import { isMap, str, toNumber } from "../values/value.ts";
 
 function optionsOf({ cachedir }: MasterOpts, log: Logger): JournalOptions {
   return {
@@ -37,13 +36,11 @@ export async function restoreFromJournal(opts: MasterOpts, masterPem: string, lo
   let undelivered: UndeliveredJobs | undefined;
   try {
     const count = await replayJournal(optionsOf(opts, log), (record) => {
-      const field = (name: string) => isMap(record) ? record.get(name) ?? null : null;
       if (jobs.restore(record)) return;
-      const sealed = asBytes(field("sealed"));
-      if (field("kind") === "undelivered" && sealed !== undefined) {
-        undelivered ??= new UndeliveredJobs(opts.cachedir, masterPem);
-        undelivered.restore(str(field("jid")), sealed, { untilMs: toNumber(field("until")) ?? 0, nowMs: Date.now() });
-      } else log.error("A record of the journal has a kind that this version does not know");
+      undelivered ??= new UndeliveredJobs(opts.cachedir, masterPem);
+      if (!undelivered.restore(record, readMoment())) {
+        log.error("A record of the journal has a kind that this version does not know");
+      }
     });
     if (count > 0) log.info(`Read ${count} records of the journal that the last master left`);
   } catch (error) {

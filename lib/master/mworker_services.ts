@@ -15,6 +15,7 @@ import { StoreError } from "../errors.ts";
 import { EventSender } from "../bus/sender.ts";
 import { openJobStore } from "../jobs/open_store.ts";
 import type { Journal } from "../os/journal.ts";
+import { readMoment } from "../os/moment.ts";
 import { KeyStore } from "../keys/store.ts";
 import type { Logger } from "../process/log.ts";
 import { masterJournal } from "./journal.ts";
@@ -158,7 +159,7 @@ function openJobs(
   /** So that the job is delivered even if this master dies now. */
   const keep = (delivery: Delivery) => {
     try {
-      undelivered.save(delivery, Date.now());
+      undelivered.save(delivery, readMoment());
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
       log.error(error.message);

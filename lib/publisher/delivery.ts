@@ -13,12 +13,16 @@ import type { JobStore } from "../jobs/store.ts";
 import { jobSign } from "../protocol/tags.ts";
 import type { UndeliveredJobs } from "../jobs/undelivered.ts";
 import { isMap, str, toNumber, type ValueMap } from "../values/value.ts";
+import { readMoment } from "../os/moment.ts";
 import { clearTimeout, setTimeout, type Timer } from "../os/timers.ts";
 
 /** Interval of checks for jobs without an acknowledgement, while jobs are pending; in milliseconds. */
 const LOOK_MS = 500;
 /** Interval of removing finished jobs from the log of undelivered jobs, while it is not empty; in milliseconds. */
 const SWEEP_MS = 60_000;
+
+/** Maximum number of minions that a log line about an ended job names. */
+const NAMED_IDS = 10;
 
 /** The parts of a {@linkcode JobDelivery}. */
 export interface DeliveryParts {
@@ -44,7 +48,7 @@ export class JobDelivery {
   constructor(parts: DeliveryParts) {
     this.#parts = parts;
     this.#redelivery = new Redelivery((delivery) => {
-      this.#forgetting(() => parts.undelivered.remove(delivery, Date.now()));
+      this.#forgetting(() => parts.undelivered.remove(delivery, readMoment()));
       this.#lookSoon();
     });
     this.#takeUp();
@@ -57,11 +61,19 @@ export class JobDelivery {
 
   #takeUp(): void {
     const { jobs, undelivered, log } = this.#parts;
-    for (const delivery of undelivered.left(Date.now(), log.error)) {
-      const { jid } = delivery;
+    const missingIn = ({ jid, minions }: Delivery) => {
       const acknowledged = jobs.acks.all(jid);
-      const minions = delivery.minions.filter((id) => !acknowledged.has(id) && !jobs.has(jid, id));
-      this.#redelivery.published({ ...delivery, minions }, performance.now());
+      return minions.filter((id) => !acknowledged.has(id) && !jobs.has(jid, id));
+    };
+    const { deliveries, expired } = undelivered.left(readMoment(), log.error);
+    for (const delivery of deliveries) {
+      this.#redelivery.published({ ...delivery, minions: missingIn(delivery) }, performance.now());
+    }
+    for (const delivery of expired) {
+      const missing = missingIn(delivery);
+      if (missing.length === 0) continue;
+      const named = missing.slice(0, NAMED_IDS).join(", ") + (missing.length > NAMED_IDS ? ", …" : "");
+      log.warning(`Job ${delivery.jid} ended before ${missing.length} minions had it, while no master ran: ${named}`);
     }
     this.#lookSoon();
     this.#sweep();
@@ -76,7 +88,7 @@ export class JobDelivery {
   #look(): void {
     const { undelivered, isPresent } = this.#parts;
     this.#looking = undefined;
-    this.#forgetting(() => undelivered.removeLate(Date.now()));
+    this.#forgetting(() => undelivered.removeLate(readMoment()));
     for (const missed of this.#redelivery.due(isPresent, performance.now())) void this.#deliverAgain(missed);
     this.#lookSoon();
   }
@@ -89,7 +101,7 @@ export class JobDelivery {
   #sweep(): void {
     this.#sweeping = undefined;
     this.#forgetting(() => {
-      if (this.#parts.undelivered.sweepLog(Date.now())) this.#sweepLater();
+      if (this.#parts.undelivered.sweepLog(readMoment())) this.#sweepLater();
     });
   }
 

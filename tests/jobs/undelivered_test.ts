@@ -1,8 +1,8 @@
 /** @module */
 import { UndeliveredJobs } from "../../lib/jobs/undelivered.ts";
 import { decode, encode, type Packable } from "../../lib/values/msgpack.ts";
-import { asBytes } from "../../lib/protocol/payload.ts";
-import { isMap, map, str, toNumber } from "../../lib/values/value.ts";
+import { map } from "../../lib/values/value.ts";
+import type { Moment } from "../../lib/os/moment.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 
 /** Any string can be the master's key in this test. */
@@ -19,7 +19,13 @@ const DELIVERY = {
 };
 /** A job with a short time to live, as nearly all jobs: it is a record of the log. */
 const BRIEF = { ...DELIVERY, ttlMs: 5_000 };
-const NOW = 100 * 60_000;
+const NOW: Moment = { wallMs: 100 * 60_000 };
+
+/** The moment `ms` milliseconds after {@linkcode NOW}, on a host that has no clock of its boot. */
+const after = (ms: number): Moment => ({ wallMs: NOW.wallMs + ms });
+
+/** The jobs that a restarted master finds, with their remaining time. */
+const left = (jobs: UndeliveredJobs, now: Moment) => jobs.left(now).deliveries;
 
 function withCache(test: (cachedir: string) => void): void {
   const cachedir = Deno.makeTempDirSync({ prefix: "undelivered_" });
@@ -39,7 +45,7 @@ Deno.test("the next master finds the jobs of a crashed master, with their remain
     for (const [i, delivery] of [DELIVERY, BRIEF].entries()) {
       new UndeliveredJobs(cachedir, PEM).save({ ...delivery, jid: `${JID}_${i}` }, NOW);
     }
-    assertEquals(new UndeliveredJobs(cachedir, PEM).left(NOW + 2_000), [
+    assertEquals(left(new UndeliveredJobs(cachedir, PEM), after(2_000)), [
       { ...BRIEF, jid: `${JID}_1`, ttlMs: 3_000 },
       { ...DELIVERY, jid: `${JID}_0`, ttlMs: 598_000 },
     ]);
@@ -50,7 +56,7 @@ Deno.test("a job whose time is over is removed, and so is a truncated file", () 
     const jobs = new UndeliveredJobs(cachedir, PEM);
     jobs.save(DELIVERY, NOW);
     Deno.writeFileSync(path(cachedir, LATER), new Uint8Array([0x84, 0xa4]));
-    assertEquals(jobs.left(NOW + 600_000), []);
+    assertEquals(left(jobs, after(600_000)), []);
     assertEquals(names(cachedir), []);
   }));
 
@@ -59,7 +65,7 @@ Deno.test("a job whose file a power failure has left empty is named", () =>
     new UndeliveredJobs(cachedir, PEM);
     Deno.writeTextFileSync(path(cachedir, JID), "");
     const complaints: string[] = [];
-    assertEquals(new UndeliveredJobs(cachedir, PEM).left(NOW, (text) => complaints.push(text)), []);
+    assertEquals(new UndeliveredJobs(cachedir, PEM).left(NOW, (text) => complaints.push(text)).deliveries, []);
     assertEquals(complaints, [`Job ${JID} is not delivered to the minions that have missed it: its file is empty`]);
   }));
 
@@ -75,23 +81,20 @@ Deno.test("a job that a journal restores is delivered once, unless its log says 
     Deno.removeSync(path(cachedir, JID));
     const next = new UndeliveredJobs(cachedir, PEM);
     for (const record of records) {
-      const fields = decode(encode(record, "disk"), "disk");
-      const sealed = isMap(fields) ? asBytes(fields.get("sealed")) : undefined;
-      assert(isMap(fields) && sealed !== undefined);
-      next.restore(str(fields.get("jid") ?? ""), sealed, { untilMs: toNumber(fields.get("until")) ?? 0, nowMs: NOW });
+      assert(next.restore(decode(encode(record, "disk"), "disk"), NOW));
     }
     const found = new UndeliveredJobs(cachedir, PEM);
-    const left = found.left(NOW);
-    assertEquals(left.map(({ jid }) => jid).sort(), [JID, LATER]);
-    for (const delivery of left) found.remove(delivery, NOW);
-    assertEquals(new UndeliveredJobs(cachedir, PEM).left(NOW), []);
+    const deliveries = left(found, NOW);
+    assertEquals(deliveries.map(({ jid }) => jid).sort(), [JID, LATER]);
+    for (const delivery of deliveries) found.remove(delivery, NOW);
+    assertEquals(left(new UndeliveredJobs(cachedir, PEM), NOW), []);
   }));
 
 Deno.test("a clock that was set back does not extend a job's time", () =>
   withCache((cachedir) => {
     const jobs = new UndeliveredJobs(cachedir, PEM);
     jobs.save(BRIEF, NOW);
-    assertEquals(jobs.left(NOW - 3_600_000), [BRIEF]);
+    assertEquals(left(jobs, after(-3_600_000)), [BRIEF]);
   }));
 
 Deno.test("a delivered job is forgotten, also a second time", () =>
@@ -99,10 +102,10 @@ Deno.test("a delivered job is forgotten, also a second time", () =>
     for (const delivery of [DELIVERY, BRIEF]) {
       const jobs = new UndeliveredJobs(cachedir, PEM);
       jobs.save(delivery, NOW);
-      assertEquals(new UndeliveredJobs(cachedir, PEM).left(NOW).length, 1);
+      assertEquals(left(new UndeliveredJobs(cachedir, PEM), NOW).length, 1);
       jobs.remove(delivery, NOW);
       jobs.remove(delivery, NOW);
-      assertEquals(new UndeliveredJobs(cachedir, PEM).left(NOW), []);
+      assertEquals(left(new UndeliveredJobs(cachedir, PEM), NOW), []);
     }
   }));
 
@@ -111,12 +114,12 @@ Deno.test("a job that all minions acknowledged before it was stored is forgotten
     const jobs = new UndeliveredJobs(cachedir, PEM);
     jobs.remove(DELIVERY, NOW);
     jobs.save(DELIVERY, NOW);
-    jobs.removeLate(NOW + 500);
+    jobs.removeLate(after(500));
     assertEquals(names(cachedir), [JID]);
-    jobs.removeLate(NOW + 1_000);
+    jobs.removeLate(after(1_000));
     assertEquals(names(cachedir), []);
     jobs.save(DELIVERY, NOW);
-    jobs.removeLate(NOW + 10_000);
+    jobs.removeLate(after(10_000));
     assertEquals(names(cachedir), [JID]);
   }));
 
@@ -124,9 +127,9 @@ Deno.test("a job with a file is removed as a file, even if little of its time wa
   withCache((cachedir) => {
     new UndeliveredJobs(cachedir, PEM).save(DELIVERY, NOW);
     const next = new UndeliveredJobs(cachedir, PEM);
-    const [found] = next.left(NOW + 590_000);
+    const [found] = left(next, after(590_000));
     assertEquals(found.ttlMs, 10_000);
-    next.remove(found, NOW + 590_000);
+    next.remove(found, after(590_000));
     assertEquals(names(cachedir), []);
   }));
 
@@ -137,7 +140,7 @@ Deno.test("an undelivered job is encrypted: a master with another private key ca
       const latin = new TextDecoder("latin1");
       const text = names(cachedir).map((name) => latin.decode(Deno.readFileSync(path(cachedir, name)))).join();
       assertEquals([text.includes("test.ping"), text.includes("web1")], [false, false]);
-      assertEquals(new UndeliveredJobs(cachedir, `another ${PEM}`).left(NOW), []);
+      assertEquals(left(new UndeliveredJobs(cachedir, `another ${PEM}`), NOW), []);
     }
   }));
 
@@ -155,14 +158,14 @@ Deno.test("the records of several threads are all found, and a truncated one doe
   withCache((cachedir) => {
     for (const [i, jid] of [JID, LATER].entries()) {
       const jobs = new UndeliveredJobs(cachedir, PEM);
-      for (const time of [1, 2]) jobs.save({ ...BRIEF, jid: `${jid}_${time}` }, NOW + i);
+      for (const time of [1, 2]) jobs.save({ ...BRIEF, jid: `${jid}_${time}` }, after(i));
     }
     const logs = names(cachedir).filter((name) => name.endsWith(".log"));
     assertEquals(logs.length, 2);
     const { size } = Deno.statSync(path(cachedir, logs[0]));
     Deno.truncateSync(path(cachedir, logs[0]), size - 1);
     Deno.writeFileSync(path(cachedir, logs[1]), new Uint8Array(300).fill(255), { append: true });
-    assertEquals(new UndeliveredJobs(cachedir, PEM).left(NOW).length, 3);
+    assertEquals(left(new UndeliveredJobs(cachedir, PEM), NOW).length, 3);
   }));
 
 Deno.test("a job may be over before its record is written", () =>
@@ -170,18 +173,64 @@ Deno.test("a job may be over before its record is written", () =>
     const publisher = new UndeliveredJobs(cachedir, PEM);
     publisher.remove(BRIEF, NOW);
     new UndeliveredJobs(cachedir, PEM).save(BRIEF, NOW);
-    assertEquals(publisher.left(NOW), []);
+    assertEquals(left(publisher, NOW), []);
   }));
 
 Deno.test("records are removed when all jobs of their minute are over, not earlier", () =>
   withCache((cachedir) => {
     const jobs = new UndeliveredJobs(cachedir, PEM);
-    const longest = { ...BRIEF, ttlMs: 60_000 };
-    jobs.save(longest, NOW + 59_999);
-    jobs.remove({ ...BRIEF, jid: LATER }, NOW + 59_999);
-    assertEquals(jobs.left(NOW + 119_998).length, 1);
-    assertEquals([jobs.sweepLog(NOW + 2 * 60_000 + 59_999), names(cachedir).length], [true, 2]);
-    assertEquals([jobs.sweepLog(NOW + 3 * 60_000), names(cachedir)], [false, []]);
+    jobs.save(BRIEF, NOW);
+    assertEquals(jobs.sweepLog(NOW), true);
+    const longest = { ...BRIEF, ttlMs: 60_000, jid: LATER };
+    jobs.save(longest, after(59_999));
+    assertEquals(names(cachedir).length, 1);
+    assertEquals([jobs.sweepLog(after(119_998)), left(jobs, after(119_998)).length], [true, 1]);
+    assertEquals([jobs.sweepLog(after(120_001)), names(cachedir)], [false, []]);
+  }));
+
+/** A moment `ms` milliseconds after `NOW` in the same boot, at which the wall clock has jumped by `jumpMs`. */
+const inBoot = (ms: number, jumpMs = 0, id = "one"): Moment => ({
+  wallMs: NOW.wallMs + ms + jumpMs,
+  boot: { id, ms: 5_000 + ms },
+});
+const HOUR_MS = 3_600_000;
+
+for (const jumpMs of [24 * HOUR_MS, -24 * HOUR_MS]) {
+  Deno.test(`a wall clock that jumps by ${jumpMs} ms ends no job, whether the master restarts or not`, () =>
+    withCache((cachedir) => {
+      const jobs = new UndeliveredJobs(cachedir, PEM);
+      jobs.save(DELIVERY, inBoot(0));
+      jobs.save({ ...BRIEF, jid: LATER }, inBoot(0));
+      jobs.sweepLog(inBoot(0));
+      jobs.sweepLog(inBoot(2_000, jumpMs));
+      const next = new UndeliveredJobs(cachedir, PEM);
+      const times = left(next, inBoot(2_000, jumpMs)).map(({ jid, ttlMs }) => [jid, ttlMs]);
+      assertEquals(times, [[LATER, 3_000], [JID, 598_000]]);
+      assertEquals(next.left(inBoot(700_000, jumpMs)).expired.map(({ jid }) => jid), [LATER, JID]);
+    }));
+}
+
+Deno.test("after another boot the wall clock counts, since the clock of the boot begins again", () =>
+  withCache((cachedir) => {
+    new UndeliveredJobs(cachedir, PEM).save(DELIVERY, inBoot(0));
+    const next = new UndeliveredJobs(cachedir, PEM);
+    assertEquals(left(next, inBoot(2_000, 0, "two")).map(({ ttlMs }) => ttlMs), [598_000]);
+    assertEquals(next.left(inBoot(2_000, HOUR_MS, "two")).expired.map(({ jid }) => jid), [JID]);
+  }));
+
+Deno.test("the record of a journal is restored after a jump of the wall clock, and not after its time", () =>
+  withCache((cachedir) => {
+    const records: Packable[] = [];
+    const jobs = new UndeliveredJobs(cachedir, PEM, { append: (record) => void records.push(record) });
+    jobs.save(DELIVERY, inBoot(0));
+    Deno.removeSync(path(cachedir, JID));
+    const [record] = records.map((packed) => decode(encode(packed, "disk"), "disk"));
+    const next = () => new UndeliveredJobs(cachedir, PEM);
+    next().restore(record, inBoot(600_000));
+    assertEquals(names(cachedir), []);
+    next().restore(record, inBoot(2_000, HOUR_MS));
+    assertEquals(left(next(), inBoot(2_000, HOUR_MS)).map(({ jid }) => jid), [JID]);
+    assertEquals(next().restore(map({ kind: "undelivered", jid: JID }), NOW), false);
   }));
 
 Deno.test("a directory that was removed meanwhile is created again", () =>
@@ -191,7 +240,7 @@ Deno.test("a directory that was removed meanwhile is created again", () =>
       Deno.removeSync(`${cachedir}/undelivered`, { recursive: true });
       assertEquals(jobs.sweepLog(NOW), false);
       jobs.save(delivery, NOW);
-      assertEquals(jobs.left(NOW), [delivery]);
+      assertEquals(left(jobs, NOW), [delivery]);
     }
   }));
 
@@ -208,5 +257,5 @@ Deno.test("a file, or a record of a log, that holds no job is none, whoever encr
     const at = new TextDecoder("latin1").decode(whole).indexOf(JID);
     Deno.writeFileSync(path(cachedir, log), whole.fill(0x78, at, at + JID.length));
     jobs.remove({ ...DELIVERY, jid: "no jid" }, NOW);
-    assertEquals(new UndeliveredJobs(cachedir, PEM).left(NOW).map(({ jid }) => jid), [JID]);
+    assertEquals(left(new UndeliveredJobs(cachedir, PEM), NOW).map(({ jid }) => jid), [JID]);
   }));

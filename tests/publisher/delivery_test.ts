@@ -2,6 +2,7 @@
 import { JobDelivery } from "../../lib/publisher/delivery.ts";
 import { type Logger, SILENT_LOGGER } from "../../lib/process/log.ts";
 import { UndeliveredJobs } from "../../lib/jobs/undelivered.ts";
+import { momentAfter, readMoment } from "../../lib/os/moment.ts";
 import { encode } from "../../lib/values/msgpack.ts";
 import { map, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { assertEquals, assertRejects, assertStringIncludes } from "../support/assert.ts";
@@ -80,7 +81,7 @@ Deno.test("undelivered jobs of the previous master are delivered to minions with
   place.jobs.saveLoad(JID, LOAD, MINIONS);
   place.jobs.saveReturn(map({ jid: JID, id: "web1", return: true }));
   place.jobs.acks.save(JID, "web2", { state: "received", sinceMs: Date.now() });
-  place.undelivered.save({ jid: JID, load: LOAD, minions: MINIONS, ttlMs: 60_000, live: false }, Date.now());
+  place.undelivered.save({ jid: JID, load: LOAD, minions: MINIONS, ttlMs: 60_000, live: false }, readMoment());
   const delivery = place.open();
   assertEquals([place.takePublished(), delivery.size], [[], 1]);
   await delivery.arrived(MINIONS);
@@ -90,6 +91,21 @@ Deno.test("undelivered jobs of the previous master are delivered to minions with
   const next = place.open();
   assertEquals(next.size, 0);
   next.close();
+});
+
+Deno.test("a job that ended while no master ran is logged with the minions that do not have it", () => {
+  using place = new Place();
+  const early = momentAfter(readMoment(), -61_000);
+  const job = { jid: JID, load: LOAD, minions: MINIONS, ttlMs: 60_000, live: false };
+  place.undelivered.save(job, early);
+  const jid = "20240102030405000002";
+  place.undelivered.save({ ...job, jid }, early);
+  for (const one of [JID, jid]) place.jobs.saveLoad(one, LOAD, MINIONS);
+  place.jobs.saveReturn(map({ jid: JID, id: "web1", return: true }));
+  for (const id of MINIONS) place.jobs.acks.save(jid, id, { state: "received", sinceMs: Date.now() });
+  const warnings: string[] = [];
+  place.open({ ...SILENT_LOGGER, warning: (text) => warnings.push(String(text)) }).close();
+  assertEquals(warnings, [`Job ${JID} ended before 2 minions had it, while no master ran: web2, web3`]);
 });
 
 Deno.test("a pushed message that is no load is refused, and nothing is published", async () => {

@@ -1,6 +1,7 @@
 /**
  * The clocks of the master and of the minions jump by an hour, forward and back, while jobs run. The monotonic clock
- * does not jump, as when an operator or NTP sets the time.
+ * does not jump, as when an operator or NTP sets the time. Last, a master is killed after the jump, while jobs wait for
+ * an absent minion.
  *
  * A preloaded library (clock.c) changes the clocks of the processes; it is built when it is needed.
  * @module
@@ -49,10 +50,32 @@ function offInLog(fleet: ProcessFleet, node: string): number {
 /** Maximum age of the last log line, in seconds. */
 const OLD_S = 600;
 
+/** Delivery time of the jobs that wait for an absent minion, in seconds: less than the clock jumps. */
+const WAITING_S = 600;
+
+/** The clock jumps while jobs wait for an absent minion; then the master is killed and started, and the minion comes. */
+async function restartAfterJump(
+  { fleet, jobs, id, jump }: {
+    readonly fleet: ProcessFleet;
+    readonly jobs: NumberedJobs;
+    readonly id: string;
+    readonly jump: () => void;
+  },
+): Promise<void> {
+  await fleet.stopMinion(id);
+  // A job with a file of its own, and one in the log.
+  for (const ttlS of [WAITING_S, 60]) await jobs.publish([id], 0, ttlS);
+  jump();
+  await fleet.killMaster();
+  jobs.hangUp();
+  await fleet.startMaster();
+  await fleet.startMinion(id);
+}
+
 /** See {@linkcode Fault}. */
 export const clock: Fault = {
   name: "clock",
-  what: "the clock of the master, then of the minions, jumps by an hour either way, while jobs run",
+  what: "the clock of the master, then of the minions, jumps by an hour either way, while jobs run and wait",
   promise: "nothing is lost, nothing runs twice, and all minions answer at once",
   missing: missingCompiler,
   async run({ random, say, long }): Promise<Figure[]> {
@@ -85,6 +108,12 @@ export const clock: Fault = {
             { name: `${what}: test.ping after, ms`, value: firstMs, atMost: 30_000 },
           );
         }
+      }
+      for (const by of [3_600, -3_600]) {
+        await restartAfterJump({ fleet, jobs, id: random.pick(fleet.ids), jump: () => master.jump(by) });
+        await eventually(() => jobs.outstanding === 0, { what: "the returns of waiting jobs" }).catch(() => {});
+        say(`master at ${by} s, restarted: ${jobs.outstanding} returns missing`);
+        master.jump(0);
       }
       figures.push(
         { name: "answers at the end", value: await echo(fleet, "end"), atLeast: minions },
