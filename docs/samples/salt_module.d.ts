@@ -61,6 +61,8 @@ export interface ModuleFunction<P extends Readonly<Record<string, Parameter>>> {
   /** The name of `*args`, and of `**kwargs`, if it takes more. */
   readonly varArgs?: string;
   readonly varKwargs?: string;
+  /** Whether all parameters are given by name only: every positional argument is one of `varArgs`. */
+  readonly keywordOnly?: boolean;
   readonly permissions?: Permissions;
   run(
     bound: { readonly [K in keyof P]: Argument<P[K]> },

@@ -40,6 +40,7 @@ export interface Argspec {
  */
 export function bind(fun: Signature, args: readonly Value[], kwargs: ValueMap, name: string): BoundCall {
   const names = Object.keys(fun.params);
+  const positional = fun.keywordOnly === true ? 0 : names.length;
   const leftKwargs = splitKwargs(fun, kwargs);
   const short = name.slice(name.indexOf(".") + 1);
   const refuse = (message: string) => new InvocationError(message, fun.doc);
@@ -51,10 +52,11 @@ export function bind(fun: Signature, args: readonly Value[], kwargs: ValueMap, n
   const missing: string[] = [];
   names.forEach((parameter, i) => {
     const declared = fun.params[parameter];
-    if (i < args.length && kwargs.has(parameter)) {
+    const inPlace = i < positional && i < args.length;
+    if (inPlace && kwargs.has(parameter)) {
       throw refuse(`${short}() got multiple values for argument '${parameter}'`);
     }
-    const given = i < args.length ? args[i] : kwargs.get(parameter);
+    const given = inPlace ? args[i] : kwargs.get(parameter);
     if (given !== undefined) bound[parameter] = fit(given, { parameter, declared, refuse });
     else if (declared.default !== undefined) bound[parameter] = unwrapDefault(declared);
     else missing.push(`'${parameter}'`);
@@ -63,7 +65,7 @@ export function bind(fun: Signature, args: readonly Value[], kwargs: ValueMap, n
     const plural = missing.length === 1 ? "" : "s";
     throw refuse(`${short}() missing ${missing.length} required positional argument${plural}: ${enumerate(missing)}`);
   }
-  return { bound, rest: { args: args.slice(names.length), kwargs: leftKwargs } };
+  return { bound, rest: { args: args.slice(positional), kwargs: leftKwargs } };
 }
 
 /** Whether a keyword is a field that Salt adds to the publication, not an argument of the caller. */

@@ -290,17 +290,15 @@ function isFunction(candidate: unknown): candidate is object {
 /** @throws {TypeError} If a part of it is of another type. */
 function asFunction<C>(candidate: object, name: string): ModuleFunction<C> {
   if (isPlainFunction(candidate)) return ofPlainFunction<C>(candidate);
-  const { run, doc, params, varArgs, varKwargs, keywords, outputter, secret, permissions, resumable } =
-    candidate as Record<
-      string,
-      unknown
-    >;
+  const { run, doc, params, varArgs, keywordOnly, varKwargs, keywords, outputter, secret, permissions, resumable } =
+    candidate as Record<string, unknown>;
   if (typeof run !== "function") throw new TypeError(`${name}.run is not a function`);
   if (doc !== undefined && typeof doc !== "string") throw new TypeError(`${name}.doc is not a string`);
   return {
     doc: doc ?? "",
     params: asParameters(params, name),
     ...asVariable(varArgs, `${name}.varArgs`) && { varArgs: String(varArgs) },
+    ...keywordOnly === true && { keywordOnly },
     ...asVariable(varKwargs, `${name}.varKwargs`) && { varKwargs: String(varKwargs) },
     ...keywords !== undefined && { keywords: asNames(keywords, `${name}.keywords`) },
     ...asVariable(outputter, `${name}.outputter`) && { outputter: String(outputter) },

@@ -56,6 +56,8 @@ export interface ModuleFunction<C> {
   readonly params: Parameters;
   /** The name of `*args` if the function takes more positional arguments. */
   readonly varArgs?: string;
+  /** Whether all {@linkcode params} are given by name only, because every positional argument is one of {@linkcode varArgs}. */
+  readonly keywordOnly?: boolean;
   /** The name of `**kwargs` if the function takes more keyword arguments. */
   readonly varKwargs?: string;
   /**

@@ -101,8 +101,8 @@ function own(names: ReadonlySet<string>): string[] {
 export async function describeFunctions(catalogue: Catalogue): Promise<Value> {
   const states = (await catalogue.states.all()).map(({ name, fun }) => ({ name: STATES_PREFIX + name, fun }));
   const functions = [...await catalogue.all(), ...states].map(({ name, fun }) => {
-    const { doc, params, varArgs = null, varKwargs = null, outputter = null } = fun;
-    return { name, doc, params, varArgs, varKwargs, outputter };
+    const { doc, params, varArgs = null, keywordOnly = false, varKwargs = null, outputter = null } = fun;
+    return { name, doc, params, varArgs, keywordOnly, varKwargs, outputter };
   });
   return map({ functions, problems: new Map([...catalogue.problems(), ...catalogue.states.problems()]) });
 }
@@ -135,6 +135,7 @@ function description(fields: ValueMap): Omit<ModuleFunction<JobContext>, "run"> 
     doc: text("doc") ?? "",
     params: Object.fromEntries(isMap(params) ? [...params].flatMap(([name, one]) => parameter(str(name), one)) : []),
     ...text("varArgs") !== undefined && { varArgs: text("varArgs") },
+    ...fields.get("keywordOnly") === true && { keywordOnly: true },
     ...text("varKwargs") !== undefined && { varKwargs: text("varKwargs") },
     ...text("outputter") !== undefined && { outputter: text("outputter") },
   };

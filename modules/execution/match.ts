@@ -4,7 +4,7 @@
  * @module
  */
 
-import { CommandError, InvocationError, UnavailableError } from "../../lib/errors.ts";
+import { CommandError, UnavailableError } from "../../lib/errors.ts";
 import { describe } from "../../lib/plugins/docs.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { any, bool, dict, type ModuleFunction, str } from "../../lib/plugins/module.ts";
@@ -169,17 +169,17 @@ export const ifelse: ModuleFunction<JobContext> = fn({
       "`tgt_type`, `minion_id`, `merge` and `merge_lists`, as in match.filter_by.",
     "match.ifelse 'foo*' 'Foo!' 'bar*' 'Bar!' 'Neither' minion_id=bar03",
   ),
-  params: {},
+  params: { tgt_type: str("compound"), minion_id: str(null), merge: any(null), merge_lists: bool(false) },
   varArgs: "args",
-  varKwargs: "kwargs",
-  run(_bound, context, { args, kwargs }) {
+  keywordOnly: true,
+  run(how, context, { args }) {
     if (args.length % 2 === 0) throw new CommandError("The ifelse function must have an odd number of arguments!");
     const otherwise = args[args.length - 1];
     const lookup: ValueMap = new Map();
     for (let i = 0; i + 1 < args.length; i += 2) {
       lookup.set(args[i] === true ? "*" : args[i] === false ? "SALT_IFELSE_MATCH_NOTHING" : args[i], args[i + 1]);
     }
-    return filterBy(lookup.set(ELSE, otherwise), ELSE, ifelseOptions(kwargs), context);
+    return filterBy(lookup.set(ELSE, otherwise), ELSE, how, context);
   },
 });
 
@@ -191,22 +191,6 @@ interface Table {
 interface MergingTable extends Table {
   readonly merge: Value;
   readonly merge_lists: boolean;
-}
-
-function ifelseOptions(kwargs: ValueMap): MergingTable {
-  const known = ["tgt_type", "minion_id", "merge", "merge_lists"];
-  for (const name of kwargs.keys()) {
-    if (!known.includes(text(name)) && !text(name).startsWith("__")) {
-      throw new InvocationError(`ifelse() got an unexpected keyword argument ${repr(name)}`);
-    }
-  }
-  const id = kwargs.get("minion_id") ?? null;
-  return {
-    tgt_type: text(kwargs.get("tgt_type") ?? "compound"),
-    minion_id: id === null ? null : text(id),
-    merge: kwargs.get("merge") ?? null,
-    merge_lists: truthy(kwargs.get("merge_lists")),
-  };
 }
 
 function filterBy(lookup: ValueMap, fallback: Value, how: MergingTable, context: JobContext): Value {

@@ -21,8 +21,8 @@ import { equals, isMap, str as text, type Value, type ValueMap } from "../../lib
 const MASKED = "Values are masked unless `unmask` is True, or a template asks.";
 /** The environments of a pillar that is asked for again. */
 const ENVIRONMENTS = { pillarenv: str(null), saltenv: str(null) };
-/** Python's `NOT_SET`, which no caller passes. */
-const NOT_SET = "__unset__";
+/** Stands for no default: Python's `NOT_SET` as `sys.argspec` shows it. No caller passes it. */
+const NOT_SET = "<Constant.NOT_SET>";
 
 /** Masks a value, if wanted. */
 function shown(value: Value, unmask: boolean | null, { showsPillar }: JobContext): Value {
@@ -93,9 +93,13 @@ interface Fresh {
   readonly pillar_enc: string | null;
   readonly pillarenv: string | null;
   readonly saltenv: string | null;
+  readonly unmask: boolean | null;
 }
 
-async function freshPillar({ pillar, pillar_enc, pillarenv, saltenv }: Fresh, context: JobContext): Promise<ValueMap> {
+async function freshPillar(
+  { pillar, pillar_enc, pillarenv, saltenv }: Omit<Fresh, "unmask">,
+  context: JobContext,
+): Promise<ValueMap> {
   const override = pillar_enc === null || pillar === null ? pillar : await decrypted(pillar, pillar_enc, context);
   return await askPillar({ pillarenv, saltenv, ...isMap(override) && { override } }, context);
 }
@@ -115,37 +119,16 @@ export const items: ModuleFunction<JobContext> = fn({
     "pillar.items",
     "pillar.items unmask=True",
   ),
-  params: {},
+  params: FRESH,
   varArgs: "args",
-  varKwargs: "kwargs",
+  keywordOnly: true,
   outputter: "nested",
-  run: (_bound, context, { args, kwargs }) => itemsOf(args, freshArguments(kwargs), context),
+  run: (query, context, { args }) => itemsOf(args, query, context),
 });
-
-/** The keyword arguments behind `*args`. */
-function freshArguments(kwargs: ValueMap): Fresh & { readonly unmask: boolean | null } {
-  const name = (key: string) => {
-    const value = kwargs.get(key) ?? null;
-    return value === null ? null : text(value);
-  };
-  for (const key of kwargs.keys()) {
-    if (!Object.hasOwn(FRESH, text(key)) && !text(key).startsWith("__pub_")) {
-      throw new CommandError(`items() got an unexpected keyword argument '${text(key)}'`);
-    }
-  }
-  const unmask = kwargs.get("unmask") ?? null;
-  return {
-    pillar: kwargs.get("pillar") ?? null,
-    pillar_enc: name("pillar_enc"),
-    pillarenv: name("pillarenv"),
-    saltenv: name("saltenv"),
-    unmask: typeof unmask === "boolean" ? unmask : null,
-  };
-}
 
 async function itemsOf(
   keys: readonly Value[],
-  { unmask, ...query }: Fresh & { readonly unmask: boolean | null },
+  { unmask, ...query }: Fresh,
   context: JobContext,
 ): Promise<Value> {
   if (keys.length > 0) {
@@ -158,10 +141,10 @@ async function itemsOf(
 
 export const data: ModuleFunction<JobContext> = fn({
   doc: describe(`As pillar.items. ${ITEMS_DOC}`, "pillar.data"),
-  params: {},
+  params: FRESH,
   varArgs: "args",
-  varKwargs: "kwargs",
-  run: (_bound, context, { args, kwargs }) => itemsOf(args, freshArguments(kwargs), context),
+  keywordOnly: true,
+  run: (query, context, { args }) => itemsOf(args, query, context),
 });
 
 export const obfuscate: ModuleFunction<JobContext> = fn({
@@ -169,21 +152,21 @@ export const obfuscate: ModuleFunction<JobContext> = fn({
     `As pillar.items, with the type of each value instead of the value. ${ITEMS_DOC}`,
     "pillar.obfuscate",
   ),
-  params: {},
+  params: FRESH,
   varArgs: "args",
-  varKwargs: "kwargs",
-  run: async (_bound, context, { args, kwargs }) =>
+  keywordOnly: true,
+  run: async (query, context, { args }) =>
     // Masks would hide the types.
-    obfuscated(await itemsOf(args, { ...freshArguments(kwargs), unmask: true }, { ...context, showsPillar: true })),
+    obfuscated(await itemsOf(args, { ...query, unmask: true }, { ...context, showsPillar: true })),
 });
 
 export const ls: ModuleFunction<JobContext> = fn({
   doc: describe(`As pillar.items, but only the top-level keys. ${ITEMS_DOC}`, "pillar.ls"),
-  params: {},
+  params: FRESH,
   varArgs: "args",
-  varKwargs: "kwargs",
-  run: async (_bound, context, { args, kwargs }) => {
-    const found = await itemsOf(args, freshArguments(kwargs), context);
+  keywordOnly: true,
+  run: async (query, context, { args }) => {
+    const found = await itemsOf(args, query, context);
     return isMap(found) ? [...found.keys()] : [];
   },
 });
@@ -205,25 +188,13 @@ export const item: ModuleFunction<JobContext> = fn({
     "pillar.item foo",
     "pillar.item foo:bar baz",
   ),
-  params: {},
+  params: { default: any(null), delimiter: str(null), ...ENVIRONMENTS, unmask: bool(null) },
   varArgs: "args",
-  varKwargs: "kwargs",
-  async run(_bound, context, { args, kwargs }) {
-    const known = ["default", "delimiter", "pillarenv", "saltenv", "unmask"];
-    for (const key of kwargs.keys()) {
-      if (!known.includes(text(key)) && !text(key).startsWith("__pub_")) {
-        throw new CommandError(`item() got an unexpected keyword argument '${text(key)}'`);
-      }
-    }
-    const name = (key: string) =>
-      kwargs.get(key) === undefined || kwargs.get(key) === null ? null : text(kwargs.get(key) ?? "");
-    const unmask = kwargs.get("unmask") ?? null;
-    const pillar = await pillarOf({ pillarenv: name("pillarenv"), saltenv: name("saltenv") }, context);
-    const found = itemIn(pillar, args, {
-      delimiter: name("delimiter") ?? DEFAULT_TARGET_DELIM,
-      fallback: kwargs.get("default") ?? "",
-    });
-    return shown(found, typeof unmask === "boolean" ? unmask : null, context);
+  keywordOnly: true,
+  async run({ default: fallback, delimiter, pillarenv, saltenv, unmask }, context, { args }) {
+    const pillar = await pillarOf({ pillarenv, saltenv }, context);
+    const how = { delimiter: delimiter ?? DEFAULT_TARGET_DELIM, fallback: fallback ?? "" };
+    return shown(itemIn(pillar, args, how), unmask, context);
   },
 });
 

@@ -17,6 +17,7 @@ import warnings
 warnings.simplefilter("ignore")
 os.environ["SHELL"] = "/bin/sh"  # the default of an argument of cmd.*
 import salt.config
+import salt.defaults
 import salt.loader
 import salt.modules
 import salt.utils.args
@@ -48,6 +49,8 @@ def plain(value):
         return [plain(one) for one in value]
     if isinstance(value, dict) and all(isinstance(key, str) for key in value):
         return {key: plain(one) for key, one in value.items()}
+    if isinstance(value, salt.defaults._Constant):
+        return repr(value)  # as `sys.argspec` prints it
     return {"repr": type(value).__name__}
 
 

@@ -86,6 +86,15 @@ for (const [what, fun, args, kwargs, message] of REFUSED) {
   });
 }
 
+Deno.test("bind() takes parameters that are keyword-only by name, and all positional arguments as *args", () => {
+  const fun = { doc: "", params: { how: any("usual"), merge: any(null) }, varArgs: "args", keywordOnly: true };
+  const { bound, rest } = bind(fun, [1, 2, 3], map({ how: "x" }), "test.f");
+  assertEquals([bound, rest], [{ how: "x", merge: null }, { args: [1, 2, 3], kwargs: new Map() }]);
+  assertEquals(bind(fun, [], map({}), "test.f").bound, { how: "usual", merge: null });
+  assertThrows(() => bind(fun, [], map({ other: 1 }), "test.f"), InvocationError, "other=1");
+  assertEquals(argspec(fun), { args: ["how", "merge"], defaults: ["usual", null], varargs: true, kwargs: null });
+});
+
 Deno.test("bind() refuses unknown keywords in Salt's words, without the usage", () => {
   const error = assertThrows(
     () => bind(TWO, [1], map({ c: 1, constructor: "x" }), "test.f"),

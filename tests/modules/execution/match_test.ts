@@ -44,7 +44,7 @@ Deno.test("match.* reject unsupported arguments by name", async () => {
   await assertRejects(() => call("match.filter_by", [map({ "*": 1 })], { merge: { a: 1 } }), CommandError, "non-dict");
   await assertRejects(() => call("match.filter_by", [table], { tgt_type: "nope" }), CommandError, "'nope'");
   await assertRejects(() => call("match.ifelse", ["a", 1]), CommandError, "odd number");
-  await assertRejects(() => call("match.ifelse", ["a"], { minion: "b" }), InvocationError, "'minion'");
+  await assertRejects(() => call("match.ifelse", ["a"], { minion: "b" }), InvocationError, "not valid: minion=b");
   await assertRejects(() => call("grains.filter_by", [map({ Debian: 1 })], { merge: { a: 1 } }), CommandError);
 });
 

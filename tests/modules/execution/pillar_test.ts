@@ -94,7 +94,7 @@ Deno.test("pillar.items rejects an unknown argument, and a renderer that may not
   const { context } = minion(map({}));
   assertStringIncludes(
     str((await run("pillar.items", ["nope=1"], context)).return),
-    "unexpected keyword argument 'nope'",
+    "The following keyword arguments are not valid: nope=1",
   );
   const call = context.call("pillar.items", [], map({ pillar: { a: 1 }, pillar_enc: "yaml" }));
   await assertRejects(() => call, Error, "'yaml' is not a valid decryption renderer. Valid choices are: gpg");
