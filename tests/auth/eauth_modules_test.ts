@@ -12,7 +12,7 @@ import { eauthUsers } from "../../lib/auth/eauth_users.ts";
 import { loadMasterConfig } from "../../lib/config/load.ts";
 import { ConfigError } from "../../lib/errors.ts";
 import { isMap, map, type Value } from "../../lib/values/value.ts";
-import { assertEquals, assertRejects } from "../support/assert.ts";
+import { assert, assertEquals, assertRejects } from "../support/assert.ts";
 import { recordingLogger } from "../support/fleet/services.ts";
 import { withTemporaryDirectory } from "../support/temporary_directory.ts";
 
@@ -100,6 +100,39 @@ Deno.test("external_auth: rest sends a POST, uses the status, adds the rules, an
   } finally {
     await server.shutdown();
   }
+});
+
+Deno.test("external_auth: rest takes an answer of 1 MiB and no longer one, and reads no more of it than that", async () => {
+  const MIB = 2 ** 20;
+  const rules = (bytes: number) => JSON.stringify(["x".repeat(bytes - 4)]);
+  let sent = 0;
+  const endless = () =>
+    new ReadableStream({
+      pull(controller) {
+        sent += 65_536;
+        controller.enqueue(new Uint8Array(65_536).fill(0x20)); // blanks: as JSON it could still become a list
+        if (sent >= 64 * MIB) controller.close();
+      },
+    });
+  await using server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, ({ url }) => {
+    const { pathname } = new URL(url);
+    return new Response(pathname === "/endless" ? endless() : rules(Number(pathname.slice(1))));
+  });
+  await withTemporaryDirectory(async (root) => {
+    const credentials = { username: "fred", password: "x" };
+    const at = (path: string | number) => {
+      const provider = { "^url": `http://127.0.0.1:${server.addr.port}/${path}` };
+      return make(root, "rest", { external_auth: map({ rest: provider }) });
+    };
+    const most = await (await at(MIB)).rules?.(credentials);
+    assertEquals(String(most).length, MIB - 4);
+    for (const path of [MIB + 1, "endless"]) {
+      const rest = await at(path);
+      await assertRejects(() => rest.authenticate(credentials), RangeError, "more than 1048576 bytes");
+      await assertRejects(async () => await rest.rules?.(credentials), RangeError, "more than 1048576 bytes");
+    }
+    assert(sent < 32 * MIB, `${sent} bytes were read`);
+  });
 });
 
 Deno.test("external_auth: modules that are not built do not exist, and neither do names of object properties", async () => {

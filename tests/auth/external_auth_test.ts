@@ -6,7 +6,7 @@ import { ExternalAuth } from "../../lib/auth/external_auth.ts";
 import { loadMasterConfig } from "../../lib/config/load.ts";
 import { RefusedError } from "../../lib/errors.ts";
 import { isMap, map, str, toValue, type Value } from "../../lib/values/value.ts";
-import { assert, assertEquals, assertRejects } from "../support/assert.ts";
+import { assert, assertEquals, assertMatch, assertRejects } from "../support/assert.ts";
 import { recordingLogger } from "../support/fleet/services.ts";
 
 /** A clock whose waits end at once, and that records them. */
@@ -110,6 +110,28 @@ Deno.test("CVE-2020-25592, CVE-2017-5192: wrong or missing credentials are refus
       );
     }
   });
+});
+
+Deno.test("a text with a NUL names no user, password or system: it would be another name for a library in C than for the rules", async () => {
+  const asked: string[] = [];
+  const system: EauthModule = {
+    authenticate({ username, password }) {
+      asked.push(`${username.split("\0")[0]} ${password.split("\0")[0]}`);
+      return Promise.resolve({ groups: [] });
+    },
+  };
+  await withAuth({ external_auth: { file: { "*": [".*"] }, "file\0": { "*": [".*"] } } }, async (auth) => {
+    for (
+      const load of [login("fred\0x"), login("\0"), login("fred", `${SECRET}\0x`), login("fred", SECRET, "file\0")]
+    ) {
+      for (const attempt of [auth.identify(load), auth.makeToken(load)]) {
+        assertMatch(await refusal(attempt), /^EauthAuthenticationError: /);
+      }
+    }
+    assertEquals(asked, []);
+    assertEquals((await auth.identify(login("fred"))).user, "fred");
+    assertEquals(asked, [`fred ${SECRET}`]);
+  }, system);
 });
 
 Deno.test("an attempt above the limit of concurrent attempts is refused, and its eauth module is not called", async () => {

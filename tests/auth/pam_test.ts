@@ -9,7 +9,9 @@ import { pamEauth } from "../../lib/auth/eauth_pam.ts";
 import { loadMasterConfig } from "../../lib/config/load.ts";
 import { map } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertMatch, assertRejects } from "../support/assert.ts";
+import { UNSHARE_MOUNTS, whyNoMountNamespace } from "../support/mount_namespace.ts";
 import { OtherUser } from "../support/other_user.ts";
+import { run } from "../support/processes.ts";
 import { recordingLogger } from "../support/fleet/services.ts";
 import { withTemporaryDirectory } from "../support/temporary_directory.ts";
 
@@ -122,3 +124,31 @@ Deno.test(
     assertMatch(out, /^pam: this master is not root's and cannot read \/etc\/shadow.*or run it as root$/);
   },
 );
+
+Deno.test({
+  name: "pam: an account without a password cannot sign in, also where PAM's own configuration would let it",
+  ignore: whyNoMountNamespace() !== undefined,
+  fn: () =>
+    withTemporaryDirectory(async (root) => {
+      const hash = await run(["openssl", "passwd", "-6", "correct horse"]);
+      const account = (name: string, uid: number) => `${name}:x:${uid}:${uid}::/:/bin/sh\n`;
+      const line = (name: string, password: string) => `${name}:${password}:20000:0:99999:7:::\n`;
+      const texts = {
+        passwd: account("root", 0) + account("fred", 4001) + account("open", 4002),
+        shadow: line("root", "*") + line("fred", hash.out.trim()) + line("open", ""),
+        service: "auth required pam_unix.so nullok nodelay\naccount required pam_unix.so\n",
+        "ask.ts": `import { authenticateByPam } from "${new URL("../../lib/auth/libpam.ts", import.meta.url)}";
+          const answers = [["fred", "correct horse"], ["fred", ""], ["open", ""], ["open", "x"]].map(
+            ([username, password]) => authenticateByPam({
+              service: "service", confdir: "${root}", credentials: { username, password },
+            }).known
+          );
+          console.log(JSON.stringify(answers));`,
+      };
+      for (const [name, text] of Object.entries(texts)) Deno.writeTextFileSync(`${root}/${name}`, text);
+      const script = `mount --bind "$0/passwd" /etc/passwd && mount --bind "$0/shadow" /etc/shadow && exec "$@"`;
+      const deno = [Deno.execPath(), "run", "--allow-all", "--no-lock", "--quiet", `${root}/ask.ts`];
+      const { out, err } = await run([...UNSHARE_MOUNTS, "sh", "-c", script, root, ...deno]);
+      assertEquals(out.trim(), "[true,false,false,false]", err);
+    }),
+});

@@ -4,7 +4,9 @@ import { openFileClient } from "../../lib/fileclient/client.ts";
 import { CommandError } from "../../lib/errors.ts";
 import { callFunction } from "../../lib/plugins/execution.ts";
 import type { JobContext } from "../../lib/plugins/job_context.ts";
+import { isThere } from "../../lib/os/file_kind.ts";
 import { testContext, testOpts } from "../support/calls/job_context.ts";
+import { eventually } from "../support/eventually.ts";
 import { filesBelow } from "../support/tree.ts";
 
 /** A web server, and a file client without a file server. */
@@ -175,3 +177,47 @@ Deno.test("a download ends with its job", async () => {
   }, job.signal);
   await assertRejects(() => s.client.contents(`http://${s.host}/f`, "base"), Error, "the job is ended");
 });
+
+Deno.test("a download is readable only for its user until it is complete, and is not written into what somebody planted", async () => {
+  const { promise: gate, resolve: finish } = Promise.withResolvers<void>();
+  await using s = await scene(() =>
+    new Response(
+      new ReadableStream({
+        async start(controller) {
+          controller.enqueue(new TextEncoder().encode("half "));
+          await gate;
+          controller.enqueue(new TextEncoder().encode("whole"));
+          controller.close();
+        },
+      }),
+    )
+  );
+  const dest = `${s.root}/d/f`;
+  Deno.mkdirSync(`${s.root}/d`);
+  const umask = Deno.umask(0);
+  try {
+    using _end = { [Symbol.dispose]: finish };
+    const done = s.client.getUrl(`http://${s.host}/f`, dest, "base");
+    const part = await eventually(() => [...filesBelow(`${s.root}/d`)][0], { what: "the temporary file" });
+    await eventually(() => Deno.readTextFileSync(part) === "half ", { what: "its first half" });
+    assertEquals([modeOf(part), isThere(dest)], [0o600, false]);
+    finish();
+    await done;
+    assertEquals([Deno.readTextFileSync(dest), modeOf(dest)], ["half whole", 0o666]);
+  } finally {
+    Deno.umask(umask);
+  }
+  const { randomUUID } = crypto;
+  const name = crypto.randomUUID();
+  Deno.writeTextFileSync(`${s.root}/planted`, "old");
+  Deno.symlinkSync(`${s.root}/planted`, `${s.root}/d/.f.${name}.part`);
+  crypto.randomUUID = () => name;
+  try {
+    await assertRejects(() => s.client.getUrl(`http://${s.host}/f`, dest, "base"), CommandError);
+  } finally {
+    crypto.randomUUID = randomUUID;
+  }
+  assertEquals([Deno.readTextFileSync(`${s.root}/planted`), Deno.readTextFileSync(dest)], ["old", "half whole"]);
+});
+
+const modeOf = (path: string) => (Deno.statSync(path).mode ?? 0) & 0o7777;

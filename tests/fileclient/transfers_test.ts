@@ -9,7 +9,8 @@ import { CommandError, WireError } from "../../lib/errors.ts";
 import { fileDigest } from "../../lib/fileclient/file_digest.ts";
 import { cacheLocalFile } from "../../lib/fileclient/local_cache.ts";
 import { openLocalServer } from "../../lib/fileclient/local_server.ts";
-import { inDirectory, makeCacheDirectory, placeOnHost } from "../../lib/fileclient/placing.ts";
+import { PartialFile } from "../../lib/fileclient/partial_file.ts";
+import { inDirectory, makeCacheDirectory, placeInCache, placeOnHost } from "../../lib/fileclient/placing.ts";
 import { pushDirectory, pushFile } from "../../lib/fileclient/pushing.ts";
 import { ServerCalls } from "../../lib/fileclient/server_calls.ts";
 import { isThere } from "../../lib/os/file_kind.ts";
@@ -24,6 +25,8 @@ function scratch(): { readonly root: string } & Disposable {
   const root = Deno.realPathSync(Deno.makeTempDirSync({ prefix: "transfers_" }));
   return { root, [Symbol.dispose]: () => Deno.removeSync(root, { recursive: true }) };
 }
+
+const modeOf = (path: string) => (Deno.statSync(path).mode ?? 0) & 0o7777;
 
 const namesBelow = (root: string) => [...filesBelow(root)].map((path) => path.slice(root.length + 1)).sort();
 
@@ -142,6 +145,30 @@ Deno.test("pieces that no transfer continued for a day are removed, younger ones
     "old.txt",
     "young.part",
   ]);
+});
+
+Deno.test("files that are being fetched, and their directory, are only their user's, whatever the umask; so are the copies", async () => {
+  using s = scratch();
+  const wanted = { path: "f", saltenv: "base", hash: { hashType: "sha256", hsum: "00" } };
+  const umask = Deno.umask(0);
+  try {
+    // The second job cannot share the first one's file, and gets its own.
+    using first = await PartialFile.open(`${s.root}/cache`, wanted);
+    using second = await PartialFile.open(`${s.root}/cache`, wanted);
+    assertEquals(first.path === second.path, false);
+    assertEquals([first.path, second.path, `${s.root}/cache/transfers`].map(modeOf), [0o600, 0o600, 0o700]);
+    // A copy of the cache is, too, though the file that is moved there was for all to read.
+    Deno.writeTextFileSync(`${s.root}/from`, "text", { mode: 0o666 });
+    placeInCache(`${s.root}/from`, `${s.root}/cache/files/base/f`);
+    assertEquals([`${s.root}/cache/files/base/f`, `${s.root}/cache/files`].map(modeOf), [0o600, 0o700]);
+    Deno.writeTextFileSync(`${s.root}/own`, "text", { mode: 0o666 });
+    assertEquals(
+      modeOf(await cacheLocalFile(`${s.root}/own`, { cachedir: `${s.root}/cache`, saltenv: "base" })),
+      0o600,
+    );
+  } finally {
+    Deno.umask(umask);
+  }
 });
 
 Deno.test("a copy of the cache is found without a request", async () => {

@@ -1,6 +1,7 @@
 import { pushedFiles, receivePiece } from "../../lib/files/received_files.ts";
 import { assertEquals } from "../support/assert.ts";
 import { withTemporaryDirectory } from "../support/temporary_directory.ts";
+import { filesBelow } from "../support/tree.ts";
 
 /** The path and offset of a chunk, its text, and the file size that the minion declares. */
 type Piece = readonly [path: string, loc: number, text: string, size?: number];
@@ -44,3 +45,28 @@ function textAt(path: string): string | undefined {
     throw error;
   }
 }
+
+Deno.test("a pushed file goes through no link that leads out of the minion's directory", () =>
+  withTemporaryDirectory(async (root) => {
+    const cachedir = `${root}/cache`;
+    const files = pushedFiles(cachedir, "m1");
+    Deno.mkdirSync(`${files}/own`, { recursive: true });
+    Deno.mkdirSync(`${root}/outside`);
+    Deno.writeTextFileSync(`${root}/outside/there`, "old");
+    for (const [link, to] of [["out", `${root}/outside`], ["up", "../../.."], ["in", "own"]]) {
+      Deno.symlinkSync(to, `${files}/${link}`);
+    }
+    Deno.symlinkSync(`${root}/outside/there`, `${files}/file`);
+    const push = (path: string, size?: number) =>
+      receivePiece({ cachedir, id: "m1" }, { path, loc: 0, data: new TextEncoder().encode("xyz"), size });
+    for (const path of ["out/new", "out/there", "out/a/b", "up/x", "up/minions/m2/files/x", "file"]) {
+      for (const size of [3, undefined]) assertEquals(await push(path, size), false, path);
+    }
+    assertEquals([...filesBelow(`${root}/outside`)].map((path) => [path, Deno.readTextFileSync(path)]), [
+      [`${root}/outside/there`, "old"],
+    ]);
+    assertEquals(Deno.lstatSync(`${files}/file`).isSymlink, true);
+    assertEquals([textAt(`${cachedir}/x`), textAt(`${cachedir}/minions/m2/files/x`)], [undefined, undefined]);
+    // A link within it is one of its own directories.
+    assertEquals([await push("in/a", 3), textAt(`${files}/own/a`)], [true, "xyz"]);
+  }));

@@ -2,6 +2,8 @@ import { packOpts } from "../../lib/config/opts_transfer.ts";
 import { TimeBudget } from "../../lib/os/time_budget.ts";
 import { type FunctionMessage, packFunctionJob, unpackOutcome } from "../../lib/functions/messages.ts";
 import { FunctionProcesses } from "../../lib/functions/processes.ts";
+import { isFile } from "../../lib/os/file_kind.ts";
+import { setTimeout } from "../../lib/os/timers.ts";
 import { isAlive, readNotes } from "../../lib/jobs/proc_notes.ts";
 import { map, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
@@ -163,4 +165,51 @@ Deno.test("when the time for ending is over processes are killed, and those that
   }
   await processes.close(new TimeBudget(0));
   assertEquals(states, ["running taken", "waiting taken", "waiting lost", "running lost"]);
+});
+
+Deno.test("a wheel function is ended after two minutes, as lost; a runner may take longer", async () => {
+  using services = await testServices();
+  const { opts, log } = services;
+  for (const directory of ["wheel", "runners"]) {
+    Deno.mkdirSync(`${opts.extension_modules}/${directory}`, { recursive: true });
+    Deno.writeTextFileSync(
+      `${opts.extension_modules}/${directory}/slow.js`,
+      `export async function wait(path) {
+         Deno.writeTextFileSync(path, "");
+         for (;;) await new Promise((resolve) => setTimeout(resolve, 1_000));
+       }`,
+    );
+  }
+  const processes = new FunctionProcesses({ opts: packOpts("master", opts), log, fire: () => Promise.resolve() });
+  const states = new Map<string, string>();
+  const { now } = performance;
+  /** The timers of this process see the time that has passed so far, and `ms` more. */
+  const skip = async (ms: number) => {
+    performance.now = () => now.call(performance) + ms;
+    await new Promise<void>((resolve) => setTimeout(resolve, 1));
+  };
+  try {
+    const started = now.call(performance);
+    for (const [i, kind] of (["wheel", "runner"] as const).entries()) {
+      const path = `${services.root}/${kind}`;
+      const jid = `2024010203040500002${i}`;
+      const job = { kind, fun: "slow.wait", args: [path], kwargs: new Map(), jid, user: "ann" };
+      processes.take({ key: kind, job: packFunctionJob(job) }, ({ state }) => states.set(kind, state));
+      await eventually(() => isFile(path), { what: `the ${kind} function` });
+    }
+    const passed = now.call(performance) - started;
+    await skip(119_000 - passed);
+    await new Promise<void>((resolve) => setTimeout(resolve, 100));
+    assertEquals([...states], [["wheel", "taken"], ["runner", "taken"]]);
+    await skip(121_000);
+    await eventually(() => states.get("wheel") === "lost", { what: "the end of the wheel function" });
+    assertStringIncludes(
+      services.logged.join("\n"),
+      "wheel slow.wait with jid 20240102030405000020 is lost: it was ended by SIGKILL",
+    );
+    assertEquals(states.get("runner"), "taken");
+  } finally {
+    performance.now = now;
+    await processes.close(new TimeBudget(0)); // the runner never ends by itself
+  }
 });

@@ -10,7 +10,7 @@ import { commitFiles, mountedDirectory, removeOldCommits } from "../../lib/git_r
 import { runGit, runGitInto } from "../../lib/git_remotes/git_program.ts";
 import { gitfsRemotes } from "../../lib/git_remotes/remote_options.ts";
 import { GitRemote } from "../../lib/git_remotes/remote.ts";
-import { fileAt, parseBatch } from "../../lib/git_remotes/tree.ts";
+import { fileAt, LINK_MODE, parseBatch } from "../../lib/git_remotes/tree.ts";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "../support/assert.ts";
 import { git } from "../support/files/file_server.ts";
 import { SearchPath } from "../support/search_path.ts";
@@ -104,6 +104,29 @@ Deno.test("links within a commit lead to its files, and neither out of it nor ro
     const tree = await remote.tree(await fetched(remote));
     assertEquals(fileAt(tree, "link"), fileAt(tree, "d/a"));
     assertEquals([fileAt(tree, "out"), fileAt(tree, "round"), fileAt(tree, "d")], [undefined, undefined, undefined]);
+  }));
+
+Deno.test("a link that leaves the commit leads to no file, also where its way back would name one", () => {
+  const file = { oid: "1".repeat(40), mode: 0o100644 };
+  const link = { oid: "2".repeat(40), mode: LINK_MODE };
+  const at = (path: string, text: string) =>
+    fileAt({ files: new Map([["d/a", file], [path, link]]), dirs: ["d"], links: new Map([[path, text]]) }, path);
+  assertEquals([at("l", "d/a"), at("d/l", "a"), at("d/l", "../d/a"), at("d/l", "./../d//a")], Array(4).fill(file));
+  const leaving = ["../d/a", "d/../../d/a", "../../d/a", "/d/a", "..", ""];
+  for (const text of leaving) assertEquals(at("l", text), undefined, text);
+  assertEquals([at("d/l", "../../d/a"), at("d/l", "../../../d/a")], [undefined, undefined]);
+});
+
+Deno.test("git runs no program for the URL of a remote, also where its configuration would allow it", () =>
+  withTemporaryDirectory(async (root) => {
+    await git(["init", "--quiet", "--bare", root]);
+    const access = { sslVerify: true, proxy: "", privkey: "", passphrase: "" };
+    for (const [name, url] of [["ext", `ext::touch ${root}/ran`], ["own", `own::${root}/ran`]]) {
+      await git(["-C", root, "config", `protocol.${name}.allow`, "always"]);
+      const { ok, stderr } = await runGit(["ls-remote", url], { directory: root, access });
+      assertEquals([ok, stderr.includes(`transport '${name}' not allowed`)], [false, true], stderr);
+    }
+    assertEquals(names(root).includes("ran"), false);
   }));
 
 Deno.test("an object that is missing is an error that names it, and leaves no file", () =>

@@ -14,6 +14,7 @@ import {
 } from "../../lib/host/detached_commands.ts";
 import { ABORT, packAnswer, packRequest, parseAnswer } from "../../lib/host/keeper_messages.ts";
 import { type KeeperJob, keeperRunner } from "../../lib/host/keeper_runner.ts";
+import { isThere } from "../../lib/os/file_kind.ts";
 import { sleep } from "../../lib/os/sleep.ts";
 import { ownProcess } from "../../lib/process/self_command.ts";
 import { frame, FrameReader } from "../../lib/protocol/frames.ts";
@@ -23,6 +24,7 @@ import { map } from "../../lib/values/value.ts";
 import { assertEquals, assertRejects, assertThrows } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
 import { withTemporaryDirectory } from "../support/temporary_directory.ts";
+import { filesBelow } from "../support/tree.ts";
 
 const JID = "20260102030405000001", OTHER = "20260102030405000002";
 const REASON = new Error("The job was told to end");
@@ -211,6 +213,55 @@ async function leftAlone(keeper: Keeper, before: () => void): Promise<() => Prom
     assertEquals(await keeper.status(), 0);
   };
 }
+
+Deno.test("a keeper records no command of a hidden job, during the minion's life and after it", () =>
+  withKeeper(async (keeper) => {
+    const { cachedir } = keeper;
+    const starts: Promise<unknown>[] = [];
+    const lost: Promise<unknown>[] = [];
+    for (const [jid, hidden] of [[JID, true], [OTHER, false]] as const) {
+      const run = keeperRunner(job(cachedir, { jid, hidden, connect: () => keeper.connect() }));
+      const started = Promise.withResolvers<number>();
+      starts.push(started.promise);
+      const script = `: password of ${jid}; until [ -e ${cachedir}/go ]; do sleep 0.05; done; echo password`;
+      lost.push(
+        assertRejects(() => run(shell(script), care({ child: (pid) => started.resolve(pid) })), CommandLostError),
+      );
+    }
+    await Promise.all(starts);
+    const secrets = () =>
+      [...filesBelow(cachedir)].filter((path) => {
+        if (!Deno.lstatSync(path).isFile) return false;
+        const text = Deno.readTextFileSync(path);
+        return path.includes(JID) || text.includes(JID);
+      });
+    assertEquals(secrets(), []);
+    await keeper.leave();
+    await eventually(() => detachedCommands(cachedir, OTHER).length === 1, { what: "the record of the other job" });
+    Deno.writeTextFileSync(`${cachedir}/go`, "");
+    await Promise.all(lost);
+    assertEquals(await keeper.status(), 0);
+    assertEquals(detachedCommands(cachedir, OTHER)[0].outcome?.retcode, 0);
+    assertEquals([detachedCommands(cachedir, JID), secrets()], [[], []]);
+  }));
+
+Deno.test("only the keeper's user can reach its socket and read its files, whatever the umask", () =>
+  withTemporaryDirectory(async (cachedir) => {
+    const words = ["-c", 'umask 0; exec "$@"', "sh", ...ownProcess("salt-keeper"), cachedir, `${cachedir}/socket`];
+    const child = new Deno.Command("/bin/sh", { args: words, stdin: "piped", stdout: "piped" }).spawn();
+    try {
+      const directory = detachedDirectory(cachedir);
+      await eventually(() => isThere(`${cachedir}/socket`), { what: "the socket" });
+      const modes = [`${cachedir}/socket`, directory, `${directory}/${child.pid}.keeper`].map((path) =>
+        (Deno.lstatSync(path).mode ?? 0) & 0o7777
+      );
+      assertEquals(modes, [0o600, 0o700, 0o600]);
+    } finally {
+      await child.stdin.close();
+      const { code } = await child.output();
+      assertEquals(code, 0);
+    }
+  }));
 
 Deno.test("a keeper whose directory was removed records its commands in a new one", () =>
   withKeeper(async (keeper) => {

@@ -4,17 +4,18 @@
  */
 
 import { eventually } from "../support/eventually.ts";
+import { isUnsettled } from "../../lib/pillar/stamps.ts";
 import { assertEquals, assertStringIncludes } from "../support/assert.ts";
 import { withPillar } from "../support/files/pillar_scope.ts";
+import { filesBelow } from "../support/tree.ts";
 
 const top = (...names: string[]) => ({ "pillar/top.sls": `base:\n  '*': [${names.join(", ")}]\n` });
 
-/** Waits until a file that was just written may be cached. */
-const settled = (act: () => Promise<void>) =>
-  eventually(async () => {
-    await act();
-    return true;
-  }, { withinMs: 5_000, what: "the same pillar each time" });
+/** Waits until the files that were just written may be cached. */
+const settled = (root: string) =>
+  eventually(() => [...filesBelow(root)].every((path) => !isUnsettled(path, Date.now())), {
+    what: "files that are old enough",
+  });
 
 Deno.test("a template that changes grains, options or pillar is rendered for each request", () =>
   withPillar(
@@ -25,7 +26,8 @@ Deno.test("a template that changes grains, options or pillar is rendered for eac
       "pillar/read.sls": "seen: {{ grains.get('mine') }} {{ opts.get('mine') }}\n",
     },
     "{}",
-    async ({ pillar }) => {
+    async ({ pillar, root }) => {
+      await settled(root);
       for (let i = 0; i < 3; i++) {
         for (const id of ["web1", "web2"]) {
           assertEquals(await pillar(id, { id }), `{'done': '${id}', 'seen': '${id} ${id}'}`);
@@ -42,13 +44,13 @@ Deno.test("a template that reads all grains is rendered again when one of them c
       "pillar/one.sls": "role: {{ grains.get('role', 'none') }}\n",
     },
     "{}",
-    async ({ pillar }) => {
-      await settled(async () => {
+    async ({ pillar, root }) => {
+      await settled(root);
+      for (let i = 0; i < 2; i++) {
         assertEquals(await pillar("web1", { a: 1 }), "{'names': 'a id', 'role': 'none'}");
         assertEquals(await pillar("web1", { a: 1, b: 2 }), "{'names': 'a b id', 'role': 'none'}");
         assertEquals(await pillar("web1", { a: 1, role: "db" }), "{'names': 'a id role', 'role': 'db'}");
-        assertEquals(await pillar("web1", { a: 1 }), "{'names': 'a id', 'role': 'none'}");
-      });
+      }
     },
   ));
 
@@ -70,3 +72,26 @@ Deno.test("pillar_opts puts the master's options and its version into pillar", (
     assertStringIncludes(all, "'timeout': 7,");
     assertStringIncludes(all, "'saltversion': '");
   }));
+
+Deno.test("with ext_pillar_first a file that reads the external pillar is rendered again when that is another", () =>
+  withPillar(
+    {
+      ...top("role"),
+      "pillar/role.sls": "role: {{ pillar.get('secret', 'none') }}\n",
+      "secrets.csv": "id,secret\nweb2,s2\n",
+    },
+    "{ext_pillar_first: true, ext_pillar: [{csv: {path: '{root}/secrets.csv'}}]}",
+    async ({ pillar, root, write }) => {
+      await settled(root);
+      const withSecret = (id: string, secret: string) => `{'id': '${id}', 'secret': '${secret}', 'role': '${secret}'}`;
+      // Without an external pillar the rendered file is kept.
+      for (let i = 0; i < 2; i++) assertEquals(await pillar("web1"), "{'role': 'none'}");
+      assertEquals(await pillar("web2"), withSecret("web2", "s2"));
+      for (const secret of ["s1", "other"]) {
+        write("secrets.csv", `id,secret\nweb1,${secret}\n`);
+        await settled(root);
+        for (let i = 0; i < 2; i++) assertEquals(await pillar("web1"), withSecret("web1", secret));
+      }
+      assertEquals(await pillar("web2"), "{'role': 'none'}");
+    },
+  ));
