@@ -4,6 +4,7 @@
  * @module
  */
 
+import { aggregateMaps } from "./aggregate.ts";
 import { updateMap } from "./dict_update.ts";
 import type { Value, ValueMap } from "./value.ts";
 
@@ -46,8 +47,8 @@ const STRATEGIES: Readonly<Record<string, Merge>> = {
   smart: recurse,
   recurse,
   overwrite: replaceKeys,
-  // Values below the outermost keys are joined only if a renderer of YAMLEX has tagged them, and there is none here.
-  aggregate: replaceKeys,
+  // Values below the outermost keys are joined only if the renderer `yamlex` has read them with a tag.
+  aggregate: aggregateMaps,
   // As in Salt, a key that only the second map has is lost.
   list: (a, b) =>
     new Map([...a].map(([key, value]): [Value, Value] => {

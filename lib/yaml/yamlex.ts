@@ -9,7 +9,8 @@
  */
 
 import type { YamlError } from "../errors.ts";
-import { equals, int, isMap, type Value, type ValueMap } from "../values/value.ts";
+import { joinAggregates, type Joining, markAggregate } from "../values/aggregate.ts";
+import { int, isMap, type Value, type ValueMap } from "../values/value.ts";
 import { composeYaml, type MappingNode, type ScalarNode, YAML_TAG, type YamlNode } from "./nodes.ts";
 import { type Offsets, YamlPlaces } from "./load.ts";
 import { scalarType, scalarValue } from "./scalar.ts";
@@ -42,8 +43,6 @@ class YamlexConstructor {
   readonly #made = new Map<YamlNode, Value>();
   /** The maps that are being read: a map cannot contain itself. */
   readonly #open = new Set<YamlNode>();
-  /** The maps and lists that were tagged. */
-  readonly #aggregates = new WeakSet<ValueMap | Value[]>();
   #mergedPairs = 0;
 
   constructor(source: YamlSource) {
@@ -125,7 +124,9 @@ class YamlexConstructor {
         ? this.#aggregate(this.value(valueNode), valueNode)
         : this.value(valueNode);
       const before = map.get(key);
-      const joined = before === undefined || keyNode.tag === RESET ? value : this.#joined(before, value);
+      const joined = before === undefined || keyNode.tag === RESET
+        ? value
+        : joinAggregates(before, value, (joining) => this.#place(joining));
       map.set(key, joined);
       this.#holders.set(joined, keyNode.start);
       starts.set(key, keyNode.start);
@@ -199,41 +200,20 @@ class YamlexConstructor {
       : [value];
     const starts = Array.isArray(value) || isMap(value) ? this.#starts.get(value) : new Map([[0, node.start]]);
     if (starts !== undefined) this.#starts.set(marked, new Map(starts));
-    this.#aggregates.add(marked);
-    return marked;
+    return markAggregate(marked);
   }
 
-  /** Merges two values of a key. */
-  #joined(first: Value, second: Value): Value {
-    if (isMap(first) && isMap(second)) {
-      const both = this.#aggregates.has(first) && this.#aggregates.has(second);
-      const joined = this.#copied(both ? first : second);
-      if (this.#aggregates.has(both ? first : second)) this.#aggregates.add(joined);
-      const starts = this.#starts.get(joined);
-      for (const [key, value] of second) {
-        const before = first.get(key);
-        joined.set(key, before === undefined ? value : this.#joined(before, value));
-        const start = this.#starts.get(second)?.get(key);
-        if (start !== undefined) starts?.set(key, start);
-      }
-      return joined;
+  /** Notes where the keys or items of a joined value stand. */
+  #place({ joined, base, second, appended }: Joining): void {
+    const starts = new Map(this.#starts.get(base));
+    const added = this.#starts.get(second) ?? new Map<Value, number>();
+    if (isMap(joined)) { for (const [key, start] of added) starts.set(key, start); }
+    const length = Array.isArray(base) ? base.length : 0;
+    for (const [place, i] of appended.entries()) {
+      const start = added.get(i);
+      if (start !== undefined) starts.set(length + place, start);
     }
-    if (
-      Array.isArray(first) && Array.isArray(second) && this.#aggregates.has(first) && this.#aggregates.has(second)
-    ) {
-      const joined = [...first];
-      const starts = new Map(this.#starts.get(first));
-      for (const [i, value] of second.entries()) {
-        if (first.some((known) => equals(known, value))) continue;
-        const start = this.#starts.get(second)?.get(i);
-        if (start !== undefined) starts.set(joined.length, start);
-        joined.push(value);
-      }
-      this.#starts.set(joined, starts);
-      this.#aggregates.add(joined);
-      return joined;
-    }
-    return second;
+    this.#starts.set(joined, starts);
   }
 
   #copied(map: ValueMap): ValueMap {
