@@ -13,8 +13,13 @@ export const KINDS = {
   boundary: "< and <=, > and >= exchanged",
   condition: "a condition negated, or its ! removed",
   logical: "&& and || exchanged",
+  conjunct: "one side of && or || left out",
   boolean: "true and false exchanged",
   bound: "a number one larger: of a constant, in === and !==, in a call that cuts",
+  scale: "a bound or a time a thousand times as large",
+  mode: "a file's mode or a umask that lets others read: 0o600 as 0o644",
+  create: "createNew as create: a file that is there is opened",
+  entry: "an option that limits, or a variable for another program, left out",
   call: "a statement that calls, removed",
   await: "a statement that awaits, removed",
   throw: "a throw removed",
@@ -34,10 +39,14 @@ export interface Mutation {
   /** The offset after the last character that is replaced. */
   readonly end: number;
   readonly text: string;
+  /** Whether it takes away or widens a guard: a refusal, a mode, a bound, a time limit. */
+  readonly guard: boolean;
 }
 
 /** A larger bound is not guaranteed exactly, so a number above this is not changed. */
 const LARGEST_BOUND = 1_000;
+/** How much larger `scale` makes a bound: what promises it must notice that. */
+const SCALE = 1_000;
 
 const EXCHANGED: Readonly<Record<string, readonly [Kind, string]>> = {
   "===": ["comparison", "!=="],
@@ -55,6 +64,20 @@ const NOTHING = "{}";
 
 /** Calls whose only effect is a log line. */
 const LOGS = /(?:^|\.|#)(?:log|logger|console|complain|warn)(?:\??\.\w+)?$/;
+
+/** Calls that refuse, and those that keep others out. */
+const GUARDS = /(?:^|[.#])(?:refuse|check|assert|require|ensure|verify|chmod|chown|fchmod|fchown|umask)\w*$/;
+
+/** A value or a call by which a function refuses, or does nothing. */
+const REFUSALS =
+  /^(?:undefined|null|false|true|""|\[\]|\{\}|.*(?:refus|reject|fail|denie|error|lost|invalid|wrong).*)$/is;
+
+/** Names of times: one millisecond more or less is no promise. */
+const TIMES = /(?:_MS|_S|^ms|Ms|[tT]imeout)$/;
+
+/** Options that limit what a call may do or how long, and names of variables. */
+const LIMITS =
+  /^(?:mode|ms|(?!at|mtime|ctime|due|now)\w+Ms|\w*[tT]imeout\w*|max\w*|\w*[lL]imit\w*|\w*Max|signal|redirect|clearEnv|env|nofollow|noFollow|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)$/;
 
 /** Calls whose arguments are positions. */
 const CUTS = /\.(?:slice|subarray|substring|splice|at)$/;
@@ -83,9 +106,9 @@ function visitor(context: Context): Deno.lint.LintVisitor {
   const source = context.sourceCode.text;
   const textOf = ({ range: [start, end] }: Node) => source.slice(start, end);
   const report = (kind: Kind, start: number, end: number, text: string, at: Node) => {
-    if (!isLogOrErrorText(at, textOf)) {
-      context.report({ range: [start, end], message: JSON.stringify({ kind, start, end, text } satisfies Mutation) });
-    }
+    if (isLogOrErrorText(at, textOf)) return;
+    const mutation: Mutation = { kind, start, end, text, guard: isGuard(kind, at, textOf) };
+    context.report({ range: [start, end], message: JSON.stringify(mutation) });
   };
   const replace = (kind: Kind, node: Node, text: string) => report(kind, ...node.range, text, node);
 
@@ -105,6 +128,13 @@ function visitor(context: Context): Deno.lint.LintVisitor {
       : `${source.slice(node.range[0], start)}${other}${source.slice(start + 2, node.range[1])}`;
     report(kind, ...node.range, isLogical(node.parent) ? `(${whole})` : whole, node);
   };
+  /** Of `a && b && c`, which is `(a && b) && c`, each of the three is left out once. */
+  const leaveOut = (node: Deno.lint.LogicalExpression) => {
+    if (node.operator !== "&&" && node.operator !== "||") return;
+    const keep = (side: Node) => replace("conjunct", node, isLogical(side) ? `(${textOf(side)})` : textOf(side));
+    keep(node.left);
+    if (node.left.type !== "LogicalExpression" || node.left.operator !== node.operator) keep(node.right);
+  };
   const negate = (test: Node | null) => {
     // Negated already, as a comparison or by the removal of its "!".
     if (test === null || isEquality(test) || isNegation(test)) return;
@@ -123,8 +153,22 @@ function visitor(context: Context): Deno.lint.LintVisitor {
   };
 
   return {
-    BinaryExpression: exchange,
-    LogicalExpression: exchange,
+    BinaryExpression: (node) => {
+      exchange(node);
+      if (isProduct(node) && !isProduct(node.parent) && isLimit(node)) {
+        replace("scale", node, `${textOf(node)} * ${SCALE}`.replace(/^(.*<<.*) \*/, "($1) *"));
+      }
+    },
+    LogicalExpression: (node) => {
+      exchange(node);
+      leaveOut(node);
+    },
+    Property: (node) => {
+      const name = textOf(node.key);
+      if (node.parent.type !== "ObjectExpression") return;
+      if (textOf(node) === "createNew: true") replace("create", node, "create: true");
+      else if (LIMITS.test(name)) report("entry", node.range[0], afterComma(source, node.range[1]), "", node);
+    },
     IfStatement: ({ test }) => negate(test),
     ConditionalExpression: ({ test }) => negate(test),
     WhileStatement: ({ test }) => negate(test),
@@ -135,11 +179,17 @@ function visitor(context: Context): Deno.lint.LintVisitor {
     },
     Literal: (node) => {
       if (node.parent.type === "TSLiteralType") return;
-      if (typeof node.value === "boolean") replace("boolean", node, String(!node.value));
-      if (isSmall(node.value) && isBound(node, textOf)) {
-        const octal = node.raw.startsWith("0o");
-        replace("bound", node, octal ? `0o${(node.value + 1).toString(8)}` : String(node.value + 1));
+      if (typeof node.value === "boolean" && !isCreateNew(node.parent, textOf)) {
+        replace("boolean", node, String(!node.value));
       }
+      const number = numberOf(node);
+      if (number === undefined) return;
+      if (node.raw.startsWith("0o")) {
+        const open = opened(number, node.parent, textOf);
+        if (open !== undefined) replace("mode", node, `0o${open.toString(8)}`);
+      } else if (number >= LARGEST_BOUND || isTime(node.parent, textOf)) {
+        if (number > 0 && isLimit(node)) replace("scale", node, `${node.raw} * ${SCALE}`);
+      } else if (Number.isInteger(number) && isBound(node, textOf)) replace("bound", node, String(number + 1));
     },
     ExpressionStatement: (node) => {
       const { expression } = node;
@@ -162,8 +212,114 @@ function visitor(context: Context): Deno.lint.LintVisitor {
   };
 }
 
-function isSmall(value: unknown): value is number {
-  return typeof value === "number" && Number.isInteger(value) && value <= LARGEST_BOUND;
+/** A decimal or octal number. The parser gives no value for one with `_` in it. */
+function numberOf(node: Node): number | undefined {
+  if (node.type !== "Literal" || !/^(?:0o)?[\d_.]+$/.test(node.raw)) return undefined;
+  return Number(node.raw.replaceAll("_", ""));
+}
+
+/** Whether `node` is the value of a constant, an option or an argument, or is compared: there it may limit something. */
+function isLimit(node: Inner): boolean {
+  const { parent } = node;
+  if (parent.type === "BinaryExpression") return parent.operator in EXCHANGED;
+  if (parent.type === "Property") return parent.value.range[0] === node.range[0];
+  return ["VariableDeclarator", "PropertyDefinition", "CallExpression", "NewExpression", "AssignmentPattern"]
+    .includes(parent.type);
+}
+
+/** Whether a value of this node is a time, by its name. */
+function isTime(node: Node, textOf: (node: Node) => string): boolean {
+  if (node.type === "VariableDeclarator") return TIMES.test(textOf(node.id));
+  return (node.type === "Property" || node.type === "PropertyDefinition") && TIMES.test(textOf(node.key));
+}
+
+/** Whether `node` is a number that is written as a product of numbers: `5 * 60_000`, `2 ** 20`, `1 << 20`. */
+function isProduct(node: Node): boolean {
+  if (node.type !== "BinaryExpression" || !["*", "**", "<<"].includes(node.operator)) return false;
+  return [node.left, node.right].every((side) => numberOf(side) !== undefined || isProduct(side));
+}
+
+/** The mode or umask with which others may read; `undefined` if the number is none, or others may already. */
+function opened(number: number, parent: Node, textOf: (node: Node) => string): number | undefined {
+  if (parent.type === "BinaryExpression") return undefined;
+  if (parent.type === "CallExpression" && /\bumask$/.test(textOf(parent.callee))) {
+    return (number & 0o077) === 0 ? undefined : 0;
+  }
+  if (number < 0o400 || number > 0o777 || (number & 0o077) !== 0) return undefined;
+  return number | number >> 3 & 0o055 | number >> 6 & 0o005;
+}
+
+function isCreateNew(node: Node, textOf: (node: Node) => string): boolean {
+  return node.type === "Property" && textOf(node) === "createNew: true";
+}
+
+/** The offset after the comma and the blanks behind an entry. */
+function afterComma(source: string, end: number): number {
+  return end + (/^\s*,[^\S\n]*/.exec(source.slice(end))?.[0].length ?? 0);
+}
+
+/**
+ * Whether a mutation takes away or widens a guard: a mode, a bound or a time limit; the refusal of an `if`, or a part of its
+ * condition; a part of what a predicate returns; a call that refuses or keeps others out.
+ */
+function isGuard(kind: Kind, node: Node, textOf: (node: Node) => string): boolean {
+  switch (kind) {
+    case "mode":
+    case "create":
+    case "entry":
+    case "scale":
+      return true;
+    case "throw": // what only passes on an error of the system refuses nothing itself
+      return node.type === "ThrowStatement" && node.argument.type !== "Identifier";
+    case "bound":
+      return ["VariableDeclarator", "PropertyDefinition", "Property"].includes((node as Inner).parent.type);
+    case "exit":
+      return isRefusal(node, textOf);
+    case "call":
+    case "await":
+      return GUARDS.test(calleeOf(node, textOf));
+    case "conjunct":
+    case "boundary":
+      return decidesRefusal(node as Inner, textOf);
+    default:
+      return false;
+  }
+}
+
+/** The name of what an expression statement calls. */
+function calleeOf(node: Node, textOf: (node: Node) => string): string {
+  return textOf(node).replace(/^await\s+/, "").replace(/\(.*$/s, "");
+}
+
+/** Whether a statement leaves, and says nothing else than that it refuses. */
+function isRefusal(node: Node, textOf: (node: Node) => string): boolean {
+  if (node.type === "ReturnStatement") return node.argument === null || REFUSALS.test(textOf(node.argument));
+  return ["ThrowStatement", "ContinueStatement", "BreakStatement"].includes(node.type);
+}
+
+/** Whether `node` is part of the condition of a refusal, or of what a predicate returns. */
+function decidesRefusal(node: Inner, textOf: (node: Node) => string): boolean {
+  let [at, above]: [Node, Node] = [node, node.parent];
+  while (isLogical(above) || isNegation(above)) [at, above] = [above, (above as Inner).parent];
+  if (above.type === "ReturnStatement") return isPredicate(above as Inner, textOf);
+  if (above.type !== "IfStatement" || above.test.range[0] > at.range[0] || above.test.range[1] < at.range[1]) {
+    return false;
+  }
+  const { consequent } = above;
+  const last = consequent.type === "BlockStatement" ? consequent.body.at(-1) : consequent;
+  return last !== undefined && isRefusal(last, textOf);
+}
+
+/** Whether the function around `node` says by its type that it returns whether something is so. */
+function isPredicate(node: Inner, textOf: (node: Node) => string): boolean {
+  for (let at: Node = node; at.type !== "Program"; at = (at as Inner).parent) {
+    if (
+      at.type !== "FunctionDeclaration" && at.type !== "FunctionExpression" && at.type !== "ArrowFunctionExpression"
+    ) continue;
+    const declared = at.returnType?.typeAnnotation;
+    return declared !== undefined && /^(?:boolean|Promise<boolean>)$|^\w+ is /.test(textOf(declared));
+  }
+  return false;
 }
 
 /**
@@ -201,14 +357,14 @@ function isSuper(node: Node): boolean {
 }
 
 /**
- * Whether `node` leaves a function or a loop before its end: it is the only or the last statement of an `if` without
- * `else`.
+ * Whether `node` leaves a function or a loop before its end: it is the only or the last statement of an `if` or
+ * `else if`.
  */
 function isExitOfIf(node: Inner): boolean {
   const { parent } = node;
-  if (parent.type === "IfStatement") return parent.alternate === null;
+  if (parent.type === "IfStatement") return parent.alternate?.range[0] !== node.range[0];
   return parent.type === "BlockStatement" && parent.parent.type === "IfStatement" &&
-    parent.parent.alternate === null && parent.body.at(-1)?.range[0] === node.range[0];
+    parent.parent.alternate?.range[0] !== parent.range[0] && parent.body.at(-1)?.range[0] === node.range[0];
 }
 
 /** Whether `node` is part of a log line or of an error's text. */

@@ -8,10 +8,11 @@
  * @module
  */
 
-import { AREAS } from "./areas.ts";
+import { AREAS, GUARDED_ROOMS } from "./areas.ts";
 import { findMutants, isEquivalent, type Mutant, sample } from "./find.ts";
 import { KINDS } from "./plugin.ts";
 import { tryMutants, type Verdict } from "./mutant_run.ts";
+import { roomOf } from "./tests.ts";
 import { EX_INTERRUPTED } from "../../lib/cli/exit_codes.ts";
 import { terminalColumns, writeOut as say } from "../../lib/cli/process_io.ts";
 import { OptionError, parseOptions } from "../options.ts";
@@ -20,6 +21,10 @@ import { runScript } from "../run_script.ts";
 const USAGE = `Usage: deno task mutants [options]
 
   --area NAME   Only that area: ${AREAS.map(({ name }) => name).join(", ")}. May be repeated.
+  --room ROOM   All files of lib/ROOM. May be repeated.
+  --guards      Only mutants that take away or widen a guard: a refusal or a part of its condition, a mode, a bound, a time limit.
+                Prints how many of how many are noticed in each room. Without --area, --room and --file: the rooms
+                ${GUARDED_ROOMS.join(", ")}.
   --file FILE   Only that file, or one line of it: lib/auth/access.ts:57. May be repeated.
   --count N     Only a sample of N mutants. Default: all, which takes hours.
   --seed N      Another sample; the same seed gives the same one. Default: 1.
@@ -43,7 +48,9 @@ async function main(argv: string[]): Promise<number> {
     args: argv,
     options: {
       area: { type: "string", multiple: true, default: [] },
+      room: { type: "string", multiple: true, default: [] },
       file: { type: "string", multiple: true, default: [] },
+      guards: { type: "boolean", default: false },
       count: { type: "string" },
       seed: { type: "string", default: "1" },
       jobs: { type: "string", default: String(navigator.hardwareConcurrency) },
@@ -57,7 +64,7 @@ async function main(argv: string[]): Promise<number> {
   const seed = wholeNumber("seed", options.seed, 0);
   const jobs = wholeNumber("jobs", options.jobs, 1);
   const root = await Deno.realPath(options.root);
-  const all = await chosen(root, options.area, options.file);
+  const all = await chosen(root, { ...options, areas: options.area, rooms: options.room, places: options.file });
   const mutants = options.count === undefined ? all : sample(all, wholeNumber("count", options.count, 1), seed);
   if (options.list) return say(mutants.map((mutant) => `${described(mutant)}\n`).join("")), 0;
 
@@ -83,6 +90,7 @@ async function main(argv: string[]): Promise<number> {
   });
   status.end();
   say(summary(verdicts));
+  if (options.guards) say(noticed(verdicts));
   const reason = completed ? "" : `Ended early by ${signal.reason.message}. `;
   say(`${reason}Seed ${seed}, ${((performance.now() - started) / 60_000).toFixed(1)} minutes\n`);
   if (!completed) return EX_INTERRUPTED;
@@ -98,18 +106,30 @@ function endSignal(): AbortSignal {
   return controller.signal;
 }
 
+/** The values of the options that select mutants. */
+interface Selection {
+  readonly areas: readonly string[];
+  readonly rooms: readonly string[];
+  /** Files, or lines of files. */
+  readonly places: readonly string[];
+  /** Only those of guards. */
+  readonly guards: boolean;
+}
+
 /** The mutants that the options select. */
-async function chosen(root: string, areas: readonly string[], places: readonly string[]): Promise<Mutant[]> {
+async function chosen(root: string, { areas, rooms, places, guards }: Selection): Promise<Mutant[]> {
   for (const name of areas) {
     if (!AREAS.some((area) => area.name === name)) throw new OptionError(`--area: there is no area ${name}`);
   }
+  const everything = areas.length + rooms.length + places.length === 0;
   const lines = new Map<string, number[]>();
   for (const place of places) {
     const [, file, line] = /^(.*?)(?::(\d+))?$/.exec(place) ?? [];
     lines.set(file, [...lines.get(file) ?? [], ...line === undefined ? [] : [Number(line)]]);
   }
-  const ofAreas = AREAS.filter(({ name }) => areas.includes(name) || areas.length === 0 && places.length === 0);
-  const files = [...new Set([...ofAreas.flatMap((area) => area.files), ...lines.keys()])];
+  const ofAreas = AREAS.filter(({ name }) => areas.includes(name) || everything && !guards);
+  const ofRooms = (everything && guards ? GUARDED_ROOMS : rooms).flatMap((room) => filesOf(root, room));
+  const files = [...new Set([...ofAreas.flatMap((area) => area.files), ...ofRooms, ...lines.keys()])];
   for (const file of files) {
     try {
       await Deno.lstat(`${root}/${file}`);
@@ -120,8 +140,20 @@ async function chosen(root: string, areas: readonly string[], places: readonly s
   }
   return (await findMutants(root, files)).filter((mutant) => {
     const requested = lines.get(mutant.file) ?? [];
-    return (requested.length === 0 || requested.includes(mutant.line)) && !isEquivalent(mutant);
+    const isRequested = (requested.length === 0 || requested.includes(mutant.line)) && (!guards || mutant.guard);
+    return isRequested && !isEquivalent(mutant);
   });
+}
+
+/** The sources of a room. @throws {OptionError} If there is no such room. */
+function filesOf(root: string, room: string): string[] {
+  try {
+    const names = [...Deno.readDirSync(`${root}/lib/${room}`)].map(({ name }) => name);
+    return names.filter((name) => name.endsWith(".ts")).sort().map((name) => `lib/${room}/${name}`);
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+    throw new OptionError(`--room: there is no room ${room}`);
+  }
 }
 
 function wholeNumber(option: string, text: string, min: number): number {
@@ -170,6 +202,18 @@ function summary(verdicts: readonly Verdict[]): string {
   return table.map(([name, ...figures]) =>
     `${String(name).padEnd(14)}${figures.map((figure) => String(figure).padStart(11)).join("")}\n`
   ).join("");
+}
+
+/** For each room, how many of the breaks of its guards the tests notice. */
+function noticed(verdicts: readonly Verdict[]): string {
+  const compiled = verdicts.filter(({ fate }) => fate !== "discarded");
+  const rooms = [...Map.groupBy(compiled, ({ mutant }) => roomOf(mutant.file) ?? "other files")];
+  return rooms.sort(([a], [b]) => a < b ? -1 : 1).map(([room, of]) => {
+    const caught = of.filter(({ fate }) => fate !== "survived").length;
+    return `${room}: ${caught} of ${of.length} broken guards are noticed (${
+      (100 * caught / of.length).toFixed(1)
+    } %)\n`;
+  }).join("");
 }
 
 if (import.meta.main) await runScript(main, { name: "mutants", usage: USAGE });

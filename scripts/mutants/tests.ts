@@ -29,7 +29,8 @@ export class TestFinder {
 
   /**
    * The tests of `file`: first the test with its name, then by distance; at equal distance, the test with fewer imports
-   * first; last the black-box tests of its area.
+   * first; then the other tests of its room, which may reach it by a process that they start; last the black-box tests of
+   * its area.
    */
   testsOf(file: string): string[] {
     const own = `/${file.replace(/^.*\/|\.ts$/g, "")}_test.ts`;
@@ -38,9 +39,18 @@ export class TestFinder {
       return distance <= MAX_DISTANCE ? [{ path, distance, size: from.size }] : [];
     });
     const nearest = importing.sort((a, b) => a.distance - b.distance || a.size - b.size).slice(0, NEAREST);
+    const room = roomOf(file);
+    const beside = [...this.#distances].filter(([path]) => room !== undefined && path.startsWith(`tests/${room}/`))
+      .map(([path, from]) => ({ path, distance: from.get(file) ?? Infinity }))
+      .sort((a, b) => a.distance === b.distance ? 0 : a.distance - b.distance);
     const outside = blackBoxTests(file).filter((path) => this.#distances.has(path));
-    return [...new Set([...nearest.map(({ path }) => path), ...outside])];
+    return [...new Set([...nearest, ...beside].map(({ path }) => path).concat(outside))];
   }
+}
+
+/** The room of a file: its directory below `lib`. */
+export function roomOf(file: string): string | undefined {
+  return /^lib\/([^/]+)\//.exec(file)?.[1];
 }
 
 /** The black-box tests of the area of `file`; none if the file is in no area. */

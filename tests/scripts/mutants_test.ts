@@ -1,4 +1,4 @@
-import { AREAS } from "../../scripts/mutants/areas.ts";
+import { AREAS, GUARDED_ROOMS } from "../../scripts/mutants/areas.ts";
 import { EQUIVALENT } from "../../scripts/mutants/equivalent.ts";
 import { findMutants, isEquivalent } from "../../scripts/mutants/find.ts";
 import { tryMutants } from "../../scripts/mutants/mutant_run.ts";
@@ -35,13 +35,61 @@ const CASES: readonly (readonly [source: string, ...changes: string[]])[] = [
   ["export const few = a < 10;", "boundary < → <="],
   ["if (a > b) f();", "condition a > b → !(a > b)", "boundary > → >=", "call f(); → {}"],
   ["if (!a) f(1);", "condition !a → a", "call f(1); → {}"],
-  ["export const both = a && b;", "logical a && b → a || b"],
-  ["export const any = a || b && c;", "logical a || b && c → a && (b && c)", "logical b && c → (b || c)"],
+  ["export const both = a && b;", "logical a && b → a || b", "conjunct a && b → a", "conjunct a && b → b"],
+  [
+    "export const any = a || b && c;",
+    "logical a || b && c → a && (b && c)",
+    "logical b && c → (b || c)",
+    "conjunct a || b && c → a",
+    "conjunct a || b && c → (b && c)",
+    "conjunct b && c → b",
+    "conjunct b && c → c",
+  ],
+  [ // each of the three is left out once
+    "export const all = a && b && c;",
+    "logical a && b && c → (a && b) || c",
+    "logical a && b → (a || b)",
+    "conjunct a && b && c → (a && b)",
+    "conjunct a && b → a",
+    "conjunct a && b → b",
+  ],
   ["export const MOST = 10;", "bound 10 → 11"],
-  ["export const MODE = 0o600;", "bound 0o600 → 0o601"],
+  ["export const MODE = 0o600;", "mode 0o600 → 0o644"],
+  [
+    "Deno.mkdirSync(path, { mode: 0o700 });",
+    "call Deno.mkdirSync(path, { mode: 0o700 }); → {}",
+    "mode 0o700 → 0o755",
+    "entry mode: 0o700 → ",
+  ],
+  ["export const before = Deno.umask(0o177);", "mode 0o177 → 0o0"],
+  ["export const made = open(path, { createNew: true });", "create createNew: true → create: true"],
+  ["export const YEAR_MS = 31_536_000_000;", "scale 31_536_000_000 → 31_536_000_000 * 1000"],
+  ["export const MOST_BYTES = 64 * 1024 * 1024;", "scale 64 * 1024 * 1024 → 64 * 1024 * 1024 * 1000"],
+  ["export const BLOCK = 1 << 20;", "scale 1 << 20 → (1 << 20) * 1000"],
+  ["export const fits = size > 2 ** 20;", "boundary > → >=", "scale 2 ** 20 → 2 ** 20 * 1000"],
+  ["export const PAUSE_MS = 50;", "scale 50 → 50 * 1000"],
+  ["export const wheel = { running: x, ms: 120_000 };", "scale 120_000 → 120_000 * 1000", "entry ms: 120_000 → "],
+  ["export const env = { LC_ALL: 'C', GIT_ASKPASS: '' };", "entry LC_ALL: 'C',  → ", "entry GIT_ASKPASS: '' → "],
+  ["export const sent = fetch(url, { redirect: 'error', method });", "entry redirect: 'error',  → "],
   ["export const half = bytes.slice(16);", "bound 16 → 17"],
   ["export const open = true;", "boolean true → false"],
   ["await store.write(key);", "await await store.write(key); → {}"],
+  ["f(1); await refuseLinks(p); f(2);", "call f(1); → {}", "await await refuseLinks(p); → {}", "call f(2); → {}"],
+  [
+    "function last(a: Steps): Step | undefined { if (a.x) a.f(); else if (a.pop() === undefined) return undefined; }",
+    "early return undefined; put first",
+    "condition a.x → !(a.x)",
+    "call a.f(); → {}",
+    "comparison === → !==",
+    "exit return undefined; → {}",
+  ],
+  [
+    "function g(): void { if (a) return; else f(1); }",
+    "early return; put first",
+    "condition a → !(a)",
+    "exit return; → {}",
+    "call f(1); → {}",
+  ],
   ["for (const x of a) if (x) continue;", "condition x → !(x)", "exit continue; → {}"],
   ["if (a) throw new TypeError('no');", "condition a → !(a)", "throw throw new TypeError('no'); → {}"],
   ["function f(): void { g(); }", "early return; put first", "call g(); → {}"],
@@ -52,7 +100,8 @@ const CASES: readonly (readonly [source: string, ...changes: string[]])[] = [
   ["type Both = true | 3;"],
   ["export const text = `a === b`, pattern = /a === b/;"],
   ["export const first = list[0] << 8 | 255;"],
-  ["export const YEAR_MS = 31_536_000_000;"],
+  ["export const prime = 0x01000193, mask = mode & 0o777, open = 0o644;"],
+  ["export const times = { mtimeMs, atMs: now() };"],
   ["log.debug(`sent ${count === 1 ? 'one' : 'all'}`);"],
   ["this.#log?.warn(found || 'nothing');"],
   ["const error = new KeyError(bytes.length === 0 ? 'empty' : 'short');"],
@@ -67,6 +116,58 @@ Deno.test("only lines with an effect have mutants", async () => {
     const its = found.filter(({ file }) => file === names[i]);
     assertEquals(its.map(({ kind, change }) => `${kind} ${change}`).sort(), [...changes].sort(), source);
     assert(its.every(({ line, code }) => line === 2 && code === source));
+  }
+});
+
+/** Lines, and those of their mutants that take away or widen a guard. */
+const GUARDED: readonly (readonly [source: string, ...changes: string[]])[] = [
+  [
+    "if (path.has(0) || path.length > 4096) return undefined;",
+    "path.has(0) || path.length > 4096 → path.has(0)",
+    "path.has(0) || path.length > 4096 → path.length > 4096",
+    "> → >=",
+    "4096 → 4096 * 1000",
+    "return undefined; → {}",
+  ],
+  ["if (!known) { f(1); return this.refused(); }", "return this.refused(); → {}"],
+  [
+    "if (!known && !open) throw new KeyError('no');",
+    "!known && !open → !known",
+    "!known && !open → !open",
+    "throw new KeyError('no'); → {}",
+  ],
+  [
+    "function isName(a: Value): a is string { return typeof a === 'string' && !a.has(0); }",
+    "typeof a === 'string' && !a.has(0) → typeof a === 'string'",
+    "typeof a === 'string' && !a.has(0) → !a.has(0)",
+  ],
+  [
+    "await refuseLinks(path); Deno.chmodSync(path, mode); await write(path);",
+    "await refuseLinks(path); → {}",
+    "Deno.chmodSync(path, mode); → {}",
+  ],
+  [
+    "export const place = { createNew: true, mode: 0o600 };",
+    "createNew: true → create: true",
+    "0o600 → 0o644",
+    "mode: 0o600 → ",
+  ],
+  ["export const MOST = 10, running = { wheel: 4 }; const half = bytes.slice(16);", "10 → 11", "4 → 5"],
+  // These say what a function does besides: what they break is no guard.
+  ["if (a && b) f(1);"],
+  ["if (a && b) return size(a);"],
+  ["function sum(a: Value): number { return a.x && b || 0; }"],
+  ["try { f(1); } catch (error) { if (!isGone(error)) throw error; }"],
+  ["export const open = true;"],
+];
+
+Deno.test("the mutants of guards are those that take away or widen a refusal, a mode, a bound or a time limit", async () => {
+  const names = GUARDED.map((_, i) => `lib/g${String(i).padStart(2, "0")}.ts`);
+  using tree = new Tree(Object.fromEntries(GUARDED.map(([source], i) => [names[i], source])));
+  const found = (await findMutants(tree.root, names)).filter(({ guard }) => guard);
+  for (const [i, [source, ...changes]] of GUARDED.entries()) {
+    const its = found.filter(({ file }) => file === names[i]).map(({ change }) => change);
+    assertEquals(its.sort(), [...changes].sort(), source);
   }
 });
 
@@ -139,6 +240,8 @@ Deno.test("the tests of a file are the test with its name, those that import it,
   assertEquals(tests[0], "tests/keys/sessions_test.ts");
   assert(tests.slice(1, -1).some((path) => path.startsWith("tests/master/")));
   assertEquals(tests.at(-1), "tests/master/master_test.ts");
+  // A test of the room may reach a file in a process that it starts.
+  assert(new TestFinder(ROOT).testsOf("lib/auth/libpam.ts").includes("tests/auth/pam_test.ts"));
 });
 
 Deno.test("the areas name files and tests that are there, each file once", async () => {
@@ -147,6 +250,7 @@ Deno.test("the areas name files and tests that are there, each file once", async
   for (const path of [...files, ...AREAS.flatMap((area) => area.blackBox)]) {
     assert((await Deno.stat(`${ROOT}/${path}`)).isFile, path);
   }
+  for (const room of GUARDED_ROOMS) assert((await Deno.stat(`${ROOT}/lib/${room}`)).isDirectory, room);
 });
 
 Deno.test("each listed equivalent mutant is still a mutant", async () => {
@@ -157,6 +261,23 @@ Deno.test("each listed equivalent mutant is still a mutant", async () => {
   assertEquals(stale, []);
   assert(found.some(isEquivalent) === EQUIVALENT.length > 0);
 });
+
+const GUARDED_LIMIT = `export function enter(age: number): string {
+  if (age > 150 || age < 18) throw new RangeError("no");
+  return "welcome";
+}
+`;
+const DOOR_TEST = `import { enter } from "../../lib/door/age.ts";
+
+Deno.test("only those of age enter", () => {
+  for (const age of [17, 151]) {
+    let refused = false;
+    try { enter(age); } catch { refused = true; }
+    if (!refused) throw new Error("it is not so");
+  }
+  enter(30);
+});
+`;
 
 async function mutants(...args: readonly string[]): Promise<{ code: number; out: string; err: string }> {
   const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
@@ -185,7 +306,18 @@ Deno.test("a seed gives a sample; survivors are reported with their tests, and, 
   assertMatch(out, /^all +3 +2 +0 +1 +0$/m);
   assertEquals((await mutants(...only, "--strict")).code, 1);
 
-  for (const wrong of [["--area", "nonesuch"], ["--file", "lib/nonesuch.ts"], ["--count", "0"], ["--nonesuch"]]) {
+  // The tests look at both bounds, but not at the first number that is let in.
+  using guarded = new Tree({ ...SMALL, "lib/door/age.ts": GUARDED_LIMIT, "tests/door/door_test.ts": DOOR_TEST });
+  const walked = await mutants("--root", guarded.root, "--guards", "--room", "door", "--strict");
+  assertEquals([walked.code, walked.err], [1, ""]);
+  assertStringIncludes(walked.out, "SURVIVED lib/door/age.ts:2 boundary: > → >=\n  tests/door/door_test.ts\n");
+  assertMatch(walked.out, /^door: 3 of 5 broken guards are noticed \(60\.0 %\)$/m);
+
+  for (
+    const wrong of [["--room", "nonesuch"], ["--area", "nonesuch"], ["--file", "lib/nonesuch.ts"], ["--count", "0"], [
+      "--nonesuch",
+    ]]
+  ) {
     const refused = await mutants(...wrong);
     assertEquals([refused.code, refused.out], [64, ""], wrong.join(" "));
     assertMatch(refused.err, /^mutants: .*nonesuch|^mutants: --count: 0/);
