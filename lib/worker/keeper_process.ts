@@ -4,6 +4,7 @@
  * @module
  */
 
+import { lstatIfExists } from "../os/atomic_file.ts";
 import { messageOf } from "../errors.ts";
 import { READY } from "../host/detached_commands.ts";
 import type { Logger } from "../process/log.ts";
@@ -16,19 +17,24 @@ import { clearTimeout, setTimeout } from "../os/timers.ts";
 const KEEPER_PROCESS = "salt-keeper";
 /** Maximum time to start, in milliseconds. */
 const START_MS = 30_000;
+/** Time after a failed start for which no command tries another, in milliseconds. */
+const RETRY_MS = 5_000;
 
 /** A running keeper. */
 interface Keeper {
   readonly child: Deno.ChildProcess;
-  /** Resolves with the path of its socket when it listens; rejects if it does not. */
-  readonly socket: Promise<string>;
+  /** Where it will listen. */
+  readonly path: string;
+  /** Resolves with the path of its socket when it listens; with `undefined` if it does not, which is logged. */
+  readonly socket: Promise<string | undefined>;
 }
 
-/** Another program in the keeper's place, and another time to start; for tests. */
+/** Another program in the keeper's place, and other times; for tests. */
 interface KeeperProgram {
   /** The program and its first arguments. */
   readonly program?: readonly string[];
   readonly startMs?: number;
+  readonly retryMs?: number;
 }
 
 /** Starts the keeper of one minion when it is needed. */
@@ -37,9 +43,11 @@ export class KeeperProcess {
   readonly #log: Logger;
   readonly #program: KeeperProgram;
   #keeper: Keeper | undefined;
+  /** Keepers whose sockets somebody has removed: they may have commands. */
+  readonly #unreachable = new Set<Keeper>();
   #closed = false;
-  /** Whether it could not be started. */
-  #failed = false;
+  /** Before this time of `performance.now()` none is started. */
+  #nextStart = 0;
 
   constructor(opts: Pick<MinionOpts, "cachedir" | "sock_dir">, log: Logger, program: KeeperProgram = {}) {
     this.#opts = opts;
@@ -47,28 +55,51 @@ export class KeeperProcess {
     this.#program = program;
   }
 
-  /** The path of the keeper's socket; `undefined` if there can be none, which is logged. */
+  /**
+   * The path of the keeper's socket; `undefined` if there is none now, which is logged. A start that failed is tried
+   * again by a later command, unless the program is not there or may not be run.
+   */
   async socket(): Promise<string | undefined> {
-    if (this.#closed || this.#failed) return undefined;
+    const current = this.#keeper;
+    const path = await current?.socket;
+    if (this.#closed) return undefined;
+    if (path !== undefined && current !== undefined) {
+      if (lstatIfExists(path) !== undefined) return path;
+      if (this.#keeper === current) this.#leave(current);
+    }
+    if (this.#keeper === undefined && performance.now() < this.#nextStart) return undefined;
     try {
-      this.#keeper ??= this.#start();
-      return await this.#keeper.socket;
+      return await (this.#keeper ??= this.#start()).socket;
     } catch (error) {
-      // The cause, such as a missing right to run the executable, would stop the next one too.
-      this.#failed = true;
-      this.#keeper = undefined;
-      this.#log.error(`Commands end with this minion: their keeper cannot be started: ${messageOf(error)}`);
+      this.#refuse(error);
       return undefined;
     }
+  }
+
+  /** Forgets a keeper that nobody can reach. It ends when it is idle, or when the minion ends. */
+  #leave(keeper: Keeper): void {
+    this.#unreachable.add(keeper);
+    this.#keeper = undefined;
+    this.#log.warning(`The keeper of commands is started again: somebody has removed ${keeper.path}`);
+  }
+
+  /** A start has failed. What a busy or full system refuses, and a directory that is missing, may be there later. */
+  #refuse(error: unknown): void {
+    const isFinal = error instanceof Deno.errors.NotFound || error instanceof Deno.errors.PermissionDenied ||
+      error instanceof Deno.errors.NotCapable;
+    const { retryMs = RETRY_MS } = this.#program;
+    this.#nextStart = isFinal ? Infinity : performance.now() + retryMs;
+    const until = isFinal ? "" : "; a later command tries it again";
+    this.#log.error(`Commands end with this minion: their keeper cannot be started: ${messageOf(error)}${until}`);
   }
 
   #start(): Keeper {
     const { cachedir, sock_dir } = this.#opts;
     // Shorter than the names of the bus: the path of a socket has little room.
-    const socket = `${sock_dir}/commands_${crypto.randomUUID().slice(0, 8)}.ipc`;
+    const path = `${sock_dir}/commands_${crypto.randomUUID().slice(0, 8)}.ipc`;
     const { program: [command, ...args] = ownProcess(KEEPER_PROCESS), startMs = START_MS } = this.#program;
     const child = new Deno.Command(command, {
-      args: [...args, cachedir, socket],
+      args: [...args, cachedir, path],
       cwd: "/",
       stdin: "piped",
       stdout: "piped",
@@ -76,21 +107,30 @@ export class KeeperProcess {
       detached: true, // in a separate session, so that it outlives the minion
     }).spawn();
     child.unref();
-    const keeper = { child, socket: ready(child, startMs, this.#log).then(() => socket) };
-    void child.status.then(() => {
+    const forget = () => {
+      this.#unreachable.delete(keeper);
       if (this.#keeper === keeper) this.#keeper = undefined;
+    };
+    const socket = ready(child, startMs, this.#log).then(() => path, (error: unknown) => {
+      forget();
+      // What it printed says nothing about the next one: the program was there and could be run.
+      this.#refuse(new Error(messageOf(error)));
+      return undefined;
     });
+    const keeper: Keeper = { child, path, socket };
+    void child.status.then(forget);
     return keeper;
   }
 
   /** Releases it: it ends when its commands have ended. Waits for that until `budget` is over. */
   async close(budget: TimeBudget): Promise<void> {
     this.#closed = true;
-    const keeper = this.#keeper;
-    if (keeper === undefined) return;
-    await keeper.socket.catch(() => {});
-    await keeper.child.stdin.close().catch(() => {}); // it has ended
-    await budget.allows(keeper.child.status);
+    const keepers = [...this.#unreachable, ...this.#keeper === undefined ? [] : [this.#keeper]];
+    await Promise.all(keepers.map(async ({ child, socket }) => {
+      await socket;
+      await child.stdin.close().catch(() => {}); // it has ended
+      await budget.allows(child.status);
+    }));
   }
 }
 

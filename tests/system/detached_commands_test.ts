@@ -153,6 +153,30 @@ Deno.test("commands continue when their minion is stopped or killed, and the nex
   });
 });
 
+Deno.test("a keeper that could not be started once keeps the next command, which outlives its minion", async () => {
+  await using fleet = await ProcessFleet.start({ minions: 1 });
+  const { root } = fleet;
+  const sockets = `${root}/${ID}/var/run/salt/minion`;
+  Deno.renameSync(sockets, `${sockets}.away`);
+  const first = await publish(fleet, "cmd.run", ["echo without"]);
+  assertEquals(await returned(fleet, first.jid), { ret: "without", retcode: 0 });
+  assertStringIncludes(fleet.log(ID), "Commands end with this minion: their keeper cannot be started");
+  Deno.renameSync(`${sockets}.away`, sockets);
+  // Commands try it again after some seconds at the latest.
+  await eventually(async () => {
+    const again = await publish(fleet, "cmd.run", ["true"]);
+    await returned(fleet, again.jid);
+    return names(sockets).some((name) => name.startsWith("commands_"));
+  }, { what: "another keeper", everyMs: 500 });
+  const last = await publish(fleet, "cmd.run", [waiting(root, "last", "echo after")]);
+  await whenStarted(root, "last");
+  await fleet.killMinion(ID);
+  await fleet.startMinion(ID);
+  await fleet.allPresent();
+  Deno.writeTextFileSync(`${root}/done`, "");
+  assertEquals(await returned(fleet, last.jid), { ret: "before\nafter", retcode: 0 });
+});
+
 function names(directory: string): string[] {
   return [...Deno.readDirSync(directory)].map(({ name }) => name);
 }
