@@ -1,5 +1,5 @@
 /**
- * Checks paths and names of environments from minions, and whether a path is below a root. Source: Salt 3008.3
+ * Checks paths from minions, and whether a path is below a root. Source: Salt 3008.3
  * `salt/fileserver/__init__.py` find_file, `salt/utils/verify.py` clean_path; CVE-2020-11652, CVE-2024-22231,
  * CVE-2024-22232.
  * @module
@@ -8,19 +8,13 @@
 import { normalPath, realPath } from "../filesystem/paths.ts";
 
 /** Maximum number of bytes of a path. */
-const MAX_BYTES = 4096;
+export const MAX_PATH_BYTES = 4096;
 
 /** `path` without `.` and empty steps; `undefined` if it is absolute, empty or has `../`, or invalid on every system. */
 export function safePath(path: string): string | undefined {
-  if (path === "" || path.length > MAX_BYTES || path.includes("\0")) return undefined;
+  if (path === "" || path.length > MAX_PATH_BYTES || path.includes("\0")) return undefined;
   if (path.startsWith("/") || path.includes("../") || path.split("/").includes("..")) return undefined;
   return normalPath(path);
-}
-
-/** Whether an environment's name can safely be a part of a path. */
-export function isSafeEnv(saltenv: string): boolean {
-  if (saltenv.length > MAX_BYTES || saltenv.includes("\0")) return false;
-  return saltenv.split("/").every((step) => step !== "" && step !== "." && step !== "..");
 }
 
 /** Whether the lexical path `path` is `root` or below it. */

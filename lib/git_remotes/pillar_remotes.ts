@@ -4,6 +4,7 @@
  * @module
  */
 
+import { ANY_ENV } from "../files/env_directories.ts";
 import { str, toNumber, truthy, type Value, type ValueMap } from "../values/value.ts";
 import {
   AUTH_OPTIONS,
@@ -18,9 +19,6 @@ import {
   withoutSlashes,
   withUrls,
 } from "./remote_fields.ts";
-
-/** Stands for the environment that is asked for, as a branch or as an environment. */
-export const ANY_ENV = "__env__";
 
 /** A repository of pillar. */
 export interface PillarRemoteOptions extends RepositoryOptions {

@@ -74,7 +74,11 @@ class Compilation {
     this.#pillarenv = request.pillarenv ?? (opts.pillarenv_from_saltenv ? request.saltenv : null) ?? opts.pillarenv;
     const env = this.#pillarenv ?? request.saltenv ?? "base";
     const notes = { path: (path: string) => this.#noting.path(path) };
-    this.#roots = new PillarRoots({ pillar_roots: opts.pillar_roots, ignores: host.ignores }, env, notes);
+    const refuse = (message: string) => {
+      host.log("warning", `${message} (asked for by ${request.id})`);
+      this.reads.changing("its environment is not used");
+    };
+    this.#roots = new PillarRoots({ pillar_roots: opts.pillar_roots, ignores: host.ignores, refuse }, env, notes);
     this.#merging = {
       strategy: opts.pillar_source_merging_strategy,
       renderer: opts.renderer,

@@ -4,15 +4,19 @@
  * @module
  */
 
+import { ANY_ENV, environmentDirectories } from "../files/env_directories.ts";
 import { isDirectory, isFile } from "../os/file_kind.ts";
 import type { PillarNotes } from "../plugins/pillar_source.ts";
 import { filterGlob, isGlob } from "../text/glob.ts";
-import { compareStrings, str, type ValueMap } from "../values/value.ts";
+import { compareStrings, repr, str, type ValueMap } from "../values/value.ts";
 
 /** Maximum number of files and directories in one environment. */
 const MAX_ENTRIES = 200_000;
 /** Deepest directory below a root: links may form cycles. */
 const DEEPEST = 40;
+
+/** Maximum number of characters of an environment in a message. */
+const MAX_SHOWN = 100;
 
 /** The place of an SLS. */
 export interface SlsFile {
@@ -26,6 +30,8 @@ export interface RootsOpts {
   readonly pillar_roots: ValueMap;
   /** Whether a directory of this name is left out of lists (`file_ignore_glob`, `file_ignore_regex`). */
   ignores?(name: string): boolean;
+  /** Is told why the environment of the request is not used. */
+  refuse?(message: string): void;
 }
 
 /** The files of all environments, for one request. */
@@ -35,17 +41,21 @@ export class PillarRoots {
   readonly #notes: Pick<PillarNotes, "path">;
   readonly #ignores: (name: string) => boolean;
 
-  /** @param env The environment of the request, which `__env__` stands for. */
-  constructor({ pillar_roots, ignores }: RootsOpts, env: string, notes: Pick<PillarNotes, "path">) {
+  /**
+   * @param env The environment of the request, which `__env__` stands for. It is not used if it would lead out of the
+   * directory that contains `__env__`, also by a link.
+   */
+  constructor({ pillar_roots, ignores, refuse }: RootsOpts, env: string, notes: Pick<PillarNotes, "path">) {
     this.#notes = notes;
     this.#ignores = ignores ?? (() => false);
     for (const [name, list] of pillar_roots) {
-      if (name !== "__env__") this.#roots.set(str(name), directories(list));
+      if (name !== ANY_ENV) this.#roots.set(str(name), directories(list));
     }
-    if (pillar_roots.has("__env__") && !this.#roots.has(env)) {
-      const named = directories(pillar_roots.get("__env__") ?? null);
-      this.#roots.set(env, named.map((path) => path.replaceAll("__env__", env)));
-    }
+    const shared = pillar_roots.get(ANY_ENV);
+    if (shared === undefined || this.#roots.has(env)) return;
+    const own = environmentDirectories(directories(shared), env, { follow: false });
+    if (own !== undefined) this.#roots.set(env, own);
+    else refuse?.(`The pillar environment ${repr(env.slice(0, MAX_SHOWN))} is not used: it leads out of pillar_roots`);
   }
 
   /** The environments: `base`, then the others in the order of the option. */

@@ -15,19 +15,17 @@ import {
   type UpdateOptions,
   type UpdateTarget,
 } from "../../lib/files/backend.ts";
+import { ANY_ENV, environmentDirectories } from "../../lib/files/env_directories.ts";
 import { findBelow } from "../../lib/files/find_below.ts";
 import { HashCache } from "../../lib/files/hash_cache.ts";
 import { ignoredFiles } from "../../lib/files/ignored.ts";
 import { ListCache } from "../../lib/files/list_cache.ts";
 import { loadMtimes, mtimeChanges, readMtimes, storeMtimes } from "../../lib/files/mtime_map.ts";
-import { isBelow, isReallyBelow, isSafeEnv } from "../../lib/files/safe_path.ts";
+import { isBelow, isReallyBelow } from "../../lib/files/safe_path.ts";
 import { rootsOf } from "../../lib/files/root_files.ts";
 import { walkRoots } from "../../lib/files/walk_roots.ts";
 import { absolutePath } from "../../lib/filesystem/paths.ts";
 import { compareStrings, str, type ValueMap } from "../../lib/values/value.ts";
-
-/** The environment whose directories stand for all that are not named. */
-const ANY_ENV = "__env__";
 
 class Roots implements FileBackend {
   readonly #opts: FileServerOpts;
@@ -108,10 +106,8 @@ class Roots implements FileBackend {
   #directories(saltenv: string): string[] {
     const own = rootsOf(this.#opts.file_roots, saltenv);
     if (own !== undefined && saltenv !== ANY_ENV) return own;
-    const shared = rootsOf(this.#opts.file_roots, ANY_ENV);
-    // The name becomes a part of paths: one that leads elsewhere is no environment.
-    if (shared === undefined || !isSafeEnv(saltenv)) return [];
-    return shared.map((root) => root.replaceAll(ANY_ENV, () => saltenv));
+    const shared = rootsOf(this.#opts.file_roots, ANY_ENV) ?? [];
+    return environmentDirectories(shared, saltenv, { follow: this.#opts.fileserver_followsymlinks }) ?? [];
   }
 }
 

@@ -7,7 +7,8 @@
 
 import { ConfigError, messageOf } from "../../lib/errors.ts";
 import { commitFiles, mountedDirectory } from "../../lib/git_remotes/commit_files.ts";
-import { ANY_ENV, type PillarRemoteOptions, pillarRemotes } from "../../lib/git_remotes/pillar_remotes.ts";
+import { ANY_ENV } from "../../lib/files/env_directories.ts";
+import { type PillarRemoteOptions, pillarRemotes } from "../../lib/git_remotes/pillar_remotes.ts";
 import {
   fetchPillarRepository,
   openPillarRepositories,
