@@ -11,7 +11,7 @@ import { generateKeyString } from "../crypto/crypticle.ts";
 import { RefusedError } from "../errors.ts";
 import { accessKeyPath } from "../config/master_paths.ts";
 import { matchesName } from "./patterns.ts";
-import { allowsJob, allowsMasterCall, type Call, type JobTarget, type MasterCall } from "./rules.ts";
+import { allowsJob, allowsMasterCall, type JobTarget, type MasterCall, type PublishedCall } from "./rules.ts";
 import { sameText } from "../crypto/same_text.ts";
 import type { Value, ValueMap } from "../values/value.ts";
 
@@ -105,7 +105,7 @@ export class Access {
   }
 
   /** Checks that `user`, who is authenticated, may publish `calls`. @throws {RefusedError} AuthorizationError. */
-  authorizeJob(user: string, calls: readonly Call[], target: JobTarget): void {
+  authorizeJob(user: string, calls: readonly PublishedCall[], target: JobTarget): void {
     this.checkBlacklist(user, calls);
     const rules = this.#rulesFor(user);
     if (rules !== undefined && !allowsJob(rules, calls, target)) throw refusedAccess();
@@ -122,7 +122,7 @@ export class Access {
   }
 
   /** Checks that `publisher_acl_blacklist` bans neither the user nor a function. @throws {RefusedError} AuthorizationError. */
-  checkBlacklist(user: string, calls: readonly Call[]): void {
+  checkBlacklist(user: string, calls: readonly PublishedCall[]): void {
     const { blacklist } = this.#rules;
     const banned = lists(blacklist?.get("users"), user) ||
       calls.some(({ fun }) => lists(blacklist?.get("modules"), fun));

@@ -8,7 +8,7 @@
 import { type Access, checkMasterCall, refusedAccess } from "./access.ts";
 import { RefusedError } from "../errors.ts";
 import type { ExternalAuth } from "./external_auth.ts";
-import { allowsJob, type Call, type JobTarget, type MasterCall } from "./rules.ts";
+import { allowsJob, type JobTarget, type MasterCall, type PublishedCall } from "./rules.ts";
 import type { Value, ValueMap } from "../values/value.ts";
 
 /** An authenticated sender. */
@@ -53,7 +53,7 @@ export class Callers {
   }
 
   /** Checks that the caller may publish `calls`. @throws {RefusedError} AuthorizationError. */
-  authorizeJob({ user, rules }: Caller, calls: readonly Call[], target: JobTarget): void {
+  authorizeJob({ user, rules }: Caller, calls: readonly PublishedCall[], target: JobTarget): void {
     if (rules === undefined) return this.access.authorizeJob(user, calls, target);
     this.access.checkBlacklist(user, calls);
     if (!allowsJob(rules, calls, target)) throw refusedAccess();

@@ -13,13 +13,18 @@
  */
 
 import { matchesRule } from "./patterns.ts";
+import { compoundArgs, fromWireArgs, type ReadArgs } from "../yaml/arguments.ts";
 import { isMap, str, type Value, type ValueMap } from "../values/value.ts";
 
-/** A function and its arguments. */
-export interface Call {
+/** A function that is published, and its arguments as minions get them. */
+export interface PublishedCall {
   readonly fun: string;
-  readonly args: readonly Value[];
-  readonly kwargs: ValueMap | undefined;
+  readonly arg: readonly Value[];
+}
+
+/** A function, and its arguments as it gets them. */
+interface Call extends ReadArgs {
+  readonly fun: string;
 }
 
 /** The minions that a job is for. */
@@ -39,34 +44,33 @@ export interface MasterCall extends Call {
 const FIND_JOB = "saltutil.find_job";
 
 /** The calls of a publish: `arg` is the arguments, or a list of arguments for each function of a compound job. */
-export function publishCalls(fun: Value, arg: readonly Value[]): Call[] {
-  if (!Array.isArray(fun)) return [callOf(str(fun), arg)];
-  return fun.map((name, i) => {
-    const args = arg[i];
-    return callOf(str(name), Array.isArray(args) ? args : []);
-  });
-}
-
-function callOf(fun: string, arg: readonly Value[]): Call {
-  const last = arg.at(-1);
-  if (!isMap(last) || !last.has("__kwarg__")) return { fun, args: arg, kwargs: undefined };
-  return { fun, args: arg.slice(0, -1), kwargs: last };
+export function publishCalls(fun: Value, arg: readonly Value[]): PublishedCall[] {
+  if (!Array.isArray(fun)) return [{ fun: str(fun), arg }];
+  return fun.map((name, i) => ({ fun: str(name), arg: compoundArgs(arg, i) }));
 }
 
 /**
- * Whether `rules` allow to publish `calls`. Each of them must be allowed: Salt allows a compound job if one is.
+ * Whether `rules` allow to publish `calls`. Each of them must be allowed: Salt allows a compound job if one is. Their
+ * arguments are those that the minion will run them with, and have no second meaning.
  */
-export function allowsJob(rules: readonly Value[], calls: readonly Call[], target: JobTarget): boolean {
-  if (calls.length === 0) return false;
-  return calls.every((call) => call.fun === FIND_JOB || rules.some((rule) => allowsOnMinions(rule, call, target)));
+export function allowsJob(rules: readonly Value[], calls: readonly PublishedCall[], target: JobTarget): boolean {
+  return allowsEach(
+    calls,
+    (call) => call.fun === FIND_JOB || rules.some((rule) => allowsOnMinions(rule, call, target)),
+  );
 }
 
 /**
  * Whether `rules` allow minions to publish `calls`: as {@linkcode allowsJob}, without the functions that the commands
  * need.
  */
-export function allowsPeers(rules: readonly Value[], calls: readonly Call[], target: JobTarget): boolean {
-  return calls.length > 0 && calls.every((call) => rules.some((rule) => allowsOnMinions(rule, call, target)));
+export function allowsPeers(rules: readonly Value[], calls: readonly PublishedCall[], target: JobTarget): boolean {
+  return allowsEach(calls, (call) => rules.some((rule) => allowsOnMinions(rule, call, target)));
+}
+
+function allowsEach(calls: readonly PublishedCall[], allows: (call: Call) => boolean): boolean {
+  const read = calls.map(({ fun, arg }) => ({ fun, ...fromWireArgs(arg) }));
+  return read.length > 0 && read.every((call) => call.ambiguity === undefined && allows(call));
 }
 
 function allowsOnMinions(rule: Value, call: Call, { minions, matching }: JobTarget): boolean {
@@ -86,7 +90,7 @@ function isMeant(expression: string, minions: readonly string[], matching: JobTa
 
 /** Whether `rules` allow a runner's or a wheel function. `syntax`: it is not `module.function`. */
 export function allowsMasterCall(rules: readonly Value[], call: MasterCall): boolean | "syntax" {
-  if (rules.length === 0) return false;
+  if (rules.length === 0 || call.ambiguity !== undefined) return false;
   const [module, name, ...more] = call.fun.split(".");
   if (name === undefined || more.length > 0) return "syntax";
   const all = [call.form, `${call.form}s`];
@@ -123,7 +127,7 @@ function meetsArguments(wanted: ValueMap, { args, kwargs }: Call): boolean {
   const named = wanted.get("kwargs") ?? new Map();
   if (!Array.isArray(positional) || !isMap(named)) return false;
   return positional.every((pattern, i) => i < args.length && allowsValue(pattern, args[i])) &&
-    [...named].every(([name, pattern]) => kwargs?.has(name) === true && allowsValue(pattern, kwargs.get(name) ?? null));
+    [...named].every(([name, pattern]) => kwargs.has(name) && allowsValue(pattern, kwargs.get(name) ?? null));
 }
 
 function allowsValue(pattern: Value, value: Value): boolean {

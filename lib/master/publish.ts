@@ -77,6 +77,8 @@ export async function publishCommand(request: ValueMap, services: PublishNeeds):
   // The rights of such a user were checked for these minions. Those whose grains the master does not know as they are now
   // would decide for themselves.
   const limited = caller.rules !== undefined || !callers.access.isOperator(caller.user);
+  // Minions trust it as the id of the minion that asks: `x509.sign_remote_certificate` signs by it.
+  if (limited) clean.delete("id");
   return await issueJob(clean, { ...resolved, named: resolved.byData && limited }, services);
 }
 

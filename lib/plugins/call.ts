@@ -5,6 +5,7 @@
  * @module
  */
 
+import { isPublication } from "../yaml/arguments.ts";
 import { truncateRepr } from "../text/truncate.ts";
 import { InvocationError } from "../errors.ts";
 import type { ModuleFunction, Parameter, Parameters, ParameterType, Rest } from "./module.ts";
@@ -66,11 +67,6 @@ export function bind(fun: Signature, args: readonly Value[], kwargs: ValueMap, n
     throw refuse(`${short}() missing ${missing.length} required positional argument${plural}: ${enumerate(missing)}`);
   }
   return { bound, rest: { args: args.slice(positional), kwargs: leftKwargs } };
-}
-
-/** Whether a keyword is a field that Salt adds to the publication, not an argument of the caller. */
-export function isPublication(key: Value): boolean {
-  return typeof key === "string" && key.startsWith("__pub_");
 }
 
 /** The keyword arguments without a parameter. @throws {InvocationError} If the function has no `**kwargs` for them. */

@@ -7,8 +7,8 @@
  * @module
  */
 
-import { invoke, isPublication } from "./call.ts";
-import { type CallArgs, fromWireArgs } from "../yaml/arguments.ts";
+import { invoke } from "./call.ts";
+import { type CallArgs, compoundArgs, fromWireArgs } from "../yaml/arguments.ts";
 import {
   CommandError,
   CommandNotFoundError,
@@ -98,8 +98,7 @@ export async function executeMany(
 ): Promise<MultiResult> {
   const outcomes: ExecutionResult[] = [];
   for (const [i, name] of job.fun.entries()) {
-    const arg = job.arg[i] ?? [];
-    outcomes.push(await executeLogged(name, Array.isArray(arg) ? arg : [arg], context));
+    outcomes.push(await executeLogged(name, compoundArgs(job.arg, i), context));
   }
   const gather = (field: (outcome: ExecutionResult) => Value): Value =>
     options.ordered ? outcomes.map(field) : new Map(outcomes.map((outcome, i) => [job.fun[i], field(outcome)]));
@@ -172,8 +171,7 @@ function checkBlackout(name: string, context: JobContext): void {
 
 /**
  * Splits the arguments of a load into positional and keyword ones, with the publication's fields if the function takes
- * them. Fields with these names among the arguments of a load are dropped: a caller must not claim another identity,
- * which `x509.sign_remote_certificate` would trust.
+ * them.
  */
 function sortArguments(
   fun: ModuleFunction<JobContext>,
@@ -181,7 +179,6 @@ function sortArguments(
   context: JobContext,
 ): { args: Value[]; kwargs: ValueMap } {
   const { args, kwargs } = "kwargs" in arg ? arg : fromWireArgs(arg);
-  if (!("kwargs" in arg)) { for (const key of [...kwargs.keys()]) if (isPublication(key)) kwargs.delete(key); }
   if (fun.varKwargs !== undefined) {
     for (const [field, value] of Object.entries(context.job)) kwargs.set(`__pub_${field}`, value);
   }

@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { CallArgs } from "../yaml/arguments.ts";
+import { fromNamedArgs, type ReadArgs } from "../yaml/arguments.ts";
 import { isMap, type Value, type ValueMap } from "../values/value.ts";
 import type { FunctionKind } from "./tags.ts";
 
@@ -37,15 +37,14 @@ const REQUEST_FIELDS: ReadonlySet<Value> = new Set([
  * The arguments in the request `load`. A runner's are in `kwarg`: as `{arg, kwarg}`, or as keyword arguments. Those of
  * a wheel function are in `arg` and `kwarg`; all other fields are keyword arguments too.
  */
-export function requestArguments(load: ValueMap, kind: FunctionKind): CallArgs {
+export function requestArguments(load: ValueMap, kind: FunctionKind): ReadArgs {
   const inner = load.get("kwarg");
   if (kind === "wheel") return argumentsIn(load);
-  return isMap(inner) ? argumentsIn(inner) : { args: [], kwargs: new Map() };
+  return isMap(inner) ? argumentsIn(inner) : fromNamedArgs([], []);
 }
 
-function argumentsIn(low: ValueMap): CallArgs {
+function argumentsIn(low: ValueMap): ReadArgs {
   const args = low.get("arg"), named = low.get("kwarg");
-  const kwargs: ValueMap = new Map([...low].filter(([name]) => !REQUEST_FIELDS.has(name)));
-  if (isMap(named)) { for (const [name, value] of named) if (name !== "__kwarg__") kwargs.set(name, value); }
-  return { args: Array.isArray(args) ? args : [], kwargs };
+  const fields: ValueMap = new Map([...low].filter(([name]) => !REQUEST_FIELDS.has(name)));
+  return fromNamedArgs(Array.isArray(args) ? args : [], isMap(named) ? [fields, named] : [fields]);
 }

@@ -8,7 +8,7 @@
  */
 
 import { strip } from "../values/python_text.ts";
-import { isInt, isMap, type Value, type ValueMap } from "../values/value.ts";
+import { isInt, isMap, str, type Value, type ValueMap } from "../values/value.ts";
 import { loadYaml } from "./load.ts";
 
 /** Positional and keyword arguments. */
@@ -17,6 +17,12 @@ export interface CallArgs {
   args: Value[];
   /** By name. If a name is given twice, the last value counts. */
   kwargs: ValueMap;
+}
+
+/** Arguments as they are run, and whether their sender could have meant others. */
+export interface ReadArgs extends CallArgs {
+  /** Why they could be read in another way: a name given twice, or a mark that is not True. Absent if they cannot. */
+  readonly ambiguity?: string;
 }
 
 /** Options of {@linkcode parseCliArgs}. */
@@ -54,23 +60,74 @@ export function toWireArgs(args: readonly Value[], kwargs: ValueMap): Value[] {
 }
 
 /**
- * Reads a load's `arg` as a minion does. A string `name=value` becomes a keyword argument with a YAML value. All other
- * strings stay as they are: the sender has parsed them already.
+ * Reads a load's `arg`: a minion runs a function with the result, and a master checks the rules of users with it. A
+ * string `name=value` becomes a keyword argument with a YAML value. All other strings stay as they are: the sender has
+ * parsed them already. Fields of the publication are dropped: a caller must not claim another identity, which
+ * `x509.sign_remote_certificate` would trust.
  */
-export function fromWireArgs(arg: readonly Value[]): CallArgs {
+export function fromWireArgs(arg: readonly Value[]): ReadArgs {
   const args: Value[] = [];
-  const kwargs: ValueMap = new Map();
+  const named = new NamedArgs();
   for (const item of arg) {
     const keyword = typeof item === "string" ? keywordIn(item) : null;
-    if (keyword !== null) kwargs.set(keyword[1], yamlifyArg(keyword[2]));
+    if (keyword !== null) named.set(keyword[1], yamlifyArg(keyword[2]));
     else if (isMap(item) && item.has(KWARG_MARK)) {
-      const rest = new Map(item);
-      rest.delete(KWARG_MARK);
-      if (item.get(KWARG_MARK) !== true) args.push(rest);
-      else for (const [name, value] of rest) kwargs.set(name, value);
+      if (item.get(KWARG_MARK) === true) named.setMarked(item);
+      else args.push(named.withoutMark(item));
     } else args.push(item);
   }
-  return { args, kwargs };
+  for (const name of [...named.kwargs.keys()]) if (isPublication(name)) named.kwargs.delete(name);
+  return named.read(args);
+}
+
+/**
+ * Reads the arguments of a function that runs on the master: `arg` as it is, and the keyword arguments of all `maps`,
+ * which may have the mark.
+ */
+export function fromNamedArgs(args: readonly Value[], maps: readonly ValueMap[]): ReadArgs {
+  const named = new NamedArgs();
+  for (const item of maps) named.setMarked(item);
+  return named.read([...args]);
+}
+
+/** Keyword arguments that are being read. The last value of a name counts. */
+class NamedArgs {
+  readonly kwargs: ValueMap = new Map();
+  #ambiguity: string | undefined;
+
+  set(name: Value, value: Value): void {
+    if (this.kwargs.has(name)) this.#ambiguity ??= `the argument ${str(name)} is given twice`;
+    this.kwargs.set(name, value);
+  }
+
+  /** Sets what is in a map that has the mark, or needs none. */
+  setMarked(item: ValueMap): void {
+    for (const [name, value] of this.withoutMark(item)) this.set(name, value);
+  }
+
+  /** A copy without the mark. */
+  withoutMark(item: ValueMap): ValueMap {
+    if (item.has(KWARG_MARK) && item.get(KWARG_MARK) !== true) this.#ambiguity ??= `${KWARG_MARK} is not True`;
+    const rest = new Map(item);
+    rest.delete(KWARG_MARK);
+    return rest;
+  }
+
+  read(args: Value[]): ReadArgs {
+    const { kwargs } = this;
+    return this.#ambiguity === undefined ? { args, kwargs } : { args, kwargs, ambiguity: this.#ambiguity };
+  }
+}
+
+/** Whether a keyword is a field that Salt adds to the publication, not an argument of the caller. */
+export function isPublication(key: Value): boolean {
+  return typeof key === "string" && key.startsWith("__pub_");
+}
+
+/** The arguments of function number `at` of a compound job, whose `arg` has those of each function. */
+export function compoundArgs(arg: readonly Value[], at: number): readonly Value[] {
+  const args = arg[at] ?? [];
+  return Array.isArray(args) ? args : [args];
 }
 
 /** The value of the typed `word`: read as YAML, or the word itself where Salt does not use YAML. */

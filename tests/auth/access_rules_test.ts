@@ -41,7 +41,7 @@ Deno.test("publisher_acl limits what its users run on the master; in Salt they c
   });
   const asks = (user: string, fun: string, form: "runner" | "wheel") => {
     try {
-      access.authorizeMasterCall(user, { form, fun, args: [], kwargs: undefined });
+      access.authorizeMasterCall(user, { form, fun, args: [], kwargs: new Map() });
       return "allowed";
     } catch (error) {
       if (!(error instanceof RefusedError)) throw error;

@@ -44,8 +44,8 @@ function answer([what, rules, question]: Row): Value {
   return allowsMasterCall(list(rules), {
     form: question.form === "wheel" ? "wheel" : "runner",
     fun: str(toValue(question.fun)),
-    args: list(question.arg),
-    kwargs: isMap(kwargs) ? kwargs : undefined,
+    args: [...list(question.arg)],
+    kwargs: isMap(kwargs) ? kwargs : new Map(),
   });
 }
 

@@ -175,6 +175,13 @@ Deno.test("invalid credentials are refused in Salt's words, and publish nothing"
   assertEquals([services.published, services.fired], [[], []]);
 });
 
+Deno.test("a user with rules cannot publish as a minion", async () => {
+  using services = await openSite({ publisher_acl: toValue({ alice: ["test.*"] }) });
+  jidOf(await publish(services, { user: "alice", key: services.accessKeys.get("alice"), id: "web1" }));
+  jidOf(await publish(services, { id: "web1" }));
+  assertEquals(services.published.map((load) => load.get("id")), [undefined, "web1"]);
+});
+
 Deno.test("publisher_acl applies, also with order_masters", async () => {
   const acl = toValue({ alice: ["test.*", { "web*": ["cmd.run"] }] });
   for (const order_masters of [false, true]) {
