@@ -10,6 +10,7 @@
 import { strip } from "../values/python_text.ts";
 import { isInt, isMap, str, type Value, type ValueMap } from "../values/value.ts";
 import { loadYaml } from "./load.ts";
+import { MAX_ALIASED } from "./nodes.ts";
 
 /** Positional and keyword arguments. */
 export interface CallArgs {
@@ -130,7 +131,10 @@ export function compoundArgs(arg: readonly Value[], at: number): readonly Value[
   return Array.isArray(args) ? args : [args];
 }
 
-/** The value of the typed `word`: read as YAML, or the word itself where Salt does not use YAML. */
+/**
+ * The value of the typed `word`: read as YAML, or the word itself where Salt does not use YAML, and where it is no YAML
+ * that may be read: also if its aliases stand for more than 100,000 values.
+ */
 export function yamlifyArg(word: string): Value {
   const stripped = strip(word);
   if (stripped === "" || stripped === "---" || stripped === "...") return word;
@@ -142,7 +146,7 @@ export function yamlifyArg(word: string): Value {
   if (word === "None") return null;
   let value: Value;
   try {
-    value = loadYaml(word);
+    value = loadYaml(word, "<string>", { maxAliased: MAX_ALIASED.argument });
   } catch {
     return word;
   }

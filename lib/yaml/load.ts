@@ -15,7 +15,7 @@ import type { YamlError } from "../errors.ts";
 import { equals, Float, repr, str, type Value, type ValueMap } from "../values/value.ts";
 import { readBlocks } from "./block.ts";
 import { plainMapping } from "./plain.ts";
-import { composeYaml, type MappingNode, YAML_TAG, type YamlNode } from "./nodes.ts";
+import { composeYaml, type MappingNode, MAX_ALIASED, YAML_TAG, type YamlNode } from "./nodes.ts";
 import { resolvePlainScalar, scalarValue } from "./scalar.ts";
 import { YamlSource } from "./source.ts";
 
@@ -28,12 +28,23 @@ const MAX_MERGED_PAIRS = 100_000;
 /** A whole document that is one plain scalar without any YAML indicator: most command-line arguments. */
 const PLAIN_WORD = /^[A-Za-z0-9_][A-Za-z0-9_./+-]*$/;
 
+/** Options of {@linkcode loadYaml}. */
+export interface LoadYamlOptions {
+  /** Maximum number of values that its aliases may stand for. Default: 1,000,000. */
+  readonly maxAliased?: number;
+}
+
 /**
  * Reads the one YAML document in `text`; None if it is empty.
  * @param file The name of the source in errors.
- * @throws {YamlError} If Salt's loader would refuse it, or collections are nested more than 200 deep.
+ * @throws {YamlError} If Salt's loader would refuse it, collections are nested more than 200 deep, or its aliases stand for
+ * too many values.
  */
-export function loadYaml(text: string, file = "<string>"): Value {
+export function loadYaml(
+  text: string,
+  file = "<string>",
+  { maxAliased = MAX_ALIASED.file }: LoadYamlOptions = {},
+): Value {
   if (PLAIN_WORD.test(text)) {
     const value = resolvePlainScalar(text);
     if (value !== undefined) return value;
@@ -41,7 +52,7 @@ export function loadYaml(text: string, file = "<string>"): Value {
   const blocks = readBlocks(text);
   if (blocks !== undefined) return blocks.value;
   const source = new YamlSource(text, file);
-  const root = composeYaml(source);
+  const root = composeYaml(source, maxAliased);
   return root === undefined ? null : new Constructor(source).value(root);
 }
 

@@ -1,7 +1,7 @@
 /**
  * Parses a YAML document into a tree of nodes: js-yaml's parser events with tags, anchors and positions resolved. An
- * alias is the same node object as its anchor, so the tree may share nodes and contain itself, and aliases never
- * enlarge it. Knows only the syntax; load.ts interprets tags and checks maps.
+ * alias is the same node object as its anchor, so the tree may share nodes and contain itself. The number of values that
+ * aliases stand for is limited. Knows only the syntax; load.ts interprets tags and checks maps.
  * Source: js-yaml 5 (`parseEvents`); PyYAML's composer and libyaml's limits for what Salt refuses beyond it.
  * @module
  */
@@ -55,6 +55,20 @@ export const YAML_TAG = "tag:yaml.org,2002:";
 /** Maximum nesting of nodes: deeper ones are refused before a stack overflows, here or in code that reads the value. */
 const MAX_DEPTH = 200;
 
+/**
+ * Maximum number of values that the aliases of a document stand for, as often as they occur. Aliases share one object,
+ * but what prints, encodes or copies the value goes through it once for each of them: nine lines of 40 characters stand for 9 ** 9 values.
+ */
+export const MAX_ALIASED = {
+  /** Of a file: SLS, pillar, options. */
+  file: 1_000_000,
+  /** Of an argument that a user or a minion typed. */
+  argument: 100_000,
+} as const;
+
+/** A text counts as one value for each part of this length, in characters. */
+const COUNTED_TEXT = 64;
+
 /** libyaml searches at most this many characters for the colon after a key. */
 const MAX_KEY_LENGTH = 1024;
 
@@ -63,9 +77,10 @@ const UNACCEPTABLE = /[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\u{10000}-\u{
 
 /**
  * The root node of the one document in `source`; `undefined` if it is empty.
+ * @param maxAliased Maximum number of values that its aliases stand for.
  * @throws {YamlError} If it is not YAML, has more than one document, or exceeds the limits of this file.
  */
-export function composeYaml(source: YamlSource): YamlNode | undefined {
+export function composeYaml(source: YamlSource, maxAliased: number = MAX_ALIASED.file): YamlNode | undefined {
   const bad = UNACCEPTABLE.exec(source.text);
   if (bad !== null) {
     const code = (bad[0].codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
@@ -78,7 +93,7 @@ export function composeYaml(source: YamlSource): YamlNode | undefined {
   const end = /^(?:[ \t]*(?:#.*)?(?:\r\n?|\n))*\.\.\.(?!\S)/.exec(source.text);
   if (end !== null) throw source.error("a document ends here that was not begun", end[0].length - 3);
   const events = parse(source);
-  return events.length === 0 ? undefined : new Composer(source, events).document();
+  return events.length === 0 ? undefined : new Composer(source, events, maxAliased).document();
 }
 
 function parse(source: YamlSource): Event[] {
@@ -99,15 +114,18 @@ function parse(source: YamlSource): Event[] {
 class Composer {
   readonly #source: YamlSource;
   readonly #events: Event[];
-  readonly #anchors = new Map<string, YamlNode>();
+  readonly #anchors = new Map<string, Anchored>();
   readonly #tagPrefixes = new Map([["!", "!"], ["!!", YAML_TAG]]);
   #at = 0;
   /** Number of open brackets. */
   #flow = 0;
   /** Position of the last event that has one: the best known position of an empty scalar. */
   #position = 0;
+  /** Number of values so far, and of those that aliases stand for. */
+  #values = 0;
+  #aliased = 0;
 
-  constructor(source: YamlSource, events: Event[]) {
+  constructor(source: YamlSource, events: Event[], readonly maxAliased: number) {
     this.#source = source;
     this.#events = events;
   }
@@ -141,7 +159,10 @@ class Composer {
     if (event.type === EVENT_ID.SCALAR) {
       const text = this.#text(event);
       const node: ScalarNode = { kind: "scalar", tag: this.#scalarTag(event, text, start), text, start };
-      this.#anchor(event, node);
+      const count = 1 + Math.floor(text.length / COUNTED_TEXT);
+      this.#values += count;
+      const anchored = this.#anchor(event, node);
+      if (anchored !== undefined) anchored.count = count;
       this.#position = Math.max(start, event.valueEnd);
       return node;
     }
@@ -154,14 +175,15 @@ class Composer {
 
   #sequence(event: Properties, start: number): SequenceNode {
     const node: SequenceNode = { kind: "sequence", tag: this.#tag(event, start) ?? `${YAML_TAG}seq`, items: [], start };
-    this.#anchor(event, node);
+    const finish = this.#begin(event, node);
     while (this.#inside()) node.items.push(this.#node());
+    finish();
     return node;
   }
 
   #mapping(event: MappingEvent, start: number): MappingNode {
     const node: MappingNode = { kind: "mapping", tag: this.#tag(event, start) ?? `${YAML_TAG}map`, pairs: [], start };
-    this.#anchor(event, node);
+    const finish = this.#begin(event, node);
     const key = this.#events[this.#at];
     if (key.type === EVENT_ID.SCALAR && key.valueStart < 0 && this.#source.text[event.start] === ":") {
       // js-yaml takes this for an empty key; YAML requires a question mark before one.
@@ -171,7 +193,17 @@ class Composer {
       const key = this.#key();
       node.pairs.push([key, this.#node()]);
     }
+    finish();
     return node;
+  }
+
+  /** Counts a collection, and notes its anchor. @returns What notes the number of its values, at its end. */
+  #begin(event: Properties, node: YamlNode): () => void {
+    const before = this.#values++;
+    const anchored = this.#anchor(event, node);
+    return () => {
+      if (anchored !== undefined) anchored.count = this.#values - before;
+    };
   }
 
   #text(event: ScalarEvent): string {
@@ -219,16 +251,23 @@ class Composer {
   #alias(start: number, end: number): YamlNode {
     this.#position = start - 1;
     const name = this.#name(start, end);
-    const node = this.#anchors.get(name);
-    if (node === undefined) throw this.#source.error(`nothing has the anchor "${name}"`, start - 1);
-    return node;
+    const anchored = this.#anchors.get(name);
+    if (anchored === undefined) throw this.#source.error(`nothing has the anchor "${name}"`, start - 1);
+    this.#values += anchored.count;
+    this.#aliased += anchored.count;
+    if (this.#aliased > this.maxAliased) {
+      throw this.#source.error(`the aliases stand for more than ${this.maxAliased} values`, start - 1);
+    }
+    return anchored.node;
   }
 
-  #anchor(event: Properties, node: YamlNode): void {
-    if (event.anchorStart < 0) return;
+  #anchor(event: Properties, node: YamlNode): Anchored | undefined {
+    if (event.anchorStart < 0) return undefined;
     const name = this.#name(event.anchorStart, event.anchorEnd);
     if (this.#anchors.has(name)) throw this.#source.error(`the anchor "${name}" is given twice`, node.start);
-    this.#anchors.set(name, node);
+    const anchored: Anchored = { node, count: 1 };
+    this.#anchors.set(name, anchored);
+    return anchored;
   }
 
   #scalarTag(event: ScalarEvent, text: string, start: number): string {
@@ -282,6 +321,13 @@ class Composer {
     }
     throw this.#source.error("a second document begins here; only one is allowed", offset);
   }
+}
+
+/** A node with an anchor. */
+interface Anchored {
+  readonly node: YamlNode;
+  /** Number of values that an alias of it stands for; 1 inside of it, where an alias stands for a value that contains itself. */
+  count: number;
 }
 
 /** The anchor and tag fields of js-yaml's node events; -1 if there is none. */

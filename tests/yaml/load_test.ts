@@ -74,18 +74,11 @@ Deno.test("loadYamlMapping() refuses options that contain themselves, and accept
   assertEquals(value, new Map([["a", [1]], ["b", [[1], [1]]]]));
 });
 
-Deno.test("loadYaml() does not expand aliases of aliases", () => {
-  const bomb = ["a0: &a0 [x]"];
-  for (let i = 1; i <= 60; i++) bomb.push(`a${i}: &a${i} [${Array(9).fill(`*a${i - 1}`)}]`);
-  const map = loadYaml(bomb.join("\n"));
-  assert(map instanceof Map && map.size === 61);
-});
-
 Deno.test("loadYaml() limits the entries that merge keys may copy", () => {
-  // The last line is merged before duplicate keys of the other lines are found.
-  let bomb = "&a0 {x: 1}";
-  for (let i = 1; i <= 9; i++) bomb = `{y${i}: ${bomb}, <<: [${Array(9).fill(`*a${i - 1}`)}]}`.replace("{", `&a${i} {`);
-  assertThrows(() => loadYaml(`<<: ${bomb}`), YamlError, "merging brings more than");
+  // Each level copies the pairs of the one inside.
+  let copies = `{${Array.from({ length: 1_000 }, (_, i) => `k${i}: 1`).join(", ")}}`;
+  for (let i = 0; i < 150; i++) copies = `{<<: ${copies}}`;
+  assertThrows(() => loadYaml(copies), YamlError, "merging brings more than");
 });
 
 Deno.test("loadYaml() reads 100 levels and refuses 100,000 with a YamlError", () => {
