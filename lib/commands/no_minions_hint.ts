@@ -4,7 +4,8 @@
  * @module
  */
 
-import { shellWord, typedCommand } from "../config/typed_command.ts";
+import { typedCommand } from "../config/typed_command.ts";
+import { quoteShellWord } from "../text/shell_words.ts";
 import { TargetError } from "../errors.ts";
 import { resolveTarget } from "../fleet/resolve_target.ts";
 import type { KeyStore } from "../keys/store.ts";
@@ -42,7 +43,7 @@ export function noMinionsHint(
 function keyLines(target: UnmatchedTarget, keys: Pick<KeyStore, "list">, place: { config_dir: string }): string[] {
   const pending = matching(target, () => keys.list("pending"));
   const rejected = matching(target, () => keys.list("rejected"));
-  const accept = (words: string, [id]: string[]) => typedCommand(`salt-key ${words} ${shellWord(id)}`, place);
+  const accept = (words: string, [id]: string[]) => typedCommand(`salt-key ${words} ${quoteShellWord(id)}`, place);
   return [
     ...pending.length === 0 ? [] : [
       `Not accepted yet, and so not asked: ${truncateList(pending)}. To accept a key: ${accept("-a", pending)}`,

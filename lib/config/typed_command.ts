@@ -4,6 +4,7 @@
  * @module
  */
 
+import { quoteShellWord } from "../text/shell_words.ts";
 import { DEFAULT_CONFIG_DIR } from "./place.ts";
 
 /**
@@ -13,10 +14,5 @@ import { DEFAULT_CONFIG_DIR } from "./place.ts";
 export function typedCommand(command: string, { config_dir }: { readonly config_dir: string }): string {
   if (config_dir === DEFAULT_CONFIG_DIR) return command;
   const [program, ...words] = command.split(" ");
-  return [program, "-c", shellWord(config_dir), ...words].join(" ");
-}
-
-/** `word` as a POSIX shell reads it: in single quotes unless all its characters are harmless. */
-export function shellWord(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+  return [program, "-c", quoteShellWord(config_dir), ...words].join(" ");
 }

@@ -14,6 +14,7 @@ import { findUser } from "../os/users.ts";
 import { type ProgramHost, type ProgramResult, runProgram } from "../host/run_program.ts";
 import { expandUser, joinPath } from "../filesystem/paths.ts";
 import type { JobContext } from "../plugins/job_context.ts";
+import { quoteShellWord } from "../text/shell_words.ts";
 import { hideCredentials } from "../text/url_credentials.ts";
 import { map, str, truthy, type Value } from "../values/value.ts";
 
@@ -112,7 +113,7 @@ async function runWithKeys(words: readonly string[], run: GitRun, context: JobCo
         continue;
       }
       context.log("info", `Attempting git authentication using identity file ${key.path}`);
-      const command = `ssh ${SSH_OPTIONS} -i '${key.path.replaceAll("'", `'\\''`)}'`;
+      const command = `ssh ${SSH_OPTIONS} -i ${quoteShellWord(key.path)}`;
       const result = await start(words, run, context, { GIT_SSH_COMMAND: command });
       if (result.retcode === 0) return result;
       const message = run.joined ? result.stdout : result.stderr;

@@ -8,6 +8,7 @@ import { messageOf } from "../errors.ts";
 import { hideLogins } from "../git/logins.ts";
 import { isDirectory } from "../os/file_kind.ts";
 import { clearTimeout, setTimeout } from "../os/timers.ts";
+import { quoteShellWord } from "../text/shell_words.ts";
 
 /** How a remote is reached. */
 export interface GitAccess {
@@ -199,7 +200,7 @@ function environment({ access, indexFile, directory }: GitRun): Record<string, s
   if (access === undefined) return variables;
   const hasPassphrase = access.passphrase !== "";
   if (hasPassphrase) Object.assign(variables, passphraseVariables(access.passphrase, directory));
-  const key = access.privkey === "" ? "" : ` -o IdentitiesOnly=yes -i ${shellWord(access.privkey)}`;
+  const key = access.privkey === "" ? "" : ` -o IdentitiesOnly=yes -i ${quoteShellWord(access.privkey)}`;
   variables.GIT_SSH_COMMAND = `ssh -o ${
     hasPassphrase ? ONLY_KEYS : "BatchMode=yes"
   } -o StrictHostKeyChecking=accept-new -o ConnectTimeout=${SILENCE_S} -o ServerAliveInterval=${SILENCE_S}${key}`;
@@ -232,8 +233,4 @@ function writeProgram(path: string, text: string): void {
   const temporary = `${path}.${crypto.randomUUID().slice(0, 8)}`;
   Deno.writeTextFileSync(temporary, text, { mode: 0o700 });
   Deno.renameSync(temporary, path);
-}
-
-function shellWord(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -14,6 +14,7 @@ import { str } from "../python/repr.ts";
 import { Tuple } from "../python/tuple.ts";
 import { contains } from "../python/compare.ts";
 import { compileExpression } from "../text/expr_match.ts";
+import { quoteShellWord } from "../text/shell_words.ts";
 import { MULTILINE, regexWithFlags, substitute } from "../regex/replace.ts";
 import { codePoints } from "../values/code_points.ts";
 import type { Capture, Span } from "../regex/program.ts";
@@ -50,11 +51,6 @@ function groupsOf({ match, codes }: { readonly match: Capture; readonly codes: r
 export const matchTest: Run = native("test_match", ["txt", "rgx", ...REGEX_FLAGS], (args) => {
   return firstMatch(args)?.match.start === 0;
 });
-
-/** Python's `shlex.quote` of a text that is not empty. */
-function shellQuote(text: string): string {
-  return /[^\w@%+=:,./-]/.test(text) ? `'${text.replaceAll("'", `'"'"'`)}'` : text;
-}
 
 /** Python's `int(text)` or `float(text)`, whichever reads it; `undefined` if none does. */
 function numberOf(text: string): Value | undefined {
@@ -145,7 +141,7 @@ const WHITE = new RegExp(`[${SPACE}]`);
 export const TEXT_FILTERS: ReadonlyMap<string, Run> = new Map<string, Run>([
   ["skip", native("skip_filter", ["data"], () => "")],
   ["to_bool", native("to_bool", ["val"], ([value]) => toBool(value))],
-  ["quote", native("quote", ["txt"], ([text]) => truthy(text) ? shellQuote(needText(text)) : "''")],
+  ["quote", native("quote", ["txt"], ([text]) => truthy(text) ? quoteShellWord(needText(text)) : "''")],
   [
     "regex_escape",
     native("regex_escape", ["value"], ([text]) => {

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { quoteUrlPart } from "./url_parts.ts";
 import { InvocationError } from "../errors.ts";
 
 /** `text` with the credentials of each http or https URL hidden. */
@@ -29,10 +30,5 @@ export function replaceCredentials(url: string, user: string, password: string):
 }
 
 function userInfo(user: string, password: string | null): string {
-  const quoted = (word: string) => encodeURIComponent(word).replace(/[!'()*]/g, (one) => `%${hex(one)}`);
-  return [user, ...password === null ? [] : [password]].map(quoted).join(":");
-}
-
-function hex(character: string): string {
-  return character.charCodeAt(0).toString(16).toUpperCase();
+  return [user, ...password === null ? [] : [password]].map(quoteUrlPart).join(":");
 }

@@ -14,6 +14,7 @@ import { describe } from "../../lib/plugins/docs.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
 import type { Virtual } from "../../lib/plugins/virtual.ts";
+import { quoteShellWord } from "../../lib/text/shell_words.ts";
 import { isTrue } from "../../lib/values/is_true.ts";
 import { str as text } from "../../lib/values/value.ts";
 
@@ -107,7 +108,7 @@ export const diff: ModuleFunction<JobContext> = fn({
   params: { package_path: str(), path: str() },
   async run({ package_path, path }, context) {
     needPrograms("rpm2cpio", "cpio", "diff");
-    const quoted = (word: string) => `'${checkedWord(word, "path").replaceAll("'", `'\\''`)}'`;
+    const quoted = (word: string) => quoteShellWord(checkedWord(word, "path"));
     const labels = `--label ${quoted(`A ${path}`)} --from-file=- --label ${quoted(`B ${path}`)}`;
     const command = `rpm2cpio ${quoted(package_path)} | cpio -i --quiet --to-stdout ${quoted(`.${path}`)} | ` +
       `diff -u ${labels} ${quoted(path)}`;

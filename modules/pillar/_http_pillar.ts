@@ -7,6 +7,7 @@
 import { any, bool, dict, str } from "../../lib/plugins/module.ts";
 import { messageOf } from "../../lib/errors.ts";
 import { type PillarContext, type PillarSource, pillarSource } from "../../lib/plugins/pillar_source.ts";
+import { fillUrl } from "../../lib/text/url_parts.ts";
 import { traverse } from "../../lib/yaml/traverse.ts";
 import { isMap, str as text, truthy, type Value } from "../../lib/values/value.ts";
 
@@ -34,8 +35,6 @@ export function httpPillar(
     },
     async run({ url: pattern, with_grains, header_dict, username, password, namespace }, context) {
       const { minionId, log, notes, signal } = context;
-      const url = addressOf(pattern, with_grains, context);
-      if (url === undefined) return new Map();
       // Not the whole address in a log: it may hold a password.
       notes.changing(`http_${kind.toLowerCase()}`);
       const headers = new Headers();
@@ -44,39 +43,38 @@ export function httpPillar(
         const pair = new TextEncoder().encode(`${username}:${password ?? ""}`);
         headers.set("authorization", `Basic ${pair.toBase64()}`);
       }
+      let url: string | undefined;
       try {
+        url = addressOf(pattern, with_grains, context);
+        if (url === undefined) return new Map();
         const answer = await fetch(url, { headers, signal: AbortSignal.any([signal, AbortSignal.timeout(WAIT_MS)]) });
         const page = await readPage(answer);
         if (!answer.ok) throw new Error(`it answered ${answer.status}`);
         const data = await parse(page, url, context);
         return namespace ? new Map([[namespace, data]]) : data;
       } catch (error) {
-        log("error", `Error on minion '${minionId}' http query: ${withoutPassword(url)}: ${messageOf(error)}`);
+        log(
+          "error",
+          `Error on minion '${minionId}' http query: ${withoutPassword(url ?? pattern)}: ${messageOf(error)}`,
+        );
         return new Map();
       }
     },
   });
 }
 
-/** The address for a minion; `undefined` if a grain is missing. */
-function addressOf(pattern: string, withGrains: boolean, { minionId, grains, log }: PillarContext): string | undefined {
-  const url = pattern.replaceAll("%s", quoted(minionId));
-  if (!withGrains) return url;
+/** The address for a minion; `undefined` if a grain is missing. @throws {InvocationError} If a value would change its path. */
+function addressOf(url: string, withGrains: boolean, { minionId, grains, log }: PillarContext): string | undefined {
   let missing = false;
-  const filled = url.replace(/<(.*?)>/g, (_all, name: string) => {
-    const value = traverse(grains, name);
-    if (truthy(value)) return quoted(text(value ?? null));
+  const filled = fillUrl(url, withGrains ? /%s|<.*?>/g : /%s/g, (field) => {
+    if (field === "%s") return minionId;
+    const name = field.slice(1, -1), value = traverse(grains, name);
+    if (truthy(value)) return text(value ?? null);
     log("error", `Unable to get minion '${minionId}' grain: ${name}`);
     missing = true;
-    return "";
+    return "x";
   });
   return missing ? undefined : filled;
-}
-
-/** A text as Python's `urllib.parse.quote` writes it: a slash stays. */
-function quoted(value: string): string {
-  const hex = (char: string) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`;
-  return encodeURIComponent(value).replaceAll("%2F", "/").replace(/[!'()*]/g, hex);
 }
 
 async function readPage(answer: Response): Promise<string> {

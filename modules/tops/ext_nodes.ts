@@ -5,6 +5,7 @@
  */
 
 import { type TopSource, topSource } from "../../lib/plugins/top_source.ts";
+import { checkedWord } from "../../lib/host/run_program.ts";
 import { isMap, str, type Value } from "../../lib/values/value.ts";
 import { loadYaml } from "../../lib/yaml/load.ts";
 
@@ -19,7 +20,7 @@ export const top: TopSource = topSource({
   async run(_bound, { minionId, setting, signal, log }) {
     // As Salt, by the shell; the id is an argument, which no shell reads.
     const { stdout } = await new Deno.Command("sh", {
-      args: ["-c", `${str(setting)} "$1"`, "sh", minionId],
+      args: ["-c", `${str(setting)} "$1"`, "sh", checkedWord(minionId, "minion id")],
       stdin: "null",
       stdout: "piped",
       stderr: "null",

@@ -6,7 +6,7 @@ for (
     ["/etc/salt", "salt-run jobs.attach 1"],
     ["/srv/fleet/etc/salt", "salt-run -c /srv/fleet/etc/salt jobs.attach 1"],
     ["/srv/my salt", "salt-run -c '/srv/my salt' jobs.attach 1"],
-    ["/srv/it's", "salt-run -c '/srv/it'\\''s' jobs.attach 1"],
+    ["/srv/it's", `salt-run -c '/srv/it'"'"'s' jobs.attach 1`],
     ["/srv/$(reboot)", "salt-run -c '/srv/$(reboot)' jobs.attach 1"],
   ]
 ) {

@@ -65,7 +65,7 @@ ext_pillar:
     const expected = "{'j': {'json': [1, 1.0]}, 'yaml': {'n': 644}}";
     assertEquals(await pillar("web 1", { os: "Red/Hat & co" }), expected);
     assertEquals(requests, [
-      `/json/web%201/Red/Hat%20%26%20co Basic ${btoa("u:secret")} null`,
+      `/json/web%201/Red%2FHat%20%26%20co Basic ${btoa("u:secret")} null`,
       "/yaml?id=web%201 null m",
       "/no null null",
       "/list null null",

@@ -69,8 +69,8 @@ Deno.test("lowpkg.diff compares a file with the one in a package, and requires t
   assertEquals(result, "File '/etc/hosts' is binary and its content has been modified.");
   assertEquals(
     words.at(-1)?.at(-1),
-    "rpm2cpio '/it'\\''s.rpm' | cpio -i --quiet --to-stdout './etc/hosts' | " +
-      "diff -u --label 'A /etc/hosts' --from-file=- --label 'B /etc/hosts' '/etc/hosts'",
+    `rpm2cpio '/it'"'"'s.rpm' | cpio -i --quiet --to-stdout ./etc/hosts | ` +
+      "diff -u --label 'A /etc/hosts' --from-file=- --label 'B /etc/hosts' /etc/hosts",
   );
 });
 
