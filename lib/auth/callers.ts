@@ -9,6 +9,7 @@ import { type Access, checkMasterCall, refusedAccess } from "./access.ts";
 import { RefusedError } from "../errors.ts";
 import type { ExternalAuth } from "./external_auth.ts";
 import { allowsJob, type JobTarget, type MasterCall, type PublishedCall } from "./rules.ts";
+import { truncate } from "../text/truncate.ts";
 import type { Value, ValueMap } from "../values/value.ts";
 
 /** An authenticated sender. */
@@ -77,10 +78,11 @@ export class Callers {
       checkMasterCall(rules, call);
     } catch (error) {
       if (!(error instanceof RefusedError) || error.kind !== "AuthorizationError") throw error;
-      const [kind, type] = load.has("token")
-        ? ["TokenAuthenticationError", "token"]
-        : ["EauthAuthenticationError", "eauth"];
-      throw new RefusedError(kind, `Authentication failure of type "${type}" occurred for user ${user}.`);
+      // Salt calls this a failed authentication, and its reader looks for a wrong password.
+      const text = `${error.message.replace(/\.$/, "")}: user ${user} may not run the ${call.form} ${
+        truncate(call.fun)
+      }.`;
+      throw new RefusedError(error.kind, text);
     }
     return caller;
   }

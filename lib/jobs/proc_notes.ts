@@ -10,6 +10,9 @@ import { isJid } from "../protocol/jid.ts";
 import { decodeIfWhole, encode } from "../values/msgpack.ts";
 import { compareStrings, isMap, type Value, type ValueMap } from "../values/value.ts";
 
+/** The `tgt` of the jobs that `salt-call` runs. */
+export const SALT_CALL_TARGET = "salt-call";
+
 /** A file that was found. */
 export interface ProcNote {
   /** The file; its name is the job's id. */

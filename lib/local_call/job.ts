@@ -12,8 +12,8 @@ import { makeContext } from "../plugins/job_scope.ts";
 import type { Logger } from "../process/log.ts";
 import type { MinionOpts } from "../config/options.ts";
 import type { CallModules } from "./modules.ts";
-import { notedJobs, SALT_CALL_TARGET } from "../minion/proc_jobs.ts";
-import { leaveNote } from "../jobs/proc_notes.ts";
+import { notedJobs } from "../minion/proc_jobs.ts";
+import { leaveNote, SALT_CALL_TARGET } from "../jobs/proc_notes.ts";
 import { isMap, map, str, type Value, type ValueMap } from "../values/value.ts";
 import type { CallMaster } from "../minion/call_master.ts";
 

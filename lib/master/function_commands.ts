@@ -11,6 +11,7 @@ import { makeJid } from "../protocol/jid.ts";
 import { requestArguments } from "../protocol/low.ts";
 import { type FunctionKind, functionTag } from "../protocol/tags.ts";
 import { truncate, truncateValue } from "../text/truncate.ts";
+import { claimedUser } from "./job_text.ts";
 import type { Caller } from "../auth/callers.ts";
 import type { MasterCall } from "../auth/rules.ts";
 import type { FunctionJob } from "../functions/messages.ts";
@@ -53,7 +54,8 @@ async function perform(
     return await run({ kind, fun, ...request, jid, user });
   } catch (error) {
     if (!(error instanceof RefusedError)) throw error;
-    services.warn(`Refused ${kind} ${truncate(fun)} of ${truncateValue(load.get("user"))}: ${error.kind}`);
+    const user = truncateValue(claimedUser(load));
+    services.warn(`Refused ${kind} ${truncate(fun)} of ${user}: ${error.kind}`);
     return map({ error: { name: error.kind, message: error.message } });
   }
 }

@@ -12,6 +12,7 @@ import { RefusedError, StoreError, TargetError, WireError } from "../errors.ts";
 import { jobNew, jobPublish } from "../protocol/tags.ts";
 import { isJid, makeJid } from "../protocol/jid.ts";
 import type { Needs } from "./services.ts";
+import { claimedUser, jobText } from "./job_text.ts";
 import { asNoted, hideArguments, NO_LOG, noLogReader, noLogValue } from "../protocol/no_log.ts";
 import { listField, stringField } from "../protocol/payload.ts";
 import { acceptedFleet, type KnownFleet, type Resolved, resolveTarget } from "../fleet/resolve_target.ts";
@@ -59,8 +60,8 @@ export async function publishCommand(request: ValueMap, services: PublishNeeds):
     if (error instanceof TargetError) return noMinions(`${error.message}`);
     if (!(error instanceof RefusedError)) throw error;
     services.warn(
-      `Refused to publish ${truncateValue(fun)} for user ${
-        truncateValue(caller?.user ?? load.get("user"))
+      `Refused to publish ${jobText(request)} for user ${
+        truncateValue(caller?.user ?? claimedUser(load, kwargs))
       }: ${error.kind}`,
     );
     const [name, message] = error.kind === "AuthorizationError"
@@ -162,7 +163,11 @@ export async function issueJob(load: ValueMap, addressees: Addressees, services:
     const target = `${truncateValue(tgt)} (${tgtType})`;
     return `Job ${jid}: the target ${target} matches ${minions.length} minions; ${missing.length} of its ids do not exist`;
   });
-  log.info(`User ${user} published ${str(fun)} with jid ${jid} to ${minions.length} minions`);
+  log.info(() =>
+    `User ${user} published ${jobText(stored)} with jid ${jid}: ${minions.length} ${
+      minions.length === 1 ? "minion" : "minions"
+    }`
+  );
   return map({ enc: "clear", load: { jid, minions, missing } });
 }
 

@@ -15,6 +15,7 @@ import { hideReturn } from "../protocol/hidden_return.ts";
 import type { Needs } from "./services.ts";
 import { encode } from "../values/msgpack.ts";
 import type { MasterOpts } from "../config/options.ts";
+import { returnText } from "./job_text.ts";
 import { OVERSIZED } from "../jobs/oversized_return.ts";
 import { asBytes } from "../protocol/payload.ts";
 import { PublicKey } from "../crypto/rsa.ts";
@@ -75,7 +76,7 @@ export async function storeReturn(sent: ValueMap, id: string, services: ReturnNe
     fired.set(key, true);
   }
   warnOfSize(load, id, services);
-  log.info(`Got return from ${id} for job ${jid()}`);
+  log.info(() => `${id} returned ${truncateValue(load.get("fun"))} (jid ${jid()}): ${returnText(load)}`);
   await fire(jobReturn(jid(), id), load);
   return reply;
 }

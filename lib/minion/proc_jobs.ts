@@ -9,9 +9,6 @@ import type { RunningJob } from "../plugins/job_context.ts";
 import { isAlive, readNotes } from "../jobs/proc_notes.ts";
 import { str } from "../values/value.ts";
 
-/** The `tgt` of the jobs that `salt-call` runs. */
-export const SALT_CALL_TARGET = "salt-call";
-
 /** The jobs of running processes, the oldest first. */
 export function notedJobs(cachedir: string): RunningJob[] {
   return readNotes(cachedir).flatMap(({ jid, note }) => {

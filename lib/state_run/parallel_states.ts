@@ -23,17 +23,17 @@ export class ParallelStates {
   readonly #waiting: Waiting[] = [];
   readonly #max: number;
   readonly #resultOf: (tag: string) => ValueMap | undefined;
-  readonly #onResult: (tag: string, result: ValueMap) => void;
+  readonly #onResult: (chunk: Chunk, result: ValueMap) => void;
 
   /**
    * @param max `state_max_parallel`: how many run at once; 0: any number.
    * @param resultOf The result of a state as the run holds it, which is completed when the state has ended.
-   * @param told Called when the state has ended.
+   * @param onResult Called when the state has ended.
    */
   constructor(
     max: number,
     resultOf: (tag: string) => ValueMap | undefined,
-    onResult: (tag: string, result: ValueMap) => void = () => {},
+    onResult: (chunk: Chunk, result: ValueMap) => void = () => {},
   ) {
     this.#max = max;
     this.#resultOf = resultOf;
@@ -49,7 +49,7 @@ export class ParallelStates {
       : "Waiting to be started in a separate process, max_parallel hit";
     const done = Promise.withResolvers<void>();
     const start = () =>
-      run().then((result) => this.#ended(tag, result)).then(done.resolve, (error: unknown) => {
+      run().then((result) => this.#ended(chunk, result)).then(done.resolve, (error: unknown) => {
         this.#leave(tag);
         done.reject(error);
       });
@@ -73,10 +73,11 @@ export class ParallelStates {
     queueMicrotask(start);
   }
 
-  #ended(tag: string, result: ValueMap): void {
+  #ended(chunk: Chunk, result: ValueMap): void {
+    const tag = chunkTag(chunk);
     const known = this.#resultOf(tag);
     for (const [key, value] of result) known?.set(key, value);
-    if (known !== undefined) this.#onResult(tag, known);
+    if (known !== undefined) this.#onResult(chunk, known);
     this.#leave(tag);
   }
 

@@ -16,6 +16,8 @@ import { type Required, requisiteStatus, type Status } from "./requisite_status.
 import { notRun, withOwner } from "./results.ts";
 import { callHook, fullName, StateCalls } from "./state_calls.ts";
 import type { RunContext } from "./run_context.ts";
+import { SALT_CALL_TARGET } from "../jobs/proc_notes.ts";
+import { stateLine } from "./state_log.ts";
 
 /** The shared data of a run, and the options that decide on its order and its end. */
 export interface RunSetting {
@@ -76,8 +78,9 @@ export class StateRun {
   constructor(setting: RunSetting) {
     this.#setting = setting;
     this.#runContext = setting.runContext;
-    this.#parallel = new ParallelStates(setting.maxParallel ?? 0, (tag) => this.results.get(tag), (tag, result) => {
-      setting.watch?.completed?.(result, tag);
+    this.#parallel = new ParallelStates(setting.maxParallel ?? 0, (tag) => this.results.get(tag), (chunk, result) => {
+      setting.watch?.completed?.(result, chunkTag(chunk));
+      this.#log(chunk, result);
     });
     this.#calls = new StateCalls({
       runContext: this.#runContext,
@@ -343,6 +346,7 @@ export class StateRun {
     const result = await this.#calls.call(chunk);
     this.#enter(chunkTag(chunk), result);
     await this.#parallel.all();
+    if (!truthy(chunk.get("parallel"))) this.#log(chunk, result);
     return result;
   }
 
@@ -353,9 +357,19 @@ export class StateRun {
 
   async #report(chunk: Chunk, result: ValueMap, tag: string): Promise<void> {
     await this.#setting.watch?.after?.(chunk, result, tag);
+    this.#log(chunk, result);
     const inner = result.get("sub_state_run");
     result.delete("sub_state_run");
     for (const sub of Array.isArray(inner) ? inner : []) if (isMap(sub)) this.#enterInner(sub, chunk);
+  }
+
+  /** A parallel state that has just started has nothing to tell yet. */
+  #log(chunk: Chunk, result: ValueMap): void {
+    const line = stateLine(chunk, result);
+    if (line === undefined) return;
+    const { job } = this.#runContext;
+    // salt-call prints the result: a failed state is no second time on its terminal.
+    job.log(job.job.tgt === SALT_CALL_TARGET ? "info" : line.level, line.text);
   }
 
   /** Enters the result of a state inside another one. */

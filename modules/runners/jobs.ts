@@ -11,7 +11,7 @@ import type { JobOutcome } from "../../lib/jobs/outcomes.ts";
 import { formatJob, formatStartedJob, isWatchingJob, jobFilter, jobMinions } from "../../lib/jobs/listing.ts";
 import { any, bool, int, str } from "../../lib/plugins/module.ts";
 import { LiveLines } from "../../lib/output/live_lines.ts";
-import { silenceText } from "../../lib/protocol/outcome.ts";
+import { outcomeOfReturn, silenceText } from "../../lib/protocol/outcome.ts";
 import { formatOutput } from "../../lib/output/outputters.ts";
 import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "../../lib/client/runner_context.ts";
 import { truncateList } from "../../lib/text/truncate.ts";
@@ -203,15 +203,15 @@ display_progress : False
 
 export const exit_success: RunnerFunction = runner({
   doc: runnerDoc(
-    "Return for each minion of a job whether its return is true.",
+    "Return for each minion of a job whether it returned, with the return code 0. Salt looks whether the return is true instead.",
     "jobs.exit_success 20160520145827701627",
   ),
   params: { jid: str(), ext_source: EXT_SOURCE },
   run({ jid, ext_source }, context) {
     checkSource(ext_source);
     const returns = context.jobs.getReturns(jid);
-    const success: ValueMap = new Map(targeted(context, jid).map((id) => [id, truthy(returns.get(id)?.return)]));
-    for (const [id, stored] of returns) if (truthy(stored.return)) success.set(id, true);
+    const success: ValueMap = new Map(targeted(context, jid).map((id) => [id, false]));
+    for (const [id, stored] of returns) success.set(id, succeeded(stored));
     return success;
   },
 });
@@ -417,4 +417,9 @@ function checkSource(source: string | null): void {
   if (source !== null && !equals(source, "local_cache") && source !== "") {
     throw new CommandError(`Requested returner ${source} is not available: jobs are kept in local_cache only`);
   }
+}
+
+/** Whether a minion succeeded. A return without a code, of an old cache, is judged as Salt judges it. */
+function succeeded(stored: JobReturn): boolean {
+  return stored.retcode === undefined ? truthy(stored.return) : outcomeOfReturn(stored) === "returned";
 }

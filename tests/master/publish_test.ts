@@ -222,6 +222,26 @@ Deno.test("if the output of a --live job cannot be stored, the job is published,
   assertStringIncludes(services.logged.join("\n"), `ERROR: The output of job ${jid} is not stored: `);
 });
 
+Deno.test("the log says who published what where, and whose publish was refused; hidden arguments are in neither line", async () => {
+  using services = await openSite();
+  await publish(services, { tgt: "web*", fun: "state.apply", arg: ["motd", { test: true }] });
+  await publish(services, { tgt: "db1", fun: "cmd.run", arg: ["hunter2"], kwargs: { no_log: true } });
+  await publish(services, { fun: "cmd.run", arg: ["id"], key: "wrong" });
+  await publish(services, { fun: "cmd.run", arg: ["hunter2"], key: "wrong", kwargs: { no_log: true } });
+  const proof = { eauth: "file", username: "amy", password: "hunter2" };
+  await publish(services, { tgt: "web1", fun: "state.apply", kwargs: proof });
+  const log = services.logged.join("\n").replace(/\d{20}/g, "JID");
+  assertStringIncludes(
+    log,
+    "User root published state.apply ['motd', {'test': True}] on 'web*' (glob) with jid JID: 2 minions",
+  );
+  assertStringIncludes(log, "User root published cmd.run ['**********'] on 'db1' (glob) with jid JID: 1 minion");
+  assertStringIncludes(log, "Refused to publish cmd.run ['id'] on '*' (glob) for user root: AuthenticationError");
+  assertStringIncludes(log, "Refused to publish cmd.run ['**********'] on '*' (glob) for user root: ");
+  assertStringIncludes(log, "Refused to publish state.apply on 'web1' (glob) for user amy: EauthAuthenticationError");
+  assert(!log.includes("hunter2"), log);
+});
+
 Deno.test("200 jobs published at the same time have 200 job ids", async () => {
   using services = await openSite();
   const replies = await Promise.all(Array.from({ length: 200 }, () => publish(services)));

@@ -146,7 +146,15 @@ fleetTest("external_auth: a password or a token gives the rights of the rules, a
   ) => ["--out=json", "-a", "file", "--username", user, "--password", PASSWORD, "test.arg", "x", "k=1"];
   const ran = await fleet.saltRun(...asAnna("anna"));
   assertEquals([ran.code, JSON.parse(ran.out)], [0, { args: ["x"], kwargs: { k: 1 } }], ran.err);
-  assertEquals((await fleet.saltRun(...asAnna("fred"))).code, 77);
+  const denied = await fleet.saltRun(...asAnna("fred"));
+  assertEquals(denied.code, 77);
+  assertStringIncludes(
+    denied.out + denied.err,
+    "Authorization error occurred: user fred may not run the runner test.arg.",
+  );
+  const wrong = await fleet.saltRun(...asAnna("anna").map((word) => word === PASSWORD ? "wrong" : word));
+  assertEquals(wrong.code, 77);
+  assertStringIncludes(wrong.out + wrong.err, "Authentication failure");
 
   // salt-key --auth: kim's rules allow the wheel functions, fred's rules allow none.
   const pending = `${fleet.masterOpts.pki_dir}/minions_pre`;
