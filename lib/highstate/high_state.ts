@@ -24,9 +24,6 @@ import { namesOf, pillarOverride, settingsOf, stateTopPath, withMasterOpts } fro
 import { stateModules, usedStates } from "./state_modules.ts";
 import { TreeSource } from "./tree_source.ts";
 
-/** The return code of a call that shows errors instead of states. */
-export const COMPILE_ERROR = 1;
-
 /** The states of a minion for one call. */
 export interface HighState {
   /** The environment of the call or the options. */

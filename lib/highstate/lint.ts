@@ -15,7 +15,8 @@ import { verifyTop } from "../states/top_verify.ts";
 import { isMap, str, typeName, type Value, type ValueMap } from "../values/value.ts";
 import { splitInput } from "../values/split_input.ts";
 import { loadYaml } from "../yaml/load.ts";
-import { COMPILE_ERROR, type HighState, openHighState } from "./high_state.ts";
+import { type HighState, openHighState } from "./high_state.ts";
+import { RETCODE } from "./retcode.ts";
 
 /** The parameters of a check. */
 export interface LintCall {
@@ -47,7 +48,7 @@ export async function lint({ context, mods, kwargs, pillarFile, grainsFile }: Li
     ? await lintAll(state, options)
     : await lintMods(state, splitInput(mods), options);
   if (errors.length === 0) return `${files} SLS files, nothing wrong`;
-  context.setRetcode(COMPILE_ERROR);
+  context.setRetcode(RETCODE.compile);
   return state.texts(errors);
 }
 

@@ -12,7 +12,8 @@ import { verifyTop } from "../states/top_verify.ts";
 import type { Walked } from "../states/walk.ts";
 import { isMap, str, type Value, type ValueMap } from "../values/value.ts";
 import { splitInput } from "../values/split_input.ts";
-import { checkPillar, COMPILE_ERROR, type HighState, openHighState } from "./high_state.ts";
+import { checkPillar, type HighState, openHighState } from "./high_state.ts";
+import { RETCODE } from "./retcode.ts";
 
 /** The part of a compilation that is shown. */
 type Shown = (compiled: Compiled) => Value;
@@ -50,7 +51,10 @@ export async function graphSls(mods: Value, call: Call): Promise<Value> {
 export async function showHighstate(call: Call): Promise<Value> {
   const state = await open(call);
   const { walked, errors } = await walkTop(state);
-  return errors.length > 0 ? failed(errors, state, call) : walked.high;
+  if (errors.length > 0) return failed(errors, state, call);
+  // No states may be the effect of a top file that could not be read, so they are no success.
+  if (walked.high.size === 0) call.context.setRetcode(RETCODE.failure);
+  return walked.high;
 }
 
 /** `state.graph_highstate`: the graph of its requisites. */
@@ -154,6 +158,6 @@ async function lowstate(state: HighState): Promise<{ compiled: Compiled; errors:
 }
 
 function failed(errors: readonly CompileError[], state: HighState, { context }: Call): string[] {
-  context.setRetcode(COMPILE_ERROR);
+  context.setRetcode(RETCODE.compile);
   return state.texts(errors);
 }

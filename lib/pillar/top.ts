@@ -5,7 +5,7 @@
  */
 
 import { PillarTopError } from "../errors.ts";
-import { isFloat, isInt, isMap, toNumber, truthy, type Value, type ValueMap } from "../values/value.ts";
+import { isFloat, isInt, isMap, str, toNumber, truthy, type Value, type ValueMap } from "../values/value.ts";
 
 /** A rendered top file, and its environment. */
 export interface TopFile {
@@ -112,7 +112,7 @@ export function topMatches(
     if (pillarenv !== null && pillarenv !== "" && saltenv !== pillarenv) continue;
     for (const [target, items] of entries) {
       if (!matches(target, items)) continue;
-      const name = String(saltenv);
+      const name = str(saltenv);
       const known = found.get(name) ?? [];
       for (const item of items) if (typeof item === "string" && !known.includes(item)) known.push(item);
       found.set(name, known);

@@ -1,23 +1,11 @@
 /**
  * The return code of a run.
- * Source: Salt 3008.3, `_set_retcode` of `salt/modules/state.py`, `check_result` of `salt/utils/state.py`,
- * `salt/defaults/exitcodes.py`.
+ * Source: Salt 3008.3, `_set_retcode` of `salt/modules/state.py`, `check_result` of `salt/utils/state.py`.
  * @module
  */
 
+import { RETCODE } from "../highstate/retcode.ts";
 import { isMap, type Value, type ValueMap } from "../values/value.ts";
-
-/** Return codes of state functions. */
-export const RETCODE = {
-  /** All states succeeded, or would succeed. */
-  ok: 0,
-  /** The states could not be compiled, or may not run now: the return is a list of texts. */
-  compile: 1,
-  /** A state failed, or there are none. */
-  failure: 2,
-  /** The pillar could not be compiled. */
-  pillar: 5,
-} as const;
 
 /** The return code for what a run returns. */
 export function retcodeOf(returned: Value): number {

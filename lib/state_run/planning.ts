@@ -7,7 +7,7 @@ import type { JobContext } from "../plugins/job_context.ts";
 import type { Chunk } from "../states/chunks.ts";
 import { isMap, str, truthy, type Value, type ValueMap } from "../values/value.ts";
 import { applyHighstate, applySls } from "./apply.ts";
-import { RETCODE } from "./outcome.ts";
+import { RETCODE } from "../highstate/retcode.ts";
 import * as plans from "./plan.ts";
 import type { ApplyCall } from "./prepared.ts";
 

@@ -11,7 +11,7 @@ import type { JobContext } from "../plugins/job_context.ts";
 import type { Chunk } from "../states/chunks.ts";
 import { str, truthy, type Value, type ValueMap } from "../values/value.ts";
 import type { SurvivingCommand } from "../state_control/interrupted_run.ts";
-import { RETCODE } from "./outcome.ts";
+import { RETCODE } from "../highstate/retcode.ts";
 import { isTestMode } from "./test_mode.ts";
 
 /** How a function was called. */

@@ -6,7 +6,7 @@
 
 import { conflictOf } from "../../lib/highstate/conflicts.ts";
 import type { JobContext } from "../../lib/plugins/job_context.ts";
-import { RETCODE } from "../../lib/state_run/outcome.ts";
+import { RETCODE } from "../../lib/highstate/retcode.ts";
 import type { Value, ValueMap } from "../../lib/values/value.ts";
 
 /** The documentation of arguments that all functions have. */

@@ -170,6 +170,13 @@ Deno.test("an invalid top file is an error message", async () => {
   assertEquals((await call("state.show_top", { more: { "top.sls": "{{ nope }}" } })).shown, new Map());
 });
 
+Deno.test("state.show_highstate fails if there are no states, as a top file that cannot be read has none", async () => {
+  for (const top of ["{{ nope }}", "base: [\n", "base:\n  'db*': [web]\n", ""]) {
+    assertEquals(await call("state.show_highstate", { more: { "top.sls": top } }), { shown: new Map(), retcode: 2 });
+  }
+  assertEquals((await call("state.show_highstate")).retcode, 0);
+});
+
 Deno.test("a call with pillarenv or pillar is compiled with its own pillar", async () => {
   const names = async (kwargs: Record<string, unknown>) =>
     order((await call("state.show_low_sls", { args: ["web"], kwargs })).shown);
