@@ -139,14 +139,21 @@ export const AREAS: readonly Area[] = [
   },
 ];
 
-/** The rooms whose guards `--guards` breaks: at least 95 of 100 breaks must be noticed. */
-export const GUARDED_ROOMS: readonly string[] = [
-  "auth",
-  "fileclient",
-  "files",
-  "filesystem",
-  "functions",
-  "git_remotes",
-  "keys",
-  "pillar",
-];
+/**
+ * The rooms whose guards `--guards` breaks: at least 95 of 100 breaks must be noticed. For each, the tests of other rooms that
+ * reach its files through modules or processes, the fastest first.
+ */
+export const GUARDED_ROOMS: Readonly<Record<string, readonly string[]>> = {
+  auth: ["tests/master/function_commands_test.ts"],
+  fileclient: [],
+  files: [
+    "tests/modules/wheel/wheel_test.ts",
+    "tests/fileserver/file_server_test.ts",
+    "tests/fileserver/hostile_requests_test.ts",
+  ],
+  filesystem: [],
+  functions: [],
+  git_remotes: [],
+  keys: [],
+  pillar: [],
+};

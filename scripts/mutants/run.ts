@@ -24,7 +24,7 @@ const USAGE = `Usage: deno task mutants [options]
   --room ROOM   All files of lib/ROOM. May be repeated.
   --guards      Only mutants that take away or widen a guard: a refusal or a part of its condition, a mode, a bound, a time limit.
                 Prints how many of how many are noticed in each room. Without --area, --room and --file: the rooms
-                ${GUARDED_ROOMS.join(", ")}.
+                ${Object.keys(GUARDED_ROOMS).join(", ")}.
   --file FILE   Only that file, or one line of it: lib/auth/access.ts:57. May be repeated.
   --count N     Only a sample of N mutants. Default: all, which takes hours.
   --seed N      Another sample; the same seed gives the same one. Default: 1.
@@ -128,7 +128,7 @@ async function chosen(root: string, { areas, rooms, places, guards }: Selection)
     lines.set(file, [...lines.get(file) ?? [], ...line === undefined ? [] : [Number(line)]]);
   }
   const ofAreas = AREAS.filter(({ name }) => areas.includes(name) || everything && !guards);
-  const ofRooms = (everything && guards ? GUARDED_ROOMS : rooms).flatMap((room) => filesOf(root, room));
+  const ofRooms = (everything && guards ? Object.keys(GUARDED_ROOMS) : rooms).flatMap((room) => filesOf(root, room));
   const files = [...new Set([...ofAreas.flatMap((area) => area.files), ...ofRooms, ...lines.keys()])];
   for (const file of files) {
     try {

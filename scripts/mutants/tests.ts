@@ -3,7 +3,7 @@
  * @module
  */
 
-import { AREAS } from "./areas.ts";
+import { AREAS, GUARDED_ROOMS } from "./areas.ts";
 
 /** Directories that contain no sources. */
 const LEFT_OUT: readonly string[] = [".git", ".demo", "dist", "node_modules"];
@@ -29,8 +29,8 @@ export class TestFinder {
 
   /**
    * The tests of `file`: first the test with its name, then by distance; at equal distance, the test with fewer imports
-   * first; then the other tests of its room, which may reach it by a process that they start; last the black-box tests of
-   * its area.
+   * first; then the other tests of its room, which may reach it by a process that they start; last the tests of
+   * other rooms that reach its room, and the black-box tests of its area.
    */
   testsOf(file: string): string[] {
     const own = `/${file.replace(/^.*\/|\.ts$/g, "")}_test.ts`;
@@ -43,7 +43,8 @@ export class TestFinder {
     const beside = [...this.#distances].filter(([path]) => room !== undefined && path.startsWith(`tests/${room}/`))
       .map(([path, from]) => ({ path, distance: from.get(file) ?? Infinity }))
       .sort((a, b) => a.distance === b.distance ? 0 : a.distance - b.distance);
-    const outside = blackBoxTests(file).filter((path) => this.#distances.has(path));
+    const above = room === undefined ? [] : GUARDED_ROOMS[room] ?? [];
+    const outside = [...above, ...blackBoxTests(file)].filter((path) => this.#distances.has(path));
     return [...new Set([...nearest, ...beside].map(({ path }) => path).concat(outside))];
   }
 }

@@ -49,6 +49,64 @@ Deno.test("external_auth: file is read with its parameters at each use; wrong pa
   });
 });
 
+Deno.test("external_auth: file takes each form and hash that there is, a realm for htdigest, and whole numbers of fields", async () => {
+  await withTemporaryDirectory(async (root) => {
+    const path = `${root}/users`;
+    const takes = async (parameters: Record<string, unknown>) => {
+      try {
+        await make(root, "file", { external_auth: map({ file: { "^filename": path, ...parameters } }) });
+        return true;
+      } catch (error) {
+        if (!(error instanceof ConfigError)) throw error;
+        return false;
+      }
+    };
+    const good = [
+      {},
+      { "^filetype": "text" },
+      { "^filetype": "HTPASSWD" },
+      { "^filetype": "htdigest", "^realm": "r" },
+      { "^hashtype": "plaintext" },
+      { "^hashtype": "sha512" },
+      { "^username_field": "2", "^password_field": 1 },
+    ];
+    for (const parameters of good) assertEquals(await takes(parameters), true, JSON.stringify(parameters));
+    const bad = [
+      { "^filetype": "htdigest", "^realm": 5 },
+      { "^hashtype": "constructor" },
+      { "^username_field": 1.5 },
+      { "^username_field": "x" },
+      { "^password_field": -1 },
+    ];
+    for (const parameters of bad) assertEquals(await takes(parameters), false, JSON.stringify(parameters));
+  });
+});
+
+Deno.test("external_auth: rest waits ten seconds for an answer, and takes null for no rules", async () => {
+  const { timeout } = AbortSignal;
+  const asked: number[] = [];
+  const never = Promise.withResolvers<Response>();
+  await using server = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
+    ({ url }) => url.endsWith("/never") ? never.promise : new Response("null"),
+  );
+  await withTemporaryDirectory(async (root) => {
+    const at = (path: string) =>
+      make(root, "rest", { external_auth: map({ rest: { "^url": `http://127.0.0.1:${server.addr.port}/${path}` } }) });
+    const [silent, none] = [await at("never"), await at("null")];
+    try {
+      AbortSignal.timeout = (ms) => (asked.push(ms), timeout.call(AbortSignal, 50));
+      await assertRejects(() => silent.authenticate({ username: "fred", password: "x" }), DOMException);
+    } finally {
+      AbortSignal.timeout = timeout;
+      never.resolve(new Response());
+    }
+    assertEquals(asked.includes(10_000), true, String(asked));
+    assertEquals(await knows(none, "fred", "x"), true);
+    assertEquals(await none.rules?.({ username: "fred", password: "x" }), undefined);
+  });
+});
+
 Deno.test("external_auth: sharedsecret refuses every user if no secret is set", async () => {
   await withTemporaryDirectory(async (root) => {
     const set = await make(root, "sharedsecret", { sharedsecret: "s3cret" });
@@ -165,5 +223,6 @@ Deno.test("external_auth: ldap asks with its options, and logs why a user is not
     assertEquals(sent, [["ldap", "x1"], ["ldap", "x2"]]);
     assertEquals(logged, ["INFO: ldap: 49 invalid credentials"]);
     await assertRejects(() => make(root, "ldap", { ...options, "auth.ldap.tls": true }), ConfigError);
+    await make(root, "ldap", { ...options, "auth.ldap.starttls": false, "auth.ldap.tls": true });
   });
 });

@@ -134,6 +134,47 @@ Deno.test("a text with a NUL names no user, password or system: it would be anot
   }, system);
 });
 
+Deno.test("names of 1,024 characters and passwords of 4,096 are accepted, and no longer ones", async () => {
+  const asked: number[][] = [];
+  const system: EauthModule = {
+    authenticate({ username, password }) {
+      asked.push([username.length, password.length]);
+      return Promise.resolve({ groups: [] });
+    },
+  };
+  await withAuth({ external_auth: { file: { "*": ["test.*"] } } }, async (auth) => {
+    const load = (name: number, password: number) => login("n".repeat(name), "p".repeat(password));
+    for (const [name, password] of [[1_025, 1], [1, 4_097], [100_000, 1]]) {
+      await refusal(auth.identify(load(name, password)));
+    }
+    assertEquals(asked, []);
+    await auth.identify(load(1_024, 4_096));
+    assertEquals(asked, [[1_024, 4_096]]);
+  }, system);
+});
+
+Deno.test("a system that external_auth does not name is not asked, though it is built", async () => {
+  let asked = 0;
+  const system: EauthModule = { authenticate: () => (asked++, Promise.resolve({ groups: [] })) };
+  await withAuth({ external_auth: { file: { "*": [".*"] }, rest: null } }, async (auth, { slept }) => {
+    await refusal(auth.identify(login("fred", SECRET, "rest")));
+    await refusal(auth.makeToken(login("fred", SECRET, "rest")));
+    assertEquals([asked, slept], [0, []]);
+  }, system);
+});
+
+Deno.test("a user of whom only a name that is no text, or a group of another name, is listed has the rules of `*`", async () => {
+  const external_auth = { file: map({ fred: "test.*", "fred%": ["@wheel"], "*": ["test.ping"] }) };
+  await withAuth({ external_auth }, async (auth) => {
+    assertEquals((await auth.identify(login("fred"))).rules, ["test.ping"]);
+  });
+  // `*` is a name like any other to a user who has it.
+  const every: EauthModule = { authenticate: () => Promise.resolve({ groups: [] }) };
+  await withAuth({ external_auth: { file: { "*": ["test.ping"] } } }, async (auth) => {
+    assertEquals((await auth.identify(login("*"))).rules, ["test.ping"]);
+  }, every);
+});
+
 Deno.test("an attempt above the limit of concurrent attempts is refused, and its eauth module is not called", async () => {
   const { promise: answered, resolve } = Promise.withResolvers<void>();
   let calls = 0;

@@ -8,7 +8,7 @@ import { authenticateByLdap } from "../../lib/auth/ldap_directory.ts";
 import { ldapSettings } from "../../lib/auth/ldap_settings.ts";
 import { loadMasterConfig } from "../../lib/config/load.ts";
 import type { Value } from "../../lib/values/value.ts";
-import { assertEquals } from "../support/assert.ts";
+import { assertEquals, assertRejects } from "../support/assert.ts";
 import { type DirectoryEntry, LdapDirectory } from "../support/ldap_directory.ts";
 import { withTemporaryDirectory } from "../support/temporary_directory.ts";
 
@@ -38,8 +38,38 @@ Deno.test(`ldap: the searches and groups of ${cases.length} settings are Salt's`
           searches.map(([base, , filter]) => `search ${base} ${filter}`),
           JSON.stringify(options),
         );
+        // A directory with very many entries must not fill the memory.
+        assertEquals(directory.sizeLimits, searches.map(() => 1_000));
       } finally {
         await directory.close();
       }
     }
+  }));
+
+Deno.test("ldap: a directory that does not answer is given up after ten seconds", () =>
+  withTemporaryDirectory(async (root) => {
+    using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+    const accepted = Array.fromAsync(listener).catch(() => []);
+    const overrides = {
+      root_dir: root,
+      "auth.ldap.uri": `ldap://127.0.0.1:${listener.addr.port}`,
+      "auth.ldap.basedn": "dc=example",
+      "auth.ldap.binddn": "uid={{ username }},dc=example",
+    };
+    const settings = ldapSettings(loadMasterConfig({ configDir: root, overrides }).opts);
+    const { setTimeout } = globalThis;
+    const asked = new Set<unknown>();
+    globalThis.setTimeout = ((run: () => void, ms: number) => {
+      asked.add(ms);
+      return setTimeout(run, Math.min(ms, 50));
+    }) as typeof setTimeout;
+    try {
+      const ask = () => authenticateByLdap(settings, { username: "fred", password: "horse" });
+      await assertRejects(ask, Error, "timed out");
+    } finally {
+      globalThis.setTimeout = setTimeout;
+    }
+    assertEquals([...asked], [10_000]);
+    listener.close();
+    await accepted;
   }));

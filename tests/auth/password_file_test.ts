@@ -4,6 +4,7 @@
  */
 
 import { type PasswordFileForm, passwordFileKnows } from "../../lib/auth/password_file.ts";
+import { hashHex } from "../../lib/crypto/hash.ts";
 import { assertEquals } from "../support/assert.ts";
 
 const TEXT: PasswordFileForm = {
@@ -52,6 +53,15 @@ for (const [method, hash] of Object.entries(HASHES).filter(([name]) => name !== 
     assertEquals(await Promise.all(answers), [true, false, false, false]);
   });
 }
+
+Deno.test("htpasswd and htdigest files: a line that begins with # is a comment, and no user's", async () => {
+  for (const name of ["#fred", "# fred"]) {
+    assertEquals(await knows(`${name}:${HASHES.apr1}\n`, { filetype: "htpasswd" }, name), false);
+    const digest = hashHex(`${name}:r:${PASSWORD}`, "md5");
+    assertEquals(await knows(`${name}:r:${digest}\n`, { filetype: "htdigest", realm: "r" }, name), false);
+  }
+  assertEquals(await knows(`#fred:${PASSWORD}\n`, {}, "#fred"), true); // these files have no comments
+});
 
 Deno.test("htpasswd files: a hash of an unknown kind matches no password, not even the same text", async () => {
   for (const hash of ["secret", "", "*", "!", "$9$x$y"]) {

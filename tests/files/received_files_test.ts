@@ -18,6 +18,14 @@ const PUSHES: readonly [what: string, before: readonly Piece[], last: Piece, kep
   ["a file in place of a directory", [["a/b", 0, "xyz", 3]], ["a", 0, "uvw", 3], false],
   ["a file below a file", [["a", 0, "xyz", 3]], ["a/b", 0, "uvw", 3], false],
   ["a name that is too long for the system", [], ["a".repeat(300), 0, "xyz", 3], false],
+  ["a path of 4,096 characters", [], [`${"./".repeat(2_047)}ab`, 0, "xyz", 3], true, "xyz"],
+  [
+    "a directory in place of a file of several chunks",
+    [["a", 0, "xyz", 6], ["a/b", 0, "xyz", 3]],
+    ["a", 3, "uvw", 6],
+    false,
+  ],
+  ["a path that is too long by one character", [], [`${"./".repeat(2_047)}abc`, 0, "xyz", 3], false],
   ["a path that is too long", [], ["a/".repeat(3_000), 0, "xyz", 3], false],
   ...["", ".", "..", "../a", "a/../../b", "/etc/x", "a\0b"].map((path): (typeof PUSHES)[number] => [
     `the path ${JSON.stringify(path)}`,
@@ -33,7 +41,7 @@ for (const [what, before, last, kept, content] of PUSHES) {
         receivePiece({ cachedir, id: "m1" }, { path, loc, data: new TextEncoder().encode(text), size });
       for (const piece of before) assertEquals(await push(piece), true);
       assertEquals(await push(last), kept);
-      if (kept) assertEquals(textAt(`${pushedFiles(cachedir, "m1")}/${last[0]}`), content);
+      if (kept) assertEquals(textAt(`${pushedFiles(cachedir, "m1")}/${last[0].replace(/^(?:\.\/)+/, "")}`), content);
     }));
 }
 

@@ -250,7 +250,10 @@ Deno.test("the areas name files and tests that are there, each file once", async
   for (const path of [...files, ...AREAS.flatMap((area) => area.blackBox)]) {
     assert((await Deno.stat(`${ROOT}/${path}`)).isFile, path);
   }
-  for (const room of GUARDED_ROOMS) assert((await Deno.stat(`${ROOT}/lib/${room}`)).isDirectory, room);
+  for (const [room, above] of Object.entries(GUARDED_ROOMS)) {
+    assert((await Deno.stat(`${ROOT}/lib/${room}`)).isDirectory, room);
+    for (const path of above) assert((await Deno.stat(`${ROOT}/${path}`)).isFile, path);
+  }
 });
 
 Deno.test("each listed equivalent mutant is still a mutant", async () => {

@@ -25,6 +25,8 @@ const SUCCESS = 0, INVALID_CREDENTIALS = 49, INSUFFICIENT_RIGHTS = 50;
 export class LdapDirectory {
   /** The DNs of binds, and the bases and filters of searches, in order. */
   readonly operations: string[] = [];
+  /** The maximum number of entries that each search wants. */
+  readonly sizeLimits: number[] = [];
   readonly #entries: readonly DirectoryEntry[];
   readonly #listener: Deno.Listener<Deno.Conn, Deno.NetAddr>;
   readonly #connections: Promise<void>[] = [];
@@ -79,7 +81,8 @@ export class LdapDirectory {
     id: Node,
     { operation, bound }: { operation: Node; bound: boolean },
   ): Promise<void> {
-    const [base, , , , , , filter] = children(operation.content);
+    const [base, , , limit, , , filter] = children(operation.content);
+    this.sizeLimits.push(limit.content.reduce((number, byte) => number << 8 | byte, 0));
     this.operations.push(`search ${text(base)} ${describe(filter)}`);
     for (const entry of bound ? this.#entries : []) {
       if (!entry.dn.endsWith(text(base)) || !holds(filter, entry)) continue;
