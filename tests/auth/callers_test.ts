@@ -36,7 +36,7 @@ function withCallers(act: (callers: Callers, sent: (user: string) => ValueMap) =
   });
 }
 
-const master = (form: "runner" | "wheel", fun: string): MasterCall => ({ form, fun, args: [], kwargs: undefined });
+const master = (form: "runner" | "wheel", fun: string): MasterCall => ({ form, fun, args: [], kwargs: new Map() });
 const TARGET = { minions: ["web1"], matching: () => new Set<string>() };
 
 async function kindOf(act: () => unknown): Promise<string> {
@@ -53,7 +53,7 @@ Deno.test("a job is allowed by the rules of its user alone, and by no rule if th
   withCallers(async (callers, sent) => {
     const job = async (user: string, fun: string) => {
       const caller = await callers.authenticate(sent(user));
-      return await kindOf(() => callers.authorizeJob(caller, [{ fun, args: [], kwargs: undefined }], TARGET));
+      return await kindOf(() => callers.authorizeJob(caller, [{ fun, arg: [] }], TARGET));
     };
     for (const user of ["alice", "file:fred"]) {
       assertEquals([await job(user, "test.ping"), await job(user, "grains.items")], ["allowed", "AuthorizationError"]);

@@ -33,7 +33,7 @@ Deno.test("minions that may publish something may publish only that, each call o
 
 Deno.test("without a rule no function of the master is allowed, also none that is no name of one", () => {
   const call = (rules: readonly Value[], fun: string) =>
-    allowsMasterCall(rules, { form: "wheel", fun, args: [], kwargs: undefined });
+    allowsMasterCall(rules, { form: "wheel", fun, args: [], kwargs: new Map() });
   assertEquals([call([], "key.list_all"), call([], "key"), call(["@wheel"], "key")], [false, false, "syntax"]);
   assertEquals([call(["@wheel"], "key.list_all"), call(["@wheel"], "key.a.b")], [true, "syntax"]);
   const rule = (key: string) => [toValue({ [key]: ["key.list_all", "list_all"] })];

@@ -1,6 +1,7 @@
 /** Names and paths from minions: what may be a part of a path, and what is below a directory. @module */
 
-import { fileNameOf, followed, isBelow, isReallyBelow, isSafeEnv, safePath } from "../../lib/files/safe_path.ts";
+import { fileNameOf, followed, isBelow, isReallyBelow, safePath } from "../../lib/files/safe_path.ts";
+import { environmentDirectories } from "../../lib/files/env_directories.ts";
 import { findBelow } from "../../lib/files/find_below.ts";
 import { assertEquals } from "../support/assert.ts";
 import { withTemporaryDirectory } from "../support/temporary_directory.ts";
@@ -17,10 +18,25 @@ Deno.test("a path from a minion is relative, has no step upwards and no NUL, and
   for (const path of bad) assertEquals(safePath(path), undefined, path);
 });
 
-Deno.test("a name of an environment has no empty step, no step upwards and no NUL, and at most 4,096 characters", () => {
-  for (const name of ["base", "a/b", "..a", "a b", "$&", LONGEST]) assertEquals(isSafeEnv(name), true, name);
-  const bad = ["", ".", "..", "../a", "a/..", "a/../b", "a/./b", "/a", "a/", "a//b", "a\0", `${LONGEST}a`];
-  for (const name of bad) assertEquals(isSafeEnv(name), false, name);
+Deno.test("a name of an environment is a part of a path without an empty step, a step upwards, a NUL or too many characters", () =>
+  withTemporaryDirectory(async (directory) => {
+    const top = await followed(directory);
+    Deno.mkdirSync(`${top}/envs`);
+    Deno.symlinkSync("..", `${top}/envs/up`);
+    const roots = ["/srv/own", `${top}/envs/__env__/files`];
+    const of = (saltenv: string, follow = true) => environmentDirectories(roots, saltenv, { follow });
+    for (const name of ["base", "a/b", "..a", "a b", "$&", LONGEST]) {
+      assertEquals(of(name), ["/srv/own", `${top}/envs/${name}/files`], name);
+    }
+    const bad = ["", ".", "..", "../a", "a/..", "a/../b", "a/./b", "/a", "a/", "a//b", "a\0", `${LONGEST}a`];
+    for (const name of bad) assertEquals(of(name), undefined, name);
+    // A link leads out of the directory only if links are followed.
+    assertEquals([of("up")?.length, of("up", false), of("base", false)?.length], [2, undefined, 2]);
+    // The name may be a part of a step, and stands below the directory of that.
+    assertEquals(environmentDirectories([`${top}/x__env__y`], "a", { follow: false }), [`${top}/xay`]);
+  }));
+
+Deno.test("an environment is one step of the name of a file", () => {
   assertEquals(fileNameOf("a/b:c*"), "a%2Fb%3Ac%2A");
 });
 
