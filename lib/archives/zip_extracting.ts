@@ -4,6 +4,7 @@
  * @module
  */
 
+import { createDirectory, currentUmask, openToWrite } from "../os/umask.ts";
 import { CommandError } from "../errors.ts";
 import { crc32 } from "../values/crc32.ts";
 import type { ZipMember } from "./zip_directory.ts";
@@ -38,7 +39,7 @@ export async function extractMember(member: ZipMember, { archive, dest, password
   const directory = member.name.endsWith("/");
   const path = [dest.replace(/(?<=.)\/+$/, ""), ...parts].join("/");
   makeInside(dest, directory ? parts : parts.slice(0, -1));
-  const perms = (member.mode & 0o7777) || ((directory ? 0o777 : 0o666) & ~Deno.umask());
+  const perms = (member.mode & 0o7777) || ((directory ? 0o777 : 0o666) & ~currentUmask());
   if (directory) {
     if (modes && parts.length > 0) Deno.chmodSync(path, perms);
     return;
@@ -55,7 +56,7 @@ export async function extractMember(member: ZipMember, { archive, dest, password
   const first = await chunks.next();
   if (isLink(path)) Deno.removeSync(path);
   let crc = 0, size = 0;
-  using file = Deno.openSync(path, { write: true, create: true, truncate: true });
+  using file = openToWrite(path, { truncate: true });
   for (let { value: chunk, done } = first; !done && chunk !== undefined; { value: chunk, done } = await chunks.next()) {
     size += chunk.length;
     if (size > member.size) break;
@@ -68,12 +69,12 @@ export async function extractMember(member: ZipMember, { archive, dest, password
 
 /** Makes directories below `dest`. @throws {CommandError} If one of them is a link. */
 function makeInside(dest: string, parts: readonly string[]): void {
-  Deno.mkdirSync(dest, { recursive: true });
+  createDirectory(dest, { recursive: true });
   let path = dest.replace(/(?<=.)\/+$/, "");
   for (const part of parts) {
     path = `${path}/${part}`;
     if (isLink(path)) throw new CommandError(`'${path}' is a symbolic link: nothing is unpacked through it`);
-    Deno.mkdirSync(path, { recursive: true });
+    createDirectory(path, { recursive: true });
   }
 }
 

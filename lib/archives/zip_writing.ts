@@ -4,6 +4,7 @@
  * @module
  */
 
+import { openToWrite } from "../os/umask.ts";
 import { CommandError } from "../errors.ts";
 import { crc32 } from "../values/crc32.ts";
 import { writeAll } from "../os/write_all.ts";
@@ -34,7 +35,7 @@ const VERSION = 20, MADE_BY = 0x0314, UTF8_NAMES = 0x0800, DEFLATED = 8, STORED 
 
 /** Writes the archive `path`. @throws {CommandError} If it needs more than 32 bits for a size. */
 export async function writeZip(path: string, entries: readonly ZipEntry[]): Promise<void> {
-  using archive = Deno.openSync(path, { write: true, create: true, truncate: true });
+  using archive = openToWrite(path, { truncate: true });
   const written: Written[] = [];
   let offset = 0;
   for (const entry of entries) {

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { createDirectory } from "../os/umask.ts";
 import { runApt } from "./run_apt.ts";
 import { parseRepositoryKeys } from "./apt_output.ts";
 import { CommandError, InvocationError, messageOf } from "../errors.ts";
@@ -69,7 +70,7 @@ export interface NewKey {
 export async function addKey(key: NewKey, place: KeyPlace, context: JobContext): Promise<boolean> {
   const keydir = place.keydir ?? KEYRINGS;
   const aptkey = usesAptKey(place);
-  if (!aptkey) Deno.mkdirSync(keydir, { recursive: true, mode: 0o755 });
+  if (!aptkey) createDirectory(keydir, { recursive: true, mode: 0o755 });
   const { keyid } = key;
   if (keyid !== null) {
     const known = await listKeys(place, context);

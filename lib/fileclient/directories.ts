@@ -3,12 +3,13 @@
  * @module
  */
 
+import { createDirectory } from "../os/umask.ts";
 import { isDirectory } from "../os/file_kind.ts";
 
 /** Whether there is a directory at `path`; with `make` it is created if necessary. */
 export function directoryOnHost(path: string, make: boolean): boolean {
   if (isDirectory(path)) return true;
-  if (make) Deno.mkdirSync(path, { recursive: true });
+  if (make) createDirectory(path, { recursive: true });
   return make;
 }
 

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { currentUmask } from "../os/umask.ts";
 import { CommandError, messageOf } from "../errors.ts";
 import { baseName, dirName, realPath } from "../filesystem/paths.ts";
 import { isFile } from "../os/file_kind.ts";
@@ -47,7 +48,7 @@ export async function download(url: string, dest: string, options: DownloadOptio
     // The stream closes the file, also when the download fails.
     if (body === null) file.close();
     else await body.pipeTo(file.writable, { signal: options.signal });
-    Deno.chmodSync(temporary, (statIfExists(target)?.mode ?? 0o666 & ~Deno.umask()) & 0o7777);
+    Deno.chmodSync(temporary, (statIfExists(target)?.mode ?? 0o666 & ~currentUmask()) & 0o7777);
     Deno.renameSync(temporary, target);
   } catch (error) {
     removeIfExists(temporary);

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { currentUmask } from "../os/umask.ts";
 import { dirName, realPath } from "../filesystem/paths.ts";
 import { isDirectory, isFile } from "../os/file_kind.ts";
 import { removeIfExists, statIfExists } from "../os/atomic_file.ts";
@@ -62,7 +63,7 @@ export function placeOnHost(from: string, dest: string, { mode }: { readonly mod
     return Deno.removeSync(from);
   }
   if (old !== undefined && (old.uid !== Deno.uid() || old.gid !== Deno.gid())) Deno.chownSync(from, old.uid, old.gid);
-  Deno.chmodSync(from, (old?.mode ?? mode ?? 0o666 & ~Deno.umask()) & 0o7777);
+  Deno.chmodSync(from, (old?.mode ?? mode ?? 0o666 & ~currentUmask()) & 0o7777);
   moveOver(from, realPath(dest));
 }
 

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { createDirectory } from "../os/umask.ts";
 import { DAYS, MONTHS } from "../text/calendar.ts";
 import { isDirectory, isFile } from "../os/file_kind.ts";
 import { copyAttributes } from "../libc/inodes.ts";
@@ -99,7 +100,7 @@ export function makeBackup(
   const day = `${DAYS[now.getDay()].slice(0, 3)}_${MONTHS[now.getMonth()].slice(0, 3)}_${two(now.getDate())}`;
   const time = `${two(now.getHours())}:${two(now.getMinutes())}:${two(now.getSeconds())}`;
   const directory = directoryOf(path, cachedir);
-  Deno.mkdirSync(directory, { recursive: true });
+  createDirectory(directory, { recursive: true });
   const copy = joinPath(directory, `${baseName(path)}_${day}_${time}_${micros}_${now.getFullYear()}`);
   copyToNew(path, copy);
   Deno.chownSync(copy, info.uid, info.gid);

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { currentUmask, openToWrite } from "../os/umask.ts";
 import { isBinary as isBinaryData } from "../text/binary_data.ts";
 import { CommandError } from "../errors.ts";
 import { copyAttributes } from "../libc/inodes.ts";
@@ -161,7 +162,7 @@ export function replaceFile(path: string, bytes: Uint8Array, { mode }: NewFile =
       copyAttributes(path, temporary);
       Deno.chmodSync(temporary, (old.mode ?? 0o600) & 0o7777);
     } else {
-      Deno.chmodSync(temporary, mode ?? 0o666 & ~Deno.umask());
+      Deno.chmodSync(temporary, mode ?? 0o666 & ~currentUmask());
     }
     Deno.renameSync(temporary, path);
   } catch (error) {
@@ -239,7 +240,7 @@ function readFull(file: Deno.FsFile, block: Uint8Array): number {
 
 /** Overwrites the file where `path` leads: the inode stays, for hard links and processes that have it open. */
 export function overwriteFile(path: string, bytes: Uint8Array): void {
-  using file = Deno.openSync(path, { write: true, create: true, truncate: true });
+  using file = openToWrite(path, { truncate: true });
   writeAll(file, bytes);
 }
 

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { currentUmask, openToWrite } from "../os/umask.ts";
 import { compareAttributes, selinuxParts } from "./attributes.ts";
 import { installFile } from "./backups.ts";
 import { hashFile, schemeOf, type SourceSum } from "./checksums.ts";
@@ -378,11 +379,11 @@ class FileWork {
       if (newFileDiff && ret.changes.get("diff") === "New file") {
         ret.changes.set("diff", this.#diff(NOTHING, contents).text);
       }
-      this.#put(contents, name, truthy(mode) ? undefined : 0o666 & ~Deno.umask());
+      this.#put(contents, name, truthy(mode) ? undefined : 0o666 & ~currentUmask());
     } else if (sfn !== "") {
       this.#put(sfn, name);
     }
-    const bits = mode ?? (0o666 & ~Deno.umask()).toString(8);
+    const bits = mode ?? (0o666 & ~currentUmask()).toString(8);
     const before = statusOf(name, false);
     if (before !== undefined) {
       await checkPermissions(ret, {
@@ -423,7 +424,7 @@ class FileWork {
  */
 function touch(path: string, mode: Value): void {
   try {
-    Deno.openSync(path, { write: true, create: true, mode: truthy(mode) ? 0o600 : 0o666 }).close();
+    openToWrite(path, { mode: truthy(mode) ? 0o600 : 0o666 }).close();
   } catch (error) {
     if (error instanceof Deno.errors.NotCapable) throw error;
     throw new CommandError(systemReason(error));

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { createDirectory, openToWrite } from "../os/umask.ts";
 import { CommandError, InvocationError } from "../errors.ts";
 import { pythonOsError } from "../os/deno_texts.ts";
 import { isAnything, isDirectory, isFile } from "../os/file_kind.ts";
@@ -52,13 +53,13 @@ export async function makeDirectories(path: string, made: OnCreated): Promise<vo
     await makeDirectories(head, made);
     if (tail === ".") return;
   }
-  Deno.mkdirSync(path);
+  createDirectory(path);
   await made(path);
 }
 
 /** Copies the contents of a file, as Python's `copyfile`. @throws What Deno throws. */
 export function copyContents(from: string, to: string): void {
-  using target = Deno.openSync(to, { write: true, create: true, truncate: true });
+  using target = openToWrite(to, { truncate: true });
   copyBytes(from, target);
 }
 
@@ -78,14 +79,14 @@ export function copyWithMode(from: string, to: string): void {
 export function copyOver(from: string, to: string): void {
   for (const { path, files } of walk(from)) {
     const target = joinPath(to, path.slice(from.length).replace(/^\/+/, ""));
-    if (!isAnything(target)) Deno.mkdirSync(target, { recursive: true });
+    if (!isAnything(target)) createDirectory(target, { recursive: true });
     for (const name of files) copyContents(joinPath(path, name), joinPath(target, name));
   }
 }
 
 /** Copies a tree with modes and times, as Python's `copytree`: links become what they lead to, unless `links`. */
 export function copyTree(from: string, to: string, { links = false }: { readonly links?: boolean } = {}): void {
-  Deno.mkdirSync(to, { recursive: true });
+  createDirectory(to, { recursive: true });
   for (const { name } of Deno.readDirSync(from)) {
     const [source, target] = [joinPath(from, name), joinPath(to, name)];
     const link = links ? linkTarget(source) : undefined;

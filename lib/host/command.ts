@@ -19,6 +19,7 @@ import { shlexSplit } from "../text/shlex.ts";
 import { textDecoder } from "../text/encoding.ts";
 import { rstrip } from "../values/python_text.ts";
 import { splitInput } from "../values/split_input.ts";
+import { ownUmask } from "../os/umask.ts";
 import { findGroup, findUser } from "../os/users.ts";
 import { map, repr, str, truthy, type Value } from "../values/value.ts";
 import { isExecutableFile, startable } from "./which.ts";
@@ -151,7 +152,7 @@ export async function runCommand(request: CommandRequest, host: CommandHost): Pr
     prependPath: request.prepend_path ?? null,
     resetLocale: request.reset_system_locale ?? true,
   });
-  const umask = parseUmask(request.umask ?? null);
+  const umask = parseUmask(request.umask ?? null) ?? ownUmask()?.toString(8).padStart(4, "0");
   checkDirectory(cwd);
 
   const refuse = (reason: string) =>

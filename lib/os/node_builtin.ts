@@ -4,6 +4,7 @@
  * @module
  */
 
+import type * as AsyncHooks from "node:async_hooks";
 import type * as Buffers from "node:buffer";
 import type * as Crypto from "node:crypto";
 import type * as Fs from "node:fs";
@@ -11,6 +12,8 @@ import type * as Inspector from "node:inspector";
 
 /** The modules that are used, by name. */
 export interface Builtins {
+  /** Values that go with asynchronous calls: the mask of a state. */
+  readonly "node:async_hooks": typeof AsyncHooks;
   /** Keys as bytes, which `node:crypto` takes in this form alone. */
   readonly "node:buffer": typeof Buffers;
   /** RSA, if the system has no OpenSSL; digests of large files in threads that may not call it. */

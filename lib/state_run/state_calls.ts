@@ -9,6 +9,7 @@ import { unwrapCommand } from "../host/command_wrapper.ts";
 import { bind } from "../plugins/call.ts";
 import type { StateContext } from "../plugins/job_context.ts";
 import { sleep } from "../os/sleep.ts";
+import { withUmask } from "../os/umask.ts";
 import { MASK } from "../protocol/no_log.ts";
 import { addFormerWork, type SurvivingCommand } from "../state_control/interrupted_run.ts";
 import { hideResult } from "../state_control/hidden_result.ts";
@@ -172,7 +173,7 @@ export class StateCalls {
     const { bound, rest } = bind(fun, [], kwargs, fullName(chunk));
     const isTest = chunk.get("__prereq__") === true || runContext.test;
     const context = runContext.contextOf(chunk, isTest ? undefined : this.#noting(chunk));
-    const result = await withUmask(chunk, async () => toValue(await fun.run(bound, context, rest)));
+    const result = await withUmaskOf(chunk, async () => toValue(await fun.run(bound, context, rest)));
     const former = isTest ? undefined : this.#setting.formerWork(chunk);
     if (former !== undefined && isMap(result)) addFormerWork(chunk, result, former);
     return result;
@@ -319,16 +320,10 @@ function runsInParallel(chunk: Chunk, isTest: boolean): boolean {
   return !isTest && truthy(chunk.get("parallel"));
 }
 
-/** Runs `run` with the chunk's `umask`. The mask applies to the whole process. */
-async function withUmask<T>(chunk: Chunk, run: () => Promise<T>): Promise<T> {
+/** Runs `run` with the chunk's `umask`, if it has one. */
+async function withUmaskOf<T>(chunk: Chunk, run: () => Promise<T>): Promise<T> {
   const mask = chunk.get("__umask__");
-  if (typeof mask !== "number" || truthy(chunk.get("parallel"))) return await run();
-  const before = Deno.umask(mask);
-  try {
-    return await run();
-  } finally {
-    Deno.umask(before);
-  }
+  return typeof mask === "number" ? await withUmask(mask, run) : await run();
 }
 
 function addComment(result: ValueMap, text: string): ValueMap {

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { createDirectory, openToWrite, writeWithUmask } from "../../lib/os/umask.ts";
 import { pushDirectory, pushFile, type PushHost } from "../../lib/fileclient/pushing.ts";
 import { baseName } from "../../lib/filesystem/paths.ts";
 import { messageOf } from "../../lib/errors.ts";
@@ -30,13 +31,13 @@ dest
   ),
   permissions: { read: true, write: true },
   params: { files: dict(), dest: str() },
-  async run({ files, dest }) {
+  run({ files, dest }) {
     const written = new Map<Value, Value>();
     for (const [path, data] of files) {
       const final = destination(text(path), dest);
       if (final === undefined) return UNAVAILABLE;
       try {
-        await Deno.writeFile(final, data instanceof Uint8Array ? data : new TextEncoder().encode(text(data)));
+        writeWithUmask(final, data instanceof Uint8Array ? data : new TextEncoder().encode(text(data)));
         written.set(final, true);
       } catch {
         written.set(final, false);
@@ -70,10 +71,10 @@ mode
   params: { dest: str(), chunk: any(), append: bool(false), compressed: bool(true), mode: int(null) },
   async run({ dest, chunk, append, compressed, mode }, context) {
     try {
-      if (chunk === null) return await makeDirectory(dest);
+      if (chunk === null) return makeDirectory(dest);
       const bytes = Uint8Array.fromBase64(chunk instanceof Uint8Array ? new TextDecoder().decode(chunk) : text(chunk));
       const piece = compressed ? await gunzip(bytes) : bytes;
-      using file = await openIn(dest, append);
+      using file = openIn(dest, append);
       for (let at = 0; at < piece.length;) at += await file.write(piece.subarray(at));
       if (!append && mode !== null) await Deno.chmod(dest, mode);
       return true;
@@ -92,9 +93,9 @@ function destination(path: string, dest: string): string | undefined {
   return isDirectory(dest.slice(0, dest.lastIndexOf("/")) || "/") ? dest : undefined;
 }
 
-async function makeDirectory(path: string): Promise<Value> {
+function makeDirectory(path: string): Value {
   try {
-    await Deno.mkdir(path, { recursive: true });
+    createDirectory(path, { recursive: true });
     return true;
   } catch (error) {
     if (error instanceof Deno.errors.AlreadyExists) return "Path exists and is a file";
@@ -102,14 +103,14 @@ async function makeDirectory(path: string): Promise<Value> {
   }
 }
 
-async function openIn(path: string, append: boolean): Promise<Deno.FsFile> {
-  const options = { write: true, create: true, append, truncate: !append };
+function openIn(path: string, append: boolean): Deno.FsFile {
+  const options = { append, truncate: !append };
   try {
-    return await Deno.open(path, options);
+    return openToWrite(path, options);
   } catch (error) {
     if (!(error instanceof Deno.errors.NotFound)) throw error;
-    await Deno.mkdir(path.slice(0, path.lastIndexOf("/")), { recursive: true });
-    return await Deno.open(path, options);
+    createDirectory(path.slice(0, path.lastIndexOf("/")), { recursive: true });
+    return openToWrite(path, options);
   }
 }
 

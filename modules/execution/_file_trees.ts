@@ -4,6 +4,7 @@
  * @module
  */
 
+import { openToWrite, ownUmask } from "../../lib/os/umask.ts";
 import { fileHost, home } from "./_file_host.ts";
 import { type Backup, listBackups, listBackupsDirectory, makeBackup } from "../../lib/filesystem/backups.ts";
 import { parseMode } from "../../lib/filesystem/ownership.ts";
@@ -97,7 +98,7 @@ export const touch: ModuleFunction<JobContext> = fn({
     };
     const times = [time(atime), time(mtime)] as const;
     try {
-      Deno.openSync(path, { append: true, create: true }).close();
+      openToWrite(path, { append: true }).close();
       Deno.utimeSync(path, ...times);
     } catch (error) {
       if (error instanceof Deno.errors.NotCapable) throw error;
@@ -311,7 +312,7 @@ async function makeSpecial(
     await owned(wanted, context)(path);
     return map({ name: path, changes: {}, comment: `File ${path} exists and cannot be overwritten`, result: false });
   }
-  makeNode(path, node, parseMode(wanted.mode));
+  makeNode(path, node, parseMode(wanted.mode) & ~(ownUmask() ?? 0));
   await owned(wanted, context)(path);
   return map({ name: path, changes, comment: "", result: true });
 }

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { createDirectory } from "../../lib/os/umask.ts";
 import {
   type Common,
   ENCODING,
@@ -59,7 +60,7 @@ export const clone: ModuleFunction<JobContext> = fn({
     const { login } = splitLogin(url);
     const run = runOf(bound);
     const [place, directory] = bound.name === null ? [run.cwd ?? "", "/tmp"] : [bound.name, run.cwd ?? ""];
-    if (bound.name !== null && !isAnything(directory)) Deno.mkdirSync(directory, { recursive: true });
+    if (bound.name !== null && !isAnything(directory)) createDirectory(directory, { recursive: true });
     await runGit([...words(bound, "clone"), "--", url, place], { ...run, cwd: directory }, context);
     const cwd = joinPath(directory, place);
     if (login !== undefined) await storeLogins({ ...run, cwd }, { kept: [], added: [login] }, context);

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { writeWithUmask } from "../../lib/os/umask.ts";
 import { InvocationError } from "../../lib/errors.ts";
 import { Gpg } from "../../lib/gnupg/gpg.ts";
 import { asCommandError } from "../../lib/os/command_error.ts";
@@ -103,9 +104,9 @@ export async function neededPassphrase(context: JobContext): Promise<string> {
 }
 
 /** Writes what gpg gave to a file. @throws {CommandError} If it cannot be written. */
-export async function writeOutput(path: string, bytes: Uint8Array): Promise<void> {
+export function writeOutput(path: string, bytes: Uint8Array): void {
   try {
-    await Deno.writeFile(path, bytes);
+    writeWithUmask(path, bytes);
   } catch (error) {
     throw asCommandError(error, path);
   }

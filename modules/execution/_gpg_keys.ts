@@ -388,7 +388,7 @@ bare : False
     const { stdout } = await gpg.run(words, passphrase === undefined ? {} : { passphrase });
     if (stdout.length === 0) return bare ? false : { res: false };
     const keys = new TextDecoder().decode(stdout);
-    if (truthy(output)) await writeOutput(output ?? "", stdout);
+    if (truthy(output)) writeOutput(output ?? "", stdout);
     if (bare) return keys;
     return { res: true, comment: truthy(output) ? `Exported key data has been written to ${output}` : keys };
   },

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { writeWithUmask } from "../../lib/os/umask.ts";
 import { askRemote, checkEncoding, encoded, localPolicy, writePem } from "./_x509_common.ts";
 import { loadPrivateKey, loadPublicKey } from "../../lib/crypto/asymmetric_keys.ts";
 import { CommandError, InvocationError } from "../../lib/errors.ts";
@@ -51,7 +52,7 @@ function written(der: Uint8Array, path: string, { encoding, label, kind, message
   readonly mode?: number;
 }): string | null {
   if (encoding === "pem") return writePem(pemOf(label, der), path, true, kind);
-  Deno.writeFileSync(path, der, mode === undefined ? {} : { mode });
+  writeWithUmask(path, der, mode);
   return message;
 }
 
@@ -242,7 +243,7 @@ policyConstraints, inhibitAnyPolicy, nameConstraints, noCheck, tlsfeature.`,
     if (path === null) return out;
     const bytes = out instanceof Uint8Array ? out : new TextEncoder().encode(out);
     if (encoding === "pem") return writePem(new TextDecoder().decode(bytes), path, overwrite, "CERTIFICATE");
-    Deno.writeFileSync(path, bytes);
+    writeWithUmask(path, bytes);
     return `Certificate written to ${path}`;
   },
 });

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { writeWithUmask } from "../../lib/os/umask.ts";
 import { loadPrivateKey, loadPublicKey, publicFingerprint } from "../../lib/crypto/asymmetric_keys.ts";
 import { signData, type Signed, verifyData } from "../../lib/crypto/asymmetric_signatures.ts";
 import { CommandError, InvocationError, messageOf } from "../../lib/errors.ts";
@@ -67,7 +68,8 @@ path
     const plain = raw === null ? truthy(path) : truthy(raw);
     const answer = plain ? signature : signature.toBase64();
     if (path === null || path === "") return answer;
-    await orSystemError(() => Deno.writeFile(path, plain ? signature : bytesOf(signature.toBase64())), path);
+    const contents = plain ? signature : bytesOf(signature.toBase64());
+    await orSystemError(() => Promise.try(() => writeWithUmask(path, contents)), path);
     return `Signature written to '${path}'`;
   },
 });

@@ -86,7 +86,7 @@ use_passphrase : False
     const gpg = await openGpg(keychain, context);
     const words = ["-sa", "--clearsign", ...truthy(keyid) ? ["--default-key", keyid ?? ""] : []];
     const { stdout } = await gpg.run(words, { ...given, ...inputOf(input, filename) });
-    if (!truthy(input) && truthy(output)) await writeOutput(output ?? "", stdout);
+    if (!truthy(input) && truthy(output)) writeOutput(output ?? "", stdout);
     return stdout;
   },
 });

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { writeWithUmask } from "../../lib/os/umask.ts";
 import { hashHex } from "../../lib/crypto/hash.ts";
 import { hmacHex, isHmacHash } from "../../lib/crypto/hmac.ts";
 import { CommandError, InvocationError } from "../../lib/errors.ts";
@@ -112,7 +113,7 @@ export const base64_decodefile: ModuleFunction<JobContext> = fn({
   permissions: { read: true, write: true },
   params: { instr: any(), outfile: str() },
   run: ({ instr, outfile }) => {
-    Deno.writeFileSync(outfile, fromBase64(instr));
+    writeWithUmask(outfile, fromBase64(instr));
     return true;
   },
 });

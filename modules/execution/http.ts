@@ -4,6 +4,7 @@
  * @module
  */
 
+import { writeWithUmask } from "../../lib/os/umask.ts";
 import { CommandError, InvocationError, messageOf } from "../../lib/errors.ts";
 import { HttpError, httpRequest, type HttpResponse } from "../../lib/network/http_request.ts";
 import { xmlValue } from "../../lib/network/xml_value.ts";
@@ -198,12 +199,12 @@ function shown(response: HttpResponse, kwargs: ValueMap): ValueMap {
   const body = decodedBody(response.body, kwargs);
   const found: ValueMap = map({ body });
   const out = kwargs.get("text_out") ?? null;
-  if (out !== null) Deno.writeTextFileSync(text(out), text(body));
+  if (out !== null) writeWithUmask(text(out), text(body));
   const headersOut = kwargs.get("headers_out") ?? null;
   // As in Salt, only over a file that is there.
   if (headersOut !== null && isFile(text(headersOut))) {
     const lines = [...response.headers].map(([name, value]) => `${name}: ${value}\n`);
-    Deno.writeTextFileSync(text(headersOut), lines.join(""));
+    writeWithUmask(text(headersOut), lines.join(""));
   }
   if (wants("status")) found.set("status", response.status);
   if (wants("headers")) found.set("headers", new Map(response.headers));
@@ -220,7 +221,7 @@ function shown(response: HttpResponse, kwargs: ValueMap): ValueMap {
     if (type === "yaml") found.set("dict", loadYaml(text(body)));
     asText ||= type === "plain";
     const decodeOut = kwargs.get("decode_out") ?? null;
-    if (decodeOut !== null) Deno.writeTextFileSync(text(decodeOut), text(body));
+    if (decodeOut !== null) writeWithUmask(text(decodeOut), text(body));
   }
   return asText ? found.set("text", body) : found;
 }
@@ -344,7 +345,7 @@ export const update_ca_bundle: ModuleFunction<JobContext> = fn({
       }
     });
     const contents = text(got.get("text") ?? "") + (more.length === 0 ? "" : `\n${more.join("")}`);
-    Deno.writeTextFileSync(path, contents);
+    writeWithUmask(path, contents);
     return null;
   },
 });

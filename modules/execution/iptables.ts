@@ -4,6 +4,7 @@
  * @module
  */
 
+import { createDirectory } from "../../lib/os/umask.ts";
 import { CommandError } from "../../lib/errors.ts";
 import { dirName } from "../../lib/filesystem/paths.ts";
 import { parseSaved } from "../../lib/firewall/iptables_output.ts";
@@ -205,7 +206,7 @@ export const save: ModuleFunction<JobContext> = fn({
   params: { filename: str(null), ...FAMILY },
   async run({ filename, family }, context) {
     const path = filename || savedPath(family, context);
-    Deno.mkdirSync(dirName(path), { recursive: true });
+    createDirectory(dirName(path), { recursive: true });
     const { stdout } = await iptables([], { family, context, suffix: "-save" });
     const given = await context.call("config.option", ["iptables.save_filters", []]);
     const filters = (Array.isArray(given) ? given : []).map((one) => pythonRegex(text(one), { search: true }));

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { createDirectory } from "../../lib/os/umask.ts";
 import { dirName, joinPath, relativePath } from "../../lib/filesystem/paths.ts";
 import { readTextFileIfExists, writeFileAtomic } from "../../lib/os/atomic_file.ts";
 import type { StateContext } from "../../lib/plugins/job_context.ts";
@@ -42,6 +43,6 @@ export async function keepSum(path: string, context: StateContext): Promise<void
   const others = (readTextFileIfExists(file) ?? "").split("\n").filter((line) =>
     line.includes(":") && !line.startsWith(`${type}:`)
   );
-  Deno.mkdirSync(dirName(file), { recursive: true });
+  createDirectory(dirName(file), { recursive: true });
   writeFileAtomic(file, [...others, `${type}:${hsum}`, ""].join("\n"));
 }
