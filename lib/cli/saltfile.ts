@@ -14,26 +14,48 @@ import { type CliTable, type CommandLine, type Parsed, setFromFile } from "./com
 import { readConfigFile } from "../config/files.ts";
 import type { ProcessEnvironment } from "../config/place.ts";
 import { isFile } from "../os/file_kind.ts";
+import { isTrustedFile } from "../os/trusted_path.ts";
 import { UsageError } from "../errors.ts";
 import { absolutePath } from "../os/root_path.ts";
 import { isMap, str, type Value } from "../values/value.ts";
 
+/** The Saltfile to use, if there is one, and what the user should know about another. */
+export interface FoundSaltfile {
+  readonly path: string | undefined;
+  readonly warnings: readonly string[];
+}
+
 /**
- * The Saltfile to use: the one on the command line, what `SALT_SALTFILE` names, `./Saltfile`, `~/.salt/Saltfile`.
+ * The Saltfile to use: the one on the command line, what `SALT_SALTFILE` names, `./Saltfile`, `~/.salt/Saltfile`. Root
+ * chooses a current directory for other reasons than its Saltfile, which can name code to run: there it counts only
+ * if nobody else can change it.
  * @throws {UsageError} If one was named and is not there.
  */
-export function findSaltfile(typed: string | null, { env, cwd }: ProcessEnvironment): string | undefined {
+export function findSaltfile(typed: string | null, { env, cwd }: ProcessEnvironment): FoundSaltfile {
   const named = typed ?? env("SALT_SALTFILE");
   if (named) {
     if (!isFile(absolutePath(named, cwd))) throw new UsageError(`'${named}' file does not exist.`);
-    return absolutePath(named, cwd);
+    return { path: absolutePath(named, cwd), warnings: [] };
   }
-  return [`${cwd}/Saltfile`, `${env("HOME") ?? ""}/.salt/Saltfile`].find(isFile);
+  const here = `${cwd}/Saltfile`, own = `${env("HOME") ?? ""}/.salt/Saltfile`;
+  const isIgnored = isFile(here) && Deno.uid() === 0 && !isTrustedFile(here);
+  return {
+    path: (isIgnored ? [own] : [here, own]).find(isFile),
+    warnings: isIgnored
+      ? [`${here} is ignored: other users than root may change it; name it with --saltfile to use it`]
+      : [],
+  };
+}
+
+/** What applies besides the options of the command. */
+export interface AppliedSaltfile {
+  /** The section's other keys: configuration. */
+  readonly rest: Readonly<Record<string, Value>>;
+  readonly warnings: readonly string[];
 }
 
 /**
  * Fills in the options that were not typed from the command's section of its Saltfile.
- * @returns What the section holds besides them, by name: configuration.
  * @throws {UsageError} For a Saltfile that is not there, and for a value that does not fit its option.
  * @throws {ConfigError} For one that cannot be read or is not a YAML mapping.
  */
@@ -41,16 +63,16 @@ export function applySaltfile<T extends CliTable>(
   command: CommandLine<T>,
   parsed: Parsed<T>,
   environment: ProcessEnvironment,
-): Record<string, Value> {
+): AppliedSaltfile {
   const typed: unknown = parsed.options.saltfile;
-  const file = findSaltfile(typeof typed === "string" ? typed : null, environment);
-  const section = file === undefined ? undefined : readConfigFile(file)?.get(command.prog)?.value;
+  const { path, warnings } = findSaltfile(typeof typed === "string" ? typed : null, environment);
+  const section = path === undefined ? undefined : readConfigFile(path)?.get(command.prog)?.value;
   const rest: Record<string, Value> = {};
-  if (!isMap(section)) return rest;
+  if (!isMap(section)) return { rest, warnings };
   for (const [key, value] of section) {
     const name = str(key);
     if (Object.hasOwn(command.options, name)) setFromFile(command, parsed, [name, value]);
     else rest[name] = value;
   }
-  return rest;
+  return { rest, warnings };
 }

@@ -35,13 +35,14 @@ export function startUp<T extends CliTable, O>(
   options: StartUpOptions<O>,
 ): LoadedConfig<O> {
   const environment = options.environment ?? PROCESS;
-  const rest = applySaltfile(command, parsed, environment);
+  const { rest, warnings } = applySaltfile(command, parsed, environment);
   const typed: unknown = parsed.options.config_dir;
-  return options.load({
+  const loaded = options.load({
     configDir: typeof typed === "string" ? typed : undefined,
     overrides: { ...rest, ...configOverrides(parsed, OPTION_TABLES[options.role]), ...options.fixed },
     environment,
   });
+  return { ...loaded, warnings: [...warnings, ...loaded.warnings] };
 }
 
 /** The options on the command line that `table` lists too. */

@@ -8,6 +8,7 @@
 import { lstatIfExists } from "./atomic_file.ts";
 import { findGroup, type User } from "./users.ts";
 
+const ROOT: User = { name: "root", uid: 0, gid: 0, gecos: "", home: "/root", shell: "" };
 /** The kernel's maximum number of links in one path. */
 const MAX_LINKS = 40;
 const STICKY = 0o1000, GROUP_WRITES = 0o020, OTHERS_WRITE = 0o002;
@@ -38,6 +39,14 @@ export function isTrustedPath(path: string, user: User): boolean {
     }
   }
   return true;
+}
+
+/** Whether only root can change what the existing file `path` contains, and which file that is. @throws As {@linkcode isTrustedPath}. */
+export function isTrustedFile(path: string): boolean {
+  const { uid, gid, mode } = Deno.statSync(path);
+  const bits = mode ?? 0;
+  if (uid !== 0 || (bits & OTHERS_WRITE) !== 0 || ((bits & GROUP_WRITES) !== 0 && gid !== 0)) return false;
+  return isTrustedPath(path, ROOT);
 }
 
 /** Whether `user` and others cannot change an entry of a directory. */

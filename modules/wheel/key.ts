@@ -4,6 +4,7 @@
  * @module
  */
 
+import { checkSigning, placeOfPair } from "./_key_files.ts";
 import { fingerprint } from "../../lib/crypto/pem.ts";
 import { PrivateKey } from "../../lib/crypto/rsa.ts";
 import { CommandError, InvocationError, KeyError } from "../../lib/errors.ts";
@@ -13,6 +14,7 @@ import { localKeys } from "../../lib/keys/local_keys.ts";
 import { signMasterKey } from "../../lib/keys/master_signature.ts";
 import { loadOrCreateKeyPair, movedMasterKey } from "../../lib/keys/pair.ts";
 import { KEY_DIRECTORIES, type KeyState } from "../../lib/keys/store.ts";
+import { lstatIfExists } from "../../lib/os/atomic_file.ts";
 import { findUser } from "../../lib/os/users.ts";
 import { isValidId } from "../../lib/protocol/minion_id.ts";
 import { any, bool, dict, int, str } from "../../lib/plugins/module.ts";
@@ -247,30 +249,32 @@ force : False
 
 export const gen_keys: RunnerFunction = runner({
   doc: wheelDoc(
-    `Make a key pair in files, as \`salt-key --gen-keys\` does, and return its fingerprint. Existing files stay.
+    `Make a key pair in files, as \`salt-key --gen-keys\` does, and return its fingerprint. Existing files stay, with their
+owner.
 
 keydir
-    The directory; the master's pki directory, unless given.
+    The directory: the master's pki directory, unless given; or its directory \`generated\`, or one below that.
 
 keyname : minion
-    The name of the files, without .pem and .pub.
+    The name of the files, without .pem and .pub; none of the master's own keys.
 
 keysize
     Bits; the master's option of that name, unless given.
 
 user
-    The owner of the files.`,
-    "key.gen_keys keydir=/root/keys keyname=web1",
+    The owner of new files.`,
+    "key.gen_keys keydir=/etc/salt/pki/master/generated keyname=web1",
   ),
   params: { keydir: str(null), keyname: str(null), keysize: int(null), user: str(null) },
   async run({ keydir, keyname, keysize, user }, { opts }) {
-    const directory = keydir || opts.pki_dir, name = keyname || "minion";
-    if (!isValidId(name)) throw new InvocationError("keyname must be the name of a file");
+    const { directory, name } = await placeOfPair({ keydir, keyname }, opts);
     const owner = user ? findUser(user) : undefined;
     if (user && owner === undefined) throw new InvocationError(`there is no user ${user}`);
+    const ends = ["pem", "pub"].filter((end) => lstatIfExists(`${directory}/${name}.${end}`) === undefined);
     const key = await loadOrCreateKeyPair(directory, name, Math.max(MIN_BITS, keysize ?? opts.keysize));
-    if (owner !== undefined) {
-      for (const end of ["pem", "pub"]) Deno.chownSync(`${directory}/${name}.${end}`, owner.uid, owner.gid);
+    // What was there is not given away: it may be the pair of another, or a link to one.
+    if (owner !== undefined && ends.length === 2) {
+      for (const end of ends) Deno.chownSync(`${directory}/${name}.${end}`, owner.uid, owner.gid);
     }
     return fingerprint(key.publicKey.pem, opts.hash_type);
   },
@@ -282,10 +286,10 @@ export const gen_signature: RunnerFunction = runner({
 already; or what is missing.
 
 priv, pub
-    Files of the signing key and of the key that is signed; those of the pki directory, if empty.
+    Files of the signing key and of the key that is signed: the master's own, which they are if empty.
 
 signature_path
-    The directory of the signature; the pki directory, if empty.
+    The directory of the signature: the pki directory, if empty; or its directory \`generated\`, or one below that.
 
 auto_create : False
     Make the signing key if there is none.
@@ -296,17 +300,17 @@ keysize
   ),
   params: { priv: any(), pub: any(), signature_path: any(), auto_create: bool(false), keysize: int(null) },
   async run({ priv, pub, signature_path, auto_create, keysize }, { opts }) {
+    const files = { priv: textOrNone(priv), pub: textOrNone(pub), signaturePath: textOrNone(signature_path) };
+    await checkSigning(files, opts);
     try {
       return await signMasterKey({
+        ...files,
         pkiDir: opts.pki_dir,
         id: opts.id,
         signKeyName: opts.master_sign_key_name,
         signatureName: opts.master_pubkey_signature,
         algorithm: opts.publish_signing_algorithm,
         keysize: keysize ?? opts.keysize,
-        priv: textOrNone(priv),
-        pub: textOrNone(pub),
-        signaturePath: textOrNone(signature_path),
         autoCreate: auto_create,
       });
     } catch (error) {

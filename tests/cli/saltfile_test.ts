@@ -53,7 +53,7 @@ class Place {
   }
 
   apply(parsed: Parsed<typeof OPTIONS>): Record<string, Value> {
-    return applySaltfile(COMMAND, parsed, this.environment);
+    return applySaltfile(COMMAND, parsed, this.environment).rest;
   }
 
   [Symbol.dispose](): void {
@@ -63,7 +63,7 @@ class Place {
 
 Deno.test("the order of Saltfiles: --saltfile, SALT_SALTFILE, the current directory, the home directory", () => {
   using place = new Place();
-  const find = (typed: string | null = null) => findSaltfile(typed, place.environment);
+  const find = (typed: string | null = null) => findSaltfile(typed, place.environment).path;
   assertEquals(find(), undefined);
   const home = place.write("home/.salt/Saltfile", "");
   assertEquals(find(), home);
@@ -75,6 +75,68 @@ Deno.test("the order of Saltfiles: --saltfile, SALT_SALTFILE, the current direct
   assertEquals(find("mine"), `${place.root}/cwd/mine`);
   assertThrows(() => find("/nowhere/x"), UsageError, "'/nowhere/x' file does not exist.");
 });
+
+const NOBODY = 65_534;
+
+/** Who the file, the directory with it, and the target of its link belong to; and whether root uses it. */
+const OWNERS: readonly (readonly [
+  what: string,
+  made: { file?: number; directory?: number; fileMode?: number; directoryMode?: number; link?: number },
+  used: boolean,
+])[] = [
+  ["root's file in root's directory", {}, true],
+  ["another user's file in root's directory", { file: NOBODY }, false],
+  ["root's file in another user's directory", { directory: NOBODY }, false],
+  ["a file that others may write", { fileMode: 0o646 }, false],
+  ["a directory that others may write", { directoryMode: 0o777 }, false],
+  ["a directory such as /tmp, and root's file", { directoryMode: 0o1777 }, true],
+  ["a directory such as /tmp, and another user's file", { directoryMode: 0o1777, file: NOBODY }, false],
+  ["a link of root's to root's file", { link: 0 }, true],
+  ["a link of root's to another user's file", { link: NOBODY }, false],
+  ["another user's link to root's file", { link: 0, directory: NOBODY }, false],
+];
+
+for (const [what, made, used] of OWNERS) {
+  Deno.test({
+    name: `root ${used ? "uses" : "ignores, and says so,"} a Saltfile in the current directory: ${what}`,
+    ignore: Deno.uid() !== 0,
+    fn: () => {
+      using place = new Place();
+      const config = place.write("etc/master", `root_dir: ${place.root}\n`);
+      const text = `salt-key:\n  ret_port: 7\n`;
+      const file = place.write("cwd/Saltfile", text);
+      if (made.link !== undefined) {
+        Deno.removeSync(file);
+        const target = place.write("target/Saltfile", text);
+        Deno.chownSync(target, made.link, made.link);
+        Deno.symlinkSync(target, file);
+      } else {
+        Deno.chownSync(file, made.file ?? 0, made.file ?? 0);
+        Deno.chmodSync(file, made.fileMode ?? 0o644);
+      }
+      Deno.chownSync(`${place.root}/cwd`, made.directory ?? 0, made.directory ?? 0);
+      Deno.chmodSync(`${place.root}/cwd`, made.directoryMode ?? 0o755);
+      const parsed = parse("-c", config.replace("/master", ""));
+      const { opts, warnings } = startUp(COMMAND, parsed, {
+        role: "master",
+        load: loadMasterConfig,
+        environment: place.environment,
+      });
+      assertEquals(opts.ret_port, used ? 7 : 4506);
+      const ignored = `${file} is ignored: other users than root may change it; name it with --saltfile to use it`;
+      assertEquals(warnings.filter((warning) => warning.includes("Saltfile")), used ? [] : [ignored]);
+      place.variables.SALT_SALTFILE = file;
+      assertEquals(
+        findSaltfile(null, place.environment),
+        { path: file, warnings: [] },
+        "a name is the caller's choice",
+      );
+      delete place.variables.SALT_SALTFILE;
+      const home = place.write("home/.salt/Saltfile", "");
+      assertEquals(findSaltfile(null, place.environment).path, used ? file : home);
+    },
+  });
+}
 
 Deno.test("a section sets options that are not on the command line; its other keys are configuration", () => {
   using place = new Place();

@@ -1,5 +1,6 @@
 import { CommandError, InvocationError } from "../../../lib/errors.ts";
-import { isThere } from "../../../lib/os/file_kind.ts";
+import { loadOrCreateKeyPair } from "../../../lib/keys/pair.ts";
+import { isFile, isThere } from "../../../lib/os/file_kind.ts";
 import { dumpJson } from "../../../lib/values/json.ts";
 import { isMap, map, type ValueMap } from "../../../lib/values/value.ts";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "../../support/assert.ts";
@@ -8,6 +9,15 @@ import corpus from "../../corpus/wheel.json" with { type: "json" };
 
 const ROOTS =
   `file_roots:\n  base: ["{root}/base", "{root}/none"]\n  dev: ["{root}/dev"]\npillar_roots:\n  base: ["{root}/dev"]\n`;
+
+/** All paths below a directory, with their sizes and owners. */
+function* walk(directory: string): Generator<string> {
+  for (const { name, isDirectory } of [...Deno.readDirSync(directory)].sort((a, b) => a.name < b.name ? -1 : 1)) {
+    const path = `${directory}/${name}`, { size, uid } = Deno.lstatSync(path);
+    yield isDirectory ? path : `${path} ${size} ${uid}`;
+    if (isDirectory) yield* walk(path);
+  }
+}
 
 /** The keys and files of the corpus. */
 function withFiles(test: (fixture: RunnerFixture) => Promise<void>): Promise<void> {
@@ -90,14 +100,97 @@ Deno.test("the master's own key is listed, printed and fingerprinted", () =>
     assertEquals(fingers.get("local"), (await call("wheel.key.finger_master") as ValueMap).get("local"));
   }));
 
-Deno.test("key.gen_keys and key.gen_signature write to the given paths, and overwrite nothing", () =>
+Deno.test("key.gen_keys and key.gen_signature write below the pki directory, and overwrite nothing", () =>
   withFiles(async ({ call, root }) => {
-    const first = await call("wheel.key.gen_keys", [], { keydir: `${root}/made`, keyname: "web9" });
-    assertEquals(await call("wheel.key.gen_keys", [], { keydir: `${root}/made`, keyname: "web9" }), first);
-    await assertRejects(() => call("wheel.key.gen_keys", [], { keydir: root, keyname: "../x" }), InvocationError);
+    const made = { keydir: `${root}/pki/generated/new`, keyname: "web9" };
+    const first = await call("wheel.key.gen_keys", [], made);
+    assertEquals(await call("wheel.key.gen_keys", [], made), first);
+    assertEquals(isFile(`${root}/pki/generated/new/web9.pem`), true);
+    await call("wheel.key.gen_keys");
+    assertEquals([isFile(`${root}/pki/minion.pem`), isFile(`${root}/pki/minion.pub`)], [true, true]);
+    await assertRejects(
+      () => call("wheel.key.gen_keys", [], { keydir: made.keydir, keyname: "../x" }),
+      InvocationError,
+    );
     assertEquals(await call("wheel.key.gen_signature", ["", "", ""]), "No usable private-key found");
     assertEquals(await call("wheel.key.gen_signature", ["", "", ""], { auto_create: true }), true);
     assertEquals(await call("wheel.key.gen_signature", ["", "", ""]), false);
+    const own = [`${root}/pki/master_sign.pem`, `${root}/pki/master.pub`, `${root}/pki/generated`];
+    assertEquals(await call("wheel.key.gen_signature", own), true);
+  }));
+
+Deno.test("key.gen_keys writes to no other directory, by any path or link, and not where minions' keys are", () =>
+  withFiles(async ({ call, root }) => {
+    Deno.mkdirSync(`${root}/pki/generated`);
+    Deno.symlinkSync(`${root}/base`, `${root}/pki/generated/link`);
+    const before = [...walk(root)].join();
+    for (
+      const keydir of [
+        root,
+        "/",
+        "relative",
+        `${root}/pki/minions`,
+        `${root}/pki/generated/../minions`,
+        `${root}/pki/generated/../../base`,
+        `${root}/pki/generated/link`,
+        `${root}/pki/generated/link/new`,
+        `${root}/pki/generatedx`,
+        `${root}/pki/generated/a\0b`,
+      ]
+    ) {
+      const error = await assertRejects(
+        () => call("wheel.key.gen_keys", [], { keydir, keyname: "x" }),
+        InvocationError,
+        "keydir must be",
+      );
+      assertStringIncludes(error.message, `${root}/pki/generated`);
+    }
+    assertEquals([...walk(root)].join(), before);
+  }));
+
+Deno.test("key.gen_keys gives nobody a pair that was there, and takes no name of the master's own keys", () =>
+  withFiles(async ({ call, root }) => {
+    Deno.removeSync(`${root}/pki/master.pub`);
+    await loadOrCreateKeyPair(`${root}/pki`, "master", 2048);
+    const uidOf = (path: string) => Deno.statSync(path).uid;
+    for (const keyname of ["master", "master_sign", "host"]) {
+      for (const keydir of ["", `${root}/pki`, `${root}/pki/`, `${root}/base/../pki`]) {
+        await assertRejects(
+          () => call("wheel.key.gen_keys", [], { keydir, keyname, user: "nobody" }),
+          InvocationError,
+          "keyname must be",
+        );
+      }
+    }
+    assertEquals(uidOf(`${root}/pki/master.pem`), Deno.uid());
+    const pair = { keydir: `${root}/pki/generated`, keyname: "web9" };
+    await call("wheel.key.gen_keys", [], pair);
+    await call("wheel.key.gen_keys", [], { ...pair, user: "nobody" });
+    assertEquals(uidOf(`${root}/pki/generated/web9.pem`), Deno.uid());
+    Deno.symlinkSync(`${root}/pki/master.pem`, `${root}/pki/generated/linked.pem`);
+    await call("wheel.key.gen_keys", [], { ...pair, keyname: "linked", user: "nobody" });
+    assertEquals(uidOf(`${root}/pki/master.pem`), Deno.uid());
+  }));
+
+Deno.test("key.gen_signature signs only the master's public key, with its signing key, and writes below the pki directory", () =>
+  withFiles(async ({ call, root }) => {
+    await loadOrCreateKeyPair(`${root}/pki`, "master_sign", 2048);
+    await loadOrCreateKeyPair(`${root}/other`, "evil", 2048);
+    const before = [...walk(root)].join();
+    for (
+      const [priv, pub, path] of [
+        [`${root}/other/evil.pem`, "", ""],
+        ["", `${root}/other/evil.pub`, ""],
+        ["", `${root}/pki/minions/web1`, ""],
+        ["", "/etc/passwd", ""],
+        ["", "", `${root}/base`],
+        ["", "", `${root}/pki/minions`],
+        ["", "", `${root}/pki/generated/../minions`],
+      ]
+    ) {
+      await assertRejects(() => call("wheel.key.gen_signature", [priv, pub, path]), InvocationError, "must be");
+    }
+    assertEquals([...walk(root)].join(), before);
   }));
 
 Deno.test("config.apply sets one option and keeps the others; a value that would stop the master is rejected", () =>
@@ -190,12 +283,13 @@ Deno.test("key.gen returns a key pair and does not store it", () =>
 
 Deno.test("key.gen_keys makes a user the owner of its files, and rejects an unknown user", () =>
   withRunnerFixture(async ({ call, root }) => {
-    const made = (user: string) => call("wheel.key.gen_keys", [], { keydir: `${root}/made`, keyname: "web9", user });
+    const keydir = `${root}/pki/generated`;
+    const made = (user: string) => call("wheel.key.gen_keys", [], { keydir, keyname: "web9", user });
     await assertRejects(() => made("no-such-user"), InvocationError, "there is no user no-such-user");
-    assertEquals(isThere(`${root}/made`), false);
+    assertEquals(isThere(keydir), false);
     await made("nobody");
-    const { uid } = Deno.statSync(`${root}/made/web9.pem`);
-    assertEquals([uid !== 0, Deno.statSync(`${root}/made/web9.pub`).uid], [true, uid]);
+    const { uid } = Deno.statSync(`${keydir}/web9.pem`);
+    assertEquals([uid !== 0, Deno.statSync(`${keydir}/web9.pub`).uid], [true, uid]);
   }));
 
 Deno.test("a match that is not a glob is rejected, and so is a key that the master has not made yet", () =>
