@@ -69,8 +69,7 @@ Deno.test("a call on the master is allowed by the rules of its user alone; the b
     const [listed, deleted] = [master("wheel", "key.list_all"), master("wheel", "key.delete")];
     for (const user of ["root", "alice", "file:fred"]) assertEquals(await call(user, listed), "allowed", user);
     assertEquals([await call("root", deleted), await call("alice", deleted)], ["allowed", "AuthorizationError"]);
-    // Salt's words for those of external_auth.
-    assertEquals(await call("file:fred", deleted), "EauthAuthenticationError");
+    assertEquals(await call("file:fred", deleted), "AuthorizationError");
     for (const user of ["mallory", "file:mallory"]) {
       for (const one of [listed, master("runner", "jobs.active")]) {
         assertEquals(await call(user, one), "AuthorizationError", user);
@@ -81,7 +80,7 @@ Deno.test("a call on the master is allowed by the rules of its user alone; the b
       assertEquals(await call(user, master("wheel", "key")), "SaltInvocationError", user);
     }
     const error = await assertRejects(() => callers.forMasterCall(sent("file:fred"), deleted), RefusedError);
-    assertEquals(error.message, 'Authentication failure of type "eauth" occurred for user fred.');
+    assertEquals(error.message, "Authorization error occurred: user fred may not run the wheel key.delete.");
   }));
 
 Deno.test("without a name, a key or a token nobody is authenticated", () =>
