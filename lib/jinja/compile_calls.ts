@@ -88,6 +88,7 @@ export function compileCall(
   const at = scope.position(node);
   const call = (callee: Obj, { args, kwargs }: Given, frame: Frame): Result => {
     frame.at = at;
+    frame.step();
     return callObject(callee, args, extra === undefined ? kwargs : new Map([...kwargs, ...extra(frame)]), frame);
   };
   const generic = (callee: Obj, frame: Frame): Result => {
@@ -107,6 +108,7 @@ export function compileCall(
     }
     const run = (values: Given): Result => {
       frame.at = at;
+      frame.step();
       values.args.unshift(self);
       return method(values.args, values.kwargs, frame);
     };
@@ -147,6 +149,7 @@ function compileOperation(kind: "filter" | "test", node: ExprOf<"Filter" | "Test
   return unaryEval(value, (self, frame) => {
     const apply = ({ args, kwargs }: Given): Result => {
       frame.at = at;
+      frame.step();
       args.unshift(self);
       return run(args, kwargs, frame);
     };

@@ -97,6 +97,7 @@ function compileTestOfLoop(node: StmtOf<"For">, condition: Expr, outer: Scope): 
     const own = new Frame(code, { context, source, out, caller: frame, parent: frame });
     enter(own);
     const accepts = (item: Obj): Maybe<boolean> => {
+      frame.step();
       assign(own, item);
       const value = test(own);
       frame.at = own.at;
@@ -139,6 +140,7 @@ function runLoop(
 function runItems(loop: Loop, frame: Frame, items: Items): Maybe<Flow> {
   let passes = 0;
   const pass = (item: Obj): Maybe<Flow> => {
+    frame.step();
     loop.assign(frame, item);
     loop.enter(frame);
     frame.loopVars = undefined;

@@ -39,12 +39,21 @@ export interface EnvironmentSetup {
   readonly loader?: Loader;
   /** Called with every printed value before it becomes text. */
   readonly finalize?: (value: Obj) => Obj;
+  /** Maximum number of steps of one rendering. Default: 100,000,000. */
+  readonly maxSteps?: number;
 }
+
+/**
+ * Maximum number of steps of one rendering: some ten seconds of a processor, and a thousand times what the largest formulas
+ * need.
+ */
+const MAX_STEPS = 100_000_000;
 
 /** The environment of templates. */
 export class Environment implements RuntimeEnvironment {
   readonly globals: Map<string, Obj>;
   readonly finalize: ((value: Obj) => Obj) | undefined;
+  readonly maxSteps: number;
   readonly #kind: UndefinedKind;
   readonly #loader: Loader | undefined;
   readonly #loaded = new Map<string, Template>();
@@ -52,6 +61,7 @@ export class Environment implements RuntimeEnvironment {
   constructor(readonly language: Language, setup: EnvironmentSetup) {
     this.globals = setup.globals;
     this.finalize = setup.finalize;
+    this.maxSteps = setup.maxSteps ?? MAX_STEPS;
     this.#kind = setup.undefined ?? "default";
     this.#loader = setup.loader;
   }

@@ -3,6 +3,7 @@
  * @module
  */
 
+import { countStep } from "../values/stop_word.ts";
 import { pythonError } from "../python/errors.ts";
 import type { CallContext, Kwargs, Obj, Result, Run } from "../python/object.ts";
 import { passed, runtimeError } from "./errors.ts";
@@ -30,6 +31,8 @@ export interface Operations {
 
 /** The parts of the environment that running templates use. */
 export interface RuntimeEnvironment {
+  /** Maximum number of steps of one rendering. */
+  readonly maxSteps: number;
   readonly operations: Operations;
   readonly newline: string;
   readonly globals: ReadonlyMap<string, Obj>;
@@ -133,6 +136,11 @@ export class Context {
 /** Deeper calls of macros, blocks, includes and recursive loops are refused. */
 const DEEPEST = 200;
 
+/** The steps of one rendering so far: passes of loops, calls, filters and tests, also in macros and other templates. */
+interface Steps {
+  count: number;
+}
+
 const START: Position = { line: 1, column: 1, statementLine: 1 };
 
 export interface FrameSetup {
@@ -153,6 +161,7 @@ export class Frame implements CallContext {
   readonly parent: Frame | undefined;
   readonly depth: number;
   readonly inheritance: Inheritance;
+  readonly #steps: Steps;
   out: Output;
   /** The place of the running operation. */
   at: Position = START;
@@ -169,12 +178,28 @@ export class Frame implements CallContext {
     this.parent = parent;
     this.out = out;
     this.depth = (caller?.depth ?? 0) + 1;
+    const around = caller ?? parent;
+    this.#steps = around === undefined ? { count: 0 } : around.#steps;
     this.inheritance = parent?.inheritance ?? { extended: false };
+  }
+
+  /**
+   * Counts a step of the rendering.
+   * @throws {TemplateError} RuntimeError, if it has too many.
+   * @throws {JobEndedError} If the job is to end.
+   */
+  step(): void {
+    countStep();
+    const { maxSteps } = this.context.environment;
+    if (++this.#steps.count > maxSteps) {
+      throw pythonError("RuntimeError", `the template takes more than ${maxSteps} steps (passes of loops, and calls)`);
+    }
   }
 
   /** Runs `code` in this frame. @throws What it throws, with its place noted. */
   run(code: FunctionCode): Maybe<Flow> {
     try {
+      this.step();
       if (this.depth > DEEPEST) throw pythonError("RecursionError", "maximum recursion depth exceeded");
       const flow = code.run(this);
       if (!(flow instanceof Promise)) return flow;

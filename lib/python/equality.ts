@@ -3,6 +3,7 @@
  * @module
  */
 
+import { countStep } from "../values/stop_word.ts";
 import { Float } from "../values/value.ts";
 import { pythonError } from "./errors.ts";
 import { floatOf, intOf } from "./kinds.ts";
@@ -32,10 +33,12 @@ function objectsEqual(a: Obj, b: Obj): boolean {
 
 /** Whether both have equal items in the same order. */
 export function sequencesEqual(a: readonly Obj[], b: readonly Obj[]): boolean {
+  countStep();
   return a.length === b.length && a.every((item, i) => item === b[i] || equals(item, b[i]));
 }
 
 function mapsEqual(a: ObjMap, b: ObjMap): boolean {
+  countStep();
   if (a.size !== b.size) return false;
   for (const [key, item] of a) {
     const known = findKey(b, key);

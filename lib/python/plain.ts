@@ -3,6 +3,7 @@
  * @module
  */
 
+import { countStep } from "../values/stop_word.ts";
 import { typeName as valueTypeName, type Value, type ValueMap } from "../values/value.ts";
 import { pythonError } from "./errors.ts";
 import { toList } from "./iterate.ts";
@@ -24,6 +25,7 @@ export function toPlain(obj: Obj): Value {
 /** Whether `obj` is a value of Salt in all its parts. @param depth How deep it may be. */
 export function isPlain(obj: Obj, depth: number = DEEPEST): obj is Value {
   if (obj instanceof PyObject || depth === 0) return false;
+  if (typeof obj === "object") countStep();
   if (Array.isArray(obj)) return obj.every((item) => isPlain(item, depth - 1));
   if (!(obj instanceof Map)) return true;
   for (const [key, item] of obj) if (!isPlain(key, depth - 1) || !isPlain(item, depth - 1)) return false;
@@ -32,6 +34,7 @@ export function isPlain(obj: Obj, depth: number = DEEPEST): obj is Value {
 
 function convert(obj: Obj, depth: number): Value {
   if (depth === 0) throw pythonError("ValueError", "Circular reference detected");
+  countStep();
   if (obj instanceof Markup) return obj.text;
   if (obj instanceof PyObject) {
     obj.checkOperand();

@@ -3,6 +3,7 @@
  * @module
  */
 
+import { countStep } from "../values/stop_word.ts";
 import { repr as valueRepr } from "../values/value.ts";
 import { checkText, pythonError } from "./errors.ts";
 import { type Obj, PyObject } from "./object.ts";
@@ -49,6 +50,7 @@ function joinBounded<T>(items: Iterable<T>, text: (item: T) => string): string {
 
 /** Writes a container by `write`, or `again` if it is being written already. */
 export function within(container: Obj, write: () => string, again: string): string {
+  countStep();
   if (active.includes(container)) return again;
   active.push(container);
   try {

@@ -6,6 +6,7 @@
  * @module
  */
 
+import { countStep } from "../values/stop_word.ts";
 import type { Assertion, CharTest, RegexNode } from "./nodes.ts";
 
 /** Maximum number of steps of an expression beyond its own length, after its repeats are written out. */
@@ -251,6 +252,7 @@ class Run {
     const places: number[] = [start.place];
     const groups: (readonly number[])[] = [start.saved];
     while (steps.length > 0) {
+      countStep();
       let at = steps.pop() ?? 0;
       let place = places.pop() ?? 0;
       let saved = this.#keepsGroups ? groups.pop() ?? NOTHING : NOTHING;

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { countStep } from "../values/stop_word.ts";
 import { PythonRandom } from "../crypto/python_random.ts";
 import { hashHex } from "../crypto/hash.ts";
 import { contains, ordered, sortBy } from "../python/compare.ts";
@@ -97,6 +98,7 @@ function flatten(data: Obj, levels: number | undefined, keepNulls: boolean, oute
   }
   const flat: Obj[] = [];
   for (const item of toList(data)) {
+    countStep();
     if (!keepNulls && (item === null || textOf(item) === "None" || textOf(item) === "null")) continue;
     if (textOf(item) !== undefined || !isIterable(item) || (levels !== undefined && levels < 1)) flat.push(item);
     else {

@@ -4,6 +4,8 @@
  * @module
  */
 
+import { countStep } from "../values/stop_word.ts";
+
 /** A run of equal lines: where it begins in both texts, and how long it is. */
 interface Block {
   readonly a: number;
@@ -57,6 +59,7 @@ function longestBlock(
   // How long the run is that ends at each line of b, and at the line of a before this one.
   let before = new Map<number, number>();
   for (let i = a1; i < a2; i++) {
+    countStep();
     const now = new Map<number, number>();
     for (const j of places.get(a[i]) ?? []) {
       if (j < b1) continue;

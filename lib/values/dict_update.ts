@@ -4,6 +4,7 @@
  * @module
  */
 
+import { countStep } from "./stop_word.ts";
 import { copyMap } from "./dict.ts";
 import { equals, isMap, type Value, type ValueMap } from "./value.ts";
 
@@ -16,6 +17,7 @@ export function updateMap(
   update: ValueMap,
   { mergeLists }: { readonly mergeLists: boolean },
 ): ValueMap {
+  countStep();
   const merged = new Map(dest);
   for (const [key, value] of update) merged.set(key, mergeValue(merged.get(key), value, mergeLists));
   return merged;

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { countStep } from "./stop_word.ts";
 import { Float, floatRepr, isFloat, repr, type Value, type ValueMap } from "./value.ts";
 
 /** Options of {@linkcode dumpJson}; the defaults are Python's. */
@@ -62,6 +63,7 @@ class JsonWriter {
   /** @param newline A line end and the indentation of the line that `value` starts on. */
   value(value: Value, newline: string): void {
     if (!Array.isArray(value) && !(value instanceof Map)) return this.#add(scalarText(value, this.#options));
+    countStep();
     const isList = Array.isArray(value), { indent } = this.#options;
     const count = isList ? value.length : value.size;
     if (count === 0) return this.#add(isList ? "[]" : "{}");

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { countStep } from "./stop_word.ts";
 import { MsgpackError } from "../errors.ts";
 import { Float, type Value } from "./value.ts";
 
@@ -80,6 +81,7 @@ export class Writer {
     else if (typeof value === "bigint") this.#writeBigInt(value);
     else if (value instanceof Map) {
       if (depth === 0) throw tooDeep();
+      countStep();
       this.#writeCount(value.size, 0x80, 0xde);
       for (const [key, item] of value) {
         this.write(key, depth - 1);
@@ -87,6 +89,7 @@ export class Writer {
       }
     } else if (Array.isArray(value)) {
       if (depth === 0) throw tooDeep();
+      countStep();
       this.#writeCount(value.length, 0x90, 0xdc);
       for (let i = 0; i < value.length; i++) this.write(value[i], depth - 1);
     } else if (value instanceof Uint8Array) this.#writeBytes(value);

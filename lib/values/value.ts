@@ -6,6 +6,8 @@
  * @module
  */
 
+import { countStep } from "./stop_word.ts";
+
 /**
  * A float without a fraction (`1.0`, `-0.0`, `1e300`). Every other float is a plain `number`; a plain `number` without
  * a fraction is an int. Make floats with {@linkcode float}, which chooses the form.
@@ -87,9 +89,11 @@ export function equals(a: Value, b: Value): boolean {
   if (a === b) return true;
   if (a instanceof Uint8Array && b instanceof Uint8Array) return compareBytes(a, b) === 0;
   if (Array.isArray(a) && Array.isArray(b)) {
+    countStep();
     return a.length === b.length && a.every((item, i) => equals(item, b[i]));
   }
   if (a instanceof Map && b instanceof Map && a.size === b.size) {
+    countStep();
     for (const [key, item] of a) {
       const other = b.has(key) ? b.get(key) : valueOfEqualKey(b, key);
       if (other === undefined || !equals(item, other)) return false;
@@ -141,6 +145,7 @@ export function compare(a: Value, b: Value): number {
   if (typeof a === "string" && typeof b === "string") return compareStrings(a, b);
   if (a instanceof Uint8Array && b instanceof Uint8Array) return compareBytes(a, b);
   if (Array.isArray(a) && Array.isArray(b)) {
+    countStep();
     for (let i = 0; i < Math.min(a.length, b.length); i++) {
       const order = compare(a[i], b[i]);
       if (order !== 0) return order;
@@ -165,6 +170,7 @@ export function repr(v: Value): string {
   if (v instanceof Float) return floatRepr(v.value);
   if (typeof v === "string") return stringRepr(v);
   if (v instanceof Uint8Array) return bytesRepr(v);
+  countStep();
   if (Array.isArray(v)) return `[${v.map(repr).join(", ")}]`;
   return `{${[...v].map(([key, item]) => `${repr(key)}: ${repr(item)}`).join(", ")}}`;
 }
@@ -242,6 +248,7 @@ function isValue(plain: unknown, depth: number): plain is Value {
   if (typeof plain === "bigint") return int(plain) === plain;
   if (plain instanceof Float || plain instanceof Uint8Array) return true;
   if (depth === 0) return false;
+  countStep();
   if (Array.isArray(plain)) {
     for (const item of plain) if (!isValue(item, depth - 1)) return false; // not every(), which skips holes
     return true;
@@ -265,6 +272,7 @@ function convert(plain: unknown, parents: Set<object>): Value {
   }
   if (plain instanceof Float || plain instanceof Uint8Array) return plain;
   if (typeof plain !== "object") throw new TypeError(`Cannot make a value of a ${typeof plain}`);
+  countStep();
   if (parents.has(plain)) throw new TypeError("Cannot make a value of a structure that contains itself");
   parents.add(plain);
   let value: Value;

@@ -317,7 +317,7 @@ export class JobPool {
     const ending = host.kill();
     for (const pid of host.commands()) sendSignal(-pid, SIGKILL);
     if (await ending) return this.#finish(host, failure(`The job was ended by signal ${signal}`), false);
-    // The runtime cannot end a thread that never waits; no built-in function is known to be one.
+    // The runtime cannot end a thread that neither waits nor counts its steps (stop_word.ts); no built-in function is known to be one.
     const goesOn = host instanceof ModuleProcess
       ? `its process ${host.pid} has not ended yet`
       : "its thread continues: it uses a processor until the minion is restarted";

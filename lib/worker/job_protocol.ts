@@ -20,6 +20,8 @@ export interface JobWorkerInit {
   readonly permissions: Permissions;
   /** Memory of a `ChildPids`. */
   readonly children: SharedArrayBuffer;
+  /** Memory of the `StopWord` that ends what computes in it. */
+  readonly stop: SharedArrayBuffer;
   /** The names of the modules that are not built in, which no worker loads. */
   readonly customModules: readonly string[];
   /** Files of custom modules that do not serve this host, with the reason. */

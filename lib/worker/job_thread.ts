@@ -11,7 +11,11 @@ import type { FromJob, JobWorkerInit, ToJob } from "./job_protocol.ts";
 import type { Logger } from "../process/log.ts";
 import { trimMemory } from "../libc/libc.ts";
 import { sleep } from "../os/sleep.ts";
+import { StopWord } from "../values/stop_word.ts";
 import { Thread } from "../process/thread.ts";
+
+/** The signal that the error of a thread which computes names. */
+const SIGKILL = 9;
 
 /** Time after which a terminated thread counts as still running, in milliseconds. */
 const ENDING_MS = 2_000;
@@ -21,7 +25,7 @@ const LOOK_MS = 5;
 /** Options of a {@linkcode JobThread}. */
 export interface JobThreadOptions {
   readonly name: string;
-  readonly init: Omit<JobWorkerInit, "children">;
+  readonly init: Omit<JobWorkerInit, "children" | "stop">;
   /** Its Deno permissions. */
   readonly permissions: Deno.PermissionOptions;
   readonly log: Logger;
@@ -37,6 +41,7 @@ export interface JobThreadOptions {
 export class JobThread implements JobHost {
   readonly name: string;
   readonly #children = new ChildPids();
+  readonly #stop = new StopWord();
   readonly #thread: Thread<JobWorkerInit>;
   readonly #options: JobThreadOptions;
 
@@ -47,7 +52,7 @@ export class JobThread implements JobHost {
     this.#thread = new Thread<JobWorkerInit>({
       name: options.name,
       url: options.url ?? new URL("./job_worker.ts", import.meta.url),
-      init: { ...options.init, children: this.#children.memory },
+      init: { ...options.init, children: this.#children.memory, stop: this.#stop.memory },
       permissions: options.permissions,
       log: options.log,
       onDeath: (reason) => options.onDeath(reason),
@@ -86,8 +91,9 @@ export class JobThread implements JobHost {
     return this.#children.hasKeeperCommands;
   }
 
-  /** The runtime ends a thread when it next waits for something; a thread that never waits continues. */
+  /** The runtime ends a thread when it next waits for something, and the stop word ends what computes. */
   async kill(): Promise<boolean> {
+    this.#stop.stop(SIGKILL);
     this.#thread.kill();
     return await this.#ended();
   }

@@ -16,11 +16,13 @@ import { joinPermissions, permissionKey } from "../plugins/permissions.ts";
 import { isNoLog } from "../protocol/no_log.ts";
 import { keeperRunner } from "../host/keeper_runner.ts";
 import type { DetachedCommand } from "../host/detached_commands.ts";
+import { heedStopWord } from "../values/stop_word.ts";
 import { str, type Value, type ValueMap } from "../values/value.ts";
 import { fieldsOf } from "../process/message_fields.ts";
 import { serveThread, type ThreadHost } from "../process/thread.ts";
 
 function openRunner(init: JobWorkerInit, host: ThreadHost): JobRunner {
+  heedStopWord(init.stop);
   const opts = unpackOpts("minion", init.opts);
   const children = new ChildPids(init.children);
   const own = permissionKey(init.permissions);

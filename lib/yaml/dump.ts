@@ -8,6 +8,7 @@
  * @module
  */
 
+import { countStep } from "../values/stop_word.ts";
 import { compare, equals, Float, floatRepr, isFloat, type Value, type ValueMap } from "../values/value.ts";
 import { scalarType } from "./scalar.ts";
 import { isBreak, isPrintable, YamlWriter } from "./writer.ts";
@@ -75,6 +76,7 @@ class Dumper {
 
   node(value: Value, place: Place): void {
     if (!(value instanceof Map) && !Array.isArray(value)) return this.#scalar(value, place);
+    countStep();
     const anchor = this.#anchors.get(value);
     if (anchor !== undefined) {
       this.writer.indicator(`${this.#written.has(value) ? "*" : "&"}${anchor}`, { spaced: true });

@@ -343,6 +343,26 @@ for (const [template, type] of ENDLESS) {
   });
 }
 
+const LOOPS: readonly string[] = [
+  "{% for a in range(100000) %}\n{% for b in range(100000) %}{% endfor %}{% endfor %}",
+  "\n{% macro m(n) %}{% if n %}{{ m(n - 1) }}{{ m(n - 1) }}{% endif %}{% endmacro %}{{ m(100) }}",
+  "{% for a in range(100000) if a < 0 %}{% endfor %}",
+  "{% for a in [1, 2] recursive %}{% if loop.depth < 100 %}{{ loop([1, 2]) }}{% endif %}{% endfor %}",
+  "{% for a in [1, 2] %}{% include 'self' %}{% endfor %}",
+  "{% for a in range(600) %}{% set x = 'x'.upper() ~ ('x'|lower) ~ (1 is odd) %}{% endfor %}",
+];
+
+Deno.test("the steps of a template are limited, also in what it calls", () => {
+  for (const template of LOOPS) {
+    const own = environment({ maxSteps: 2_000, loader: (name) => ({ text: name === "self" ? LOOPS[0] : "" }) });
+    const error = assertThrows(() => own.fromString(template, "a.sls").render(new Map()), TemplateError);
+    assertEquals(error.message, "the template takes more than 2000 steps (passes of loops, and calls)");
+    assert(error.frames[0].line > 0);
+    // Each rendering begins anew.
+    for (let i = 0; i < 3; i++) own.fromString("{% for a in range(1500) %}{% endfor %}").render(new Map());
+  }
+});
+
 Deno.test("too deep nesting is an error of the template, not of the program", () => {
   const deep = 5_000;
   const texts = [

@@ -39,7 +39,7 @@ Deno.test("a template can access neither private attributes nor inherited proper
   );
 });
 
-Deno.test("a template that uses all memory, or never ends, fails with an error message", async () => {
+Deno.test("a template that needs too much memory, or more steps than one operation may take, fails with an error message", async () => {
   const cases = [
     "{{ range(10**9)|list }}",
     "{{ 'x' * 10**12 }}",
