@@ -1,7 +1,8 @@
 /**
- * Attempts to sign in with a password: few at once, and a failure takes about as long as the longest one so far, so
- * that guessing is slow and the time of a failure reveals nothing. Source: Salt 3008.3 `salt/auth/__init__.py`
- * (`time_auth`).
+ * Attempts to sign in with a password: a failure takes about as long as the longest check so far, so that guessing is
+ * slow and the time of a failure reveals nothing. Few are checked at once; the others wait, and each connection has one
+ * turn after the other, so that nobody's guesses keep another's password out. A failure that is being delayed holds no
+ * place. Source: Salt 3008.3 `salt/auth/__init__.py` (`time_auth`).
  * @module
  */
 
@@ -9,12 +10,10 @@ import { sleep } from "../os/sleep.ts";
 
 /** Approximate minimum time of a failure, in milliseconds. */
 const FAILURE_MS = 1_000;
-/**
- * Maximum number of attempts at once, including those that are delayed: fewer than the requests that a thread can hold.
- */
-export const MAX_ATTEMPTS = 8;
 /** Maximum number of attempts that are being checked: each may need a process. */
 const MAX_CHECKING = 4;
+/** Maximum number of attempts that wait for their turn: fewer than the requests that a thread can hold. */
+export const MAX_WAITING = 128;
 
 /** The clock for delays. */
 export interface AttemptClock {
@@ -30,11 +29,28 @@ const CLOCK: AttemptClock = {
   random: () => crypto.getRandomValues(new Uint32Array(1))[0] / 2 ** 32,
 };
 
+/** The request that an attempt comes with. */
+export interface AttemptRequest {
+  /** The connection that it came over: each has its turns, one attempt after the other. */
+  readonly connection: string;
+  /** Called when its answer is known and only delayed. */
+  release(): void;
+}
+
+/** Too many others wait for their turn. */
+export class TooManyAttemptsError extends Error {}
+
+/** An attempt that waits for its turn; called with whether it has it. */
+type Turn = (granted: boolean) => void;
+
 /** The attempts of one thread. */
 export class Attempts {
   readonly #clock: AttemptClock;
-  readonly #waiting: (() => void)[] = [];
-  #running = 0;
+  /** The attempts that wait, by connection; the connection whose turn is next comes first. */
+  readonly #waiting = new Map<string, Turn[]>();
+  /** The connections with an attempt that is checked or delayed. */
+  readonly #busy = new Set<string>();
+  #waitingCount = 0;
   #checking = 0;
   #longestMs = FAILURE_MS;
 
@@ -43,40 +59,69 @@ export class Attempts {
     this.#clock = clock;
   }
 
-  /** Whether there is no room for another one. */
-  get full(): boolean {
-    return this.#running >= MAX_ATTEMPTS;
-  }
-
   /**
    * Makes an attempt. @returns The result of `ask`; `undefined`, after a delay, if that is `undefined` or `ask` throws.
+   * @throws {TooManyAttemptsError} If too many wait. @throws What `ask` throws, after the delay.
    */
-  async make<T>(ask: () => Promise<T | undefined>): Promise<T | undefined> {
-    this.#running++;
+  async make<T>(ask: () => Promise<T | undefined>, { connection, release }: AttemptRequest): Promise<T | undefined> {
+    await this.#turn(connection);
     const { now, sleep, random } = this.#clock;
     const started = now();
+    let result: T | undefined;
     try {
-      await this.#turn();
-      let result: T | undefined;
-      try {
-        result = await ask();
-      } finally {
-        this.#checking--;
-        this.#waiting.shift()?.();
-        if (result === undefined) {
-          const tookMs = now() - started;
-          this.#longestMs = Math.max(this.#longestMs, tookMs);
-          await sleep(Math.max(0, this.#longestMs * (0.75 + random() / 2) - tookMs));
-        }
-      }
+      result = await ask();
       return result;
     } finally {
-      this.#running--;
+      this.#checking--;
+      if (result === undefined) {
+        release();
+        this.#grant();
+        const tookMs = now() - started;
+        this.#longestMs = Math.max(this.#longestMs, tookMs);
+        await sleep(Math.max(0, this.#longestMs * (0.75 + random() / 2) - tookMs));
+      }
+      this.#busy.delete(connection);
+      this.#grant();
     }
   }
 
-  async #turn(): Promise<void> {
-    while (this.#checking >= MAX_CHECKING) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    this.#checking++;
+  /** Waits for the turn. @throws {TooManyAttemptsError} If too many wait. */
+  async #turn(connection: string): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const own = this.#waiting.get(connection) ?? [];
+    this.#waiting.set(connection, own);
+    own.push(resolve);
+    this.#waitingCount++;
+    this.#grant();
+    if (this.#waitingCount > MAX_WAITING) this.#refuseOne();
+    if (!await promise) throw new TooManyAttemptsError("Too many attempts to sign in at the same time. Try again.");
+  }
+
+  /** Starts what may start. */
+  #grant(): void {
+    for (const [connection, turns] of this.#waiting) {
+      if (this.#checking >= MAX_CHECKING) return;
+      if (this.#busy.has(connection)) continue;
+      const turn = turns.shift();
+      this.#waitingCount--;
+      // Its next attempt waits until all others have had a turn.
+      this.#waiting.delete(connection);
+      if (turns.length > 0) this.#waiting.set(connection, turns);
+      this.#checking++;
+      this.#busy.add(connection);
+      turn?.(true);
+    }
+  }
+
+  /** Refuses the newest attempt of the connection that has most. */
+  #refuseOne(): void {
+    let most: [string, Turn[]] | undefined;
+    for (const entry of this.#waiting) if (entry[1].length >= (most?.[1].length ?? 1)) most = entry;
+    if (most === undefined) return;
+    const [connection, turns] = most;
+    const turn = turns.pop();
+    if (turns.length === 0) this.#waiting.delete(connection);
+    this.#waitingCount--;
+    turn?.(false);
   }
 }

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { Attempts } from "./attempts.ts";
+import { type AttemptRequest, Attempts, TooManyAttemptsError } from "./attempts.ts";
 import { authList } from "./auth_list.ts";
 import type { Credentials, EauthModule, KnownUser } from "./eauth_module.ts";
 import { loadEauth } from "./eauth_modules.ts";
@@ -28,14 +28,17 @@ const MAX_PASSWORD = 4_096;
 /** Longest life of a token that a user chooses, in seconds. */
 const MAX_EXPIRE_S = 10 * 365 * 86_400;
 
+/** The kind of the error for a user whose password was not checked: Salt's clients show its text. */
+export const BUSY = "PublishError";
+
 /** What it needs. */
 export interface ExternalAuthParts {
   readonly opts: MasterOpts;
   readonly log: Logger;
   /** Logs errors of peers; limited in number. */
   warn(text: string): void;
-  /** Called when a request begins to wait for the check of a password. */
-  onWait?(): void;
+  /** Called when a request begins to wait for the check of a password. @returns That request. */
+  onWait(): AttemptRequest;
   /** For tests. */
   readonly attempts?: Attempts;
   /** Makes the systems; for tests. */
@@ -65,6 +68,7 @@ export class ExternalAuth {
   /**
    * Authenticates the sender of `load`: by its `token` if it has one, else by `eauth`, `username` and `password`.
    * @throws {RefusedError} TokenAuthenticationError or EauthAuthenticationError; a wrong password takes a second or more.
+   * {@linkcode BUSY} if it was not checked.
    */
   async identify(load: ValueMap): Promise<Identity> {
     if (load.has("token")) return this.#identifyToken(load.get("token"));
@@ -106,7 +110,7 @@ export class ExternalAuth {
     return authList(this.#config(token.eauth), token.name, token.groups);
   }
 
-  /** @throws {RefusedError} EauthAuthenticationError, which never says why. */
+  /** @throws {RefusedError} EauthAuthenticationError, which never says why; {@linkcode BUSY}. */
   async #signIn(load: ValueMap): Promise<SignedIn> {
     const [eauth, username, password] = ["eauth", "username", "password"].map((name) => load.get(name));
     if (!isText(eauth, MAX_NAME) || !isText(username, MAX_NAME) || !isText(password, MAX_PASSWORD)) {
@@ -115,9 +119,7 @@ export class ExternalAuth {
     if (!isMap(this.#parts.opts.external_auth.get(eauth))) {
       throw this.#refusal(eauth, username, "external_auth has no such system");
     }
-    if (this.#attempts.full) throw this.#refusal(eauth, username, "too many attempts at once");
-    this.#parts.onWait?.();
-    const signedIn = await this.#attempts.make(async () => {
+    const signedIn = await this.#attempt(username, async () => {
       try {
         const module = await this.#module(eauth);
         const known = await module?.authenticate({ username, password });
@@ -131,6 +133,17 @@ export class ExternalAuth {
     });
     if (signedIn === undefined) throw this.#refusal(eauth, username, "wrong name or password");
     return signedIn;
+  }
+
+  /** @throws {RefusedError} PublishError, if too many attempts wait: it says so, as the password may be right. */
+  async #attempt<T>(username: string, ask: () => Promise<T | undefined>): Promise<T | undefined> {
+    try {
+      return await this.#attempts.make(ask, this.#parts.onWait());
+    } catch (error) {
+      if (!(error instanceof TooManyAttemptsError)) throw error;
+      this.#parts.warn(`User ${truncateValue(username)} is not authenticated now: too many attempts wait`);
+      throw new RefusedError(BUSY, error.message);
+    }
   }
 
   #refusal(eauth: Value | undefined, username: Value | undefined, why: string): RefusedError {

@@ -4,12 +4,13 @@
  * @module
  */
 
+import { BUSY } from "../auth/external_auth.ts";
 import { RefusedError } from "../errors.ts";
 import { truncateValue } from "../text/truncate.ts";
 import type { MasterServices } from "./services.ts";
 import { runnerCommand, wheelCommand } from "./function_commands.ts";
 import { publishCommand } from "./publish.ts";
-import { type Value, type ValueMap } from "../values/value.ts";
+import { map, type Value, type ValueMap } from "../values/value.ts";
 
 type Handler = (load: ValueMap, services: MasterServices) => Promise<Value> | Value;
 
@@ -23,13 +24,13 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
   wheel: wheelCommand,
 };
 
-/** @returns The token's data; `""` if the sender gets none. */
+/** @returns The token's data; `""` if the sender gets none; `{error}` if the password was not checked. */
 async function makeToken(load: ValueMap, { auth }: MasterServices): Promise<Value> {
   try {
     return await auth.callers.external.makeToken(load);
   } catch (error) {
-    if (error instanceof RefusedError) return "";
-    throw error;
+    if (!(error instanceof RefusedError)) throw error;
+    return error.kind === BUSY ? map({ error: { name: error.kind, message: error.message } }) : "";
   }
 }
 

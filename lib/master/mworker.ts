@@ -8,6 +8,7 @@
  * @module
  */
 
+import type { AttemptRequest } from "../auth/attempts.ts";
 import { messageOf } from "../errors.ts";
 import { type InFlightRequest, inFlightRequests } from "./in_flight_request.ts";
 import { encode } from "../values/msgpack.ts";
@@ -55,6 +56,8 @@ export class MWorker implements ThreadService {
   readonly #answers = new Set<Promise<void>>();
   /** Resolved when the current request waits for the disk, or for a function that runs in a process. */
   #parking = Promise.withResolvers<void>();
+  /** The request that was received last: the current one, until it waits. */
+  #current: AttemptRequest = { connection: "", release: () => {} };
   #running: Promise<void> = Promise.resolve();
   #handled = 0;
   /** The time at which the current request was received; 0 if there is none. */
@@ -64,7 +67,7 @@ export class MWorker implements ThreadService {
 
   private constructor(opts: MasterOpts, parts: MWorkerParts, host: ThreadHost) {
     this.#host = host;
-    this.#open = openServices(opts, parts, { log: host.log, onWait: () => this.#parking.resolve(), post: host.post });
+    this.#open = openServices(opts, parts, { log: host.log, onWait: () => this.#park(), post: host.post });
     this.#handler = new RequestHandler(this.#open.services);
     this.#socket = Duplex.inherited(parts.requests, {
       highWaterMark: 0,
@@ -92,6 +95,12 @@ export class MWorker implements ThreadService {
   /** Takes messages of the main thread about functions that requests wait for. */
   onMessage(message: unknown): void {
     this.#open.receive(message);
+  }
+
+  /** The current request waits: the next one is taken. @returns The current one. */
+  #park(): AttemptRequest {
+    this.#parking.resolve();
+    return this.#current;
   }
 
   async #answerOrphans(): Promise<void> {
@@ -126,17 +135,26 @@ export class MWorker implements ThreadService {
       .finally(() => this.#answers.delete(answering));
     this.#answers.add(answering);
     await Promise.race([answering, this.#parking.promise]);
-    if (this.#held.length === 0) await Promise.race(this.#answers);
+    while (this.#held.length === 0) await Promise.race(this.#answers);
     this.#since = 0;
     return true;
   }
 
   async #answer(note: InFlightRequest, route: Frames, body: Uint8Array): Promise<void> {
+    let released = false;
+    // A wrong password is answered a second later, and as many may wait for that as there are connections. If the thread
+    // dies meanwhile, they are not answered.
+    const release = () => {
+      if (released) return;
+      released = true;
+      leased(() => note.clear());
+      this.#held.push(note);
+    };
+    this.#current = { connection: route[0].toHex(), release };
     const reply = await this.#handler.handle(body);
-    const clear = () => note.clear();
-    if (reply === NO_ANSWER) leased(clear);
-    else await this.#socket.send([...route, reply], -1, clear);
-    this.#held.push(note);
+    if (reply !== NO_ANSWER) await this.#socket.send([...route, reply], -1, () => released || note.clear());
+    else if (!released) leased(() => note.clear());
+    if (!released) this.#held.push(note);
     this.#handled++;
   }
 

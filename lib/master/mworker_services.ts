@@ -5,6 +5,7 @@
 
 import { Access } from "../auth/access.ts";
 import { Callers } from "../auth/callers.ts";
+import type { AttemptRequest } from "../auth/attempts.ts";
 import { ExternalAuth } from "../auth/external_auth.ts";
 import { Autosign } from "../keys/autosign.ts";
 import { FunctionRequests } from "../functions/requests.ts";
@@ -80,13 +81,13 @@ const MAX_FIRED_RETURNS = 10_000;
 
 /**
  * The services of this thread.
- * @param parts.onWait Called when the current request begins to wait.
+ * @param parts.onWait Called when the current request begins to wait. @returns That request.
  * @param parts.post Sends a message to the main thread.
  */
 export function openServices(
   opts: MasterOpts,
   init: ServicesInit,
-  parts: { readonly log: Logger; onWait(): void; post(message: unknown): void },
+  parts: { readonly log: Logger; onWait(): AttemptRequest; post(message: unknown): void },
 ): OpenServices {
   const { log } = parts;
   const bus = new EventSender(init.events);
@@ -123,7 +124,7 @@ export function openServices(
 function openAuth(
   opts: MasterOpts,
   init: ServicesInit,
-  { log, onWait }: { readonly log: Logger; onWait(): void },
+  { log, onWait }: { readonly log: Logger; onWait(): AttemptRequest },
 ): AuthServices {
   const access = new Access(init.accessKeys, {
     owner: init.owner,

@@ -5,6 +5,7 @@
  */
 
 import { type Caller, withoutCredentials } from "../auth/callers.ts";
+import { BUSY } from "../auth/external_auth.ts";
 import { publishCalls } from "../auth/rules.ts";
 import { idsOf } from "./rule_targets.ts";
 import { truncateList, truncateValue } from "../text/truncate.ts";
@@ -64,7 +65,7 @@ export async function publishCommand(request: ValueMap, services: PublishNeeds):
         truncateValue(caller?.user ?? claimedUser(load, kwargs))
       }: ${error.kind}`,
     );
-    const [name, message] = error.kind === "AuthorizationError"
+    const [name, message] = error.kind === "AuthorizationError" || error.kind === BUSY
       ? [error.kind, error.message]
       : ["AuthenticationError", "Authentication error occurred."];
     return map({ error: { name, message } });

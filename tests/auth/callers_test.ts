@@ -9,6 +9,7 @@ import { loadMasterConfig } from "../../lib/config/load.ts";
 import { RefusedError } from "../../lib/errors.ts";
 import { map, type ValueMap } from "../../lib/values/value.ts";
 import { assertEquals, assertRejects } from "../support/assert.ts";
+import { ownConnection } from "../support/fleet/attempts.ts";
 import { recordingLogger } from "../support/fleet/services.ts";
 import { withTemporaryDirectory } from "../support/temporary_directory.ts";
 
@@ -27,7 +28,14 @@ function withCallers(act: (callers: Callers, sent: (user: string) => ValueMap) =
     const log = recordingLogger([]);
     const system = { authenticate: () => Promise.resolve({ groups: [] }) };
     const attempts = new Attempts({ now: () => 0, random: () => 0, sleep: () => Promise.resolve() });
-    const external = new ExternalAuth({ opts, log, warn: log.warning, attempts, load: () => Promise.resolve(system) });
+    const external = new ExternalAuth({
+      opts,
+      log,
+      warn: log.warning,
+      attempts,
+      load: () => Promise.resolve(system),
+      onWait: ownConnection,
+    });
     const sent = (user: string) =>
       user.startsWith("file:")
         ? map({ eauth: "file", username: user.slice(5), password: "x" })

@@ -1,12 +1,13 @@
 /** @module */
 
-import { type AttemptClock, Attempts, MAX_ATTEMPTS } from "../../lib/auth/attempts.ts";
+import { type AttemptClock, Attempts, MAX_WAITING, TooManyAttemptsError } from "../../lib/auth/attempts.ts";
 import type { EauthModule } from "../../lib/auth/eauth_module.ts";
 import { ExternalAuth } from "../../lib/auth/external_auth.ts";
 import { loadMasterConfig } from "../../lib/config/load.ts";
 import { RefusedError } from "../../lib/errors.ts";
 import { isMap, map, str, toValue, type Value } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertMatch, assertRejects } from "../support/assert.ts";
+import { ownConnection } from "../support/fleet/attempts.ts";
 import { recordingLogger } from "../support/fleet/services.ts";
 
 /** A clock whose waits end at once, and that records them. */
@@ -44,7 +45,14 @@ async function withAuth(
     const clock = testClock();
     const log = recordingLogger(logged);
     const load = (name: string) => Promise.resolve(name === "file" || name === "rest" ? system : undefined);
-    const auth = new ExternalAuth({ opts, log, warn: log.warning, attempts: new Attempts(clock), load });
+    const auth = new ExternalAuth({
+      opts,
+      log,
+      warn: log.warning,
+      attempts: new Attempts(clock),
+      load,
+      onWait: ownConnection,
+    });
     await act(auth, { logged, slept: clock.slept });
     assertEquals(logged.filter((line) => line.includes(SECRET)), []);
   } finally {
@@ -175,21 +183,22 @@ Deno.test("a user of whom only a name that is no text, or a group of another nam
   }, every);
 });
 
-Deno.test("an attempt above the limit of concurrent attempts is refused, and its eauth module is not called", async () => {
+Deno.test("an attempt above the limit of those that wait is told so, and its eauth module is not called", async () => {
   const { promise: answered, resolve } = Promise.withResolvers<void>();
   let calls = 0;
   const slow: EauthModule = { authenticate: () => (calls++, answered.then(() => ({ groups: [] }))) };
   await withAuth({}, async (auth, { logged }) => {
-    const max = Array.from({ length: MAX_ATTEMPTS }, () => auth.identify(login("fred")));
-    await refusal(auth.identify(login("fred")));
-    assertEquals(logged.filter((line) => line.includes("too many attempts at once")).length, 1);
+    const all = Array.from({ length: 4 + MAX_WAITING }, () => auth.identify(login("fred")));
+    assertMatch(await refusal(auth.identify(login("fred"))), /^PublishError: Too many attempts .* Try again\.$/);
+    assertEquals(logged.filter((line) => line.includes("too many attempts wait")).length, 1);
+    assertEquals(calls, 4);
     resolve();
-    await Promise.all(max);
-    assertEquals(calls, MAX_ATTEMPTS);
+    await Promise.all(all);
+    assertEquals(calls, 4 + MAX_WAITING);
   }, slow);
 });
 
-Deno.test("a failure takes about a second for every reason; few attempts run at the same time", async () => {
+Deno.test("a failure takes about a second for every reason; few attempts are checked at the same time", async () => {
   await withAuth({}, async (auth, { slept }) => {
     await refusal(auth.identify(login("fred", "wrong")));
     await refusal(auth.identify(login("eve")));
@@ -198,17 +207,59 @@ Deno.test("a failure takes about a second for every reason; few attempts run at 
   const gate = Promise.withResolvers<undefined>();
   const attempts = new Attempts(testClock());
   let max = 0, now = 0;
-  const running = Array.from({ length: MAX_ATTEMPTS }, () =>
+  const running = Array.from({ length: 20 }, () =>
     attempts.make(async () => {
       max = Math.max(max, ++now);
       await gate.promise;
       now--;
       return true;
-    }));
-  assertEquals(attempts.full, true);
+    }, ownConnection()));
   gate.resolve(undefined);
-  assertEquals((await Promise.all(running)).length, MAX_ATTEMPTS);
-  assertEquals([attempts.full, max], [false, 4]);
+  assertEquals((await Promise.all(running)).length, 20);
+  assertEquals(max, 4);
+});
+
+Deno.test("a failure that is delayed holds no place, but the next attempt of its connection waits for it", async () => {
+  const delay = Promise.withResolvers<void>();
+  const attempts = new Attempts({ ...testClock(), sleep: () => delay.promise });
+  const released: string[] = [];
+  const from = (connection: string) => ({ connection, release: () => void released.push(connection) });
+  const wrong: Promise<undefined>[] = [];
+  while (wrong.length < 500) {
+    for (let i = 0; i < 100; i++) wrong.push(attempts.make(() => Promise.resolve(undefined), from(`c${wrong.length}`)));
+    assertEquals(await attempts.make(() => Promise.resolve("right"), from("ann")), "right");
+  }
+  assertEquals(released.length, 500);
+  let again = false;
+  const second = attempts.make(() => Promise.resolve(again = true), from("c7"));
+  assertEquals(await attempts.make(() => Promise.resolve("right"), from("ann")), "right");
+  assertEquals(again, false);
+  delay.resolve();
+  assertEquals((await Promise.all(wrong)).filter((result) => result !== undefined), []);
+  assertEquals([await second, again], [true, true]);
+});
+
+Deno.test("a connection with many attempts keeps no other out: it loses its newest, and others have their turn first", async () => {
+  const gate = Promise.withResolvers<void>();
+  const attempts = new Attempts(testClock());
+  const turns: string[] = [];
+  const from = (connection: string) =>
+    attempts.make(async () => {
+      turns.push(connection);
+      await gate.promise;
+      return connection;
+    }, { connection, release: () => {} }).catch((error) => {
+      assert(error instanceof TooManyAttemptsError);
+      return "too many";
+    });
+  const full = ["a", "b", "c", "d"].map(from);
+  const greedy = Array.from({ length: MAX_WAITING + 10 }, () => from("a"));
+  const others = ["e", "f", "g"].map(from);
+  gate.resolve();
+  assertEquals(await Promise.all(others), ["e", "f", "g"]);
+  assertEquals(await Promise.all(full), ["a", "b", "c", "d"]);
+  assertEquals((await Promise.all(greedy)).filter((result) => result === "too many").length, 13);
+  assert(turns.indexOf("g") <= 8, `${turns.slice(0, 20)}`);
 });
 
 Deno.test("an eauth module that fails refuses every user, and the reason is logged", async () => {

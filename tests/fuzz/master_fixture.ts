@@ -6,6 +6,7 @@
 
 import { Access } from "../../lib/auth/access.ts";
 import { Callers } from "../../lib/auth/callers.ts";
+import { ownConnection } from "../support/fleet/attempts.ts";
 import { ExternalAuth } from "../../lib/auth/external_auth.ts";
 import { Autosign } from "../../lib/keys/autosign.ts";
 import { throttledWarnings } from "../../lib/master/throttled_warnings.ts";
@@ -114,7 +115,7 @@ export async function openMaster(): Promise<FixtureMaster> {
       verified: new VerifiedTokens(),
       callers: new Callers({
         access: new Access(new Map([["root", ACCESS_KEY]]), { owner: "root", acl: new Map() }),
-        external: new ExternalAuth({ opts, log, warn: () => {} }),
+        external: new ExternalAuth({ opts, log, warn: () => {}, onWait: ownConnection }),
       }),
       autosign: new Autosign(opts, { warn: () => {} }),
       signInLimit: new RateLimit(0),

@@ -5,6 +5,7 @@
 
 import { Access, createAccessKeys } from "../../../lib/auth/access.ts";
 import { Callers } from "../../../lib/auth/callers.ts";
+import { ownConnection } from "./attempts.ts";
 import { ExternalAuth } from "../../../lib/auth/external_auth.ts";
 import { Autosign } from "../../../lib/keys/autosign.ts";
 import { openFiles } from "../../../lib/master/master_files.ts";
@@ -83,7 +84,7 @@ export async function testServices(overrides: Readonly<Record<string, Value>> = 
           blacklist: opts.publisher_acl_blacklist,
           sudoAcl: opts.sudo_acl,
         }),
-        external: new ExternalAuth({ opts, log, warn: log.warning }),
+        external: new ExternalAuth({ opts, log, warn: log.warning, onWait: ownConnection }),
       }),
       autosign: new Autosign(opts, { warn: log.warning }),
       signInLimit: new RateLimit(opts.max_sign_ins),
