@@ -40,6 +40,12 @@ const GRACE_MS = 500;
  */
 const SPARE_MS = 50;
 
+/**
+ * Maximum number of times that a job is sent on before it begins: by the worker without permissions, and by one whose
+ * permissions are those of an earlier state of the modules.
+ */
+const MAX_MOVES = 2;
+
 const SIGKILL = 9;
 const SIGTERM = 15;
 const SIGINT = 2;
@@ -65,6 +71,8 @@ interface Job {
   readonly called?: { readonly call: Uint8Array; readonly by?: JobHost };
   /** The signal that was sent to end it. */
   ended?: number;
+  /** How often a worker has sent it to another one, before it began. */
+  moves?: number;
   /** Whether its host was killed. */
   killed?: boolean;
 }
@@ -207,6 +215,12 @@ export class JobPool {
     this.#busy.delete(worker);
     this.#shelve(worker);
     if (job.ended !== undefined) return job.done.resolve(failure(`The job was ended by signal ${job.ended}`));
+    job.moves = (job.moves ?? 0) + 1;
+    if (job.moves > MAX_MOVES) {
+      return job.done.resolve(
+        failure(`No worker runs ${functionNames(job.load).join(",")}: each sends it to another one`),
+      );
+    }
     if (this.#hosts.custom.concerns(functionNames(job.load))) return this.#giveProcess(job, permissions);
     this.#declared.set(functionsOf(job.load), permissions);
     this.#give(job, permissions);

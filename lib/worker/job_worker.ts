@@ -68,9 +68,12 @@ function openRunner(init: JobWorkerInit, host: ThreadHost): JobRunner {
         const wants = () => `with the permissions ${permissionKey(found?.permissions ?? "none")}`;
         loader.debug(() => found === undefined ? `No module has ${name}` : `LazyLoaded ${name}, ${wants()}`);
       }
-      // Unknown functions need no permissions.
-      const permissions = joinPermissions([...functions.values()].map((fun) => fun?.permissions ?? "none"));
-      const here = permissionKey(permissions) === own &&
+      const known = [...functions.values()].filter((fun) => fun !== undefined);
+      const permissions = joinPermissions(known.map((fun) => fun.permissions ?? "none"));
+      // A worker without permissions cannot see that a program is missing. The one that it sends the job to can, and then
+      // has a function less: it refuses that function itself, since the first one would send the job back.
+      const isRefusal = init.permissions !== "none" && known.length < functions.size;
+      const here = (isRefusal || permissionKey(permissions) === own) &&
         ![...functions.keys()].some((name) => custom.has(moduleOf(name)));
       return here ? undefined : { kind: "not_permitted", permissions };
     },
