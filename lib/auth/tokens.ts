@@ -33,12 +33,24 @@ export interface Token extends TokenSubject {
 const ENTROPY_BYTES = 512;
 /** Maximum number of files that one call of {@linkcode Tokens.removeExpired} checks. */
 const MAX_LOOKS = 1_000;
+/** Maximum number of tokens of one user; the oldest are removed. */
+export const MAX_OF_USER = 1_000;
+
+/** Whose token a file is, and since when. */
+interface Held {
+  readonly user: string;
+  readonly startS: number;
+}
 
 /** The tokens in one directory. */
 export class Tokens {
   readonly #directory: string;
   readonly #hashType: string;
   readonly #log: StoreLog;
+  /** What is known of the files, by name: a token does not change. */
+  #held = new Map<string, Held>();
+  /** The last name that {@linkcode removeExpired} has looked at. */
+  #looked = "";
 
   /** @param options.directory `token_dir`. @param options.hashType `hash_type`: decides how long a token is. */
   constructor({ directory, hashType, log }: { directory: string; hashType: string; log: StoreLog }) {
@@ -47,7 +59,10 @@ export class Tokens {
     this.#log = log;
   }
 
-  /** Creates a token that is valid for so many seconds. @throws What writing throws. */
+  /**
+   * Creates a token that is valid for so many seconds. If its user has too many, the oldest are removed.
+   * @throws What writing throws.
+   */
   make(subject: TokenSubject, expireS: number): Token {
     const nowS = Date.now() / 1000;
     const token = hashHex(randomBytes(ENTROPY_BYTES), this.#hashType);
@@ -57,6 +72,7 @@ export class Tokens {
     data.set("token", token);
     const file = encode(map({ data, _expires: Math.floor(nowS + expireS) }), "disk");
     writeFileAtomic(this.#path(token), file, { mode: 0o600, makeDirectory: true });
+    this.#trim(userOf(subject));
     return { ...subject, data };
   }
 
@@ -78,11 +94,35 @@ export class Tokens {
     return removed.some((was) => was);
   }
 
-  /** Removes tokens that have expired, and files that are not tokens. */
+  /** Removes tokens that have expired, and files that are not tokens: each call goes on where the last one ended. */
   removeExpired(): void {
-    for (const { name } of listDirectory(this.#directory, this.#log).slice(0, MAX_LOOKS)) {
-      this.get(name.replace(/\.p$/, ""));
+    const names = listDirectory(this.#directory, this.#log).map(({ name }) => name);
+    const later = names.filter((name) => name > this.#looked);
+    const looks = (later.length > 0 ? later : names).slice(0, MAX_LOOKS);
+    for (const name of looks) this.get(name.replace(/\.p$/, ""));
+    this.#looked = looks.at(-1) ?? "";
+  }
+
+  /** Removes the oldest tokens of `user` beyond {@linkcode MAX_OF_USER}. */
+  #trim(user: string): void {
+    const held = new Map<string, Held>();
+    for (const { name } of listDirectory(this.#directory, this.#log)) {
+      held.set(name, this.#held.get(name) ?? this.#look(name));
     }
+    this.#held = held;
+    const own = [...held].filter(([, one]) => one.user === user);
+    if (own.length <= MAX_OF_USER) return;
+    own.sort(([, a], [, b]) => a.startS - b.startS);
+    for (const [name] of own.slice(0, own.length - MAX_OF_USER)) {
+      this.remove(name.replace(/\.p$/, ""));
+      held.delete(name);
+    }
+  }
+
+  #look(name: string): Held {
+    const data = this.#read(`${this.#directory}/${name}`) ?? new Map();
+    const subject = parseToken(data);
+    return { user: subject === undefined ? "" : userOf(subject), startS: toNumber(data.get("start")) ?? 0 };
   }
 
   #path(token: string): string {
@@ -102,6 +142,11 @@ export class Tokens {
     const inner = isMap(value) && value.has("_expires") ? value.get("data") : value;
     return isMap(inner) ? inner : new Map();
   }
+}
+
+/** Names of two systems are two users. */
+function userOf({ name, eauth }: TokenSubject): string {
+  return `${eauth}\0${name}`;
 }
 
 function parseToken(data: ValueMap): Token | undefined {

@@ -1,6 +1,6 @@
 /** @module */
 
-import { Tokens } from "../../lib/auth/tokens.ts";
+import { MAX_OF_USER, Tokens } from "../../lib/auth/tokens.ts";
 import { encode } from "../../lib/values/msgpack.ts";
 import { map, str, type Value } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertMatch } from "../support/assert.ts";
@@ -40,6 +40,51 @@ Deno.test("CVE-2021-3144: an expired token is refused at its first use, and its 
     const good = tokens.make(FRED, 60).data.get("token");
     tokens.removeExpired();
     assertEquals([...Deno.readDirSync(directory)].map(({ name }) => name), [`${good}.p`]);
+  });
+});
+
+Deno.test("expired tokens behind a thousand valid ones are removed too", () => {
+  withTokens((tokens, directory) => {
+    // By name, as a directory is listed: 1,500 valid ones come first.
+    const now = Date.now() / 1000;
+    const write = (n: number, expire: number) => {
+      const data = map({ start: now, expire, name: "fred", eauth: "file" });
+      Deno.writeFileSync(
+        `${directory}/${n.toString(16).padStart(64, "0")}.p`,
+        encode(map({ data, _expires: 0 }), "disk"),
+      );
+    };
+    Deno.mkdirSync(directory);
+    for (let n = 0; n < 1_500; n++) write(n, now + 600);
+    for (let n = 1_500; n < 3_500; n++) write(n, now - 600);
+    const count = () => [...Deno.readDirSync(directory)].length;
+    for (let round = 0; round < 4; round++) tokens.removeExpired();
+    assertEquals(count(), 1_500);
+    // And it begins again.
+    write(7, now - 1);
+    for (let round = 0; round < 4; round++) tokens.removeExpired();
+    assertEquals(count(), 1_499);
+  });
+});
+
+Deno.test("a user has a bounded number of tokens: the oldest are removed, and those of others stay", () => {
+  withTokens((tokens, directory) => {
+    const anna = str(tokens.make({ ...FRED, name: "anna" }, 600).data.get("token") ?? "");
+    const pam = str(tokens.make({ ...FRED, eauth: "pam" }, 600).data.get("token") ?? "");
+    const now = Date.now() / 1000;
+    const oldest = "0".repeat(64);
+    for (let n = 0; n < MAX_OF_USER; n++) {
+      const data = map({ start: now - 100 + n / 1e6, expire: now + 600, name: "fred", eauth: "file" });
+      Deno.writeFileSync(
+        `${directory}/${n.toString(16).padStart(64, "0")}.p`,
+        encode(map({ data, _expires: 0 }), "disk"),
+      );
+    }
+    assert(tokens.get(oldest) !== undefined);
+    const made = Array.from({ length: 3 }, () => str(tokens.make(FRED, 600).data.get("token") ?? ""));
+    assertEquals([...Deno.readDirSync(directory)].length, MAX_OF_USER + 2);
+    assertEquals(["0", "1", "2"].map((n) => tokens.get(n.padStart(64, "0"))), [undefined, undefined, undefined]);
+    for (const token of [anna, pam, ...made, "3".padStart(64, "0")]) assert(tokens.get(token) !== undefined, token);
   });
 });
 
