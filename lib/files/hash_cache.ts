@@ -13,7 +13,7 @@ import { isGone } from "../os/deno_texts.ts";
 import { BoundedMap } from "../values/bounded_map.ts";
 import type { BackendHost } from "./backend.ts";
 import { digestFile, digestSmallFile, SMALL } from "./pieces.ts";
-import { fileNameOf } from "./safe_path.ts";
+import { environmentOf, fileNameOf } from "./safe_path.ts";
 
 /** Maximum number of digests that a thread caches. */
 const MAX_CACHED = 20_000;
@@ -21,6 +21,9 @@ const MAX_CACHED = 20_000;
 const LARGE = 1 << 20;
 /** Minimum age of a file's last change, in milliseconds, for its digest to be stored. */
 const SETTLED_MS = 2_000;
+
+/** How often a file that changes meanwhile is read: one that is always written, such as a log, never stays the same. */
+const MAX_ROUNDS = 3;
 
 /** A file in an environment. */
 interface Hashed {
@@ -61,7 +64,7 @@ export class HashCache {
 
   async #get(file: Hashed): Promise<string | undefined> {
     try {
-      for (;;) {
+      for (let round = 1;; round++) {
         const before = Deno.statSync(file.path);
         if (!before.isFile) return undefined;
         const identity = identityOf(before);
@@ -72,7 +75,10 @@ export class HashCache {
           (before.size <= SMALL ? digestSmallFile(file.path, this.#hashType) : undefined) ??
           await digestFile(file.path, this.#hashType);
         const after = Deno.statSync(file.path);
-        if (identityOf(after) !== identity) continue; // it changed while it was read
+        if (identityOf(after) !== identity) { // it changed while it was read
+          if (round < MAX_ROUNDS) continue;
+          return hash;
+        }
         const changed = Math.max(after.mtime?.getTime() ?? 0, after.ctime?.getTime() ?? 0);
         if (Date.now() - changed < SETTLED_MS) return hash;
         this.#cache.set(file.path, { identity, hash });
@@ -113,7 +119,7 @@ export class HashCache {
   /** Removes the digests on disk of files that `isThere` does not know. */
   async reap(isThere: (rel: string, saltenv: string) => Promise<boolean>): Promise<void> {
     for (const saltenv of await directoriesIn(this.#directory)) {
-      await reapIn(`${this.#directory}/${saltenv}`, "", (rel) => isThere(rel, decodeURIComponent(saltenv)));
+      await reapIn(`${this.#directory}/${saltenv}`, "", (rel) => isThere(rel, environmentOf(saltenv)));
     }
   }
 }

@@ -44,3 +44,12 @@ export async function followed(path: string): Promise<string> {
 export function fileNameOf(saltenv: string): string {
   return saltenv.replace(/[\\:/*?"<>|]/g, (char) => encodeURIComponent(char).replace("*", "%2A"));
 }
+
+/** The environment of which {@linkcode fileNameOf} made a name. */
+export function environmentOf(name: string): string {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name; // with a % of its own
+  }
+}

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { environmentOf } from "../files/safe_path.ts";
 import { namesIn } from "../os/directory_names.ts";
 import { describeError, messageOf } from "../errors.ts";
 import type { LockResult, UpdateOptions } from "../files/backend.ts";
@@ -102,15 +103,6 @@ export async function clearFileLists(
     }
   }
   return cleared;
-}
-
-/** The environment in the name of a stored list. */
-function environmentOf(name: string): string {
-  try {
-    return decodeURIComponent(name);
-  } catch {
-    return name; // with a % of its own
-  }
 }
 
 async function removeFile(path: string): Promise<void> {

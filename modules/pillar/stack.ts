@@ -4,6 +4,7 @@
  * @module
  */
 
+import { ANY_ENV, environmentDirectories } from "../../lib/files/env_directories.ts";
 import { globPaths } from "../../lib/os/glob_paths.ts";
 import { isFile } from "../../lib/os/file_kind.ts";
 import { loadYaml } from "../../lib/yaml/load.ts";
@@ -39,7 +40,7 @@ export const ext_pillar: PillarSource = pillarSource({
 });
 
 /** The configuration files that keywords choose. */
-function chosen(kwargs: ValueMap, { pillar, grains, opts }: PillarContext): string[] {
+function chosen(kwargs: ValueMap, { pillar, grains, opts, log, notes }: PillarContext): string[] {
   const named = opts.get("pillarenv") || opts.get("saltenv") || "base";
   const pillarenv = str(named);
   const sources = new Map([["pillar", pillar], ["grains", grains], ["opts", opts]]);
@@ -51,9 +52,16 @@ function chosen(kwargs: ValueMap, { pillar, grains, opts }: PillarContext): stri
     }
     if (!isMap(table)) throw new Error(`${str(keyword)} must be a map from values to configuration files`);
     const value = traverse(source, path.join(":")) ?? null;
-    const entry = table.get(value) ?? (value === pillarenv ? table.get("__env__") : undefined) ?? [];
+    const entry = table.get(value) ?? (value === pillarenv ? table.get(ANY_ENV) : undefined) ?? [];
     const files = Array.isArray(entry) ? entry : [entry];
-    return files.map((file) => pathOf(file).replaceAll("__env__", pillarenv));
+    return files.map(pathOf).flatMap((file) => {
+      if (!file.includes(ANY_ENV)) return [file];
+      const placed = environmentDirectories([file], pillarenv, { follow: false });
+      if (placed !== undefined) return placed;
+      log("warning", `The environment ${repr(pillarenv.slice(0, 100))} is not used for ${file}: it leads elsewhere`);
+      notes.changing("its environment is not used");
+      return [];
+    });
   });
 }
 

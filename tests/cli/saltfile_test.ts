@@ -84,21 +84,42 @@ const OWNERS: readonly (readonly [
   made: { file?: number; directory?: number; fileMode?: number; directoryMode?: number; link?: number },
   used: boolean,
 ])[] = [
-  ["root's file in root's directory", {}, true],
-  ["another user's file in root's directory", { file: NOBODY }, false],
-  ["root's file in another user's directory", { directory: NOBODY }, false],
-  ["a file that others may write", { fileMode: 0o646 }, false],
-  ["a directory that others may write", { directoryMode: 0o777 }, false],
-  ["a directory such as /tmp, and root's file", { directoryMode: 0o1777 }, true],
-  ["a directory such as /tmp, and another user's file", { directoryMode: 0o1777, file: NOBODY }, false],
-  ["a link of root's to root's file", { link: 0 }, true],
-  ["a link of root's to another user's file", { link: NOBODY }, false],
-  ["another user's link to root's file", { link: 0, directory: NOBODY }, false],
+  ["root uses a Saltfile in the current directory: root's file in root's directory", {}, true],
+  ["root ignores, and says so, a Saltfile in the current directory: another user's file in root's directory", {
+    file: NOBODY,
+  }, false],
+  ["root ignores, and says so, a Saltfile in the current directory: root's file in another user's directory", {
+    directory: NOBODY,
+  }, false],
+  [
+    "root ignores, and says so, a Saltfile in the current directory: a file that others may write",
+    { fileMode: 0o646 },
+    false,
+  ],
+  ["root ignores, and says so, a Saltfile in the current directory: a directory that others may write", {
+    directoryMode: 0o777,
+  }, false],
+  ["root uses a Saltfile in the current directory: a directory such as /tmp, and root's file", {
+    directoryMode: 0o1777,
+  }, true],
+  [
+    "root ignores, and says so, a Saltfile in the current directory: a directory such as /tmp, and another user's file",
+    { directoryMode: 0o1777, file: NOBODY },
+    false,
+  ],
+  ["root uses a Saltfile in the current directory: a link of root's to root's file", { link: 0 }, true],
+  ["root ignores, and says so, a Saltfile in the current directory: a link of root's to another user's file", {
+    link: NOBODY,
+  }, false],
+  ["root ignores, and says so, a Saltfile in the current directory: another user's link to root's file", {
+    link: 0,
+    directory: NOBODY,
+  }, false],
 ];
 
 for (const [what, made, used] of OWNERS) {
   Deno.test({
-    name: `root ${used ? "uses" : "ignores, and says so,"} a Saltfile in the current directory: ${what}`,
+    name: what,
     ignore: Deno.uid() !== 0,
     fn: () => {
       using place = new Place();

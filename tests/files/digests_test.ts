@@ -28,6 +28,36 @@ Deno.test("the digest of a file that changes while it is read is the digest of i
   assertEquals(await digest, hashBytes(last, "sha256").toHex());
 });
 
+Deno.test("a file that is always written is read a few times, and gets the digest of the last reading", async () => {
+  using place = new Place();
+  const path = `${place.root}/f`;
+  const cache = new HashCache(`${place.root}/hash`, "sha256", { log: () => {} });
+  Deno.writeFileSync(path, new Uint8Array(SMALL + 1));
+  const digest = cache.get({ path, saltenv: "base", rel: "f" });
+  const writing = { until: Date.now() + 5_000, ended: false };
+  const writer = (async () => {
+    while (!writing.ended && Date.now() < writing.until) {
+      Deno.writeFileSync(path, new Uint8Array([1]), { append: true });
+      await new Promise((resolve) => setTimeout(resolve, 0));
+    }
+  })();
+  assertEquals((await digest)?.length, 64);
+  assertEquals(Date.now() < writing.until, true, "it did not wait for the writer's end");
+  writing.ended = true;
+  await writer;
+});
+
+Deno.test("digests of an environment whose name has a % of its own are removed like others", async () => {
+  using place = new Place();
+  const cache = new HashCache(`${place.root}/hash`, "sha256", { log: () => {} });
+  Deno.mkdirSync(`${place.root}/hash/100%`, { recursive: true });
+  Deno.writeTextFileSync(`${place.root}/hash/100%/f.hash.sha256`, "x:y");
+  const asked: string[] = [];
+  await cache.reap((rel, saltenv) => Promise.resolve((asked.push(`${saltenv} ${rel}`), false)));
+  assertEquals(asked, ["100% f"]);
+  assertEquals([...Deno.readDirSync(`${place.root}/hash/100%`)], []);
+});
+
 Deno.test("a file with more bytes than the system reports is read to its end", async () => {
   assertEquals(Deno.statSync("/proc/version").size, 0);
   assertEquals(

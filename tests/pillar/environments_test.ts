@@ -126,3 +126,34 @@ Deno.test("a directory that the operator names for an environment may be a link,
     assertEquals(value, "{'from': 'dev'}");
     assertEquals(warnings, []);
   }));
+
+Deno.test("stack takes no environment of a request to a file out of the directory of __env__", () =>
+  withTemporaryDirectory(async (root) => {
+    for (const path of ["elsewhere", "stacks/dev"]) Deno.mkdirSync(`${root}/${path}`, { recursive: true });
+    Deno.writeTextFileSync(
+      `${root}/elsewhere/stack.cfg`,
+      `{% do __opts__ %}{% do salt['cmd.run']('touch ${root}/trapped') %}`,
+    );
+    Deno.writeTextFileSync(`${root}/stacks/dev/stack.cfg`, "x.yml\n");
+    Deno.writeTextFileSync(`${root}/stacks/dev/x.yml`, "from: dev\n");
+    Deno.symlinkSync(`${root}/elsewhere`, `${root}/stacks/link`);
+    const source = map({ stack: { "opts:pillarenv": { __env__: `${root}/stacks/__env__/stack.cfg` } } });
+    const { opts } = loadMasterConfig({
+      configDir: root,
+      readsFiles: false,
+      overrides: { root_dir: root, id: "m_master", pillar_roots: map({ base: [root] }), ext_pillar: [source] },
+    });
+    const warnings: string[] = [];
+    const host = masterPillarHost(opts, { log: SILENT_LOGGER, signal: new AbortController().signal });
+    const log = (level: string, message: string) => void (level === "warning" && warnings.push(message));
+    const pillar = async (pillarenv: string) =>
+      repr((await compilePillar(readPillarRequest(map({ pillarenv }), "web1"), { ...host, log })).pillar);
+    assertEquals(await pillar("dev"), "{'from': 'dev'}");
+    assertEquals(warnings, []);
+    for (const env of ["../elsewhere", "dev/../../elsewhere", "link"]) {
+      warnings.length = 0;
+      assertEquals(await pillar(env), "{}", env);
+      assertEquals([...Deno.readDirSync(root)].some(({ name }) => name === "trapped"), false, env);
+      assertStringIncludes(warnings.join(), "is not used");
+    }
+  }));
