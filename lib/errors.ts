@@ -191,18 +191,24 @@ export class UnavailableError extends Error {
   override name = "UnavailableError";
   /**
    * @param why.meant The function that was probably meant.
+   * @param why.state The state function that was probably meant.
    * @param why.planned Whether Salt has the function, and this program does not yet.
    * @param why.refusal Why its module does not serve this host.
    */
   constructor(
     readonly fun: string,
-    { nearest, planned, refusal }: {
+    { nearest, state, planned, refusal }: {
       readonly nearest?: string;
+      readonly state?: string;
       readonly planned?: boolean;
       readonly refusal?: string;
     } = {},
   ) {
-    const hint = nearest === undefined ? "" : ` Did you mean ${nearest}?`;
+    const hint = state !== undefined
+      ? ` ${state} is a state function: state.single ${state} …`
+      : nearest === undefined
+      ? ""
+      : ` Did you mean ${nearest}?`;
     const missing = planned
       ? `'${fun}' is not available: it is a function of Salt that is not built yet.`
       : `'${fun}' is not available.${hint}`;

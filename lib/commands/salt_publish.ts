@@ -108,13 +108,12 @@ async function dispatch(job: JobRequest, session: Session): Promise<number> {
 
 /** Reports the master's refusal or absence to the operator. */
 async function reportMaster(error: unknown, job: JobRequest, session: Session): Promise<number> {
-  const { io, log, print, opts } = session;
+  const { io, log, print } = session;
   if (error instanceof TargetError) {
-    const { NO_MINIONS_MATCHED, noMinionsHint } = await import("./no_minions_hint.ts");
+    const { NO_MINIONS_MATCHED } = await import("./no_minions_hint.ts");
     io.write(NO_MINIONS_MATCHED);
     if (!session.options.async) print(new Map());
-    const hint = noMinionsHint(job, new KeyStore(opts.pki_dir), opts);
-    io.writeError(`${hint}${await dataHint(job, session)}${NO_RETURN_TEXT}`);
+    io.writeError(`${await nobodyHint(job, session)}${NO_RETURN_TEXT}`);
     return EX_NO_MINIONS;
   }
   if (error instanceof RefusedError) {
@@ -142,6 +141,12 @@ async function fleetHere({ opts, log }: Session) {
   return acceptedFleet(opts, { keys: new KeyStore(opts.pki_dir), data });
 }
 
+/** Why nobody matches, as far as this host knows. */
+async function nobodyHint(job: JobRequest, session: Session): Promise<string> {
+  const { noMinionsHint } = await import("./no_minions_hint.ts");
+  return `${noMinionsHint(job, new KeyStore(session.opts.pki_dir), session.opts)}${await dataHint(job, session)}`;
+}
+
 /** Targets of ids need no data. */
 async function dataHint(job: JobRequest, session: Session): Promise<string> {
   if (["glob", "pcre", "list"].includes(job.tgtType)) return "";
@@ -167,7 +172,7 @@ async function preview(job: JobRequest, session: Session): Promise<number> {
   }
   session.print(minions);
   if (minions.length > 0) return 0;
-  session.io.writeError(NO_RETURN_TEXT);
+  session.io.writeError(`${await nobodyHint(job, session)}${NO_RETURN_TEXT}`);
   return EX_NO_MINIONS;
 }
 

@@ -1,11 +1,14 @@
 /**
- * One state of a run in one line. Source: Salt's highstate outputter (`state_output: terse`, `state_tabular`).
+ * One state of a run in one line. Source: Salt's highstate outputter (`state_output: terse`, `state_tabular`). Below it is
+ * why a state failed, which Salt leaves out, and its warnings, which Salt writes in front of it.
  * @module
  */
 
 import { formatPython } from "./python_format.ts";
 import { type ColourName, type Colours, sanitize, sanitizeLine } from "../text/terminal.ts";
 import type { StateResult } from "./state_return.ts";
+import { strip } from "../values/python_text.ts";
+import { splitLines } from "../text/split_lines.ts";
 import { str, truthy, type Value } from "../values/value.ts";
 
 /** The layout of the line. */
@@ -20,8 +23,22 @@ export interface TerseOptions {
   readonly tabular: boolean | string;
 }
 
-/** Formats a state. A layout that cannot be read is taken for `true`. */
-export function formatTerse(state: StateResult, { name, colour, color, profile, tabular }: TerseOptions): string {
+/** Formats a state: its line, and lines below it. A layout that cannot be read is taken for `true`. */
+export function formatTerse(state: StateResult, options: TerseOptions): string {
+  const { colour, color } = options;
+  const below = (text: string, by: ColourName) =>
+    splitLines(strip(sanitize(text))).map((line) => `${color[by]}${BELOW}${line}${color.ENDC}`);
+  return [
+    formatLine(state, options),
+    ...state.result === false ? below(str(state.comment), colour) : [],
+    ...(state.warnings ?? []).flatMap((warning) => below(`Warning: ${warning}`, "LIGHT_RED")),
+  ].join("\n");
+}
+
+/** The indentation of the lines below. */
+const BELOW = " ".repeat(8);
+
+function formatLine(state: StateResult, { name, colour, color, profile, tabular }: TerseOptions): string {
   const [module, , , fun] = state.comps;
   const shown = { name: sanitizeLine(name), module: sanitizeLine(module), fun: sanitizeLine(fun) };
   const start = color[colour];
@@ -34,21 +51,14 @@ export function formatTerse(state: StateResult, { name, colour, color, profile, 
   const time = profile && state.startTime !== undefined
     ? { started: sanitize(str(state.startTime)), duration: sanitize(str(state.duration)) }
     : undefined;
-  const warnings = state.warnings === undefined
-    ? ""
-    : `${color.LIGHT_RED}Warnings:\n${sanitize(state.warnings.join("\n"))}${color.ENDC}`;
   if (tabular === false) {
     const times = time === undefined ? "" : ` - Started: ${time.started} - Duration: ${time.duration} ms`;
     const { name, module, fun } = shown;
-    return `${warnings} ${start} Name: ${name} - Function: ${module}.${fun} - Result: ${
-      resultWord(state)
-    }${times}${color.ENDC}`;
+    return ` ${start} Name: ${name} - Function: ${module}.${fun} - Result: ${resultWord(state)}${times}${color.ENDC}`;
   }
   const times = time === undefined ? "" : `${time.started} [${padStart(time.duration, 7)} ms] `;
   const fullName = `${padStart(shown.module, 10)}.${padEnd(shown.fun, 10)}`;
-  return `${warnings === "" ? "" : `${warnings}\n`}${start}${times}${fullName} ${
-    resultWord(state).padEnd(7)
-  }   Name: ${shown.name}${color.ENDC}`;
+  return `${start}${times}${fullName} ${resultWord(state).padEnd(7)}   Name: ${shown.name}${color.ENDC}`;
 }
 
 /** The result of a state in one word. Source: Salt's highstate outputter. */

@@ -5,7 +5,8 @@
 
 import { UnavailableError } from "../errors.ts";
 import { collectDocs, type Documented } from "./docs.ts";
-import { nearestName } from "../text/nearest_name.ts";
+import { editDistance, nearestName } from "../text/nearest_name.ts";
+import { truncateList } from "../text/truncate.ts";
 import type { Value, ValueMap } from "../values/value.ts";
 
 /** The methods of a family of modules that are needed here. */
@@ -15,13 +16,15 @@ export interface Searched {
   problems(): ReadonlyMap<string, string>;
   /** The modules that do not serve this host, with the reason. */
   refusals(): ReadonlyMap<string, string>;
+  /** State functions, which one may have meant to call as if they were of this family. */
+  readonly states?: { all(): Promise<readonly { readonly name: string }[]> };
 }
 
 /** The description of a missing function. */
 export interface Unavailable {
   /** A text that the function does not exist, with a suggestion if the fields below are empty. */
   readonly error: UnavailableError;
-  /** The documentation of functions whose names begin with the given name. */
+  /** The documentation of the functions of modules whose names begin with the given one. Empty for a name with a dot. */
   readonly docs: ValueMap;
   /** The reason why its module could not be loaded; `undefined` if that is not the cause. */
   readonly problem: string | undefined;
@@ -42,17 +45,32 @@ export async function explainUnavailable(
   const all = await family.all();
   // A function of Salt that is not built is reported as such, even if names of other functions begin with its name.
   const planned = kind !== undefined && await isSaltFunction(name, kind);
-  const docs = planned ? new Map<Value, Value>() : collectDocs(all, [`${name}*`]);
+  const docs = planned || /\../.test(name) ? new Map<Value, Value>() : collectDocs(all, [`${name}*`]);
   const module = name.split(".", 1)[0];
   const [problem, refusal] = [family.problems().get(module), family.refusals().get(module)];
-  const found = (why: { nearest?: string; planned?: boolean; refusal?: string }): Unavailable => ({
+  const found = (why: { nearest?: string; state?: string; planned?: boolean; refusal?: string }): Unavailable => ({
     error: new UnavailableError(name, why),
     docs,
     problem,
   });
   if (docs.size > 0 || problem !== undefined || refusal !== undefined) return found({ refusal });
   if (planned) return found({ planned: true });
-  return found({ nearest: nearestName(name, all.map((one) => one.name)) });
+  const names = all.map((one) => one.name);
+  const nearest = nearestName(name, names);
+  const states = await family.states?.all() ?? [];
+  const state = nearestName(name, states.map((one) => one.name).filter((one) => !/\.mod_/.test(one)));
+  const isState = state !== undefined &&
+    (nearest === undefined || editDistance(name, state) < editDistance(name, nearest));
+  if (isState) return found({ state });
+  // Of several letters that are missing at the end, all belong to the same word.
+  const isNear = nearest !== undefined && editDistance(name, nearest) <= 2;
+  return found({ nearest: (isNear ? undefined : beginningWith(name, names)) ?? nearest });
+}
+
+/** The functions whose names begin with `name`, which has a dot: `pkg.install, pkg.install_all`. */
+function beginningWith(name: string, names: readonly string[]): string | undefined {
+  const those = /\../.test(name) ? names.filter((one) => one.startsWith(name)) : [];
+  return those.length === 0 ? undefined : truncateList(those);
 }
 
 async function isSaltFunction(name: string, kind: SaltFamily): Promise<boolean> {

@@ -55,10 +55,11 @@ const LOCAL_CASES: Readonly<Record<string, Case>> = {
     err: /^local: 1\/2 a: Clean, [\d.]+ ms\nlocal: 2\/2 b: Failed, [\d.]+ ms: Failure!\n$/,
     code: 1,
   },
-  "shows what begins like half a name": {
+  "shows what half a name may mean": {
     words: ["test.pin"],
-    out: /^local:\n {4}-+\n {4}test\.pin:\n {8}'test\.pin' is not available\.\n {4}test\.ping:\n/,
-    code: 1,
+    out: "",
+    err: "'test.pin' is not available. Did you mean test.ping?\n",
+    code: 255,
   },
   "shows how a function is called": {
     words: ["test.sleep"],

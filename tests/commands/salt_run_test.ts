@@ -171,10 +171,19 @@ Deno.test("an unknown function is reported as by Salt, and is a usage error", ()
     assertEquals((await run("manage.upp")).out, "'manage.upp' is not available. Did you mean manage.up?\n");
   }));
 
-Deno.test("a name without a function lists the functions", () =>
+Deno.test("a name without a function lists the functions, and a part of a name is taken for a mistake", () =>
   withFixture(async ({ run }) => {
-    const { code, out } = await run("jobs.list");
+    const { code, out } = await run("jobs");
     assertEquals(code, 64);
+    assertEquals(await run("state.orchestrat"), {
+      code: 64,
+      out: "'state.orchestrat' is not available. Did you mean state.orchestrate?\n",
+      err: "",
+    });
+    assertEquals(
+      (await run("jobs.list")).out,
+      "'jobs.list' is not available. Did you mean jobs.list_job, jobs.list_jobs, jobs.list_jobs_filter?\n",
+    );
     for (const name of ["jobs.list_job", "jobs.list_jobs", "jobs.list_jobs_filter"]) {
       assertStringIncludes(out, `${name}:\n`);
     }

@@ -146,6 +146,12 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   "previews a target of grains": { words: ["--preview-target", "-G", "kernel:Linux"], out: "- web1\n" },
   "previews a target": { words: ["--preview-target", "web*"], out: "- web1\n" },
+  "previews nothing, and says why": {
+    words: ["--preview-target", "web1,db1"],
+    out: "",
+    err: `The target was read as a glob. For a list of ids there is -L: -L 'web1,db1'\n${NOBODY}`,
+    code: 2,
+  },
   "previews nothing": { words: ["--preview-target", "x"], out: "", err: NOBODY, code: 2 },
   "summarises": {
     words: ["--summary", "web1", "cmd.run", "exit 3"],

@@ -174,6 +174,19 @@ DISPLAYS = [
     {"state_output": "filter", "arg": [{"__kwarg__": True, "exclude": "True,None"}]}, {"state_output": "filter_id", "arg": ["x", {"__kwarg__": True, "terse": "True,False"}]},
     {"state_output": "mixed", "state_verbose": False},
 ]
+
+
+def lines_below(value, options):
+    """Whether a state in one line failed or has a warning: ours has the reason and the warning below it."""
+    mode = options.get("state_output", "").lower()
+    terse = [options.get("state_output_terse", []), *(arg["terse"] for arg in options.get("arg", []) if "terse" in arg)]
+    if value is ORCHESTRATED:
+        return any("False" in results for results in terse)
+    if value not in (ALL, TOGETHER) or options.get("state_verbose") is False:
+        return False
+    return mode.startswith(("terse", "mixed", "changes")) or (mode.startswith("filter") and any(terse))
+
+
 NAMES = ["true", "false", "/bin/true", "/bin/false"]
 TOGETHER = run(*(
     state(f"cmd_|-mixed results_|-{name}_|-run", i, not name.endswith("false"), changes={"pid": i} if i != 1 else {}) for i, name in enumerate(NAMES)
@@ -189,10 +202,10 @@ else:
         add("highstate", value)
     for display in DISPLAYS[1:]:
         for value in (ALL, ORCHESTRATED):
-            add("highstate", value, **display)
+            add("highstate", value, differs=lines_below(value, display), **display)
     for more in ({}, {"state_output": "terse_id"}, {"state_output": "terse", "state_tabular": True}, {"state_output_pct": True}):
         for value in (TOGETHER, ALL, {"m1": {"x": 1}}):
-            add("highstate", value, state_compress_ids=True, **more)
+            add("highstate", value, differs=lines_below(value, more), state_compress_ids=True, **more)
 
     ODD = run(state("test_|-a_|-a_|-nop", 0, result="odd"), SAME)
     UNREADABLE = run(state("test_|-a_|-a_|-nop", 0, changes="absent"))["m1"]

@@ -75,6 +75,42 @@ Deno.test("table shows all lines of a long cell, and all cells of a long row", (
   ]);
 });
 
+Deno.test("a state in one line that failed has its reason below it, and warnings are below, too", () => {
+  const state = (number: number, more: Record<string, unknown>) => ({
+    __run_num__: number,
+    result: true,
+    comment: "fine",
+    changes: {},
+    ...more,
+  });
+  const run = toValue({
+    m1: {
+      "cmd_|-bad_|-exit 4_|-run": state(0, { result: false, comment: "Command run\nwith 4\u001b[2J" }),
+      "no_|-states_|-states_|-None": state(1, { result: false, comment: "No Top file" }),
+      "test_|-good_|-good_|-nop": state(2, { warnings: ["careful\nnow", "twice"] }),
+    },
+  });
+  const lines = (state_tabular: boolean) => {
+    const states = stateDisplay({ ...DEFAULTS, state_output: "terse", state_tabular });
+    return formatOutput(run, { out: "highstate", color: false, states }).split("\n").slice(1, 9);
+  };
+  assertEquals(lines(false), [
+    "  Name: exit 4 - Function: cmd.run - Result: Failed",
+    "        Command run",
+    "        with 4\\x1b[2J",
+    "  Name: states - Function: no.None - Result: Failed",
+    "        No Top file",
+    "  Name: good - Function: test.nop - Result: Clean",
+    "        Warning: careful",
+    "        now",
+  ]);
+  assertEquals(lines(true).slice(0, 3), [
+    "       cmd.run        Failed    Name: exit 4",
+    "        Command run",
+    "        with 4\\x1b[2J",
+  ]);
+});
+
 Deno.test("highstate shows an unreadable layout as aligned lines", () => {
   const run = toValue({ m1: { "test_|-a_|-a_|-nop": { __run_num__: 0, result: true, comment: "", changes: {} } } });
   for (const state_tabular of ["{9}", "{", "{6[nothing]}", "{1:%d}", "{name}"]) {
