@@ -32,7 +32,7 @@ Deno.test("a file that is always written is read a few times, and gets the diges
   using place = new Place();
   const path = `${place.root}/f`;
   const cache = new HashCache(`${place.root}/hash`, "sha256", { log: () => {} });
-  Deno.writeFileSync(path, new Uint8Array(SMALL + 1));
+  Deno.writeFileSync(path, new Uint8Array(16 << 20)); // large enough that each reading meets a change
   const digest = cache.get({ path, saltenv: "base", rel: "f" });
   const writing = { until: Date.now() + 5_000, ended: false };
   const writer = (async () => {
