@@ -161,6 +161,15 @@ Deno.test("names of 1,024 characters and passwords of 4,096 are accepted, and no
   }, system);
 });
 
+Deno.test("a user who may choose how long a token lives chooses at most ten years", async () => {
+  await withAuth({ token_expire_user_override: true }, async (auth) => {
+    const load = login("fred").set("token_expire", 1e12);
+    const expire = Number((await auth.makeToken(load)).get("expire"));
+    const years = (expire - Date.now() / 1000) / (365 * 86_400);
+    assertEquals(Math.round(years * 1000) / 1000, 10);
+  });
+});
+
 Deno.test("a system that external_auth does not name is not asked, though it is built", async () => {
   let asked = 0;
   const system: EauthModule = { authenticate: () => (asked++, Promise.resolve({ groups: [] })) };

@@ -38,7 +38,9 @@ Deno.test("without a rule no function of the master is allowed, also none that i
   assertEquals([call(["@wheel"], "key.list_all"), call(["@wheel"], "key.a.b")], [true, "syntax"]);
   const rule = (key: string) => [toValue({ [key]: ["key.list_all", "list_all"] })];
   assertEquals(["@wheel", "@wheels", "@key"].map((key) => call(rule(key), "key.list_all")), [true, true, true]);
-  for (const key of ["wheel", "key", "@runner", "@other"]) assertEquals(call(rule(key), "key.list_all"), false, key);
+  for (const key of ["wheel", "key", "xwheel", "xkey", "@runner", "@other"]) {
+    assertEquals(call(rule(key), "key.list_all"), false, key);
+  }
 });
 
 Deno.test("a name of a user matches itself, a glob or a whole regular expression; a rule never more than Salt's would", () => {

@@ -58,6 +58,26 @@ Deno.test("digests of an environment whose name has a % of its own are removed l
   assertEquals([...Deno.readDirSync(`${place.root}/hash/100%`)], []);
 });
 
+Deno.test("a digest is that of one state of the file, also if it changes just after it was read", async () => {
+  using place = new Place();
+  const path = `${place.root}/f`;
+  const cache = new HashCache(`${place.root}/hash`, "sha256", { log: () => {} });
+  Deno.writeTextFileSync(path, "first");
+  const { statSync } = Deno;
+  let looks = 0;
+  Deno.statSync = (of) => {
+    // The second look is the one after it was read.
+    if (of === path && ++looks === 2) Deno.writeTextFileSync(path, "second state");
+    return statSync(of);
+  };
+  try {
+    const last = new TextEncoder().encode("second state");
+    assertEquals(await cache.get({ path, saltenv: "base", rel: "f" }), hashBytes(last, "sha256").toHex());
+  } finally {
+    Deno.statSync = statSync;
+  }
+});
+
 Deno.test("a file with more bytes than the system reports is read to its end", async () => {
   assertEquals(Deno.statSync("/proc/version").size, 0);
   assertEquals(

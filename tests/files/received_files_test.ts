@@ -1,5 +1,5 @@
 import { pushedFiles, receivePiece } from "../../lib/files/received_files.ts";
-import { assertEquals } from "../support/assert.ts";
+import { assertEquals, assertRejects } from "../support/assert.ts";
 import { withTemporaryDirectory } from "../support/temporary_directory.ts";
 import { filesBelow } from "../support/tree.ts";
 
@@ -77,4 +77,23 @@ Deno.test("a pushed file goes through no link that leads out of the minion's dir
     assertEquals([textAt(`${cachedir}/x`), textAt(`${cachedir}/minions/m2/files/x`)], [undefined, undefined]);
     // A link within it is one of its own directories.
     assertEquals([await push("in/a", 3), textAt(`${files}/own/a`)], [true, "xyz"]);
+  }));
+
+Deno.test("what is in the way of a pushed file refuses it; any other failure is an error", () =>
+  withTemporaryDirectory(async (cachedir) => {
+    const { open } = Deno;
+    const coded = (code: string) => Object.assign(new Error(code), { code });
+    const push = (error: Error) => {
+      Deno.open = () => Promise.reject(error);
+      const data = new Uint8Array(3);
+      return receivePiece({ cachedir, id: "m1" }, { path: "a", loc: 0, data, size: 3 }).finally(() => Deno.open = open);
+    };
+    const { NotFound, NotADirectory, AlreadyExists, IsADirectory, FilesystemLoop, PermissionDenied } = Deno.errors;
+    for (const kind of [NotFound, NotADirectory, AlreadyExists, IsADirectory, FilesystemLoop]) {
+      assertEquals(await push(new kind("in the way")), false, kind.name);
+    }
+    assertEquals(await push(coded("ENAMETOOLONG")), false);
+    for (const error of [coded("ENOSPC"), new PermissionDenied("no"), new Error("ENAMETOOLONG")]) {
+      await assertRejects(() => push(error), Error, error.message);
+    }
   }));

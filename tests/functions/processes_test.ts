@@ -3,11 +3,11 @@ import { TimeBudget } from "../../lib/os/time_budget.ts";
 import { type FunctionMessage, packFunctionJob, unpackOutcome } from "../../lib/functions/messages.ts";
 import { FunctionProcesses } from "../../lib/functions/processes.ts";
 import { isFile } from "../../lib/os/file_kind.ts";
-import { setTimeout } from "../../lib/os/timers.ts";
 import { isAlive, readNotes } from "../../lib/jobs/proc_notes.ts";
 import { map, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
+import { SkippedTime } from "../support/skipped_time.ts";
 import { testServices } from "../support/fleet/services.ts";
 
 const CLOSE = () => new TimeBudget(10_000);
@@ -182,14 +182,8 @@ Deno.test("a wheel function is ended after two minutes, as lost; a runner may ta
   }
   const processes = new FunctionProcesses({ opts: packOpts("master", opts), log, fire: () => Promise.resolve() });
   const states = new Map<string, string>();
-  const { now } = performance;
-  /** The timers of this process see the time that has passed so far, and `ms` more. */
-  const skip = async (ms: number) => {
-    performance.now = () => now.call(performance) + ms;
-    await new Promise<void>((resolve) => setTimeout(resolve, 1));
-  };
+  using time = new SkippedTime();
   try {
-    const started = now.call(performance);
     for (const [i, kind] of (["wheel", "runner"] as const).entries()) {
       const path = `${services.root}/${kind}`;
       const jid = `2024010203040500002${i}`;
@@ -197,19 +191,85 @@ Deno.test("a wheel function is ended after two minutes, as lost; a runner may ta
       processes.take({ key: kind, job: packFunctionJob(job) }, ({ state }) => states.set(kind, state));
       await eventually(() => isFile(path), { what: `the ${kind} function` });
     }
-    const passed = now.call(performance) - started;
-    await skip(119_000 - passed);
-    await new Promise<void>((resolve) => setTimeout(resolve, 100));
+    await time.to(110_000);
     assertEquals([...states], [["wheel", "taken"], ["runner", "taken"]]);
-    await skip(121_000);
+    await time.to(180_000);
     await eventually(() => states.get("wheel") === "lost", { what: "the end of the wheel function" });
-    assertStringIncludes(
-      services.logged.join("\n"),
-      "wheel slow.wait with jid 20240102030405000020 is lost: it was ended by SIGKILL",
-    );
+    const line = "wheel slow.wait with jid 20240102030405000020 is lost: it was ended by SIGKILL";
+    assertStringIncludes(services.logged.join("\n"), line);
     assertEquals(states.get("runner"), "taken");
   } finally {
-    performance.now = now;
     await processes.close(new TimeBudget(0)); // the runner never ends by itself
+  }
+});
+
+/** Every process that is started meanwhile runs this script instead. */
+async function withScript(script: string, act: () => Promise<void>): Promise<void> {
+  const { Command } = Deno;
+  Deno.Command = class extends Command {
+    constructor(_command: string | URL, options?: Deno.CommandOptions) {
+      super("/bin/sh", { ...options, args: ["-c", script] });
+    }
+  };
+  try {
+    await act();
+  } finally {
+    Deno.Command = Command;
+  }
+}
+
+Deno.test("16 runners and 4 wheel functions run at a time, 1,000 and 8 wait, and others are refused", async () => {
+  using services = await testServices();
+  const processes = new FunctionProcesses({
+    opts: packOpts("master", services.opts),
+    log: services.log,
+    fire: () => Promise.resolve(),
+  });
+  const refused: string[] = [];
+  const take = (kind: "runner" | "wheel", count: number) => {
+    for (let i = 0; i < count; i++) {
+      const job = { kind, fun: "test.arg", args: [], kwargs: new Map(), jid: `${kind}${i}`, user: "ann" };
+      processes.take({ key: `${kind} ${i}`, job: packFunctionJob(job) }, ({ state }) => {
+        if (state === "full") refused.push(`${kind} ${i}`);
+      });
+    }
+  };
+  await withScript("exec cat > /dev/null", async () => {
+    take("runner", 1_017);
+    take("wheel", 13);
+    assertEquals(
+      processes.describe(),
+      "16 runner functions running, 1000 waiting; 4 wheel functions running, 8 waiting",
+    );
+    assertEquals(refused, ["runner 1016", "wheel 12"]);
+    await processes.close(CLOSE());
+  });
+});
+
+Deno.test("a process that announces an outcome of more than 256 MiB is ended; what it prints is logged up to 16 KiB", async () => {
+  for (
+    const [script, reason] of [
+      ["printf '\\020\\000\\000\\001\\001'; sleep 600", "it was ended by SIGKILL"],
+      ["head -c 100000 /dev/zero | tr '\\0' x >&2; exit 3", "it ended with 3"],
+    ]
+  ) {
+    using services = await testServices();
+    const fired: ValueMap[] = [];
+    const processes = new FunctionProcesses({
+      opts: packOpts("master", services.opts),
+      log: services.log,
+      fire: (_tag, data) => Promise.resolve(void fired.push(data)),
+    });
+    await withScript(script, async () => {
+      const job = { kind: "runner" as const, fun: "test.arg", args: [], kwargs: new Map(), jid: "j", user: "ann" };
+      await new Promise<void>((resolve) =>
+        processes.take({ key: "k", job: packFunctionJob(job) }, ({ state }) => state === "lost" && resolve())
+      );
+      await processes.close(CLOSE());
+    });
+    assertEquals([fired[0].get("success"), fired[0].get("retcode")], [false, 1]);
+    assertStringIncludes(String(fired[0].get("return")), reason);
+    const printed = services.logged.find((line) => line.includes("xxx")) ?? "";
+    assertEquals(printed.replace(/[^x]/g, "").length, reason.startsWith("it ended") ? 16_384 : 0);
   }
 });

@@ -16,6 +16,7 @@ import { FunctionRequests } from "../../lib/functions/requests.ts";
 import { encode } from "../../lib/values/msgpack.ts";
 import { map, type Value } from "../../lib/values/value.ts";
 import { assertEquals, assertRejects, assertThrows } from "../support/assert.ts";
+import { SkippedTime } from "../support/skipped_time.ts";
 
 const JOB: FunctionJob = {
   kind: "wheel",
@@ -78,6 +79,18 @@ Deno.test("a function that is not run, or whose process is lost, is refused with
       assertEquals([error.kind, error.message], ["SaltMasterError", text]);
     }
   }
+});
+
+Deno.test("a function that has not ended after five minutes is refused: its client has given up", async () => {
+  const asking = new Asking();
+  using time = new SkippedTime();
+  let over = false;
+  const called = assertRejects(() => asking.requests.call(JOB).finally(() => over = true), RefusedError);
+  asking.tell("taken");
+  await time.to(290_000);
+  assertEquals(over, false);
+  await time.to(400_000);
+  await called;
 });
 
 Deno.test("messages of functions are what they were packed from", () => {

@@ -29,4 +29,12 @@ Deno.test("a signature needs a private key that signs, and a public key that is 
     await assertRejects(() => signMasterKey({ ...options, autoCreate: true }), KeyError, "No usable public-key found");
     Deno.copyFileSync(`${pkiDir}/master_sign.pub`, `${pkiDir}/master.pub`);
     assertEquals([await signMasterKey(options), await signMasterKey(options)], [true, false]);
+    // Everybody may read it: minions get it.
+    assertEquals((Deno.statSync(`${pkiDir}/master_pubkey_signature`).mode ?? 0) & 0o7777, 0o644);
+    // Keys elsewhere are used as they are named.
+    Deno.mkdirSync(`${pkiDir}/elsewhere`);
+    const [pub, priv] = ["pub", "pem"].map((end) => `${pkiDir}/elsewhere/k.${end}`);
+    for (const [end, path] of [["pub", pub], ["pem", priv]]) Deno.renameSync(`${pkiDir}/master_sign.${end}`, path);
+    const named = { ...options, pub, priv, signaturePath: `${pkiDir}/elsewhere` };
+    assertEquals(await signMasterKey(named), true);
   }));
