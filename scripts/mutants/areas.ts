@@ -153,7 +153,12 @@ export const GUARDED_ROOMS: Readonly<Record<string, readonly string[]>> = {
   ],
   filesystem: [],
   functions: [],
-  git_remotes: [],
+  git_remotes: [
+    "tests/fileserver/gitfs_refs_test.ts",
+    "tests/fileserver/gitfs_choices_test.ts",
+    "tests/fileserver/gitfs_base_test.ts",
+    "tests/fileserver/gitfs_test.ts",
+  ],
   keys: [],
   pillar: [],
 };

@@ -88,6 +88,11 @@ Deno.test("a call on the master is allowed by the rules of its user alone; the b
       assertEquals(await call(user, master("wheel", "key")), "SaltInvocationError", user);
     }
     const error = await assertRejects(() => callers.forMasterCall(sent("file:fred"), deleted), RefusedError);
+    const odd = await assertRejects(
+      () => callers.forMasterCall(sent("file:fred"), master("wheel", "key")),
+      RefusedError,
+    );
+    assertEquals(odd.message, "A command invocation error occurred: Check syntax.");
     assertEquals(error.message, "Authorization error occurred: user fred may not run the wheel key.delete.");
   }));
 

@@ -249,7 +249,7 @@ Deno.test("16 runners and 4 wheel functions run at a time, 1,000 and 8 wait, and
 Deno.test("a process that announces an outcome of more than 256 MiB is ended; what it prints is logged up to 16 KiB", async () => {
   for (
     const [script, reason] of [
-      ["printf '\\020\\000\\000\\001\\001'; sleep 600", "it was ended by SIGKILL"],
+      ["printf '\\020\\000\\000\\001\\001'; exec sleep 600", "it was ended by SIGKILL"],
       ["head -c 100000 /dev/zero | tr '\\0' x >&2; exit 3", "it ended with 3"],
     ]
   ) {

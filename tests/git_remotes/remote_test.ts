@@ -129,6 +129,14 @@ Deno.test("git runs no program for the URL of a remote, also where its configura
     assertEquals(names(root).includes("ran"), false);
   }));
 
+Deno.test("a commit is named by its hash, or the beginning of it, and by nothing else that git would take for one", () =>
+  withRemote(async (remote) => {
+    const commit = await fetched(remote);
+    assertEquals([await remote.commit(commit), await remote.commit(commit.slice(0, 8))], [commit, commit]);
+    const names = ["HEAD", "FETCH_HEAD", "main", "@", "--all", "", commit.slice(0, 3), `${commit}~0`, `${commit}\n`];
+    for (const name of names) assertEquals(await remote.commit(name), undefined, JSON.stringify(name));
+  }));
+
 Deno.test("an object that is missing is an error that names it, and leaves no file", () =>
   withRemote(async (remote) => {
     await fetched(remote);

@@ -5,20 +5,32 @@
 
 import { setTimeout } from "../../lib/os/timers.ts";
 
-/** Makes the timers of this process see a later time, until it is disposed of. */
+/** Milliseconds between two looks of the thread at its timers. */
+const LOOK_MS = 20;
+
+/**
+ * Makes the timers of this thread (lib/os/timers.ts) see a later time, until it is disposed of. Nothing may use `AbortSignal.timeout`
+ * by itself meanwhile: such signals come at once.
+ */
 export class SkippedTime implements Disposable {
   readonly #now = performance.now;
+  readonly #timeout = AbortSignal.timeout;
   readonly #started = performance.now();
+
+  constructor() {
+    // The thread would sleep until its next timer is due by the real clock.
+    AbortSignal.timeout = (ms) => this.#timeout.call(AbortSignal, Math.min(ms, LOOK_MS));
+  }
 
   /** From now on it is `ms` milliseconds after the start. Resolves when the timers that are due have run. */
   async to(ms: number): Promise<void> {
     const skipped = ms - (this.#now.call(performance) - this.#started);
     performance.now = () => this.#now.call(performance) + skipped;
-    // A timer of the thread makes it look at all of them.
-    for (const waitMs of [1, 100]) await new Promise<void>((resolve) => setTimeout(resolve, waitMs));
+    await new Promise<void>((resolve) => setTimeout(resolve, 5 * LOOK_MS));
   }
 
   [Symbol.dispose](): void {
     performance.now = this.#now;
+    AbortSignal.timeout = this.#timeout;
   }
 }
