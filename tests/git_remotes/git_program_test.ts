@@ -8,7 +8,8 @@ import { gitfsRemotes } from "../../lib/git_remotes/remote_options.ts";
 import { GitRemote } from "../../lib/git_remotes/remote.ts";
 import { fileAt, LINK_MODE } from "../../lib/git_remotes/tree.ts";
 import { isFile } from "../../lib/os/file_kind.ts";
-import { assertEquals, assertRejects } from "../support/assert.ts";
+import { assertEquals, assertRejects, assertThrows } from "../support/assert.ts";
+import { toValue } from "../../lib/values/value.ts";
 import { eventually } from "../support/eventually.ts";
 import { SearchPath } from "../support/search_path.ts";
 import { SkippedTime } from "../support/skipped_time.ts";
@@ -134,4 +135,18 @@ Deno.test("a path of a commit leads over a hundred links to its file, and over n
     return fileAt({ files, dirs: [], links: texts }, "l0")?.oid;
   };
   assertEquals([chain(1), chain(100), chain(101)], ["1".repeat(40), "1".repeat(40), undefined]);
+});
+
+Deno.test("gitfs refuses a remote that would send a password without TLS, or whose name leads to another directory", () => {
+  const made = (remote: unknown, more: Record<string, unknown> = {}) => {
+    const overrides = { root_dir: "/nonexistent", id: "m_master", gitfs_remotes: [toValue(remote)], ...more };
+    return gitfsRemotes(loadMasterConfig({ configDir: "/nonexistent", readsFiles: false, overrides }).opts, () => {});
+  };
+  const login = { gitfs_user: "u", gitfs_password: "p" };
+  assertThrows(() => made("http://127.0.0.1/x", login), Error, "authentication over HTTP without TLS");
+  assertEquals(made("http://127.0.0.1/x", { ...login, gitfs_insecure_auth: true }).length, 1);
+  assertEquals(made("https://127.0.0.1/x", login).length, 1);
+  for (const name of ["..", "a/b"]) {
+    assertThrows(() => made({ "https://127.0.0.1/x": [{ name }] }), Error, "its name cannot name a directory");
+  }
 });
