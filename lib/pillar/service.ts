@@ -10,6 +10,7 @@ import { decode, encode } from "../values/msgpack.ts";
 import { PillarCache } from "./pillar_cache.ts";
 import type { MasterOpts } from "../config/options.ts";
 import { masterTops } from "./master_tops.ts";
+import { isThere } from "../os/file_kind.ts";
 import { mergeMaps } from "../values/dict_merge.ts";
 import { PillarReads } from "./reads.ts";
 import type { PillarHost } from "./host.ts";
@@ -57,7 +58,11 @@ export class PillarService {
     const facts = { grains: request.grains, own: ownOptions(request) };
     const usesCache = isPlain && !this.#opts.pillar_cache && request.extraMinionData.size === 0;
     const known = usesCache ? this.#pillars.find(cacheKey, facts) : undefined;
-    if (known !== undefined) return known;
+    if (known !== undefined) {
+      // Salt stores a pillar at each request: after `cache.clear_pillar` targets by pillar find the minion again.
+      if (this.#isMissing(key, request)) this.#store(key, request, { pillar: asPillar(known), bytes: known });
+      return known;
+    }
     const { pillar, reads } = await compilePillar(request, this.#host, this.#files);
     const packed = this.#packed(request.id, pillar);
     if (packed.tooLarge) return packed.bytes;
@@ -77,8 +82,7 @@ export class PillarService {
 
   #overridden(cached: Uint8Array, { override }: PillarRequest): Uint8Array {
     const { opts } = this.#host;
-    const pillar = decode(cached, "wire");
-    const merged = mergeMaps(isMap(pillar) ? pillar : new Map(), override, {
+    const merged = mergeMaps(asPillar(cached), override, {
       strategy: opts.pillar_source_merging_strategy,
       renderer: opts.renderer,
       mergeLists: opts.pillar_merge_lists,
@@ -120,6 +124,17 @@ export class PillarService {
     }
   }
 
+  /** Whether the data cache should have the pillar, and has none. */
+  #isMissing(key: string, { pillarenv }: PillarRequest): boolean {
+    const { minion_data_cache, cachedir } = this.#opts;
+    if (!minion_data_cache || pillarenv !== null) return false;
+    try {
+      return !isThere(`${cachedir}/pillar/${key}.p`);
+    } catch {
+      return true; // storing it reports what is wrong
+    }
+  }
+
   #drop(key: string): void {
     this.#pillars.drop(key);
     try {
@@ -128,4 +143,9 @@ export class PillarService {
       if (!(error instanceof Deno.errors.NotFound)) throw error;
     }
   }
+}
+
+function asPillar(packed: Uint8Array): ValueMap {
+  const pillar = decode(packed, "wire");
+  return isMap(pillar) ? pillar : new Map();
 }

@@ -131,6 +131,16 @@ Deno.test("values of the caller are used only for that request", async () => {
   });
 });
 
+Deno.test("a pillar whose entry of the data cache was removed is stored again at the next request", async () => {
+  await withService({}, async ({ ask, cachedir, rendered }) => {
+    const path = `${cachedir}/pillar/web1.p`;
+    Deno.removeSync(path);
+    assertEquals(await ask(), DEBIAN);
+    assertEquals(rendered(), [], "the pillar in memory is still valid");
+    assertEquals(repr(decode(Deno.readFileSync(path), "disk")), DEBIAN);
+  });
+});
+
 Deno.test("a master without a minion data cache writes no pillar to its disk", async () => {
   await withService({ minion_data_cache: false }, async ({ ask, cachedir }) => {
     assertEquals(await ask({ id: "web2" }), DEBIAN);
