@@ -6,15 +6,16 @@
 
 import { removeIfExists } from "../os/atomic_file.ts";
 import { isAlive, leaveNote, readNotes } from "../jobs/proc_notes.ts";
-import type { ValueMap } from "../values/value.ts";
+import { stamp } from "../bus/event.ts";
+import type { Value, ValueMap } from "../values/value.ts";
 
 /**
  * Records that this process runs a runner.
- * @param data The data of the event `new`: `fun`, `jid`, `user`, `fun_args`.
+ * @param data The data of the event `new`: `fun`, `jid`, `user`, `fun_args`; the file has `_stamp` too.
  * @returns A function that removes the file. If the file cannot be written, that is ignored: nothing depends on it.
  */
 export function noteRunner(cachedir: string, data: ValueMap): () => void {
-  return leaveNote(cachedir, new Map(data).set("pid", Deno.pid));
+  return leaveNote(cachedir, stamp<Value>(data).set("pid", Deno.pid));
 }
 
 /** The runners that are running, the oldest first. Removes the files of processes that have ended. */

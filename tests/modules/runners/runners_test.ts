@@ -12,9 +12,9 @@ import { RUNNERS } from "../../../modules/runners/_built_in.ts";
 import { WHEEL } from "../../../modules/wheel/_built_in.ts";
 import { KeyManager } from "../../../lib/keys/manager.ts";
 import { noteRunner, runningRunners } from "../../../lib/client/runner_notes.ts";
-import { isMap, map, repr, toValue, type Value, type ValueMap } from "../../../lib/values/value.ts";
+import { isMap, map, repr, str, toValue, type Value, type ValueMap } from "../../../lib/values/value.ts";
 import { VERSION } from "../../../lib/version.ts";
-import { assert, assertEquals, assertRejects, assertThrows } from "../../support/assert.ts";
+import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "../../support/assert.ts";
 import files from "../../corpus/job_cache.json" with { type: "json" };
 import { fromTyped, readCorpus, type Typed } from "../../support/typed_values.ts";
 import { batchState } from "../../support/fleet/batch_state.ts";
@@ -296,10 +296,9 @@ Deno.test("jobs.master lists running runners, and removes ended ones", () =>
   withFixture(async ({ call, root }) => {
     const forget = noteRunner(root, map({ fun: "runner.test.sleep", jid: JID, user: "root", fun_args: [9] }));
     const dead = noteRunner(root, map({ jid: "20240102030405000002" }));
-    assertEquals((await call("jobs.master") as ValueMap[]).map((note) => note.get("jid")), [
-      JID,
-      "20240102030405000002",
-    ]);
+    const listed = await call("jobs.master") as ValueMap[];
+    assertEquals(listed.map((note) => note.get("jid")), [JID, "20240102030405000002"]);
+    for (const note of listed) assertMatch(str(note.get("_stamp") ?? null), /^\d{4}-\d\d-\d\dT[\d:.]+\+00:00$/);
     dead();
     Deno.writeFileSync(`${root}/proc/20240102030405000003`, new Uint8Array());
     assertEquals(runningRunners(root).length, 1);
