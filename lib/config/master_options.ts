@@ -102,7 +102,7 @@ function makeMasterOptions() {
     minion_data_cache: bool(true, "Whether the grains and pillar of minions are kept on disk."),
     minion_data_cache_events: bool(true, "Whether a change of a minion's grains or pillar fires an event."),
     preserve_minion_cache: bool(false, "Whether a minion's data survives the deletion of its key."),
-    loop_interval: float(60, "Seconds between two rounds of Maintenance.", { min: 0.1 }),
+    loop_interval: float(60, "Seconds between two rounds of Maintenance; less than 0.05 counts as 0.05.", { min: 0 }),
     maintenance_interval: notNeeded(
       int(
         3600,
@@ -189,8 +189,8 @@ function makeMasterOptions() {
       "Whether a signature that was made beforehand is sent, instead of a new one for each reply.",
     ),
     master_pubkey_signature: str(
-      "master_pubkey_signature",
-      "File in the pki directory with the signature that was made beforehand.",
+      null,
+      "File in the pki directory with the signature that was made beforehand; unset: `master_pubkey_signature`.",
     ),
     key_pass: planned(str(null, "Passphrase of the master's private key.")),
     key_cache: notNeeded(str("", "Accepted for compatibility with Salt: the list of accepted keys needs no cache.")),

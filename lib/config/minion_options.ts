@@ -163,7 +163,7 @@ function makeMinionOptions() {
       min: 0,
     }),
     retry_dns_count: int(null, "Look-ups of the master's name before the minion ends; unset: no limit.", { min: 1 }),
-    loop_interval: float(1, "Seconds between two checks of the timers.", { min: 0.1 }),
+    loop_interval: float(1, "Seconds between two checks of the timers.", { min: 0 }),
     ping_interval: int(0, "Minutes between two `minion_ping` events; 0: none.", { min: 0 }),
     encryption_algorithm: choice(
       "OAEP-SHA1",
@@ -234,7 +234,7 @@ function makeMinionOptions() {
     sudo_user: planned(str("", "User that jobs are run as through sudo.")),
     "return": planned(any("", "Returner for every job.")),
     mine_enabled: planned(bool(true, "Whether the mine is filled.")),
-    mine_interval: planned(int(60, "Minutes between two updates of the mine.", { min: 1 })),
+    mine_interval: planned(int(60, "Minutes between two updates of the mine.")),
     mine_functions: planned(any(null, "Functions whose results fill the mine.")),
     beacons: planned(any(new Map(), "Beacons: watches on this host.")),
     ...MINION_STATE_OPTIONS,

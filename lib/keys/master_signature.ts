@@ -10,6 +10,9 @@ import { KeyError } from "../errors.ts";
 import { loadOrCreateKeyPair, loadPrivateKey, movedMasterKey } from "./pair.ts";
 import { PublicKey, type SigningAlgorithm } from "../crypto/rsa.ts";
 
+/** Name of the signature's file if `master_pubkey_signature` is unset. */
+export const SIGNATURE_NAME = "master_pubkey_signature";
+
 /** Options of {@linkcode signMasterKey}. */
 export interface MasterSignatureOptions {
   /** The pki directory: the master's public key if `pub` is unset, and the signing key if `priv` is unset. */
@@ -18,8 +21,8 @@ export interface MasterSignatureOptions {
   readonly id: string;
   /** Name of the signing key (`master_sign_key_name`). */
   readonly signKeyName: string;
-  /** Name of the signature's file (`master_pubkey_signature`). */
-  readonly signatureName: string;
+  /** Name of the signature's file (`master_pubkey_signature`); null: {@linkcode SIGNATURE_NAME}. */
+  readonly signatureName: string | null;
   /** The algorithm; minions verify with the one that they asked for, by default SHA1. */
   readonly algorithm: SigningAlgorithm;
   /** Bits of a new signing key. */
@@ -53,7 +56,7 @@ export async function signMasterKey(options: MasterSignatureOptions): Promise<bo
   if (pub === undefined) throw new KeyError("No usable public-key found");
   // Signs exactly the `pub_key` that the master sends: without the file's last newline.
   const signed = new TextEncoder().encode(PublicKey.fromPem(pub).pem);
-  const signaturePath = `${options.signaturePath || pkiDir}/${options.signatureName}`;
+  const signaturePath = `${options.signaturePath || pkiDir}/${options.signatureName ?? SIGNATURE_NAME}`;
   if (isFile(signaturePath)) return false;
   const signature = priv.sign(options.algorithm, signed);
   writeFileAtomic(signaturePath, signature.toBase64() + "\n", { mode: 0o644, sync: true });

@@ -33,6 +33,9 @@ export interface MaintenanceParts {
   restoreAccessKeys(): void;
 }
 
+/** A shorter `loop_interval` would only keep the main thread busy. */
+const MIN_ROUND_MS = 50;
+
 /** Repeats rounds until closed. */
 export class Maintenance {
   readonly #parts: MaintenanceParts;
@@ -48,7 +51,7 @@ export class Maintenance {
     this.#jobs = openJobStore(parts.opts, { log: parts.log.error });
     const { external_auth, token_dir: directory, hash_type: hashType } = parts.opts;
     if (external_auth.size > 0) this.#tokens = new Tokens({ directory, hashType, log: parts.log.error });
-    this.#timer = setInterval(() => this.#start(), parts.opts.loop_interval * 1000);
+    this.#timer = setInterval(() => this.#start(), Math.max(parts.opts.loop_interval * 1000, MIN_ROUND_MS));
   }
 
   /** Whether a round is running. */

@@ -12,6 +12,7 @@ import { KeyError, messageOf, WireError } from "../errors.ts";
 import { AUTH_EVENT } from "../protocol/tags.ts";
 import { hashHex } from "../crypto/hash.ts";
 import { decideKey, type Decision } from "../keys/rules.ts";
+import { SIGNATURE_NAME } from "../keys/master_signature.ts";
 import { isTruncatedKey } from "../keys/store.ts";
 import { isValidId } from "../protocol/minion_id.ts";
 import type { AuthServices, Needs } from "./services.ts";
@@ -229,7 +230,7 @@ function signatureOfMasterKey(
   algorithm: SigningAlgorithm,
 ): string {
   if (opts.master_use_pubkey_signature) {
-    const made = readTextFileIfExists(`${opts.pki_dir}/${opts.master_pubkey_signature}`);
+    const made = readTextFileIfExists(`${opts.pki_dir}/${opts.master_pubkey_signature ?? SIGNATURE_NAME}`);
     if (made !== undefined) return made;
   }
   const path = `${opts.pki_dir}/${opts.master_sign_key_name}.pem`;

@@ -3,7 +3,7 @@ import { type ConfigRequest, loadClientConfig, loadMasterConfig, loadMinionConfi
 import type { ProcessEnvironment } from "../../lib/config/place.ts";
 import type { HostNames } from "../../lib/config/node_id.ts";
 import { ConfigError } from "../../lib/errors.ts";
-import { map, str, type ValueMap } from "../../lib/values/value.ts";
+import { map, str, type Value, type ValueMap } from "../../lib/values/value.ts";
 
 /** A directory with the given files, by relative path, and an environment independent of this host. */
 class Place {
@@ -101,6 +101,21 @@ nodegroups: [{a: "L@x"}, {b: "L@y"}]
   assertEquals(opts.peer, new Map());
   assertEquals([...opts.nodegroups.keys()].map(str), ["a", "b"]);
 });
+
+const SALTS_OWN: [role: "master" | "minion", yaml: string, name: string, value: Value][] = [
+  ["master", "master_pubkey_signature:", "master_pubkey_signature", null],
+  ["master", "loop_interval: 0.05", "loop_interval", 0.05],
+  ["minion", "loop_interval: 0.05", "loop_interval", 0.05],
+  ["minion", "mine_interval: 0", "mine_interval", 0],
+];
+for (const [role, yaml, name, value] of SALTS_OWN) {
+  Deno.test(`a ${role} accepts what Salt accepts: ${yaml}`, () => {
+    using place = new Place({ [`etc/salt/${role}`]: `${yaml}\n` });
+    const load = role === "master" ? loadMasterConfig : loadMinionConfig;
+    const opts: Readonly<Record<string, unknown>> = { ...load(place.request()).opts };
+    assertEquals(opts[name], value);
+  });
+}
 
 const BAD: [yaml: string, message: string][] = [
   ["timeout: 5\nret_port: http", ":2: ret_port: must be an integer, not 'http' (str)"],
