@@ -56,6 +56,7 @@ import { Outbox, type SharedPlace } from "../sockets/endpoint.ts";
 import { sleep } from "../os/sleep.ts";
 import { CLOSE_MS, TimeBudget } from "../os/time_budget.ts";
 import { findGroup, findUser, hostUsers } from "../os/users.ts";
+import { StopWord } from "../values/stop_word.ts";
 import { map, type ValueMap } from "../values/value.ts";
 import { CpuTimeWatch } from "../process/cpu_time_watch.ts";
 
@@ -64,6 +65,9 @@ import { CpuTimeWatch } from "../process/cpu_time_watch.ts";
  * other threads. In ms.
  */
 const BUS_END_MS = 1_000;
+
+/** The signal that the error of an MWorker which computes without end names. */
+const SIGKILL = 9;
 /**
  * Time for the last replies to get from the MWorkers' sockets to the network, in milliseconds; normally one is enough.
  * In steps, since a machine that is suspended may use up a whole step.
@@ -216,7 +220,7 @@ export class Master {
       },
       log: this.#log,
     });
-    this.#memoryLooks = new CpuTimeWatch(() => this.#lookAtMemory(), (error) => {
+    this.#memoryLooks = new CpuTimeWatch(() => this.#look(), (error) => {
       this.#log.error(`The memory of connections is not limited any more: ${describeError(error)}`);
     });
     const front = tcpAddress(opts.interface, opts.ret_port);
@@ -250,8 +254,13 @@ export class Master {
     });
     this.#workers = Array.from({ length: opts.worker_threads }, (_, i) => {
       let held = inFlightMemory(MAX_IN_FLIGHT);
+      let stop = new StopWord();
       return this.#keep<MWorkerInit>(`MWorker-${i}`, new URL("./mworker_thread.ts", import.meta.url), {
-        init: (apart) => ({ ...init, held: apart ? held = inFlightMemory(MAX_IN_FLIGHT) : held }),
+        init: (apart) => {
+          stop = new StopWord();
+          return { ...init, stop: stop.memory, held: apart ? held = inFlightMemory(MAX_IN_FLIGHT) : held };
+        },
+        stopComputing: () => stop.stop(SIGKILL),
         canOverlap: true,
         onMessage: (message) => {
           const reply = (answer: FunctionMessage | PillarReplyMessage) => this.#workers[i].post(answer);
@@ -285,6 +294,12 @@ export class Master {
     }
   }
 
+  #look(): void {
+    this.#lookAtMemory();
+    // What computes without end uses a processor, so that this is called.
+    for (const worker of this.#workers) worker.look();
+  }
+
   /** For both ports at once: the limit is on memory of the whole process. */
   #lookAtMemory(): void {
     const { rss } = Deno.memoryUsage();
@@ -316,7 +331,9 @@ export class Master {
   #keep<Init extends SupervisedInit>(
     name: string,
     url: URL,
-    options: Pick<SupervisedThreadOptions<Init>, "init" | "onMessage"> & { readonly canOverlap?: boolean },
+    options: Pick<SupervisedThreadOptions<Init>, "init" | "onMessage" | "stopComputing"> & {
+      readonly canOverlap?: boolean;
+    },
   ): SupervisedThread<Init> {
     const thread = new SupervisedThread<Init>({
       name,

@@ -8,6 +8,7 @@ import { MWorker, type MWorkerParts } from "./mworker.ts";
 import { noteSockets } from "../sockets/context.ts";
 import { serveThread, surviveErrors } from "../process/thread.ts";
 import { shareJids } from "../protocol/jid.ts";
+import { heedStopWord } from "../values/stop_word.ts";
 import { unpackOpts } from "../config/opts_transfer.ts";
 
 /** The data that the thread starts with. */
@@ -16,10 +17,13 @@ export interface MWorkerInit extends MWorkerParts, SupervisedInit {
   readonly opts: Uint8Array;
   /** The memory of the last job id. */
   readonly jids: SharedArrayBuffer;
+  /** Memory of the `StopWord` that ends what computes in it. */
+  readonly stop: SharedArrayBuffer;
 }
 
 serveThread<MWorkerInit>(async (init, host) => {
   surviveErrors(host.log);
+  heedStopWord(init.stop);
   noteSockets(init.sockets);
   shareJids(init.jids);
   return await MWorker.start(unpackOpts("master", init.opts), init, host);

@@ -12,19 +12,22 @@ const MAX_NAME = 15;
 export interface ThreadTask {
   /** Whether it exists; `undefined` if the system does not report it. */
   alive(): boolean | undefined;
+  /** Processor time that it has used so far, in milliseconds; `undefined` if the system does not report it. */
+  cpuMs(): number | undefined;
   /** Names it for `ps -T`, `top -H` and debuggers. */
   name(name: string): void;
 }
 
 /** The thread of the worker that was started last, which Deno makes before the constructor returns. */
 export function newestWorkerTask(): ThreadTask {
-  if (Deno.build.os !== "linux") return { alive: () => undefined, name: () => {} };
+  if (Deno.build.os !== "linux") return { alive: () => undefined, cpuMs: () => undefined, name: () => {} };
   const tids = Array.from(Deno.readDirSync("/proc/self/task"), ({ name }) => name);
   const numbered = tids.map((tid) => ({ tid, number: workerNumber(readOf(tid, "comm")?.trim() ?? "") ?? -1 }));
   const newest = numbered.reduce((a, b) => b.number > a.number ? b : a);
   const at = newest.number < 0 ? undefined : startOf(newest.tid);
   return {
     alive: () => at === undefined ? undefined : startOf(newest.tid) === at,
+    cpuMs: () => at === undefined || startOf(newest.tid) !== at ? undefined : cpuOf(newest.tid),
     name: (name) => at === undefined ? undefined : nameTask(newest.tid, name),
   };
 }
@@ -44,8 +47,18 @@ function nameTask(tid: string, name: string): void {
 
 /** When a thread started, in the system's own format: distinguishes it from a later one with the same id. */
 function startOf(tid: string): string | undefined {
+  return statOf(tid)?.[19];
+}
+
+/** The system counts in ticks of 10 ms. */
+function cpuOf(tid: string): number | undefined {
+  const stat = statOf(tid);
+  return stat === undefined ? undefined : (Number(stat[11]) + Number(stat[12])) * 10;
+}
+
+function statOf(tid: string): string[] | undefined {
   // The name is in brackets, and may contain brackets.
-  return readOf(tid, "stat")?.replace(/^.*\) /s, "").split(" ")[19];
+  return readOf(tid, "stat")?.replace(/^.*\) /s, "").split(" ");
 }
 
 function readOf(tid: string, file: string): string | undefined {

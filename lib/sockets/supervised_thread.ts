@@ -26,6 +26,16 @@ const LOOK_MS = 20;
 /** Time after which a turn is assumed never to end, in milliseconds. A turn normally takes far less than one. */
 const STUCK_MS = 10_000;
 
+/**
+ * Processor time that a thread may use without answering, in milliseconds. The longest that an MWorker needs at once is some seconds: for a
+ * request of 100 MB.
+ */
+const MAX_COMPUTING_MS = 10_000;
+/** Minimum interval of the questions whether a thread answers, in milliseconds. */
+const ASK_MS = 1_000;
+/** Maximum time for an answer, in milliseconds; then it is asked again. */
+const ANSWER_MS = 3_600_000;
+
 /** Settings of each such thread, besides its own. */
 export interface SupervisedInit {
   /** Memory for its notes of sockets. */
@@ -55,8 +65,21 @@ export interface SupervisedThreadOptions<Init extends SupervisedInit> {
   readonly canOverlap: boolean;
   /** Milliseconds after which a thread is assumed to hang. Default: 10,000. */
   readonly stuckMs?: number;
+  /** Processor milliseconds after which a thread that does not answer counts as endless. Default: 10,000. */
+  readonly maxComputingMs?: number;
+  /** Ends what computes in a thread that is replaced because of it. */
+  stopComputing?(): void;
   /** Called with the service's messages. */
   onMessage?(message: unknown): void;
+}
+
+/** A question for a sign of life of a thread. */
+interface Question<Init> {
+  readonly thread: Thread<Init>;
+  /** The time of the question, and the processor time that the thread had used. */
+  readonly atMs: number;
+  readonly cpuMs: number;
+  answered: boolean;
 }
 
 /** A thread that is restarted when it dies. */
@@ -69,6 +92,8 @@ export class SupervisedThread<Init extends SupervisedInit = SupervisedInit> {
   readonly #stuckMs: number;
   readonly #timers = new Set<Timer>();
   #closed = false;
+  /** The last question for a sign of life. */
+  #asked: Question<Init> | undefined;
 
   constructor(options: SupervisedThreadOptions<Init>) {
     this.#options = options;
@@ -106,6 +131,38 @@ export class SupervisedThread<Init extends SupervisedInit = SupervisedInit> {
       },
       ...onMessage && { onMessage },
     });
+  }
+
+  /**
+   * Replaces the thread if it computes and does not come to an end: it has used too much processor time since it was asked for a sign of life. To be
+   * called again and again while this process works. Without effect where the system does not report the time of threads.
+   */
+  look(): void {
+    const thread = this.#thread, nowMs = performance.now();
+    const cpuMs = thread.task.cpuMs();
+    if (this.#closed || this.#options.unwanted() || cpuMs === undefined) return;
+    const asked = this.#asked?.thread === thread ? this.#asked : undefined;
+    if (asked === undefined || asked.answered) {
+      if (asked !== undefined && nowMs < asked.atMs + ASK_MS) return;
+      const question: Question<Init> = { thread, atMs: nowMs, cpuMs, answered: false };
+      this.#asked = question;
+      void thread.describe(ANSWER_MS).then(() => {
+        question.answered = true;
+      });
+      return;
+    }
+    const max = this.#options.maxComputingMs ?? MAX_COMPUTING_MS;
+    if (cpuMs - asked.cpuMs > max) this.#replaceEndless(max);
+  }
+
+  #replaceEndless(max: number): void {
+    const { name, log, stopComputing } = this.#options;
+    log.critical(`${name} computes for more than ${max} ms of a processor, answers nobody, and is replaced`);
+    this.#asked = undefined;
+    const notes = this.#notes;
+    this.#thread.kill();
+    stopComputing?.();
+    this.#succeed(notes);
   }
 
   #succeed(dead: ThreadNotes, since = performance.now()): void {

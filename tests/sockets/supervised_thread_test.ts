@@ -1,6 +1,8 @@
 /** @module */
 import { SupervisedThread, type SupervisedThreadOptions } from "../../lib/sockets/supervised_thread.ts";
+import { sleep } from "../../lib/os/sleep.ts";
 import { ZmqContext, type ZmqSocket } from "../../lib/sockets/libzmq.ts";
+import { StopWord } from "../../lib/values/stop_word.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
 import { type KeptServiceInit, SERVICE_EVENTS } from "../support/threads/supervised_service.ts";
@@ -19,7 +21,8 @@ class Echo implements AsyncDisposable {
   readonly #story = new Int32Array(new SharedArrayBuffer(400));
   readonly #release = new Int32Array(new SharedArrayBuffer(4));
 
-  constructor(options: Pick<SupervisedThreadOptions<KeptServiceInit>, "canOverlap" | "stuckMs">) {
+  constructor(options: Pick<SupervisedThreadOptions<KeptServiceInit>, "canOverlap" | "stuckMs" | "maxComputingMs">) {
+    let stop = new StopWord();
     this.#socket = this.#context.socket("dealer");
     this.#socket.bind("inproc://echo");
     const place = { context: this.#context.address, address: "inproc://echo" };
@@ -27,7 +30,11 @@ class Echo implements AsyncDisposable {
       name: "Echo",
       url: new URL("../support/threads/supervised_service.ts", import.meta.url),
       log: recordingLogger(this.logged),
-      init: () => ({ place, story: this.#story.buffer, release: this.#release.buffer }),
+      init: () => {
+        stop = new StopWord();
+        return { place, story: this.#story.buffer, release: this.#release.buffer, stop: stop.memory };
+      },
+      stopComputing: () => stop.stop(9),
       unwanted: () => false,
       ...options,
     });
@@ -129,4 +136,42 @@ Deno.test("a hanging thread that cannot be replaced is reported until it returns
   await echo.happened("started", 2);
   echo.send([1]);
   await echo.echoed([1]);
+});
+
+Deno.test("a thread that computes without end is reported, replaced, and uses no processor; one that works or waits is not", async () => {
+  await using echo = new Echo({ canOverlap: true, maxComputingMs: 200 });
+  await echo.thread.ready;
+  const look = (): boolean => {
+    echo.thread.look();
+    return echo.logged.length > 0;
+  };
+  // It answers, whatever it has computed.
+  for (let number = 1; number <= 20; number++) {
+    echo.send([number]);
+    await echo.echoed([number]);
+    assert(!look());
+  }
+  echo.thread.post("compute");
+  await echo.happened("computes");
+  echo.send([30, 31]);
+  await eventually(look, { what: "the replacement", everyMs: 20 });
+  assertEquals(echo.logged, [
+    "CRITICAL: Echo computes for more than 200 ms of a processor, answers nobody, and is replaced",
+  ]);
+  await echo.echoed([30, 31]);
+  await echo.happened("released");
+  assertEquals(echo.story.toSorted(), ["computes", "released", "started", "started"]);
+});
+
+Deno.test("a thread that waits in a system call is not taken for one that computes", async () => {
+  await using echo = new Echo({ canOverlap: true, maxComputingMs: 50 });
+  await echo.thread.ready;
+  echo.thread.look();
+  echo.thread.post("hang");
+  await echo.happened("hangs");
+  for (let i = 0; i < 30; i++) {
+    echo.thread.look();
+    await sleep(50);
+  }
+  assertEquals(echo.logged, []);
 });

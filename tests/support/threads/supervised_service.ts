@@ -8,10 +8,11 @@ import type { SupervisedInit } from "../../../lib/sockets/supervised_thread.ts";
 import { Duplex, type SharedPlace } from "../../../lib/sockets/endpoint.ts";
 import { serveThread } from "../../../lib/process/thread.ts";
 import { leased } from "../../../lib/process/thread_lease.ts";
+import { countStep, heedStopWord } from "../../../lib/values/stop_word.ts";
 import { noteSockets } from "../../../lib/sockets/context.ts";
 
 /** The events of the threads; a thread records the index. */
-export const SERVICE_EVENTS = ["nothing", "started", "hangs", "released", "refused", "touched"] as const;
+export const SERVICE_EVENTS = ["nothing", "started", "hangs", "released", "refused", "touched", "computes"] as const;
 
 /** The thread's start data. */
 export interface KeptServiceInit extends SupervisedInit {
@@ -21,9 +22,12 @@ export interface KeptServiceInit extends SupervisedInit {
   readonly story: SharedArrayBuffer;
   /** Int32: the thread hangs until this is not 0. */
   readonly release: SharedArrayBuffer;
+  /** The memory of its stop word. */
+  readonly stop: SharedArrayBuffer;
 }
 
 serveThread<KeptServiceInit>((init) => {
+  heedStopWord(init.stop);
   noteSockets(init.sockets);
   const story = new Int32Array(init.story);
   const say = (what: typeof SERVICE_EVENTS[number]) => {
@@ -49,10 +53,18 @@ serveThread<KeptServiceInit>((init) => {
       say("refused");
     }
   };
+  const compute = () => {
+    say("computes");
+    try {
+      for (;;) countStep();
+    } finally {
+      say("released");
+    }
+  };
   say("started");
   return Promise.resolve({
     describe: () => "echoing",
-    onMessage: hang,
+    onMessage: (message) => message === "compute" ? compute() : hang(),
     async close() {
       socket.close();
       await running;
