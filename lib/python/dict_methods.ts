@@ -4,6 +4,7 @@
  * @module
  */
 
+import { orderedAs } from "../values/ordered.ts";
 import { dictCopy, dictGet, dictSet, dictTake } from "./dict.ts";
 import { pythonError } from "./errors.ts";
 import { isIterable, toList } from "./iterate.ts";
@@ -49,7 +50,7 @@ export const DICT_METHODS: ReadonlyMap<string, Run> = new Map<string, Run>([
     map.clear();
     return null;
   }),
-  dictMethod("copy", [], dictCopy),
+  dictMethod("copy", [], (map) => orderedAs(dictCopy(map), map)),
   dictMethod("fromkeys", ["iterable", ["value", null]], (_, [keys, value]) => {
     const map: ObjMap = new Map();
     for (const key of toList(keys)) dictSet(map, key, value);

@@ -3,6 +3,7 @@
  * @module
  */
 
+import { orderedAs } from "../values/ordered.ts";
 import { countStep } from "../values/stop_word.ts";
 import { typeName as valueTypeName, type Value, type ValueMap } from "../values/value.ts";
 import { pythonError } from "./errors.ts";
@@ -43,7 +44,7 @@ function convert(obj: Obj, depth: number): Value {
   }
   if (Array.isArray(obj)) return obj.map((item) => convert(item, depth - 1));
   if (!(obj instanceof Map)) return obj;
-  const map: ValueMap = new Map();
+  const map: ValueMap = orderedAs(new Map(), obj);
   for (const [key, item] of obj) map.set(keyOf(key, depth), convert(item, depth - 1));
   return map;
 }

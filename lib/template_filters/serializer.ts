@@ -47,7 +47,7 @@ function tojson(value: Obj, indent: Value, options: Kwargs): string {
 }
 
 function yamlMarkup(obj: Obj, flow: boolean): Markup {
-  return new Markup(strip(dumpYaml(toPlain(obj), { flow, aliases: true })));
+  return new Markup(strip(dumpYaml(toPlain(obj), { flow, aliases: true, ordered: true })));
 }
 
 /** The width at which pprint breaks a line. */

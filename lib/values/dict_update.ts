@@ -6,6 +6,7 @@
 
 import { countStep } from "./stop_word.ts";
 import { copyMap } from "./dict.ts";
+import { orderedAs } from "./ordered.ts";
 import { equals, isMap, type Value, type ValueMap } from "./value.ts";
 
 /**
@@ -18,7 +19,7 @@ export function updateMap(
   { mergeLists }: { readonly mergeLists: boolean },
 ): ValueMap {
   countStep();
-  const merged = new Map(dest);
+  const merged = orderedAs(new Map(dest), dest);
   for (const [key, value] of update) merged.set(key, mergeValue(merged.get(key), value, mergeLists));
   return merged;
 }
@@ -60,7 +61,7 @@ export function copyDeep<T extends Value>(value: T): T {
       for (const item of original) list.push(copy(item));
       return list;
     }
-    const map = copyMap(original);
+    const map = orderedAs(copyMap(original), original);
     copies.set(original, map);
     for (const [key, item] of original) map.set(key, copy(item));
     return map;

@@ -10,6 +10,7 @@
 
 import { countStep } from "../values/stop_word.ts";
 import { compare, equals, Float, floatRepr, isFloat, type Value, type ValueMap } from "../values/value.ts";
+import { isOrdered } from "../values/ordered.ts";
 import { scalarType } from "./scalar.ts";
 import { isBreak, isPrintable, YamlWriter } from "./writer.ts";
 
@@ -29,14 +30,16 @@ export interface YamlLayout {
   readonly ascii?: boolean;
   /** Whether a list or map that occurs twice gets an anchor, and an alias where it occurs again, as PyYAML writes. */
   readonly aliases?: boolean;
+  /** Whether maps that {@linkcode isOrdered} knows keep their order, as by `salt.utils.yaml`. Default: all are sorted. */
+  readonly ordered?: boolean;
 }
 
 /** Writes `value` as a YAML document with a final newline. @throws {TypeError} For a structure that contains itself. */
 export function dumpYaml(
   value: Value,
-  { indent = 2, flow = false, ascii = false, aliases = false }: YamlLayout = {},
+  { indent = 2, flow = false, ascii = false, aliases = false, ordered = false }: YamlLayout = {},
 ): string {
-  const dumper = new Dumper(new YamlWriter(indent < 2 || indent > 9 ? 2 : indent, { ascii }), flow);
+  const dumper = new Dumper(new YamlWriter(indent < 2 || indent > 9 ? 2 : indent, { ascii }), { flow, ordered });
   if (aliases) dumper.anchor(value);
   dumper.node(value, "root");
   dumper.writer.newLine();
@@ -49,6 +52,7 @@ type Place = "root" | "item" | "key" | "longKey" | "mapValue";
 class Dumper {
   readonly writer: YamlWriter;
   readonly #flow: boolean | "leaves";
+  readonly #ordered: boolean;
   readonly #parents = new Set<Value>();
   /** The anchors of collections that occur twice. */
   readonly #anchors = new Map<Value, string>();
@@ -57,9 +61,15 @@ class Dumper {
   /** Number of open brackets. */
   #brackets = 0;
 
-  constructor(writer: YamlWriter, flow: boolean | "leaves") {
+  constructor(writer: YamlWriter, { flow, ordered }: Required<Pick<YamlLayout, "flow" | "ordered">>) {
     this.writer = writer;
     this.#flow = flow;
+    this.#ordered = ordered;
+  }
+
+  /** The entries of `map` in the order in which they are written. */
+  #entries(map: ValueMap): [Value, Value][] {
+    return this.#ordered && isOrdered(map) ? [...map] : sortedEntries(map);
   }
 
   /** Names every list and map in `value` that occurs twice, in the order in which they occur again. */
@@ -70,7 +80,7 @@ class Dumper {
       return;
     }
     seen.add(value);
-    const items = value instanceof Map ? sortedEntries(value).flat() : value;
+    const items = value instanceof Map ? this.#entries(value).flat() : value;
     for (const item of items) this.anchor(item, seen);
   }
 
@@ -106,10 +116,10 @@ class Dumper {
   #mapping(map: ValueMap): void {
     if (map.size === 0) return this.#empty("{", "}");
     if (this.#inBrackets([...map.keys(), ...map.values()])) {
-      return this.#bracketed("{}", sortedEntries(map), (entry) => this.#flowEntry(entry));
+      return this.#bracketed("{}", this.#entries(map), (entry) => this.#flowEntry(entry));
     }
     this.writer.increaseIndent();
-    for (const [key, value] of sortedEntries(map)) {
+    for (const [key, value] of this.#entries(map)) {
       this.writer.newLine();
       if (isSimpleKey(key)) {
         this.node(key, "key");

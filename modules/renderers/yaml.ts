@@ -8,6 +8,7 @@ import { RenderError, YamlError } from "../../lib/errors.ts";
 import { excerptOf } from "../../lib/templates/excerpt.ts";
 import type { RenderInput, RenderOutput } from "../../lib/templates/renderer.ts";
 import { yamlRenderText } from "../../lib/template_filters/yaml_words.ts";
+import { markOrdered } from "../../lib/values/ordered.ts";
 import { truthy } from "../../lib/values/value.ts";
 import { loadYamlPlaces } from "../../lib/yaml/load.ts";
 import { needRenderText, positionsIn } from "./_text.ts";
@@ -17,6 +18,7 @@ export function render(input: RenderInput): RenderOutput {
   const text = needRenderText(input, "yaml");
   try {
     const { value, places } = loadYamlPlaces(text, input.request.path ?? "<string>");
+    markOrdered(value);
     return { data: truthy(value) ? value : new Map(), positions: positionsIn(places, input.origin) };
   } catch (error) {
     if (error instanceof YamlError) throw withPlace(error, input.origin);
