@@ -20,9 +20,9 @@ import { didYouMean } from "../text/nearest_name.ts";
 import { checkOption, type Option } from "./option_types.ts";
 import { isComplete, type MasterOpts, type MinionOpts, OPTION_TABLES, type OptsOf, type Role } from "./options.ts";
 import { absolutePath, isUri, underRoot } from "../os/root_path.ts";
-import { saltOptionNames } from "./unbuilt_options.ts";
+import { refusedOptionNames, saltOptionNames } from "./unbuilt_options.ts";
 import { optsValues } from "./opts_map.ts";
-import { equals, isMap, str, toValue, type Value, type ValueMap } from "../values/value.ts";
+import { equals, isMap, str, toValue, truthy, type Value, type ValueMap } from "../values/value.ts";
 
 /** Settings of modules whose names have no dot; modules read them by `config.get`. */
 const MODULE_SETTINGS: ReadonlySet<string> = new Set(["x509_signing_policies"]);
@@ -64,6 +64,7 @@ const RENAMED: Readonly<Record<string, string>> = {
 export function loadMasterConfig(request: ConfigRequest = {}): LoadedConfig<MasterOpts> {
   const draft = newDraft("master", request);
   const loaded = finishMaster(draft);
+  refuseUnbuiltProtection(draft);
   warnNotBuilt(draft);
   return loaded;
 }
@@ -110,6 +111,7 @@ export function loadMinionConfig(request: MinionConfigRequest = {}): LoadedConfi
   deriveId(draft, "", request.cacheId);
   derivePaths(draft);
   deriveMaster(draft);
+  refuseUnbuiltProtection(draft);
   warnNotBuilt(draft);
   return finish(draft, "minion");
 }
@@ -209,6 +211,18 @@ function warnNotBuilt(draft: Draft): void {
   });
   for (const [file, set] of Map.groupBy(idle, ([, { file }]) => file)) {
     draft.warnings.push(`${file}: not built yet, and without effect: ${set.map(([name]) => name).join(", ")}`);
+  }
+}
+
+/** @throws {ConfigError} If an option is set that protects something and has no effect. */
+function refuseUnbuiltProtection(draft: Draft): void {
+  const { role, written } = draft;
+  for (const option of refusedOptionNames()) {
+    const set = written.get(option);
+    if (set === undefined || !truthy(set.value)) continue;
+    if (!Object.hasOwn(OPTION_TABLES[role], option) && ofOtherRole(draft, option)) continue;
+    const { file, line } = set;
+    throw new ConfigError(`is not built yet, and cannot be ignored: it protects this ${role}`, { file, line, option });
   }
 }
 

@@ -192,7 +192,7 @@ function makeMasterOptions() {
       null,
       "File in the pki directory with the signature that was made beforehand; unset: `master_pubkey_signature`.",
     ),
-    key_pass: planned(str(null, "Passphrase of the master's private key.")),
+    key_pass: planned(str(null, "Passphrase of the master's private key; a master with one does not start.")),
     key_cache: notNeeded(str("", "Accepted for compatibility with Salt: the list of accepted keys needs no cache.")),
     con_cache: notNeeded(bool(false, "Accepted for compatibility with Salt: connected minions are always known.")),
     publisher_acl: dict(

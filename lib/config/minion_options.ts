@@ -231,7 +231,7 @@ function makeMinionOptions() {
       { min: 0.1 },
     ),
     cmd_safe: bool(true, "Whether a `cmd` function that another module calls uses a shell only when asked to."),
-    sudo_user: planned(str("", "User that jobs are run as through sudo.")),
+    sudo_user: planned(str("", "User that jobs are run as through sudo; a minion with one does not start.")),
     "return": planned(any("", "Returner for every job.")),
     mine_enabled: planned(bool(true, "Whether the mine is filled.")),
     mine_interval: planned(int(60, "Minutes between two updates of the mine.")),

@@ -49,6 +49,23 @@ const NAMES = `
   winrepo_ssl_verify winrepo_user
 `;
 
+/** Those that protect something: who sets one counts on it. */
+const PROTECTIONS = [
+  "disable_grains",
+  "fips_mode",
+  "grains_blacklist",
+  "key_pass",
+  "signing_key_pass",
+  "ssl",
+  "sudo_user",
+  "whitelist_state_modules",
+];
+
+/** Options that have no effect here, and with which a daemon does not start, because they protect something. */
+export function refusedOptionNames(): readonly string[] {
+  return PROTECTIONS;
+}
+
 /** Options of Salt, of either role, that no table of this project lists. */
 export function saltOptionNames(): ReadonlySet<string> {
   return names ??= new Set(NAMES.trim().split(/\s+/));

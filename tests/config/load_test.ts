@@ -2,6 +2,8 @@ import { assert, assertEquals, assertStringIncludes, assertThrows } from "../sup
 import { type ConfigRequest, loadClientConfig, loadMasterConfig, loadMinionConfig } from "../../lib/config/load.ts";
 import type { ProcessEnvironment } from "../../lib/config/place.ts";
 import type { HostNames } from "../../lib/config/node_id.ts";
+import { OPTION_TABLES } from "../../lib/config/options.ts";
+import { refusedOptionNames } from "../../lib/config/unbuilt_options.ts";
 import { ConfigError } from "../../lib/errors.ts";
 import { map, str, type Value, type ValueMap } from "../../lib/values/value.ts";
 
@@ -114,6 +116,31 @@ for (const [role, yaml, name, value] of SALTS_OWN) {
     const load = role === "master" ? loadMasterConfig : loadMinionConfig;
     const opts: Readonly<Record<string, unknown>> = { ...load(place.request()).opts };
     assertEquals(opts[name], value);
+  });
+}
+
+for (const role of ["master", "minion"] as const) {
+  Deno.test(`a ${role} refuses options that protect something and are not built, unless they protect nothing`, () => {
+    const load = role === "master" ? loadMasterConfig : loadMinionConfig;
+    const other = OPTION_TABLES[role === "master" ? "minion" : "master"];
+    const names = refusedOptionNames().filter((name) =>
+      Object.hasOwn(OPTION_TABLES[role], name) || !Object.hasOwn(other, name)
+    );
+    assert(names.includes("whitelist_state_modules") && names.length > 5);
+    for (const name of names) {
+      using place = new Place({ [`etc/salt/${role}`]: `a: 1\n${name}: [x]\n` });
+      if (Object.hasOwn(OPTION_TABLES[role], name)) place.write(`etc/salt/${role}`, `a: 1\n${name}: x\n`);
+      assertThrows(
+        () => load(place.request()),
+        ConfigError,
+        `etc/salt/${role}:2: ${name}: is not built yet, and cannot be ignored: it protects this ${role}`,
+      );
+      for (const nothing of ["null", "false", "[]", "''"]) {
+        if (Object.hasOwn(OPTION_TABLES[role], name) && nothing !== "''") continue;
+        place.write(`etc/salt/${role}`, `${name}: ${nothing}\n`);
+        load(place.request());
+      }
+    }
   });
 }
 
