@@ -15,6 +15,8 @@ import { SALT } from "../../lib/commands/salt_options.ts";
 import { targetType } from "../../lib/commands/target_type.ts";
 import { SALT_RUN } from "../../lib/commands/salt_run_options.ts";
 import { shlexSplit } from "../../lib/text/shlex.ts";
+import { readBlocks } from "../../lib/yaml/block.ts";
+import { repr } from "../../lib/values/value.ts";
 import { loadYaml, loadYamlMapping } from "../../lib/yaml/load.ts";
 import { dumpYaml } from "../../lib/yaml/dump.ts";
 import { ordinaryValue } from "./costly.ts";
@@ -193,6 +195,7 @@ export const yaml: FuzzTarget = {
         ? textOf(random, YAML_TOKENS, 60)
         : mutateText(random, random.pick(DOCUMENTS), YAML_TOKENS);
       note(text);
+      compareReaders(text);
       const value = random.chance(0.7) ? loadYaml(text, "fuzz") : loadYamlMapping(text, "fuzz").value;
       if ((text.match(/\*/g) ?? []).length <= 3) dumpOrLoop(() => dumpYaml(value));
       return "read";
@@ -205,6 +208,20 @@ export const yaml: FuzzTarget = {
     close() {},
   }),
 };
+
+/** What is read without the parser has the parser's value: a document marker makes the reader use the parser. */
+function compareReaders(text: string): void {
+  const read = readBlocks(text);
+  if (read === undefined) return;
+  let parsed: string;
+  try {
+    parsed = repr(loadYaml(`---\n${text}`, "fuzz"));
+  } catch (error) {
+    if (!(error instanceof YamlError)) throw error;
+    parsed = error.message;
+  }
+  hold(parsed === repr(read.value), `without the parser ${repr(read.value)}, with it ${parsed}`);
+}
 
 /** A value that contains itself cannot be written. */
 function dumpOrLoop(dump: () => unknown): void {
