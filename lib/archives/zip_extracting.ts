@@ -4,7 +4,10 @@
  * @module
  */
 
-import { createDirectory, currentUmask, openToWrite } from "../os/umask.ts";
+import { type HeldDirectory, holdDirectory, holdOpen } from "../os/held_path.ts";
+import { isThere } from "../os/file_kind.ts";
+import { createDirectory, openToWrite } from "../os/new_files.ts";
+import { currentUmask } from "../os/umask.ts";
 import { CommandError } from "../errors.ts";
 import { crc32 } from "../values/crc32.ts";
 import type { ZipMember } from "./zip_directory.ts";
@@ -37,13 +40,13 @@ export async function extractMember(member: ZipMember, { archive, dest, password
     throw new CommandError(`the name ${JSON.stringify(member.name)} is not valid`);
   }
   const directory = member.name.endsWith("/");
-  const path = [dest.replace(/(?<=.)\/+$/, ""), ...parts].join("/");
-  makeInside(dest, directory ? parts : parts.slice(0, -1));
+  using inside = makeInside(dest, directory ? parts : parts.slice(0, -1));
   const perms = (member.mode & 0o7777) || ((directory ? 0o777 : 0o666) & ~currentUmask());
   if (directory) {
-    if (modes && parts.length > 0) Deno.chmodSync(path, perms);
+    if (modes && parts.length > 0) Deno.chmodSync(inside.path, perms);
     return;
   }
+  const name = parts[parts.length - 1] ?? "", path = inside.at(name);
   if (isZipLink(member)) {
     if (member.size > MAX_LINK) throw new CommandError(`the link '${member.name}' is too long`);
     const chunks = await Array.fromAsync(contents(member, { archive, password }));
@@ -64,17 +67,31 @@ export async function extractMember(member: ZipMember, { archive, dest, password
     writeAll(file, chunk);
   }
   if (size !== member.size || crc !== member.crc) throw new CommandError(`Bad CRC-32 for file '${member.name}'`);
-  if (modes) Deno.chmodSync(path, perms);
+  if (modes) {
+    using made = holdOpen(inside, name, file);
+    Deno.chmodSync(made.path, perms);
+  }
 }
 
-/** Makes directories below `dest`. @throws {CommandError} If one of them is a link. */
-function makeInside(dest: string, parts: readonly string[]): void {
+/**
+ * Makes directories below `dest`.
+ * @returns The last one, held: nothing that is put into it goes elsewhere, whatever a user does with its name.
+ * @throws {CommandError} If one of them is a link.
+ */
+function makeInside(dest: string, parts: readonly string[]): HeldDirectory {
   createDirectory(dest, { recursive: true });
-  let path = dest.replace(/(?<=.)\/+$/, "");
-  for (const part of parts) {
-    path = `${path}/${part}`;
-    if (isLink(path)) throw new CommandError(`'${path}' is a symbolic link: nothing is unpacked through it`);
-    createDirectory(path, { recursive: true });
+  let directory = holdDirectory(dest.replace(/(?<=.)\/+$/, ""));
+  try {
+    for (const part of parts) {
+      if (!isThere(directory.at(part))) createDirectory(directory.at(part));
+      const next = directory.enter(part);
+      directory[Symbol.dispose]();
+      directory = next;
+    }
+    return directory;
+  } catch (error) {
+    directory[Symbol.dispose]();
+    throw error;
   }
 }
 

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { openToWrite } from "../os/umask.ts";
+import { openToWrite } from "../os/new_files.ts";
 import { CommandError } from "../errors.ts";
 import { crc32 } from "../values/crc32.ts";
 import { writeAll } from "../os/write_all.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { createDirectory } from "../os/umask.ts";
+import { createDirectory } from "../os/new_files.ts";
 import { runApt } from "./run_apt.ts";
 import { parseRepositoryKeys } from "./apt_output.ts";
 import { CommandError, InvocationError, messageOf } from "../errors.ts";

@@ -3,7 +3,7 @@
  * @module
  */
 
-import { createDirectory } from "../os/umask.ts";
+import { createDirectory } from "../os/new_files.ts";
 import { isDirectory } from "../os/file_kind.ts";
 
 /** Whether there is a directory at `path`; with `make` it is created if necessary. */

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { followForChange, holdDirectory, holdOpen } from "../os/held_path.ts";
 import { currentUmask } from "../os/umask.ts";
 import { CommandError, messageOf } from "../errors.ts";
 import { baseName, dirName, realPath } from "../filesystem/paths.ts";
@@ -41,15 +42,17 @@ export async function download(url: string, dest: string, options: DownloadOptio
     return;
   }
   const { body } = await accepted(response, url);
-  const target = realPath(dest);
-  const temporary = `${dirName(target)}/.${baseName(target).slice(0, 64)}.${crypto.randomUUID()}.part`;
+  const target = followForChange(dest, realPath);
+  using directory = holdDirectory(dirName(target));
+  const part = `.${baseName(target).slice(0, 64)}.${crypto.randomUUID()}.part`, temporary = directory.at(part);
   try {
     const file = await Deno.open(temporary, { write: true, createNew: true, mode: 0o600 });
+    using made = holdOpen(directory, part, file);
     // The stream closes the file, also when the download fails.
     if (body === null) file.close();
     else await body.pipeTo(file.writable, { signal: options.signal });
-    Deno.chmodSync(temporary, (statIfExists(target)?.mode ?? 0o666 & ~currentUmask()) & 0o7777);
-    Deno.renameSync(temporary, target);
+    Deno.chmodSync(made.path, (statIfExists(target)?.mode ?? 0o666 & ~currentUmask()) & 0o7777);
+    Deno.renameSync(temporary, directory.at(baseName(target)));
   } catch (error) {
     removeIfExists(temporary);
     options.signal.throwIfAborted();

@@ -4,10 +4,13 @@
  * @module
  */
 
+import { copyBytes, putBeside } from "../filesystem/contents.ts";
+import { followForChange, inDirectoryOf, renameHeld } from "../os/held_path.ts";
+import { openThere } from "../os/new_files.ts";
 import { currentUmask } from "../os/umask.ts";
 import { dirName, realPath } from "../filesystem/paths.ts";
 import { isDirectory, isFile } from "../os/file_kind.ts";
-import { removeIfExists, statIfExists } from "../os/atomic_file.ts";
+import { statIfExists } from "../os/atomic_file.ts";
 import { writeAll } from "../os/write_all.ts";
 
 /**
@@ -64,26 +67,22 @@ export function placeOnHost(from: string, dest: string, { mode }: { readonly mod
   }
   if (old !== undefined && (old.uid !== Deno.uid() || old.gid !== Deno.gid())) Deno.chownSync(from, old.uid, old.gid);
   Deno.chmodSync(from, (old?.mode ?? mode ?? 0o666 & ~currentUmask()) & 0o7777);
-  moveOver(from, realPath(dest));
+  moveOver(from, followForChange(dest, realPath));
 }
 
 /** Renames; to another file system it copies first, into the target's directory. */
 function moveOver(from: string, to: string): void {
   try {
-    Deno.renameSync(from, to);
+    renameHeld(from, to);
   } catch (error) {
     if (!(error instanceof Error && "code" in error && error.code === "EXDEV")) throw error;
-    const beside = `${dirName(to)}/.${crypto.randomUUID()}.part`;
-    try {
-      Deno.copyFileSync(from, beside);
-      const { uid, gid, mode } = Deno.statSync(from);
-      if (uid !== Deno.uid() || gid !== Deno.gid()) Deno.chownSync(beside, uid, gid);
-      Deno.chmodSync(beside, (mode ?? 0o600) & 0o7777);
-      Deno.renameSync(beside, to);
-    } catch (failed) {
-      removeIfExists(beside);
-      throw failed;
-    }
+    const { uid, gid, mode } = Deno.statSync(from);
+    inDirectoryOf(to, (directory, name) => {
+      putBeside({ directory, name, prefix: "." }, (file) => copyBytes(from, file), (made) => {
+        if (uid !== Deno.uid() || gid !== Deno.gid()) Deno.chownSync(made.path, uid, gid);
+        Deno.chmodSync(made.path, (mode ?? 0o600) & 0o7777);
+      });
+    });
     Deno.removeSync(from);
   }
 }
@@ -93,7 +92,7 @@ const BLOCK = 1 << 20;
 
 function copyInto(from: string, to: string): void {
   using source = Deno.openSync(from);
-  using target = Deno.openSync(to, { write: true });
+  using target = openThere(to, { write: true });
   const block = new Uint8Array(BLOCK);
   for (let length = source.readSync(block); length !== null; length = source.readSync(block)) {
     writeAll(target, block.subarray(0, length));

@@ -4,12 +4,14 @@
  * @module
  */
 
-import { createDirectory } from "../os/umask.ts";
+import { createDirectory } from "../os/new_files.ts";
 import { DAYS, MONTHS } from "../text/calendar.ts";
 import { isDirectory, isFile } from "../os/file_kind.ts";
 import { copyAttributes } from "../libc/inodes.ts";
 import { baseName, dirName, joinPath } from "./paths.ts";
-import { copyToNew } from "./contents.ts";
+import { copyBytes, copyOpen, putBeside } from "./contents.ts";
+import { createHeld, holdDirectory, inDirectoryOf } from "../os/held_path.ts";
+import { writeAll } from "../os/write_all.ts";
 import { compareStrings } from "../values/value.ts";
 
 /** The directory of all backups. */
@@ -94,17 +96,23 @@ export function makeBackup(
   path: string,
   { cachedir, now = new Date() }: { readonly cachedir: string; readonly now?: Date },
 ): void {
-  const info = Deno.statSync(path);
+  // Opened once: the owner and mode must be those of the bytes, which another user may exchange.
+  using source = Deno.openSync(path);
+  const info = source.statSync();
   const two = (n: number) => String(n).padStart(2, "0");
   const micros = String(now.getMilliseconds() * 1000 + Math.floor(Math.random() * 1000)).padStart(6, "0");
   const day = `${DAYS[now.getDay()].slice(0, 3)}_${MONTHS[now.getMonth()].slice(0, 3)}_${two(now.getDate())}`;
   const time = `${two(now.getHours())}:${two(now.getMinutes())}:${two(now.getSeconds())}`;
   const directory = directoryOf(path, cachedir);
   createDirectory(directory, { recursive: true });
-  const copy = joinPath(directory, `${baseName(path)}_${day}_${time}_${micros}_${now.getFullYear()}`);
-  copyToNew(path, copy);
-  Deno.chownSync(copy, info.uid, info.gid);
-  Deno.chmodSync(copy, (info.mode ?? 0o600) & 0o7777);
+  using held = holdDirectory(directory);
+  using copy = createHeld(
+    held,
+    `${baseName(path)}_${day}_${time}_${micros}_${now.getFullYear()}`,
+    (file) => copyOpen(source, file),
+  );
+  Deno.chownSync(copy.path, info.uid, info.gid);
+  Deno.chmodSync(copy.path, (info.mode ?? 0o600) & 0o7777);
 }
 
 /** How a file is put in place. */
@@ -128,22 +136,20 @@ export function installFile(
 ): void {
   const old = statOrNothing(path);
   if ((backup === "minion" || backup === "both") && old !== undefined) makeBackup(path, { cachedir });
-  const temporary = joinPath(dirName(path), `${baseName(path)}${crypto.randomUUID().slice(0, 8)}`);
-  try {
-    if (typeof source === "string") copyToNew(source, temporary);
-    else Deno.writeFileSync(temporary, source, { createNew: true, mode: 0o600 });
-    if (old === undefined) {
-      if (mode !== 0o600) Deno.chmodSync(temporary, mode);
-    } else {
-      Deno.chownSync(temporary, old.uid, old.gid);
-      copyAttributes(path, temporary);
-      Deno.chmodSync(temporary, (old.mode ?? 0o600) & 0o7777);
-    }
-    Deno.renameSync(temporary, path);
-  } catch (error) {
-    if (statOrNothing(temporary) !== undefined) Deno.removeSync(temporary);
-    throw error;
-  }
+  inDirectoryOf(path, (directory, name) => {
+    putBeside({ directory, name, prefix: baseName(path) }, (file) => {
+      if (typeof source === "string") copyBytes(source, file);
+      else writeAll(file, source);
+    }, (made) => {
+      if (old === undefined) {
+        if (mode !== 0o600) Deno.chmodSync(made.path, mode);
+      } else {
+        Deno.chownSync(made.path, old.uid, old.gid);
+        copyAttributes(directory.at(name), made.path);
+        Deno.chmodSync(made.path, (old.mode ?? 0o600) & 0o7777);
+      }
+    });
+  });
 }
 
 function statOrNothing(path: string): Deno.FileInfo | undefined {

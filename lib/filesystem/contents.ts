@@ -5,14 +5,16 @@
  * @module
  */
 
-import { currentUmask, openToWrite } from "../os/umask.ts";
+import { openToWrite, readForChange } from "../os/new_files.ts";
+import { currentUmask } from "../os/umask.ts";
 import { isBinary as isBinaryData } from "../text/binary_data.ts";
 import { CommandError } from "../errors.ts";
 import { copyAttributes } from "../libc/inodes.ts";
 import { isFile } from "../os/file_kind.ts";
 import { streamDecoder } from "../text/encoding.ts";
 import { LINE_ENDS } from "../values/python_text.ts";
-import { dirName, joinPath } from "./paths.ts";
+import { createHeld, type Held, type HeldDirectory, inDirectoryOf } from "../os/held_path.ts";
+import { baseName } from "./paths.ts";
 import { writeAll } from "../os/write_all.ts";
 
 /** Bytes that decide whether a file is text. */
@@ -76,7 +78,7 @@ export function detectEncoding(path: string): string | undefined {
 
 /** The UTF-8 text of the file at `path`, with its byte order mark. @throws {CommandError} If it is not UTF-8. */
 export function readText(path: string): string {
-  return decodeUtf8(Deno.readFileSync(path), path);
+  return decodeUtf8(readForChange(path), path);
 }
 
 /** `bytes` as UTF-8. @throws {CommandError} If they are not. */
@@ -143,6 +145,8 @@ export function* textWindows(path: string): Generator<string, void> {
 
 /** How a file that is written again differs from the old one. */
 export interface NewFile {
+  /** The owner of a file that was not there. Default: this process's user. */
+  readonly owner?: { readonly uid: number; readonly gid: number };
   /** Permission bits of a file that was not there. Default: those that the umask leaves of 0666. */
   readonly mode?: number;
 }
@@ -152,19 +156,47 @@ export interface NewFile {
  * old file are kept. A link at `path` itself is replaced, so resolve it before.
  * @throws What Deno throws; then the old file is as it was.
  */
-export function replaceFile(path: string, bytes: Uint8Array, { mode }: NewFile = {}): void {
-  const old = lstatOrNothing(path);
-  const temporary = joinPath(dirName(path), `.___atomic_write${crypto.randomUUID().slice(0, 8)}`);
+export function replaceFile(path: string, bytes: Uint8Array, { mode, owner }: NewFile = {}): void {
+  inDirectoryOf(path, (directory, name) => {
+    const target = directory.at(name), old = lstatOrNothing(target);
+    putBeside({ directory, name, prefix: ".___atomic_write" }, (file) => {
+      writeAll(file, bytes);
+      file.syncSync();
+    }, (made) => {
+      if (old !== undefined && !old.isSymlink) {
+        if (old.uid !== Deno.uid() || old.gid !== Deno.gid()) Deno.chownSync(made.path, old.uid, old.gid);
+        copyAttributes(target, made.path);
+        Deno.chmodSync(made.path, (old.mode ?? 0o600) & 0o7777);
+      } else {
+        if (owner !== undefined) Deno.chownSync(made.path, owner.uid, owner.gid);
+        Deno.chmodSync(made.path, mode ?? 0o666 & ~currentUmask());
+      }
+    });
+  });
+}
+
+/** Where a file is put: the entry of a held directory, and how temporary names begin. */
+export interface Putting {
+  readonly directory: HeldDirectory;
+  readonly name: string;
+  readonly prefix: string;
+}
+
+/**
+ * Makes a file beside the entry, and renames it to that. @param fill Writes its contents. @param finish Gives it its owner and mode: by its own path,
+ * because its name may lead elsewhere.
+ * @throws What Deno throws; then the entry is as it was.
+ */
+export function putBeside(
+  { directory, name, prefix }: Putting,
+  fill: (file: Deno.FsFile) => void,
+  finish: (made: Held) => void,
+): void {
+  const temporary = directory.at(`${prefix}${crypto.randomUUID().slice(0, 8)}`);
   try {
-    writeNew(temporary, bytes);
-    if (old !== undefined && !old.isSymlink) {
-      if (old.uid !== Deno.uid() || old.gid !== Deno.gid()) Deno.chownSync(temporary, old.uid, old.gid);
-      copyAttributes(path, temporary);
-      Deno.chmodSync(temporary, (old.mode ?? 0o600) & 0o7777);
-    } else {
-      Deno.chmodSync(temporary, mode ?? 0o666 & ~currentUmask());
-    }
-    Deno.renameSync(temporary, path);
+    using made = createHeld(directory, baseName(temporary), fill);
+    finish(made);
+    Deno.renameSync(temporary, directory.at(name));
   } catch (error) {
     removeQuietly(temporary);
     throw error;
@@ -177,19 +209,16 @@ export function replaceFile(path: string, bytes: Uint8Array, { mode }: NewFile =
  * @param options.owner Whether the copy belongs to the owner of `from`, not to this process.
  */
 export function copyKeeping(from: string, to: string, { owner = false }: { readonly owner?: boolean } = {}): void {
-  const info = Deno.statSync(from);
-  const temporary = `${to}.${crypto.randomUUID().slice(0, 8)}`;
-  try {
-    copyToNew(from, temporary);
-    if (owner) Deno.chownSync(temporary, info.uid, info.gid);
-    copyAttributes(from, temporary);
-    Deno.chmodSync(temporary, (info.mode ?? 0o600) & 0o7777);
-    if (info.atime !== null && info.mtime !== null) Deno.utimeSync(temporary, info.atime, info.mtime);
-    Deno.renameSync(temporary, to);
-  } catch (error) {
-    removeQuietly(temporary);
-    throw error;
-  }
+  using source = Deno.openSync(from);
+  const info = source.statSync();
+  inDirectoryOf(to, (directory, name) => {
+    putBeside({ directory, name, prefix: `${name}.` }, (file) => copyOpen(source, file), (made) => {
+      if (owner) Deno.chownSync(made.path, info.uid, info.gid);
+      copyAttributes(from, made.path);
+      Deno.chmodSync(made.path, (info.mode ?? 0o600) & 0o7777);
+      if (info.atime !== null && info.mtime !== null) Deno.utimeSync(made.path, info.atime, info.mtime);
+    });
+  });
 }
 
 /** Bytes that are copied, or compared, at once. */
@@ -198,16 +227,15 @@ const COPY_BLOCK = 1 << 18;
 /** Copies all bytes of the file at `from` to an open file, piece by piece. @throws What Deno throws. */
 export function copyBytes(from: string, to: Deno.FsFile): void {
   using source = Deno.openSync(from);
+  copyOpen(source, to);
+}
+
+/** As {@linkcode copyBytes}, of an open file. */
+export function copyOpen(source: Deno.FsFile, to: Deno.FsFile): void {
   const block = new Uint8Array(Math.min(COPY_BLOCK, source.statSync().size + 1));
   for (let length = source.readSync(block); length !== null; length = source.readSync(block)) {
     writeAll(to, block.subarray(0, length));
   }
-}
-
-/** Copies a file to a new one, which this user alone may read. */
-export function copyToNew(from: string, to: string): void {
-  using target = Deno.openSync(to, { write: true, createNew: true, mode: 0o600 });
-  copyBytes(from, target);
 }
 
 /** Whether two files have the same bytes, which are read piece by piece. @throws What Deno throws. */
@@ -242,12 +270,6 @@ function readFull(file: Deno.FsFile, block: Uint8Array): number {
 export function overwriteFile(path: string, bytes: Uint8Array): void {
   using file = openToWrite(path, { truncate: true });
   writeAll(file, bytes);
-}
-
-function writeNew(path: string, bytes: Uint8Array): void {
-  using file = Deno.openSync(path, { write: true, createNew: true, mode: 0o600 });
-  writeAll(file, bytes);
-  file.syncSync();
 }
 
 function lstatOrNothing(path: string): Deno.FileInfo | undefined {

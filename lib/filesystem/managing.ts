@@ -4,7 +4,8 @@
  * @module
  */
 
-import { currentUmask, openToWrite } from "../os/umask.ts";
+import { openToWrite } from "../os/new_files.ts";
+import { currentUmask } from "../os/umask.ts";
 import { compareAttributes, selinuxParts } from "./attributes.ts";
 import { installFile } from "./backups.ts";
 import { hashFile, schemeOf, type SourceSum } from "./checksums.ts";
@@ -12,6 +13,7 @@ import { type Compared, diffFiles, type FileDiff, ignoresSomething, type Ignorin
 import { CommandError, messageOf } from "../errors.ts";
 import type { FileHost } from "./file_host.ts";
 import { isAnything, isDirectory, isFile, isFileOrLink } from "../os/file_kind.ts";
+import { followForChange } from "../os/held_path.ts";
 import { systemReason } from "../os/deno_texts.ts";
 import { encodeText } from "../text/encoding.ts";
 import { normalizeMode } from "./ownership.ts";
@@ -161,9 +163,7 @@ export interface Management extends ManagedFile {
 
 /** `file.manage_file`: `ret` with what was done. */
 export async function manageFile(ret: StateResult, file: Management, host: FileHost): Promise<StateResult> {
-  const work = new FileWork(ret, { file, host });
-  using scratch = work.scratch;
-  void scratch;
+  using work = new FileWork(ret, { file, host });
   return await work.run();
 }
 
@@ -171,8 +171,8 @@ export async function manageFile(ret: StateResult, file: Management, host: FileH
 class Failed extends Error {}
 
 /** One run of {@linkcode manageFile}. */
-class FileWork {
-  readonly scratch = new Scratch();
+class FileWork implements Disposable {
+  readonly #scratch = new Scratch();
   readonly #ret: StateResult;
   readonly #file: Management;
   readonly #host: FileHost;
@@ -184,6 +184,10 @@ class FileWork {
     this.#ret = ret;
     this.#file = file;
     this.#host = host;
+  }
+
+  [Symbol.dispose](): void {
+    this.#scratch[Symbol.dispose]();
   }
 
   async run(): Promise<StateResult> {
@@ -301,9 +305,9 @@ class FileWork {
     const { name, source, follow } = this.#file;
     const ret = this.#ret;
     const link = isLink(name);
-    const real = link && follow ? realPath(name) : name;
+    const real = link && follow ? followForChange(name, realPath) : name;
     // A dangling link is followed too: the file is created at its target.
-    const empty = link && follow && !isAnything(real) ? this.scratch.file(NOTHING) : undefined;
+    const empty = link && follow && !isAnything(real) ? this.#scratch.file(NOTHING) : undefined;
     if (
       source !== "" && sum !== undefined && (link && !follow || hashFile(empty ?? real, sum.hash_type) !== sum.hsum)
     ) {
@@ -323,7 +327,7 @@ class FileWork {
     }
     if (empty !== undefined && ret.changes.has("diff")) ret.changes.set("diff", "New file");
     if (!follow && isLink(name)) {
-      const replacement = sfn === "" ? contents === undefined ? undefined : this.scratch.file(contents) : sfn;
+      const replacement = sfn === "" ? contents === undefined ? undefined : this.#scratch.file(contents) : sfn;
       if (replacement === undefined) throw new Failed("Source file 'None' not found");
       await this.#verify(replacement, { sum, what: name });
       this.#install(replacement, name);

@@ -6,9 +6,11 @@
 
 import { CommandError } from "../errors.ts";
 import { isAnything } from "../os/file_kind.ts";
+import { type Held, holdDirectory, holdTarget } from "../os/held_path.ts";
 import { nodeBuiltin } from "../os/node_builtin.ts";
 import { findGroup, findUser } from "../os/users.ts";
 import { isInt, repr, str, type Value } from "../values/value.ts";
+import { dirName, realPath } from "./paths.ts";
 import { fileStatus } from "./status.ts";
 
 /** The number of a user: a number as it is, a name's, this process's for None; empty text for an unknown one. */
@@ -71,14 +73,34 @@ export function changeOwner(
     return `${problems}File not found`;
   }
   if (problems !== "") return problems;
-  Deno.chownSync(path, ids.uid < 0 ? null : ids.uid, ids.gid < 0 ? null : ids.gid);
+  using held = holdTarget(path);
+  refuseForeignName(path, held);
+  Deno.chownSync(held.path, ids.uid < 0 ? null : ids.uid, ids.gid < 0 ? null : ids.gid);
   return undefined;
 }
 
 function changeLink(path: string, { uid, gid }: { readonly uid: number; readonly gid: number }): void {
   // An id of -1 stays to the system; the runtime takes none below 0.
-  const old = Deno.lstatSync(path);
-  nodeBuiltin("node:fs").lchownSync(path, uid < 0 ? old.uid ?? 0 : uid, gid < 0 ? old.gid ?? 0 : gid);
+  using held = holdTarget(path, { follow: false });
+  const old = held.status();
+  refuseForeignName(path, held);
+  const ids = [uid < 0 ? old.uid ?? 0 : uid, gid < 0 ? old.gid ?? 0 : gid] as const;
+  // The path of a held object is a link of the kernel's.
+  if (held.path === path) nodeBuiltin("node:fs").lchownSync(path, ...ids);
+  else Deno.chownSync(held.path, ...ids);
+}
+
+/**
+ * A user may have given a file of root's a second name in a directory of the user's own, where the system allows that.
+ * @throws {CommandError} If root would change such a file.
+ */
+function refuseForeignName(path: string, held: Held): void {
+  const { nlink, uid, isDirectory } = held.status();
+  if (isDirectory || (nlink ?? 1) < 2 || uid !== 0 || Deno.uid() !== 0) return;
+  using directory = holdDirectory(dirName(realPath(path)));
+  if (directory.status().uid !== 0) {
+    throw new CommandError(`${path} is a file of root's that has other names, in a directory of another user`);
+  }
 }
 
 /** Whether there is something where `path` leads. */
@@ -109,7 +131,7 @@ export function changeMode(path: string, mode: Value): string | undefined {
   const digits = str(mode).replace(/^[0Oo]+/, "") || "0";
   const isMode = /^[0-7]{1,4}$/.test(digits);
   try {
-    if (isMode) Deno.chmodSync(path, parseInt(digits, 8));
+    if (isMode) setBits(path, parseInt(digits, 8));
     else Deno.statSync(path);
   } catch {
     if (!isFollowable(path)) throw new CommandError(`${path}: File not found`);
@@ -117,6 +139,12 @@ export function changeMode(path: string, mode: Value): string | undefined {
     return `Invalid Mode ${digits}`;
   }
   return isMode ? undefined : `Invalid Mode ${digits}`;
+}
+
+function setBits(path: string, mode: number): void {
+  using held = holdTarget(path);
+  refuseForeignName(path, held);
+  Deno.chmodSync(held.path, mode);
 }
 
 /** Python's octal digits in a number as a mode: 755 is rwxr-xr-x. @throws {CommandError} If it has other digits. */

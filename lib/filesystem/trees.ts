@@ -4,7 +4,8 @@
  * @module
  */
 
-import { createDirectory, openToWrite } from "../os/umask.ts";
+import { holdDirectory, holdTarget, inDirectoryOf, renameHeld } from "../os/held_path.ts";
+import { createDirectory, openToWrite } from "../os/new_files.ts";
 import { CommandError, InvocationError } from "../errors.ts";
 import { pythonOsError } from "../os/deno_texts.ts";
 import { isAnything, isDirectory, isFile } from "../os/file_kind.ts";
@@ -72,7 +73,8 @@ export function copyWithMode(from: string, to: string): void {
   if (info.isFifo) throw new CommandError(`'${from}' is a named pipe`);
   Deno.openSync(to, { write: true, create: true, mode: 0o600 }).close();
   copyContents(from, to);
-  Deno.chmodSync(to, (info.mode ?? 0o644) & 0o7777);
+  using held = holdTarget(to);
+  Deno.chmodSync(held.path, (info.mode ?? 0o644) & 0o7777);
 }
 
 /** Copies the files of a tree over another one, which keeps what else it has: `cp -r`. */
@@ -90,14 +92,15 @@ export function copyTree(from: string, to: string, { links = false }: { readonly
   for (const { name } of Deno.readDirSync(from)) {
     const [source, target] = [joinPath(from, name), joinPath(to, name)];
     const link = links ? linkTarget(source) : undefined;
-    if (link !== undefined) Deno.symlinkSync(link, target);
+    if (link !== undefined) linkHeld(link, target);
     else if (isDirectory(source)) copyTree(source, target, { links });
     else copyKeeping(source, target);
   }
   const info = Deno.statSync(from);
-  copyAttributes(from, to);
-  Deno.chmodSync(to, (info.mode ?? 0o755) & 0o7777);
-  if (info.atime !== null && info.mtime !== null) Deno.utimeSync(to, info.atime, info.mtime);
+  using made = holdDirectory(to);
+  copyAttributes(from, made.path);
+  Deno.chmodSync(made.path, (info.mode ?? 0o755) & 0o7777);
+  if (info.atime !== null && info.mtime !== null) Deno.utimeSync(made.path, info.atime, info.mtime);
 }
 
 /** Moves a file or a tree, into `to` if that is a directory, also to another file system: Python's `shutil.move`. */
@@ -108,14 +111,14 @@ export function moveAny(from: string, to: string): void {
     if (isAnything(target)) throw new CommandError(`Destination path '${target}' already exists`);
   }
   try {
-    Deno.renameSync(from, target);
+    renameHeld(from, target);
   } catch (error) {
     if (!(error instanceof Error && "code" in error && error.code === "EXDEV")) throw error;
     const link = linkTarget(from);
-    if (link !== undefined) Deno.symlinkSync(link, target);
+    if (link !== undefined) linkHeld(link, target);
     else if (isDirectory(from)) copyTree(from, target, { links: true });
     else copyKeeping(from, target);
-    Deno.removeSync(from, { recursive: true });
+    removeHeld(from, true);
   }
 }
 
@@ -190,6 +193,14 @@ function statIfReadable(path: string): Deno.FileInfo | undefined {
 export function removeAny(path: string): boolean {
   if (!isAnything(path)) return false;
   // Deno does not follow links here, nor links that another user creates meanwhile.
-  Deno.removeSync(path, { recursive: isDirectory(path) && !isLink(path) });
+  removeHeld(path, isDirectory(path) && !isLink(path));
   return true;
+}
+
+function removeHeld(path: string, recursive: boolean): void {
+  inDirectoryOf(path, (directory, name) => Deno.removeSync(directory.at(name), { recursive }));
+}
+
+function linkHeld(target: string, path: string): void {
+  inDirectoryOf(path, (directory, name) => Deno.symlinkSync(target, directory.at(name)));
 }

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { createDirectory, openToWrite, writeWithUmask } from "../../lib/os/umask.ts";
+import { createDirectory, openToWrite, writeWithUmask } from "../../lib/os/new_files.ts";
 import { pushDirectory, pushFile, type PushHost } from "../../lib/fileclient/pushing.ts";
 import { baseName } from "../../lib/filesystem/paths.ts";
 import { messageOf } from "../../lib/errors.ts";

@@ -5,6 +5,8 @@
  * @module
  */
 
+import { followForChange } from "../../lib/os/held_path.ts";
+import { openThere, readForChange } from "../../lib/os/new_files.ts";
 import { callRunAll, home, linesOf, runTool } from "./_file_host.ts";
 import { copyKeeping, keptLines, overwriteFile, readText, replaceFile } from "../../lib/filesystem/contents.ts";
 import { editLine, lineMode } from "../../lib/filesystem/line_editing.ts";
@@ -57,7 +59,7 @@ indent
     indent: bool(true),
   },
   run: ({ path, show_changes, backup, quiet, mode, ...edit }, context) => {
-    const real = realPath(home(path));
+    const real = followForChange(home(path), realPath);
     if (!isFile(real)) {
       if (quiet) return false;
       throw new CommandError(`File "${real}" does not exists or is not a file.`);
@@ -90,7 +92,7 @@ export const append: ModuleFunction<JobContext> = fn({
   varKwargs: "kwargs",
   run: ({ path }, _context, rest) => {
     const lines = linesOf(rest);
-    using file = Deno.openSync(home(path), { read: true, write: true });
+    using file = openThere(home(path), { read: true, write: true });
     const { size } = file.statSync();
     const last = new Uint8Array(1);
     if (size > 0) {
@@ -115,8 +117,8 @@ export const prepend: ModuleFunction<JobContext> = fn({
   varArgs: "args",
   varKwargs: "kwargs",
   run: ({ path }, _context, rest) => {
-    const lines = linesOf(rest), real = realPath(home(path));
-    const old = isFile(real) ? Deno.readFileSync(real) : new Uint8Array();
+    const lines = linesOf(rest), real = followForChange(home(path), realPath);
+    const old = isFile(real) ? readForChange(real) : new Uint8Array();
     const added = new TextEncoder().encode(lines.map((each) => `${text(each)}\n`).join(""));
     const all = new Uint8Array(added.length + old.length);
     all.set(added);
@@ -207,7 +209,7 @@ export const psed: ModuleFunction<JobContext> = fn({
     multi: bool(false),
   },
   run: ({ path: given, before, after, limit, backup, flags, escape_all, multi }) => {
-    const path = realPath(home(given));
+    const path = followForChange(home(given), realPath);
     const edit = {
       before: sedEscape(text(before), escape_all),
       after: text(after),
@@ -260,7 +262,7 @@ export const seek_write: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { path: str(), data: any(), offset: int() },
   run: ({ path, data, offset }) => {
-    using file = Deno.openSync(home(path), { write: true });
+    using file = openThere(home(path), { write: true });
     file.seekSync(offset, Deno.SeekMode.Start);
     const bytes = data instanceof Uint8Array ? data : new TextEncoder().encode(text(data));
     const written = file.writeSync(bytes);
@@ -274,7 +276,7 @@ export const truncate: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { path: str(), length: int() },
   run: ({ path, length }) => {
-    using file = Deno.openSync(home(path), { read: true, write: true });
+    using file = openThere(home(path), { read: true, write: true });
     file.truncateSync(length);
     return null;
   },

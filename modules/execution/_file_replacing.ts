@@ -8,6 +8,8 @@
  * @module
  */
 
+import { followForChange, inDirectoryOf } from "../../lib/os/held_path.ts";
+import { readForChange } from "../../lib/os/new_files.ts";
 import { fileHost, home } from "./_file_host.ts";
 import { replaceBlock } from "../../lib/filesystem/block_replacing.ts";
 import {
@@ -120,7 +122,7 @@ type ReplaceRequest = Parameters<typeof replace.run>[0] & {
 };
 
 async function replaceInFile(given: string, request: ReplaceRequest, context: JobContext): Promise<Value> {
-  const path = realPath(home(given));
+  const path = followForChange(home(given), realPath);
   if (!isAnything(path)) {
     if (request.ignore_if_missing) return false;
     throw new InvocationError(`File not found: ${path}`);
@@ -163,7 +165,7 @@ async function replaceInFile(given: string, request: ReplaceRequest, context: Jo
 
 /** The contents as characters, or as a text of bytes. */
 function readAs(path: string, encoding: string | null): string {
-  const bytes = Deno.readFileSync(path);
+  const bytes = readForChange(path);
   if (encoding === null) return byteText(bytes);
   const { text: decoded, exact } = textDecoder(encoding)(bytes);
   if (!exact) throw new CommandError(`Cannot read ${path}: it is not valid ${encoding}`);
@@ -191,8 +193,10 @@ function backUp(given: string, path: string, suffix: string): void {
   const target = linkTarget(home(given));
   if (target === undefined) return;
   const link = home(given) + suffix;
-  if (isLink(link)) Deno.removeSync(link);
-  if (!isAnything(link)) Deno.symlinkSync(target + suffix, link);
+  inDirectoryOf(link, (directory, name) => {
+    if (isLink(directory.at(name))) Deno.removeSync(directory.at(name));
+    if (!isAnything(directory.at(name))) Deno.symlinkSync(target + suffix, directory.at(name));
+  });
 }
 
 export const search: ModuleFunction<JobContext> = fn({
@@ -270,7 +274,7 @@ backup
         "Only one of append_if_not_found, prepend_if_not_found, insert_before_match, and insert_after_match is permitted",
       );
     }
-    const path = realPath(home(given.path));
+    const path = followForChange(home(given.path), realPath);
     if (!isAnything(path)) throw new InvocationError(`File not found: ${home(given.path)}`);
     const encoding = detectEncoding(path);
     if (isBinary(path) && encoding === undefined) {
@@ -313,7 +317,7 @@ async function commentInFile(
   },
   context: JobContext,
 ): Promise<Value> {
-  const path = realPath(home(given));
+  const path = followForChange(home(given), realPath);
   if (!isFile(path)) throw new InvocationError(`File not found: ${path}`);
   if (!isText(path)) throw new InvocationError(`Cannot perform string replacements on a binary file: ${path}`);
   const commented = commentLines(readText(path), { regex, char, comment: cmnt });

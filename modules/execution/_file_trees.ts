@@ -4,11 +4,14 @@
  * @module
  */
 
-import { openToWrite, ownUmask } from "../../lib/os/umask.ts";
+import { holdTarget, inDirectoryOf, renameHeld } from "../../lib/os/held_path.ts";
+import { removeIfExists } from "../../lib/os/atomic_file.ts";
+import { openToWrite } from "../../lib/os/new_files.ts";
+import { ownUmask } from "../../lib/os/umask.ts";
 import { fileHost, home } from "./_file_host.ts";
 import { type Backup, listBackups, listBackupsDirectory, makeBackup } from "../../lib/filesystem/backups.ts";
 import { parseMode } from "../../lib/filesystem/ownership.ts";
-import { dirName, isLink, joinPath, linkTarget, mustBeAbsolute, normalPath } from "../../lib/filesystem/paths.ts";
+import { isLink, linkTarget, mustBeAbsolute, normalPath } from "../../lib/filesystem/paths.ts";
 import { checkPermissions, readResult } from "../../lib/filesystem/permission_check.ts";
 import { fileStatus } from "../../lib/filesystem/status.ts";
 import {
@@ -99,15 +102,20 @@ export const touch: ModuleFunction<JobContext> = fn({
     const times = [time(atime), time(mtime)] as const;
     try {
       openToWrite(path, { append: true }).close();
-      Deno.utimeSync(path, ...times);
+      setTimes(path, times);
     } catch (error) {
       if (error instanceof Deno.errors.NotCapable) throw error;
       if (!isDirectory(path)) throw new CommandError(systemReason(error));
-      Deno.utimeSync(path, ...times);
+      setTimes(path, times);
     }
     return isAnything(path);
   },
 });
+
+function setTimes(path: string, times: readonly [number, number]): void {
+  using held = holdTarget(path);
+  Deno.utimeSync(held.path, ...times);
+}
 
 export const link: ModuleFunction<JobContext> = fn({
   doc: describe("Make a hard link to a file.", "file.link /path/to/file /path/to/link"),
@@ -116,7 +124,7 @@ export const link: ModuleFunction<JobContext> = fn({
   run: ({ src, path }) => {
     mustBeAbsolute(home(src), "File path must be absolute.");
     try {
-      Deno.linkSync(home(src), path);
+      inDirectoryOf(path, (directory, name) => Deno.linkSync(home(src), directory.at(name)));
       return true;
     } catch (error) {
       if (error instanceof Deno.errors.NotCapable) throw error;
@@ -149,7 +157,7 @@ export const symlink: ModuleFunction<JobContext> = fn({
         return true;
       }
       if (force && (old !== undefined || exists)) removeFile(path);
-      Deno.symlinkSync(src, path);
+      inDirectoryOf(path, (directory, name) => Deno.symlinkSync(src, directory.at(name)));
       return true;
     } catch (error) {
       if (error instanceof Deno.errors.NotCapable || error instanceof CommandError) throw error;
@@ -161,18 +169,20 @@ export const symlink: ModuleFunction<JobContext> = fn({
 /** Removes what is not a directory. @throws {CommandError} For a directory. */
 function removeFile(path: string): void {
   if (!isLink(path) && isDirectory(path)) throw new CommandError(`[Errno 21] Is a directory: '${path}'`);
-  Deno.removeSync(path);
+  inDirectoryOf(path, (directory, name) => Deno.removeSync(directory.at(name)));
 }
 
 function replaceByLink(src: string, path: string): void {
-  const temporary = joinPath(dirName(path), `tmp${crypto.randomUUID().slice(0, 8)}`);
-  Deno.symlinkSync(src, temporary);
-  try {
-    Deno.renameSync(temporary, path);
-  } catch (error) {
-    Deno.removeSync(temporary);
-    throw error;
-  }
+  inDirectoryOf(path, (directory, name) => {
+    const temporary = directory.at(`tmp${crypto.randomUUID().slice(0, 8)}`);
+    Deno.symlinkSync(src, temporary);
+    try {
+      Deno.renameSync(temporary, directory.at(name));
+    } catch (error) {
+      removeIfExists(temporary); // what failed is told, not that it is gone
+      throw error;
+    }
+  });
 }
 
 export const rename: ModuleFunction<JobContext> = fn({
@@ -185,7 +195,7 @@ export const rename: ModuleFunction<JobContext> = fn({
 function renamePath(from: string, to: string): true {
   mustBeAbsolute(from, "File path must be absolute.");
   try {
-    Deno.renameSync(from, to);
+    renameHeld(from, to);
     return true;
   } catch (error) {
     if (error instanceof Deno.errors.NotCapable) throw error;

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { createDirectory } from "../../lib/os/umask.ts";
+import { createDirectory } from "../../lib/os/new_files.ts";
 import {
   type Common,
   ENCODING,

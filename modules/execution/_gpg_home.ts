@@ -4,7 +4,7 @@
  * @module
  */
 
-import { writeWithUmask } from "../../lib/os/umask.ts";
+import { writeWithUmask } from "../../lib/os/new_files.ts";
 import { InvocationError } from "../../lib/errors.ts";
 import { Gpg } from "../../lib/gnupg/gpg.ts";
 import { asCommandError } from "../../lib/os/command_error.ts";

@@ -10,8 +10,10 @@ import { HASH_TYPES } from "../../lib/crypto/hash_types.ts";
 import { replaceFile } from "../../lib/filesystem/contents.ts";
 import { dirName, isLink } from "../../lib/filesystem/paths.ts";
 import { CommandError } from "../../lib/errors.ts";
-import { isAnything, isDirectory } from "../../lib/os/file_kind.ts";
+import { isDirectory } from "../../lib/os/file_kind.ts";
+import { inDirectoryOf } from "../../lib/os/held_path.ts";
 import { isTrustedPath } from "../../lib/os/trusted_path.ts";
+import { createDirectory } from "../../lib/os/new_files.ts";
 import { findUser, type User } from "../../lib/os/users.ts";
 import { str } from "../../lib/plugins/module.ts";
 
@@ -47,17 +49,20 @@ export function refuseLinks(path: string, user: User | undefined): void {
 /** Writes a file of a user's, which belongs to the user if it is new. */
 export function writeUsers(path: string, contents: string, user: User | undefined): void {
   refuseLinks(path, user);
-  const isNew = !isAnything(path);
-  replaceFile(path, new TextEncoder().encode(contents), { mode: 0o600 });
-  if (isNew && Deno.uid() === 0 && user !== undefined) Deno.chownSync(path, user.uid, user.gid);
+  const owner = Deno.uid() === 0 ? user : undefined;
+  replaceFile(path, new TextEncoder().encode(contents), { mode: 0o600, owner });
 }
 
 /** Makes a user's directory for files of ssh. */
 export function makeUsersDirectory(path: string, user: User | undefined): void {
   if (isDirectory(path)) return;
   refuseLinks(path, user);
-  Deno.mkdirSync(path, { recursive: true });
+  createDirectory(path, { recursive: true });
   if (user === undefined) return;
-  if (Deno.uid() === 0) Deno.chownSync(path, user.uid, user.gid);
-  Deno.chmodSync(path, 0o700);
+  inDirectoryOf(path, (directory, name) => {
+    // What the user may have put there meanwhile is not followed.
+    using made = directory.enter(name);
+    if (Deno.uid() === 0) Deno.chownSync(made.path, user.uid, user.gid);
+    Deno.chmodSync(made.path, 0o700);
+  });
 }

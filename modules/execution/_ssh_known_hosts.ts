@@ -4,6 +4,7 @@
  * @module
  */
 
+import { holdTarget } from "../../lib/os/held_path.ts";
 import { fingerprints, HASH, makeUsersDirectory, refuseLinks, userOf, writeUsers } from "./_ssh_files.ts";
 import { runTool } from "./_file_host.ts";
 import { checkedWord } from "../../lib/host/run_program.ts";
@@ -142,8 +143,9 @@ async function rewriteKnown(
   refuseLinks(path, owner);
   const { mode } = Deno.statSync(path);
   const { stdout } = await runTool(context, ["ssh-keygen", ...words, "-f", path], { joined: true });
-  Deno.chmodSync(path, (mode ?? 0o600) & 0o7777);
-  if (Deno.uid() === 0 && owner !== undefined) Deno.chownSync(path, owner.uid, owner.gid);
+  using held = holdTarget(path);
+  if (Deno.uid() === 0 && owner !== undefined) Deno.chownSync(held.path, owner.uid, owner.gid);
+  Deno.chmodSync(held.path, (mode ?? 0o600) & 0o7777);
   return stdout;
 }
 

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { writeWithUmask } from "../../lib/os/umask.ts";
+import { writeWithUmask } from "../../lib/os/new_files.ts";
 import { askRemote, checkEncoding, encoded, localPolicy, writePem } from "./_x509_common.ts";
 import { loadPrivateKey, loadPublicKey } from "../../lib/crypto/asymmetric_keys.ts";
 import { CommandError, InvocationError } from "../../lib/errors.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { writeWithUmask } from "../../lib/os/umask.ts";
+import { writeWithUmask } from "../../lib/os/new_files.ts";
 import { loadPrivateKey, loadPublicKey, publicFingerprint } from "../../lib/crypto/asymmetric_keys.ts";
 import { signData, type Signed, verifyData } from "../../lib/crypto/asymmetric_signatures.ts";
 import { CommandError, InvocationError, messageOf } from "../../lib/errors.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { writeWithUmask } from "../../lib/os/umask.ts";
+import { writeWithUmask } from "../../lib/os/new_files.ts";
 import { hashHex } from "../../lib/crypto/hash.ts";
 import { hmacHex, isHmacHash } from "../../lib/crypto/hmac.ts";
 import { CommandError, InvocationError } from "../../lib/errors.ts";

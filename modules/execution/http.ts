@@ -4,7 +4,7 @@
  * @module
  */
 
-import { writeWithUmask } from "../../lib/os/umask.ts";
+import { writeWithUmask } from "../../lib/os/new_files.ts";
 import { CommandError, InvocationError, messageOf } from "../../lib/errors.ts";
 import { HttpError, httpRequest, type HttpResponse } from "../../lib/network/http_request.ts";
 import { xmlValue } from "../../lib/network/xml_value.ts";

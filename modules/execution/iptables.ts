@@ -4,7 +4,7 @@
  * @module
  */
 
-import { createDirectory } from "../../lib/os/umask.ts";
+import { createDirectory } from "../../lib/os/new_files.ts";
 import { CommandError } from "../../lib/errors.ts";
 import { dirName } from "../../lib/filesystem/paths.ts";
 import { parseSaved } from "../../lib/firewall/iptables_output.ts";

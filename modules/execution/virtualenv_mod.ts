@@ -4,6 +4,7 @@
  * @module
  */
 
+import { holdTarget } from "../../lib/os/held_path.ts";
 import { callForMap, callRunAll } from "./_file_host.ts";
 import { CommandError, InvocationError } from "../../lib/errors.ts";
 import { baseName, globAny, joinPath } from "../../lib/filesystem/paths.ts";
@@ -200,10 +201,12 @@ async function runScript(
   if (!truthy(cached)) throw new CommandError(`Failed fetching '${source}'`);
   const copy = Deno.makeTempFileSync({ dir: path, prefix: "__salt.tmp." });
   try {
-    Deno.copyFileSync(text(cached), copy);
-    Deno.chmodSync(copy, 0o500);
+    // The directory may be another user's.
+    using held = holdTarget(copy, { follow: false });
+    Deno.writeFileSync(held.path, Deno.readFileSync(text(cached)), { create: false });
+    Deno.chmodSync(held.path, 0o500);
     const owner = user === null ? undefined : findUser(user);
-    if (owner !== undefined) Deno.chownSync(copy, owner.uid, null);
+    if (owner !== undefined) Deno.chownSync(held.path, owner.uid, null);
     const more = map({ runas: user, cwd: path, env: { VIRTUAL_ENV: path } });
     return await callRunAll(context, [joinPath(path, "bin/python"), copy], { more });
   } finally {

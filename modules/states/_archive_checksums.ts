@@ -4,7 +4,7 @@
  * @module
  */
 
-import { createDirectory } from "../../lib/os/umask.ts";
+import { createDirectory } from "../../lib/os/new_files.ts";
 import { dirName, joinPath, relativePath } from "../../lib/filesystem/paths.ts";
 import { readTextFileIfExists, writeFileAtomic } from "../../lib/os/atomic_file.ts";
 import type { StateContext } from "../../lib/plugins/job_context.ts";

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { renameHeld } from "../../lib/os/held_path.ts";
 import { cleanDirectory, patternsOf, requiredPaths } from "./_file_cleaning.ts";
 import {
   home,
@@ -53,7 +54,7 @@ async function makeWay(
       ret.changes.set(name, map({ directory: "new" }));
       return { ...ret, result: null, comment: `${name} would be backed up and replaced with a new directory` };
     }
-    Deno.renameSync(name, backupname);
+    renameHeld(name, backupname);
     return undefined;
   }
   const word = isFile(name) ? "File" : "Symlink";

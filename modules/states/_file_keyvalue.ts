@@ -4,6 +4,7 @@
  * @module
  */
 
+import { followForChange } from "../../lib/os/held_path.ts";
 import { home, isHostError } from "./_file_common.ts";
 import { decodeUtf8, replaceFile } from "../../lib/filesystem/contents.ts";
 import { editKeyValues } from "../../lib/filesystem/key_value_editing.ts";
@@ -123,7 +124,7 @@ prune : False
       return { name, result: null, comment: would + predicted, changes };
     }
     try {
-      replaceFile(realPath(name), new TextEncoder().encode(edited.text));
+      replaceFile(followForChange(name, realPath), new TextEncoder().encode(edited.text));
     } catch (error) {
       if (!isHostError(error)) throw error;
       return failed(name, `${name} not writable`, changes);

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { inDirectoryOf } from "../../lib/os/held_path.ts";
 import {
   defaultOwners,
   home,
@@ -198,6 +199,6 @@ makedirs : False
 function move(source: string, name: string): void {
   const target = linkTarget(source);
   if (target === undefined) return moveAny(source, name);
-  Deno.symlinkSync(target, name);
-  Deno.removeSync(source);
+  inDirectoryOf(name, (directory, entry) => Deno.symlinkSync(target, directory.at(entry)));
+  inDirectoryOf(source, (directory, entry) => Deno.removeSync(directory.at(entry)));
 }
