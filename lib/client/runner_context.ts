@@ -154,9 +154,10 @@ export interface RunnerContext {
   progress(data: ValueMap): Promise<void>;
   /**
    * Writes a line in addition to the result: to standard output, or to standard error if a program reads the result.
+   * @param how.isAskedFor The line is what the function is called for: to standard output, whatever reads the result.
    * @returns False if the reader of the output is gone.
    */
-  print(line: string): boolean;
+  print(line: string, how?: { readonly isAskedFor?: boolean }): boolean;
   /** Sets the exit code; the job counts as failed unless it is 0. */
   setRetcode(retcode: number): void;
   /** Writes to the log. */

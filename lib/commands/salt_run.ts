@@ -88,11 +88,12 @@ async function runParsed(parsed: Parsed<SaltRunTable>, io: SaltRunIo): Promise<n
       return startInBackground(parsed, { jid, user, log, io });
     }
     const forProgram = MACHINE_OUTPUTTERS.includes(options.output ?? opts.output ?? "");
-    const print = (line: string) => {
+    const print: RunnerContext["print"] = (line, { isAskedFor = false } = {}) => {
       const text = `${sanitize(line)}\n`;
-      if (forProgram) io.writeError(text);
+      const isAside = forProgram && !isAskedFor;
+      if (isAside) io.writeError(text);
       else io.write(text);
-      return forProgram || !(io.outputGone?.() ?? false);
+      return isAside || !(io.outputGone?.() ?? false);
     };
     const forTerminal = io.isTerminal && !forProgram && options.output_file === null;
     const host = runnerHost(opts, {

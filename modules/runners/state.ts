@@ -58,7 +58,8 @@ node : master
       onMissed: (missed) => context.log("warning", `${missed} events were missed: they came faster than they are read`),
     });
     for await (const event of events) {
-      if (!quiet && !context.print(formatEvent(event, { pretty }))) return null;
+      // `salt-run --out=json state.event | while read tag data` reads them, as with Salt.
+      if (!quiet && !context.print(formatEvent(event, { pretty }), { isAskedFor: true })) return null;
       if (left > 0) left--;
       if (left === 0) return null;
     }

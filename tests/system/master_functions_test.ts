@@ -29,6 +29,7 @@ fleetTest(
   {},
   async (fleet) => {
     const counted = startCli(fleet, "salt-run", "state.event", "my/tag/*", "count=2");
+    const forProgram = startCli(fleet, "salt-run", "--out=json", "state.event", "my/tag/a", "count=1");
     const endless = startCli(fleet, "salt-run", "state.event", "my/(tag|other)/.*", "pretty=True");
     const fire = async () => {
       await fleet.fire("my/tag\x1b[2J", map({ never: true }));
@@ -36,7 +37,7 @@ fleetTest(
     };
     await eventually(async () => {
       await fire();
-      return counted.lines.length >= 2 && endless.lines.length >= 4;
+      return counted.lines.length >= 2 && forProgram.lines.length >= 1 && endless.lines.length >= 4;
     }, { what: "the events in both streams" });
     const { code, out } = await counted.ended;
     assertEquals(code, 0);
@@ -47,6 +48,10 @@ fleetTest(
       const { id, n, _stamp } = JSON.parse(json);
       assertEquals([tag, id, n, typeof _stamp], ["my/tag/a", "\x1b]0;x\x07", 1, "string"]);
     }
+    // An outputter for programs does not move the lines to standard error: they are what is asked for.
+    const [line, ...result] = (await forProgram.ended).out.split("\n");
+    assert(line.startsWith("my/tag/a\t{"), line);
+    assertEquals(result, ["null", ""]);
     endless.child.kill("SIGINT");
     const ended = await endless.ended;
     assertEquals(ended.code, 130);
