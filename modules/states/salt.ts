@@ -161,6 +161,16 @@ async function runHere(
   return new Map([[context.opts.id ?? "", map({ ret, out: "highstate" })]]);
 }
 
+/**
+ * Why a job returned nothing. With `expect_minions` a minion that does not answer is in the returns, so that none was asked;
+ * batches and subsets are of the minions that answer.
+ */
+function nobody({ tgt, expect_minions, batch, subset }: Readonly<Record<string, Value>>): string {
+  const target = Array.isArray(tgt) ? repr(tgt) : `'${text(tgt)}'`;
+  const allCounted = truthy(expect_minions) && batch === null && subset === null;
+  return `no minion matches ${target}${allCounted ? "" : ", or none of those that match answered"}`;
+}
+
 /** Whether this is a minion without a master, and not the master's own host in an orchestration. */
 function isMasterless({ opts }: StateContext): boolean {
   return opts.file_client === "local" && opts.extra.get("__role") !== "master";
@@ -225,7 +235,7 @@ allow_fail : 0
     putJid(result, returned);
     const spared = mayFail(bound.fail_minions, result);
     if (returned.size === 0 && truthy(bound.expect_minions)) {
-      return { ...result, result: false, comment: "No minions returned" };
+      return { ...result, result: false, comment: `No minions returned: ${nobody(bound)}` };
     }
     judgeStates(result, returned, { spared, allowed: Number(allowed) });
     if ((truthy(test) || context.test) && result.changes.size > 0 && result.result === true) result.result = null;
@@ -240,26 +250,29 @@ async function judgeReturns(
   { spared, judge }: { readonly spared: readonly Value[]; readonly judge: (returned: Value) => Promise<boolean> },
 ): Promise<void> {
   const changes: ValueMap = new Map();
-  const failures = new Set<string>();
+  const failures = new Map<string, string>();
   for (const [id, answer] of returned) {
-    if (truthy(answer.get("retcode"))) failures.add(id);
+    const retcode = answer.get("retcode") ?? null;
+    if (truthy(retcode)) failures.set(id, `Return code of ${id}: ${text(retcode)}`);
     const own = truthy(answer.get("failed")) ? false : returnOf(answer) ?? null;
     const good = !truthy(answer.get("failed")) && await judge(own) && own !== false;
-    if (!good && !spared.includes(id)) failures.add(id);
+    if (!good && !spared.includes(id) && !failures.has(id)) failures.set(id, whyBad(id, answer));
     changes.set(id, own);
-  }
-  if (returned.size === 0) {
-    result.result = false;
-    result.comment = "No minions responded";
-    return;
   }
   result.changes = map({ ret: changes });
   if (failures.size > 0) result.result = false;
   const name = text(result.name);
   const summary = failures.size > 0
-    ? `Running function ${name} failed on minions: ${[...failures].join(", ")}`
+    ? `Running function ${name} failed on minions: ${[...failures.keys()].join(", ")}`
     : "Function ran successfully.";
-  result.comment = `${summary} Function ${name} ran on ${[...changes.keys()].map(text).join(", ")}.`;
+  const ran = `${summary} Function ${name} ran on ${[...changes.keys()].map(text).join(", ")}.`;
+  result.comment = [ran, ...failures.values()].join("\n");
+}
+
+/** Why a return without a return code counts as a failure. */
+function whyBad(id: string, answer: ValueMap): string {
+  if (truthy(answer.get("failed"))) return `Minion ${id} did not return.`;
+  return returnOf(answer) === false ? `Minion ${id} returned False.` : `fail_function: the return of ${id} is a failure.`;
 }
 
 export const function_: ModuleFunction<StateContext> = stateFn({
@@ -305,6 +318,7 @@ fail_function
     const spared = mayFail(bound.fail_minions, result);
     const judge = async (one: Value) =>
       !truthy(fail_function) || truthy(await context.call(text(fail_function), [one]));
+    if (returned.size === 0) return { ...result, result: false, comment: `No minions responded: ${nobody(bound)}` };
     await judgeReturns(result, returned, { spared, judge });
     return result;
   },

@@ -33,6 +33,15 @@ nobody:
   salt.function:
     - name: test.ping
     - tgt: 'none*'
+nostates:
+  salt.state:
+    - tgt: 'dbb*'
+    - sls: web
+exits:
+  salt.function:
+    - name: cmd.run
+    - tgt: db1
+    - arg: [exit 4]
 fails:
   salt.state:
     - tgt: db1
@@ -59,11 +68,14 @@ Deno.test("an orchestration runs functions on minions, in order, and reports the
       const line of [
         "Comment: Function ran successfully. Function test.arg ran on web1.",
         "Comment: States ran successfully. Updating ",
-        "Comment: No minions responded",
+        "Comment: No minions responded: no minion matches 'none*', or none of those that match answered",
+        "Comment: No minions returned: no minion matches 'dbb*'\n",
+        "Comment: Running function cmd.run failed on minions: db1 Function cmd.run ran on db1.",
+        "Return code of db1: 4",
         "Comment: Run failed on minions: db1",
         "Comment: One or more requisite failed: deploy.fails",
-        "Succeeded: 3 (changed=3)",
-        "Failed:    3",
+        "Succeeded: 3 (changed=4)",
+        "Failed:    5",
       ]
     ) assertStringIncludes(out, line);
     assert(/- 7\n +kwargs:/.test(out), out);
