@@ -5,6 +5,7 @@
  */
 
 import { choice, type CliOption, type CliTable, flag, float, int, text } from "./command_line.ts";
+import { STATE_OUTPUT_MODES } from "../output/state_output_modes.ts";
 import { OUTPUTTER_NAMES } from "../output/outputter_names.ts";
 import { LOG_LEVELS, type LogLevel } from "../process/log_levels.ts";
 
@@ -71,10 +72,10 @@ export const OUTPUT_CLI_OPTIONS = {
   output_file_append: flag(["--out-file-append", "--output-file-append"], "Add to that file.", OUTPUT),
   no_color: flag(["--no-color", "--no-colour"], "No colours.", OUTPUT),
   force_color: flag(["--force-color", "--force-colour"], "Use colours also without a terminal.", OUTPUT),
-  state_output: text(
+  state_output: choice(
     ["--state-output", "--state_output"],
     "How much of each state is shown: full, terse, mixed, changes or filter; with the suffix _id, IDs are shown instead of names.",
-    OUTPUT,
+    { ...OUTPUT, choices: STATE_OUTPUT_MODES },
   ),
   state_verbose: text(["--state-verbose", "--state_verbose"], "Whether states that did nothing are shown.", OUTPUT),
 } as const satisfies CliTable;

@@ -40,7 +40,9 @@ export function checkEauthOptions({ eauth, mktoken }: EauthOptions): void {
     if (mktoken) throw new UsageError("--make-token needs --auth: the system that knows the user");
   } else if (!EAUTH_NAMES.includes(eauth)) {
     throw new UsageError(
-      `The specified external authentication system "${eauth}" is not available${didYouMean(eauth, EAUTH_NAMES)}. ` +
+      `The specified external authentication system "${eauth}" is not available${
+        didYouMean(eauth, EAUTH_NAMES) || "."
+      } ` +
         `Available eauth types: ${EAUTH_NAMES.join(", ")}`,
     );
   }

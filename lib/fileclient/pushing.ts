@@ -4,8 +4,9 @@
  * @module
  */
 
+import { CommandError } from "../errors.ts";
 import { compileGlob } from "../text/glob.ts";
-import { isFile } from "../os/file_kind.ts";
+import { isFile, isThere } from "../os/file_kind.ts";
 import { joinPath, normalPath, realPath, walk } from "../filesystem/paths.ts";
 import { type FileRequest, ServerCalls } from "./server_calls.ts";
 
@@ -28,18 +29,26 @@ export interface PushOptions {
   readonly removeSource?: boolean;
 }
 
-/** Whether a path is not pushed. */
-function isRefused(path: string): boolean {
-  return path.includes("../") || !path.startsWith("/");
+/** @throws {CommandError} If no file of that path is pushed. */
+function checkPath(path: string): void {
+  if (!path.startsWith("/")) throw new CommandError(`Path '${path}' is not absolute`);
+  if (path.includes("../")) throw new CommandError(`A path that has ../ is not pushed: ${path}`);
 }
 
-/** Pushes one file. @returns Whether the master has it. */
+/**
+ * Pushes one file.
+ * @returns Whether the master has taken it.
+ * @throws {CommandError} If there is no such file here, or its path is not pushed.
+ */
 export async function pushFile(path: string, options: PushOptions, host: PushHost): Promise<boolean> {
   const { keepSymlinks, uploadPath, removeSource } = options;
   host.log("debug", `Trying to copy '${path}' to master`);
-  if (isRefused(path)) return false;
+  checkPath(path);
+  if (uploadPath?.includes("../")) throw new CommandError(`A path that has ../ is not pushed: ${uploadPath}`);
   const source = keepSymlinks ? path : realPath(path);
-  if (!isFile(source) || uploadPath?.includes("../")) return false;
+  if (!isFile(source)) {
+    throw new CommandError(`Cannot push ${path}${isThere(source) ? " is not a file" : ": there is no such file"}`);
+  }
   const name = normalPath((uploadPath || source).replace(/^\/+/, ""));
   const calls = new ServerCalls(host.request);
   using file = await Deno.open(source);
@@ -67,15 +76,17 @@ export async function pushFile(path: string, options: PushOptions, host: PushHos
  * Pushes all files below a directory, or one file.
  * @param options.glob Only files whose names match.
  * @returns Whether the master has all of them, and there was one.
+ * @throws {CommandError} If there is no such directory here, or its path is not pushed.
  */
 export async function pushDirectory(
   path: string,
   { glob, uploadPath }: { readonly glob?: string; readonly uploadPath?: string },
   host: PushHost,
 ): Promise<boolean> {
-  if (isRefused(path)) return false;
+  checkPath(path);
   const top = realPath(path);
   if (isFile(top)) return await pushFile(top, { uploadPath }, host);
+  if (!isThere(top)) throw new CommandError(`Cannot push ${path}: there is no such file`);
   const wanted = glob === undefined ? () => true : compileGlob(glob);
   const files = [...walk(top)].flatMap(({ path: directory, files }) =>
     files.filter(wanted).map((name) => joinPath(directory, name))

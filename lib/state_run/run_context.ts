@@ -59,6 +59,11 @@ export class RunContext {
     return found;
   }
 
+  /** The names of all state functions. */
+  async names(): Promise<string[]> {
+    return (await this.#job.catalogue.states.all()).map((fun) => fun.name);
+  }
+
   /** Why a state function is not there, in Salt's words. */
   whyMissing(name: string): string {
     const module = name.split(".", 1)[0];

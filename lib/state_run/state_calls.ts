@@ -28,6 +28,7 @@ import {
   type Value,
   type ValueMap,
 } from "../values/value.ts";
+import { didYouMean } from "../text/nearest_name.ts";
 import { startClock } from "./clock.ts";
 import { checkCommand, checkConditions, type ConditionHost, hasConditions } from "./conditions.ts";
 import { GlobalConditions } from "./global_conditions.ts";
@@ -87,7 +88,11 @@ export class StateCalls {
     if (fun !== undefined) {
       return missingArguments(fun, chunk).map((missing) => `Missing parameter ${missing} for state ${name}`);
     }
-    if (!chunk.has("__sls__")) return [`Specified state '${name}' was not found`];
+    if (!chunk.has("__sls__")) {
+      return [
+        `Specified state '${name}' was not found${didYouMean(name, await this.#setting.runContext.names())}`,
+      ];
+    }
     const reason = this.#setting.runContext.whyMissing(name);
     return [`State '${name}' was not found in SLS '${field(chunk, "__sls__")}'`, `Reason: ${reason}`];
   }

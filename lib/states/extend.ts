@@ -25,6 +25,18 @@ export function idsOfSls(sls: Value, high: ValueMap): IdAndState[] {
   return found;
 }
 
+/** What a requisite can call the states: their IDs, and the values of their argument `name`. */
+export function idsAndNames(high: ValueMap): Set<Value> {
+  const names = new Set<Value>();
+  for (const [id, body] of high) {
+    names.add(id);
+    for (const [, run] of stateRuns(body)) {
+      for (const argument of run) if (isMap(argument) && argument.has("name")) names.add(argument.get("name") ?? null);
+    }
+  }
+  return names;
+}
+
 /**
  * Finds the IDs for `name`: the ID itself, else every one with an argument of that value.
  * @param strict Whether the ID itself must have the state module.
@@ -106,13 +118,14 @@ function extendOne({ name, body, strict }: Extension, high: ValueMap, places: Pl
 function unknownId(name: Value, body: ValueMap, high: ValueMap, places: Places): CompileError {
   const id = str(name), sls = slsOf(body);
   const env = str(body.get("__env__") ?? "base");
-  const near = nearestName(id, [...high.keys()].filter((key) => typeof key === "string" && !isReserved(key)).map(str));
+  const texts = [...idsAndNames(high)].filter((key) => typeof key === "string" && !isReserved(key)).map(str);
+  const near = nearestName(id, texts);
   return {
     text: `Cannot extend ID '${id}' in '${env}:${sls}'. It is not part of the high state.\n` +
       "This is likely due to a missing include statement or an incorrectly typed ID.\n" +
       `Ensure that a state with an ID of '${id}' is available\nin environment '${env}' and to SLS '${sls}'`,
     place: places.of(body),
-    ...(near !== undefined && near !== id && { hint: `Did you mean the ID '${near}'?` }),
+    ...(near !== undefined && near !== id && { hint: `Did you mean ${high.has(near) ? "the ID " : ""}'${near}'?` }),
   };
 }
 

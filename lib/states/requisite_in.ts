@@ -9,7 +9,7 @@
  */
 
 import type { CompileError } from "./compile_error.ts";
-import { applyExtends, findName, type IdAndState, idsOfSls } from "./extend.ts";
+import { applyExtends, findName, type IdAndState, idsAndNames, idsOfSls } from "./extend.ts";
 import { firstKey, firstPair, listOf, slsOf, stateModules, stateRuns } from "./high.ts";
 import { nearestName } from "../text/nearest_name.ts";
 import type { Origin, Places } from "./place.ts";
@@ -187,13 +187,7 @@ function beforeDot(module: string): string {
  */
 export function ignoredRequisitesIn(high: ValueMap, places: Places): CompileError[] {
   const warnings: CompileError[] = [];
-  const names = new Set<Value>();
-  for (const [id, body] of high) {
-    names.add(id);
-    for (const [, run] of stateRuns(body)) {
-      for (const argument of run) if (isMap(argument) && argument.has("name")) names.add(argument.get("name") ?? null);
-    }
-  }
+  const names = idsAndNames(high);
   for (const [id, body] of high) {
     for (const [, run] of stateRuns(body)) {
       for (const argument of run) {

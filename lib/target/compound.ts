@@ -6,6 +6,7 @@
  */
 
 import { TargetError } from "../errors.ts";
+import { didYouMean } from "../text/nearest_name.ts";
 import { OPERATORS } from "./nodegroups.ts";
 import { type MakeTerm, type Term, type TermOptions, TERMS } from "./term.ts";
 
@@ -59,7 +60,10 @@ class Parser {
 
   parse(): Condition {
     const condition = this.#either(MAX_DEPTH);
-    if (this.#at < this.#words.length) this.#fail(`unexpected "${this.#words[this.#at]}"`);
+    if (this.#at < this.#words.length) {
+      const word = this.#words[this.#at];
+      this.#fail(`unexpected "${word}"${didYouMean(word, ["and", "or", "not"])}`);
+    }
     return condition;
   }
 

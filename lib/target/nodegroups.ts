@@ -6,6 +6,7 @@
 
 import { TargetError } from "../errors.ts";
 import { didYouMean } from "../text/nearest_name.ts";
+import { truncateList } from "../text/truncate.ts";
 import { str, type ValueMap } from "../values/value.ts";
 
 /** The words between terms. */
@@ -42,12 +43,18 @@ class Expansion {
     return [...this.#nodegroups.keys()].map(str);
   }
 
+  /** The group that was probably meant, else those that are there. */
+  #hint(name: string): string {
+    const names = this.#names();
+    return didYouMean(name, names) || `, which has ${names.length === 0 ? "none" : truncateList(names)}`;
+  }
+
   #group(name: string, inside: readonly string[]): string[] {
     const path = [...inside, name];
     if (inside.includes(name)) throw unreadable(`The node group ${name} contains itself: ${path.join(" > ")}`);
     const group = this.#nodegroups.get(name);
     if (group === undefined) {
-      throw unreadable(`Node group ${name} is not in the configuration${didYouMean(name, this.#names())}`);
+      throw unreadable(`Node group ${name} is not in the configuration${this.#hint(name)}`);
     }
     if (typeof group !== "string" && !Array.isArray(group)) {
       throw unreadable(`The node group ${name} is neither a text nor a list`);

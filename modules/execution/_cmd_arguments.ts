@@ -163,7 +163,7 @@ function refuseUnknown(rest: Rest, name: string): void {
     // Salt's own fields: __pub_jid, __env__.
     if (key.startsWith("__") || known.includes(key)) continue;
     throw new InvocationError(
-      `${name} takes no argument '${key}'${didYouMean(key, known)}. The command was not run. ` +
+      `${name} takes no argument '${key}'${didYouMean(key, known) || "."} The command was not run. ` +
         `A word with = that belongs to the command is quoted with it: 'cmd ${key}=…'`,
     );
   }

@@ -37,7 +37,7 @@ export const script: ModuleFunction<JobContext> = fn({
   doc: document(
     "Fetch a script, run it, and return a map of its `pid`, `retcode`, `stdout` and `stderr`. The copy that runs can be\n" +
       "read by its user alone and is removed afterwards. A script that is not there gives the return code 1,\n" +
-      "`cache_error`; the reason is in the log.",
+      "`cache_error`, and the reason in `stderr`.",
     {
       params: SCRIPT,
       more: {
@@ -60,7 +60,7 @@ export const script: ModuleFunction<JobContext> = fn({
     const notFetched = (problem: string) => {
       context.setRetcode(1);
       context.log("error", `cmd.script: ${problem}`);
-      return { pid: 0, retcode: 1, stdout: "", stderr: "", cache_error: true };
+      return { pid: 0, retcode: 1, stdout: "", stderr: problem, cache_error: true };
     };
     const { template } = bound;
     const render = template ? await scriptRenderer(template, { saltenv, kwargs: rest.kwargs }, context) : undefined;

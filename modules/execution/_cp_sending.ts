@@ -123,10 +123,16 @@ function pushHost({ opts, outside, log }: JobContext): PushHost {
   };
 }
 
+/** The result of a function that sends: the job has failed if the master has not taken all. */
+function judged(taken: boolean, context: JobContext): boolean {
+  if (!taken) context.setRetcode(1);
+  return taken;
+}
+
 export const push: ModuleFunction<JobContext> = fn({
   doc: describe(
-    `Send a file to the master, which keeps it below minions/<id>/files in its cache directory, and return whether it did. Needs the master's option
-file_recv. Everybody who may read there sees the file.
+    `Send a file to the master, which keeps it below minions/<id>/files in its cache directory, and return whether it took it. Needs the master's option
+file_recv. A path of which there is no file is an error. Everybody who may read there sees the file.
 
 path
     An absolute path.
@@ -144,8 +150,11 @@ remove_source
   ),
   permissions: { read: true, write: true },
   params: { path: str(), keep_symlinks: bool(false), upload_path: str(null), remove_source: bool(false) },
-  run: ({ path, keep_symlinks: keepSymlinks, upload_path, remove_source: removeSource }, context) =>
-    pushFile(path, { keepSymlinks, uploadPath: upload_path ?? undefined, removeSource }, pushHost(context)),
+  run: async ({ path, keep_symlinks: keepSymlinks, upload_path, remove_source: removeSource }, context) =>
+    judged(
+      await pushFile(path, { keepSymlinks, uploadPath: upload_path ?? undefined, removeSource }, pushHost(context)),
+      context,
+    ),
 });
 
 export const push_dir: ModuleFunction<JobContext> = fn({
@@ -161,6 +170,9 @@ upload_path
   ),
   permissions: { read: true },
   params: { path: str(), glob: str(null), upload_path: str(null) },
-  run: ({ path, glob, upload_path }, context) =>
-    pushDirectory(path, { glob: glob ?? undefined, uploadPath: upload_path ?? undefined }, pushHost(context)),
+  run: async ({ path, glob, upload_path }, context) =>
+    judged(
+      await pushDirectory(path, { glob: glob ?? undefined, uploadPath: upload_path ?? undefined }, pushHost(context)),
+      context,
+    ),
 });

@@ -272,7 +272,9 @@ async function judgeReturns(
 /** Why a return without a return code counts as a failure. */
 function whyBad(id: string, answer: ValueMap): string {
   if (truthy(answer.get("failed"))) return `Minion ${id} did not return.`;
-  return returnOf(answer) === false ? `Minion ${id} returned False.` : `fail_function: the return of ${id} is a failure.`;
+  return returnOf(answer) === false
+    ? `Minion ${id} returned False.`
+    : `fail_function: the return of ${id} is a failure.`;
 }
 
 export const function_: ModuleFunction<StateContext> = stateFn({

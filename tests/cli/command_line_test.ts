@@ -101,6 +101,7 @@ const REFUSED: [argv: string[], message: string][] = [
   [["--subs", "abc"], "option --subset: invalid integer value: 'abc'"],
   [["-t=5"], "option -t: invalid floating-point value: '=5'"], // a short option's value includes "="
   [["--subset", "09"], "option --subset: invalid integer value: '09'"],
+  [["--state-output=tersee"], "option --state-output: invalid choice: 'tersee' (choose from 'full', "],
   [["-l", "loud"], "option -l: invalid choice: 'loud' (choose from 'quiet', 'critical', 'error', "],
   [["--st"], "ambiguous option: --st (--state-output, --state-verbose, --state_output, --state_verbose, --static?)"],
   [["--timeou"], "--timeout option requires 1 argument"],

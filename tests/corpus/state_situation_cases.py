@@ -382,7 +382,9 @@ situation("cmd.script: a script of the file server", """
     """, tree={
     "s.sh": "#!/bin/sh\necho \"$# $2\"\n", "t.sh": "#!/bin/sh\necho hello {{ who }}\n", "f.sh": "#!/bin/sh\nexit 7\n",
     "m.sh": "#!/bin/sh\ntouch @@/once\n",
-})
+}, why="stderr says why nothing was fetched", ours={run: {"return": {"cmd_|-missing_|-missing_|-script": {"changes": {
+    "pid": 0, "retcode": 1, "stdout": "", "stderr": "Cannot fetch salt://nope.sh: the file server has no such file", "cache_error": True,
+}}}} for run in ("did", "again")})
 situation("cmd.wait and cmd.wait_script that wait", """
     alone:
       cmd.wait:

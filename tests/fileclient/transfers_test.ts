@@ -227,7 +227,16 @@ Deno.test("a file is pushed in pieces, an empty one too; a directory with the fi
   assertEquals(await pushDirectory(`${s.root}/d/a.txt`, { uploadPath: "/up/one" }, host), true);
   assertEquals(sent().map((line) => line.split(" ")[0]), ["up/one", "up/one"]);
   assertEquals(await pushDirectory(`${s.root}/d`, { glob: "*.none" }, host), false);
-  for (const path of ["relative", `${s.root}/../x`]) assertEquals(await pushDirectory(path, {}, host), false);
+  const refused = [
+    ["relative", "Path 'relative' is not absolute"],
+    [`${s.root}/../x`, "has ../"],
+    [`${s.root}/nope.txt`, "nope.txt: there is no such file"],
+    [`${s.root}/d`, "/d is not a file"],
+  ];
+  for (const [path, why] of refused) {
+    await assertRejects(() => pushFile(path, {}, host), CommandError, why);
+    if (!path.endsWith("/d")) await assertRejects(() => pushDirectory(path, {}, host), CommandError, why);
+  }
   takes = false;
   assertEquals(await pushDirectory(`${s.root}/d`, {}, host), false);
   assertStringIncludes(logged.join(), "cp.push Failed transfer failed");

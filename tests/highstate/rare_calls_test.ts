@@ -98,6 +98,23 @@ Deno.test("state.lint reads pillar from a file, and says what is wrong with the 
   assertStringIncludes(String((await lint("l.yaml")).error), "l.yaml holds a list instead of a map");
 });
 
+Deno.test("state.single names the state function that was probably meant", async () => {
+  await using tree = await openTree({ files: {} });
+  assertEquals(
+    refusal(await tree.call("state.single", ["file.managd", "/x"])),
+    "1 Specified state 'file.managd' was not found; did you mean file.managed?",
+  );
+});
+
+Deno.test("a requisite in another state that is not there names the nearest ID or name", async () => {
+  const files = {
+    "t.sls": "web:\n  service.running:\n    - name: nginx\na:\n  test.nop:\n    - watch_in: [{service: ngnix}]\n",
+  };
+  await using tree = await openTree({ files });
+  const said = refusal(await tree.call("state.sls", ["t"]));
+  assertStringIncludes([...tree.context.logged, said].join("\n"), "Did you mean 'nginx'?");
+});
+
 Deno.test("state.lint says once that a file is no map, where an argument of a name stands, and once that an environment is not there", async () => {
   await using tree = await openTree({
     files: {

@@ -217,13 +217,13 @@ Deno.test("cmd.script fetches over http, and reports a failure", async () => {
     { port: 0, hostname: "127.0.0.1", onListen: () => {} },
     (request) => request.url.endsWith("/ok.sh") ? new Response("echo from afar") : new Response("no", { status: 404 }),
   );
-  const notFetched = map({ retcode: 1, stdout: "", stderr: "", cache_error: true });
   /** Fetches a source that is not available. @returns The log. */
   const refused = async (source: string): Promise<string> => {
     const logged: string[] = [];
     const log = (_level: string, text: string) => void logged.push(text);
     const [result, code] = await call("script", { args: [source], context: { log } });
-    assertEquals([withoutPid(result), code], [notFetched, 1]);
+    const stderr = logged.join("\n").replace(/^cmd\.script: /, "");
+    assertEquals([withoutPid(result), code], [map({ retcode: 1, stdout: "", stderr, cache_error: true }), 1]);
     return logged.join("\n");
   };
   const base = `http://127.0.0.1:${server.addr.port}`;
@@ -288,7 +288,7 @@ for (const name of ["run", "run_all", "run_stdout", "run_stderr", "retcode", "sh
       await assertRejects(
         () => call(name, { args: [cmd], kwargs: { cwdd: "/tmp", python_shell: true } }),
         InvocationError,
-        `cmd.${name} takes no argument 'cwdd'; did you mean cwd?`,
+        `cmd.${name} takes no argument 'cwdd'; did you mean cwd? The command was not run.`,
       );
       assertEquals([...Deno.readDirSync(dir)].map((entry) => entry.name), ["touch.sh"]);
     });

@@ -149,3 +149,13 @@ Deno.test("files of digests, keys, archives and a formula's defaults may be on t
     "Failed to pull key file",
   );
 });
+
+Deno.test("cp.push and cp.push_dir fail where the master does not take a file, and say so where there is none", async () => {
+  await using s = await scene({ base: {} });
+  Deno.writeTextFileSync(`${s.root}/a.txt`, "a");
+  for (const name of ["cp.push", "cp.push_dir"]) {
+    await assertRejects(() => s.call(name, [`${s.root}/nope`]), CommandError, "there is no such file");
+    s.context.retcode = 0;
+    assertEquals([await s.call(name, [`${s.root}/a.txt`]), s.context.retcode], [false, 1], name);
+  }
+});
