@@ -18,7 +18,7 @@ import { matchTop, type ReadTop, readTop, type TopOptions } from "../states/top_
 import { TopRenderError } from "../states/top_merge.ts";
 import { type Matches, type Walked, walkSls } from "../states/walk.ts";
 import { factsOf } from "../target/facts.ts";
-import { matchesTop } from "../target/top_match.ts";
+import { isTopMatchType, matchesTop } from "../target/top_match.ts";
 import { isMap, str, truthy, type Value, type ValueMap } from "../values/value.ts";
 import { namesOf, pillarOverride, settingsOf, stateTopPath, withMasterOpts } from "./settings.ts";
 import { stateModules, usedStates } from "./state_modules.ts";
@@ -34,6 +34,8 @@ export interface HighState {
   readonly pillar: ValueMap;
   /** The SLS name of the top file. */
   readonly topName: string;
+  /** The option `nodegroups`. */
+  readonly nodegroups: ValueMap;
   /** Reads the top file. @throws {CommandError} If a section of it is not a map. */
   top(): Promise<ReadTop>;
   /** The SLS names that a top file assigns to this minion. */
@@ -161,6 +163,11 @@ class OpenHighState implements HighState {
     return stateTopPath(this.opts).replace(/\.sls$/, "").replaceAll("/", ".");
   }
 
+  get nodegroups(): ValueMap {
+    const nodegroups = this.opts.get("nodegroups");
+    return isMap(nodegroups) ? nodegroups : new Map();
+  }
+
   async top(): Promise<ReadTop> {
     const read = await readTop(this.source, this.#topOptions()).catch((error) => {
       throw error instanceof TopRenderError ? new CommandError(error.message, { cause: error }) : error;
@@ -198,9 +205,8 @@ class OpenHighState implements HighState {
   #topOptions(): TopOptions {
     const { opts, saltenv } = this;
     const { grains, log } = this.#context;
-    const nodegroups = opts.get("nodegroups");
     const subject = { id: this.#context.opts.id ?? "", grains: factsOf(grains), pillar: factsOf(this.pillar) };
-    const context = { nodegroups: isMap(nodegroups) ? nodegroups : new Map<Value, Value>(), log };
+    const context = { nodegroups: this.nodegroups, log };
     const stateTopSaltenv = opts.get("state_top_saltenv");
     return {
       strategy: str(opts.get("top_file_merging_strategy") ?? "merge"),
@@ -208,7 +214,8 @@ class OpenHighState implements HighState {
       saltenv,
       stateTopSaltenv: truthy(stateTopSaltenv) ? str(stateTopSaltenv ?? "") : undefined,
       masterTopsFirst: truthy(opts.get("master_tops_first")),
-      matches: (target, matcher) => matchesTop(target, matcher, subject, context),
+      // checkTop() tells of a matcher that nobody has.
+      matches: (target, matcher) => isTopMatchType(matcher) && matchesTop(target, matcher, subject, context),
     };
   }
 

@@ -11,7 +11,7 @@ import type { CompileOptions } from "../states/stages.ts";
 import { nearestName } from "../text/nearest_name.ts";
 import { isGlob } from "../text/glob.ts";
 import type { ReadTop } from "../states/top_files.ts";
-import { verifyTop } from "../states/top_verify.ts";
+import { checkTop, unreadableTargets } from "./top_check.ts";
 import { isMap, str, typeName, type Value, type ValueMap } from "../values/value.ts";
 import { splitInput } from "../values/split_input.ts";
 import { loadYaml } from "../yaml/load.ts";
@@ -91,7 +91,12 @@ async function lintAll(state: HighState, options: Options): Promise<Found> {
     alone,
     options,
   });
-  const top = [...read.unreadable, ...verifyTop(read.top, read.places), ...missingOf(read, alone)];
+  const top = [
+    ...read.unreadable,
+    ...checkTop(read),
+    ...unreadableTargets(read, state.nodegroups),
+    ...missingOf(read, alone),
+  ];
   return { files, errors: [...top, ...errors] };
 }
 

@@ -8,7 +8,7 @@ import type { JobContext } from "../plugins/job_context.ts";
 import type { CompileError } from "../states/compile_error.ts";
 import { toDot } from "../states/dot.ts";
 import { type Compiled, GRAPH, LOW_SLS, LOWSTATE, type Route, VERIFIED } from "../states/stages.ts";
-import { verifyTop } from "../states/top_verify.ts";
+import { checkTop } from "./top_check.ts";
 import type { Walked } from "../states/walk.ts";
 import { isMap, str, type Value, type ValueMap } from "../values/value.ts";
 import { splitInput } from "../values/split_input.ts";
@@ -84,7 +84,7 @@ export async function showStates(call: Call): Promise<Value> {
 export async function showTop(call: Call): Promise<Value> {
   const state = await open(call);
   const read = await state.top();
-  const errors = verifyTop(read.top, read.places);
+  const errors = checkTop(read);
   return errors.length > 0 ? failed(errors, state, call) : new Map<Value, Value>(await state.matches(read));
 }
 
@@ -92,7 +92,7 @@ export async function showTop(call: Call): Promise<Value> {
 export async function showStateUsage(call: Call): Promise<Value> {
   const state = await openHighState(call.context, call.kwargs);
   const read = await state.top();
-  const errors = verifyTop(read.top, read.places);
+  const errors = checkTop(read);
   if (errors.length > 0) return failed(errors, state, call);
   const matches = await state.matches(read);
   const usage: ValueMap = new Map();
@@ -148,7 +148,7 @@ async function shownSls(mods: Value, route: Route, shown: Shown, call: Call): Pr
 async function walkTop(state: HighState): Promise<{ walked: Walked; errors: readonly CompileError[] }> {
   const read = await state.top();
   const walked = await state.walk(await state.matches(read));
-  return { walked, errors: [...verifyTop(read.top, read.places), ...walked.errors] };
+  return { walked, errors: [...checkTop(read), ...walked.errors] };
 }
 
 async function lowstate(state: HighState): Promise<{ compiled: Compiled; errors: readonly CompileError[] }> {

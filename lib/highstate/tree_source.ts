@@ -111,7 +111,7 @@ export class TreeSource implements TopSource {
     const text = await readSls(dest);
     this.#texts.set(name, this.#texts.has(name) && this.#texts.get(name) !== text ? undefined : text);
     try {
-      const { data, positions } = await this.#setting.render({ text, path: dest, sls, saltenv });
+      const { data, positions } = await this.#setting.render({ text, path: dest, name, sls, saltenv });
       return { data, positions, isInit: name.endsWith("/init.sls") };
     } catch (error) {
       if (!(error instanceof RenderError)) throw error;

@@ -50,11 +50,11 @@ export async function renderSls(requested: RenderRequest, host: RenderHost): Pro
   return { data, positions };
 }
 
-/** The file name in places: its path in the state tree if that is known. */
-function nameOf({ path, sls = "" }: RenderRequest): string | undefined {
+/** The file name in places. */
+function nameOf({ path, name, sls = "" }: RenderRequest): string | undefined {
   const tree = `${sls.replaceAll(".", "/")}`;
   const known = sls === "" ? undefined : [`${tree}.sls`, `${tree}/init.sls`].find((end) => path?.endsWith(`/${end}`));
-  return known ?? path;
+  return name ?? known ?? path;
 }
 
 /**

@@ -6,7 +6,7 @@
 
 import { optionValue } from "../config/option_sources.ts";
 import { CommandError } from "../errors.ts";
-import { verifyTop } from "../states/top_verify.ts";
+import { checkTop } from "../highstate/top_check.ts";
 import { listOf } from "../states/high.ts";
 import type { Walked } from "../states/walk.ts";
 import { splitInput } from "../values/split_input.ts";
@@ -71,7 +71,7 @@ async function runTop(prepared: Prepared): Promise<Value> {
     throw error;
   });
   if (read instanceof CommandError) return noStates(`Unable to render top file: ${read.message}`, call);
-  const errors = verifyTop(read.top, read.places);
+  const errors = checkTop(read);
   const matches = await states.matches(read);
   if (matches.size === 0) {
     // Salt says so of a top file that is wrong, too, or fails.

@@ -19,6 +19,15 @@ type SimpleType = keyof typeof TERMS;
 /** Salt's names of the target types. */
 export type TargetType = SimpleType | "nodegroup" | "range" | "compound" | "compound_pillar_exact";
 
+/** The names of all target types. */
+export const TARGET_TYPES: readonly string[] = [
+  ...Object.keys(TERMS),
+  "nodegroup",
+  "range",
+  "compound",
+  "compound_pillar_exact",
+];
+
 /** How a target is read. */
 export interface TargetOptions {
   /** Separates the levels of grains and pillar; in a compound, each term has its own. Default: `:`. */
@@ -43,7 +52,7 @@ export interface TypedTarget {
 
 /** Whether there is a target type of that name. */
 export function isTargetType(name: string): name is TargetType {
-  return isSimple(name) || ["nodegroup", "range", "compound", "compound_pillar_exact"].includes(name);
+  return TARGET_TYPES.includes(name);
 }
 
 function isSimple(name: string): name is SimpleType {

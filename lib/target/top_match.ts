@@ -24,6 +24,11 @@ export function topMatchType(items: readonly Value[]): string {
   return type;
 }
 
+/** Whether Salt has a matcher of that name for top files. */
+export function isTopMatchType(type: string): boolean {
+  return type === "data" || isTargetType(type);
+}
+
 /** Whether `tgt` matches the minion. @throws {TargetError} For a type that Salt does not know either. */
 export function matchesTop(
   tgt: Value,

@@ -14,6 +14,8 @@ export interface RenderRequest {
   readonly text: string;
   /** Its path on this host; absent for a text that comes from no file. */
   readonly path?: string;
+  /** Its name in places of mistakes. Default: its path in the state tree if {@linkcode sls} tells it, else `path`. */
+  readonly name?: string;
   /** Its name as a state file, `nginx.init`; empty for a file that is rendered like one. Absent: a template without the variables of state files. */
   readonly sls?: string;
   /** Default: `base`. */

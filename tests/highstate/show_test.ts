@@ -4,13 +4,13 @@
  * @module
  */
 
-import { assertEquals, assertRejects } from "../support/assert.ts";
+import { assert, assertEquals, assertRejects } from "../support/assert.ts";
 import { CommandError, InvocationError } from "../../lib/errors.ts";
 import { openHighState } from "../../lib/highstate/high_state.ts";
 import { withMasterOpts } from "../../lib/highstate/settings.ts";
 import { loadCatalogue } from "../../lib/worker/catalogue.ts";
 import type { PillarQuery } from "../../lib/plugins/job_context.ts";
-import { isMap, map, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { isMap, map, str, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { run, testContext, testOpts } from "../support/calls/job_context.ts";
 
 const TREE: Readonly<Record<string, string>> = {
@@ -162,6 +162,28 @@ Deno.test("a misspelt argument of a state that accepts any is ignored with state
   // An error in Salt as well stays an error.
   const wrong = { "web/init.sls": "web:\n  test.nop: []\n  host.present:\n    - pi: 127.0.0.1\n" };
   assertEquals((await call("state.show_low_sls", { args: ["web"], more: wrong, opts })).retcode, 1);
+});
+
+Deno.test("a misspelt matcher of the top file is an error with its place, for every target and in every function", async () => {
+  const more = { "top.sls": "base:\n  'web*': [web]\n  'os:Debian':\n    - match: compund\n    - web\n" };
+  const text = "There is no matcher 'compund' for the target 'os:Debian' in saltenv 'base'\nDid you mean compound?\n" +
+    "top.sls:4:7";
+  for (const fun of ["state.lint", "state.show_top", "state.show_highstate", "state.show_lowstate"]) {
+    const { shown, retcode } = await call(fun, { more });
+    assert(Array.isArray(shown), fun);
+    assert(shown.some((error) => str(error).startsWith(text)), `${fun}: ${str(shown)}`);
+    assertEquals(retcode, 1);
+  }
+});
+
+Deno.test("state.lint reports targets of the top file that cannot be read, and groups that are not there", async () => {
+  const fine = { "broken.sls": "x: test.nop\n", "alone.sls": "y: test.nop\n", "db.sls": "z: test.nop\n" };
+  const top = "base:\n  '*': [web]\n  'G@os:Debian and': [web]\n  webs:\n    - match: nodegroup\n    - web\n";
+  const { shown } = await call("state.lint", { more: { ...fine, "top.sls": top } });
+  assertEquals(firstLines(shown), [
+    "The target 'G@os:Debian and' of the top file matches no minion: Cannot read the compound target: a term is missing at the end",
+    "The target 'webs' of the top file matches no minion: there is no nodegroup 'webs'",
+  ]);
 });
 
 Deno.test("an invalid top file is an error message", async () => {
