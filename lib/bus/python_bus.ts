@@ -12,30 +12,26 @@
  */
 
 import { messageOf, MsgpackError } from "../errors.ts";
-import type { Logger } from "../process/log.ts";
 import { joinBytes } from "../values/join_bytes.ts";
-import { decode, encode } from "../values/msgpack.ts";
-import { isMap, type Value } from "../values/value.ts";
+import { decode } from "../values/msgpack.ts";
+import { isMap } from "../values/value.ts";
 import { openToAclUsers } from "./acl_users.ts";
 import { tagEnd } from "./event.ts";
+import { closeQuietly } from "./close_quietly.ts";
 import { type BusPaths, removeSocketFile } from "./paths.ts";
+import { type PythonSubscriberOptions, PythonSubscribers } from "./python_subscribers.ts";
 
-/** Bytes that are queued for one subscriber that does not read; it misses further events. */
-const MAX_WAITING_BYTES = 64 * 1024 * 1024;
 /** Largest event that a sender may write, in bytes. */
 const MAX_EVENT_BYTES = 256 * 1024 * 1024;
 /** Bytes of the length before each event that is sent to us. */
 const LENGTH_BYTES = 4;
 
 /** Options of a {@linkcode PythonBus}. */
-export interface PythonBusOptions {
-  readonly log: Logger;
+export interface PythonBusOptions extends PythonSubscriberOptions {
   /** Ids of the users that may listen, besides the process's own. */
   readonly listeners: readonly number[];
   /** Publishes an event that a program has sent. */
   readonly publish: (event: Uint8Array) => void;
-  /** Bytes that wait for one subscriber. Default: {@linkcode MAX_WAITING_BYTES}. */
-  readonly waitingBytes?: number;
 }
 
 /** An open bus for Python programs. */
@@ -43,7 +39,7 @@ export class PythonBus {
   readonly #paths: BusPaths;
   readonly #options: PythonBusOptions;
   readonly #listeners: Deno.Listener[] = [];
-  readonly #subscribers = new Set<PythonSubscriber>();
+  readonly #subscribers: PythonSubscribers;
   readonly #senders = new Set<Deno.Conn>();
   readonly #loops: Promise<void>[] = [];
   #closed = false;
@@ -51,13 +47,14 @@ export class PythonBus {
   private constructor(paths: BusPaths, options: PythonBusOptions) {
     this.#paths = paths;
     this.#options = options;
+    this.#subscribers = new PythonSubscribers(options);
   }
 
   /** Opens both sockets; files of a dead bus are replaced. @throws {Error} If it cannot. */
   static open(paths: BusPaths, options: PythonBusOptions): PythonBus {
     const bus = new PythonBus(paths, options);
     try {
-      bus.#listen(paths.pub, (connection) => bus.#addSubscriber(connection));
+      bus.#listen(paths.pub, (connection) => bus.#subscribers.add(connection));
       bus.#listen(paths.pull, (connection) => bus.#readEvents(connection));
       if (options.listeners.length > 0) openToAclUsers(paths.pub, "connect", options.listeners);
     } catch (error) {
@@ -72,11 +69,14 @@ export class PythonBus {
     return this.#subscribers.size;
   }
 
+  /** Bytes that wait for all of them. */
+  get waitingBytes(): number {
+    return this.#subscribers.waitingBytes;
+  }
+
   /** Gives a packed event to every subscriber. */
   publish(event: Uint8Array): void {
-    if (this.#subscribers.size === 0) return;
-    const framed = frameEvent(event);
-    for (const subscriber of this.#subscribers) subscriber.offer(framed);
+    this.#subscribers.publish(event);
   }
 
   #listen(path: string, serve: (connection: Deno.Conn) => void | Promise<void>): void {
@@ -97,13 +97,6 @@ export class PythonBus {
     }
   }
 
-  #addSubscriber(connection: Deno.Conn): void {
-    const { log, waitingBytes = MAX_WAITING_BYTES } = this.#options;
-    const subscriber = new PythonSubscriber(connection, { log, waitingBytes });
-    this.#subscribers.add(subscriber);
-    void subscriber.gone.then(() => this.#subscribers.delete(subscriber));
-  }
-
   async #readEvents(connection: Deno.Conn): Promise<void> {
     this.#senders.add(connection);
     try {
@@ -122,7 +115,7 @@ export class PythonBus {
     this.#closed = true;
     for (const listener of this.#listeners) closeQuietly(listener);
     for (const connection of this.#senders) closeQuietly(connection);
-    for (const subscriber of this.#subscribers) subscriber.close();
+    this.#subscribers.close();
   }
 
   /** Closes the bus and removes its files. */
@@ -131,68 +124,6 @@ export class PythonBus {
     await Promise.all(this.#loops);
     for (const path of [this.#paths.pull, this.#paths.pub]) removeSocketFile(path);
   }
-}
-
-/** A program that listens, and the events that wait for it. */
-class PythonSubscriber {
-  readonly #connection: Deno.Conn;
-  readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
-  readonly #log: Logger;
-  readonly #mostBytes: number;
-  #waiting = 0;
-  #missed = 0;
-  #missing = false;
-  /** Resolves when it has gone. */
-  readonly gone: Promise<void>;
-
-  constructor(connection: Deno.Conn, { log, waitingBytes }: { log: Logger; waitingBytes: number }) {
-    this.#connection = connection;
-    this.#writer = connection.writable.getWriter();
-    this.#log = log;
-    this.#mostBytes = waitingBytes;
-    this.#writer.closed.catch(() => {});
-    this.gone = this.#watch();
-  }
-
-  /** Sends a framed event, if there is room for it. */
-  offer(framed: Uint8Array): void {
-    // An event that is larger than the whole queue is still sent to a subscriber that reads.
-    if (this.#waiting > 0 && this.#waiting + framed.length > this.#mostBytes) {
-      if (!this.#missing) this.#log.warning(`A Python program on the event bus does not read: it misses events now`);
-      this.#missing = true;
-      this.#missed++;
-      return;
-    }
-    this.#waiting += framed.length;
-    this.#writer.write(framed).then(() => this.#sent(framed.length), () => this.close());
-  }
-
-  #sent(bytes: number): void {
-    this.#waiting -= bytes;
-    if (!this.#missing || this.#waiting > this.#mostBytes / 2) return;
-    this.#missing = false;
-    this.#log.warning(`A Python program on the event bus reads again; it has missed ${this.#missed} events so far`);
-  }
-
-  /** Subscribers send nothing; this read ends when they disconnect. */
-  async #watch(): Promise<void> {
-    const ignored = new Uint8Array(1_024);
-    try {
-      while (await this.#connection.read(ignored) !== null);
-    } catch {
-      // The program or this bus closed the connection.
-    }
-    this.close();
-  }
-
-  close(): void {
-    closeQuietly(this.#connection);
-  }
-}
-
-/** The map that carries a packed event. */
-function frameEvent(event: Uint8Array): Uint8Array {
-  return encode(new Map<string, Value>([["head", new Map()], ["body", event]]), "disk");
 }
 
 /**
@@ -238,14 +169,5 @@ class ExactReader {
     this.#parts = [all.subarray(size)];
     this.#size -= size;
     return all.slice(0, size);
-  }
-}
-
-/** Closes something that may be closed already. */
-function closeQuietly(open: Disposable & { close(): void }): void {
-  try {
-    open.close();
-  } catch (error) {
-    if (!(error instanceof Deno.errors.BadResource)) throw error;
   }
 }

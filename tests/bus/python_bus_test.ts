@@ -163,3 +163,105 @@ strictTest("a subscriber that does not read misses events, which is logged once"
   await bus.close();
   Deno.removeSync(dir, { recursive: true });
 });
+
+/** Connects programs that do not read. */
+async function connectIdle(path: string, { bus, count }: { bus: PythonBus; count: number }): Promise<Deno.Conn[]> {
+  const before = bus.subscribers;
+  const idle = await Promise.all(Array.from({ length: count }, () => Deno.connect({ transport: "unix", path })));
+  await eventually(() => bus.subscribers === before + count || undefined, { what: `${count} more subscribers` });
+  return idle;
+}
+
+strictTest("what waits for all programs that do not read is bounded, and one that reads misses nothing", async () => {
+  const dir = Deno.makeTempDirSync({ prefix: "bus_" });
+  const { log, lines } = memoryLog();
+  const waitingBytes = 1_000_000;
+  const bus = PythonBus.open(pythonBus(dir), { log, listeners: [], publish: () => {}, waitingBytes });
+  const path = pythonBus(dir).pub;
+  using reader = await Deno.connect({ transport: "unix", path });
+  await eventually(() => bus.subscribers === 1 || undefined, { what: "the reader" });
+  const idle: Deno.Conn[] = [];
+  // They come one after the other, so that different events wait for each of them.
+  for (let event = 0; event < 400; event++) {
+    if (event % 10 === 0) idle.push(...await connectIdle(path, { bus, count: 1 }));
+    const data = map({ event, text: "x".repeat(20_000) });
+    bus.publish(packEvent("tag", data));
+    assert(bus.waitingBytes <= waitingBytes, `${bus.waitingBytes} bytes wait after ${event} events`);
+    const expected = framed("tag", data);
+    assertEquals(await readExactly(reader, expected.length), expected);
+  }
+  // A connection takes some events before its buffer in the kernel is full, and so seems to read again once.
+  assert(lines.length >= 1 && lines.length <= 3 * idle.length, `${lines.length} lines:\n${lines.join("\n")}`);
+  for (const connection of idle) connection.close();
+  await eventually(() => bus.subscribers === 1 || undefined, { what: "the end of the others" });
+  assertEquals(bus.waitingBytes, 0);
+  await bus.close();
+  Deno.removeSync(dir, { recursive: true });
+});
+
+strictTest(
+  "large events that wait in the middle of a write end the connections that have not read for long",
+  async () => {
+    const dir = Deno.makeTempDirSync({ prefix: "bus_" });
+    const { log, lines } = memoryLog();
+    const options = { log, listeners: [], publish: () => {}, waitingBytes: 5_000_000, stalledMs: 0 };
+    const bus = PythonBus.open(pythonBus(dir), options);
+    const path = pythonBus(dir).pub;
+    using reader = await Deno.connect({ transport: "unix", path });
+    await eventually(() => bus.subscribers === 1 || undefined, { what: "the reader" });
+    const idle: Deno.Conn[] = [];
+    for (let event = 0; event < 8; event++) {
+      idle.push(...await connectIdle(path, { bus, count: 1 }));
+      const data = map({ event, text: "x".repeat(2_000_000) });
+      bus.publish(packEvent("tag", data));
+      assert(bus.waitingBytes <= 5_000_000, `${bus.waitingBytes} bytes wait after ${event} events`);
+      const expected = framed("tag", data);
+      assertEquals(await readExactly(reader, expected.length), expected);
+      await eventually(() => bus.subscribers <= 3 || undefined, { what: "the end of those that do not read" });
+    }
+    assert(lines.some((line) => line.includes("it is disconnected")), lines.join("\n"));
+    for (const connection of idle) connection.close();
+    await bus.close();
+    Deno.removeSync(dir, { recursive: true });
+  },
+);
+
+strictTest("more programs than the bound are refused, which is logged once, until one has gone", async () => {
+  const dir = Deno.makeTempDirSync({ prefix: "bus_" });
+  const { log, lines } = memoryLog();
+  const bus = PythonBus.open(pythonBus(dir), { log, listeners: [], publish: () => {}, mostSubscribers: 3 });
+  const path = pythonBus(dir).pub;
+  const idle = await connectIdle(path, { bus, count: 3 });
+  for (let i = 0; i < 5; i++) {
+    using refused = await Deno.connect({ transport: "unix", path });
+    assertEquals(await refused.read(new Uint8Array(1)), null);
+  }
+  assertEquals([bus.subscribers, lines.length], [3, 1], lines.join("\n"));
+  idle.pop()?.close();
+  await eventually(() => bus.subscribers === 2 || undefined, { what: "the end of one" });
+  idle.push(...await connectIdle(path, { bus, count: 1 }));
+  bus.publish(packEvent("tag", map({})));
+  const expected = framed("tag", map({}));
+  for (const one of idle) assertEquals(await readExactly(one, expected.length), expected);
+  for (const one of idle) one.close();
+  await bus.close();
+  Deno.removeSync(dir, { recursive: true });
+});
+
+strictTest("many small events reach a program in their order, also when they were written together", async () => {
+  const dir = Deno.makeTempDirSync({ prefix: "bus_" });
+  const bus = PythonBus.open(pythonBus(dir), { log: SILENT_LOGGER, listeners: [], publish: () => {} });
+  using reader = await Deno.connect({ transport: "unix", path: pythonBus(dir).pub });
+  await eventually(() => bus.subscribers === 1 || undefined, { what: "the reader" });
+  const events = Array.from({ length: 3_000 }, (_, number) => map({ number, text: "x".repeat(number % 500) }));
+  // One that is larger than what is written together, in the middle.
+  events.splice(1_500, 0, map({ text: "y".repeat(300_000) }));
+  for (const data of events) bus.publish(packEvent("tag", data));
+  for (const data of events) {
+    const expected = framed("tag", data);
+    assertEquals(await readExactly(reader, expected.length), expected);
+  }
+  await eventually(() => bus.waitingBytes === 0 || undefined, { what: "the end of the queue" });
+  await bus.close();
+  Deno.removeSync(dir, { recursive: true });
+});
