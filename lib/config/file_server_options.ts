@@ -23,7 +23,11 @@ export const FILE_SERVER_OPTIONS = {
   file_ignore_glob: strs([], "Files whose path matches one of these globs are not served."),
   fileserver_followsymlinks: bool(true, "Whether links in file roots are followed, also those that lead elsewhere."),
   fileserver_ignoresymlinks: bool(false, "Whether links are left out of the lists of files."),
-  fileserver_list_cache_time: int(20, "Seconds for which a list of files is kept.", { min: 0 }),
+  fileserver_list_cache_time: int(
+    20,
+    "Seconds for which a list of files is kept at most; one whose directories have changed is made again.",
+    { min: 0 },
+  ),
   gitfs_remotes: list([], "Git repositories to serve files from: URLs, or `{URL: [{option: value}, …]}`."),
   gitfs_base: str("master", "The branch, tag or commit that is environment `base`."),
   gitfs_fallback: str("", "The branch, tag or commit to use for environments that a repository does not have."),

@@ -71,12 +71,13 @@ class Roots implements FileBackend {
     const directories = this.#directories(saltenv);
     // An environment that somebody invents is not written to disk.
     if (directories.length === 0 || !await anyExists(directories)) return NO_LISTS;
-    return await this.#lists.get(saltenv, () =>
+    const make = () =>
       walkRoots(directories, {
         follow: this.#opts.fileserver_followsymlinks,
         withoutLinks: this.#opts.fileserver_ignoresymlinks,
         ignores: this.#ignores,
-      }));
+      });
+    return await this.#lists.get(saltenv, { roots: directories, make });
   }
 
   intervals(): readonly UpdateTarget[] {

@@ -1,9 +1,11 @@
 /** The data that a backend caches on disk about its files: lists, digests and modification times. */
 
+import type { FileLists } from "../../lib/files/backend.ts";
 import { findBelow } from "../../lib/files/find_below.ts";
 import { HashCache } from "../../lib/files/hash_cache.ts";
 import { ListCache } from "../../lib/files/list_cache.ts";
 import { loadMtimes, mtimeChanges, readMtimes, storeMtimes } from "../../lib/files/mtime_map.ts";
+import { sleep } from "../../lib/os/sleep.ts";
 import { isThere } from "../../lib/os/file_kind.ts";
 import { encode } from "../../lib/values/msgpack.ts";
 import { map, repr } from "../../lib/values/value.ts";
@@ -23,22 +25,56 @@ function recordingHost() {
   return { logged, log: (level: string, message: string) => void logged.push(`${level}: ${message}`) };
 }
 
-const LISTS = { files: ["a"], dirs: [], emptyDirs: [], links: new Map([["l", "a"]]) };
-const OTHERS = { files: ["b"], dirs: ["d"], emptyDirs: ["d"], links: new Map<string, string>() };
+const LISTS: FileLists = { files: ["a"], dirs: [], emptyDirs: [], links: new Map([["l", "a"]]) };
+const OTHERS: FileLists = { files: ["b"], dirs: ["d"], emptyDirs: ["d"], links: new Map<string, string>() };
+
+const source = (lists: FileLists, roots: readonly string[] = []) => ({ roots, make: () => Promise.resolve(lists) });
+
+Deno.test("a list is made again when a directory has changed since, at its root or below, and not before", async () => {
+  await inDirectory(async (root) => {
+    const roots = [`${root}/one`, `${root}/two`];
+    Deno.mkdirSync(`${roots[1]}/d/deep`, { recursive: true });
+    Deno.mkdirSync(roots[0]);
+    const old = new Date(Date.now() - 60_000);
+    const directories = [...roots, `${roots[1]}/d`, `${roots[1]}/d/deep`];
+    for (const path of directories) Deno.utimeSync(path, old, old);
+    // Each is another process, which looks at once.
+    const get = (lists: FileLists) =>
+      new ListCache(`${root}/lists`, 60, recordingHost()).get("base", source(lists, roots));
+    const first = { ...LISTS, dirs: ["d", "d/deep"] };
+    assertEquals(await get(first), first);
+    assertEquals(await get(OTHERS), first);
+    for (const [i, path] of directories.entries()) {
+      Deno.writeTextFileSync(`${path}/new`, "");
+      const lists = { ...first, files: [`${i}`] };
+      assertEquals(await get(lists), lists, path);
+      Deno.utimeSync(path, old, old);
+      assertEquals(await get(OTHERS), lists);
+    }
+    // The same process looks once a second.
+    const cache = new ListCache(`${root}/lists`, 60, recordingHost());
+    const last = await cache.get("base", source(OTHERS, roots));
+    Deno.writeTextFileSync(`${roots[0]}/newer`, "");
+    assertEquals(await cache.get("base", source(OTHERS, roots)), last);
+    const end = performance.now() + 20_000;
+    while (await cache.get("base", source(OTHERS, roots)) === last && performance.now() < end) await sleep(50);
+    assertEquals(await cache.get("base", source(OTHERS, roots)), OTHERS);
+  });
+});
 
 Deno.test("cached file lists are shared with other threads, and rebuilt if the cache file is invalid", async () => {
   await inDirectory(async (root) => {
     const host = recordingHost();
     const cache = () => new ListCache(`${root}/lists`, 60, host);
-    assertEquals(await cache().get("base", () => Promise.resolve(LISTS)), LISTS);
-    assertEquals(await cache().get("base", () => Promise.resolve(OTHERS)), LISTS);
+    assertEquals(await cache().get("base", source(LISTS)), LISTS);
+    assertEquals(await cache().get("base", source(OTHERS)), LISTS);
     for (const bytes of [encode([1], "disk"), new Uint8Array([0xc1])]) {
       Deno.writeFileSync(`${root}/lists/base.p`, bytes);
-      assertEquals(await cache().get("base", () => Promise.resolve(OTHERS)), OTHERS);
+      assertEquals(await cache().get("base", source(OTHERS)), OTHERS);
     }
     const odd = map({ files: ["a", 1], dirs: null, links: { l: "a", m: 1 } });
     Deno.writeFileSync(`${root}/lists/base.p`, encode(odd, "disk"));
-    assertEquals(await cache().get("base", () => Promise.resolve(OTHERS)), LISTS);
+    assertEquals(await cache().get("base", source(OTHERS)), LISTS);
     assertEquals(host.logged, []);
   });
 });
@@ -48,7 +84,7 @@ Deno.test("lists and digests that cannot be cached are still returned", async ()
     const host = recordingHost();
     Deno.writeTextFileSync(`${root}/file`, "");
     const lists = new ListCache(`${root}/file/lists`, 60, host);
-    assertEquals(await lists.get("base", () => Promise.resolve(LISTS)), LISTS);
+    assertEquals(await lists.get("base", source(LISTS)), LISTS);
     Deno.writeFileSync(`${root}/large`, new Uint8Array(2 << 20));
     Deno.utimeSync(`${root}/large`, 1, 1);
     const large = { path: `${root}/large`, saltenv: "base", rel: "large" };
