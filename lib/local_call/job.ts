@@ -7,11 +7,12 @@
 import { CommandError, CommandNotFoundError, InvocationError, UnavailableError } from "../errors.ts";
 import { execute, type ExecutionResult } from "../plugins/execution.ts";
 import { asDocstring } from "../plugins/docs.ts";
-import type { JobContext, Outside, Refresh } from "../plugins/job_context.ts";
+import type { JobContext, Outside } from "../plugins/job_context.ts";
 import { makeContext } from "../plugins/job_scope.ts";
 import type { Logger } from "../process/log.ts";
 import type { MinionOpts } from "../config/options.ts";
 import type { CallModules } from "./modules.ts";
+import { fireOnMinion, refreshMinion } from "./refreshing.ts";
 import { notedJobs } from "../minion/proc_jobs.ts";
 import { leaveNote, SALT_CALL_TARGET } from "../jobs/proc_notes.ts";
 import { isMap, map, str, type Value, type ValueMap } from "../values/value.ts";
@@ -124,25 +125,14 @@ function signalJob(opts: MinionOpts, jid: string, signal: number): Promise<boole
   return import("../libc/libc.ts").then(({ sendSignal }) => job.pid !== null && sendSignal(job.pid, signal));
 }
 
-/** Events that make a running minion refresh. */
-const REFRESH_TAGS: Readonly<Record<Refresh, string>> = {
-  modules: "module_refresh",
-  grains: "grains_refresh",
-  pillar: "pillar_refresh",
-};
-
 /** Access to the outside: the master, and the bus of this host's minion if it is running. */
-function outsideOf({ opts, master }: CallHost): Outside {
-  const fire = async (data: ValueMap, tag: string): Promise<boolean> => {
-    const [{ fireEvent }, { minionBus }] = await Promise.all([import("../bus/fire.ts"), import("../bus/paths.ts")]);
-    return await fireEvent(minionBus(opts), tag, data);
-  };
+function outsideOf({ opts, master, log }: CallHost): Outside {
   return {
     request: (load) => master.request(load),
     pillar: (query) => master.freshPillar(query),
     grains: async () => await (await import("../minion/grains.ts")).loadGrains(opts),
-    fire,
-    refresh: (what) => fire(new Map(), REFRESH_TAGS[what]),
+    fire: (data, tag) => fireOnMinion(opts, tag, data),
+    refresh: (what, { waitS = 0 } = {}) => refreshMinion(opts, what, { waitS, log }),
   };
 }
 

@@ -19,7 +19,7 @@ import {
   WireError,
 } from "../errors.ts";
 import { stamp } from "../bus/event.ts";
-import { LEGACY_START_EVENT, minionStart } from "../protocol/tags.ts";
+import { LEGACY_START_EVENT, minionStart, PILLAR_REFRESHED } from "../protocol/tags.ts";
 import { EventSubscriber } from "../bus/subscriber.ts";
 import { EventSender } from "../bus/sender.ts";
 import { minionBus } from "../bus/paths.ts";
@@ -344,9 +344,15 @@ export class Minion {
     await this.#refreshPillar();
   }
 
-  /** Requests the pillar from the master; the request contains the grains. */
+  /** Requests the pillar from the master; the request contains the grains. The end is announced on the minion's bus. */
   async refreshPillar(cleanCache = true): Promise<void> {
-    await this.#refreshPillar({ cleanCache });
+    let complete = false;
+    try {
+      await this.#refreshPillar({ cleanCache });
+      complete = true;
+    } finally {
+      if (!this.#closing.signal.aborted) await this.#fireLocal(PILLAR_REFRESHED, map({ complete }));
+    }
   }
 
   readonly #refreshes: Readonly<Record<Refresh, () => Promise<void>>> = {

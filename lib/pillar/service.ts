@@ -48,7 +48,7 @@ export class PillarService {
   async pillar(request: PillarRequest): Promise<Uint8Array> {
     if (request.tops) return encode(await masterTops(request, this.#host), "wire");
     const key = request.pillarenv === null ? request.id : `${request.id}:${request.pillarenv}`;
-    if (request.cleanCache) this.#drop(key);
+    if (request.cleanCache && this.#opts.pillar_cache) this.#drop(key);
     // Pillar with the caller's own values, or for a single call, is not cached.
     const isPlain = request.override.size === 0 && (request.ext === null || request.ext === "");
     const cached = this.#cached(key, request);
@@ -135,6 +135,10 @@ export class PillarService {
     }
   }
 
+  /**
+   * Removes what `pillar_cache` keeps. The pillars that are kept without it need no cleaning: each is used only while
+   * its sources are unchanged; and targets by pillar need the stored one until the new one is there.
+   */
   #drop(key: string): void {
     this.#pillars.drop(key);
     try {

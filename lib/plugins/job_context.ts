@@ -66,8 +66,11 @@ export interface Outside {
   pillar(query: PillarQuery): Promise<ValueMap>;
   /** Collects this minion's grains now. A minion that runs this uses them from now on. */
   grains(): Promise<ValueMap>;
-  /** Makes the minion repeat a step of its start. */
-  refresh(what: Refresh): Promise<boolean>;
+  /**
+   * Makes the minion repeat a step of its start. A job of the minion waits until it is done; another process only if it
+   * says for how many seconds, and for the pillar only.
+   */
+  refresh(what: Refresh, options?: { readonly waitS?: number }): Promise<boolean>;
 }
 
 /** One function, as `sys` shows it. */

@@ -29,6 +29,8 @@ export const KEY_EVENT = "salt/key";
 export const ROTATE_EVENT = "key";
 /** `salt/minion/<id>/start`: a minion has started. */
 export const minionStart = (id: string): string => `salt/minion/${id}/start`;
+/** On a minion's own bus: it has asked for its pillar again; `complete` in the data says whether it has it. */
+export const PILLAR_REFRESHED = "/salt/minion/minion_pillar_refresh_complete";
 /** `minion_start`, the older form of {@linkcode minionStart}. */
 export const LEGACY_START_EVENT = "minion_start";
 /** `minion/refresh/<id>`: the grains of a minion were stored again. */

@@ -216,24 +216,29 @@ export const refresh_modules: ModuleFunction<JobContext> = fn({
   run: (_bound, { outside }) => outside.refresh("modules"),
 });
 
-const REFRESH_PILLAR = { wait: bool(false), timeout: float(30), clean_cache: bool(true) };
-const REFRESH_PILLAR_DOC =
-  "Have the minion ask for its pillar again, and wait until it has it: wait and timeout are accepted. clean_cache=False lets the\n" +
-  "master answer with what its pillar_cache keeps.";
+/** `saltutil.refresh_pillar`, or another name of it. */
+function refreshingPillar(doc: string): ModuleFunction<JobContext> {
+  return fn({
+    doc,
+    params: { wait: bool(false), timeout: float(30), clean_cache: bool(true) },
+    run: ({ wait, timeout, clean_cache }, { outside }) =>
+      clean_cache
+        ? outside.refresh("pillar", { waitS: wait ? timeout : 0 })
+        : outside.fire(map({ clean_cache }), "pillar_refresh"),
+  });
+}
 
-export const refresh_pillar: ModuleFunction<JobContext> = fn({
-  doc: describe(REFRESH_PILLAR_DOC, "saltutil.refresh_pillar"),
-  params: REFRESH_PILLAR,
-  run: ({ clean_cache }, { outside }) =>
-    clean_cache ? outside.refresh("pillar") : outside.fire(map({ clean_cache }), "pillar_refresh"),
-});
+export const refresh_pillar: ModuleFunction<JobContext> = refreshingPillar(
+  describe(
+    "Have the minion ask for its pillar again, and wait until it has it; salt-call waits with wait=True, for at most timeout\n" +
+      "seconds. clean_cache=False lets the master answer with what its pillar_cache keeps.",
+    "saltutil.refresh_pillar",
+  ),
+);
 
-export const pillar_refresh: ModuleFunction<JobContext> = fn({
-  doc: describe("Another name of saltutil.refresh_pillar.", "saltutil.pillar_refresh"),
-  params: REFRESH_PILLAR,
-  run: ({ clean_cache }, { outside }) =>
-    clean_cache ? outside.refresh("pillar") : outside.fire(map({ clean_cache }), "pillar_refresh"),
-});
+export const pillar_refresh: ModuleFunction<JobContext> = refreshingPillar(
+  describe("Another name of saltutil.refresh_pillar.", "saltutil.pillar_refresh"),
+);
 
 export const list_extmods: ModuleFunction<JobContext> = fn({
   doc: describe("Return the modules in the directory extension_modules, by family.", "saltutil.list_extmods"),

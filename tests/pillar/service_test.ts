@@ -163,6 +163,14 @@ Deno.test("with pillar_cache nothing changes before its time is over, or the cac
   });
 });
 
+Deno.test("without pillar_cache, a request for a clean cache leaves the pillar that targets use", async () => {
+  await withService({ pillar_max_bytes: 65_536 }, async ({ ask, write, cachedir }) => {
+    write("common.sls", `c: ${"x".repeat(70_000)}\n`);
+    assertStringIncludes(await ask({ cleanCache: true }), "more than the 65536 that pillar_max_bytes allows");
+    assertEquals(isThere(`${cachedir}/pillar/web1.p`), true);
+  });
+});
+
 Deno.test("the command of an external pillar runs each time, and a pillar that is too large is an error message", async () => {
   await withService(
     { ext_pillar: [map({ cmd_yaml: "x" })], pillar_max_bytes: 65_536 },
