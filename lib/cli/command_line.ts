@@ -203,6 +203,9 @@ function fromValue(option: CliOption, value: Value): unknown {
   }
 }
 
+/** Arguments of `state.*` that users write as options. */
+const FUNCTION_ARGUMENTS: ReadonlySet<string> = new Set(["test", "pillar", "pillarenv", "saltenv", "exclude", "queue"]);
+
 class Parser {
   readonly values: Record<string, unknown> = {};
   readonly given = new Set<string>();
@@ -237,14 +240,22 @@ class Parser {
 
   #long(word: string): void {
     const equals = word.indexOf("=");
-    const [flag, [name, option]] = this.#complete(equals < 0 ? word : word.slice(0, equals));
+    const [flag, [name, option]] = this.#complete(equals < 0 ? word : word.slice(0, equals), this.#argumentHint(word));
     const attached = equals < 0 ? undefined : word.slice(equals + 1);
     if (option.kind === "flag" && attached !== undefined) throw new UsageError(`${flag} option does not take a value`);
     this.#set(name, option, { flag, attached });
   }
 
-  /** The long option that `flag` is, or is the start of. */
-  #complete(flag: string): readonly [flag: string, option: readonly [string, CliOption]] {
+  /** The hint for an argument of functions that is written as an option of a command that takes arguments. */
+  #argumentHint(word: string): string | undefined {
+    const [name, ...value] = word.slice(2).split("=");
+    if (!FUNCTION_ARGUMENTS.has(name) || !this.#byFlag.has("--no-parse")) return undefined;
+    const shown = value.length > 0 ? value.join("=") : name === "test" ? "True" : "…";
+    return `; did you mean the argument ${name}=${shown}?`;
+  }
+
+  /** The long option that `flag` is, or is the start of. @param hint Of what it may be otherwise. */
+  #complete(flag: string, hint?: string): readonly [flag: string, option: readonly [string, CliOption]] {
     const exact = this.#byFlag.get(flag);
     if (exact !== undefined) return [flag, exact];
     const begun = [...this.#byFlag].filter(([known]) => known.startsWith(flag));
@@ -252,7 +263,7 @@ class Parser {
     const matches = begun.map(([known]) => known).sort();
     throw new UsageError(
       matches.length === 0
-        ? `no such option: ${flag}${didYouMean(flag, this.#byFlag.keys())}`
+        ? `no such option: ${flag}${hint ?? didYouMean(flag, this.#byFlag.keys())}`
         : `ambiguous option: ${flag} (${matches.join(", ")}?)`,
     );
   }

@@ -5,7 +5,8 @@
  * @module
  */
 
-import type { Catalogue } from "../plugins/job_context.ts";
+import type { Catalogue, StateContext } from "../plugins/job_context.ts";
+import type { ModuleFunction } from "../plugins/module.ts";
 import type { StateSignature } from "../states/arguments.ts";
 import { isReserved, stateModules as modulesOfId } from "../states/high.ts";
 import type { StateModules } from "../states/order.ts";
@@ -52,11 +53,11 @@ export async function stateModules(
     for (const name of functions) {
       const fun = await states.get(`${module}.${name}`);
       if (fun === undefined) continue;
-      const { params, varKwargs, keywords } = fun;
+      const { params, keywords } = fun;
       signatures.set(`${module}.${name}`, {
         // A function with `watch` may have the arguments of `mod_watch`.
         parameters: [...Object.keys(params), ...keywords ?? [], ...Object.keys(watch?.params ?? {})],
-        others: varKwargs === undefined ? "refused" : keywords === undefined || !checkArguments ? "used" : "unused",
+        others: othersOf(fun, checkArguments),
       });
     }
   }
@@ -65,4 +66,13 @@ export async function stateModules(
     aggregates: (module) => aggregating.has(module),
     signature: (fun) => signatures.get(fun),
   };
+}
+
+function othersOf(
+  { varKwargs, keywords }: ModuleFunction<StateContext>,
+  checkArguments: boolean,
+): StateSignature["others"] {
+  if (varKwargs === undefined) return "refused";
+  if (!checkArguments) return "unchecked";
+  return keywords === undefined ? "used" : "unused";
 }

@@ -55,7 +55,7 @@ export function bind(fun: Signature, args: readonly Value[], kwargs: ValueMap, n
     const declared = fun.params[parameter];
     const inPlace = i < positional && i < args.length;
     if (inPlace && kwargs.has(parameter)) {
-      throw refuse(`${short}() got multiple values for argument '${parameter}'`);
+      throw new InvocationError(`${short}() got multiple values for argument '${parameter}'`);
     }
     const given = inPlace ? args[i] : kwargs.get(parameter);
     if (given !== undefined) bound[parameter] = fit(given, { parameter, declared, refuse });

@@ -22,6 +22,7 @@ import {
 } from "../errors.ts";
 import { asDocstring } from "./docs.ts";
 import type { JobContext } from "./job_context.ts";
+import { refuseUnknownKeywords } from "./keywords.ts";
 import type { ModuleFunction } from "./module.ts";
 import { explainUnavailable } from "./unavailable.ts";
 import { equals, isMap, truthy, type Value, type ValueMap } from "../values/value.ts";
@@ -66,7 +67,9 @@ export async function execute(
     if (fun === undefined) return await unavailable(name, context);
     let retcode = 0;
     const own = withRetcode(context, (code) => retcode = code);
-    const result = await invoke(fun, { name, ...sortArguments(fun, arg, context), context: own });
+    const given = sortArguments(fun, arg, context);
+    refuseUnknownKeywords(fun, given.kwargs, name);
+    const result = await invoke(fun, { name, ...given, context: own });
     if (retcode === 0 && reportsFailure(result)) retcode = 1;
     const outcome: ExecutionResult = { return: result, retcode, success: retcode === 0 };
     return fun.outputter === undefined ? outcome : { ...outcome, out: fun.outputter };
@@ -122,12 +125,9 @@ export async function callFunction(
   if (fun === undefined) {
     throw new UnavailableError(name, { refusal: catalogue.refusals().get(name.split(".", 1)[0]) });
   }
-  return await invoke(fun, {
-    name,
-    args: given.args ?? [],
-    kwargs: given.kwargs ?? new Map(),
-    context: given.context,
-  });
+  const { args = [], kwargs = new Map(), context } = given;
+  refuseUnknownKeywords(fun, kwargs, name);
+  return await invoke(fun, { name, args, kwargs, context });
 }
 
 /** The context of one execution; `setRetcode` gets return codes, also those of nested calls. */

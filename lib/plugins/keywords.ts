@@ -5,7 +5,9 @@
  */
 
 import { InvocationError } from "../errors.ts";
+import { didYouMean } from "../text/nearest_name.ts";
 import { str, type ValueMap } from "../values/value.ts";
+import type { Parameters } from "./module.ts";
 
 /** The keywords without the published fields among them, whose names begin with `__`. */
 export function ownKeywords(kwargs: ValueMap): ValueMap {
@@ -18,4 +20,26 @@ export function refuseOtherKeywords(kwargs: ValueMap, known: readonly string[] =
   if (others.length === 0) return;
   const listed = others.map(([key, value]) => `${str(key)}=${str(value)}`).join(", ");
   throw new InvocationError(`The following keyword arguments are not valid: ${listed}`);
+}
+
+/**
+ * Refuses keywords that an execution function which lists its own ones does not take.
+ * @param name The function's full name, for the error text.
+ * @throws {InvocationError} With the nearest argument.
+ */
+export function refuseUnknownKeywords(
+  { params, keywords }: { readonly params: Parameters; readonly keywords?: readonly string[] },
+  kwargs: ValueMap,
+  name: string,
+): void {
+  if (keywords === undefined) return;
+  const known = [...Object.keys(params), ...keywords];
+  for (const key of ownKeywords(kwargs).keys()) {
+    if (!known.includes(str(key))) throw noArgument(name, str(key), known);
+  }
+}
+
+/** The error of an argument that a function does not take, with the nearest of those that it takes. */
+export function noArgument(name: string, argument: string, known: Iterable<string>): InvocationError {
+  return new InvocationError(`${name} takes no argument '${argument}'${didYouMean(argument, known)}`);
 }

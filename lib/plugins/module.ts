@@ -62,7 +62,8 @@ export interface ModuleFunction<C> {
   readonly varKwargs?: string;
   /**
    * The keyword arguments that {@linkcode varKwargs} makes use of. Default: any. Of states, one that looks like a misspelt
-   * argument is an error of the compiler, and any other has no effect.
+   * argument is an error of the compiler, and any other has no effect. Of execution modules, any other is refused, except
+   * those that begin with `__`.
    */
   readonly keywords?: readonly string[];
   /** The outputter for its returns, unless the operator names one. Default: the configured one. */

@@ -5,12 +5,16 @@
  */
 
 import { InvocationError } from "../errors.ts";
+import { stateModules } from "../highstate/state_modules.ts";
+import { noArgument, ownKeywords } from "../plugins/keywords.ts";
+import { isKnownArgument, meantArgument } from "../states/arguments.ts";
 import { type Chunk, chunkTag } from "../states/chunks.ts";
 import { LOWSTATE, VERIFIED } from "../states/stages.ts";
 import { splitInput } from "../values/split_input.ts";
 import { str, type Value, type ValueMap } from "../values/value.ts";
 import { RETCODE } from "../highstate/retcode.ts";
 import { retcodeOf } from "./outcome.ts";
+import { RUN_KEYWORDS } from "./call_keywords.ts";
 import { type ApplyCall, prepare, Refusal } from "./prepared.ts";
 import type { StateRun } from "./run.ts";
 import { openRun } from "./run_high.ts";
@@ -34,6 +38,7 @@ export async function applySingle(fun: string, name: Value, call: ApplyCall): Pr
     context.setRetcode(RETCODE.compile);
     return "Invalid function passed";
   }
+  await checkArguments(fun, call);
   const chunk: Chunk = new Map(call.kwargs);
   for (const key of [...chunk.keys()].map(str)) if (key.startsWith("__pub_")) chunk.delete(key);
   chunk.set("state", state).set("fun", short).set("__id__", name).set("name", name);
@@ -43,6 +48,21 @@ export async function applySingle(fun: string, name: Value, call: ApplyCall): Pr
   const results: ValueMap = new Map([[chunkTag(chunk), await run.alone(chunk)]]);
   context.setRetcode(retcodeOf(results));
   return results;
+}
+
+/** @throws {InvocationError} For an argument that looks like a misspelt one of the state function or of the call. */
+async function checkArguments(fun: string, { context, kwargs }: ApplyCall): Promise<void> {
+  const [module, short] = fun.split(".");
+  const { signature } = await stateModules(new Map([[module, new Set([short])]]), context.catalogue, {
+    checkArguments: context.opts.state_check_arguments,
+  });
+  const known = signature(fun);
+  if (known === undefined) return;
+  for (const name of ownKeywords(kwargs).keys()) {
+    if (isKnownArgument(name, known) || RUN_KEYWORDS.includes(str(name))) continue;
+    const meant = meantArgument(str(name), known, RUN_KEYWORDS);
+    if (meant !== undefined) throw noArgument(fun, str(name), [meant]);
+  }
 }
 
 /** Calls one low chunk. */

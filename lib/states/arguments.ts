@@ -8,7 +8,7 @@ import { type Chunk, field } from "./chunks.ts";
 import type { CompileError } from "./compile_error.ts";
 import { stateRuns } from "./high.ts";
 import type { Place, Places } from "./place.ts";
-import { INTERNAL_KEYWORDS } from "./requisites.ts";
+import { COMMON_ARGUMENTS, INTERNAL_KEYWORDS } from "./requisites.ts";
 import { nearestName } from "../text/nearest_name.ts";
 import { isMap, str, type Value, type ValueMap } from "../values/value.ts";
 
@@ -17,9 +17,9 @@ export interface StateSignature {
   readonly parameters: readonly string[];
   /**
    * The effect of any other argument. `used`: the function reads it. `unused`: it has no effect. `refused`: the call
-   * fails.
+   * fails. `unchecked`: as `used`, and a misspelt requisite is ignored as in Salt.
    */
-  readonly others: "used" | "unused" | "refused";
+  readonly others: "used" | "unused" | "refused" | "unchecked";
 }
 
 /** The input of the check. */
@@ -29,6 +29,31 @@ export interface Declared {
   readonly places: Places;
   /** The arguments of a function; `undefined` if it does not exist: that is reported when it runs. */
   signature(fun: string): StateSignature | undefined;
+}
+
+/** Words near to an argument of every state that are the arguments of some function which takes any. */
+const ORDINARY_WORDS: ReadonlySet<string> = new Set([
+  ...["prereq_any", "create", "required", "older", "border", "text", "dest", "rest", "lock"],
+]);
+
+/**
+ * The argument that was probably meant by one which a function does not declare; `undefined`: none, or the function may
+ * use it.
+ * @param ofCall More arguments that are not for the function.
+ */
+export function meantArgument(
+  written: string,
+  { parameters, others }: StateSignature,
+  ofCall: readonly string[] = [],
+): string | undefined {
+  if (others === "unchecked") return undefined;
+  const common = ORDINARY_WORDS.has(written) ? [] : [...COMMON_ARGUMENTS, ...ofCall];
+  return nearestName(written, others === "used" ? common : [...parameters, ...common]);
+}
+
+/** Whether an argument is for the compiler, or one that the function declares. */
+export function isKnownArgument(name: Value, { parameters }: StateSignature): boolean {
+  return INTERNAL_KEYWORDS.has(name) || name === NAME_ORDER || parameters.includes(str(name));
 }
 
 /** Fields that `names` adds to chunks until they are sorted. */
@@ -41,16 +66,16 @@ export function unknownArguments({ chunks, high, places, signature }: Declared):
   for (const chunk of chunks) {
     const fun = `${field(chunk, "state")}.${field(chunk, "fun")}`;
     const known = signature(fun);
-    if (known === undefined || known.others === "used") continue;
+    if (known === undefined || known.others === "unchecked") continue;
     for (const name of chunk.keys()) {
-      if (INTERNAL_KEYWORDS.has(name) || name === NAME_ORDER || known.parameters.includes(str(name))) continue;
+      if (isKnownArgument(name, known)) continue;
       const text = `unknown argument \`${str(name)}\` of ${fun} in state '${field(chunk, "__id__")}' in SLS ` +
         `'${field(chunk, "__sls__")}'`;
       if (reported.has(text)) continue;
       reported.add(text);
-      const near = nearestName(str(name), known.parameters);
+      const near = meantArgument(str(name), known);
       // Existing trees pass such functions the arguments of other functions of their module, without harm.
-      if (near === undefined && known.others === "unused") continue;
+      if (near === undefined && known.others !== "refused") continue;
       errors.push({
         text,
         own: true,

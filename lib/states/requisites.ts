@@ -64,3 +64,11 @@ export const INTERNAL_KEYWORDS: ReadonlySet<unknown> = new Set([
   ...["__pub_user", "__pub_arg", "__pub_jid", "__pub_fun", "__pub_tgt", "__pub_ret", "__pub_pid", "__pub_tgt_type"],
   ...["__prereq__", "__prerequiring__", "__umask__"],
 ]);
+
+/** The arguments that users write in any state, for suggestions. */
+export const COMMON_ARGUMENTS: readonly string[] = [
+  ...REQUISITES,
+  ...["onfail_all", "listen", "require_in", "watch_in", "onfail_in", "onchanges_in", "prereq_in", "listen_in"],
+  ...["unless", "onlyif", "creates", "check_cmd", "retry", "order", "failhard", "parallel"],
+  ...["reload_modules", "reload_grains", "reload_pillar"],
+];

@@ -8,6 +8,7 @@ import { describe } from "../../lib/plugins/docs.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { any, dict, type ModuleFunction, str } from "../../lib/plugins/module.ts";
 import { applyHigh, applyHighstate, applySls, applyTopFile } from "../../lib/state_run/apply.ts";
+import { RUN_KEYWORDS } from "../../lib/state_run/call_keywords.ts";
 import { survivingCommands } from "../../lib/state_control/interrupted_run.ts";
 import type { ApplyCall } from "../../lib/state_run/prepared.ts";
 import { applyPlan, makePlan } from "../../lib/state_run/planning.ts";
@@ -15,19 +16,21 @@ import { clearRequest, keepRequest, requestNamed } from "../../lib/state_control
 import { applyId, applyLow, applySingle } from "../../lib/state_run/single.ts";
 import { applyTemplate, applyTemplateText } from "../../lib/state_run/template.ts";
 import { truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
-import { ARGUMENTS, COMMON, RUN_ARGUMENTS, unlessConflict } from "./_state_arguments.ts";
+import { ARGUMENTS, checkNames, COMMON, RUN_ARGUMENTS, testWord, unlessConflict } from "./_state_arguments.ts";
 
 /** What all of them share. */
-const RUNS = { ...COMMON, outputter: "highstate", resumable: true } as const;
+const RUNS = { ...COMMON, keywords: RUN_KEYWORDS, outputter: "highstate", resumable: true } as const;
 
 const MODS = "mods\n    Names of SLS files, with commas or as a list; globs.";
 
-/** Runs what `run` does with a call, unless another state function runs. */
+/** Runs what `run` does with a call, unless another state function runs. `mods` are SLS names before `test`. */
 async function applied(
-  { test, queue, kwargs }: { test: Value; queue: Value; kwargs: ValueMap },
+  { mods, queue, kwargs, ...given }: { mods?: Value; test: Value; queue: Value; kwargs: ValueMap },
   context: JobContext,
   run: (call: ApplyCall) => Promise<Value>,
 ): Promise<Value> {
+  checkNames(mods ?? null);
+  const test = testWord(given.test, { ofSls: mods !== undefined });
   // The first thing of a second attempt: a template's command would be taken for the one that continued.
   const commands = await survivingCommands(context);
   return await unlessConflict({ queue, kwargs, context }, () => run({ context, test, kwargs, commands }));
@@ -51,7 +54,7 @@ export const sls: ModuleFunction<JobContext> = fn({
     state_events: any(null),
   },
   run: ({ mods, test, queue, ...more }, context, { kwargs }) =>
-    applied({ test, queue, kwargs: withGiven(kwargs, more) }, context, (call) => applySls(mods, call)),
+    applied({ mods, test, queue, kwargs: withGiven(kwargs, more) }, context, (call) => applySls(mods, call)),
 });
 
 /** The keyword arguments with those that are declared and given. */
@@ -91,7 +94,7 @@ export const apply: ModuleFunction<JobContext> = fn({
   params: { ...APPLY, plan: str(null) },
   run: ({ mods, test, queue, plan, ...more }, context, { kwargs }) =>
     applied(
-      { test, queue, kwargs: withGiven(kwargs, more) },
+      { mods, test, queue, kwargs: withGiven(kwargs, more) },
       context,
       (call) => plan === null ? applyBoth(mods, call) : applyPlan(plan, call),
     ),
@@ -109,7 +112,7 @@ what has changed. Not in Salt.\n\n${MODS}\n${RUN_ARGUMENTS}`,
   ),
   params: APPLY,
   run: ({ mods, queue, test: _test, ...more }, context, { kwargs }) =>
-    applied({ test: true, queue, kwargs: withGiven(kwargs, more) }, context, (call) => makePlan(mods, call)),
+    applied({ mods, test: true, queue, kwargs: withGiven(kwargs, more) }, context, (call) => makePlan(mods, call)),
 });
 
 function applyBoth(mods: Value, call: ApplyCall): Promise<Value> {
@@ -121,7 +124,7 @@ export const test: ModuleFunction<JobContext> = fn({
   doc: describe(`As \`state.apply\`, in test mode.\n\n${MODS}\n${RUN_ARGUMENTS}`, "state.test", "state.test core"),
   params: APPLY,
   run: ({ mods, queue, test: _test, ...more }, context, { kwargs }) =>
-    applied({ test: true, queue, kwargs: withGiven(kwargs, more) }, context, (call) => applyBoth(mods, call)),
+    applied({ mods, test: true, queue, kwargs: withGiven(kwargs, more) }, context, (call) => applyBoth(mods, call)),
 });
 
 export const top: ModuleFunction<JobContext> = fn({
@@ -137,6 +140,8 @@ export const top: ModuleFunction<JobContext> = fn({
 
 export const single: ModuleFunction<JobContext> = fn({
   ...RUNS,
+  // Those of the state function, which are checked with it.
+  keywords: undefined,
   doc: describe(
     `Run one state function with the arguments of the call.
 
@@ -158,6 +163,7 @@ ${ARGUMENTS}`,
 
 export const low: ModuleFunction<JobContext> = fn({
   ...COMMON,
+  keywords: RUN_KEYWORDS,
   doc: describe(
     "Run one low chunk.\n\ndata\n    A map with `state`, `fun`, `name` and arguments.",
     `state.low '{"state": "pkg", "fun": "installed", "name": "vi"}'`,
@@ -169,6 +175,7 @@ export const low: ModuleFunction<JobContext> = fn({
 
 export const high: ModuleFunction<JobContext> = fn({
   ...COMMON,
+  keywords: RUN_KEYWORDS,
   doc: describe(
     `Run high data.\n\ndata\n    A map of IDs.\n\ntest\n    Only say what would be changed.\n${ARGUMENTS}`,
     `state.high '{"vim": {"pkg": ["installed"]}}'`,
@@ -217,7 +224,7 @@ ${ARGUMENTS}`,
   ),
   params: { id_: str(), mods: any(), test: any(null), queue: any(null), state_events: any(null) },
   run: ({ id_, mods, test, queue, ...more }, context, { kwargs }) =>
-    applied({ test, queue, kwargs: withGiven(kwargs, more) }, context, (call) => applyId(id_, mods, call)),
+    applied({ mods, test, queue, kwargs: withGiven(kwargs, more) }, context, (call) => applyId(id_, mods, call)),
 });
 
 export const request: ModuleFunction<JobContext> = fn({
@@ -236,7 +243,7 @@ ${RUN_ARGUMENTS}`,
   params: { ...APPLY, name: str("default") },
   run: ({ mods, queue, test: _test, name, ...more }, context, { kwargs }) => {
     const given = withGiven(kwargs, more);
-    return applied({ test: true, queue, kwargs: given }, context, async (call) => {
+    return applied({ mods, test: true, queue, kwargs: given }, context, async (call) => {
       const returned = await applyBoth(mods, call);
       keepRequest(context.opts.cachedir, name, { mods, kwargs: given, returned });
       return returned;

@@ -6,8 +6,11 @@
 
 import { conflictOf } from "../../lib/highstate/conflicts.ts";
 import type { JobContext } from "../../lib/plugins/job_context.ts";
+import { COMPILE_KEYWORDS } from "../../lib/state_run/call_keywords.ts";
 import { RETCODE } from "../../lib/highstate/retcode.ts";
-import type { Value, ValueMap } from "../../lib/values/value.ts";
+import { InvocationError } from "../../lib/errors.ts";
+import { nearestName } from "../../lib/text/nearest_name.ts";
+import { str, type Value, type ValueMap } from "../../lib/values/value.ts";
 
 /** The documentation of arguments that all functions have. */
 export const ARGUMENTS = `
@@ -55,14 +58,63 @@ force : False
     Run even if the pillar could not be compiled.`;
 
 /** All permissions, because templates and states may do anything. */
-export const COMMON = { permissions: "all", varKwargs: "kwargs" } as const;
+export const COMMON = { permissions: "all", varKwargs: "kwargs", keywords: COMPILE_KEYWORDS } as const;
+
+/** Keywords that are True or False. */
+const SWITCHES = ["concurrent", "force", "mock", "terse", "test", "Test", "TEST"];
+
+/** The words that a client may send as texts. */
+const WORDS: ReadonlyMap<string, boolean> = new Map([["true", true], ["false", false]]);
+
+/**
+ * The value of a switch; texts are their words.
+ * @throws {InvocationError} For another text.
+ */
+function switchOf(name: string, value: Value): Value {
+  if (typeof value !== "string") return value;
+  const word = WORDS.get(value.trim().toLowerCase());
+  if (word === undefined) throw new InvocationError(`${name} must be True or False, not '${value}'`);
+  return word;
+}
+
+/**
+ * The argument `test`.
+ * @param ofSls Whether SLS names come before it.
+ * @throws {InvocationError} For another text than True and False, which may be an SLS name in its place.
+ */
+export function testWord(test: Value, { ofSls }: { readonly ofSls: boolean }): Value {
+  try {
+    return switchOf("test", test);
+  } catch (thrown) {
+    if (!(thrown instanceof InvocationError) || test === "") throw thrown;
+    const text = str(test);
+    if (/^test\b/i.test(text)) throw new InvocationError(`${thrown.message}. It is written test=True`);
+    if (!ofSls || nearestName(text.toLowerCase(), WORDS.keys()) !== undefined) throw thrown;
+    throw new InvocationError(`${thrown.message}. Several SLS names are separated by commas`);
+  }
+}
+
+/** @throws {InvocationError} For SLS names whose last is empty: the next is a word of its own. */
+export function checkNames(mods: Value): void {
+  if (typeof mods !== "string" || !mods.trimEnd().endsWith(",")) return;
+  throw new InvocationError(`'${mods}' ends in a comma. There is no space between SLS names`);
+}
+
+/** The argument `queue`. @throws {InvocationError} For another text than True and False. */
+function queueWord(queue: Value): Value {
+  if (typeof queue !== "string") return queue;
+  const word = WORDS.get(queue.trim().toLowerCase());
+  if (word === undefined) throw new InvocationError(`queue must be True, False or a number, not '${queue}'`);
+  return word;
+}
 
 /** The result of `run`; while another state function runs, a message that names it, and return code 1. */
 export async function unlessConflict(
   { queue, kwargs, context }: { queue: Value; kwargs: ValueMap; context: JobContext },
   run: () => Promise<Value>,
 ): Promise<Value> {
-  const conflict = await conflictOf(context, queue, kwargs);
+  for (const name of SWITCHES) switchOf(name, kwargs.get(name) ?? null);
+  const conflict = await conflictOf(context, queueWord(queue), kwargs);
   if (conflict === undefined) return await run();
   context.setRetcode(RETCODE.compile);
   return conflict;

@@ -9,7 +9,7 @@ import { describe } from "../../lib/plugins/docs.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { any, type ModuleFunction } from "../../lib/plugins/module.ts";
 import type { Value } from "../../lib/values/value.ts";
-import { ARGUMENTS, COMMON, unlessConflict as orConflict } from "./_state_arguments.ts";
+import { ARGUMENTS, checkNames, COMMON, testWord, unlessConflict as orConflict } from "./_state_arguments.ts";
 
 type OfSls = (mods: Value, call: show.Call) => Promise<Value>;
 
@@ -22,8 +22,10 @@ function ofSls(doc: string, run: OfSls, ...examples: readonly [string, ...string
       ...examples,
     ),
     params: { mods: any(), test: any(null), queue: any(null) },
-    run: ({ mods, test, queue }, context, { kwargs }) =>
-      unlessConflict(queue, callOf(context, kwargs, test), (call) => run(mods, call)),
+    run: ({ mods, test, queue }, context, { kwargs }) => {
+      checkNames(mods);
+      return unlessConflict(queue, callOf(context, kwargs, testWord(test, { ofSls: true })), (call) => run(mods, call));
+    },
   });
 }
 

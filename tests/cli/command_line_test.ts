@@ -4,6 +4,7 @@ import { briefHelp, helpText, usageText, wrap } from "../../lib/cli/help.ts";
 import {
   addStdinArgs,
   append,
+  type CliTable,
   type CommandLine,
   flag,
   int,
@@ -111,6 +112,22 @@ for (const [argv, message] of REFUSED) {
     assertThrows(() => parse(...argv), UsageError, message);
   });
 }
+
+Deno.test("an argument of a function that is written as an option is named, if the command takes arguments", () => {
+  const command = (options: CliTable) => ({ prog: "x", usage: "", description: "", examples: [], options });
+  const refusal = (options: CliTable, ...argv: string[]) =>
+    assertThrows(() => parseCommandLine(command(options), argv), UsageError).message;
+  const list = { list: flag(["--list"], "") };
+  const functions = { ...ARGS_CLI_OPTIONS, ...list };
+  assertEquals(refusal(functions, "--test"), "no such option: --test; did you mean the argument test=True?");
+  assertEquals(refusal(functions, "--test=True"), "no such option: --test; did you mean the argument test=True?");
+  assertEquals(
+    refusal(functions, "--pillar={a: 1}"),
+    "no such option: --pillar; did you mean the argument pillar={a: 1}?",
+  );
+  assertEquals(refusal(functions, "--exclude"), "no such option: --exclude; did you mean the argument exclude=…?");
+  assertEquals(refusal(list, "--test"), "no such option: --test; did you mean --list?");
+});
 
 Deno.test("options that are not given have their defaults, and two parsed results share no objects", () => {
   const first = parse("-m", "x");
