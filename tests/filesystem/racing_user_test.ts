@@ -16,8 +16,8 @@ import { withTemporaryDirectory } from "../support/temporary_directory.ts";
 
 const NOBODY = 65534;
 const SECRET = "root's own\n";
-/** Rounds of a case, and the time after which it ends, in milliseconds. */
-const ROUNDS = 400, MAX_MS = 6_000;
+/** Rounds of a case; the time a user spins at least, and the time after which a case ends, in milliseconds. */
+const ROUNDS = 400, SPIN_MS = 1_000, MAX_MS = 6_000;
 
 const compiler = await findCompiler();
 /** Needs root, Linux and a C compiler. */
@@ -30,6 +30,21 @@ async function findCompiler(): Promise<string | undefined> {
   return undefined;
 }
 
+/** What the user does without waiting for root: see racer.c. */
+interface Spin {
+  /** The name in the user's directory. */
+  readonly name: string;
+  readonly kind: "exchange" | "appear";
+  /** Whether the link leads to root's directory, not to root's file. */
+  readonly directory?: boolean;
+}
+
+interface Attack {
+  /** Where the link leads. */
+  readonly target: string;
+  readonly spin?: Spin;
+}
+
 /** A user in a directory of their own. */
 class Racer implements AsyncDisposable {
   readonly #child: Deno.ChildProcess;
@@ -38,9 +53,9 @@ class Racer implements AsyncDisposable {
     this.#child = child;
   }
 
-  static async start(program: string, directory: string, target: string): Promise<Racer> {
+  static async start(program: string, directory: string, { target, spin }: Attack): Promise<Racer> {
     const child = new Deno.Command(program, {
-      args: [String(NOBODY), directory, target],
+      args: [String(NOBODY), directory, target, ...(spin === undefined ? [] : [spin.name, spin.kind])],
       stdin: "piped",
       stdout: "piped",
       stderr: "inherit",
@@ -61,8 +76,11 @@ class Racer implements AsyncDisposable {
 
 /** What must stay as it is. */
 function look(path: string): string {
-  const { uid, gid, mode, nlink } = Deno.lstatSync(path);
-  return `${uid}:${gid} ${((mode ?? 0) & 0o7777).toString(8)} ${nlink} ${Deno.readTextFileSync(path)}`;
+  const { uid, gid, mode, nlink, mtime, isDirectory } = Deno.lstatSync(path);
+  const contents = isDirectory
+    ? [...Deno.readDirSync(path)].map(({ name }) => `\n  ${name} ${look(`${path}/${name}`)}`).sort().join("")
+    : Deno.readTextFileSync(path);
+  return `${uid}:${gid} ${((mode ?? 0) & 0o7777).toString(8)} ${nlink} ${mtime?.toISOString()} ${contents}`;
 }
 
 interface Place {
@@ -75,13 +93,19 @@ interface Place {
 }
 
 const call = async (fun: string, args: Value[], { context }: Place, kwargs: Record<string, Value> = {}) => {
-  const outcome = await run(fun, [...args, map({ __kwarg__: true, ...kwargs })], context);
-  return outcome.return;
+  const { success, return: returned } = await run(fun, [...args, map({ __kwarg__: true, ...kwargs })], context);
+  return success || str(returned);
 };
 
-const CASES: Readonly<Record<string, (place: Place) => Promise<unknown>>> = {
+const applyState = async (...given: Parameters<typeof callState>) => {
+  const outcome = await callState(...given);
+  return outcome.get("result") === true || str(outcome.get("comment") ?? "");
+};
+
+/** Each returns true, or why it failed. */
+const CASES: Readonly<Record<string, (place: Place) => Promise<true | string>>> = {
   "file.managed": ({ file, round, context }) =>
-    callState("file.managed", {
+    applyState("file.managed", {
       name: file,
       contents: `text ${round}`,
       user: "nobody",
@@ -91,36 +115,82 @@ const CASES: Readonly<Record<string, (place: Place) => Promise<unknown>>> = {
       job: context,
     }),
   "file.managed with follow_symlinks": ({ file, round, context }) =>
-    callState("file.managed", { name: file, contents: `text ${round}`, user: "nobody", mode: "0644" }, {
+    applyState("file.managed", { name: file, contents: `text ${round}`, user: "nobody", mode: "0644" }, {
       job: context,
     }),
   "file.managed with a backup": ({ file, round, context }) =>
-    callState("file.managed", { name: file, contents: `text ${round}`, backup: "minion" }, { job: context }),
+    applyState("file.managed", { name: file, contents: `text ${round}`, backup: "minion" }, { job: context }),
   "file.managed of a new file": ({ home, round, context }) =>
-    callState("file.managed", { name: `${home}/new${round % 5}`, contents: "text", user: "nobody", mode: "0644" }, {
+    applyState("file.managed", { name: `${home}/new${round % 5}`, contents: "text", user: "nobody", mode: "0644" }, {
       job: context,
     }),
-  "file.append": (place) => call("file.append", [place.file, `line ${place.round}`], place),
   "file.replace": (place) =>
     call("file.replace", [place.file, "old|text.*", `text ${place.round}`], place, { backup: ".bak" }),
-  "file.line": (place) =>
-    call("file.line", [place.file], place, { content: `line ${place.round}`, mode: "ensure", location: "end" }),
   "file.blockreplace": (place) =>
     call("file.blockreplace", [place.file], place, { content: `${place.round}`, append_if_not_found: true }),
   "file.write": (place) => call("file.write", [place.file, `text ${place.round}`], place),
-  "file.chown": (place) => call("file.chown", [place.file, "nobody", "nogroup"], place),
-  "file.set_mode": (place) => call("file.set_mode", [place.file, place.round % 2 === 0 ? "0644" : "0666"], place),
-  "file.touch": ({ home, round, context }) =>
-    call("file.touch", [`${home}/touched${round % 5}`, 0, 0], { home, file: "", round, context }),
   "file.copy": (place) => call("file.copy", ["/etc/hostname", `${place.home}/copied`], place),
-  "file.directory": ({ home, round, context }) =>
-    callState("file.directory", { name: `${home}/made${round}`, user: "nobody", mode: "0755" }, { job: context }),
-  "ssh.set_auth_key": (place) =>
-    call("ssh.set_auth_key", ["nobody", `AAAA${String(place.round).padStart(8, "0")}`], place, {
-      config: `${place.home}/keys`,
-    }),
-  "archive.unzip": (place) => call("archive.unzip", [`${place.home}.zip`, place.home], place),
 };
+
+/** Cases in which root follows a name more than once between two events, too quickly for a user who waits for them. */
+const SPINS: Readonly<Record<string, Spin & { readonly act: (place: Place) => Promise<true | string> }>> = {
+  "file.line": {
+    name: "app.conf",
+    kind: "exchange",
+    act: (place) =>
+      call("file.line", [place.file], place, { content: `line ${place.round}`, mode: "insert", location: "end" }),
+  },
+  "file.append": {
+    name: "app.conf",
+    kind: "exchange",
+    act: (place) => call("file.append", [place.file, `line ${place.round}`], place),
+  },
+  "file.set_mode": {
+    name: "app.conf",
+    kind: "exchange",
+    act: (place) => call("file.set_mode", [place.file, place.round % 2 === 0 ? "0644" : "0666"], place),
+  },
+  "file.chown": {
+    name: "app.conf",
+    kind: "exchange",
+    act: (place) => call("file.chown", [place.file, "nobody", "nogroup"], place),
+  },
+  "file.touch": { name: "app.conf", kind: "exchange", act: (place) => call("file.touch", [place.file, 0, 0], place) },
+  "file.directory": {
+    name: "made",
+    kind: "exchange",
+    directory: true,
+    act: ({ home, round, context }) =>
+      applyState("file.directory", {
+        name: `${home}/made`,
+        user: round % 2 === 0 ? "daemon" : "nobody",
+        mode: round % 3 === 0 ? "0755" : "0711",
+      }, { job: context }),
+  },
+  "ssh.set_auth_key": {
+    name: "keys",
+    kind: "exchange",
+    directory: true,
+    act: (place) => setKey(place),
+  },
+  "ssh.set_auth_key where its directory is missing": {
+    name: "keys",
+    kind: "appear",
+    directory: true,
+    act: (place) => setKey(place),
+  },
+  "archive.unzip": {
+    name: "packed",
+    kind: "exchange",
+    directory: true,
+    act: (place) => call("archive.unzip", [`${place.home}.zip`, place.home], place),
+  },
+};
+
+const setKey = (place: Place) =>
+  call("ssh.set_auth_key", ["nobody", `AAAA${String(place.round).padStart(8, "0")}`], place, {
+    config: `${place.home}/keys/authorized_keys`,
+  });
 
 Deno.test({
   name: "root's file keeps owner, mode and contents while a user races root in a directory of the user's",
@@ -133,25 +203,34 @@ Deno.test({
       const { code, err } = await runProgram([compiler ?? "cc", "-O2", "-o", program, source]);
       assertEquals(code, 0, err);
       const context = testContext({ opts: testOpts({ root_dir: `${root}/minion`, cachedir: `${root}/cache` }) });
-      for (const [name, act] of Object.entries(CASES)) {
+      const cases = [
+        ...Object.entries(CASES).map(([name, act]) => ({ name, act, spin: undefined })),
+        ...Object.entries(SPINS).map(([name, spin]) => ({ name, act: spin.act, spin })),
+      ];
+      for (const { name, act, spin } of cases) {
         await t.step(name, async () => {
-          const home = `${root}/${name.replaceAll(/\W/g, "_")}`, victim = `${root}/victim`;
+          const home = `${root}/${name.replaceAll(/\W/g, "_")}`, victim = `${home}.root`;
           const file = `${home}/app.conf`;
           Deno.mkdirSync(home);
           Deno.writeTextFileSync(file, "old\n");
           for (const path of [home, file]) Deno.chownSync(path, NOBODY, NOBODY);
-          if (name === "archive.unzip") {
-            Deno.writeTextFileSync(`${root}/member`, "packed");
-            Deno.chmodSync(`${root}/member`, 0o644);
-            str(await call("archive.zip", [`${home}.zip`, [`${root}/member`]], { home, file, context, round: 0 }));
-          }
-          Deno.writeTextFileSync(victim, SECRET);
-          Deno.chmodSync(victim, 0o600);
+          if (name === "archive.unzip") await makeArchive(root, `${home}.zip`);
+          if (spin?.directory) {
+            Deno.mkdirSync(victim, { mode: 0o700 });
+            for (const entry of ["authorized_keys", "member"]) {
+              Deno.writeTextFileSync(`${victim}/${entry}`, SECRET, { mode: 0o600 });
+            }
+            if (spin.kind === "exchange") {
+              Deno.mkdirSync(`${home}/${spin.name}`);
+              Deno.chownSync(`${home}/${spin.name}`, NOBODY, NOBODY);
+            }
+          } else Deno.writeTextFileSync(victim, SECRET, { mode: 0o600 });
           const before = look(victim);
-          await using _racer = await Racer.start(program, home, victim);
-          const end = performance.now() + MAX_MS;
+          assertEquals(await act({ home, file, context, round: ROUNDS }), true, "without a racer");
+          await using _racer = await Racer.start(program, home, { target: victim, spin });
+          const begun = performance.now(), elapsed = () => performance.now() - begun;
           let round = 0;
-          for (; round < ROUNDS && performance.now() < end; round++) {
+          for (; (round < ROUNDS || spin !== undefined && elapsed() < SPIN_MS) && elapsed() < MAX_MS; round++) {
             // What the user has disturbed may fail: that is not the question.
             await act({ home, file, context, round }).catch(() => {});
             assertEquals(look(victim), before, `after ${round} rounds`);
@@ -164,6 +243,18 @@ Deno.test({
       }
     }),
 });
+
+/** An archive with one file in a directory. */
+async function makeArchive(root: string, archive: string): Promise<void> {
+  Deno.mkdirSync(`${root}/packed`);
+  Deno.writeTextFileSync(`${root}/packed/member`, "packed");
+  const { return: names } = await run("archive.zip", [
+    archive,
+    ["packed"],
+    map({ __kwarg__: true, cwd: root }),
+  ], testContext());
+  assert(Array.isArray(names) && names.includes("packed/member"), str(names));
+}
 
 /** Whether a file of the user's has root's secret. */
 function readsSecret(path: string): boolean {
