@@ -6,7 +6,7 @@
 
 import { hashFile } from "./checksums.ts";
 import { textWindows } from "./contents.ts";
-import { CommandError } from "../errors.ts";
+import { CommandError, InvocationError } from "../errors.ts";
 import { baseName, joinPath, relativePath, splitPath, walk } from "./paths.ts";
 import { gidToGroup, uidToUser } from "./ownership.ts";
 import { findGroup, findUser } from "../os/users.ts";
@@ -14,6 +14,8 @@ import { found } from "../regex/replace.ts";
 import { pythonRegex } from "../regex/regex.ts";
 import { type FileType, fileType } from "./status.ts";
 import { isFile } from "../os/file_kind.ts";
+import { fillWord } from "../text/shell_words.ts";
+import { shlexSplit } from "../text/shlex.ts";
 import { compare, int, isInt, str, truthy, type Value, type ValueMap } from "../values/value.ts";
 
 /** A path that criteria and actions are applied to. */
@@ -40,14 +42,18 @@ export interface Search {
   readonly maxDepth: number;
 }
 
-/** Runs a command of the action `exec`. @returns What it wrote to stdout. */
-export type RunFound = (command: string) => Promise<string>;
+/** Runs a command of the action `exec`, whose words have the path in place of `{}`. @returns What it wrote to stdout. */
+export interface RunFound {
+  run(words: readonly string[], line: string): Promise<string>;
+  /** A command that cannot run, and why. */
+  failed(line: string, reason: string): void;
+}
 
 /**
  * Reads the keyword arguments of `file.find`.
  * @throws {CommandError} For an unknown option, or an invalid value.
  */
-export function readSearch(options: ValueMap, run: RunFound): Search {
+export function readSearch(options: ValueMap, programs: RunFound): Search {
   const criteria: Readonly<Record<Reach, Criterion[]>> = { path: [], status: [], contents: [] };
   const actions: Action[] = [];
   const test = truthy(options.get("test") ?? false);
@@ -55,7 +61,7 @@ export function readSearch(options: ValueMap, run: RunFound): Search {
     const name = str(key);
     if (["mindepth", "maxdepth", "test"].includes(name) || name.startsWith("_")) continue;
     if (!truthy(value)) throw new CommandError(`missing value for "${name}" option`);
-    const option = Object.hasOwn(OPTIONS, name) ? OPTIONS[name](str(value), { test, run }) : undefined;
+    const option = Object.hasOwn(OPTIONS, name) ? OPTIONS[name](str(value), { test, programs }) : undefined;
     if (option === undefined) throw new CommandError(`invalid option "${name}"`);
     if (option.match !== undefined) criteria[option.reach ?? "status"].push(option.match);
     if (option.act !== undefined) actions.push(option.act);
@@ -85,7 +91,7 @@ interface OnCreated {
   readonly act?: Action;
 }
 
-type MakeOption = (value: string, how: { readonly test: boolean; readonly run: RunFound }) => OnCreated;
+type MakeOption = (value: string, how: { readonly test: boolean; readonly programs: RunFound }) => OnCreated;
 
 const OPTIONS: Readonly<Record<string, MakeOption>> = {
   name: (value) => ({ reach: "path", match: byName(globRegex(value), value) }),
@@ -103,7 +109,7 @@ const OPTIONS: Readonly<Record<string, MakeOption>> = {
   mtime: (value) => ({ match: byTime(value) }),
   grep: (value) => ({ reach: "contents", match: byContents(value) }),
   delete: (value, { test }) => ({ match: byType(value.includes("a") ? "bcdpfls" : value), act: remover(test) }),
-  exec: (value, { run }) => ({ act: (candidate) => execute(value, { path: candidate.path, run }) }),
+  exec: (value, { programs }) => ({ act: (candidate) => execute(value, { path: candidate.path, programs }) }),
   print: (value) => ({ act: print(words(value)) }),
 };
 
@@ -227,14 +233,17 @@ function remover(test: boolean): Action {
 
 async function execute(
   command: string,
-  { path, run }: { readonly path: string; readonly run: RunFound },
+  { path, programs }: { readonly path: string; readonly programs: RunFound },
 ): Promise<Value> {
-  const line = command.replaceAll("{}", path);
+  const line = command.replaceAll("{}", () => path);
   try {
-    return `${line}:\n${await run(line)}\n`;
+    // The command is split before the path is in it: any user may have chosen the name.
+    const words = shlexSplit(command).map((word) => fillWord(word, path, "{}"));
+    return `${line}:\n${await programs.run(words, line)}\n`;
   } catch (error) {
-    if (error instanceof CommandError) return `${path}: Failed`;
-    throw error;
+    if (!(error instanceof CommandError || error instanceof InvocationError)) throw error;
+    programs.failed(line, error.message);
+    return `${path}: Failed`;
   }
 }
 

@@ -13,6 +13,8 @@ const HARMLESS_WORD = /^[\w@%+=:,./-]+$/;
 const PARTS = /'[^']*'|"(?:\\[\s\S]|[^"\\])*"|\\[\s\S]|%s|[\s\S]/g;
 /** Outside of single quotes: what a shell reads by other rules than words and quotes. */
 const OTHER_RULES = /`|<<|\(\(|\[\[|\$[{'"]|#/;
+/** What stands for the value, unless another placeholder is given. */
+const PLACEHOLDER = "%s";
 /** A placeholder before which nothing is, so that a value with `-` at its start would be an option. */
 const FIRST_IN_WORD = new RegExp(`(?<!${HARMLESS})%s`);
 
@@ -39,12 +41,18 @@ export function fillShellCommand(command: string, value: string): string {
 }
 
 /**
- * A word of a command line that no shell reads, with `value` in place of each `%s`.
- * @throws {InvocationError} If the value would be an option.
+ * A word of a command line that no shell reads, with `value` in place of each placeholder: `%s`, or another one.
+ * @throws {InvocationError} If that is not certain: the value would be an option, or is more than harmless characters and
+ * stands in a word that has others too, which may be a command for another program (`sh -c 'cat %s'`).
  */
-export function fillWord(word: string, value: string): string {
-  refuseOption(word, value);
-  return word.replaceAll("%s", () => value);
+export function fillWord(word: string, value: string, placeholder: string = PLACEHOLDER): string {
+  const around = word.split(placeholder);
+  if (around.length === 1) return word;
+  const isFirst = around.slice(0, -1).some((part, i) => part === "" ? i === 0 : !HARMLESS_WORD.test(part.slice(-1)));
+  if (isFirst && value.startsWith("-")) throw wouldBeOption(value);
+  const isPlain = around.every((part) => part === "" || HARMLESS_WORD.test(part));
+  if (!isPlain && !HARMLESS_WORD.test(value)) throw notCertain(value, placeholder);
+  return around.join(value);
 }
 
 function fillPart(part: string, value: string): string {
@@ -56,12 +64,17 @@ function fillPart(part: string, value: string): string {
 }
 
 function refuseOption(template: string, value: string): void {
-  if (!value.startsWith("-") || !FIRST_IN_WORD.test(template)) return;
-  throw new InvocationError(`${JSON.stringify(value)} would be an option of the command`);
+  if (value.startsWith("-") && FIRST_IN_WORD.test(template)) throw wouldBeOption(value);
 }
 
-function notCertain(value: string): InvocationError {
+function wouldBeOption(value: string): InvocationError {
+  return new InvocationError(`${JSON.stringify(value)} would be an option of the command`);
+}
+
+function notCertain(value: string, placeholder: string = PLACEHOLDER): InvocationError {
   return new InvocationError(
-    `${JSON.stringify(value)} cannot be put safely into this command: write %s outside of quotes, or alone in them`,
+    `${
+      JSON.stringify(value)
+    } cannot be put safely into this command: write ${placeholder} outside of quotes, or alone in them`,
   );
 }

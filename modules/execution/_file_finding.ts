@@ -49,13 +49,16 @@ Depths:
     else if (args.includes("print")) options.set("print", "path");
     let search: Search;
     try {
-      search = readSearch(options, async (command) => {
-        const { stdout, stderr } = await runTool(context, shlexSplit(command), {
-          ignoreRetcode: true,
-          more: new Map([["rstrip", false]]),
-        });
-        if (stderr !== "") context.log("error", `Error running command: ${command}\n\n${stderr}`);
-        return stdout;
+      search = readSearch(options, {
+        run: async (words, line) => {
+          const { stdout, stderr } = await runTool(context, words, {
+            ignoreRetcode: true,
+            more: new Map([["rstrip", false]]),
+          });
+          if (stderr !== "") context.log("error", `Error running command: ${line}\n\n${stderr}`);
+          return stdout;
+        },
+        failed: (line, reason) => context.log("error", `Exception while executing command "${line}":\n\n${reason}`),
       });
     } catch (error) {
       if (error instanceof CommandError) return `error: ${error.message}`;

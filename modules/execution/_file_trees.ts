@@ -11,7 +11,7 @@ import { ownUmask } from "../../lib/os/umask.ts";
 import { fileHost, home } from "./_file_host.ts";
 import { type Backup, listBackups, listBackupsDirectory, makeBackup } from "../../lib/filesystem/backups.ts";
 import { parseMode } from "../../lib/filesystem/ownership.ts";
-import { isLink, linkTarget, mustBeAbsolute, normalPath } from "../../lib/filesystem/paths.ts";
+import { dirName, isLink, joinPath, linkTarget, mustBeAbsolute, normalPath } from "../../lib/filesystem/paths.ts";
 import { checkPermissions, readResult } from "../../lib/filesystem/permission_check.ts";
 import { fileStatus } from "../../lib/filesystem/status.ts";
 import {
@@ -172,15 +172,23 @@ function removeFile(path: string): void {
   inDirectoryOf(path, (directory, name) => Deno.removeSync(directory.at(name)));
 }
 
+/** @throws {CommandError} If the temporary link is left: the reasons of both failures. */
 function replaceByLink(src: string, path: string): void {
   inDirectoryOf(path, (directory, name) => {
-    const temporary = directory.at(`tmp${crypto.randomUUID().slice(0, 8)}`);
-    Deno.symlinkSync(src, temporary);
+    const temporary = `tmp${crypto.randomUUID().slice(0, 8)}`;
+    Deno.symlinkSync(src, directory.at(temporary));
     try {
-      Deno.renameSync(temporary, directory.at(name));
-    } catch (error) {
-      removeIfExists(temporary); // what failed is told, not that it is gone
-      throw error;
+      Deno.renameSync(directory.at(temporary), directory.at(name));
+    } catch (cause) {
+      try {
+        removeIfExists(directory.at(temporary));
+      } catch (error) {
+        if (cause instanceof Deno.errors.NotCapable) throw cause;
+        const left = joinPath(dirName(path), temporary);
+        const reasons = `${pythonOsError(cause, path)}; and could not remove '${left}': ${pythonOsError(error, left)}`;
+        throw new CommandError(`Could not create '${path}': ${reasons}`, { cause });
+      }
+      throw cause;
     }
   });
 }

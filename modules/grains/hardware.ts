@@ -5,6 +5,7 @@
  */
 
 import type { HostFiles } from "../../lib/host/files.ts";
+import { escapeRegex } from "../../lib/regex/escape.ts";
 import { shlexSplit } from "../../lib/text/shlex.ts";
 import type { Grains } from "./os.ts";
 
@@ -135,7 +136,7 @@ function pciName(files: HostFiles, { vendor, model }: { vendor: string; model: s
   if (section < 0) return model;
   const length = ids.slice(section + 1).search(/\n[0-9a-f]{4} {2}/);
   const devices = ids.slice(section, length < 0 ? undefined : section + 1 + length);
-  return new RegExp(`\\n\\t${model} {2}(.*)`).exec(devices)?.[1].trim() ?? model;
+  return new RegExp(`\\n\\t${escapeRegex(model)} {2}(.*)`).exec(devices)?.[1].trim() ?? model;
 }
 
 function efiGrains(files: HostFiles): Grains {

@@ -72,22 +72,30 @@ function pathOf(file: Value): string {
 
 /** `stack` with the files that a configuration lists. */
 async function mergeConfiguration(config: string, stack: ValueMap, context: PillarContext): Promise<ValueMap> {
+  const { log, notes } = context;
   const directory = config.slice(0, config.lastIndexOf("/"));
   let merged = stack;
-  const listed = await template(config, new Map([["stack", merged]]), directory, context);
+  const source = read(config, notes);
+  const listed = await template({ path: config, source, own: new Map([["stack", merged]]), directory }, context);
+  const written = writtenItems(source);
   for (const item of filesOf(listed)) {
     if (strip(item) === "") continue;
-    const paths = globPaths(item.startsWith("/") ? item : `${directory}/${item}`);
-    noteGlob(`${directory}/${item}`, context);
+    const pattern = item.startsWith("/") ? item : `${directory}/${item}`;
+    if (!written.has(strip(item)) && !staysBelow(directory, pattern)) {
+      log("error", `The item ${repr(item.slice(0, 100))} of ${config} is not used: it leads elsewhere`);
+      continue;
+    }
+    const paths = globPaths(pattern);
+    noteGlob(pattern, context);
     if (paths.length === 0) {
-      context.log("info", `Ignoring pillar stack template "${item}": can't find from root dir "${directory}"`);
+      log("info", `Ignoring pillar stack template "${item}": can't find from root dir "${directory}"`);
     }
     if (paths.length > MAX_FILES) throw new Error(`"${item}" means more than ${MAX_FILES} files`);
     for (const path of paths) {
       const variables = new Map<Value, Value>([["stack", merged], ["ymlpath", path]]);
       let yaml: string;
       try {
-        yaml = await template(path, variables, directory, context);
+        yaml = await template({ path, source: read(path, notes), own: variables, directory }, context);
       } catch (error) {
         throw new Error(`Stack pillar template render error in ${path}:\n"${messageOf(error)}"`, { cause: error });
       }
@@ -118,6 +126,21 @@ function filesOf(text: string): string[] {
   return splitLines(text).map((line) => line.replace(/[\r\n]+$/, ""));
 }
 
+/** The lines of a configuration as the operator wrote them, as lines and as items of a list in YAML. */
+function writtenItems(source: string): ReadonlySet<string> {
+  return new Set(
+    splitLines(source).map(strip).flatMap((line) => {
+      const item = /^-\s+(?:"([^"\\]*)"|'([^']*)'|(.*))$/.exec(line);
+      return [line, item?.[1] ?? item?.[2] ?? item?.[3] ?? line];
+    }),
+  );
+}
+
+/** Whether a pattern that templates built, with values of a minion perhaps, means only files below `directory`. */
+function staysBelow(directory: string, pattern: string): boolean {
+  return pattern.startsWith(`${directory}/`) && !pattern.split("/").includes("..", directory.split("/").length);
+}
+
 /** Which files there are depends on the directories of the pattern. */
 function noteGlob(pattern: string, { notes }: PillarContext): void {
   const steps = pattern.split("/");
@@ -128,13 +151,24 @@ function noteGlob(pattern: string, { notes }: PillarContext): void {
   }
 }
 
-async function template(
-  path: string,
-  own: ValueMap,
-  imports: string,
-  { pillar, grains, opts, minionId, notes, render }: PillarContext,
-): Promise<string> {
+function read(path: string, notes: PillarContext["notes"]): string {
   notes.path(path);
+  return Deno.readTextFileSync(path);
+}
+
+interface Template {
+  readonly path: string;
+  readonly source: string;
+  /** Variables of this template alone. */
+  readonly own: ValueMap;
+  /** Where its imports are. */
+  readonly directory: string;
+}
+
+async function template(
+  { path, source, own, directory }: Template,
+  { pillar, grains, opts, minionId, render }: PillarContext,
+): Promise<string> {
   const variables = new Map<Value, Value>([
     ["minion_id", minionId],
     ["pillar", pillar],
@@ -144,8 +178,9 @@ async function template(
     ["__stack__", new Map([["cfg_path", path]])],
     ...own,
   ]);
-  const source = Deno.readTextFileSync(path);
   // A name of this source alone; a statement without its own line keeps the numbers of lines.
   const text = source.includes("__salt__") ? `{% set __salt__ = salt %}${source}` : source;
-  return str(await render({ text, path, renderer: "jinja", context: variables, imports, allowUndefined: true }));
+  return str(
+    await render({ text, path, renderer: "jinja", context: variables, imports: directory, allowUndefined: true }),
+  );
 }

@@ -20,11 +20,15 @@ Deno.test("unsupported options are rejected by name", () => {
     uncomment: null,
   } as const;
   assertThrows(() => editKeyValues("a=1\n", edit), CommandError, "empty separator");
-  const run = () => Promise.reject(new Error("no command runs"));
+  const programs = { run: () => Promise.reject(new Error("no command runs")), failed: () => {} };
   for (const [name, value] of [["maxdepth", "x"], ["mindepth", "-1"], ["maxdepth", true]] as const) {
-    assertThrows(() => readSearch(map({ [name]: value }), run), CommandError, `invalid value for "${name}" option`);
+    assertThrows(
+      () => readSearch(map({ [name]: value }), programs),
+      CommandError,
+      `invalid value for "${name}" option`,
+    );
   }
-  assertEquals(readSearch(map({ mindepth: "1", maxdepth: null }), run).maxDepth, Infinity);
+  assertEquals(readSearch(map({ mindepth: "1", maxdepth: null }), programs).maxDepth, Infinity);
   const change = { before: "a", after: "b", limit: "", flags: "gq" };
   assertThrows(() => psed("a", change), CommandError, "'q' is no flag: it is one of g, I, L, M, S, U, X");
 });

@@ -79,6 +79,61 @@ Deno.test("an id that begins with a dash is no option of the commands of externa
   });
 });
 
+Deno.test("cmd_json refuses an id in a word that may be a command for a shell; other ids are used there", () =>
+  withPillar({}, `ext_pillar: [{cmd_json: 'sh -c "echo {}; : %s"'}]`, async ({ pillar, errors }) => {
+    assertEquals(await pillar("7"), "{}");
+    assertEquals(errors.some((error) => error.includes("cannot be put safely")), false);
+    for (const id of ["x; touch z", "$(touch z)", "'; touch z; #"]) {
+      errors.length = 0;
+      assertEquals(await pillar(id), "{}");
+      assertStringIncludes(errors.join(), "cannot be put safely into this command");
+    }
+    assertEquals(namesIn(".").includes("z"), false);
+  }));
+
+Deno.test("no grain makes a file of stack out of the directory of its configuration; the operator's own items may be", async () => {
+  const yaml = (name: string) => `${name}: here\n`;
+  await withPillar({}, "{}", async ({ root }) => {
+    for (const path of ["s/roles", "s/minions", "other"]) Deno.mkdirSync(`${root}/${path}`, { recursive: true });
+    Deno.writeTextFileSync(`${root}/s/roles/web.yml`, yaml("web"));
+    Deno.writeTextFileSync(`${root}/s/minions/web2.yml`, yaml("web2"));
+    Deno.writeTextFileSync(`${root}/other/secret.yml`, yaml("secret"));
+    Deno.writeTextFileSync(`${root}/other/shared.yml`, yaml("shared"));
+    Deno.writeTextFileSync(`${root}/other/quoted.yml`, yaml("quoted"));
+    const lines = ["roles/{{ __grains__['role'] }}.yml", "  ", "../other/shared.yml", `${root}/other/quoted.yml`];
+    const list = lines.map((line, i) => i === 1 ? "# -" : i === 3 ? `- "${line}"` : `- ${line}`);
+    const only = ["{{ __grains__['role'] }}.yml", `${root}/s/roles/{{ 'web' }}.yml`];
+    for (const cfg of [lines, list, only]) {
+      Deno.writeTextFileSync(`${root}/s/stack.cfg`, cfg.join("\n") + "\n");
+      const always = cfg === only ? "'web': 'here'" : "'shared': 'here', 'quoted': 'here'";
+      await withPillar({}, `ext_pillar: [{stack: ${root}/s/stack.cfg}]`, async ({ pillar, errors }) => {
+        assertEquals(
+          await pillar("web1", { role: cfg === only ? "roles/web" : "web" }),
+          cfg === only ? `{${always}}` : `{'web': 'here', ${always}}`,
+        );
+        assertEquals(errors, []);
+        const values = [
+          "../../other/secret",
+          "../minions/web2",
+          `web.yml\n../other/secret`,
+          `web.yml\n${root}/other/secret`,
+          `x\n- ../other/secret`,
+          "../../other/*",
+          `${root}/other/secret`,
+        ];
+        for (const role of values) {
+          errors.length = 0;
+          const text = await pillar("web1", { role });
+          assertEquals([text.includes("secret"), text.includes("web2")], [false, false], role);
+          // A line break may make lines of a list, which name no files.
+          if (!role.includes("\n")) assertStringIncludes(text, always);
+          if (role.startsWith("../")) assertStringIncludes(errors.join(), "it leads elsewhere");
+        }
+      });
+    }
+  });
+});
+
 Deno.test("no grain and no id leads to another path of a web server than those of its minion", async () => {
   const asked: string[] = [];
   await using server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, (request) => {

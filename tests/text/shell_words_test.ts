@@ -99,3 +99,15 @@ Deno.test("a text that begins with a dash is no word of its own", () => {
   }
   assertEquals([fillShellCommand("cat /srv/%s", "-rf"), fillWord("--id=%s", "-rf")], ["cat /srv/-rf", "--id=-rf"]);
 });
+
+Deno.test("in a word that may be a command for a shell, only harmless characters take the place of %s", () => {
+  for (const word of ["echo %s", "open('%s')", "x;%s", "%s y"]) {
+    assertEquals(fillWord(word, "web1.x"), word.replace("%s", "web1.x"));
+    for (const text of ["a b", "$(x)", "'", "", "\n"]) {
+      assertThrows(() => fillWord(word, text), InvocationError, "cannot be put safely into this command: write %s");
+    }
+  }
+  assertThrows(() => fillWord("rm {}", "-rf", "{}"), InvocationError, "would be an option");
+  assertThrows(() => fillWord("rm {}", "a b", "{}"), InvocationError, "write {} outside of quotes");
+  assertEquals([fillWord("--in={}", "a b", "{}"), fillWord("%s", "a b", "{}")], ["--in=a b", "%s"]);
+});

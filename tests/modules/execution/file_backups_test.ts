@@ -2,6 +2,7 @@
 
 import { map, type Value } from "../../../lib/values/value.ts";
 import { makeBackup } from "../../../lib/filesystem/backups.ts";
+import { CommandError } from "../../../lib/errors.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { run, testContext, testOpts } from "../../support/calls/job_context.ts";
 import { withTemporaryDirectory } from "../../support/temporary_directory.ts";
@@ -102,6 +103,37 @@ Deno.test("a backup that cannot be removed is named, with the system's reason", 
     assertEquals(await call("file.delete_backup", [path, 0]), map({ result: false, comment }));
     Deno.removeSync = removeSync;
     assertEquals(Deno.readTextFileSync(location), "one");
+  } finally {
+    Deno.removeSync = removeSync;
+    Deno.removeSync(root, { recursive: true });
+  }
+});
+
+Deno.test("a temporary link that cannot replace a directory, nor be removed, is named besides the first error", async () => {
+  const root = Deno.makeTempDirSync({ prefix: "backups_" });
+  const { removeSync } = Deno;
+  try {
+    const { call } = testContext({ opts: testOpts({ root_dir: root }) });
+    Deno.mkdirSync(`${root}/d`);
+    const symlink = () =>
+      call("file.symlink", ["/nowhere", `${root}/d`], map({ atomic: true })).then(() => undefined, (error) => error);
+    const plain = await symlink();
+    assert(plain instanceof CommandError, String(plain));
+    assertEquals(plain.message, `Could not create '${root}/d'`);
+    assertEquals(Array.from(Deno.readDirSync(root), ({ name }) => name), ["d"]);
+    Deno.removeSync = (which) => {
+      throw new Error(`Read-only file system (os error 30): remove '${which}'`);
+    };
+    const error = await symlink();
+    Deno.removeSync = removeSync;
+    const [left] = Array.from(Deno.readDirSync(root), ({ name }) => name).filter((name) => name !== "d");
+    assert(error instanceof CommandError, String(error));
+    assertEquals(
+      error.message,
+      `Could not create '${root}/d': [Errno 21] Is a directory: '${root}/d'; and could not remove ` +
+        `'${root}/${left}': [Errno 30] Read-only file system: '${root}/${left}'`,
+    );
+    assert(error.cause instanceof Error && error.cause.message.includes("Is a directory"), String(error.cause));
   } finally {
     Deno.removeSync = removeSync;
     Deno.removeSync(root, { recursive: true });

@@ -7,7 +7,7 @@
 import { messageOf } from "../../../lib/errors.ts";
 import { HostFiles } from "../../../lib/host/files.ts";
 import { fullName, systemResolver } from "../../../lib/network/host_names.ts";
-import { isMap, map, type Value, type ValueMap } from "../../../lib/values/value.ts";
+import { isMap, map, str, type Value, type ValueMap } from "../../../lib/values/value.ts";
 import { refuseLinks } from "../../../modules/execution/_ssh_files.ts";
 import { assert, assertEquals, assertThrows } from "../../support/assert.ts";
 import { answeringContext, resultOrError, testContext, testOpts } from "../../support/calls/job_context.ts";
@@ -82,6 +82,44 @@ Deno.test("file.find logs the standard error of a command", async () => {
       ],
     );
     assertEquals(context.logged.filter((line) => line.includes("Error running command")).length, 1);
+  });
+});
+
+Deno.test("the name of a file is one word of the command of file.find, whatever it contains", async () => {
+  await withTemporaryDirectory(async (root) => {
+    const names = [
+      "a b",
+      "x; touch trapped",
+      "q'u\"o",
+      "$&",
+      "--flag",
+      "$(touch trapped)",
+      "back\\slash",
+      "two\nlines",
+    ];
+    for (const name of names) Deno.writeTextFileSync(`${root}/${name}`, "");
+    const context = minion();
+    const run = async (exec: string) => {
+      const results = await resultOrError(context, "file.find", [root], { type: "f", exec });
+      assert(Array.isArray(results), str(results));
+      return results.map(str);
+    };
+    for (const exec of ["printf <%s> {}", "printf <%s> '{}'", 'printf <%s> "{}"']) {
+      const expected = names.map((name) => `${exec.replaceAll("{}", () => `${root}/${name}`)}:\n<${root}/${name}>\n`);
+      assertEquals((await run(exec)).toSorted(), expected.toSorted());
+    }
+    assertEquals(context.logged.filter((line) => line.includes("Exception while executing command")), []);
+    // A word with more than harmless characters may be a command for a shell.
+    const refused = await run(`sh -c 'cd ${root}; echo {}'`);
+    const plain = `${root}/--flag`;
+    const expected = names.map((name) => `${root}/${name}`)
+      .map((path) => path === plain ? `sh -c 'cd ${root}; echo ${plain}':\n${plain}\n\n` : `${path}: Failed`);
+    assertEquals(refused.toSorted(), expected.toSorted());
+    assertEquals(
+      context.logged.filter((line) => line.includes("cannot be put safely into this command")).length,
+      names.length - 1,
+    );
+    assertEquals(Array.from(Deno.readDirSync(root), ({ name }) => name).toSorted(), names.toSorted());
   });
 });
 
