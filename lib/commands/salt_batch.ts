@@ -230,7 +230,12 @@ class BatchPrinter {
       printStatus(this.#session, `Minion '${sanitizeLine(id)}' failed to respond to job sent\n`);
       return;
     }
-    const shown = new Map<Value, Value>([["jid", jid], ["retcode", retcode], [id, value]]);
+    // Between the states of two minions, as people read them, blocks for the job and the return code tell nothing.
+    const forPeople = out === "highstate" && !MACHINE_OUTPUTTERS.includes(this.#session.opts.output ?? "");
+    const shown = new Map<Value, Value>([...forPeople ? [] : [["jid", jid], ["retcode", retcode]] as const, [
+      id,
+      value,
+    ]]);
     this.#session.print(shown, { out, retcode });
   }
 }

@@ -150,10 +150,11 @@ async function nobodyHint(job: JobRequest, session: Session): Promise<string> {
 /** Targets of ids need no data. */
 async function dataHint(job: JobRequest, session: Session): Promise<string> {
   if (["glob", "pcre", "list"].includes(job.tgtType)) return "";
-  const { unknownDataHint } = await import("./unknown_data_hint.ts");
+  const { noSuchDataHint, unknownDataHint } = await import("./unknown_data_hint.ts");
   try {
     const fleet = await fleetHere(session);
-    return unknownDataHint(job, fleet, { delimiter: session.options.delimiter, place: session.opts });
+    const how = { delimiter: session.options.delimiter, place: session.opts };
+    return `${noSuchDataHint(job, fleet, how)}${unknownDataHint(job, fleet, how)}`;
   } catch (error) {
     // A user in publisher_acl may not read the master's files.
     if (error instanceof Deno.errors.PermissionDenied) return "";

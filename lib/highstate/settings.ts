@@ -4,7 +4,9 @@
  * @module
  */
 
-import { CommandError, InvocationError } from "../errors.ts";
+import { CommandError, InvocationError, YamlError } from "../errors.ts";
+import { loadYaml } from "../yaml/load.ts";
+import { MAX_ALIASED } from "../yaml/nodes.ts";
 import { isMap, str, truthy, type Value, type ValueMap } from "../values/value.ts";
 
 /** The settings of one compilation. */
@@ -89,9 +91,22 @@ export function pillarOverride(kwargs: ValueMap): Value | undefined {
   if (pillar === undefined || pillar === null) return undefined;
   const encrypted = kwargs.get("pillar_enc") ?? null;
   if (encrypted === null && !isMap(pillar)) {
-    throw new InvocationError("Pillar data must be formatted as a dictionary, unless pillar_enc is specified.");
+    const words = "Pillar data must be formatted as a dictionary, unless pillar_enc is specified.";
+    throw new InvocationError(`${words}${yamlMistake(pillar)}`);
   }
   return pillar;
+}
+
+/** Where a text that was typed for a value is no YAML, with a blank before it; empty if it is YAML, or no text. */
+export function yamlMistake(typed: Value): string {
+  if (typeof typed !== "string") return "";
+  try {
+    loadYaml(typed, "pillar", { maxAliased: MAX_ALIASED.argument });
+    return "";
+  } catch (error) {
+    if (error instanceof YamlError) return ` ${error.message}`;
+    throw error;
+  }
 }
 
 /** The names of an option or argument that may be one name or a list. */

@@ -75,6 +75,7 @@ export async function renderJinja(
   } catch (error) {
     throw renderErrorOf(error, {
       text: template,
+      saltenv,
       file: origin.place(1, 1)?.file,
       names,
       textOf: (loaded) => Deno.readTextFileSync(loaded),

@@ -22,6 +22,8 @@ import { excerptOf } from "./excerpt.ts";
 export interface Failed {
   /** The text that was rendered. */
   readonly text: string;
+  /** The environment whose files templates load; empty: those beside the template. */
+  readonly saltenv: string;
   /** What places call its file. */
   readonly file?: string;
   /** The names in the state tree of the files that were loaded, by their paths. */
@@ -37,7 +39,7 @@ export function renderErrorOf(error: unknown, failed: Failed): unknown {
   const frames = framesOf(error);
   const [innermost, ...outer] = frames.map((frame) => placeOf(frame, failed));
   const words = salt(error);
-  const detail = { place: innermost, chain: outer, hint: hintOf(error) };
+  const detail = { place: innermost, chain: outer, hint: hintOf(error, failed.saltenv) };
   const options = { cause: error };
   const [frame] = frames;
   if (frame === undefined) return new RenderError(words, detail, options);
@@ -68,8 +70,13 @@ function salt(error: unknown): string {
   return raised ? `Jinja error: ${message}\nTemplateError: ${message}` : `Jinja error: ${message}`;
 }
 
-function hintOf(error: unknown): string | undefined {
-  if (!(error instanceof TemplateError) || error.missing === undefined) return undefined;
+function hintOf(error: unknown, saltenv: string): string | undefined {
+  if (!(error instanceof TemplateError)) return undefined;
+  if (error.type === "TemplateNotFound") {
+    const where = saltenv === "" ? "beside the template" : `in the environment '${saltenv}'`;
+    return `No file '${error.message}' was found ${where}`;
+  }
+  if (error.missing === undefined) return undefined;
   const nearest = nearestName(error.missing.name, error.missing.among());
   return nearest === undefined ? undefined : `Did you mean '${nearest}'?`;
 }

@@ -5,6 +5,7 @@
  */
 
 import { InvocationError } from "../../lib/errors.ts";
+import { yamlMistake } from "../../lib/highstate/settings.ts";
 import { any, str } from "../../lib/plugins/module.ts";
 import { isMap, type Value, type ValueMap } from "../../lib/values/value.ts";
 
@@ -37,7 +38,7 @@ export const SLS_PARAMS = { saltenv: any("base"), test: any(null) };
 /** The keyword arguments of an execution function of that name: those that were given. @throws {InvocationError} */
 export function givenKeywords({ pillar, ...others }: Readonly<Record<string, Value>>): ValueMap {
   if (pillar !== null && !isMap(pillar) && (others.pillar_enc ?? null) === null) {
-    throw new InvocationError("Pillar data must be formatted as a dictionary");
+    throw new InvocationError(`Pillar data must be formatted as a dictionary.${yamlMistake(pillar)}`);
   }
   return new Map(Object.entries({ pillar, ...others }).filter(([, value]) => value !== null));
 }

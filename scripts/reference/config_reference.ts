@@ -25,11 +25,31 @@ nearest name, and so is one that is set and not acted upon yet; both are kept, a
 Times are seconds unless the option says otherwise. A port of 0 lets the system choose one (not in Salt).
 `;
 
+const USERS_OF_A_FILE = `### Users of a file
+
+A line of \`/etc/salt/users\`, which only root may read, is \`NAME:SECRET\`. The secret is the password's digest in hexadecimal digits, as
+\`printf %s 'PASSWORD' | sha512sum\` shows it, and without \`^hashtype\` the password itself. Parameters of the file begin with \`^\`, all other
+names are users. A digest has no salt: with \`^filetype: htpasswd\` the file is one that \`htpasswd -B\` makes, whose secrets are slow to guess.
+
+\`\`\`yaml
+external_auth:
+  file:
+    ^filename: /etc/salt/users
+    ^hashtype: sha512
+    amy:
+      - 'web*':
+          - test.ping
+\`\`\`
+
+\`salt -a file --username=amy 'web*' test.ping\` asks for the password.
+`;
+
 export function configReference(): string {
   return [
     INTRODUCTION,
     section("Both", COMMON_OPTIONS, {}),
     section("Master", masterOptions(), COMMON_OPTIONS),
+    USERS_OF_A_FILE,
     section("Minion", minionOptions(), COMMON_OPTIONS),
   ].join("\n");
 }

@@ -10,6 +10,7 @@ import type { EauthModule } from "../../lib/auth/eauth_module.ts";
 import { loadEauth } from "../../lib/auth/eauth_modules.ts";
 import { eauthUsers } from "../../lib/auth/eauth_users.ts";
 import { loadMasterConfig } from "../../lib/config/load.ts";
+import { hashHex } from "../../lib/crypto/hash.ts";
 import { ConfigError } from "../../lib/errors.ts";
 import { isMap, map, type Value } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertRejects } from "../support/assert.ts";
@@ -46,6 +47,20 @@ Deno.test("external_auth: file is read with its parameters at each use; wrong pa
     for (const parameters of wrong) {
       await assertRejects(() => make(root, "file", { external_auth: map({ file: parameters }) }), ConfigError);
     }
+  });
+});
+
+Deno.test("external_auth: the users of a file are as docs/configuration.md shows them", async () => {
+  await withTemporaryDirectory(async (root) => {
+    const page = Deno.readTextFileSync(new URL("../../docs/configuration.md", import.meta.url));
+    const [, example = ""] = /### Users of a file[^]*?```yaml\n([^]*?)```/.exec(page) ?? [];
+    Deno.writeTextFileSync(`${root}/master`, example.replace("/etc/salt/users", `${root}/users`));
+    const { opts } = loadMasterConfig({ configDir: root, overrides: { root_dir: root } });
+    const config = opts.external_auth.get("file");
+    assert(isMap(config) && config.has("amy"), example);
+    const file = await make(root, "file", { external_auth: opts.external_auth });
+    Deno.writeTextFileSync(`${root}/users`, `amy:${hashHex("right", "sha512")}\n`);
+    assertEquals([await knows(file, "amy", "right"), await knows(file, "amy", "wrong")], [true, false]);
   });
 });
 

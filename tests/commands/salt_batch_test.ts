@@ -47,6 +47,7 @@ fleetTest("salt -b says of a run of states at its end what it came to over all p
   const template = "{{ grains.id }}:\n  test.{{ 'nop' if grains.id == 'a2' else 'succeed_with_changes' }}: []\n";
   const words = ["-b", "1", "*", "state.template_str", template, "--state-output=terse"];
   const run = await fleet.salt(...words);
+  assert(!/^(jid|retcode):/m.test(run.out) && /^a1:$/m.test(run.out), run.out);
   assertEquals([run.err, run.code], ["2 of 3 changed: a1 (1 state), a3 (1 state)\n", 0]);
   const json = await fleet.salt(...words, "--out=json");
   assertEquals([json.err.includes("changed"), json.code], [false, 0]);

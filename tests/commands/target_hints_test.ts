@@ -1,6 +1,6 @@
 import { checkTarget } from "../../lib/commands/check_target.ts";
 import { type TargetOption, targetType } from "../../lib/commands/target_type.ts";
-import { unknownDataHint } from "../../lib/commands/unknown_data_hint.ts";
+import { noSuchDataHint, unknownDataHint } from "../../lib/commands/unknown_data_hint.ts";
 import { DEFAULT_CONFIG_DIR } from "../../lib/config/place.ts";
 import { UsageError } from "../../lib/errors.ts";
 import type { KnownFleet } from "../../lib/fleet/resolve_target.ts";
@@ -45,6 +45,37 @@ Deno.test("an invalid target is a usage error before the job is published", () =
   assertThrows(() => check("os:Debian", "grain", ""), UsageError, "delimiter");
   check("N@web and not G@os:Debian", "compound");
   check("os|Debian", "grain", "|");
+});
+
+Deno.test("a target of a grain or pillar that nobody has names the nearest one, and the values of a grain", () => {
+  const stored = (bank: string) => (id: string) =>
+    map(
+      bank === "pillar"
+        ? { logrotates: { secret: "x" } }
+        : { os: id === "web3" ? "Arch\x1b" : "Debian", ip: ["::1", "10.0.0.1"], dns: { a: 1 } },
+    );
+  const fleet: KnownFleet = {
+    ids: ["web1", "web2", "web3"],
+    nodegroups: NODEGROUPS,
+    data: {
+      scan: (bank, begin) => {
+        const visit = begin();
+        for (const id of ["web1", "web2", "web3", "gone"]) visit(id, encode(stored(bank)(id), "disk"));
+      },
+    },
+  };
+  const hint = (tgt: string, tgtType: string, delimiter?: string) =>
+    noSuchDataHint({ tgt, tgtType }, fleet, { delimiter });
+  assertEquals(hint("oss:Debian", "grain"), "No minion has the grain oss; did you mean os?\n");
+  assertEquals(hint("zzzzzz:Debian", "grain_pcre"), "No minion has the grain zzzzzz.\n");
+  assertEquals(hint("os:Debain", "grain"), "The grain os is Debian (2), Arch\\x1b (1); did you mean Debian?\n");
+  assertEquals(hint("os|Suse", "grain", "|"), "The grain os is Debian (2), Arch\\x1b (1).\n");
+  assertEquals(hint("ip:10.0.0.2", "grain"), "The grain ip is 10.0.0.1 (3), ::1 (3); did you mean 10.0.0.1?\n");
+  assertEquals(hint("dns:b", "grain"), "");
+  assertEquals(hint("logrotate:nope", "pillar"), "No minion has the pillar key logrotate; did you mean logrotates?\n");
+  // Values of pillar are not shown: they may be secret.
+  assertEquals(hint("logrotates:nope", "pillar"), "");
+  assertEquals(noSuchDataHint({ tgt: "oss:x", tgtType: "grain" }, { ...fleet, data: undefined }), "");
 });
 
 Deno.test("a target by grains names the minions without cached grains", () => {

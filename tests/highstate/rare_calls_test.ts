@@ -98,6 +98,14 @@ Deno.test("state.lint reads pillar from a file, and says what is wrong with the 
   assertStringIncludes(String((await lint("l.yaml")).error), "l.yaml holds a list instead of a map");
 });
 
+Deno.test("pillar= that is no YAML is refused with the place of the mistake", async () => {
+  await using tree = await openTree({ files: A });
+  const { error } = await tree.call("state.apply", ["t"], { pillar: '{"one": x' });
+  assertStringIncludes(String(error), "unless pillar_enc is specified. pillar:1:");
+  const { error: other } = await tree.call("state.apply", ["t"], { pillar: "text" });
+  assert(String(other).endsWith("unless pillar_enc is specified."), String(other));
+});
+
 Deno.test("state.single names the state function that was probably meant", async () => {
   await using tree = await openTree({ files: {} });
   assertEquals(

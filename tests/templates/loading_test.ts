@@ -30,13 +30,16 @@ Deno.test("without an environment a template loads the files beside it, and none
     const failures: readonly (readonly [template: string, request: Partial<RenderRequest>, message: string])[] = [
       ["{% include 'sub/../inc' %}", beside, "Jinja error: sub/../inc; line 1"],
       ["{% include 'nope' %}", beside, "Jinja error: nope; line 1"],
+      ["{% include 'nope' %}", {}, "No file 'nope' was found in the environment 'base'"],
+      ["{% include 'nope' %}", beside, "No file 'nope' was found beside the template"],
       ["{% include 'inc' %}", { saltenv: "" }, "Jinja error: inc; line 1"],
       ["{% include 'latin' %}", beside, `'utf-8' codec can't decode ${directory}/latin: it is no UTF-8`],
       ["{% include 'huge' %}", beside, `${directory}/huge has 67108865 bytes, too many for a template`],
     ];
     for (const [template, request, message] of failures) {
       const error = await assertRejects(() => rendered(template, request), RenderError);
-      assert(error.message.includes(message), error.message);
+      const said = error instanceof RenderError ? error.text : String(error);
+      assert(said.includes(message), said);
     }
   }));
 
