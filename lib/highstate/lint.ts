@@ -6,11 +6,12 @@
 import { CommandError } from "../errors.ts";
 import type { JobContext } from "../plugins/job_context.ts";
 import type { CompileError } from "../states/compile_error.ts";
-import { lintTree } from "../states/lint.ts";
-import type { CompileOptions } from "../states/stages.ts";
+import { type LintRequest, lintTree } from "../states/lint.ts";
+import type { Walked } from "../states/walk.ts";
 import { nearestName } from "../text/nearest_name.ts";
 import { isGlob } from "../text/glob.ts";
 import type { ReadTop } from "../states/top_files.ts";
+import { treeMistakes } from "./tree_mistakes.ts";
 import { checkTop, unreadableTargets } from "./top_check.ts";
 import { isMap, str, typeName, type Value, type ValueMap } from "../values/value.ts";
 import { splitInput } from "../values/split_input.ts";
@@ -44,12 +45,23 @@ export async function lint({ context, mods, kwargs, pillarFile, grainsFile }: Li
   const allFunctions = new Set((await states.all()).map(({ name }) => name));
   const otherModules = new Set([...states.refusals().keys(), ...await state.source.ownStateModules()]);
   const options = async (high: ValueMap) => ({ ...await state.compileOptions(high), allFunctions, otherModules });
+  const envs = state.saltenv === undefined ? await state.source.envs() : [state.saltenv];
+  const available = new Map(
+    await Promise.all(envs.map(async (env) => [env, await state.source.available(env)] as const)),
+  );
+  const tree = { sls: [...available.values()].flat(), files: (env: string) => state.source.files(env) };
+  const parts = { options, mistakes: (walked: Walked) => treeMistakes(walked, tree) };
   const { files, errors } = mods === null
-    ? await lintAll(state, options)
-    : await lintMods(state, splitInput(mods), options);
-  if (errors.length === 0) return `${files} SLS files, nothing wrong`;
+    ? await lintAll(state, available, parts)
+    : await lintMods(state, splitInput(mods), parts);
+  const pillar = state.pillar.get("_errors");
+  const texts = [
+    ...Array.isArray(pillar) ? pillar.map((error) => `Pillar: ${str(error)}`) : [],
+    ...state.texts(errors),
+  ];
+  if (texts.length === 0) return `${files} SLS file${files === 1 ? "" : "s"}, nothing wrong`;
   context.setRetcode(RETCODE.compile);
-  return state.texts(errors);
+  return texts;
 }
 
 async function readMap(path: string): Promise<ValueMap> {
@@ -70,26 +82,27 @@ interface Found {
   readonly errors: readonly CompileError[];
 }
 
-type Options = (high: ValueMap) => Promise<CompileOptions>;
+/** How each unit of the tree is checked. */
+type Checks = Pick<LintRequest, "options" | "mistakes">;
 
-async function lintMods(state: HighState, mods: readonly string[], options: Options): Promise<Found> {
+async function lintMods(state: HighState, mods: readonly string[], checks: Checks): Promise<Found> {
   const together = new Map([[state.saltenv ?? "base", mods]]);
-  return await lintTree(state.source, { together, alone: new Map(), options });
+  return await lintTree(state.source, { together, alone: new Map(), ...checks });
 }
 
-async function lintAll(state: HighState, options: Options): Promise<Found> {
+async function lintAll(
+  state: HighState,
+  available: ReadonlyMap<string, readonly string[]>,
+  checks: Checks,
+): Promise<Found> {
   const read = await state.top();
-  const alone = new Map<string, readonly string[]>();
-  for (const env of state.saltenv === undefined ? await state.source.envs() : [state.saltenv]) {
-    // The top file is not an SLS file, although it is called like one.
-    const names = await state.source.available(env);
-    alone.set(env, names.filter((name) => name !== state.topName));
-  }
+  // The top file is not an SLS file, although it is called like one.
+  const alone = new Map([...available].map(([env, names]) => [env, names.filter((name) => name !== state.topName)]));
   const together = await state.matches(read);
   const { files, errors } = await lintTree(state.source, {
     together,
     alone,
-    options,
+    ...checks,
   });
   const top = [
     ...read.unreadable,

@@ -66,6 +66,11 @@ export class TreeSource implements TopSource {
     return this.#setting.files.listStates(saltenv);
   }
 
+  /** The paths of all files. @throws {CommandError} If the file server cannot list its files. */
+  files(saltenv: string): Promise<readonly string[]> {
+    return this.#setting.files.fileList(saltenv);
+  }
+
   /** The names of the state modules in `_states` of the tree, in a language that is loaded here. */
   async ownStateModules(): Promise<string[]> {
     const { files } = this.#setting;

@@ -11,7 +11,7 @@ import { ignoredRequisitesIn } from "./requisite_in.ts";
 import { placeText } from "./place.ts";
 import type { SlsSource } from "./source.ts";
 import { compile, type CompileOptions, LINT } from "./stages.ts";
-import { type Matches, walkSls } from "./walk.ts";
+import { type Matches, type Walked, walkSls } from "./walk.ts";
 import type { ValueMap } from "../values/value.ts";
 
 /** The errors in a tree. */
@@ -28,6 +28,8 @@ export interface LintRequest {
   readonly together: Matches;
   /** Files that are compiled alone, unless another of them includes them. */
   readonly alone: Matches;
+  /** More mistakes in what was walked. Default: none are looked for. */
+  mistakes?(walked: Walked): Promise<readonly CompileError[]>;
   /** The options of the compilation of `high`. */
   options(high: ValueMap): Promise<CompileOptions>;
 }
@@ -62,9 +64,10 @@ interface Unit {
 async function lintUnit(source: SlsSource, matches: Matches, request: LintRequest): Promise<Unit> {
   if (matches.size === 0) return { errors: [], files: new Set() };
   const walked = await walkSls(matches, source);
+  const more = await request.mistakes?.(walked) ?? [];
   const ignored = ignoredRequisitesIn(walked.high, walked.places);
   const { errors } = compile(walked, LINT, await request.options(walked.high));
-  return { errors: [...walked.errors, ...errors, ...ignored], files: walked.files };
+  return { errors: [...walked.errors, ...errors, ...ignored, ...more], files: walked.files };
 }
 
 /** The units that no other one includes; of files that include each other, all. */

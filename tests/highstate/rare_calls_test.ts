@@ -93,7 +93,7 @@ Deno.test("state.lint reads pillar from a file, and says what is wrong with the 
   const files = { "t.sls": "{{ pillar['name'] }}:\n  test.nop: []\n", "/p.yaml": "name: x\n", "/l.yaml": "[1]\n" };
   await using tree = await openTree({ files });
   const lint = (name: string) => tree.call("state.lint", ["t"], { pillar_file: `${tree.root}/${name}` });
-  assertEquals((await lint("p.yaml")).returned, "1 SLS files, nothing wrong");
+  assertEquals((await lint("p.yaml")).returned, "1 SLS file, nothing wrong");
   assertStringIncludes(String((await lint("nothing.yaml")).error), `There is no file ${tree.root}/nothing.yaml`);
   assertStringIncludes(String((await lint("l.yaml")).error), "l.yaml holds a list instead of a map");
 });

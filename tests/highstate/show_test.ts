@@ -33,11 +33,13 @@ web:
 /** A call on the tree. `more` adds or replaces files. */
 async function call(
   fun: string,
-  { args = [], kwargs = {}, more = {}, opts = {} }: {
+  { args = [], kwargs = {}, more = {}, opts = {}, pillar = {} }: {
     args?: Value[];
     kwargs?: Record<string, unknown>;
     more?: Record<string, string>;
     opts?: Record<string, Value>;
+    /** In memory. */
+    pillar?: Record<string, unknown>;
   } = {},
 ): Promise<{ shown: Value; retcode: number }> {
   const root = await Deno.makeTempDir({ prefix: "show_" });
@@ -50,6 +52,7 @@ async function call(
     const context = testContext({
       opts: testOpts({ root_dir: root, file_client: "local", file_roots: map({ base: [`${root}/srv`] }), ...opts }),
       grains,
+      pillar: map(pillar),
       catalogue: loadCatalogue({ grains: () => grains }),
       outside: { ...testContext().outside, pillar: (query) => Promise.resolve(compiled(query)) },
     });
@@ -133,6 +136,27 @@ Deno.test("state.lint reports every error of a tree once, also names in the top 
   ]);
   const fine = { "broken.sls": "x: test.nop\n", "alone.sls": "y: test.nop\n", "db.sls": "z: test.nop\n" };
   assertEquals(await call("state.lint", { more: fine }), { shown: "5 SLS files, nothing wrong", retcode: 0 });
+});
+
+Deno.test("state.lint reports sources, excluded files and pillar that are not there", async () => {
+  const more = {
+    "conf/app.conf": "",
+    "web/init.sls": "exclude: [{sls: brokne}]\n/a:\n  file.managed:\n    - source: salt://conf/ap.conf\n" +
+      "/b:\n  file.managed:\n    - source: [salt://nope/x, salt://conf/app.conf]\n" +
+      "/c:\n  file.recurse:\n    - source: salt://conf/\n/d:\n  file.managed:\n    - source: [salt://no, salt://nor]\n" +
+      "/e:\n  file.managed:\n    - source: [salt://no, http://127.0.0.1/x]\n",
+  };
+  const { shown, retcode } = await call("state.lint", { args: ["web"], more });
+  const problems = (Array.isArray(shown) ? shown : []).map((text) => String(text).split("\n").slice(0, 3).join("; "));
+  assertEquals([problems, retcode], [[
+    "exclude names the SLS 'brokne', which is not there; Did you mean 'broken'?; web/init.sls:1:12",
+    "The source salt://conf/ap.conf of state '/a' (file) is not there in saltenv 'base'; " +
+    "Did you mean salt://conf/app.conf?; web/init.sls:4:7",
+    "The source salt://no, salt://nor of state '/d' (file) is not there in saltenv 'base'; web/init.sls:13:7; ---",
+  ], 1]);
+  const pillar = { _errors: ["Rendering SLS 'app' failed"] };
+  const failed = await call("state.lint", { args: ["alone"], more: { "alone.sls": "y: test.nop\n" }, pillar });
+  assertEquals(failed, { shown: ["Pillar: Rendering SLS 'app' failed"], retcode: 1 });
 });
 
 Deno.test("state.lint reports unknown arguments and functions, with the nearest known ones", async () => {
