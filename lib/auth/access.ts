@@ -89,6 +89,11 @@ export class Access {
     this.#rules = rules;
   }
 
+  /** The user that the master runs as. */
+  get owner(): string {
+    return this.#rules.owner;
+  }
+
   /**
    * The user that `credentials` authenticate. @throws {RefusedError} AuthenticationError, which never gives the reason.
    */

@@ -167,6 +167,10 @@ function makeMasterOptions() {
     permissive_pki_access: bool(false, "Whether the group may read, and write autosign files in, the pki directory."),
     allow_minion_key_revoke: bool(true, "Whether a minion may ask that its key be deleted."),
     auth_events: bool(true, "Whether sign-ins fire events."),
+    auth_events_autosign_grains: strs(
+      [],
+      "Decisions (`pend`, `accept`, `reject`, `denied`, `full`) whose events have the minion's `autosign_grains`, up to 16 KiB.",
+    ),
     minimum_auth_version: int(
       3,
       "Oldest protocol version that is served; 0 lets in minions of before 2021, without their protections.",

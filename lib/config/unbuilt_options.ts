@@ -6,7 +6,7 @@
  */
 
 const NAMES = `
-  add_proxymodule_to_opts archive_jobs auth_events_autosign_grains auth_events_pend_autosign_grains auth_retries
+  add_proxymodule_to_opts archive_jobs auth_events_pend_autosign_grains auth_retries
   azurefs_update_interval bootstrap_delay cache cache_sreqs cli_salt_log_file cluster_auto_replace_voters
   cluster_demote_cooldown cluster_isolated_filesystem cluster_key_pass cluster_max_log_size cluster_max_voters
   cluster_min_voters cluster_mode cluster_peers cluster_pki_dir cluster_pub_fingerprint cluster_secret

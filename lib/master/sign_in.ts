@@ -34,6 +34,8 @@ import { isMap, map, type Value, type ValueMap } from "../values/value.ts";
 const KEY_STRING_BYTES = 76;
 /** Keys of 2,048 bits or more can encrypt that with any algorithm. */
 const ROOMY_KEY_BYTES = 256;
+/** Bytes of grains in the event of a sign-in: whoever reaches the master can send one. */
+const MAX_SHOWN_GRAINS = 16 * 1024;
 
 /** What a sign-in needs. */
 export type SignInNeeds = Needs<"auth" | "minions" | "opts" | "log" | "warn" | "fire">;
@@ -90,13 +92,27 @@ export async function signInMinion(
   }
   if (decision.act !== undefined && opts.auth_events) {
     const result = decision.ret === true || decision.ret === "accepted";
-    await services.fire(AUTH_EVENT, map({ result, act: decision.act, id, pub: pem }));
+    await services.fire(
+      AUTH_EVENT,
+      map({ result, act: decision.act, id, pub: pem, ...shownGrains(wanted, decision.act, opts) }),
+    );
   }
   if (decision.ret !== "accepted" || key === undefined) {
     return seal(map({ ret: decision.ret === "accepted" ? false : decision.ret }), wanted, auth);
   }
   const reply = keysFor(wanted, key, wanted.encAlgorithm, services);
   return seal(reply, wanted, auth);
+}
+
+/** The grains of the sign-in, for its event, if the master is configured so. */
+function shownGrains(
+  { autosignGrains }: Application,
+  act: string,
+  opts: SignInNeeds["opts"],
+): { readonly autosign_grains?: ValueMap } {
+  if (!opts.auth_events_autosign_grains.includes(act) || !autosignGrains?.size) return {};
+  const fits = encode(autosignGrains, "wire").length <= MAX_SHOWN_GRAINS;
+  return fits ? { autosign_grains: autosignGrains } : {};
 }
 
 /** Whether the key is the accepted one of that id, which an unknown sender does not know. */

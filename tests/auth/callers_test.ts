@@ -108,6 +108,17 @@ Deno.test("without a name, a key or a token nobody is authenticated", () =>
     }
   }));
 
+Deno.test("the key of the master's user alone proves that user; the key of a user in publisher_acl does not", () =>
+  withCallers(async (callers) => {
+    const caller = await callers.forMasterCall(map({ key: "root-key" }), master("wheel", "key.list_all"));
+    assertEquals(caller, { user: "root" });
+    const wrong = [{ key: "alice-key" }, { key: "root-key2" }, { key: "" }, {}, { user: null, key: "root-key" }];
+    for (const load of wrong) {
+      const call = () => callers.forMasterCall(map(load), master("wheel", "key.list_all"));
+      assertEquals(await kindOf(call), "AuthenticationError", JSON.stringify(load));
+    }
+  }));
+
 Deno.test("the key of a user in publisher_acl proves that user only, also where the name looks like that of an operator by sudo", () => {
   const keys = new Map(["root", "salt", "ops", "sudo_bob"].map((user) => [user, `${user}-key`]));
   const access = new Access(keys, { owner: "salt", acl: map({ "sudo_bob": ["test.*"] }) });

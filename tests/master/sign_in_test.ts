@@ -211,6 +211,23 @@ Deno.test("auth_events: false fires nothing", async () => {
   assertEquals(site.services.fired, []);
 });
 
+Deno.test("auth_events_autosign_grains: the events of these decisions have the grains that the minion showed", async () => {
+  const autosign_grains = map({ uuid: "4711" });
+  const fired = async (opts: Record<string, Value>, fields: Record<string, Value>) => {
+    using site = await openSite(opts);
+    await site.minion.signIn(fields);
+    return site.services.fired.map(({ data }) => [data.get("act"), data.get("autosign_grains")]);
+  };
+  const asked = { auth_events_autosign_grains: ["pend"] };
+  assertEquals(await fired(asked, { autosign_grains }), [["pend", autosign_grains]]);
+  assertEquals(await fired(asked, {}), [["pend", undefined]]);
+  assertEquals(await fired(asked, { autosign_grains: new Map() }), [["pend", undefined]]);
+  assertEquals(await fired({ ...asked, auto_accept: true }, { autosign_grains }), [["accept", undefined]]);
+  assertEquals(await fired({}, { autosign_grains }), [["pend", undefined]]);
+  // Whoever can reach the master can ask, so the event has no more than a bound.
+  assertEquals(await fired(asked, { autosign_grains: map({ uuid: "x".repeat(20_000) }) }), [["pend", undefined]]);
+});
+
 Deno.test("a key too small for the reply's keys is refused at once, and not stored", async () => {
   using site = await openSite({ auto_accept: true });
   const handler = new RequestHandler(site.services);
