@@ -1,7 +1,7 @@
 /**
- * Formats a record as a log line, with Python's `%(name)s` formats and strftime as in Salt's options. A message is
- * always one line: newlines and control characters are made visible, so that untrusted text cannot forge a log
- * line.
+ * Formats a record as a log line, with Python's `%(name)s` formats and strftime as in Salt's options. In a file a message
+ * is always one line: newlines and control characters are made visible, so that untrusted text cannot forge a log
+ * line. On a terminal its further lines are indented instead.
  * Source: docs.python.org, "logging" (LogRecord attributes) and "time.strftime"; Salt's colours of levels.
  * @module
  */
@@ -17,6 +17,8 @@ export interface LineFormat {
   readonly datefmt: string;
   /** Whether `%(colorlevel)s` and similar fields are coloured. */
   readonly colours: boolean;
+  /** Whether the lines of a message stay lines, each indented but the first. Default: they are one line. */
+  readonly multiline?: boolean;
 }
 
 const RESET = "\x1b[0;0m";
@@ -49,8 +51,16 @@ export function formatRecord(record: LogRecord, how: LineFormat): string {
   });
 }
 
+/** What precedes each further line of a message: no line of a log begins with it, so no text can forge one. */
+const INDENT = "    ";
+
+function sanitizeLines(message: string): string {
+  return message.replace(/\n+$/, "").split("\n").map(sanitizeLine).join(`\n${INDENT}`);
+}
+
 function fieldText(field: string, record: LogRecord, how: LineFormat): string | undefined {
-  const name = sanitizeLine(record.name), level = levelName(record.level), message = sanitizeLine(record.message);
+  const name = sanitizeLine(record.name), level = levelName(record.level);
+  const message = how.multiline ? sanitizeLines(record.message) : sanitizeLine(record.message);
   const [levelColour, messageColour] = LEVEL_COLOURS[level] ?? [RESET, RESET];
   const colour = (code: string, text: string) => how.colours ? `${code}${text}${RESET}` : text;
   switch (field) {

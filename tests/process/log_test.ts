@@ -138,6 +138,16 @@ Deno.test("logged text cannot forge a line or control the terminal", () => {
   assertEquals(line.startsWith("salt\\x0ax minion\\x0a[ERROR   ] forged\\x0d\\x1b[2J"), true);
 });
 
+Deno.test("on a terminal the lines of a message stay lines, which are indented, so that none can be forged", () => {
+  let text = "";
+  const write = (more: string) => void (text += more);
+  const sink = consoleSink({ level: "all", format: PLAIN.format, datefmt: PLAIN.datefmt, write, colours: false });
+  sink.write(record("Rendering failed:\n\n---\n[ERROR   ] forged\r\x1b[2J\u2028x\n"));
+  const lines = text.split("\n");
+  assertEquals(lines.slice(0, 3), ["[WARNING ] Rendering failed:", "    ", "    ---"]);
+  assertEquals([lines[3].startsWith("    [ERROR   ] forged\\x0d\\x1b[2J"), lines.length], [true, 5]);
+});
+
 Deno.test("%-fields in a message are text", () => {
   assertEquals(formatRecord(record("%(process)d %s $& $1"), PLAIN), "[WARNING ] %(process)d %s $& $1");
 });
