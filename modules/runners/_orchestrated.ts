@@ -38,7 +38,8 @@ export const SLS_PARAMS = { saltenv: any("base"), test: any(null) };
 /** The keyword arguments of an execution function of that name: those that were given. @throws {InvocationError} */
 export function givenKeywords({ pillar, ...others }: Readonly<Record<string, Value>>): ValueMap {
   if (pillar !== null && !isMap(pillar) && (others.pillar_enc ?? null) === null) {
-    throw new InvocationError(`Pillar data must be formatted as a dictionary.${yamlMistake(pillar)}`);
+    const mistake = yamlMistake(pillar);
+    throw new InvocationError(`Pillar data must be formatted as a dictionary${mistake && `.${mistake}`}`);
   }
   return new Map(Object.entries({ pillar, ...others }).filter(([, value]) => value !== null));
 }

@@ -51,7 +51,7 @@ Deno.test("a target of a grain or pillar that nobody has names the nearest one, 
   const stored = (bank: string) => (id: string) =>
     map(
       bank === "pillar"
-        ? { logrotates: { secret: "x" } }
+        ? { logrotates: "secret" }
         : { os: id === "web3" ? "Arch\x1b" : "Debian", ip: ["::1", "10.0.0.1"], dns: { a: 1 } },
     );
   const fleet: KnownFleet = {

@@ -79,6 +79,8 @@ Deno.test("state.orchestrate runs states on the master's own host, and its retur
     const excluded = repr(await call("state.orch", ["steps"], { pillar: { good: false }, exclude: [{ id: "two" }] }));
     assert(!excluded.includes("|-two_|"), excluded);
     await assertRejects(() => call("state.orch", ["steps"], { pillar: "x" }), InvocationError, "as a dictionary");
+    const typo = call("state.orch", ["steps"], { pillar: '{"one": x' });
+    await assertRejects(() => typo, InvocationError, "as a dictionary. pillar:1:");
     assert(repr(await call("state.orch", ["nothing"])).endsWith("'retcode': 1}"));
   }));
 
