@@ -77,7 +77,7 @@ class SaltFileClient implements FileClient {
     const wanted = pathChooser(options.includePat, options.excludePat);
     const copies: string[] = [];
     for (const path of await this.fileList(saltenv)) {
-      if (path.trim() === "" || !path.startsWith(directory) || !wanted(path)) continue;
+      if (!path.startsWith(directory) || !wanted(path)) continue;
       const copy = await this.cacheFile(createSaltUrl(path), saltenv, options);
       if (copy !== undefined) copies.push(copy);
     }

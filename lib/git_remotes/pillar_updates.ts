@@ -42,9 +42,7 @@ export async function fetchPillarRepository(remote: PillarRepository, signal?: A
 
 /** @throws {PreflightError} If a repository of `ext_pillar` cannot be used, unless `git_pillar_verify_config` is off. */
 export function checkPillarRepositories(opts: ValueMap): void {
-  if (!truthy(opts.get("git_pillar_verify_config") ?? true) || pillarRemoteLists(extPillarOf(opts)).length === 0) {
-    return;
-  }
+  if (!truthy(opts.get("git_pillar_verify_config") ?? true)) return;
   try {
     configuredPillarRepositories(opts);
   } catch (error) {

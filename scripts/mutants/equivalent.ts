@@ -286,4 +286,34 @@ export const EQUIVALENT: readonly Equivalent[] = [
     change: "return; → {}",
     why: "git init changes nothing in a repository that is there",
   },
+  {
+    file: "lib/fileclient/downloads.ts",
+    code: "else await body.pipeTo(file.writable, { signal: options.signal });",
+    change: "signal: options.signal → ",
+    why: "the signal of the request ends the body of its answer, too",
+  },
+  {
+    file: "lib/fileclient/file_digest.ts",
+    code: "const BLOCK = 1 << 20;",
+    change: "1 << 20 → (1 << 20) * 1000",
+    why: "both ways give the same digest; the bound is one of speed and memory",
+  },
+  {
+    file: "lib/fileclient/file_digest.ts",
+    code: "const SMALL = 1 << 16;",
+    change: "1 << 16 → (1 << 16) * 1000",
+    why: "both ways give the same digest; the bound is one of speed",
+  },
+  {
+    file: "lib/fileclient/placing.ts",
+    code: "const BLOCK = 1 << 20;",
+    change: "1 << 20 → (1 << 20) * 1000",
+    why: "the same bytes are copied, in larger pieces",
+  },
+  {
+    file: "lib/fileclient/placing.ts",
+    code: "Deno.chmodSync(beside, (mode ?? 0o600) & 0o7777);",
+    change: "0o600 → 0o644",
+    why: "every file of Linux has a mode",
+  },
 ];

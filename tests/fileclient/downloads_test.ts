@@ -69,6 +69,7 @@ Deno.test("a copy with the requested digest or the server's current ETag is not 
   tag = '"two"';
   await s.client.cacheFile(url, "base", { useEtag: true });
   assertEquals([sent, Deno.readTextFileSync(`${s.cached}/f`)], [3, 'text "two"']);
+  assertEquals(modeOf(`${s.cached}/f.etag`), 0o644);
 });
 
 Deno.test("a refused or interrupted download is an error with a message, and the old copy is kept", async () => {
@@ -148,11 +149,12 @@ Deno.test("an answer without a body is an empty file", async () => {
 Deno.test("what is no URL, no server and no end of a page is an error; a server that is not there has no files", async () => {
   const piece = new Uint8Array(1 << 20);
   await using s = await scene((request) => {
-    let left = request.url.endsWith("/breaks") ? 1 : Infinity;
+    let left = request.url.endsWith("/breaks") ? 1 : request.url.endsWith("/largest") ? 100 : Infinity;
     return new Response(
       new ReadableStream({
         pull(controller) {
           if (left-- > 0) controller.enqueue(piece);
+          else if (request.url.endsWith("/largest")) controller.close();
           else controller.error(new Error("the server breaks off"));
         },
       }),
@@ -164,6 +166,7 @@ Deno.test("what is no URL, no server and no end of a page is an error; a server 
     CommandError,
     `is larger than ${100 * 2 ** 20} bytes`,
   );
+  assertEquals((await contents(`http://${s.host}/largest`))?.length, 100 * 2 ** 20);
   await assertRejects(() => contents(`http://${s.host}/breaks`), CommandError, `Error reading http://${s.host}/breaks`);
   await assertRejects(() => contents("http://[x/"), CommandError, "Cannot fetch 'http://[x/': it is no URL");
   await assertRejects(() => contents("http://127.0.0.1:1/f"), CommandError, "Error reading http://127.0.0.1:1/f");

@@ -54,3 +54,22 @@ Deno.test("with a damaged record nothing is removed, and the next copies are not
     assertEquals(JSON.parse(Deno.readTextFileSync(record)), { modules: ["other.ts"] }, damaged);
   }
 });
+
+Deno.test("modules that are copied, and their directories, are only their user's, whatever the umask and the copy's mode", async () => {
+  await using tree = await openTree({ files: { "_modules/one/a.ts": "// a\n" } });
+  const { modules, record } = placesOf(tree);
+  await synced(tree);
+  for (const copy of filesBelow(`${tree.context.opts.cachedir}/files`)) Deno.chmodSync(copy, 0o666);
+  Deno.removeSync(modules, { recursive: true });
+  const noted = Deno.statSync(record).ino;
+  const umask = Deno.umask(0);
+  try {
+    assertEquals(await synced(tree), ["modules.one.a"]);
+  } finally {
+    Deno.umask(umask);
+  }
+  const modes = [modules, `${modules}/one`, `${modules}/one/a.ts`].map((path) =>
+    (Deno.statSync(path).mode ?? 0) & 0o777
+  );
+  assertEquals([...modes, Deno.statSync(record).ino], [0o700, 0o700, 0o600, noted], "the record is not written again");
+});

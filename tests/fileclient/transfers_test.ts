@@ -4,7 +4,6 @@
  */
 
 import { assertEquals, assertRejects, assertStringIncludes, assertThrows } from "../support/assert.ts";
-import { openFileClient } from "../../lib/fileclient/client.ts";
 import { CommandError, WireError } from "../../lib/errors.ts";
 import { fileDigest } from "../../lib/fileclient/file_digest.ts";
 import { cacheLocalFile } from "../../lib/fileclient/local_cache.ts";
@@ -17,7 +16,7 @@ import { isThere } from "../../lib/os/file_kind.ts";
 import { isMap, map, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { testOpts } from "../support/calls/job_context.ts";
 import { makeRepository } from "../support/files/file_server.ts";
-import { ScriptedFileServer } from "../support/files/scripted_file_server.ts";
+import { clientOf, ScriptedFileServer } from "../support/files/scripted_file_server.ts";
 import { filesBelow } from "../support/tree.ts";
 
 /** A directory of the test's own. */
@@ -117,19 +116,6 @@ Deno.test("a digest that there is not is an error, for files of any size", async
   }
 });
 
-/** A file client of a scripted server. */
-function clientOf(root: string, server: ScriptedFileServer) {
-  return openFileClient({
-    cachedir: `${root}/cache`,
-    hashType: "sha256",
-    id: "web1",
-    request: server.request,
-    signal: new AbortController().signal,
-    pauseMs: 1,
-    log: () => {},
-  });
-}
-
 Deno.test("pieces that no transfer continued for a day are removed, younger ones and other files stay", async () => {
   using s = scratch();
   const transfers = `${s.root}/cache/transfers`;
@@ -139,6 +125,7 @@ Deno.test("pieces that no transfer continued for a day are removed, younger ones
     Deno.writeTextFileSync(`${transfers}/${name}`, "piece");
     Deno.utimeSync(`${transfers}/${name}`, at, at);
   }
+  Deno.utimeSync(`${transfers}/directory.part`, dayAgo, dayAgo);
   await clientOf(s.root, new ScriptedFileServer({ base: { f: "text" } })).cacheFile("salt://f", "base");
   assertEquals([...Deno.readDirSync(transfers)].map(({ name }) => name).sort(), [
     "directory.part",

@@ -13,6 +13,7 @@ import { GitRemote } from "../../lib/git_remotes/remote.ts";
 import { fileAt, LINK_MODE, parseBatch } from "../../lib/git_remotes/tree.ts";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "../support/assert.ts";
 import { git } from "../support/files/file_server.ts";
+import { withReplaced } from "../support/replaced.ts";
 import { SearchPath } from "../support/search_path.ts";
 import { withTemporaryDirectory } from "../support/temporary_directory.ts";
 
@@ -162,6 +163,48 @@ Deno.test("more readers than four at a time wait for their turn", () =>
     const seen = Deno.readTextFileSync(`${root}/seen`).trim().split("\n").map(Number);
     assertEquals(seen.length, 12);
     assert(Math.max(...seen) <= 4, seen.join(" "));
+  }));
+
+Deno.test("four read a repository at the same time", () =>
+  withRemote(async (remote, root) => {
+    await fetched(remote);
+    const place = `${root}/running`;
+    Deno.mkdirSync(place);
+    // Each ends when all four are there; after a minute it gives up.
+    const script = `touch ${place}/$$; n=0; while [ $(ls ${place} | wc -l) -lt 4 ]; do
+      n=$((n + 1)); [ $n -gt 1200 ] && exit 1; sleep 0.05; done; echo 1`;
+    await withGit(root, script, async () => {
+      const commits = ["abcd0", "abcd1", "abcd2", "abcd3"];
+      assertEquals(await Promise.all(commits.map((name) => remote.commit(name))), ["1", "1", "1", "1"]);
+    });
+  }));
+
+Deno.test("a name that is no commit is asked of git once, until a thousand others were, or a fetch brings something", () =>
+  withRemote(async (remote, root) => {
+    await fetched(remote);
+    let asked = 0;
+    /** Not a thousand processes: each is counted, and does not start. */
+    class Refused extends Deno.Command {
+      constructor(...words: ConstructorParameters<typeof Deno.Command>) {
+        super(...words);
+        asked++;
+        throw new Error("no process");
+      }
+    }
+    const count = async (names: readonly string[]) => {
+      asked = 0;
+      await withReplaced(Deno, { name: "Command", by: Refused }, async () => {
+        for (const name of names) assertEquals(await remote.commit(name), undefined);
+      });
+      return asked;
+    };
+    assertEquals([await count(["abcd"]), await count(["abcd"])], [1, 0]);
+    const others = Array.from({ length: 1_000 }, (_, i) => `beef${i}`);
+    assertEquals([await count(others), await count(["abcd"]), await count(others.slice(-9))], [1_000, 1, 0]);
+    await git(["-C", `${root}/served`, "branch", "other", "main"]);
+    assertEquals(await remote.fetch(), "changed");
+    await remote.refs();
+    assertEquals(await count(["abcd"]), 1);
   }));
 
 Deno.test("each step of git that fails is an error of its own", () =>

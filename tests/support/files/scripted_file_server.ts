@@ -4,6 +4,8 @@
  */
 
 import { hashHex } from "../../../lib/crypto/hash.ts";
+import { type FileClientSettings, openFileClient } from "../../../lib/fileclient/client.ts";
+import type { FileClient } from "../../../lib/fileclient/file_client.ts";
 import { gzip } from "../../../lib/values/gzip.ts";
 import { map, str, toNumber, type Value, type ValueMap } from "../../../lib/values/value.ts";
 
@@ -64,4 +66,22 @@ export class ScriptedFileServer {
     if (data.length === 0 || !load.has("gzip")) return map({ data, dest });
     return map({ data: await gzip(data), dest, gzip: load.get("gzip") ?? null });
   }
+}
+
+/** A file client of the server, with its cache in `<root>/cache`. @param settings Those that are others than here. */
+export function clientOf(
+  root: string,
+  server: ScriptedFileServer,
+  settings: Partial<FileClientSettings> = {},
+): FileClient {
+  return openFileClient({
+    cachedir: `${root}/cache`,
+    hashType: "sha256",
+    id: "web1",
+    request: server.request,
+    signal: new AbortController().signal,
+    pauseMs: 1,
+    log: () => {},
+    ...settings,
+  });
 }
