@@ -22,7 +22,7 @@ import {
 } from "../errors.ts";
 import { asDocstring } from "./docs.ts";
 import type { JobContext } from "./job_context.ts";
-import { refuseUnknownKeywords } from "./keywords.ts";
+import { refuseMisspelt, refuseUnknownKeywords } from "./keywords.ts";
 import type { ModuleFunction } from "./module.ts";
 import { explainUnavailable } from "./unavailable.ts";
 import { equals, isMap, truthy, type Value, type ValueMap } from "../values/value.ts";
@@ -69,6 +69,7 @@ export async function execute(
     const own = withRetcode(context, (code) => retcode = code);
     const given = sortArguments(fun, arg, context);
     refuseUnknownKeywords(fun, given.kwargs, name);
+    refuseMisspelt(fun, given.kwargs, name);
     const result = await invoke(fun, { name, ...given, context: own });
     if (retcode === 0 && reportsFailure(result)) retcode = 1;
     const outcome: ExecutionResult = { return: result, retcode, success: retcode === 0 };

@@ -5,7 +5,7 @@
  */
 
 import { InvocationError } from "../errors.ts";
-import { didYouMean } from "../text/nearest_name.ts";
+import { didYouMean, nearestName } from "../text/nearest_name.ts";
 import { str, type ValueMap } from "../values/value.ts";
 import type { Parameters } from "./module.ts";
 
@@ -36,6 +36,28 @@ export function refuseUnknownKeywords(
   const known = [...Object.keys(params), ...keywords];
   for (const key of ownKeywords(kwargs).keys()) {
     if (!known.includes(str(key))) throw noArgument(name, str(key), known);
+  }
+}
+
+/**
+ * Refuses keywords of an operator that look like misspelt ones of a function that takes any. `test` among the watched
+ * ones, and not among the parameters, says that the function has no test mode: it is refused then, unless it is False.
+ * @param name The function's full name, for the error text.
+ * @throws {InvocationError} With the nearest argument.
+ */
+export function refuseMisspelt(
+  { params, watchedKeywords }: { readonly params: Parameters; readonly watchedKeywords?: readonly string[] },
+  kwargs: ValueMap,
+  name: string,
+): void {
+  if (watchedKeywords === undefined) return;
+  const known = [...Object.keys(params), ...watchedKeywords];
+  for (const [key, value] of ownKeywords(kwargs)) {
+    const meant = nearestName(str(key), known);
+    if (meant === "test" && !Object.hasOwn(params, "test") && value !== false) {
+      throw new InvocationError(`${name} has no test mode ('${str(key)}'); it did nothing`);
+    }
+    if (meant !== undefined && !known.includes(str(key))) throw noArgument(name, str(key), [meant]);
   }
 }
 

@@ -290,8 +290,9 @@ function isFunction(candidate: unknown): candidate is object {
 /** @throws {TypeError} If a part of it is of another type. */
 function asFunction<C>(candidate: object, name: string): ModuleFunction<C> {
   if (isPlainFunction(candidate)) return ofPlainFunction<C>(candidate);
-  const { run, doc, params, varArgs, keywordOnly, varKwargs, keywords, outputter, secret, permissions, resumable } =
+  const { run, doc, params, varArgs, keywordOnly, varKwargs, outputter, secret, permissions, resumable } =
     candidate as Record<string, unknown>;
+  const { keywords, watchedKeywords } = candidate as Record<string, unknown>;
   if (typeof run !== "function") throw new TypeError(`${name}.run is not a function`);
   if (doc !== undefined && typeof doc !== "string") throw new TypeError(`${name}.doc is not a string`);
   return {
@@ -301,6 +302,7 @@ function asFunction<C>(candidate: object, name: string): ModuleFunction<C> {
     ...keywordOnly === true && { keywordOnly },
     ...asVariable(varKwargs, `${name}.varKwargs`) && { varKwargs: String(varKwargs) },
     ...keywords !== undefined && { keywords: asNames(keywords, `${name}.keywords`) },
+    ...watchedKeywords !== undefined && { watchedKeywords: asNames(watchedKeywords, `${name}.watchedKeywords`) },
     ...asVariable(outputter, `${name}.outputter`) && { outputter: String(outputter) },
     ...secret === true && { secret },
     permissions: parsePermissions(permissions, `${name}.permissions`),

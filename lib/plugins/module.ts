@@ -66,6 +66,11 @@ export interface ModuleFunction<C> {
    * those that begin with `__`.
    */
   readonly keywords?: readonly string[];
+  /**
+   * Of execution modules that take any keyword: those that {@linkcode varKwargs} makes use of. One from an operator that looks
+   * like a misspelt one of them, or of a parameter, is refused. `test` among them: the function has no test mode.
+   */
+  readonly watchedKeywords?: readonly string[];
   /** The outputter for its returns, unless the operator names one. Default: the configured one. */
   readonly outputter?: string;
   /**

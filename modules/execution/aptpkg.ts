@@ -19,6 +19,7 @@ import { any, bool, int, type ModuleFunction, str } from "../../lib/plugins/modu
 import type { Virtual } from "../../lib/plugins/virtual.ts";
 import { isTrue } from "../../lib/values/is_true.ts";
 import { map, str as text, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { CHANGE_KEYWORDS, PACKAGE_KEYWORDS } from "./_pkg_keywords.ts";
 
 export const virtual: Virtual = {
   name: "pkg",
@@ -88,6 +89,7 @@ export const version: ModuleFunction<JobContext> = fn({
   params: {},
   varArgs: "names",
   varKwargs: "kwargs",
+  watchedKeywords: PACKAGE_KEYWORDS,
   run: async (_bound, context, { args, kwargs }) =>
     versionsOf(await apt.installedPackages(context), args.map(text), isTrue(kwargs.get("versions_as_list"))),
 });
@@ -132,6 +134,7 @@ export const install: ModuleFunction<JobContext> = fn({
     normalize: bool(true),
   },
   varKwargs: "kwargs",
+  watchedKeywords: CHANGE_KEYWORDS,
   async run(bound, context, { kwargs }) {
     if (bound.debconf !== null) await context.call("debconf.set_file", [bound.debconf]);
     const normalize = bound.normalize && isTrue(kwargs.get("split_arch") ?? true)
@@ -163,6 +166,7 @@ function uninstall(action: "remove" | "purge", what: string): ModuleFunction<Job
     permissions: "all",
     params: { name: str(null), pkgs: any(null) },
     varKwargs: "kwargs",
+    watchedKeywords: CHANGE_KEYWORDS,
     async run({ name, pkgs }, context, { kwargs }) {
       const targets = await parseTargets({ name, pkgs }, context, (one) => apt.normalizeName(one, context));
       if (targets === undefined) return {};
@@ -202,6 +206,7 @@ export const upgrade: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { refresh: bool(true), dist_upgrade: bool(false) },
   varKwargs: "kwargs",
+  watchedKeywords: CHANGE_KEYWORDS,
   async run({ refresh, dist_upgrade }, context, { kwargs }) {
     await apt.refreshIfAsked(kwargs, context, refresh);
     return await apt.upgradePackages(context, { dist: dist_upgrade, kwargs });

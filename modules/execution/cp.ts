@@ -45,6 +45,7 @@ gzip
   permissions: "all",
   params: { path: str(), dest: str(), ...SALTENV, makedirs: bool(false), template: str(null), gzip: int(null) },
   varKwargs: "kwargs",
+  watchedKeywords: [],
   async run({ saltenv, makedirs, gzip, ...given }, context, { kwargs }) {
     const client = fileClientOf(context), env = environment(saltenv, context);
     const [path, dest] = await namesOf(given, { saltenv: env, kwargs }, context);
@@ -70,6 +71,7 @@ gzip
   permissions: "all",
   params: { path: str(), dest: str(), ...SALTENV, template: str(null), gzip: int(null) },
   varKwargs: "kwargs",
+  watchedKeywords: [],
   async run({ saltenv, gzip, ...given }, context, { kwargs }) {
     const env = environment(saltenv, context);
     const [path, dest] = await namesOf(given, { saltenv: env, kwargs }, context);

@@ -33,6 +33,7 @@ import type { Virtual } from "../../lib/plugins/virtual.ts";
 import { isTrue } from "../../lib/values/is_true.ts";
 import { splitInput } from "../../lib/values/split_input.ts";
 import { str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { CHANGE_KEYWORDS, PACKAGE_KEYWORDS } from "./_pkg_keywords.ts";
 
 export const virtual: Virtual = {
   name: "pkg",
@@ -109,6 +110,7 @@ export const version: ModuleFunction<JobContext> = fn({
   params: {},
   varArgs: "names",
   varKwargs: "kwargs",
+  watchedKeywords: PACKAGE_KEYWORDS,
   async run(_bound, context, { args, kwargs }) {
     const packages: RpmPackages = args.length === 0 ? new Map() : await installedRpms(context);
     const versions = new Map([...packages].map(([name, all]) => [name, all.map((one) => one.version)]));
@@ -194,6 +196,7 @@ export const install: ModuleFunction<JobContext> = fn({
     ignore_epoch: bool(false),
   },
   varKwargs: "kwargs",
+  watchedKeywords: CHANGE_KEYWORDS,
   async run(bound, context, { kwargs }) {
     if (bound.refresh) await refreshYum(kwargs, context);
     const targets = await targetsOf(bound, kwargs, context);
@@ -294,6 +297,7 @@ export const upgrade: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { ...UPGRADE, obsoletes: bool(true), diff_attr: any(null) },
   varKwargs: "kwargs",
+  watchedKeywords: CHANGE_KEYWORDS,
   run: (bound, context, { kwargs }) => upgradeAll(bound, kwargs, context),
 });
 
@@ -316,6 +320,7 @@ function uninstall(action: "remove" | "purge", doc: string): ModuleFunction<JobC
     permissions: "all",
     params: { name: str(null), pkgs: any(null) },
     varKwargs: "kwargs",
+    watchedKeywords: CHANGE_KEYWORDS,
     async run({ name, pkgs }, context, { kwargs }) {
       const targets = await parseTargets({ name, pkgs }, context, normalizer(true, context));
       if (targets === undefined) return {};

@@ -28,6 +28,7 @@ import { elementsNamed } from "../../lib/text/xml.ts";
 import { isTrue } from "../../lib/values/is_true.ts";
 import { splitInput } from "../../lib/values/split_input.ts";
 import { isMap, map, str as text, toNumber, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { CHANGE_KEYWORDS, PACKAGE_KEYWORDS } from "./_pkg_keywords.ts";
 
 export const virtual: Virtual = {
   name: "pkg",
@@ -77,6 +78,7 @@ export const version: ModuleFunction<JobContext> = fn({
   params: {},
   varArgs: "names",
   varKwargs: "kwargs",
+  watchedKeywords: PACKAGE_KEYWORDS,
   async run(_bound, context, { args, kwargs }) {
     if (args.length === 0) return {};
     const all = await zypper.listInstalled({ root: kwargs.get("root"), asList: true }, context);
@@ -157,6 +159,7 @@ export const install: ModuleFunction<JobContext> = fn({
     ...ROOT,
   },
   varKwargs: "kwargs",
+  watchedKeywords: CHANGE_KEYWORDS,
   async run(bound, context, { kwargs }) {
     const { name, refresh, pkgs, sources, root } = bound;
     if (refresh) await zypper.refreshZypper(keywords(kwargs, { root }), context);
@@ -203,6 +206,7 @@ export const upgrade: ModuleFunction<JobContext> = fn({
     diff_attr: any(null),
   },
   varKwargs: "kwargs",
+  watchedKeywords: CHANGE_KEYWORDS,
   async run(bound, context, { kwargs }) {
     const { name, pkgs, dist_upgrade, dryrun, root } = bound;
     if (bound.refresh) await zypper.refreshZypper(keywords(kwargs, { root }), context);
@@ -243,6 +247,7 @@ function uninstall(action: "remove" | "purge", doc: string): ModuleFunction<JobC
     permissions: "all",
     params: { name: str(null), pkgs: any(null), ...ROOT },
     varKwargs: "kwargs",
+    watchedKeywords: CHANGE_KEYWORDS,
     async run({ name, pkgs, root }, context) {
       const targets = await parseTargets({ name, pkgs }, context, (one) => normalized(one, context));
       return targets === undefined ? {} : await zypper.removePackages(targets, root, context);

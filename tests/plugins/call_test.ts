@@ -68,7 +68,6 @@ const REFUSED: readonly [string, ModuleFunction<null>, Value[], Record<string, u
     {},
     "f() missing 3 required positional arguments: 'a', 'b', and 'c'",
   ],
-  ["one given twice", TWO, [1], { a: 2 }, "f() got multiple values for argument 'a'"],
   ["an int that is none", of({ n: int() }), ["x"], {}, "argument 'n' must be an int, not str 'x'"],
   ["an int with a fraction", of({ n: int() }), [1.5], {}, "argument 'n' must be an int, not float 1.5"],
   ["an int beyond what is exact", of({ n: int() }), [2n ** 64n], {}, "must be an int, not int 18446744073709551616"],
@@ -85,6 +84,12 @@ for (const [what, fun, args, kwargs, message] of REFUSED) {
     assertEquals(error.usage, "The usage.");
   });
 }
+
+Deno.test("bind() refuses an argument that is given twice, without the usage", () => {
+  const message = "f() got multiple values for argument 'a'";
+  const error = assertThrows(() => bind(TWO, [1], map({ a: 2 }), "test.f"), InvocationError, message);
+  assertEquals(error.usage, undefined);
+});
 
 Deno.test("bind() takes parameters that are keyword-only by name, and all positional arguments as *args", () => {
   const fun = { doc: "", params: { how: any("usual"), merge: any(null) }, varArgs: "args", keywordOnly: true };
