@@ -14,6 +14,7 @@ import { addStdinArgs, type Parsed } from "../cli/command_line.ts";
 import { functionArguments } from "../cli/function_arguments.ts";
 import { becomeServiceUser } from "../cli/command_user.ts";
 import { loadMinionConfig } from "../config/load.ts";
+import { isMasterless } from "../config/masterless.ts";
 import {
   AuthenticationError,
   KeyError,
@@ -139,15 +140,10 @@ interface Setting {
   readonly io: JobIo;
 }
 
-/** Whether no master is used. */
-function isLocal(opts: MinionOpts): boolean {
-  return opts.file_client === "local" && !opts.use_master_when_local || opts.master_type === "disable";
-}
-
 /** Becomes the minion's user; prepares the host if a function will be run. @returns Warnings. */
 async function takeCallRights(options: SaltCallValues, opts: MinionOpts): Promise<string[]> {
   const runs = !options.doc && !options.grains_run;
-  if (runs && !isLocal(opts)) {
+  if (runs && !isMasterless(opts)) {
     const { preflightMinion } = await import("../daemons/preflight.ts");
     const ready = preflightMinion(opts);
     if (ready.user !== undefined) becomeRunUser(ready.user);
@@ -210,7 +206,7 @@ async function perform(
   if (outcome.out !== undefined) result.set("out", outcome.out);
   for (const [key, value] of map({ id: opts.id, fun, fun_args: words })) result.set(key, value);
   if (metadata !== undefined) result.set("metadata", metadata);
-  if (!isLocal(opts) && !options.no_return_event) {
+  if (!isMasterless(opts) && !options.no_return_event) {
     await giveBack(options.no_log ? hideResult(result) : result, { master, opts, log });
   }
   if (options.print_metadata) print(new Map([[LOCAL, result]]), { out: "nested", retcode: outcome.retcode });
@@ -222,7 +218,7 @@ async function perform(
 async function connect(
   { opts, log, io, grains, catalogue }: Setting & { readonly grains: ValueMap; readonly catalogue: Catalogue },
 ): Promise<CallMaster> {
-  if (isLocal(opts)) {
+  if (isMasterless(opts)) {
     log.named("salt.minion").debug("No master is asked (file_client: local)");
     // Templates are loaded only if there is pillar, or the function asks for it: values of the caller are pillar, too.
     const compiled = async () => {

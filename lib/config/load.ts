@@ -11,6 +11,7 @@
 import { isDirectory } from "../os/file_kind.ts";
 import { clientFile, configFile, DEFAULT_CONFIG_DIR, PROCESS, type ProcessEnvironment } from "./place.ts";
 import { type ReadConfig, readConfigFile, readConfigFiles, type Written, type WrittenOptions } from "./files.ts";
+import { isMasterless, type MasterlessOpts } from "./masterless.ts";
 import { ConfigError, messageOf } from "../errors.ts";
 import { globPaths } from "../os/glob_paths.ts";
 import { isGlob } from "../text/glob.ts";
@@ -357,7 +358,7 @@ function deriveMaster(draft: Draft): void {
   values.masters = masters;
   values.master = masters[0] ?? "";
   if (values.master === "") {
-    if (values.master_type !== "disable" && values.file_client !== "local") fail(draft, "master", "names no master");
+    if (!isMasterless(values as MasterlessOpts)) fail(draft, "master", "names no master");
     return;
   }
   if (masters.length > 1) draft.warnings.push(`master: ${masters[0]} is used; several masters are not built yet`);

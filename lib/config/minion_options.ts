@@ -44,7 +44,7 @@ function makeMinionOptions() {
     publish_port: port(null, "Port on which the master publishes; unset: as the master says at sign-in."),
     master_type: choice(
       "str",
-      "The meaning of `master`. Only `str` is built, and `disable`: no master.",
+      "The meaning of `master`. Only `str` is built, and `disable`: no master; `startup_states` need `file_client: local` then.",
       ["str", "disable"],
       {
         notBuilt: ["failover", "distributed"],

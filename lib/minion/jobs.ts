@@ -20,7 +20,7 @@ import { asNoted, NO_LOG, noLogReader } from "../protocol/no_log.ts";
 import type { MinionOpts } from "../config/options.ts";
 import type { Acknowledged } from "../protocol/outcome.ts";
 import type { ProcFiles, ProcState } from "../worker/proc_files.ts";
-import type { ReturnSpool } from "./return_spool.ts";
+import type { Returns } from "./unsent_returns.ts";
 import { NO_JID, OWN_JOB } from "./startup_states.ts";
 import { map, str, type ValueMap } from "../values/value.ts";
 import { clearTimeout, setTimeout } from "../os/timers.ts";
@@ -41,7 +41,7 @@ export interface JobParts {
   /** Runs the jobs. */
   readonly pool: JobPool;
   /** Takes their returns. */
-  readonly spool: ReturnSpool;
+  readonly spool: Returns;
   /** Notes jobs on disk. */
   readonly proc: ProcFiles;
   /** With `durability: machine`: syncs the proc files and the spool. */

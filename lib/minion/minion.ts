@@ -13,6 +13,7 @@ import { BusPump } from "../bus/pump.ts";
 import {
   AuthenticationError,
   messageOf,
+  NoMasterError,
   RequestTimeoutError,
   RequestTooLargeError,
   SignInError,
@@ -51,6 +52,7 @@ import { ReturnSpool } from "./return_spool.ts";
 import { sleep } from "../os/sleep.ts";
 import { startupJob } from "./startup_states.ts";
 import { CLOSE_MS, TimeBudget } from "../os/time_budget.ts";
+import { unsentReturns } from "./unsent_returns.ts";
 import { Subscription } from "./subscription.ts";
 import { isMap, map, str, type Value, type ValueMap } from "../values/value.ts";
 import { clearInterval, setInterval, type Timer } from "../os/timers.ts";
@@ -64,6 +66,17 @@ const MIN_JIDS = 1_000;
 const JOURNAL_END_MS = 2_000, BUS_END_MS = 100;
 /** How long a keeper without commands may take to end, in milliseconds. One with commands stays. */
 const KEEPER_END_MS = 200;
+
+/** The parts of a minion that its connection to the master uses. */
+interface LinkParts {
+  readonly jobs: MinionJobs;
+  readonly spool: ReturnSpool;
+  readonly proc: ProcFiles;
+  readonly journal: Journal | undefined;
+  /** Of the memory of job ids: how many at least, and its file. */
+  readonly min: number;
+  readonly jidFile: string;
+}
 
 /** A running minion. */
 export class Minion {
@@ -131,7 +144,8 @@ export class Minion {
     const min = Math.max(opts.minion_jid_queue_hwm, MIN_JIDS), jidFile = `${opts.cachedir}/jids`;
     await restoreMinion(opts, () => new JidMemory({ min, path: jidFile, log }), log);
     const journal = this.#journal = minionJournal(opts, log);
-    const spool = this.#spool = new ReturnSpool({
+    const isAlone = opts.master_type === "disable";
+    const spool = isAlone ? undefined : this.#spool = new ReturnSpool({
       directory: spoolDirectory(opts),
       journal,
       send: (load) => this.#deliver(load),
@@ -146,12 +160,20 @@ export class Minion {
       opts,
       log,
       pool,
-      spool,
+      spool: spool ?? unsentReturns(log),
       proc,
       journal,
       fireMaster: (event) => this.fireMaster(event),
       maxRequestBytes: () => this.#link?.maxRequestBytes,
     });
+    if (spool !== undefined) await this.#openLink({ jobs, spool, proc, journal, min, jidFile });
+    await jobs.returnLeft();
+    this.#handleEvents(this.#events).catch((error) => this.#end(error));
+  }
+
+  /** What connects it to its master. */
+  async #openLink({ jobs, spool, proc, journal, min, jidFile }: LinkParts): Promise<void> {
+    const opts = this.#opts, log = this.#log;
     const reader = new PublishReader({
       id: opts.id,
       data: () => ({ grains: this.#grains, pillar: this.#pillar }),
@@ -182,8 +204,6 @@ export class Minion {
       onRestart: () => void this.#fireStart(),
       fail: (error) => this.#end(error),
     });
-    await jobs.returnLeft();
-    this.#handleEvents(this.#events).catch((error) => this.#end(error));
   }
 
   async #loadGrains(): Promise<ValueMap> {
@@ -199,6 +219,7 @@ export class Minion {
 
   async #serve(): Promise<void> {
     try {
+      if (this.#link === undefined) return await this.#serveAlone();
       const link = this.#connected();
       await this.#spreadStart();
       const { publishPort } = await link.signIn(this.#closing.signal);
@@ -212,6 +233,19 @@ export class Minion {
     } catch (error) {
       if (!this.#closing.signal.aborted) this.#end(error);
     }
+  }
+
+  /** `master_type: disable`: nobody gives it jobs but itself. */
+  async #serveAlone(): Promise<void> {
+    this.#log.warning("Master is set to disable, skipping connection");
+    if (compilesOwnPillar(this.#opts)) await this.#firstPillar();
+    if (this.#opts.file_client === "local") this.#applyStartupStates();
+    else if (this.#opts.startup_states !== "") {
+      this.#log.warning(
+        "Cannot run startup_states when 'master_type' is set to 'disable' and 'file_client' is set to 'remote'. Skipping.",
+      );
+    }
+    this.#every(this.#opts.grains_refresh_every, () => this.refreshGrains());
   }
 
   /** Calls `act` at an interval in minutes; 0: never. */
@@ -243,7 +277,7 @@ export class Minion {
   }
 
   #connected(): MasterLink {
-    if (this.#link === undefined) throw new Error("the minion is not open");
+    if (this.#link === undefined) throw new NoMasterError("This minion has no master (master_type: disable)");
     return this.#link;
   }
 
@@ -276,6 +310,7 @@ export class Minion {
   }
 
   async #refreshPillar(query: PillarQuery = {}): Promise<void> {
+    if (this.#link === undefined && !compilesOwnPillar(this.#opts)) return; // as in Salt: nobody compiles one
     this.#pillar = await this.#pillarFor(query);
     await writePillarCache(this.#opts, this.#pillar, this.#log);
     this.#log.named("salt.pillar").debug(() => `The pillar has ${this.#pillar.size} keys`);
@@ -307,6 +342,7 @@ export class Minion {
    * rejects.
    */
   async fireMaster(event: ValueMap): Promise<boolean> {
+    if (this.#link === undefined) return false;
     const load = new Map([...map({ id: this.#opts.id, cmd: "_minion_event" }), ...event]);
     try {
       await this.#ask(load);
@@ -395,7 +431,9 @@ export class Minion {
 
   /** The current activity of each thread, one line each. */
   async describeThreads(): Promise<string[]> {
-    const state = !this.#subscription?.listening
+    const state = this.#link === undefined
+      ? "without a master"
+      : !this.#subscription?.listening
       ? "signing in"
       : `listening for jobs; ${this.#spool?.size ?? 0} returns wait`;
     return [`Main: ${state}`, ...await this.#pool?.describe() ?? []];

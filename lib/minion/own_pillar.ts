@@ -6,6 +6,7 @@
 
 import type { Logger } from "../process/log.ts";
 import type { MinionOpts } from "../config/options.ts";
+import { isMasterless } from "../config/masterless.ts";
 import { packOpts } from "../config/opts_transfer.ts";
 import { hasPillarFiles } from "../pillar/has_files.ts";
 import { PillarProcesses } from "../pillar/processes.ts";
@@ -21,7 +22,7 @@ const IDLE_MS = 10_000;
 
 /** Whether a minion compiles its pillar itself. */
 export function compilesOwnPillar(opts: MinionOpts): boolean {
-  return opts.file_client === "local" && !opts.use_master_when_local;
+  return opts.file_client === "local" && isMasterless(opts);
 }
 
 /** The compiler of one minion. */

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { isMasterless } from "../config/masterless.ts";
 import type { JobContext } from "../plugins/job_context.ts";
 import { stateProgress } from "../protocol/tags.ts";
 import { type Chunk, field } from "../states/chunks.ts";
@@ -24,7 +25,7 @@ export async function fireStateEvent(
   { jid, progress, total }: EventSetting,
 ): Promise<void> {
   const wanted = chunk.get("fire_event") ?? false;
-  if (wanted === false && !progress || isMasterless(context)) return;
+  if (wanted === false && !progress || isMasterless(context.opts)) return;
   const id = context.opts.id ?? "";
   const data = map({ ret: result });
   let tag: string;
@@ -35,8 +36,4 @@ export async function fireStateEvent(
     data.set("len", total);
   }
   await context.call("event.fire_master", [data, tag], map({ preload: map({ jid }) }));
-}
-
-function isMasterless({ opts }: JobContext): boolean {
-  return (opts.file_client === "local" || opts.master_type === "disable") && !opts.use_master_when_local;
 }

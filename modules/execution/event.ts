@@ -4,6 +4,7 @@
  * @module
  */
 
+import { isMasterless } from "../../lib/config/masterless.ts";
 import { messageOf } from "../../lib/errors.ts";
 import { isDone } from "../../lib/protocol/acknowledgement.ts";
 import { describe } from "../../lib/plugins/docs.ts";
@@ -57,14 +58,10 @@ export const send: ModuleFunction<JobContext> = fn({
     if (bound.with_env_opts) data.set("saltenv", opts.saltenv ?? "base").set("pillarenv", opts.pillarenv);
     for (const [key, value] of rest.kwargs) data.set(key, value);
     if (isMap(bound.data)) { for (const [key, value] of bound.data) data.set(key, value); }
-    if (isMasterless(context)) return context.outside.fire(data, bound.tag);
+    if (isMasterless(context.opts)) return context.outside.fire(data, bound.tag);
     return fireMaster(context, { data, tag: bound.tag, preload: bound.preload });
   },
 });
-
-function isMasterless({ opts }: JobContext): boolean {
-  return (opts.file_client === "local" || opts.master_type === "disable") && !opts.use_master_when_local;
-}
 
 interface MasterEvent {
   readonly data: Value;
@@ -73,7 +70,7 @@ interface MasterEvent {
 }
 
 async function fireMaster(context: JobContext, { data, tag, preload }: MasterEvent): Promise<boolean> {
-  if (isMasterless(context)) {
+  if (isMasterless(context.opts)) {
     context.log("warning", `This minion has no master: the event ${JSON.stringify(tag)} is not sent`);
     return false;
   }
